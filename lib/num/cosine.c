@@ -2,7 +2,7 @@
  *
  * With v = x_0, x_2, x_4, ..., x_5, x_3, x_1 and V its Fourier transform, t_k V_k = C_k - i C_{n-k}, where t_k =
  * exp(-i pi k / (2 n)) and C_k = sum x_i cos(pi (2 i + 1) k / (2 n)). Lines (rows or columns) are handled in strips
- * of several lines: a strip is gathered into a buffer in v's order and transformed, and its coefficients C_k are
+ * of several lines: a strip is gathered into a buffer in the order of v and transformed, and its coefficients C_k are
  * written. */
 #include "num/cosine.h"
 
@@ -13,19 +13,19 @@
 #include <string.h>
 
 enum {
-    STRIP = 1 << 14,    /* floats in a strip of short lines */
+    STRIP = 1 << 14,    /* floats in a strip (the lines transformed together) when lines are short */
     LEAST = 16,         /* fewest lines in a strip, so that columns are read in whole cache lines */
-    SLOTS = 8,          /* strips handled at the same time */
+    SLOTS = 8,          /* strips that are handled at the same time, each in a buffer */
     CHUNK = ROTOR_CHUNK /* elements of a line that are handled before the next line: they stay in the cache */
 };
 
-/* Element i of line l is at l * pitch + i * step. */
+/* One pass over the lines (rows or columns) of a matrix. Element i of line l is at l * pitch + i * step. */
 typedef struct {
     const float *from;
     float *to;
     size_t lines, length, step, pitch;
-    size_t strips, width; /* lines in a strip; the last one may have fewer */
-    size_t first;         /* the strip in slot 0 */
+    size_t strips, width; /* width: lines in a strip; the last strip may have fewer */
+    size_t first;         /* number of the strip in the first buffer of `slot` */
     float *slot;          /* (SLOTS, width, room) */
     Fourier fourier;
     Rotor rotor; /* exp(i pi k / (2 n)) */
@@ -36,9 +36,10 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* ---- gathering and scattering a chunk of a line ---- */
+/* ---- gathering and scattering a chunk (CHUNK elements) of a line ---- */
 
-/* Copies elements 2 i and 2 i + 1 for i = at .. end - 1 to their places in v; n / 2 pairs in all. */
+/* Copies elements 2 i and 2 i + 1 of x for i = at .. end - 1 to their positions in v (the order that the FFT needs:
+ * even elements, then odd elements backwards); x has n / 2 pairs in all. */
 static inline void split(const float *x, size_t step, size_t n, size_t at, size_t end, float *v)
 {
     for (size_t i = at; i < end; i++) {
@@ -55,7 +56,8 @@ static inline void join(const float *v, size_t step, size_t n, size_t at, size_t
     }
 }
 
-/* Writes coefficients k and n - k for k = at .. end - 1, k > 0. f holds the factors of the chunk that `at` is in. */
+/* Computes coefficients k and n - k of the DCT for k = at .. end - 1, k > 0, from the Fourier transform v, and writes
+ * them to y. f holds the factors of the chunk that `at` is in. */
 static inline void fold(const float *v, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
                         float *y)
 {
@@ -81,7 +83,7 @@ static inline void unfold(const float *y, const RotorChunk *f, size_t step, size
 
 typedef struct {
     const Pass *p;
-    size_t line, lines; /* its first line in the matrix, and their number */
+    size_t line, lines; /* the strip's first line in the matrix; the number of its lines */
     size_t room;
     float *v;
 } Strip;
@@ -149,7 +151,8 @@ static void unfold_strip(const Strip *s)
 {
     const Pass *p = s->p;
     const size_t n = p->length, end = n / 2 + 1;
-    const double scale = sqrt(0.5 / (double)n); /* FFTW's inverse is unscaled: n times the inverse */
+    /* the 1 / n that FFTW's inverse, which is unscaled, leaves out is in `scale` */
+    const double scale = sqrt(0.5 / (double)n);
     RotorChunk f;
     for (size_t at = 0; at < end; at += CHUNK) {
         rotor_chunk(&p->rotor, at, scale, &f);
@@ -176,7 +179,8 @@ static void run_slot(void *data, size_t slot)
     const Pass *p = data;
     const Strip s = strip_of(p, slot);
     const size_t spare = (p->width - s.lines) * s.room;
-    memset(s.v + s.lines * s.room, 0, spare * sizeof *s.v); /* the FFT plan transforms `width` lines */
+    /* clears unused lines, since the FFT plan transforms `width` lines */
+    memset(s.v + s.lines * s.room, 0, spare * sizeof *s.v);
     if (p->fourier.way == FOURIER_FORWARD)
         gather(&s);
     else
@@ -195,7 +199,7 @@ static Status run(Pass *p, FourierWay way, int threads, Arena *scratch, Error *e
     const size_t room = fourier_room(p->length), most = STRIP / room > LEAST ? STRIP / room : LEAST;
     const ArenaMark mark = arena_mark(scratch);
     p->strips = (p->lines - 1) / most + 1;
-    p->width = (p->lines - 1) / p->strips + 1; /* strips as equal as possible */
+    p->width = (p->lines - 1) / p->strips + 1; /* strips have as equal a number of lines as possible */
     p->strips = (p->lines - 1) / p->width + 1;
     const size_t slots = least(p->strips, SLOTS);
     p->slot = NEW(scratch, float, slots * p->width * room);

@@ -45,7 +45,7 @@ void rotor_chunk(const Rotor *r, size_t at, double scale, RotorChunk *out)
 
 /* ---- plans, all of them in place ---- */
 
-/* Global because FFTW can make and destroy plans on only one thread at a time in the whole process. */
+/* This mutex is global because FFTW can make and destroy plans on only one thread at a time in the whole process. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
 
 static fftwf_plan plan_odd(ptrdiff_t rows, ptrdiff_t cols, FourierWay way, float *data)
@@ -57,8 +57,8 @@ static fftwf_plan plan_odd(ptrdiff_t rows, ptrdiff_t cols, FourierWay way, float
     return fftwf_plan_guru64_dft_c2r(1, &line, 1, &back, (void *)data, data, FFTW_ESTIMATE);
 }
 
-/* Plans `count` complex transforms; in complex numbers, the elements of one are `step` apart and the transforms begin
- * `pitch` apart. */
+/* Plans `count` complex transforms; in units of complex numbers, the elements of a transform are `step` apart, and
+ * the first elements of two consecutive transforms are `pitch` apart. */
 static fftwf_plan plan_complex(size_t length, size_t step, size_t count, size_t pitch, FourierWay way,
                                float *data)
 {
@@ -97,8 +97,8 @@ void fourier_close(Fourier *f)
 
 /* ---- rows of even length ---- */
 
-/* Turns Z[k] and Z[m-k] of a row into X[k] and X[m-k], in place, for k = at .. end - 1; w holds the factors w^k of
- * their chunk. */
+/* Turns Z[k] and Z[m-k] (the transform of a row as complex numbers) into X[k] and X[m-k] (the transform of the real
+ * row), in place, for k = at .. end - 1; w holds the factors w^k of the chunk that k is in. */
 static void split(float *z, size_t m, size_t at, size_t end, const RotorChunk *w)
 {
     for (size_t k = at; k < end; k++) {
@@ -143,8 +143,8 @@ static void ends(float *z, size_t m, FourierWay way)
     }
 }
 
-/* Runs split or join over all rows, one chunk of frequencies at a time, so that the factors of a chunk are computed
- * once. */
+/* Runs `split` or its inverse `join` over all rows, one chunk of frequencies at a time, so that the factors of a
+ * chunk are computed only once. */
 static void turn_rows(const Fourier *f, float *data)
 {
     const size_t m = f->cols / 2, room = fourier_room(f->cols), last = m / 2 + 1;

@@ -21,14 +21,15 @@
 enum { ROTOR_CHUNK = 256 };
 
 typedef struct {
-    double *coarse, *fine; /* pairs (re, im): every ROTOR_CHUNK-th factor; the first ROTOR_CHUNK factors */
+    /* pairs (re, im). coarse: every ROTOR_CHUNK-th factor; fine: the first ROTOR_CHUNK factors */
+    double *coarse, *fine;
 } Rotor;
 
 typedef struct {
     float re[ROTOR_CHUNK], im[ROTOR_CHUNK];
 } RotorChunk;
 
-/* Prepares the factors with k < count; false when scratch has no memory. */
+/* Prepares the factors exp(i angle k) with k < count; false when scratch has no memory. */
 bool rotor_open(Rotor *r, double angle, size_t count, Arena *scratch);
 
 /* Writes scale exp(i angle k) for k = at, ..., at + ROTOR_CHUNK - 1; at is a multiple of ROTOR_CHUNK. */
@@ -40,7 +41,8 @@ typedef enum { FOURIER_FORWARD, FOURIER_BACK } FourierWay;
 typedef enum { FOURIER_ROWS, FOURIER_MATRIX } FourierSide;
 
 typedef struct {
-    struct fftwf_plan_s *along, *down; /* plans of rows and of columns; down NULL: rows only */
+    /* FFTW's plans: `along` transforms rows, `down` columns; down NULL: rows only */
+    struct fftwf_plan_s *along, *down;
     FourierWay way;
     size_t rows, cols;
     Rotor rotor;
@@ -51,8 +53,9 @@ static inline size_t fourier_room(size_t cols)
     return 2 * (cols / 2 + 1);
 }
 
-/* Plans a transform. `data`: the array that fourier_run will transform, or one of the same alignment; it is not
- * changed. Tables stay in `scratch` until fourier_close. ERR_MEMORY when there is no memory for a plan. */
+/* Plans a transform of `rows` rows. `data` is the array that fourier_run will transform, or another array of the same
+ * alignment; its contents are not changed. Tables stay in `scratch` until fourier_close. ERR_MEMORY when there is no
+ * memory for a plan. */
 Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, FourierWay way, float *data,
                     Arena *scratch, Error *err);
 void fourier_run(const Fourier *f, float *data);

@@ -1,7 +1,7 @@
 /* hadamard_transform.c -- see hadamard_transform.h.
  *
- * A piece of 2^16 elements passes through all its sixteen strides while it is in the cache. A longer block then needs
- * butterflies between pieces, eight strides in each pass over memory. */
+ * A piece of 2^16 elements passes through all of its sixteen strides while it is in the cache. A longer block then
+ * needs butterflies between elements of different pieces, eight strides in each pass over memory. */
 #include "num/hadamard_transform.h"
 
 #include "vec/kernels.h"
@@ -57,7 +57,8 @@ typedef struct {
     size_t n;
 } Transform;
 
-/* A full piece is one block, or part of one; the last piece may have several blocks. */
+/* Transforms one piece of 2^16 elements of the vector. A full piece is a block or a part of a block; the last,
+ * shorter piece may have several blocks. */
 static void transform_piece(void *data, size_t piece)
 {
     const Transform *t = data;
@@ -73,11 +74,11 @@ static void transform_piece(void *data, size_t piece)
     }
 }
 
-/* ---- butterflies between pieces ---- */
+/* ---- butterflies between elements of different pieces ---- */
 
 typedef struct {
     float *y;
-    size_t stride, cols; /* cols: the columns that one call handles */
+    size_t stride, cols; /* cols: the number of columns that one call transforms */
     int log_rows;
 } Rows;
 

@@ -1,16 +1,18 @@
 /* kmeans.h -- clusters of scalars: k-means++ (Arthur and Vassilvitskii 2007), then Lloyd's iteration.
  *
- * Sorting makes both cheap: a cluster is a range of the sorted numbers, and two prefix sums give its mean. Every
- * decision uses additions, multiplications and divisions alone, so that every machine finds the same centres. */
+ * The numbers are sorted, which makes k-means++ and Lloyd's iteration cheap: a cluster is a range of the sorted
+ * numbers, and two prefix sums give its mean. Every decision uses additions, multiplications and divisions alone, so
+ * that every machine finds the same centres. */
 #ifndef ATOMO_KMEANS_H
 #define ATOMO_KMEANS_H
 
 #include "base/arena.h"
 #include "base/rng.h"
 
-enum { KMEANS_ROUNDS = 100 }; /* at most; usually the centres stop moving after a few tens */
+/* the most rounds of Lloyd's iteration; the centres usually stop moving after a few tens */
+enum { KMEANS_ROUNDS = 100 };
 
-/* Return how many of the sorted x (n) are < value, and how many are <= value. */
+/* Return how many numbers of the sorted x (n) are < value (count_under), or <= value (count_upto). */
 size_t count_under(const float *x, size_t n, double value);
 size_t count_upto(const float *x, size_t n, double value);
 

@@ -33,9 +33,10 @@ bool knots_open(KnotsRoom *room, size_t n, size_t count, Arena *scratch)
            room->back;
 }
 
-/* ---- sorting the numbers, without repetitions ---- */
+/* ---- sorting the numbers and dropping repetitions ---- */
 
-/* Radix sort, least significant digit first; a digit that all keys share is skipped. */
+/* Sorts the keys of x (n) by radix sort, least significant digit first; a digit that is equal in all keys is
+ * skipped. */
 static void sort(KnotsRoom *room, const float *x, size_t n)
 {
     uint32_t count[4][VALUES] = {{0}};
@@ -65,8 +66,8 @@ static void sort(KnotsRoom *room, const float *x, size_t n)
     }
 }
 
-/* Sorts x, keeps one key of each different number in room->key, and counts in room->rank how many numbers are <=
- * each. Returns the number of different numbers. */
+/* Sorts x and keeps one key of each different number in room->key; room->rank counts for each different number how
+ * many numbers of x are not larger. Returns the number of different numbers. */
 static size_t sort_different(KnotsRoom *room, const float *x, size_t n)
 {
     size_t differ = 0;
@@ -79,8 +80,8 @@ static size_t sort_different(KnotsRoom *room, const float *x, size_t n)
     return differ;
 }
 
-/* Computes x, measured from the median, and b of knots.h. The slope of b between neighbours is the number of numbers
- * up to the left one, minus the number of numbers up to the median. */
+/* Computes x, measured from the median, and b of knots.h. The slope of b between two neighbouring numbers is the
+ * number of numbers up to the left neighbour, minus the number of numbers up to the median. */
 static void measure(KnotsRoom *room, size_t n, size_t differ)
 {
     size_t mid = 0;
@@ -96,7 +97,8 @@ static void measure(KnotsRoom *room, size_t n, size_t differ)
         room->b[i - 1] = room->b[i] - ((double)room->rank[i - 1] - below) * (room->x[i] - room->x[i - 1]);
 }
 
-/* Writes to level (count) the numbers at the given places, and repeats the last one to the end; returns `levels`. */
+/* Writes to level[] the numbers with the `levels` indices in `place`, and fills the rest of level (room->count) with
+ * the last of them; returns `levels`. */
 static size_t fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
 {
     for (size_t k = 0; k < room->count; k++)
@@ -114,7 +116,7 @@ static size_t fill_all(const KnotsRoom *room, size_t differ, float *level)
 
 /* ---- greedy levels ---- */
 
-/* Computes f of knots.h, so that V between neighbouring numbers is 0. */
+/* Computes f of knots.h such that the variance V between neighbouring numbers is 0. */
 static void find_offsets(KnotsRoom *room, size_t differ)
 {
     const double *x = room->x, *b = room->b;
@@ -135,8 +137,8 @@ typedef struct {
     size_t pair;
 } Split;
 
-/* Adds a pair to `kept` if it is among the `most` pairs of largest error; of equal errors the earlier pair is
- * kept. */
+/* Inserts a pair of intervals into `kept`, the list of the `most` pairs with the largest error, if the pair is among
+ * these; of two pairs with equal errors the earlier pair is kept. */
 static void keep_largest(Split *kept, size_t *count, size_t most, Split one)
 {
     size_t at = *count;
@@ -150,7 +152,7 @@ static void keep_largest(Split *kept, size_t *count, size_t most, Split one)
 }
 
 /* Merges neighbouring intervals in pairs, except for the `apart` pairs whose merging adds the most variance. end (s +
- * 1) holds the ends of s intervals. Returns how many intervals are left. */
+ * 1) holds the ends of s intervals. Returns the number of intervals that are left. */
 static size_t merge_pairs(const KnotsRoom *room, uint16_t *end, size_t s, size_t apart)
 {
     Split kept[KNOTS_MOST];
@@ -189,19 +191,20 @@ size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
     return fill(room, end, s + 1, level);
 }
 
-/* ---- the best levels: with a toll for each step ----
+/* ---- the best levels: first a path with a constant extra cost for each step, the toll ----
  *
  * The best levels are the cheapest path from the smallest number to the largest in a given number s of steps. Suppose
- * each step also costs a constant, the toll. Then one pass over the numbers finds the cheapest path of any number of
- * steps, and no path with as many steps is cheaper without the toll either. If p_0 .. p_k is a cheapest path of k
- * steps, some cheapest path r of s steps has
+ * each step also costs a constant, called the toll. Then one pass over the numbers finds the path that is cheapest
+ * among paths of any number of steps, and without the toll this path is still cheapest among the paths with as many
+ * steps. If p_0 .. p_k is a cheapest path of k steps, some cheapest path r of s steps has
  *
  *     p_(q - s + k) <= r_q <= p_q  for s >= k,      p_q <= r_q <= p_(q + k - s)  for s <= k,
  *
  * since V has the quadrangle inequality: where two paths cross, exchanging their tails costs no more (Aggarwal,
  * Schieber, Tokuyama 1994). So with a toll that gives about s steps, the dynamic program searches only these narrow
- * ranges, called windows below. The levels are best whatever the toll. A good toll follows from the best density of
- * many levels, which is proportional to the cube root of the density of the numbers (Panter, Dite 1951). */
+ * ranges of r_q, called windows below. The levels are best for every toll; the toll affects only the width of the
+ * windows. A good toll follows from the best density of many levels, which is proportional to the cube root of the
+ * density of the numbers (Panter, Dite 1951). */
 
 enum { BATCH = ROOM_BEHIND, NEAR = 1, TRIES = 3 };
 
@@ -210,8 +213,8 @@ static inline double cost_of(const KnotsRoom *room, const double *cost, size_t i
     return cost[i] + (room->b[i] * room->x[j] - room->x[i] * room->b[j]);
 }
 
-/* Lowers cost[j] to the least cost of a path whose last step begins at one of from .. j - 1; true when cost[j]
- * fell. */
+/* Lowers cost[j] to the least cost of a path to number j whose last step begins at one of the numbers from .. j - 1
+ * and costs `toll` more; true when cost[j] fell. */
 static bool lower(const KnotsRoom *room, double toll, size_t from, size_t j, double *cost, uint16_t *back)
 {
     const double was = cost[j];
@@ -225,9 +228,10 @@ static bool lower(const KnotsRoom *room, double toll, size_t from, size_t j, dou
     return cost[j] < was;
 }
 
-/* Writes the cheapest path to the last number to room->spare; returns the number of its steps. Rows j (ends of a
- * step) are handled in batches: first with columns i (beginnings of a step) before the batch; then, if that lowers
- * the cost of the batch's last row, also with columns inside the batch. */
+/* Finds the cheapest path to the last number when each step costs `toll` more; writes the path to room->spare and
+ * returns the number of its steps. Rows j (numbers at which a step ends) are handled in batches: first with columns i
+ * (numbers at which a step begins) before the batch; then, if columns inside the batch lower the cost of the batch's
+ * last row, also with columns inside the batch for its other rows. */
 static size_t way_under(const KnotsRoom *room, size_t differ, double toll)
 {
     double *cost = room->cost[0];
@@ -247,7 +251,8 @@ static size_t way_under(const KnotsRoom *room, size_t differ, double toll)
     for (size_t j = differ - 1; j; j = back[j])
         room->spare[steps++] = (uint32_t)j;
     room->spare[steps] = 0;
-    for (size_t q = 0; 2 * q < steps; q++) { /* reverses the path, which was followed from its end */
+    /* reverses the path, since it was followed from its last number to its first */
+    for (size_t q = 0; 2 * q < steps; q++) {
         const uint32_t one = room->spare[q];
         room->spare[q] = room->spare[steps - q];
         room->spare[steps - q] = one;
@@ -255,10 +260,10 @@ static size_t way_under(const KnotsRoom *room, size_t differ, double toll)
     return steps;
 }
 
-/* ---- a good toll ---- */
+/* ---- a good toll (the constant extra cost of a step) ---- */
 
-/* Returns the cube root of v within 6 %, the same on every machine: a third of v's bits, taken as an integer, plus a
- * constant. */
+/* Returns the cube root of v within 6 %, the same number on every machine: a third of the bits of v, taken as an
+ * integer, plus a constant. */
 static double rough_cube_root(double v)
 {
     uint64_t bits;
@@ -268,10 +273,11 @@ static double rough_cube_root(double v)
     return v;
 }
 
-/* Returns a toll that gives about `steps` steps. A step of width w over m numbers has a variance of about m w^2 / 6.
- * While the density of the numbers is even, the cube root of m w^2 of a range is the sum of those of its parts; if
- * all `steps` have the same variance, each has an equal share of the sum over the whole range. One more step saves
- * about twice the variance of a step, and that is the toll. */
+/* Returns a toll (the constant extra cost of a step) at which the cheapest path has about `steps` steps. A step of
+ * width w over m numbers has a variance of about m w^2 / 6. Where the density of the numbers is even, the cube root
+ * of m w^2 of a range is the sum of the cube roots of the range's parts. So if all steps have the same variance, each
+ * step has an equal share of the sum of cube roots over the whole range. One more step saves about twice the variance
+ * of a step; the toll is set to this saving. */
 static double good_toll(const KnotsRoom *room, size_t differ, size_t steps)
 {
     const size_t piece = differ / (2 * steps) + 1;
@@ -285,8 +291,9 @@ static double good_toll(const KnotsRoom *room, size_t differ, size_t steps)
     return one * one * one / 3;
 }
 
-/* Finds a cheapest path of about `steps` steps; returns its number of steps k. The variance of k steps is about
- * proportional to 1 / k^2, so what one more step saves, the toll, is proportional to 1 / k^3. */
+/* Finds a cheapest path of about `steps` steps, by adjusting the toll (the constant extra cost of a step); returns
+ * its number of steps k. The variance of a path of k steps is about proportional to 1 / k^2, so one more step saves
+ * about 1 / k^3, and the toll is scaled in proportion. */
 static size_t way_in_about(const KnotsRoom *room, size_t differ, size_t steps)
 {
     double toll = good_toll(room, differ, steps);
@@ -299,13 +306,15 @@ static size_t way_in_about(const KnotsRoom *room, size_t differ, size_t steps)
     return k;
 }
 
-/* ---- the best levels: a given number of steps ---- */
+/* ---- the best levels: a path with a given number of steps ---- */
 
 typedef struct {
-    size_t low[KNOTS_MOST], high[KNOTS_MOST]; /* bounds on r_q, the end of step q */
+    /* least and greatest r_q, the number at which step q of the best path ends */
+    size_t low[KNOTS_MOST], high[KNOTS_MOST];
 } Windows;
 
-/* Sets the windows for paths of `steps` steps from the path of k steps in room->spare. */
+/* Sets the ranges (windows) in which each step of the cheapest path of `steps` steps ends, from the cheapest path of
+ * k steps in room->spare. */
 static void windows_open(Windows *w, const KnotsRoom *room, size_t k, size_t steps, size_t last)
 {
     const uint32_t *way = room->spare;
@@ -315,12 +324,12 @@ static void windows_open(Windows *w, const KnotsRoom *room, size_t k, size_t ste
         w->low[q] = low > q ? low : q;
         w->high[q] = high < last - (steps - q) ? high : last - (steps - q);
     }
-    w->high[0] = 0; /* a path begins at the smallest number and ends at the largest */
+    w->high[0] = 0; /* each path begins at the smallest number and ends at the largest */
     w->low[steps] = last;
 }
 
-/* Runs the dynamic program within the windows, layer by layer from the smallest number, and writes the best path to
- * `place`. */
+/* Runs the dynamic program with each step's end restricted to its range in w, one layer for each step from the
+ * smallest number on, and writes the cheapest path to `place`. */
 static void cheapest_within(KnotsRoom *room, const Windows *w, size_t steps, uint16_t *place)
 {
     const size_t wide = room->most + ROOM_BEHIND;

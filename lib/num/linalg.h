@@ -40,14 +40,15 @@ Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch
 
 /* ---- symmetric matrices ---- */
 
-/* An orthonormal basis of eigenvectors, computed in whole or in part. A vector does not depend on which other vectors
- * are asked for: unless its eigenvalue is well separated from its neighbours, the whole basis is computed once and
- * the vector is taken from it. */
+/* The eigenvalues and an orthonormal basis of eigenvectors, which may be computed in part. A vector does not depend
+ * on which other vectors are asked for: unless its eigenvalue is well separated from the neighbouring eigenvalues,
+ * the whole basis is computed once and the vector is taken from that basis. */
 typedef struct {
     size_t k;
-    double *value;                      /* (k), ascending */
-    double *vector;                     /* (k, k), row i belongs to value[i]; NULL until it is computed */
-    double *reduced, *tau, *diag, *off; /* the tridiagonal form, and the reflectors that produce it */
+    double *value;  /* (k), ascending */
+    double *vector; /* (k, k), row i belongs to value[i]; NULL until it is computed */
+    /* the tridiagonal form of the matrix, and the reflectors that produce this form */
+    double *reduced, *tau, *diag, *off;
 } Eigen;
 
 /* Returns ERR_NUMERIC when eigen_open refuses k x k matrices as too large. */
@@ -70,17 +71,17 @@ typedef struct {
 /* Completes the rows of v (count, k), which are orthonormal. v is overwritten; v and the arena must outlive c. */
 Status completion_open(Completion *c, double *v, size_t count, size_t k, Arena *a, Error *err);
 
-/* Writes to square (k) |A v_i|^2 for each vector v_i of the basis. */
+/* Sets square[i] = |A v_i|^2 for each of the k vectors v_i of the basis. */
 Status completion_squares(const Completion *c, const Tall *a, double *square, Arena *scratch, Error *err);
 
-/* Writes to v (count, k) the basis vectors with the given indices. */
+/* Writes to v (count, k) the basis vectors with the `count` indices in index[]. */
 Status completion_some(const Completion *c, const size_t *index, size_t count, double *v, Arena *a,
                        Error *err);
 
 /* ---- products ---- */
 
-/* c (m, n) = scale A B, plus the old c when `add`. A is (m, k), B is (k, n); a matrix whose `turned` is set is stored
- * as its transpose. */
+/* A product c (m, n) = scale A B, plus the old c when `add`. A is (m, k), B is (k, n); a matrix whose `turned` is set
+ * is stored as its transpose. */
 typedef struct {
     const float *a, *b;
     float *c;
@@ -93,7 +94,7 @@ void linalg_multiply(const Product *p, int threads);
 /* ---- loading OpenBLAS ---- */
 
 /* Loads OpenBLAS unless it is loaded already; ERR_IO with the loader's reason when that fails. The functions above
- * that return a Status call it themselves; callers of linalg_multiply must call it first. */
+ * that return a Status call linalg_ready themselves; callers of linalg_multiply must call it first. */
 Status linalg_ready(Error *err);
 
 /* OpenBLAS picks kernels by CPU model, and takes its slowest kernels for a model that it does not know. This call
@@ -112,9 +113,9 @@ typedef struct {
     const char *config;    /* "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..." */
     const char *core;      /* the CPU model whose kernels are used: "Haswell" */
     const char *threading; /* "none", "pthreads", "OpenMP" */
-    const char *file;      /* path of the loaded library */
+    const char *file;      /* path of the loaded OpenBLAS library */
     int lapack[3];         /* LAPACK version */
-    const char *wanted; /* the OPENBLAS_CORETYPE that suits this CPU better than `core`; NULL: none */
+    const char *wanted;    /* the OPENBLAS_CORETYPE that suits this CPU better than `core`; NULL: none */
 } BlasInfo;
 
 /* Fills info; fails with ERR_IO as linalg_ready does. */

@@ -76,7 +76,7 @@ static inline Status lapack_failed(const char *routine, int info, Error *err)
     return FAIL(err, ERR_NUMERIC, "%s: no convergence (info %d)", routine, info);
 }
 
-/* When called with this size of its work array, a LAPACK routine only returns the size that it needs. */
+/* When a LAPACK routine gets -1 as the size of its work array, it only returns the size that it needs. */
 static const int ask_size = -1;
 
 static inline double *work_of(double told, int *size, Arena *a)
@@ -85,10 +85,11 @@ static inline double *work_of(double told, int *size, Arena *a)
     return NEW(a, double, (size_t)*size);
 }
 
-/* Some rows of A in double, stored as A is: (rows, cols), or (cols, rows) when turned. */
+/* A panel: some rows of the matrix A in double, stored as A is: (rows, cols), or (cols, rows) when turned. */
 typedef struct {
     const Tall *a;
-    size_t from, rows, step; /* step: rows of every panel but the last; it depends on A's shape alone */
+    /* step: number of rows of every panel but the last; it depends on the shape of A alone */
+    size_t from, rows, step;
     double *x;
 } Panel;
 

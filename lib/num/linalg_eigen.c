@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { SMALL = 32 };
-enum { NO_MEMORY = INT_MIN }; /* not a value of LAPACK's `info` */
+enum { NO_MEMORY = INT_MIN }; /* means that the arena has no memory; LAPACK's `info` never has this value */
 
 /* The least distance between an eigenvalue and its neighbours, as a share of the largest eigenvalue, for which
  * inverse iteration gives eigenvectors to float32's precision: their error is about double's epsilon divided by this
@@ -42,7 +42,7 @@ static Status small_basis(Eigen *e, double *g, Arena *a, Error *err)
     return info ? lapack_failed("dsyevd", info, err) : OK;
 }
 
-/* Turns eigenvectors v (count, k) of the tridiagonal form into eigenvectors of the matrix. */
+/* Turns eigenvectors v (count, k) of the tridiagonal form into eigenvectors of the original matrix, in place. */
 static Status turn_back(const Eigen *e, size_t count, double *v, Arena *a, Error *err)
 {
     const Blas *blas = blas_routines();
@@ -169,7 +169,7 @@ Status eigen_some(Eigen *e, const size_t *index, size_t count, double *v, Arena 
 
 /* ---- singular values ---- */
 
-/* Writes A in double, column by column: in this order LAPACK is fast for tall matrices. */
+/* Writes A as doubles column by column, the order in which LAPACK is fast for tall matrices. */
 static void by_columns(const Tall *a, double *out)
 {
     if (a->turned)

@@ -17,13 +17,13 @@
 
 static const char library[] = "libopenblas.so.0";
 
-/* This state is global because a library is loaded once for all threads. */
+/* The state of OpenBLAS in this process; global because a library is loaded once for all threads. */
 static struct {
     pthread_once_t once;
     bool may_choose; /* load_once may set OPENBLAS_CORETYPE */
     pthread_mutex_t lock;
     int borrowers; /* calls of linalg_borrow whose linalg_return is still to come */
-    int threads;   /* OpenBLAS's number of threads before the first of these calls */
+    int threads;   /* the number of OpenBLAS's threads before the first pending linalg_borrow */
     bool loaded;
     Blas blas;
     char reason[400]; /* why OpenBLAS is not loaded */
@@ -36,7 +36,7 @@ static bool is_among(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-/* Returns the name of kernels that suit this CPU better than those of `core`; NULL: none. */
+/* Returns the name of kernels that suit this CPU better than the kernels of `core`; NULL: none are better. */
 static const char *better_core(const char *core)
 {
     static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids", "Zen", NULL};
@@ -56,8 +56,9 @@ static void note_reason(const char *reason)
     snprintf(loading.reason, sizeof loading.reason, "%s", reason ? reason : "unknown");
 }
 
-/* Fills the table of routines by dlsym; false when one is missing. C has no cast from a data pointer to a function
- * pointer, but POSIX ensures that both are represented alike, so the pointer is copied. */
+/* Fills the table of routines by dlsym; false when a routine is missing. C has no cast from a data pointer to a
+ * function pointer, but POSIX ensures that both kinds have the same representation, so the pointer's bytes are
+ * copied. */
 static bool find_routines(void *handle, Blas *blas)
 {
     void *address;
@@ -81,16 +82,16 @@ static void *load(Blas *blas)
     return NULL;
 }
 
-/* Bytes; UINT64_MAX: no limit. */
+/* Returns the limit of the process's address space in bytes; UINT64_MAX: no limit. */
 static uint64_t address_space_limit(void)
 {
     struct rlimit limit;
     return getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
-/* Each thread that calls OpenBLAS takes a buffer; when there is no address space for one more, OpenBLAS waits for
- * ever. So when address space is limited, this function makes OpenBLAS allocate the buffers of all threads now; false
- * when they do not fit, and OpenBLAS is not used. */
+/* Each thread that calls OpenBLAS takes a buffer; when there is no address space for one more buffer, OpenBLAS waits
+ * for ever. So when address space is limited, this function makes OpenBLAS allocate the buffers of all threads now;
+ * false when they do not fit, in which case the program does not use OpenBLAS. */
 static bool reserve_buffers(const Blas *blas)
 {
     enum { BUFFER = 130 << 20, SPARE = 32 << 20 };
@@ -128,7 +129,7 @@ static void load_once(void)
     const char *better = handle ? better_core(loading.blas.openblas_get_corename()) : NULL;
     if (better && loading.may_choose && !getenv("OPENBLAS_CORETYPE") &&
         !setenv("OPENBLAS_CORETYPE", better, 1)) {
-        dlclose(handle); /* OpenBLAS reads its environment only when it is loaded */
+        dlclose(handle); /* is loaded again, since OpenBLAS reads the environment only when it is loaded */
         handle = load(&loading.blas);
     }
     const bool loaded = handle && reserve_buffers(&loading.blas);

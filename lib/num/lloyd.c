@@ -1,5 +1,5 @@
-/* lloyd.c -- see lloyd.h. Each level is the mean of the standard normal distribution between the midpoints to its two
- * neighbours. */
+/* lloyd.c -- a table of levels; see lloyd.h. Each level is the mean of the standard normal distribution over the
+ * interval between the midpoints to the two neighbouring levels. */
 #include "num/lloyd.h"
 
 static const float levels[] = {

@@ -10,8 +10,8 @@ enum { LLOYD_BITS_MAX = LEVEL_SCALE_BITS + 1 };
 /* Returns the 2^(bits - 1) positive levels, rising; the negative levels mirror them. 1 <= bits <= LLOYD_BITS_MAX. */
 const float *lloyd_levels(int bits);
 
-/* Returns a scale with the thresholds for numbers of standard deviation `unit`, and with the levels for standard
- * normal numbers. */
+/* Returns a scale whose thresholds apply to numbers of standard deviation `unit`, and whose levels are those for
+ * standard normal numbers. */
 LevelScale lloyd_scale(int bits, float unit);
 
 #endif

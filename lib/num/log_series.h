@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* Splits v > 0 into m 2^e with m in 1/sqrt(2) .. sqrt(2); returns ln m and sets e. ln m = 2 atanh z with z = (m - 1)
- * / (m + 1); the relative error of the truncated series is below 1e-20. */
+/* Splits v > 0 into m 2^e with m in 1/sqrt(2) .. sqrt(2); returns ln m and sets e. With z = (m - 1) / (m + 1), ln m =
+ * 2 atanh z; the series of atanh is cut where the relative error is below 1e-20. */
 static inline double log_split(double v, int *e)
 {
     double m = frexp(v, e), series = 0;

@@ -1,5 +1,5 @@
-/* pareto.c -- see pareto.h. In order of size, a point is on the front when its error is less than the errors of all
- * points before it. */
+/* pareto.c -- see pareto.h. When points are sorted by size, a point is on the front when its error is less than the
+ * errors of all points before it. */
 #include "num/pareto.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static int order(double x, double y)
     return (x > y) - (x < y);
 }
 
-/* Compares points by kind, then size, then error. */
+/* Compares two points by kind, then by size, then by error, for qsort. */
 static int by_place(const void *x, const void *y)
 {
     const ParetoPoint *p = *(ParetoPoint *const *)x, *q = *(ParetoPoint *const *)y;

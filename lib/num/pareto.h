@@ -11,8 +11,8 @@ typedef struct {
 } ParetoPoint;
 
 /* Sets `front` of each point. A point is on the front of its kind unless another point of the kind is smaller without
- * more error, or has less error without being larger. Of equal points, all are on the front or none is. O(n log n);
- * the arena is rewound. */
+ * having more error, or has less error without being larger. Of equal points, all are on the front or none is. Takes
+ * O(n log n) time; the arena is rewound. */
 Status pareto_mark(ParetoPoint *point, size_t count, Arena *a, Error *err);
 
 #endif

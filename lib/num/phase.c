@@ -1,11 +1,12 @@
-/* phase.c -- maps a complex number to the first octant, where tables describe the 64-gon, and the result back. */
+/* phase.c -- finds the edge of the regular 64-gon that a complex number points to: maps the number to the first
+ * octant, for which there are tables, and maps the result back. */
 #include "num/phase.h"
 
 #include <math.h>
 
 enum { EDGES = PHASES / 8, QUARTER = PHASES / 4, HALF = PHASES / 2 };
 
-/* cos(2 pi k / 64) in element k; read backwards, the table holds the sines. */
+/* Element k is cos(2 pi k / 64) for k <= 16; the table read backwards holds the sines. */
 static const double cosine[QUARTER + 1] = {1,
                                            0.99518472667219693,
                                            0.98078528040323043,
@@ -24,15 +25,16 @@ static const double cosine[QUARTER + 1] = {1,
                                            0.09801714032956077,
                                            0};
 
-/* Edge j of the first octant lies on the line re edge_re[j] + im edge_im[j] = 1. The two numbers are the cosine and
- * the sine of the direction of the edge's middle, divided by cos(pi / 64). */
+/* Edge j of the 64-gon in the first octant lies on the line re edge_re[j] + im edge_im[j] = 1. The two numbers are
+ * the cosine and the sine of the direction of the edge's middle, divided by cos(pi / 64). */
 static const float edge_re[EDGES] = {
     1, 0.990369453f, 0.971201107f, 0.942679564f, 0.905079501f, 0.858763028f, 0.804176197f, 0.74184471f};
 static const float edge_im[EDGES] = {0.0491268498f, 0.146907431f, 0.243273213f, 0.337296141f,
                                      0.428070723f,  0.51472275f,  0.596417716f, 0.672368853f};
 
-/* Returns the gauge: the largest x edge_re[j] + y edge_im[j] over the octant's edges j, attained at the edge in the
- * direction of z. */
+/* Returns gauge(z) = |z| / |e| for z = re + i im, where e is the point of the 64-gon in the direction of z: the
+ * largest x edge_re[j] + y edge_im[j] over the edges j of the octant, where x + i y is z mapped to the first
+ * octant. */
 static inline float gauge_of(float re, float im)
 {
     const float a = fabsf(re), b = fabsf(im);
@@ -68,10 +70,12 @@ unsigned phase_draw(float re, float im, float gauge, double u)
 {
     const double a = fabs((double)re), b = fabs((double)im);
     const double x = a > b ? a : b, y = a > b ? b : a;
-    unsigned j = 0;                      /* the first corner of the edge that z points to */
-    for (unsigned k = 1; k < EDGES; k++) /* z lies at corner k or behind it */
+    /* index of the corner at the beginning of the edge that z points to */
+    unsigned j = 0;
+    for (unsigned k = 1; k < EDGES; k++) /* true when z is in the direction of corner k or beyond */
         j = y * cosine[k] >= x * cosine[QUARTER - k] ? k : j;
-    /* z = gauge ((1 - q) c_j + q c_(j+1)) with corners c; its cross product with c_j is q gauge sin(2 pi / 64) */
+    /* z = gauge ((1 - q) c_j + q c_(j+1)), where c_j and c_(j+1) are the corners at the ends of the edge; the cross
+     * product of c_j and z is q gauge sin(2 pi / 64) */
     const double q = (cosine[j] * y - cosine[QUARTER - j] * x) / ((double)gauge * cosine[QUARTER - 1]);
     unsigned k = j + (u < q);
     k = a > b ? k : QUARTER - k;

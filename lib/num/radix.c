@@ -17,7 +17,7 @@
 enum {
     TOP = 11,
     BUCKETS = 1 << TOP,
-    LOW = 32 - TOP, /* bits left inside a bucket */
+    LOW = 32 - TOP, /* bits of a key that remain to be sorted inside a bucket */
     DIGIT = 7,
     DIGITS = LOW / DIGIT,
     VALUES = 1 << DIGIT,
@@ -30,8 +30,9 @@ enum {
 
 typedef struct {
     const float *x;
-    size_t n, pieces, piece;  /* elements in a piece; the last one may have fewer */
-    size_t (*place)[BUCKETS]; /* for each piece and bucket: first a count, then the place of the next key */
+    size_t n, pieces, piece; /* piece: number of elements in a piece; the last piece may have fewer */
+    /* for each piece and bucket: first the number of keys, then the index in the output of the next key */
+    size_t (*place)[BUCKETS];
     size_t start[BUCKETS + 1];
     float *out;
     uint32_t *spare;
@@ -51,7 +52,8 @@ static void count_piece(void *data, size_t p)
         count[radix_key(s->x[i]) >> LOW]++;
 }
 
-/* Turns counts into places: buckets in order, and the pieces in order within a bucket. */
+/* Turns the counts of each piece and bucket into the index of their first key in the output: buckets in order, and
+ * within a bucket the pieces in order. */
 static void lay_out(Sort *s)
 {
     size_t at = 0;
@@ -90,7 +92,7 @@ void radix_sort_few(uint32_t *key, size_t n)
     }
 }
 
-/* Reads and writes keys through bytes, as the memory may be an array of floats. */
+/* Read and write key i through bytes, since the memory may be an array of floats. */
 static inline uint32_t get(const void *keys, size_t i)
 {
     return load_u32((const uint8_t *)keys + 4 * i);
@@ -108,7 +110,8 @@ static void deal_digit(const void *from, void *to, size_t n, int shift, size_t p
     }
 }
 
-/* Turns counts into places; false when all n keys have the same digit. */
+/* Turns the counts of a digit's values into the index of the first key of each value; false when all n keys have the
+ * same digit. */
 static bool digit_varies(size_t count[VALUES], size_t n)
 {
     size_t at = 0;
@@ -215,7 +218,7 @@ static inline uint32_t magnitude_bits(float x)
 }
 
 /* Returns the bits of the magnitude of rank k (from 0), found digit by digit from the top; sets *upto to the number
- * of magnitudes that are no larger. */
+ * of magnitudes that are not larger. */
 static uint32_t select_magnitude(const float *x, size_t n, size_t k, size_t *upto)
 {
     static const int shifts[] = {20, 10, 0}; /* digits of 11, 10 and 10 bits */
@@ -251,7 +254,7 @@ double radix_magnitude_quantile(const float *x, size_t n, double q)
     size_t upto;
     const uint32_t low = select_magnitude(x, n, k, &upto);
     uint32_t high = low;
-    if (k + 1 < n && k + 1 >= upto) { /* rank k + 1 has the least magnitude above `low` */
+    if (k + 1 < n && k + 1 >= upto) { /* the magnitude of rank k + 1 is the least magnitude above `low` */
         high = UINT32_MAX;
         for (size_t i = 0; i < n; i++) {
             const uint32_t m = magnitude_bits(x[i]);

@@ -31,13 +31,13 @@ Status radix_mean_gap(const float *x, const float *y, size_t n, int threads, dou
                       Error *err);
 
 /* Sets *w1 to the Wasserstein distance W1 between the empirical distributions of x's and y's entries, as
- * scipy.stats.wasserstein_distance computes it: the mean gap of the sorted vectors. n > 0; `work` has room for 2 n
- * floats, and y is sorted in place. */
+ * scipy.stats.wasserstein_distance computes it: the mean |x_i - y_i| of the two sorted vectors. n > 0; `work` has
+ * room for 2 n floats, and y is sorted in place. */
 Status radix_wasserstein(const float *x, float *y, size_t n, float *work, int threads, double *w1,
                          Arena *scratch, Error *err);
 
-/* Returns the magnitude of rank k < n (0: smallest), and sets *upto to the number of magnitudes <= it. x is not
- * reordered. */
+/* Returns the magnitude of rank k < n (0: smallest), and sets *upto to the number of magnitudes that are not larger.
+ * x is not reordered. */
 float radix_magnitude(const float *x, size_t n, size_t k, size_t *upto);
 
 /* Returns the q-quantile of |x| by linear interpolation at (n - 1) q; n > 0. x is not reordered. */

@@ -5,7 +5,8 @@
 #include "vec/kernels.h"
 #include "num/short_cosine.h"
 
-enum { ROUND_WORDS = 4096 }; /* random words reserved for a round: more than a piece needs */
+/* random words reserved for each round of signs: more than a piece of the vector needs */
+enum { ROUND_WORDS = 4096 };
 
 size_t rotation_pieces(size_t n)
 {
@@ -43,8 +44,8 @@ static uint32_t first_word(const Rotation *r, int round)
     return (uint32_t)(r->at / 32) + (uint32_t)round * ROUND_WORDS;
 }
 
-/* Returns the number of rounds for a block of n elements: one more than r->rounds when r->rounds > 1 and n is a power
- * of two below ROTATION_ENOUGH. */
+/* Returns the number of rounds (random signs and a transform) for a block of n elements: one more than r->rounds when
+ * r->rounds > 1 and n is a power of two below ROTATION_ENOUGH. */
 static int rounds_of(const Rotation *r, size_t n)
 {
     return r->rounds + (r->rounds > 1 && is_power(n) && n < ROTATION_ENOUGH);

@@ -17,20 +17,20 @@
 enum {
     ROTATION_SHORTEST = 64,
     ROTATION_LEAST = 256,
-    ROTATION_ENOUGH = 4096, /* Hadamard blocks of this length need no additional round */
+    ROTATION_ENOUGH = 4096, /* Hadamard blocks of at least this length need no additional round */
     ROTATION_LONGEST = BLOCK,
     ROTATION_ROUNDS_MAX = 4
 };
 
 /* Returns the number of pieces of a vector of n elements; piece p begins at element p BLOCK. */
 size_t rotation_pieces(size_t n);
-size_t rotation_piece(size_t n, size_t piece); /* returns the length of the piece */
+size_t rotation_piece(size_t n, size_t piece); /* returns the length of a piece */
 
-/* Returns the length of the first block of the `left` elements that remain of a piece; 0 if left is 0. */
+/* Returns the length of the next block when `left` elements of a piece remain; 0 if left is 0. */
 size_t rotation_block(size_t left);
 
-/* Where a block's random signs come from: round r uses the random words from at / 32 + 4096 r on, of the piece's
- * key. */
+/* Says where a block's random signs come from: round r uses the random words from at / 32 + 4096 r on, of the piece's
+ * random key. */
 typedef struct {
     RngKey key;
     size_t at; /* the block's first element in its piece, a multiple of 32 */
@@ -41,6 +41,6 @@ Rotation rotation_open(const Rng *rng, size_t piece, size_t at, int rounds);
 
 /* Writes y = scale times the rotated block; x and y may be the same. */
 void rotation_turn(const Rotation *r, const float *x, size_t n, float scale, float *y);
-void rotation_turn_back(const Rotation *r, float *x, size_t n); /* inverse rotation, in place */
+void rotation_turn_back(const Rotation *r, float *x, size_t n); /* applies the inverse rotation in place */
 
 #endif

@@ -1,6 +1,6 @@
 /* select.c -- selects the k largest magnitudes. A sample of the elements gives a threshold that is almost surely a
- * little too low; one pass marks all elements that reach it, and the k largest of the marked elements are found. If
- * fewer than k are marked, all elements are ranked. */
+ * little too low; one pass marks all elements with at least this magnitude, and the k largest of the marked elements
+ * are found. If fewer than k are marked, all elements are ranked. */
 #include "num/select.h"
 
 #include "base/bytes.h"
@@ -16,7 +16,7 @@ enum {
     WORDS = BLOCK / 64,
     SAMPLE = 1 << 14,
     SAMPLED_FROM = 4 * SAMPLE, /* shorter vectors are ranked without a sample */
-    FEW = 8                    /* select_list lists selections of at most n / FEW elements */
+    FEW = 8                    /* select_list makes a list when at most n / FEW elements are selected */
 };
 
 bool select_open(Picks *s, const float *x, size_t n, int threads, Arena *scratch)
@@ -28,7 +28,7 @@ bool select_open(Picks *s, const float *x, size_t n, int threads, Arena *scratch
     return s->bits && s->in_block && s->part;
 }
 
-/* ---- all elements from a threshold on ---- */
+/* ---- selecting all elements from a threshold on ---- */
 
 typedef struct {
     Picks *s;
@@ -137,12 +137,14 @@ bool select_list(Picks *s)
     return true;
 }
 
-/* ---- thinning: keeps the elements above a threshold and the first `ties` equal to it; each sign has its own
- * threshold ---- */
+/* ---- thinning a selection: keeps the elements above a threshold, and the first `ties` of the elements equal to the
+ * threshold; each sign has its own threshold ---- */
 
 typedef struct {
-    float least[2];  /* thresholds for elements above zero, for elements below zero */
-    size_t *ties[2]; /* equal elements still to keep; both may point to the same count */
+    float least[2]; /* thresholds for elements above zero, for elements below zero */
+    /* for each sign, how many elements equal to the threshold are still to be kept; both may point to the same
+     * number */
+    size_t *ties[2];
 } Thin;
 
 static bool stays(const Thin *t, float x)
@@ -188,8 +190,8 @@ static Thin thin_alike(float least, size_t *ties)
 
 /* ---- ranks ---- */
 
-/* Returns the k-th largest magnitude of `value` (n), 1 <= k <= n; sets *ties to the number of equal magnitudes among
- * the k largest. */
+/* Returns the k-th largest magnitude of `value` (n), 1 <= k <= n; sets *ties to how many of the k largest magnitudes
+ * are equal to it. */
 static float kth_largest(const float *value, size_t n, size_t k, size_t *ties)
 {
     size_t upto;
@@ -225,12 +227,14 @@ bool select_narrow(Picks *s, size_t k)
         const Thin t = thin_alike(least, &ties);
         thin_list(s, &t);
     } else {
-        top_of_all(s, k); /* the k largest of all elements are selected, as all others are smaller */
+        /* the marked elements include the k largest of all elements, as all unmarked elements are smaller */
+        top_of_all(s, k);
     }
     return true;
 }
 
-/* Fills `sample` with one element, at a pseudo-random place, from each of SAMPLE strides of x. */
+/* Fills `sample` with SAMPLE elements of x: cuts x into SAMPLE parts of equal length and takes an element at a
+ * pseudo-random index from each part. */
 static void draw_sample(const Picks *s, float sample[SAMPLE])
 {
     const size_t stride = s->n / SAMPLE;
@@ -239,7 +243,7 @@ static void draw_sample(const Picks *s, float sample[SAMPLE])
 }
 
 /* Returns a threshold that at least k elements reach with probability above 1 - 1e-6, provided that the values of
- * elements do not depend on their places; 0 if the sample (m) is too small. */
+ * elements do not depend on their indices; 0 if the sample (m) is too small. */
 static double guess_level(const Picks *s, const float *sample, size_t m, size_t k)
 {
     const double share = (double)k / (double)s->n * SAMPLE, rank = share + 5 * sqrt(share) + 8;
@@ -266,10 +270,10 @@ bool select_top(Picks *s, size_t k)
     return true;
 }
 
-/* ---- positive and negative elements separately ---- */
+/* ---- selecting positive and negative elements separately ---- */
 
-/* Copies the elements below zero (side 1) or above zero (side 0), in order; `value` has room for n. Returns their
- * number. */
+/* Copies the elements above zero (side 0) or below zero (side 1) to `value`, in order; `value` has room for n.
+ * Returns the number of copied elements. */
 static size_t gather(const float *x, size_t n, int side, float *value)
 {
     size_t count = 0;
@@ -280,8 +284,8 @@ static size_t gather(const float *x, size_t n, int side, float *value)
     return count;
 }
 
-/* Returns a threshold that very probably k[0] elements above zero and k[1] elements below zero reach; 0 if the sample
- * is too small. */
+/* Returns a threshold on magnitudes that very probably k[0] elements above zero and k[1] elements below zero reach; 0
+ * if the sample is too small. */
 static double guess_both(const Picks *s, const size_t k[2])
 {
     float sample[SAMPLE], own[SAMPLE];
@@ -293,8 +297,8 @@ static double guess_both(const Picks *s, const size_t k[2])
     return least;
 }
 
-/* Fills t with the thresholds and ties that leave k[0] and k[1] elements of x (n); false when a sign has fewer
- * elements. */
+/* Fills t with the thresholds and numbers of ties for which k[0] elements above zero and k[1] elements below zero of
+ * x (n) are kept; false when there are fewer elements above or below zero. */
 static bool rank_both(const float *x, size_t n, const size_t k[2], float *room, Thin *t)
 {
     for (int side = 0; side < 2; side++) {

@@ -1,9 +1,10 @@
 /* solve.c -- see solve.h.
  *
  * The logarithm of a payload size is nearly a linear function of the logarithm of the argument, so the secant method
- * works well. Until two tries bracket the target, each step starts from the last try: its length follows from the
- * secant or, where the function is constant, doubles each time. Then the bracket is cut at the secant's zero, or
- * halved when the secant keeps moving the same end or takes long. */
+ * works well. Until two tries bracket the target (one value below the target, one above), each step starts from the
+ * last try: its length follows from the secant or, where the function is constant, doubles each time. Once there is a
+ * bracket, it is cut where the secant crosses the target, or halved when the secant keeps moving the same end or
+ * takes long. */
 #include "num/solve.h"
 
 #include <math.h>
@@ -13,8 +14,8 @@
 enum { DIGITS_MOST = 7, TRIES_MOST = 30 };
 
 #define REACH log(64)
-#define LEVEL 1e-4 /* a smaller slope counts as constant */
-#define STEEP 20   /* a larger slope counts as a step of the function */
+#define LEVEL 1e-4 /* a function whose log-log slope is smaller than this counts as constant */
+#define STEEP 20   /* a log-log slope above this counts as a jump of the function */
 
 typedef struct {
     double at, u, w; /* the argument, its logarithm, and log(value / target) */
@@ -23,14 +24,16 @@ typedef struct {
 typedef struct {
     const Solve *p;
     Solution *s;
-    Try first, last, under, over; /* under, over: the latest try with w < 0, with w > 0 */
+    Try first, last, under, over; /* under, over: the latest try with a value below, above the target */
     bool has_under, has_over;
-    double direction;             /* 1: the function rises, -1: it falls, 0: not known yet */
-    double presumed;              /* the direction that is assumed until it is known */
-    bool ended;                   /* a try had no value */
-    bool level;                   /* the last step did not change the value */
-    double reach;                 /* length of the next step where the function is constant */
-    int inside, same;             /* tries inside the bracket; how many of the latest moved the same end of it */
+    double direction; /* the direction (1 rising, -1 falling) that is assumed until it is known */
+    double presumed;  /* a try had no value, which ends the search */
+    bool ended;       /* a try had no value */
+    /* length of the next step (in the argument's logarithm) where the function is constant */
+    bool level;
+    /* inside: tries inside the bracket; same: how many of the latest tries moved the same end of the bracket */
+    double reach;
+    int inside, same;             /* the least and the greatest argument tried so far */
     double low_tried, high_tried; /* the outermost tries */
 } Search;
 
@@ -103,16 +106,16 @@ static Status try_at(Search *q, double at, Error *err)
 
 /* ---- the next argument to try ---- */
 
-/* Returns how far the logarithm of the next argument may be rounded: little enough for the value to stay within most
- * of the tolerance. */
+/* Returns by how much the logarithm of the next argument may be rounded: little enough for the function's value to
+ * stay within most of the tolerance. */
 static double room(const Search *q)
 {
     const double slope = isnan(q->s->slope) ? 1 : fmax(fabs(q->s->slope), 0.1);
     return fmax(0.6 * q->p->tolerance, 0.1 * fabs(q->last.w) - 0.02) / slope;
 }
 
-/* Returns an argument with few digits whose logarithm is near u, strictly between low and high; NaN: there is
- * none. */
+/* Returns an argument with few digits whose logarithm is near u, strictly between low and high; NaN when there is no
+ * such argument. */
 static double choose(const Search *q, double u, double low, double high)
 {
     const double h = room(q), at = exp(u);
@@ -124,8 +127,8 @@ static double choose(const Search *q, double u, double low, double high)
     return inside > low && inside < high ? inside : NAN;
 }
 
-/* Returns the next argument inside the bracket; NaN when the bracket is so narrow that it must hold a step of the
- * function. */
+/* Returns the next argument between the two tries that bracket the target; NaN when the bracket is so narrow that the
+ * function must have a jump there. */
 static double choose_inside(Search *q)
 {
     const Try a = q->under, b = q->over;
@@ -136,7 +139,8 @@ static double choose_inside(Search *q)
     return choose(q, u, fmin(a.at, b.at), fmax(a.at, b.at));
 }
 
-/* Returns the next argument outside all earlier ones, in the direction of the target; NaN: there is none. */
+/* Returns the next argument outside the range of all earlier ones, in the direction of the target; NaN when none is
+ * left. */
 static double choose_outside(Search *q)
 {
     const Solve *p = q->p;
@@ -151,8 +155,11 @@ static double choose_outside(Search *q)
     if (beyond == limit)
         return NAN;
     const double at = way * to_limit < 1e-12 ? NAN : choose(q, u, fmin(beyond, limit), fmax(beyond, limit));
-    return isnan(at) && (p->whole || way * to_limit < 1e-12) ? limit
-                                                             : at; /* the limit itself is tried once */
+    return isnan(at) && (p->whole || way * to_limit < 1e-12)
+               ? limit
+               /* clamped to the limit of the range, which is tried
+                                                              * once */
+               : at;
 }
 
 static double choose_next(Search *q)
@@ -163,7 +170,9 @@ static double choose_next(Search *q)
     if (!isnan(at) || q->direction != 0 || q->presumed < 0)
         return at;
     q->presumed =
-        -1; /* constant up to the limit: the function may fall, so the other side of the first try is searched */
+        /* constant up to the limit: the function may fall, so the search continues on the other side of the first
+         * try */
+        -1;
     q->last = q->first;
     q->reach = REACH;
     return choose_outside(q);

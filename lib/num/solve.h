@@ -11,9 +11,10 @@
 typedef struct {
     double target, tolerance; /* the search ends at a value within target * (1 +- tolerance) */
     double low, high;         /* range of the argument; low > 0 */
-    bool whole;               /* the argument must be an integer */
+    bool whole;               /* the most evaluations of the function; 0: 30 */
     unsigned most;            /* the most evaluations; 0: 30 */
-    /* Sets *value > 0, the function's value at `at`. NaN: the function has no value there, and the search ends. */
+    /* Sets *value > 0 to the function's value at the argument `at`; NaN: the function has no value there, and the
+     * search ends. */
     Status (*of)(void *data, double at, double *value, Error *err);
     void *data;
 } Solve;
@@ -25,11 +26,12 @@ typedef struct {
     unsigned tries;
 } Solution;
 
-/* Searches and fills s. On entry, s->at is the first argument to try and s->slope the slope there (NaN: unknown). */
+/* Searches for the argument and fills s. On entry, s->at is the first argument to try and s->slope the slope at s->at
+ * (NaN: unknown). */
 Status solve_search(const Solve *problem, Solution *s, Error *err);
 
-/* Rounds v to the fewest digits for which the result lies strictly between low and high, and returns it; NaN when
- * seven digits are too few. All arguments are above 0. */
+/* Returns v rounded to the fewest digits for which the result lies strictly between low and high; NaN when seven
+ * digits are too few. v, low and high are above 0. */
 double solve_decimal(double v, double low, double high);
 
 #endif

@@ -39,7 +39,8 @@ static Status eigenvectors(Spectral *s, const size_t *index, size_t count, doubl
     return OK;
 }
 
-/* Computes lambda of the atoms from `first` on as |A v_i|: their eigenvalues are mostly rounding error. */
+/* Sets lambda of the atoms from number `first` on to |A v_i|: the eigenvalues of these atoms are mostly rounding
+ * error. */
 static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
 {
     enum { AT_ONCE = 256 };
@@ -50,7 +51,8 @@ static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
     TRY(arena_check(u, arena, err));
     for (size_t q = 0; q < AT_ONCE && q < s->k - first; q++)
         to[q] = (uint8_t *)(u + q * s->a.rows);
-    for (size_t i = first; i < s->k; i += AT_ONCE) { /* the basis is in ascending order of eigenvalues */
+    /* atoms are in descending order, the basis in ascending order of eigenvalues */
+    for (size_t i = first; i < s->k; i += AT_ONCE) {
         const size_t some = s->k - i < AT_ONCE ? s->k - i : AT_ONCE, row = eigen_index(s, i + some - 1);
         TRY(linalg_project(&s->a, s->eigen.vector + row * s->k, some, s->threads, to, arena, err));
         for (size_t q = 0; q < some; q++)
@@ -60,9 +62,9 @@ static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
     return OK;
 }
 
-/* Completes the first `strong` eigenvectors to a basis. In the directions orthogonal to them A is mostly rounding
- * error, so any orthonormal vectors will do. Leaves `rest` empty if all eigenvectors had to be computed for the
- * strong ones. */
+/* Completes the first `strong` eigenvectors to a basis. In the directions orthogonal to these eigenvectors A is
+ * mostly rounding error, so any orthonormal vectors may complete the basis. Leaves s->rest empty if computing the
+ * `strong` eigenvectors has already computed the whole basis. */
 static Status complete(Spectral *s, size_t strong, Arena *arena, Error *err)
 {
     double *v = NEW(arena, double, strong * s->k), *square = NEW(arena, double, s->k);
@@ -82,7 +84,7 @@ static Status complete(Spectral *s, size_t strong, Arena *arena, Error *err)
 
 static Status open_gram(Spectral *s, Arena *arena, Error *err)
 {
-    TRY(eigen_fits(s->k, err)); /* before the expensive Gram matrix */
+    TRY(eigen_fits(s->k, err)); /* fails here, before the expensive Gram matrix is computed */
     double *g = NEW(arena, double, s->k * s->k);
     TRY(arena_check(g, arena, err));
     TRY(linalg_gram(&s->a, s->threads, g, arena, err));
@@ -109,14 +111,15 @@ Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Ar
     *s = (Spectral){.a = a, .k = a.cols, .lambda = NEW(arena, double, a.cols), .threads = threads};
     TRY(arena_check(s->lambda, arena, err));
     TRY((method == SPECTRAL_GRAM ? open_gram : open_gesdd)(s, arena, err));
-    /* The basis is exact up to rounding only, so smaller values of lambda are not significant. */
+    /* The basis is orthonormal up to rounding only, so values of lambda below the rounding error of the largest
+     * lambda are set to 0. */
     for (size_t i = 1; i < s->k; i++)
         if (s->lambda[i] <= (double)s->k * DBL_EPSILON * s->lambda[0])
             s->lambda[i] = 0;
     return OK;
 }
 
-/* Writes times * x as floats. */
+/* Writes `times` times the n numbers x as floats. */
 static void put_floats(const double *x, double times, size_t n, uint8_t *out)
 {
     for (size_t i = 0; i < n; i++)

@@ -14,18 +14,20 @@ typedef struct {
     Tall a;
     size_t k; /* a.cols */
     double *
-        lambda; /* (k) |A v_i|, descending up to rounding; 0 where it is below the rounding error of the largest */
-    Eigen eigen;     /* SPECTRAL_GRAM: of the Gram matrix A'A */
-    Completion rest; /* SPECTRAL_GRAM: the basis, when most eigenvalues are rounding error */
-    double *u, *v;   /* SPECTRAL_GESDD: singular vectors (k, rows), (k, cols) */
+        /* (k) |A v_i|, descending up to rounding; 0 where it is below the rounding error of the largest lambda */
+        lambda;
+    Eigen eigen;     /* SPECTRAL_GRAM: eigenvalues and eigenvectors of the Gram matrix A'A */
+    Completion rest; /* SPECTRAL_GRAM: the completed basis, used when most eigenvalues are rounding error */
+    double *u, *v;   /* SPECTRAL_GESDD: singular vectors, u (k, rows) and v (k, cols) */
     int threads;
 } Spectral;
 
-/* Computes lambda and prepares the atoms; all memory comes from the arena. ERR_NUMERIC when A is not finite. */
+/* Computes lambda (the norms of the atoms) and prepares the atoms; all memory comes from the arena. ERR_NUMERIC when
+ * A is not finite. */
 Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Arena *arena, Error *err);
 
-/* Computes atoms i = index[q], which ascend: writes `rows` floats u[q] = scale[q] A v_i and `cols` floats v[q] = v_i.
- * u[q] and v[q] need no alignment. */
+/* Computes the atoms with the `count` ascending indices i = index[q]: writes `rows` floats u[q] = scale[q] A v_i and
+ * `cols` floats v[q] = v_i. u[q] and v[q] need no alignment. */
 Status spectral_atoms(Spectral *s, const size_t *index, const double *scale, size_t count, uint8_t *const *u,
                       uint8_t *const *v, Arena *arena, Error *err);
 

@@ -57,8 +57,8 @@ double moments_variance(const Moments *m)
 
 /* ---- incomplete beta ---- */
 
-/* Returns the continued fraction in I_x(a, b), by the modified Lentz method; takes about sqrt(max(a, b)) terms when x
- * < (a+1)/(a+b+2). */
+/* Returns the continued fraction in the incomplete beta function I_x(a, b), by the modified Lentz method; takes about
+ * sqrt(max(a, b)) terms when x < (a+1)/(a+b+2). */
 static double beta_fraction(double a, double b, double x)
 {
     enum { TERMS = 200000 };
@@ -127,7 +127,7 @@ double t_quantile(double p, double d)
     return high;
 }
 
-/* ---- many tests ---- */
+/* ---- p-values of many tests ---- */
 
 double stats_holm(const double *sorted, size_t m, double p)
 {

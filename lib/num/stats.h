@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-/* Sorts v; the empty set's statistics are NaN. */
+/* Sorts v in ascending order. The statistics below are NaN for an empty set. */
 void stats_sort(double *v, size_t n);
 
 /* Returns the q-quantile (0 <= q <= 1) of sorted values by linear interpolation at (n - 1) q, as numpy does by
@@ -40,8 +40,8 @@ double t_tails(double t, double d);
 double t_quantile(double p, double d);
 
 /* Returns Holm's adjusted p-value of p, one of the m ascending p-values `sorted`: the least family-wise level at
- * which the step-down procedure rejects its hypothesis. It is the largest (m - k) sorted[k] over all sorted[k] <= p,
- * at most 1. Scand. J. Statist. 6 (1979) 65. */
+ * which Holm's step-down procedure rejects the hypothesis of p. This is the largest (m - k) sorted[k] over all
+ * sorted[k] <= p, at most 1. Scand. J. Statist. 6 (1979) 65. */
 double stats_holm(const double *sorted, size_t m, double p);
 
 #endif

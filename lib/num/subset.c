@@ -4,17 +4,18 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the number of members of a block ---- */
+/* ---- the number of members of a random subset in each block ---- */
 
 /* An urn of `all` elements, `marked` of them marked, from which `drawn` elements are drawn. */
 typedef struct {
     double all, marked, drawn;
 } Urn;
 
-#define NEGLIGIBLE 0x1p-80 /* probabilities below this share of the largest one are left out */
+#define NEGLIGIBLE 0x1p-80 /* probabilities below this share of the largest probability are left out */
 
-/* Adds up the probabilities of drawing j marked elements, divided by that of the likeliest j: from the likeliest j
- * downwards, then upwards, until the sum passes `stop`. Returns the j at which it does, and the sum. */
+/* Adds up the probabilities of drawing j marked elements, each divided by the probability of the likeliest j: from
+ * the likeliest j downwards, then upwards, until the sum passes `stop`. Returns the j at which the sum passes `stop`,
+ * and sets *sum. */
 static double add_up(Urn u, double stop, double *sum)
 {
     const double rest = u.all - u.marked - u.drawn;
@@ -38,8 +39,8 @@ static double add_up(Urn u, double stop, double *sum)
     return likeliest;
 }
 
-/* Draws from the hypergeometric distribution by inversion: returns the number of marked elements for a uniform number
- * `unit` in [0, 1). */
+/* Draws from the hypergeometric distribution by inversion: returns the number of marked elements among the drawn
+ * elements for a uniform number `unit` in [0, 1). */
 static size_t marked_in(Urn u, double unit)
 {
     double sum;
@@ -61,7 +62,7 @@ bool subset_open(Subset *s, const Rng *rng, size_t n, size_t k, Arena *a)
     return true;
 }
 
-/* ---- the members of a block ---- */
+/* ---- the members of the subset in a block ---- */
 
 /* Returns a uniform integer in [0, most]; the relative error of each probability is at most 2^-48. */
 static inline uint32_t pick(const RngKey *key, uint32_t i, uint32_t most)
@@ -70,8 +71,8 @@ static inline uint32_t pick(const RngKey *key, uint32_t i, uint32_t most)
     return (uint32_t)((unsigned __int128)word * (most + 1) >> 64);
 }
 
-/* Floyd's algorithm: for rising j, picks one of 0 .. j; if the pick is a member already, j becomes a member
- * instead. */
+/* Marks `count` of `size` elements by Floyd's algorithm: for rising j, picks one of 0 .. j; if the picked element is
+ * a member already, j becomes a member instead. */
 static void mark_some(const RngKey *key, uint32_t size, uint32_t count, uint64_t *member)
 {
     for (uint32_t i = 0, j = size - count; i < count; i++, j++) {
@@ -92,7 +93,8 @@ void subset_mark(const Subset *s, size_t block, uint64_t member[BLOCK / 64])
         mark_some(&key, size, count, member);
         return;
     }
-    mark_some(&key, size, size - count, member); /* marks the non-members; the bits are inverted below */
+    /* marks the elements outside the subset; the bits are inverted below */
+    mark_some(&key, size, size - count, member);
     for (size_t w = 0; w < words; w++)
         member[w] = ~member[w];
     if (size % 64)

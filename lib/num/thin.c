@@ -50,8 +50,8 @@ void thin_right(const float *m, size_t rows, size_t cols, const float *q, size_t
 
 /* ---- products M' p ---- */
 
-/* Columns are cut into strips, so that sums stay in the cache. When there are few strips, the rows are also cut, into
- * stretches, each with its own sums. */
+/* Columns are cut into strips, so that a strip's sums stay in the cache. When there are few strips, the rows are also
+ * cut, into up to STRETCHES parts with separate sums, which are added at the end. */
 enum { STRIP = 1024, ENOUGH_STRIPS = 8, STRETCHES = 16, LEAST_ROWS = 256 };
 
 typedef struct {
@@ -123,8 +123,8 @@ static double dot(const double *a, const double *b, size_t n)
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-/* Subtracts from vector k its projections on the k vectors before it, which are orthonormal, and normalises the
- * remainder. Returns the length of the remainder as a share of the vector's length; 0: there is no remainder. */
+/* Subtracts from vector k of w its projections on vectors 0 .. k - 1, which are orthonormal, and normalises the
+ * remainder. Returns the remainder's length as a share of the vector's length; 0: there is no remainder. */
 static double orthogonal(double *w, size_t k, size_t n)
 {
     double *v = w + k * n;
@@ -145,7 +145,7 @@ static double orthogonal(double *w, size_t k, size_t n)
 
 Status thin_orthonormal(float *v, size_t count, size_t n, const Rng *rng, Arena *scratch, Error *err)
 {
-    const double least = 1e-6; /* ten times float32's rounding */
+    const double least = 1e-6; /* ten times the rounding error of float32 */
     const ArenaMark mark = arena_mark(scratch);
     double *w = NEW(scratch, double, count *n);
     TRY(arena_check(w, scratch, err));

@@ -1,5 +1,5 @@
-/* wavelet_transform.c -- see wavelet_transform.h. Each level reads one buffer and writes another; its pairs of
- * elements are cut into pieces for the threads. */
+/* wavelet_transform.c -- see wavelet_transform.h. Each level of the transform reads one buffer and writes another;
+ * the pairs of elements are cut into pieces for the threads. */
 #include "num/wavelet_transform.h"
 
 #include "base/parallel.h"
@@ -38,13 +38,14 @@ WaveletFilter wavelet_filter(int family)
 
 enum { PIECE = BLOCK / 2, EDGE = WAVELET_TAPS / 2 - 1 };
 
-/* One level of a transform or its inverse. Forward, the last `edge` pairs need elements beyond the end, which are
- * taken from the beginning. */
+/* One level of a transform or its inverse. In a forward transform, the last `edge` pairs need elements beyond the end
+ * of x, which are taken from the beginning of x. */
 typedef struct {
     WaveletFilter filter;
     size_t pairs, edge;
-    const float *x, *smooth, *detail; /* inputs: x forward, smooth and detail back */
-    float *to, *to_detail;            /* outputs */
+    /* inputs: x of a forward transform, smooth and detail of an inverse transform */
+    const float *x, *smooth, *detail;
+    float *to, *to_detail; /* outputs */
 } Level;
 
 static size_t pieces_of(const Level *l)
@@ -80,7 +81,8 @@ static void join_piece(void *data, size_t piece)
     if (piece || !l->edge)
         return;
     for (size_t i = 0; i < l->edge + EDGE; i++) {
-        const size_t k = (i + EDGE * l->pairs - EDGE) % l->pairs; /* the first is EDGE pairs before pair 0 */
+        /* the first coefficient that is needed is EDGE pairs before pair 0, modulo the number of pairs */
+        const size_t k = (i + EDGE * l->pairs - EDGE) % l->pairs;
         smooth[i] = l->smooth[k];
         detail[i] = l->detail[k];
     }
@@ -103,9 +105,9 @@ static int depth_of(size_t n, int levels)
     return depth;
 }
 
-/* The levels write their smooth coefficients to `room` and y in turn. A level that reads y (x == y) cannot write its
- * details to y at the same time, so it writes them to `room`, behind the smooth coefficients, and they are copied
- * afterwards. */
+/* Transforms x to y. The levels write their smooth coefficients alternately to `room` and y. A level that reads y (x
+ * == y) cannot write its details to y at the same time, so it writes the details to `room`, behind the smooth
+ * coefficients, and the details are copied afterwards. */
 bool wavelet(int family, int levels, const float *x, float *y, size_t n, int threads, Arena *scratch)
 {
     const int depth = depth_of(n, levels);

@@ -5,11 +5,11 @@
  *     smooth_k = sum over t of s_t x_((2k + t) mod 2h)    detail_k = sum over t of d_t x_((2k + t) mod 2h)
  *
  * with the filters s and d_t = (-1)^t s_(taps - 1 - t). If m is odd, the last element is kept as a coefficient. The
- * next level transforms the smooth coefficients, while there are at least two. Periodic filters are orthonormal down
- * to two elements, where all families equal Haar's. Coefficients are in the usual order, the smooth ones first, then
- * the details from the coarsest level to the finest:
+ * next level transforms the smooth coefficients, as long as there are at least two. Periodic filters are orthonormal
+ * down to two elements, where the filters of all families equal Haar's. Coefficients are in the usual order, the
+ * smooth coefficients first, then the detail coefficients from the coarsest level to the finest:
  *
- *     level of m:   smooths 0 .. h-1   details h .. 2h-1   [ last element m-1 ] */
+ *     level of m:   smooth 0 .. h-1   detail h .. 2h-1   [ last element m-1 ] */
 #ifndef ATOMO_WAVELET_H
 #define ATOMO_WAVELET_H
 
@@ -27,10 +27,11 @@ WaveletFilter wavelet_filter(int family);
  * when scratch has no memory. Results are the same bytes on every machine and for any number of threads. */
 bool wavelet(int family, int levels, const float *x, float *y, size_t n, int threads, Arena *scratch);
 
-/* Writes x, the inverse transform of y, and overwrites y's smooth coefficients. */
+/* Writes x, the inverse transform of y, and overwrites the smooth coefficients in y. */
 void wavelet_back(int family, int levels, float *y, float *x, size_t n, int threads);
 
-/* Both transforms give finite numbers when |x|_2 is at most this. In both, x and y must not overlap. */
+/* Each transform gives finite numbers when |x|_2 is at most this number. The two arrays of a transform must not
+ * overlap. */
 #define WAVELET_MOST 0x1p125f
 
 #endif
