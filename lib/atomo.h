@@ -98,6 +98,8 @@ typedef struct {
     int worker;        /* this worker's number, 0 .. workers - 1 */
     int workers;       /* 1 or more */
     int threads;       /* most threads that a call may use; 0: one for each core */
+    int unchecked; /* 1: the caller promises that its tensors are finite, which saves a pass over them; a payload of NaN
+                        * or infinities is undefined. 0: calls refuse such tensors with ATOMO_NUMERIC. */
 } atomo_layout;
 
 /* Opens a tensor with an empty state. The codec must stay open until the tensor is closed; `layout` is copied. */

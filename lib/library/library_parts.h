@@ -21,6 +21,7 @@ struct atomo_tensor {
     Bytes (*sent)[ROUNDS_MAX]; /* (workers) payloads of the step at work, for the states */
     bool *took;                /* (workers) whose payload of this round was taken */
     size_t self, workers;
+    bool unchecked;
     int taken;    /* in this round */
     size_t state; /* bytes of one worker's state */
     enum {
@@ -40,6 +41,9 @@ static inline atomo_status status_of(Status status)
 {
     return (atomo_status)status;
 }
+
+/* Refuses x with NaN or infinities, unless the caller has promised that there are none. */
+Status library_check(const atomo_tensor *t, const float *x, Error *err);
 
 /* Around calls that may reach OpenBLAS: runs it on one thread meanwhile, unless the codec never calls it. */
 void library_enter(const Codec *codec);

@@ -2,16 +2,8 @@
 #include "library/library_parts.h"
 
 #include "codec/wrapper.h"
-#include "num/finite.h"
 
 #include <string.h>
-
-static Status check_finite(const atomo_tensor *t, const float *x, Error *err)
-{
-    const size_t bad = first_nonfinite(x, t->shape.n, NULL);
-    return bad == t->shape.n ? OK
-                             : FAIL(err, ERR_NUMERIC, "%s: element %zu is NaN or infinite", t->name, bad);
-}
 
 static Status check_at(const atomo_tensor *t, int at, const char *want, Error *err)
 {
@@ -35,7 +27,7 @@ atomo_status atomo_train(atomo_tensor *t, int64_t step, const float *x, atomo_er
     Error own = {0}, *e = error_of(err, &own);
     t->exchange.step = step;
     t->exchange.call.err = e;
-    Status status = check_finite(t, x, e);
+    Status status = library_check(t, x, e);
     if (status == OK) {
         library_enter(t->codec->codec);
         status = exchange_train(&t->exchange, &t->worker[t->self], x);
@@ -100,7 +92,7 @@ atomo_status atomo_step_send(atomo_tensor *t, const float *x, const void **paylo
     t->exchange.call.err = e;
     Status status = check_at(t, STEP_ROUND, "atomo_step_begin", e);
     if (status == OK)
-        status = check_finite(t, x, e);
+        status = library_check(t, x, e);
     if (status == OK) {
         library_enter(t->codec->codec);
         status = exchange_send(&t->exchange, &t->worker[t->self], x, &sent);
@@ -241,7 +233,7 @@ atomo_status atomo_step_finish(atomo_tensor *t, const float *x, atomo_error *err
     t->exchange.call.err = e;
     Status status = check_at(t, STEP_OVER, "atomo_step_end_round", e);
     if (status == OK)
-        status = check_finite(t, x, e);
+        status = library_check(t, x, e);
     if (status != OK)
         return status_of(status);
     library_enter(t->codec->codec);

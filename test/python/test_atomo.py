@@ -83,6 +83,17 @@ class Payloads(unittest.TestCase):
             self.assertEqual(codec.encode(t), want)
             self.assertEqual(codec.encode(t.detach().bfloat16()), codec.encode(t.detach().bfloat16().float()))
 
+    def test_into_memory_of_the_caller(self):
+        x = normal(20, 30)
+        tensor = atomo.Codec("qsgd").tensor(x.shape)
+        out = np.empty(tensor.bound, np.uint8)
+        got = tensor.encode(x, out=out)
+        self.assertEqual(got.tobytes(), tensor.encode(x))
+        self.assertTrue(np.shares_memory(got, out))
+        for bad in (out[:-1], out.astype(np.int8), np.empty(2 * tensor.bound, np.uint8)[::2]):
+            with self.assertRaisesRegex(ValueError, "out: want"):
+                tensor.encode(x, out=bad)
+
     def test_empty_and_scalar(self):
         for shape in ((), (0,), (3, 0), (1,)):
             x = np.ones(shape, np.float32)

@@ -42,6 +42,7 @@ class Layout(ctypes.Structure):
         ("worker", c_int),
         ("workers", c_int),
         ("threads", c_int),
+        ("unchecked", c_int),
     ]
 
 

@@ -80,9 +80,10 @@ class Codec:
         text = lib.atomo_codec_caution(self._handle)
         return text.decode() if text else None
 
-    def tensor(self, shape, tensor="", seed=1, worker=0, workers=1, threads=0):
-        """A Tensor: this codec on one tensor, with a state of its own."""
-        return Tensor(self, shape, tensor, seed, worker, workers, threads)
+    def tensor(self, shape, tensor="", seed=1, worker=0, workers=1, threads=0, check=True):
+        """A Tensor: this codec on one tensor, with a state of its own. check=False saves a pass over each array, for arrays that
+        are known to be finite: a payload of NaN is undefined."""
+        return Tensor(self, shape, tensor, seed, worker, workers, threads, check)
 
     def _stateless(self, shape, tensor, seed, worker):
         """A Tensor whose state stays empty, kept for the next call of this thread."""
@@ -117,14 +118,14 @@ class Codec:
 class Tensor:
     """A codec on one tensor as one worker sees it, with the codec's state for it. For one thread at a time."""
 
-    def __init__(self, codec, shape, tensor="", seed=1, worker=0, workers=1, threads=0):
+    def __init__(self, codec, shape, tensor="", seed=1, worker=0, workers=1, threads=0, check=True):
         self.codec = codec
         self.shape = tuple(int(d) for d in shape)
         self.name = tensor
         self.worker, self.workers = worker, workers
         self._handle = c_void_p()
         dims = (c_size_t * max(1, len(self.shape)))(*self.shape)
-        layout = Layout(str(tensor).encode(), len(self.shape), dims, seed, worker, workers, threads)
+        layout = Layout(str(tensor).encode(), len(self.shape), dims, seed, worker, workers, threads, not check)
         call(lib.atomo_tensor_open, byref(self._handle), codec._handle, byref(layout))
         self._size = c_size_t()
         self._out = None
@@ -140,13 +141,23 @@ class Tensor:
             raise ValueError("%s: shape %s: want %s" % (self.name or "tensor", values.shape, self.shape))
         return values
 
-    def encode(self, array, step=0):
-        """The payload of `array`; the state is read and stays."""
-        values = self._values(array)
-        if self._out is None:
-            self._out = np.empty(lib.atomo_encode_bound(self._handle), np.uint8)
-        call(lib.atomo_encode, self._handle, step, _address(values), _address(self._out), byref(self._size))
-        return self._out[: self._size.value].tobytes()
+    @property
+    def bound(self):
+        """Most bytes of a payload of `encode`."""
+        return lib.atomo_encode_bound(self._handle)
+
+    def encode(self, array, step=0, out=None):
+        """The payload of `array`; the state is read and stays. With `out`, an array of at least `bound` bytes (uint8), the payload
+        is written there, and the part of it that was used is returned: this saves a copy."""
+        values, room = self._values(array), out
+        if out is None:
+            if self._out is None:
+                self._out = np.empty(self.bound, np.uint8)
+            room = self._out
+        elif out.dtype != np.uint8 or out.ndim != 1 or not out.flags.c_contiguous or out.size < self.bound:
+            raise ValueError("out: want a contiguous array of at least %d bytes (uint8)" % self.bound)
+        call(lib.atomo_encode, self._handle, step, _address(values), _address(room), byref(self._size))
+        return room[: self._size.value] if out is not None else room[: self._size.value].tobytes()
 
     def decode(self, data, step=0, worker=None):
         """The estimate of a payload that `worker` (default: this one) has encoded."""
