@@ -196,9 +196,14 @@ class Tensor:
     def learn(self, learned):
         call(lib.atomo_learn, self._handle, learned, len(learned))
 
-    def begin(self, step=0, senders=None):
-        """Begins a step in which `senders` workers (default: all) send."""
-        self._mean = np.empty(self.shape, np.float32)
+    def begin(self, step=0, senders=None, mean=None):
+        """Begins a step in which `senders` workers (default: all) send. `mean`: an array (float32, contiguous) that finish will fill
+        and return, instead of a new one; it must not be the array that is sent."""
+        if mean is None:
+            mean = np.empty(self.shape, np.float32)
+        elif mean.dtype != np.float32 or mean.shape != self.shape or not mean.flags.c_contiguous:
+            raise ValueError("mean: want a contiguous array of float32 of shape %s" % (self.shape,))
+        self._mean = mean
         senders = self.workers if senders is None else senders
         call(lib.atomo_step_begin, self._handle, step, senders, _address(self._mean))
 

@@ -46,6 +46,7 @@ class State:
             for name, parameter in model.named_parameters():
                 self._names[id(parameter)] = name[7:] if name.startswith("module.") else name
         self._tensors = {}
+        self._means = {}  # room for results, which new memory each step would cost more to fill than to compute
         self._loaded = {}
         self.exchange = exchange
 
@@ -190,7 +191,9 @@ def _exchange(state, tensors, values):
     """The mean over the ranks of each tensor's estimate."""
     _train(state, tensors, values)
     for tensor in tensors:
-        tensor.begin(state.step)
+        if tensor.name not in state._means:
+            state._means[tensor.name] = np.empty(tensor.shape, np.float32)
+        tensor.begin(state.step, mean=state._means[tensor.name])
     left = list(zip(tensors, values))
     kept = []  # payloads stay until finish
     while left:
