@@ -58,7 +58,7 @@ SONAME   := libatomo.so.0
 LIBRARY  := $(B)/public/$(SONAME) $(B)/public/libatomo.a
 DOOR_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard lib/library/*.c)))
 
-.PHONY: all check check-run tests demo demo-run deps bench fuzz golden format lint depcheck listcheck coverage docs \
+.PHONY: all check check-run tests demo demo-run deps bench fuzz golden format lint depcheck listcheck tsan coverage docs \
         rng-quality install uninstall wheel vectors dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -364,6 +364,10 @@ $(FUZZERS:%=build/fuzz/%): build/fuzz/%: test/fuzz/%.c $(FUZZ_OBJ)
 	$(SAY) CLANG $<
 	$(Q)$(FUZZ_CC) -Itest -o $@ $^ $(LIBS)
 
+# The race detector over the pool of threads and over two threads in the library.
+tsan:
+	TSAN_OPTIONS=die_after_fork=0 $(MAKE) MODE=tsan SANITISE=-fsanitize=thread OPTIMISE='-O1 -g' run-base/test_parallel run-library/test_library run-exchange/test_exchange
+
 coverage:
 	$(MAKE) MODE=coverage OPTIMISE='-O0 -g --coverage' LDFLAGS=--coverage check
 	gcovr --exclude test --print-summary -r . build/coverage || lcov --capture -d build/coverage -o build/coverage.info
@@ -453,6 +457,6 @@ help:
 	@echo "make wheel     the Python package for pip install, in build/wheel"
 	@echo "make golden    rewrite the stored payloads; review the difference"
 	@echo "make docs      regenerate docs/compressors.md and the figures of docs/atomo.md"
-	@echo "make format lint depcheck coverage rng-quality install uninstall dist clean deps"
+	@echo "make format lint depcheck tsan coverage rng-quality install uninstall dist clean deps"
 
 -include $(shell find build -name '*.d' 2>/dev/null)
