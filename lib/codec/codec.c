@@ -30,7 +30,8 @@ bool codec_keeps_state(const Codec *codec)
     return false;
 }
 
-/* A codec that trains has learned before its first step; a wrapper's hook trains what it wraps. */
+/* True if the codec or a codec inside it has an empty state on its first step. A codec that trains has learned
+ * before its first step; the train hook of a wrapper trains the inner codec too. */
 bool codec_starts_cold(const Codec *codec)
 {
     for (; codec; codec = codec->inner)
@@ -275,7 +276,7 @@ Status codec_settle(const Call *c, const float *x, const Bytes *sent, const floa
     return status;
 }
 
-/* ---- for wrappers ---- */
+/* ---- functions for wrappers ---- */
 
 size_t state_round(size_t bytes)
 {
@@ -304,7 +305,7 @@ Status step_inner(const Step *step, size_t (*own_state)(const Call *c), Step *in
     return OK;
 }
 
-/* ---- one worker alone ---- */
+/* ---- one worker alone, which gets only its own payloads ---- */
 
 size_t codec_message_bound(const Call *c)
 {

@@ -24,7 +24,7 @@ typedef struct Streams Streams;       /* codec/harness.h */
 
 /* Promises of a codec; tests check every codec's promises. */
 enum {
-    UNBIASED = 1 << 0, /* the mean of decode(encode(x)) over random addresses (Call.rng) is x */
+    UNBIASED = 1 << 0, /* the mean of decode(encode(x)) over the random draws (Call.rng) is x */
     LINEAR = 1 << 1,   /* decode(merge(a, b)) = decode(a) + decode(b), up to rounding */
     /* payloads merge without being decoded; decode(merge) need not be a sum of estimates */
     MERGEABLE = 1 << 2,
@@ -63,8 +63,8 @@ typedef struct {
      * codec with a curve hook: a CurvePoint, whose level the codec uses. */
     const void *plan;
     const Shape *shape;
-    Rng rng;        /* address of the draws: seed, repeat, worker, step, tensor */
-    Rng rng_shared; /* the same address without the worker: all workers draw the same numbers */
+    Rng rng;        /* source of the random numbers: depends on seed, repeat, worker, step, tensor */
+    Rng rng_shared; /* the same without the worker: all workers draw the same numbers from it */
     int worker, workers, threads;
     int round;          /* 0 .. codec_rounds - 1 */
     const Bytes *heard; /* the payloads of rounds 0 .. round - 1, merged over all workers */
@@ -83,9 +83,10 @@ bool codec_starts_cold(const Codec *codec);
 bool codec_trains(const Codec *codec);         /* True if codec_train does something for this codec */
 const char *codec_caution(const Codec *codec); /* a warning for users of this spec; NULL: none */
 
+/* Returns an upper bound on the bytes that codec_encode appends. */
+size_t codec_bound(const Call *c);
 /* Encodes x (shape->n, finite) for one round: appends a payload to `out`, which has room for codec_bound bytes.
  * ERR_NUMERIC: the payload or the estimate would be beyond float32's range. */
-size_t codec_bound(const Call *c);
 Status codec_encode(const Call *c, const float *x, Buf *out);
 
 /* Decodes the last round's payload into x (shape->n), all finite. ERR_CORRUPT: no encoder writes this payload. */

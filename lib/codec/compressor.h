@@ -44,7 +44,8 @@ struct Compressor {
 
     /* Error and budgets; see harness.h */
     double (*variance)(const Call *c, const float *x); /* NaN: no closed form, or none that holds for x */
-    /* fills m for ATOMWISE; NULL: the law is ELEMENTWISE */
+    /* returns which parts of the error are independent, and fills m if these parts are atoms; NULL: elements are
+     * independent */
     ErrorLaw (*moments)(const Call *c, const float *x, AtomMoments *m);
     double (*residual)(const Call *c);
     Status (*curve)(const Call *c, const float *x, CurvePoint *point, size_t *count);
@@ -74,8 +75,9 @@ static inline size_t raw_size(const Call *c)
 /* Fails with ERR_CORRUPT and the message "NAME payload: ...". */
 Status payload_bad(const Call *c, const char *format, ...) PRINTF(2);
 
-/* Fail unless `kind` is `want`; the second function accepts PAYLOAD_MERGED too. */
+/* Fails unless `kind` is `want`. */
 Status payload_kind(const Call *c, unsigned kind, unsigned want);
+/* Fails unless `kind` is `want` or PAYLOAD_MERGED. */
 Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want);
 
 /* Adds `more`, the number of workers of a merged payload, to *total; fails on overflow. */
@@ -92,6 +94,7 @@ static inline Status payload_last_round(const Call *c)
 void streams_symbols(Streams *s, const uint64_t *count, size_t symbols);
 void streams_floats(Streams *s, size_t count);           /* adds 32 bits for each float */
 void streams_bits(Streams *s, double bits);              /* adds incompressible bits: signs, counts */
-void streams_subset(Streams *s, uint64_t n, uint64_t k); /* adds log2 C(n, k), for k places of n */
+/* adds log2 C(n, k), for a choice of k of n elements */
+void streams_subset(Streams *s, uint64_t n, uint64_t k);
 
 #endif

@@ -20,8 +20,8 @@ double codec_variance(const Call *c, const float *x);
  * (one random offset decides all). The standard error of a comparison's bias z-score depends on it. */
 typedef enum { ELEMENTWISE, ATOMWISE, DEPENDENT } ErrorLaw;
 
-/* Sums over atoms of variance v and magnitude lambda. From them follow the degrees of freedom of the error, (sum v)^2
- * / sum v^2, and the variance of the estimate's gain on g, sum v lambda^2 / |g|^4. */
+/* Sums over atoms of variance v and magnitude lambda. From them follow the degrees of freedom of the error, (sum
+ * v)^2 / sum v^2, and the variance of the gain <estimate, g> / |g|^2, sum v lambda^2 / |g|^4. */
 typedef struct {
     double squares, weighted; /* sum v^2, sum v lambda^2 */
 } AtomMoments;
@@ -41,9 +41,9 @@ typedef struct {
     void *data;
 } Step;
 
-/* codec_plan writes `count` records of codec_plan_size bytes; Call.plan points to a tensor's record. codec_plan_size
- * is 0 for a codec that plans nothing. */
+/* Returns the bytes of a tensor's plan record; 0: the codec plans nothing. */
 size_t codec_plan_size(const Codec *codec);
+/* Writes step->count records of codec_plan_size bytes to `plan`. Call.plan then points to the record of a tensor. */
 Status codec_plan(const Step *step, void *plan);
 
 /* Expected size and error at a water level: atom a is kept with probability p = min(1, |a| / level). Level 0 keeps

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* ---- one worker ---- */
+/* ---- the Call of one worker ---- */
 
 Call exchange_call(const Exchange *x, const ExchangeWorker *w)
 {

@@ -23,7 +23,7 @@ enum { EXCHANGE_BATCH = 8 };
 
 /* One worker, for this tensor. */
 typedef struct {
-    size_t index;     /* 0 .. P - 1; part of the random address */
+    size_t index;     /* 0 .. P - 1; the worker's random numbers depend on it */
     void *state;      /* codec state (states.h); NULL: the codec keeps none */
     const void *plan; /* codec_plan's record for this tensor; NULL: none */
 } ExchangeWorker;
@@ -54,7 +54,8 @@ typedef struct {
     /* the caller sets self, shape, threads, scratch, err, and workers: the number that send in this step, 1 or
      * more */
     Call call;
-    uint64_t seed, repeat, tensor; /* random address, together with `step` and the worker (rng_open) */
+    /* with `step` and the worker, these select the random numbers (rng_open) */
+    uint64_t seed, repeat, tensor;
     int64_t step;
     /* payloads merged at a time, not counting the previous merge's result; 0: all payloads of a round */
     size_t batch;
@@ -66,7 +67,7 @@ typedef struct {
     Arena *payloads; /* The caller marks this arena before exchange_begin and rewinds it after the step. */
     ExchangeClock clock; /* {0}: each phase runs once, without timing */
 
-    /* For callers to read. */
+    /* Results that callers may read. */
     int rounds;
     bool adds; /* True if payloads of the last round merge */
     /* merged payload of each round; empty for a last round whose payloads do not merge */
@@ -117,8 +118,8 @@ Status exchange_receive(Exchange *x);
  * no state. */
 Status exchange_settle(Exchange *x, const ExchangeWorker *w, const float *gradient, const Bytes *sent);
 
-/* The same for a worker that dropped out, as if it had sent a payload of zeros: raw floats, or if the codec refuses
- * raw floats, its payload for a zero gradient and a zero state. */
+/* Computes the next state of a worker that dropped out, as if it had sent a payload of zeros: raw floats, or if
+ * the codec refuses raw floats, its payload for a zero gradient and a zero state. */
 Status exchange_settle_dropped(Exchange *x, const ExchangeWorker *w, const float *gradient);
 
 #endif

@@ -21,12 +21,12 @@ struct GradientExchange {
     Parcel *parcel;
     size_t parcels;
     CodecStates states;
-    ExchangeWorker *worker;    /* one for each worker and parcel */
+    ExchangeWorker *worker;    /* one for each worker and parcel (vector that is encoded as a whole) */
     char *plan;                /* one record of plan_size bytes for each worker and parcel */
     size_t plan_size;          /* 0: the codec plans nothing */
-    float *x, *y;              /* room for the largest parcel */
+    float *x, *y;              /* room for the largest parcel (vector that is encoded as a whole) */
     double *up;                /* for each worker: bytes that it sent in this step */
-    Bytes (*sent)[ROUNDS_MAX]; /* for each worker: payloads of the current parcel */
+    Bytes (*sent)[ROUNDS_MAX]; /* for each worker: payloads of the vector that is being exchanged */
 
     /* The current step. */
     size_t step, senders, first; /* senders: number of workers that send; first: the first of them */
@@ -77,7 +77,8 @@ static void make_parcels(GradientExchange *x)
         add_parcel(x, 0, x->spec.tensors, false);
 }
 
-/* Returns worker w's values of a parcel, scaled so that the plain mean over the senders is the weighted mean. */
+/* Returns worker w's values of a parcel (a vector that is encoded as a whole), scaled so that the plain mean over
+ * the senders is the weighted mean. */
 static const float *gather(GradientExchange *x, const Parcel *p, size_t w)
 {
     const double gain = x->weight[w] * (double)x->senders;
@@ -155,7 +156,7 @@ static Status train(GradientExchange *x, const Parcel *p)
 typedef struct {
     GradientExchange *x;
     size_t worker;
-    const Parcel **parcel; /* the step's parcels, step.count of them */
+    const Parcel **parcel; /* the step's parcels (vectors that are encoded as a whole), step.count of them */
     Step step;
     char *record; /* step.count records of plan_size bytes */
 } Planning;
@@ -202,7 +203,7 @@ static Status plan(GradientExchange *x, size_t w)
     return OK;
 }
 
-/* ---- one parcel ---- */
+/* ---- exchanging one parcel (a vector that is encoded as a whole) ---- */
 
 static Status send_round(GradientExchange *x, const Parcel *p, Exchange *e)
 {
@@ -247,7 +248,7 @@ static Status run_parcel(GradientExchange *x, const Parcel *p)
     return OK;
 }
 
-/* ---- one step ---- */
+/* ---- one step of all parcels ---- */
 
 static Status run_step(GradientExchange *x)
 {

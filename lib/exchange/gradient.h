@@ -36,8 +36,8 @@ typedef struct GradientExchange GradientExchange;
 Status gradient_open(GradientExchange **out, const GradientSpec *spec, Error *err);
 void gradient_close(GradientExchange *x); /* NULL is allowed */
 
-/* Returns the states of all workers and parcels, to save, load and zero them; a worker's states are in the order of
- * the parcels. */
+/* Returns the codec states of all workers, to save, load and zero them. A worker has one state for each parcel
+ * (vector that is encoded as a whole), in the order of the parcels. */
 CodecStates *gradient_states(GradientExchange *x);
 
 /* Bytes of one step. */

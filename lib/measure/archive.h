@@ -31,10 +31,10 @@ typedef struct {
 Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, FrameWriter *w, ArchiveSum *sum,
                       Arena *a, Error *err);
 
-/* What decoding a container will write and need, as its descriptions say. */
+/* The sizes of the vectors in a container, as the container's records state them. */
 typedef struct {
-    uint64_t bytes;   /* of all tensors as float32 */
-    uint64_t largest; /* of the largest vector */
+    uint64_t bytes;   /* bytes of all tensors as float32 */
+    uint64_t largest; /* bytes of the largest vector */
 } ArchiveSize;
 
 /* Reads the whole container, checks every block, decodes nothing, and goes back to its beginning. The scratch arena is

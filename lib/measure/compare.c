@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- layout: cells, and the order in which codecs run over them ---- */
+/* ---- layout: cells (all vectors of a step and worker), and the order in which codecs run over them ---- */
 
 bool compare_same_cell(const Vector *a, const Vector *b)
 {
@@ -43,8 +43,8 @@ static void find_cells(Layout *l, const VectorList *v)
     }
 }
 
-/* Orders cells by worker, then by step. Insertion sort is enough: cells are already in order of steps, and a step has
- * few workers. */
+/* Orders cells (all vectors of a step and worker) by worker, then by step. Insertion sort is enough: cells are
+ * already in order of steps, and a step has few workers. */
 static void order_cells(Layout *l, const VectorList *v)
 {
     for (size_t i = 0; i < l->cells; i++) {
@@ -82,7 +82,7 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
     return OK;
 }
 
-/* ---- a codec's progress over cells ---- */
+/* ---- a codec's progress over cells (all vectors of a step and worker) ---- */
 
 /* Sums over several vectors that are measured as one long vector. */
 typedef struct {
@@ -197,10 +197,10 @@ static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, do
     return e->c->record(e->c->data, &r, e->err);
 }
 
-/* ---- one vector ---- */
+/* ---- measuring one vector ---- */
 
-/* Plans the cell, separately for each worker's gradient. If one worker's plan fails, plan[0] becomes the failed
- * plan. */
+/* Makes the codec's plan for a cell (all vectors of a step and worker), separately for each worker's gradient. If
+ * one worker's plan fails, plan[0] becomes the failed plan. */
 static Status plan_cell(Engine *e, const Cell *cell)
 {
     Planner p = {.c = e->c,
@@ -253,7 +253,7 @@ static Status take_plans(Engine *e, const Vector *v, const void *const **record)
 static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *pool)
 {
     tally_append(&pool->tally, tally);
-    /* the cell's distance if it has one vector only; else run_cell replaces it */
+    /* the Wasserstein distance of a cell with one vector; if the cell has more vectors, run_cell replaces it */
     pool->tally.wasserstein = tally->wasserstein;
     pool->vectors++;
     if (!e->b.pool_x)

@@ -55,7 +55,7 @@ typedef struct {
     bool (*stopped)(void); /* if it returns true, the comparison ends with ERR_STOPPED; may be NULL */
 } Comparison;
 
-/* True if two vectors that are neighbours in the list are in the same cell. */
+/* True if two vectors that are neighbours in the list are in the same cell (of the same step and worker). */
 bool compare_same_cell(const Vector *a, const Vector *b);
 
 /* Returns the number of records for each codec. */

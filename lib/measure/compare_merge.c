@@ -89,7 +89,7 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
     }
 }
 
-/* ---- one repeat ---- */
+/* ---- measuring one repeat ---- */
 
 Exchange merge_exchange(const Comparison *c, const Codec *codec, const Vector *v, Arena *scratch, Error *err)
 {
@@ -216,7 +216,7 @@ static Status run_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
     return m->repeat ? tally_repeat(tally, s, m->repeat, b->y) : measure_first(m, s, tally);
 }
 
-/* ---- all repeats ---- */
+/* ---- measuring all repeats ---- */
 
 static void conclude(Merger *m, Tally *tally)
 {

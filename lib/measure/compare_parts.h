@@ -58,17 +58,17 @@ typedef struct {
     const Codec *codec;
     const Vector *vector;
     double above[LEVELS];
-    void *state; /* NULL: the codec keeps none */
+    void *state; /* the codec's state; NULL: the codec keeps none */
     /* for each worker: plan records of this vector; NULL: the codec plans nothing */
     const void *const *plan;
     bool *unread; /* set if a gradient cannot be loaded, which is not the codec's failure */
     float *first; /* buffer for repeat 0's estimate; NULL: not wanted */
 } Trial;
 
-/* trial_call returns the Call of a codec on a vector for repeat 0; trial_address changes its random address to that
- * of another repeat. */
+/* Returns the Call of a codec on a vector, for repeat 0. */
 Call trial_call(const Comparison *c, const Codec *codec, const Vector *v, const void *state, Arena *scratch,
                 Error *err);
+/* Sets the random numbers of a Call made by trial_call to those of another repeat. */
 void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t repeat);
 
 /* Measures the codec on the vector in b->x, into an open tally. Every error except ERR_STOPPED is the codec's
@@ -78,9 +78,10 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 /* Sets the tally's times from the seconds of the repeats, which it sorts; NaN where encoding or decoding was not timed. */
 void trial_times(Tally *tally, const Buffers *b, bool encoded, bool decoded);
 
-/* Sets `expected` to 0 if every payload is raw floats, which have no error, and replaces the spread sums behind bias_z
- * and gain_z, unless elements are independent: if atoms are independent, by the atoms' closed forms for the estimate of
- * x (S_M2 is R - 1 times the variance, for R repeats); if nothing is, or the forms are not `known`, by NaN. */
+/* Sets `expected` to 0 if every payload is raw floats, which have no error. Unless the errors of elements are
+ * independent, replaces the spread sums behind bias_z and gain_z: if the errors of atoms are independent and their
+ * closed forms for the estimate of x are `known`, by these forms (S_M2 is R - 1 times the variance, for R
+ * repeats); else by NaN. */
 void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
 
 /* ---- merges of many workers (compare_merge.c) ---- */
@@ -110,7 +111,7 @@ typedef struct {
     size_t worker; /* for merges: the worker whose gradient is planned */
 } Planner;
 
-/* A codec's plan for the vectors of a cell. */
+/* A codec's plan for the vectors of a cell (one step and worker). */
 typedef struct {
     /* the next record to take; there is one record of `size` bytes for each vector that is not raw, in order */
     char *next;

@@ -44,7 +44,7 @@ void sizer_close(Sizer *s)
     arena_close(s->scratch);
 }
 
-/* ---- one vector ---- */
+/* ---- the payload size of one vector ---- */
 
 /* Encodes all repeats from the same state. Repeat 0 comes last, because its payload gives the next state. */
 static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, size_t repeats, double *bytes)
@@ -55,13 +55,13 @@ static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, s
     TRY(arena_check(payload.data, s->payloads, call->err));
     *bytes = 0;
     if (state)
-        TRY(codec_train(call, s->x, state)); /* at the random address of repeat 0 */
+        TRY(codec_train(call, s->x, state)); /* with the random numbers of repeat 0 */
     for (size_t r = repeats; r-- > 0;) {
         if (comparison_stopped(s->c))
             return FAIL(call->err, ERR_STOPPED, "stopped");
         trial_address(call, s->c, v, r);
         payload.size = 0;
-        /* y is not needed before decoding: lent as scratch */
+        /* y is not needed before decoding, so its memory is lent to the codec as scratch */
         arena_lend(s->scratch, s->y, lendable(v->shape.n));
         const Status status = codec_send(call, s->x, &payload, &message);
         arena_unlend(s->scratch);
@@ -108,7 +108,7 @@ static Status add_vector(Sizer *s, const Codec *codec, size_t i, size_t repeats,
     return ends ? status : OK;
 }
 
-/* ---- all vectors ---- */
+/* ---- the payload size of all vectors ---- */
 
 static Status add_cell(Sizer *s, const Codec *codec, const Cell *cell, size_t repeats, Size *total,
                        Error *err)
@@ -166,7 +166,8 @@ static Status size_at(void *data, double rate, double *bits, Error *err)
     return status;
 }
 
-/* Limits of the first search, which uses repeat 0 only: most sizes computed, and relative tolerance. */
+/* Limits of the first search, which uses repeat 0 only. ROUGH_TRIES: most sizes that it computes; ROUGH: its
+ * relative tolerance. */
 enum { ROUGH_TRIES = 5 };
 #define ROUGH 0.03
 

@@ -215,7 +215,7 @@ static Status measure(Run *run, Tally *tally)
     }
     TRY(tally_gradient(tally, &s));
     if (t->state)
-        TRY(codec_train(&run->call, run->b->x, t->state)); /* at the random address of repeat 0 */
+        TRY(codec_train(&run->call, run->b->x, t->state)); /* with the random numbers of repeat 0 */
     for (size_t r = 0; r < repeats; r++) {
         if (comparison_stopped(t->c))
             return FAIL(run->call.err, ERR_STOPPED, "stopped");

@@ -223,7 +223,7 @@ struct FrameReader {
     uint64_t size;    /* bytes in the file */
     uint64_t at;      /* offset of the next block */
     uint64_t block;   /* offset of the last block read */
-    uint64_t first;   /* offset of the block behind the header */
+    uint64_t first;   /* offset of the first block after the header */
     uint64_t records; /* number of records that the header states */
     uint64_t delivered;
     bool ended;
@@ -234,7 +234,7 @@ static Status bad(const FrameReader *r, Error *err, const char *what)
     return FAIL(err, ERR_CORRUPT, "%s: at byte %llu: %s", r->name, (unsigned long long)r->block, what);
 }
 
-/* bad, unless texts or lists are missing because the arena had no memory for them. */
+/* Fails as `bad` does; with the arena's error if texts or lists are missing because the arena had no memory. */
 static Status malformed(const FrameReader *r, const Arena *a, Error *err, const char *what)
 {
     return arena_failed(a) ? arena_fail(a, err) : bad(r, err, what);
@@ -312,7 +312,7 @@ static Status take_attrs_block(const FrameReader *r, Reader *body, FrameItem *it
                : malformed(r, a, err, "a group's attributes are malformed");
 }
 
-/* Reads a member; false: malformed. */
+/* Reads a member (one tensor of the vector); false: malformed. */
 static bool take_member(Reader *body, FrameMember *m, Arena *a)
 {
     size_t dim[RANK_MAX] = {0};
@@ -328,7 +328,7 @@ static bool take_member(Reader *body, FrameMember *m, Arena *a)
 
 static bool take_members(Reader *body, FrameRecord *rec, Arena *a)
 {
-    enum { LEAST = 4 + 1 + 2 + 4 }; /* least bytes of a member */
+    enum { LEAST = 4 + 1 + 2 + 4 }; /* least bytes of a member (one tensor of the vector) */
     const uint32_t count = take_u32(body);
     if (body->bad || count == 0 || count > reader_left(body) / LEAST || (!rec->joined && count != 1))
         return false;

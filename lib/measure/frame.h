@@ -20,7 +20,8 @@ typedef struct {
 } FrameMember;
 
 typedef struct {
-    uint64_t seed, repeat; /* the random address: rng_open(seed, repeat, worker, step, tensor) */
+    /* seed to tensor select the random numbers: rng_open(seed, repeat, worker, step, tensor) */
+    uint64_t seed, repeat;
     int64_t worker, step;
     uint64_t tensor;  /* rng_hash(name) */
     const char *name; /* the vector's name: a tensor's or a group's */
@@ -73,7 +74,7 @@ typedef enum { FRAME_ATTRS, FRAME_RECORD, FRAME_END } FrameType;
 
 typedef struct {
     FrameType type;
-    const char *group; /* set for FRAME_ATTRS, like attrs */
+    const char *group; /* group and attrs are set for FRAME_ATTRS */
     AttrList attrs;
     FrameRecord record; /* set for FRAME_RECORD */
 } FrameItem;

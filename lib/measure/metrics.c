@@ -121,7 +121,8 @@ static double bias_z(const Tally *t)
     return (bias_ratio(t) - 1) / sqrt(2 * (double)t->repeats / (freedom(t) * nu));
 }
 
-/* Returns <bar - g, g> / G: the gain minus 1, computed without cancellation. */
+/* Returns <bar - g, g> / |g|^2, where g is the gradient and bar the mean estimate over repeats: the gain <bar, g>
+ * / |g|^2 minus 1, computed without cancellation. */
 static double gain_excess(const Tally *t)
 {
     return ratio(t->spread[S_BIAS_DOT], norm2(t));

@@ -36,9 +36,10 @@ double values_se(const Tally *t, double (*value)(const Tally *t, size_t r))
     return se_of(t, &m);
 }
 
-/* ---- tests along g, and along the signs of g ---- */
+/* ---- tests of the estimate along the gradient g, and along the signs of g ---- */
 
-/* A result for each repeat, <h, g> or <h, sign g>. Its mean is `unit` if h is unbiased. */
+/* A result for each repeat: <h, g> or <h, sign g>, where h is the estimate and g the gradient. Its mean is `unit`
+ * if h is unbiased. */
 typedef struct {
     int sum;
     double unit;

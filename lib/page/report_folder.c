@@ -72,7 +72,7 @@ static Status list(Folder *f, const char *path, const char *without, Arena *a, E
     return status;
 }
 
-/* ---- one file ---- */
+/* ---- reading one file ---- */
 
 static Status put_damage(Entry *e, Arena *a, Error *err)
 {

@@ -172,7 +172,7 @@ static Status put_extras(Part *p, const PageTable *t)
     return OK;
 }
 
-/* ---- one result ---- */
+/* ---- the article about one result ---- */
 
 static Status put_records(Part *p)
 {
@@ -383,7 +383,7 @@ static Status put_page(Page *p)
     return put_back(p);
 }
 
-/* ---- the page ---- */
+/* ---- writing the page ---- */
 
 static Status open_folder(Page *p)
 {

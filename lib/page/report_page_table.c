@@ -9,7 +9,7 @@
 typedef struct {
     const Field *field;       /* NULL: no command writes this field */
     const char *name;         /* the column's name: "published bytes" */
-    const char *before, *own; /* name in two parts, own the field: "published ", "bytes" */
+    const char *before, *own; /* the name in two parts, `own` the field's: "published ", "bytes" */
     bool numbers;             /* every value is a number */
     bool shown, rare;         /* rare: shown only on request for all columns */
 } PageColumn;

@@ -5,10 +5,10 @@
 #include "report/report_kinds.h"
 #include "report/fields.h"
 
-enum { ROWS_MOST = 1000 }; /* of one table; browsers stay fast up to here */
+enum { ROWS_MOST = 1000 }; /* most rows of one table; browsers stay fast up to here */
 
 typedef struct {
-    const char *id;   /* of the result on the page */
+    const char *id;   /* the result's id on the page */
     const char *file; /* file that holds the rows left out, named on the page */
     const Csv *rows;
     const RowRank *rank; /* (rows) */

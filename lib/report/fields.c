@@ -28,7 +28,7 @@ const Field fields[] = {
     {"decode_ms_min", "fastest decode", .unit = "ms", .meaning = "time of the fastest repeat"},
     {"encode_gbps", "encode rate", .brief = "encode", .unit = "GB/s", .meaning = "uncompressed size / encode time, 1 GB = 10^9 bytes"},
     {"decode_gbps", "decode rate", .brief = "decode", .unit = "GB/s", .meaning = "uncompressed size / decode time, 1 GB = 10^9 bytes"},
-    /* errors: g is the gradient, h the decoded one, |.| the l2 norm */
+    /* errors: g is the gradient, h the decoded gradient, |.| the l2 norm */
     {"mse", "squared error", .exact = "variance_expected", .brief = "mse", .meaning = "mean of |h - g|^2 over repeats"},
     {"variance", "variance", .exact = "variance_expected", .meaning = "variance of h around its mean; for an unbiased codec E|h - g|^2"},
     {"second_moment", "second moment", .meaning = "mean of |h|^2 over repeats, the paper's E|h|^2"},
@@ -72,7 +72,7 @@ const Field fields[] = {
     {"bias_p_holm", "p of any bias", .brief = "p of bias", .digits = 2, .meaning = "least of bias_p, gain_p, gain_l1_p after Holm's correction for all three of all codecs on the same vectors"},
     {"bias_detectable", "bias that would show", .digits = 2, .meaning = "least b, E h = (1 + b) g, that so many repeats find with probability 0.9"},
     {"bias", "bias", .text = true, .meaning = "the verdict at p = 0.01 for all codecs together; \"all of the error\" where the codec is not random"},
-    /* sweep, compare --equal-bits, merge */
+    /* fields that sweep, compare --equal-bits and merge add */
     {"rate", "rate", .meaning = "the parameter that sets the codec's size"},
     {"pareto", "on the front", .brief = "front", .meaning = "no codec of its kind, unbiased or biased, has fewer bits and less error"},
     {"unbiased", "unbiased", .meaning = "the codec promises E h = g"},

@@ -36,15 +36,17 @@ const char *field_number(const Field *f, const char *name);
 
 bool field_counts_bytes(const char *column);
 
-/* True when the column `beside` has the standard error of `column` (its name is NAME_se), or the exact value. */
+/* True when the column `beside` has the standard error of `column` (its name is NAME_se). */
 bool field_is_se(const char *column, const char *beside);
+/* True when the column `beside` has the exact value of `column`, which is a mean over draws. */
 bool field_is_exact(const char *column, const char *beside);
-bool field_is_beside(const char *column, const char *beside); /* se or exact */
+/* true when field_is_se or field_is_exact is true */
+bool field_is_beside(const char *column, const char *beside);
 
 int field_digits(const char *column);
 
-/* Returns a column's heading with its unit: "encode, ms"; if `brief`, "encode ms". Numbers of bytes have no unit
- * here, as tables choose it. An unknown column's heading is its name. NULL: out of memory. */
+/* Returns a column's heading with its unit: "encode, ms"; if `brief`, "encode ms". Columns of bytes get no unit
+ * here, because tables choose the unit. An unknown column's heading is its name. NULL: out of memory. */
 const char *field_heading(const char *column, bool brief, Arena *a);
 
 /* Appends a line "  NAME    meaning", as in --help, for each name of the comma-separated list. */

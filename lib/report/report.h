@@ -71,7 +71,8 @@ typedef struct {
     const Column *columns;
     size_t column_count;
     Format format;
-    /* The output is written to a temporary file beside `path`, which gets this name at close; NULL: to `to`. */
+    /* The output is written to a temporary file beside `path`, which gets this name at close; NULL: the output
+     * goes to `to`. */
     const char *path;
     FILE *to;           /* kept open by the caller; NULL: stdout */
     const char *absent; /* text in tables for a value that does not exist; NULL: "-" */

@@ -9,7 +9,7 @@
 
 enum { BIAS_TESTS = 3 }; /* bias_p, gain_p, gain_l1_p */
 
-/* The test results of a codec at one place (compare.h); NaN: there are none. */
+/* The test results of a codec on one vector, or on several vectors measured as one; NaN: there are none. */
 typedef struct {
     double p[BIAS_TESTS];
     double se[2]; /* standard errors of gain and gain_l1 */

@@ -51,7 +51,7 @@ static Value *row_at(const Results *r, size_t place, size_t codec)
     return r->rows + row_index(r, place, codec) * r->column_count;
 }
 
-/* Sets the level and the first vector of each place. */
+/* Sets the level and the first vector of each place (position of a record in the output). */
 static void map_places(Results *r)
 {
     const Vector *v = r->vectors->item;
@@ -94,7 +94,7 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
     r->first = NEW(a, const Vector *, places);
     r->level = NEW(a, RecordLevel, places);
     TRY(arena_check(columns && r->rows && r->have && r->first && r->level, a, err));
-    columns->name = "place"; /* the journal has this column before those of the results */
+    columns->name = "place"; /* the journal has this column before the columns of the results */
     r->columns = ++columns;
     memcpy(columns, identity, sizeof identity);
     for (size_t m = 0; m < metric_count; m++)
@@ -172,13 +172,13 @@ double results_number(const Results *r, size_t place, size_t codec, const char *
     return NAN;
 }
 
-/* True when the codec failed on some vector of the place, or on all. */
+/* True when the codec failed on some of the vectors that the record at `place` is about, or on all. */
 static bool results_failed(const Results *r, size_t place, size_t codec)
 {
     return row_at(r, place, codec)[r->error].type != VALUE_NONE;
 }
 
-/* Sets one of the command's own fields. */
+/* Sets one of the fields that the command adds. */
 static void results_set(Results *r, size_t place, size_t codec, size_t field, Value v)
 {
     row_at(r, place, codec)[r->error + 1 + field] = v;

@@ -19,7 +19,7 @@ typedef struct {
     size_t column_count, compressor, verdict, error, leading;
     Value *rows;          /* [places][codecs][column_count] */
     bool *have;           /* [places][codecs] */
-    const Vector **first; /* (places) first vector of the place */
+    const Vector **first; /* (places) first vector that the record at the place is about */
     RecordLevel *level;   /* (places) */
     Arena *a;
 } Results;
@@ -40,7 +40,8 @@ double results_number(const Results *r, size_t place, size_t codec, const char *
 
 Status results_put(Results *r, const Record *record, Error *err);
 
-/* Sets bias_p_holm, bias_detectable and bias, which depend on all codecs of a place; call after the last record. */
+/* Sets bias_p_holm, bias_detectable and bias, which depend on the results of all codecs on the same vectors; call
+ * after the last record. */
 Status results_judge(Results *r, Error *err);
 
 extern const Column results_verdicts[]; /* the fields set by results_judge; ends in {0} */
@@ -62,7 +63,7 @@ typedef struct {
     const char *metrics; /* comma-separated names; NULL: all in csv and json, the usual ones in tables */
     const char *sort;    /* METRIC or METRIC:desc; NULL: the order of the codecs */
     bool per_tensor;     /* tables also show each tensor */
-    const char *usual;   /* metrics in tables if `metrics` is NULL; NULL: those of compare */
+    const char *usual;   /* metrics in tables if `metrics` is NULL; NULL: the usual metrics of compare */
 } View;
 
 /* Fails with ERR_USAGE for an unknown name; the hint has the nearest known name. */

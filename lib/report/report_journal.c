@@ -35,7 +35,7 @@ static Status write_all(const Journal *j, const char *data, size_t size, Error *
     return OK;
 }
 
-/* A file system without syncing (EINVAL) is no failure. */
+/* Waits until the journal is on the disk. A file system that cannot sync (EINVAL) is no failure. */
 Status journal_sync(Journal *j, Error *err)
 {
     if (!j->path || j->fd < 0)
@@ -125,7 +125,8 @@ static Status take_lines(Journal *j, char *data, size_t size, const char *settin
 
 /* ---- opening ---- */
 
-/* Each journal begins with these bytes; one that was cut short in its first line has some of them. */
+/* True if the data can be a journal's. Every journal begins with the bytes `head`; a journal that was cut short in
+ * its first line has only some of them. */
 static bool is_journal(const char *data, size_t size)
 {
     static const char head[] = "{\"journal\": \"atomo-";

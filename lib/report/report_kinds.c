@@ -45,7 +45,7 @@ static void rank_verdicts(const Csv *t, RowRank *rank)
         rank[i] = !strcmp(csv_cell(t, i, "passed"), "false") ? ROW_LEAD : ROW_MORE;
 }
 
-/* ---- the kinds ---- */
+/* ---- the kinds of results, one for each command ---- */
 
 #define COMPARED "tensor,compressor,repeats"
 #define WHOSE    "step,worker,tensor,compressor,"
@@ -123,8 +123,8 @@ bool result_known(const char *schema)
     return false;
 }
 
-/* Chooses the kind with the most marks: a sweep has all columns of a comparison and more. A result without records
- * has no columns. */
+/* Chooses the kind with the most identifying columns: a sweep has all columns of a comparison and more. A result
+ * without records has no columns. */
 const ResultKind *result_kind(const Stored *s, const char **why)
 {
     const ResultKind *best = NULL;

@@ -18,7 +18,7 @@ typedef struct {
     const char *heading;                       /* "Comparisons" */
     const char *says;                          /* a sentence about its rows */
     const char *usual;                         /* columns shown by default; NULL: all */
-    const char *figures;                       /* kinds of figures that show it; NULL: none */
+    const char *figures;                       /* kinds of figures that show the result; NULL: none */
     void (*rank)(const Csv *t, RowRank *rank); /* (rows) */
 } ResultKind;
 

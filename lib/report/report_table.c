@@ -73,7 +73,7 @@ static void put_number(TextBuf *out, const char *column, const Value *v)
         put_real(out, v->real, digits);
 }
 
-/* Characters that could steer the terminal or break the row, and bytes that are no UTF-8, become "?". */
+/* Writes s; characters that could steer the terminal or break the row, and bytes that are no UTF-8, become "?". */
 static void put_printable(TextBuf *out, const char *s)
 {
     while (*s) {
@@ -138,7 +138,8 @@ static void put_uncertain(TextBuf *out, double v, double se, int digits)
     put_real(out, place > 1 ? round(se / place) * place : se, shown);
 }
 
-/* Returns the value in the column for which `is` is true of `column` and this column; NaN: there is none. */
+/* Returns the row's value in that other column for which is(name of `column`, name of the other column) is true;
+ * NaN: there is none. */
 static double beside(const Report *r, const Value *row, size_t column, bool (*is)(const char *, const char *))
 {
     const Column *columns = r->spec.columns;

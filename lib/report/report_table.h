@@ -14,9 +14,9 @@ struct TableRow {
 /* Returns a value formatted for people; "-" if it does not exist. NULL: out of memory. */
 const char *report_cell(const char *column, const Value *v, Arena *a);
 
-/* report_unit returns the unit, an index into report_units, for a column of bytes from `least` to `most`;
- * report_put_bytes writes a number of bytes in a unit. */
+/* Returns the unit, an index into report_units, for a column of bytes from `least` to `most`. */
 size_t report_unit(double least, double most);
+/* Writes a number of bytes in a unit. */
 void report_put_bytes(TextBuf *out, double v, size_t unit, int digits);
 extern const char *const report_units[]; /* "B", "kB" .. */
 

@@ -87,19 +87,20 @@ typedef struct {
     Column *columns;
     size_t count;
     bool people;    /* the format is for people */
-    SortKey *order; /* codecs in the order of their rows at a place */
+    SortKey *order; /* the codecs, in the order in which their rows are written (--sort) */
     size_t key;     /* index of the column to sort by */
     Value *row;
 } Sheet;
 
-/* True when tables show the place: the whole selection, and with per_tensor each tensor. */
+/* True when tables show the record at index `place`: that of the whole selection, and with per_tensor that of each
+ * tensor. */
 static bool is_shown(const Sheet *s, size_t place)
 {
     return place + 1 == s->r->places || (s->v->per_tensor && s->r->level[place] == LEVEL_VECTOR);
 }
 
-/* Returns the index, in the results, of the i-th column to write: the command's leading fields come right after
- * the compressor. */
+/* Returns the index, in the results, of the i-th column to write: the leading fields that the command adds come
+ * right after the compressor. */
 static size_t written(const Results *r, size_t i)
 {
     const size_t from = r->compressor + 1, own = r->error + 1;
@@ -122,7 +123,7 @@ static bool is_column_shown(const Sheet *s, size_t i, bool errors)
         return true;
     if (!strcmp(name, "error"))
         return errors;
-    if (i > s->r->error) /* the command's own fields */
+    if (i > s->r->error) /* the fields that the command adds */
         return s->r->columns[i].shown || text_listed(s->v->metrics, name);
     return text_listed(s->v->metrics ? s->v->metrics : s->v->usual ? s->v->usual : usual, name);
 }

@@ -58,7 +58,8 @@ static void feasible_chances(double *w, size_t n, double s)
         w[i] = chance_at(high, w[i]);
 }
 
-/* Returns a budget between the largest balanced budget and n; 0: the magnitudes are so equal that there is none. */
+/* Returns a budget between the largest balanced budget (at which s lambda_i / |lambda|_1 is at most 1 for all i)
+ * and n; 0: the magnitudes are so equal that there is none. */
 static double unbalanced(double l1, double most, size_t count)
 {
     const double edge = l1 / most, all = (double)count, s = sqrt(edge * all), ahead = s / edge - 1;
@@ -82,7 +83,7 @@ static Status check_bound(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Computes the second moment for Algorithm 1's p at a balanced budget. */
+/* Computes the second moment for Algorithm 1's p at a balanced budget (at which no p is limited to 1). */
 static Status balanced_second(VerifySubject *s, double budget, double *second)
 {
     Level level;
@@ -149,7 +150,7 @@ void verify_raise(const double *lambda, const double *q, size_t n, double *p)
         p[i] = lambda[i] * share;
 }
 
-/* Returns f(p); NaN: p is not feasible, or p_0 is not 1. */
+/* Returns f(p) = sum lambda_i^2 / p_i; NaN: p is not feasible, or p_0 is not 1. */
 static double raised_f(const double *lambda, const double *p, size_t n, double budget)
 {
     double sum = 0;

@@ -19,7 +19,8 @@ static double *tails(const double *lambda, size_t n, Arena *scratch)
     return tail;
 }
 
-/* Algorithm 1 as in the paper, but with sums over |lambda_j|, where the paper prints |lambda_i|. */
+/* Returns the water level by Algorithm 1 as in the paper, but with sums over |lambda_j|, where the paper prints
+ * |lambda_i|. */
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);
@@ -52,7 +53,8 @@ double level_bisected(const double *lambda, size_t n, double budget, Arena *scra
     return high;
 }
 
-/* Appendix B's variant in O(sn): instead of sorting, selects the largest remaining element again and again. */
+/* Returns the water level by Appendix B's variant in O(sn): instead of sorting, selects the largest remaining
+ * element again and again. */
 double level_selected(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);

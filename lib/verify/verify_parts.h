@@ -36,7 +36,8 @@ const char *theory_winner(double ratio);
 
 /* ---- reference solvers of the water level (verify_levels.c) ---- */
 
-/* Return the level; 0 if budget >= n; NaN: out of memory. lambda (n) has no zeros and is sorted, largest first. */
+/* The next three functions return the water level; 0 if budget >= n; NaN: out of memory. lambda (n) has no zeros
+ * and is sorted, largest first. */
 
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch);
 double level_bisected(const double *lambda, size_t n, double budget, Arena *scratch);

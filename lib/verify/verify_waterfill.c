@@ -94,8 +94,8 @@ static Status part_level(VerifySubject *s, const float *x, double budget, double
     return OK;
 }
 
-/* Returns the tolerance of the level: if little of the budget is left for light elements, a rounding error of the
- * budget changes the level a lot. */
+/* Returns the tolerance of the level: if little of the budget is left for light elements (p < 1), a rounding error
+ * of the budget changes the level a lot. */
 static double rounding(const double *lambda, size_t n, double budget, double tau)
 {
     double light = 0;
@@ -180,7 +180,8 @@ static Status check_descent(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Reverses the order, changes signs, and multiplies by 4 or 1/4: the level must change by the same factor. */
+/* Checks the level of x in reverse order, with changed signs, times 4 or 1/4: it must be the level of x times the
+ * same factor. */
 static Status check_invariance(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
