@@ -1,6 +1,6 @@
-/* arena.c -- an arena is a list of chunks, each as large as all chunks before it, but at most 1 GiB unless one take
- * needs more. This file is the only caller of malloc in the library. Chunk 0 is the lent buffer, or empty; the arena
- * owns the other chunks. */
+/* arena.c -- an arena is a list of chunks of memory. Each new chunk is as large as all chunks before it together, but
+ * at most 1 GiB, unless a single take (an allocation from the arena) needs more. This file is the only caller of
+ * malloc in the library. Chunk 0 is the lent buffer, or empty; the arena owns the other chunks. */
 #include "base/arena.h"
 
 #include <assert.h>
@@ -33,19 +33,19 @@ typedef struct {
 
 struct Arena {
     Chunk chunk[CHUNKS];
-    size_t current; /* the chunk that the next take tries first; the chunks above it are empty */
+    size_t current; /* index of the chunk that the next take tries first; later chunks are empty */
     size_t taken, peak, limit, failed;
-    bool full; /* the last take found no chunk left */
+    bool full; /* the last take found no chunk with enough room left */
 };
 
-/* arena_open returns this arena when there is no memory for the list of chunks; every take from it fails. */
+/* The arena that arena_open returns when there is no memory for the list of chunks; every take from it fails. */
 static const Arena no_arena = {.failed = sizeof(Arena)};
 
 Arena *arena_open(size_t limit)
 {
     Arena *a = calloc(1, sizeof *a);
     if (!a)
-        return (Arena *)(uintptr_t)&no_arena; /* no function writes to it */
+        return (Arena *)(uintptr_t)&no_arena; /* the cast drops const, but no function writes to this arena */
     a->limit = limit;
     return a;
 }
@@ -81,7 +81,8 @@ static size_t whole_pages(size_t size)
     return size > SIZE_MAX - rest ? SIZE_MAX & ~rest : (size + rest) & ~rest;
 }
 
-/* Returns the size of chunk i: the sum of the chunks below i, at most LAST_CHUNK, at least `need`. */
+/* Returns the size for chunk i: the sum of the sizes of the chunks before chunk i, at most LAST_CHUNK, at least
+ * `need`. */
 static size_t chunk_size(const Arena *a, size_t i, size_t need)
 {
     size_t below = i == 1 ? FIRST_CHUNK : 0;
@@ -91,8 +92,8 @@ static size_t chunk_size(const Arena *a, size_t i, size_t need)
     return whole_pages(need > below ? need : below);
 }
 
-/* Makes chunk `i` > 0 hold at least `need` bytes; false: no memory. The chunk and the chunks above it are empty; if
- * the chunk is too small, they are all freed and a new chunk is allocated. */
+/* Makes chunk `i` > 0 hold at least `need` bytes; false: no memory. Chunk i and all later chunks are empty; if chunk
+ * i is too small, chunk i and all later chunks are freed and a new chunk i is allocated. */
 static bool grow(Arena *a, size_t i, size_t need)
 {
     Chunk *c = &a->chunk[i];
@@ -102,10 +103,11 @@ static bool grow(Arena *a, size_t i, size_t need)
     size_t size = chunk_size(a, i, need);
     const size_t least = whole_pages(need);
     while (!(c->data = aligned_alloc(alignment(size), size)) && size > least)
-        size = size / 2 > least ? whole_pages(size / 2) : least; /* tries a smaller chunk */
+        size = size / 2 > least ? whole_pages(size / 2) : least; /* tries a chunk of half the size */
     if (!c->data)
         return false;
-    if (alignment(size) == HUGE_PAGE) /* each page faults when first touched; huge pages are 512 times fewer */
+    /* each page faults when first touched, and a chunk has 512 times fewer huge pages */
+    if (alignment(size) == HUGE_PAGE)
         madvise(c->data, size, MADV_HUGEPAGE);
     c->size = size;
     ASAN_POISON_MEMORY_REGION(c->data, c->size);

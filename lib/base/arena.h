@@ -17,42 +17,44 @@ Arena *arena_open(size_t limit);
 void arena_close(Arena *a); /* NULL is fine */
 
 /* Returns memory for count * size bytes; NULL when there is none, and arena_fail then reports the size. A count of 0
- * gives a valid pointer. */
+ * gives a valid pointer. arena_zeroed fills the memory with zeros. */
 void *arena_take(Arena *a, size_t count, size_t size);
 void *arena_zeroed(Arena *a, size_t count, size_t size);
 #define NEW(a, T, count)      ((T *)arena_take(a, count, sizeof(T)))
 #define NEW_ZERO(a, T, count) ((T *)arena_zeroed(a, count, sizeof(T)))
 
-/* Records ERR_MEMORY with the size of the take that failed last. */
+/* Records ERR_MEMORY with the size that arena_take has last failed to find. */
 Status arena_fail(const Arena *a, Error *err);
 
-/* Returns OK if `taken`, else as arena_fail. After one or several takes:   TRY(arena_check(p && q, a, err)); */
+/* Returns OK if `taken`, else the status of arena_fail. Used after one or several takes:   TRY(arena_check(p && q, a,
+ * err)); */
 static inline Status arena_check(bool taken, const Arena *a, Error *err)
 {
     return taken ? OK : arena_fail(a, err);
 }
 
-/* True when a take has failed since the arena was opened: parsers that only note a missing text tell "no memory" from "malformed". */
+/* True when a take has failed since the arena was opened: so parsers that only note a missing text can tell "no
+ * memory" from "malformed". */
 bool arena_failed(const Arena *a);
 
-/* A rewind releases everything taken after the mark. */
+/* A position in an arena: arena_rewind releases everything that was taken after the mark. */
 typedef struct {
     size_t chunk, used;
 } ArenaMark;
 ArenaMark arena_mark(const Arena *a);
 void arena_rewind(Arena *a, ArenaMark mark);
 
-/* arena_lend gives an empty arena a 64-byte aligned buffer, from which it takes memory first; the buffer's contents
- * are lost. arena_unlend takes the buffer back when the arena is empty again. So a large buffer can serve as scratch
- * while its contents are not needed. */
+/* arena_lend gives an empty arena a 64-byte aligned buffer, from which the arena takes memory first; the buffer's
+ * contents are lost. arena_unlend takes the buffer back when the arena is empty again. So a large buffer can serve as
+ * scratch memory while its contents are not needed. */
 void arena_lend(Arena *a, void *data, size_t size);
 void arena_unlend(Arena *a);
 
-/* Frees the chunks in which nothing is taken; a rewind keeps them for later takes. */
+/* Frees the chunks in which nothing is taken; arena_rewind keeps empty chunks for later takes. */
 void arena_trim(Arena *a);
 
 size_t arena_used(const Arena *a); /* bytes taken now */
-size_t arena_peak(const Arena *a); /* most bytes taken at once since opening or arena_reset_peak */
+size_t arena_peak(const Arena *a); /* the most bytes taken at any time since arena_open or arena_reset_peak */
 void arena_reset_peak(Arena *a);
 
 #endif

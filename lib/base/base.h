@@ -22,7 +22,7 @@ typedef enum {
 
 typedef struct {
     Status status;
-    char text[600]; /* one line, lower case, no full stop */
+    char text[600]; /* the message: one line, lower case, no full stop */
     char hint[300]; /* a command or an option that helps; may be empty */
 } Error;
 

@@ -1,18 +1,18 @@
 /* bits.h -- writes and reads streams of bits; the first bit is the high bit of the first byte.
  *
- * Errors are sticky: a writer without room drops all further bits and stays `full`, a reader behind the end reads
- * zeros and stays `bad`, so one check at the end of a stream is enough. The last byte is padded with zeros, and
- * bits_finish refuses any other padding. */
+ * Errors are sticky: a writer without room drops all further bits and stays `full`, a reader behind the end of its
+ * bytes reads zeros and stays `bad`, so a single check at the end of a stream is enough. The last byte is padded with
+ * zeros, and bits_finish refuses any other padding. */
 #ifndef ATOMO_BITS_H
 #define ATOMO_BITS_H
 
 #include "base/bytes.h"
 
-enum { BITS_MAX = 56 }; /* most bits in one put or get */
+enum { BITS_MAX = 56 }; /* the most bits in one call of bits_put or bits_get */
 
 typedef struct {
     uint8_t *at, *end;
-    uint64_t held; /* `count` bits that are not stored yet, in its upper bits; fewer than 8 between calls */
+    uint64_t held; /* bits that are not stored yet, in the upper `count` bits; fewer than 8 between calls */
     unsigned count;
     bool full;
 } BitWriter;
@@ -22,8 +22,8 @@ static inline BitWriter bits_writer(uint8_t *data, size_t size)
     return (BitWriter){.at = data, .end = data + size};
 }
 
-/* Stores the whole bytes that the writer holds; bits_put calls it when fewer than eight bytes of room are left. Takes
- * and returns the writer by value, so that it can stay in registers. */
+/* Stores the whole bytes that the writer holds, and returns the writer; bits_put calls bits_spill when fewer than
+ * eight bytes of room are left. The writer is passed by value, so that it can stay in registers. */
 BitWriter bits_spill(BitWriter w);
 
 /* Writes the low `count` bits of v, whose other bits are 0; count <= BITS_MAX. */
@@ -56,10 +56,11 @@ static inline BitReader bits_reader(Bytes b)
     return (BitReader){.data = b.data, .size = b.size};
 }
 
-/* Returns the 64 bits from byte `from` on, with zeros behind the end. */
+/* Returns the 64 bits from byte `from` on, with zeros behind the end of the bytes. */
 uint64_t bits_tail(const BitReader *r, uint64_t from);
 
-/* Returns at least the next 57 bits, the first in the highest bit, with zeros behind the end. */
+/* Returns at least the next 57 bits, the first bit in the highest bit of the result, with zeros behind the end of the
+ * bytes. */
 static inline uint64_t bits_peek(const BitReader *r)
 {
     const uint64_t from = r->at >> 3;

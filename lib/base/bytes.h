@@ -1,8 +1,8 @@
-/* bytes.h -- views of bytes, and little-endian fields in them.
+/* bytes.h -- views of bytes, and little-endian fields in bytes.
  *
  * Bytes is a view of memory that it does not own. Buf is a buffer of fixed capacity that writers fill: the caller has
- * allocated enough, and writers assert it. Reader is sticky: after the first missing field every take returns 0 and
- * `bad` stays set, so a decoder needs to check only once. */
+ * allocated enough, and writers assert that the capacity is not exceeded. Errors of Reader are sticky: after the
+ * first missing field every take_... returns 0 and `bad` stays set, so a decoder needs to check only once. */
 #ifndef ATOMO_BYTES_H
 #define ATOMO_BYTES_H
 
@@ -28,7 +28,7 @@ static inline Bytes buf_bytes(const Buf *b)
 
 /* ---- bits of floats ---- */
 
-/* Return the bits of a float as an integer, and the float of such bits. */
+/* Return the bits of a float as an integer, and the float with the given bits. */
 static inline uint32_t float_bits(float f)
 {
     uint32_t u;
@@ -80,10 +80,10 @@ static inline const uint8_t *take_bytes(Reader *r, size_t size)
 
 /* ---- fields: u8 u16 u32 u64 f32 f64, little-endian ----
  *
- *     uint32_t load_u32(const uint8_t *p)        load and store the field at an address
- *     void store_u32(uint8_t *p, uint32_t v)
+ *     uint32_t load_u32(const uint8_t *p)        returns the field at an address
+ *     void store_u32(uint8_t *p, uint32_t v)     stores a field at an address
  *     void buf_u32(Buf *b, uint32_t v)           appends a field
- *     uint32_t take_u32(Reader *r)               returns the next field; 0, with `bad` set: none is left */
+ *     uint32_t take_u32(Reader *r)               returns the next field; 0, with `bad` set, when none is left */
 #define FIELD(T, name)                                                                                       \
     static inline T load_##name(const uint8_t *p)                                                            \
     {                                                                                                        \
@@ -161,7 +161,7 @@ static inline uint64_t take_varint(Reader *r)
     r->bad = true;
     return 0;
 }
-/* True when no field was missing and no byte is left. */
+/* True when every requested field was there and no byte is left. */
 static inline bool reader_done(const Reader *r)
 {
     return !r->bad && r->at == r->end;

@@ -12,20 +12,21 @@
 
 #include <math.h>
 
-/* p 2^30 = (|x| * lift) * slope, where `lift` is a power of two that keeps both factors inside float32's normal
- * range. */
+/* The probability p is computed as p 2^30 = (|x| * lift) * slope, where `lift` is a power of two that keeps both
+ * factors inside float32's normal range. */
 typedef struct {
     float lift, slope;
 } Coin;
 
-/* `scale`: positive and finite, rounded to float32 as in the payload. */
+/* Returns the coin for p = min(1, |x| / scale). `scale`: positive and finite, rounded to float32 as in the
+ * payload. */
 static inline Coin coin_make(float scale)
 {
     const float lift = scale < 0x1p-60f ? 0x1p88f : 1;
     return (Coin){lift, (float)(0x1p30 / ((double)scale * (double)lift))};
 }
 
-/* Returns p 2^30 for element x, at most 2^30. */
+/* Returns p 2^30 for element x, where p is the probability to keep x; at most 2^30. */
 static inline float coin_level(Coin coin, float x)
 {
     const float t = fabsf(x) * coin.lift * coin.slope;
@@ -36,7 +37,7 @@ static inline bool coin_keep(Coin coin, float x, const RngKey *key, uint32_t i)
 {
     const float t = coin_level(coin, x);
     const uint32_t whole = (uint32_t)t, r = rng_word(key, i) >> 2;
-    bool keep = r < whole; /* computed without a branch, which would often be mispredicted */
+    bool keep = r < whole; /* a comparison and no branch, since a branch would often be mispredicted */
     if (r == whole)
         keep = (double)rng_word_more(key, i) * 0x1p-32 < (double)(t - (float)whole);
     return keep;

@@ -20,7 +20,7 @@ static void set_limit(pid_t who, int which, uint64_t most, bool hard)
     prlimit(who, which, &limit, NULL);
 }
 
-/* Closes all descriptors behind the standard ones except the `count` of fd. */
+/* Closes all descriptors above the standard ones except the `count` descriptors in fd. */
 static void close_others(const int *fd, size_t count)
 {
     unsigned from = 3;
@@ -36,8 +36,8 @@ static void close_others(const int *fd, size_t count)
     }
 }
 
-/* Moving all out of the way first takes `count` numbers behind the last that is wanted: a limit of 7 files is enough for
- * two. */
+/* First moves all descriptors to numbers above the wanted ones, then to the wanted numbers, CONFINE_FD on. Takes
+ * `count` numbers above the wanted ones for a time: a limit of 7 open files is enough for two descriptors. */
 void confine_keep(const int *fd, size_t count)
 {
     enum { MOST = 4 };
@@ -73,7 +73,7 @@ void confine_start(void)
     static const int plain[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU, SIGALRM};
     for (size_t i = 0; i < countof(plain); i++)
         signal(plain[i], SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* the parent process decides when this one ends */
+    signal(SIGINT, SIG_IGN); /* the parent process decides when this child process ends */
     signal(SIGTERM, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     set_limit(0, RLIMIT_CORE, 0, true);

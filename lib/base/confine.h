@@ -10,11 +10,11 @@
 enum { CONFINE_FD = 3, CONFINE_NO_FILES = 3 /* an exit code */ };
 
 /* Renumbers the `count` descriptors to CONFINE_FD, CONFINE_FD + 1, ..., closes all other descriptors, and discards
- * what the library writes to stdout and stderr. Exits with CONFINE_NO_FILES where the limit on open files leaves no
- * room. */
+ * what the library writes to stdout and stderr. Exits with status CONFINE_NO_FILES when the limit on open files is
+ * too low for this. */
 void confine_keep(const int *fd, size_t count);
 
-/* Returns the bytes of address space in use; 0: unknown. Call it before confine_files. */
+/* Returns the bytes of address space that the process uses; 0: unknown. Call it before confine_files. */
 uint64_t confine_space(void);
 
 /* From now on the process is killed when its parent ends or when it crashes, writes no core file and cannot extend

@@ -1,4 +1,4 @@
-/* counts.c -- reads "4,8,...,512" from left to right; the numbers that dots stand for are added when the number
+/* counts.c -- reads "4,8,...,512" from left to right; the numbers that the dots stand for are added when the number
  * behind the dots is read. */
 #include "base/counts.h"
 
@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ITEM_MOST = 24 }; /* longer than any number in range; an error shows the start of a longer item */
+/* longer than any number in range; an error message shows the start of a longer item */
+enum { ITEM_MOST = 24 };
 
 typedef struct {
     Counts *counts;
     const char *what, *text;
-    size_t most, before, last; /* before, last: the two numbers read last, repeated ones too */
+    /* before, last: the two numbers that were read last, including repeated numbers */
+    size_t most, before, last;
     bool dots;
     Error *err;
 } Reading;
@@ -68,7 +70,7 @@ static Status add_item(Reading *r, const char *item, bool ends)
 
 Status counts_read(Counts *c, const char *what, const char *text, size_t most, Error *err)
 {
-    assert(most < (size_t)1 << 31); /* so that the product of two numbers fits a size_t */
+    assert(most < (size_t)1 << 31); /* then the product of two numbers fits a size_t */
     Reading r = {.counts = c, .what = what, .text = text, .most = most, .err = err};
     c->count = 0;
     for (const char *at = text; at;) {

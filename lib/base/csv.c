@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Fields are unquoted into one buffer while they are read. A field takes no more room there than in the text, as its
- * NUL takes the place of the separator. */
+/* The state of the reader. Fields are unquoted into one buffer while they are read. A field takes no more room in the
+ * buffer than in the text, as its NUL takes the place of the separator. */
 typedef struct {
     const char *at, *end;
     char *to;
@@ -15,7 +15,7 @@ typedef struct {
     bool row_end;    /* the latest field is the last of its row */
 } Scanner;
 
-/* Returns the next field, unquoted. */
+/* Returns the next field of the text without its quotes. */
 static const char *next_field(Scanner *s)
 {
     const char *field = s->to;
@@ -67,7 +67,7 @@ static Status read_header(Scanner *s, Csv *out, const char *name, Error *err)
     return OK;
 }
 
-/* Reads one row into the cells from `cell` on. */
+/* Reads one row of the text into the array of cells, from `cell` on. */
 static Status read_row(Scanner *s, const Csv *out, const char **cell, const char *name, Error *err)
 {
     for (size_t i = 0; i < out->columns; i++)
@@ -92,7 +92,8 @@ static size_t count_lines(const char *text, size_t length)
     return lines;
 }
 
-/* Fails when the last line has no line end: a file that was cut off inside its last number shows no other sign. */
+/* Fails when the last line has no line end: a file that was cut off inside its last number has no other sign of
+ * damage. */
 static Status check_end(const char *name, const char *text, size_t length, Error *err)
 {
     if (!length || text[length - 1] == '\n' || text[length - 1] == '\r')
@@ -115,7 +116,7 @@ Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Ar
     out->cell = arena_take(a, most, out->columns * sizeof *out->cell);
     TRY(arena_check(out->cell, a, err));
     while (s.at < s.end) {
-        if (*s.at == '\n' || *s.at == '\r') { /* an empty line is no row */
+        if (*s.at == '\n' || *s.at == '\r') { /* an empty line is not counted as a row */
             s.at++;
             continue;
         }

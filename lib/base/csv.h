@@ -4,8 +4,9 @@
 
 #include "base/arena.h"
 
-/* A spreadsheet runs a text that begins with one of these as a formula. Our writer puts an apostrophe in front of such a text,
- * and of one that begins with an apostrophe; csv_parse takes it away again. */
+/* A spreadsheet runs a text as a formula if the text begins with a character for which csv_guarded is true. Our
+ * writer puts an apostrophe in front of such texts, and of texts that begin with an apostrophe; csv_parse removes
+ * this apostrophe again. */
 #define CSV_GUARD "'"
 static inline bool csv_guarded(char first)
 {
@@ -19,16 +20,18 @@ typedef struct {
     const char **cell; /* (rows, columns); a missing cell is "" */
 } Csv;
 
-enum { COLUMNS_MOST = 256 }; /* far more than any result has */
+enum { COLUMNS_MOST = 256 }; /* the most columns: far more than any file of results has */
 
 /* Parses a CSV text. Rows may be shorter than the header, but not longer, and the last row must have a line end.
  * `name` is used in error messages. */
 Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Arena *a, Error *err);
 
-/* Returns the cell's text; "" when there is no such column. */
+/* Returns a cell's text; "" when there is no column of this name. */
 const char *csv_cell(const Csv *csv, size_t row, const char *column);
-size_t csv_find(const Csv *csv, const char *column); /* the column's index; csv->columns: not found */
+/* returns the index of a column; csv->columns: no such column */
+size_t csv_find(const Csv *csv, const char *column);
 bool csv_has(const Csv *csv, const char *column);
-double csv_real(const Csv *csv, size_t row, const char *column); /* NaN: the cell is not a number */
+/* returns a cell's number; NaN: the cell is not a number */
+double csv_real(const Csv *csv, size_t row, const char *column);
 
 #endif

@@ -37,9 +37,9 @@ uint64_t host_memory(void)
 
 typedef struct {
     int which;
-    char letter;    /* of the shell's ulimit */
-    uint64_t unit;  /* of its number, in bytes; 1: a count */
-    uint64_t small; /* in units: a limit below is a likely reason for failures */
+    char letter;    /* the letter of the shell's ulimit option for this limit */
+    uint64_t unit;  /* the unit of ulimit's number in bytes; 1: the number is a count */
+    uint64_t small; /* a limit below this many units is a likely reason for failures */
 } Limit;
 
 static const Limit limits[] = {{RLIMIT_AS, 'v', 1024, UINT64_MAX},
@@ -47,14 +47,14 @@ static const Limit limits[] = {{RLIMIT_AS, 'v', 1024, UINT64_MAX},
                                {RLIMIT_NPROC, 'u', 1, 256},
                                {RLIMIT_FSIZE, 'f', 1024, UINT64_MAX}};
 
-/* The limit in the shell's units; UINT64_MAX: none. */
+/* Returns the present limit in the shell's units; UINT64_MAX: no limit. */
 static uint64_t limit_now(const Limit *l)
 {
     struct rlimit is;
     return getrlimit(l->which, &is) || is.rlim_cur == RLIM_INFINITY ? UINT64_MAX : is.rlim_cur / l->unit;
 }
 
-/* Whether the text is about a program or a library that says little about what it ran out of. */
+/* True when the error text is about a program or a library whose messages seldom say which resource ran out. */
 static bool is_foreign(const char *text)
 {
     static const char *const names[] = {"HDF5 library", "libmatio", "gnuplot", "OpenBLAS"};
@@ -97,14 +97,15 @@ char *host_os(Arena *a)
 
 /* ---- libraries ---- */
 
-/* Declared here so that this file includes no header of these libraries: each header is included by one file only. */
+/* The libraries' variables and functions for their versions. They are declared here so that this file includes no
+ * header of these libraries: each header is included by one file only. */
 extern const char H5_lib_vers_info_g[];
 extern const char fftwf_version[];
 extern const char *ZSTD_versionString(void);
 extern const char *blosc_get_version_string(void);
 
-/* Takes the version from the library's text "HDF5 library version 1.10.8". A call of the library would start it, and
- * it can crash when memory is short. */
+/* Returns the version in the library's text "HDF5 library version 1.10.8". A call of a function would start the
+ * library, which can crash when memory is short. */
 char *library_hdf5(Arena *a)
 {
     const char *version = H5_lib_vers_info_g + strcspn(H5_lib_vers_info_g, "0123456789.");
@@ -112,7 +113,7 @@ char *library_hdf5(Arena *a)
     return text_copy(a, version);
 }
 
-/* Takes the version from a text such as "fftw-3.3.10-sse2-avx". */
+/* Returns the version in a text such as "fftw-3.3.10-sse2-avx". */
 char *library_fftw(Arena *a)
 {
     const char *version = fftwf_version + strcspn(fftwf_version, "0123456789");

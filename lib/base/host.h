@@ -4,20 +4,21 @@
 
 #include "base/arena.h"
 
-/* Returns the value in the first line "KEY<blanks>SEPARATOR VALUE" of a small text file, without quotes; NULL: no
- * such line. */
+/* Returns the value in the first line of the form "KEY<blanks>SEPARATOR VALUE" of a small text file, without quotes;
+ * NULL: no such line. */
 char *host_value(const char *path, const char *key, const char *separator, Arena *a);
 
-uint64_t host_memory(void); /* bytes of this machine's memory; 2 GiB where that is unknown */
+uint64_t host_memory(void); /* returns the bytes of this machine's memory; 2 GiB where that is unknown */
 
-/* Adds a hint that names the limits (ulimit -v, -n, -u and -f) that an error about memory, open files, processes or sizes of files
- * may come from, where one is set and the error has no hint. */
+/* Adds a hint to an error about memory, open files, processes or sizes of files. The hint names the limits (ulimit
+ * -v, -n, -u and -f) that are set and may be the reason. Does nothing if no limit is set or the error has a hint. */
 void host_limit_hint(Error *err);
 
-char *host_cpu(Arena *a); /* the CPU's model; NULL: unknown */
-char *host_os(Arena *a);  /* distribution, kernel, architecture; NULL: unknown */
+char *host_cpu(Arena *a); /* returns the CPU's model; NULL: unknown */
+char *host_os(Arena *a);  /* returns distribution, kernel and architecture; NULL: unknown */
 
-/* Return the version of a library, such as "1.10.8"; NULL: out of memory. For BLAS see linalg_blas_info. */
+/* Return the version of a library, such as "1.10.8"; NULL: out of memory. linalg_blas_info returns the version of
+ * BLAS. */
 char *library_hdf5(Arena *a);
 char *library_fftw(Arena *a);
 char *library_zstd(Arena *a);

@@ -9,14 +9,14 @@
 
 enum { DEPTH_MAX = 64, NUMBER_MAX = 400 };
 
-/* The state of the parser. Texts are written one behind the other into one buffer. A text takes no more room there
- * than in the data: its NUL takes the place of the closing quote, or of the character before a number. So the buffer
- * may be the data themselves, if they begin with a bracket. */
+/* The state of the parser. Texts are written one behind the other into one buffer. A text takes no more room in the
+ * buffer than in the data: its NUL takes the place of the closing quote, or of the character before a number. So the
+ * buffer may be the data themselves, if they begin with a bracket. */
 typedef struct {
     const char *start, *at, *end;
-    char *to; /* the place of the next text */
+    char *to; /* where the next text will be written */
     int depth;
-    const JsonRows *rows; /* the array to hand over; NULL: none, or done */
+    const JsonRows *rows; /* the array whose elements are given to `take`; NULL: none, or it has been read */
     Arena *a;
     Error *err;
 } Parser;
@@ -47,7 +47,7 @@ static void skip_space(Parser *p)
 
 /* ---- text ---- */
 
-/* Reads four hexadecimal digits; false when there are fewer. */
+/* Reads four hexadecimal digits into *code; false when there are fewer. */
 static bool take_hex(Parser *p, uint32_t *code)
 {
     *code = 0;
@@ -65,7 +65,8 @@ static bool take_hex(Parser *p, uint32_t *code)
     return true;
 }
 
-/* Reads the code point behind \u, from a surrogate pair if necessary; false when there is no valid one. */
+/* Reads the code point behind \u into *code, from a surrogate pair if necessary; false when there is no valid code
+ * point. */
 static bool take_code_point(Parser *p, uint32_t *code)
 {
     uint32_t low;
@@ -152,8 +153,8 @@ static bool skip_digits(Parser *p)
     return p->at > from;
 }
 
-/* Skips a number -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?; *plain: it has no fraction and no
- * exponent. */
+/* Skips a number -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?; sets *plain when the number has no fraction
+ * and no exponent. */
 static bool skip_number(Parser *p, bool *plain)
 {
     take(p, '-');
@@ -198,7 +199,7 @@ static Status read_number(Parser *p, Json *v)
 
 static Status read_value(Parser *p, Json *v);
 
-/* Reads a member or an element, and the comma before it unless it is the first. */
+/* Reads a member of an object or an element of an array, and the comma before it unless it is the first. */
 static Status read_item(Parser *p, Json *item, char close, bool first)
 {
     if (!first && !take(p, ','))
@@ -215,7 +216,7 @@ static Status read_item(Parser *p, Json *item, char close, bool first)
     return OK;
 }
 
-/* Reads members or elements up to `close`, behind the opening bracket. */
+/* Reads the members or elements behind an opening bracket, up to the closing bracket `close`. */
 static Status read_items(Parser *p, Json *v, char close)
 {
     const Json **link = &v->first;
@@ -246,8 +247,8 @@ static Status hand_elements(Parser *p, const JsonRows *rows)
     return OK;
 }
 
-/* Gives the elements of the array that p->rows names to its `take`; each element is stored in memory that the next
- * one reuses. */
+/* Reads the array that p->rows names, and passes its elements one by one to the function `take`; all elements use the
+ * same memory. */
 static Status hand_over(Parser *p)
 {
     const JsonRows *rows = p->rows;

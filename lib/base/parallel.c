@@ -1,9 +1,8 @@
-/* parallel.c -- a pool of threads that work on the pieces of one call at a time.
+/* parallel.c -- a pool of threads that work on the pieces of one call (of parallel_for) at a time.
  *
- * The calling thread works too. A call from inside a piece, or while another thread's call uses the pool, runs all
- * its pieces on the calling thread, and so does every call if no thread can be created; results do not depend on
- * this. An idle thread spins for some microseconds, about the time between two calls in one computation, and then
- * sleeps. */
+ * The calling thread works too. All pieces of a call run on the calling thread if the call is made from inside a
+ * piece, if another thread's call uses the pool, or if no thread can be created; results do not depend on this. An
+ * idle thread spins for some microseconds, about the time between two calls in one computation, and then sleeps. */
 #include "base/parallel.h"
 
 #include <pthread.h>
@@ -15,15 +14,15 @@ typedef struct {
     size_t pieces;
     void (*body)(void *data, size_t piece, size_t slot);
     void *data;
-    atomic_size_t next; /* first piece that no thread has taken */
+    atomic_size_t next; /* index of the first piece that no thread has taken */
 } Task;
 
 enum { SPINS = 1000, MOST_THREADS = 1024 };
 
-/* This state is global because threads are kept from one call to the next. */
+/* The pool is global because threads are kept from one call to the next. */
 static struct {
-    pthread_mutex_t owner; /* held by the thread whose call the pool works on */
-    pthread_mutex_t lock;  /* guards the fields below */
+    pthread_mutex_t owner; /* held by the thread whose call the pool is working on */
+    pthread_mutex_t lock;  /* guards the following fields of the pool */
     pthread_cond_t work, done;
     Task *task;
     int threads;         /* created so far */
@@ -87,8 +86,8 @@ static void expect_forks(void)
     pthread_atfork(NULL, NULL, forget_threads);
 }
 
-/* Creates threads until there are `wanted`, or until the system refuses. They block all signals, which go to the
- * program's other threads. */
+/* Creates threads until the pool has `wanted` threads, or until the system refuses. The threads block all signals, so
+ * that signals go to the program's other threads. */
 static void create_threads(int wanted)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

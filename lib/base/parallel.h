@@ -1,14 +1,16 @@
 /* parallel.h -- runs code on several threads; all threads of the library are created here.
  *
  * Work is cut into pieces whose number depends on the data alone, never on the number of threads; each piece writes
- * to its own place, and sums of pieces are added in the order of the pieces. So results are the same bytes for any
- * number of threads. */
+ * to memory of its own, and sums of pieces are added in the order of the pieces. So results are the same bytes for
+ * any number of threads. */
 #ifndef ATOMO_PARALLEL_H
 #define ATOMO_PARALLEL_H
 
 #include "base/base.h"
 
-enum { BLOCK = 1 << 16 }; /* elements in a piece of a large tensor; each block has its own key of random words */
+enum {
+    BLOCK = 1 << 16
+}; /* elements in a piece of a large tensor; each block has its own key of random words */
 
 static inline size_t blocks_of(size_t n)
 {
@@ -20,8 +22,8 @@ static inline size_t block_size(size_t n, size_t block)
     return left < BLOCK ? left : BLOCK;
 }
 
-/* Elements from .. to - 1: piece p when n elements are cut into `pieces` pieces of whole blocks, as equal as
- * possible. */
+/* The elements from .. to - 1 of one piece, when n elements are cut into pieces of whole blocks, as equal in length
+ * as possible. */
 typedef struct {
     size_t from, to;
 } Stretch;
@@ -34,7 +36,7 @@ static inline Stretch stretch_of(size_t n, size_t pieces, size_t p)
 /* Calls body(data, piece) for piece = 0 .. pieces-1, in any order, on up to `threads` threads. */
 void parallel_for(int threads, size_t pieces, void (*body)(void *data, size_t piece), void *data);
 
-/* parallel_for that also passes the slot of the running thread to the body: `slot` is below parallel_slots(threads,
+/* Does as parallel_for does, and also passes a slot number to the body: `slot` is below parallel_slots(threads,
  * pieces), and no two calls of the body that run at the same time have the same slot. So scratch memory is needed for
  * each slot, not for each piece. */
 void parallel_for_slots(int threads, size_t pieces, void (*body)(void *data, size_t piece, size_t slot),

@@ -15,8 +15,8 @@ static const char *const *choices_of(const Param *p)
     return p->type == PARAM_BOOL ? switches : p->choices;
 }
 
-/* Stores a number, switch or choice, where NaN and PARAM_NONE mean unset; empties a text, and sets a spec to its
- * default. (assign stores texts, spec.c stores specs.) */
+/* Stores the value of a number, switch or choice; NaN or PARAM_NONE mean that a number is unset. Empties a text, and
+ * sets a spec to its default. (assign stores texts, spec.c stores specs.) */
 static void store(const Param *p, void *params, double real, int64_t whole)
 {
     void *field = (char *)params + p->offset;
@@ -170,7 +170,7 @@ static Status assign(const Param *p, void *params, const char *owner, const char
             return FAIL(err, ERR_USAGE, "%s: %s=%s is out of range: want %s", owner, p->key, value,
                         param_range(p, range));
         if (real == 0)
-            real = 0; /* -0 is the same setting as 0 */
+            real = 0; /* turns -0, which is the same setting, into 0 */
     }
     store(p, params, real, whole);
     return OK;
@@ -258,7 +258,7 @@ bool param_is_default(const Param *p, const void *params)
     Error err;
     const char *value = param_value(p, params, now);
     if (!value || !p->fallback)
-        return !value; /* an unset key is not printed; the key of its group that is set is printed */
+        return !value; /* an unset key is not printed, as the key of the same group that is set is printed */
     if (p->type == PARAM_SPEC)
         return !strcmp(value, p->fallback);
     Param alone = *p;

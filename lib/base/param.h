@@ -27,10 +27,10 @@ typedef enum { PARAM_END, PARAM_INT, PARAM_REAL, PARAM_BOOL, PARAM_CHOICE, PARAM
 #define PARAM_NONE INT64_MIN
 
 typedef struct {
-    const char *key, *fallback; /* the default as text, NULL: unset */
+    const char *key, *fallback; /* fallback: the default as text; NULL: unset */
     ParamType type;
     size_t offset;
-    double low, high; /* the range of numbers, both ends included unless `above` */
+    double low, high; /* the range of numbers, both ends included, but `low` excluded if `above` is set */
     const char *const *choices;
     const char *help;
     int group;
@@ -67,28 +67,32 @@ void param_defaults(const Param *schema, void *params);
  * name in error messages. */
 Status param_parse(const Param *schema, void *params, const char *owner, const char *keys, Error *err);
 
-/* Sets one key from text. */
+/* Sets one key to the value that the text `value` gives. */
 Status param_set(const Param *schema, void *params, const char *owner, const char *key, const char *value,
                  Error *err);
 
-/* Returns ":key=value,..." for all keys that differ from their defaults, in the order of the schema; "" when none
- * does. */
+/* Returns ":key=value,..." for all keys that differ from their defaults, in the order of the schema; "" when all have
+ * their defaults. */
 char *param_text(const Param *schema, const void *params, Arena *a);
 
-/* Return a key's value as text (NULL: unset), and its range or choices for messages: "1 to 16", "l2|linf". */
+/* Return a key's value as text (NULL: unset), and the range or the choices of a key for messages: "1 to 16",
+ * "l2|linf". */
 const char *param_value(const Param *p, const void *params, char out[32]);
 const char *param_range(const Param *p, char out[96]);
 
 bool param_is_default(const Param *p, const void *params); /* an unset key counts as default */
 
-const Param *param_find(const Param *schema, const char *key); /* NULL: no such key */
-const Param *param_rate(const Param *schema);                  /* NULL: the codec has no rate key */
-const Param *param_fine(const Param *schema);                  /* the fine key; if there is none, the rate key */
+/* returns a key by its name; NULL: no such key */
+const Param *param_find(const Param *schema, const char *key);
+/* returns the rate key; NULL: the codec has no rate key */
+const Param *param_rate(const Param *schema);
+/* returns the fine key; if there is none, the rate key */
+const Param *param_fine(const Param *schema);
 
 /* Returns the value of an integer or real key; NaN when it is unset. */
 double param_number(const Param *p, const void *params);
 
-/* Returns the set of keys that the text `keys` of param_parse names: bit i stands for schema[i]. */
+/* Returns the set of keys that occur in `keys`, a text as for param_parse: bit i stands for schema[i]. */
 uint64_t param_named(const Param *schema, const char *keys);
 
 #endif

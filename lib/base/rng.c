@@ -1,4 +1,5 @@
-/* rng.c -- hashes addresses with Philox, and draws single random numbers. */
+/* rng.c -- hashes addresses (seed, repeat, worker, step, tensor, use) to key words with Philox, and draws single
+ * random numbers. */
 #include "base/rng.h"
 
 #include <math.h>
@@ -50,7 +51,7 @@ uint64_t rng_hash(const char *name)
 Rng rng_below(const Rng *rng, uint64_t index)
 {
     Rng below = *rng;
-    below.state[0] ^= 0x62656c6fu; /* "belo": gives other states than rng_key */
+    below.state[0] ^= 0x62656c6fu; /* "belo": makes these states differ from those of rng_key */
     absorb(below.state, index);
     return below;
 }
@@ -80,8 +81,8 @@ double rng_unit(const Rng *rng, uint64_t use, uint64_t i)
     return (double)(rng_u64(rng, use, i) >> 11) * 0x1p-53;
 }
 
-/* A rational approximation (Hastings, 26.2.23 in Abramowitz and Stegun), then two Halley steps on erfc; the remaining
- * error is rounding error. */
+/* Uses a rational approximation (Hastings, 26.2.23 in Abramowitz and Stegun), then two Halley steps on erfc; the
+ * remaining error is rounding error. */
 double normal_lower_quantile(double u)
 {
     const double t = sqrt(-2 * log(u));

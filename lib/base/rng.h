@@ -15,16 +15,16 @@
 #include "base/parallel.h"
 
 typedef struct {
-    uint32_t state[4]; /* a hash of the address without use and element */
+    uint32_t state[4]; /* a hash of the address (seed, repeat, worker, step, tensor) */
 } Rng;
 
-/* The key words of one block for one use: (a, b) for rng_word, (c, d) for rng_word_more, which gives 32 further bits
- * to comparisons that need them. */
+/* The key words of one block for one use of random numbers: (a, b) for rng_word, (c, d) for rng_word_more, which
+ * gives comparisons 32 further bits when they need them. */
 typedef struct {
     uint32_t a, b, c, d;
 } RngKey;
 
-/* Uses of random words; different uses of one address have independent words. */
+/* Uses of random words; for one tensor, different uses have independent random words. */
 enum {
     USE_COIN = 1,
     USE_ATOM,
@@ -40,13 +40,15 @@ enum {
     USE_SHUFFLE,
 };
 
-enum { RNG_EVERYONE = -1 }; /* a value of `worker`: random numbers that all workers share */
+enum { RNG_EVERYONE = -1 }; /* the value of `worker` for random numbers that all workers share */
 
-/* Returns the generator of an address; `tensor` is rng_hash of the tensor's path below step and worker groups. */
+/* Returns the generator for an address; `tensor` is rng_hash of the tensor's path without step and worker groups. */
 Rng rng_open(uint64_t seed, uint64_t repeat, int64_t worker, int64_t step, uint64_t tensor);
-uint64_t rng_hash(const char *name); /* 64-bit FNV-1a; stored in files, so it never changes */
+/* returns the 64-bit FNV-1a hash; it is stored in files, so it never changes */
+uint64_t rng_hash(const char *name);
 
-/* Returns the address of part `index` of `rng`, such as a bucket of a tensor. */
+/* Returns the generator of part `index` of rng's tensor, such as a bucket; its random numbers are independent of
+ * those of rng. */
 Rng rng_below(const Rng *rng, uint64_t index);
 
 RngKey rng_key(const Rng *rng, uint64_t use, uint64_t block);
@@ -55,8 +57,8 @@ RngKey rng_key(const Rng *rng, uint64_t use, uint64_t block);
 #define RNG_MUL1   0x7feb352du
 #define RNG_MUL2   0x846ca68bu
 
-/* Mixes x with a key word b; bijective in x for each b. The multipliers are Wellons' low-bias pair. The vector
- * kernels repeat these lines. */
+/* Returns x mixed with a key word b; bijective in x for each b. The multipliers are Wellons' low-bias pair. The
+ * vector kernels repeat these lines. */
 static inline uint32_t rng_mix(uint32_t x, uint32_t b)
 {
     x ^= x >> 16;
@@ -79,9 +81,10 @@ static inline uint32_t rng_word_more(const RngKey *key, uint32_t i)
 /* Return random numbers for element i of a whole tensor; slower, as each call derives the block's key. */
 uint32_t rng_u32(const Rng *rng, uint64_t use, uint64_t i);
 uint64_t rng_u64(const Rng *rng, uint64_t use, uint64_t i);
-double rng_unit(const Rng *rng, uint64_t use, uint64_t i); /* [0, 1), 53 bits */
+/* returns a uniform number in [0, 1) with 53 bits */
+double rng_unit(const Rng *rng, uint64_t use, uint64_t i);
 double rng_normal(const Rng *rng, uint64_t use,
-                  uint64_t i); /* standard normal, by the inverse distribution function */
+                  uint64_t i); /* returns a standard normal number, by the inverse distribution function */
 
 /* Returns the z with P(N(0, 1) < z) = u; 0 < u <= 1/2. */
 double normal_lower_quantile(double u);

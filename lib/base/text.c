@@ -96,8 +96,8 @@ char *text_done(TextBuf *t)
     return t->data;
 }
 
-/* Writes v with `digits` significant digits; below ten million, with at least all digits before the point: "1000",
- * not "1e+03". */
+/* Writes v with `digits` significant digits, but numbers below ten million with at least all digits before the point:
+ * "1000", not "1e+03". */
 static void put_digits(char out[32], int digits, double v)
 {
     int whole = 1; /* digits before the point */
@@ -167,7 +167,8 @@ static bool differ(char a, char b)
     return tolower((unsigned char)a) != tolower((unsigned char)b);
 }
 
-/* Returns the optimal string alignment distance; may return most + 1 for any distance above `most`. */
+/* Returns the edit distance with transpositions (optimal string alignment) of s and t; may return most + 1 for any
+ * distance above `most`. */
 static size_t distance(const char *s, const char *t, size_t most)
 {
     enum { LONGEST = 63 };
@@ -240,7 +241,8 @@ static bool same(char p, char c)
     return p == c || ((p == '.' || p == '/') && (c == '.' || c == '/'));
 }
 
-/* True when c is in the class that begins at p, behind its '['; sets *past to the character behind its ']'. */
+/* True when c is in the glob's character class that begins at p, behind its '['; sets *past to the character behind
+ * its ']'. */
 static bool in_class(const char *p, char c, const char **past)
 {
     const bool negated = *p == '!' || *p == '^';

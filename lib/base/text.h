@@ -18,8 +18,8 @@ char *text_copy(Arena *a, const char *s);
 char *text_slice(Arena *a, const char *s, size_t length);
 char *text_format(Arena *a, const char *format, ...) PRINTF(2);
 
-/* A text that grows in an arena. Errors are sticky: after the arena has run out of memory, additions are ignored and
- * text_done returns NULL. */
+/* A text that grows in an arena. Errors are sticky: after the arena has run out of memory, texts that are added are
+ * ignored and text_done returns NULL. */
 typedef struct {
     Arena *arena;
     char *data;
@@ -33,7 +33,7 @@ void text_reserve(
 void text_add(TextBuf *t, const char *s);
 void text_add_bytes(TextBuf *t, const char *s, size_t length);
 void text_addf(TextBuf *t, const char *format, ...) PRINTF(2);
-char *text_done(TextBuf *t); /* the text, NUL-ended, or NULL */
+char *text_done(TextBuf *t); /* returns the text with a NUL at its end; NULL when memory ran out */
 
 /* Writes the shortest decimal that reads back as the same double ("0.01", "1e-09", "inf") to `out`, and returns
  * it. */
@@ -43,13 +43,13 @@ char *text_double(char out[32], double v);
 bool text_to_int(const char *s, int64_t *v);
 bool text_to_real(const char *s, double *v);
 bool text_to_size(const char *s,
-                  uint64_t *bytes); /* "4096", "512M", "1.5GiB": K, M, G and T are powers of 1024 */
+                  uint64_t *bytes); /* reads "4096", "512M", "1.5GiB": K, M, G and T are powers of 1024 */
 
-/* A list of names: name(data, i) returns the i-th name, NULL after the last. */
+/* A list of names, as a function: name(data, i) returns the i-th name, NULL after the last name. */
 typedef const char *(*TextName)(const void *data, size_t i);
 const char *text_list_name(const void *names, size_t i); /* a TextName for a NULL-ended const char *[] */
 
-/* Writes "a, b, c" to `out`, all names of the list or as many as it has room for, and returns it. */
+/* Writes "a, b, c" to `out`: all names of the list, or as many as `out` has room for. Returns `out`. */
 const char *text_names(char *out, size_t size, TextName name, const void *data);
 
 /* Returns the name nearest to `s` by edit distance with transpositions; NULL when none is within a third of the
@@ -63,8 +63,8 @@ Status text_unknown(Error *err, const char *s, TextName name, const void *data, 
 /* True when `name` is one of the comma-separated names in `list`; NULL is an empty list. */
 bool text_listed(const char *list, const char *name);
 
-/* True when the glob, with *, ? and [..], matches the whole string; '.' and '/' match each other, and '*' matches
- * both. */
+/* True when the glob, with *, ? and [..], matches the whole string s; '.' and '/' match each other, and '*' matches
+ * '.' and '/' too. */
 bool text_glob(const char *pattern, const char *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* utf8.h -- the characters of UTF-8, and which of them may reach a terminal. */
+/* utf8.h -- reads the characters of UTF-8, and tells which of them are safe to print on a terminal. */
 #ifndef ATOMO_UTF8_H
 #define ATOMO_UTF8_H
 
@@ -8,14 +8,14 @@
  * (overlong forms and surrogates are not valid). */
 size_t text_utf8(const char *s, size_t left);
 
-/* The code point of the character of `length` bytes at s. */
+/* Returns the code point of the character of `length` bytes at s. */
 uint32_t text_code(const char *s, size_t length);
 
-/* True for a character (text_utf8 gives its length) that steers a terminal instead of being seen: controls, line ends, and those
- * that reverse the direction of writing or take no room. */
+/* True for a character (of the length that text_utf8 returns) that controls a terminal instead of being visible:
+ * control characters, line ends, and characters that reverse the direction of writing or have no width. */
 bool text_steers(const char *s, size_t length);
 
-/* Replaces such characters, and bytes that are no UTF-8, by '?', in place. */
+/* Replaces, in place, characters for which text_steers is true and bytes that are not UTF-8 by '?'. */
 void text_make_printable(char *text);
 
 #endif

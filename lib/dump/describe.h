@@ -1,8 +1,8 @@
 /* describe.h -- statistics of a tensor before compression: moments, norms, histogram, singular values, and the
  * quantities that the ATOMO paper's theorems compare.
  *
- * NaN and infinities are counted and otherwise ignored; a tensor that holds any gets no spectrum. A statistic that is
- * not defined is NaN. Sums are taken in double, block by block. */
+ * NaN and infinities are counted and otherwise ignored; a tensor with NaN or infinities gets no spectrum. A statistic
+ * that is not defined is NaN. Sums are taken in double, block by block. */
 #ifndef ATOMO_DESCRIBE_H
 #define ATOMO_DESCRIBE_H
 
@@ -30,13 +30,14 @@ typedef struct {
 void histogram_fill(Histogram *h, const float *x, size_t n);
 double histogram_edge(const Histogram *h, size_t b);
 
-/* The singular values of the matrix that the tensor is viewed as. Theorem 6: at equal cost, singular vectors as atoms
- * have less variance than entries iff (rows + cols) nuclear_norm^2 <= l1^2, that is, theorem6_left <=
+/* The singular values of the tensor viewed as a matrix. Theorem 6 of the ATOMO paper: at equal cost, singular vectors
+ * as atoms have less variance than entries iff (rows + cols) nuclear_norm^2 <= l1^2, that is, theorem6_left <=
  * theorem6_right. */
 typedef struct {
     size_t rows, cols, k; /* k = min(rows, cols) */
-    double *value;        /* (k) descending; NULL when the tensor is not finite, or on failure */
-    double stable_rank;   /* sum of the squared singular values over the largest one */
+    /* sum of the squared singular values divided by the square of the largest singular value */
+    double *value;
+    double stable_rank; /* sum of the squared singular values over the largest one */
     double nuclear_norm;
     double theorem6_left, theorem6_right;
 } Spectrum;

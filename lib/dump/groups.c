@@ -6,13 +6,13 @@
 
 const char *const grouping_names[] = {"tensor", "kind", "all", NULL};
 
-/* True when the tensor is a vector by itself. */
+/* True when tensor t is compressed alone, not joined with other tensors to a vector. */
 static bool alone(const GroupSpec *spec, const TensorInfo *t)
 {
     return spec->grouping == GROUP_TENSOR || t->shape.n < spec->min_elements;
 }
 
-/* Returns the name of the vector that `t` belongs to. */
+/* Returns the name of the vector (the input of one call of a codec) to which tensor t belongs. */
 static const char *group_name(const GroupSpec *spec, const TensorInfo *t)
 {
     if (alone(spec, t))
@@ -29,8 +29,8 @@ static bool same_text(const char *a, const char *b)
 
 /* ---- leaving out tensors with NaN or Inf ---- */
 
-/* Reads the *count tensors of `index` and keeps the indices of those whose elements are all finite; updates
- * *count. */
+/* Reads the *count tensors with the indices in `index`, keeps only the indices of tensors whose elements are all
+ * finite, and lowers *count to their number. */
 static Status drop_nonfinite(Dump *d, size_t *index, size_t *count, Arena *a, Error *err)
 {
     const ArenaMark mark = arena_mark(a);
@@ -55,12 +55,12 @@ static Status drop_nonfinite(Dump *d, size_t *index, size_t *count, Arena *a, Er
 typedef struct {
     const GroupSpec *spec;
     VectorList *list;
-    size_t *owner; /* for each selected tensor, the index of its vector */
-    size_t from;   /* the first vector of the present step and worker */
+    size_t *owner; /* index of the vector of each selected tensor */
+    size_t from;   /* index of the first vector of the present step and worker */
 } Grouper;
 
-/* Returns the index of the vector that `t` belongs to: an existing vector of the same step and worker, or a new
- * one. */
+/* Returns the index of the vector to which tensor t belongs: an existing vector of the same step and worker, or a new
+ * vector. */
 static size_t vector_for(Grouper *g, const TensorInfo *t)
 {
     VectorList *l = g->list;
@@ -98,7 +98,7 @@ static void add_member(Grouper *g, size_t v, const TensorInfo *t)
     vector->members++;
 }
 
-/* Gives each vector its members; all are in one array, in the order of the vectors. */
+/* Sets each vector's list of member tensors; all lists are parts of one array, in the order of the vectors. */
 static void deal(const Grouper *g, const size_t *index, size_t count, size_t *member)
 {
     VectorList *l = g->list;
@@ -166,7 +166,7 @@ Status vector_load(Dump *d, const Vector *v, float *x, Error *err)
     return OK;
 }
 
-/* ---- random addresses ---- */
+/* ---- addresses of random numbers: from which step, worker and tensor they are drawn ---- */
 
 Rng vector_rng(const Vector *v, uint64_t seed, uint64_t repeat)
 {

@@ -1,7 +1,7 @@
 /* groups.h -- selects the tensors of a dump that are compressed, and joins those that are compressed together.
  *
- * A Vector is the input of one call of a codec: one tensor of one step and worker, or all its tensors of a kind, or
- * its whole gradient; joined tensors follow one another in file order. */
+ * A Vector is the input of one call of a codec: one tensor of one step and worker, or all tensors of a kind in that
+ * step and worker, or the whole gradient; joined tensors follow one another in file order. */
 #ifndef ATOMO_GROUPS_H
 #define ATOMO_GROUPS_H
 
@@ -14,42 +14,45 @@ extern const char *const grouping_names[]; /* "tensor", "kind", "all", NULL */
 typedef struct {
     Selection selection;
     Grouping grouping;
-    size_t min_elements; /* smaller tensors are sent one by one as floats, whatever the codec; 0: none */
-    bool skip_nonfinite; /* leave out tensors with NaN or Inf; reads every selected tensor twice */
+    /* tensors with fewer elements are sent one by one as floats, whatever the codec; 0: none */
+    size_t min_elements;
+    bool skip_nonfinite; /* leave out tensors with NaN or Inf; for this every selected tensor is read twice */
 } GroupSpec;
 
 typedef struct {
     const char *name; /* the tensor's name; or "conv", "fc", "other" (by kind); or "all" */
     const char *step_group, *worker_group; /* NULL where the file has none */
-    int64_t step, worker;                  /* the groups' numbers; 0: no such group */
+    int64_t step, worker;                  /* numbers from which random numbers are drawn, see TensorInfo */
     int64_t step_address, worker_address;  /* see TensorInfo */
-    Kind kind;                             /* KIND_OTHER when the members differ in kind */
-    bool raw;                              /* smaller than min_elements: sent with the codec `none` */
-    bool joined;                           /* true: a kind or a whole gradient; false: one tensor */
-    Shape shape;                           /* the tensor's shape; when joined, a vector of all elements */
-    const size_t *member;                  /* indices into the dump, in file order */
+    /* true: fewer than min_elements elements, so sent with the codec `none` */
+    Kind kind;
+    bool raw;             /* smaller than min_elements: sent with the codec `none` */
+    bool joined;          /* true: a kind or a whole gradient; false: one tensor */
+    Shape shape;          /* the tensor's shape; when joined, a vector of all elements */
+    const size_t *member; /* indices into the dump, in file order */
     size_t members;
 } Vector;
 
 typedef struct {
     Vector *item; /* sorted by step, then worker, then place of the first member in the file */
     size_t count;
-    size_t largest;  /* most elements in one vector */
-    size_t tensors;  /* members of all vectors */
-    size_t skipped;  /* tensors left out for NaN or Inf */
-    size_t elements; /* in all vectors */
+    size_t largest;  /* number of elements of the longest vector */
+    size_t tensors;  /* number of members of all vectors */
+    size_t skipped;  /* number of elements of all vectors */
+    size_t elements; /* number of elements of all vectors */
 } VectorList;
 
-/* Makes the vectors that `spec` describes. An error when no tensor is selected, or when all selected tensors hold NaN
- * or Inf and are left out. */
+/* Makes the vectors that `spec` describes. Fails when no tensor is selected, or when all selected tensors hold NaN or
+ * Inf and are left out. */
 Status groups_make(VectorList *out, Dump *d, const GroupSpec *spec, Arena *a, Error *err);
 
-/* Reads the members, one after the other, into x (shape.n floats). ERR_NUMERIC when a member holds NaN or Inf; the
- * message has its name, how many there are and the index of the first. */
+/* Reads the vector's members, one after the other, into x (shape.n floats). ERR_NUMERIC when a member holds NaN or
+ * Inf; the message has the member's name, the number of its elements that are not finite, and the index of the first
+ * of them. */
 Status vector_load(Dump *d, const Vector *v, float *x, Error *err);
 
-/* Return the address of the vector's random numbers: those of its worker, or those that all workers share
- * (RNG_EVERYONE). The address's tensor is rng_hash(v->name). */
+/* Return the generator of the vector's random numbers: vector_rng that of its worker, vector_rng_shared that which
+ * all workers share (RNG_EVERYONE). The tensor in the generator's address is rng_hash(v->name). */
 Rng vector_rng(const Vector *v, uint64_t seed, uint64_t repeat);
 Rng vector_rng_shared(const Vector *v, uint64_t seed, uint64_t repeat);
 

@@ -1,5 +1,5 @@
-/* noise.h -- adds normally distributed noise to a vector. The noise depends on its address (rng.h) alone: it is the
- * same on any machine and for any number of threads. */
+/* noise.h -- adds normally distributed noise to a vector. The noise depends on the generator's address (seed, repeat,
+ * worker, step, tensor; rng.h) alone: it is the same on any machine and for any number of threads. */
 #ifndef ATOMO_NOISE_H
 #define ATOMO_NOISE_H
 
@@ -9,8 +9,8 @@
  * quotients and a square root, so the result does not depend on the C library. Faster than normal_lower_quantile. */
 double noise_quantile(double u);
 
-/* Adds `scale` times a standard normal number to each element; the number is made from 52 random bits of the
- * element's own. */
+/* Adds to each element `scale` times a standard normal number, which is made from 52 random bits that no other
+ * element uses. */
 void noise_add(float *x, size_t n, double scale, const Rng *rng, int threads);
 
 #endif

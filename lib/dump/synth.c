@@ -10,7 +10,7 @@ const char *const law_names[] = {"normal", "laplace", "power", "lowrank", "spars
 
 /* ---- elements ---- */
 
-/* Independent streams of random words, derived from a tensor's address. */
+/* Independent streams of random words for one tensor. */
 enum { VALUES, SIGNS, LEFT, RIGHT, STREAMS };
 
 typedef struct {
@@ -31,7 +31,7 @@ static double sign_at(const Fill *f, size_t i)
     return rng_u32(&f->stream[SIGNS], USE_DATA, i) & 1 ? 1 : -1;
 }
 
-/* Returns a uniform number in (0, 1]. */
+/* Returns a uniform number in (0, 1] for element i. */
 static double unit_at(const Fill *f, size_t i)
 {
     return 1 - rng_unit(&f->stream[VALUES], USE_DATA, i);

@@ -21,10 +21,11 @@ typedef struct {
     double alpha;   /* power: at least 0.5 */
     int64_t rank;   /* lowrank: at least 1 */
     double noise;   /* lowrank: at least 0 */
-    double density; /* sparse: 0 to 1 */
+    double density; /* the fraction of non-zero elements, for sparse: 0 to 1 */
     uint64_t seed;
     int threads;
-    bool (*stopped)(void); /* called before each block; true ends the work with ERR_STOPPED; may be NULL */
+    /* called before each block; when it returns true, the work ends with ERR_STOPPED; may be NULL */
+    bool (*stopped)(void);
 } Synth;
 
 /* Fills x (shape->n) with the gradient of tensor `name`. */
@@ -34,10 +35,12 @@ Status synth_fill(const Synth *s, int64_t worker, int64_t step, const char *name
 typedef struct {
     const Shape *shape; /* one for each tensor; the tensors are called layer0.weight, layer1.weight, ... */
     size_t shapes;
-    int64_t steps, workers; /* step groups begin with step_000001; groups worker_0, ... only if workers > 1 */
+    /* the number of step groups, from step_000001 on, and of worker groups worker_0, ..., which exist only if
+     * workers > 1 */
+    int64_t steps, workers;
 } SynthLayout;
 
-/* Writes the whole dump, with the law and its parameters as attributes; the caller then calls dump_commit. */
+/* Writes a whole dump, with the distribution and its parameters as attributes; the caller then calls dump_commit. */
 Status synth_dump(const Synth *s, const SynthLayout *layout, DumpWriter *to, Arena *a, Error *err);
 
 /* Parses a shape such as "64x3x3x3"; false when the text is no shape. */

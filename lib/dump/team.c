@@ -30,12 +30,15 @@ static bool has_workers(const VectorList *v)
 
 typedef struct {
     Team *team;
-    bool stepwise; /* true: the workers of each step are merged; false: steps are taken as workers */
-    size_t from;   /* the first member of the present step */
-    size_t guess;  /* the member to compare first: workers usually have their vectors in the same order */
+    /* true: the workers of each step are merged; false: steps are taken as workers of one step */
+    bool stepwise;
+    size_t from; /* index of the first member of the present step */
+    /* index of the member to compare first: workers usually have their vectors in the same order */
+    size_t guess;
 } Gathering;
 
-/* Returns the Member of vector i, and adds one if no member has this name and shape. */
+/* Returns the Member (the vectors that are merged with each other) to which vector i belongs; adds a member if none
+ * has the same name and shape. */
 static Member *find_member(Gathering *g, size_t i)
 {
     Team *c = g->team;

@@ -3,8 +3,8 @@
  *
  * Contiguous little-endian float32 data are read from the file here, at the offset that the reader gives; this is
  * safe, as any bytes are floats. All other tensors are unpacked by the reader into shared memory, which this process
- * creates and seals, so that the reader can neither shrink nor grow it. Everything else comes as messages, which
- * tensor_stream.c parses. */
+ * creates and seals, so that the reader can neither shrink nor grow it. Everything else comes from the reader as
+ * messages, which tensor_stream.c parses. */
 #include "base/confine.h"
 #include "dump/tensor_hdf5.h"
 
@@ -21,7 +21,7 @@
 
 enum {
     PATIENCE = 60,  /* seconds to wait for a message */
-    KEEP = 1 << 26, /* more bytes of shared memory than this are freed after each tensor */
+    KEEP = 1 << 26, /* shared memory beyond this many bytes is freed after each tensor */
 };
 
 struct Dump {
@@ -34,7 +34,7 @@ struct Dump {
     size_t room;
     uint8_t *inbox; /* bytes received and not yet parsed: [from, to) */
     size_t from, to;
-    Error death; /* the error that every call returns after the reader has ended */
+    Error death; /* the error that every call returns after the reader process has ended */
 };
 
 enum { INBOX = 4 + MESSAGE_MAX };
@@ -48,11 +48,11 @@ static double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Ends the reader and sets the error; `died` is false when the reader only took too long. */
+/* Ends the reader process and sets the error; `died` is false when the reader only took too long. */
 static Status reader_lost(Dump *d, bool died, Error *err)
 {
     int state = 0;
-    kill(d->reader, SIGKILL); /* the reader may be alive; a dead one keeps its exit status */
+    kill(d->reader, SIGKILL); /* in case the reader is still alive; a dead reader keeps its exit status */
     while (waitpid(d->reader, &state, 0) < 0 && errno == EINTR)
         ;
     d->reader = 0;
@@ -70,8 +70,8 @@ static Status reader_lost(Dump *d, bool died, Error *err)
     return err->status;
 }
 
-/* Takes a whole message out of the inbox; false when there is none. A message that is too long is returned with size
- * 0, which every parser refuses. */
+/* Takes a whole message out of the inbox (the bytes received); false when there is no whole message. A message that
+ * is too long is returned with size 0, which every parser refuses. */
 static bool inbox_take(Dump *d, Bytes *message)
 {
     if (d->to - d->from < 4)
@@ -84,7 +84,7 @@ static bool inbox_take(Dump *d, Bytes *message)
     return true;
 }
 
-/* Waits for the next message, which is valid until the next call. */
+/* Waits for the next message from the reader process; the message is valid until the next call. */
 static Status receive(Dump *d, double patience, Bytes *message, Error *err)
 {
     const double deadline = seconds_now() + patience;
@@ -107,8 +107,8 @@ static Status receive(Dump *d, double patience, Bytes *message, Error *err)
 
 /* ---- opening ---- */
 
-/* True when the file has HDF5's signature of eight bytes at 0, 512, 1024, 2048, ...; gives a clearer message than the
- * library's. */
+/* True when the file has HDF5's signature of eight bytes at 0, 512, 1024, 2048, ...; a failure of this test gives a
+ * clearer error message than the HDF5 library. */
 static bool has_signature(int fd, uint64_t size)
 {
     static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
@@ -275,7 +275,7 @@ const char *dump_group(const Dump *d, size_t i, const AttrList **attrs)
 
 /* ---- reading ---- */
 
-/* Creates shared memory for the largest tensor that the reader has to unpack. */
+/* Creates shared memory for the largest tensor that the reader process has to unpack. */
 static Status share_memory(Dump *d, Error *err)
 {
     size_t largest = 1;
@@ -310,7 +310,7 @@ static Status read_plain(const Dump *d, const Listed *t, float *x, Error *err)
     return OK;
 }
 
-/* Lets the reader unpack the tensor into shared memory, and copies it to x. */
+/* Lets the reader process unpack the tensor into shared memory, and copies the floats to x. */
 static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
 {
     const size_t bytes = t->info.shape.n * sizeof *x;
@@ -333,7 +333,7 @@ static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
     if (answer.size != 1 || *answer.data != 'D')
         return message_error(answer, err);
     memcpy(x, d->x, bytes);
-    if (d->room > KEEP) /* frees the pages until the next tensor */
+    if (d->room > KEEP) /* frees the pages of the shared memory until the next tensor */
         fallocate(d->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)d->room);
     return OK;
 }
@@ -348,7 +348,8 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err)
         return err->status;
     }
     const Status status = t->at == NOWHERE ? read_unpacked(d, t, x, err) : read_plain(d, t, x, err);
-    if (status == OK || !d->reader) /* reader_lost has put the file's name into the error */
+    /* error_at below is not needed: reader_lost has put the file's name into the error */
+    if (status == OK || !d->reader)
         return status;
     error_at(err, "%s", t->info.path);
     return error_at(err, "%s", d->file);

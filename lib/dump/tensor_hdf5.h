@@ -39,27 +39,27 @@ typedef struct {
  * s->found. */
 Status walk_file(Source *s, Error *err);
 
-/* Appends an object's attributes that hold one number or one text; leaves out all others. */
+/* Appends the attributes of an object that hold one number or one text to `out`; leaves out all other attributes. */
 Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err);
 
 /* True when the object has an attribute of this name with this text; each has up to 64 bytes. */
 bool attr_says(hid_t object, const char *name, const char *text);
 
-/* Finds out whether the dataset holds floats (or bfloat16 as uint16), and its shape; an error when it is not stored
- * in the file or needs a filter that is not built in. */
+/* Finds out whether the dataset holds floats (or bfloat16 as uint16), and its shape. Fails when the dataset is not
+ * stored in this file or needs a filter that is not built in. */
 typedef enum { NOT_FLOATS, FLOATS, BFLOATS } Content;
 Status dataset_check(hid_t dataset, uint64_t file_size, Content *content, Shape *shape, size_t *bytes,
                      Error *err);
 
 /* Returns the file offset of a dataset of contiguous little-endian float32; NOWHERE for any other layout or type, or
- * when it has no data. */
+ * when the dataset has no data. */
 uint64_t dataset_plain_at(hid_t dataset);
 
-/* Writes the size of message `b` into its first 4 bytes, which are free for it, and sends it. */
+/* Writes the size of message `b` into its first 4 bytes, which the caller has left free, and sends the message. */
 Status message_send(int socket, Buf *b, Error *err);
 
-/* Runs the reader process; never returns. `socket` and `memory` (shared memory) are its only connections to the
- * parent. */
+/* Runs the reader process; never returns. `socket` and `memory` (shared memory) are the reader's only connections to
+ * the parent process. */
 _Noreturn void reader_run(int socket, int memory, const char *file, uint64_t file_size);
 
 #endif

@@ -20,7 +20,7 @@ const char *hdf5_reason(char out[HDF5_REASON])
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, out);
     const char *number = strstr(out, "errno = ");
     const int cause = number ? atoi(number + strlen("errno = ")) : 0;
-    if (cause) /* the rest of the message is times and addresses */
+    if (cause) /* takes only the system's error, as the rest of the message is times and addresses */
         snprintf(out, HDF5_REASON, "%s%s", strstr(out, "lock file") ? "unable to lock file: " : "",
                  strerror(cause));
     out[strcspn(out, "\n")] = 0;
@@ -40,8 +40,8 @@ typedef struct {
     bool full;
 } AttrSink;
 
-/* Writes name and type of an attribute whose value takes `value` bytes; sets `full` and returns false when there is
- * no room. */
+/* Writes the name and the type of an attribute whose value takes `value` bytes; sets `full` and returns false when
+ * the message has no room for name, type and value. */
 static bool begin(AttrSink *sink, const char *name, uint8_t type, size_t value)
 {
     const size_t length = strlen(name);
@@ -55,7 +55,7 @@ static bool begin(AttrSink *sink, const char *name, uint8_t type, size_t value)
     return true;
 }
 
-/* Reads the attribute's only element and converts it to the type `wanted`; false when the library cannot. */
+/* Reads the attribute's only element and converts it to the type `wanted`; false when the HDF5 library cannot. */
 static bool read_number(hid_t attr, hid_t type, hid_t wanted, void *value)
 {
     union {

@@ -4,7 +4,6 @@
  * as a tensor), datasets that need a plug-in, and datasets that claim more elements than the file can hold. */
 #include "dump/tensor_hdf5.h"
 
-
 /* ---- checks of type, filters, size, shape and storage ---- */
 
 static Status refuse(Error *err, const char *what)
@@ -48,13 +47,15 @@ static Status check_filters(hid_t creation, Error *err)
     return OK;
 }
 
-/* The dataset's bytes must be allocated in the file; chunks may be deflated by a factor of up to 1032. */
+/* Fails when the shape has more elements than the file can hold: the dataset's bytes must be allocated in the file,
+ * and chunks may be deflated by a factor of up to 1032. */
 static Status check_extent(hid_t dataset, hid_t creation, uint64_t file_size, const Shape *shape,
                            size_t bytes, Error *err)
 {
     const uint64_t stored = H5Dget_storage_size(dataset);
     const bool chunked = H5Pget_layout(creation) == H5D_CHUNKED;
-    const uint64_t small = (uint64_t)1 << 20; /* up to 1 MB may be fill value, not stored */
+    /* up to 1 MB may be HDF5's fill value, which takes no bytes in the file */
+    const uint64_t small = (uint64_t)1 << 20;
     uint64_t most = stored <= file_size ? (chunked ? 1032 * stored : stored) : 0;
     most = most > small ? most : small;
     if (shape->n > most / bytes)
@@ -91,7 +92,7 @@ static Status check_storage(hid_t dataset, hid_t creation, uint64_t file_size, c
     return check_extent(dataset, creation, file_size, shape, bytes, err);
 }
 
-/* Does the checks of dataset_check, which opens and closes the handles. */
+/* Does the checks of dataset_check with these handles, which dataset_check opens and closes. */
 static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation, uint64_t file_size,
                           Content *content, Shape *shape, size_t *bytes, Error *err)
 {

@@ -82,10 +82,10 @@ static Status open_file(Source *s, Error *err)
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);
     s->id = H5Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
-    s->has_user_block =
-        s->id >= 0 &&
-        user_block(s->id) != 0; /* asked of an open file only: failing would overwrite the reason */
-    confine_calls(false);       /* so that the file cannot make the library open another file */
+    s->has_user_block = s->id >= 0 &&
+                        /* called only when the file is open: a failing call would overwrite the reason */
+                        user_block(s->id) != 0;
+    confine_calls(false); /* so that the file cannot make the library open another file */
     if (s->id >= 0)
         return OK;
     char reason[HDF5_REASON];

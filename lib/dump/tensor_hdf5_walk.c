@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-enum { SHARED_MAX = 4096 }; /* groups with more than one name */
+enum { SHARED_MAX = 4096 }; /* the most groups that have more than one name */
 
 typedef struct {
     Source *source;
@@ -88,7 +88,7 @@ static Status visit_dataset(Walk *w, hid_t dataset)
     return remember(w, (Found){.n = shape.n, .bytes = bytes, .bfloat16 = content == BFLOATS});
 }
 
-/* Lists the group itself, then its members, in order of creation if the file records this order, else by name. */
+/* Lists the group itself, then its members: in order of creation if the file records this order, else by name. */
 static Status visit_group(Walk *w, hid_t group)
 {
     const hid_t creation = H5Gget_create_plist(group);
@@ -107,7 +107,7 @@ static Status visit_group(Walk *w, hid_t group)
     return w->status;
 }
 
-/* True when the group has been entered under another name. */
+/* True when the group has already been entered under another name. */
 static bool entered(const Walk *w, const H5O_info_t *info)
 {
     for (size_t i = 0; info->rc > 1 && i < w->shared_count; i++)
@@ -154,7 +154,8 @@ static Status visit_name(Walk *w, hid_t group, const char *name, H5L_type_t type
     } else if (type != H5L_TYPE_SOFT) {
         status = FAIL(w->err, ERR_CORRUPT, "an external link, which points into another file; refused");
     }
-    if (status != OK && w->status == OK) /* only the innermost call puts its path in front: later w->status is set */
+    /* only the innermost call puts its path in front of the error, as it is the first to set w->status */
+    if (status != OK && w->status == OK)
         error_at(w->err, "%.200s", w->path);
     w->length = before;
     w->path[before] = 0;

@@ -17,7 +17,7 @@ struct DumpWriter {
 
 /* ---- handles and failures ---- */
 
-/* Sets the error "PATH: cannot write WHAT: WHY"; WHY is the system's error if the library reports it. */
+/* Sets the error "PATH: cannot write WHAT: WHY", where WHY is the system's error if the HDF5 library reports one. */
 static Status cannot_write(DumpWriter *w, const char *what, Error *err)
 {
     char reason[HDF5_REASON];
@@ -26,7 +26,7 @@ static Status cannot_write(DumpWriter *w, const char *what, Error *err)
     return FAIL(err, ERR_IO, "%s: cannot write %.200s: %s", w->out.path, *what ? what : "/", reason);
 }
 
-/* Returns a creation property list: links and attributes in order of creation, and no times. */
+/* Returns a creation property list: links and attributes are kept in order of creation, and no times are stored. */
 static hid_t creation_list(hid_t class)
 {
     const unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
@@ -66,8 +66,8 @@ static bool close_file(DumpWriter *w)
 
 static Status open_writer(DumpWriter *w, const char *path, Error *err)
 {
-    /* Called before the library starts: after a failed close on a full disk, its clean-up at exit would use freed
-     * memory. */
+    /* H5dont_atexit is called before the library starts: after a failed close on a full disk, the library's clean-up
+     * at exit would use freed memory. */
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     TRY(outfile_open_named(&w->out, path, w->arena, err));

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes a step or worker group off the front of the path. When the first component is `word`, optionally one of
- * "_-.", and digits ("step_000100", "worker3"), and not the last component: copies it to `group`, sets `number`, and
- * moves *path behind it. */
+/* Takes a step or worker group off the front of the path, if the path's first component is `word`, optionally one of
+ * "_-.", and digits ("step_000100", "worker3"), and is not the last component: then copies the component to `group`,
+ * sets `number`, and moves *path behind the component. */
 static Status take_group_name(const char **path, const char *word, const char **group, int64_t *number,
                               Arena *a, Error *err)
 {
@@ -88,7 +88,7 @@ static Status describe(Listing *l, TensorInfo *t, Error *err)
     for (size_t i = 0; attrs && i < attrs->count; i++)
         if (attrs->item[i].type == ATTR_INT && !strcmp(attrs->item[i].name, "step"))
             t->step = attrs->item[i].whole;
-    if (!strcmp(t->name, "*")) /* records of all tensors together have that name */
+    if (!strcmp(t->name, "*")) /* "*" is the name of records of all tensors together */
         t->name = "/*";
     t->display = display_name(t->name);
     t->kind = find_kind(t);
@@ -114,11 +114,12 @@ static int compare_listed(const void *left, const void *right)
     return order ? order : (a->number > b->number) - (a->number < b->number);
 }
 
-/* ---- step and worker in addresses of random numbers ---- */
+/* ---- the numbers of step and worker from which random numbers are drawn ---- */
 
-/* Returns the address number of a step or worker group; group NULL: the tensor has no such group. `before` is the
- * group of the previous tensor, NULL: none, and before_number and before_address are its numbers. `taken`: tensors
- * without such a group use the number 0, so a group of this number is a twin. */
+/* Returns the number from which random numbers are drawn for a step or worker group; group NULL: the tensor has no
+ * such group, and the number is 0. `before` is the group of the previous tensor (NULL: none), before_number its
+ * number, and before_address the number returned for it. A group is a twin, and gets a hash of its name, if `before`
+ * is another group of the same number, or if its number is 0 and `taken`: tensors without such a group use 0. */
 static int64_t group_address(const char *group, int64_t number, bool taken, const char *before,
                              int64_t before_number, int64_t before_address)
 {
@@ -135,7 +136,8 @@ static bool same_group(const char *a, const char *b)
     return a == b || (a && b && !strcmp(a, b));
 }
 
-/* The tensors are sorted: those without a group come first, and groups of the same number follow one another. */
+/* Sets step_address and worker_address of all tensors. The tensors are sorted: those without a group come first, and
+ * groups of the same number follow one another. */
 static void set_addresses(Listing *l)
 {
     static const TensorInfo none = {0};

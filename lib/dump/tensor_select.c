@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* True when a step or worker group matches the glob by name or by number; a tensor without a group matches only globs
+/* True when the glob matches a step or worker group by name or by number; a tensor without a group matches only globs
  * that match the empty text, such as "*". */
 static bool group_matches(const char *glob, const char *group, int64_t number)
 {
@@ -58,7 +58,7 @@ static const char *kind_name(const void *data, size_t i)
     return i < dump_count(data) ? kind_names[dump_tensor(data, i)->kind] : NULL;
 }
 
-/* Writes the first few different names: "a, b, c, d, e and more". */
+/* Writes the first few different names of tensors: "a, b, c, d, e and more". */
 static void list_names(char *out, size_t size, const Dump *d, TextName name)
 {
     enum { SHOWN = 5, LOOKED_AT = 64 };
@@ -100,7 +100,8 @@ static Status no_match(const Dump *d, const char *what, const char *glob, TextNa
     return error_hint(err, "atomo-bench inspect FILE lists the tensors; globs know *, ? and [..]");
 }
 
-/* Fails when one of the globs matches nothing, so that a misspelt glob is an error and not a smaller selection. */
+/* Fails when a glob of the selection matches nothing, so that a misspelt glob is an error and not a smaller
+ * selection. */
 static Status check_globs(const Dump *d, const Selection *s, Error *err)
 {
     bool step = false, worker = false, kind = false;

@@ -8,13 +8,14 @@ static Status bad_message(Error *err, const char *what)
     return FAIL(err, ERR_CORRUPT, "the reader process sent nonsense (%s)", what);
 }
 
-/* bad_message, unless texts are missing because the arena had no memory for them. */
+/* Fails as arena_fail if the arena has run out of memory, since texts are then missing; else as bad_message. */
 static Status malformed(const Arena *a, Error *err, const char *what)
 {
     return arena_failed(a) ? arena_fail(a, err) : bad_message(err, what);
 }
 
-/* Returns the array with room for one more item of `size` bytes: doubles a full array. NULL: no memory. */
+/* Returns the array `items` with room for one more item of `size` bytes; a full array is copied to one twice as long.
+ * NULL: no memory. */
 static void *more(void *items, size_t count, size_t *room, size_t size, Arena *a)
 {
     if (count < *room)

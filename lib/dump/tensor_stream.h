@@ -1,10 +1,10 @@
-/* tensor_stream.h -- the messages that the reader process sends about a dump, and the checks of them.
+/* tensor_stream.h -- the messages that the reader process sends about a dump, and the functions that check them.
  *
  * The reader runs the HDF5 library on an untrusted file, so its messages may contain anything:
  *
  *     size:u32  type:u8  body                 size counts type and body; all fields little-endian
  *
- *     'G' group     path:text attrs            in the order of the walk; the root has the path ""
+ *     'G' group     path:text attrs            in the order in which the file is listed; the root has the path ""
  *     'T' tensor    path:text rank:u8 dim:u64 x rank at:u64 attrs      at: the file offset of its floats if
  *                   they are contiguous float32; else NOWHERE
  *     'S' skipped   (empty)                   a dataset that holds no floats
@@ -25,7 +25,7 @@ enum {
     MESSAGE_MAX = 1 << 20, /* type and body */
     REQUEST_SIZE = 16,
     DEPTH_LIMIT = 64,      /* groups in groups */
-    OBJECTS_MAX = 1 << 20, /* groups, tensors and skipped datasets in one file */
+    OBJECTS_MAX = 1 << 20, /* the most groups, tensors and skipped datasets in one file */
 };
 
 #define NOWHERE UINT64_MAX
@@ -51,8 +51,9 @@ typedef struct {
     size_t groups, group_room;
     const ListedGroup **by_path; /* the groups sorted by path; set by listing_finish */
     size_t skipped;
-    size_t twins;     /* see dump_twins */
-    const char *twin; /* path of a tensor in the first twin; NULL: none */
+    size_t twins; /* see dump_twins */
+    /* path of a tensor in the first twin (a group that shares its number with another); NULL: there is none */
+    const char *twin;
     bool ended;
 } Listing;
 
@@ -63,17 +64,18 @@ static inline uint64_t elements_limit(uint64_t file_size)
     return ((uint64_t)1 << 20) + 1032 * (file_size < (uint64_t)1 << 50 ? file_size : (uint64_t)1 << 50);
 }
 
-/* Parses one message (type and body) of the listing. For 'E' it returns the error in the message. */
+/* Parses one message (type and body) of the listing and adds its contents to l. For 'E' it returns the error in the
+ * message. */
 Status listing_take(Listing *l, Bytes message, Error *err);
 
-/* Called after message 'Z': derives names, steps, workers and kinds, and sorts tensors by step, then worker, then
- * number. */
+/* Called after message 'Z': derives names, steps, workers and kinds, and sorts tensors by step, then by worker, then
+ * by the number in which the reader sent them. */
 Status listing_finish(Listing *l, Error *err);
 
 /* Returns the error in an 'E' message; ERR_CORRUPT when the message is not valid. */
 Status message_error(Bytes message, Error *err);
 
-/* Returns the attributes of a group, after listing_finish; NULL: no such group. */
+/* Returns the attributes of the group at `path`, after listing_finish; NULL: no such group. */
 const AttrList *listing_attrs(const Listing *l, const char *path);
 
 #endif

@@ -29,7 +29,7 @@ static void take_attr(Reader *r, Attr *attr, Arena *a)
 
 void take_attrs(Reader *r, AttrList *list, Arena *a)
 {
-    enum { LEAST = 4 + 1 + 4 }; /* fewest bytes of an attribute */
+    enum { LEAST = 4 + 1 + 4 }; /* the fewest bytes that an attribute takes */
     const uint32_t count = take_u32(r);
     *list = (AttrList){0};
     if (r->bad || count > reader_left(r) / LEAST || !(list->item = NEW_ZERO(a, Attr, count))) {

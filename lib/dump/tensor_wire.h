@@ -12,11 +12,11 @@
 #include "dump/tensor.h"
 
 enum {
-    PATH_LIMIT = 4000,    /* bytes in a path */
-    TEXT_LIMIT = 1 << 20, /* bytes in any other text */
+    PATH_LIMIT = 4000,    /* the most bytes in a path */
+    TEXT_LIMIT = 1 << 20, /* the most bytes in any other text */
 };
 
-/* Read a text, or attributes, from `r` and copy them to the arena. */
+/* take_text reads a text of at most `limit` bytes from `r`, take_attrs attributes; each copies them to the arena. */
 const char *take_text(Reader *r, size_t limit, Arena *a);
 void take_attrs(Reader *r, AttrList *list, Arena *a);
 
@@ -26,7 +26,7 @@ void put_text(Buf *b, const char *s);
 void put_slice(Buf *b, const char *s, size_t size);
 void put_attrs(Buf *b, const AttrList *list);
 
-/* True for a path such as "a/b.c/d", no component of which is empty or ".". */
+/* True for a path such as "a/b.c/d" in which no component is empty or ".". */
 bool path_valid(const char *path);
 
 #endif
