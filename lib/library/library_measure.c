@@ -54,7 +54,7 @@ static Status measure(const MeasuredVector *s, const float *y, size_t bytes, dou
         TRY(radix_wasserstein(s->x, sorted, n, work, s->threads, &t.wasserstein, s->scratch, s->err));
     }
     for (const Metric *m = metrics; m->name; m++)
-        value[m - metrics] = m->of(&t);
+        value[m - metrics] = metric_value(m, &t);
     return OK;
 }
 
