@@ -16,14 +16,14 @@ typedef struct {
     Error *err;
 } Options;
 
-/* Without --max-output: what a file this small may become. */
+/* Returns the most bytes that a file of this size may decode to without --max-output. */
 static uint64_t usual_most(uint64_t file_size)
 {
     enum { ALWAYS = 64 << 20, EACH = 1024 };
     return file_size > UINT64_MAX / (2 * EACH) ? UINT64_MAX : ALWAYS + EACH * file_size;
 }
 
-/* Bytes free for the user where `path` will be written; UINT64_MAX: unknown. */
+/* Returns the bytes that are free for the user where `path` will be written; UINT64_MAX: unknown. */
 static uint64_t free_space(const char *path, Arena *a)
 {
     struct statvfs disk;

@@ -35,7 +35,7 @@ static Status write_rows(List *l, const ReportSpec *spec, const Value *rows, siz
     return write_text(l, text);
 }
 
-/* ---- one codec ---- */
+/* ---- describing one codec ---- */
 
 static Status show(List *l, const Compressor *ops)
 {
@@ -78,7 +78,7 @@ static Status show_named(List *l, const char *name)
     return error_hint(l->err, "atomo-bench list shows them all");
 }
 
-/* ---- all codecs ---- */
+/* ---- listing all codecs ---- */
 
 static Status show_all(List *l)
 {

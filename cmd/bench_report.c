@@ -23,7 +23,7 @@ typedef struct {
 
 static const char page[] = ".html";
 
-/* ---- report DIR ---- */
+/* ---- report DIR: the page of a folder ---- */
 
 static void note(void *options, const char *text)
 {
@@ -55,7 +55,7 @@ static Status write_page(ReportOptions *o, const char *folder)
     return page_write(&spec, o->a, o->err);
 }
 
-/* ---- report RESULT ---- */
+/* ---- report RESULT: one result as a table ---- */
 
 /* True when some column is a field of this program, so that a CSV that no command wrote can be shown as a table,
  * too. */
@@ -67,7 +67,7 @@ static bool has_field(const Csv *t)
     return false;
 }
 
-/* Loads a result. `kind` becomes NULL for a CSV that has our fields but that no command wrote. */
+/* Loads a result. `kind` becomes NULL for a CSV that has fields of this program but that no command wrote. */
 static Status load(const ReportOptions *o, const char *path, Stored *from, const ResultKind **kind)
 {
     const char *why;

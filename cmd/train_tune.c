@@ -119,7 +119,7 @@ static Status run_codec(Tune *t, const Codec *codec)
     return OK;
 }
 
-/* ---- all codecs ---- */
+/* ---- the search for all codecs ---- */
 
 /* Holds out the last images of the training set for validation. */
 static Status hold_out(Tune *t)

@@ -106,9 +106,10 @@ ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, 
 /* Prints the command's help, as --help does. */
 void cli_help(const Command *command, FILE *to, Arena *a);
 
-/* cli_main calls cli_catch_stop. From then on SIGINT and SIGTERM only make cli_stopped true: the command finishes its
- * output or removes it, and the exit code is 130. A second signal kills the process. */
+/* Makes SIGINT and SIGTERM only set the result of cli_stopped to true: the command finishes its output or removes
+ * it, and the exit code is 130. A second signal kills the process. Called by cli_main. */
 void cli_catch_stop(void);
+/* True after SIGINT or SIGTERM, if cli_catch_stop has been called. */
 bool cli_stopped(void);
 
 /* A subcommand of a program. */

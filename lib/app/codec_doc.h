@@ -7,10 +7,11 @@
 
 typedef struct {
     const Compressor *ops;
+    /* codec with default parameters; a wrapper that needs an inner codec wraps `none`; NULL: cannot be opened */
     const Codec
-        *codec; /* with default parameters; a wrapper around `none`, unless `alone`; NULL: cannot be opened */
+        *codec;
     bool alone; /* true: needs no inner codec, so its promises depend on no other codec */
-    unsigned promises; /* its promises, a set of traits; 0 unless `alone` */
+    unsigned promises; /* the codec's promises, a set of traits; 0 unless `alone` */
     bool stateful;
 } CodecDoc;
 

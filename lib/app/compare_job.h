@@ -28,7 +28,7 @@ struct CompareJob {
 
     /* hooks that the command sets before compare_job_main */
     OwnFields own;                 /* fields that the command adds to each record */
-    Status (*fill)(CompareJob *j); /* sets the own fields after all codecs have run; NULL: none */
+    Status (*fill)(CompareJob *j); /* sets the fields of `own` after all codecs have run; NULL: none */
     void (*figures)(CompareJob *j, const Record *record); /* called for each new record; NULL: not called */
     Status (*arrange)(CompareJob *j); /* replaces j->list by the vectors to compare; NULL: keep the list */
     bool keeps_no_journal;
@@ -45,7 +45,7 @@ struct CompareJob {
     const char **name;   /* (codecs) their specs */
     bool *done;          /* (codecs) true: all its records are written */
     size_t codecs;
-    bool noted_cold; /* a note said that codecs start cold */
+    bool noted_cold; /* a note said that codecs start without what they learn from step to step */
     Results results;
     Journal journal;
     Progress progress;
@@ -59,9 +59,10 @@ int compare_job_main(CompareJob *j, const Command *command, int argc, char **arg
 /* Opens the dump and the journal, and selects j->list. compare_job_main closes both, also after a failure. */
 Status compare_job_open(CompareJob *j);
 
-/* Takes `count` codecs, prints their warnings, and reserves space for `more` codecs that compare_job_set_codec sets
- * later. */
+/* Takes `count` codecs, prints their warnings, and reserves space for `more` codecs, which compare_job_set_codec
+ * sets. */
 Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count, size_t more);
+/* Sets codec k, one of the codecs for which compare_job_codecs has reserved space. */
 Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec);
 
 /* Runs the codecs that are set and not done. Records that the resumed journal holds are not measured again. */

@@ -164,7 +164,8 @@ static void add_record(const CostJob *c, CostMeasured *m, const Record *r)
     }
     if (!r->vectors)
         return;
-    m->plan += r->level == LEVEL_CELL ? t->encode : -t->encode; /* the cell's time minus its vectors' */
+    /* planning took the time of the cell minus that of its vectors */
+    m->plan += r->level == LEVEL_CELL ? t->encode : -t->encode;
     if (r->level == LEVEL_CELL)
         return;
     CostLayer *l = &m->layer[find_layer(c, r->vector->name)];
@@ -187,7 +188,7 @@ static void take_means(const CostJob *c, CostMeasured *m, const Codec *codec)
                          l->bytes / cells, l->merged / cells, l->early / cells};
 }
 
-/* ---- one worker ---- */
+/* ---- measuring one worker alone ---- */
 
 static void take_alone(CompareJob *j, const Record *r)
 {
@@ -204,7 +205,7 @@ static Status measure_alone(CostJob *c)
     return OK;
 }
 
-/* ---- several workers whose payloads are merged ---- */
+/* ---- measuring several workers whose payloads are merged ---- */
 
 typedef struct {
     CostJob *cost;
@@ -276,7 +277,8 @@ static Status measure_together(CostJob *c)
         adding += !(skip[k] = !codec_adds(j->codec[k]) || c->alone[k].error);
     TRY(team_make(&c->team, j->dump, &j->list, j->a, j->err));
     c->team.seed = (uint64_t)j->common.seed;
-    c->team.noise = 0; /* workers without a gradient copy another's: noise hardly changes sizes and times */
+    /* workers without a gradient copy another worker's: noise hardly changes sizes and times */
+    c->team.noise = 0;
     c->team.threads = (int)j->common.threads;
     progress_close(&j->progress);
     progress_open(&j->progress, "merging", adding * c->measured.count * c->team.list.count, j->common.quiet);

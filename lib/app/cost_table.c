@@ -67,7 +67,7 @@ typedef struct {
     size_t codec;
 } Sheet;
 
-/* ---- one record ---- */
+/* ---- the fields of one record ---- */
 
 static Iteration iteration_of(const Sheet *s, size_t codec, const CostLayer *layer, Topology topology)
 {
@@ -148,7 +148,7 @@ static Status add_row(Sheet *s, Topology topology)
     return OK;
 }
 
-/* ---- all records ---- */
+/* ---- making all records ---- */
 
 static Topology resolve(const Sheet *s, int topology)
 {

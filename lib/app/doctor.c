@@ -30,7 +30,7 @@ static void add(Look *l, const char *what, const char *found, const char *advice
     l->finding[l->count++] = (Finding){what, found ? found : "unknown", advice};
 }
 
-/* ---- the machine ---- */
+/* ---- checks of the machine ---- */
 
 static void look_at_cpu(Look *l)
 {
@@ -96,7 +96,7 @@ static void look_at_disk(Look *l, const char *what, const char *path, const char
     add(l, what, text_format(l->a, "%s: %.1f GiB free", path, left / GIB), left < 0.25 * GIB ? advice : NULL);
 }
 
-/* ---- the libraries ---- */
+/* ---- checks of the libraries ---- */
 
 static void look_at_blas(Look *l)
 {

@@ -6,11 +6,12 @@
 #include "codec/codec.h"
 #include "dump/groups.h"
 
-/* Says how many datasets hold no floats, and which groups of the dump share their number (dump_twins). */
+/* Prints notes on the dump: how many datasets hold no floats, and how many step or worker groups have the number
+ * of another group. */
 void notes_dump(const Dump *d, Progress *p);
 
-/* Says that `codec`, of this name, starts without what it learns in earlier steps, if it learns and the vectors are of
- * one step. Returns whether it did. */
+/* Prints a note that the codec `name` starts cold, if it learns from step to step and all vectors are of one step,
+ * so that it has learned nothing. Returns true if the note was printed. */
 bool notes_cold(const Codec *codec, const char *name, const VectorList *list, Progress *p);
 
 #endif

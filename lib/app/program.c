@@ -156,7 +156,8 @@ static int run_command(const char *program, const Subcommand *table, int argc, c
     return command->name ? command->run(argc, argv) : unknown_command(program, table, argv[0]);
 }
 
-/* Raises the limit on the stack where it is too small for the libraries that we call; false where that is not allowed. */
+/* Raises the limit on the stack where it is too small for the libraries that we call; false where that is not
+ * allowed. */
 static bool stack_suffices(const char *program)
 {
     enum { LEAST = 1 << 20, USUAL = 8 << 20 };

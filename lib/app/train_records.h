@@ -15,7 +15,8 @@ typedef struct {
     double accuracy;
     bool reached;
     size_t step;
-    double seconds, bytes; /* simulated time, and bytes that a worker sent, up to that step; NaN: unknown */
+    /* simulated time, and bytes that a worker sent, until the target was reached; NaN: unknown */
+    double seconds, bytes;
 } TrainTarget;
 
 typedef struct {

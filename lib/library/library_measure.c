@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- a pair of vectors ---- */
+/* ---- metrics of a pair of vectors ---- */
 
 const char *atomo_metric(size_t index)
 {
@@ -155,7 +155,7 @@ static Status run(Job *j)
     return status;
 }
 
-/* The results as atomo-bench writes them, in memory of their own. */
+/* Sets *json to the results in the format of atomo-bench, in memory of their own. */
 static Status write_json(Job *j, char **json)
 {
     Fact *facts;
@@ -197,7 +197,7 @@ static atomo_status finish(Job *j, Status status, char **json)
     return status_of(status);
 }
 
-/* ---- tensors in memory ---- */
+/* ---- comparisons of tensors in memory ---- */
 
 static int by_cell(const void *left, const void *right)
 {
@@ -207,7 +207,7 @@ static int by_cell(const void *left, const void *right)
         return a->step < b->step ? -1 : 1;
     if (a->worker != b->worker)
         return a->worker < b->worker ? -1 : 1;
-    return a < b ? -1 : a > b; /* they lie in one array */
+    return a < b ? -1 : a > b; /* both pointers point into one array */
 }
 
 static Status add_vector(Job *j, const atomo_gradient *g)
@@ -264,7 +264,7 @@ atomo_status atomo_compare(const atomo_comparison *c, const atomo_gradient *grad
     return finish(&j, status, json);
 }
 
-/* ---- a gradient dump ---- */
+/* ---- comparisons of a gradient dump ---- */
 
 atomo_status atomo_compare_file(const atomo_comparison *c, const char *path, char **json, atomo_error *err)
 {

@@ -16,22 +16,26 @@ struct atomo_tensor {
     Arena *arena, *scratch;
     char *name;
     Shape shape;
-    Exchange exchange;         /* of the step at work; between steps its address and Call */
-    ExchangeWorker *worker;    /* (workers) this worker's state, and for ATOMO_READS_STATE the others' too */
-    Bytes (*sent)[ROUNDS_MAX]; /* (workers) payloads of the step at work, for the states */
-    bool *took;                /* (workers) whose payload of this round was taken */
+    /* exchange of the current step; between steps it keeps the Call and what selects random numbers */
+    Exchange exchange;
+    /* (workers) this worker's state, and for ATOMO_READS_STATE also the other workers' states */
+    ExchangeWorker *worker;
+    /* (workers) payloads of the current step, from which the next states are computed */
+    Bytes (*sent)[ROUNDS_MAX];
+    bool *took;                /* (workers) true: the worker's payload of this round was taken */
     size_t self, workers;
     bool unchecked;
-    int taken;    /* in this round */
+    int taken;    /* number of payloads taken in this round */
     size_t state; /* bytes of one worker's state */
     enum {
-        STEP_NONE,  /* no step is at work */
-        STEP_ROUND, /* in a round */
-        STEP_OVER,  /* all rounds are over */
+        STEP_NONE,  /* no step has begun */
+        STEP_ROUND, /* a step is in one of its rounds */
+        STEP_OVER,  /* all rounds of the step are over */
     } at;
 };
 
-/* An atomo_error is an Error under its public name. Returns `err`, or `own` where the caller wants no description. */
+/* Returns `err` as an Error (an atomo_error is an Error under its public name), or `own` if the caller wants no
+ * description. */
 static inline Error *error_of(atomo_error *err, Error *own)
 {
     return err ? (Error *)err : own;
@@ -45,8 +49,9 @@ static inline atomo_status status_of(Status status)
 /* Refuses x with NaN or infinities, unless the caller has promised that there are none. */
 Status library_check(const atomo_tensor *t, const float *x, Error *err);
 
-/* Around calls that may reach OpenBLAS: runs it on one thread meanwhile, unless the codec never calls it. */
+/* Called before work that may call OpenBLAS: sets OpenBLAS to one thread, unless the codec never calls it. */
 void library_enter(const Codec *codec);
+/* Called after such work: undoes library_enter. */
 void library_leave(const Codec *codec);
 
 #endif

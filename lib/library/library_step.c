@@ -12,7 +12,7 @@ static Status check_at(const atomo_tensor *t, int at, const char *want, Error *e
 
 /* ---- training ---- */
 
-/* Where the state's learned part, which is its end, begins. */
+/* Returns the offset of the learned part in the state; the learned part reaches to the state's end. */
 static size_t learned_at(const atomo_tensor *t, size_t *size)
 {
     Call inner = exchange_call(&t->exchange, &t->worker[t->self]);
@@ -58,7 +58,7 @@ atomo_status atomo_learn(atomo_tensor *t, const void *learned, size_t size, atom
     return ATOMO_OK;
 }
 
-/* ---- the step ---- */
+/* ---- one step of several workers ---- */
 
 static void begin_round(atomo_tensor *t)
 {
@@ -213,7 +213,8 @@ atomo_status atomo_step_end_round(atomo_tensor *t, int *more, atomo_error *err)
     return status_of(status);
 }
 
-/* Moves on the states that this worker holds: its own, and as a receiver the others'. A receiver knows no x. */
+/* Computes the next value of every state that this object holds: this worker's, and, if decoding reads states, the
+ * other workers'. x is this worker's gradient; other workers' gradients are unknown. */
 static Status settle(atomo_tensor *t, const float *x)
 {
     for (size_t w = 0; w < t->workers; w++) {

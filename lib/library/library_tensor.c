@@ -22,7 +22,8 @@ static Status check_layout(const atomo_layout *l, Shape *shape, Error *err)
     return OK;
 }
 
-/* A receiver needs the other workers' states where decoding reads them one by one. */
+/* True if this object holds the worker's state: its own, and the other workers' if decoding reads their states one
+ * by one. */
 static bool holds_state(const atomo_tensor *t, size_t worker)
 {
     const Codec *codec = t->codec->codec;
@@ -108,7 +109,7 @@ Status library_check(const atomo_tensor *t, const float *x, Error *err)
                              : FAIL(err, ERR_NUMERIC, "%s: element %zu is NaN or infinite", t->name, bad);
 }
 
-/* A Call of this tensor outside a step of several workers. */
+/* Returns a Call of this tensor outside a step of several workers. */
 static Call call_of(atomo_tensor *t, int64_t step, size_t worker, Error *err)
 {
     Exchange *x = &t->exchange;
@@ -128,7 +129,7 @@ size_t atomo_encode_bound(const atomo_tensor *t)
     return codec_message_bound(&t->exchange.call) + (rounds - 1) * VARINT_MAX;
 }
 
-/* Puts the size of every payload but the last in front of it. */
+/* Puts the size of every payload but the last in front of the payload. */
 static void frame_rounds(const Message *m, Buf *out)
 {
     uint8_t head[VARINT_MAX];
@@ -266,8 +267,8 @@ atomo_status atomo_merge(atomo_tensor *t, int64_t step, const void *const *in, c
 
 /* ---- states ----
  *
- * magic:8 "atomosta", spec and shape:u64 (their checksum), workers:u64, size:u64 of the states, the states in the order of the
- * workers, checksum:u64 of all before. */
+ * magic:8 "atomosta", spec and shape:u64 (their checksum), workers:u64, size:u64 of the states, the states in the
+ * order of the workers, checksum:u64 of all before. */
 
 enum { STATE_HEAD = 32, STATE_TAIL = 8 };
 

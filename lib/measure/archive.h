@@ -37,8 +37,8 @@ typedef struct {
     uint64_t largest; /* bytes of the largest vector */
 } ArchiveSize;
 
-/* Reads the whole container, checks every block, decodes nothing, and goes back to its beginning. The scratch arena is
- * rewound. */
+/* Reads the whole container, checks every block, decodes nothing, and goes back to its beginning. The scratch
+ * arena is rewound. */
 Status archive_survey(FrameReader *r, ArchiveSize *out, Arena *scratch, Error *err);
 
 /* Writes estimates with the paths, shapes and attributes of the container. `job->codec` must be the codec that the

@@ -262,8 +262,8 @@ static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *po
     e->pooled += v->shape.n;
 }
 
-/* Measures a vector. If the codec fails, the vector's record says so; any other error, and a lack of memory, which may
- * not last, ends the comparison. */
+/* Measures a vector. If the codec fails, the vector's record says so; any other error, and a lack of memory, which
+ * may not last, ends the comparison. */
 static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Pool *pool)
 {
     const Comparison *c = e->c;

@@ -75,7 +75,8 @@ void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t re
  * failure. */
 Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 
-/* Sets the tally's times from the seconds of the repeats, which it sorts; NaN where encoding or decoding was not timed. */
+/* Sets the tally's times from the seconds of the repeats, which it sorts; NaN where encoding or decoding was not
+ * timed. */
 void trial_times(Tally *tally, const Buffers *b, bool encoded, bool decoded);
 
 /* Sets `expected` to 0 if every payload is raw floats, which have no error. Unless the errors of elements are

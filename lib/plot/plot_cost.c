@@ -1,5 +1,5 @@
-/* plot_cost.c -- the data of the figures of cost: a row for each compressor and number of workers, and for each topology
- * and link if the data have several; the rows of a compressor are sorted by workers. */
+/* plot_cost.c -- the data of the figures of cost: a row for each compressor and number of workers, and for each
+ * topology and link if the data have several; the rows of a compressor are sorted by workers. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ static const char *name_of(const Csv *data, size_t row, bool topologies, bool li
 static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
     const bool topologies = several(data, "topology"),
-               link = several(data, "link"); /* "" in a FIGURE.plot.csv */
+               link = several(data, "link"); /* `link` is "" in a FIGURE.plot.csv */
     Value *to = *rows = NEW(a, Value, data->rows * COLUMNS);
     TRY(arena_check(to, a, err));
     for (size_t i = 0; i < data->rows; i++) {

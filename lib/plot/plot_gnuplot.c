@@ -22,7 +22,8 @@ extern char **environ;
 
 typedef struct {
     char *path; /* path of the private directory */
-    int lease; /* the end of a pipe; once we and gnuplot have closed it, the guardian removes the directory */
+    /* end of a pipe; once we and gnuplot have closed it, a guardian process removes the directory */
+    int lease;
     pid_t guard; /* 0: none */
     PlotStopped stopped;
     Arena *a;
@@ -41,7 +42,8 @@ static void remove_directory(const char *path)
     rmdir(path);
 }
 
-/* The guardian: waits until nobody holds the other end of the pipe, also because we were killed, and removes the directory. */
+/* Runs in the guardian process: waits until nobody holds the other end of the pipe, also because we were killed,
+ * and removes the directory. */
 _Noreturn static void guard(const char *path, int pipe_end)
 {
     char byte;
@@ -54,7 +56,8 @@ _Noreturn static void guard(const char *path, int pipe_end)
     _exit(0);
 }
 
-/* Starts the guardian. Without one the directory is left behind if we are killed. */
+/* Starts the guardian, a process that removes the directory when we end. Without it the directory is left behind
+ * if we are killed. */
 static void room_guard(Room *room)
 {
     int ends[2];

@@ -47,8 +47,8 @@ static bool is_rate(const Param *keys, const Param *p)
     return rate && (p == rate || (p->group && p->group == rate->group));
 }
 
-/* Appends the keys of a stage that differ from their defaults, without its rate: they tell its line from other
- * lines. */
+/* Appends the keys of a stage that differ from their defaults, without its rate: these keys distinguish the
+ * stage's line in the figure from other lines. */
 static void add_keys(TextBuf *out, const Codec *codec)
 {
     const Param *keys = codec->ops->params;

@@ -1,8 +1,8 @@
 /* report_csv_json.c -- the formats for programs, CSV and JSON.
  *
  * CSV: RFC 4180 with a header row and plain line ends. A field with a comma, a quote or a line end is quoted, and
- * a quote in it is doubled. A value that does not exist is empty; an empty text is "". A text that a spreadsheet would
- * take for a formula has an apostrophe in front (csv.h).
+ * a quote in it is doubled. A value that does not exist is empty; an empty text is "". A text that a spreadsheet
+ * would take for a formula has an apostrophe in front (csv.h).
  *
  * JSON: {"schema": .., "meta": {..}, "results": [..]}, one row per line. Strict JSON: NaN and infinities are null,
  * characters that steer a terminal are escaped, bytes that are not UTF-8 become U+FFFD. */

@@ -2,10 +2,11 @@
  *
  * JSON Lines, each line one write(2), so that a killed run leaves complete lines and at most one incomplete last
  * line, which --resume drops. The first line has the settings that the results depend on; a journal with other
- * settings is refused. Lines reach the disk within a second, and at the latest when the journal is closed. The file
- * is removed when the results are complete.
+ * settings is refused. Lines reach the disk within a second, and at the latest when the journal is closed. The
+ * file is removed when the results are complete.
  *
- * A symbolic link, a file that is not regular and a file that is no journal of ours are refused and stay unchanged. */
+ * A symbolic link, a file that is not regular and a file that is no journal of ours are refused and stay
+ * unchanged. */
 #ifndef ATOMO_REPORT_JOURNAL_H
 #define ATOMO_REPORT_JOURNAL_H
 

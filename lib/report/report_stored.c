@@ -55,7 +55,7 @@ static bool put_record(const char **cell, const Csv *out, const Json *record, Ar
 typedef struct {
     Csv *table;
     size_t room; /* capacity in rows */
-    bool other;  /* true: an element of the array "results" is not a record */
+    bool other;  /* the first element of the array "results" is not an object, so it is no record */
     Arena *a;
     Error *err;
 } Records;

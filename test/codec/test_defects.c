@@ -1,4 +1,5 @@
-/* test_defects.c -- each test checks that a codec is free of one defect found in public implementations of its method.
+/* test_defects.c -- each test checks that a codec is free of one defect found in public implementations of its
+ * method.
  *
  * Tests bear the numbers of the list of defects. Defects 7 (sums in place of averages) and 9 (the matrices of
  * convolutions) are those of low-rank methods and are tested in test_powersgd_workers.c and test_powersgd_sizes.c.

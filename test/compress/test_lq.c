@@ -186,7 +186,8 @@ static void cut_longer_and_foreign_payloads_are_refused(void **state)
     arena_rewind(forever, mark);
 }
 
-/* One element takes seven bytes as an atom and five as a float, so it is sent raw and the streams report the float. */
+/* One element takes seven bytes as an atom and five as a float, so it is sent raw and the streams report the
+ * float. */
 static void a_draw_that_outgrows_raw_counts_as_raw(void **state)
 {
     (void)state;

@@ -163,8 +163,8 @@ static void the_greedy_iteration_tends_to_the_same_probabilities(void **state)
     arena_rewind(scratch, mark);
 }
 
-/* Large vectors are searched in a range suggested by a sample; these vectors have misleading samples, or ranges that hold
- * too many elements. The test computes the sampled positions as the search does. */
+/* Large vectors are searched in a range suggested by a sample; these vectors have misleading samples, or ranges
+ * that hold too many elements. The test computes the sampled positions as the search does. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;

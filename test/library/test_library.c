@@ -1,5 +1,6 @@
-/* test_library.c -- atomo.h: every codec's payloads equal those of the codec interface below it, a step of several workers equals
- * the training's (gradient_step), states survive saving and loading, wrong calls and damaged bytes are refused. */
+/* test_library.c -- atomo.h: every codec's payloads equal those of the codec interface below it, a step of several
+ * workers equals the training's (gradient_step), states survive saving and loading, wrong calls and damaged bytes
+ * are refused. */
 #include "rig/every_codec.h"
 
 #include "atomo.h"
@@ -23,7 +24,7 @@ static void refused(atomo_status status, atomo_status want, const atomo_error *e
     check(status == want && strstr(err->text, text));
 }
 
-/* ---- every codec ---- */
+/* ---- payloads of every codec ---- */
 
 static atomo_layout layout_of(const Shape *shape, int worker, int workers)
 {
@@ -36,7 +37,7 @@ static atomo_layout layout_of(const Shape *shape, int worker, int workers)
                           .threads = 1};
 }
 
-/* The payload of a public call begins every round but the last with its size. */
+/* True if a payload made by a public call has the rounds of the message, each but the last after its size. */
 static bool is_message(const Message *m, const uint8_t *payload, size_t size)
 {
     Reader r = reader_open((Bytes){payload, size});
@@ -167,7 +168,7 @@ static void team_train(Team *t, int64_t step, int first)
         good(atomo_learn(t->tensor[w], learned, size, &err), &err);
 }
 
-/* Returns the bytes that the workers sent. Those whose bit is set in `drops` send nothing. */
+/* Returns the bytes that the workers sent. Workers whose bit is set in `drops` send nothing. */
 static size_t team_step(Team *t, int64_t step, unsigned drops)
 {
     atomo_error err;
@@ -250,7 +251,8 @@ static void steps_equal_training(void **state)
     for (size_t k = 0; k < countof(stepped); k++) {
         team_open(&team, stepped[k], &shape);
         reference_open(&reference, stepped[k], &shape);
-        /* A receiver of ef21 or diana cannot settle for a worker that dropped out: it has no gradient of this worker. */
+        /* A receiver of ef21 or diana cannot settle for a worker that dropped out: it has no gradient of this
+         * worker. */
         const bool all = atomo_codec_traits(team.codec) & ATOMO_READS_STATE;
         for (int64_t step = 0; step < STEPS; step++) {
             GradientBytes bytes;
@@ -358,7 +360,7 @@ static void merged_payloads_decode_to_the_sum(void **state)
     atomo_error err;
     check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
     for (size_t k = 0; k < countof(stepped); k++) {
-        if (!strcmp(stepped[k], "cas")) /* its payloads merge after training only */
+        if (!strcmp(stepped[k], "cas")) /* payloads of cas merge after training only */
             continue;
         team_open(&team, stepped[k], &shape);
         void *payload[P];
@@ -532,7 +534,7 @@ static double metric(const double *value, const char *name)
     return NAN;
 }
 
-/* Against sums in double over the elements. */
+/* Metrics of a pair of vectors, against sums in double over the elements. */
 static void a_pair_is_measured(void **state)
 {
     static float x[N], y[N];

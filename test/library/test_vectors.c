@@ -1,5 +1,6 @@
-/* test_vectors.c -- test/vectors: for each compressor a small tensor, its payload and what it decodes to, for other implementations
- * to run against. This library must decode the payloads to the stored floats, and write the stored payloads.
+/* test_vectors.c -- test/vectors: for each compressor a small tensor, its payload and what it decodes to, for
+ * other implementations to run against. This library must decode the payloads to the stored floats, and write the
+ * stored payloads.
  *
  * `make vectors` rewrites the files; a difference means that the payload format has changed, and needs a line in
  * docs/FORMAT.md. */
@@ -16,7 +17,7 @@ enum { ROWS = 13, COLS = 12, N = ROWS * COLS, STEP = 3, WORKER = 1, SEED = 7, RO
 
 static const char name[] = "layer.weight";
 
-/* Wrappers are written around a codec; qsgd shows its codes. */
+/* Specs besides the compressors' own names: wrappers around a codec, and qsgd with each of its codes. */
 static const char *const more[] = {
     "ef+topk",        "ef21+topk",        "diana+qsgd",         "induced:with=qsgd+topk", "zstd+qsgd",
     "blosc+qsgd",     "qsgd:bits=2",      "qsgd:code=huffman",  "qsgd:code=rans",         "qsgd:code=fixed",
@@ -62,7 +63,7 @@ static size_t take_hex(const char *text, uint8_t *to, size_t room)
     return size;
 }
 
-/* ---- one vector ---- */
+/* ---- one test vector of a spec ---- */
 
 typedef struct {
     atomo_codec *codec;

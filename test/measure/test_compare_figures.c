@@ -84,8 +84,8 @@ static void a_random_codec_is_measured_as_one(void **state)
     w->c.repeats = 20;
     run(w);
     const Kept *r = kept(w, 3, 0);
-    /* coins: E|h - g|^2 = |g|^2; the standard deviation of the sum over 71,300 elements and 20 repeats is well
-     * under 2 % */
+    /* the codec tosses a coin for each element, so E|h - g|^2 = |g|^2 (estimate h, gradient g); the standard
+     * deviation of the sum over 71,300 elements and 20 repeats is well under 2 % */
     check_rel(value(r, "relative_error"), 1, 0.02);
     check_rel(value(r, "variance"), value(r, "mse"), 0.02);
     check(fabs(value(r, "bias_z")) < 6 && fabs(value(r, "gain_z")) < 6);

@@ -150,7 +150,8 @@ static void appended_tallies_are_those_of_the_long_vector(void **state)
     check_known(&total, "pooled");
 }
 
-/* A raw vector is decoded once, a random one once per repeat; their tallies can be appended all the same. */
+/* A vector sent raw is decoded once, a vector of a random codec once per repeat. The tallies of two such vectors
+ * can be appended nevertheless. */
 static void a_fixed_vector_may_stand_among_random_ones(void **state)
 {
     Bench *b = *state;

@@ -79,7 +79,8 @@ static void check_spread(Bench *b, Draw *draw, size_t repeats)
     check_rel(value(&t, "bias_ratio"), value(&exact, "bias_ratio"), 1e-6);
     check_rel(value(&t, "gain"), value(&exact, "gain"), 1e-7);
     check_rel(t.spread[S_M2_SQUARES], exact.spread[S_M2_SQUARES], 1e-6);
-    /* For values near 0, tolerances are relative to the terms of the difference. */
+    /* bias_z and gain_z are differences that may be near 0, so tolerances are relative to the terms of the
+     * difference. */
     check(fabs(value(&t, "bias_z") - value(&exact, "bias_z")) <=
           1e-6 * (100 + fabs(value(&exact, "bias_z"))));
     check(fabs(value(&t, "gain_z") - value(&exact, "gain_z")) <= 1e-6 * (1 + fabs(value(&exact, "gain_z"))));

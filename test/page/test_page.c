@@ -85,7 +85,7 @@ static void numbers_are_short_and_keep_their_value(void **state)
     check_ok(write_page(), &err);
     const char *p = page();
     check(strstr(p, "data-v=\"0.012345678\">0.01235</td>"));
-    check(!strstr(p, ">zeros")); /* a column without values */
+    check(!strstr(p, ">zeros")); /* a column without values is not shown */
     check(strstr(p, "title=\"stable_rank: sum of squared singular values"));
 }
 

@@ -12,7 +12,7 @@
 /* ---- long names ---- */
 
 static const struct {
-    const char *kind, *head, *rows; /* @ for a name */
+    const char *kind, *head, *rows; /* `rows`: @ stands for a name */
 } samples[] = {
     {"pareto", "compressor,bits_per_element,relative_error\n", "@,2,0.5\n"},
     {"errors", "compressor,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg\n",

@@ -236,7 +236,7 @@ static void check_untouched(const char *content)
     assert_string_equal(found, content);
 }
 
-/* A link could lead to any file of the user's. */
+/* Symbolic links are refused as journals: a link could lead to any file of the user's. */
 static void symbolic_links_are_not_followed(void **state)
 {
     static const char precious[] = "{\"journal\": \"atomo-records/1\"}\n";

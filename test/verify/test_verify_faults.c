@@ -14,7 +14,7 @@ static double level_of_too_low(const double *lambda, size_t n, double budget, Ar
     return 0.99 * waterfill_level(lambda, n, budget, a);
 }
 
-/* Treats the smallest heavy element as light. */
+/* Treats the smallest heavy element (p = 1) as light (p < 1). */
 static bool heavy_off_by_one(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
 {
     const bool got = waterfill_floats(x, n, budget, threads, a, out);
@@ -30,7 +30,7 @@ static bool heavy_off_by_one(const float *x, size_t n, double budget, int thread
     return got;
 }
 
-/* Returns the right level, but a wrong number of heavy elements. */
+/* Returns the right level, but a wrong number of heavy elements (p = 1). */
 static bool heavy_miscounted(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
 {
     const bool got = waterfill_floats(x, n, budget, threads, a, out);
