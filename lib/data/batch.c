@@ -1,8 +1,8 @@
-/* batch.c -- shuffles the images of an epoch, and fills batches: bytes to normalised floats, cropped and flipped at
- * random.
+/* batch.c -- shuffles the images of an epoch, and fills batches: converts bytes to normalised floats, and crops and
+ * flips images at random.
  *
- * A crop starts `down` rows and `right` columns (each -4 to 4) from the image's first pixel. Outside the image it
- * reads padding: black, or the image mirrored at its outermost pixels, which are not repeated. */
+ * A crop starts `down` rows and `right` columns (each -4 to 4) from the image's first pixel. Pixels of the crop
+ * outside the image are padding: black, or the image mirrored at its outermost pixels, which are not repeated. */
 #include "data/dataset.h"
 
 enum {
@@ -24,7 +24,8 @@ typedef struct {
     uint8_t *labels;
 } Filling;
 
-/* Returns the row (or column) of an image of `side` rows that padded row i reads, or OUTSIDE. */
+/* Returns which row (or column) of an image with `side` rows is read for row i of the padded image, which may be
+ * negative or beyond the image; OUTSIDE: none, the row is black. */
 static int source_of(int i, int side, Crop crop)
 {
     if (i >= 0 && i < side)
@@ -83,7 +84,7 @@ void batch_fill(const Dataset *d, const uint32_t *index, size_t count, bool augm
     parallel_for(threads, (count + PIECE_IMAGES - 1) / PIECE_IMAGES, fill_piece, &f);
 }
 
-/* Fisher and Yates' shuffle, with random words addressed by (seed, epoch). */
+/* Shuffles by Fisher and Yates' algorithm, with random words that depend on (seed, epoch). */
 void dataset_shuffle(const Dataset *d, uint64_t seed, uint64_t epoch, uint32_t *order)
 {
     const Rng rng = rng_open(seed, epoch, RNG_EVERYONE, 0, rng_hash("epoch"));

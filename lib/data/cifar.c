@@ -55,8 +55,9 @@ static Status open_file(const DatasetInfo *info, const char *dir, const char *na
     return OK;
 }
 
-/* Opens CIFAR-10's training files, five of 10,000 records. If the first file has another number of records, it is a
- * user's own subset, and files from the first absent one on are not needed. */
+/* Opens CIFAR-10's training files, five of 10,000 records each. If the first file has another number of records, it
+ * is a user's own subset; then the files need not all exist, and those from the first missing file on are not
+ * used. */
 static Status open_batches(const DatasetInfo *info, const char *dir, Opened *file, size_t *files, Arena *a,
                            Error *err)
 {

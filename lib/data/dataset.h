@@ -9,7 +9,8 @@
 #include "base/arena.h"
 #include "base/rng.h"
 
-/* Augmentation: the image is padded by 4 pixels, cropped at random and flipped with probability 1/2. */
+/* Augmentation: the image is padded by 4 pixels on each side, cropped at random to its original size, and flipped
+ * with probability 1/2. */
 typedef enum {
     CROP_NONE,   /* no crop and no flip */
     CROP_ZERO,   /* padded with black */
@@ -23,15 +24,17 @@ typedef struct Dataset Dataset;
 typedef struct {
     const char *name, *brief;
     size_t channels, rows, columns, classes;
-    float mean[3], deviation[3]; /* mean and standard deviation of pixels / 255, by channel */
+    float mean[3], deviation[3]; /* mean and standard deviation of pixels / 255 for each channel */
     Crop crop;                   /* augmentation of training images */
     const char *licence, *source;
-    /* Fills count, pixels and labels; the caller has set info and split. Memory is from `a`. */
+    /* Fills count, pixels and labels; the caller has set info and split. Memory comes from `a`. */
     Status (*load)(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 } DatasetInfo;
 
-const char *dataset_name(const void *data, size_t i);          /* name of data set i; NULL after the last */
-const DatasetInfo *dataset_find(const char *name, Error *err); /* NULL: none; the error names the nearest */
+/* returns the name of data set i; NULL after the last */
+const char *dataset_name(const void *data, size_t i);
+/* returns NULL when there is no such data set; the error names the nearest */
+const DatasetInfo *dataset_find(const char *name, Error *err);
 
 struct Dataset {
     const DatasetInfo *info;
@@ -43,17 +46,17 @@ struct Dataset {
 
 enum { IMAGES_MOST = 1 << 30 };
 
-/* Loads a data set. `dir` holds the published files; NULL: datasets/NAME. `digits` needs no files and follows from
- * the seed; the published sets ignore the seed. Checks sizes, magic numbers and labels. An error names the file, the
- * expected content and the command that downloads it. Pixels and labels are in `a`. */
+/* Loads a data set. `dir` holds the published files; NULL: datasets/NAME. The set `digits` needs no files and is
+ * drawn from the seed; the published sets ignore the seed. Checks sizes, magic numbers and labels. An error names the
+ * file, the expected content and the command that downloads the file. Memory for pixels and labels comes from `a`. */
 Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
                     int threads, Arena *a, Error *err);
 
-/* Fills order (d->count) with a permutation of the images, determined by (seed, epoch). */
+/* Fills order (d->count) with a permutation of the images that (seed, epoch) determines. */
 void dataset_shuffle(const Dataset *d, uint64_t seed, uint64_t epoch, uint32_t *order);
 
 /* Fills x (count, channels, rows, columns) and labels (count) with images index[0 .. count-1], normalised. With
- * `augment`, training images are cropped and flipped by random words addressed (seed, epoch, index[i]). */
+ * `augment`, training images are cropped and flipped at random, as determined by (seed, epoch, index[i]). */
 void batch_fill(const Dataset *d, const uint32_t *index, size_t count, bool augment, uint64_t seed,
                 uint64_t epoch, int threads, float *x, uint8_t *labels);
 

@@ -11,7 +11,7 @@
 
 enum {
     STEPS = 4, /* line segments between two points of a stroke */
-    GRID = 4,  /* rows and columns of nodes of the distortion field */
+    GRID = 4,  /* rows and columns of nodes of the grid on which the distortion is drawn */
 };
 
 /* Indices of the random words that an image uses. */
@@ -27,9 +27,10 @@ enum {
     WORD_RADIUS,
     WORD_INK,
     WORD_NOISE,
-    WORD_JITTER = 32,                           /* two words per point */
-    WORD_BEND = WORD_JITTER + 2 * STYLE_POINTS, /* two words per node */
-    WORD_PIXELS = WORD_BEND + 2 * GRID * GRID,  /* one word per pixel */
+    WORD_JITTER = 32, /* first of two words for each point of the strokes */
+    /* first of two words for each node of the distortion's grid */
+    WORD_BEND = WORD_JITTER + 2 * STYLE_POINTS,
+    WORD_PIXELS = WORD_BEND + 2 * GRID * GRID, /* first of one word for each pixel */
 };
 
 typedef struct {
@@ -40,12 +41,12 @@ typedef struct {
 typedef struct {
     RngKey key;
     float xx, xy, yx, yy, right, down; /* the affine map from [-1, 1]^2 to pixels */
-    Point bend[GRID * GRID];           /* displacements of the nodes, in pixels */
+    Point bend[GRID * GRID];           /* displacements of the nodes of the distortion's grid, in pixels */
     float radius, ink, noise;
-    float nearest[DIGIT_PIXELS]; /* squared distance to the path */
+    float nearest[DIGIT_PIXELS]; /* squared distance of each pixel to the pen's path */
 } Drawing;
 
-/* Returns a random number, uniform in [least, most). */
+/* Returns a number that is uniform in [least, most), made from random word number `word`. */
 static float between(const RngKey *key, uint32_t word, float least, float most)
 {
     return least + (most - least) * ((float)(rng_word(key, word) >> 8) * 0x1p-24f);
@@ -56,8 +57,8 @@ static uint32_t below(const RngKey *key, uint32_t word, uint32_t n)
     return (uint32_t)((uint64_t)rng_word(key, word) * n >> 32);
 }
 
-/* Draws the random parameters. A rotation by 2 atan(t) needs no sine or cosine, only quotients of polynomials in
- * t. */
+/* Draws the random parameters of an image. A rotation by 2 atan(t) needs no sine or cosine, only quotients of
+ * polynomials in t. */
 static void draw_parameters(Drawing *d)
 {
     const float t = between(&d->key, WORD_ROTATION, -0.11f, 0.11f),
@@ -79,8 +80,8 @@ static void draw_parameters(Drawing *d)
                              between(&d->key, WORD_BEND + 2 * i + 1, -1.8f, 1.8f)};
 }
 
-/* Returns the weight of the right node for v in [0, 1], and in *cell the grid cell of v. Smoothstep makes the field
- * smooth between cells. */
+/* Finds the grid cell of v in [0, 1]: sets *cell to the cell's left node and returns the weight of the right node.
+ * Smoothstep makes the interpolated field smooth between cells. */
 static float cell_of(float v, uint32_t *cell)
 {
     const float at = (v < 0 ? 0 : v > 1 ? 1 : v) * (GRID - 1);
@@ -89,7 +90,7 @@ static float cell_of(float v, uint32_t *cell)
     return part * part * (3 - 2 * part);
 }
 
-/* Maps a point of [0, 1]^2 to pixels: the affine map plus the distortion field. */
+/* Returns the pixel position of a point of [0, 1]^2: the affine map of the point plus its random displacement. */
 static Point place(const Drawing *d, float u, float v)
 {
     uint32_t i, j;
@@ -107,7 +108,7 @@ static int clamp_pixel(float v)
     return v < 0 ? 0 : v > DIGIT_SIDE - 1 ? DIGIT_SIDE - 1 : (int)v;
 }
 
-/* Lowers d->nearest at the pixels that the segment's ink can cover. */
+/* Lowers d->nearest, the squared distance to the pen's path, at the pixels that ink of this segment can cover. */
 static void draw_line(Drawing *d, Point from, Point to)
 {
     const float reach = d->radius + 0.5f, dx = to.x - from.x, dy = to.y - from.y, length2 = dx * dx + dy * dy;
@@ -128,7 +129,7 @@ static void draw_line(Drawing *d, Point from, Point to)
     }
 }
 
-/* Returns the curve through a, b, c, d at t in [0, 1], between b and c. */
+/* Returns the Catmull-Rom curve through a, b, c, d at t in [0, 1], which is between b and c. */
 static float catmull_rom(float a, float b, float c, float d, float t)
 {
     return b + 0.5f * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
@@ -181,8 +182,8 @@ static void draw_style(Drawing *d, const DigitStyle *style)
     draw_stroke(d, stroke, n);
 }
 
-/* Converts distances to pixels: ink fades over one pixel at the pen's edge. Noise has a triangular distribution, the
- * difference of two halves of one random word. */
+/* Converts distances from the pen's path to pixels: ink fades over one pixel at the pen's edge. The noise has a
+ * triangular distribution: the difference of two halves of one random word. */
 static void develop(const Drawing *d, uint8_t *pixels)
 {
     const float strength = d->noise * 0x1p-16f;

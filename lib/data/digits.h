@@ -14,13 +14,13 @@ enum {
     DIGITS_TEST = 10000,
 };
 
-/* A style is one way to write a digit: the points that the pen passes through, in a square of 100 by 100, y
+/* A style is one way to write a digit: the points that the pen passes through, in a square of 100 by 100, with y
  * downwards. */
 typedef struct {
     uint8_t x, y;
 } PenPoint;
 enum {
-    PEN_UP = 255, /* value of x that ends a stroke; the next point begins another */
+    PEN_UP = 255, /* value of x that ends a stroke; the next point begins another stroke */
     STYLE_POINTS = 18,
     STYLES = 3, /* styles per digit */
 };

@@ -1,5 +1,5 @@
-/* files.c -- see files.h. A gzip file ends with its unpacked length. Deflate compresses by a factor of at most 1032,
- * so a larger length is refused before any memory is allocated. */
+/* files.c -- see files.h. A gzip file states its unpacked length at its end. Deflate compresses by a factor of at
+ * most 1032, so a larger length is refused before any memory is allocated. */
 #include "data/files.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -45,7 +45,8 @@ Status gzip_unpack(Bytes packed, Bytes *out, Arena *a, Error *err)
     const size_t size = load_u32(packed.data + packed.size - 4);
     if (size / PACKED_MOST > packed.size || packed.size > UINT32_MAX)
         return FAIL(err, ERR_CORRUPT, "damaged gzip data: %zu bytes cannot unpack to %zu", packed.size, size);
-    uint8_t *data = NEW(a, uint8_t, size + 1); /* one more byte, to detect content that is too long */
+    /* one byte more than the stated length, to detect content that is too long */
+    uint8_t *data = NEW(a, uint8_t, size + 1);
     TRY(arena_check(data, a, err));
     z_stream z = {
         .next_in = packed.data, .avail_in = (uInt)packed.size, .next_out = data, .avail_out = (uInt)size + 1};

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "data/dataset.h"
 
-/* ---- loaders, one for each file format; each is a DatasetInfo.load ---- */
+/* ---- loaders, one for each file format; each is used as DatasetInfo.load ---- */
 
 Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 Status idx_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
@@ -15,7 +15,8 @@ Status svhn_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena 
 
 /* ---- files ---- */
 
-/* Reads dir/name, or else dir/name.gz unpacked; `path` is the file that was read. Bytes and path are in `a`. */
+/* Reads dir/name, or else dir/name.gz and unpacks it; sets *path to the file that was read. Memory for bytes and path
+ * comes from `a`. */
 Status data_file(const DatasetInfo *info, const char *dir, const char *name, Bytes *out, const char **path,
                  Arena *a, Error *err);
 bool data_file_there(const char *dir, const char *name, Arena *a);
@@ -26,7 +27,7 @@ Status gzip_unpack(Bytes packed, Bytes *out, Arena *a, Error *err);
 /* Checks that `packed` is exactly one zlib stream with the right checksum; discards the content. */
 Status zlib_whole(Bytes packed, Error *err);
 
-/* Prefixes the error with the file's path and hints at the command that downloads it. */
+/* Puts the file's path in front of the error, and adds a hint with the command that downloads the file. */
 Status data_damaged(const DatasetInfo *info, const char *path, Error *err);
 
 /* ---- parsers of file contents; their errors do not name the file ---- */
@@ -38,7 +39,8 @@ typedef struct {
 Status idx_images(Bytes file, size_t rows, size_t columns, Items *out, Error *err);
 Status idx_labels(Bytes file, size_t classes, Items *out, Error *err);
 
-/* cifar_count counts the records of a CIFAR file; cifar_take copies their pixels (count, 3072) and labels (count). */
+/* cifar_count counts the records of a CIFAR file. cifar_take copies the records' pixels (count, 3072) and labels
+ * (count). */
 Status cifar_count(Bytes file, size_t classes, size_t *count, Error *err);
 Status cifar_take(Bytes file, size_t classes, uint8_t *pixels, uint8_t *labels, Error *err);
 

@@ -35,7 +35,7 @@ typedef struct {
 } Answer;
 
 typedef struct {
-    int file, memory; /* descriptors: the file's bytes; the child's output */
+    int file, memory; /* file: descriptor of the file's bytes; memory: descriptor of the child's output */
     size_t file_size;
     size_t
         most; /* an upper bound on the images in the file: deflate compresses by a factor of at most 1032 */
@@ -44,7 +44,7 @@ typedef struct {
 
 /* ---- the parent's checks before it starts the child ---- */
 
-/* Checks the file's layout:
+/* Checks the layout and the checksums of a MATLAB 5 file:
  *     file = text:124 version:16 order:16 { type:32 size:32 bytes } ... */
 Status mat_check(Bytes file, Error *err)
 {
@@ -87,8 +87,8 @@ static const char *axes(const matvar_t *v, char out[100])
     return v->rank > 0 ? out : "nothing";
 }
 
-/* Checks the shape of X and sets the number of images. MATLAB drops a last axis of length 1, so X of one image has
- * three axes. */
+/* Checks the shape of X and sets *count to the number of images. MATLAB drops a last axis of length 1, so X of one
+ * image has three axes. */
 static Status check_pixels(const matvar_t *x, size_t most, size_t *count, Error *err)
 {
     char sides[100];
@@ -117,9 +117,9 @@ static Status check_labels(const matvar_t *y, size_t count, Error *err)
     return OK;
 }
 
-/* Reads a variable's bytes. If data end too soon, libmatio still reports success, but leaves the last byte of the
- * buffer unchanged. So we mark the last byte before reading; if it still has the mark's value, we read again with
- * another mark. */
+/* Reads a variable's bytes. If the data end too soon, libmatio still reports success, but leaves the last byte of the
+ * buffer unchanged. So this function sets the last byte to a mark before reading; if the byte still equals the mark
+ * afterwards, it reads again with another mark. */
 static Status read_bytes(mat_t *mat, matvar_t *v, uint8_t *out, size_t size, Error *err)
 {
     static const uint8_t mark[] = {0xa5, 0x5a};
@@ -195,7 +195,7 @@ static Status child_wait(const Shared *s, pid_t child, Error *err)
     return OK;
 }
 
-/* Transposes each plane from column-major to row-major. */
+/* Transposes each image plane from column-major to row-major. */
 static void transpose_planes(const uint8_t *from, size_t planes, uint8_t *to)
 {
     for (size_t p = 0; p < planes; p++, from += PLANE, to += PLANE)
@@ -240,8 +240,8 @@ static Status put_file(int fd, Bytes file, Error *err)
     return OK;
 }
 
-/* Copies the checked bytes to shared memory, so that the child reads the same bytes, and reserves memory for its
- * output. */
+/* Copies the checked bytes of the file to shared memory, so that the child reads the same bytes, and reserves memory
+ * for the child's output. */
 static Status share(Shared *s, Bytes file, Error *err)
 {
     const uint64_t packed = 1032 * (uint64_t)file.size / PIXELS + 1;

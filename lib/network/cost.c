@@ -24,8 +24,8 @@ CostLayer cost_more_workers(const CostLayer *half, const CostLayer *full, double
 
 /* ---- one layer ---- */
 
-/* Returns the share of merging P payloads (P - 1 additions) that one worker does: on a ring it adds 1/P of the
- * payload P - 1 times, on a tree the whole payload once for each level. */
+/* Returns the share of merging P payloads (P - 1 additions) that one worker does: on a ring each worker adds 1/P of a
+ * payload P - 1 times, on a tree a whole payload once for each level of the tree. */
 static double adding_share(const Iteration *it)
 {
     const double p = it->workers;
@@ -66,7 +66,7 @@ static CostLayer whole(const Iteration *it)
     return all;
 }
 
-/* Returns the traffic of all layers in one message. */
+/* Returns the traffic of all layers when they are sent in one message. */
 static Traffic iteration_traffic(const Iteration *it)
 {
     const CostLayer all = whole(it);
@@ -91,7 +91,8 @@ static IterationTime overlapped(const Iteration *it, const Link *link)
     const double backward = it->compute * 2 / 3, ready = it->compute + all.encode;
     double processor = it->compute - backward, sent = 0, decoded = ready;
     if (it->plan > 0)
-        processor = it->compute + it->plan; /* the plan needs the whole gradient */
+        /* encoding starts after the plan, which needs the whole gradient */
+        processor = it->compute + it->plan;
     for (size_t i = it->layers; i-- > 0;) {
         const CostLayer *l = &it->layer[i];
         const Traffic t = layer_traffic(it, l);
@@ -118,8 +119,8 @@ static double gain(const Iteration *it, const Iteration *plain, double bandwidth
     return iteration_time(plain, bandwidth).total - iteration_time(it, bandwidth).total;
 }
 
-/* Returns the bandwidth at which the gain changes its sign, by bisection: with overlap the total is not linear in 1 /
- * bandwidth. */
+/* Returns the bandwidth at which the compressed and the plain iteration take the same time, by bisection: with
+ * overlap the total is not linear in 1 / bandwidth. */
 static double crossing(const Iteration *it, const Iteration *plain, bool pays_fast)
 {
     double slow = log(1e-3), fast = log(1e18);

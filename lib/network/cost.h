@@ -6,14 +6,14 @@
 
 #include "network/netcost.h"
 
-/* Measurements of a codec on one layer with P workers. Payloads are either merged without decoding, or each is
- * decoded and the estimates are added. */
+/* Measurements of a codec on one layer with P workers. The receiver merges payloads without decoding them, or decodes
+ * each payload and adds the estimates. */
 typedef struct {
     double n;      /* elements */
     double encode; /* seconds of one worker */
     double decode; /* seconds for the merged payload; if payloads do not merge, for one payload */
-    double merge;  /* seconds to merge P payloads, or to add P estimates */
-    double bytes;  /* bytes of a worker's payloads, all rounds */
+    double merge;  /* bytes of a worker's payloads of all rounds */
+    double bytes;  /* bytes of the merged payloads of all rounds; unused if payloads do not merge */
     double merged; /* bytes of the merged payloads, all rounds; unused if payloads do not merge */
     double early;  /* bytes of the merged payloads of the rounds before the last */
 } CostLayer;
@@ -27,18 +27,18 @@ typedef struct {
     const CostLayer *layer; /* in the order of the forward pass */
     size_t layers;
     double
-        plan; /* seconds of the codec's planning step, which needs the whole gradient; 0: none */
+        plan; /* seconds of the codec's planning step, which needs the whole gradient; 0: no planning step */
     double rounds, workers;
-    bool adds;         /* payloads merge without decoding (codec_adds) */
-    Topology topology; /* ring and tree only with `adds` */
+    bool adds;         /* true: payloads merge without decoding (codec_adds) */
+    Topology topology; /* ring and tree are allowed only when payloads merge (`adds`) */
     double compute;    /* seconds of forward and backward pass */
     double latency;
-    bool overlap; /* each layer is sent as its own message, while other layers are computed */
+    bool overlap; /* each layer is sent in a message of its own, while other layers are computed */
 } Iteration;
 
 typedef struct {
-    double compute, encode, comm, decode; /* seconds of each part by itself */
-    double total;                         /* their sum; less with overlap */
+    double compute, encode, comm, decode; /* seconds of each part of the iteration by itself */
+    double total;                         /* sum of the four parts; less with overlap */
 } IterationTime;
 
 /* Returns the times of an iteration at `bandwidth` bytes a second, which may be infinite. */
@@ -48,12 +48,13 @@ IterationTime iteration_time(const Iteration *it, double bandwidth);
  * workers. */
 double layer_decode(const Iteration *it, const CostLayer *layer);
 
-/* The bandwidths at which a compressed iteration is faster than the plain one. */
+/* At which bandwidths a compressed iteration is faster than the plain one: below or above a threshold, at all, at
+ * none. */
 typedef enum { PAYS_BELOW, PAYS_ABOVE, PAYS_ALWAYS, PAYS_NEVER } Pays;
-extern const char *const pays_names[]; /* in the order of Pays */
+extern const char *const pays_names[]; /* names in the order of Pays */
 
 /* Returns at which bandwidths `it` is faster than `plain`. For PAYS_BELOW and PAYS_ABOVE sets *bandwidth, in bytes a
- * second, to the bandwidth at which both take the same time; else to NaN. */
+ * second, to the bandwidth at which the two iterations take the same time; else to NaN. */
 Pays iteration_pays(const Iteration *it, const Iteration *plain, double *bandwidth);
 
 #endif

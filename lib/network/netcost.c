@@ -125,7 +125,7 @@ Status link_read(Link *out, const char *text, Arena *a, Error *err)
 
 /* ---- time ---- */
 
-/* Returns the number of messages that follow one another. */
+/* Returns how many times the latency counts: the number of messages that follow one another. */
 static double traffic_latencies(const Traffic *t)
 {
     const double others = t->workers - 1;

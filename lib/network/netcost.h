@@ -29,8 +29,9 @@ typedef struct {
     double bandwidth; /* bytes a second */
 } Link;
 
-extern const Link links[];                         /* ends in {0} */
-const char *link_name(const void *data, size_t i); /* name of preset i; NULL: no more; data is not used */
+extern const Link links[]; /* ends in {0} */
+/* returns the name of preset link i; NULL after the last; `data` is not used */
+const char *link_name(const void *data, size_t i);
 
 /* Reads a link: a preset's name, or a text such as "alpha=50us,beta=10Gbit", with the latency in s, ms, us or ns, and
  * the bandwidth in bits (kbit, Mbit, Gbit) or bytes (kB, MB, GB) a second. The link's name becomes `text` with spaces
@@ -41,17 +42,18 @@ Status link_read(Link *out, const char *text, Arena *a, Error *err);
 
 typedef struct {
     Topology topology;
-    double workers;    /* 1 or more */
-    double rounds;     /* the codec's rounds */
-    double payload;    /* bytes of a worker's payload, all rounds; on a ring or tree, of the merged payload */
+    double workers; /* 1 or more */
+    double rounds;  /* the codec's rounds */
+    /* bytes of a worker's payloads of all rounds; on a ring or tree, of the merged payloads */
+    double payload;
     double early;      /* bytes of the merged payloads of the rounds before the last */
     double parameters; /* bytes that a server sends to each worker */
 } Traffic;
 
-double traffic_bytes(const Traffic *t); /* bytes through the busiest link */
+double traffic_bytes(const Traffic *t); /* returns the bytes through the busiest link */
 double link_seconds(const Link *link, const Traffic *t);
 
-/* True when the topology merges payloads between workers, which needs a codec whose payloads merge. */
+/* True when workers merge payloads on their way in this topology, which needs a codec whose payloads merge. */
 bool topology_adds(Topology topology);
 
 #endif

@@ -155,7 +155,8 @@ Activation *build_conv_blocked(Builder *b, Activation *in, const char *name, con
 
 /* ---- other layers ---- */
 
-/* Adds a batch norm. The input's gradient overwrites the output's: both activations share one dx. */
+/* Adds a batch norm. Input and output share one array dx: in the backward pass the input's gradient overwrites the
+ * output's. */
 Activation *build_norm(Builder *b, Activation *in, const char *name)
 {
     Activation *out = NEW(b->arena, Activation, 1);
@@ -193,8 +194,8 @@ Activation *build_linear(Builder *b, Activation *in, const char *name, size_t ou
     return out;
 }
 
-/* True when v is the output of a relu or sigmoid, whose backward pass reads v, so that no later layer may overwrite
- * v. */
+/* True when v is the output of a relu or sigmoid layer, whose backward pass reads v, so that no later layer may
+ * overwrite v. */
 static bool needed_back(const Builder *b, const Activation *v)
 {
     for (size_t i = 0; i < b->layers; i++)

@@ -2,9 +2,9 @@
  *
  * A call that fails (out of memory, sizes that do not fit) stores the error in the builder and returns a placeholder,
  * so calls need no checks; model_open checks once, at the end. Layers that work in place return their input. If a
- * layer needs another memory layout, a conversion layer is added before it. The backward passes of relu and sigmoid
- * read the layer's own output, so no later layer may overwrite this output, except dropout after relu, which keeps
- * the signs that relu needs. */
+ * layer needs another memory layout, a conversion layer is added in front of the layer. The backward passes of relu
+ * and sigmoid read the layer's own output, so no later layer may overwrite this output, except dropout after relu,
+ * which keeps the signs that relu needs. */
 #ifndef ATOMO_BUILD_H
 #define ATOMO_BUILD_H
 
@@ -21,7 +21,7 @@ typedef struct {
     Arena *arena;
     Error *err;
     Status status;
-    size_t images, classes; /* images: maximum number in one pass */
+    size_t images, classes; /* images: the most images in one pass */
     Activation *image;
     Activation nothing; /* the placeholder that calls return after a failure */
     Layer *layer;       /* (LAYERS_MOST) */
@@ -29,10 +29,10 @@ typedef struct {
     SliceList parameters, running;
 } Builder;
 
-/* `name` is the name of the PyTorch module: "conv1" gives the parameters conv1.weight and, with a bias,
- * conv1.bias. */
+/* Adds a convolution by the loops of loops.h (conv_direct.c). `name` is the name of the PyTorch module: "conv1" gives
+ * the parameters conv1.weight and, with a bias, conv1.bias. */
 Activation *build_conv(Builder *b, Activation *in, const char *name,
-                       const ConvSettings *s); /* by the loops of loops.h (conv_direct.c) */
+                       const ConvSettings *s); /* computed by the loops of loops.h (conv_direct.c) */
 /* Adds a convolution by oneDNN; the number of output channels must be a multiple of layer_lanes(). */
 Activation *build_conv_blocked(Builder *b, Activation *in, const char *name, const ConvSettings *s);
 Activation *build_norm(Builder *b, Activation *in, const char *name);
@@ -44,7 +44,8 @@ Activation *build_max_pool(Builder *b, Activation *in, size_t size);
 Activation *build_average_pool(Builder *b, Activation *in, size_t size);
 Activation *build_sum(Builder *b, Activation *in, Activation *other);
 
-/* Returns a formatted name that lives as long as the model; "" when out of memory, which the builder reports. */
+/* Returns a formatted name that lives as long as the model; "" when out of memory, which the builder stores as its
+ * error. */
 PRINTF(2) const char *build_name(Builder *b, const char *format, ...);
 
 #endif

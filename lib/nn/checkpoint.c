@@ -13,7 +13,7 @@ static const char schema[] = "atomo-checkpoint/1";
 
 /* ---- attributes of the setup ---- */
 
-/* Writes the attributes that a checkpoint of this run must have, and returns their number. */
+/* Writes the attributes that a checkpoint of this run must have to `out`, and returns their number. */
 static size_t own_attrs(const Trainer *t, Attr out[SETUP_MOST + 8])
 {
     out[0] = attr_text("schema", schema);
@@ -48,7 +48,8 @@ static Status visit_slices(Trainer *t, const char *folder, const SliceList *list
     return OK;
 }
 
-/* Visits a worker's codec states. A state is bytes, stored as an array of floats with four bytes in each. */
+/* Visits worker w's codec states. A state is a sequence of bytes, stored as an array of floats, four bytes in each
+ * float. */
 static Status visit_states(Trainer *t, size_t w, ArrayVisit visit, void *data, Error *err)
 {
     const CodecStates *states = gradient_states(t->exchange);
@@ -183,8 +184,8 @@ typedef struct {
     const char *path, *missing;
 } Reading;
 
-/* Returns the attribute `name` if it has this type and is not negative. Else notes the name as missing and returns an
- * empty attribute. */
+/* Returns the attribute `name` if it has this type and is not negative; else records the name as missing and returns
+ * an empty attribute. */
 static const Attr *known(Reading *k, const char *name, int type)
 {
     static const Attr none = {.text = ""};

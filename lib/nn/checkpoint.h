@@ -14,17 +14,17 @@ Status checkpoint_save(Trainer *t, const char *dir, Error *err); /* makes the fo
  * is undefined, and the trainer must load another file or be reset before its next step. */
 Status checkpoint_load(Trainer *t, const char *path, Error *err);
 
-/* Fails with ERR_USAGE if the folder holds a checkpoint of another setup. Ignores damaged files; an absent folder is
- * OK. */
+/* Fails with ERR_USAGE if the folder holds a checkpoint of another setup. Ignores damaged files; returns OK when
+ * there is no folder. */
 Status checkpoint_check_folder(const Trainer *t, const char *dir, Error *err);
 
 /* Fills `s` from a checkpoint with all settings that the weights depend on, except the data set's content: `dataset`
- * is its name, `images` its number of training images. Texts and the codec are in `a`. */
+ * is the data set's name, `images` its number of training images. Memory for texts and the codec comes from `a`. */
 Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, const char *path, Arena *a,
                         Error *err);
 
 /* Loads the folder's newest undamaged checkpoint, or resets the trainer if there is none. Calls `note` with a line of
- * text for each damaged file and when training starts from the beginning. */
+ * text for each damaged file, and when training starts from the beginning. */
 Status checkpoint_resume(Trainer *t, const char *dir, void (*note)(void *data, const char *text), void *data,
                          Error *err);
 

@@ -20,19 +20,23 @@
 enum { FORWARD, BACK_DATA, BACK_WEIGHTS, WAYS };
 enum { CONV_PIECE_MOST = 2 * PIECE }; /* the most images in a piece */
 
-/* The primitives for one number of images, made when a pass first has a piece with this number. */
+/* oneDNN's primitives for pieces of one number of images, made when a pass first has such a piece. */
 typedef struct {
     dnnl_primitive_desc_t desc[WAYS];
-    dnnl_primitive_t run[WAYS]; /* BACK_DATA is NULL if the input is the network's images */
+    /* BACK_DATA is NULL if the layer's input is the network's images, which need no gradient */
+    dnnl_primitive_t run[WAYS];
 } PiecePrimitives;
 
 typedef struct {
     dnnl_engine_t engine;
     size_t images;        /* images in a full piece: PIECE, or CONV_PIECE_MOST for layers with few pixels */
-    dnnl_alg_kind_t back; /* algorithm of the gradients; forward always uses the direct algorithm */
-    PiecePrimitives piece[CONV_PIECE_MOST + 1]; /* indexed by the number of images */
+    dnnl_alg_kind_t back; /* primitives for pieces of 1, 2, ... images; the index is the number of images */
+    /* memory order of the weights in the forward and in each backward computation; oneDNN chooses each order when
+     * it makes the first primitive of that kind */
+    PiecePrimitives piece[CONV_PIECE_MOST + 1];
     dnnl_memory_desc_t plain;
-    dnnl_memory_desc_t order[WAYS]; /* the weights' memory order; the first primitive of each way chooses it */
+    dnnl_memory_desc_t
+        order[WAYS]; /* the weights' memory order; the first primitive of each way chooses it */
     bool chosen;
 } Primitives;
 
@@ -65,9 +69,10 @@ static dnnl_memory_desc_t activation_desc(const Activation *v, size_t images)
 /* ---- algorithm and size of a piece ---- */
 
 /* Winograd's algorithm F(4x4, 3x3) (Lavin & Gray 2016) takes 36 products for 16 output pixels; direct sums take 144.
- * Its relative rounding error is about 1e-6, that of direct sums 2e-7. In gradients the error stays that small. In
- * the forward pass it would change the sign of more relu inputs, and each change of sign alters the gradients of all
- * earlier layers. So the forward pass uses direct sums, and gradients use Winograd's algorithm. */
+ * The relative rounding error of Winograd's algorithm is about 1e-6, that of direct sums 2e-7. Errors in gradients
+ * stay as small as that. In the forward pass, however, the larger errors would change the sign of more relu inputs,
+ * and each change of sign alters the gradients of all earlier layers. So the forward pass uses direct sums, and
+ * gradients use Winograd's algorithm. */
 enum { TILE = 4, TILE_PRODUCTS = 36 };
 
 static size_t tiles(const Activation *v)
@@ -75,7 +80,8 @@ static size_t tiles(const Activation *v)
     return (v->rows + TILE - 1) / TILE * ((v->columns + TILE - 1) / TILE);
 }
 
-/* True when Winograd's algorithm saves at least half of the products; tiles that cross the edge save less. */
+/* True when Winograd's algorithm saves at least half of the products; at tiles that extend beyond the image it saves
+ * less. */
 static bool winograd_saves(const Layer *l)
 {
     const ConvSettings *c = l->settings;
@@ -83,8 +89,8 @@ static bool winograd_saves(const Layer *l)
            l->out->rows * l->out->columns * 9 >= 2 * TILE_PRODUCTS * tiles(l->out);
 }
 
-/* Returns the images in a full piece. A piece needs enough pixels to outweigh its work on weights: copying them into
- * blocked order and writing their gradient. */
+/* Returns the number of images in a full piece. A piece needs enough pixels to outweigh its work on weights: copying
+ * weights into blocked order and writing their gradient. */
 static size_t piece_images(const Layer *l)
 {
     enum { FEW_PIXELS = 64 };
@@ -144,7 +150,8 @@ static void keep_orders(Primitives *s, const PiecePrimitives *piece)
     s->chosen = true;
 }
 
-/* Makes the primitives for one number of images. oneDNN fixes a primitive's number of threads when it is made. */
+/* Makes the primitives for pieces of `images` images. oneDNN fixes a primitive's number of threads when the primitive
+ * is made. */
 static dnnl_status_t piece_make(const Layer *l, Primitives *s, size_t images)
 {
     PiecePrimitives *piece = &s->piece[images];
@@ -190,7 +197,7 @@ static Status piece_ready(Primitives *s, const Layer *l, size_t images, Error *e
     return dnnl_check(piece_make(l, s, images), "making a convolution", err);
 }
 
-/* Makes the primitives that a pass of `images` needs and that do not exist yet. Not thread-safe. */
+/* Makes the primitives that a pass over `images` images needs and that do not exist yet. Not thread-safe. */
 static Status primitives_ready(Primitives *s, const Layer *l, size_t images, Error *err)
 {
     if (images >= s->images)
@@ -198,7 +205,8 @@ static Status primitives_ready(Primitives *s, const Layer *l, size_t images, Err
     return images % s->images ? piece_ready(s, l, images % s->images, err) : OK;
 }
 
-/* Makes primitives for passes of up to `images`; after a failure, primitives_close frees those already made. */
+/* Makes primitives for passes over up to `images` images; after a failure, primitives_close frees the primitives that
+ * were made. */
 static Status primitives_open(Primitives *s, const Layer *l, size_t images, Error *err)
 {
     const size_t *dim = l->weight->shape.dim;
@@ -208,7 +216,8 @@ static Status primitives_open(Primitives *s, const Layer *l, size_t images, Erro
     TRY(dnnl_check(dnnl_engine_create(&s->engine, dnnl_cpu, 0), "engine", err));
     begin(s, winograd_saves(l) ? dnnl_convolution_winograd : dnnl_convolution_direct);
     if (s->back == dnnl_convolution_winograd && piece_make(l, s, s->images) != dnnl_success)
-        begin(s, dnnl_convolution_direct); /* fall back: oneDNN has Winograd for some CPUs only */
+        /* second try with direct sums: oneDNN has Winograd's algorithm for some CPUs only */
+        begin(s, dnnl_convolution_direct);
     return primitives_ready(s, l, images, err);
 }
 
@@ -229,13 +238,13 @@ enum { DIMS = 4 };
 typedef struct {
     size_t out, in, kernel; /* kernel: rows times columns */
     size_t *out_at, *in_at, *kernel_at;
-    size_t group; /* outputs per parallel task */
+    size_t group; /* number of outputs that one parallel task copies */
     const float *from;
     float *to;
 } Reorder;
 
-/* Returns the term of index x of dimension `dim`: its offset within the inner blocks (the last is innermost) plus the
- * offset of its outer block. */
+/* Returns what index x of dimension `dim` adds to a weight's offset: the offset within the inner blocks (the last
+ * block is innermost) plus the offset of the outer block. */
 static size_t term(const dnnl_memory_desc_t *d, int dim, size_t x)
 {
     const dnnl_blocking_desc_t *b = &d->format_desc.blocking;
@@ -251,7 +260,7 @@ static size_t term(const dnnl_memory_desc_t *d, int dim, size_t x)
     return at + x * (size_t)b->strides[dim];
 }
 
-/* Returns the floats that weights take in a blocked order, padding included, rounded up to a cache line. */
+/* Returns the number of floats that weights take in a blocked order, padding included, rounded up to a cache line. */
 static size_t weights_room(const dnnl_memory_desc_t *order)
 {
     enum { LINE = 16 };
@@ -280,7 +289,8 @@ static Status reorder_open(Reorder *w, const dnnl_memory_desc_t *d, Arena *scrat
     return OK;
 }
 
-/* Copies a group of outputs. Inputs are the outermost loop, so that the scattered writes stay within the L1 cache. */
+/* Copies the weights of a group of outputs into blocked order. Inputs are the outermost loop, so that the scattered
+ * writes stay within the L1 cache. */
 static void put_group(void *data, size_t group)
 {
     const Reorder w = *(const Reorder *)data;
@@ -317,7 +327,7 @@ static Status weights_put(const float *plain, const dnnl_memory_desc_t *order, f
 {
     Reorder w = {.from = plain, .to = ordered};
     TRY(reorder_open(&w, order, scratch, err));
-    if (weights_room(order) > w.out * w.in * w.kernel) /* channels that pad a block must be 0 */
+    if (weights_room(order) > w.out * w.in * w.kernel) /* zeros are needed in channels that pad a block */
         memset(ordered, 0, weights_room(order) * sizeof *ordered);
     parallel_for(threads, reorder_groups(&w), put_group, &w);
     return OK;
@@ -376,7 +386,8 @@ static dnnl_status_t execute(const Primitives *s, dnnl_primitive_t run, const Ar
     return status;
 }
 
-/* One pass, whose pieces run in parallel. A slot is one running thread's scratch memory. */
+/* A forward or backward pass of the layer, whose pieces run in parallel. A slot is one running thread's scratch
+ * memory. */
 typedef struct {
     const Layer *l;
     const Primitives *s;
@@ -384,9 +395,12 @@ typedef struct {
     const float *weights; /* in the primitives' blocked order */
     uint8_t *scratch;     /* (slots, room) bytes */
     size_t room;
-    float *partial; /* (pieces, each): a piece's weight gradient; its bias gradient begins at `bias_at` */
+    /* (pieces, each) weight gradient of each piece, and from `bias_at` on its bias gradient */
+    float *partial;
     size_t each, bias_at;
-    float *aside; /* (slots, a piece) data gradients, to be added to dx; NULL: they are written to dx directly */
+    /* (slots, a piece) gradients of the input, which are then added to dx; NULL: gradients are written to dx
+     * directly */
+    float *aside;
     dnnl_status_t *status; /* (pieces) */
 } Work;
 
@@ -411,7 +425,7 @@ static size_t whole_lines(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* Opens a pass. Each slot's scratch fits both a full piece and the last piece. */
+/* Opens a pass. Each slot's scratch memory is large enough for a full piece and for the last piece. */
 static Status work_open(Work *w, const Layer *l, const Pass *p, int way)
 {
     *w = (Work){.l = l, .s = l->state, .p = p};
@@ -531,9 +545,9 @@ static void weights_piece(void *data, size_t piece, size_t slot)
     w->status[piece] = execute(w->s, p->run[BACK_WEIGHTS], arg, countof(arg));
 }
 
-enum { RUN = 4096 }; /* floats per parallel task of add_run */
+enum { RUN = 4096 }; /* floats that one parallel task of add_run adds up */
 
-/* Adds one run of all pieces' gradients to the first piece's, in order. */
+/* Adds RUN elements of the gradients of all pieces to the first piece's gradient, in the order of the pieces. */
 static void add_run(void *data, size_t run)
 {
     const Work *w = data;

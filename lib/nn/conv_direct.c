@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-/* The taps that contribute to each place along each axis: to output places in forward, to input places in the input
- * gradient. */
+/* The taps (rows or columns of the kernel) that contribute to each pixel along each axis: to output pixels in the
+ * forward pass, to input pixels in the input gradient. */
 typedef struct {
     Reach *row, *column;           /* for each output row, for each output column */
     Reach *back_row, *back_column; /* for each input row, for each input column */
 } State;
 
-/* Returns the taps of output place `at`, which reads input places at * stride + tap - padding. */
+/* Returns the taps of output row or column `at`, which reads input rows or columns at * stride + tap - padding. */
 static Reach reach(size_t at, size_t in, const ConvSettings *c)
 {
     const size_t first = at * c->stride;
@@ -25,7 +25,8 @@ static Reach reach(size_t at, size_t in, const ConvSettings *c)
     return r;
 }
 
-/* Returns the taps of input place `at`: output place (at + padding - tap) / stride reads it if this is an integer. */
+/* Returns the taps of input row or column `at`: output row or column (at + padding - tap) / stride reads the input at
+ * `at` if this is an integer. */
 static Reach reach_back(size_t at, size_t out, const ConvSettings *c)
 {
     const size_t first = at + c->padding;
@@ -65,7 +66,7 @@ static Status open(Layer *l, size_t images, Arena *a, Error *err)
 
 /* ---- weights in tiles, in the order in which the loops read them ---- */
 
-/* Returns the outputs per tile: the smallest width that covers all outputs with the fewest tiles. */
+/* Returns the number of outputs in a tile: the smallest number with which the fewest tiles cover all outputs. */
 static size_t width_of(size_t outputs)
 {
     const size_t most = loops()->widest, tiles = (outputs + most - 1) / most;
@@ -78,8 +79,8 @@ static size_t padded_outputs(size_t outputs)
     return (outputs + width - 1) / width * width;
 }
 
-/* Copies weights, found at output * output_step + input * input_step + tap, into tiles (tiles, inputs, taps, width).
- * The last tile is padded with 0. */
+/* Copies weights, found at output * output_step + input * input_step + tap, into tiles, an array (tiles, inputs,
+ * taps, width). The last tile is padded with 0. */
 static float *weights_tiled(const float *w, size_t outputs, size_t output_step, size_t inputs,
                             size_t input_step, size_t taps, Arena *a)
 {
@@ -152,8 +153,8 @@ typedef struct {
     const Layer *l;
     Direct dx;
     DirectWeights dw;
-    size_t each;    /* floats of a piece's partial sums: weights, then biases */
-    float *partial; /* (pieces, each) partial sums */
+    size_t each;    /* floats of a piece's partial sums of gradients: weights, then biases */
+    float *partial; /* (pieces, each) partial sums of gradients */
     float *padded;  /* (pieces, padded_each): the input with zero padding; NULL: the layer has no padding */
     size_t padded_each;
 } Back;

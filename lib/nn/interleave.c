@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Copies or adds (images, n) floats as (n, PIECE); lanes without an image get 0. */
+/* Copies or adds an array (images, n) to an array (n, PIECE); lanes (elements of the last axis) without an image get
+ * 0. */
 static void interleave(const float *plain, size_t images, size_t n, bool add, float *interleaved)
 {
     enum { SOME = 64 };
@@ -26,7 +27,7 @@ static void interleave(const float *plain, size_t images, size_t n, bool add, fl
     }
 }
 
-/* Copies or adds (n, PIECE) floats as (images, n). */
+/* Copies or adds an array (n, PIECE) to an array (images, n). */
 static void separate(const float *interleaved, size_t images, size_t n, bool add, float *plain)
 {
     for (size_t j = 0; j < n; j++)

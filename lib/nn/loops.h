@@ -1,4 +1,5 @@
-/* loops.h -- the hot loops of layers over interleaved images or groups of channels.
+/* loops.h -- the hot loops of layers whose activations are interleaved (PIECE images in the last axis) or blocked (a
+ * group of channels in the last axis).
  *
  * lib/nn/vec/loops_vec.c is compiled once per instruction set, like the kernels of vec/. Compilers may use fused
  * multiply-adds, so results differ between instruction sets by rounding errors; on the same machine they are always
@@ -8,8 +9,8 @@
 
 #include "vec/kernels.h"
 
-/* The taps of a kernel that contribute to one output place along one axis: `count` taps tap, tap + tap_step, ...,
- * which read the input at places at, at + at_step, ... */
+/* The taps of a kernel that contribute to one output row (or column): `count` taps tap, tap + tap_step, ..., which
+ * read the input at rows (or columns) at, at + at_step, ... */
 typedef struct {
     size_t count, tap, tap_step, at;
     ptrdiff_t at_step;
@@ -29,7 +30,7 @@ typedef struct {
     bool add; /* true: add to y instead of overwriting it */
 } Direct;
 
-/* Arguments of weight gradients: dw += sum over images and output places of dy times the x that the tap reads; dbias
+/* Arguments of weight gradients: dw += sum over images and output pixels of dy times the x that the tap reads; dbias
  * += sum of dy. */
 typedef struct {
     const float *x; /* (channels, x_rows, x_columns, PIECE), padding included */
@@ -48,18 +49,19 @@ typedef struct {
 } Windows;
 
 typedef struct {
-    size_t widest; /* largest Direct.width; a width is a multiple of 4 */
+    size_t widest; /* the most outputs in a tile (Direct.width); a width is a multiple of 4 */
     void (*direct)(const Direct *d);
     void (*direct_weights)(const DirectWeights *d);
     /* windows_max writes to y the maximum of each window, NaN if the window contains NaN, and to `place` the index of
      * the maximum's pixel in the window, row by row; of equal maxima the first.
-     * windows_max_back sets dx to dy at that pixel and to 0 at the window's other pixels; it adds to dx instead if
-     * `add`. */
+     * windows_max_back sets dx to dy at the pixel of the maximum and to 0 at the window's other pixels; if `add`, it
+     * adds these values to dx. */
     void (*windows_max)(const Windows *w, const float *x, float *y, uint8_t *place);
     void (*windows_max_back)(const Windows *w, const float *dy, const uint8_t *place, bool add, float *dx);
 } Loops;
 
 const Loops *loops(void);
-const Loops *loops_of(Isa isa); /* for tests; NULL: not in this build or not supported by this CPU */
+/* for tests; NULL: not in this build, or this CPU lacks the instruction set */
+const Loops *loops_of(Isa isa);
 
 #endif

@@ -1,4 +1,4 @@
-/* loss.c -- mean cross-entropy of a softmax, and its gradient: the probabilities, minus 1 at the label. */
+/* loss.c -- mean cross-entropy of a softmax, and its gradient: the softmax probabilities, minus 1 at the label. */
 #include "nn/layer.h"
 
 #include <math.h>

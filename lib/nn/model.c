@@ -163,7 +163,7 @@ static Status backward(Model *m, const Pass *p)
     return OK;
 }
 
-/* Prefixes the error with the first parameter or layer whose values are not all finite. */
+/* Puts the name of the first parameter or layer whose values are not all finite in front of the error. */
 static Status blame_layer(const Model *m, const Pass *p)
 {
     for (size_t i = 0; i < m->b.layers; i++) {
@@ -220,7 +220,8 @@ Status model_score(Model *m, const Batch *batch, const float *weights, const flo
     const Pass p = {.images = batch->count,
                     .threads = threads,
                     .weights = weights,
-                    .running = (float *)(uintptr_t)running, /* cast removes const: scoring only reads it */
+                    /* the cast removes const: scoring only reads the running statistics */
+                    .running = (float *)(uintptr_t)running,
                     .scratch = m->scratch,
                     .err = err};
     TRY(forward(m, &p, batch->images));

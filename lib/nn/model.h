@@ -13,21 +13,21 @@ typedef struct {
     const char *network;
     size_t channels, rows, columns; /* size of an image */
     size_t classes;
-    size_t images; /* maximum number in one pass */
+    size_t images; /* the most images in one pass */
 } ModelSpec;
 
-/* Opens a network by its name. ERR_USAGE: no such network (the hint names the nearest), or it does not take images of
- * this size. */
+/* Opens a network by its name. ERR_USAGE: there is no such network (the hint names the nearest name), or the network
+ * does not take images of this size. */
 Status model_open(Model **out, const ModelSpec *spec, Error *err);
 void model_close(Model *m); /* NULL is fine */
 
-/* Return the names, shapes and offsets of the parameters, in the order of the PyTorch module, and of the running
- * statistics ("bn1.running_mean", ...), for flat arrays of list->floats floats. Both lists live as long as the
+/* Return the names, shapes and offsets of the parameters (in the order of the PyTorch module), or of the running
+ * statistics ("bn1.running_mean", ...), in flat arrays of list->floats floats. The lists live as long as the
  * model. */
 const SliceList *model_parameters(const Model *m);
 const SliceList *model_running(const Model *m);
 
-/* Fills initial weights and running statistics from the seed; the same on any machine. */
+/* Fills weights and running statistics with initial values drawn from the seed; the same on any machine. */
 void model_init(const Model *m, uint64_t seed, float *weights, float *running);
 
 typedef struct {
@@ -41,13 +41,13 @@ typedef struct {
     size_t correct; /* images whose largest output is their label */
 } Score;
 
-/* Updates the running statistics and fills the gradient of the mean loss. `rng` is addressed by (seed, worker, step).
- * ERR_NUMERIC: the loss is not finite; the error names the first parameter or layer with values that are not
- * finite. */
+/* Computes the loss of a batch and fills the gradient of the mean loss; updates the running statistics. `rng` is the
+ * generator for (seed, worker, step). ERR_NUMERIC: the loss is not finite; the error names the first parameter or
+ * layer with values that are not finite. */
 Status model_gradient(Model *m, const Batch *batch, const float *weights, float *running, const Rng *rng,
                       int threads, float *gradient, Score *score, Error *err);
 
-/* Scores a batch without dropout, with the running statistics, which stay unchanged. */
+/* Computes the loss of a batch without dropout, with the given running statistics, which stay unchanged. */
 Status model_score(Model *m, const Batch *batch, const float *weights, const float *running, int threads,
                    Score *score, Error *err);
 

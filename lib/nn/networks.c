@@ -1,4 +1,5 @@
-/* networks.c -- the networks of the ATOMO authors' code, layer by layer, with the same names and order of parameters.
+/* networks.c -- the networks of the ATOMO authors' code, layer by layer, with the names and the order of parameters
+ * of that code.
  *
  * LeNet and FC are defined by that code; ResNet (He et al. 2016) and VGG (Simonyan & Zisserman 2015) are the variants
  * for CIFAR. */
@@ -20,7 +21,8 @@ static Activation *fc(Builder *b, Activation *v, const void *plan)
     return build_sigmoid(b, build_linear(b, v, "fc3", b->classes));
 }
 
-/* As in the authors' code, there is no activation function between the two fully connected layers. */
+/* Adds LeNet's layers. As in the authors' code, there is no activation function between the two fully connected
+ * layers. */
 static Activation *lenet(Builder *b, Activation *v, const void *plan)
 {
     (void)plan;
@@ -58,7 +60,7 @@ static Activation *conv_norm(Builder *b, Activation *v, const char *conv, const 
     return build_norm(b, build_conv_blocked(b, v, conv, &s), norm);
 }
 
-/* Adds convolution and batch norm number `i` of a block. */
+/* Adds convolution number `i` of a block and the batch norm that follows it. */
 static Activation *numbered(Builder *b, Activation *v, const char *block, int i, size_t channels, size_t size,
                             size_t stride)
 {

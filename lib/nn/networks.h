@@ -6,14 +6,16 @@
 
 typedef struct {
     const char *name, *brief;
-    size_t channels, side; /* size of the images that the network takes; 0: any */
-    Activation *(*build)(Builder *b, Activation *image, const void *plan); /* returns the outputs (classes) */
+    size_t channels, side; /* rows and columns of the images that the network takes; 0: any */
+    /* returns the activation with one output for each class */
+    Activation *(*build)(Builder *b, Activation *image, const void *plan);
     const void *plan;
 } Network;
 
 extern const Network networks[]; /* ends in {0} */
 
-/* Returns the name of network i, NULL after the last; callback for text_names and text_nearest. `data` is ignored. */
+/* Returns the name of network i, NULL after the last network; callback for text_names and text_nearest. `data` is
+ * ignored. */
 const char *network_name(const void *data, size_t i);
 
 #endif

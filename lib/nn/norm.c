@@ -10,8 +10,8 @@
 #define EPSILON  1e-5
 #define MOMENTUM 0.1
 
-/* The statistics in use: those of the batch (training) or the running statistics (scoring). The normalised value is
- * (x - mean) * scale. */
+/* The statistics in use: mean and scale of each channel, of the batch (training) or running (scoring). The normalised
+ * value is (x - mean) * scale. */
 typedef struct {
     float *mean, *scale; /* (channels) */
 } State;
@@ -21,7 +21,9 @@ typedef struct {
     const Pass *p;
     double *sum; /* (pieces, 2, channels) partial sums */
     float *by, *shift,
-        *curve; /* (channels) coefficients: forward y = by x + shift; backward dx = by dy + curve x + shift */
+        /* (channels) coefficients: forward computes y = by x + shift; backward computes dx = by dy + curve x +
+         * shift */
+        *curve;
 } Work;
 
 static Status open(Layer *l, size_t images, Arena *a, Error *err)
@@ -66,7 +68,7 @@ static Cut cut_of(const Work *w, size_t piece)
                  .groups = v->channels / v->lanes};
 }
 
-/* Adds a to sum0 and a b to sum1, lane by lane. */
+/* Adds over all pixels, for each channel (lane) of a group, a to sum0 and the product a b to sum1. */
 static void add_up(const float *restrict a, const float *restrict b, size_t pixels, size_t lanes,
                    double *restrict sum0, double *restrict sum1)
 {
@@ -106,7 +108,7 @@ static void backward_sums(void *data, size_t piece)
     add_piece(w, piece, w->l->out->dx, w->l->in->x);
 }
 
-/* Adds the pieces' sums to the first piece's, in order. */
+/* Adds the partial sums of all pieces to those of the first piece, in the order of the pieces. */
 static void add_pieces(const Work *w)
 {
     const size_t two = 2 * w->l->in->channels;
@@ -186,7 +188,8 @@ static Status forward(Layer *l, const Pass *p)
     return OK;
 }
 
-/* ---- backward: with h = (x - mean) scale, dx = weight scale (dy - mean(dy) - h mean(dy h)) ---- */
+/* ---- backward: with normalised values h = (x - mean) scale, dx = weight scale (dy - mean(dy) - h mean(dy h))
+ * ---- */
 
 static void backward_piece(void *data, size_t piece)
 {

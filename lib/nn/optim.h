@@ -6,14 +6,15 @@
 
 typedef struct {
     double lr, momentum, weight_decay;
-    double decay; /* factor on lr after each `every` steps */
-    size_t every; /* 0: lr stays constant */
+    double decay; /* factor on the learning rate lr after each `every` steps */
+    size_t every; /* steps between two decays; 0: lr stays constant */
 } Sgd;
 
 /* Returns the learning rate of a step; steps count from 1. */
 double sgd_rate(const Sgd *s, size_t step);
 
-/* Updates v = momentum v + (g + weight_decay w), then w = w - rate v, for velocities v, which start at zero. */
+/* Updates v = momentum v + (g + weight_decay w), then w = w - rate v, where g is the gradient, w the weights and v
+ * the velocities, which start at zero. */
 void sgd_step(const Sgd *s, size_t step, size_t n, const float *gradient, float *velocity, float *weights,
               int threads);
 

@@ -4,8 +4,8 @@
 #include "nn/loops.h"
 #include "base/parallel.h"
 
-/* A plane is one channel of a piece of images (interleaved) or one group of channels of one image (blocked). A pixel
- * of a plane has windows.wide adjacent floats. */
+/* A pooling pass. A plane is one channel of a piece of images (interleaved layout) or one group of channels of one
+ * image (blocked layout). A pixel of a plane has windows.wide adjacent floats. */
 typedef struct Work {
     const Layer *l;
     Windows windows;
@@ -42,7 +42,8 @@ static Status each_plane(const Layer *l, const Pass *p, void (*body)(const Work 
     return OK;
 }
 
-/* Runs `body` on each plane of a backward pass, which writes in->dx. */
+/* Runs `body` on each plane (a channel of a piece, or a group of channels of an image) of a backward pass, which
+ * writes in->dx. */
 static Status each_plane_back(const Layer *l, const Pass *p,
                               void (*body)(const Work *w, size_t in, size_t out))
 {
@@ -51,7 +52,7 @@ static Status each_plane_back(const Layer *l, const Pass *p,
     return OK;
 }
 
-/* ---- maximum: the layer's state is the index of each window's maximum pixel (output elements) ---- */
+/* ---- maximum: for each output element, the layer's state is the index of the window's maximum pixel ---- */
 
 static Status max_open(Layer *l, size_t images, Arena *a, Error *err)
 {
@@ -87,7 +88,7 @@ const LayerOps max_pool_layer = {
 
 /* ---- average ---- */
 
-/* Returns the offset of pixel i of window (row, column). */
+/* Returns the offset, in a plane of the input, of pixel i of window (row, column). */
 static size_t pixel(const Windows *w, size_t row, size_t column, size_t i)
 {
     return ((row * w->size + i / w->size) * w->x_columns + column * w->size + i % w->size) * w->wide;

@@ -1,4 +1,4 @@
-/* step_folder.c -- file names, list and lock of such a folder; see step_folder.h. */
+/* step_folder.c -- names and lists the files of a folder of steps, and locks the folder; see step_folder.h. */
 #include "nn/step_folder.h"
 
 #include "base/text.h"
@@ -27,7 +27,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Parses a name of the form step_%08zu.h5; false if the name has another form. */
+/* Parses a name of the form step_%08zu.h5 and sets *step to its number; false if the name has another form. */
 static bool number_of(const char *name, size_t *step)
 {
     char again[64];
@@ -107,8 +107,8 @@ static void wait_for(long milliseconds)
     nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000}, NULL);
 }
 
-/* Tries the lock several times: step_folder_is_locked of another process takes the lock for a moment, so a single
- * refusal does not mean that a run holds the lock. */
+/* True when another process holds the lock. Tries the lock several times: step_folder_is_locked of another process
+ * takes the lock for a moment, so a single refusal does not mean that a run holds the lock. */
 static bool is_locked(int fd)
 {
     enum { TRIES = 20 };
@@ -120,8 +120,8 @@ static bool is_locked(int fd)
     return true;
 }
 
-/* Removes unfinished files. Files are written as .step_*.tmp and then renamed (outfile.h); as we hold the lock, no
- * running process writes such a file. */
+/* Removes unfinished files. Files are written as .step_*.tmp and then renamed (outfile.h). This process holds the
+ * lock, so no running process writes such a file. */
 static void sweep(int fd)
 {
     DIR *folder = fdopendir(dup(fd));

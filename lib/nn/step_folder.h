@@ -7,9 +7,10 @@
 
 #include "base/arena.h"
 
-char *step_file(const char *dir, size_t step, Arena *a); /* path of a step's file; NULL: out of memory */
+/* returns the path of a step's file; NULL: out of memory */
+char *step_file(const char *dir, size_t step, Arena *a);
 
-/* Lists the steps that have a file in the folder, ascending; an absent folder has none. */
+/* Lists the steps that have a file in the folder, ascending; the list is empty when there is no folder. */
 Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err);
 
 /* True when `path` has the name of a step's file in `dir` or in a folder directly in `dir`. The file need not
@@ -23,7 +24,7 @@ Status step_folder_make(const char *dir, Arena *a, Error *err); /* makes the fol
 Status step_folder_lock(int *lock, const char *dir, Arena *a, Error *err);
 void step_folder_release(int lock); /* negative is fine */
 
-/* True when a run has locked the folder, and always on a file system without locks. False for an absent folder. */
+/* True when a run has locked the folder, and always on a file system without locks. False when there is no folder. */
 bool step_folder_is_locked(const char *dir);
 
 #endif

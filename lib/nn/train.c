@@ -12,7 +12,8 @@
 
 /* ---- choosing the images of a step ---- */
 
-/* Returns the steps in an epoch. If fewer images than workers remain at the end of an epoch, they are left out. */
+/* Returns the number of steps in an epoch. If fewer images than workers remain for the last step, these images are
+ * left out. */
 static size_t epoch_steps(const TrainSetup *s)
 {
     const size_t rest = s->train->count % s->batch;
@@ -47,7 +48,7 @@ static void shuffle(Trainer *t, size_t epoch)
 
 /* ---- choosing the workers that send ---- */
 
-/* Draws the `aggregate` workers that send; every set of this size has the same probability. */
+/* Draws which `aggregate` workers send gradients in this step; every set of this size has the same probability. */
 static void choose(Trainer *t, size_t step, const Portion *all)
 {
     const size_t workers = t->s.workers;
@@ -118,8 +119,8 @@ static Status compute_all(Trainer *t, StepRecord *r, const Portion *all, Error *
 
 /* ---- one step ---- */
 
-/* Times a phase; callback of ExchangeClock. Encoding time goes to its worker, merging and decoding time to the
- * receiver. */
+/* Runs a phase and adds its time to a total; callback of ExchangeClock. The time of encoding is added to its
+ * worker's, the time of merging and decoding to the receiver's. */
 static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status (*work)(void *arg), void *arg)
 {
     Trainer *t = data;

@@ -1,7 +1,7 @@
 /* train.h -- trains a network: simulated workers share one model, and a codec compresses their gradients.
  *
  * The setup and a step's number determine the step: its images, the workers that send, every random number. So a
- * trainer that is restored to an earlier step repeats the run bit for bit, for any number of threads. */
+ * trainer that is restored to an earlier step repeats the rest of the run bit for bit, for any number of threads. */
 #ifndef ATOMO_TRAIN_H
 #define ATOMO_TRAIN_H
 
@@ -15,15 +15,16 @@ typedef struct {
     const char *network;
     const Dataset *train, *test; /* test NULL: the run is never tested */
     const Codec *codec;
-    size_t workers, aggregate; /* in each step `aggregate` workers, drawn from the seed, send gradients */
-    size_t batch, test_batch;  /* images in a step, over all workers; images in a testing pass */
-    Grouping grouping;         /* GROUP_TENSOR or GROUP_ALL */
-    size_t min_elements;       /* tensors with fewer elements are sent as floats */
+    /* batch: images in a step, over all workers; test_batch: images in a testing pass */
+    size_t workers, aggregate;
+    size_t batch, test_batch; /* images in a step, over all workers; images in a testing pass */
+    Grouping grouping;        /* GROUP_TENSOR or GROUP_ALL */
+    size_t min_elements;      /* tensors with fewer elements are sent as floats */
     Sgd sgd;
     uint64_t seed;
     int threads;
     Topology topology;
-    const Link *link; /* NULL: no communication time */
+    const Link *link; /* the network model for communication time; NULL: no communication time */
 } TrainSetup;
 
 typedef struct Trainer Trainer;
@@ -34,9 +35,9 @@ Status trainer_open(Trainer **out, const TrainSetup *setup, Error *err);
 void trainer_close(Trainer *t); /* NULL is fine */
 void trainer_reset(Trainer *t); /* back to the initial weights, at step 0 */
 
-size_t trainer_step_done(const Trainer *t);   /* number of the last step; 0: none yet */
-size_t trainer_epoch_steps(const Trainer *t); /* steps in an epoch */
-size_t trainer_parameters(const Trainer *t);  /* floats in the weights */
+size_t trainer_step_done(const Trainer *t);   /* returns the number of the last step; 0: no step yet */
+size_t trainer_epoch_steps(const Trainer *t); /* returns the number of steps in an epoch */
+size_t trainer_parameters(const Trainer *t);  /* returns the number of weights */
 const float *trainer_weights(const Trainer *t);
 
 typedef struct {
@@ -47,16 +48,19 @@ typedef struct {
 typedef struct {
     size_t step, epoch; /* both from 1 */
     double lr;
-    MeanScore train;                      /* score on the step's batch, before the step's update */
-    MeanScore test;                       /* score on the test images; NaN if the step was not tested */
+    /* loss and accuracy on the step's batch, before the step's update of the weights */
+    MeanScore train;
+    /* loss and accuracy on the test images; NaN if the step was not tested */
+    MeanScore test;
     double bytes_up, bytes_down;          /* bytes sent and received by one worker, mean over workers */
-    double compute, encode, comm, decode; /* seconds; compute and encode of the slowest worker */
+    double compute, encode, comm, decode; /* seconds; for compute and encode, of the slowest worker */
 } StepRecord;
 
-/* Runs one step. ERR_NUMERIC: values that are not finite; the error names the step and the layer or tensor. */
+/* Runs one step. ERR_NUMERIC: there are values that are not finite; the error names the step and the layer or
+ * tensor. */
 Status trainer_step(Trainer *t, StepRecord *r, Error *err);
 
-/* Scores all images of `d` with worker 0's running statistics. */
+/* Computes loss and accuracy on all images of `d` with worker 0's running statistics. */
 Status trainer_test(Trainer *t, const Dataset *d, MeanScore *out, Error *err);
 
 #endif

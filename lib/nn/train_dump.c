@@ -14,15 +14,15 @@ struct GradientDump {
     const char *path;
     char *folder; /* the folder FILE.parts */
     int lock;
-    bool workers; /* true: save each worker's gradient; false: save their mean */
-    size_t from;  /* the step after which a resumed run continues */
+    bool workers; /* true: save each worker's gradient; false: save the mean of the workers' gradients */
+    size_t from;  /* the number of the step after which a resumed run continues */
     Attr root[SETUP_MOST + 8];
     size_t roots;
     float *x;    /* buffer for one tensor */
     size_t most; /* elements of the largest tensor */
 };
 
-/* ---- writing a part: the gradients of one step ---- */
+/* ---- writing a part: a file with the gradients of one step ---- */
 
 /* Returns the mean of the workers' gradients, weighted by their numbers of images. */
 static const float *mean_of(const GradientDump *d, const Trainer *t, size_t step, const Slice *s)
@@ -79,9 +79,9 @@ Status gradient_dump_step(GradientDump *d, const Trainer *t, const StepRecord *r
     return status;
 }
 
-/* ---- joining the parts ---- */
+/* ---- joining the parts (files of one step each) to one dump ---- */
 
-/* Copies a step's group with the group's tensors and attributes. */
+/* Copies a step's group, with its tensors and attributes, from one dump to another. */
 static Status copy_step(GradientDump *d, Dump *from, const char *step, DumpWriter *to, Error *err)
 {
     for (size_t i = 0; i < dump_count(from); i++) {
@@ -113,7 +113,7 @@ static Status copy_part(GradientDump *d, size_t step, DumpWriter *to, Error *err
     return status;
 }
 
-/* Opens the FILE of an earlier run if this run resumes and FILE has the same setup; else returns NULL. */
+/* Opens the dump FILE of an earlier run if this run resumes and FILE has the same setup; else returns NULL. */
 static Dump *open_earlier(GradientDump *d)
 {
     Error why = {0};
@@ -126,7 +126,7 @@ static Dump *open_earlier(GradientDump *d)
     return NULL;
 }
 
-/* Returns the step of a dump's group; 0 if the group is not a step. */
+/* Returns the number of the step whose group has this path; 0 if the group is not a step. */
 static size_t step_of(const char *group)
 {
     size_t step;
@@ -137,8 +137,8 @@ static size_t step_of(const char *group)
     return strcmp(again, group) ? 0 : step;
 }
 
-/* Copies all steps in order: from `before` up to the step after which the run continued, and from every part. A step
- * that is in both is copied from its part. */
+/* Copies all steps in order: from the earlier dump `before` those up to the step after which the run continued, and
+ * from every part its step. A step that is both in `before` and in a part is copied from the part. */
 static Status copy_all(GradientDump *d, Dump *before, const size_t *part, size_t parts, DumpWriter *to,
                        Error *err)
 {
@@ -179,7 +179,7 @@ static void free_dump(GradientDump *d)
     arena_close(d->arena);
 }
 
-/* Removes the parts after step `from`, and checks that earlier parts have this setup. */
+/* Removes the parts (files of one step each) after step `from`, and checks that earlier parts have this setup. */
 static Status check_parts(GradientDump *d, Error *err)
 {
     size_t *step, count;
@@ -204,7 +204,7 @@ static Status check_parts(GradientDump *d, Error *err)
     return OK;
 }
 
-/* Checks before the run that FILE can be written. */
+/* Checks before the run that the dump FILE can be written. */
 static Status try_file(const char *path, Error *err)
 {
     DumpWriter *to;

@@ -17,8 +17,8 @@ typedef struct GradientDump GradientDump;
 Status gradient_dump_open(GradientDump **out, const char *path, const Trainer *t, bool workers, Error *err);
 Status gradient_dump_step(GradientDump *d, const Trainer *t, const StepRecord *r, Error *err);
 
-/* Joins the parts into FILE and removes them; writes no file if no step was saved. After a failure the parts remain.
- * Frees `d` in any case. */
+/* Joins the parts (files of one step each) to FILE and removes the parts; writes no file if no step was saved. After
+ * a failure the parts remain. Frees `d` in any case. */
 Status gradient_dump_close(GradientDump *d, Error *err);
 
 #endif

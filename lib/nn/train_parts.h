@@ -11,28 +11,30 @@ struct Trainer {
     TrainSetup s;
     Model *model;
     GradientExchange *exchange;
-    double *encode, decode;             /* seconds of this step: encode (workers), decode of one receiver */
+    /* seconds in this step: encode of each worker, decode of one receiver */
+    double *encode, decode;
     size_t floats;                      /* number of parameters */
     float *weights, *velocity, *agreed; /* (floats) */
-    float **gradient, **running;        /* (workers) one array per worker */
+    float **gradient, **running;        /* (workers) an array for each worker */
     size_t running_floats;
-    double *weight; /* (workers): weight of a sender's gradient in the mean */
-    bool *sends;    /* (workers): true: the worker sends in this step */
+    double *weight; /* (workers) weight of each sending worker's gradient in the mean */
+    bool *sends;    /* (workers) true: the worker sends in this step */
     float *images;  /* images of one worker's batch or of one testing pass */
     uint8_t *labels;
-    uint32_t *order; /* order of the training images in epoch `ordered` - 1 */
+    uint32_t *order; /* order of the training images in epoch number `ordered` - 1 */
     size_t ordered;  /* 0: `order` is not filled yet */
     uint32_t *index; /* indices of the images of a testing pass */
     size_t step;     /* number of the last step done */
 };
 
-/* The images of a step: order[place .. place + count - 1] of its epoch; epochs and places count from 0. */
+/* The images of a step: order[place .. place + count - 1], where `order` is the shuffled order of the epoch's images;
+ * epochs and positions count from 0. */
 typedef struct {
     size_t epoch, place, count;
 } Portion;
 Portion portion_of(const Trainer *t, size_t step);
 
-/* Returns worker w's share of a step's images. */
+/* Returns the part of a step's images that worker w takes. */
 Portion portion_share(const Portion *all, size_t workers, size_t w);
 
 /* ---- the setup as attributes of the files that a run writes ---- */
@@ -57,12 +59,13 @@ static inline Attr attr_text(const char *name, const char *v)
 /* Returns the attribute with this name, or NULL; a NULL list is empty. */
 const Attr *attr_find(const AttrList *list, const char *name);
 
-/* Writes every setting that the weights depend on, except the network, and returns the number of attributes. Texts
- * are in `a`. */
+/* Writes every setting that the weights depend on, except the network, to `out`, and returns the number of
+ * attributes. Memory for texts comes from `a`. */
 size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a);
 
-/* Checks that a file's attributes `theirs` include all of `own` with the same values. ERR_CORRUPT: one is missing, so
- * the file is not `what` (for example "a checkpoint"); ERR_USAGE: one differs, so the file has another setup. */
+/* Checks that a file's attributes `theirs` include all of `own` with the same values. ERR_CORRUPT: an attribute is
+ * missing, so the file is not `what` (for example "a checkpoint"); ERR_USAGE: a value differs, so the file has
+ * another setup. */
 Status setup_check(const Attr *own, size_t count, const AttrList *theirs, const char *path, const char *what,
                    Error *err);
 

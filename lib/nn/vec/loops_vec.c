@@ -2,8 +2,8 @@
  *
  * A convolution of PIECE interleaved images multiplies each weight by a whole vector of images, whatever the layer's
  * sizes. The sums of one pixel of up to WIDEST output channels stay in registers. The input gradient uses the same
- * loop with the Reach tables of the backward pass and transposed weights. Weight gradients are computed in tiles of
- * outputs and kernel places. */
+ * loop with transposed weights and the backward pass's tables of taps. Weight gradients are computed in tiles of
+ * outputs and kernel elements. */
 #include "nn/loops.h"
 #include "vec/vec.h"
 
@@ -87,7 +87,8 @@ static void direct(const Direct *d)
 
 /* ---- convolutions: weight gradients ---- */
 
-enum { TALL = 4, BROAD = VEC_BYTES == 64 ? 5 : 2 }; /* outputs in a tile; kernel places in a tile */
+/* TALL: outputs in a tile; BROAD: kernel elements in a tile */
+enum { TALL = 4, BROAD = VEC_BYTES == 64 ? 5 : 2 };
 
 INLINE float lanes_sum(VecF v)
 {
@@ -108,15 +109,16 @@ static void bias_sum(const DirectWeights *d, size_t k)
     d->dbias[k] += lanes_sum(sum);
 }
 
-/* Returns the offset in x that kernel place i (channel, row, column) reads for the first output pixel. */
+/* Returns the offset in x of the input that kernel element i (channel, row, column) reads for the first output
+ * pixel. */
 static size_t place(const DirectWeights *d, size_t i)
 {
     const size_t taps = d->size * d->size, c = i / taps, ky = i % taps / d->size, kx = i % d->size;
     return ((c * d->x_rows + ky) * d->x_columns + kx) * ROW;
 }
 
-/* Adds the tile of weight gradients that begins at output k and kernel place i. A tile that extends past the last
- * output or place computes the last one repeatedly and drops the copies. */
+/* Adds the tile of weight gradients that begins at output k and kernel element i. A tile that extends past the last
+ * output or kernel element computes the last one repeatedly and drops the copies. */
 static void weights_tile(const DirectWeights *d, size_t k, size_t i)
 {
     const size_t places = d->channels * d->size * d->size, plane = d->rows * d->columns * ROW;
