@@ -2,8 +2,8 @@
  * (docs/adding-a-compressor.md).
  *
  * encode, decode and merge have no side effects: they read the Call and write only their output. Only settle and
- * train write state. A receiver decodes a payload with nothing but the spec, the shape and the random address. A
- * payload begins with a kind byte, except that of `none`. */
+ * train write state. A receiver decodes a payload with nothing but the spec, the shape and the source of random
+ * numbers (Call.rng). A payload begins with a kind byte, except that of `none`. */
 #ifndef ATOMO_COMPRESSOR_H
 #define ATOMO_COMPRESSOR_H
 

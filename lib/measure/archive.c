@@ -107,7 +107,7 @@ static Status open_vector(Work *w, Dump *d, const Vector *v, FrameRecord *r, Cal
     return OK;
 }
 
-/* Data of `load`, the callback with which codec_plan reads the vectors of a cell. */
+/* Data of `load`, the callback with which codec_plan reads the vectors of a step. */
 typedef struct {
     Dump *dump;
     const Vector **vector; /* `count` entries: the step's vectors */

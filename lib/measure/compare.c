@@ -88,7 +88,7 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
 typedef struct {
     Tally tally;
     size_t vectors, failed; /* vectors measured; vectors left out because the codec failed */
-    size_t begin;           /* index of the pool's first element in pool_x and pool_y */
+    size_t begin;           /* index of the first element of these vectors in pool_x and pool_y */
 } Pool;
 
 typedef struct {
@@ -98,9 +98,9 @@ typedef struct {
     size_t codec;       /* index of the current codec */
     CodecStates states; /* states of the current codec and worker */
     Arena *tallies;
-    CellPlan *plan; /* for each worker: its plan for the current cell */
-    Pool run;       /* pool of all cells so far */
-    /* number of elements now in pool_x and pool_y: of the cell or of the run, depending on Layout.reach */
+    CellPlan *plan; /* for each worker: its plan for the current cell (vectors of one step) */
+    Pool run;       /* sums over all vectors so far */
+    /* number of elements now in pool_x and pool_y: of one step or of all steps so far, depending on Layout.reach */
     size_t pooled;
     size_t vectors; /* vectors done, counted over all codecs; for progress */
     size_t failures;
@@ -158,8 +158,8 @@ static Status open_pool(Engine *e, Pool *p, RecordLevel level)
     return tally_open(&p->tally, level, c->repeats, random, e->tallies, e->err);
 }
 
-/* Computes the Wasserstein distance W1 of the pool's elements. Sorts pool_x and pool_y from p->begin on. Their order
- * may change, because a larger pool that contains these elements is sorted again. */
+/* Computes the Wasserstein distance W1 over the elements of several vectors, which are in pool_x and pool_y from
+ * p->begin on. Sorts them there; a larger pool that contains these elements is sorted again. */
 static Status pool_wasserstein(Engine *e, Pool *p)
 {
     Arena *a = e->b.scratch;
@@ -178,7 +178,7 @@ static Status pool_wasserstein(Engine *e, Pool *p)
     return OK;
 }
 
-/* Writes the record of a pool of vectors; its `error` says how many vectors were left out. */
+/* Writes the record of several vectors measured as one; the record's `error` says how many vectors were left out. */
 static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, double above)
 {
     char text[100];
@@ -221,7 +221,7 @@ static Status plan_cell(Engine *e, const Cell *cell)
     return OK;
 }
 
-/* Adds the time to plan the cell to the cell's encoding time. */
+/* Adds the time to plan a cell (all vectors of a step and worker) to the cell's encoding time. */
 static void count_plan(const Engine *e, Pool *pool)
 {
     const size_t workers = workers_of(e->c);
@@ -249,11 +249,11 @@ static Status take_plans(Engine *e, const Vector *v, const void *const **record)
     return OK;
 }
 
-/* Appends a vector's sums and elements to its cell's pool. */
+/* Appends a vector's sums and elements to the pool of its cell (all vectors of a step and worker). */
 static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *pool)
 {
     tally_append(&pool->tally, tally);
-    /* the Wasserstein distance of a cell with one vector; if the cell has more vectors, run_cell replaces it */
+    /* right if this vector is the only one of its step; else run_cell replaces the distance */
     pool->tally.wasserstein = tally->wasserstein;
     pool->vectors++;
     if (!e->b.pool_x)
@@ -307,7 +307,7 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
     return OK;
 }
 
-/* ---- loops over cells and codecs ---- */
+/* ---- loops over cells (all vectors of a step and worker) and codecs ---- */
 
 static Status run_cell(Engine *e, size_t k)
 {

@@ -20,7 +20,7 @@
 typedef struct {
     size_t codec, place; /* index into the codecs; place in the output, 0 .. compare_places - 1 */
     RecordLevel level;
-    const Vector *vector; /* LEVEL_CELL: the cell's first vector; LEVEL_RUN: the first vector of all */
+    const Vector *vector; /* LEVEL_CELL: the first vector of the step; LEVEL_RUN: the first vector of all */
     size_t vectors;       /* vectors measured, without vectors on which the codec failed */
     Tally tally;          /* undefined if vectors is 0 */
     /* why there is no measurement, or how many vectors are missing from it; NULL: no failure */
@@ -65,8 +65,8 @@ size_t compare_places(const VectorList *vectors);
 enum { POOLED_BYTES = 3 * sizeof(float) };
 
 /* Returns the highest level at which order statistics (wasserstein, percentile classes) fit in `memory` bytes:
- * LEVEL_RUN for all vectors at once, LEVEL_CELL for the largest cell, else LEVEL_VECTOR. Records of higher levels
- * have no order statistics. */
+ * LEVEL_RUN for all vectors at once, LEVEL_CELL for all vectors of any one step and worker, else LEVEL_VECTOR.
+ * Records of higher levels have no order statistics. */
 RecordLevel compare_reach(const VectorList *vectors, uint64_t memory);
 
 /* Runs the comparison. A codec's failure becomes its record's `error`, and `*failures` counts these failures. A

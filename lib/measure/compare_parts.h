@@ -8,18 +8,18 @@
 
 #include <math.h>
 
-/* ---- layout: cells and percentiles, the same for every codec (compare.c) ---- */
+/* ---- layout: cells (all vectors of a step and worker) and percentiles, the same for every codec (compare.c) ---- */
 
 typedef struct {
-    size_t from, to; /* indices of the cell's vectors: from .. to - 1 */
+    size_t from, to; /* indices of the vectors of this step and worker: from .. to - 1 */
     size_t elements;
-    double above; /* 95th percentile of |g| over the cell; NaN: the cell does not fit in memory */
+    double above; /* 95th percentile of |g| over these vectors; NaN: they do not fit in memory */
 } Cell;
 
 typedef struct {
-    Cell *cell;            /* all cells, in output order */
+    Cell *cell;            /* all cells (one for each step and worker), in output order */
     size_t cells, largest; /* number of cells; number of elements of the largest cell */
-    /* indices of all cells in the order in which codecs run: by worker, then step */
+    /* indices into `cell` in the order in which codecs run: by worker, then step */
     size_t *order;
     double *above; /* for each vector: 95th percentile of |g| */
     double above_run;
@@ -127,7 +127,7 @@ typedef struct {
  * errors of loading and of memory. */
 Status plan_make(CellPlan *plan, const Planner *p, const Cell *cell, Arena *a, Error *err);
 
-/* Returns the plan record of v, the next vector of the cell; NULL: no plan. */
+/* Returns the plan record of v, the next vector of the planned step; NULL: no plan. */
 const void *plan_take(CellPlan *plan, const Vector *v);
 
 static inline bool comparison_stopped(const Comparison *c)

@@ -26,7 +26,7 @@ static const float *load(void *data, size_t j, Error *err)
     return s->failed ? NULL : p->x;
 }
 
-/* Opens the step: the cell's vectors that are not raw, with their Calls. */
+/* Opens the Step: the vectors of a cell (one step and worker) that are not sent raw, with their Calls. */
 static Status open_step(Step *step, Source *source, const Cell *cell, Arena *a, Error *err)
 {
     const Planner *p = source->planner;

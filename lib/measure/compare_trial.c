@@ -247,7 +247,8 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)
 {
     const size_t n = c->vectors->largest;
-    const size_t held = c->vectors->count == 1   ? 0 /* x and y hold the only vector, so there is no pool */
+    /* x and y hold the only vector, so no pool of several vectors is needed */
+    const size_t held = c->vectors->count == 1   ? 0
                         : l->reach == LEVEL_RUN  ? c->vectors->elements
                         : l->reach == LEVEL_CELL ? l->largest
                                                  : 0;

@@ -1,8 +1,8 @@
 /* frame.h -- the payload container FILE.atomo, which `encode` writes and `decode` reads (layout: docs/FORMAT.md).
  *
- * A record is one compressed vector: its random address, its tensors and the payload of every round. Each block ends
- * with a checksum, and the file with an end block, so a truncated or altered file is refused, with the offset of the
- * bad block. No length field is trusted: allocations are limited by the size of the file. */
+ * A record is one compressed vector: what selects its random numbers, its tensors and the payload of every round.
+ * Each block ends with a checksum, and the file with an end block, so a truncated or altered file is refused, with
+ * the offset of the bad block. No length field is trusted: allocations are limited by the size of the file. */
 #ifndef ATOMO_FRAME_H
 #define ATOMO_FRAME_H
 

@@ -22,7 +22,8 @@ typedef struct {
     RecordLevel level;
     size_t repeats;  /* number of repeats; R in formulas */
     size_t decoded;  /* repeats that are decoded: R, or 1 if the codec is not random */
-    double n, cells; /* number of elements; number of cells, by which sizes and times are divided */
+    /* number of elements; number of steps of a worker, by which sizes and times are divided */
+    double n, cells;
     double bytes, bytes_min, bytes_max;
     double encode, encode_min, decode, decode_min; /* seconds */
     double entropy;  /* bits, mean over repeats; NaN: the codec does not report them */
@@ -75,7 +76,8 @@ Status tally_repeat(Tally *t, const MeasuredVector *s, size_t r, const float *y)
 /* Computes the sums over repeats; call it after the last tally_repeat. */
 Status tally_spread(Tally *t, const MeasuredVector *s);
 
-/* Adds `part`, which may be of a lower level, to `total`; leaves total's `wasserstein` and `cells` unchanged. */
+/* Adds the tally `part`, which may be of a lower RecordLevel, to `total`; leaves total's `wasserstein` and `cells`
+ * unchanged. */
 void tally_append(Tally *total, const Tally *part);
 
 typedef enum {
@@ -89,7 +91,7 @@ typedef struct {
     MetricForm form;
     double (*of)(const Tally *t); /* NULL: the value is a member of the Tally, in seconds for FORM_TIME */
     size_t at;                    /* the member's offset */
-    bool per_cell;                /* the member is divided by the number of cells */
+    bool per_cell;                /* the member is divided by Tally.cells */
 } Metric;
 
 extern const Metric metrics[];               /* in the order in which results are printed; ends in {0} */

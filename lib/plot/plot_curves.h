@@ -31,14 +31,15 @@ typedef struct {
     const char *const *column;                    /* up to CURVE_COLUMNS, ends in NULL */
     bool (*follows)(const Curves *c, size_t row); /* true: the row belongs to the curve of the row before */
 
-    /* Refuses values that inspect does not write, and sets the curve's trait; NaN: the curve is not drawn. */
+    /* Refuses values that inspect does not write, and sets the curve's trait, the number by which curves are
+     * ordered; NaN: the curve is not drawn. */
     Status (*check)(const Curves *all, Curve *c, Error *err);
     const char *none;                /* the message if no curve can be drawn */
     bool (*typical)(const Curve *c); /* false: the curve is left out, unless it is false for all curves */
 } CurveKind;
 
 /* Finds the curves and their roles, and chooses the curves to draw: all with a name, and at most DRAWN_MAX
- * without, evenly spaced. Ignores rows without a number in the last column, and rows of a band in a
+ * without, evenly spaced. Ignores rows without a number in the last column, and rows of a band of quartiles in a
  * FIGURE.plot.csv. */
 Status curves_find(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err);
 

@@ -28,8 +28,9 @@ static double middle(const Curves *all, size_t row)
     return 0.5 * all->column[LOW][row] + 0.5 * all->column[HIGH][row];
 }
 
-/* Computes the tensor's mean and deviation as if each element were at the middle of its bin. The trait is the
- * distance of the outermost elements from the mean, in standard deviations; NaN if all elements are equal. */
+/* Computes the tensor's mean and deviation as if each element were at the middle of its bin. The curve's trait (by
+ * which curves are ordered) is the distance of the outermost elements from the mean, in standard deviations; NaN
+ * if all elements are equal. */
 static Status check_curve(const Curves *all, Curve *c, Error *err)
 {
     double sum = 0, squares = 0;
@@ -126,7 +127,8 @@ static Value *put_curve(Value *row, const Curves *all, const Curve *c)
     return row;
 }
 
-/* The band has STEPS places per standard deviation, up to REACH standard deviations on both sides of the mean. */
+/* The band of quartiles is computed at STEPS points per standard deviation, up to REACH standard deviations on
+ * both sides of the mean. */
 enum { REACH = 12, STEPS = 4, PLACES = 2 * REACH * STEPS + 1 };
 
 static Value *put_band(Value *row, const Curves *all, double *room)

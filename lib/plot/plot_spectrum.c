@@ -28,8 +28,8 @@ static bool follows(const Curves *c, size_t row)
 
 enum { START = 10 };
 
-/* Requires values that are finite and not negative, and indices 1, 2, .. The trait is the mean of the first START
- * values over the largest: a large trait is a slow decay. */
+/* Requires values that are finite and not negative, and indices 1, 2, .. The curve's trait (by which curves are
+ * ordered) is the mean of the first START values over the largest: a large trait is a slow decay. */
 static Status check_curve(const Curves *all, Curve *c, Error *err)
 {
     const double *value = all->column[VALUE] + c->row, *index = all->column[INDEX] + c->row;
@@ -72,7 +72,7 @@ static Value *put_curve(Value *row, const Curves *all, const Curve *c)
     return row;
 }
 
-/* Writes the band, as far as at least half of the curves have values. */
+/* Writes the band of quartiles over all curves, as far as at least half of the curves have values. */
 static Value *put_band(Value *row, const Curves *all, size_t longest, double *room)
 {
     const double *value = all->column[VALUE];

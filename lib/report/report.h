@@ -103,7 +103,8 @@ char *report_json_row(const Column *columns, size_t count, const Value *row, Are
 /* Sets facts to version, revision, CPU model, instruction set, OS, library versions and BLAS kernels. */
 Status report_about(Fact **facts, size_t *count, Arena *a, Error *err);
 
-enum { FACTS_SPARE = 16 }; /* free places behind the `count` facts of report_about and report_meta */
+/* number of free entries after the `count` facts of report_about and report_meta */
+enum { FACTS_SPARE = 16 };
 
 /* Sets facts to those of report_about, then command line, seed, threads and start time. argv[0] is the command's
  * name. */

@@ -1,8 +1,8 @@
 /* report_compare.h -- a comparison's records as rows: their columns, the fields that commands add, and the rows
  * and columns that tables show.
  *
- * Rows are ordered by place (compare.h), then by codec. A row is filled from a Record, or from a line of a
- * journal. */
+ * Rows are ordered by place (position of the record, compare.h), then by codec. A row is filled from a Record, or
+ * from a line of a journal. */
 #ifndef ATOMO_REPORT_COMPARE_H
 #define ATOMO_REPORT_COMPARE_H
 
@@ -19,7 +19,7 @@ typedef struct {
     size_t column_count, compressor, verdict, error, leading;
     Value *rows;          /* [places][codecs][column_count] */
     bool *have;           /* [places][codecs] */
-    const Vector **first; /* (places) first vector that the record at the place is about */
+    const Vector **first; /* (places) for each record position: the first vector that the record is about */
     RecordLevel *level;   /* (places) */
     Arena *a;
 } Results;

@@ -6,8 +6,8 @@
 #include "report/report_stored.h"
 
 typedef enum {
-    ROW_LEAD,  /* results over the whole selection */
-    ROW_MORE,  /* details: single tensors, steps with a test */
+    ROW_LEAD,  /* rows shown first: results over the whole selection */
+    ROW_MORE,  /* rows shown on request: single tensors, steps with a test */
     ROW_COUNT, /* not shown but counted, as there are too many: steps between tests */
 } RowRank;
 

@@ -49,7 +49,7 @@ typedef struct {
     double (*level_of)(const double *lambda, size_t n, double budget, Arena *scratch);
     /* Encodes one draw of a codec, and decodes its payload to y. */
     Status (*draw)(const Call *c, const float *x, Buf *payload, float *y);
-    /* t_i of the paper's estimator (2): true with probability p */
+    /* Decides whether atom i is kept (t_i of the paper's estimator (2)): true with probability p. */
     bool (*keep)(const Rng *rng, uint64_t i, double p);
     /* Lemma 8's construction: from a feasible q with q[0] < 1, for descending lambda that are s-unbalanced at 0,
      * makes a p with p[0] = 1. */

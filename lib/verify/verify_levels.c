@@ -168,13 +168,14 @@ double least_by_descent(const double *lambda, size_t n, double budget)
 
 /* ---- sums over the probabilities at a level ---- */
 
-/* waterfill.h counts an element as light up to level * BALANCED. */
+/* waterfill.h counts an element as light (p < 1) up to level * BALANCED. */
 #define BALANCED (1 + 4 * DBL_EPSILON)
 
 typedef struct {
     const float *x;
     size_t n;
-    /* root: sqrt(mu) by the paper's equation (16), from the number of heavy elements and the sum of the light ones */
+    /* root: sqrt(mu) by the paper's equation (16), from the number of heavy elements (p = 1) and the sum of the
+     * light ones (p < 1) */
     double tau, root;
     double bound; /* Lemma 9's lower bound on p, divided by lambda^2 */
     Spent *part;  /* one for each block */

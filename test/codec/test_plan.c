@@ -176,7 +176,7 @@ static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
         check(ms[VECTORS] - sum > 19.999);
     }
     check(least < 15);
-    check(w.encode_ms[CELLS * (VECTORS + 1)] >= 20); /* the record of all cells is a mean per step */
+    check(w.encode_ms[CELLS * (VECTORS + 1)] >= 20); /* the record of the whole run has means per step */
     arena_close(w.a);
 }
 

@@ -222,9 +222,9 @@ static void merged_payloads_of_other_lengths_are_refused(void **state)
     team_close(&m);
 }
 
-/* Buckets depend on the random address that workers share: they are the same for all workers and differ between
- * steps and repeats. (The released code uses a hash that each Python process seeds anew, so another process cannot
- * decode its payloads.) */
+/* An element's bucket depends on the random numbers that workers share: it is the same for all workers and differs
+ * between steps and repeats. (The released code uses a hash that each Python process seeds anew, so another
+ * process cannot decode its payloads.) */
 static void hash_is_seeded_by_what_all_workers_share(void **state)
 {
     (void)state;

@@ -292,7 +292,7 @@ static void a_sample_learns_nearly_the_same(void **state)
     for (size_t j = 0; j < 6; j++)
         check_near((double)one.cluster[j].centre, (double)all.cluster[j].centre, 0.25);
     learn(r, &few, N, 1);
-    check(!memcmp(&one, &r->m, sizeof one)); /* the sample depends only on the random address */
+    check(!memcmp(&one, &r->m, sizeof one)); /* the sample depends on the random numbers only */
     learn(r, &few, N, 2);
     check(memcmp(&one, &r->m, sizeof one) != 0);
     arena_close(r->a);

@@ -11,7 +11,8 @@ static Arena *forever;
 
 /* ---- curves ---- */
 
-/* A curve's points are computed from a histogram; each must equal sums over single magnitudes at its level. */
+/* The points of a curve of bits and variance are computed from a histogram; each must equal sums over single
+ * magnitudes at its water level. */
 static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
 {
     (void)state;

@@ -171,7 +171,8 @@ static void check_certificate(Model *m, const char *inner, double bits)
         check_rel(spent, bits * (double)m->elements, 2e-3);
     const double planned = sum_variances(chosen, m->count);
     const bool rounded =
-        strstr(inner, "qsgd"); /* rounded vectors: the curve jumps from all atoms to the raw tensor */
+        /* with rounded vectors, the curve of bits and variance jumps from all atoms to the raw tensor */
+        strstr(inner, "qsgd");
     check(planned <= (rounded ? 1.6 : 1.05) * bound && planned >= bound * (1 - 1e-12));
     /* planned bits and rounding noise hold for random singular vectors only, so the limits are wide */
     if (rounded)
@@ -317,8 +318,8 @@ static void one_step_has_less_variance_than_entry_or_svd(void **state)
 }
 
 /* At 1 bit per element the variance must be below 0.53 |g|^2. A payload holds two index sets in Golomb codes, of
- * heavy and of light atoms. With ideal index codes (log2 of the number of possible sets) the least variance would
- * be 0.522 |g|^2; with a single set for all atoms, 0.494 |g|^2. */
+ * heavy (p = 1) and of light (p < 1) atoms. With ideal index codes (log2 of the number of possible sets) the least
+ * variance would be 0.522 |g|^2; with a single set for all atoms, 0.494 |g|^2. */
 static void resnet_at_one_bit(void **state)
 {
     (void)state;

@@ -168,7 +168,7 @@ static void defect_7_the_merged_estimate_is_the_sum_of_so_many_workers(void **st
     arena_close(r.a);
 }
 
-/* Defect 7, second part: each worker drew its own Q. Here all draw the same. */
+/* Defect 7, second part: each worker drew its own Q. Here all workers draw the same Q. */
 static void defect_7_all_workers_draw_the_same_directions(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void *
     check(!memcmp(r.state[0], r.heard[1].data + 2, codec_state_size(&r.call[0])));
     ring_step(&r, 1);
     const Bytes first = r.sent[1][0];
-    ring_step(&r, 2); /* a warm start draws nothing, so another step's random address changes no byte */
+    ring_step(&r, 2); /* a warm start draws nothing, so the random numbers of another step change no byte */
     check(!memcmp(first.data, r.sent[1][0].data, first.size));
     arena_close(r.a);
 }

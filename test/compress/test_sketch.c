@@ -14,7 +14,7 @@ static double median_of(float *v, size_t rows)
     return rows % 2 ? (double)v[rows / 2] : 0.5 * ((double)v[rows / 2 - 1] + (double)v[rows / 2]);
 }
 
-/* ---- cells and estimates ---- */
+/* ---- cells (bucket sums) and estimates ---- */
 
 typedef struct {
     size_t rows, cols, tables;

@@ -107,9 +107,8 @@ static void probabilities_are_optimal_in_each_basis(void **state)
     }
 }
 
-/* With exact phases the weights would be the amplitudes. 64 phases raise the weights by a mean factor of
- * tan(t) / t, t = pi / 64, and E |estimate|^2 by this factor squared, 0.16 %, or by less where many atoms are
- * heavy. */
+/* With exact phases the weights would be the amplitudes. 64 phases raise the weights by a mean factor of tan(t) /
+ * t, t = pi / 64, and E |estimate|^2 by this factor squared, 0.16 %, or by less where many atoms are always kept. */
 static void sixty_four_phases_cost_next_to_nothing(void **state)
 {
     (void)state;

@@ -30,7 +30,8 @@ static void pooled_figures_are_those_of_the_joined_vector(void **state)
     }
     check(value(&pooled, "wasserstein") > 0 && value(&pooled, "elem_error_big") > 0);
     check_rel(value(&pooled, "bytes"), value(joined, "bytes") + 2, 0);
-    check_same_figures(kept(w, 1, 0), joined); /* a cell of one vector has that vector's metrics */
+    /* the record of a step with one vector has the metrics of that vector */
+    check_same_figures(kept(w, 1, 0), joined);
 }
 
 /* In the record of all cells (a cell is a step of a worker), sizes are means over cells, errors are sums. */
@@ -121,7 +122,7 @@ static void too_little_memory_costs_pooled_order_statistics(void **state)
     open_world(1, 1);
 }
 
-/* Sorting the pooled values of the whole run must not change the metrics of its cells. */
+/* Sorting the pooled values of the whole run must not change the metrics of single steps. */
 static void memory_does_not_change_what_both_have(void **state)
 {
     (void)state;

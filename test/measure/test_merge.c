@@ -15,7 +15,7 @@ typedef struct {
     VectorList list;
     const Codec *codec;
     Comparison c;
-    Tally kept[KEPT]; /* by place: vector a, vector b, both as one vector */
+    Tally kept[KEPT]; /* in output order: vector a, vector b, both as one vector */
     char error[KEPT][120];
     size_t records, failures, loads, fail_at, stop_at;
     bool same; /* true: every worker has worker 0's gradient */

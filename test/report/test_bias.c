@@ -126,7 +126,7 @@ static void intervals_hold_the_value_19_times_in_20(void **state)
                 varied += se[m][k][s] > 1e-6 * fabs(truth);
                 check(!fixed || se[m][k][s] == 0);
             }
-            /* metrics that are the same in every draw, such as eden's gain and size, have no interval */
+            /* skips metrics that are the same in every draw, such as eden's gain and size */
             if (varied < SEEDS)
                 continue;
             check(held >= 180 && held <= (wide ? 200 : 198));

@@ -47,9 +47,9 @@ static const size_t *side_run(const Indices *set, size_t block, size_t *count)
     return s->index;
 }
 
-/* Writes the indices of the kept heavy or light atoms. If a list of all these indices takes at most a byte for
- * each of the n atoms, collects them in a list first; else finds the indices block by block while they are
- * written. */
+/* Writes the indices of the kept atoms, heavy (p = 1) or light (p < 1). If a list of all these indices takes at
+ * most a byte for each of the n atoms, collects them in a list first; else finds the indices block by block while
+ * they are written. */
 Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out)
 {
     const size_t n = side->n, blocks = blocks_of(n);

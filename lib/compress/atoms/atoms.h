@@ -50,15 +50,15 @@ typedef struct {
 } AtomPiece;
 
 typedef struct {
-    float tau;    /* number of heavy atoms (|x| > tau, p = 1), which are always kept */
-    size_t heavy; /* expected number of kept light atoms (p < 1) */
-    double light; /* expected number of light atoms that are kept */
+    float tau;    /* the water level; 0: every non-zero atom has p = 1 */
+    size_t heavy; /* number of heavy atoms (|x| > tau, p = 1), which are always kept */
+    double light; /* expected number of light atoms (p < 1) that are kept */
     size_t count; /* number of atoms kept; set by atoms_toss */
     struct Candidates *from;
 } AtomDraw;
 
-/* Finds the water level tau for the n coefficients x, and the expected numbers of heavy and light atoms.
- * ERR_NUMERIC: tau is beyond float32. */
+/* Finds the water level tau for the n coefficients x, the number of heavy atoms (p = 1) and the expected number of
+ * kept light atoms (p < 1). ERR_NUMERIC: tau is beyond float32. */
 Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n, AtomDraw *draw);
 
 /* Draws the atoms. Independent draws use random word i of c->rng for element i; a systematic draw uses one random
@@ -71,8 +71,8 @@ AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 
 /* ---- expected bits and variance: atoms_cost.c ---- */
 
-/* Returns the expected payload bits of a draw from n atoms: `heavy` heavy atoms, and `light` light atoms expected to
- * be kept. */
+/* Returns the expected payload bits of a draw from n atoms: `heavy` heavy atoms (p = 1), and `light` light atoms
+ * (p < 1) expected to be kept. */
 double atoms_bits(size_t n, double heavy, double light);
 /* returns the expected bits of a payload's list of light atoms (p < 1) alone */
 double atoms_light_bits(size_t n, double light);
@@ -129,10 +129,10 @@ typedef struct {
 
 Status atom_side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side);
 
-/* Returns the number of heavy atoms. */
+/* Returns the number of heavy atoms (p = 1). */
 size_t atom_side_count_heavy(const AtomSide *side);
 
-/* Writes the indices of the heavy or the light atoms, `count` of them. */
+/* Writes the indices of the kept atoms, heavy (p = 1) or light (p < 1), `count` of them. */
 Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out);
 
 /* Reads a set of atom indices below n. If the bytes do not code a set, sets in->bad and returns OK. */

@@ -2,8 +2,9 @@
  * number of bits, and at many levels (the curve).
  *
  * Levels are searched on a profile of the magnitudes: counts and sums in bins of the float's leading bits without
- * the sign. At a bin's lower edge v, three numbers are exact: the number of heavy atoms, the expected number of
- * light atoms S1 / v, and the variance v S1 - S2. S1 and S2 are the sums of |x| and x^2 over |x| < v. */
+ * the sign. At a bin's lower edge v, three numbers are exact: the number of heavy atoms (p = 1), the expected
+ * number of kept light atoms (p < 1) S1 / v, and the variance v S1 - S2. S1 and S2 are the sums of |x| and x^2
+ * over |x| < v. */
 #include "compress/atoms/atoms.h"
 
 #include "num/phase.h"

@@ -1,4 +1,4 @@
-/* basis.h -- ATOMO in an orthonormal basis: a codec of this family supplies the transform T; basis.c does the rest.
+/* basis.h -- ATOMO in an orthonormal basis: a codec supplies the transform T; basis.c does the rest.
  *
  *     coefficients = T x; the payload is a draw of them (atoms.h); x^ = T' (decoded coefficients)
  *
@@ -18,7 +18,7 @@ typedef struct {
     /* Transforms x (n) to coef (n), not in place; NULL: the elements are the atoms. */
     Status (*forward)(const Call *c, const float *x, float *coef);
     Status (*inverse)(const Call *c, float *coef, float *x); /* may overwrite coef */
-    bool light; /* payloads consist of a light list only (AtomCoder) */
+    bool light; /* true: payloads list light atoms (p < 1) only */
 } Basis;
 
 /* The parameters that all codecs in an orthonormal basis share; the first member of a codec's parameters. */

@@ -15,7 +15,7 @@ enum { WAVE = 16 }; /* number of blocks that are drawn at once */
 
 typedef struct Candidates Candidates;
 
-/* Draws a block's atoms into the slot, which has room for a whole block. */
+/* Draws a block's atoms into `slot`, which has room for a whole block. */
 typedef void BlockDraw(const Candidates *d, size_t block, AtomPiece *slot);
 
 struct Candidates {
@@ -29,7 +29,7 @@ struct Candidates {
     uint64_t *kept;   /* a dense draw's bits: bit i % 64 of word i / 64 is set if element i is kept */
     AtomPiece slot[WAVE];
     size_t wave;       /* the block of slot 0 */
-    BlockDraw *filler; /* the function that fills a slot */
+    BlockDraw *filler; /* the function that draws a block's atoms into a slot */
     /* for each block: sum of p before it, modulo 1, in units of 2^-64; only for systematic draws */
     uint64_t *mass;
     uint64_t offset; /* the offset of a systematic draw, in units of 2^-64 */

@@ -123,7 +123,7 @@ typedef struct {
     Places heavy, light;
     const uint8_t *value, *phase;
     float tau;
-    double least, most; /* least and largest |z| of the heavy atoms */
+    double least, most; /* least and largest |z| of the heavy atoms (p = 1) */
 } ReadPhases;
 
 /* Returns the index of the set's member k. On entry *block is the block of member k - 1 (0 for k = 0); on return it
@@ -181,7 +181,7 @@ static Status take_light(const Call *c, Reader *in, const FourierSpectrum *s, Re
         return payload_bad(c, "a real atom has a phase other than 0 and a half turn");
     if (!bits_finish(&r))
         return payload_bad(c, "padding behind the phases is not zero");
-    /* a heavy atom has gauge > tau, and |z| >= PHASE_LEAST_RHO gauge */
+    /* a heavy atom (p = 1) has gauge > tau, and |z| >= PHASE_LEAST_RHO gauge */
     if (kept->least < (double)kept->tau * PHASE_LEAST_RHO - 2 * (double)FLT_TRUE_MIN)
         return payload_bad(c, "a coefficient under the common magnitude travels as floats");
     return OK;
@@ -260,8 +260,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return basis_check_range(c, (Bytes){out->data + start, out->size - start});
 }
 
-/* Returns the sum over light atoms of gauge tau - |z|^2, the variance of an atom that is kept with p = gauge / tau
- * and then has amplitude tau. */
+/* Returns the sum over light atoms (p < 1) of gauge tau - |z|^2, the variance of an atom that is kept with p =
+ * gauge / tau and then has amplitude tau. */
 static double spread(const FourierDraw *d, AtomMoments *m)
 {
     double sum = 0;

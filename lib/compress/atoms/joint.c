@@ -26,8 +26,9 @@ static const Codec *codec_of(const Codec *self, int i)
     return i ? self->other : self->inner;
 }
 
-/* Turns the curves of one tensor into offers. joint alone adds the bits of the byte that names the codec. The second
- * codec may have no curve for a tensor: svd has none for matrices too large for LAPACK. */
+/* Turns the curves (bits against variance) of one tensor into offers. If the spec is joint alone, adds the bits of
+ * the byte that names the codec. The second codec may have no curve for a tensor: svd has none for matrices too
+ * large for LAPACK. */
 static Status make_offers(const Call *c, const float *x, CurvePoint *const room[OFFER_CODECS], Arena *a,
                           Offers *o)
 {

@@ -1,6 +1,6 @@
-/* lq.c -- quantisation to {-N, 0, N} with N = |g|_q: ATOMO at the budget s = |g|_1 / |g|_q, at which no atom is heavy
- * (Wang et al. 2018, Theorem 5). q = 2 is 1-bit QSGD, q = inf is TernGrad. The payload is a light list (atoms.h) with
- * tau = N. */
+/* lq.c -- quantisation to {-N, 0, N} with N = |g|_q: ATOMO at the budget s = |g|_1 / |g|_q, at which no atom has
+ * |x| above the water level tau (Wang et al. 2018, Theorem 5). q = 2 is 1-bit QSGD, q = inf is TernGrad. The
+ * payload is a list of light atoms (p < 1; atoms.h) with tau = N. */
 #include "compress/atoms/basis.h"
 #include "vec/kernels.h"
 #include "base/parallel.h"

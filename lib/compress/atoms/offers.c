@@ -16,7 +16,7 @@ static const CurvePoint *corner(const Offers *o, size_t k)
     return &o->item[o->corner[k]].at;
 }
 
-/* Returns the variance saved per bit between two points. */
+/* Returns the variance saved per bit between two points of a curve. */
 static double saving(const CurvePoint *from, const CurvePoint *to)
 {
     return (from->variance - to->variance) / (to->bits - from->bits);
@@ -150,7 +150,7 @@ static Multiplier find_multiplier(const Market *m, double bits)
 typedef struct {
     double bits, variance;
     size_t cut;    /* the first tensor whose next hull corner did not fit in the budget; `tensors`: none */
-    size_t corner; /* the last corner of that tensor that fits */
+    size_t corner; /* the last hull corner of this tensor that fits in the budget */
 } Spending;
 
 /* Moves tensors without a fixed offer along the corners of their hulls, one tensor after another, while the corners

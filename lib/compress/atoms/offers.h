@@ -16,7 +16,7 @@
 
 typedef struct {
     CurvePoint at;
-    int codec; /* 0 or 1: the curve that has this point */
+    int codec; /* index (0 or 1) of the codec whose curve has this point */
 } Offer;
 
 /* All offers for one tensor: points of one or two curves. */

@@ -59,10 +59,10 @@ enum { PIECES = 64 };
 
 typedef struct {
     const Entries *entries;
-    Bins *piece; /* one for each piece */
+    Bins *piece; /* the bins of each piece of the vector */
     size_t pieces;
     uint64_t prefix;  /* only entries whose bits above the digit equal this prefix are counted */
-    int shift, width; /* position and width of the digit, in bits */
+    int shift, width; /* the digit by which entries are counted: position and width in bits */
 } Count;
 
 static void count_piece(void *data, size_t p)
@@ -84,7 +84,8 @@ static void count_piece(void *data, size_t p)
     }
 }
 
-/* Counts the entries of all pieces by their digit, and adds up the pieces' bins in order into piece[0]. */
+/* Counts the entries of all pieces of the vector by their digit (`width` bits from bit `shift` on), and adds up
+ * the pieces' bins in order into piece[0]. */
 static void count_digit(Count *c, int threads)
 {
     parallel_for(threads, c->pieces, count_piece, c);

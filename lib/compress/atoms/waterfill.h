@@ -13,7 +13,7 @@
 typedef struct {
     double tau;   /* 0: every non-zero entry is kept; zeros never are */
     size_t heavy; /* number of entries above the level */
-    double tail;  /* sum of |lambda| over the entries that are not heavy */
+    double tail;  /* sum of |lambda| over the entries that are not above the level */
 } Level;
 
 /* Finds the level of the entries x (n). budget > 0, entries finite, their sum within double's range. O(n); the result

@@ -28,9 +28,9 @@ typedef struct {
 typedef struct {
     const float *x;
     size_t n, pieces;
-    Bins *piece;      /* one for each piece */
+    Bins *piece;      /* the bins of each piece of the vector */
     uint32_t prefix;  /* only entries whose bits above the digit equal this prefix are counted */
-    int shift, width; /* position and width of the digit, in bits */
+    int shift, width; /* the digit by which entries are counted: position and width in bits */
 } Count;
 
 static void count_piece(void *data, size_t p)
@@ -52,7 +52,8 @@ static void count_piece(void *data, size_t p)
     }
 }
 
-/* Counts the entries of all pieces by their digit, and adds up the pieces' bins in order into piece[0]. */
+/* Counts the entries of all pieces of the vector by their digit (`width` bits from bit `shift` on), and adds up
+ * the pieces' bins in order into piece[0]. */
 static void count_digit(Count *c, int threads)
 {
     parallel_for(threads, c->pieces, count_piece, c);
@@ -128,7 +129,7 @@ typedef struct {
     float *slot[WAVE];
     size_t found[WAVE];
     double sum[WAVE][3];
-    float *between; /* the entries in the range, so far */
+    float *between; /* the entries from `low` to `high` found so far */
     size_t count, room;
     Under under;
     double squares; /* sum of the squares of all entries */
@@ -152,7 +153,7 @@ static void settle_slot(Range *r, size_t slot)
     r->squares += r->sum[slot][2];
 }
 
-/* Adds up the entries below the range, and collects those in it; false: out of memory. */
+/* Adds up the entries below r->low, and collects the entries from r->low to r->high; false: out of memory. */
 static bool gather(Range *r, int threads, Arena *scratch)
 {
     const size_t blocks = blocks_of(r->n);
@@ -172,7 +173,7 @@ static bool gather(Range *r, int threads, Arena *scratch)
     return true;
 }
 
-/* True if the water level lies in the range, and all entries in the range were collected. */
+/* True if the water level lies between r->low and r->high, and all entries in this range were collected. */
 static bool holds_level(const Range *r, double variance)
 {
     Under u = r->under;

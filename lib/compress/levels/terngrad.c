@@ -54,7 +54,7 @@ typedef struct {
     float *decoded, scale;
     uint8_t *out;
     const uint8_t *in;
-    bool *bad; /* for each piece: true if its trits are bad */
+    bool *bad; /* for each piece of the vector: true if its trits (codes 0, 1, 2) are bad */
     Codes codes;
 } TerngradJob;
 

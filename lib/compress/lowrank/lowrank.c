@@ -3,8 +3,9 @@
  *
  *     kind:8 = 1  { p:f32 } x rank rows        P = M Q, column by column; merged as in addends.h
  *
- * Q (cols, rank) has independent normal entries of variance 1 / rank, so E Q Q' is the identity. Q follows from the
- * random address: only P is sent. Sent raw: tensors of rank 0 and 1, and matrices whose P is not shorter. */
+ * Q (cols, rank) has independent normal entries of variance 1 / rank, so E Q Q' is the identity. Q follows from
+ * random numbers that receivers draw too: only P is sent. Sent raw: tensors of rank 0 and 1, and matrices whose P
+ * is not shorter. */
 #include "compress/lowrank/addends.h"
 #include "vec/kernels.h"
 #include "num/linalg.h"

@@ -20,7 +20,7 @@ typedef struct {
     float *y;
     uint8_t *out;
     const uint8_t *in;
-    BlockResult *result; /* for each piece: the worst result of its blocks */
+    BlockResult *result; /* for each piece (2^16 elements): the worst result of its blocks */
 } BlocksJob;
 
 /* ---- sizes ---- */
@@ -41,7 +41,8 @@ static size_t all_bytes(const RotatedBlocks *s, size_t n)
     return (pieces - 1) * piece_bytes(s, BLOCK) + piece_bytes(s, rotation_piece(n, pieces - 1));
 }
 
-/* Counts blocks: a full piece is one block; the last piece may have several. */
+/* Returns the number of blocks of n elements: a full piece (2^16 elements) is one block; the last piece may have
+ * several. */
 size_t blocks_count(size_t n)
 {
     const size_t pieces = rotation_pieces(n);

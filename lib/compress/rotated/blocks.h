@@ -30,7 +30,7 @@ typedef struct {
     /* piece: number of the piece of 2^16 elements, which selects the block's random words; index: number of the
      * block in the vector */
     size_t n, piece, index;
-    Rotation rotation; /* .at: the block's first element in its piece */
+    Rotation rotation; /* .at: index of the block's first element in its piece of 2^16 elements */
 } RotatedBlock;
 
 typedef struct RotatedBlocks {

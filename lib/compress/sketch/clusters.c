@@ -18,7 +18,7 @@ double log2_whole(uint64_t v)
 
 /* ---- clustering the values of one sign ---- */
 
-/* The magnitudes of x <= 0 or of x > 0 in rising order, and the clusters found. */
+/* The magnitudes of one sign (x <= 0 or x > 0) in rising order, and the clusters found. */
 typedef struct {
     const float *value;
     size_t n, all; /* number of values of this sign; of the whole sample */

@@ -15,7 +15,7 @@ enum {
 typedef struct {
     const Call *c;
     SketchKind kind;
-    size_t n, rows, cols, width; /* width: cells of a row, in all its tables together */
+    size_t n, rows, cols, width; /* width: number of sums in a row, in all its tables together */
 } Sketch;
 
 /* ---- sizes ---- */
@@ -147,8 +147,8 @@ typedef struct {
     Picks kept;
 } SketchEstimate;
 
-/* Sets v (n) to the cells of elements at .. at + n - 1 in a row, times their signs for SKETCH_SIGNED; sets w (n),
- * unless NULL, to their cells in the second table. */
+/* Sets v (n) to the cells (bucket sums) that elements at .. at + n - 1 hash to in a row, times the elements' signs
+ * for SKETCH_SIGNED; sets w (n), unless NULL, to the elements' cells in the second table. */
 static void cells_of_row(const SketchEstimate *e, size_t row, const RowHash *h, size_t at, size_t n, float *v,
                          float *w)
 {
@@ -243,8 +243,8 @@ static bool is_sum(uint32_t bits, uint32_t mask, uint32_t never)
     return (bits & mask) < 0x7f800000u && bits != never;
 }
 
-/* Returns the cells; NULL: a cell holds no possible sum. Sums of positive or negative parts are not negative. No
- * sum is -0, but raw floats may be -0. */
+/* Returns the cells (bucket sums) of a payload; NULL: a cell holds no possible sum. Sums of positive or negative
+ * parts are not negative. No sum is -0, but raw floats may be -0. */
 static const uint8_t *check_cells(const Sketch *s, const uint8_t *cell, size_t cells)
 {
     const bool raw = goes_raw(s);

@@ -11,7 +11,8 @@
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 
-/* The sum in a cell, and the estimate of an element from its cells, one in each row. */
+/* The sum that a cell (a hash bucket in one row) holds, and the estimate of an element from its cells, one in each
+ * row. */
 typedef enum {
     /* sum of elements times random signs; estimate: median over rows of the cell times the sign */
     SKETCH_SIGNED,

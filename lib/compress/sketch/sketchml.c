@@ -59,7 +59,7 @@ static size_t bound(const Call *c)
 /* ---- groups ---- */
 
 typedef struct {
-    size_t count, cols; /* number of members; cells of a row */
+    size_t count, cols; /* number of members (elements); number of cells of a row */
     size_t first, bins; /* the group's bins are first .. first + bins - 1, numbered within the group's sign */
     int side, width;    /* width: bits of a cell */
     uint32_t *key;      /* `count` entries: indices of the group's members, rising */
@@ -95,7 +95,7 @@ static void groups_cut(BinGroups *groups, const QuantileBins *bins, const Sketch
     }
 }
 
-/* Sets a group's number of members, and the number of cells in a row that follows from it. */
+/* Sets a group's number of members (elements), and the number of cells in a row that follows from it. */
 static void group_size(BinGroup *g, const Sketchml *p, size_t count)
 {
     const double cols = ceil(p->cols * (double)count);
@@ -299,7 +299,7 @@ static void place_block(void *data, size_t block)
         }
 }
 
-/* Computes one row of one group's cells. */
+/* Computes one row of one group's cells: a cell is the least bin of the members that hash to it. */
 static void fill_row(void *data, size_t piece)
 {
     const GroupJob *job = data;
@@ -449,7 +449,8 @@ static Status take_cells(const Call *c, Reader *r, BinGroup *g)
     return good ? OK : payload_bad(c, "cells that no encoder writes");
 }
 
-/* Sets bin (n) to the largest of each member's cells, for n members from member i on. */
+/* Sets bin (n) to the estimated bins of n members (elements) of a group from member i on: for each member the
+ * largest of its cells. */
 static void query_run(const Call *c, const BinGroup *g, size_t i, size_t n, const uint32_t at[MEMBERS_RUN],
                       uint8_t bin[MEMBERS_RUN])
 {

@@ -1,11 +1,11 @@
 /* randk.c -- k of n elements times n/k, all subsets equally likely (random sparsification with a fixed number of
  * elements: Konecny and Richtarik 2018; Stich, Cordonnier, Jaggi 2018).
  *
- *     kind:8  { x:f32 } x k                      their indices follow from the random address (subset.h)
+ *     kind:8  { x:f32 } x k                      their indices follow from the random numbers (subset.h)
  *     merged: kind:8  workers:varint  { sum:f32 } x k        shared=on: all workers send the same elements
  *
- * k = max(1, floor(ratio n + 1/2)) depends on spec and shape only. The factor is n/k with this k, so the estimate is
- * unbiased even if ratio n is not an integer. With k = n the tensor is sent raw. */
+ * k = max(1, floor(ratio n + 1/2)) depends on spec and shape only. The factor is n/k with this k, so the estimate
+ * is unbiased even if ratio n is not an integer. With k = n the tensor is sent raw. */
 #include "codec/compressor.h"
 #include "base/parallel.h"
 #include "num/subset.h"
