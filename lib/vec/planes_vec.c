@@ -2,7 +2,7 @@
  * codes. 32-bit codes are handled one byte of the code at a time. */
 #include "vec/lane.h"
 
-/* ---- one plane of 64 bytes ---- */
+/* ---- groups of 64 codes of a byte each: bit k of the 64 bytes is one word, plane k ---- */
 
 #if VEC_BYTES == 64
 

@@ -29,7 +29,7 @@ static void rewinding_gives_the_same_memory_again(void **state)
     const ArenaMark mark = arena_mark(a);
     const size_t used = arena_used(a);
     void *first = NEW(a, char, 1000);
-    NEW(a, char, 10 << 20); /* beyond the first chunk */
+    NEW(a, char, 10 << 20); /* larger than the arena's first chunk, so a second chunk is needed */
     check(arena_used(a) > used + (10 << 20));
     arena_rewind(a, mark);
     check(arena_used(a) == used);
@@ -77,7 +77,7 @@ static void a_limit_is_kept_and_named(void **state)
     check(!NEW(a, char, 1 << 20));
     assert_int_equal(arena_fail(a, &err), ERR_MEMORY);
     check(strstr(err.text, "1048576 bytes"));
-    check(NEW(a, char, 1 << 18)); /* a smaller block still fits */
+    check(NEW(a, char, 1 << 18)); /* a smaller block still fits under the limit */
     arena_close(a);
 }
 
@@ -108,7 +108,7 @@ static void zeroed_memory_is_zero_after_use(void **state)
 }
 
 /* True when this process may reserve a terabyte of address space. False under AddressSanitizer, which would touch the
- * shadow memory of that terabyte. */
+ * shadow memory of a terabyte. */
 static bool space_is_free(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -126,7 +126,8 @@ static bool space_is_free(void)
 #endif
 }
 
-/* Takes come from the lent memory first, then from own chunks; the same after a rewind, and from own chunks alone after unlend. */
+/* Allocations come from the lent memory first, then from the arena's own chunks, also after a rewind. After
+ * arena_unlend they come from own chunks alone. */
 static void lent_memory_is_taken_first(void **state)
 {
     (void)state;
@@ -150,13 +151,13 @@ static void lent_memory_is_taken_first(void **state)
         first = NEW(a, uint8_t, 1000);
         check(first < lent || first >= lent + LENT);
         arena_rewind(a, mark);
-        memset(lent, 1, LENT); /* the lender may write to its memory again */
+        memset(lent, 1, LENT); /* after arena_unlend the lender may write to its memory again */
     }
     arena_close(a);
     free(lent);
 }
 
-/* Taken memory keeps its contents over a trim; later takes work as before. */
+/* Allocated memory keeps its contents when the arena is trimmed; later allocations work as before. */
 static void trimming_keeps_what_is_taken(void **state)
 {
     (void)state;
@@ -175,7 +176,7 @@ static void trimming_keeps_what_is_taken(void **state)
     arena_close(a);
 }
 
-/* No page is touched, so that this reserves address space but no memory. */
+/* Allocates many large blocks without touching a page, so the test reserves address space but no memory. */
 static void many_large_takes_find_room(void **state)
 {
     (void)state;
@@ -209,7 +210,7 @@ static void running_out_of_chunks_is_said(void **state)
     arena_close(a);
 }
 
-/* When malloc cannot give memory for the arena itself, every call on the arena fails cleanly. */
+/* When malloc has no memory for the arena itself, every call on the arena fails cleanly. */
 static void an_arena_that_could_not_be_had_says_so(void **state)
 {
     (void)state;

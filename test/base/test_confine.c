@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs `work` in a child and returns the child's exit status. */
+/* Runs `work` in a child process and returns the child's wait status. */
 static int ended(void (*work)(int tie))
 {
     int state = 0, tie = open("/dev/zero", O_RDONLY);
@@ -55,7 +55,7 @@ static void take_memory(int tie)
     const uint64_t used = confine_space();
     confine_memory(used, 64 << 20);
     const bool little = map(16 << 20) != MAP_FAILED, much = map(256 << 20) != MAP_FAILED;
-    confine_memory(used, 512 << 20); /* the limit may be raised again */
+    confine_memory(used, 512 << 20); /* a second call may raise the limit */
     const bool then = map(256 << 20) != MAP_FAILED;
     _exit(used && little && !much && then ? 7 : 8);
 }
@@ -76,7 +76,7 @@ static void open_files(int tie)
     _exit(kept && alone && quiet && open("/dev/null", O_RDONLY) < 0 ? 7 : 8);
 }
 
-/* Each call that must fail under the filter; returns the number of those that did not fail. */
+/* Makes each call that must fail under the filter of system calls; returns how many of these calls did not fail. */
 static int forbidden(void)
 {
     struct rlimit space;
@@ -109,7 +109,7 @@ static void few_system_calls_are_left(void **state)
 {
     (void)state;
     if (!confine_can_filter())
-        _skip(__FILE__, __LINE__); /* a kernel without filters */
+        _skip(__FILE__, __LINE__); /* skipped, as this kernel has no filters of system calls */
     const int how = ended(call);
     check(WIFEXITED(how) && WEXITSTATUS(how) == 0);
 }
@@ -158,7 +158,7 @@ static void nothing(int tie)
     (void)tie;
 }
 
-/* Under each limit the child has what it needs, or says that it has not. */
+/* Under each limit on open files, the child has the files that it needs or exits with CONFINE_NO_FILES. */
 static void few_open_files_are_enough_or_said(void **state)
 {
     (void)state;

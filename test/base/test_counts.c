@@ -41,9 +41,10 @@ static void dots_go_on_by_the_factor_before_them(void **state)
     is("4,8,...,512", "4 8 16 32 64 128 256 512");
     is("1,3,...,27,2", "1 3 9 27 2");
     is("7,4,8,...,32", "7 4 8 16 32");
-    is("8,4,8,...,32", "8 4 16 32"); /* the factor is that of the last two numbers as written */
+    /* the dots continue with the factor between the last two numbers as written, 4 and 8 */
+    is("8,4,8,...,32", "8 4 16 32");
     is("2,4,...,16,1,10,...,100", "2 4 8 16 1 10 100");
-    is("2,4,...,4", "2 4"); /* no number in between */
+    is("2,4,...,4", "2 4"); /* there is no number between 4 and the repeated 4 */
 }
 
 static void what_is_no_number_in_range_is_named(void **state)

@@ -1,4 +1,5 @@
-/* test_json.c -- the JSON that the reader accepts and refuses. */
+/* test_json.c -- json_read: which JSON texts it accepts, with the values that it returns, and which texts it
+ * refuses. */
 #include "rig/check.h"
 #include "base/json.h"
 
@@ -19,7 +20,7 @@ static int close_arena(void **state)
     return 0;
 }
 
-/* Reads a copy of the text in a block of its exact size, so that AddressSanitizer sees a read past the end. */
+/* Reads a copy of the text in an allocation of its exact size, so that AddressSanitizer sees a read past the end. */
 static Status read_text(const Json **v, const char *text)
 {
     const size_t size = strlen(text);
@@ -49,7 +50,8 @@ static void values_of_every_kind_are_read(void **state)
     check(take("[]")->type == JSON_ARRAY && take("{}")->type == JSON_OBJECT && !take("[ ]")->first);
 }
 
-/* The numbers and texts of all elements handed to the callback, concatenated. */
+/* What the callback has received: the numbers and texts of all elements, concatenated; and the addresses of the
+ * texts. */
 static char handed[400];
 static const char *handed_text[64];
 static size_t handed_texts;
@@ -74,8 +76,8 @@ static Status read_rows(const Json **v, char *data, size_t size)
     return json_read_rows(v, &rows, data, size, arena, &err);
 }
 
-/* Only the first array with the given name in the outermost object is handed over; texts stay when their elements
- * are gone. */
+/* Only the first array with the given name in the outermost object is passed to the callback element by element. The
+ * texts of an element remain valid after the element's call. */
 static void rows_are_handed_over_one_by_one(void **state)
 {
     (void)state;
@@ -96,7 +98,8 @@ static void rows_are_handed_over_one_by_one(void **state)
         assert_int_equal(read_rows(&v, bad[i], strlen(bad[i])), ERR_CORRUPT);
 }
 
-/* Counts the rows handed over, and those whose nodes are not in the memory of the first row's nodes. */
+/* Counts the elements (rows) passed to the callback, and the rows whose nodes are not in the memory of the first
+ * row's nodes. */
 typedef struct {
     const Json *first;
     size_t rows, elsewhere;
@@ -111,7 +114,8 @@ static Status look(void *of, const Json *element)
     return OK;
 }
 
-/* Rows are read from an object only. (A number at the very start of the data leaves no room for its text's NUL.) */
+/* Elements are passed to the callback only from an array in an object. (A number at the very start of the data leaves
+ * no room for the NUL of its text.) */
 static void rows_are_those_of_an_object(void **state)
 {
     (void)state;
@@ -125,7 +129,8 @@ static void rows_are_those_of_an_object(void **state)
     }
 }
 
-/* Numbers are as close together as possible: their texts, which the reader writes over the data, must still fit. */
+/* Numbers are as close together as possible: their texts, which the reader writes over the data, must still fit in
+ * the data. */
 static void each_row_takes_the_memory_of_the_one_before(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_parallel.c -- the pool of threads: each piece runs once, threads at work have different slots, calls within
- * calls, two callers, forks. */
+/* test_parallel.c -- parallel_for on the pool of threads: each piece runs once; threads that run at the same time
+ * have different slots; calls from inside a piece, from two threads and after a fork work. */
 #include "base/parallel.h"
 #include "rig/check.h"
 
@@ -13,8 +13,8 @@ enum { PIECES = 5000 };
 
 typedef struct {
     atomic_int runs[PIECES];
-    atomic_int inside[64]; /* threads that run a piece with this slot now */
-    atomic_bool shared;    /* two threads had one slot at one time */
+    atomic_int inside[64]; /* number of threads that run a piece with this slot now */
+    atomic_bool shared;    /* true if two threads ever had one slot at the same time */
     size_t slots;
     bool nested;
 } Record;
@@ -108,7 +108,7 @@ static int code_of_child(void (*limit)(void))
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
-        alarm(20); /* ends a child that waits for threads of the parent */
+        alarm(20); /* kills the child if it waits for threads that only the parent has */
         if (limit)
             limit();
         _exit(runs_all(4, 1000, true) ? 0 : 1);
@@ -121,7 +121,7 @@ static int code_of_child(void (*limit)(void))
 static void a_child_of_fork_has_threads_of_its_own(void **state)
 {
     (void)state;
-    check(runs_all(4, 1000, false)); /* the parent has threads, which the child lacks */
+    check(runs_all(4, 1000, false)); /* now the parent has threads, which its child does not inherit */
     assert_int_equal(code_of_child(two_threads_meet), 0);
 }
 

@@ -1,4 +1,4 @@
-/* test_param.c -- keys from a schema, and specs: stages, alternatives, canonical text. */
+/* test_param.c -- param_parse on keys of a schema, and codec specs: stages, alternatives, canonical text. */
 #include "rig/check.h"
 #include "compress/spec.h"
 
@@ -174,7 +174,7 @@ static void every_schema_is_sound(void **state)
             check(p->offset < compressors[c]->params_size);
             check(p->choices || p->type == PARAM_BOOL || p->low <= p->high);
             check(p->fallback || p->type == PARAM_INT || p->type == PARAM_REAL ||
-                  p->type == PARAM_TEXT); /* only these types can be unset */
+                  p->type == PARAM_TEXT); /* only keys of these types can be without a default */
             check(!p->group || p->type == PARAM_INT || p->type == PARAM_REAL);
             for (const Param *other = p + 1; other->key; other++)
                 check(strcmp(p->key, other->key) != 0);

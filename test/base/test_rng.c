@@ -1,7 +1,8 @@
-/* test_rng.c -- the random numbers: known answers, uniformity, independence of neighbours, lanes, blocks and uses.
+/* test_rng.c -- the random numbers: known answers, uniformity, and independence of words of neighbouring elements,
+ * vector lanes, blocks and uses.
  *
- * Each statistic is a chi-square or a correlation on a fixed seed, compared with a limit that a true random
- * source passes with probability above 1 - 1e-7; dieharder runs on the same stream by `make rng-quality`. */
+ * Each statistic is a chi-square or a correlation on a fixed seed, compared with a limit that a true random source
+ * passes with probability above 1 - 1e-7; dieharder runs on the same stream by `make rng-quality`. */
 #include "rig/check.h"
 #include "base/rng.h"
 
@@ -28,7 +29,8 @@ static void philox_matches_its_known_answers(void **state)
     }
 }
 
-/* With k degrees of freedom, k large, chi-square x is nearly normal: (x - k) / sqrt(2 k) is the z-score. */
+/* Checks counts of equally likely cells. With k degrees of freedom, k large, chi-square x is nearly normal: (x - k) /
+ * sqrt(2 k) is the z-score. */
 static void check_chi2(const uint32_t *count, size_t cells, double draws, const char *what)
 {
     const double want = draws / (double)cells;
@@ -66,7 +68,8 @@ static void words_are_uniform_in_every_byte(void **state)
         check_chi2(count[b], 256, DRAWS, "byte");
 }
 
-/* Counts the top 8 bits of two related words as one of 65,536 cells. */
+/* Counts pairs of related words in 65,536 cells, by the top 8 bits of each of the two words, and checks that the
+ * cells are equally frequent. */
 static void check_pairs(uint32_t (*pair)(uint64_t i), size_t draws, const char *what)
 {
     static uint32_t count[65536];
@@ -86,7 +89,8 @@ static uint32_t neighbours(uint64_t i)
     const uint32_t e = (uint32_t)(2 * (i % (BLOCK / 2)));
     return join(rng_word(&key, e), rng_word(&key, e + 1));
 }
-static uint32_t lanes(uint64_t i) /* elements i and i + 16: the same lane of neighbouring rows */
+/* pairs elements i and i + 16, which the same vector lane handles in successive vectors */
+static uint32_t lanes(uint64_t i)
 {
     const RngKey key = rng_key(rng(), USE_COIN, i / (BLOCK / 2));
     const uint32_t j = (uint32_t)(i % (BLOCK / 2)), e = j / 16 * 32 + j % 16;
@@ -115,7 +119,8 @@ static uint32_t two_repeats(uint64_t i)
     return join(rng_word(&a, (uint32_t)(i % BLOCK)), rng_word(&b, (uint32_t)(i % BLOCK)));
 }
 
-static uint32_t two_steps(uint64_t i) /* one word of each address, as small tensors draw them */
+/* pairs the first words of step i and step i + 1, as for tensors of one element */
+static uint32_t two_steps(uint64_t i)
 {
     const Rng r = rng_open(1, 0, 0, (int64_t)i, 5), s = rng_open(1, 0, 0, (int64_t)i + 1, 5);
     const RngKey a = rng_key(&r, USE_COIN, 0), b = rng_key(&s, USE_COIN, 0);

@@ -51,7 +51,7 @@ static void whole_numbers_are_whole_strings(void **state)
         "", " 1", "\t1", "+1", "1 ", "1.0", "0x10", "1e3", "9223372036854775808", "-", "one"};
     for (size_t i = 0; i < countof(bad); i++)
         check(!text_to_int(bad[i], &v));
-    check(v == INT64_MAX); /* a failed parse leaves v unchanged */
+    check(v == INT64_MAX); /* a failed text_to_int leaves v unchanged */
 }
 
 static void reals_refuse_what_is_no_finite_or_infinite_decimal(void **state)
@@ -132,7 +132,8 @@ static void a_glob_of_stars_is_no_bomb(void **state)
     char name[4001];
     memset(name, 'a', 4000);
     name[4000] = 0;
-    check(!text_glob("*a*a*a*a*a*a*a*a*a*a*a*a*b", name)); /* backtracking over all stars would never end */
+    /* ends soon: trying every position of every star would never end */
+    check(!text_glob("*a*a*a*a*a*a*a*a*a*a*a*a*b", name));
 }
 
 static void texts_grow(void **state)
@@ -174,7 +175,7 @@ static void characters_that_steer_a_terminal_are_replaced(void **state)
         {"a\x1b[2J\nb\x7f", "a?[2J?b?"},
         {"\xc2\x9b"
          "x",
-         "?x"}, /* CSI as one control character */
+         "?x"}, /* U+009B (CSI), one control character */
         {"a\xe2\x80\xae"
          "b\xe2\x81\xa6\xe2\x81\xa9",
          "a?b??"},                                                /* U+202E, U+2066, U+2069 */

@@ -74,7 +74,8 @@ static void planes_add_to_the_planes_of_the_sums(void **state)
             PlaneSet set[WORKERS];
             memset(sum, 0, sizeof sum);
             for (size_t w = 0; w < WORKERS; w++) {
-                const int width = bits + (int)(w % 3); /* wider payloads, like sums of several payloads */
+                /* some payloads are wider, like sums of several payloads */
+                const int width = bits + (int)(w % 3);
                 for (size_t i = 0; i < n; i++) {
                     code[i] = word(w, i) % ((1u << bits) - (bits > 1));
                     sum[i] += code[i];

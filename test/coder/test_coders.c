@@ -41,7 +41,7 @@ static void fill_codes(size_t n, uint8_t most, double slope)
 /* ---- cost functions ---- */
 
 typedef struct {
-    double said, bits; /* bits by the cost function; bits written */
+    double said, bits; /* said: bits by the cost function; bits: bits that are written */
 } Cost;
 
 static Cost each_number(unsigned (*bits)(uint64_t), void (*put)(BitWriter *, uint64_t))
@@ -130,7 +130,8 @@ static Cost huffman_cost(void)
                   8 * (double)(w.at - out) + w.count};
 }
 
-/* rANS writes whole words, so its cost function is exact only up to 0.1 % and 9 bits a lane. */
+/* rANS writes whole words, so its cost function is exact only up to 0.1 % and 9 bits for each of its states
+ * (lanes). */
 static Cost rans_cost(void)
 {
     uint64_t count[256];

@@ -1,10 +1,10 @@
 /* test_efficiency.c -- payload sizes of codecs with rANS against the order-0 entropy of the streams that they send:
  * every payload over 4 KB, at every width, on six sources and on the dumps. Efficiency is entropy over size.
  *
- * The entropy is the one that encode reports: the order-0 entropy of symbols that share a table, and 1 bit for each
- * other bit (tested in test_symbols). A second check computes the entropy of the decoded levels without the library:
- * of their histogram at narrow widths, of the source's distribution at wide ones, where a histogram has too few
- * elements per level. */
+ * The entropy is the entropy that encode reports: the order-0 entropy of symbols that share a table, and 1 bit for
+ * each bit sent without a table (tested in test_symbols). A second check computes the entropy of the decoded levels
+ * without the library: of their histogram at narrow widths, of the source's distribution at wide ones, where a
+ * histogram has too few elements per level. */
 #include "rig/try.h"
 
 #include "dump/tensor.h"
@@ -36,7 +36,7 @@ static void fill(Try *t, Source source)
         float *x = &t->x[i];
         if (source == UNIFORM)
             *x = (float)(u - 0.5);
-        if (source == DECADES) /* magnitudes over five orders, and zeros */
+        if (source == DECADES) /* magnitudes over five decades, and zeros */
             *x *= i % 3 ? (float)pow(10, -5 * u) : 0;
         if (source == SPARSE)
             *x *= u < 0.1;
@@ -45,7 +45,8 @@ static void fill(Try *t, Source source)
     }
 }
 
-/* True when the efficiency is at least 0.98, or when the payload has no more than 4 KB. */
+/* True when the efficiency (entropy over size) of this spec's payload is at least 0.98, or when the payload has no
+ * more than 4 KB. */
 static bool near(Try *t, const char *spec, const char *what)
 {
     Streams streams = {0};
@@ -72,7 +73,7 @@ static bool near_on(const char *spec, size_t n, Source source)
     return good;
 }
 
-/* qsgd payloads from just over 4 KB on, on all sources; and a million elements at each width on one source. */
+/* Payloads of qsgd of just over 4 KB and more, on all sources; and a million elements at each width on one source. */
 static void every_width_is_within_two_percent_on_payloads_over_4_kb(void **state)
 {
     (void)state;
@@ -112,7 +113,7 @@ static void so_is_every_codec_that_has_symbols(void **state)
     assert_int_equal(low, 0);
 }
 
-/* Millions of elements, of which only a few thousand have a level other than 0. */
+/* Payloads of millions of elements, of which only a few thousand have a level other than 0. */
 static void millions_of_elements_with_a_few_kilobytes_to_say_are_no_exception(void **state)
 {
     (void)state;
@@ -126,7 +127,7 @@ static void millions_of_elements_with_a_few_kilobytes_to_say_are_no_exception(vo
 
 /* ---- rare levels ---- */
 
-/* Returns near() for Laplace-distributed data in which all but one element in `every` are set to 0. */
+/* Returns the result of near() for Laplace-distributed data in which all but one in `every` elements are set to 0. */
 static bool near_on_rare(const char *spec, size_t n, double every)
 {
     char what[32];
@@ -142,8 +143,8 @@ static bool near_on_rare(const char *spec, size_t n, double every)
     return good;
 }
 
-/* A few thousand levels other than 0 among hundreds of thousands or millions of zeros: rarer than the smallest
- * probability of a rANS table. */
+/* A few thousand levels other than 0 among hundreds of thousands or millions of zeros: such levels are rarer than the
+ * smallest probability in a rANS table. */
 static void levels_may_be_as_rare_as_they_like(void **state)
 {
     (void)state;
@@ -210,15 +211,17 @@ static void narrow_levels_take_two_percent_more_than_their_entropy_at_most(void 
                 const double entropy = levels_bits(t, (1 << bits) - 1, bucket),
                              sent = 8 * (double)t->out.size;
                 check(t->out.size < JUDGED_FROM || entropy >= 0.98 * sent);
-                check(entropy <= sent ||
-                      source == DECADES); /* DECADES: index gaps use that neighbouring levels are alike */
+                check(
+                    entropy <= sent ||
+                    /* the index gaps of DECADES may be below the entropy, as neighbouring levels are alike */
+                    source == DECADES);
                 try_close(t);
             }
 }
 
 /* With a step N/s (N: norm, s: number of levels) much finer than the standard deviation, the entropy of a level and
- * its sign is the differential entropy of the Laplace distribution minus log2(N/s): 1 bit for the sign and
- * log2 e + log2(s/N) bits for the level. */
+ * its sign is the differential entropy of the Laplace distribution minus log2(N/s): 1 bit for the sign and log2 e +
+ * log2(s/N) bits for the level, for a distribution of mean magnitude 1. */
 static void fine_levels_of_a_law_cost_its_entropy(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_elias.c -- Elias codes against published codes and lengths; random bytes are read safely. */
+/* test_elias.c -- Elias gamma and omega codes against published codes and lengths; decoding random bytes is safe. */
 #include "rig/check.h"
 
 #include "rig/coder_rig.h"
@@ -92,7 +92,8 @@ static void omega_words_equal_omega_streams(void **state)
     }
 }
 
-/* Decoding zeros, ones or noise ends soon: get returns a number, or 0 exactly when it marks the reader bad. */
+/* Decoding zeros, ones or noise ends soon: gamma_get and omega_get return a number, or 0 exactly when they mark the
+ * reader bad. */
 static void no_bytes_make_decoding_run_away(void **state)
 {
     (void)state;

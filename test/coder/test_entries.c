@@ -31,7 +31,8 @@ static int close_all(void **state)
     return 0;
 }
 
-/* Makes the entries of a run of n positions, one position in `rarity` on average. Returns the number of entries. */
+/* Makes the entries (index and code) of a run of n positions, of which one in `rarity` has an entry on average.
+ * Returns the number of entries. */
 static size_t make_entries(unsigned trial, size_t n, uint32_t rarity, int bits)
 {
     const Rng rng = rng_open(21, trial, 0, 0, 0);
@@ -71,8 +72,8 @@ static size_t closed(BitWriter *w, const uint8_t *from)
     return (size_t)(w->at - from);
 }
 
-/* Checks that a kernel writes the same bytes as put_one_by_one and nothing behind its `size` bytes. Returns how many
- * entries the kernel wrote. */
+/* Checks that a kernel writes the same bytes as put_one_by_one, and nothing behind the `size` bytes of the buffer.
+ * Returns how many entries the kernel wrote. */
 static size_t compare(const Kernels *k, size_t count, int bits, size_t size, unsigned before)
 {
     memset(got, CANARY, sizeof got);
@@ -100,7 +101,7 @@ static void entries_are_put_as_one_by_one(void **state)
         EACH_ISA(k)
         {
             const size_t put = compare(k, count, bits, ROOM, trial % 8);
-            if (isa > ISA_BASE && bits <= 5) /* kernels leave no entry with a short code to the caller */
+            if (isa > ISA_BASE && bits <= 5) /* kernels handle all entries whose codes are short */
                 assert_int_equal(put, count);
         }
     }

@@ -33,8 +33,8 @@ static Huffman open_code(uint32_t alphabet)
 
 /* ---- code lengths ---- */
 
-/* Returns the least number of coded bits, by trying every order of merging two nodes until one is left; a merge costs
- * the sum of both weights. */
+/* Returns the least number of coded bits, by trying every order of merging two nodes until a single node is left; a
+ * merge costs the sum of the two nodes' weights. */
 static uint64_t least_bits(const uint64_t *weight, size_t n)
 {
     if (n < 2)
@@ -151,7 +151,7 @@ static Stream write_all(const Huffman *h, const uint64_t *count, const uint16_t 
     huffman_table_put(h, &w);
     huffman_put(h, symbol, n, &w);
     bits_close(&w);
-    check(!w.full && w.at == w.end); /* the cost was exact */
+    check(!w.full && w.at == w.end); /* the cost function gave exactly the written bits */
     return s;
 }
 
@@ -187,7 +187,8 @@ static void come_back(uint32_t alphabet, size_t n, const uint64_t *shape, bool s
     const Stream bytes = write_all(&h, count, symbol, n);
     for (int look = 0; look < 2; look++) {
         Huffman read = open_code(alphabet);
-        uint8_t *copy = malloc(bytes.size + 1); /* its own allocation, so that a sanitizer sees overreads */
+        /* an allocation of its own, so that a sanitizer sees reads past its end */
+        uint8_t *copy = malloc(bytes.size + 1);
         memcpy(copy, bytes.data, bytes.size);
         BitReader r = bits_reader((Bytes){copy, bytes.size});
         check(huffman_table_get(&read, &r));
@@ -198,7 +199,8 @@ static void come_back(uint32_t alphabet, size_t n, const uint64_t *shape, bool s
         assert_memory_equal(symbol, back, n * sizeof *symbol);
         for (size_t i = 0; i < n && slow && read.present > 1; i++)
             assert_int_equal(slow_symbol(&read, &again), symbol[i]);
-        for (size_t cut = 1; cut <= bytes.size; cut = 2 * cut + 1) { /* fewer bytes are not enough */
+        /* decoding fails when the last `cut` bytes are missing */
+        for (size_t cut = 1; cut <= bytes.size; cut = 2 * cut + 1) {
             BitReader less = bits_reader((Bytes){copy, bytes.size - cut});
             check(!huffman_table_get(&read, &less) || (look && !huffman_ready(&read)) ||
                   !huffman_get(&read, &less, n, back) || !bits_finish(&less));
@@ -281,7 +283,7 @@ static void the_example_of_the_format_page_is_so(void **state)
     assert_memory_equal(bytes.data, want, sizeof want);
 }
 
-/* ---- tables that no encoder writes ---- */
+/* ---- code tables that no encoder writes ---- */
 
 typedef struct {
     size_t present;
@@ -295,16 +297,16 @@ static void tables_that_are_not_complete_are_refused(void **state)
     (void)state;
     static const Table tables[] = {
         {2, {1, 1}, {1, 1}, true},
-        {2, {1, 2}, {1, 1}, false},       /* one code is unused */
-        {2, {2, 2}, {1, 1}, false},       /* two codes are unused */
-        {3, {1, 1, 1}, {1, 1, 1}, false}, /* one code too many */
+        {2, {1, 2}, {1, 1}, false},       /* incomplete: no symbol has the remaining code */
+        {2, {2, 2}, {1, 1}, false},       /* incomplete: two codes of 2 bits are left over */
+        {3, {1, 1, 1}, {1, 1, 1}, false}, /* overfull: three codes of 1 bit */
         {3, {1, 2, 2}, {1, 1, 1}, true},
         {3, {2, 1, 2}, {1, 2, 1}, true},
         {3, {1, 1, 32}, {1, 1, 1}, false}, /* Kraft sum just above 1 */
         {3, {1, 2, 32}, {1, 1, 1}, false},
         {4, {2, 2, 2, 2}, {1, 1, 1, 1}, true},
         {4, {2, 2, 2, 3}, {1, 1, 1, 1}, false},
-        {4, {2, 2, 2, 2}, {1, 1, 1, 4}, true},  /* the last symbol of the alphabet */
+        {4, {2, 2, 2, 2}, {1, 1, 1, 4}, true},  /* the fourth symbol is the last of the alphabet */
         {4, {2, 2, 2, 2}, {1, 1, 1, 5}, false}, /* beyond the alphabet */
         {2, {0, 1}, {1, 1}, false},             /* length 0 is refused */
         {2, {33, 1}, {1, 1}, false},

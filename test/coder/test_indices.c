@@ -31,7 +31,7 @@ static Buf written(const size_t *index, size_t k, size_t n)
     return b;
 }
 
-/* Reads an index set as a list of k indices; false when the bytes are refused. */
+/* Reads an index set and sets *index to the list of its *k indices; false when the bytes are refused. */
 static bool takes(Reader *in, size_t n, size_t **index, size_t *k)
 {
     Places set;
@@ -52,7 +52,7 @@ static bool reads(Bytes bytes, size_t n, size_t **index, size_t *k)
     return takes(&in, n, index, k) && reader_done(&in);
 }
 
-/* An index list cut into runs of `each` indices; every second run is empty. */
+/* A list of indices cut into runs of `each` indices; every second run is empty. */
 typedef struct {
     const size_t *index;
     size_t count, each;
@@ -184,8 +184,8 @@ static void the_best_code_is_the_best_of_all(void **state)
     }
 }
 
-/* Returns the length of a Golomb code with divisor m: quotient + 1 bits, and ceil(log2 m) bits of remainder, one bit
- * less for the smallest remainders. */
+/* Returns the length in bits of the Golomb code of `gap` with divisor m: quotient + 1 bits, and ceil(log2 m) bits of
+ * remainder, one bit less for the smallest remainders. */
 static uint64_t length_ref(uint64_t m, uint64_t gap)
 {
     unsigned most = 0;
@@ -232,7 +232,8 @@ static void cut_padded_and_foreign_bytes_are_refused(void **state)
             check(!reads((Bytes){b.data, size}, n, &back, &count));
         /* n is too small for k indices */
         check(!reads((Bytes){b.data, b.size}, n / 4 < k ? k - 1 : 0, &back, &count));
-        for (size_t bit = 0; bit < 8 * b.size; bit++) { /* a flip is refused or reads as another valid set */
+        /* a flipped bit is refused, or gives another valid set */
+        for (size_t bit = 0; bit < 8 * b.size; bit++) {
             b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
             Reader in = reader_open(buf_bytes(&b));
             if (takes(&in, n, &back, &count))

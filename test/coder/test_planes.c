@@ -113,7 +113,7 @@ static void bytes_that_hold_no_five_trits_are_refused(void **state)
             check(trits_get(out, sizes[s], code) == (v < 243 && whole));
             out[at] = 0;
         }
-    out[1] = 3; /* 7 codes in 2 bytes: byte 1 holds codes 1, 3, 5 and two of padding */
+    out[1] = 3; /* 7 codes take 2 bytes: byte 1 holds codes 1, 3, 5 and two digits of padding */
     check(trits_get(out, 7, code));
     out[1] = 27;
     check(!trits_get(out, 7, code));

@@ -1,5 +1,5 @@
 /* test_rans.c -- rANS streams against a slow reference writer and entropy bounds, frequencies against the optimal
- * ones, decoding kernels on every instruction set. */
+ * frequencies, decoding kernels on every instruction set. */
 #include "rig/check.h"
 
 #include "base/arena.h"
@@ -27,8 +27,9 @@ static double cost_of(const uint64_t *count, const uint32_t *frequency, uint32_t
     return bits;
 }
 
-/* Returns the least cost at a precision. Greedy: each symbol starts at frequency 1, and every further slot goes to
- * the symbol whose cost falls most; optimal, as the cost is convex in the frequency. */
+/* Returns the least cost in bits of coding with frequencies that add up to 2^precision. Greedy: each symbol starts at
+ * frequency 1, and every further slot goes to the symbol whose cost falls most; this is optimal, as the cost is
+ * convex in the frequency. */
 static double least_cost(const uint64_t *count, uint32_t n, int precision)
 {
     uint32_t f[64] = {0}, sum = 0;
@@ -85,7 +86,8 @@ static void shares_are_the_best_to_a_thousandth(void **state)
     }
 }
 
-/* Returns the least bits of a table with exact frequencies plus the symbols coded with it, over all precisions. */
+/* Returns the bits of a table with exact frequencies plus those of the symbols coded with it, at the precision with
+ * the fewest bits. */
 static double exact_bits(const Rans *r, const uint64_t *count)
 {
     double least = INFINITY;
@@ -126,7 +128,8 @@ static void rounded_weights_save_a_tenth_where_symbols_are_few(void **state)
         check(bits < 0.9 * (exact_bits(&r, count) - entropy));
         check(bits < 4.0 * r.present + 60);
         for (uint32_t s = 0; s < n; s++)
-            count[s] *= 1000; /* with many symbols, rounded weights cost more than exact ones */
+            /* with many symbols, the stream grows more by rounded weights than the table shrinks */
+            count[s] *= 1000;
         check(rans_build(&r, n, count) && r.detail == RANS_EXACT);
     }
 }
@@ -157,7 +160,7 @@ static void no_other_precision_makes_a_short_stream_shorter(void **state)
         check(rans_build(&r, 40, count));
         const double own = (double)(rans_table_bits(&r) + rans_bits(&r, count, 0));
         for (int p = RANS_PRECISION_LEAST; p <= RANS_PRECISION_MOST; p++)
-            if (r.present <= 1u << p) /* p has a slot for each symbol */
+            if (r.present <= 1u << p) /* 2^p slots suffice for a slot for each symbol */
                 check(own <= least_cost(count, 40, p) + 12.0 + 20.0 * r.present);
     }
 }
@@ -250,7 +253,8 @@ static void sizes_are_the_entropy_and_what_the_cost_function_says(void **state)
                 if (c.count[s])
                     entropy -= (double)c.count[s] * log2((double)c.count[s] / 65536);
             const double bits = 8 * (double)c.size, said = (double)rans_bits(&c.rans, c.count, c.lanes);
-            /* a symbol rarer than 1 in 4096 still takes a slot from other symbols */
+            /* `bits` may exceed the entropy by this much: a symbol rarer than 1 in 4096 still takes a slot from other
+             * symbols */
             check(bits >= entropy && bits <= entropy * 1.002 + 32 * c.lanes + 16.0 * c.rans.present);
             check_near(bits, said, 9 * c.lanes + 0.001 * said);
             drop_case(&c);
@@ -303,7 +307,7 @@ static void every_instruction_set_writes_and_reads_the_same(void **state)
                 const size_t got =
                     fine ? k->rans_get_fine(reader.fine, reader.slice, p, back, rows, states[isa], &at, end)
                          : k->rans_get(reader.slot, p, back, rows, states[isa], &at, end);
-                check(got <= rows && end - at < 32); /* a kernel may leave the last rows to the caller */
+                check(got <= rows && end - at < 32); /* a kernel may leave the last rows to its caller */
                 assert_memory_equal(back, c.byte, 16 * got);
             }
             drop_case(&c);

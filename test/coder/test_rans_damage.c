@@ -1,5 +1,5 @@
-/* test_rans_damage.c -- rANS tables and streams that no encoder writes are refused, and nothing is read past their
- * end. */
+/* test_rans_damage.c -- rANS tables and streams that no encoder writes are refused, and no byte behind their end is
+ * read. */
 #include "rig/rans_case.h"
 
 #include "base/arena.h"
@@ -52,8 +52,10 @@ static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **s
 
 typedef struct {
     int precision;
-    size_t runs, present; /* runs of listed symbols; weights written behind the runs */
-    uint64_t run[6];      /* alternately symbols skipped (plus 1 before the first run) and symbols listed */
+    /* runs: number of runs of listed symbols; present: number of weights written behind the runs */
+    size_t runs, present;
+    /* in turn the number of symbols skipped (plus 1 in the first run) and the number of symbols listed */
+    uint64_t run[6];
     bool good;
 } Table;
 
@@ -71,10 +73,11 @@ static void tables_whose_runs_do_not_fit_are_refused(void **state)
         {8, 2, 5, {1, 4, 11, 1}, false},
         {8, 2, 5, {1, 4, UINT64_C(1) << 40, 1}, false},
         {8, 1, 2, {1, 2}, true},
-        {8, 1, 1, {1, 1}, false}, /* with one symbol, only precision 12 and detail 0 are valid */
+        /* a table of one symbol must have precision 12 and detail (bits below a weight's highest bit) 0 */
+        {8, 1, 1, {1, 1}, false},
         {8, 1, 7, {1, UINT64_C(1) << 40}, false},
         {8, 1, 7, {UINT64_C(1) << 40, 7}, false},
-        {3, 1, 7, {1, 7}, false}, /* precision out of range */
+        {3, 1, 7, {1, 7}, false}, /* precision 3 is below the least precision */
         {0, 1, 7, {1, 7}, false},
         {15, 1, 7, {1, 7}, true},
     };
@@ -87,7 +90,7 @@ static void tables_whose_runs_do_not_fit_are_refused(void **state)
         gamma_put(&w, 1 + c->runs);
         for (size_t k = 0; k < 2 * c->runs; k++)
             gamma_put(&w, c->run[k]);
-        for (size_t k = 0; k < c->present; k++) { /* weights of 96, 64, 64, ... */
+        for (size_t k = 0; k < c->present; k++) { /* weights 96, 64, 64, ... */
             gamma_put(&w, 1);
             bits_put(&w, k ? 0 : 2, 2);
         }
@@ -142,7 +145,7 @@ static bool runs_are_read(int precision, uint64_t first, uint64_t second)
     gamma_put(&w, first);
     gamma_put(&w, 1);
     gamma_put(&w, second);
-    for (uint64_t k = 0; k < first + second; k++) /* each weight equals the previous weight */
+    for (uint64_t k = 0; k < first + second; k++) /* weights equal to the previous weight */
         gamma_put(&w, 1);
     bits_close(&w);
     BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data)});
@@ -167,7 +170,7 @@ static void tables_list_no_more_symbols_than_there_are_slots_or_bytes(void **sta
 }
 
 /* A stream that begins with state 1 is refused, although decoding leads to the valid final state 2^16: the least
- * valid state is 2^16. */
+ * valid initial state is 2^16. */
 static void streams_that_begin_too_low_are_refused(void **state)
 {
     (void)state;
@@ -179,7 +182,7 @@ static void streams_that_begin_too_low_are_refused(void **state)
     uint8_t data[6] = {0}, byte;
     store_u32(data, 1u << 16 | 1);
     check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
-    store_u32(data, 1); /* state 1; the symbol leaves 1, and the word 0 makes it 2^16 */
+    store_u32(data, 1); /* state 1: decoding the symbol leaves state 1, and then the word 0 makes it 2^16 */
     check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
 }
 

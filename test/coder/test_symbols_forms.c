@@ -1,5 +1,6 @@
-/* test_symbols_forms.c -- forms of code arrays (symbols.h): hand-made bytes of every form byte are read or refused as
- * symbols.h documents; rare forms come back; damage and lack of memory give the right message. */
+/* test_symbols_forms.c -- forms of code arrays (symbols.h): hand-made bytes with every form byte are read or refused
+ * as symbols.h documents; forms that are seldom chosen are read back; damage and lack of memory give the right
+ * message. */
 #include "rig/symbols_rig.h"
 
 #include "coder/planes.h"
@@ -18,7 +19,7 @@ static Carrier zeros(size_t n, int width)
 
 /* ---- hand-made bytes ---- */
 
-/* A table with 0 as its only symbol. rANS: precision 12, detail 0, gamma(2) for one run, gamma(1) twice; Huffman:
+/* Tables with 0 as the only symbol. rANS: precision 12, detail 0, gamma(2) for one run, gamma(1) twice; Huffman:
  * gamma(2), gamma(1). */
 static const uint8_t only_table[][2] = {[CODER_HUFFMAN] = {0x50}, [CODER_RANS] = {0xc0, 0x58}};
 static const uint8_t bad_table[][2] = {[CODER_HUFFMAN] = {0x00}, [CODER_RANS] = {0x30, 0x58}};
@@ -50,7 +51,7 @@ static size_t low_size(const Shape *f, size_t n)
     return f->kind == KIND_CLASSES ? 4 : planes_size(n, (int)f->shift);
 }
 
-/* Returns an array of codes 0 in the given form. The stream of a table with one symbol is empty. */
+/* Returns an array of codes 0 in the given form. With a single symbol in the table, the stream is empty. */
 static Bytes zeros_in(const Symbols *s, unsigned form, const uint8_t *table)
 {
     static uint8_t data[N * 3];
@@ -134,8 +135,8 @@ static void what_is_damaged_is_said(void **state)
     }
 }
 
-/* After the last code, the reader's rANS states equal the writer's initial states. Reading one more code might
- * leave them unchanged; it must be refused all the same. */
+/* After the last code, the reader's rANS states equal the writer's initial states. Reading one more code might leave
+ * the states unchanged, but must be refused. */
 static void one_code_more_than_was_written_is_refused(void **state)
 {
     (void)state;
@@ -157,9 +158,9 @@ static void one_code_more_than_was_written_is_refused(void **state)
     }
 }
 
-/* ---- rare forms ---- */
+/* ---- forms that are seldom chosen ---- */
 
-/* Fills `word` with codes whose magnitudes lie in another range in each block. */
+/* Fills `word` with codes whose magnitudes lie in a different range in each block. */
 static void fill_decades(void)
 {
     for (size_t i = 0; i < N; i++)
@@ -189,7 +190,8 @@ static void a_class_that_one_code_alone_has_comes_back(void **state)
     }
 }
 
-/* The entropy reported is the order-0 entropy of the classes plus 1 bit for each open bit (a bit below the class). */
+/* The entropy that symbols_put reports is the order-0 entropy of the classes of magnitudes plus 1 bit for each bit
+ * that a class does not determine. */
 static void the_bound_of_classes_counts_their_open_bits(void **state)
 {
     (void)state;

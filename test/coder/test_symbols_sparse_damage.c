@@ -13,7 +13,8 @@ typedef struct {
     size_t gaps, others;
 } Parts;
 
-/* Codes other than COMMON at positions 5, 6 and LONG_GAP + 107. */
+/* Three codes other than COMMON, at positions 5, 6 and LONG_GAP + 107; a gap counts the codes COMMON in front of
+ * another code. */
 enum { LONG_GAP = 65535 };
 static const uint32_t good_gaps[] = {5, 0, LONG_GAP, 100};
 static const uint8_t good_others[] = {1, 31, 4};
@@ -83,7 +84,7 @@ static void damaged_heads_are_refused(void **state)
         check(parts_read(p) == (others == 3));
     }
     for (size_t gaps = 0; gaps <= 4;
-         gaps++) { /* too few gaps for the codes, or a last gap that is incomplete */
+         gaps++) { /* too few gaps for the three codes, or a last gap of LONG_GAP, which needs another gap */
         p = good;
         p.gaps = gaps;
         p.others = gaps < 3 ? gaps : gaps - 1;
@@ -157,7 +158,8 @@ static void every_prefix_and_flipped_bit_is_refused(void **state)
         check(!reads((Bytes){b.data, size}));
     b.data[b.size] = 0;
     check(!reads((Bytes){b.data, b.size + 1}));
-    for (size_t i = 0; i < 8 * b.size; i++) { /* refused, or decoded to different codes */
+    /* with a flipped bit the bytes are refused or give different codes */
+    for (size_t i = 0; i < 8 * b.size; i++) {
         b.data[i / 8] ^= (uint8_t)(1 << i % 8);
         check(!reads(buf_bytes(&b)));
         b.data[i / 8] ^= (uint8_t)(1 << i % 8);
@@ -165,7 +167,7 @@ static void every_prefix_and_flipped_bit_is_refused(void **state)
     check(reads(buf_bytes(&b)));
 }
 
-/* Up to a quarter of the codes may differ from the common code. */
+/* Up to a quarter of the codes may differ from the common code; more are refused. */
 static void more_others_than_a_quarter_are_refused(void **state)
 {
     (void)state;

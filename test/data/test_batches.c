@@ -4,7 +4,8 @@
 
 enum { SIDE = 32, PIXELS = 3 * SIDE * SIDE };
 
-/* Returns a test image's pixel: the first two channels encode its row and column. */
+/* Returns the pixel of a test image at (row, column): in the first channel it encodes the row, in the second the
+ * column. */
 static uint8_t pixel_of(int channel, int row, int column)
 {
     return (uint8_t)(channel == 0 ? row + 1 : channel == 1 ? column + 1 : 255);
@@ -38,7 +39,7 @@ static void open_fixture(Fixture *f, size_t count, Crop crop)
     f->x = NEW(f->a, float, count *PIXELS);
 }
 
-/* Returns the byte whose normalised value is at this place of the batch. */
+/* Returns the byte whose normalised value is at (image, channel, row, column) of the batch. */
 static int byte_at(const Fixture *f, size_t image, int channel, int row, int column)
 {
     const float x = f->x[image * PIXELS + (size_t)((channel * SIDE + row) * SIDE + column)];
@@ -63,7 +64,8 @@ static void every_image_comes_once_an_epoch(void **state)
             same += order[i] == other[i];
         }
     }
-    check(kept < 45 && same < 45); /* each count is Poisson with mean 20: above 44 once in 10^6 */
+    /* counts of unmoved images, each Poisson distributed with mean 20: above 44 once in 10^6 */
+    check(kept < 45 && same < 45);
     dataset_shuffle(&f.data, 7, 3, order);
     dataset_shuffle(&f.data, 7, 3, other);
     assert_memory_equal(order, other, sizeof order);
@@ -82,7 +84,8 @@ static int expected(int channel, int row, int column, Crop crop)
     return pixel_of(channel, row, column);
 }
 
-/* Finds the crop of an image by trying all crops; -1: no crop fits. */
+/* Returns the number of the crop that an image of the batch shows, found by trying all crops, and sets *flipped; -1:
+ * the image is no crop. */
 static int crop_shown(const Fixture *f, size_t image, int *flipped)
 {
     for (int k = 0; k < 162; k++) {
@@ -124,7 +127,8 @@ static void crops_and_flips_are_uniform(void **state)
         for (int k = 0; k < 81; k++)
             chi += (found[k] - 20) * (found[k] - 20) / 20;
         check(chi < 144 && chi > 35);
-        check_near(flips, COUNT / 2, 90); /* the standard deviation is 20 */
+        /* half of the images are flipped, with a standard deviation of 20 */
+        check_near(flips, COUNT / 2, 90);
         arena_close(f.a);
     }
 }

@@ -1,4 +1,4 @@
-/* test_datasets.c -- the published files of data sets are read unchanged; damaged files are refused with their
+/* test_datasets.c -- the published files of data sets are read unchanged; damaged files are refused with the file's
  * name and a hint. */
 #include "rig/check.h"
 #include "data/dataset.h"
@@ -181,10 +181,12 @@ static void damaged_gzip_files_are_refused(void **state)
     }
     put("t10k-images-idx3-ubyte.gz", packed, size + 1);
     refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "gzip");
-    memcpy(packed + size, packed + size - 4, 4); /* keeps the unpacked length (last 4 bytes) correct */
+    /* repeats the last 4 bytes, the unpacked length, so that the end of the file states the right length */
+    memcpy(packed + size, packed + size - 4, 4);
     put("t10k-images-idx3-ubyte.gz", packed, size + 4);
     refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "4 bytes behind the gzip data");
-    for (size_t from_end = 1; from_end <= 8; from_end++) { /* damages the length, then the checksum */
+    /* damages the last 4 bytes, the length, then the 4 bytes before, the checksum */
+    for (size_t from_end = 1; from_end <= 8; from_end++) {
         packed[size - from_end] ^= 0x10;
         put("t10k-images-idx3-ubyte.gz", packed, size);
         refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "gzip");
@@ -224,7 +226,7 @@ static void cifar_files_hold_any_whole_number_of_records(void **state)
     arena_close(a);
 }
 
-/* If the first file has the published size, all five files are required. */
+/* If the first file has the published number of images, all five files are required. */
 static void a_missing_one_of_the_published_batches_is_an_error(void **state)
 {
     (void)state;

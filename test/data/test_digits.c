@@ -71,14 +71,17 @@ static void digits_have_the_mean_and_deviation_that_normalise_them(void **state)
         squares += v * v;
     }
     const double n = (double)COUNT * DIGIT_PIXELS, mean = sum / n;
-    check_rel(mean, (double)info->mean[0],
-              0.02); /* an image's mean has standard deviation 0.035; 4 standard errors are 0.0022 */
+    check_rel(
+        mean, (double)info->mean[0],
+        /* the mean of an image's pixels has standard deviation 0.035; 4 standard errors of the mean over all
+               * images are 0.0022 */
+        0.02);
     check_rel(sqrt(squares / n - mean * mean), (double)info->deviation[0], 0.02);
     arena_close(s.a);
 }
 
-/* Of 4,000 images, the number in a class has mean 400 and standard deviation 19: it deviates by more than five
- * standard deviations once in 10^5. */
+/* The number of images of a class among 4,000 images has mean 400 and standard deviation 19: it deviates by more than
+ * five standard deviations once in 10^5. */
 static void every_digit_comes_as_often(void **state)
 {
     (void)state;
@@ -103,8 +106,8 @@ static int largest(const float *w, const uint8_t *image)
     return best;
 }
 
-/* Trains an averaged perceptron: a mistake adds the image to the right class's weights and subtracts it from those of
- * the wrong class. */
+/* Trains an averaged perceptron: each misclassified image is added to the weights of the right class and subtracted
+ * from those of the wrong class. */
 static void a_linear_model_reads_most_digits_and_not_all(void **state)
 {
     (void)state;

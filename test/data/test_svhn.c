@@ -11,7 +11,7 @@ enum { IMAGES = 6, PLANE = 1024, PIXELS = 3 * PLANE, UINT8 = 9, DOUBLE = 6, MATR
 static Error err;
 static const uint8_t digits[IMAGES] = {10, 1, 9, 5, 10, 3};
 
-/* ---- a writer of MATLAB 5 files, consistent or not ---- */
+/* ---- a writer of MATLAB 5 files, whose headers may contradict the data ---- */
 
 typedef struct {
     uint8_t data[1 << 17];
@@ -20,14 +20,14 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    uint8_t class_of, flags, element; /* MATLAB's class, flags and element type */
+    uint8_t class_of, flags, element; /* MATLAB's class of the array, flags, and type of the elements */
     int rank;
     uint32_t dim[5];
     const uint8_t *bytes;
     uint32_t size;
 } Variable;
 
-static uint8_t pixels[IMAGES * PIXELS]; /* column-major, as in the file */
+static uint8_t pixels[IMAGES * PIXELS]; /* pixels of all images, column-major as in the file */
 
 static Variable images(void)
 {
@@ -190,8 +190,8 @@ static void one_image_is_a_data_set(void **state)
     arena_close(a);
 }
 
-/* The reader marks the last byte to detect data that end too soon. Files whose last byte has the mark's value must be
- * read, too. */
+/* The reader of the file marks the last byte of its buffer to detect data that end too soon. Files whose last byte
+ * equals the mark must be read, too. */
 static void any_last_byte_is_read(void **state)
 {
     (void)state;
@@ -261,8 +261,8 @@ static void labels_that_are_not_one_to_ten_are_refused(void **state)
     refused_both(images(), y, "y has 5 labels: want one for each of the 6 images");
 }
 
-/* The outer lengths are correct, but the data inside are too short. (In an unpacked file libmatio then reads the
- * bytes that follow; only the end of the file can reveal this damage.) */
+/* The lengths in the outer headers are correct, but the data inside are too short. (In an unpacked file libmatio then
+ * reads the bytes that follow; only the end of the file can reveal this damage.) */
 static void data_shorter_than_the_shape_says_are_refused(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_dump_hostile.c -- files made to crash, hang, flood or mislead the process that reads HDF5. Whatever happens
- * in this process, the program gets floats or an error. */
+/* test_dump_hostile.c -- files made to crash, hang, flood or mislead the process that reads HDF5. Whatever happens in
+ * the reader process, the program gets floats or an error. */
 #include "rig/hdf5_make.h"
 #include "dump/tensor.h"
 
@@ -40,7 +40,7 @@ static void check_refused(const char *name, const char *why)
     check(strstr(err.text, why) != NULL && strstr(err.text, name) != NULL);
 }
 
-/* Writes a small file with groups, attributes, and floats that are compressed if `packed`. */
+/* Writes a small HDF5 file with groups, attributes and floats; the floats are compressed if `packed`. */
 static void make_sample(const char *path, bool latest, bool packed)
 {
     const hid_t file = make_file(path, latest), creation = H5Pcreate(H5P_DATASET_CREATE);
@@ -68,7 +68,7 @@ static void files_cut_short_anywhere_are_refused(void **state)
     for (size_t cut = 0; cut < size; cut += 64) {
         file_save(in_scratch("cut.h5"), data, cut);
         assert_int_not_equal(read_all(in_scratch("cut.h5")), OK);
-        if (cut >= 512) /* the file's header is whole and gives the full length */
+        if (cut >= 512) /* the file's header is whole and states the file's full length */
             check(strstr(err.text, "truncated file") != NULL);
     }
     free(data);
@@ -198,7 +198,7 @@ static void make_unwritten(const char *path, hsize_t n, bool chunked)
     H5Fclose(file);
 }
 
-/* Replaces every little-endian u64 `from` in the file by `to`. */
+/* Replaces every little-endian 64-bit number `from` in the file by `to`. */
 static void patch(const char *path, uint64_t from, uint64_t to)
 {
     size_t size;
@@ -217,7 +217,8 @@ static void extents_that_the_file_cannot_hold_are_refused(void **state)
     check_refused("huge.h5", "claims 1099511627776 elements");
     make_unwritten(in_scratch("chunks.h5"), (hsize_t)1 << 40, true);
     check_refused("chunks.h5", "claims 1099511627776 elements");
-    make_unwritten(in_scratch("zeros.h5"), 1000, false); /* never written: fill value */
+    /* a dataset that was never written holds its fill value */
+    make_unwritten(in_scratch("zeros.h5"), 1000, false);
     assert_int_equal(read_all(in_scratch("zeros.h5")), OK);
     const hid_t file = make_file(in_scratch("patched.h5"), false);
     make_floats(file, "x", H5T_IEEE_F32LE, 12345, H5P_DEFAULT);

@@ -1,4 +1,5 @@
-/* test_groups.c -- the vectors that groups_make makes from a dump's tensors, by each way of grouping. */
+/* test_groups.c -- the vectors (inputs of a codec) that groups_make makes from a dump's tensors, by each way of
+ * grouping. */
 #include "dump/groups.h"
 #include "rig/scratch_dir.h"
 
@@ -20,8 +21,8 @@ static float element(size_t group, size_t t, size_t i)
     return (float)(1000 * group + 100 * t + i);
 }
 
-/* Makes a dump of two steps of two workers; the value of an element encodes its position. The tensor `bad` gets a
- * NaN and an infinity. */
+/* Makes a dump of two steps of two workers; the value of each element encodes the element's step, worker and
+ * position. The tensor `bad` gets a NaN and an infinity. */
 static void make_dump(const char *bad)
 {
     static const char *const groups[] = {"step_1/worker_0", "step_1/worker_1", "step_2/worker_0",
@@ -82,7 +83,8 @@ static void kinds_are_three_vectors_of_each_step_and_worker(void **state)
     make_dump(NULL);
     const VectorList list = make((GroupSpec){.grouping = GROUP_KIND});
     assert_int_equal(list.count, 12);
-    static const char *const names[] = {"conv", "other", "fc"}; /* in the order of their first members */
+    /* the names of the vectors, in the order of their first members */
+    static const char *const names[] = {"conv", "other", "fc"};
     static const size_t sizes[] = {6, 6, 32};
     for (size_t v = 0; v < list.count; v++) {
         assert_string_equal(list.item[v].name, names[v % 3]);
@@ -118,7 +120,7 @@ static void small_tensors_travel_alone_and_raw(void **state)
     make_dump(NULL);
     const VectorList list = make(
         (GroupSpec){.grouping = GROUP_ALL, .min_elements = 12, .selection = {.step = "1", .worker = "0"}});
-    /* conv1.weight, bn.weight, fc1.weight joined with fc2.weight, fc1.bias, and `nothing` */
+    /* the five vectors are conv1.weight, bn.weight, fc1.weight joined with fc2.weight, fc1.bias, and `nothing` */
     assert_int_equal(list.count, 5);
     check(list.item[0].raw && !list.item[0].joined && list.item[0].shape.rank == 4);
     check(!list.item[2].raw && list.item[2].members == 2 && list.item[2].shape.n == 32);

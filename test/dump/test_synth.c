@@ -1,5 +1,5 @@
-/* test_synth.c -- synthetic gradients have the properties that their laws promise. Seeds are fixed; each limit is
- * 5 standard errors of the estimate (a false alarm in fewer than 6e-7 of seeds). */
+/* test_synth.c -- synthetic gradients have the properties that their distributions promise. Seeds are fixed; each
+ * limit is 5 standard errors of the estimate (a false alarm in fewer than 6e-7 of seeds). */
 #include "dump/synth.h"
 #include "rig/check.h"
 
@@ -19,7 +19,7 @@ static void fill(const Synth *s, Shape shape, int64_t worker, int64_t step, cons
     arena_close(a);
 }
 
-/* Returns the mean of f over the elements. */
+/* Returns the mean of f(x_i) over the elements x_i. */
 static double mean_of(double (*f)(double))
 {
     double sum = 0;
@@ -85,7 +85,8 @@ static void sparse_has_its_density(void **state)
     check_near(mean_of(squared), 0.1 * 0.25, 5 * 0.25 * sqrt(0.3 / N));
 }
 
-/* Returns the largest share of a column's squared norm that is left after projecting out the first two columns. */
+/* Returns the largest share of a column's squared norm that remains when the projections on the first two columns are
+ * subtracted. */
 static double beyond_rank_two(const float *m, size_t rows, size_t cols)
 {
     double q[2][512], worst = 0;

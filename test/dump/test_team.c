@@ -1,5 +1,5 @@
-/* test_team.c -- Team, which gives a merge the gradients of its workers: from a dump, or made up for workers that
- * the dump lacks. */
+/* test_team.c -- Team, which supplies the gradients of P workers, whose payloads are then merged: from a dump, or
+ * made up for workers that the dump lacks. */
 #include "dump/team.h"
 #include "dump/noise.h"
 #include "rig/scratch_dir.h"
@@ -74,7 +74,8 @@ static void worker_groups_are_the_workers_step_by_step(void **state)
           team_made(&c, &c.list.item[2], 2) == 0);
     check_from(&c, 0, 0, 0);
     check_from(&c, 0, 1, 1);
-    check_from(&c, 1, 1, 2); /* group 2: the second worker that has the tensor */
+    /* the second gradient of this tensor is in group 2, as group 1 lacks the tensor */
+    check_from(&c, 1, 1, 2);
     check_from(&c, 3, 1, 4);
     drop();
 }
@@ -128,7 +129,8 @@ static void made_gradients_are_real_ones_with_noise(void **state)
     c.seed = 2;
     check_ok(team_load(&c, c.list.item, 2 * MADE - 1, again, &err), &err);
     check(memcmp(x, again, sizeof x) != 0);
-    /* z has mean 0, z^2 has mean 1; standard errors: 1 / sqrt(count), sqrt(2 / count) */
+    /* z, the noise in units of its standard deviation, has mean 0, and z^2 has mean 1; the standard errors are 1 /
+     * sqrt(count) and sqrt(2 / count) */
     const double count = (MADE - 1.0) * N;
     check_near(sum / count, 0, 4 / sqrt(count));
     check_near(squares / count, 1, 4 * sqrt(2 / count));

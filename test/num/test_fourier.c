@@ -45,8 +45,8 @@ static double distance(const float *x, const float *y, size_t n)
     return sqrt(sum);
 }
 
-/* The error of a transform of n floats is about 2^-24 sqrt(log2 n) of the norm, a little more for prime lengths
- * (Rader's algorithm). */
+/* Limit of the relative error in |x|: a transform of n floats has an error of about 2^-24 sqrt(log2 n) of the norm, a
+ * little more for prime lengths (Rader's algorithm). */
 #define ROUNDING 6e-7
 
 static const struct {
@@ -76,7 +76,7 @@ static double coefficient_ref(const float *x, size_t rows, size_t cols, size_t j
     return sum;
 }
 
-/* Returns the stride between checked coefficients: 1 (all of them) for small n. */
+/* Returns the stride between the coefficients that are checked: 1 (all coefficients) for small n. */
 static size_t stride_for(size_t n)
 {
     return n <= 1300 ? 1 : n / 61 | 1;
@@ -99,7 +99,7 @@ static void cosines_are_their_sums_and_come_back(void **state)
         check_ok(cosine_back(y, rows, cols, z, 1, a, &err), &err);
         check(distance(x, z, n) <= 2 * ROUNDING * size);
         check_ok(cosine_forward(x, rows, cols, z, 8, a, &err), &err);
-        assert_memory_equal(y, z, n * sizeof *y); /* equal bytes for any number of threads */
+        assert_memory_equal(y, z, n * sizeof *y); /* the bytes are equal for any number of threads */
         arena_rewind(a, mark);
     }
 }
@@ -141,7 +141,7 @@ static void frequency_ref(const float *x, size_t rows, size_t cols, size_t j, si
         }
 }
 
-/* Checks the atoms one by one, in the order in which docs/FORMAT.md counts them. */
+/* Checks the Fourier atoms of a matrix one by one, in the order in which docs/FORMAT.md counts them. */
 static void check_frequencies(const FourierSpectrum *s, const float *x, size_t rows, size_t cols)
 {
     const bool turned = rows > cols;
@@ -194,7 +194,8 @@ static void frequencies_are_their_sums_and_come_back(void **state)
             for (size_t part = 0; part < (f.real ? 1 : 2); part++)
                 again.data[f.at + part] = (float)((double)z[part] * spectrum_factor(&own, f, 1));
         }
-        check(2 * own.atoms - real == n); /* a real frequency has one coefficient, any other has two */
+        /* a real frequency has one real number, any other frequency has two */
+        check(2 * own.atoms - real == n);
         check_rel(sqrt(sum), norm(x, n), 1e-6);
         check_ok(spectrum_back(&c, &again, 1, y, &in), &err);
         check(in && distance(x, y, n) <= 2 * ROUNDING * norm(x, n));
@@ -202,7 +203,7 @@ static void frequencies_are_their_sums_and_come_back(void **state)
     }
 }
 
-/* Fourier coefficients against numpy.fft.rfft / sqrt(n), times sqrt(2) for all but the first. */
+/* Fourier coefficients against numpy.fft.rfft / sqrt(n), times sqrt(2) for all coefficients but the first. */
 static void frequencies_are_those_of_numpy(void **state)
 {
     (void)state;
@@ -218,7 +219,7 @@ static void frequencies_are_those_of_numpy(void **state)
         check_near((double)s.data[i], want[i] * (i < 2 ? 1 : sqrt(2)), 1e-6);
 }
 
-/* FFTW keeps earlier plans to save time; they must not change any result. */
+/* FFTW reuses earlier plans to save time; earlier plans must not change any result. */
 static void earlier_plans_change_nothing(void **state)
 {
     (void)state;
@@ -240,8 +241,8 @@ static void earlier_plans_change_nothing(void **state)
 
 /* ---- phases ---- */
 
-/* Returns the probability that phase_draw returns `first` and not the other corner: the u where the result
- * changes. */
+/* Returns the probability that phase_draw returns the corner `first` and not the other corner of the edge: the
+ * uniform number u at which the result changes, by bisection. */
 static double chance_of_first(float re, float im, float gauge, unsigned first)
 {
     double low = 0, high = 1;
@@ -255,8 +256,8 @@ static double chance_of_first(float re, float im, float gauge, unsigned first)
     return low;
 }
 
-/* A phase is drawn as a corner of a 64-gon (phase.h). gauge times the mean corner is z, up to float32 rounding,
- * for z of all angles. */
+/* phase_draw rounds a complex number z to a corner of a 64-gon (phase.h). gauge times the mean of the drawn corner
+ * must be z, up to float32 rounding, for z of all angles. */
 static void rounded_phases_have_the_right_mean(void **state)
 {
     (void)state;
@@ -303,8 +304,8 @@ static void real_numbers_keep_their_sign(void **state)
         }
 }
 
-/* A gauge is the radius of the 64-gon with z on an edge: the largest <z, direction of an edge> / cos(pi / 64) over
- * all edges. */
+/* The gauge of z is the radius of the regular 64-gon that has z on an edge: the largest <z, direction of an edge's
+ * middle> / cos(pi / 64) over all edges. */
 static void gauges_are_distances_to_the_farthest_edge(void **state)
 {
     (void)state;

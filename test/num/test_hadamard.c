@@ -1,5 +1,5 @@
-/* test_hadamard.c -- the Walsh-Hadamard transform against its matrix, against plain butterflies to the bit, and
- * every instruction set's kernels against each other. */
+/* test_hadamard.c -- the Walsh-Hadamard transform against its matrix, against plain butterflies to the bit, and the
+ * kernels of every instruction set against each other. */
 #include "rig/check.h"
 
 #include "base/arena.h"
@@ -34,7 +34,8 @@ static size_t block_at(size_t n, size_t i, size_t *start)
     return size;
 }
 
-/* Returns entry (k, i) of the Walsh-Hadamard matrix. */
+/* Returns entry (k, i) of the transform's matrix for vectors of length n, which is block diagonal with Walsh-Hadamard
+ * matrices. */
 static double entry(size_t n, size_t k, size_t i)
 {
     size_t start, other;
@@ -92,8 +93,8 @@ static const size_t sizes[] = {0,
                                300000,
                                (1 << 20) + (1 << 17) + 3};
 
-/* Transforms x by butterflies, in stages of rising stride, then multiplies by the scale. Where the scale is a
- * power of two, multiplying first would give the same. */
+/* Transforms x by butterflies, in stages of rising stride, then multiplies by the scale. Where the scale is a power
+ * of two, multiplying first would give the same result. */
 static void butterflies_ref(float *x, size_t n)
 {
     for (size_t i = 0, start; i < n; i++) {
@@ -158,7 +159,7 @@ static void twice_is_the_identity_and_lengths_stay(void **state)
     }
 }
 
-/* Vectors longer than 2^24 take one more pass over memory. */
+/* Vectors longer than 2^24 elements take one more pass over memory than shorter vectors. */
 static void a_unit_vector_of_two_to_the_25_becomes_its_pattern(void **state)
 {
     (void)state;
@@ -199,7 +200,8 @@ static void denormals_are_rounded_to_their_grid_alone(void **state)
         x[i] = (float)(1e-41 * sin((double)i));
     hadamard_of(x, y, 600, 1);
     hadamard(y, 600, 1);
-    /* each of 512 elements is rounded by half a denormal step; the inverse averages these errors and rounds once */
+    /* the transform rounds each of 512 elements by up to half a denormal step; the inverse averages these errors and
+     * rounds once */
     for (size_t i = 0; i < 600; i++)
         check_near((double)x[i], (double)y[i], 8 * (double)FLT_TRUE_MIN);
 }

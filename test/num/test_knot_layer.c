@@ -17,7 +17,8 @@ static double cost_of(const double *x, const double *b, const double *a, size_t 
 
 static Walled walls[5];
 
-/* Returns a copy of the kernel's input that ends, after ROOM_BEHIND spare numbers of junk, at a protected page. */
+/* Returns a copy of the kernel's input. The copy is followed by ROOM_BEHIND numbers `junk` and then by a protected
+ * page. */
 static const double *spared(Walled w, const double *v, size_t n, double junk)
 {
     double *copy = (double *)(void *)w.end - (n + ROOM_BEHIND);
@@ -48,8 +49,8 @@ static Found layer_of(const Kernels *k, const double *x, const double *b, const 
     return f;
 }
 
-/* Where two columns' costs are equal up to rounding, a kernel may choose another column than the plain loop, but
- * all kernels must choose the same. */
+/* Compares all kernels with a plain loop. Where the costs of two columns are equal up to rounding, a kernel may
+ * choose another column than the plain loop, but all kernels must choose the same column. */
 static void check_layer(const double *x, const double *b, const double *a, size_t low, size_t high,
                         size_t from, size_t to)
 {
@@ -70,7 +71,7 @@ static void check_layer(const double *x, const double *b, const double *a, size_
     }
 }
 
-/* How the costs a[i] of the layer before change with i: ALIKE: all are 0, so that the best column lies in the
+/* How the costs a[i] of the previous layer change with i: ALIKE: all are 0, so that the best column lies in the
  * middle; FALLING: the last column is best; RISING: the first column is best; ANY: random. */
 enum { ALIKE, FALLING, RISING, ANY, SLOPES };
 

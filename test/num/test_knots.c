@@ -7,7 +7,7 @@
 
 enum { N = 700 };
 
-/* ---- running a solver ---- */
+/* ---- running knots_best or knots_greedy ---- */
 
 static double variance(const float *x, size_t n, const float *level, size_t count)
 {
@@ -99,7 +99,8 @@ static void no_random_levels_are_better(void **state)
             for (uint64_t trial = 0; trial < 200; trial++) {
                 const Rng rng = rng_open(3, trial, 0, 0, 0);
                 float level[KNOTS_MOST] = {sorted[0], sorted[511]};
-                for (size_t k = 2; k < count; k++) /* levels at numbers of x, or between two numbers */
+                /* the inner levels: at random numbers of x, or between two of them */
+                for (size_t k = 2; k < count; k++)
                     level[k] =
                         trial % 2
                             ? sorted[rng_u32(&rng, USE_TEST, k) % 512]
@@ -111,8 +112,8 @@ static void no_random_levels_are_better(void **state)
         }
 }
 
-/* Returns the variance that `count` optimal levels leave, by the plain dynamic program in long double: t[q % 2][j]
- * is the least variance of the numbers 0 .. j when number j is a level and at most q intervals lie below it. */
+/* Returns the variance that `count` optimal levels leave, by the plain dynamic program in long double: t[q % 2][j] is
+ * the least variance of rounding the numbers 0 .. j when number j is a level and at most q intervals lie below it. */
 static double plain_program(const float *sorted, size_t n, size_t count)
 {
     static long double t[2][N], s1[N + 1], s2[N + 1];
@@ -154,7 +155,7 @@ static void the_best_levels_are_those_of_a_plain_program(void **state)
 }
 
 /* With hardly more numbers than levels, the approximate solution from which knots_best starts is far from the
- * optimum, so it must search wide ranges of the dynamic program. */
+ * optimum, so the dynamic program must search wide ranges for each level. */
 static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
 {
     (void)state;
@@ -184,7 +185,7 @@ static void far_numbers_do_not_spoil_the_levels_of_the_rest(void **state)
     check(variance_of(knots_best, x, 512, 16) <= alone * (1 + 1e-6));
 }
 
-/* ---- greedy levels ---- */
+/* ---- greedy levels (knots_greedy) ---- */
 
 static void greedy_levels_are_within_their_bound(void **state)
 {
@@ -207,7 +208,7 @@ static void greedy_levels_are_within_their_bound(void **state)
 }
 
 /* Merges neighbouring intervals in pairs, except for the (most - 1) / 2 pairs whose merging costs most (of equal
- * costs the first), and repeats this until at most `most` intervals are left. at[0 .. s] are the ends of the s
+ * costs the first pair), and repeats this until at most `most` intervals are left. at[0 .. s] are the ends of the s
  * intervals. Returns the number of intervals left. */
 static size_t merge_plainly(const float *x, size_t n, float *at, size_t s, size_t most)
 {
@@ -232,8 +233,8 @@ static size_t merge_plainly(const float *x, size_t n, float *at, size_t s, size_
     return s;
 }
 
-/* The numbers are small integers, whose costs are exact, so that knots_greedy sees the same ties as the plain
- * merging. */
+/* The numbers are small integers, whose costs are exact, so that knots_greedy and the plain merging find the same
+ * costs equal. */
 static void greedy_levels_are_those_of_plain_merging(void **state)
 {
     (void)state;
@@ -256,7 +257,7 @@ static void greedy_levels_are_those_of_plain_merging(void **state)
     }
 }
 
-/* Greedy merging ends with as many different levels as are allowed. */
+/* Greedy merging returns as many different levels as are allowed. */
 static void greedy_levels_are_all_used(void **state)
 {
     (void)state;
@@ -338,7 +339,8 @@ static void the_longest_buckets_are_done(void **state)
     const double best = variance_of(knots_best, x, KNOTS_OF, 16),
                  greedy = variance_of(knots_greedy, x, KNOTS_OF, 16);
     check(best <= greedy && greedy < 2 * best);
-    fill(x, KNOTS_OF, UNIFORM, 8); /* intervals of length d = 1/15, each leaving d^2 / 6 per number */
+    /* the levels cut [0, 1] into intervals of length d = 1/15, each leaving a variance of d^2 / 6 for each number */
+    fill(x, KNOTS_OF, UNIFORM, 8);
     check_rel(variance_of(knots_best, x, KNOTS_OF, 16), KNOTS_OF / 6.0 / 225, 0.02);
 }
 

@@ -1,5 +1,5 @@
-/* test_linalg.c -- matrix products against plain loops; decompositions against the matrices that their factors
- * must multiply back to. */
+/* test_linalg.c -- matrix products against plain loops; decompositions against the matrices, which the product of
+ * their factors must equal. */
 #include "vec/kernels.h"
 #include "rig/linalg_rig.h"
 #include "base/parallel.h"
@@ -103,7 +103,8 @@ static void projections_are_those_of_plain_loops_for_any_thread_count(void **sta
             for (size_t i = 0; i < count * a.cols; i++)
                 v[i] = rng_normal(&rng, USE_TEST, i);
             float *u = NEW(arena, float, count *a.rows);
-            uint8_t *odd = NEW(arena, uint8_t, 2 + count * a.rows * sizeof *u); /* not aligned for floats */
+            /* its address is not a multiple of 4, so it is not aligned for floats */
+            uint8_t *odd = NEW(arena, uint8_t, 2 + count * a.rows * sizeof *u);
             check_ok(linalg_project(&a, v, count, 1, slots((uint8_t *)u, count, a.rows), arena, &err), &err);
             check_ok(linalg_project(&a, v, count, 3, slots(odd + 2, count, a.rows), arena, &err), &err);
             assert_memory_equal(u, odd + 2, count * a.rows * sizeof *u);
@@ -270,14 +271,15 @@ static void eigenvectors_are_orthonormal_and_belong_to_their_values(void **state
     }
 }
 
-/* An estimate would be biased if an eigenvector depended on the other eigenvectors computed in the same call. */
+/* An eigenvector must not depend on which other eigenvectors are computed in the same call, as estimates would be
+ * biased otherwise. */
 static void an_eigenvector_is_the_same_whichever_others_are_asked_for(void **state)
 {
     (void)state;
     enum { K = 80 };
     for (int close = 0; close < 3; close++) {
         double w[K];
-        /* eigenvalues: distinct; pairs that differ by a rounding error; all equal */
+        /* eigenvalues w: all distinct; in pairs that differ by a rounding error; all equal */
         for (size_t i = 0; i < K; i++)
             w[i] = close == 2   ? 1
                    : close == 1 ? 1 + (double)(i / 2) + 1e-14 * (double)(i % 2)
@@ -294,7 +296,7 @@ static void an_eigenvector_is_the_same_whichever_others_are_asked_for(void **sta
             check_ok(eigen_some(&e, index, 3, v, arena, &err), &err);
             check((e.vector != NULL) == (close > 0));
             for (size_t i = 0; i < 3; i++) {
-                double dot = 0; /* up to sign, which leaves u v' as it is */
+                double dot = 0; /* vectors agree up to their sign, which leaves the atom u v' unchanged */
                 for (size_t j = 0; j < K; j++)
                     dot += v[i * K + j] * whole.vector[index[i] * K + j];
                 check_near(fabs(dot), 1, 1e-13);

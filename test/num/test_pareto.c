@@ -11,7 +11,8 @@ static void check_front(const ParetoPoint *given, const bool *want, size_t count
     ParetoPoint point[16];
     Arena *a = arena_open(0);
     Error err;
-    for (size_t turn = 0; turn < count; turn++) { /* in every rotation, as the order must not matter */
+    /* in every rotation of the points, as their order must not matter */
+    for (size_t turn = 0; turn < count; turn++) {
         for (size_t i = 0; i < count; i++)
             point[i] = given[(i + turn) % count];
         check_ok(pareto_mark(point, count, a, &err), &err);

@@ -65,7 +65,7 @@ static float falling(const Rng *rng, uint64_t i)
     return (void)rng, -(float)i;
 }
 
-/* Returns the float with random bits, 0 if it is not finite: denormals, huge numbers, both signs. */
+/* Returns the float with random bits, 0 if that is not finite: this gives denormals, huge numbers and both signs. */
 static float anything(const Rng *rng, uint64_t i)
 {
     float f;
@@ -102,7 +102,7 @@ static void sorted_order_is_qsorts(void **state)
         }
 }
 
-/* Arrays longer than one piece are sorted to the same result on one, two and eight threads, in place or not. */
+/* Arrays longer than a piece of the sort give the same result on one, two and eight threads, in place or not. */
 static void threads_and_place_do_not_matter(void **state)
 {
     Bench *b = *state;

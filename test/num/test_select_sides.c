@@ -44,7 +44,7 @@ static void unfold(const Picks *s, size_t *room, bool *in)
     }
 }
 
-/* Distributions for which a sample is representative, useless, or misleading. */
+/* Distributions for which a sample of the elements is representative, useless, or misleading. */
 static float normal(const Rng *rng, size_t i)
 {
     return (float)rng_normal(rng, USE_TEST, i);

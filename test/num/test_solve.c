@@ -38,7 +38,8 @@ static Solution solved(Law law, double target, double low, double high, bool who
     return s;
 }
 
-static double sparse(double x) /* bits of indices and signs, at most those of raw floats */
+/* bits for indices and signs of a share x of the elements, at most those of raw floats */
+static double sparse(double x)
 {
     return fmin(32.001, x * (4 + log2(1 / x)) * 1.5);
 }
@@ -62,7 +63,7 @@ static double far_falling(double x)
 {
     return fmin(32, 3 / sqrt(x / 1000));
 }
-static double stairs(double x) /* 512 elements, 20 bits each */
+static double stairs(double x) /* bits for a share x of 512 elements, 20 bits for each */
 {
     return 20 * fmax(1, round(512 * x)) / 512;
 }

@@ -1,5 +1,5 @@
-/* test_spectral.c -- the singular values of a matrix by both methods (Gram matrix, gesdd), its atoms, and matrices
- * that have none. */
+/* test_spectral.c -- the singular values of a matrix by the Gram matrix and by LAPACK's gesdd, the matrix's atoms,
+ * and matrices that are refused. */
 #include "rig/linalg_rig.h"
 #include "num/spectral.h"
 
@@ -16,8 +16,8 @@ static void gram_and_gesdd_agree_on_the_spectrum(void **state)
     }
 }
 
-/* Singular values taken from eigenvalues of the Gram matrix A'A are lost below 1e-8 of the largest; here they are
- * lengths |Av|, which are not lost. */
+/* Square roots of the eigenvalues of A'A give no singular values below 1e-8 of the largest; here singular values are
+ * lengths |A v|, which keep their digits. */
 static void small_singular_values_survive_the_gram_matrix(void **state)
 {
     (void)state;
@@ -55,7 +55,8 @@ static void a_matrix_of_rank_three_has_three_atoms(void **state)
     }
 }
 
-/* Checks all atoms of A: their vectors are orthonormal, their lengths are those announced, and they add up to A. */
+/* Checks all atoms of A: the vectors are orthonormal, the lengths are those in `lambda`, and the atoms add up to
+ * A. */
 static void check_atoms(Tall a, SpectralMethod method)
 {
     Spectral s;
@@ -113,7 +114,7 @@ static void the_atoms_of_nearly_singular_matrices_are_a_basis(void **state)
             }
 }
 
-/* gesdd may loop for ever on an infinity, so matrices are checked before it is called. */
+/* LAPACK's gesdd may loop for ever on an infinity, so matrices are checked before gesdd is called. */
 static void nan_and_infinity_are_refused_at_once(void **state)
 {
     (void)state;

@@ -59,8 +59,8 @@ static void f_tails_are_scipys(void **state)
         check_rel(f_tail(known[i].f, known[i].d1, known[i].d2), known[i].tail, known[i].tol);
 }
 
-/* For F-distributed values, f_tail is uniform on [0, 1]: Kolmogorov's distance of 2000 such values from uniform
- * exceeds 2.3 / sqrt(n) only 5 times in 10^5. */
+/* For F-distributed values, f_tail is uniform on [0, 1]: the Kolmogorov distance of 2000 values of f_tail from
+ * uniform exceeds 2.3 / sqrt(n) only 5 times in 10^5. */
 static void f_tails_of_f_variables_are_uniform(void **state)
 {
     (void)state;
@@ -80,8 +80,8 @@ static void f_tails_of_f_variables_are_uniform(void **state)
         check_near(tail[i], (i + 0.5) / N, 2.3 / sqrt(N));
 }
 
-/* The t distribution has closed forms for 1, 2 and 3 degrees of freedom; the square of t with d degrees of freedom
- * is F(1, d). */
+/* The two-sided t tails against the closed forms for 1, 2 and 3 degrees of freedom, and against F: the square of t
+ * with d degrees of freedom is F(1, d). */
 static void t_tails_are_their_closed_forms(void **state)
 {
     (void)state;
@@ -110,8 +110,8 @@ static void holms_values_are_those_of_r(void **state)
     check_rel(stats_holm(ties, 3, 0.9), 0.9, 1e-15);
 }
 
-/* Medians of 25 normal numbers have a variance of pi / 2 / 25, less 2 %; the mean of 4000 estimates of it is
- * within 4 %. */
+/* The median of 25 normal numbers has a variance of pi / 2 / 25, less 2 %; the mean of 4000 estimates of this
+ * variance is within 4 %. */
 static void the_variance_of_a_median_is_the_normal_laws(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* test_subset.c -- random subsets of k of n elements against the uniform distribution over all subsets.
  *
- * Limits of chi-square statistics are at z = 6.1 in Wilson and Hilferty's normal approximation: each has a
+ * Limits of chi-square statistics are at z = 6.1 in Wilson and Hilferty's normal approximation: each test has a
  * false-alarm probability below 1e-9. Seeds are fixed. */
 #include "rig/check.h"
 #include "base/rng.h"
@@ -89,8 +89,8 @@ static void all_pairs_are_equally_likely(void **state)
 }
 
 /* The numbers i, j and k - i - j of elements drawn from three blocks of a, b and c elements have the joint
- * probability C(a, i) C(b, j) C(c, k - i - j) / C(n, k). All cells that are expected under 10 times are counted as
- * one. */
+ * probability C(a, i) C(b, j) C(c, k - i - j) / C(n, k). All cells (i, j) with an expected count below 10 are counted
+ * as one cell. */
 static void blocks_get_their_hypergeometric_share(void **state)
 {
     (void)state;
@@ -99,7 +99,7 @@ static void blocks_get_their_hypergeometric_share(void **state)
     const size_t ks[] = {1, 3, 40, n - 2, n - 30};
     for (size_t row = 0; row < countof(ks); row++) {
         const ArenaMark mark = arena_mark(forever);
-        /* for a large k the elements left out are counted, which have the same distribution */
+        /* for a large k the elements outside the subset are counted, which have the same distribution */
         const size_t k = ks[row], few = k < n / 2 ? k : n - k;
         uint64_t *seen = NEW_ZERO(forever, uint64_t, (few + 1) * (few + 1));
         for (uint64_t r = 0; r < DRAWS; r++) {
@@ -151,7 +151,7 @@ static void large_shares_have_the_right_mean_and_spread(void **state)
             const Rng rng = address(r + 99000000 * row);
             const ArenaMark before = arena_mark(forever);
             check(subset_open(&s, &rng, n, ks[row], forever));
-            for (size_t b = 0; b < 3; b++) { /* the first block, a middle one, the last whole one */
+            for (size_t b = 0; b < 3; b++) { /* the first block, a middle block, the last whole block */
                 const size_t at = b == 0 ? 0 : b == 1 ? 5 : 9;
                 const double off = (double)(s.before[at + 1] - s.before[at]) - mean;
                 sum[b] += off / DRAWS;
@@ -159,7 +159,7 @@ static void large_shares_have_the_right_mean_and_spread(void **state)
             }
             arena_rewind(forever, before);
         }
-        /* the numbers are nearly normal, so their squares have relative variance 2 */
+        /* the deviations are nearly normal, so the squared deviations have relative variance 2 */
         for (size_t b = 0; b < 3; b++) {
             check_near(sum[b], 0, 6.1 * sqrt(v / DRAWS));
             check_rel(squares[b], v, 6.1 * sqrt(2.0 / DRAWS));
@@ -184,7 +184,8 @@ static void places_in_a_block_are_used_alike(void **state)
                 seen[w] += (size_t)__builtin_popcountll(member[w]);
             arena_rewind(forever, before);
         }
-        /* a word's number is hypergeometric: its variance is a multinomial's times (n - k) / (n - 1) */
+        /* the number of a word's members is hypergeometric: its variance is a multinomial's times (n - k) / (n -
+         * 1) */
         const double want = (double)ks[row] * DRAWS / CELLS;
         double chi2 = 0;
         for (size_t c = 0; c < CELLS; c++)

@@ -37,7 +37,7 @@ static void products_agree_to_the_bit_between_instruction_sets(void **state)
             {
                 k->rows_dot(a, rows, cols, in, count, dots);
                 memset(sum, 0, sizeof sum);
-                /* sums over the first `stride` columns */
+                /* adds only the products of the first `stride` columns of each row */
                 k->rows_add(a, cols, rows, stride, in, count, sums);
                 for (size_t i = 0; i < count; i++) {
                     if (isa == 0)
@@ -85,7 +85,7 @@ static void products_are_those_of_long_doubles_for_any_number_of_threads(void **
     arena_close(a);
 }
 
-/* These shapes are cut into strips (of columns) and stretches (of rows), each with sums of its own. */
+/* Matrices of these shapes are cut into strips of columns and into parts of their rows, each with separate sums. */
 static void large_products_do_not_depend_on_threads(void **state)
 {
     (void)state;
@@ -139,11 +139,12 @@ static void vectors_become_orthonormal_and_span_the_same(void **state)
     for (size_t s = 0; s < countof(scales); s++) {
         fill(v, COUNT * N, 8);
         for (size_t i = 0; i < N; i++)
-            v[N + i] = v[i] + 1e-4f * v[N + i]; /* close to the first vector */
+            v[N + i] = v[i] + 1e-4f * v[N + i]; /* nearly parallel to the first vector */
         for (size_t i = 0; i < COUNT * N; i++)
             was[i] = v[i] *= scales[s];
         make_orthonormal(v, 1);
-        for (size_t k = 0; k < COUNT; k++) { /* old vector k is in the span of the new vectors 0 .. k */
+        /* the old vector k must be in the span of the new vectors 0 .. k */
+        for (size_t k = 0; k < COUNT; k++) {
             double along = 0;
             for (size_t j = 0; j <= k; j++)
                 along += pow(dot(was + k * N, v + j * N, N), 2);
@@ -161,7 +162,8 @@ static void missing_directions_are_drawn(void **state)
     memcpy(v + 3 * N, v + 2 * N, N * sizeof *v); /* an equal vector */
     for (size_t i = 0; i < N; i++)
         v[4 * N + i] =
-            -3.3f * v[2 * N + i] + v[N + i]; /* in the span of the vectors before, up to rounding */
+            /* this vector is in the span of the vectors before it, up to rounding */
+            -3.3f * v[2 * N + i] + v[N + i];
     memcpy(again, v, sizeof v);
     make_orthonormal(v, 1);
     make_orthonormal(again, 1);

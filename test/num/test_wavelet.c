@@ -1,5 +1,5 @@
 /* test_wavelet.c -- wavelet transforms against their definition in doubles; filters against the conditions that
- * define them and against published values; every instruction set's kernels against plain loops. */
+ * define them and against published values; the kernels of every instruction set against plain loops. */
 #include "num/finite.h"
 #include "rig/check.h"
 
@@ -130,7 +130,8 @@ static void rows_and_columns_are_orthonormal_at_every_length(void **state)
             for (int levels = 0; levels <= 2; levels++) {
                 const size_t n = lengths[s];
                 const ArenaMark mark = arena_mark(a);
-                float *w = NEW(a, float, n *n); /* the transform's matrix: w[n * column + row] */
+                /* the matrix of the transform, stored by columns: w[n * column + row] */
+                float *w = NEW(a, float, n *n);
                 for (size_t i = 0; i < n; i++) {
                     float *x = NEW_ZERO(a, float, n);
                     x[i] = 1;
@@ -189,7 +190,8 @@ static void details_of_polynomials_vanish(void **state)
 
 static const size_t sizes[] = {0, 1, 2, 3, 7, 1000, 65535, 65536, 65539, 131071, 300001};
 
-/* Sums are doubles, and only results are rounded, each by at most half a unit in the last place, up or down. */
+/* Sums are taken in double, and only the results are rounded, each by at most half a unit in the last place, up or
+ * down. */
 static void back_is_the_inverse_and_lengths_stay(void **state)
 {
     (void)state;
@@ -277,7 +279,7 @@ static void instruction_sets_agree_to_the_bit_with_plain_loops(void **state)
                 k->wavelet_join(&w, low + 4, high + 4, pairs, back);
                 check(smooth[pairs] == 77 && detail[pairs] == 77 && back[2 * pairs] == 77);
                 for (size_t p = 0; p < pairs; p++) {
-                    /* these sums begin with +0; where a kernel has -0, == holds all the same */
+                    /* the sums here begin with +0; where a kernel returns -0, == still holds */
                     double v = 0, d = 0, even = 0, odd = 0;
                     for (int t = 0; t < w.taps; t++) {
                         v += (double)x[2 * p + (size_t)t] * w.smooth[t];

@@ -69,7 +69,8 @@ static void sums_and_maxima_agree_to_the_bit_and_with_long_doubles(void **state)
     }
 }
 
-/* Returns the level of x: |x| / norm * s, rounded up iff the random number u is below its fraction. */
+/* Returns the level of x by the definition: |x| / norm * s, rounded up iff u is below its fraction, where u is the
+ * random number in `word`. */
 static uint32_t level_ref(float x, float norm, uint32_t s, uint32_t word)
 {
     const Quantiser q = quantiser_make(norm, s);
@@ -131,7 +132,8 @@ static void tossing_equals_the_coin(void **state)
     }
 }
 
-/* The chosen elements' probabilities tie with the random word's 30 bits, so that further random bits decide. */
+/* The elements are chosen such that the first 30 bits of their probabilities equal the random word's 30 bits, so that
+ * further random bits decide. */
 static void ties_of_the_coin_go_to_the_continuation(void **state)
 {
     (void)state;
@@ -142,7 +144,7 @@ static void ties_of_the_coin_go_to_the_continuation(void **state)
     for (uint32_t start = 0; start < BLOCK - 64; start += 64) {
         for (uint32_t i = 0; i < 64; i++) {
             const uint32_t r = rng_word(&key, start + i) >> 2;
-            /* x lies between two values of the 30 bits, before it is rounded to float32 */
+            /* x lies in the middle between two multiples of 2^-30, before it is rounded to float32 */
             x[i] = (float)((double)r + 0.5) * 0x1p-30f;
             const float t = coin_level(coin, x[i]);
             near += (uint32_t)t == r && t > (float)(uint32_t)t;
