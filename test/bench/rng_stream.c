@@ -1,6 +1,6 @@
-/* rng_stream.c -- writes random words to stdout for test suites such as dieharder (make rng-quality): of consecutive blocks
- * of one address, or with the argument `addresses` one word of each address after another, as codecs at neighbouring
- * steps, workers, tensors, repeats and uses draw them. */
+/* rng_stream.c -- writes random words to stdout for test suites such as dieharder (make rng-quality): all words of
+ * consecutive blocks of one generator, or with the argument `addresses` one word of each of many generators, as
+ * codecs draw them at neighbouring steps, workers, tensors, repeats and uses. */
 #include "base/rng.h"
 
 #include <stdio.h>
@@ -14,8 +14,9 @@ static void fill_block(uint32_t word[BLOCK], uint64_t block)
         word[i] = rng_word(&key, i);
 }
 
-/* Counts through the parts of an address like an odometer, the uses fastest: 4 uses, 4 tensors, 4 workers, 16 repeats,
- * 64 steps; a round of all of these takes a block, and the next round the next element. */
+/* Counts through the parts of an address (seed, repeat, worker, step, tensor, use) like an odometer, the uses
+ * fastest: 4 uses, 4 tensors, 4 workers, 16 repeats, 64 steps. All of these together give a block of words, one word
+ * each; `round` is the index of the element whose word is taken. */
 static void fill_addresses(uint32_t word[BLOCK], uint64_t round)
 {
     static const char *const tensors[] = {"conv1.weight", "conv1.bias", "conv2.weight", "fc.weight"};

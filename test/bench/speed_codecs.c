@@ -12,11 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WARM = 12, BEST_OF = 7, LEARNING_MOST = 50 /* most memcpys that training a codec may take */ };
+enum {
+    WARM = 12,
+    BEST_OF = 7,
+    LEARNING_MOST = 50 /* LEARNING_MOST: training a codec may take as long as this many memcpys */
+};
 
 typedef struct {
     const char *spec;
-    double encode_floor, decode_floor; /* 0: nothing is promised */
+    double encode_floor, decode_floor; /* least speed as a share of memcpy's; 0: no speed is promised */
 } Case;
 
 static const Case cases[] = {
@@ -101,14 +105,14 @@ static const Case cases[] = {
     {"blosc+none", 0, 0},
 };
 
-/* Codecs that get the same elements as a matrix with nearly equal sides. */
+/* Codecs that get the elements of the vector as a matrix with nearly equal sides. */
 static const Case matrix_cases[] = {
     {"powersgd", 0.1, 0},
     {"powersgd:rank=4", 0, 0},
     {"lowrank", 0.1, 0},
 };
 
-/* Measures one codec; true when the floors hold. */
+/* Measures one codec; true when its speeds are at least encode_floor and decode_floor. */
 static bool run_case(const Case *k, Shape shape, const float *x, float *y, double scale)
 {
     Arena *forever = arena_open(0), *scratch = arena_open(0);

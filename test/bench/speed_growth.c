@@ -18,8 +18,8 @@
 
 enum { COLS = 64, FIRST = 16, LAST = 26, STEP = 2, SIZES = (LAST - FIRST) / STEP + 1 };
 
-/* Each size is run for ENOUGH seconds, at least twice and at most RUNS_MAX times. Sizes that would take longer than
- * PATIENCE seconds per run are skipped. */
+/* Each size is run for ENOUGH seconds, at least twice and at most RUNS_MAX times. Sizes at which one run would take
+ * longer than PATIENCE seconds are skipped. */
 #define ENOUGH   0.25
 #define PATIENCE 5.0
 #define NOISE    1.6
@@ -27,8 +27,8 @@ enum { RUNS_MAX = 9 };
 
 typedef struct {
     const char *name;
-    double copy[SIZES];                  /* seconds per element, like encode and decode */
-    double encode[SIZES], decode[SIZES]; /* for the sizes that were run */
+    double copy[SIZES];                  /* seconds per element of a memcpy at each size */
+    double encode[SIZES], decode[SIZES]; /* seconds per element at each size that was run */
     int sizes;
 } Growth;
 
@@ -64,7 +64,7 @@ typedef struct {
     float *y;
 } Bench;
 
-/* Encodes and decodes once; adds the seconds of each. */
+/* Encodes and decodes once; adds the seconds to *encode and *decode. */
 static Status run_once(Bench *b, const float *x, double *encode, double *decode)
 {
     b->payload.size = 0;
@@ -77,7 +77,7 @@ static Status run_once(Bench *b, const float *x, double *encode, double *decode)
     return OK;
 }
 
-/* Measures the best of several runs after a warm-up run. */
+/* Runs encoding and decoding several times after a warm-up run; returns the least seconds of each. */
 static Status run_size(Bench *b, const float *x, double *encode, double *decode)
 {
     double e, d, used = 0;
@@ -133,8 +133,8 @@ static Status measure(Growth *g, const Codec *codec, const float *x, float *y, E
 
 /* ---- checking the growth ---- */
 
-/* Returns the largest quotient of the time at the largest size and the bound from a smaller size; at most 1 if the
- * check passes. */
+/* Returns the largest quotient of the time at the largest size and the bound that follows from a smaller size; at
+ * most 1 if the check passes. */
 static double excess(const Growth *g, const double *t)
 {
     const int last = g->sizes - 1;
@@ -147,7 +147,7 @@ static double excess(const Growth *g, const double *t)
     return worst;
 }
 
-/* Returns the exponent e of time ~ n^e between the first and the last size. */
+/* Returns the exponent e when time grows as n^e between the first and the last size. */
 static double exponent(const Growth *g, const double *t)
 {
     const int last = g->sizes - 1;
@@ -191,7 +191,7 @@ int main(int argc, char **argv)
     bool ok = true;
     fill(x, floats_of(0) * 16);
     for (size_t i = floats_of(0) * 16; i < most;
-         i++) /* repeats the first elements, as drawing all would take long */
+         i++) /* repeats the first elements, since drawing all elements would take long */
         x[i] = x[i - floats_of(0) * 16];
     best_copy(y, x, most, 2);
     printf("growth with the tensor, n/%d by %d floats, one thread: ns an element\n%-19s", COLS, COLS, "");

@@ -1,6 +1,6 @@
-/* speed_merge.c -- measures the time to merge payloads, as a multiple of a memcpy of the payloads in the same run: 16
- * workers' payloads of every kind of codec that merges, in batches of 8. One thread, process CPU time, best of seven.
- * The promise is at most the time of two copies. */
+/* speed_merge.c -- measures the time to merge payloads, as a multiple of the time of a memcpy of the payloads in the
+ * same run: 16 workers' payloads of every kind of codec that merges, in batches of 8. One thread, process CPU time,
+ * best of seven. The promise is at most the time of two copies. */
 #include "compress/spec.h"
 #include "bench/yardstick.h"
 
@@ -35,7 +35,8 @@ static bool ok(Team *t, Status status)
     return status == OK;
 }
 
-/* Merges batch by batch; each batch includes the payload merged so far. */
+/* Merges the workers' payloads of a round batch by batch; each batch after the first includes the payload merged so
+ * far. */
 static Status merge(Team *t, int round, Bytes *out)
 {
     Bytes in[BATCH];

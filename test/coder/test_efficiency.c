@@ -211,10 +211,9 @@ static void narrow_levels_take_two_percent_more_than_their_entropy_at_most(void 
                 const double entropy = levels_bits(t, (1 << bits) - 1, bucket),
                              sent = 8 * (double)t->out.size;
                 check(t->out.size < JUDGED_FROM || entropy >= 0.98 * sent);
-                check(
-                    entropy <= sent ||
-                    /* the index gaps of DECADES may be below the entropy, as neighbouring levels are alike */
-                    source == DECADES);
+                check(entropy <= sent ||
+                      /* index gaps of DECADES may take fewer bits, as neighbouring levels are alike */
+                      source == DECADES);
                 try_close(t);
             }
 }

@@ -186,7 +186,7 @@ static void bfloat16_in_uint16_is_read_where_an_attribute_says_so(void **state)
         H5Dwrite(d, H5T_NATIVE_UINT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, value);
         H5Dclose(d);
     }
-    /* two attributes of this length take more than 64 KB, the limit of HDF5's compact storage */
+    /* two attributes of this length take more than 64 KB together */
     char *notes = calloc(1, 40001);
     memset(notes, 'n', 40000);
     make_text_attr(file, "b", "notes", notes);
@@ -278,7 +278,7 @@ static void groups_of_one_number_draw_apart(void **state)
         make_group(file, groups[i]);
     for (size_t i = 0; i < countof(paths); i++)
         make_floats(file, paths[i], H5T_IEEE_F32LE, 3, H5P_DEFAULT);
-    /* an attribute `step` that another group's number equals: a count that began anew */
+    /* gives group step_8 the number of step_7, as when a count of steps begins anew */
     make_int_attr(file, "step_8", "step", 7);
     H5Fclose(file);
     open_dump("twins.h5");

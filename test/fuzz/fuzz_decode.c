@@ -1,9 +1,8 @@
-/* fuzz_decode.c -- fuzzes every codec's decoder with raw bytes and with valid payloads that are then
- * modified.
+/* fuzz_decode.c -- fuzzes every codec's decoder with raw bytes and with valid payloads that are then modified.
  *
- * Input: spec (two bytes), shape, mode (one byte each). Mode even: the rest is the payload. Mode odd: the
- * payload is that of a normal vector, and the rest are edits (position, value) and a cut. The decoder must
- * refuse the payload or return finite numbers. */
+ * Input: spec (two bytes), shape (one byte), mode (one byte), and the rest. If the mode is even, the rest is the
+ * payload. If it is odd, the payload is that of a vector of normal numbers, and the rest are edits (position, value)
+ * and a length to which the payload is cut. The decoder must refuse the payload or return finite numbers. */
 #include "num/finite.h"
 #include "compress/spec.h"
 #include "rig/more_specs.h"
@@ -48,8 +47,8 @@ static void encode_and_edit(Call *c, Buf *payload, Message *m, const uint8_t *ed
         payload->size -= edit[0] % (payload->size + 1);
 }
 
-/* Divides the bytes among the message's rounds: each round takes as many bytes as its payload had, the last round
- * all that are left. */
+/* Divides the bytes among the message's rounds: each round takes as many bytes as its valid payload had, the last
+ * round all remaining bytes. */
 static void divide(Message *m, const uint8_t *data, size_t size)
 {
     for (int i = 0; i < m->rounds; i++) {
@@ -92,7 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         payload = (Buf){(uint8_t *)(uintptr_t)(data + 3), size - 3, size - 3};
     for (int i = 0; i < m.rounds && !(data[2] & 1); i++)
         m.round[i].size = payload.size / (size_t)m.rounds;
-    uint8_t *exact = malloc(payload.size + 1); /* own allocation: ASan reports overreads */
+    /* an allocation of its own, so that ASan reports reads past its end */
+    uint8_t *exact = malloc(payload.size + 1);
     memcpy(exact, payload.data, payload.size);
     divide(&m, exact, payload.size);
     float *x = NEW(a, float, shape.n);

@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Reads every field of a listing that a caller may read. */
+/* Reads every field of a listing that users of the listing may read. */
 static size_t walk(const Listing *l)
 {
     size_t sum = 0;
@@ -43,7 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (status == OK && reader_left(&r) >= 2) {
         const size_t length = load_u16(take_bytes(&r, 2));
         const uint8_t *from = take_bytes(&r, length);
-        uint8_t *exact = malloc(length + 1); /* own allocation: ASan reports overreads */
+        /* an allocation of its own, so that ASan reports reads past its end */
+        uint8_t *exact = malloc(length + 1);
         if (from && length)
             memcpy(exact, from, length);
         status = from ? listing_take(&l, (Bytes){exact, length}, &err) : ERR_CORRUPT;

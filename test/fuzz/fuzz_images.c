@@ -57,7 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     Arena *a = arena_open((size_t)1 << 26);
     Error err = {0};
-    uint8_t *exact = malloc(size - 1 + !(size - 1)); /* own allocation: ASan reports overreads */
+    /* an allocation of its own, so that ASan reports reads past its end */
+    uint8_t *exact = malloc(size - 1 + !(size - 1));
     memcpy(exact, data + 1, size - 1);
     if (parse(*data, (Bytes){exact, size - 1}, a, &err) != OK && !*err.text)
         abort();

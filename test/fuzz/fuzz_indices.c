@@ -40,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     Arena *a = arena_open(0);
     const size_t n = load_u32(data) % 1000003;
-    uint8_t *exact = malloc(size - 4 + 1); /* own allocation: ASan reports overreads */
+    /* an allocation of its own, so that ASan reports reads past its end */
+    uint8_t *exact = malloc(size - 4 + 1);
     Places set;
     memcpy(exact, data + 4, size - 4);
     Reader in = reader_open((Bytes){exact, size - 4});

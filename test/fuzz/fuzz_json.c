@@ -32,7 +32,8 @@ static bool same(const Json *x, const Json *y)
     return !v && !w;
 }
 
-/* Checks that the element handed over equals *next, the tree's next element, and moves *next on. */
+/* Checks that the element that json_read passes to this callback equals *next, the next element of the tree, and
+ * advances *next. */
 static Status take(void *next, const Json *element)
 {
     const Json **expected = next;

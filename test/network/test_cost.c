@@ -88,8 +88,8 @@ static void links_of_ones_own_are_read(void **state)
 
 /* ---- traffic ---- */
 
-/* Returns the seconds of an exchange over a link of 1 ms and 1 MB/s: payloads of 100 kB, of which merged payloads
- * of early rounds take `early` bytes; parameters of 200 kB. */
+/* Returns the seconds of an exchange over a link of 1 ms and 1 MB/s with payloads of 100 kB and parameters of 200 kB;
+ * the merged payloads of the rounds before the last have `early` bytes. */
 static double seconds(Topology topology, double workers, double rounds, double early)
 {
     const Link l = {"x", 1e-3, 1e6};
@@ -161,13 +161,16 @@ static void parts_follow_one_another(void **state)
 {
     Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, false);
     (void)state;
-    /* all-gather: one message of 300 bytes; two payloads decoded in 0.15 s each, added in 0.2 s */
+    /* all-gather: each worker sends one message of 300 bytes; two payloads are decoded in 0.15 s each, and the
+     * estimates are added in 0.2 s */
     check_times(&it, 100, 0.3, 3.5, 0.5, 7.3);
     it = two_workers(TOPOLOGY_PS, false, false);
-    check_times(&it, 100, 0.3, 1 + 2 * 19, 0.5, 42.8); /* 300 bytes up and 1600 down for each worker */
+    /* server: each worker sends 300 bytes and receives 1600 */
+    check_times(&it, 100, 0.3, 1 + 2 * 19, 0.5, 42.8);
     it = two_workers(TOPOLOGY_RING, true, false);
     check_times(&it, 100, 0.3, 1 + 4, 0.25,
-                8.55); /* merged payload: 400 bytes; half of the merging, one decoding */
+                /* the merged payload has 400 bytes; a worker does half of the merging and decodes once */
+                8.55);
     it = two_workers(TOPOLOGY_TREE, true, false);
     check_times(&it, 100, 0.3, 1 + 8, 0.35, 12.65);
     it.topology = TOPOLOGY_PS;
@@ -177,7 +180,8 @@ static void parts_follow_one_another(void **state)
 
 static void a_ring_adds_a_share_and_a_tree_level_by_level(void **state)
 {
-    const CostLayer l = {.decode = 1, .merge = 15}; /* seconds, for 16 workers */
+    /* seconds to decode, and to merge the payloads of 16 workers */
+    const CostLayer l = {.decode = 1, .merge = 15};
     Iteration it = {.layer = &l, .layers = 1, .rounds = 1, .workers = 16, .adds = true};
     (void)state;
     const double want[] = {16, 16, 1 + 15. / 16, 5};
@@ -199,9 +203,10 @@ static void with_overlap_layers_travel_while_others_are_computed(void **state)
     (void)state;
     check_times(&it, 100, 0.3, 4, 0.5, 6.9);
     it.latency = 0;
-    check_times(&it, INFINITY, 0.3, 0, 0.5, 3.8); /* no communication to overlap */
+    /* with infinite bandwidth there is no communication to overlap */
+    check_times(&it, INFINITY, 0.3, 0, 0.5, 3.8);
     it.latency = 0.5;
-    it.plan = 0.4; /* both are planned at 3.4, encoded at 3.6 and 3.7, sent by 6.1 and 7.6 */
+    it.plan = 0.4; /* the layers are planned at 3.4, encoded at 3.6 and 3.7, and sent by 6.1 and 7.6 */
     check_times(&it, 100, 0.7, 4, 0.5, 7.8);
 }
 
@@ -232,7 +237,8 @@ static void sizes_of_more_workers_go_on_by_doublings(void **state)
 
 /* ---- break-even ---- */
 
-/* A layer of 1000 floats, raw and compressed to `share` of its bytes; encoding takes `coding` seconds. */
+/* Sets two layers of 1000 floats: plain_layer uncompressed; small_layer compressed to `share` of the bytes, with
+ * `coding` seconds to encode. */
 static CostLayer plain_layer, small_layer;
 
 static void set_pair(double share, double coding)
@@ -291,20 +297,22 @@ static void what_has_no_break_even_says_which_way(void **state)
     (void)state;
     set_pair(0.5, 0);
     check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_ALWAYS && isnan(b));
-    check(pays(TOPOLOGY_RING, 1, 1e-5, &b) == PAYS_NEVER); /* one worker sends nothing */
+    /* with one worker nothing is sent, so compression cannot pay */
+    check(pays(TOPOLOGY_RING, 1, 1e-5, &b) == PAYS_NEVER);
     set_pair(2, 1e-3);
     check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_NEVER && isnan(b));
     set_pair(1, 0);
     check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_NEVER);
-    /* The all-gather has 7 latencies fewer than the ring and carries 7 x 3000 - 7000 bytes more: it pays above the
-     * bandwidth at which these bytes take 7 latencies of 1 ms. */
+    /* Compressed: an all-gather of payloads of 3000 bytes; uncompressed: a ring. With 8 workers the all-gather takes
+     * 7 latencies fewer than the ring and carries 7 x 3000 - 7000 bytes more, so it pays above the bandwidth at which
+     * these bytes take 7 latencies of 1 ms. */
     set_pair(0.75, 0);
     check(pays(TOPOLOGY_ALLGATHER, 8, 1e-3, &b) == PAYS_ABOVE);
     check_rel(b, (7 * 3000 - 7000) / 7e-3, 1e-9);
 }
 
-/* With P workers and a gradient of D bytes, an all-gather of payloads carries (P - 1) rho D bytes, rho the
- * payload's share of D; a ring carries 2 (P - 1)/P D. So the all-gather wins while P < 2 / rho. */
+/* With P workers and a gradient of D bytes, an all-gather of payloads of rho D bytes carries (P - 1) rho D bytes, and
+ * a ring of uncompressed gradients carries 2 (P - 1)/P D bytes. So the all-gather is faster while P < 2 / rho. */
 static void an_allgather_loses_to_a_ring_once_its_ratio_is_over_two_in_p(void **state)
 {
     static const double ratios[] = {1. / 2, 1. / 4, 1. / 32, 1. / 100};

@@ -6,7 +6,8 @@
 
 typedef struct {
     const char *name;
-    double norm, product; /* norm of a gradient, and its inner product with a hashed direction */
+    /* norm of a parameter's gradient, and the gradient's inner product with a hashed direction */
+    double norm, product;
 } Known;
 
 #include "reference/big_networks.h"
@@ -21,7 +22,7 @@ typedef struct {
     Batch batch;
 } Net;
 
-/* Fills a parameter with the same initial values as big_networks_torch.py. */
+/* Fills a parameter with the initial values that big_networks_torch.py gives to it. */
 static void fill_parameter(const Slice *s, uint32_t seed, float *w)
 {
     const size_t length = strlen(s->name);
@@ -73,8 +74,8 @@ static size_t differing(const Known *known, const SliceList *list, const float *
             product += v * (2 * reference_unit((uint32_t)j, 7) - 1);
         }
         assert_string_equal(s->name, known[i].name);
-        /* The absolute tolerance is for gradients that are 0 up to rounding errors, such as that of a bias before a
-         * batch norm. */
+        /* The absolute tolerance 1e-5 is for gradients that are 0 up to rounding errors, such as that of a bias
+         * before a batch norm. */
         if (fabs(sqrt(square) - known[i].norm) <= tolerance * known[i].norm + 1e-5 &&
             fabs(product - known[i].product) <= tolerance * known[i].norm + 1e-5)
             continue;
@@ -124,8 +125,8 @@ static void vgg11_is_pytorchs_with_the_same_dropout(void **state)
     hold("vgg11", vgg11_loss, vgg11_score, vgg11_known, countof(vgg11_known), 5e-3);
 }
 
-/* NaN must pass through every layer: a relu or a norm that turned NaN into a number would hide the failure from the
- * loss. */
+/* NaN must pass through every layer to the loss: a relu or a batch norm that turned NaN into a number would hide the
+ * failure. */
 static void values_beyond_float32_reach_the_loss_and_are_named(void **state)
 {
     (void)state;

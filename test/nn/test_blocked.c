@@ -1,5 +1,5 @@
-/* test_blocked.c -- convolution and batch norm over blocked activations (layer.h), one layer at a time, against
- * slow loops in double. */
+/* test_blocked.c -- convolution and batch norm over blocked activations (a group of channels in the last axis,
+ * layer.h), one layer at a time, against slow loops in double. */
 #include "rig/check.h"
 
 #include "nn/build.h"
@@ -8,8 +8,8 @@
 
 enum { MOST = 37, CLASSES = 10 };
 
-/* One layer with its activations, weights and gradients. The loss is the sum of the outputs, each weighted by its
- * dy. */
+/* One layer with its activations, weights and gradients. The loss is the sum over all outputs of output times dy, the
+ * gradient that is given to the output. */
 typedef struct {
     Arena *a, *scratch;
     Error err;
@@ -90,7 +90,8 @@ static size_t at(const Activation *v, size_t image, size_t channel, size_t row, 
     return ((group * v->rows + row) * v->columns + column) * v->lanes + channel % v->lanes;
 }
 
-/* Runs both passes with 1, 2 and 3 threads; outputs, data gradient and weight gradient must be the same bytes. */
+/* Runs forward and backward pass with 1, 2 and 3 threads; outputs, gradient of the input and gradient of the weights
+ * must be the same bytes. */
 static void same_for_threads(Bench *t, size_t images, bool added)
 {
     const size_t n = images * activation_size(t->layer->out),
@@ -117,7 +118,8 @@ static void same_for_threads(Bench *t, size_t images, bool added)
 /* ---- convolution ---- */
 
 typedef struct {
-    size_t channels, rows, columns, lanes; /* lanes 0: use layer_lanes() of this machine */
+    /* lanes: channels in a group of the input's last axis; 0: layer_lanes() of this machine */
+    size_t channels, rows, columns, lanes;
     ConvSettings s;
 } Case;
 
@@ -143,7 +145,7 @@ static void conv_begin(Bench *t, const Case *c)
     bench_ready(t);
 }
 
-/* The terms that a product x w of a convolution adds: y += x w, dx += dy w, dw += dy x. */
+/* Sums over the products of a convolution y = x w: y += x w, dx += dy w, dw += dy x. */
 typedef struct {
     double *y, *dx, *dw; /* dw: weights, then biases */
 } Reference;
@@ -158,7 +160,8 @@ static void reference_pixel(const Bench *t, const ConvSettings *s, size_t image,
         for (size_t k = 0; k < s->size * s->size; k++) {
             const size_t from_row = row * s->stride + k / s->size - s->padding,
                          from_column = column * s->stride + k % s->size - s->padding;
-            if (from_row >= in->rows || from_column >= in->columns) /* unsigned: below 0 is large */
+            /* the numbers are unsigned, so a negative row or column is large */
+            if (from_row >= in->rows || from_column >= in->columns)
                 continue;
             const size_t x = at(in, image, i, from_row, from_column),
                          w = (o * in->channels + i) * s->size * s->size + k;
@@ -185,7 +188,8 @@ static Reference reference(Bench *t, const ConvSettings *s, size_t images)
     return r;
 }
 
-/* Requires x to equal `wanted` up to rounding; both are sums of `terms` terms of at most 1 each. */
+/* Requires the n elements of x to equal those of `wanted` up to rounding; each element is a sum of `terms` terms of
+ * at most 1. */
 static void check_close(const float *x, const double *wanted, size_t n, size_t terms)
 {
     for (size_t i = 0; i < n; i++)
@@ -268,13 +272,13 @@ static void norm_begin(Bench *t, size_t channels, size_t rows, size_t columns)
     build_norm(&t->b, &t->in, "bn");
     bench_ready(t);
     for (size_t i = 0; i < MOST * activation_size(&t->in);
-         i++) /* gives channels different means and deviations */
+         i++) /* gives the channels different means and standard deviations */
         t->in.x[i] = t->in.x[i] * (float)(1 + i % 3) + (float)(i % 5);
 }
 
 typedef struct {
     size_t n;
-    double *x, *u; /* inputs x; u: the weights of the outputs in the loss */
+    double *x, *u; /* x: inputs; u: the weights of the outputs in the loss */
     double weight, bias;
 } Channel;
 
@@ -405,7 +409,8 @@ static void scoring_reads_the_running_statistics_and_leaves_them(void **state)
     bench_end(&t);
 }
 
-/* A channel with a single value has variance 0, so it is scaled by 1 / sqrt(epsilon) and must stay finite. */
+/* A channel with a single value has variance 0; batch norm scales it by 1 / sqrt(epsilon), and the result must stay
+ * finite. */
 static void constant_channels_and_single_values_stay_finite(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* test_checkpoint.c -- checkpoints: a resumed run equals an uninterrupted run bit for bit, for every codec state;
- * damaged checkpoints are refused by name and the previous one is loaded; saved gradients equal the workers'. */
+ * damaged checkpoints are refused by name and the newest undamaged checkpoint is loaded; saved gradients equal the
+ * workers'. */
 #include "rig/check.h"
 #include "nn/checkpoint.h"
 #include "nn/training_run.h"
@@ -59,7 +60,7 @@ static void note(void *data, const char *text)
     strcat(noted, "\n");
 }
 
-/* Trains up to step `steps`, from the folder's newest checkpoint if `resumes`. */
+/* Trains up to step `steps`; if `resumes`, begins with the folder's newest checkpoint. */
 static void run_to(const char *spec, size_t steps, bool resumes)
 {
     const TrainSetup s = setup_of(spec);
@@ -131,7 +132,9 @@ static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void
         run_to("ef+qsgd", 9, true);
         size_t now;
         uint8_t *again = file_load(in_scratch("step_00000009.h5"), &now);
-        if (strstr(noted, "step_00000009.h5")) /* the damage was noticed; else no check covers the byte */
+        /* the damage was noticed, so step 9 was computed again; damage is missed only in bytes that no checksum
+         * covers */
+        if (strstr(noted, "step_00000009.h5"))
             check(now == want && !memcmp(again, whole, now));
         free(again);
     }
@@ -139,7 +142,7 @@ static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void
     free(data);
 }
 
-/* Changes one weight in the file: HDF5 does not notice, the checksum does. */
+/* Changes one weight in the file: HDF5 does not notice, but the checkpoint's checksum must. */
 static void a_changed_weight_is_seen(void **state)
 {
     (void)state;
@@ -234,7 +237,8 @@ static void saved_gradients_have_the_layout_of_dumps(void **state)
             x[w] = NEW(arena, float, n);
             check_ok(dump_read(d[1], w * tensors + i, x[w], &err), &err);
         }
-        for (size_t j = 0; j < n; j++) /* each of three workers has eight images, so the mean is unweighted */
+        /* each of three workers has eight images, so the mean gradient weights all workers equally */
+        for (size_t j = 0; j < n; j++)
             check_near((double)mean[j], ((double)x[0][j] + (double)x[1][j] + (double)x[2][j]) / 3, 1e-7);
     }
     dump_close(d[0]);

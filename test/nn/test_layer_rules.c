@@ -1,5 +1,5 @@
-/* test_layer_rules.c -- properties of layers beyond their formulas: ties, NaN, dropout's mask, sums, the loss, and
- * equal results of the loops on every instruction set. */
+/* test_layer_rules.c -- properties of layers beyond their formulas: equal maxima, NaN, dropout's mask, sums, the
+ * loss, and equal results of the loops on every instruction set. */
 #include "rig/layer_rig.h"
 
 #include "nn/loops.h"
@@ -52,7 +52,8 @@ static void dropped_layers(Layers *r, double probability)
         r->in->x[i] = 3;
 }
 
-/* The number of kept elements is binomial: it deviates by more than five standard deviations once in a million. */
+/* The number of elements that dropout keeps is binomial: it deviates by more than five standard deviations once in a
+ * million. */
 static void dropout_drops_its_share_and_keeps_the_mean(void **state)
 {
     (void)state;
@@ -86,8 +87,8 @@ static void the_gradient_passes_where_dropout_kept_and_nowhere_else(void **state
     layers_close(&r);
 }
 
-/* Returns the number of places where both masks agree; two independent masks with probability 1/2 agree in half of
- * all places. */
+/* Returns the number of elements that both masks keep or both masks drop; two independent masks with probability 1/2
+ * agree in half of all elements. */
 static double agreement(const Layers *a, const Layers *b)
 {
     size_t same = 0;
@@ -148,7 +149,8 @@ static void layers_in_place_give_their_input_back(void **state)
     layers_close(&r);
 }
 
-/* The network is x + W x: the linear layer adds its gradient to the gradient that the sum wrote. */
+/* The network is x + W x: in the backward pass, the linear layer adds its gradient to the gradient that the sum
+ * wrote. */
 static void a_sum_gives_both_summands_its_gradient(void **state)
 {
     (void)state;
@@ -192,7 +194,7 @@ static void the_loss_is_the_cross_entropy_and_its_gradient_the_slope(void **stat
     want += log(4);
     want += log1p(exp(-1) + exp(-50) + exp(-200)) + 1;
     check_rel(loss, want, 1e-14);
-    assert_int_equal(correct, 1); /* of equal outputs, the first is the prediction */
+    assert_int_equal(correct, 1); /* the prediction is the first of equal outputs */
     for (size_t i = 0; i < IMAGES; i++) {
         double sum = 0;
         for (size_t k = 0; k < CLASSES; k++)

@@ -1,5 +1,5 @@
-/* test_layers.c -- single layers over plain and interleaved activations: outputs against a slow forward pass in
- * double, gradients against central differences of this pass. */
+/* test_layers.c -- single layers over plain and interleaved activations (PIECE images in the last axis): outputs
+ * against a slow forward pass in double, gradients against central differences of the slow forward pass. */
 #include "rig/layer_rig.h"
 
 /* ---- reference layers, one image at a time, in double ---- */
@@ -25,7 +25,8 @@ static void conv_ref(const Case *c, const double *x, const double *w, double *y)
                     const size_t ch = i / c->size / c->size, ky = i / c->size % c->size, kx = i % c->size;
                     const size_t r = row * c->stride + ky - c->padding,
                                  l = column * c->stride + kx - c->padding;
-                    if (r < c->rows && l < c->columns) /* unsigned: negative positions are large */
+                    /* the numbers are unsigned, so a negative row or column is large */
+                    if (r < c->rows && l < c->columns)
                         sum += w[k * c->channels * c->size * c->size + i] *
                                x[(ch * c->rows + r) * c->columns + l];
                 }
@@ -122,8 +123,8 @@ static Activation *sigmoid(Builder *b, Activation *in, const Case *c)
     return build_sigmoid(b, in);
 }
 
-/* Computes the sum of two convolutions of one input: the convolution whose backward pass runs second must add to
- * the input's gradient. */
+/* Computes the sum of two convolutions of one input. (In the backward pass, the convolution that runs second must add
+ * to the input's gradient.) */
 static void two_convs_ref(const Case *c, const double *x, const double *w, double *y)
 {
     const size_t n = c->outputs * c->rows * c->columns;
@@ -186,7 +187,8 @@ static void case_open(Layers *r, const Case *c)
         r->in->dx[i] = NAN;
 }
 
-/* Requires |a - b| <= 2e-6 max |b|; every element is a sum of at most a few thousand products. */
+/* Requires |a_i - b_i| <= 2e-6 max |b| for all n elements; every element is a sum of at most a few thousand
+ * products. */
 static void check_all(const Case *c, const char *what, const double *a, const double *b, size_t n)
 {
     double most = 0;
@@ -209,7 +211,8 @@ static double weighted_sum(const Case *c, const double *x, const double *w, cons
     return sum;
 }
 
-/* Returns the derivative of one image's weighted sum with respect to *v, by central differences. */
+/* Returns the derivative of the sum of y_i dy_i, over the outputs y of one image, with respect to *v, by central
+ * differences; *v is an element of x or w. */
 static double slope(const Case *c, const double *x, const double *w, double *v, const double *dy, size_t n,
                     double *y)
 {
@@ -222,7 +225,7 @@ static double slope(const Case *c, const double *x, const double *w, double *v, 
     return (up - down) / (2 * step);
 }
 
-enum { SAMPLE = 60 }; /* how many parameters, and elements of an image, are checked */
+enum { SAMPLE = 60 }; /* how many parameters, and how many elements of an image, are checked */
 
 static void check_case(const Case *c)
 {
@@ -271,7 +274,7 @@ static void layers_give_what_a_slow_reference_gives(void **state)
         check_case(&cases[i]);
 }
 
-/* ---- rules of the backward pass ---- */
+/* ---- how backward passes combine gradients ---- */
 
 static void gradients_of_a_value_read_twice_add_up(void **state)
 {

@@ -1,4 +1,5 @@
-/* test_models.c -- whole networks: their parameters, and their gradients against central differences. */
+/* test_models.c -- whole networks: names and shapes of their parameters, and gradients against central
+ * differences. */
 #include "rig/check.h"
 
 #include "nn/model.h"

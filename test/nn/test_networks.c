@@ -51,7 +51,7 @@ static Score gradient(Net *t, int threads)
     return score;
 }
 
-/* ---- gradients against PyTorch's ---- */
+/* ---- gradients of the small networks against PyTorch's ---- */
 
 static void check_tensor(const Net *t, const char *name, const double want[5])
 {
@@ -66,8 +66,8 @@ static void check_tensor(const Net *t, const char *name, const double want[5])
             squares += (double)g[i] * (double)g[i];
             sum += (double)g[i];
         }
-        /* Tolerance for rounding errors of sums over a few thousand terms, in units of a typical element: norm /
-         * sqrt(n). */
+        /* `off` is a tolerance for rounding errors of sums over a few thousand terms: 1e-5 of a typical element, norm
+         * / sqrt(n). */
         const double norm = want[0], off = 1e-5 * norm / sqrt((double)n);
         check_rel(sqrt(squares), norm, 1e-5);
         check_near(sum, want[1], 1e-5 * norm * sqrt((double)n));
@@ -131,7 +131,8 @@ static void scores_do_not_depend_on_threads_and_are_the_gradients_loss(void **st
     }
 }
 
-/* The gradient of a batch is the mean of the gradients of its parts; earlier passes do not affect later ones. */
+/* The gradient of a batch must be the mean of the gradients of its parts, and earlier passes must not affect later
+ * passes. */
 static void parts_of_a_batch_make_the_batch(void **state)
 {
     (void)state;

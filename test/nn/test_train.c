@@ -1,5 +1,5 @@
-/* test_train.c -- training: weights are the same for any number of threads, also with codecs that keep a state,
- * and for any number of workers without compression; networks learn; errors name step, worker and layer. */
+/* test_train.c -- training: weights are the same for any number of threads, also with codecs that keep a state, and
+ * for any number of workers without compression; networks learn; errors name step, worker and layer. */
 #include "rig/check.h"
 #include "nn/training_run.h"
 #include "num/finite.h"
@@ -52,7 +52,7 @@ static double accuracy_after(const TrainSetup *s, size_t steps)
     if (status == OK)
         status = trainer_test(t, &test_data, &tested, &err);
     trainer_close(t);
-    return status == OK ? tested.accuracy : 0; /* accuracy 0 if the run diverged */
+    return status == OK ? tested.accuracy : 0; /* a run that diverged has accuracy 0 */
 }
 
 static int open_all(void **state)
@@ -93,7 +93,7 @@ static void weights_are_the_same_for_one_two_and_three_threads(void **state)
 static void workers_without_compression_are_one_worker_with_the_whole_batch(void **state)
 {
     (void)state;
-    for (size_t workers = 2; workers <= 7; workers++) { /* of 24 images, 5 or 7 workers get unequal shares */
+    for (size_t workers = 2; workers <= 7; workers++) { /* of 24 images, 5 or 7 workers get unequal numbers */
         TrainSetup one = setup_of("none", 1), many = setup_of("none", workers);
         StepRecord r, q;
         size_t n;
@@ -115,7 +115,7 @@ static void grouping_and_small_tensors_change_nothing_without_compression(void *
     const float *a = weights_after(&s, 3, &n, &r);
     s.grouping = GROUP_ALL;
     check(!memcmp(a, weights_after(&s, 3, &n, &r), n * sizeof *a));
-    s.min_elements = 20; /* the biases, between the large tensors, are smaller */
+    s.min_elements = 20; /* smaller than 20 are the biases, which lie between the large tensors */
     check(!memcmp(a, weights_after(&s, 3, &n, &r), n * sizeof *a));
     s = setup_of("topk:ratio=0.01", 2);
     s.min_elements = 1u << 30;
@@ -192,7 +192,8 @@ static void some_of_the_workers_are_heard_and_all_go_on(void **state)
         check(isfinite(r.train.loss) && r.bytes_up > 0);
         check(first_nonfinite(a, n, NULL) == n);
         s.aggregate = 4;
-        /* averages over 4 workers' images, so other weights */
+        /* with aggregate = 4 the gradients of all 4 workers are averaged, of which 2 sent before, so the weights must
+         * differ */
         check(memcmp(a, weights_after(&s, 5, &n, &r), n * sizeof *a));
     }
     TrainSetup s = setup_of("none", 5);
@@ -200,9 +201,10 @@ static void some_of_the_workers_are_heard_and_all_go_on(void **state)
     check(accuracy_after(&s, 160) > 0.9);
 }
 
-/* ---- a faulty codec ---- */
+/* ---- a codec with an error, which training must not survive unnoticed ---- */
 
-/* Encodes like QSGD with one level and buckets of 512; `inverted` rounds up with the probability of rounding down. */
+/* Encodes like QSGD with one level and buckets of 512 elements; with `inverted`, rounds up with the probability of
+ * rounding down. */
 static Status crude_encode(const Call *c, const float *x, Buf *out, bool inverted)
 {
     enum { BUCKET = 512, LEVELS = 1 };
@@ -296,7 +298,8 @@ static void setups_that_cannot_be_are_refused(void **state)
 
 /* ---- stochastic gradient descent ---- */
 
-/* Expected values are three steps of torch.optim.SGD(lr=0.1, momentum=0.9, weight_decay=0.01) on one weight. */
+/* Stochastic gradient descent; the expected values are three steps of torch.optim.SGD(lr=0.1, momentum=0.9,
+ * weight_decay=0.01) on one weight. */
 static void descent_is_pytorchs(void **state)
 {
     (void)state;

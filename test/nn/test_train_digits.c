@@ -1,5 +1,5 @@
-/* test_train_digits.c -- LeNet learns digits as well with a codec as without: 4 bits per element, ternary values,
- * 3 singular vectors, or 1 % of the elements. */
+/* test_train_digits.c -- LeNet learns digits as well with a codec as without compression: with 4 bits per element,
+ * ternary values, 3 singular vectors, or 1 % of the elements. */
 #include "rig/check.h"
 #include "data/digits.h"
 #include "nn/train.h"
@@ -36,16 +36,17 @@ static int close_all(void **state)
     return 0;
 }
 
-/* A run with this codec, whose learning rate halves every `halving` steps. */
+/* A run with the codec `spec`; the learning rate halves every `halving` steps. */
 typedef struct {
     const char *spec;
     size_t steps, halving;
-    double smaller; /* payloads are smaller than floats by this factor at least */
+    double smaller; /* the least factor by which payloads must be smaller than floats */
 } Case;
 
 typedef struct {
-    double last, worst; /* test accuracy after the last step; lowest accuracy in the last fifth of the run */
-    double bytes;       /* bytes sent by one worker in the last step */
+    /* last: test accuracy after the last step; worst: lowest test accuracy in the last fifth of the run */
+    double last, worst;
+    double bytes; /* bytes sent by one worker in the last step */
 } Outcome;
 
 static void run_steps(Trainer *t, size_t to, Outcome *o)
@@ -88,9 +89,8 @@ static Outcome run(const Case *c)
     return o;
 }
 
-/* An epoch is 938 steps of 64 images. Without compression the accuracy reaches 98 % in less than half an epoch. Each
- * codec gets at most three times as many steps to come within one percentage point of this accuracy and stay
- * there. */
+/* An epoch is 938 steps of 64 images. Without compression the test accuracy reaches 98 % in less than half an epoch.
+ * Each codec gets at most three times as many steps to come within one percentage point of 98 % and stay there. */
 static void lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* check.h -- cmocka with comparisons of floats and of Status. The main of every test ends with CHECK_MAIN,
- * which exits 1 on any failure (cmocka's own exit status is the number of failures and wraps at 256). */
+/* check.h -- cmocka with comparisons of floats and of Status. The main function of every test ends with CHECK_MAIN,
+ * which exits with 1 on any failure (cmocka's own exit status is the number of failures and wraps at 256). */
 #ifndef ATOMO_CHECK_H
 #define ATOMO_CHECK_H
 

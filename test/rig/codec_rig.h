@@ -1,4 +1,4 @@
-/* codec_rig.h -- one codec, one tensor, and the Call that encodes and decodes it, for tests. */
+/* codec_rig.h -- a codec, a tensor, and the Call with which tests encode and decode the tensor. */
 #ifndef ATOMO_CODEC_RIG_H
 #define ATOMO_CODEC_RIG_H
 
@@ -22,7 +22,7 @@ static inline Rng rig_rng(uint64_t repeat)
     return rng_open(7, repeat, 0, 0, rng_hash("rig"));
 }
 
-/* Sets the random address of this repeat and worker, and the address that all workers share. */
+/* Sets the generators of random numbers for this repeat: the worker's own, and the one that all workers share. */
 static inline void rig_address(Rig *rig, uint64_t repeat, int worker)
 {
     rig->call.rng = rng_open(7, repeat, worker, 0, rng_hash("rig"));
@@ -39,8 +39,8 @@ static inline Status rig_try_open(Rig *rig, const char *spec, Shape shape)
     return OK;
 }
 
-/* Opens a codec for a tensor of this shape. The caller must not move the rig afterwards, as its Call has pointers
- * into it. */
+/* Opens a codec for a tensor of this shape. The caller must not move the rig afterwards, as the rig's Call has
+ * pointers into the rig. */
 static inline void rig_open(Rig *rig, const char *spec, Shape shape)
 {
     check_ok(rig_try_open(rig, spec, shape), &rig->err);
@@ -77,7 +77,7 @@ static inline Status rig_decode(Rig *rig)
     return codec_receive(&rig->call, &rig->message, rig->decoded);
 }
 
-/* Decodes `data` in place of the last round's payload. */
+/* Decodes a message whose last round's payload is replaced by `data`. */
 static inline Status rig_decode_bytes(Rig *rig, const uint8_t *data, size_t size, float *x)
 {
     Message m = rig->message;

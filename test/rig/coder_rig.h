@@ -1,11 +1,13 @@
-/* coder_rig.h -- Elias' omega code of one number and a whole rANS stream, which the library writes and reads in parts. */
+/* coder_rig.h -- functions for tests: write Elias' omega code of one number, and read a whole rANS stream; the
+ * library offers only parts of these. */
 #ifndef ATOMO_TEST_CODER_RIG_H
 #define ATOMO_TEST_CODER_RIG_H
 
 #include "coder/elias.h"
 #include "coder/rans.h"
 
-/* Writes the groups of v's omega code, bit by bit: its length minus 1 in the same way, then v in binary. */
+/* Writes the groups of v's omega code in front of the final 0: the groups of v's bit length minus 1, then v in
+ * binary. */
 static inline void omega_groups(BitWriter *w, uint64_t v)
 {
     if (v == 1)
@@ -21,7 +23,7 @@ static inline void omega_put(BitWriter *w, uint64_t v)
     bits_put(w, 0, 1);
 }
 
-/* Reads a stream of n bytes; false when `bytes` is not exactly such a stream. */
+/* Reads a rANS stream of n bytes; false when `bytes` is not exactly such a stream. */
 static inline bool rans_get(const RansReader *r, unsigned lanes, Bytes bytes, size_t n, uint8_t *byte)
 {
     Reader in = reader_open(bytes);

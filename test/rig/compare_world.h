@@ -1,5 +1,5 @@
-/* compare_world.h -- a comparison of codecs over a dump in memory: codecs with one peculiarity each, a loader
- * of vectors, and a store of the comparison's records. */
+/* compare_world.h -- a comparison of codecs over a dump in memory: codecs each with one special property, a loader of
+ * vectors, and a store of the comparison's records. */
 #ifndef ATOMO_COMPARE_WORLD_H
 #define ATOMO_COMPARE_WORLD_H
 
@@ -34,7 +34,8 @@ static inline Status put(const Call *c, Buf *out, const float *y)
     return OK;
 }
 
-/* Rounds to a grid of 1/32 without random numbers: encoding a concatenation gives the concatenated estimates. */
+/* Rounds each element to a multiple of 1/32 without random numbers: so encoding a concatenation of vectors gives the
+ * concatenated estimates. */
 static inline Status encode_rounded(const Call *c, const float *x, Buf *out)
 {
     float *y = NEW(c->scratch, float, c->shape->n);
@@ -43,7 +44,7 @@ static inline Status encode_rounded(const Call *c, const float *x, Buf *out)
     return put(c, out, y);
 }
 
-/* Doubles each element or sets it to 0, with probability 1/2 each. */
+/* Doubles each element, or sets it to 0, with probability 1/2 each. */
 static inline Status encode_coins(const Call *c, const float *x, Buf *out)
 {
     float *y = NEW(c->scratch, float, c->shape->n);
@@ -117,7 +118,7 @@ static const Compressor counted = {.name = "counted",
                                    .settle = count_settle,
                                    .residual = count_residual};
 
-/* ---- a dump in memory: steps x workers x {a, b, c} ---- */
+/* ---- a dump in memory: for each step and each worker the vectors a, b and c ---- */
 
 enum { VECTORS = 3, CELLS_MAX = 6, RECORDS_MAX = 200 };
 
@@ -140,7 +141,7 @@ typedef struct {
     Codec codec[4];
     const Codec *codecs[4];
     Comparison c;
-    Kept kept[RECORDS_MAX]; /* by place * codecs + codec */
+    Kept kept[RECORDS_MAX]; /* the record of codec c on vector v is element v * codecs + c */
     size_t records, failures, stop_after;
 } World;
 

@@ -1,4 +1,4 @@
-/* crew.h -- one step of several workers through the exchange: their payloads of each round, and the merged
+/* crew.h -- runs one step of several workers through the exchange: their payloads of each round, and the merged
  * payloads. */
 #ifndef ATOMO_CREW_H
 #define ATOMO_CREW_H
@@ -50,8 +50,8 @@ static inline void crew_close(Crew *w)
     arena_close(w->scratch);
 }
 
-/* True when payloads of this round can be merged: in every round if estimates can be merged, else in all
- * rounds but the last. */
+/* True when payloads of this round can be merged: in every round if the estimates can be merged, else in every round
+ * but the last. */
 static inline bool codec_merges(const Codec *codec, int round)
 {
     return codec->ops->merge &&
@@ -87,8 +87,7 @@ static inline Bytes merged(Crew *w, int round, const Bytes *in, size_t count)
     return buf_bytes(&out);
 }
 
-/* Runs all rounds of one step: every worker encodes, and the payloads of each round are merged if they can
- * be. */
+/* Runs all rounds of one step: every worker encodes, and the payloads of each round are merged when codec_merges. */
 static inline void crew_run(Crew *w, int workers)
 {
     Exchange *e = &w->step;

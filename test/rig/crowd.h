@@ -10,11 +10,11 @@ enum { CROWD_MOST = 9 };
 
 typedef struct {
     int workers;
-    Try *t[CROWD_MOST]; /* each worker's vector x, and the estimate y that its own payload decodes to */
+    Try *t[CROWD_MOST]; /* for each worker, its vector x and the estimate y that its payload decodes to */
     Exchange step;
     Call call[CROWD_MOST]; /* each worker's Call of the last round */
     Bytes first[CROWD_MOST], last[CROWD_MOST];
-    Bytes heard, merged; /* merged payloads of the first round (heard) and of the last round (merged) */
+    Bytes heard, merged; /* merged payload of the first round (heard) and of the last round (merged) */
     float *sum;          /* decoded from `merged` */
 } Crowd;
 
@@ -25,7 +25,7 @@ static inline Bytes crowd_merge(const Call *c, Arena *a, const Bytes *in, size_t
     return buf_bytes(&out);
 }
 
-/* Returns workers whose vectors the caller then fills. */
+/* Returns a crowd of workers whose vectors are still to be filled by the caller. */
 static inline Crowd crowd_open(const char *spec, size_t n, int workers)
 {
     Crowd k = {.workers = workers};
@@ -77,7 +77,7 @@ static inline void crowd_run(Crowd *k)
     check_ok(codec_decode(&k->call[0], k->merged, k->sum), &own->err);
 }
 
-/* Checks that merging in another order, or in two halves, gives the same bytes. */
+/* Checks that merging the payloads in another order, or merging two halves first, gives the same bytes. */
 static inline void crowd_merges_in_any_order(Crowd *k)
 {
     Arena *a = k->t[0]->arena;
@@ -92,8 +92,8 @@ static inline void crowd_merges_in_any_order(Crowd *k)
     assert_memory_equal(again.data, k->merged.data, again.size);
 }
 
-/* Checks that prefixes of the merged payload (all of a short payload, some of a long one) and the payload
- * with one more byte are refused. */
+/* Checks that proper prefixes of the merged payload (all of a short payload, some of a long payload) and the merged
+ * payload with one more byte are refused. */
 static inline void crowd_refuses_other_lengths(Crowd *k)
 {
     Try *t = k->t[0];

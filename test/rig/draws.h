@@ -17,7 +17,7 @@
 typedef struct {
     size_t repeats;
     double gain, gain_error, gain_step; /* mean gain, its standard error, largest |gain_r - mean| / R */
-    double mse, mse_error, mse_step;    /* the same of e_r: mean, standard error, largest e_r / R */
+    double mse, mse_error, mse_step;    /* mean of e_r, its standard error, largest e_r / R */
     double variance;                    /* 1/(R-1) sum_r |decoded_r - mean|^2 */
     double bias_ratio, freedom;         /* R |mean - g|^2 / variance, and its degrees of freedom */
     double off, norm2, rounding;        /* |mean - g|^2, |g|^2, squared rounding error of float32 */
@@ -29,8 +29,8 @@ static inline const float *draws_load(void *data, size_t j, Error *err)
     return data;
 }
 
-/* Makes the plan of a codec that has a plan hook. One plan serves all draws, as its levels do not depend on the
- * draw. */
+/* Makes the plan of a codec that plans over all tensors of a step. All draws use one plan, since the plan's levels do
+ * not depend on the draw. */
 static inline void draws_plan(Rig *rig, const float *x)
 {
     const size_t size = codec_plan_size(rig->codec);
@@ -65,8 +65,8 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
             mean[i] += step / (double)(r + 1);
             m2[i] += step * (y - mean[i]);
         }
-        pairs += pair * pair;            /* pair is 0 for the first draw */
-        const double gain = dot / norm2; /* the gain minus 1, for precision */
+        pairs += pair * pair;            /* the sum over pairs of successive draws; 0 for the first draw */
+        const double gain = dot / norm2; /* gain_r - 1, which has more digits than gain_r */
         const double gain_off = gain - d.gain, mse_off = error - d.mse;
         d.gain += gain_off / (double)(r + 1);
         d.mse += mse_off / (double)(r + 1);
@@ -94,7 +94,7 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
     d.rounding = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24);
     d.bias_ratio = sum > 0 ? R * off / sum : NAN;
     d.freedom = sum2 > 0 ? sum * sum / fmax(sum2, pairs / (R - 1)) : 0;
-    /* the codec's own tr C^2, if it has one: the estimate from pairs of draws misses rare atoms */
+    /* uses the codec's closed form of tr C^2, if it has one: the estimate from pairs of draws misses rare atoms */
     AtomMoments m;
     rig->call.rng = rig_rng(0);
     if (codec_moments(&rig->call, x, &m) == ATOMWISE && m.squares > 0)
@@ -102,7 +102,8 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
     return d;
 }
 
-/* Returns the statistics of the same draws with all estimates multiplied by `factor`, which plants a bias. */
+/* Returns the statistics that the draws would have if all estimates were multiplied by `factor`, which adds a
+ * bias. */
 static inline Draws draws_scaled(const Draws *d, double factor)
 {
     Draws e = *d;
@@ -117,13 +118,14 @@ static inline bool draws_gain_is_one(const Draws *d)
     return fabs(d->gain - 1) <= 6.22 * d->gain_error + 6.5 * d->gain_step + 1e-6;
 }
 
-/* True when bias_ratio is within its limits. It has an F(nu, nu (R - 1)) distribution, nu the degrees of freedom,
- * which for nu in the hundreds is nearly normal: z is its distance from 1 in standard deviations. */
+/* True when bias_ratio is within its limits. For an unbiased codec it has an F(nu, nu (R - 1)) distribution, where nu
+ * is d->freedom, which for nu in the hundreds is nearly normal: z is the distance of bias_ratio from 1 in standard
+ * deviations. */
 static inline bool draws_energy_is_right(const Draws *d)
 {
     const double R = (double)d->repeats;
     if (isnan(d->bias_ratio) || d->freedom < 100)
-        return true; /* too few degrees of freedom for the energy test */
+        return true; /* with so few degrees of freedom the energy test is not used */
     if (d->off <= d->rounding)
         return true;
     const double z = (d->bias_ratio - 1) / sqrt(2 * R / ((R - 1) * d->freedom));
@@ -133,12 +135,12 @@ static inline bool draws_energy_is_right(const Draws *d)
 static inline bool draws_variance_is(const Draws *d, double expected)
 {
     if (d->variance <= d->rounding && (double)d->repeats * expected < d->norm2)
-        return true; /* the atoms that vary are so rare that none was drawn */
+        return true; /* the atoms whose coefficients vary are so rare that none was drawn */
     return fabs(d->mse - expected) <= 6.22 * d->mse_error + 6.5 * d->mse_step + 1e-6 * expected + d->rounding;
 }
 
-/* Checks on R draws that a codec is unbiased and has the variance of its closed form, and that a bias by the
- * factor `planted` would be detected. */
+/* Checks on R draws that a codec is unbiased and has the variance of its closed form, and that the tests would detect
+ * estimates that are too large by the factor `planted`. */
 static inline void draws_check(const char *spec, Shape shape, const float *x, size_t R, double planted)
 {
     Rig rig;

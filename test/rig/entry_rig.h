@@ -30,7 +30,7 @@ static inline float *vector(size_t n, const char *law)
     return x;
 }
 
-/* Returns the float32 water level of a budget: Algorithm 1 on all of x. */
+/* Returns the water level of a budget, as float32: Algorithm 1 of the ATOMO paper on all of x. */
 static inline float level_ref(const float *x, size_t n, double budget)
 {
     Level level;

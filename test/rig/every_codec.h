@@ -15,13 +15,14 @@
 enum { SPECS_MAX = 512, LARGEST = 70001 };
 
 static const char *specs[SPECS_MAX];
-static size_t spec_turn[SPECS_MAX]; /* index of each spec in the full list, before CODEC=name removed some */
+/* index of each spec in the list of all specs, from which CODEC=name removes some */
+static size_t spec_turn[SPECS_MAX];
 static size_t spec_count;
 static Arena *forever;
 
-/* Codecs inside wrappers. ef wraps every codec, so that every codec is tested with error feedback; the other
- * wrappers wrap one codec of each kind (identity, random, sparse and biased, LAPACK, two rounds, merging
- * without adding, linear, planned). */
+/* Specs of the codecs that wrappers wrap. ef wraps every codec, so that every codec is tested with error feedback;
+ * the other wrappers wrap these codecs, one of each kind (identity, random, sparse and biased, by LAPACK, two rounds,
+ * merging without adding, linear, planned). */
 static const char *const wrapped[] = {"none", "qsgd",  "topk", "svd", "terngrad:share=on",
                                       "sign", "randk", "entry"};
 
@@ -71,8 +72,9 @@ static inline int keep_wanted(void)
     return kept ? 0 : -1;
 }
 
-/* Lists the default of every codec, each value of each parameter that is a choice, wrappers around `wrapped`
- * codecs, and more_specs. Wrappers that have a default inner codec wrap the codecs with a curve. */
+/* Lists the default of every codec, each value of each parameter that is a choice, wrappers around `wrapped` codecs,
+ * and the specs of more_specs.h. Wrappers with a default inner codec wrap only codecs whose variance has a closed
+ * form as a function of the rate. */
 static inline int collect_specs(void **state)
 {
     (void)state;
@@ -127,9 +129,9 @@ static inline void run_one(Property *property, const char *spec, const Source *s
     rig_close(&rig);
 }
 
-/* Runs the property for every spec and source. An encoder may fail with ERR_NUMERIC on the huge source only.
- * With `statistics`, only smooth sources: all of them for the default of a codec, every second one for its
- * other modes and for wrappers. */
+/* Runs the property for every spec and source of vectors. An encoder may fail with ERR_NUMERIC on the source with a
+ * huge norm only. With `statistics`, only smooth sources are used: all of them for a codec's default, every second
+ * one for its other modes and for wrappers. */
 static inline void for_all(Property *property, bool statistics)
 {
     float *x = NEW(forever, float, LARGEST);

@@ -27,7 +27,7 @@ static inline double draw(const Rng *rng, int law, size_t i)
         return u;
     case FAR:
         return 1e6 + 0.25 * z;
-    case HALVES: /* half of the numbers are 0, the smallest number */
+    case HALVES: /* half of the numbers are 0, which is the smallest number */
         return fmax(z, 0);
     default:
         return z;

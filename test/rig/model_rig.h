@@ -1,4 +1,4 @@
-/* model_rig.h -- several tensors as one step, for tests of codecs that plan over all of them. */
+/* model_rig.h -- several tensors that form one step, for tests of codecs that plan over all tensors of a step. */
 #ifndef ATOMO_MODEL_H
 #define ATOMO_MODEL_H
 
@@ -13,10 +13,10 @@ typedef struct {
     Shape *shape;
     float **x;
     Call *call;
-    size_t loads; /* calls of model_load, which the plan makes */
+    size_t loads; /* number of calls of model_load, which the codec's planning makes */
 } Model;
 
-/* Returns tensor j, which has an allocation of its own: a sanitizer reports a codec that reads past its end. */
+/* Returns tensor j in an allocation of its own, so that a sanitizer reports a codec that reads past its end. */
 static inline const float *model_load(void *data, size_t j, Error *err)
 {
     Model *m = data;
@@ -46,8 +46,8 @@ static inline float *model_tensor(Model *m, size_t j, Shape shape)
     return m->x[j] = NEW_ZERO(m->a, float, shape.n + 1);
 }
 
-/* Fills 24 tensors: normal ones, matrices with a decaying spectrum, heavy tails and a few special ones. Their
- * scales spread over `decades` powers of ten. */
+/* Fills 24 tensors: with normal numbers, as matrices with a decaying spectrum, with heavy tails, and a few special
+ * ones. The scales of the tensors spread over `decades` powers of ten. */
 static inline void model_fill(Model *m, uint64_t seed, double decades)
 {
     model_open(m, 24);
@@ -99,7 +99,7 @@ static inline bool model_read(Model *m, const char *path)
     return true;
 }
 
-/* Returns the model as one step of a codec, valid until the next call. */
+/* Returns the model's tensors as one step of a codec; the result is valid until the next call. */
 static inline Step model_step(Model *m, const char *spec)
 {
     const Codec *codec;
@@ -117,7 +117,8 @@ static inline Step model_step(Model *m, const char *spec)
     return (Step){m->count, m->call, model_load, m};
 }
 
-/* Returns the plan's records of the model's tensors, and gives each tensor's Call its record. */
+/* Plans over the model's tensors; returns the plan's records, one for each tensor, and gives each tensor's Call its
+ * record. */
 static inline void *model_plan(Model *m, const char *spec)
 {
     const Step step = model_step(m, spec);
@@ -129,7 +130,7 @@ static inline void *model_plan(Model *m, const char *spec)
     return records;
 }
 
-/* Returns the closed-form variance of the whole step. */
+/* Returns the closed-form variance of the whole step: the sum over the tensors. */
 static inline double model_variance(Model *m)
 {
     double sum = 0;
@@ -138,7 +139,7 @@ static inline double model_variance(Model *m)
     return sum;
 }
 
-/* Returns mean payload bits per element over `draws` draws; `*error` is its standard error. */
+/* Returns the mean over `draws` draws of payload bits per element; sets *error to the mean's standard error. */
 static inline double model_bits(Model *m, size_t draws, double *error)
 {
     double mean = 0, square = 0;

@@ -1,6 +1,6 @@
-/* more_specs.h -- specs with parameter values that are neither defaults nor values of a choice. test_promises
- * and test_unbiased run all of them; test_golden stores payloads of those marked STORED, in the order of this
- * list. */
+/* more_specs.h -- specs with parameter values that are neither defaults nor values of a choice. test_promises and
+ * test_unbiased run all of these specs; test_golden has stored payloads of those that are marked STORED, in the order
+ * of this list. */
 #ifndef ATOMO_MORE_SPECS_H
 #define ATOMO_MORE_SPECS_H
 

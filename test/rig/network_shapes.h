@@ -5,7 +5,8 @@
 #include "num/linalg.h"
 #include "base/rng.h"
 
-/* Fills x with a few strong directions plus noise, as gradients have; `seed` selects the directions and the noise. */
+/* Fills x with a matrix of a few strong directions plus noise, as gradients have; `seed` selects the directions and
+ * the noise. */
 static inline void fill_gradient(const Shape *shape, uint64_t seed, float *x)
 {
     size_t rows, cols;

@@ -9,8 +9,9 @@
 
 static const unsigned lane_counts[] = {1, 4, RANS_LANES};
 
-/* Writes the stream that docs/FORMAT.md defines, slowly: 64-bit states, one symbol at a time, each symbol's slots
- * found by adding frequencies, 16-bit words in a separate array. Returns the stream's size. */
+/* Writes, slowly, the rANS stream that docs/FORMAT.md defines: with 64-bit states, one symbol at a time, finding each
+ * symbol's slots by adding frequencies, and collecting 16-bit words in a separate array. Returns the stream's
+ * size. */
 static inline size_t slow_put(const Rans *r, unsigned lanes, const uint8_t *byte, size_t n, uint8_t *out)
 {
     uint64_t x[RANS_LANES];
@@ -50,8 +51,8 @@ typedef struct {
     unsigned lanes;
 } Case;
 
-/* Returns n bytes below `alphabet`, the less frequent the larger they are (`slope` 0: all equally frequent),
- * with their table and stream. `precision` 0: the best one. */
+/* Returns n bytes below `alphabet`, of which larger bytes are less frequent (`slope` 0: all bytes equally frequent),
+ * with their table and stream. `precision` is the number of bits of the frequencies; 0: the best number. */
 static inline Case make_case_at(const Rng *rng, size_t n, uint32_t alphabet, double slope, unsigned lanes,
                                 int precision)
 {
@@ -90,8 +91,8 @@ static inline void drop_case(Case *c)
     free(c->room);
 }
 
-/* True when the stream decodes. The function reads a copy that ends at a protected page, so that a read past its
- * end crashes. */
+/* True when the stream in `data` decodes. Reads a copy that ends at a protected page, so that a read past the end
+ * crashes. */
 static inline bool reads(const Case *c, const uint8_t *data, size_t size, uint8_t *back)
 {
     static RansReader reader;

@@ -1,4 +1,4 @@
-/* scratch_dir.h -- a temporary directory of the test's own, and functions that read and write whole files. */
+/* scratch_dir.h -- a temporary directory for each test, and functions that read and write whole files. */
 #ifndef ATOMO_SCRATCH_DIR_H
 #define ATOMO_SCRATCH_DIR_H
 
@@ -67,8 +67,8 @@ static inline uint8_t *file_load(const char *path, size_t *size)
 
 static inline void file_save(const char *path, const void *data, size_t size)
 {
-    /* Writes a new file: some file systems write a file that overwrites old content to the disk at once,
-     * which is slow. */
+    /* Writes a new file instead of overwriting the old one: some file systems write overwritten files to the disk at
+     * once, which is slow. */
     unlink(path);
     FILE *f = fopen(path, "wb");
     check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);

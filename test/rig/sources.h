@@ -1,6 +1,6 @@
-/* sources.h -- the vectors that every codec is tested on. They are made from addressed random numbers, so
- * that no data files are needed, and their hashes are checked, so that a change of the generator is not taken
- * for a change of a codec. */
+/* sources.h -- the vectors that every codec is tested on. They are made by the generator of rng.h, so that no data
+ * files are needed, and their hashes are checked, so that a change of the generator is not taken for a change of a
+ * codec. */
 #ifndef ATOMO_SOURCES_H
 #define ATOMO_SOURCES_H
 
@@ -17,8 +17,8 @@ typedef struct {
     int rank;
     size_t dim[4];
     void (*fill)(const Rng *rng, const Shape *shape, float *x);
-    uint64_t hash; /* of the float32 bytes */
-    bool smooth;   /* no single element dominates, so moments converge within a few thousand draws */
+    uint64_t hash; /* hash of the vector's bytes as float32 */
+    bool smooth;   /* true: no single element dominates, so moments converge within a few thousand draws */
 } Source;
 
 static inline void fill_zeros(const Rng *rng, const Shape *s, float *x)

@@ -1,4 +1,5 @@
-/* try.h -- one codec and one vector in a test: sends, receives, checks refusals, and tests mean and variance. */
+/* try.h -- a codec and a vector in a test: sends and receives the vector, checks what must be refused, and tests mean
+ * and variance. */
 #ifndef ATOMO_TRY_H
 #define ATOMO_TRY_H
 
@@ -53,7 +54,7 @@ static inline Status try_send(Try *t)
     return codec_send(&t->call, t->x, &t->out, &t->sent);
 }
 
-/* Sends and receives; the last round's payload is t->sent.round[rounds - 1]. */
+/* Sends and receives the vector; the last round's payload is t->sent.round[rounds - 1]. */
 static inline void try_both(Try *t)
 {
     check_ok(try_send(t), &t->err);
@@ -95,7 +96,8 @@ static inline void try_refuses_other_lengths(Try *t)
     const Bytes whole = t->sent.round[t->sent.rounds - 1];
     const size_t step = whole.size / 600 + 1;
     for (size_t size = 0; size < whole.size; size += step) {
-        uint8_t *cut = NEW(t->scratch, uint8_t, size); /* own allocation: ASan reports overreads */
+        /* an allocation of its own, so that ASan reports reads past its end */
+        uint8_t *cut = NEW(t->scratch, uint8_t, size);
         memcpy(cut, whole.data, size);
         check(try_payload(t, (Bytes){cut, size}) == ERR_CORRUPT);
     }
@@ -107,8 +109,8 @@ static inline void try_refuses_other_lengths(Try *t)
     }
 }
 
-/* Flips every bit of the payload, or one in `step`, one at a time: the payload must be refused or decode to
- * finite numbers. Returns how many were refused. */
+/* Flips each bit of the payload, or every `step`-th bit, one at a time: the payload must be refused or decode to
+ * finite numbers. Returns how many of the changed payloads were refused. */
 static inline size_t try_survives_flips(Try *t, size_t step)
 {
     const Bytes whole = t->sent.round[t->sent.rounds - 1];
@@ -127,7 +129,7 @@ static inline size_t try_survives_flips(Try *t, size_t step)
     return refused;
 }
 
-/* Checks that 1, 2 and 8 threads give equal payloads and equal estimates. */
+/* Checks that 1, 2 and 8 threads give the same payload and the same estimate. */
 static inline void try_any_threads(Try *t)
 {
     t->call.threads = 1;
@@ -150,18 +152,19 @@ static inline void try_any_threads(Try *t)
 
 /* ---- mean and variance ---- */
 
-/* The distribution of an element's error by the codec's closed form: `high` with probability p, else `low`. */
+/* The distribution of an element's error in the codec's closed form: `high` with probability p, else `low`. */
 typedef struct {
     double high, low, p;
 } TwoPoint;
 
 typedef struct {
-    double gain, gain_allowed;   /* gain - 1, and the largest |gain - 1| allowed: false alarm under 1e-8 */
-    double ratio, ratio_allowed; /* measured / expected squared error - 1; its limit */
+    double gain, gain_allowed;   /* mean gain minus 1, and its limit; false alarm under 1e-8 */
+    double ratio, ratio_allowed; /* measured divided by expected squared error, minus 1; and its limit */
 } Verdict;
 
-/* Encodes and decodes R = `repeats` times, and returns gain and squared error against their limits. The elements'
- * errors must be independent and take two values each. `faked` multiplies every estimate, to plant a bias. */
+/* Encodes and decodes R = `repeats` times, and returns gain and squared error with their limits. The elements' errors
+ * must be independent and take two values each (`law`). `faked` multiplies every estimate, to test that a bias would
+ * be detected. */
 static inline Verdict try_statistics(Try *t, const TwoPoint *law, size_t repeats, double faked)
 {
     const size_t n = t->shape.n;

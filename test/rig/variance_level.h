@@ -16,9 +16,9 @@ static inline int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Returns tau of the closed form: sort the magnitudes v in descending order, take the smallest k with v_(k+1)
- * sum_{i>k} v_i <= eps sum v^2 + sum_{i>k} v_i^2; then tau = (eps sum v^2 + sum_{i>k} v_i^2) / sum_{i>k} v_i.
- * eps is the bound as a share of sum v^2. Sums start at the smallest magnitude, in long double. */
+/* Returns the water level tau of the closed form: sort the magnitudes v in descending order, take the smallest k with
+ * v_(k+1) sum_{i>k} v_i <= eps sum v^2 + sum_{i>k} v_i^2; then tau = (eps sum v^2 + sum_{i>k} v_i^2) / sum_{i>k} v_i.
+ * The bound on the variance is eps sum v^2. Sums start at the smallest magnitude, in long double. */
 static inline double sorted_ref(const float *x, size_t n, double eps)
 {
     const ArenaMark mark = arena_mark(scratch);

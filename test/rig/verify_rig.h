@@ -1,4 +1,4 @@
-/* verify_rig.h -- makes a subject of `verify` from a source of test vectors. */
+/* verify_rig.h -- makes a subject of the command `verify` from a source of test vectors. */
 #ifndef ATOMO_VERIFY_RIG_H
 #define ATOMO_VERIFY_RIG_H
 
@@ -18,7 +18,7 @@ static inline const Source *source(const char *name)
     return NULL;
 }
 
-/* Opens a subject of `verify`: a vector with the elements of the source, in scratch memory. */
+/* Opens a subject of the command `verify`: a vector with the elements of the source, in scratch memory. */
 static inline void open_subject(VerifySubject *s, const VerifyMethods *methods, const Source *from)
 {
     Vector *v = NEW_ZERO(scratch, Vector, 1);
@@ -36,7 +36,7 @@ static inline VerifyVerdict verdict_of(VerifySubject *s, const VerifyStatement *
     return v;
 }
 
-/* True when the statement's name begins with `name`. */
+/* True when the name of the statement begins with `name`. */
 static inline bool named(const VerifyStatement *st, const char *name)
 {
     return !strncmp(st->name, name, strlen(name));
