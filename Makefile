@@ -261,6 +261,16 @@ $(RUNS): run-%: $(B)/test/%
 	@if $< >$<.log 2>&1; then awk '/^\[  PASSED/ {print "$*:", $$4, "passed"} /^skip/ {print "$*:", $$0}' $<.log; \
 	else cat $<.log; echo "$*: FAILED"; exit 1; fi
 
+# Own allocations and system calls that fail, in every command: make faults POINTS=0 tries each call.
+POINTS ?= 25
+.PHONY: faults
+faults: $(PROGRAMS) $(B)/faults.so
+	@sh test/faults/faults.sh $(B)/bin $(B)/faults.so $(POINTS)
+
+$(B)/faults.so: test/faults/shim.c
+	$(SAY) CC $<
+	$(Q)$(CC) -shared -fPIC -O1 -D_GNU_SOURCE -Wall -Wextra -o $@ $< -ldl
+
 # All limits of the system in small steps; `cli-tests` has a few of each.
 .PHONY: limits
 limits: $(PROGRAMS)
@@ -452,6 +462,7 @@ help:
 	@echo "make paper     every figure and table of the ATOMO paper into build/paper  (DATA=full DATASETS=DIR)"
 	@echo "make bench     speed, as ratios to memcpy and to peers"
 	@echo "make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)"
+	@echo "make faults    every command with one of its own allocations or system calls failing  (POINTS=0: each call)"
 	@echo "make limits    run the programs under limits on memory, files, processes and stack, in small steps"
 	@echo "make verify-reference   hold payloads, metrics and promises against Python, numpy, scipy and h5py"
 	@echo "make wheel     the Python package for pip install, in build/wheel"

@@ -48,15 +48,19 @@ static double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Ends the reader process and sets the error; `died` is false when the reader only took too long. */
-static Status reader_lost(Dump *d, bool died, Error *err)
+typedef enum { READER_DIED, READER_SLOW, READER_UNHEARD } Loss;
+
+/* Ends the reader process and sets the error. READER_UNHEARD: a system call to hear it failed with the error number `cause`. */
+static Status reader_lost(Dump *d, Loss loss, int cause, Error *err)
 {
     int state = 0;
     kill(d->reader, SIGKILL); /* in case the reader is still alive; a dead reader keeps its exit status */
     while (waitpid(d->reader, &state, 0) < 0 && errno == EINTR)
         ;
     d->reader = 0;
-    if (!died || (WIFSIGNALED(state) && WTERMSIG(state) == SIGXCPU))
+    if (loss == READER_UNHEARD)
+        FAIL(err, ERR_IO, "%s: no answer from the reader process: %s", d->file, strerror(cause));
+    else if (loss == READER_SLOW || (WIFSIGNALED(state) && WTERMSIG(state) == SIGXCPU))
         FAIL(err, ERR_CORRUPT, "%s: the HDF5 library took too long over this file", d->file);
     else if (WIFEXITED(state) && WEXITSTATUS(state) == CONFINE_NO_FILES)
         FAIL(err, ERR_IO, "%s: no reader process: %s", d->file, strerror(EMFILE));
@@ -96,10 +100,12 @@ static Status receive(Dump *d, double patience, Bytes *message, Error *err)
         struct pollfd p = {.fd = d->socket, .events = POLLIN};
         const int ready = left > 0 ? poll(&p, 1, (int)(1000 * left) + 1) : 0;
         if (ready == 0)
-            return reader_lost(d, false, err);
+            return reader_lost(d, READER_SLOW, 0, err);
         const ssize_t part = ready < 0 ? -1 : recv(d->socket, d->inbox + d->to, INBOX - d->to, 0);
-        if (part == 0 || (part < 0 && errno != EINTR))
-            return reader_lost(d, true, err);
+        if (part == 0 || (part < 0 && errno == ECONNRESET))
+            return reader_lost(d, READER_DIED, 0, err);
+        if (part < 0 && errno != EINTR)
+            return reader_lost(d, READER_UNHEARD, errno, err);
         d->to += part > 0 ? (size_t)part : 0;
     }
     return OK;
@@ -107,20 +113,35 @@ static Status receive(Dump *d, double patience, Bytes *message, Error *err)
 
 /* ---- opening ---- */
 
-/* True when the file has HDF5's signature of eight bytes at 0, 512, 1024, 2048, ...; a failure of this test gives a
- * clearer error message than the HDF5 library. */
-static bool has_signature(int fd, uint64_t size)
+/* Reads up to `size` bytes at an offset; returns their number, fewer at the end of the file, or -1. */
+static ssize_t read_at(int fd, void *to, size_t size, uint64_t at)
+{
+    size_t got = 0;
+    while (got < size) {
+        const ssize_t part = pread(fd, (char *)to + got, size - got, (off_t)(at + got));
+        if (part < 0 && errno != EINTR)
+            return -1;
+        if (part == 0)
+            break;
+        got += part > 0 ? (size_t)part : 0;
+    }
+    return (ssize_t)got;
+}
+
+/* Looks for the eight bytes that every HDF5 file has at offset 0, 512, 1024, 2048, ..., to give a clearer message than
+ * the library's. */
+static Status check_signature(int fd, uint64_t size, const char *path, Error *err)
 {
     static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     uint8_t found[8];
     for (uint64_t at = 0; at + sizeof found <= size; at = at ? 2 * at : 512) {
-        ssize_t got;
-        while ((got = pread(fd, found, sizeof found, (off_t)at)) < 0 && errno == EINTR)
-            ;
+        const ssize_t got = read_at(fd, found, sizeof found, at);
+        if (got < 0)
+            return FAIL(err, ERR_IO, "%s: cannot be read: %s", path, strerror(errno));
         if (got == sizeof found && !memcmp(found, signature, sizeof found))
-            return true;
+            return OK;
     }
-    return false;
+    return FAIL(err, ERR_CORRUPT, "%s: not an HDF5 file", path);
 }
 
 /* Opens the file and checks its signature. */
@@ -139,8 +160,8 @@ static Status open_file(const char *path, int *opened, uint64_t *size, Error *er
     if (!S_ISREG(info.st_mode))
         status = FAIL(err, ERR_IO, "%s: %s, want an HDF5 file", path,
                       S_ISDIR(info.st_mode) ? "a directory" : "not a regular file");
-    else if (!has_signature(fd, *size))
-        status = FAIL(err, ERR_CORRUPT, "%s: not an HDF5 file", path);
+    else
+        status = check_signature(fd, *size, path, err);
     if (status == OK)
         *opened = fd;
     else
@@ -299,15 +320,10 @@ static Status share_memory(Dump *d, Error *err)
 static Status read_plain(const Dump *d, const Listed *t, float *x, Error *err)
 {
     const size_t bytes = t->info.shape.n * sizeof *x;
-    for (size_t got = 0; got < bytes;) {
-        const ssize_t part = pread(d->fd, (char *)x + got, bytes - got, (off_t)(t->at + got));
-        if (part < 0 && errno != EINTR)
-            return FAIL(err, ERR_IO, "cannot be read: %s", strerror(errno));
-        if (part == 0)
-            return FAIL(err, ERR_CORRUPT, "the file ends in the middle of it");
-        got += part > 0 ? (size_t)part : 0;
-    }
-    return OK;
+    const ssize_t got = read_at(d->fd, x, bytes, t->at);
+    if (got < 0)
+        return FAIL(err, ERR_IO, "cannot be read: %s", strerror(errno));
+    return (size_t)got == bytes ? OK : FAIL(err, ERR_CORRUPT, "the file ends in the middle of it");
 }
 
 /* Lets the reader process unpack the tensor into shared memory, and copies the floats to x. */
@@ -328,7 +344,7 @@ static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
     while ((sent = send(d->socket, request, sizeof request, MSG_NOSIGNAL)) < 0 && errno == EINTR)
         ;
     if (sent != sizeof request)
-        return reader_lost(d, true, err);
+        return reader_lost(d, READER_DIED, 0, err);
     TRY(receive(d, (double)PATIENCE + (double)bytes / (1 << 20), &answer, err));
     if (answer.size != 1 || *answer.data != 'D')
         return message_error(answer, err);

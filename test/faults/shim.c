@@ -1,0 +1,316 @@
+/* shim.c -- preloaded by faults.sh: makes calls of the C library fail that the program itself makes, not those of other
+ * libraries and of the loader. FAULT_CLASS names a class of calls, FAULT_AT=N the N-th of them, counted from 1; FAULT_MODE is
+ * once, on (that call and all behind it), eintr (once, with EINTR) or short (once, with half of the bytes). FAULT_LOG gets a
+ * line "class count" for every class and "live N", the blocks of memory that the program has not freed, at its end. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum Class { ALLOC, OPEN, READ, WRITE, SYNC, RENAME, CLOSE, MMAP, FORK, PIPE, MEMFD, CLASSES };
+static const char *const names[CLASSES] = {"alloc", "open", "read", "write", "sync", "rename",
+                                           "close", "mmap", "fork", "pipe",  "memfd"};
+
+static struct {
+    uintptr_t from, to; /* the program's code */
+    int class;
+    long at;
+    char mode;
+    pid_t first; /* the process that writes the log */
+    const char *log;
+} set;
+static atomic_long count[CLASSES], live;
+
+static int find_program(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size, (void)unused;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_X) {
+            set.from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+            set.to = set.from + info->dlpi_phdr[i].p_memsz;
+        }
+    return 1; /* the first is the program */
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *class = getenv("FAULT_CLASS"), *at = getenv("FAULT_AT"), *mode = getenv("FAULT_MODE");
+    set.class = -1;
+    for (int i = 0; class && i < CLASSES; i++)
+        if (!strcmp(class, names[i]))
+            set.class = i;
+    set.at = at ? atol(at) : 0;
+    set.mode = mode ? *mode : 'o';
+    if (mode && !strcmp(mode, "on"))
+        set.mode = 'n';
+    set.log = getenv("FAULT_LOG");
+    set.first = getpid();
+    unsetenv("LD_PRELOAD"); /* programs that it starts run undisturbed */
+    dl_iterate_phdr(find_program, NULL);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    FILE *f = set.log && getpid() == set.first ? fopen(set.log, "w") : NULL;
+    for (int i = 0; f && i < CLASSES; i++)
+        fprintf(f, "%s %ld\n", names[i], count[i]);
+    if (f) {
+        fprintf(f, "live %ld\n", live);
+        fclose(f);
+    }
+}
+
+static bool own(const void *caller)
+{
+    return (uintptr_t)caller >= set.from && (uintptr_t)caller < set.to;
+}
+
+/* Counts a call; returns how it fails: 0 not at all, 1 with its error, 'e' EINTR, 's' short. */
+static int fault(const void *caller, enum Class class)
+{
+    if (!own(caller))
+        return 0;
+    const long n = ++count[class];
+    if (set.class != (int)class || set.at == 0 || n < set.at || (n > set.at && set.mode != 'n'))
+        return 0;
+    return set.mode == 'e' || set.mode == 's' ? set.mode : 1;
+}
+
+#define NEXT(name) ((__typeof__(name) *)dlsym(RTLD_NEXT, #name))
+#define CALLER     __builtin_return_address(0)
+
+static int failed(int how, int error)
+{
+    errno = how == 'e' ? EINTR : error;
+    return -1;
+}
+
+/* ---- memory ---- */
+
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
+    *__libc_memalign(size_t, size_t);
+extern void __libc_free(void *);
+
+static void *counted(const void *caller, void *p)
+{
+    live += own(caller) && p;
+    return p;
+}
+
+void *malloc(size_t n)
+{
+    if (fault(CALLER, ALLOC))
+        return errno = ENOMEM, NULL;
+    return counted(CALLER, __libc_malloc(n));
+}
+
+void *calloc(size_t n, size_t size)
+{
+    if (fault(CALLER, ALLOC))
+        return errno = ENOMEM, NULL;
+    return counted(CALLER, __libc_calloc(n, size));
+}
+
+void *aligned_alloc(size_t alignment, size_t n)
+{
+    if (fault(CALLER, ALLOC))
+        return errno = ENOMEM, NULL;
+    return counted(CALLER, __libc_memalign(alignment, n));
+}
+
+void free(void *p)
+{
+    live -= own(CALLER) && p;
+    __libc_free(p);
+}
+
+/* ---- files ---- */
+
+#define MODE_OF(flags)                                                                                       \
+    va_list args;                                                                                            \
+    va_start(args, flags);                                                                                   \
+    const mode_t mode = (flags) & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;                          \
+    va_end(args)
+
+int open(const char *path, int flags, ...)
+{
+    MODE_OF(flags);
+    const int how = fault(CALLER, OPEN);
+    return how ? failed(how, EMFILE) : NEXT(open)(path, flags, mode);
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+    const int how = fault(CALLER, OPEN);
+    return how ? (failed(how, EMFILE), NULL) : NEXT(fopen)(path, mode);
+}
+
+FILE *fdopen(int fd, const char *mode)
+{
+    return fault(CALLER, OPEN) ? (errno = ENOMEM, NULL) : NEXT(fdopen)(fd, mode);
+}
+
+DIR *opendir(const char *path)
+{
+    return fault(CALLER, OPEN) ? (errno = EMFILE, NULL) : NEXT(opendir)(path);
+}
+
+int close(int fd)
+{
+    const int how = fault(CALLER, CLOSE);
+    const int done = NEXT(close)(fd);
+    return how ? failed(how, EIO) : done;
+}
+
+int fclose(FILE *f)
+{
+    const int how = fault(CALLER, CLOSE);
+    const int done = NEXT(fclose)(f);
+    return how ? failed(1, EIO), EOF : done;
+}
+
+static size_t half(int how, size_t n)
+{
+    return how == 's' && n > 1 ? n / 2 : n;
+}
+
+#define MAY_BE_SHORT(class, name, error, n, ...)                                                             \
+    const int how = fault(CALLER, class);                                                                    \
+    if (how == 1 || how == 'e')                                                                              \
+        return failed(how, error);                                                                           \
+    n = half(how, n);                                                                                        \
+    return NEXT(name)(__VA_ARGS__)
+
+ssize_t read(int fd, void *to, size_t n)
+{
+    MAY_BE_SHORT(READ, read, EIO, n, fd, to, n);
+}
+
+ssize_t pread(int fd, void *to, size_t n, off_t at)
+{
+    MAY_BE_SHORT(READ, pread, EIO, n, fd, to, n, at);
+}
+
+ssize_t recv(int fd, void *to, size_t n, int flags)
+{
+    MAY_BE_SHORT(READ, recv, ECONNRESET, n, fd, to, n, flags);
+}
+
+ssize_t write(int fd, const void *from, size_t n)
+{
+    MAY_BE_SHORT(WRITE, write, ENOSPC, n, fd, from, n);
+}
+
+ssize_t send(int fd, const void *from, size_t n, int flags)
+{
+    MAY_BE_SHORT(WRITE, send, EPIPE, n, fd, from, n, flags);
+}
+
+static void mark(FILE *f)
+{
+    f->_flags |= 0x20; /* glibc's mark of an error, which ferror finds */
+}
+
+size_t fread(void *to, size_t size, size_t n, FILE *f)
+{
+    if (fault(CALLER, READ) == 1)
+        return mark(f), errno = EIO, 0;
+    return NEXT(fread)(to, size, n, f);
+}
+
+size_t fwrite(const void *from, size_t size, size_t n, FILE *f)
+{
+    if (fault(CALLER, WRITE) == 1)
+        return mark(f), errno = ENOSPC, 0;
+    return NEXT(fwrite)(from, size, n, f);
+}
+
+int fflush(FILE *f)
+{
+    if (f && fault(CALLER, WRITE) == 1)
+        return mark(f), errno = ENOSPC, EOF;
+    return NEXT(fflush)(f);
+}
+
+int fsync(int fd)
+{
+    const int how = fault(CALLER, SYNC);
+    return how ? failed(how, EIO) : NEXT(fsync)(fd);
+}
+
+int fdatasync(int fd)
+{
+    const int how = fault(CALLER, SYNC);
+    return how ? failed(how, EIO) : NEXT(fdatasync)(fd);
+}
+
+int rename(const char *from, const char *to)
+{
+    const int how = fault(CALLER, RENAME);
+    return how ? failed(1, EACCES) : NEXT(rename)(from, to);
+}
+
+int linkat(int a, const char *from, int b, const char *to, int flags)
+{
+    const int how = fault(CALLER, RENAME);
+    return how ? failed(1, EACCES) : NEXT(linkat)(a, from, b, to, flags);
+}
+
+/* ---- memory maps, processes, pipes ---- */
+
+void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
+{
+    return fault(CALLER, MMAP) ? (errno = ENOMEM, MAP_FAILED) : NEXT(mmap)(at, n, prot, flags, fd, offset);
+}
+
+pid_t fork(void)
+{
+    return fault(CALLER, FORK) ? failed(1, EAGAIN) : NEXT(fork)();
+}
+
+int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
+                 const posix_spawnattr_t *attributes, char *const *arguments, char *const *environment)
+{
+    return fault(CALLER, FORK) ? EAGAIN
+                               : NEXT(posix_spawnp)(child, file, actions, attributes, arguments, environment);
+}
+
+int pipe2(int ends[2], int flags)
+{
+    return fault(CALLER, PIPE) ? failed(1, EMFILE) : NEXT(pipe2)(ends, flags);
+}
+
+int socketpair(int domain, int type, int protocol, int ends[2])
+{
+    return fault(CALLER, PIPE) ? failed(1, EMFILE) : NEXT(socketpair)(domain, type, protocol, ends);
+}
+
+int poll(struct pollfd *fds, nfds_t n, int milliseconds)
+{
+    const int how = fault(CALLER, PIPE);
+    return how ? failed(how, ENOMEM) : NEXT(poll)(fds, n, milliseconds);
+}
+
+int memfd_create(const char *name, unsigned flags)
+{
+    return fault(CALLER, MEMFD) ? failed(1, EMFILE) : NEXT(memfd_create)(name, flags);
+}
+
+int ftruncate(int fd, off_t size)
+{
+    const int how = fault(CALLER, MEMFD);
+    return how ? failed(how, ENOSPC) : NEXT(ftruncate)(fd, size);
+}
