@@ -26,7 +26,7 @@ typedef struct {
 } Bytecount;
 
 typedef struct {
-    char letter; /* 0: the option has no letter */
+    char letter; /* the option's letter; 0: none */
     const char *name, *arg;
     const char *alias; /* a second long name; NULL: none */
     CliType type;

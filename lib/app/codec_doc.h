@@ -33,7 +33,8 @@ double codec_doc_gain_variance(const CodecDoc *doc, Arena *a);
 /* The table of a codec's keys: one row per key. */
 enum { KEY_COLUMNS = 7 };
 extern const Column codec_doc_columns[KEY_COLUMNS];
-Value *codec_doc_keys(const Compressor *ops, size_t *count, Arena *a); /* NULL: out of memory */
+/* returns the table's rows; NULL: out of memory */
+Value *codec_doc_keys(const Compressor *ops, size_t *count, Arena *a);
 
 /* Returns the page about the codec, for the terminal (FORMAT_TABLE) or in Markdown. NULL: out of memory. */
 char *codec_doc_page(const CodecDoc *doc, Format format, Arena *a);

@@ -14,7 +14,7 @@
 
 typedef struct CompareJob CompareJob;
 struct CompareJob {
-    /* from the command line */
+    /* members set from the command line */
     const char *file;
     Common common;
     TextList specs;
@@ -41,7 +41,7 @@ struct CompareJob {
     size_t fact_count;
     Dump *dump;
     VectorList list;
-    const Codec **codec; /* (codecs) NULL: the codec is not chosen yet */
+    const Codec **codec; /* (codecs) the codecs; NULL: not chosen yet */
     const char **name;   /* (codecs) their specs */
     bool *done;          /* (codecs) true: all its records are written */
     size_t codecs;

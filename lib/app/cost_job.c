@@ -325,7 +325,8 @@ const CostLayer *cost_layers(const CostJob *c, size_t codec, size_t workers)
             continue;
         }
         layer[i] = c->alone[codec].layer[i];
-        layer[i].merge = added_layer(c, 0, i, workers).merge; /* as for the codec none: adding up floats */
+        /* merging takes as long as for the codec none: it adds up floats */
+        layer[i].merge = added_layer(c, 0, i, workers).merge;
     }
     return layer;
 }

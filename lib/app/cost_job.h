@@ -25,7 +25,7 @@ enum {
 typedef struct {
     CostLayer *layer;  /* (layers) */
     double plan;       /* seconds of planning, encoding time that belongs to no single layer */
-    size_t cells;      /* steps of one worker that were measured */
+    size_t cells;      /* number of measured steps of one worker */
     const char *error; /* why the codec failed; NULL: no failure */
 } CostMeasured;
 
@@ -48,7 +48,7 @@ typedef struct {
     CostMeasured *alone;    /* (codecs) one worker alone: encode, decode, bytes, early */
     Counts measured;        /* numbers of workers whose payloads are merged and measured */
     CostMeasured *together; /* (measured.count x codecs) measurements of codecs whose payloads can be added */
-    size_t done;            /* vectors done, for progress */
+    size_t done;            /* number of vectors done, for the progress bar */
 } CostJob;
 
 /* ---- options ---- */
@@ -70,7 +70,8 @@ Status cost_measure(CostJob *c);
 
 /* Returns the layers of a codec with this many workers: (c->layers) in the job's arena. NULL: out of memory. */
 const CostLayer *cost_layers(const CostJob *c, size_t codec, size_t workers);
-const char *cost_error(const CostJob *c, size_t codec); /* why there are no results; NULL: there are */
+/* returns why there are no results; NULL: there are results */
+const char *cost_error(const CostJob *c, size_t codec);
 
 /* ---- results ---- */
 

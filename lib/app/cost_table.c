@@ -108,7 +108,7 @@ static void put_times(const Sheet *s, Topology topology, Value *row)
     if (s->codec == 0 && topology == plain.topology)
         return;
     row[PAYS] = value_text(pays_names[iteration_pays(&it, &plain, &even)]);
-    row[BREAK_EVEN] = value_real(even / 1e9); /* NaN gives an empty field */
+    row[BREAK_EVEN] = value_real(even / 1e9); /* NaN is written as an empty field */
 }
 
 static void put_sizes(const Sheet *s, Value *row)

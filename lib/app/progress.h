@@ -14,7 +14,8 @@ typedef struct {
 
 void progress_open(Progress *p, const char *what, uint64_t total, bool quiet);
 void progress_step(Progress *p, uint64_t done); /* done: items done so far, of `total` */
-bool progress_tick(void *p, uint64_t done);     /* progress_step of a Progress; false once cli_stopped */
+/* calls progress_step; returns false once cli_stopped() is true */
+bool progress_tick(void *p, uint64_t done);
 void progress_note(Progress *p, const char *format, ...) PRINTF(2); /* prints a line above the bar */
 void progress_close(Progress *p);                                   /* erases the bar */
 

@@ -24,7 +24,7 @@ typedef struct {
     Dataset train, test;
     const Codec **codec;
     size_t codecs;
-    TrainSetup setup; /* complete except for the codec */
+    TrainSetup setup; /* the setup of a run, complete except for the codec */
     size_t steps;     /* steps in a run; set when its trainer is open */
     Progress progress;
 } TrainJob;

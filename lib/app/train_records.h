@@ -31,7 +31,7 @@ typedef struct {
     /* state of the current run */
     const char *compressor;
     StepRecord last;
-    double sim, wall, bytes; /* sums up to the last step */
+    double sim, wall, bytes; /* simulated seconds, measured seconds and bytes up to the last step */
     double clock;            /* time at which `wall` was last updated */
     bool partial;            /* true: records of earlier steps are lost, so that sums are unknown */
 } TrainRecords;

@@ -162,7 +162,7 @@ Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return status;
 }
 
-/* ---- error, plans, curves ---- */
+/* ---- expected error, plans, curves of bits and variance ---- */
 
 double codec_variance(const Call *c, const float *x)
 {

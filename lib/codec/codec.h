@@ -66,7 +66,7 @@ typedef struct {
     Rng rng;        /* source of the random numbers: depends on seed, repeat, worker, step, tensor */
     Rng rng_shared; /* the same without the worker: all workers draw the same numbers from it */
     int worker, workers, threads;
-    int round;          /* 0 .. codec_rounds - 1 */
+    int round;          /* number of the current round, 0 .. codec_rounds - 1 */
     const Bytes *heard; /* the payloads of rounds 0 .. round - 1, merged over all workers */
     Streams *streams;   /* encode adds the entropy of its streams; NULL: not wanted */
     Arena *scratch;     /* for temporary memory; the codec_ functions below rewind it */
@@ -109,7 +109,7 @@ Status codec_settle(const Call *c, const float *x, const Bytes *sent, const floa
 
 /* One worker alone, which gets only its own payloads: all rounds, one after another, in `out`. */
 typedef struct {
-    Bytes round[ROUNDS_MAX]; /* each points into `out` */
+    Bytes round[ROUNDS_MAX]; /* the payload of each round; points into `out` */
     int rounds;
 } Message;
 size_t codec_message_bound(const Call *c);

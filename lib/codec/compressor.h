@@ -11,25 +11,25 @@
 #include "codec/harness.h"
 #include "num/finite.h"
 
-enum { PART_SPEC = 64 }; /* bytes for a spec, its 0 included */
+enum { PART_SPEC = 64 }; /* bytes that a spec may take, its terminating 0 included */
 
 /* A member that is left out is zero: the codec does not have that promise or hook. */
 struct Compressor {
     const char *name, *brief, *formula, *paper; /* formula: lines of plain text, printed by `list NAME` */
-    const Param *params;                        /* ends in {0}; NULL: none */
+    const Param *params;                        /* the parameters; ends in {0}; NULL: none */
     size_t params_size;
     /* a table of functions for hooks that several codecs share, such as those of buckets.h */
     const void *family;
 
     /* For every codec */
-    unsigned promises;              /* those that hold for all parameters: UNBIASED, RANDOM, ... */
+    unsigned promises;              /* promises that hold for all parameters: UNBIASED, RANDOM, ... */
     size_t (*bound)(const Call *c); /* upper bound on the bytes that encode writes */
     Status (*encode)(const Call *c, const float *x, Buf *out); /* encodes x (shape->n) */
     /* decodes a payload of kind 1 or 2; refuses other kinds */
     Status (*decode)(const Call *c, Bytes in, float *x);
 
     /* Parameters */
-    unsigned (*traits)(const Codec *codec);          /* further promises, which depend on the parameters */
+    unsigned (*traits)(const Codec *codec);          /* returns the promises that depend on the parameters */
     Status (*check)(const Codec *codec, Error *err); /* refuses parameters that do not go together */
     const char *(*caution)(const Codec *codec);      /* a warning for users of this spec, or NULL */
     /* Writes the spec of a second codec, for parts of a tensor; it becomes Codec.other. False: there is none. */
@@ -37,8 +37,8 @@ struct Compressor {
 
     /* Several workers and steps; see codec.h */
     Status (*merge)(const Call *c, const Bytes *in, size_t n, Buf *out); /* merges one round's payloads */
-    int (*rounds)(const Codec *codec);   /* NULL: the inner codec's number, or 1 without one */
-    size_t (*state_size)(const Call *c); /* bytes of flat state */
+    int (*rounds)(const Codec *codec);   /* number of rounds; NULL: as the inner codec, or 1 */
+    size_t (*state_size)(const Call *c); /* returns the bytes of the codec's state */
     Status (*train)(const Call *c, const float *x, void *state);
     Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
 
@@ -53,7 +53,7 @@ struct Compressor {
     Status (*plan)(const Step *step, void *plan);
 
     /* Wrappers; see wrapper.h */
-    bool wraps; /* has an inner codec */
+    bool wraps; /* true: a wrapper, which has an inner codec */
     bool marks; /* its payloads begin with a byte of its own, even round `none` */
     /* specs of Codec.inner and Codec.other for a wrapper whose spec wraps nothing, such as `joint` */
     const char *alone[2];

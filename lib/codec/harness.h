@@ -26,7 +26,8 @@ typedef struct {
     double squares, weighted; /* sum v^2, sum v lambda^2 */
 } AtomMoments;
 
-ErrorLaw codec_moments(const Call *c, const float *x, AtomMoments *m); /* fills m only for ATOMWISE */
+/* fills m only if it returns ATOMWISE */
+ErrorLaw codec_moments(const Call *c, const float *x, AtomMoments *m);
 
 /* l2 norm of the residual in c->state; NaN: the codec keeps no residual */
 double codec_residual(const Call *c);
@@ -50,7 +51,7 @@ Status codec_plan(const Step *step, void *plan);
  * the whole tensor, in the codec's shortest form. */
 typedef struct {
     double level;
-    double bits;     /* of the payload, kind byte included */
+    double bits;     /* expected bits of the payload, kind byte included */
     double variance; /* E |decode(encode(x)) - x|^2 */
 } CurvePoint;
 

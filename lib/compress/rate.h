@@ -12,7 +12,7 @@ typedef struct {
     const Param *key;
 } Rate;
 
-bool rate_find(Rate *r, const Codec *codec); /* false: no stage has a rate */
+bool rate_find(Rate *r, const Codec *codec); /* finds the spec's rate; false: it has none */
 /* like rate_find, but a key with finer steps (`.fine`) comes first; for solvers */
 bool rate_find_fine(Rate *r, const Codec *codec);
 

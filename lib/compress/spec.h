@@ -9,8 +9,8 @@
 
 #include "codec/compressor.h"
 
-extern const Compressor *const compressors[];        /* all.c; ends in NULL */
-const Compressor *compressor_find(const char *name); /* NULL: no such compressor */
+extern const Compressor *const compressors[];        /* all compressors (all.c); ends in NULL */
+const Compressor *compressor_find(const char *name); /* returns NULL if there is no such compressor */
 
 /* Opens the codec of a spec, in `a`. ERR_USAGE: the spec is wrong; the message says where. */
 Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err);

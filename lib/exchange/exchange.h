@@ -21,7 +21,7 @@
 
 enum { EXCHANGE_BATCH = 8 };
 
-/* One worker, for this tensor. */
+/* A worker in the exchange of one tensor. */
 typedef struct {
     size_t index;     /* 0 .. P - 1; the worker's random numbers depend on it */
     void *state;      /* codec state (states.h); NULL: the codec keeps none */
@@ -73,7 +73,7 @@ typedef struct {
     /* merged payload of each round; empty for a last round whose payloads do not merge */
     Bytes heard[ROUNDS_MAX];
 
-    /* Used by exchange.c only. */
+    /* Members used by exchange.c only. */
     ExchangeWorker receiver; /* the first worker that sent */
     size_t taken;            /* number of payloads taken in this round */
     double *sum; /* (shape.n) sum of decoded payloads; NULL: payloads are not decoded one by one */

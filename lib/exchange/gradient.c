@@ -9,7 +9,7 @@
 typedef struct {
     const char *name;
     Shape shape;
-    bool raw; /* sent by the codec `none` */
+    bool raw; /* true: the vector is sent by the codec `none` */
     /* the tensors first .. first + count - 1; if count > 1, tensors under min_elements are left out */
     size_t first, count;
 } Parcel;
@@ -138,7 +138,7 @@ static Status blame(GradientExchange *x, const Parcel *p, size_t w, Status statu
     return status == OK ? OK : error_at(x->err, "step %zu: worker %zu: %s", x->step, w, p->name);
 }
 
-/* ---- training and planning ---- */
+/* ---- training the codec states and planning the step ---- */
 
 static Status train(GradientExchange *x, const Parcel *p)
 {
@@ -158,7 +158,7 @@ typedef struct {
     size_t worker;
     const Parcel **parcel; /* the step's parcels (vectors that are encoded as a whole), step.count of them */
     Step step;
-    char *record; /* step.count records of plan_size bytes */
+    char *record; /* the plan: step.count records of plan_size bytes */
 } Planning;
 
 static const float *load_parcel(void *data, size_t j, Error *err)

@@ -15,7 +15,7 @@
 typedef struct {
     const char *name;
     Shape shape;
-    size_t offset; /* index of its first element in the array */
+    size_t offset; /* index of the tensor's first element in the array */
 } GradientTensor;
 
 typedef struct {
@@ -40,7 +40,7 @@ void gradient_close(GradientExchange *x); /* NULL is allowed */
  * (vector that is encoded as a whole), in the order of the parcels. */
 CodecStates *gradient_states(GradientExchange *x);
 
-/* Bytes of one step. */
+/* Bytes that are sent in one step. */
 typedef struct {
     /* bytes of one worker's payloads in all rounds: the mean over the senders, and the maximum */
     double up, most_up;

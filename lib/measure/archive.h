@@ -23,8 +23,8 @@ typedef struct {
 
 typedef struct {
     size_t vectors, tensors;
-    uint64_t raw_bytes;     /* float32: 4 bytes per element */
-    uint64_t payload_bytes; /* sum over all rounds */
+    uint64_t raw_bytes;     /* bytes of the vectors as float32 */
+    uint64_t payload_bytes; /* bytes of the payloads of all rounds */
 } ArchiveSum;
 
 /* Writes the attributes of the groups and a record for every vector. The caller commits the file. */

@@ -18,11 +18,12 @@
 #include "measure/metrics.h"
 
 typedef struct {
-    size_t codec, place; /* index into the codecs; place in the output, 0 .. compare_places - 1 */
+    /* index of the codec; position of the record in the output, 0 .. compare_places - 1 */
+    size_t codec, place;
     RecordLevel level;
     const Vector *vector; /* LEVEL_CELL: the first vector of the step; LEVEL_RUN: the first vector of all */
     size_t vectors;       /* vectors measured, without vectors on which the codec failed */
-    Tally tally;          /* undefined if vectors is 0 */
+    Tally tally;          /* the measurements; undefined if `vectors` is 0 */
     /* why there is no measurement, or how many vectors are missing from it; NULL: no failure */
     const char *error;
 } Record;

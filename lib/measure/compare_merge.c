@@ -17,7 +17,7 @@
 
 /* Size of the payloads that a worker sends in one repeat. */
 typedef struct {
-    double bytes; /* sum over all rounds */
+    double bytes; /* bytes of the payloads of all rounds */
     Streams streams;
 } WorkerSent;
 
@@ -28,7 +28,7 @@ typedef struct {
     size_t n, workers, repeat;
     bool measured;    /* true: this repeat is decoded and measured; false: only timed */
     double sample;    /* minimum seconds of a timing sample */
-    WorkerSent *sent; /* one for each worker */
+    WorkerSent *sent; /* the payload size of each worker */
     Moments sizes;    /* bytes of a repeat's mean payload */
 
     double encode, merge, each, decode; /* seconds of this repeat */

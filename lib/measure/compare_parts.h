@@ -34,7 +34,8 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
 typedef struct {
     float *x, *y;
     float *work; /* a little more than 2 n: buffer of the sort, then mean and deviation of each element */
-    float *pool_x, *pool_y;  /* NULL: order statistics are computed for single vectors only */
+    /* values of several vectors, for order statistics; NULL: statistics of single vectors only */
+    float *pool_x, *pool_y;
     double *encode, *decode; /* seconds of each repeat */
     const Codec *none;
     float *g;             /* for merges: a worker's gradient */

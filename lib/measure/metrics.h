@@ -22,7 +22,7 @@ typedef struct {
     RecordLevel level;
     size_t repeats;  /* number of repeats; R in formulas */
     size_t decoded;  /* repeats that are decoded: R, or 1 if the codec is not random */
-    /* number of elements; number of steps of a worker, by which sizes and times are divided */
+    /* n: number of elements; cells: number of (step, worker) pairs, by which sizes and times are divided */
     double n, cells;
     double bytes, bytes_min, bytes_max;
     double encode, encode_min, decode, decode_min; /* seconds */
@@ -83,7 +83,7 @@ void tally_append(Tally *total, const Tally *part);
 typedef enum {
     FORM_REAL,
     FORM_COUNT, /* printed without a fraction if the value is an integer */
-    FORM_TIME,  /* NaN unless the comparison measures times */
+    FORM_TIME,  /* a time: NaN unless the comparison measures times */
 } MetricForm;
 
 typedef struct {
@@ -95,7 +95,8 @@ typedef struct {
 } Metric;
 
 extern const Metric metrics[];               /* in the order in which results are printed; ends in {0} */
-double metric_value(const Metric *m, const Tally *t); /* NaN: the value does not exist; times in ms */
+/* returns the metric's value (times in ms); NaN: it does not exist */
+double metric_value(const Metric *m, const Tally *t);
 const Metric *metric_find(const char *name); /* returns NULL if there is no such metric */
 /* a callback for text_nearest that returns the name of metric i; ignores `data` */
 const char *metric_name(const void *data, size_t i);

@@ -135,7 +135,7 @@ double bias_detectable(double se, size_t repeats, double level)
     return hypot(se, ROUNDING) * (t_quantile(level, freedom) + t_quantile(0.2, freedom));
 }
 
-/* ---- test over all elements ---- */
+/* ---- test of bias over all elements ---- */
 
 double bias_p(const Tally *t)
 {

@@ -14,9 +14,9 @@
 typedef struct {
     const PageSpec *spec;
     Folder folder;
-    bool *used;    /* per field: some column on the page shows it */
-    bool asked;    /* gnuplot has been looked for */
-    Error gnuplot; /* OK: gnuplot can draw figures */
+    bool *used;    /* for each field: true if a column on the page shows it */
+    bool asked;    /* true: the page has looked for gnuplot */
+    Error gnuplot; /* why gnuplot cannot draw figures; OK: it can */
     OutFile out;
     Arena *a;
     Error *err;
@@ -29,7 +29,7 @@ typedef struct {
     const Entry *e;
     const Stored *stored;
     const char *id; /* anchor */
-    Arena *a;       /* freed after the result */
+    Arena *a;       /* memory that is freed after the result */
 } Part;
 
 /* ---- command and settings ---- */
@@ -134,14 +134,15 @@ static Status put_drawn(Part *p)
     return OK;
 }
 
-/* ---- parts for one kind of result ---- */
+/* ---- parts of an article for one kind of result only ---- */
 
 static Status put_speedups(Part *p, const PageTable *like)
 {
     static const char baseline[] = "none";
     Csv times;
     if (speedup_rows(&times, &p->stored->table, baseline, p->a, p->page->err) != OK)
-        return p->page->err->status == ERR_MEMORY ? ERR_MEMORY : OK; /* no targets, or no baseline */
+        /* without target accuracies or a baseline there are no speed-ups */
+        return p->page->err->status == ERR_MEMORY ? ERR_MEMORY : OK;
     RowRank *rank = NEW_ZERO(p->a, RowRank, times.rows);
     TRY(arena_check(rank, p->a, p->page->err));
     const PageTable t = {
@@ -222,7 +223,7 @@ static Status put_out(Page *p, TextBuf *text)
     return OK;
 }
 
-/* ---- head and contents ---- */
+/* ---- the page's head and table of contents ---- */
 
 /* Writes <head>. Its Content-Security-Policy allows only the script and the style with these hashes, and data: URIs
  * as pictures; nothing is fetched. */

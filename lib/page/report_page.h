@@ -8,7 +8,7 @@
 #include "page/report_folder.h"
 
 typedef struct {
-    const char *folder, *path; /* the results; the page to write */
+    const char *folder, *path; /* folder of the results; path of the page to write */
     const char *title;
     bool (*stopped)(void);
     void *data;

@@ -49,7 +49,7 @@ typedef struct {
     const char *kind;
     TextList data;      /* results, CSV or JSON, whose records are drawn together */
     const char *figure; /* the ending chooses the format: pdf, svg, png or tex */
-    const char *x;      /* one of the kind's `against`; NULL: its first */
+    const char *x;      /* column on the x axis, one of the kind's `against`; NULL: the first of them */
     PlotStopped stopped;
 } PlotJob;
 

@@ -17,7 +17,7 @@ typedef struct {
     double trait;
     double n, mean, std; /* number, mean and standard deviation of the tensor's elements, by its histogram */
     bool drawn;
-    const char *role; /* "named", "least", "most", "other" */
+    const char *role; /* one of "named", "least", "most", "other" */
 } Curve;
 
 typedef struct {
@@ -28,7 +28,7 @@ typedef struct {
 
 /* The columns of a kind of curves, and the functions that check them. */
 typedef struct {
-    const char *const *column;                    /* up to CURVE_COLUMNS, ends in NULL */
+    const char *const *column;                    /* names of up to CURVE_COLUMNS columns; ends in NULL */
     bool (*follows)(const Curves *c, size_t row); /* true: the row belongs to the curve of the row before */
 
     /* Refuses values that inspect does not write, and sets the curve's trait, the number by which curves are

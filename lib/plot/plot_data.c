@@ -100,7 +100,7 @@ Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value
     Value *to = *rows = NEW(a, Value, of * columns);
     TRY(arena_check(to, a, err));
     for (size_t i = 0; i < of; i++) {
-        for (size_t k = 0; k < name; k++) /* NaN if the cell has no number */
+        for (size_t k = 0; k < name; k++) /* the value is NaN if the cell has no number */
             to[k] = value_real(csv_real(data, row[i], kind->columns[k].name));
         to[name] = value_text(plot_name(csv_cell(data, row[i], kind->columns[name].name), a));
         TRY(arena_check(to[name].text, a, err));

@@ -47,7 +47,7 @@ static void remove_directory(const char *path)
 _Noreturn static void guard(const char *path, int pipe_end)
 {
     char byte;
-    setsid(); /* signals to our process group do not reach it */
+    setsid(); /* signals to our process group do not reach this process */
     dup2(pipe_end, 0);
     close_range(1, ~0u, 0);
     while (read(0, &byte, 1) < 0 && errno == EINTR)
@@ -126,7 +126,7 @@ static char *room_read(Room *room, const char *name, size_t *size)
     return path && file_load(&data, size, path, FIGURE_MAX, room->a, &ignored) == OK ? data : NULL;
 }
 
-/* ---- the process ---- */
+/* ---- running the gnuplot process ---- */
 
 /* Returns this process's environment without gnuplot's own variables, and with the locale C.UTF-8. */
 static char **clean_environment(Arena *a)
@@ -162,7 +162,8 @@ static int spawn(const Room *room, char *const *arguments, char **environment, p
         failed = posix_spawn_file_actions_adddup2(&to_do, 1, 2);
     if (!failed && room->lease >= 0)
         failed =
-            posix_spawn_file_actions_adddup2(&to_do, room->lease, room->lease); /* stays open in gnuplot */
+            /* this end of the pipe stays open in gnuplot */
+            posix_spawn_file_actions_adddup2(&to_do, room->lease, room->lease);
     if (!failed)
         failed = posix_spawnp(child, "gnuplot", &to_do, NULL, arguments, environment);
     posix_spawn_file_actions_destroy(&to_do);

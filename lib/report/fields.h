@@ -9,9 +9,9 @@ typedef struct {
     const char
         *name; /* JSON key and CSV header; a name that ends in '_' is followed by a number: "bytes_to_0.9" */
     const char *heading; /* in LaTeX, on the page and in docs; if the name has a number, the number follows */
-    const char *brief;   /* in the terminal and in Markdown; NULL: `heading` */
-    const char *unit;    /* "ms"; FIELD_BYTES; NULL: a plain number or a text */
-    int digits;          /* significant digits in tables; 0: 4 */
+    const char *brief;   /* heading in the terminal and in Markdown; NULL: `heading` */
+    const char *unit;    /* unit: "ms" or FIELD_BYTES; NULL: a plain number or a text */
+    int digits;          /* significant digits in tables; 0 means 4 */
     bool text;           /* true: values are texts, even those that look like numbers */
     /* name of the field with the exact value, if this field is a mean over draws; NULL: none */
     const char *exact;

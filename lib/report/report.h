@@ -19,7 +19,7 @@ typedef struct {
         int64_t whole;
         double real; /* NaN and infinities are written as none */
         bool on;
-        const Shape *shape; /* JSON: array; CSV: "64x3x3x3" */
+        const Shape *shape; /* written as an array in JSON, as "64x3x3x3" in CSV */
     };
 } Value;
 
@@ -74,7 +74,7 @@ typedef struct {
     /* The output is written to a temporary file beside `path`, which gets this name at close; NULL: the output
      * goes to `to`. */
     const char *path;
-    FILE *to;           /* kept open by the caller; NULL: stdout */
+    FILE *to;           /* output if there is no path; stays open; NULL: stdout */
     const char *absent; /* text in tables for a value that does not exist; NULL: "-" */
     bool color;
 } ReportSpec;

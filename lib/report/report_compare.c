@@ -156,7 +156,7 @@ Status results_put(Results *r, const Record *record, Error *err)
     return OK;
 }
 
-/* ---- single fields ---- */
+/* ---- single fields of a record ---- */
 
 static bool results_have(const Results *r, size_t place, size_t codec)
 {
@@ -346,7 +346,8 @@ void target_fill(Results *r, double bits)
 {
     for (size_t k = 0; k < r->codecs; k++) {
         const double whole = results_number(r, r->places - 1, k, "bits_per_element");
-        const bool reached = fabs(whole / bits - 1) <= SIZE_TOLERANCE && /* false if `whole` is NaN */
+        /* `reached` is false if `whole` is NaN */
+        const bool reached = fabs(whole / bits - 1) <= SIZE_TOLERANCE &&
                              !results_failed(r, r->places - 1, k);
         for (size_t place = 0; place < r->places; place++)
             if (results_have(r, place, k)) {

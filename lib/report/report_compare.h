@@ -47,7 +47,7 @@ Status results_judge(Results *r, Error *err);
 extern const Column results_verdicts[]; /* the fields set by results_judge; ends in {0} */
 
 /* Returns the record's line for the journal. */
-char *results_line(const Results *r, const Record *record, Arena *a); /* NULL: out of memory */
+char *results_line(const Results *r, const Record *record, Arena *a); /* returns NULL when out of memory */
 
 /* Sets the rows of each codec whose records are all in the journal, and marks the codec done. Ignores codecs that
  * are done already or have no name yet. */

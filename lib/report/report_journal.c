@@ -215,7 +215,7 @@ void journal_remove(Journal *j)
     *j = (Journal){.fd = -1};
 }
 
-/* ---- records back into rows ---- */
+/* ---- turning journal records back into rows ---- */
 
 static Status shape_value(const Json *array, Value *v, Arena *a, Error *err)
 {

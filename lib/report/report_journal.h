@@ -34,7 +34,7 @@ Status journal_add(Journal *j, const char *line, Arena *a, Error *err);
 Status journal_sync(Journal *j, Error *err);
 
 void journal_close(Journal *j);  /* keeps the file; a zeroed Journal may be closed, too */
-void journal_remove(Journal *j); /* call when the results are complete */
+void journal_remove(Journal *j); /* removes the file; call when the results are complete */
 
 /* Sets `row` to the values of the columns in a journal's record; VALUE_NONE if the record lacks a column. */
 Status journal_row(const Json *record, const Column *columns, size_t count, Value *row, Arena *a, Error *err);

@@ -94,7 +94,7 @@ const ResultKind result_kinds[] = {
     {0},
 };
 
-/* ---- the kind of a result ---- */
+/* ---- finding the kind of a result ---- */
 
 /* Returns the number of names in the list `marks` if the table has all of these columns; 0 if it lacks one. */
 static size_t marks_there(const char *marks, const Csv *t)

@@ -12,11 +12,11 @@ typedef enum {
 } RowRank;
 
 typedef struct {
-    const char *name;                          /* "compare"; a page's anchor */
+    const char *name;                          /* such as "compare"; also the anchor on a page */
     const char *schema;                        /* "atomo-compare/1" */
     const char *marks;                         /* comma-separated columns that identify the kind */
     const char *heading;                       /* "Comparisons" */
-    const char *says;                          /* a sentence about its rows */
+    const char *says;                          /* a sentence about the rows of this kind */
     const char *usual;                         /* columns shown by default; NULL: all */
     const char *figures;                       /* kinds of figures that show the result; NULL: none */
     void (*rank)(const Csv *t, RowRank *rank); /* (rows) */

@@ -175,7 +175,7 @@ static Status gather(Csv *out, const Pick *p)
     return OK;
 }
 
-/* ---- the query ---- */
+/* ---- running the query ---- */
 
 Status query_run(Csv *out, const Query *q, const Csv *t, const ResultKind *kind, Arena *a, Error *err)
 {

@@ -4,7 +4,7 @@
 
 #include "report/report.h"
 
-/* ERR_USAGE unless `sort` is FIELD or FIELD:desc. */
+/* Fails with ERR_USAGE unless `sort` is FIELD or FIELD:desc. */
 Status sort_check(const char *sort, Error *err);
 
 /* true when `sort` names this field; false if it is NULL */

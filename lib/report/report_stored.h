@@ -7,8 +7,8 @@
 #include "report/report.h"
 
 typedef struct {
-    const char *schema; /* "atomo-compare/1"; NULL: CSV, which has no schema */
-    const Json *meta;   /* an object; NULL: there is none */
+    const char *schema; /* such as "atomo-compare/1"; NULL: CSV, which has no schema */
+    const Json *meta;   /* facts about the run, an object; NULL: there are none */
     bool whole;         /* true: the result has a list of records; false: JSON without "results" */
     Csv table;          /* the records, with cells as CSV writes them; "" for values that do not exist */
 } Stored;

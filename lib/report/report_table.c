@@ -209,7 +209,7 @@ void report_begin_nothing(const Report *r, TextBuf *out)
     (void)r, (void)out;
 }
 
-/* ---- the terminal ---- */
+/* ---- writing the table for the terminal ---- */
 
 /* Returns the number of characters, not bytes: skips the continuation bytes of UTF-8. */
 static size_t width_of(const char *s)

@@ -5,9 +5,9 @@
 #include "report/report_writer.h"
 
 struct TableRow {
-    const char **cell; /* (columns) NULL: the column is not shown */
+    const char **cell; /* (columns) text of each cell; NULL: the column is not shown */
     ValueType *type;   /* (columns) */
-    double *number;    /* (columns) NaN: the value is not a number */
+    double *number;    /* (columns) each value as a number; NaN: it is none */
     TableRow *next;
 };
 

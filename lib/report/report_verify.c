@@ -94,7 +94,7 @@ static Status put_summary(VerifyReport *r, const char *name, const VerifyTally *
     return report_row(r->report, row, true, err);
 }
 
-/* ---- the report ---- */
+/* ---- writing the report ---- */
 
 Status verify_report_open(VerifyReport *r, ReportSpec spec, bool per_tensor, bool several, Arena *a,
                           Error *err)

@@ -23,7 +23,7 @@ static bool is_fixed(const char *name)
     return false;
 }
 
-/* ---- names from the command line ---- */
+/* ---- checking names from the command line ---- */
 
 static bool is_own(OwnFields own, const char *name)
 {
@@ -86,7 +86,7 @@ typedef struct {
     size_t *from; /* (columns written) index of the column in the results */
     Column *columns;
     size_t count;
-    bool people;    /* the format is for people */
+    bool people;    /* true: the format is for people, not for programs */
     SortKey *order; /* the codecs, in the order in which their rows are written (--sort) */
     size_t key;     /* index of the column to sort by */
     Value *row;

@@ -19,7 +19,8 @@ struct Report {
 
 typedef struct {
     void (*begin)(const Report *r, TextBuf *out);
-    void (*row)(const Report *r, const Value *row, TextBuf *out); /* NULL: rows are kept for `end` */
+    /* writes a row; NULL: rows are kept for `end` */
+    void (*row)(const Report *r, const Value *row, TextBuf *out);
     void (*end)(const Report *r, TextBuf *out);
 } ReportWriter;
 

@@ -25,7 +25,7 @@ enum {
 };
 
 typedef enum { EQUAL, AT_MOST, AT_LEAST, ABOVE } Relation;
-extern const char *const relation_names[]; /* "=", "<=", ">=", ">" */
+extern const char *const relation_names[]; /* names of the relations: "=", "<=", ">=", ">" */
 
 typedef struct {
     bool applies;

@@ -18,7 +18,7 @@ size_t draws_for(double v, double want, double least, double most)
     return (size_t)fmin(most, fmax(least, ceil(2 * log(2 / VERIFY_ALARM) * v / (want * want))));
 }
 
-/* ---- draws of codecs ---- */
+/* ---- random draws of codecs ---- */
 
 Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *shape)
 {
@@ -49,7 +49,7 @@ Status coded_draw(Coded *c, const float *x, uint64_t repeat)
     return c->s->methods->draw(&c->call, x, &c->payload, c->y);
 }
 
-/* ---- sets of atoms ---- */
+/* ---- small sets of atoms ---- */
 
 static double dot(const double *a, const double *b, size_t n)
 {

@@ -94,7 +94,7 @@ double level_gspar(const double *lambda, size_t n, double eps)
     return rest1 > 0 ? (eps * all + rest2) / rest1 : 0;
 }
 
-/* ---- minimum by projected descent ---- */
+/* ---- minimum of sum lambda^2 / p by projected descent ---- */
 
 enum { STEPS = 500, HALVINGS = 120, SMALL_MOST = 64 };
 
@@ -178,7 +178,7 @@ typedef struct {
      * light ones (p < 1) */
     double tau, root;
     double bound; /* Lemma 9's lower bound on p, divided by lambda^2 */
-    Spent *part;  /* one for each block */
+    Spent *part;  /* the sums of each block */
 } Spending;
 
 static void spend_block(void *data, size_t block)
@@ -223,7 +223,7 @@ Status spend_floats(VerifySubject *subject, double budget, const Level *level, S
     }
     if (!(s.root > 0 && isfinite(s.root)))
         out->violation = INFINITY;
-    if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* also true for NaN: p is not feasible */
+    if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* true also if the sum is NaN: p is not feasible */
         out->second = out->least = NAN;
     return OK;
 }

@@ -108,19 +108,20 @@ enum { ATOMS_MOST = 10 };
 typedef struct AtomSet {
     size_t count, dim;
     double lambda[ATOMS_MOST], p[ATOMS_MOST], budget;
-    double *atom, *g; /* count x dim; dim */
+    double *atom, *g; /* atom: count x dim elements; g: dim elements */
     double gram[ATOMS_MOST][ATOMS_MOST];
     double l1, squares, cross; /* norms |lambda|_1, |g|^2, and the cross terms phi(g) of Lemma 1 */
 } AtomSet;
 Status atomset_take(VerifySubject *s, AtomSet *set, size_t count, size_t dim);
 /* Divides each lambda_i a_i in set->atom by its length, and sets lambda, g, gram and the norms. */
 void atomset_settle(AtomSet *set);
-Status atomset_overlapping(VerifySubject *s, AtomSet *set); /* count 0: there are too few non-zero elements */
+/* sets count to 0 if there are too few non-zero elements */
+Status atomset_overlapping(VerifySubject *s, AtomSet *set);
 Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set); /* k <= ATOMS_MOST */
 Status atomset_spend(VerifySubject *s, AtomSet *set, double budget); /* sets p, by the methods under test */
 typedef struct {
     double mean, variance, most; /* moments of |estimate|^2; most: largest distance from the mean */
 } Outcomes;
-Outcomes atomset_outcomes(const AtomSet *set); /* over all 2^count outcomes */
+Outcomes atomset_outcomes(const AtomSet *set); /* returns the moments over all 2^count outcomes */
 
 #endif

@@ -125,7 +125,7 @@ static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- second moments ---- */
+/* ---- second moments of quantised vectors ---- */
 
 /* Finds out whether the codec sends x as raw floats, which it does only for short vectors. */
 static Status travels_raw(Coded *c, const float *x, bool *raw)

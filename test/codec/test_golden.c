@@ -161,7 +161,7 @@ static void refuse_one(const char *path)
 static void payloads_that_no_encoder_writes_are_refused(void **state)
 {
     (void)state;
-    DIR *dir = opendir(GOLDEN "/refuse"); /* NULL while no payload to refuse is stored */
+    DIR *dir = opendir(GOLDEN "/refuse"); /* `dir` is NULL while no payload to refuse is stored */
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         char path[512];
         snprintf(path, sizeof path, GOLDEN "/refuse/%s", entry->d_name);

@@ -33,7 +33,7 @@ static size_t bound(const Call *c)
     return raw_size(c) + 100;
 }
 
-static size_t plans; /* calls of plan() since open_world() */
+static size_t plans; /* number of calls of plan() since open_world() */
 
 static Status plan(const Step *step, void *records)
 {

@@ -31,7 +31,7 @@ static void unbiased(Rig *rig, const Source *source, const float *x)
         return;
     double expected = codec_variance(&rig->call, x);
     if (!(traits & UNBIASED) && isnan(expected))
-        return; /* neither unbiased nor with a closed form */
+        return; /* the codec is neither unbiased nor has a closed form */
     if (rig->codec->ops->variance && isnan(expected) && traits & UNBIASED)
         return; /* x is out of the closed form's range */
     const Draws pilot = draws_take(rig, x, 60);
@@ -61,7 +61,7 @@ static void unbiased_codecs_are_and_closed_forms_hold(void **state)
     for_all(unbiased, true);
 }
 
-/* ---- a planted bias ---- */
+/* ---- tests that a planted bias is detected ---- */
 
 enum { PILOT = 60, DRAWS_GOOD = 8000, DRAWS_MOST = 100000 };
 

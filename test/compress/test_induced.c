@@ -85,7 +85,7 @@ static void the_mean_is_the_gradient_and_the_variance_that_of_the_rest(void **st
         check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
         rig.call.rng = rig_rng(0);
         const double expected = codec_variance(&rig.call, x);
-        check(isnan(expected) == (k >= 3)); /* first codec random: no closed form */
+        check(isnan(expected) == (k >= 3)); /* with a random first codec there is no closed form */
         check(isnan(expected) || draws_variance_is(&d, expected));
         if (rows[k].alone) {
             rig_open(&alone, rows[k].alone, matrix());

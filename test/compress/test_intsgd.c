@@ -8,7 +8,7 @@
 
 static const size_t sizes[] = {0, 1, 2, 3, 4, 7, 63, 64, 65, 500, 4097, 65535, 65536, 65537, 200000};
 
-/* ---- one worker ---- */
+/* ---- tests with one worker ---- */
 
 /* intsgd's levels equal those of qsgd with norm=linf and as many levels: both round with the same random words. */
 static void numbers_are_those_of_qsgd_under_the_largest_magnitude(void **state)
@@ -95,7 +95,7 @@ static void a_scale_at_the_end_of_float32_works_or_is_refused(void **state)
     }
 }
 
-/* ---- several workers ---- */
+/* ---- tests with several workers ---- */
 
 static void merged_numbers_decode_to_the_sum(void **state)
 {
@@ -205,7 +205,7 @@ static void damaged_scales_and_sums_are_refused(void **state)
     } rows[] = {
         {{1, 0, 0, 0x80, 0x3f}, 5, OK},
         {{2, 3, 0, 0, 0x80, 0x3f}, 6, OK},
-        {{2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT}, /* a maximum over 0 workers */
+        {{2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT}, /* a payload that claims to be a maximum over 0 workers */
         {{0, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
         {{1, 0, 0, 0x80}, 4, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0x3f, 0}, 6, ERR_CORRUPT},
@@ -234,7 +234,7 @@ static void damaged_scales_and_sums_are_refused(void **state)
     try_close(t);
 }
 
-/* ---- mean and variance ---- */
+/* ---- mean and variance of draws ---- */
 
 static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state)
 {

@@ -76,7 +76,7 @@ static void encoding_at_a_level_costs_what_the_curve_says(void **state)
     model_close(&m);
 }
 
-/* ---- the codec ---- */
+/* ---- tests of the codec joint ---- */
 
 /* Without a plan for a whole step, a tensor gets the level of a plan for this tensor alone. */
 static void a_tensor_alone_is_a_step_of_one(void **state)

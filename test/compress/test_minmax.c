@@ -124,7 +124,7 @@ static void levels_equal_their_definition_on_every_instruction_set(void **state)
     }
 }
 
-/* ---- round trips ---- */
+/* ---- vectors that are encoded and decoded ---- */
 
 static void check_elements(const Try *t, Case k)
 {
@@ -264,7 +264,7 @@ static void ranges_that_no_encoder_writes_are_refused(void **state)
     try_close(t);
 }
 
-/* ---- mean and variance ---- */
+/* ---- mean and variance of draws ---- */
 
 /* Fills in each element's error distribution, computed in doubles from its bucket's extremes; returns the sum of
  * the variances. */

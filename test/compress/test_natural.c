@@ -9,7 +9,7 @@
 static const size_t sizes[] = {0,   1,   2,   3,    7,     8,     63,    64,    65,
                                511, 512, 513, 1000, 65535, 65536, 65537, 200000};
 
-/* ---- the definition, in doubles ---- */
+/* ---- reference: the definition, computed in doubles ---- */
 
 static double power_below(double v)
 {
@@ -80,7 +80,7 @@ static void powers_equal_their_definition_on_every_instruction_set(void **state)
     }
 }
 
-/* ---- the codec ---- */
+/* ---- tests of the codec ---- */
 
 static void every_size_takes_nine_bits_an_element_and_comes_back_as_defined(void **state)
 {
@@ -161,16 +161,16 @@ static void payloads_that_no_encoder_writes_are_refused(void **state)
         check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         power[n - 2] = 254;
         check(try_payload(t, buf_bytes(&t->out)) == OK);
-        signs[77 / 8] ^= 1 << 77 % 8; /* the sign of a zero */
+        signs[77 / 8] ^= 1 << 77 % 8; /* flips the sign of a zero */
         check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         signs[77 / 8] ^= 1 << 77 % 8;
-        signs[planes_size(n, 1) - 1] |= 0x80; /* a padding bit after the last element */
+        signs[planes_size(n, 1) - 1] |= 0x80; /* sets a padding bit after the last element */
         check(n % 8 == 0 || try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         try_close(t);
     }
 }
 
-/* ---- mean and variance ---- */
+/* ---- mean and variance of draws ---- */
 
 static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state)
 {

@@ -22,7 +22,7 @@ static Try *open_case(Case k)
     return try_open(spec, k.n);
 }
 
-/* ---- the definition, in doubles ---- */
+/* ---- reference: the definition, computed in doubles ---- */
 
 typedef struct {
     double low, up;
@@ -107,7 +107,7 @@ static void a_sign_without_a_level_is_seen(void **state)
                 }
 }
 
-/* ---- round trips ---- */
+/* ---- vectors that are encoded and decoded ---- */
 
 static void check_elements(const Try *t, Case k)
 {
@@ -230,7 +230,7 @@ static void norms_that_no_encoder_writes_are_refused(void **state)
     }
 }
 
-/* ---- mean and variance ---- */
+/* ---- mean and variance of draws ---- */
 
 static double law_of(const Try *t, Case k, TwoPoint *law)
 {

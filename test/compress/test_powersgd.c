@@ -13,7 +13,7 @@ static const float *values(const Rig *rig, int round)
     return x;
 }
 
-/* ---- the method ---- */
+/* ---- the method against the paper's algorithm ---- */
 
 /* Orthonormalises the `count` vectors of v, of n elements each, by Gram-Schmidt. */
 static void gram_schmidt(long double *v, size_t count, size_t n)
@@ -154,7 +154,7 @@ static void more_iterations_are_nearer_to_the_best(void **state)
     }
 }
 
-/* ---- matrices of lower rank ---- */
+/* ---- matrices of lower rank than the codec's ---- */
 
 static void the_rank_that_is_missing_does_no_harm(void **state)
 {

@@ -236,7 +236,8 @@ static void residuals_of_error_feedback_add_up(void **state)
 static Status decode_with(Ring *r, int round, const uint8_t *data, size_t size)
 {
     const Bytes kept = r->heard[round];
-    uint8_t *copy = malloc(size ? size : 1); /* own allocation: ASan reports overreads */
+    /* an allocation of its own, so that ASan reports reads past the end */
+    uint8_t *copy = malloc(size ? size : 1);
     memcpy(copy, data, size);
     r->heard[round] = (Bytes){copy, size};
     const Status status = codec_decode(&r->call[0], r->heard[r->rounds - 1], r->agreed);
@@ -272,7 +273,7 @@ static void every_round_refuses_other_lengths_and_what_nobody_sends(void **state
                     store_f32(data + head, 1);
                     data[0] = 3;
                     check(decode_with(&r, round, data, size) == ERR_CORRUPT);
-                    data[0] = 2, data[1] = 0; /* a sum over 0 workers */
+                    data[0] = 2, data[1] = 0; /* a payload that claims to be a sum over 0 workers */
                     check(!merged || decode_with(&r, round, data, size) == ERR_CORRUPT);
                     data[0] = PAYLOAD_RAW;
                     check(decode_with(&r, round, data, size) == ERR_CORRUPT);

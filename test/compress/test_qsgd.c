@@ -27,7 +27,7 @@ static Try *open_case(Case k)
     return try_open(spec, k.n);
 }
 
-/* ---- round trips ---- */
+/* ---- vectors that are encoded and decoded ---- */
 
 static double norm_ref(const float *x, size_t n, bool linf)
 {
@@ -208,7 +208,7 @@ static void levels_above_the_highest_and_signs_of_zero_are_refused(void **state)
 {
     (void)state;
     for (uint32_t bits = 1; bits <= 9; bits += 4) {
-        const uint32_t s = bits == 1 ? 1 : (1u << bits) - 2; /* bits = 1: no level is too high */
+        const uint32_t s = bits == 1 ? 1 : (1u << bits) - 2; /* with bits = 1 no level can be too high */
         Try *t = open_case((Case){64, 64, s, "fixed", "l2"});
         try_normal(t, 10);
         try_both(t);

@@ -65,7 +65,7 @@ static void medians_are_those_of_sorted_columns(void **state)
             }
 }
 
-/* ---- the hash ---- */
+/* ---- tests of the hash ---- */
 
 /* Returns Pearson's chi-square statistic; chi_limit is its limit at probability 1e-9 (Wilson and Hilferty). */
 static double chi_square(const double *count, size_t cells, double each)

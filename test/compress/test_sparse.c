@@ -229,7 +229,7 @@ static void instruction_sets_mark_the_same(void **state)
     try_close(t);
 }
 
-/* ---- the codecs ---- */
+/* ---- tests of the codecs ---- */
 
 static size_t wanted(double ratio, size_t n)
 {

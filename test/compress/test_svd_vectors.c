@@ -222,7 +222,7 @@ static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(voi
     rig_close(&plain);
 }
 
-/* ---- expected bits and noise ---- */
+/* ---- expected bits and rounding noise ---- */
 
 /* Payloads of matrices of normal numbers, whose singular vectors are random, have the planned number of bits. */
 static void expected_bits_are_met_where_vectors_are_random(void **state)

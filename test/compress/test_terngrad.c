@@ -165,7 +165,7 @@ static void damaged_shared_scales_are_refused(void **state)
     } rows[] = {
         {{1, 0, 0, 0x80, 0x3f}, 5, OK},
         {{2, 3, 0, 0, 0x80, 0x3f}, 6, OK},
-        {{2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT}, /* a maximum over 0 workers */
+        {{2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT}, /* a payload that claims to be a maximum over 0 workers */
         {{2, 0x83, 0, 0, 0, 0x80, 0x3f}, 7, ERR_CORRUPT},
         {{0, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
         {{1, 0, 0, 0x80}, 4, ERR_CORRUPT},
@@ -208,7 +208,7 @@ static void zeros_constants_and_extremes_are_exact(void **state)
         }
 }
 
-/* ---- mean and variance ---- */
+/* ---- mean and variance of draws ---- */
 
 static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state)
 {

@@ -86,7 +86,7 @@ static size_t blocks_ref(size_t n)
     return count;
 }
 
-/* ---- one worker ---- */
+/* ---- tests with one worker ---- */
 
 static void every_size_has_levels_next_to_the_clipped_rotated_vector(void **state)
 {
@@ -145,7 +145,7 @@ static void extremes_work_or_are_refused(void **state)
     }
 }
 
-/* ---- several workers ---- */
+/* ---- tests with several workers ---- */
 
 static double norm_of(const float *x, size_t n)
 {
@@ -255,7 +255,7 @@ static void damaged_norms_and_sums_are_refused(void **state)
     } rows[] = {
         {{1, 0, 0, 0x80, 0x41}, 5, OK},
         {{2, 3, 0, 0, 0x80, 0x41}, 6, OK},
-        {{2, 0, 0, 0, 0x80, 0x41}, 6, ERR_CORRUPT}, /* a maximum over 0 workers */
+        {{2, 0, 0, 0, 0x80, 0x41}, 6, ERR_CORRUPT}, /* a payload that claims to be a maximum over 0 workers */
         {{0, 0, 0, 0x80, 0x41}, 5, ERR_CORRUPT},
         {{1, 0, 0, 0x80}, 4, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0x41, 0}, 6, ERR_CORRUPT},
@@ -280,7 +280,7 @@ static void damaged_norms_and_sums_are_refused(void **state)
     try_close(t);
 }
 
-/* ---- mean and variance ---- */
+/* ---- mean and variance of draws ---- */
 
 /* With one rotation for 400 draws, a draw's error is that of rounding plus that of clipping; averaging the draws
  * reduces the rounding error only. */

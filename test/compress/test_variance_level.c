@@ -179,7 +179,7 @@ static void a_misleading_sample_changes_nothing(void **state)
                 /* the guessed level is far too high */
                 *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f)
                                : how == 1 ? (seen ? 1e-3f : 100)        /* far too low */
-                               : how == 2 ? (seen ? 0 : 1)              /* a sample of zeros */
+                               : how == 2 ? (seen ? 0 : 1)              /* all sampled elements are zero */
                                : how == 3 ? 1 + 1e-3f * (float)(i % 64) /* all elements are in the range */
                                : how == 4 ? (i % 5000 || k ? 1e-6f * (float)(1 + k) : 1e7f)
                                           : (float)(1 + i % 1000) * 1e-3f,

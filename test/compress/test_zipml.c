@@ -179,7 +179,7 @@ static void levels_that_no_encoder_writes_are_refused(void **state)
     try_close(t);
 }
 
-/* ---- mean and variance ---- */
+/* ---- mean and variance of draws ---- */
 
 static TwoPoint *law_of(const Try *t, Case k, double *total)
 {

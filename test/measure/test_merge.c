@@ -372,7 +372,7 @@ static void gradients_that_cannot_be_read_and_stops_end_it(void **state)
         check(at > 8 || !strcmp(b.err.text, "gone"));
         close_bench(&b);
         open_bench(&b, "joint", 4, 700, 0);
-        b.fail_at = at; /* plus 4 loads for plans */
+        b.fail_at = at; /* a plan adds 4 loads */
         check(run_bench(&b) == ERR_IO);
         close_bench(&b);
     }

@@ -74,7 +74,7 @@ static void nothing_from_a_file_becomes_markup(void **state)
     check(!strstr(p, "\xff") && !strstr(p, "\xfe"));
     check(strstr(p, "<title>A &lt;title&gt; &amp; more</title>"));
     check(strstr(p, "&lt;/td&gt;&lt;script&gt;alert(1)"));
-    assert_int_equal(count_of(p, "x &#39;&lt;/script&gt;"), 1); /* the command line, once */
+    assert_int_equal(count_of(p, "x &#39;&lt;/script&gt;"), 1); /* the page shows the command line once */
     check(!strstr(p, "http://") && !strstr(p, "https://"));
 }
 

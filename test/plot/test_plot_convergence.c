@@ -86,7 +86,7 @@ static void each_axis_says_what_it_is(void **state)
     write_file("data.csv", "compressor,step,test_accuracy\na,1,0.5\n");
     static const char *data[] = {"data.csv"};
     const PlotJob job = {.kind = "convergence", .data = {data, 1}, .figure = "f.svg"};
-    assert_int_equal(plot_draw(&job, a, &err), ERR_IO); /* no column of times */
+    assert_int_equal(plot_draw(&job, a, &err), ERR_IO); /* the data have no column of times */
     check(strstr(err.text, "sim_seconds"));
 }
 

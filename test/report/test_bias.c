@@ -134,7 +134,7 @@ static void intervals_hold_the_value_19_times_in_20(void **state)
     close_layer(&w);
 }
 
-/* ---- false alarms ---- */
+/* ---- false alarms of the tests of bias ---- */
 
 /* Six unbiased codecs, three tests and 200 seeds make 3400 tests or more. At p = 0.05 and 0.01 at most twice as
  * many as expected raise an alarm. */
@@ -231,7 +231,7 @@ static void rounding_the_wrong_way_is_found_in_ten_draws(void **state)
     arena_close(a);
 }
 
-/* ---- the verdict ---- */
+/* ---- the verdict in words ---- */
 
 static void check_words(BiasRow row, const char *want)
 {

@@ -43,8 +43,8 @@ typedef struct {
 
 /* The atoms kept in one block of elements. */
 typedef struct {
-    uint32_t *at; /* `count` entries: positions in the block, rising */
-    float *value; /* `count` entries: coefficients, not divided by p */
+    uint32_t *at; /* positions of the kept atoms in the block, `count` of them, rising */
+    float *value; /* coefficients of the kept atoms, `count` of them, not divided by p */
     size_t count;
     double sum; /* sum of |x| over all elements of the block, kept or not */
 } AtomPiece;

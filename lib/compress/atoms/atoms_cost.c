@@ -46,7 +46,7 @@ typedef struct {
     const float *x;
     size_t n;
     double tau;
-    BlockSpread *block; /* one for each block */
+    BlockSpread *block; /* the sums of each block */
 } SpreadJob;
 
 static void spread_block(void *data, size_t block)
@@ -90,7 +90,7 @@ typedef struct {
     int shift; /* a magnitude's bin is its bits >> shift */
     int bins;
     uint32_t largest; /* largest |x|, as the bits of a float */
-    Bin *bin;         /* one for each bin */
+    Bin *bin;         /* the counts and sums of each bin */
 } Profile;
 
 enum { PIECES_MOST = 8 };

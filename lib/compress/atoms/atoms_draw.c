@@ -170,7 +170,7 @@ typedef struct {
 typedef struct {
     const Candidates *d;
     float tau;
-    HeavyPart *heavy; /* one for each block */
+    HeavyPart *heavy; /* the heavy atoms (p = 1) of each block */
 } HeavyJob;
 
 static void sum_heavy(void *data, size_t block)

@@ -158,10 +158,10 @@ static bool keeps_many(const Candidates *d, Coin coin)
 /* The elements not yet counted as heavy (p = 1): a list of magnitudes, which shrinks, or the elements of x with
  * |x| <= `under`. */
 typedef struct {
-    float *list; /* NULL: x is used */
+    float *list; /* magnitudes not yet counted; NULL: x is used */
     size_t count;
     const float *x;
-    float under; /* elements of x above it have been counted */
+    float under; /* elements of x above `under` have been counted */
 } Remaining;
 
 /* Removes the magnitudes above the level from the list. Returns their number; *sum is their sum, in the order of the

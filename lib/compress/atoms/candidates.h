@@ -28,7 +28,7 @@ struct Candidates {
     AtomPiece *piece; /* one for each block; a dense draw has counts and sums only */
     uint64_t *kept;   /* a dense draw's bits: bit i % 64 of word i / 64 is set if element i is kept */
     AtomPiece slot[WAVE];
-    size_t wave;       /* the block of slot 0 */
+    size_t wave;       /* number of the block that slot 0 holds */
     BlockDraw *filler; /* the function that draws a block's atoms into a slot */
     /* for each block: sum of p before it, modulo 1, in units of 2^-64; only for systematic draws */
     uint64_t *mass;

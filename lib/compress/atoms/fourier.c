@@ -41,7 +41,7 @@ static FourierSpectrum shape_of(const Call *c)
 typedef struct {
     AtomPlan plan;
     FourierSpectrum s;
-    float *gauge; /* one for each atom */
+    float *gauge; /* the gauge (phase.h) of each atom */
     AtomDraw draw;
     bool raw; /* the tensor is sent raw: the atoms are expected to take at least as many bytes */
 } FourierDraw;

@@ -36,7 +36,7 @@ typedef struct {
     const float *x;
     size_t n;
     double q, largest; /* largest: max |x|, set once all blocks are measured */
-    NormPart *part;    /* one for each block */
+    NormPart *part;    /* the sums of each block */
 } NormJob;
 
 static void measure_block(void *data, size_t block)

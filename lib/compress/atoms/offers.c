@@ -112,7 +112,7 @@ static Offer best_within(const Offers *o, double bits)
 /* ---- dividing the budget between all tensors ---- */
 
 typedef struct {
-    const Offers *o; /* one for each tensor */
+    const Offers *o; /* the offers of each tensor */
     size_t tensors;
     const bool *fixed; /* for each tensor: true if its offer is chosen */
 } Market;

@@ -16,7 +16,7 @@
 #include "codec/compressor.h"
 
 typedef struct {
-    bool turned;             /* the matrix is transposed */
+    bool turned;             /* true: the matrix is transposed */
     size_t rows, cols, room; /* room: floats that a row takes in memory */
     /* edge: number of atoms at k = 0; middle: number of atoms of a row with 0 < k < cols / 2 */
     size_t edge, middle;

@@ -9,7 +9,7 @@
 #include <float.h>
 #include <math.h>
 
-static const char *const methods[] = {"gram", "gesdd", NULL}; /* in the order of SpectralMethod */
+static const char *const methods[] = {"gram", "gesdd", NULL}; /* names in the order of SpectralMethod */
 
 enum { VBITS = 8 }; /* the default of the key vbits */
 
@@ -82,7 +82,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     return add_up(c, &a, x) ? OK : payload_bad(c, "a value is beyond float32");
 }
 
-/* ---- closed forms ---- */
+/* ---- closed forms of the variance and of the error's moments ---- */
 
 /* A plan, and the variance that rounding adds to its atoms' vectors. */
 typedef struct {

@@ -31,7 +31,7 @@ double svd_ceiling(const SvdAtoms *a)
     return sum;
 }
 
-/* ---- atoms as floats ---- */
+/* ---- writing the vectors of atoms as floats ---- */
 
 /* The addresses to which the vectors of atoms are written: `rows` floats at each `left`, `cols`
  * floats at each `right`. */

@@ -48,7 +48,8 @@ static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
  * where Z is from N(0, 1) and t is a factor. */
 typedef struct {
     double density;  /* probability of a level that is not 0 */
-    double rounding; /* f (1 - f): variance in units of the squared step, f the fractional part */
+    /* f (1 - f): variance in units of the squared step, f the fractional part of the magnitude */
+    double rounding;
     double dense;    /* bits of the Elias omega code of level + 1, and of a sign if the level is not 0 */
     double sparse;   /* bits of the Elias omega code of the level and of a sign; none if the level is 0 */
 } LevelMeans;

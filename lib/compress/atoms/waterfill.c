@@ -23,7 +23,7 @@ enum {
 #define BALANCED (1 + 4 * DBL_EPSILON)
 
 typedef struct {
-    const float *single; /* either `single` or `twice` is set */
+    const float *single; /* the entries: either `single` or `twice` is set */
     const double *twice;
     size_t n;
     int low; /* the lowest bit that can be set in an entry */

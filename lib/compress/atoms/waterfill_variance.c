@@ -124,7 +124,7 @@ enum {
 
 typedef struct {
     const float *x;
-    size_t n, wave; /* the block of slot 0 */
+    size_t n, wave; /* wave: number of the block that slot 0 holds */
     float low, high;
     float *slot[WAVE];
     size_t found[WAVE];

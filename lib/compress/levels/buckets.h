@@ -18,7 +18,7 @@ struct Buckets;
 /* A quantiser. `scale` and either `find` or `find_all` may be NULL; `size` may be 0 if `open` sets head_size. */
 typedef struct BucketLaw {
     void (*open)(struct Buckets *b, const Call *c); /* calls buckets_open with values from the parameters */
-    size_t size;                                    /* bytes of a head */
+    size_t size;                                    /* bytes of a bucket's head */
     const char *name;                               /* the word for a head in messages, such as "norm" */
 
     /* Compute the head of one bucket of n elements, or the heads of all buckets. find_all is for quantisers that need
@@ -52,9 +52,9 @@ typedef struct Buckets {
     const Call *c;
     const BucketLaw *law;
     size_t n, bucket, buckets; /* elements in all; elements of a bucket; number of buckets */
-    size_t head_size;          /* bytes of a head */
+    size_t head_size;          /* bytes of a bucket's head */
     uint32_t s;                /* the highest level */
-    bool wide;                 /* codes are 32-bit words */
+    bool wide;                 /* true: codes are 32-bit words */
     const float *x;
     float *decoded;
     uint8_t *head;       /* encode: the heads in the payload (buckets x head_size bytes) */

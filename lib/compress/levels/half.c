@@ -63,7 +63,7 @@ typedef struct {
     const float *x;
     float *decoded;
     uint8_t *out;
-    const Halves *in; /* one for each payload */
+    const Halves *in; /* the halves of each payload */
     size_t payloads;
     uint64_t workers; /* number of workers of all payloads together */
     uint8_t *fault;   /* for each block: its fault, or NO_FAULT */

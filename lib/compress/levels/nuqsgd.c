@@ -12,8 +12,9 @@ typedef struct {
     int code;
 } Nuqsgd;
 
+/* the names of the codes, in the order of CodeKind */
 static const char *const code_names[] = {"elias",   "elias-sparse", "elias-dense", "fixed",
-                                         "huffman", "rans",         NULL}; /* in the order of CodeKind */
+                                         "huffman", "rans",         NULL};
 
 static const Param schema[] = {
     PARAM(Nuqsgd, bits, "4", 1, LADDER_BITS_MAX, "bits of a level: 2^bits - 1 levels above zero",

@@ -13,8 +13,9 @@ typedef struct {
 
 enum { NORM_L2, NORM_LINF };
 static const char *const norms[] = {"l2", "linf", NULL};
+/* the names of the codes, in the order of CodeKind */
 static const char *const code_names[] = {"elias",   "elias-sparse", "elias-dense", "fixed",
-                                         "huffman", "rans",         NULL}; /* in the order of CodeKind */
+                                         "huffman", "rans",         NULL};
 
 static const Param schema[] = {
     PARAM(Qsgd, bits, "4", 1, 16, "bits of a level: 2^bits - 1 levels above zero", .rate = true, .group = 1),

@@ -36,7 +36,7 @@ static inline bool sums_scale_round(const Sums *s)
     return s->shared && s->c->round == 0;
 }
 
-size_t sums_codes_size(const Sums *s); /* bytes of one worker's codes */
+size_t sums_codes_size(const Sums *s); /* returns the bytes of one worker's codes */
 size_t sums_bound(const Sums *s);      /* upper bound on the payload's bytes in the Call's round */
 
 /* Reads the merged scales of round 0; fails unless they are finite and not negative. */

@@ -125,7 +125,7 @@ static void get_trits(void *data, size_t piece)
 
 static void open_job(TerngradJob *job, const Call *c)
 {
-    static const CodeKind kinds[] = {[TRIT] = CODE_FIXED, /* used by codes_report only */
+    static const CodeKind kinds[] = {[TRIT] = CODE_FIXED, /* this entry is used by codes_report only */
                                      [TWO_BIT] = CODE_FIXED,
                                      [RANS] = CODE_RANS,
                                      [ELIAS] = CODE_ELIAS};
@@ -145,7 +145,7 @@ static size_t codes_size(const TerngradJob *job)
     return params_of(job->c->self)->code == TRIT ? trits_size(job->n) : codes_most(&job->codes);
 }
 
-enum { SCALE_BYTES = 5 }; /* a payload of round 0, with share=on */
+enum { SCALE_BYTES = 5 }; /* bytes of a payload of round 0, with share=on */
 
 static bool goes_raw(const TerngradJob *job)
 {

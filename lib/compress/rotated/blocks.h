@@ -56,7 +56,7 @@ typedef struct {
 size_t blocks_bound(const Call *c);
 Status blocks_encode(const Call *c, const float *x, Buf *out);
 Status blocks_decode(const Call *c, Bytes in, float *x);
-double blocks_variance(const Call *c, const float *x); /* for quantisers with `variance` */
+double blocks_variance(const Call *c, const float *x); /* for quantisers that have the member `variance` */
 
 #define ROTATED_HOOKS .bound = blocks_bound, .encode = blocks_encode, .decode = blocks_decode
 

@@ -24,7 +24,7 @@ static const char *const scales[] = {"unbiased", "mse", NULL};
 
 typedef struct {
     double bits; /* eden's key; 0 for drive, which has one bit and levels +-1 */
-    int scale;   /* drive's key; SCALE_UNBIASED for eden */
+    int scale;   /* value of drive's key `scale`; SCALE_UNBIASED for eden */
     int64_t rotations;
 } Eden;
 

@@ -67,7 +67,7 @@ enum { VOTERS_MOST = (1 << 17) - 1, WIDE = 8 };
 /* The votes of a payload, one worker's or merged. */
 typedef struct {
     uint64_t voters;
-    int width;           /* bits of a vote */
+    int width;           /* bits of a vote count */
     const uint8_t *vote; /* bit planes */
 } Ballot;
 

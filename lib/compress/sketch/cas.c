@@ -156,7 +156,7 @@ typedef struct {
     uint64_t workers;
     bool floats;
     const uint8_t *value; /* if `floats`: n floats, one for each element; else the sums of the buckets */
-    bool wide;            /* sums are f64 (merged), not f32 */
+    bool wide;            /* true: sums are f64 (merged), not f32 */
     ClusterModel model;
     size_t buckets;
     /* the rest of the payload: one index, or in a merged payload each worker's index, preceded by its size */
@@ -335,7 +335,7 @@ typedef struct {
     size_t count;
     uint64_t workers;         /* number of workers of all payloads together */
     const CasPayload *sketch; /* the first payload that is a sketch; NULL: all payloads are floats */
-    bool floats;              /* at least one payload is floats */
+    bool floats;              /* true: at least one payload has floats */
 } CasMerge;
 
 static bool same_model(const ClusterModel *a, const ClusterModel *b)

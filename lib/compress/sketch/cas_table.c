@@ -22,8 +22,8 @@ typedef struct {
     const float *x;
     uint8_t *code_out;
     const uint8_t *code;
-    double *sums;     /* one for each piece and bucket */
-    uint64_t *counts; /* one for each piece and bucket */
+    double *sums;     /* one for each piece of the vector and each bucket */
+    uint64_t *counts; /* one for each piece of the vector and each bucket */
     const float *mean;
     const double *wide;
     float *y;

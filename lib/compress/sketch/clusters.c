@@ -13,7 +13,7 @@ double log2_whole(uint64_t v)
 {
     int e;
     const double log_m = log_split((double)v, &e);
-    return e + log_m * 0x1.71547652b82fep+0; /* 1 / ln 2 */
+    return e + log_m * 0x1.71547652b82fep+0; /* the factor is 1 / ln 2 */
 }
 
 /* ---- clustering the values of one sign ---- */

@@ -21,7 +21,7 @@ typedef struct {
 /* Each sign has at least one cluster, so that no later value falls into a cluster of the other sign. */
 typedef struct {
     uint32_t minus, plus;           /* clusters of x <= 0, and of x > 0; both 0: not trained */
-    Cluster cluster[CLUSTERS_MOST]; /* in order of rising centres */
+    Cluster cluster[CLUSTERS_MOST]; /* the clusters in order of rising centres */
 } ClusterModel;
 
 static inline size_t cluster_model_clusters(const ClusterModel *m)
@@ -39,7 +39,7 @@ typedef struct {
 typedef struct {
     size_t clusters;   /* most clusters of each sign */
     size_t sample;     /* most values to learn from; drawn with replacement if x has more */
-    size_t bins;       /* bins of a cluster's histogram */
+    size_t bins;       /* number of bins of a cluster's histogram */
     double percentile; /* the magnitudes of a sign from this percentile on form one cluster */
 } ClusterSpec;
 

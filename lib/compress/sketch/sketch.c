@@ -98,7 +98,7 @@ static void add_run(const Sketch *s, const RowHash *h, size_t at, const float *x
         cell[bucket[i]] += (double)v[i];
 }
 
-/* Sums one row over one part of the vector. */
+/* Adds one part of the vector to the bucket sums of one row. */
 static void add_piece(void *data, size_t piece)
 {
     const SketchSums *sums = data;

@@ -18,7 +18,7 @@ typedef enum {
     SKETCH_SIGNED,
     /* one table sums positive parts, one negative parts; estimate: difference of their least cells */
     SKETCH_SPLIT,
-    SKETCH_PLAIN, /* sum of elements; estimate: median over rows */
+    SKETCH_PLAIN, /* sum of elements; estimate: median over rows of the cell */
 } SketchKind;
 
 typedef struct {
@@ -29,7 +29,7 @@ typedef struct {
 
 enum { SKETCH_ROWS = MEDIAN_MOST };
 
-/* The keys that both sketches have. */
+/* The parameters that countsketch and countmin share. */
 #define SKETCH_KEYS                                                                                          \
     PARAM(SketchParams, rows, "5", 1, SKETCH_ROWS, "rows of buckets, each with a hash of its own"),          \
         PARAM(SketchParams, bits, "1", 0, 32, "payload bits an element", .above = true, .rate = true,        \

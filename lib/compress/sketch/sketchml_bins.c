@@ -16,10 +16,10 @@ typedef struct {
 typedef struct {
     const float *x;
     size_t n;
-    SideExtent *of; /* one for each block */
+    SideExtent *of; /* the numbers and extremes of each block */
     size_t *before; /* for each block: number of elements before it that are not zero */
     size_t stride, picks;
-    float *sample; /* one for each sampled element */
+    float *sample; /* values of the sampled elements */
 } SampleJob;
 
 static const SideExtent no_extent = {.least = {INFINITY, INFINITY}};
@@ -162,7 +162,7 @@ Status quantile_bins_find(QuantileBins *bins, const Call *c, const float *x, siz
     return OK;
 }
 
-/* ---- the bins of elements ---- */
+/* ---- finding the bin of each element ---- */
 
 /* Returns the number of edges <= a, which is the bin of magnitude a. */
 static size_t edges_upto(const float *edge, float a)
@@ -180,7 +180,7 @@ void quantile_bins_index(const QuantileBins *bins, BinIndex *index)
         const float *const edge = bins->edge[side];
         for (uint32_t k = 0; k < BIN_CELLS; k++) {
             const uint32_t first = k << 16, last = first | 0xffff;
-            if (first >= 0x7f800000) { /* not a finite float */
+            if (first >= 0x7f800000) { /* the bits are not those of a finite float */
                 index->bin[side * BIN_CELLS + k] = 0;
                 continue;
             }

@@ -46,7 +46,7 @@ static void add_part(SignedSet *s, const SidePart *part)
 
 typedef struct {
     const Picks *picks;
-    SidePart *part; /* one for each block */
+    SidePart *part; /* counts and sums of each block */
 } SetCount;
 
 static void count_block(void *data, size_t block)

@@ -18,7 +18,7 @@ typedef struct {
     const Call *c;
     Picks picks;
     size_t count[SIDES]; /* number of selected elements of each sign */
-    double sum[SIDES];   /* sum of their magnitudes */
+    double sum[SIDES];   /* sum of the magnitudes of the selected elements of each sign */
 } SignedSet;
 
 /* Compressor.bound: returns an upper bound on the bytes of a payload. */

@@ -16,7 +16,7 @@ typedef struct Packer {
     Status (*pack)(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *size);
     /* Returns the unpacked size that the packed bytes state; 0: `pack` did not write them. */
     size_t (*claims)(Bytes in);
-    /* Unpacks to exactly `size` bytes; false: impossible. */
+    /* Unpacks `in` to exactly `size` bytes; false: it does not unpack to this size. */
     bool (*unpack)(Bytes in, uint8_t *out, size_t size);
 } Packer;
 

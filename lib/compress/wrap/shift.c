@@ -40,7 +40,7 @@ static bool wraps_unbiased(const Codec *codec)
 
 typedef struct {
     double alpha; /* the alpha that diana uses; 0: not computed yet */
-    double left;  /* |x - h'|, computed by the sender only */
+    double left;  /* |x - h'| (gradient minus next shift), computed by the sender only */
 } ShiftHead;
 
 static size_t own_state(const Call *c)
