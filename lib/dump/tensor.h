@@ -53,7 +53,7 @@ typedef struct {
 
 typedef struct {
     const char *path; /* path in the file without the leading '/': "step_000100/worker_0/conv1.weight" */
-    /* path below the step and worker groups: "conv1.weight"; the name "*" becomes "/*" */
+    /* path below the step and worker groups: "conv1.weight"; the name "*" becomes a slash and a star */
     const char *name;
     const char *display;                   /* name without "module." and "_orig_mod." */
     const char *step_group, *worker_group; /* "step_000100", "worker_0"; NULL where the file has none */
