@@ -34,11 +34,11 @@ enum { LANES_MAX = 4, LOOK_BITS = 12, LOOK_FROM = 2048 };
 
 typedef struct {
     BitReader r;
-    void *code;           /* the block's first code */
-    /* index in the block of the next element, and of the element after the current run */
-    size_t start, n;
-    size_t next, run_end; /* entries (gap, sign and level) of the current run that are still to be read */
-    size_t left;          /* entries of the run that are still to be read */
+    void *code;      /* the block's first code */
+    size_t start, n; /* start: index of the block's first element in the array; n: length of the block */
+    /* indices in the block of the next element, and of the element after the current run */
+    size_t next, run_end;
+    size_t left; /* entries (gap, sign and level) of the current run that are still to be read */
 } Lane;
 
 Lane lane_open(const Levels *l, size_t block, Bytes stream);

@@ -26,15 +26,14 @@ typedef struct {
     Solution *s;
     Try first, last, under, over; /* under, over: the latest try with a value below, above the target */
     bool has_under, has_over;
-    double direction; /* the direction (1 rising, -1 falling) that is assumed until it is known */
-    double presumed;  /* a try had no value, which ends the search */
-    bool ended;       /* a try had no value */
-    /* length of the next step (in the argument's logarithm) where the function is constant */
-    bool level;
+    double direction; /* 1: the function rises, -1: it falls, 0: not known yet */
+    double presumed;  /* the direction (1 rising, -1 falling) that is assumed until it is known */
+    bool ended;       /* a try had no value, which ends the search */
+    bool level;       /* the last step did not change the function's value */
+    double reach;     /* length of the next step (in the argument's logarithm) if the function is constant */
     /* inside: tries inside the bracket; same: how many of the latest tries moved the same end of the bracket */
-    double reach;
-    int inside, same;             /* the least and the greatest argument tried so far */
-    double low_tried, high_tried; /* the outermost tries */
+    int inside, same;
+    double low_tried, high_tried; /* the least and the greatest argument tried so far */
 } Search;
 
 double solve_decimal(double v, double low, double high)

@@ -201,7 +201,7 @@ static void some_of_the_workers_are_heard_and_all_go_on(void **state)
     check(accuracy_after(&s, 160) > 0.9);
 }
 
-/* ---- a codec with an error, which training must not survive unnoticed ---- */
+/* ---- a codec that rounds with inverted probabilities, so that its estimates are biased ---- */
 
 /* Encodes like QSGD with one level and buckets of 512 elements; with `inverted`, rounds up with the probability of
  * rounding down. */

@@ -65,7 +65,7 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
             mean[i] += step / (double)(r + 1);
             m2[i] += step * (y - mean[i]);
         }
-        pairs += pair * pair;            /* the sum over pairs of successive draws; 0 for the first draw */
+        pairs += pair * pair;            /* pair: <e_r, e_(r-1)> of the errors; 0 for r = 0 */
         const double gain = dot / norm2; /* gain_r - 1, which has more digits than gain_r */
         const double gain_off = gain - d.gain, mse_off = error - d.mse;
         d.gain += gain_off / (double)(r + 1);
