@@ -197,7 +197,7 @@ Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch)
         return ERR_MEMORY;
     p->trial.starved = false;
     choose_symbols(p);
-    /* if closer, write_blocks compares the bytes that are written */
+    /* if the estimate is closer to bit planes, the sizes of the written forms decide later */
     if (p->bits / 8 >= symbols_most(s->n, s->width) + SLACK)
         p->form = (Form){.kind = KIND_PLANES};
     else if (!p->trial.starved)

@@ -35,9 +35,8 @@ double histogram_edge(const Histogram *h, size_t b);
  * theorem6_right. */
 typedef struct {
     size_t rows, cols, k; /* k = min(rows, cols) */
-    /* sum of the squared singular values divided by the square of the largest singular value */
-    double *value;
-    double stable_rank; /* sum of the squared singular values over the largest one */
+    double *value; /* (k) singular values, descending; NULL when the tensor is not finite, or on failure */
+    double stable_rank; /* sum of the squared singular values divided by the largest squared singular value */
     double nuclear_norm;
     double theorem6_left, theorem6_right;
 } Spectrum;

@@ -22,11 +22,10 @@ typedef struct {
 typedef struct {
     const char *name; /* the tensor's name; or "conv", "fc", "other" (by kind); or "all" */
     const char *step_group, *worker_group; /* NULL where the file has none */
-    int64_t step, worker;                  /* numbers from which random numbers are drawn, see TensorInfo */
-    int64_t step_address, worker_address;  /* see TensorInfo */
-    /* true: fewer than min_elements elements, so sent with the codec `none` */
-    Kind kind;
-    bool raw;             /* smaller than min_elements: sent with the codec `none` */
+    int64_t step, worker;                  /* the numbers of the groups; 0: no such group */
+    int64_t step_address, worker_address;  /* numbers from which random numbers are drawn, see TensorInfo */
+    Kind kind;                             /* KIND_OTHER when the members differ in kind */
+    bool raw;             /* true: fewer than min_elements elements, so sent with the codec `none` */
     bool joined;          /* true: a kind or a whole gradient; false: one tensor */
     Shape shape;          /* the tensor's shape; when joined, a vector of all elements */
     const size_t *member; /* indices into the dump, in file order */
@@ -38,7 +37,7 @@ typedef struct {
     size_t count;
     size_t largest;  /* number of elements of the longest vector */
     size_t tensors;  /* number of members of all vectors */
-    size_t skipped;  /* number of elements of all vectors */
+    size_t skipped;  /* number of tensors left out for NaN or Inf */
     size_t elements; /* number of elements of all vectors */
 } VectorList;
 

@@ -122,10 +122,9 @@ Status dump_create(DumpWriter **out, const char *path, Error *err);
 Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const float *x, const AttrList *attrs,
                   Error *err); /* creates missing groups of the path */
 Status dump_write_attrs(DumpWriter *w, const char *group, const AttrList *attrs,
-                        Error *err); /* "" is the root */
-/* removes the temporary file; does nothing for NULL */
-Status dump_commit(DumpWriter *w, Error *err);
-void dump_abandon(DumpWriter *w);                              /* removes the temporary file; NULL is fine */
+                        Error *err);           /* "" is the root */
+Status dump_commit(DumpWriter *w, Error *err); /* closes the writer, even on failure */
+void dump_abandon(DumpWriter *w);              /* removes the temporary file; does nothing for NULL */
 Status dump_finish(DumpWriter *w, Status written, Error *err); /* commits if `written` is OK, else abandons */
 
 #endif

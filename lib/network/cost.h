@@ -12,9 +12,9 @@ typedef struct {
     double n;      /* elements */
     double encode; /* seconds of one worker */
     double decode; /* seconds for the merged payload; if payloads do not merge, for one payload */
-    double merge;  /* bytes of a worker's payloads of all rounds */
-    double bytes;  /* bytes of the merged payloads of all rounds; unused if payloads do not merge */
-    double merged; /* bytes of the merged payloads, all rounds; unused if payloads do not merge */
+    double merge;  /* seconds to merge P payloads, or to add P estimates */
+    double bytes;  /* bytes of a worker's payloads of all rounds */
+    double merged; /* bytes of the merged payloads of all rounds; unused if payloads do not merge */
     double early;  /* bytes of the merged payloads of the rounds before the last */
 } CostLayer;
 

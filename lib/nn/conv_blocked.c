@@ -30,13 +30,13 @@ typedef struct {
 typedef struct {
     dnnl_engine_t engine;
     size_t images;        /* images in a full piece: PIECE, or CONV_PIECE_MOST for layers with few pixels */
-    dnnl_alg_kind_t back; /* primitives for pieces of 1, 2, ... images; the index is the number of images */
-    /* memory order of the weights in the forward and in each backward computation; oneDNN chooses each order when
-     * it makes the first primitive of that kind */
+    dnnl_alg_kind_t back; /* algorithm of the gradients; forward always uses the direct algorithm */
+    /* primitives for pieces of 1, 2, ... images; the index is the number of images */
     PiecePrimitives piece[CONV_PIECE_MOST + 1];
     dnnl_memory_desc_t plain;
-    dnnl_memory_desc_t
-        order[WAYS]; /* the weights' memory order; the first primitive of each way chooses it */
+    /* memory order of the weights in the forward and in each backward computation; oneDNN chooses each order when
+     * it makes the first primitive of that kind */
+    dnnl_memory_desc_t order[WAYS];
     bool chosen;
 } Primitives;
 

@@ -6,7 +6,7 @@
 
 typedef struct {
     const char *name, *brief;
-    size_t channels, side; /* rows and columns of the images that the network takes; 0: any */
+    size_t channels, side; /* channels, and rows and columns, of the images that the network takes; 0: any */
     /* returns the activation with one output for each class */
     Activation *(*build)(Builder *b, Activation *image, const void *plan);
     const void *plan;

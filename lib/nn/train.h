@@ -15,11 +15,11 @@ typedef struct {
     const char *network;
     const Dataset *train, *test; /* test NULL: the run is never tested */
     const Codec *codec;
+    size_t workers, aggregate; /* in each step `aggregate` workers, drawn from the seed, send gradients */
     /* batch: images in a step, over all workers; test_batch: images in a testing pass */
-    size_t workers, aggregate;
-    size_t batch, test_batch; /* images in a step, over all workers; images in a testing pass */
-    Grouping grouping;        /* GROUP_TENSOR or GROUP_ALL */
-    size_t min_elements;      /* tensors with fewer elements are sent as floats */
+    size_t batch, test_batch;
+    Grouping grouping;   /* GROUP_TENSOR or GROUP_ALL */
+    size_t min_elements; /* tensors with fewer elements are sent as floats */
     Sgd sgd;
     uint64_t seed;
     int threads;

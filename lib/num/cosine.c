@@ -151,7 +151,7 @@ static void unfold_strip(const Strip *s)
 {
     const Pass *p = s->p;
     const size_t n = p->length, end = n / 2 + 1;
-    /* the 1 / n that FFTW's inverse, which is unscaled, leaves out is in `scale` */
+    /* includes a factor 1 / n, since FFTW's inverse is n times the inverse transform */
     const double scale = sqrt(0.5 / (double)n);
     RotorChunk f;
     for (size_t at = 0; at < end; at += CHUNK) {

@@ -129,7 +129,8 @@ static void load_once(void)
     const char *better = handle ? better_core(loading.blas.openblas_get_corename()) : NULL;
     if (better && loading.may_choose && !getenv("OPENBLAS_CORETYPE") &&
         !setenv("OPENBLAS_CORETYPE", better, 1)) {
-        dlclose(handle); /* is loaded again, since OpenBLAS reads the environment only when it is loaded */
+        /* unloads and loads OpenBLAS again, since it reads the environment only when it is loaded */
+        dlclose(handle);
         handle = load(&loading.blas);
     }
     const bool loaded = handle && reserve_buffers(&loading.blas);

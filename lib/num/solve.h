@@ -11,8 +11,8 @@
 typedef struct {
     double target, tolerance; /* the search ends at a value within target * (1 +- tolerance) */
     double low, high;         /* range of the argument; low > 0 */
-    bool whole;               /* the most evaluations of the function; 0: 30 */
-    unsigned most;            /* the most evaluations; 0: 30 */
+    bool whole;               /* the argument must be an integer */
+    unsigned most;            /* the most evaluations of the function; 0: 30 */
     /* Sets *value > 0 to the function's value at the argument `at`; NaN: the function has no value there, and the
      * search ends. */
     Status (*of)(void *data, double at, double *value, Error *err);
