@@ -8,7 +8,8 @@
 
 enum { WIDTH = 80, INDENT = 26 };
 
-/* Returns the target's value as text; NULL if help shows no default (unset, off, or outside the range). */
+/* Returns the option's default (the value of its target before parsing) as text; NULL if help shows none (unset,
+ * off, or outside the range). */
 static const char *default_text(const Option *o, Arena *a)
 {
     char out[32];

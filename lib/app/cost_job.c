@@ -164,7 +164,7 @@ static void add_record(const CostJob *c, CostMeasured *m, const Record *r)
     }
     if (!r->vectors)
         return;
-    /* planning took the time of the cell minus that of its vectors */
+    /* the time to plan is the time of a whole step minus that of its vectors */
     m->plan += r->level == LEVEL_CELL ? t->encode : -t->encode;
     if (r->level == LEVEL_CELL)
         return;

@@ -68,7 +68,8 @@ Status cost_read_compute(CostJob *c);
 /* Runs all measurements; call after compare_job_codecs. The first codec must be none. */
 Status cost_measure(CostJob *c);
 
-/* Returns the layers of a codec with this many workers: (c->layers) in the job's arena. NULL: out of memory. */
+/* Returns the measurements of a codec's layers (c->layers entries) with this many workers, in the job's arena.
+ * NULL: out of memory. */
 const CostLayer *cost_layers(const CostJob *c, size_t codec, size_t workers);
 /* returns why there are no results; NULL: there are results */
 const char *cost_error(const CostJob *c, size_t codec);

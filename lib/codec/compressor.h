@@ -35,14 +35,14 @@ struct Compressor {
     /* Writes the spec of a second codec, for parts of a tensor; it becomes Codec.other. False: there is none. */
     bool (*part)(const Codec *codec, char spec[PART_SPEC]);
 
-    /* Several workers and steps; see codec.h */
+    /* Hooks for several workers and steps; see codec.h */
     Status (*merge)(const Call *c, const Bytes *in, size_t n, Buf *out); /* merges one round's payloads */
     int (*rounds)(const Codec *codec);   /* number of rounds; NULL: as the inner codec, or 1 */
     size_t (*state_size)(const Call *c); /* returns the bytes of the codec's state */
     Status (*train)(const Call *c, const float *x, void *state);
     Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
 
-    /* Error and budgets; see harness.h */
+    /* Hooks for errors and budgets; see harness.h */
     double (*variance)(const Call *c, const float *x); /* NaN: no closed form, or none that holds for x */
     /* returns which parts of the error are independent, and fills m if these parts are atoms; NULL: elements are
      * independent */
@@ -52,7 +52,7 @@ struct Compressor {
     size_t plan_size; /* bytes of plan for each tensor */
     Status (*plan)(const Step *step, void *plan);
 
-    /* Wrappers; see wrapper.h */
+    /* Members for wrappers; see wrapper.h */
     bool wraps; /* true: a wrapper, which has an inner codec */
     bool marks; /* its payloads begin with a byte of its own, even round `none` */
     /* specs of Codec.inner and Codec.other for a wrapper whose spec wraps nothing, such as `joint` */
@@ -61,8 +61,8 @@ struct Compressor {
     bool bare; /* payloads have no kind byte; true only for `none` */
 };
 
-/* Payload kinds. RAW: the floats themselves. They are x where spec, shape and x alone, before any draw, decide for
- * raw floats; else they are an estimate whose own payload would be longer than raw floats. */
+/* Payload kinds. RAW: raw floats. They are x itself if spec, shape and x decide for raw floats before any random
+ * draw; else they are the estimate of a payload that would be longer than raw floats. */
 enum { PAYLOAD_RAW, PAYLOAD_METHOD, PAYLOAD_MERGED };
 
 /* Writes x as raw floats: a kind byte and 4 n bytes. For codecs whose own payload would not be shorter. */

@@ -233,7 +233,7 @@ atomo_status atomo_step_finish(atomo_tensor *t, const float *x, atomo_error *err
     Error own = {0}, *e = error_of(err, &own);
     t->exchange.call.err = e;
     Status status = check_at(t, STEP_OVER, "atomo_step_end_round", e);
-    if (status == OK && !t->sent[t->self][0].data) /* else atomo_step_send has checked x */
+    if (status == OK && !t->sent[t->self][0].data) /* if this worker sent, atomo_step_send has checked x */
         status = library_check(t, x, e);
     if (status != OK)
         return status_of(status);

@@ -29,7 +29,7 @@ typedef struct {
     bool measured;    /* true: this repeat is decoded and measured; false: only timed */
     double sample;    /* minimum seconds of a timing sample */
     WorkerSent *sent; /* the payload size of each worker */
-    Moments sizes;    /* bytes of a repeat's mean payload */
+    Moments sizes;    /* bytes of a worker's payloads in one repeat, mean over the workers */
 
     double encode, merge, each, decode; /* seconds of this repeat */
 } Merger;
@@ -236,7 +236,8 @@ static void conclude(Merger *m, Tally *tally)
     m->x.repeat = 0;
     const Call call = exchange_call(&m->x, &first);
     const bool shared =
-        codec_traits(m->t->codec) & SHARED_DRAWS; /* else closed forms of the mean are unknown */
+        /* without shared draws, closed forms for the mean estimate are unknown */
+        codec_traits(m->t->codec) & SHARED_DRAWS;
     if (shared)
         tally->expected = codec_variance(&call, b->x);
     trial_moments(&call, b->x, shared, tally);

@@ -37,8 +37,8 @@ typedef struct {
     double scratch;                      /* peak bytes of working memory */
     double wasserstein;                  /* Wasserstein distance W1; NaN: unknown */
     double largest;                      /* largest |estimate_i - g_i| over elements and repeats */
-    /* for merges, seconds: `merge` to merge all payloads (NaN: they do not merge), `each` to decode and add them
-     * all */
+    /* for merges, seconds: `merge` to merge all payloads (NaN: they do not merge), `each` to decode all payloads
+     * one by one and add the estimates */
     double merge, each;
     double merged; /* for merges: bytes of the merged payloads of all rounds; NaN: they do not merge */
     double early;  /* for merges: bytes of the merged payloads of all rounds but the last */

@@ -76,7 +76,7 @@ static char *series_of(const char *spec, Arena *a)
     return text_done(&out);
 }
 
-/* Returns whether the compressor is unbiased: as the data say, or else as the codec promises. */
+/* Returns whether the compressor is unbiased: from the data's field `unbiased`, or else from the codec's promises. */
 static int promise_of(const Csv *data, size_t row, const char *spec, Arena *a)
 {
     Error err;
@@ -111,7 +111,8 @@ static Status pick_points(const Csv *data, Point *point, size_t *count, Arena *a
     return *count ? OK : FAIL(err, ERR_CORRUPT, "no row has both bits_per_element and relative_error");
 }
 
-/* Sets whether each point is on the front: as the data say (those of a sweep), or else computed from the points. */
+/* Sets whether each point is on the Pareto front: from the data's field `pareto` (results of sweep have it), or
+ * else computed from the points. */
 static Status mark_front(const Csv *data, Point *point, size_t count, Arena *a, Error *err)
 {
     ParetoPoint *p = NEW(a, ParetoPoint, count);

@@ -92,7 +92,8 @@ Status report_row(Report *r, const Value *row, bool shown, Error *err);
 /* Ends and checks the output and renames the file to its path. Frees the report, also on failure. */
 Status report_close(Report *r, Error *err);
 void report_abandon(Report *r);                              /* removes the temporary file; r may be NULL */
-Status report_finish(Report *r, Status written, Error *err); /* closes if `written` is OK, else abandons */
+/* closes the report if `written` is OK, else abandons it */
+Status report_finish(Report *r, Status written, Error *err);
 
 /* Returns a report of `count` rows as text; ignores the spec's path. NULL: out of memory. */
 char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena *a);

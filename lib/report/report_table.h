@@ -20,7 +20,7 @@ size_t report_unit(double least, double most);
 void report_put_bytes(TextBuf *out, double v, size_t unit, int digits);
 extern const char *const report_units[]; /* "B", "kB" .. */
 
-/* true: the column is aligned to the left, as not all of its values are numbers */
+/* True if the column is aligned to the left, because not all of its values are numbers. */
 bool report_left(const Report *r, size_t column);
 void report_begin_nothing(const Report *r, TextBuf *out);
 

@@ -60,7 +60,7 @@ static double inverse_square(size_t k)
 }
 
 typedef struct {
-    /* variance: the closed form; the others: means over the draws */
+    /* variance: the closed form; atoms and gain: means over the draws */
     double variance, atoms, gain, gain_error;
 } Drawn;
 

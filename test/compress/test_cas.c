@@ -8,8 +8,8 @@
 
 enum { N = 20000, BUCKETS_MOST = 20000 };
 
-/* What a cas payload says: the number of clusters of negative values, of all clusters and of buckets; of each
- * cluster its centre, number of buckets and first bucket; the sums of all buckets (float32). */
+/* The contents of a cas payload: the number of clusters of negative values, of all clusters and of buckets; for
+ * each cluster its centre, number of buckets and first bucket; the sums of all buckets (float32). */
 typedef struct {
     size_t minus, clusters, buckets;
     double centre[CLUSTERS_MOST];
@@ -277,7 +277,8 @@ static void more_bits_leave_less_error(void **state)
         before = error_of(t);
         try_close(t);
     }
-    check(before < 0.02); /* the error that is left: magnitudes beyond the percentile stay one cluster */
+    /* the error that remains is that of the magnitudes beyond the percentile, which are one cluster */
+    check(before < 0.02);
 }
 
 /* Payloads with Huffman codes for the cluster index take at most 1.1 times the entropy of their streams. */

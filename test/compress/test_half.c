@@ -248,8 +248,8 @@ static void infinities_are_refused(void **state)
     }
 }
 
-/* Returns the distribution of the error of rounding x: its neighbours are multiples of a quantum, that of x's
- * binade or that of the denormals. */
+/* Returns the distribution of the error of rounding x to one of the two neighbouring halves, which are multiples
+ * of a quantum: that of x's power-of-two interval or that of the denormals. */
 static TwoPoint law_of(double x, int lowest, int fraction)
 {
     int exponent;

@@ -66,7 +66,7 @@ static void encoding_at_a_level_costs_what_the_curve_says(void **state)
                 one.call->plan = &point[k];
                 double error;
                 if (s > 0 && point[k].level > point[0].level / 1024)
-                    continue; /* less than one expected atom: 60 draws do not suffice */
+                    continue; /* this level expects less than one atom: 60 draws do not suffice */
                 const double bits = model_bits(&one, 60, &error) * (double)m.shape[j].n;
                 check_rel(codec_variance(one.call, m.x[j]), point[k].variance, 1e-5);
                 check_near(bits, point[k].bits, 0.01 * point[k].bits + 5 * error * (double)m.shape[j].n + 4);

@@ -123,7 +123,7 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
 
 /* ---- sizes ---- */
 
-/* Returns the length in bits of a block's stream, one code at a time, computed from the decoded values. */
+/* Returns the length in bits of a block's stream: adds up the code lengths of the decoded values, one at a time. */
 static uint64_t stream_ref(const Try *t, Case k, size_t start, bool dense)
 {
     const size_t end = start + block_size(k.n, start / BLOCK);

@@ -111,7 +111,8 @@ static void the_variance_is_what_was_asked(void **state)
         }
 }
 
-/* Duality: with the expected number of atoms at eps as its budget, Algorithm 1 finds the same level. */
+/* Duality: with a budget equal to the expected number of atoms at the variance bound eps, Algorithm 1 finds the
+ * same level. */
 static void atomo_at_the_same_budget_has_the_same_level(void **state)
 {
     (void)state;

@@ -27,7 +27,7 @@ typedef struct {
     double atom_bits; /* expected payload bits of an atom, the same for all atoms */
     /* expected (1 + w)(1 + w'), where w and w' are the mean squared errors of rounding the two unit vectors */
     double atom_noise;
-    double level; /* 0: every atom that is not 0 is kept */
+    double level; /* the water level; 0: every atom that is not 0 is kept */
     double *p;    /* k probabilities */
     double atoms; /* expected number of atoms sent */
     double bits;  /* expected payload bits */

@@ -83,7 +83,7 @@ double rounding_variance(double v, double top, uint32_t s);
 
 #define BAD_LEVEL "a level above the highest, or a sign of level 0" /* a reason that `dequantise` returns */
 
-/* Functions for heads that are one float32 norm. */
+/* Functions for quantisers whose heads consist of one float32 norm. */
 float buckets_norm(const float *x, size_t n); /* the l2 norm */
 float buckets_norm_scale(const uint8_t *head);
 Status buckets_refuse_norm(const Buckets *b, size_t bucket, const uint8_t *head);

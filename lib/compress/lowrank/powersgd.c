@@ -72,7 +72,7 @@ static bool is_last(const Call *c, int round)
     return round == rounds(c->self) - 1;
 }
 
-/* Returns the number of floats in a round: those of P in even rounds, of Q in odd ones. */
+/* Returns the number of floats in a round: the elements of P in even rounds, those of Q in odd rounds. */
 static size_t count_of(const PowersgdView *v, int round)
 {
     return v->rank * (round % 2 ? v->cols : v->rows);

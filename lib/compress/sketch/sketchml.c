@@ -61,7 +61,7 @@ static size_t bound(const Call *c)
 typedef struct {
     size_t count, cols; /* number of members (elements); number of cells of a row */
     size_t first, bins; /* the group's bins are first .. first + bins - 1, numbered within the group's sign */
-    int side, width;    /* width: bits of a cell */
+    int side, width;    /* width: bits that a cell takes */
     uint32_t *key;      /* `count` entries: indices of the group's members, rising */
     uint8_t *bin;       /* the members' bins, `count` of them */
     uint8_t *cell;      /* rows x cols cells */

@@ -21,7 +21,7 @@ static const Param schema[] = {
 enum { STAGES = 4 };
 #define FIRST_SHARE 0.25 /* the first of several stages aims at this share of all elements */
 
-/* The magnitudes above the level of the first stage, block by block; later stages need no others. */
+/* The magnitudes above the level of the first stage, block by block; later stages read only these magnitudes. */
 typedef struct {
     const Picks *s;
     float level;

@@ -80,7 +80,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 /* The Step from which the inner codec makes its plan: the values are gradients plus residuals. */
 typedef struct {
     const Step *step;
-    float *t; /* room for the largest tensor */
+    float *t; /* room for the values of the largest tensor */
 } EfStep;
 
 static const float *load_sum(void *data, size_t j, Error *err)

@@ -126,7 +126,7 @@ static Status train(const Call *c, const float *x, void *state)
 /* The Step from which the inner codec makes its plan: the values are gradients minus shifts. */
 typedef struct {
     const Step *step;
-    float *t; /* room for the largest tensor */
+    float *t; /* room for the values of the largest tensor */
 } Differences;
 
 static const float *load_difference(void *data, size_t j, Error *err)
