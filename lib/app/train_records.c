@@ -44,7 +44,7 @@ static const Column usual[STEP_COLUMNS] = {
     [RATE] = {"lr", false},
 };
 
-/* ---- target accuracies ---- */
+/* ---- fields for target accuracies (--target-accuracy) ---- */
 
 enum { STEPS_TO, SECONDS_TO, BYTES_TO, TARGET_FIELDS };
 static const char *const forms[TARGET_FIELDS] = {

@@ -64,7 +64,7 @@ typedef struct {
     const void *plan;
     const Shape *shape;
     Rng rng;        /* source of the random numbers: depends on seed, repeat, worker, step, tensor */
-    Rng rng_shared; /* the same without the worker: all workers draw the same numbers from it */
+    Rng rng_shared; /* the same for all workers: depends on seed, repeat, step, tensor */
     int worker, workers, threads;
     int round;          /* number of the current round, 0 .. codec_rounds - 1 */
     const Bytes *heard; /* the payloads of rounds 0 .. round - 1, merged over all workers */

@@ -54,7 +54,7 @@ struct Compressor {
 
     /* Members for wrappers; see wrapper.h */
     bool wraps; /* true: a wrapper, which has an inner codec */
-    bool marks; /* its payloads begin with a byte of its own, even round `none` */
+    bool marks; /* true: a wrapper whose payloads begin with its own byte, also if it wraps `none` */
     /* specs of Codec.inner and Codec.other for a wrapper whose spec wraps nothing, such as `joint` */
     const char *alone[2];
 

@@ -9,8 +9,8 @@
  * them. */
 struct Streams {
     double entropy_bits; /* order-0 entropy of all symbols, in bits */
-    bool reported;       /* encode reported at least one stream */
-    bool raw;            /* the payload is raw floats */
+    bool reported;       /* true: encode reported at least one stream */
+    bool raw;            /* true: the payload is raw floats */
 };
 
 /* Returns E |decode(encode(x)) - x|^2 in closed form. NaN: no closed form is known, or none that holds for x. */
@@ -26,10 +26,10 @@ typedef struct {
     double squares, weighted; /* sum v^2, sum v lambda^2 */
 } AtomMoments;
 
-/* fills m only if it returns ATOMWISE */
+/* Returns which parts of one draw's error are independent; fills m only if these parts are atoms (ATOMWISE). */
 ErrorLaw codec_moments(const Call *c, const float *x, AtomMoments *m);
 
-/* l2 norm of the residual in c->state; NaN: the codec keeps no residual */
+/* Returns the l2 norm of the residual in c->state; NaN: the codec keeps no residual. */
 double codec_residual(const Call *c);
 
 /* One worker's tensors of one step, for codecs that divide a budget between tensors. */

@@ -97,7 +97,7 @@ static double second_moment(const Tally *t)
     return mean_sum(t, E_NORM);
 }
 
-/* Returns R - 1, the degrees of freedom: S_M2 is R - 1 times the variance. */
+/* Returns R - 1, the degrees of freedom of a variance over R repeats: the sum S_M2 is R - 1 times the variance. */
 static double freedom(const Tally *t)
 {
     return t->repeats > 1 ? (double)(t->repeats - 1) : 1;

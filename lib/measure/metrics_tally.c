@@ -23,7 +23,7 @@ Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Aren
 
 /* ---- passes over a vector: blocks run in parallel, and their sums are added in order ---- */
 
-enum { LARGEST = E_SUMS, STEPS, PART = STEPS + S_STEPS }; /* positions in a block's partial sums */
+enum { LARGEST = E_SUMS, STEPS, PART = STEPS + S_STEPS }; /* indices into a block's array of partial sums */
 _Static_assert((int)G_SUMS <= (int)PART && (int)S_SUMS <= (int)PART,
                "one size of partial sums fits all passes");
 
@@ -59,8 +59,8 @@ static void spread_block(void *data, size_t b)
     kernels()->spread_sums(s->x + at, s->half + at, s->root + at, block_size(s->n, b), p->part[b]);
 }
 
-/* Runs a pass. Adds its blocks' partial sums to `sum` (`sums` entries). If `repeats` is not NULL, also adds the sums
- * over repeats to that tally, and raises its largest error. */
+/* Runs a pass over the vector. Adds the blocks' partial sums to `sum` (`sums` entries). If `repeats` is not NULL,
+ * also adds the sums over repeats to that tally, and raises the tally's largest error. */
 static Status run_pass(Pass *p, void (*block)(void *, size_t), double *sum, size_t sums, Tally *repeats)
 {
     const MeasuredVector *s = p->s;

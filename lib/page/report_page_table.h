@@ -13,7 +13,7 @@ typedef struct {
     const Csv *rows;
     const RowRank *rank; /* (rows) */
     const char *usual;   /* columns shown at first; NULL: all */
-    bool *used;          /* per field: a shown column has it; set by page_table */
+    bool *used;          /* for each field: true if a shown column has it; set by page_table */
 } PageTable;
 
 /* Writes a table of the leading rows, and a folded table of the ROW_MORE rows, each up to ROWS_MOST rows; says how

@@ -23,7 +23,7 @@ typedef struct {
 } ResultKind;
 
 bool result_known(const char *schema);  /* true if this program reads results of this schema and version */
-extern const ResultKind result_kinds[]; /* in the order of the page; ends in {0} */
+extern const ResultKind result_kinds[]; /* all kinds, in their order on the page; ends in {0} */
 
 /* Returns the kind of a result; NULL, with the reason in *why: no command of this project writes such a result. */
 const ResultKind *result_kind(const Stored *s, const char **why);

@@ -79,8 +79,9 @@ static void clip_spends_no_more_than_the_released_coder(void **state)
 
 /* ---- mean and variance of draws ---- */
 
-/* Limits and false-alarm rate as in draws.h: under 1e-6 for each spec. The given number of draws suffices at n =
- * 4096 to detect the `planted` bias, which multiplies every estimate by 1.01. */
+/* Mean and variance of draws must pass the limits of draws.h, whose false-alarm probability is under 1e-6 for each
+ * spec. The given number of draws suffices at n = 4096 to detect the `planted` bias, which multiplies every
+ * estimate by 1.01. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;

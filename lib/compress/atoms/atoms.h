@@ -39,7 +39,7 @@ typedef struct {
     int probs, empty, draw;
 } AtomPlan;
 
-/* ---- drawing: atoms_draw.c ---- */
+/* ---- drawing atoms (atoms_draw.c) ---- */
 
 /* The atoms kept in one block of elements. */
 typedef struct {
@@ -69,7 +69,7 @@ Status atoms_toss(const AtomPlan *plan, AtomDraw *draw);
  * the draw. */
 AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 
-/* ---- expected bits and variance: atoms_cost.c ---- */
+/* ---- expected bits and variance of a draw (atoms_cost.c) ---- */
 
 /* Returns the expected payload bits of a draw from n atoms: `heavy` heavy atoms (p = 1), and `light` light atoms
  * (p < 1) expected to be kept. */
@@ -91,7 +91,7 @@ double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMome
  * octave, from the level at which one atom is expected down to 0. */
 Status atoms_curve(const Call *c, const float *x, size_t n, CurvePoint *point, size_t *count);
 
-/* ---- payloads: atoms.c ---- */
+/* ---- payloads of drawn atoms (atoms.c) ---- */
 
 typedef struct {
     AtomPlan plan;

@@ -1,10 +1,11 @@
 /* waterfill.c -- a radix search for the water level.
  *
- * Positive doubles order like integers. So one pass counts and sums the entries by their leading 12 bits, and a scan
- * from the largest bin down finds the bin that holds the level; the next pass counts that bin's entries by their next
- * bits. Floats take three passes, doubles six, whatever the data. With K entries at or above a value v, all of them
- * are heavy if and only if v (s - K) > sum of the entries below v. This test has a product instead of a quotient, and
- * its sums start from the small end, so that an entry 1e30 times as large as the others does no harm. */
+ * Positive doubles order like integers. So one pass counts and sums the entries by their leading 12 bits, and a
+ * scan from the largest bin down finds the bin that holds the level; the next pass counts that bin's entries by
+ * their next bits. Floats take three passes, doubles six, whatever the data. With K entries at or above a value v,
+ * all of them are heavy (p = 1) if and only if v (s - K) > sum of the entries below v, s the budget. This test has
+ * a product instead of a quotient, and its sums start from the small end, so that an entry 1e30 times as large as
+ * the others does no harm. */
 #include "compress/atoms/waterfill.h"
 
 #include "base/bytes.h"

@@ -32,7 +32,7 @@ typedef struct {
 /* True: codes are 32-bit words; false: codes are bytes. */
 bool codes_wide(const Codes *codes);
 
-/* Returns the end of the run that contains element i, but at most `to`. */
+/* Returns the end of the run (consecutive elements with a common scale) that contains element i, but at most `to`. */
 size_t codes_run_end(const Codes *codes, size_t i, size_t to);
 
 /* Returns an upper bound on the bytes that codes_put writes. */

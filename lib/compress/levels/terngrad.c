@@ -96,7 +96,7 @@ static const char *dequantise(const void *data, size_t block, const void *code)
                : "a sign of 0, or an element at scale 0";
 }
 
-/* Elements that are packed at a time: whole groups of trits. */
+/* Number of elements that are packed at a time: whole groups of trits (base-3 digits). */
 enum { PIECE = 64 * TRIT_GROUP };
 
 static size_t pieces_of(size_t n)

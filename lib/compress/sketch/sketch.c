@@ -78,7 +78,7 @@ typedef struct {
     Sketch s;
     size_t parts;
     const float *x;
-    double *cell; /* rows x parts x width sums */
+    double *cell; /* bucket sums: rows x parts x width */
 } SketchSums;
 
 static void add_run(const Sketch *s, const RowHash *h, size_t at, const float *x, size_t n, double *cell)
