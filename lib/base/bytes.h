@@ -26,7 +26,7 @@ static inline Bytes buf_bytes(const Buf *b)
     return (Bytes){b->data, b->size};
 }
 
-/* ---- bits of floats ---- */
+/* ---- floats as integers with the same bits ---- */
 
 /* Return the bits of a float as an integer, and the float with the given bits. */
 static inline uint32_t float_bits(float f)

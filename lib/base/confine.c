@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Sets a limit of the process `who` (0: this one); `hard`: it cannot be raised again. */
+/* Sets a limit of process `who` (0: the calling process); `hard`: the process cannot raise the limit again. */
 static void set_limit(pid_t who, int which, uint64_t most, bool hard)
 {
     struct rlimit limit;

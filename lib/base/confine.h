@@ -26,14 +26,15 @@ void confine_memory(uint64_t used, uint64_t more);
 void confine_seconds(uint64_t seconds); /* limits processor time from now on */
 void confine_files(unsigned more);      /* from now on at most `more` further files can be open at once */
 
-/* From now on all system calls fail with EPERM but those that reading open files, memory and messages need; with `opens`,
- * files can be opened for reading, too. A second call takes that away. False where the system has no such filters. */
+/* From now on all system calls fail with EPERM except those needed to read open files, to use memory and to exchange
+ * messages; with `opens`, files can still be opened for reading. A second call without `opens` forbids this, too. False
+ * when the system has no filters of system calls. */
 bool confine_calls(bool opens);
-bool confine_can_filter(void); /* true where confine_calls works; called in any process */
+bool confine_can_filter(void); /* true when confine_calls works here; may be called in any process */
 
-/* The parent changes its child's limits, which the filter keeps the child from doing. */
+/* Called by the parent: limit the child, which cannot change its limits once confine_calls filters its calls. */
 void confine_child_memory(pid_t child, uint64_t used,
-                          uint64_t more);                  /* for good: the child cannot exceed it */
-void confine_child_seconds(pid_t child, uint64_t seconds); /* of processor time, from now on */
+                          uint64_t more);                  /* the child cannot raise the limit again */
+void confine_child_seconds(pid_t child, uint64_t seconds); /* limits processor time from now on */
 
 #endif

@@ -62,7 +62,7 @@ static inline uint64_t split(const Golomb *g, uint64_t gap, unsigned *top)
     return q;
 }
 
-/* ---- code lengths ---- */
+/* ---- lengths of index gaps in Golomb codes ---- */
 
 static const size_t *whole_list(const Indices *set, size_t run, size_t *count)
 {

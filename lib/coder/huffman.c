@@ -77,7 +77,7 @@ static bool find_lengths(Huffman *h, uint64_t *leaf, uint32_t n)
     return true;
 }
 
-/* ---- codes from lengths ---- */
+/* ---- assigning codes to code lengths ---- */
 
 /* Assigns the canonical codes; false when the lengths do not form a complete prefix code (Kraft sum not 1). */
 static bool number_codes(Huffman *h)
@@ -151,7 +151,7 @@ unsigned huffman_longest(const Huffman *h)
     return l;
 }
 
-/* ---- the table ---- */
+/* ---- writing and reading the table of code lengths ---- */
 
 static bool has_code(const Huffman *h, uint32_t s)
 {

@@ -6,7 +6,7 @@
 
 enum { LENGTH_MASK = 15, GAP_SHIFT = 4, GAP_MASK = 1023, CODE_SHIFT = 14 };
 
-/* ---- the look-up table ---- */
+/* ---- the look-up table of the decoder ---- */
 
 static void table_add(uint32_t *table, CodeWord word, uint32_t gap, uint32_t code)
 {

@@ -85,7 +85,7 @@ bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code)
     return clean;
 }
 
-/* ---- sums of codes ---- */
+/* ---- adding codes in bit planes ---- */
 
 /* Adds the planes of the codes `one` to the planes of the sums `sum` with ripple carry. Returns a word with a set bit
  * for each code of `one` above `most`: the carry out of code + (2^width - 1 - most). */

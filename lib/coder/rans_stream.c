@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* ---- look-up tables ---- */
+/* ---- filling the look-up tables of writers and readers ---- */
 
 static void fill_slices(const Rans *r, uint32_t *slice)
 {

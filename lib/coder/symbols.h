@@ -55,7 +55,7 @@ typedef struct {
 /* Returns an upper bound on the bytes that symbols_put writes. */
 size_t symbols_most(size_t n, int width);
 
-/* Writes the shortest form; fails only with ERR_MEMORY. */
+/* Writes the codes in the shortest form; fails only with ERR_MEMORY. */
 Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err);
 
 /* Decodes the codes and gives them to s->take. ERR_CORRUPT, with a reason in `why`, for bytes that symbols_put does

@@ -196,7 +196,7 @@ static const Coder rans_coder = {
     .stream_end = stream_end_rans,
 };
 
-/* ---- both coders ---- */
+/* ---- choosing between Huffman and rANS ---- */
 
 const Coder *symbols_coder(const Symbols *s)
 {

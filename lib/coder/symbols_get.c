@@ -16,7 +16,7 @@ static size_t tables(const Job *job)
     return job->form.kind == KIND_OWN_TABLES ? blocks_of(job->s->n) : 1;
 }
 
-/* ---- form, tables and lengths ---- */
+/* ---- reading the form byte, the tables and the block lengths ---- */
 
 static bool form_get(Job *job, unsigned byte)
 {
@@ -84,7 +84,7 @@ typedef struct {
     Stream stream;
     /* with classes (ranges of magnitudes): the bits of a magnitude that its class does not determine */
     BitReader open;
-    Bytes low;      /* the low bits */
+    Bytes low; /* the low bits */
 } Body;
 
 static bool open_body(const Job *job, size_t b, Body *body)
@@ -200,7 +200,7 @@ static void get_planes(void *data, size_t block)
     job->why[block] = take(job, good, block, code);
 }
 
-/* ---- all blocks ---- */
+/* ---- reading all blocks ---- */
 
 Status symbols_get_dense(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why)
 {

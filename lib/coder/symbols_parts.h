@@ -70,7 +70,7 @@ static inline uint32_t form_alphabet(const Symbols *s, const Form *f)
     return f->classes ? class_alphabet(s, f->shift) : UINT32_C(1) << (s->width - f->shift);
 }
 
-/* ---- coders (symbols_coders.c) ---- */
+/* ---- Huffman and rANS behind one interface (symbols_coders.c) ---- */
 
 typedef struct {
     Rans rans;
@@ -134,12 +134,11 @@ typedef struct {
     uint32_t *count; /* (blocks, cells) how often each value of code >> shift_least occurs in each block */
     size_t cells;
     uint64_t *total; /* (cells) how often each value of code >> shift_least occurs in all blocks */
-    uint32_t
-        /* (blocks, finest) how often each symbol of the finest classes (of magnitudes with the most leading bits)
-         * occurs */
-        *class;
+    /* (blocks, finest) how often each symbol of the finest classes (of magnitudes with the most leading bits)
+     * occurs */
+    uint32_t *class;
     uint64_t *class_total; /* (finest) the counts in `class` added up over all blocks */
-    size_t finest; /* number of symbols of the finest classes; 0: this plan uses no classes */
+    size_t finest;         /* number of symbols of the finest classes; 0: this plan uses no classes */
     uint64_t *spare; /* (alphabet) working memory: counts of the symbols of the form that is being tried */
     Form form;       /* the shortest form */
     uint64_t bits;   /* its estimated bits */

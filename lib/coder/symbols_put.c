@@ -20,8 +20,7 @@ enum { CLASS_SYMBOLS = 1 << 12 };
 
 static void count_bytes(const uint8_t *code, size_t n, uint32_t *count, size_t cells)
 {
-    uint32_t turn[4][1 << BYTE_WIDTH] = {
-        {0}}; /* four counts of each value: additions to one count would wait for each other */
+    uint32_t turn[4][1 << BYTE_WIDTH] = {{0}}; /* four counts of each value, to be added up */
     size_t i = 0;
     for (; i + 4 <= n; i += 4)
         for (int k = 0; k < 4; k++)
@@ -110,7 +109,7 @@ static Status count_codes(DensePlan *p, Arena *scratch)
     return OK;
 }
 
-/* ---- the shortest form ---- */
+/* ---- choosing the shortest form ---- */
 
 /* From this many bytes of a block's stream on, 16 (or 4) lanes are worth the bytes that their coder states take. */
 enum { LANES_16_FROM = 10 << 10, LANES_4_FROM = 5 << 10 };

@@ -13,8 +13,8 @@
  * with probability 1/2. */
 typedef enum {
     CROP_NONE,   /* no crop and no flip */
-    CROP_ZERO,   /* padded with black */
-    CROP_REFLECT /* padded with its mirror image */
+    CROP_ZERO,   /* the image is padded with black */
+    CROP_REFLECT /* the image is padded with its mirror image */
 } Crop;
 
 typedef enum { SPLIT_TRAIN, SPLIT_TEST } DataSplit;

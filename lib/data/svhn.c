@@ -71,7 +71,7 @@ Status mat_check(Bytes file, Error *err)
     return OK;
 }
 
-/* ---- in the child ---- */
+/* ---- the work of the child process ---- */
 
 static bool is_bytes(const matvar_t *v)
 {

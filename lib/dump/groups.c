@@ -50,7 +50,7 @@ static Status drop_nonfinite(Dump *d, size_t *index, size_t *count, Arena *a, Er
     return OK;
 }
 
-/* ---- making vectors ---- */
+/* ---- making vectors (the inputs of a codec) from tensors ---- */
 
 typedef struct {
     const GroupSpec *spec;

@@ -134,7 +134,7 @@ bool synth_shape(const char *text, Shape *shape)
     }
 }
 
-/* ---- whole dumps ---- */
+/* ---- writing a whole dump ---- */
 
 static Attr text_attr(const char *name, const char *value)
 {

@@ -50,7 +50,8 @@ static double seconds_now(void)
 
 typedef enum { READER_DIED, READER_SLOW, READER_UNHEARD } Loss;
 
-/* Ends the reader process and sets the error. READER_UNHEARD: a system call to hear it failed with the error number `cause`. */
+/* Ends the reader process and sets the error. READER_UNHEARD: a system call to receive its messages failed with the
+ * error number `cause`. */
 static Status reader_lost(Dump *d, Loss loss, int cause, Error *err)
 {
     int state = 0;

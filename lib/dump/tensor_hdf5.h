@@ -14,7 +14,7 @@ enum { HDF5_REASON = 256 };
  * message. */
 const char *hdf5_reason(char out[HDF5_REASON]);
 
-/* ---- the reader process ---- */
+/* ---- functions of the reader process ---- */
 
 /* A tensor that walk_file found. */
 typedef struct {

@@ -82,9 +82,8 @@ static Status open_file(Source *s, Error *err)
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);
     s->id = H5Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
-    s->has_user_block = s->id >= 0 &&
-                        /* called only when the file is open: a failing call would overwrite the reason */
-                        user_block(s->id) != 0;
+    /* user_block is called only when the file is open: a failing call would overwrite the reason */
+    s->has_user_block = s->id >= 0 && user_block(s->id) != 0;
     confine_calls(false); /* so that the file cannot make the library open another file */
     if (s->id >= 0)
         return OK;

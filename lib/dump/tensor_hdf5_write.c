@@ -15,7 +15,7 @@ struct DumpWriter {
     bool failed;
 };
 
-/* ---- handles and failures ---- */
+/* ---- HDF5 handles and reporting failures ---- */
 
 /* Sets the error "PATH: cannot write WHAT: WHY", where WHY is the system's error if the HDF5 library reports one. */
 static Status cannot_write(DumpWriter *w, const char *what, Error *err)
@@ -54,7 +54,7 @@ static Status create(DumpWriter *w, Error *err)
     return status;
 }
 
-/* ---- opening and closing ---- */
+/* ---- opening and closing the file ---- */
 
 static bool close_file(DumpWriter *w)
 {
@@ -164,7 +164,7 @@ static Status write_attrs(DumpWriter *w, hid_t object, const char *path, const A
     return OK;
 }
 
-/* ---- groups and datasets ---- */
+/* ---- writing groups and datasets ---- */
 
 /* Creates the groups in the first `length` characters of the path that do not exist yet. */
 static Status make_groups(DumpWriter *w, const char *path, size_t length, Error *err)

@@ -35,7 +35,7 @@ static bool any_matches(const TextList *globs, const TensorInfo *t)
     return globs->count == 0;
 }
 
-/* ---- the error when nothing matches ---- */
+/* ---- the error when a glob matches nothing ---- */
 
 static const char *tensor_name(const void *data, size_t i)
 {

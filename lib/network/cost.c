@@ -22,7 +22,7 @@ CostLayer cost_more_workers(const CostLayer *half, const CostLayer *full, double
     return l;
 }
 
-/* ---- one layer ---- */
+/* ---- times of one layer ---- */
 
 /* Returns the share of merging P payloads (P - 1 additions) that one worker does: on a ring each worker adds 1/P of a
  * payload P - 1 times, on a tree a whole payload once for each level of the tree. */
@@ -73,7 +73,7 @@ static Traffic iteration_traffic(const Iteration *it)
     return layer_traffic(it, &all);
 }
 
-/* ---- all layers ---- */
+/* ---- times of an iteration over all layers ---- */
 
 static IterationTime one_after_another(const Iteration *it, const Link *link)
 {

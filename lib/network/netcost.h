@@ -38,7 +38,7 @@ const char *link_name(const void *data, size_t i);
  * in place of commas, which link_read also accepts. */
 Status link_read(Link *out, const char *text, Arena *a, Error *err);
 
-/* ---- the bytes that are sent ---- */
+/* ---- the bytes that one exchange sends ---- */
 
 typedef struct {
     Topology topology;

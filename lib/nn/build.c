@@ -153,7 +153,7 @@ Activation *build_conv_blocked(Builder *b, Activation *in, const char *name, con
     return conv(b, as_plain(b, in), name, s, &conv_blocked_layer, (Activation){.lanes = lanes});
 }
 
-/* ---- other layers ---- */
+/* ---- layers other than convolutions ---- */
 
 /* Adds a batch norm. Input and output share one array dx: in the backward pass the input's gradient overwrites the
  * output's. */

@@ -11,7 +11,7 @@
 
 static const char schema[] = "atomo-checkpoint/1";
 
-/* ---- attributes of the setup ---- */
+/* ---- the attributes of a checkpoint ---- */
 
 /* Writes the attributes that a checkpoint of this run must have to `out`, and returns their number. */
 static size_t own_attrs(const Trainer *t, Attr out[SETUP_MOST + 8])
@@ -239,7 +239,7 @@ Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, con
     return status;
 }
 
-/* ---- checking a folder before a new run ---- */
+/* ---- checking the folder of checkpoints before a new run ---- */
 
 static Status refuse_other(const Trainer *t, const char *path, Arena *a, Error *err)
 {

@@ -66,7 +66,7 @@ static dnnl_memory_desc_t activation_desc(const Activation *v, size_t images)
     return d;
 }
 
-/* ---- algorithm and size of a piece ---- */
+/* ---- choosing the algorithm, and the number of images in a piece ---- */
 
 /* Winograd's algorithm F(4x4, 3x3) (Lavin & Gray 2016) takes 36 products for 16 output pixels; direct sums take 144.
  * The relative rounding error of Winograd's algorithm is about 1e-6, that of direct sums 2e-7. Errors in gradients
@@ -97,7 +97,7 @@ static size_t piece_images(const Layer *l)
     return l->out->rows * l->out->columns <= FEW_PIXELS ? CONV_PIECE_MOST : PIECE;
 }
 
-/* ---- making the primitives ---- */
+/* ---- making oneDNN's primitives ---- */
 
 static dnnl_status_t describe(const Layer *l, const Primitives *s, size_t images,
                               dnnl_convolution_desc_t conv[WAYS])
@@ -342,7 +342,7 @@ static Status weights_get(const float *ordered, const dnnl_memory_desc_t *order,
     return OK;
 }
 
-/* ---- one pass over all pieces ---- */
+/* ---- a forward or backward pass over all pieces of images ---- */
 
 static const dnnl_memory_desc_t *wanted(const PiecePrimitives *p, int way, dnnl_query_t what)
 {

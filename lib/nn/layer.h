@@ -41,15 +41,14 @@ static inline size_t activation_size(const Activation *v) /* floats per image */
     return v->channels * v->rows * v->columns;
 }
 
-static inline size_t activation_floats(
-    const Activation *v,
-    /* the number of floats in memory, including elements without an image */
-    size_t images)
+/* Returns the number of floats in memory, including elements without an image. */
+static inline size_t activation_floats(const Activation *v, size_t images)
 {
     return (v->interleaved ? pieces_of(images) * PIECE : images) * activation_size(v);
 }
 
-static inline size_t activation_wide(const Activation *v) /* adjacent floats that belong to one pixel */
+/* Returns the number of adjacent floats that belong to one pixel. */
+static inline size_t activation_wide(const Activation *v)
 {
     return v->interleaved ? PIECE : v->lanes;
 }

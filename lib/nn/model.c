@@ -99,7 +99,7 @@ const SliceList *model_running(const Model *m)
     return &m->b.running;
 }
 
-/* ---- initial weights ---- */
+/* ---- drawing the initial weights ---- */
 
 static void init(const Slice *s, const Rng *rng, float *x)
 {

@@ -99,7 +99,7 @@ static Activation *resnet(Builder *b, Activation *v, const void *plan)
     return build_linear(b, build_average_pool(b, v, 4), "linear", b->classes);
 }
 
-/* ---- VGG with batch norm ---- */
+/* ---- VGG with batch norm, for CIFAR ---- */
 
 enum { POOL = 0, END = 1 };
 

@@ -20,10 +20,8 @@ typedef struct {
     const Layer *l;
     const Pass *p;
     double *sum; /* (pieces, 2, channels) partial sums */
-    float *by, *shift,
-        /* (channels) coefficients: forward computes y = by x + shift; backward computes dx = by dy + curve x +
-         * shift */
-        *curve;
+    /* (channels) coefficients: forward computes y = by x + shift, backward dx = by dy + curve x + shift */
+    float *by, *shift, *curve;
 } Work;
 
 static Status open(Layer *l, size_t images, Arena *a, Error *err)

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* ---- a function over all elements, in parallel blocks ---- */
+/* ---- applying a function to all elements, in parallel blocks ---- */
 
 typedef struct {
     const Layer *l;
@@ -122,7 +122,7 @@ static Status dropout_backward(Layer *l, const Pass *p)
 
 const LayerOps dropout_layer = {.name = "dropout", .forward = dropout_forward, .backward = dropout_backward};
 
-/* ---- residual sum ---- */
+/* ---- sum of two activations (residual sum) ---- */
 
 static void add(const Layer *l, const Pass *p, size_t from, size_t to)
 {

@@ -82,7 +82,7 @@ bool step_folder_names(const char *dir, const char *path, Arena *a)
                                            same_folder(text_format(a, "%.*s..", up, path), dir));
 }
 
-/* ---- making the folder ---- */
+/* ---- making the folder of steps ---- */
 
 Status step_folder_make(const char *dir, Arena *a, Error *err)
 {

@@ -63,7 +63,7 @@ static void choose(Trainer *t, size_t step, const Portion *all)
         t->weight[w] = (double)portion_share(all, workers, w).count / (double)images;
 }
 
-/* ---- one worker's gradient ---- */
+/* ---- computing one worker's gradient ---- */
 
 static Status check_gradient(const Trainer *t, const float *gradient, Error *err)
 {
@@ -117,7 +117,7 @@ static Status compute_all(Trainer *t, StepRecord *r, const Portion *all, Error *
     return OK;
 }
 
-/* ---- one step ---- */
+/* ---- running one step of training ---- */
 
 /* Runs a phase and adds its time to a total; callback of ExchangeClock. The time of encoding is added to its
  * worker's, the time of merging and decoding to the receiver's. */
@@ -330,7 +330,7 @@ const float *trainer_weights(const Trainer *t)
     return t->weights;
 }
 
-/* ---- the setup as attributes ---- */
+/* ---- the setup as attributes of files ---- */
 
 const Attr *attr_find(const AttrList *list, const char *name)
 {

@@ -170,7 +170,7 @@ static Status write_file(GradientDump *d, const size_t *part, size_t parts, Erro
     return dump_finish(to, status, err);
 }
 
-/* ---- opening and closing ---- */
+/* ---- opening and closing the dump ---- */
 
 static void free_dump(GradientDump *d)
 {

@@ -43,7 +43,7 @@ void rotor_chunk(const Rotor *r, size_t at, double scale, RotorChunk *out)
     }
 }
 
-/* ---- plans, all of them in place ---- */
+/* ---- FFTW's plans, all for transforms in place ---- */
 
 /* This mutex is global because FFTW can make and destroy plans on only one thread at a time in the whole process. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
@@ -95,7 +95,7 @@ void fourier_close(Fourier *f)
     f->along = f->down = NULL;
 }
 
-/* ---- rows of even length ---- */
+/* ---- real rows of even length, as complex rows of half the length ---- */
 
 /* Turns Z[k] and Z[m-k] (the transform of a row as complex numbers) into X[k] and X[m-k] (the transform of the real
  * row), in place, for k = at .. end - 1; w holds the factors w^k of the chunk that k is in. */
@@ -159,7 +159,7 @@ static void turn_rows(const Fourier *f, float *data)
         ends(data + r * room, m, f->way);
 }
 
-/* ---- whole transforms ---- */
+/* ---- transforms of all rows, and of all columns ---- */
 
 static void forward(const Fourier *f, float *data)
 {

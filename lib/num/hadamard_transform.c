@@ -22,7 +22,7 @@ static float scale_of(int log)
     return (float)sqrt(ldexp(1, -log));
 }
 
-/* ---- blocks of up to 2^16 ---- */
+/* ---- transforms of blocks of up to 2^16 elements ---- */
 
 static void short_block(float *x, int log)
 {

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 
-/* ---- tall matrices ---- */
+/* ---- tall matrices (rows >= columns) ---- */
 
 /* A matrix A with rows >= cols, stored row by row; when `turned`, the transpose of A is stored row by row. */
 typedef struct {

@@ -25,7 +25,7 @@ static bool all_finite(const double *x, size_t n)
     return sum == 0;
 }
 
-/* ---- the whole basis ---- */
+/* ---- computing all eigenvectors ---- */
 
 static Status small_basis(Eigen *e, double *g, Arena *a, Error *err)
 {
@@ -81,7 +81,7 @@ Status eigen_all(Eigen *e, Arena *a, Error *err)
     return OK;
 }
 
-/* ---- eigenvalues, and a few eigenvectors ---- */
+/* ---- computing all eigenvalues, and a few eigenvectors ---- */
 
 static Status reduce(Eigen *e, double *g, Arena *a, Error *err)
 {

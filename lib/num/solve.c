@@ -103,7 +103,7 @@ static Status try_at(Search *q, double at, Error *err)
     return OK;
 }
 
-/* ---- the next argument to try ---- */
+/* ---- choosing the next argument to try ---- */
 
 /* Returns by how much the logarithm of the next argument may be rounded: little enough for the function's value to
  * stay within most of the tolerance. */
@@ -154,11 +154,8 @@ static double choose_outside(Search *q)
     if (beyond == limit)
         return NAN;
     const double at = way * to_limit < 1e-12 ? NAN : choose(q, u, fmin(beyond, limit), fmax(beyond, limit));
-    return isnan(at) && (p->whole || way * to_limit < 1e-12)
-               ? limit
-               /* clamped to the limit of the range, which is tried
-                                                              * once */
-               : at;
+    return isnan(at) && (p->whole || way * to_limit < 1e-12) ? limit /* the limit itself is tried once */
+                                                             : at;
 }
 
 static double choose_next(Search *q)
@@ -168,10 +165,9 @@ static double choose_next(Search *q)
     const double at = choose_outside(q);
     if (!isnan(at) || q->direction != 0 || q->presumed < 0)
         return at;
-    q->presumed =
-        /* constant up to the limit: the function may fall, so the search continues on the other side of the first
-         * try */
-        -1;
+    /* The function is constant up to the limit. It may fall, so the search continues on the other side of the first
+     * try. */
+    q->presumed = -1;
     q->last = q->first;
     q->reach = REACH;
     return choose_outside(q);

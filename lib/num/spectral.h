@@ -13,9 +13,8 @@ typedef enum { SPECTRAL_GRAM, SPECTRAL_GESDD } SpectralMethod;
 typedef struct {
     Tall a;
     size_t k; /* a.cols */
-    double *
-        /* (k) |A v_i|, descending up to rounding; 0 where it is below the rounding error of the largest lambda */
-        lambda;
+    /* (k) |A v_i|, descending up to rounding; 0 where it is below the rounding error of the largest lambda */
+    double *lambda;
     Eigen eigen;     /* SPECTRAL_GRAM: eigenvalues and eigenvectors of the Gram matrix A'A */
     Completion rest; /* SPECTRAL_GRAM: the completed basis, used when most eigenvalues are rounding error */
     double *u, *v;   /* SPECTRAL_GESDD: singular vectors, u (k, rows) and v (k, cols) */

@@ -55,7 +55,7 @@ double moments_variance(const Moments *m)
     return m->n > 1 ? m->m2 / (double)(m->n - 1) : NAN;
 }
 
-/* ---- incomplete beta ---- */
+/* ---- the incomplete beta function ---- */
 
 /* Returns the continued fraction in the incomplete beta function I_x(a, b), by the modified Lentz method; takes about
  * sqrt(max(a, b)) terms when x < (a+1)/(a+b+2). */
@@ -104,7 +104,7 @@ double f_tail(double f, double d1, double d2)
     return f <= 0 ? 1 : beta_inc(d2 / 2, d1 / 2, d2 / (d2 + d1 * f));
 }
 
-/* ---- Student's t ---- */
+/* ---- Student's t distribution ---- */
 
 double t_tails(double t, double d)
 {

@@ -17,7 +17,7 @@ static size_t pieces_of(size_t n, size_t step)
     return n / step + (n % step != 0);
 }
 
-/* ---- products M q ---- */
+/* ---- products M q of a matrix and a vector ---- */
 
 typedef struct {
     const float *m, *q;
@@ -48,7 +48,7 @@ void thin_right(const float *m, size_t rows, size_t cols, const float *q, size_t
     parallel_for(threads, pieces_of(rows, step), right_piece, &j);
 }
 
-/* ---- products M' p ---- */
+/* ---- products M' p of a transposed matrix and a vector ---- */
 
 /* Columns are cut into strips, so that a strip's sums stay in the cache. When there are few strips, the rows are also
  * cut, into up to STRETCHES parts with separate sums, which are added at the end. */
@@ -109,7 +109,7 @@ Status thin_left(const float *m, size_t rows, size_t cols, const float *p, size_
     return OK;
 }
 
-/* ---- orthonormal vectors ---- */
+/* ---- orthonormalisation of vectors ---- */
 
 static double dot(const double *a, const double *b, size_t n)
 {
@@ -166,7 +166,7 @@ Status thin_orthonormal(float *v, size_t count, size_t n, const Rng *rng, Arena 
     return OK;
 }
 
-/* ---- normal vectors ---- */
+/* ---- vectors of normal random numbers ---- */
 
 enum { NORMALS = 1024 };
 

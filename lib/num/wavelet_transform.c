@@ -34,7 +34,7 @@ WaveletFilter wavelet_filter(int family)
     return w;
 }
 
-/* ---- one level ---- */
+/* ---- one level of the transform ---- */
 
 enum { PIECE = BLOCK / 2, EDGE = WAVELET_TAPS / 2 - 1 };
 
@@ -95,7 +95,7 @@ static Level level_of(int family, size_t pairs)
     return (Level){.filter = wavelet_filter(family), .pairs = pairs, .edge = edge < pairs ? edge : pairs};
 }
 
-/* ---- all levels ---- */
+/* ---- all levels of the transform ---- */
 
 static int depth_of(size_t n, int levels)
 {

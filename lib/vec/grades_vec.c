@@ -38,7 +38,7 @@ void ISA_NAME(range)(const float *x, size_t n, float *low, float *high)
     *high = most + 0.0f;
 }
 
-/* ---- floats to levels ---- */
+/* ---- converting floats to levels ---- */
 
 INLINE VecU grade_lanes(const float *x, float low, Quantiser q, const RngKey *key, uint32_t i)
 {
@@ -79,7 +79,7 @@ INLINE VecU grade_lanes(const float *x, float low, Quantiser q, const RngKey *ke
 TO_GRADES(grade8, uint8_t, store_bytes)
 TO_GRADES(grade32, uint32_t, store_u)
 
-/* ---- levels to floats ---- */
+/* ---- converting levels to floats ---- */
 
 INLINE VecF graded_lanes(VecU code, float low, float high, Dequantiser d)
 {

@@ -4,7 +4,7 @@
  * the element is in a register, so all instruction sets give the same bytes. */
 #include "vec/lane.h"
 
-/* ---- butterflies between vectors ---- */
+/* ---- butterflies (a + b, a - b) of elements in different vectors ---- */
 
 /* Computes the butterflies of strides s and 2 s on four vectors that are s apart. */
 INLINE void quad(VecF *a, VecF *b, VecF *c, VecF *d)
@@ -48,7 +48,7 @@ INLINE void butterflies(VecF v[16], const int log)
     }
 }
 
-/* ---- butterflies inside a vector ---- */
+/* ---- butterflies (a + b, a - b) of elements in one vector ---- */
 
 /* SWAPn exchanges lanes whose numbers differ by n (in one bit). */
 #if VEC_BYTES == 64

@@ -5,7 +5,7 @@
  * x (n) means that x is a vector of n floats; n may be 0 unless the contract says otherwise. A "word" is a random
  * word of rng.h: element i of x uses word first + i of the block of `key`. A matrix a (rows, cols) is row-major. */
 
-/* ---- sums that several rooms use ---- */
+/* ---- sums that files of several folders use ---- */
 
 /* Returns the sum of x_i^2; the squares are exact and added in double. */
 LOOP(double, sum_squares, (const float *x, size_t n))
@@ -230,7 +230,8 @@ LOOP(void, error_sums,
       double *largest))
 /* One step of Welford's recurrence for the error d = y - x of repeat `count` (from 1). Stores for each element half
  * of the mean error, and the square root of m2, the sum of squared deviations from the mean: halves and roots are in
- * float32's range if d is. Writes the sums S_... of this step, taken from the values before they are rounded to float32. */
+ * float32's range if d is. Writes the sums S_... of this step, from
+ * values that are not yet rounded to float32. */
 LOOP(void, spread_add,
      (const float *x, const float *y, size_t n, double count, float *half, float *root, double sum[S_STEPS]))
 /* Writes the remaining sums S_..., those from S_STEPS on; called after the last spread_add. */

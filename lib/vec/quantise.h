@@ -24,11 +24,12 @@ static inline int level_bits(uint32_t s)
 /* `lift` is a power of two that keeps every product inside float32's normal range. */
 typedef struct {
     float lift, slope, top; /* t = min(|x| lift slope, top) */
-    int fraction;           /* F: s 2^F fits a signed 32-bit integer */
+    int fraction;           /* F, the number of fractional bits of t: s 2^F fits int32_t */
     int bits;
 } Quantiser;
 
-/* norm: finite, > 0, rounded to float32 as in the payload; 1 <= s <= LEVELS_MAX. */
+/* Returns the constants of rounding for this norm and s levels above 0. The norm is finite, > 0 and rounded to float32
+ * as in the payload; 1 <= s <= LEVELS_MAX. */
 static inline Quantiser quantiser_make(float norm, uint32_t s)
 {
     const int bits = level_bits(s), fraction = 31 - bits;

@@ -2,7 +2,7 @@
  * 16 elements at a time. */
 #include "vec/lane.h"
 
-/* ---- floats to codes ---- */
+/* ---- converting floats to codes ---- */
 
 INLINE VecU quantise_lanes(const float *x, Quantiser q, RngKey key, uint32_t i)
 {
@@ -35,7 +35,7 @@ void ISA_NAME(quantise32)(const float *x, size_t n, Quantiser q, RngKey key, uin
     IN_PIECES(ROW, float, x, uint32_t, code, n, quantise_row32(from, q, key, first + (uint32_t)i, to));
 }
 
-/* ---- the coin ---- */
+/* ---- rounding to levels 0 and 1 by the coin of coin.h ---- */
 
 /* Rounds one vector to codes with levels 0 and 1. False when the 30 random bits of a lane equal the first 30 bits of
  * the lane's probability, so that coin_code must decide with further random bits. */
@@ -65,7 +65,7 @@ void ISA_NAME(toss8)(const float *x, size_t n, Coin coin, RngKey key, uint32_t f
     IN_PIECES(ROW, float, x, uint8_t, code, n, toss_row(from, coin, key, first + (uint32_t)i, to));
 }
 
-/* ---- codes to floats ---- */
+/* ---- converting codes to floats ---- */
 
 INLINE VecI value_lanes(VecU code, Dequantiser d, float *x)
 {

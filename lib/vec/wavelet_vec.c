@@ -8,7 +8,7 @@
 
 enum { CHUNK = 512, BEYOND = WAVELET_TAPS / 2 };
 
-/* ---- splits elements 0, 2, 4, ... from elements 1, 3, 5, ..., and joins them ---- */
+/* ---- splitting a vector into elements 0, 2, 4, ... and 1, 3, 5, ..., and the inverse ---- */
 
 INLINE void part_vectors(const float *x, float *even, float *odd)
 {

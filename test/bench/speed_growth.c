@@ -42,7 +42,7 @@ static size_t floats_of(int size)
     return (size_t)1 << log_size(size);
 }
 
-/* ---- one codec ---- */
+/* ---- measuring one codec ---- */
 
 static const Codec *open_default(const Compressor *ops, Arena *a)
 {
@@ -131,7 +131,7 @@ static Status measure(Growth *g, const Codec *codec, const float *x, float *y, E
     return OK;
 }
 
-/* ---- checking the growth ---- */
+/* ---- checking how the time grows ---- */
 
 /* Returns the largest quotient of the time at the largest size and the bound that follows from a smaller size; at
  * most 1 if the check passes. */

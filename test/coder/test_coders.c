@@ -38,7 +38,7 @@ static void fill_codes(size_t n, uint8_t most, double slope)
     }
 }
 
-/* ---- cost functions ---- */
+/* ---- cost functions (predicted bits) of the coders ---- */
 
 typedef struct {
     double said, bits; /* said: bits by the cost function; bits: bits that are written */

@@ -125,7 +125,7 @@ static void millions_of_elements_with_a_few_kilobytes_to_say_are_no_exception(vo
     assert_int_equal(low, 0);
 }
 
-/* ---- rare levels ---- */
+/* ---- data with rare levels other than 0 ---- */
 
 /* Returns the result of near() for Laplace-distributed data in which all but one in `every` elements are set to 0. */
 static bool near_on_rare(const char *spec, size_t n, double every)
@@ -211,9 +211,8 @@ static void narrow_levels_take_two_percent_more_than_their_entropy_at_most(void 
                 const double entropy = levels_bits(t, (1 << bits) - 1, bucket),
                              sent = 8 * (double)t->out.size;
                 check(t->out.size < JUDGED_FROM || entropy >= 0.98 * sent);
-                check(entropy <= sent ||
-                      /* index gaps of DECADES may take fewer bits, as neighbouring levels are alike */
-                      source == DECADES);
+                /* index gaps of DECADES may take fewer bits than the entropy, as neighbouring levels are alike */
+                check(entropy <= sent || source == DECADES);
                 try_close(t);
             }
 }

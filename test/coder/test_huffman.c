@@ -31,7 +31,7 @@ static Huffman open_code(uint32_t alphabet)
     return h;
 }
 
-/* ---- code lengths ---- */
+/* ---- lengths of Huffman codes ---- */
 
 /* Returns the least number of coded bits, by trying every order of merging two nodes until a single node is left; a
  * merge costs the sum of the two nodes' weights. */

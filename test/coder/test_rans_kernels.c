@@ -70,7 +70,7 @@ static uint32_t start_of(const Rans *r, uint32_t k)
     return start;
 }
 
-/* ---- one symbol at a time ---- */
+/* ---- reference: coding one symbol at a time ---- */
 
 static uint8_t *put_one_by_one(const Rans *r, const uint32_t *rank, size_t rows, uint32_t state[LANES],
                                uint8_t *at)

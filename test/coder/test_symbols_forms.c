@@ -17,7 +17,7 @@ static Carrier zeros(size_t n, int width)
     return (Carrier){.byte = byte, .word = width > 8 ? word : NULL, .n = n};
 }
 
-/* ---- hand-made bytes ---- */
+/* ---- hand-made bytes with every form byte ---- */
 
 /* Tables with 0 as the only symbol. rANS: precision 12, detail 0, gamma(2) for one run, gamma(1) twice; Huffman:
  * gamma(2), gamma(1). */

@@ -139,7 +139,7 @@ static void check_images(const Dataset *d)
                 check(d->pixels[i * PLANE + row * 32 + column] == pixels[i * PLANE + column * 32 + row]);
 }
 
-/* ---- files that are read ---- */
+/* ---- files that must be read ---- */
 
 static void plain_and_packed_files_are_read_in_either_order(void **state)
 {
@@ -212,7 +212,7 @@ static void any_last_byte_is_read(void **state)
     }
 }
 
-/* ---- files that are refused ---- */
+/* ---- files that must be refused ---- */
 
 static void other_classes_and_shapes_are_refused(void **state)
 {

@@ -99,7 +99,7 @@ static void kinds_follow_from_rank_and_name(void **state)
     }
 }
 
-/* ---- types and layouts ---- */
+/* ---- types and layouts of datasets ---- */
 
 static void every_float_type_and_layout_reads_the_same_numbers(void **state)
 {
@@ -215,7 +215,7 @@ static void datasets_without_floats_are_skipped_and_counted(void **state)
     check(strstr(err.text, "no float datasets (2 of other types)") != NULL);
 }
 
-/* ---- names and order ---- */
+/* ---- names and order of tensors ---- */
 
 static void steps_and_workers_come_in_numerical_order(void **state)
 {

@@ -168,9 +168,8 @@ static void parts_follow_one_another(void **state)
     /* server: each worker sends 300 bytes and receives 1600 */
     check_times(&it, 100, 0.3, 1 + 2 * 19, 0.5, 42.8);
     it = two_workers(TOPOLOGY_RING, true, false);
-    check_times(&it, 100, 0.3, 1 + 4, 0.25,
-                /* the merged payload has 400 bytes; a worker does half of the merging and decodes once */
-                8.55);
+    /* the merged payload has 400 bytes; a worker does half of the merging and decodes once */
+    check_times(&it, 100, 0.3, 1 + 4, 0.25, 8.55);
     it = two_workers(TOPOLOGY_TREE, true, false);
     check_times(&it, 100, 0.3, 1 + 8, 0.35, 12.65);
     it.topology = TOPOLOGY_PS;

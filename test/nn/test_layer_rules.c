@@ -134,7 +134,7 @@ static void scoring_drops_nothing(void **state)
     layers_close(&r);
 }
 
-/* ---- layers in place, and sums ---- */
+/* ---- layers that work in place, and sums of two activations ---- */
 
 static void layers_in_place_give_their_input_back(void **state)
 {
@@ -178,7 +178,7 @@ static void a_sum_gives_both_summands_its_gradient(void **state)
     layers_close(&r);
 }
 
-/* ---- the loss ---- */
+/* ---- the loss function ---- */
 
 static void the_loss_is_the_cross_entropy_and_its_gradient_the_slope(void **state)
 {
@@ -225,7 +225,7 @@ static void outputs_beyond_all_bounds_have_a_finite_loss_and_no_number_has_none(
     }
 }
 
-/* ---- equal results on every instruction set ---- */
+/* ---- the loops give equal results on every instruction set ---- */
 
 static Reach run(size_t at, size_t count)
 {

@@ -49,7 +49,7 @@ static double variance_of(Solver *solver, const float *x, size_t n, size_t count
     return left;
 }
 
-/* ---- optimal levels ---- */
+/* ---- optimal levels (knots_best) ---- */
 
 /* Returns the least variance over all sets of `count` levels that are taken from the numbers, the smallest and the
  * largest number always among them. */

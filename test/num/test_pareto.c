@@ -74,7 +74,7 @@ static void zero_and_infinite_errors_are_errors(void **state)
     check_front(p, want, countof(p));
 }
 
-/* ---- against the definition ---- */
+/* ---- random points against the definition of the Pareto front ---- */
 
 static bool beats(const ParetoPoint *p, const ParetoPoint *q)
 {

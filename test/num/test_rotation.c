@@ -18,7 +18,7 @@ static void fill(float *x, size_t n, uint64_t seed)
         x[i] = (float)rng_normal(&rng, USE_TEST, i);
 }
 
-/* ---- pieces and blocks of a vector ---- */
+/* ---- cutting a vector into pieces and blocks ---- */
 
 static void pieces_and_blocks_cover_every_length(void **state)
 {

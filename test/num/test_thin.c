@@ -160,10 +160,9 @@ static void missing_directions_are_drawn(void **state)
     fill(v, COUNT * N, 8);
     memset(v, 0, N * sizeof *v);                 /* the zero vector */
     memcpy(v + 3 * N, v + 2 * N, N * sizeof *v); /* an equal vector */
+    /* vector 4 is in the span of the vectors before it, up to rounding */
     for (size_t i = 0; i < N; i++)
-        v[4 * N + i] =
-            /* this vector is in the span of the vectors before it, up to rounding */
-            -3.3f * v[2 * N + i] + v[N + i];
+        v[4 * N + i] = -3.3f * v[2 * N + i] + v[N + i];
     memcpy(again, v, sizeof v);
     make_orthonormal(v, 1);
     make_orthonormal(again, 1);

@@ -71,7 +71,7 @@ static void filters_are_the_published_ones(void **state)
         check_near(eight_taps.smooth[t], published[t], 5.1e-13);
 }
 
-/* ---- the transform ---- */
+/* ---- the wavelet transform ---- */
 
 /* Computes a transform by the two sums in wavelet_transform.h, in doubles. */
 static void wavelet_ref(int family, int levels, const double *x, double *y, size_t n)

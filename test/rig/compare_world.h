@@ -8,7 +8,7 @@
 #include "measure/compare.h"
 #include "reference/vectors.h"
 
-/* ---- the test's own codecs: payloads are a kind byte, then the floats ---- */
+/* ---- codecs for the test, whose payloads are a kind byte and then the floats ---- */
 
 static inline size_t bound(const Call *c)
 {

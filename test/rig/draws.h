@@ -16,7 +16,7 @@
 
 typedef struct {
     size_t repeats;
-    double gain, gain_error, gain_step; /* mean gain, its standard error, largest |gain_r - mean| / R */
+    double gain, gain_error, gain_step; /* mean of gain_r, its standard error, largest |gain_r - mean| / R */
     double mse, mse_error, mse_step;    /* mean of e_r, its standard error, largest e_r / R */
     double variance;                    /* 1/(R-1) sum_r |decoded_r - mean|^2 */
     double bias_ratio, freedom;         /* R |mean - g|^2 / variance, and its degrees of freedom */

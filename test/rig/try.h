@@ -150,7 +150,7 @@ static inline void try_any_threads(Try *t)
     t->call.threads = 1;
 }
 
-/* ---- mean and variance ---- */
+/* ---- tests of mean and variance ---- */
 
 /* The distribution of an element's error in the codec's closed form: `high` with probability p, else `low`. */
 typedef struct {

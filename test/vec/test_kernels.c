@@ -191,7 +191,7 @@ static void dequantising_gives_levels_and_refuses_the_rest(void **state)
     }
 }
 
-/* ---- planes, trits, counts ---- */
+/* ---- kernels of bit planes, trits and counts ---- */
 
 static void packing_is_the_same_on_every_instruction_set(void **state)
 {
