@@ -297,7 +297,7 @@ Status cost_measure(CostJob *c)
     return measure_together(c);
 }
 
-/* ==== layers for any number of workers ==== */
+/* ---- layers (all vectors of one name) for any number of workers ---- */
 
 static const CostMeasured *measured_at(const CostJob *c, size_t codec, size_t workers)
 {

@@ -248,7 +248,7 @@ static Status run_parcel(GradientExchange *x, const Parcel *p)
     return OK;
 }
 
-/* ---- one step of all parcels ---- */
+/* ---- one step of all parcels (vectors that are encoded as a whole) ---- */
 
 static Status run_step(GradientExchange *x)
 {

@@ -22,7 +22,7 @@ typedef struct {
     size_t codec, place;
     RecordLevel level;
     const Vector *vector; /* LEVEL_CELL: the first vector of the step; LEVEL_RUN: the first vector of all */
-    size_t vectors;       /* vectors measured, without vectors on which the codec failed */
+    size_t vectors;       /* number of vectors measured, without vectors on which the codec failed */
     Tally tally;          /* the measurements; undefined if `vectors` is 0 */
     /* why there is no measurement, or how many vectors are missing from it; NULL: no failure */
     const char *error;

@@ -25,7 +25,7 @@ typedef struct {
     int64_t worker, step;
     uint64_t tensor;  /* rng_hash(name) */
     const char *name; /* the vector's name: a tensor's or a group's */
-    bool raw;         /* sent with the codec `none` */
+    bool raw;         /* true: the vector is sent with the codec `none` */
     /* true: the vector is all members end to end; false: there is one member, and the vector has its shape */
     bool joined;
     FrameMember *member;

@@ -14,7 +14,7 @@
 #include "report/report.h"
 
 typedef struct {
-    char *path; /* NULL: no journal is kept */
+    char *path; /* path of the journal; NULL: no journal is kept */
     int fd;
     const Json **old; /* records of the run that is resumed */
     size_t old_count;

@@ -26,7 +26,7 @@ static void decodes_to_the_reference(const float *x, size_t n, const char *spec,
     check_ok(rig_decode(&rig), &rig.err);
     decoded_ref(&rig, x, level_ref(x, n, budget), y);
     if (rig.payload.data[0] == PAYLOAD_RAW &&
-        /* raw: decodes to x itself, or to a draw that equals the reference */
+        /* a tensor sent raw decodes to x itself, or to a draw that equals the reference */
         memcmp(rig.decoded, y, n * sizeof *x))
         y = memcpy(y, x, n * sizeof *x);
     for (size_t i = 0; i < n; i++)

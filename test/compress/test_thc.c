@@ -8,7 +8,8 @@
 #include <float.h>
 
 static const size_t sizes[] = {0, 1, 63, 64, 65, 200, 256, 600, 1000, 1200, 4096, 65536, 65537, 200000};
-/* by number of bits: P(|Z| > T) for a standard normal Z, T the end of the range of levels */
+/* clipped[bits] = P(|Z| > T) for a standard normal Z, where T is the end of the range of levels at this number of
+ * bits */
 static const double clipped[9] = {0,         1.0 / 32,  1.0 / 32,   1.0 / 32,  1.0 / 32,
                                   1.0 / 128, 1.0 / 512, 1.0 / 2048, 1.0 / 8192};
 

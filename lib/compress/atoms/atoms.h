@@ -138,7 +138,8 @@ Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Bu
 /* Reads a set of atom indices below n. If the bytes do not code a set, sets in->bad and returns OK. */
 Status atom_side_get(const Call *c, Reader *in, size_t n, Places *set);
 
-/* Refuses a payload (ERR_CORRUPT) in which an index below n is in both sets. */
+/* Refuses a payload (ERR_CORRUPT) in which an index below n is in both sets, that of the heavy (p = 1) and that of
+ * the light (p < 1) atoms. */
 Status atom_sides_apart(const Call *c, const Places *heavy, const Places *light, size_t n);
 
 #endif

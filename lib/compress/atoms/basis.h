@@ -49,7 +49,7 @@ Status basis_curve(const Call *c, const float *x, CurvePoint *point, size_t *cou
 
 #define BASIS_HOOKS                                                                                          \
     .bound = basis_bound, .encode = basis_encode, .decode = basis_decode, .variance = basis_variance
-#define BASIS_CURVE .moments = basis_moments, .curve = basis_curve /* for codecs with BASIS_KEYS */
+#define BASIS_CURVE .moments = basis_moments, .curve = basis_curve /* hooks for codecs with BASIS_KEYS */
 
 /* ---- functions for codecs that use a basis but write another payload ---- */
 

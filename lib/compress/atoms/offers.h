@@ -1,14 +1,15 @@
 /* offers.h -- divides one bit budget between the curves of many tensors, for the least total variance.
  *
- * min sum_j V_j  subject to  sum_j bits_j = B: every tensor moves along its curve until one more bit would save less
- * than mu of variance, with the same multiplier mu for all tensors. At level tau the variance is V = tau T1 - T2 (T1,
- * T2: sums of |lambda| and lambda^2 over the light atoms), so dV / dtau = T1, and dbits / dtau = -c T1 / tau^2, where
- * c is the bits of one more expected atom. Hence tau_j = sqrt(mu c_j), and an atom is kept with p = min(1, |lambda| /
- * (sqrt(c_j) t)), t = sqrt(mu). c_j is the slope of bits over expected atoms at that level, not the mean bits of an
- * atom, which would include the heavy atoms' floats.
+ * min sum_j V_j  subject to  sum_j bits_j = B: every tensor moves along its curve until one more bit would save
+ * less than mu of variance, with the same multiplier mu for all tensors. At level tau the variance is V = tau T1 -
+ * T2 (T1, T2: sums of |lambda| and lambda^2 over the light atoms, those with p < 1), so dV / dtau = T1, and dbits
+ * / dtau = -c T1 / tau^2, where c is the bits of one more expected atom. Hence tau_j = sqrt(mu c_j), and an atom
+ * is kept with p = min(1, |lambda| / (sqrt(c_j) t)), t = sqrt(mu). c_j is the slope of bits over expected atoms at
+ * that level, not the mean bits of an atom, which would include the floats of the heavy atoms (p = 1).
  *
- * Curves need not be convex (where raw floats are shorter than atoms, or where another codec's curve crosses), so mu
- * is searched on their lower convex hulls. The variance on the hulls is a lower bound for every choice of levels. */
+ * Curves need not be convex (where raw floats are shorter than atoms, or where another codec's curve crosses), so
+ * mu is searched on their lower convex hulls. The variance on the hulls is a lower bound for every choice of
+ * levels. */
 #ifndef ATOMO_OFFERS_H
 #define ATOMO_OFFERS_H
 
