@@ -52,8 +52,8 @@ complain() {
 whole() {
     case $1 in
     *.h5) atomo-bench inspect "$1" >/dev/null 2>&1 ;;
-    *.svg) tail -n 1 "$1" | grep -q '</svg>' ;;
-    *.html) tail -n 1 "$1" | grep -q '</html>' ;;
+    *.svg) tail -c 64 "$1" | grep -q '</svg>' ;;
+    *.html) tail -c 64 "$1" | grep -q '</html>' ;;
     *.csv) [ "$(tail -c 1 "$1" | od -An -c | tr -d ' ')" = '\n' ] ;;
     *) false ;;
     esac
