@@ -27,8 +27,8 @@ void confine_seconds(uint64_t seconds); /* limits processor time from now on */
 void confine_files(unsigned more);      /* from now on at most `more` further files can be open at once */
 
 /* From now on all system calls fail with EPERM except those needed to read open files, to use memory and to exchange
- * messages; with `opens`, files can still be opened for reading. A second call without `opens` forbids this, too. False
- * when the system has no filters of system calls. */
+ * messages; with `opens`, files can still be opened for reading. A second call without `opens` forbids opening, too.
+ * False when the system has no filters of system calls. */
 bool confine_calls(bool opens);
 bool confine_can_filter(void); /* true when confine_calls works here; may be called in any process */
 

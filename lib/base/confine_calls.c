@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Reading what is open, memory, waiting, time, and the end of the process. */
+/* Calls that are always allowed: to read open files, use memory, wait, get the time, and end the process. */
 static const int always[] = {
     SCMP_SYS(read),          SCMP_SYS(pread64),      SCMP_SYS(lseek),          SCMP_SYS(fstat),
     SCMP_SYS(newfstatat),    SCMP_SYS(close),        SCMP_SYS(recvfrom),       SCMP_SYS(sendto),
@@ -17,7 +17,7 @@ static const int always[] = {
     SCMP_SYS(getrandom),     SCMP_SYS(exit),         SCMP_SYS(exit_group),     SCMP_SYS(restart_syscall),
 };
 
-/* Finding a file, beside opening it. */
+/* Calls that opening a file needs, besides open itself. */
 static const int for_opening[] = {
     SCMP_SYS(stat),     SCMP_SYS(lstat),      SCMP_SYS(access), SCMP_SYS(faccessat),
     SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(getcwd), SCMP_SYS(flock),
@@ -31,7 +31,7 @@ static bool allow(scmp_filter_ctx filter, const int *call, size_t count)
     return !failed;
 }
 
-/* Memory that is not executed, and signals to this process alone (abort sends one). */
+/* Allows memory that is not executed, and signals to this process alone (abort sends one). */
 static bool allow_checked(scmp_filter_ctx filter)
 {
     const struct scmp_arg_cmp plain = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
@@ -41,7 +41,7 @@ static bool allow_checked(scmp_filter_ctx filter)
            !seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, own);
 }
 
-/* Files are opened for reading, and none is created. */
+/* Allows opening files for reading, without creating any, and a second filter. */
 static bool allow_opening(scmp_filter_ctx filter)
 {
     enum { WRITES = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC };
@@ -50,7 +50,7 @@ static bool allow_opening(scmp_filter_ctx filter)
     return allow(filter, for_opening, countof(for_opening)) &&
            !seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1, reads_at) &&
            !seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(open), 1, reads) &&
-           /* the second filter */
+           /* calls that a second filter needs */
            !seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 0) &&
            !seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(seccomp), 0);
 }

@@ -51,7 +51,7 @@ uint64_t rng_hash(const char *name)
 Rng rng_below(const Rng *rng, uint64_t index)
 {
     Rng below = *rng;
-    below.state[0] ^= 0x62656c6fu; /* "belo": makes these states differ from those of rng_key */
+    below.state[0] ^= 0x62656c6fu; /* makes the states of parts differ from those of rng_key */
     absorb(below.state, index);
     return below;
 }

@@ -28,7 +28,7 @@ typedef struct {
     bool raw;             /* true: fewer than min_elements elements, so sent with the codec `none` */
     bool joined;          /* true: a kind or a whole gradient; false: one tensor */
     Shape shape;          /* the tensor's shape; when joined, a vector of all elements */
-    const size_t *member; /* indices into the dump, in file order */
+    const size_t *member; /* indices of the member tensors in the dump, in file order */
     size_t members;
 } Vector;
 

@@ -129,7 +129,7 @@ static ssize_t read_at(int fd, void *to, size_t size, uint64_t at)
     return (ssize_t)got;
 }
 
-/* Looks for the eight bytes that every HDF5 file has at offset 0, 512, 1024, 2048, ..., to give a clearer message than
+/* Looks for the eight bytes that every HDF5 file has at offset 0, 512, 1024, ..., to give a clearer message than
  * the library's. */
 static Status check_signature(int fd, uint64_t size, const char *path, Error *err)
 {

@@ -10,8 +10,8 @@
  * each payload and adds the estimates. */
 typedef struct {
     double n;      /* elements */
-    double encode; /* seconds of one worker */
-    double decode; /* seconds for the merged payload; if payloads do not merge, for one payload */
+    double encode; /* seconds that one worker takes to encode */
+    double decode; /* seconds to decode the merged payload; if payloads do not merge, one payload */
     double merge;  /* seconds to merge P payloads, or to add P estimates */
     double bytes;  /* bytes of a worker's payloads of all rounds */
     double merged; /* bytes of the merged payloads of all rounds; unused if payloads do not merge */

@@ -170,7 +170,7 @@ static void unfold_strip(const Strip *s)
         v[0] = p->from[(s->line + l) * p->pitch] * (float)sqrt(1 / (double)n);
         v[1] = 0;
         if (n % 2 == 0)
-            v[n + 1] = 0; /* the middle coefficient is real up to rounding */
+            v[n + 1] = 0; /* imaginary part of the middle Fourier coefficient, which is 0 up to rounding */
     }
 }
 

@@ -26,7 +26,7 @@ enum {
     FEW = 48,        /* the most keys for which insertion sort is fastest */
 };
 
-/* ---- distribution by the top digit ---- */
+/* ---- distributing the keys to buckets by their top 11 bits ---- */
 
 typedef struct {
     const float *x;

@@ -230,8 +230,7 @@ LOOP(void, error_sums,
       double *largest))
 /* One step of Welford's recurrence for the error d = y - x of repeat `count` (from 1). Stores for each element half
  * of the mean error, and the square root of m2, the sum of squared deviations from the mean: halves and roots are in
- * float32's range if d is. Writes the sums S_... of this step, from
- * values that are not yet rounded to float32. */
+ * float32's range if d is. Writes the sums S_... of this step, from values not yet rounded to float32. */
 LOOP(void, spread_add,
      (const float *x, const float *y, size_t n, double count, float *half, float *root, double sum[S_STEPS]))
 /* Writes the remaining sums S_..., those from S_STEPS on; called after the last spread_add. */

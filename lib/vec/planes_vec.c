@@ -97,8 +97,7 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
 
 #endif
 
-/* ---- groups of 64 codes; `width` is a constant in each case of a switch, so that the loops over planes unroll
- * ---- */
+/* ---- any number of groups; `width` is constant in each case of a switch, so that loops over planes unroll ---- */
 
 enum { GROUP = 64 };
 

@@ -28,8 +28,8 @@ typedef struct {
     int bits;
 } Quantiser;
 
-/* Returns the constants of rounding for this norm and s levels above 0. The norm is finite, > 0 and rounded to float32
- * as in the payload; 1 <= s <= LEVELS_MAX. */
+/* Returns the constants of rounding for this norm and s levels above 0. The norm is finite, > 0 and rounded to
+ * float32 as in the payload; 1 <= s <= LEVELS_MAX. */
 static inline Quantiser quantiser_make(float norm, uint32_t s)
 {
     const int bits = level_bits(s), fraction = 31 - bits;

@@ -25,7 +25,7 @@ enum {
     ROW = 16,
     PARTS = ROW / LANES
 }; /* floats in a vector, in a row; vectors in a row */
-/* DLANES: doubles in a vector; DPARTS: vectors of doubles in a row */
+/* DLANES: doubles in a vector; DPARTS: vectors of doubles that hold a row (16 elements) */
 enum { DLANES = VEC_BYTES / 8, DPARTS = ROW / DLANES };
 
 typedef float VecF __attribute__((vector_size(VEC_BYTES)));
