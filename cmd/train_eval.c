@@ -138,7 +138,8 @@ static Status follow(Eval *e)
     bool said = false;
     for (size_t found; !cli_stopped(); wait_a_little()) {
         const bool at_work =
-            step_folder_is_locked(e->dir); /* asks before testing, so that the last checkpoint is tested */
+            /* asked before the test, so that the last checkpoint of a run that ends meanwhile is tested */
+            step_folder_is_locked(e->dir);
         TRY(test_new(e, &found));
         if (!at_work && e->last != SIZE_MAX)
             break;

@@ -253,7 +253,7 @@ static Status take_plans(Engine *e, const Vector *v, const void *const **record)
 static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *pool)
 {
     tally_append(&pool->tally, tally);
-    /* right if this vector is the only one of its step; else run_cell replaces the distance */
+    /* the Wasserstein distance is right if this vector is the only one of its step; else run_cell replaces it */
     pool->tally.wasserstein = tally->wasserstein;
     pool->vectors++;
     if (!e->b.pool_x)

@@ -185,8 +185,8 @@ static void note_sizes(Merger *m, Tally *tally)
     }
 }
 
-/* Measures repeat 0. The sort overwrites y, so the estimate is copied to g first. It also overwrites `work`, which
- * the repeats' deviations use only afterwards. */
+/* Measures repeat 0. Sorting (for the Wasserstein distance) overwrites y, so the estimate is copied to g first. It
+ * also overwrites `work`, which the repeats' deviations use only afterwards. */
 static Status measure_first(Merger *m, const MeasuredVector *s, Tally *tally)
 {
     const Buffers *b = m->b;

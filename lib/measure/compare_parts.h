@@ -18,7 +18,7 @@ typedef struct {
 
 typedef struct {
     Cell *cell;            /* all cells (one for each step and worker), in output order */
-    size_t cells, largest; /* number of cells; number of elements of the largest cell */
+    size_t cells, largest; /* number of cells (one step and worker each); number of elements of the largest */
     /* indices into `cell` in the order in which codecs run: by worker, then step */
     size_t *order;
     double *above; /* for each vector: 95th percentile of |g| */

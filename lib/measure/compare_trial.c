@@ -247,7 +247,7 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)
 {
     const size_t n = c->vectors->largest;
-    /* x and y hold the only vector, so no pool of several vectors is needed */
+    /* a single vector is measured in x and y; only several vectors need memory in which they are joined */
     const size_t held = c->vectors->count == 1   ? 0
                         : l->reach == LEVEL_RUN  ? c->vectors->elements
                         : l->reach == LEVEL_CELL ? l->largest

@@ -46,7 +46,7 @@ typedef struct {
     double known; /* variance of the result in closed form; 0: unknown */
 } Along;
 
-/* Returns the ratio of the codec's closed-form variance to the measured variance; 1 if it is smaller or unknown. */
+/* Returns the codec's closed-form variance divided by the measured variance; 1 if this is below 1 or unknown. */
 static double unseen(const Tally *t)
 {
     const double measured = t->spread[S_M2] / (double)(t->repeats - 1);

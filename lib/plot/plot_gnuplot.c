@@ -162,7 +162,7 @@ static int spawn(const Room *room, char *const *arguments, char **environment, p
         failed = posix_spawn_file_actions_adddup2(&to_do, 1, 2);
     if (!failed && room->lease >= 0)
         failed =
-            /* this end of the pipe stays open in gnuplot */
+            /* gnuplot keeps this end of the pipe open, so that the guardian process waits for it */
             posix_spawn_file_actions_adddup2(&to_do, room->lease, room->lease);
     if (!failed)
         failed = posix_spawnp(child, "gnuplot", &to_do, NULL, arguments, environment);

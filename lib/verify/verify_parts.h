@@ -42,8 +42,8 @@ const char *theory_winner(double ratio);
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch);
 double level_bisected(const double *lambda, size_t n, double budget, Arena *scratch);
 double level_selected(const double *lambda, size_t n, double budget, Arena *scratch);
-/* Returns the level of Wangni et al.'s dual problem: the smallest sum p with a second moment of at most (1 + eps)
- * |lambda|^2. */
+/* Returns the water level of Wangni et al.'s dual problem: to minimise sum p with a second moment of at most (1 +
+ * eps) |lambda|^2. */
 double level_gspar(const double *lambda, size_t n, double eps);
 /* Returns the minimum of sum lambda^2 / p over 0 < p <= 1 with sum p = budget, by projected descent. */
 double least_by_descent(const double *lambda, size_t n, double budget); /* requires n <= 64, budget < n */

@@ -77,8 +77,8 @@ static size_t draws_for(double gain_variance)
     return (size_t)fmin(draws_wanted(gain_variance), DRAWS_MOST);
 }
 
-/* Returns the smallest bias that DRAWS_MOST draws detect: 1 %, or if they are too few, as much more as the
- * standard error is larger (the limit grows with the bias). NaN when they detect no bias. */
+/* Returns the smallest bias that DRAWS_MOST draws detect: 1 %, or more if 1 % needs more draws. NaN when they
+ * detect no bias. The denominator is there because the test's limit grows with the bias. */
 static double bias_seen(double gain_variance)
 {
     const double f = sqrt(draws_wanted(gain_variance) / DRAWS_MOST);

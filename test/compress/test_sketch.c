@@ -262,7 +262,7 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
 {
     (void)state;
     enum { N = 20000, HEAVY = 12 };
-    /* 5000 elements are selected as bits, 12 as a list of indices */
+    /* the selection is kept as a bit per element for 5000 elements, as a list of indices for 12 */
     static const size_t ks[] = {HEAVY, 5000};
     for (size_t k = 0; k < countof(ks); k++) {
         char spec[64];

@@ -177,11 +177,12 @@ static void a_misleading_sample_changes_nothing(void **state)
             for (size_t k = 0; k < stride; k++) {
                 const bool seen = k == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &x[i * stride + k];
-                /* the guessed level is far too high */
+                /* the level guessed from the sample is far too high */
                 *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f)
                                : how == 1 ? (seen ? 1e-3f : 100)        /* far too low */
                                : how == 2 ? (seen ? 0 : 1)              /* all sampled elements are zero */
-                               : how == 3 ? 1 + 1e-3f * (float)(i % 64) /* all elements are in the range */
+                               /* the range suggested by the sample has all elements */
+                               : how == 3 ? 1 + 1e-3f * (float)(i % 64)
                                : how == 4 ? (i % 5000 || k ? 1e-6f * (float)(1 + k) : 1e7f)
                                           : (float)(1 + i % 1000) * 1e-3f,
                                *v);

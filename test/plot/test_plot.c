@@ -91,7 +91,7 @@ static const struct {
     {"NaN", "NaN", "NaN"},
 };
 
-/* Returns a sample with up to eight of the names: a figure names at most eight tensors. */
+/* Returns a sample with up to eight names from names[from] on, because a figure names at most eight tensors. */
 static const char *named_data(size_t sample, size_t from)
 {
     TextBuf out = {.arena = a};

@@ -373,7 +373,7 @@ static void an_abandoned_report_leaves_nothing(void **state)
     spec.path = path_of("x.txt");
     check_ok(report_open(&r, &spec, a, &err), &err);
     check_ok(report_row(r, rows(), true, &err), &err);
-    /* a file without a name, or with a temporary name */
+    /* there is at most a file without a name or with a temporary name */
     check(files_in(folder, false) <= 1 && access(spec.path, F_OK));
     report_abandon(r);
     report_abandon(NULL);

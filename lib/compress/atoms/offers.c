@@ -135,7 +135,7 @@ typedef struct {
 
 static Multiplier find_multiplier(const Market *m, double bits)
 {
-    /* base-2 logarithms: enough for variances from 2^-300 to 2^300 and up to 2^70 bits */
+    /* bounds of log2 mu: enough for variances from 2^-300 to 2^300 and up to 2^70 bits */
     double low = -1000, high = 1000;
     for (int i = 0; i < 100; i++) {
         const double mid = (low + high) / 2;

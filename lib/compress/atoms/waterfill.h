@@ -11,7 +11,7 @@
 #include "base/arena.h"
 
 typedef struct {
-    double tau;   /* 0: every non-zero entry is kept; zeros never are */
+    double tau;   /* the water level; 0: every non-zero entry is kept; zeros never are */
     size_t heavy; /* number of entries above the level */
     double tail;  /* sum of |lambda| over the entries that are not above the level */
 } Level;
