@@ -13,6 +13,7 @@ static const Subcommand commands[] = {
     {"inspect", bench_inspect, "describe the tensors of a dump: norms, zeros, singular values"},
     {"encode", bench_encode, "write the payloads of a dump to a file"},
     {"decode", bench_decode, "decode a file of payloads to a dump"},
+    {"convert", bench_convert, "write a dump anew as HDF5, safetensors or .npz"},
     {"verify", bench_verify, "check the statements of the ATOMO paper on a dump"},
     {"synth", bench_synth, "write a synthetic gradient dump with a known distribution"},
     {"plot", bench_plot, "draw a figure from results"},

@@ -6,6 +6,7 @@
 #include "app/cli.h"
 
 int bench_compare(int argc, char **argv);
+int bench_convert(int argc, char **argv);
 int bench_cost(int argc, char **argv);
 int bench_decode(int argc, char **argv);
 int bench_doctor(int argc, char **argv);

@@ -5,7 +5,7 @@
 #ifndef ATOMO_JSON_H
 #define ATOMO_JSON_H
 
-#include "base/arena.h"
+#include "base/text.h"
 
 typedef enum { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_ARRAY, JSON_OBJECT } JsonType;
 
@@ -37,5 +37,8 @@ Status json_read_rows(const Json **out, const JsonRows *rows, char *data, size_t
 
 /* Returns the member `name`; NULL when there is none, or when `object` is NULL or not an object. */
 const Json *json_member(const Json *object, const char *name);
+
+/* Appends a text in quotes, with escapes; bytes that are not UTF-8 become U+FFFD. */
+void json_put_text(TextBuf *out, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
-/* tensor_hdf5.c -- reads dumps, in the program's own process: starts a reader process, which lists the file and
- * delivers floats.
+/* tensor_hdf5.c -- reads dumps of every kind of file, in the program's own process: starts a reader process, which
+ * lists the file and delivers floats.
  *
  * Contiguous little-endian float32 data are read from the file here, at the offset that the reader gives; this is
  * safe, as any bytes are floats. All other tensors are unpacked by the reader into shared memory, which this process
@@ -26,6 +26,7 @@ enum {
 
 struct Dump {
     const char *file;
+    FileKind kind;
     Listing listing;
     pid_t reader;           /* 0: not running */
     int socket, memory, fd; /* fd: the file itself */
@@ -59,18 +60,17 @@ static Status reader_lost(Dump *d, Loss loss, int cause, Error *err)
     while (waitpid(d->reader, &state, 0) < 0 && errno == EINTR)
         ;
     d->reader = 0;
+    const char *reader = d->kind == FILE_HDF5 ? "the HDF5 library" : "the reader process";
     if (loss == READER_UNHEARD)
         FAIL(err, ERR_IO, "%s: no answer from the reader process: %s", d->file, strerror(cause));
     else if (loss == READER_SLOW || (WIFSIGNALED(state) && WTERMSIG(state) == SIGXCPU))
-        FAIL(err, ERR_CORRUPT, "%s: the HDF5 library took too long over this file", d->file);
+        FAIL(err, ERR_CORRUPT, "%s: %s took too long over this file", d->file, reader);
     else if (WIFEXITED(state) && WEXITSTATUS(state) == CONFINE_NO_FILES)
         FAIL(err, ERR_IO, "%s: no reader process: %s", d->file, strerror(EMFILE));
     else if (WIFSIGNALED(state))
-        FAIL(err, ERR_CORRUPT, "%s: the HDF5 library failed on this file (signal %d)", d->file,
-             WTERMSIG(state));
+        FAIL(err, ERR_CORRUPT, "%s: %s failed on this file (signal %d)", d->file, reader, WTERMSIG(state));
     else
-        FAIL(err, ERR_CORRUPT, "%s: the HDF5 library failed on this file (exit %d)", d->file,
-             WEXITSTATUS(state));
+        FAIL(err, ERR_CORRUPT, "%s: %s failed on this file (exit %d)", d->file, reader, WEXITSTATUS(state));
     d->death = *err;
     return err->status;
 }
@@ -114,39 +114,22 @@ static Status receive(Dump *d, double patience, Bytes *message, Error *err)
 
 /* ---- opening ---- */
 
-/* Reads up to `size` bytes at an offset; returns their number, fewer at the end of the file, or -1. */
-static ssize_t read_at(int fd, void *to, size_t size, uint64_t at)
+/* Tells the file's kind by its first bytes, and refuses files that no reader can read. */
+static Status check_kind(int fd, uint64_t size, FileKind *kind, const char *path, Error *err)
 {
-    size_t got = 0;
-    while (got < size) {
-        const ssize_t part = pread(fd, (char *)to + got, size - got, (off_t)(at + got));
-        if (part < 0 && errno != EINTR)
-            return -1;
-        if (part == 0)
-            break;
-        got += part > 0 ? (size_t)part : 0;
+    if (file_kind(fd, size, kind, err) != OK)
+        return error_at(err, "%s", path);
+    if (*kind == FILE_PICKLE) {
+        refuse_pickle(path, err);
+        return error_at(err, "%s", path);
     }
-    return (ssize_t)got;
+    return *kind == FILE_UNKNOWN
+               ? FAIL(err, ERR_CORRUPT, "%s: not an HDF5, safetensors, .npz or .npy file", path)
+               : OK;
 }
 
-/* Looks for the eight bytes that every HDF5 file has at offset 0, 512, 1024, ..., to give a clearer message than
- * the library's. */
-static Status check_signature(int fd, uint64_t size, const char *path, Error *err)
-{
-    static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    uint8_t found[8];
-    for (uint64_t at = 0; at + sizeof found <= size; at = at ? 2 * at : 512) {
-        const ssize_t got = read_at(fd, found, sizeof found, at);
-        if (got < 0)
-            return FAIL(err, ERR_IO, "%s: cannot be read: %s", path, strerror(errno));
-        if (got == sizeof found && !memcmp(found, signature, sizeof found))
-            return OK;
-    }
-    return FAIL(err, ERR_CORRUPT, "%s: not an HDF5 file", path);
-}
-
-/* Opens the file and checks its signature. */
-static Status open_file(const char *path, int *opened, uint64_t *size, Error *err)
+/* Opens the file and tells its kind. */
+static Status open_file(const char *path, int *opened, FileKind *kind, uint64_t *size, Error *err)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
@@ -159,10 +142,10 @@ static Status open_file(const char *path, int *opened, uint64_t *size, Error *er
     *size = (uint64_t)info.st_size;
     Status status = OK;
     if (!S_ISREG(info.st_mode))
-        status = FAIL(err, ERR_IO, "%s: %s, want an HDF5 file", path,
+        status = FAIL(err, ERR_IO, "%s: %s, want a file of gradients", path,
                       S_ISDIR(info.st_mode) ? "a directory" : "not a regular file");
     else
-        status = check_signature(fd, *size, path, err);
+        status = check_kind(fd, *size, kind, path, err);
     if (status == OK)
         *opened = fd;
     else
@@ -182,7 +165,7 @@ static Status start_reader(Dump *d, Error *err)
     d->used = confine_space();
     d->reader = fork();
     if (d->reader == 0)
-        reader_run(ends[1], d->memory, d->file, d->listing.file_size);
+        reader_run(ends[1], d->memory, d->file, d->kind, d->listing.file_size);
     close(ends[1]);
     if (d->reader > 0)
         return OK;
@@ -201,7 +184,7 @@ static Status list(Dump *d, Error *err)
     if (d->listing.tensors == 0) {
         FAIL(err, ERR_CORRUPT, "%s: holds no float datasets (%zu of other types)", d->file,
              d->listing.skipped);
-        return error_hint(err, "h5ls -r FILE shows what it holds");
+        return d->kind == FILE_HDF5 ? error_hint(err, "h5ls -r FILE shows what it holds") : err->status;
     }
     return listing_finish(&d->listing, err);
 }
@@ -212,7 +195,7 @@ Status dump_open(Dump **out, const char *path, Arena *a, Error *err)
     int fd = -1;
     Dump *d = NEW_ZERO(a, Dump, 1);
     TRY(arena_check(d && (d->file = text_copy(a, path)) && (d->inbox = NEW(a, uint8_t, INBOX)), a, err));
-    TRY(open_file(path, &fd, &size, err));
+    TRY(open_file(path, &fd, &d->kind, &size, err));
     d->socket = d->memory = -1;
     d->fd = fd;
     d->listing = (Listing){.arena = a, .file_size = size};

@@ -6,6 +6,7 @@
 #define H5_USE_110_API
 #include <hdf5.h>
 
+#include "dump/array_file.h"
 #include "dump/tensor_stream.h"
 
 enum { HDF5_REASON = 256 };
@@ -28,6 +29,8 @@ typedef struct {
     int socket;
     const char *file; /* its path */
     uint64_t file_size;
+    FileKind kind;
+    ArrayFile arrays;    /* not for HDF5 */
     bool has_user_block; /* true: HDF5's addresses do not count from the file's first byte */
     hid_t id;
     Arena *arena;
@@ -55,11 +58,8 @@ Status dataset_check(hid_t dataset, uint64_t file_size, Content *content, Shape 
  * when the dataset has no data. */
 uint64_t dataset_plain_at(hid_t dataset);
 
-/* Writes the size of message `b` into its first 4 bytes, which the caller has left free, and sends the message. */
-Status message_send(int socket, Buf *b, Error *err);
-
 /* Runs the reader process; never returns. `socket` and `memory` (shared memory) are the reader's only connections to
  * the parent process. */
-_Noreturn void reader_run(int socket, int memory, const char *file, uint64_t file_size);
+_Noreturn void reader_run(int socket, int memory, const char *file, FileKind kind, uint64_t file_size);
 
 #endif

@@ -1,11 +1,14 @@
-/* tensor_hdf5_read.c -- the reader process, the only one in which the HDF5 library opens existing files.
+/* tensor_hdf5_read.c -- the reader process, the only one in which the HDF5 library opens existing files. It also parses
+ * the other kinds of files (array_file.h).
  *
  * The process can open no other files, and its memory and processor time are limited, so that a damaged or hostile
  * file can harm nothing but this process. */
 #include "base/confine.h"
+#include "dump/array_send.h"
 #include "dump/tensor_hdf5.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -77,7 +80,7 @@ static hsize_t user_block(hid_t file)
     return size;
 }
 
-static Status open_file(Source *s, Error *err)
+static Status open_hdf5(Source *s, Error *err)
 {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);
@@ -96,6 +99,31 @@ static Status open_file(Source *s, Error *err)
     if (strstr(reason, "already open for write"))
         error_hint(err, "its writer may have died: h5clear -s FILE clears the mark");
     return err->status;
+}
+
+static Status list_hdf5(Source *s, Error *err)
+{
+    TRY(open_hdf5(s, err));
+    return walk_file(s, err);
+}
+
+/* Lists a file of arrays, and sends the list. */
+static Status list_arrays(Source *s, Error *err)
+{
+    const int fd = open(s->file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return FAIL(err, ERR_IO, "cannot be opened: %s", strerror(errno));
+    confine_calls(false);
+    s->arrays = (ArrayFile){.fd = fd, .file = s->file, .size = s->file_size, .arena = s->arena};
+    TRY(arrays_list(&s->arrays, s->kind, err));
+    s->found = NEW(s->arena, Found, s->arrays.count);
+    if (!s->found)
+        return arena_fail(s->arena, err);
+    for (; s->count < s->arrays.count; s->count++) {
+        const Array *a = &s->arrays.array[s->count];
+        s->found[s->count] = (Found){.path = a->path, .n = a->shape.n};
+    }
+    return arrays_send(s->socket, &s->arrays, err);
 }
 
 static bool take_request(uint8_t request[REQUEST_SIZE])
@@ -121,12 +149,13 @@ static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float 
     }
     if (i >= s->count || s->found[i].n > *room / sizeof **x)
         return FAIL(err, ERR_CORRUPT, "a request for what is not there");
-    return read_tensor(s, &s->found[i], *x, err);
+    return s->kind == FILE_HDF5 ? read_tensor(s, &s->found[i], *x, err) : array_read(&s->arrays, i, *x, err);
 }
 
-_Noreturn void reader_run(int socket, int memory, const char *file, uint64_t file_size)
+_Noreturn void reader_run(int socket, int memory, const char *file, FileKind kind, uint64_t file_size)
 {
-    Source s = {.socket = SOCKET_FD, .file = file, .file_size = file_size, .arena = arena_open(0)};
+    Source s = {
+        .socket = SOCKET_FD, .file = file, .file_size = file_size, .kind = kind, .arena = arena_open(0)};
     Error err = {0};
     float *x = NULL;
     size_t room = 0;
@@ -138,7 +167,7 @@ _Noreturn void reader_run(int socket, int memory, const char *file, uint64_t fil
     confine_seconds(8 + file_size / (16 * MIB));
     confine_files(1);
     confine_calls(true);
-    if (open_file(&s, &err) != OK || walk_file(&s, &err) != OK) {
+    if ((kind == FILE_HDF5 ? list_hdf5 : list_arrays)(&s, &err) != OK) {
         send_error(SOCKET_FD, &err);
         _exit(1);
     }

@@ -4,9 +4,6 @@
  * target is listed under the name of its hard link. Links to other files are refused. */
 #include "dump/tensor_hdf5.h"
 
-#include <errno.h>
-#include <sys/socket.h>
-
 enum { SHARED_MAX = 4096 }; /* the most groups that have more than one name */
 
 typedef struct {
@@ -29,18 +26,6 @@ static Buf *message_begin(Walk *w, char type)
     w->message.size = 4;
     buf_u8(&w->message, (uint8_t)type);
     return &w->message;
-}
-
-Status message_send(int socket, Buf *b, Error *err)
-{
-    store_u32(b->data, (uint32_t)(b->size - 4));
-    for (size_t sent = 0; sent < b->size;) {
-        const ssize_t part = send(socket, b->data + sent, b->size - sent, MSG_NOSIGNAL);
-        if (part < 0 && errno != EINTR)
-            return FAIL(err, ERR_IO, "the parent process is gone");
-        sent += part > 0 ? (size_t)part : 0;
-    }
-    return OK;
 }
 
 static Status remember(Walk *w, Found found)

@@ -64,12 +64,26 @@ static bool close_file(DumpWriter *w)
     return closed;
 }
 
+/* Refuses names that would pass HDF5 off as another kind of file. */
+static Status check_ending(const char *path, Error *err)
+{
+    static const char *const others[] = {".npz", ".npy", ".safetensors", ".pt", ".pth"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < countof(others); i++)
+        if (!strcmp(dot, others[i])) {
+            FAIL(err, ERR_USAGE, "%s: a dump is written as HDF5; want a name that ends in .h5", path);
+            return error_hint(err, "atomo-bench convert FILE.h5 OUT.npz (or .safetensors) writes it anew");
+        }
+    return OK;
+}
+
 static Status open_writer(DumpWriter *w, const char *path, Error *err)
 {
     /* H5dont_atexit is called before the library starts: after a failed close on a full disk, the library's clean-up
      * at exit would use freed memory. */
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    TRY(check_ending(path, err));
     TRY(outfile_open_named(&w->out, path, w->arena, err));
     if (!w->out.temporary)
         return FAIL(err, ERR_USAGE, "%s: not a regular file, which HDF5 needs", path);

@@ -1,6 +1,6 @@
 /* tensor_stream.h -- the messages that the reader process sends about a dump, and the functions that check them.
  *
- * The reader runs the HDF5 library on an untrusted file, so its messages may contain anything:
+ * The reader runs the HDF5 library, or a parser, on an untrusted file, so its messages may contain anything:
  *
  *     size:u32  type:u8  body                 size counts type and body; all fields little-endian
  *
@@ -74,6 +74,9 @@ Status listing_finish(Listing *l, Error *err);
 
 /* Returns the error in an 'E' message; ERR_CORRUPT when the message is not valid. */
 Status message_error(Bytes message, Error *err);
+
+/* Writes the size of message `b` into its first 4 bytes, which the caller has left free, and sends the message. */
+Status message_send(int socket, Buf *b, Error *err);
 
 /* Returns the attributes of the group at `path`, after listing_finish; NULL: no such group. */
 const AttrList *listing_attrs(const Listing *l, const char *path);

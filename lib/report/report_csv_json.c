@@ -9,6 +9,7 @@
 #include "report/report_writer.h"
 
 #include "base/csv.h"
+#include "base/json.h"
 
 #include <math.h>
 #include <string.h>
@@ -99,26 +100,6 @@ const ReportWriter report_csv = {csv_begin, csv_row, csv_end};
 
 /* ---- JSON ---- */
 
-static void put_json_text(TextBuf *out, const char *text)
-{
-    static const char special[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
-    text_add(out, "\"");
-    for (const char *s = text; *s;) {
-        const size_t length = text_utf8(s, strnlen(s, 4));
-        const char *escape = strchr(special, *s);
-        if (escape)
-            text_addf(out, "\\%c", letter[escape - special]);
-        else if (length && length < 4 && text_steers(s, length))
-            text_addf(out, "\\u%04x", (unsigned)text_code(s, length));
-        else if (length)
-            text_add_bytes(out, s, length);
-        else
-            text_add(out, "\xef\xbf\xbd");
-        s += length ? length : 1;
-    }
-    text_add(out, "\"");
-}
-
 static void put_json_shape(TextBuf *out, const Shape *shape)
 {
     text_add(out, "[");
@@ -127,14 +108,14 @@ static void put_json_shape(TextBuf *out, const Shape *shape)
     text_add(out, "]");
 }
 
-static const ValueForm json_form = {"null", put_json_text, put_json_shape};
+static const ValueForm json_form = {"null", json_put_text, put_json_shape};
 
 static void put_json_row(TextBuf *out, const Column *columns, size_t count, const Value *values)
 {
     text_add(out, "{");
     for (size_t i = 0; i < count; i++) {
         text_add(out, i ? ", " : "");
-        put_json_text(out, columns[i].name);
+        json_put_text(out, columns[i].name);
         text_add(out, ": ");
         put_value(out, &json_form, &values[i]);
     }
@@ -151,11 +132,11 @@ char *report_json_row(const Column *columns, size_t count, const Value *values, 
 static void json_begin(const Report *r, TextBuf *out)
 {
     text_add(out, "{\"schema\": ");
-    put_json_text(out, r->spec.schema);
+    json_put_text(out, r->spec.schema);
     text_add(out, ",\n\"meta\": {");
     for (size_t i = 0; i < r->spec.facts; i++) {
         text_add(out, i ? ",\n  " : "\n  ");
-        put_json_text(out, r->spec.meta[i].name);
+        json_put_text(out, r->spec.meta[i].name);
         text_add(out, ": ");
         put_value(out, &json_form, &r->spec.meta[i].value);
     }

@@ -2,6 +2,7 @@
 #include "report/report_stored.h"
 
 #include "base/file.h"
+#include "dump/file_kind.h"
 
 #include <math.h>
 #include <string.h>
@@ -126,11 +127,30 @@ static Status parse_json(Stored *out, const char *path, char *text, size_t lengt
     return OK;
 }
 
+/* Refuses files of gradients and names the next step. */
+static Status refuse_gradients(const char *path, Error *err)
+{
+    static const char *const kinds[] = {[FILE_HDF5] = "an HDF5 file",
+                                        [FILE_SAFETENSORS] = "a safetensors file",
+                                        [FILE_NPY] = "a .npy file",
+                                        [FILE_ZIP] = "a zip archive, such as .npz"};
+    const FileKind kind = file_kind_at(path);
+    if (kind == FILE_UNKNOWN)
+        return OK;
+    if (kind == FILE_PICKLE) {
+        refuse_pickle(path, err);
+        return error_at(err, "%s", path);
+    }
+    FAIL(err, ERR_USAGE, "%s: %s, not a result", path, kinds[kind]);
+    return error_hint(err, "atomo-bench compare %.150s -o result.csv makes a result of gradients", path);
+}
+
 Status stored_load(Stored *out, const char *path, Arena *a, Error *err)
 {
     char *text;
     size_t length;
     *out = (Stored){0};
+    TRY(refuse_gradients(path, err));
     if (file_load(&text, &length, path, SIZE_MAX, a, err) != OK)
         return error_at(err, "%s", path);
     const bool json = text[strspn(text, " \t\r\n")] == '{';

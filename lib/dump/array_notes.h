@@ -1,0 +1,22 @@
+/* array_notes.h -- attributes in the metadata of safetensors, which are pairs of texts.
+ *
+ * The pair NAME: VALUE is an attribute of the root; OBJECT@NAME: VALUE is one of the group or array OBJECT, if the file
+ * has it. A VALUE that reads as a number is one: whole ("-12") or real ("0.1", "1e-05", "2.0", "nan", "-inf"). A text
+ * that reads as a number, or begins with a quote, has quotes around it ("\"12\""). */
+#ifndef ATOMO_ARRAY_NOTES_H
+#define ATOMO_ARRAY_NOTES_H
+
+#include "base/json.h"
+#include "dump/array_file.h"
+
+/* Sets f->note from the member __metadata__, an object of texts. f->array is complete. */
+Status notes_from_metadata(ArrayFile *f, const Json *metadata, Error *err);
+
+/* Returns the attributes of an object, as a list in `room` of all notes (f->notes items). */
+AttrList notes_of(const ArrayFile *f, const char *object, Attr *room);
+
+/* Return the key and the value of the pair that holds an attribute; NULL: out of memory. */
+char *note_key(const char *object, const Attr *attr, Arena *a);
+char *note_value(const Attr *attr, Arena *a);
+
+#endif

@@ -1,0 +1,141 @@
+/* array_send.c -- see array_send.h. */
+#include "dump/array_send.h"
+
+#include "dump/array_notes.h"
+
+#include <stdlib.h>
+
+typedef struct {
+    int socket;
+    const ArrayFile *file;
+    Buf message;
+    Attr *room; /* for the attributes of one object */
+    Error *err;
+} Sender;
+
+static Buf *begin(Sender *s, char type)
+{
+    s->message.size = 4;
+    buf_u8(&s->message, (uint8_t)type);
+    return &s->message;
+}
+
+/* Appends the object's attributes. */
+static Status put_notes(Sender *s, const char *object)
+{
+    const AttrList list = notes_of(s->file, object, s->room);
+    if (attrs_bytes(&list) > s->message.cap - s->message.size)
+        return FAIL(s->err, ERR_USAGE, "%.200s: its attributes are beyond %d bytes", *object ? object : "/",
+                    MESSAGE_MAX);
+    put_attrs(&s->message, &list);
+    return OK;
+}
+
+static Status send_group(Sender *s, const char *path)
+{
+    put_text(begin(s, 'G'), path);
+    TRY(put_notes(s, path));
+    return message_send(s->socket, &s->message, s->err);
+}
+
+static Status send_array(Sender *s, const Array *a)
+{
+    Buf *b = begin(s, 'T');
+    put_text(b, a->path);
+    buf_u8(b, (uint8_t)a->shape.rank);
+    for (int i = 0; i < a->shape.rank; i++)
+        buf_u64(b, a->shape.dim[i]);
+    buf_u64(b, array_plain_at(a));
+    TRY(put_notes(s, a->path));
+    return message_send(s->socket, b, s->err);
+}
+
+/* ---- groups ---- */
+
+typedef struct {
+    const char *path;
+    size_t number; /* in order of appearance */
+} Group;
+
+static int compare_paths(const void *left, const void *right)
+{
+    const Group *a = left, *b = right;
+    const int order = strcmp(a->path, b->path);
+    return order ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const Group *a = left, *b = right;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Returns the length of the longest group that both paths are in. */
+static size_t common_group(const char *path, const char *other)
+{
+    size_t length = 0;
+    for (size_t i = 0; path[i] && path[i] == other[i]; i++)
+        if (path[i] == '/')
+            length = i;
+    return length;
+}
+
+/* Lists the groups of each path that the path before is not in; `group` NULL: only counts them. */
+static Status list_groups(const ArrayFile *f, Group *group, size_t *count, Error *err)
+{
+    *count = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        const char *path = f->array[i].path;
+        const size_t known = i ? common_group(path, f->array[i - 1].path) : 0;
+        for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+            if ((size_t)(slash - path) <= known)
+                continue;
+            if (group &&
+                !(group[*count] = (Group){text_slice(f->arena, path, (size_t)(slash - path)), *count}).path)
+                return arena_fail(f->arena, err);
+            ++*count;
+        }
+    }
+    return OK;
+}
+
+/* Sends each group once, in order of first appearance. */
+static Status send_groups(Sender *s)
+{
+    const ArrayFile *f = s->file;
+    size_t count = 0, kept = 0;
+    TRY(list_groups(f, NULL, &count, s->err));
+    Group *group = NEW(f->arena, Group, count);
+    if (!group)
+        return arena_fail(f->arena, s->err);
+    TRY(list_groups(f, group, &count, s->err));
+    if (count)
+        qsort(group, count, sizeof *group, compare_paths);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || strcmp(group[kept - 1].path, group[i].path) != 0)
+            group[kept++] = group[i];
+    if (kept + f->count + f->skipped >= OBJECTS_MAX)
+        return FAIL(s->err, ERR_CORRUPT, "more than %d objects in one file", OBJECTS_MAX);
+    if (kept)
+        qsort(group, kept, sizeof *group, compare_numbers);
+    for (size_t i = 0; i < kept; i++)
+        TRY(send_group(s, group[i].path));
+    return OK;
+}
+
+Status arrays_send(int socket, const ArrayFile *f, Error *err)
+{
+    uint8_t *bytes = NEW(f->arena, uint8_t, 4 + MESSAGE_MAX);
+    Sender s = {.socket = socket, .file = f, .message = {bytes, 0, 4 + MESSAGE_MAX}, .err = err};
+    s.room = NEW(f->arena, Attr, f->notes);
+    if (!bytes || !s.room)
+        return arena_fail(f->arena, err);
+    TRY(send_group(&s, ""));
+    TRY(send_groups(&s));
+    for (size_t i = 0; i < f->count; i++)
+        TRY(send_array(&s, &f->array[i]));
+    for (size_t i = 0; i < f->skipped; i++)
+        TRY(message_send(socket, begin(&s, 'S'), err));
+    buf_u64(begin(&s, 'Z'), f->count);
+    return message_send(socket, &s.message, err);
+}

@@ -1,0 +1,12 @@
+/* array_send.h -- in the reader process: sends the listing of a file of arrays to the parent (tensor_stream.h). */
+#ifndef ATOMO_ARRAY_SEND_H
+#define ATOMO_ARRAY_SEND_H
+
+#include "dump/array_file.h"
+#include "dump/tensor_stream.h"
+
+/* Sends 'G' for the root and for every group that a path names, then 'T' for every array, 'S' for every other one,
+ * and 'Z'. */
+Status arrays_send(int socket, const ArrayFile *f, Error *err);
+
+#endif

@@ -1,0 +1,20 @@
+/* array_write.h -- writes the tensors of an open dump to a file of another kind, all as little-endian float32. */
+#ifndef ATOMO_ARRAY_WRITE_H
+#define ATOMO_ARRAY_WRITE_H
+
+#include "dump/tensor.h"
+
+/* A kind of output. `open` begins the file, `write` adds tensor i, whose elements are x, for i = 0, 1, ... up to
+ * dump_count, and `finish` completes the file if `written` is OK; otherwise it removes the file and returns
+ * `written`. Each returns the first error; after a failed `open` there is nothing to finish. */
+typedef struct {
+    const char *ending; /* of the file's name */
+    Status (*open)(void **out, const Dump *d, const char *path, Arena *a, Error *err);
+    Status (*write)(void *to, size_t i, const float *x, Error *err);
+    Status (*finish)(void *to, Status written, Error *err);
+    bool (*holds)(const Attr *attr); /* true when the file can hold such an attribute */
+} ArrayWriter;
+
+extern const ArrayWriter hdf5_array_writer, npz_array_writer, safetensors_array_writer;
+
+#endif

@@ -1,0 +1,220 @@
+/* array_write_npz.c -- an ArrayWriter of .npz: a zip archive of stored .npy members (laid out in zip.c and npy.c), dated
+ * 1 January 1980, so that equal dumps give equal bytes. */
+#include "base/bytes.h"
+#include "base/outfile.h"
+#include "dump/array_write.h"
+#include "dump/extent.h"
+
+enum {
+    NPY = 64, /* the header's bytes are a multiple of this */
+    FIXED_MOST = 128,
+    VERSION = 20,
+    VERSION64 = 45,
+    UTF8_NAMES = 1 << 11,
+    DATE = (0 << 9) | (1 << 5) | 1,
+    ALL_ONES = 0xffff,
+};
+
+typedef struct {
+    uint64_t header; /* file offset of the member's header */
+    uint64_t size;
+    uint32_t sum;
+} Member;
+
+typedef struct {
+    const Dump *dump;
+    OutFile out;
+    uint64_t at; /* bytes written */
+    Member *member;
+    Arena *arena;
+} NpzWriter;
+
+static void put(NpzWriter *w, const void *data, size_t size)
+{
+    outfile_bytes(&w->out, data, size);
+    w->at += size;
+}
+
+static uint32_t narrow(uint64_t v)
+{
+    return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
+}
+
+/* ---- members ---- */
+
+/* Returns the header of a .npy array. */
+static char *npy_text(const Shape *shape, size_t *size, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    text_add_bytes(&out, "\x93NUMPY\1\0\0\0", 10);
+    text_add(&out, "{'descr': '<f4', 'fortran_order': False, 'shape': (");
+    for (int i = 0; i < shape->rank; i++)
+        text_addf(&out, "%s%zu%s", i ? " " : "", shape->dim[i],
+                  i + 1 < shape->rank || shape->rank == 1 ? "," : "");
+    text_add(&out, "), }");
+    text_addf(&out, "%*s\n", (int)(NPY - 1 - out.size % NPY), "");
+    *size = out.size;
+    char *text = text_done(&out);
+    if (text)
+        store_u16((uint8_t *)text + 8, (uint16_t)(*size - 10));
+    return text;
+}
+
+/* Puts what a member's header and its entry in the directory have in common. */
+static void put_common(Buf *b, const Member *m, const char *name, size_t extra)
+{
+    buf_u16(b, m->size < UINT32_MAX && m->header < UINT32_MAX ? VERSION : VERSION64);
+    buf_u16(b, UTF8_NAMES);
+    buf_u16(b, 0); /* stored */
+    buf_u16(b, 0);
+    buf_u16(b, DATE);
+    buf_u32(b, m->sum);
+    buf_u32(b, narrow(m->size));
+    buf_u32(b, narrow(m->size));
+    buf_u16(b, (uint16_t)(strlen(name) + strlen(".npy")));
+    buf_u16(b, (uint16_t)extra);
+}
+
+/* Puts the sizes of 64 bits that do not fit the fields of 32; returns nothing to put as a size of 0. */
+static size_t wide_size(const Member *m, bool with_header)
+{
+    const size_t fields = (m->size >= UINT32_MAX ? 2u : 0u) + (with_header && m->header >= UINT32_MAX);
+    return fields ? 4 + 8 * fields : 0;
+}
+
+static void put_wide(Buf *b, const Member *m, bool with_header)
+{
+    const size_t size = wide_size(m, with_header);
+    if (!size)
+        return;
+    buf_u16(b, 1);
+    buf_u16(b, (uint16_t)(size - 4));
+    if (m->size >= UINT32_MAX) {
+        buf_u64(b, m->size);
+        buf_u64(b, m->size);
+    }
+    if (with_header && m->header >= UINT32_MAX)
+        buf_u64(b, m->header);
+}
+
+static Status npz_write(void *to, size_t i, const float *x, Error *err)
+{
+    NpzWriter *w = to;
+    const TensorInfo *t = dump_tensor(w->dump, i);
+    const ArenaMark mark = arena_mark(w->arena);
+    const size_t bytes = t->shape.n * sizeof *x;
+    uint8_t room[FIXED_MOST];
+    Buf fixed = {room, 0, sizeof room}, wide = {room + FIXED_MOST / 2, 0, sizeof room / 2};
+    size_t head = 0;
+    const char *header = npy_text(&t->shape, &head, w->arena);
+    if (!header)
+        return arena_fail(w->arena, err);
+    Member *m = &w->member[i];
+    *m = (Member){
+        .header = w->at, .size = head + bytes, .sum = crc32_add(crc32_add(0, header, head), x, bytes)};
+    buf_u32(&fixed, 0x04034b50);
+    put_common(&fixed, m, t->path, wide_size(m, false));
+    put_wide(&wide, m, false);
+    put(w, fixed.data, fixed.size);
+    put(w, t->path, strlen(t->path));
+    put(w, ".npy", 4);
+    put(w, wide.data, wide.size);
+    put(w, header, head);
+    put(w, x, bytes);
+    arena_rewind(w->arena, mark);
+    return OK;
+}
+
+/* ---- the directory ---- */
+
+static void put_entry(NpzWriter *w, const Member *m, const char *name)
+{
+    uint8_t room[FIXED_MOST];
+    Buf fixed = {room, 0, sizeof room / 2}, wide = {room + FIXED_MOST / 2, 0, sizeof room / 2};
+    buf_u32(&fixed, 0x02014b50);
+    buf_u16(&fixed, VERSION64);
+    put_common(&fixed, m, name, wide_size(m, true));
+    buf_u16(&fixed, 0); /* no comment */
+    buf_u16(&fixed, 0); /* on the first part */
+    buf_u16(&fixed, 0);
+    buf_u32(&fixed, 0);
+    buf_u32(&fixed, narrow(m->header));
+    put_wide(&wide, m, true);
+    put(w, fixed.data, fixed.size);
+    put(w, name, strlen(name));
+    put(w, ".npy", 4);
+    put(w, wide.data, wide.size);
+}
+
+static void put_end64(NpzWriter *w, uint64_t count, uint64_t from, uint64_t size)
+{
+    uint8_t room[FIXED_MOST];
+    Buf b = {room, 0, sizeof room};
+    const uint64_t at = w->at;
+    buf_u32(&b, 0x06064b50);
+    buf_u64(&b, 44);
+    buf_u16(&b, VERSION64);
+    buf_u16(&b, VERSION64);
+    buf_u64(&b, 0); /* on the first part */
+    buf_u64(&b, count);
+    buf_u64(&b, count);
+    buf_u64(&b, size);
+    buf_u64(&b, from);
+    buf_u32(&b, 0x07064b50);
+    buf_u32(&b, 0);
+    buf_u64(&b, at);
+    buf_u32(&b, 1);
+    put(w, b.data, b.size);
+}
+
+static void put_directory(NpzWriter *w)
+{
+    uint8_t room[FIXED_MOST];
+    Buf b = {room, 0, sizeof room};
+    const uint64_t from = w->at, count = dump_count(w->dump);
+    for (size_t i = 0; i < count; i++)
+        put_entry(w, &w->member[i], dump_tensor(w->dump, i)->path);
+    const uint64_t size = w->at - from;
+    if (count >= ALL_ONES || from >= UINT32_MAX || size >= UINT32_MAX)
+        put_end64(w, count, from, size);
+    buf_u32(&b, 0x06054b50);
+    buf_u32(&b, 0);
+    buf_u16(&b, (uint16_t)(count < ALL_ONES ? count : ALL_ONES));
+    buf_u16(&b, (uint16_t)(count < ALL_ONES ? count : ALL_ONES));
+    buf_u32(&b, narrow(size));
+    buf_u32(&b, narrow(from));
+    buf_u16(&b, 0);
+    put(w, b.data, b.size);
+}
+
+/* ---- the file ---- */
+
+static Status npz_open(void **out, const Dump *d, const char *path, Arena *a, Error *err)
+{
+    NpzWriter *w = NEW_ZERO(a, NpzWriter, 1);
+    if (!w || !(w->member = NEW(a, Member, dump_count(d))))
+        return arena_fail(a, err);
+    w->dump = d;
+    w->arena = a;
+    *out = w;
+    return outfile_open(&w->out, path, a, err);
+}
+
+static Status npz_finish(void *to, Status written, Error *err)
+{
+    NpzWriter *w = to;
+    if (written == OK) {
+        put_directory(w);
+        written = outfile_commit(&w->out, err);
+    }
+    outfile_abandon(&w->out);
+    return written;
+}
+
+static bool npz_holds(const Attr *attr)
+{
+    (void)attr;
+    return false;
+}
+
+const ArrayWriter npz_array_writer = {".npz", npz_open, npz_write, npz_finish, npz_holds};

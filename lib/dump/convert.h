@@ -1,0 +1,25 @@
+/* convert.h -- writes a dump anew as a file of another kind; the ending of its name chooses the kind. */
+#ifndef ATOMO_CONVERT_H
+#define ATOMO_CONVERT_H
+
+#include "dump/tensor.h"
+
+typedef struct {
+    /* Called after each tensor with the number of tensors done; false ends the work with ERR_STOPPED. */
+    bool (*tick)(void *data, uint64_t done);
+    void *tick_data;
+} ConvertJob;
+
+typedef struct {
+    size_t tensors;
+    uint64_t bytes;  /* of their elements */
+    size_t left_out; /* attributes that the file has no place for */
+} ConvertSum;
+
+/* Returns ERR_USAGE for a name that has none of the endings. */
+Status convert_check(const char *path, Error *err);
+
+/* Writes all tensors as float32 and the attributes that the file can hold. The file appears whole or not at all. */
+Status convert_dump(Dump *d, const char *path, const ConvertJob *job, ConvertSum *sum, Arena *a, Error *err);
+
+#endif

@@ -1,0 +1,109 @@
+/* file_kind.c -- see file_kind.h. */
+#include "dump/file_kind.h"
+
+#include "base/bytes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Reads up to `size` bytes at a file offset, fewer at the end of the file; sets `got` to their number. */
+static Status peek(int fd, uint64_t at, void *to, size_t size, size_t *got, Error *err)
+{
+    *got = 0;
+    while (*got < size) {
+        const ssize_t part = pread(fd, (char *)to + *got, size - *got, (off_t)(at + *got));
+        if (part < 0 && errno != EINTR)
+            return FAIL(err, ERR_IO, "cannot be read: %s", strerror(errno));
+        if (part == 0)
+            break;
+        *got += part > 0 ? (size_t)part : 0;
+    }
+    return OK;
+}
+
+/* HDF5's signature is at 0, 512, 1024, 2048, ... */
+static Status find_hdf5(int fd, uint64_t size, bool *found, Error *err)
+{
+    static const char signature[] = "\x89HDF\r\n\x1a\n";
+    char bytes[8];
+    size_t got;
+    *found = false;
+    for (uint64_t at = 0; !*found && at + sizeof bytes <= size; at = at ? 2 * at : 512) {
+        TRY(peek(fd, at, bytes, sizeof bytes, &got, err));
+        *found = got == sizeof bytes && !memcmp(bytes, signature, sizeof bytes);
+    }
+    return OK;
+}
+
+/* A length of 8 bytes, then a JSON object. A length beyond 2^48 is more likely the text of another file. */
+static bool is_safetensors(const uint8_t *head, size_t size)
+{
+    return size > 8 && load_u64(head) >> 48 == 0 && head[8] == '{';
+}
+
+/* torch.save before version 1.6 wrote a plain pickle; later versions write a zip archive whose first member is
+ * NAME/data.pkl. */
+static bool is_pickle(const uint8_t *head, size_t size)
+{
+    enum { NAME = 30, PROTOCOL_MOST = 5 };
+    static const char member[] = "/data.pkl";
+    const size_t length = sizeof member - 1;
+    if (size >= 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= PROTOCOL_MOST)
+        return true;
+    if (size < NAME || memcmp(head, "PK\3\4", 4) != 0)
+        return false;
+    const size_t name = load_u16(head + 26);
+    return name >= length && NAME + name <= size && !memcmp(head + NAME + name - length, member, length);
+}
+
+static FileKind kind_of(const uint8_t *head, size_t size)
+{
+    if (is_safetensors(head, size))
+        return FILE_SAFETENSORS;
+    if (size >= 6 && !memcmp(head, "\x93NUMPY", 6))
+        return FILE_NPY;
+    if (is_pickle(head, size))
+        return FILE_PICKLE;
+    return size >= 4 && (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4)) ? FILE_ZIP : FILE_UNKNOWN;
+}
+
+Status file_kind(int fd, uint64_t size, FileKind *kind, Error *err)
+{
+    uint8_t head[512];
+    size_t got;
+    bool hdf5;
+    TRY(find_hdf5(fd, size, &hdf5, err));
+    TRY(peek(fd, 0, head, sizeof head, &got, err));
+    *kind = hdf5 ? FILE_HDF5 : kind_of(head, got);
+    return OK;
+}
+
+FileKind file_kind_at(const char *path)
+{
+    struct stat info;
+    FileKind kind = FILE_UNKNOWN;
+    Error ignored;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return FILE_UNKNOWN;
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
+        file_kind(fd, (uint64_t)info.st_size, &kind, &ignored) != OK)
+        kind = FILE_UNKNOWN;
+    close(fd);
+    return kind;
+}
+
+Status refuse_pickle(const char *path, Error *err)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    const int stem = dot ? (int)(dot - path) : (int)strlen(path);
+    FAIL(
+        err, ERR_USAGE,
+        "a Python pickle, which can run any program when it is opened; want HDF5, safetensors, .npz or .npy");
+    return error_hint(err,
+                      "python3 -c 'import torch, safetensors.torch as s; s.save_file(torch.load(\"%.60s\", "
+                      "weights_only=True), \"%.*s.safetensors\")' saves the same as safetensors",
+                      path, stem < 60 ? stem : 60, path);
+}

@@ -1,0 +1,16 @@
+/* zip.h -- lists the members of a zip archive (PKWARE's APPNOTE, with zip64). Strict: the directory stands at the
+ * archive's end and agrees with each member's own header, members do not overlap, and each is stored or deflated. */
+#ifndef ATOMO_ZIP_H
+#define ATOMO_ZIP_H
+
+#include "dump/extent.h"
+
+typedef struct {
+    const char *name; /* UTF-8 */
+    Extent extent;
+} ZipMember;
+
+/* Lists the members of an open file of `size` bytes, in the directory's order, in the arena. */
+Status zip_list(int fd, uint64_t size, ZipMember **out, size_t *count, Arena *a, Error *err);
+
+#endif
