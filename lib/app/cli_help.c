@@ -115,6 +115,8 @@ void cli_help(const Command *c, FILE *to, Arena *a)
             c->usage && *c->usage ? " " : "", c->usage ? c->usage : "", c->brief);
     for (const Option *o = rows; o && o->name; o++)
         print_option(to, o, a);
+    if (c->usage && !strncmp(c->usage, "FILE.h5", strlen("FILE.h5")))
+        fputs("\nFILE.h5 is a file of gradients: HDF5, safetensors, .npz or .npy.\n", to);
     if (c->details && *c->details) {
         fputc('\n', to);
         print_details(to, c->details, a);

@@ -37,7 +37,7 @@ $ atomo-bench encode nothing.h5 -c none -o a.atomo
 2> atomo-bench: nothing.h5: cannot be opened: No such file or directory
 = 1
 $ echo text >a.h5; atomo-bench encode a.h5 -c none -o a.atomo
-2> atomo-bench: a.h5: not an HDF5 file
+2> atomo-bench: a.h5: not an HDF5, safetensors, .npz or .npy file
 = 1
 $ atomo-bench synth -o a.h5 >/dev/null; atomo-bench decode a.h5 -o b.h5
 2> atomo-bench: a.h5: at byte 0: not a payload container

@@ -403,7 +403,7 @@ static void what_is_no_dump_is_one_clear_line(void **state)
     check(strstr(err.text, "a directory") != NULL);
     file_save(in_scratch("text.h5"), "hello", 5);
     assert_int_equal(refused(in_scratch("text.h5")), ERR_CORRUPT);
-    check(strstr(err.text, "text.h5: not an HDF5 file") != NULL);
+    check(strstr(err.text, "text.h5: not an HDF5, safetensors, .npz or .npy file") != NULL);
     file_save(in_scratch("empty.h5"), "", 0);
     assert_int_equal(refused(in_scratch("empty.h5")), ERR_CORRUPT);
     mkfifo(in_scratch("fifo.h5"), 0600);

@@ -1,0 +1,237 @@
+/* test_array_hostile.c -- safetensors and .npz files damaged at random: each is refused with a reason, or read rightly, by
+ * a process of bounded memory and time. */
+#include "base/rng.h"
+#include "rig/array_make.h"
+#include "dump/tensor.h"
+
+#include <sys/resource.h>
+
+enum { TENSORS = 3, EACH = 600, FLOATS = 40 };
+
+static Error err;
+static Made whole, made;
+
+/* The floats of tensor i of the undamaged files. */
+static void fill(float *x, size_t tensor)
+{
+    for (size_t i = 0; i < FLOATS; i++)
+        x[i] = (float)(tensor + 1) + 0.125F * (float)i;
+}
+
+static const char *const names[TENSORS] = {"step_3/worker_0/a", "step_3/worker_1/b.weight", "c"};
+
+static void make_whole_safetensors(void)
+{
+    float data[TENSORS][FLOATS];
+    for (size_t i = 0; i < TENSORS; i++)
+        fill(data[i], i);
+    make_safetensors(
+        &whole,
+        "{\"__metadata__\":{\"lr\":\"0.1\",\"step_3@loss\":\"1.5\"},"
+        "\"step_3/worker_0/a\":{\"dtype\":\"F32\",\"shape\":[40],\"data_offsets\":[0,160]},"
+        "\"step_3/worker_1/b.weight\":{\"dtype\":\"F32\",\"shape\":[5,8],\"data_offsets\":[160,320]},"
+        "\"c\":{\"dtype\":\"F32\",\"shape\":[2,4,5],\"data_offsets\":[320,480]}}   ",
+        data, sizeof data);
+}
+
+static void make_whole_npz(bool deflated)
+{
+    static Made content[TENSORS];
+    static const char *const file[TENSORS] = {"step_3/worker_0/a.npy", "step_3/worker_1/b.weight.npy",
+                                              "c.npy"};
+    MadeMember member[TENSORS];
+    for (size_t i = 0; i < TENSORS; i++) {
+        float x[FLOATS];
+        fill(x, i);
+        content[i].size = 0;
+        add_npy(&content[i], 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 8), }", x, sizeof x);
+        member[i] =
+            (MadeMember){.name = file[i], .content = &content[i], .deflated = deflated, .wide = i == 1};
+    }
+    make_zip(&whole, member, TENSORS, &(MadeEnd){.end64 = deflated});
+}
+
+/* ---- damage ---- */
+
+static uint32_t draw(uint64_t seed, uint32_t i, size_t below)
+{
+    const Rng rng = rng_open(17, seed, 0, 0, 0);
+    return (uint32_t)(rng_u32(&rng, USE_TEST, i) % below);
+}
+
+static void flip_bytes(uint64_t seed)
+{
+    const uint32_t flips = 1 + draw(seed, 1, 4);
+    for (uint32_t i = 0; i < flips; i++)
+        made.data[draw(seed, 2 + 2 * i, made.size)] ^= (uint8_t)(1 + draw(seed, 3 + 2 * i, 255));
+}
+
+static void cut(uint64_t seed)
+{
+    made.size = draw(seed, 1, made.size);
+}
+
+static void append(uint64_t seed)
+{
+    const size_t from = draw(seed, 1, made.size), size = draw(seed, 2, made.size - from) + 1;
+    memcpy(made.data + made.size, whole.data + from, size);
+    made.size += size;
+}
+
+/* Writes one part of the file over another, as overlapping members and offsets have it. */
+static void repeat(uint64_t seed)
+{
+    const size_t size = 1 + draw(seed, 1, 24);
+    memcpy(made.data + draw(seed, 2, made.size - size), whole.data + draw(seed, 3, made.size - size), size);
+}
+
+/* Puts an extreme number of 16, 32 or 64 bits anywhere. */
+static void huge(uint64_t seed)
+{
+    static const uint64_t extremes[] = {UINT64_MAX,        INT64_MAX, UINT32_MAX, INT32_MAX,
+                                        (uint64_t)1 << 40, 0xffff,    0x8000,     0};
+    const uint64_t number = extremes[draw(seed, 1, countof(extremes))];
+    const size_t size = (size_t)2 << draw(seed, 2, 3);
+    memcpy(made.data + (draw(seed, 4, 4) ? draw(seed, 3, made.size - size) : 0), &number, size);
+}
+
+/* Changes a digit in the first part of the file, where headers have sizes and offsets as text. */
+static void change_digit(uint64_t seed)
+{
+    for (uint32_t i = 1; i < 200; i++) {
+        uint8_t *at = &made.data[8 + draw(seed, i, 400)];
+        if (*at < '0' || *at > '9')
+            continue;
+        *at = (uint8_t)('0' + draw(seed, 0, 10));
+        return;
+    }
+}
+
+static void (*const damages[])(uint64_t) = {flip_bytes, cut, append, repeat, huge, change_digit};
+
+/* ---- judging ---- */
+
+/* Checks the floats of a tensor that was read: those of the tensor of this name. */
+static void check_same(const TensorInfo *t, const float *x)
+{
+    float want[FLOATS];
+    for (size_t i = 0; i < TENSORS; i++)
+        if (!strcmp(t->path, names[i])) {
+            fill(want, i);
+            check(t->shape.n == FLOATS);
+            assert_memory_equal(x, want, sizeof want);
+        }
+}
+
+/* Opens the file and reads it; returns the tensors read before the first failure. `exact`: data are under a checksum,
+ * so what is read must be right; else only sizes can be. */
+static size_t judge(const char *name, bool exact, bool *failed)
+{
+    Arena *a = arena_open((size_t)1 << 26);
+    Dump *d;
+    size_t done = 0;
+    err = (Error){0};
+    Status status = dump_open(&d, save(&made, name), a, &err);
+    const bool opened = status == OK;
+    while (status == OK && done < dump_count(d)) {
+        const TensorInfo *t = dump_tensor(d, done);
+        check(t->shape.n * sizeof(float) <= 2 * made.size);
+        float *x = NEW(a, float, t->shape.n);
+        check_ok(arena_check(x, a, &err), &err);
+        status = dump_read(d, done, x, &err);
+        done += status == OK;
+        if (status == OK && exact)
+            check_same(t, x);
+    }
+    if (opened)
+        dump_close(d);
+    arena_close(a);
+    *failed = status != OK;
+    check(status == OK || (*err.text && !strchr(err.text, '\n') && strstr(err.text, name)));
+    check(!strstr(err.text, "signal") && !strstr(err.text, "too long") && !strstr(err.text, "nonsense"));
+    return done;
+}
+
+static void damage_all(const char *name, bool exact)
+{
+    size_t refused = 0;
+    bool failed;
+    made = whole;
+    assert_int_equal(judge(name, true, &failed), TENSORS);
+    check(!failed);
+    for (uint64_t seed = 0; seed < EACH; seed++) {
+        made.size = whole.size;
+        memcpy(made.data, whole.data, whole.size);
+        damages[seed % countof(damages)](seed);
+        judge(name, exact, &failed);
+        refused += failed;
+    }
+    check(refused > EACH / 2);
+}
+
+static void damaged_safetensors_are_refused_or_read_rightly(void **state)
+{
+    (void)state;
+    make_whole_safetensors();
+    damage_all("damaged.safetensors", false);
+}
+
+static void damaged_stored_npz_is_refused_or_read_rightly(void **state)
+{
+    (void)state;
+    make_whole_npz(false);
+    damage_all("stored.npz", true);
+}
+
+static void damaged_deflated_npz_is_refused_or_read_rightly(void **state)
+{
+    (void)state;
+    make_whole_npz(true);
+    damage_all("deflated.npz", true);
+}
+
+/* A header of half a megabyte that nests, repeats and counts. */
+static void headers_made_to_cost_much_are_refused(void **state)
+{
+    (void)state;
+    static const char *const part[] = {"[", "{\"a\":", "[0,", "\"\\u0041\\u0041"};
+    static char header[1 << 19];
+    bool failed;
+    for (size_t i = 0; i < countof(part); i++) {
+        size_t size = 0;
+        header[size++] = '{';
+        header[size++] = '"';
+        header[size++] = 'x';
+        header[size++] = '"';
+        header[size++] = ':';
+        for (; size + 32 < sizeof header; size += strlen(part[i]))
+            memcpy(header + size, part[i], strlen(part[i]) + 1);
+        make_safetensors(&made, header, "", 0);
+        judge("costly.safetensors", false, &failed);
+        check(failed);
+    }
+}
+
+static void processes_stayed_small_and_quick(void **state)
+{
+    (void)state;
+#ifndef __SANITIZE_ADDRESS__
+    struct rusage here, readers;
+    getrusage(RUSAGE_SELF, &here);
+    getrusage(RUSAGE_CHILDREN, &readers);
+    check(here.ru_maxrss < 100 * 1024 && readers.ru_maxrss < 200 * 1024);
+    check(readers.ru_utime.tv_sec + readers.ru_stime.tv_sec < 60); /* 1,800 files take 2 s */
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(damaged_safetensors_are_refused_or_read_rightly),
+        cmocka_unit_test(damaged_stored_npz_is_refused_or_read_rightly),
+        cmocka_unit_test(damaged_deflated_npz_is_refused_or_read_rightly),
+        cmocka_unit_test(headers_made_to_cost_much_are_refused),
+        cmocka_unit_test(processes_stayed_small_and_quick),
+    };
+    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
+}

@@ -1,0 +1,217 @@
+/* array_make.h -- makes safetensors, .npy and .npz files byte by byte, whole and broken ones. */
+#ifndef ATOMO_ARRAY_MAKE_H
+#define ATOMO_ARRAY_MAKE_H
+
+#include "base/bytes.h"
+#include "rig/scratch_dir.h"
+
+#include <zlib.h>
+
+/* ---- a file that grows ---- */
+
+enum { MADE_MOST = 1 << 20 };
+
+typedef struct {
+    uint8_t data[MADE_MOST];
+    size_t size;
+} Made;
+
+static inline void add(Made *m, const void *data, size_t size)
+{
+    check(size <= sizeof m->data - m->size);
+    memcpy(m->data + m->size, data, size);
+    m->size += size;
+}
+static inline void add_text(Made *m, const char *text)
+{
+    add(m, text, strlen(text));
+}
+static inline void add_u16(Made *m, unsigned v)
+{
+    add(m, &(uint16_t){(uint16_t)v}, 2);
+}
+static inline void add_u32(Made *m, uint64_t v)
+{
+    add(m, &(uint32_t){(uint32_t)v}, 4);
+}
+static inline void add_u64(Made *m, uint64_t v)
+{
+    add(m, &v, 8);
+}
+static inline const char *save(const Made *m, const char *name)
+{
+    file_save(in_scratch(name), m->data, m->size);
+    return in_scratch(name);
+}
+
+/* ---- safetensors ---- */
+
+static inline void make_safetensors(Made *m, const char *header, const void *data, size_t size)
+{
+    m->size = 0;
+    add_u64(m, strlen(header));
+    add_text(m, header);
+    add(m, data, size);
+}
+
+/* ---- .npy ---- */
+
+/* Appends a .npy array of the version, with the dictionary as its header. */
+static inline void add_npy(Made *m, int version, const char *dictionary, const void *data, size_t size)
+{
+    const size_t length = strlen(dictionary) + 1;
+    add(m, "\x93NUMPY", 6);
+    add(m, &(uint8_t){(uint8_t)version}, 1);
+    add(m, "", 1);
+    if (version == 1)
+        add_u16(m, (unsigned)length);
+    else
+        add_u32(m, length);
+    add_text(m, dictionary);
+    add(m, "\n", 1);
+    add(m, data, size);
+}
+
+/* ---- .npz ---- */
+
+/* How a member is written, and what its header and its entry in the directory claim. A zero field is the truth. */
+typedef struct {
+    const char *name; /* with .npy */
+    Made *content;
+    bool deflated, wide; /* wide: sizes and offset stand in the field of zip64 */
+    unsigned method;     /* instead of 0 or 8 */
+    unsigned flags;
+    uint64_t claims; /* bytes unpacked */
+    uint64_t claims_packed;
+    uint64_t claims_at;  /* file offset of its header, plus 1 */
+    uint32_t sum_error;  /* added to the checksum */
+    bool headers_differ; /* the name in its header is another one */
+} MadeMember;
+
+/* What is wrong with the archive as a whole. */
+typedef struct {
+    bool end64; /* with the zip64 end and its locator */
+    unsigned count_error, directory_error;
+    const char *comment;
+} MadeEnd;
+
+static inline size_t deflate_to(Made *m, const Made *content)
+{
+    z_stream z = {.next_in = (uint8_t *)(uintptr_t)content->data,
+                  .avail_in = (unsigned)content->size,
+                  .next_out = m->data + m->size,
+                  .avail_out = (unsigned)(sizeof m->data - m->size)};
+    check(deflateInit2(&z, 9, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) == Z_OK &&
+          deflate(&z, Z_FINISH) == Z_STREAM_END);
+    m->size += z.total_out;
+    deflateEnd(&z);
+    return z.total_out;
+}
+
+/* Appends the fields that a member's header and its entry have in common. */
+static inline void add_common(Made *m, const MadeMember *member, size_t packed, size_t extra)
+{
+    const uint64_t size = member->claims ? member->claims : member->content->size;
+    const uint64_t stored = member->claims_packed ? member->claims_packed : packed;
+    add_u16(m, 45);
+    add_u16(m, member->flags);
+    add_u16(m, member->method ? member->method : member->deflated ? 8 : 0);
+    add_u32(m, 0);
+    add_u32(m, crc32(0, member->content->data, (unsigned)member->content->size) + member->sum_error);
+    add_u32(m, member->wide ? UINT32_MAX : stored);
+    add_u32(m, member->wide ? UINT32_MAX : size);
+    add_u16(m, (unsigned)strlen(member->name));
+    add_u16(m, (unsigned)extra);
+}
+
+static inline void add_wide(Made *m, const MadeMember *member, size_t packed, const size_t *at)
+{
+    if (!member->wide)
+        return;
+    add_u16(m, 1);
+    add_u16(m, at ? 24 : 16);
+    add_u64(m, member->claims ? member->claims : member->content->size);
+    add_u64(m, member->claims_packed ? member->claims_packed : packed);
+    if (at)
+        add_u64(m, *at);
+}
+
+/* Appends a member; returns its bytes in the file. */
+static inline size_t add_member(Made *m, const MadeMember *member)
+{
+    static Made packed;
+    packed.size = 0;
+    if (member->deflated)
+        deflate_to(&packed, member->content);
+    else
+        add(&packed, member->content->data, member->content->size);
+    add_u32(m, 0x04034b50);
+    add_common(m, member, packed.size, member->wide ? 20 : 0);
+    add_text(m, member->name);
+    if (member->headers_differ)
+        m->data[m->size - 1] ^= 1;
+    add_wide(m, member, packed.size, NULL);
+    add(m, packed.data, packed.size);
+    return packed.size;
+}
+
+static inline void add_entry(Made *m, const MadeMember *member, size_t packed, size_t at)
+{
+    const size_t place = member->claims_at ? (size_t)member->claims_at - 1 : at;
+    add_u32(m, 0x02014b50);
+    add_u16(m, 45);
+    add_common(m, member, packed, member->wide ? 28 : 0);
+    add_u16(m, 0);
+    add_u16(m, 0);
+    add_u16(m, 0);
+    add_u32(m, 0);
+    add_u32(m, member->wide ? UINT32_MAX : place);
+    add_text(m, member->name);
+    add_wide(m, member, packed, &place);
+}
+
+static inline void add_end(Made *m, size_t count, size_t from, const MadeEnd *end)
+{
+    const size_t size = m->size - from + end->directory_error, at = m->size;
+    if (end->end64) {
+        add_u32(m, 0x06064b50);
+        add_u64(m, 44);
+        add_u16(m, 45);
+        add_u16(m, 45);
+        add_u64(m, 0);
+        add_u64(m, count);
+        add_u64(m, count);
+        add_u64(m, size);
+        add_u64(m, from);
+        add_u32(m, 0x07064b50);
+        add_u32(m, 0);
+        add_u64(m, at);
+        add_u32(m, 1);
+    }
+    add_u32(m, 0x06054b50);
+    add_u32(m, 0);
+    add_u16(m, end->end64 ? 0xffff : (unsigned)count + end->count_error);
+    add_u16(m, end->end64 ? 0xffff : (unsigned)count + end->count_error);
+    add_u32(m, end->end64 ? UINT32_MAX : size);
+    add_u32(m, end->end64 ? UINT32_MAX : from);
+    add_u16(m, end->comment ? (unsigned)strlen(end->comment) : 0);
+    add_text(m, end->comment ? end->comment : "");
+}
+
+static inline void make_zip(Made *m, const MadeMember *member, size_t count, const MadeEnd *end)
+{
+    enum { MEMBERS = 8 };
+    size_t at[MEMBERS], packed[MEMBERS];
+    check(count <= MEMBERS);
+    m->size = 0;
+    for (size_t i = 0; i < count; i++) {
+        at[i] = m->size;
+        packed[i] = add_member(m, &member[i]);
+    }
+    const size_t from = m->size;
+    for (size_t i = 0; i < count; i++)
+        add_entry(m, &member[i], packed[i], at[i]);
+    add_end(m, count, from, end);
+}
+
+#endif
