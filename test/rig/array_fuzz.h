@@ -45,7 +45,10 @@ static inline void fuzz_arrays(const uint8_t *data, size_t size, FileKind kind)
     ArrayFile f = {.fd = memfd_create("fuzz", MFD_CLOEXEC), .file = "fuzz.npy", .size = size, .arena = a};
     if (f.fd < 0 || write(f.fd, data, size) != (ssize_t)size)
         abort();
-    if (file_kind(f.fd, size) == kind) {
+    FileKind found;
+    if (file_kind(f.fd, size, &found, &err) != OK)
+        abort();
+    if (found == kind) {
         if (arrays_list(&f, kind, &err) == OK)
             read_listed(&f);
         else if (!*err.text)
