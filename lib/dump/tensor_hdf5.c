@@ -301,15 +301,6 @@ static Status share_memory(Dump *d, Error *err)
     return OK;
 }
 
-static Status read_plain(const Dump *d, const Listed *t, float *x, Error *err)
-{
-    const size_t bytes = t->info.shape.n * sizeof *x;
-    const ssize_t got = read_at(d->fd, x, bytes, t->at);
-    if (got < 0)
-        return FAIL(err, ERR_IO, "cannot be read: %s", strerror(errno));
-    return (size_t)got == bytes ? OK : FAIL(err, ERR_CORRUPT, "the file ends in the middle of it");
-}
-
 /* Lets the reader process unpack the tensor into shared memory, and copies the floats to x. */
 static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
 {
@@ -347,7 +338,8 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err)
         *err = d->death;
         return err->status;
     }
-    const Status status = t->at == NOWHERE ? read_unpacked(d, t, x, err) : read_plain(d, t, x, err);
+    const Status status = t->at == NOWHERE ? read_unpacked(d, t, x, err)
+                                           : file_take(d->fd, t->at, x, t->info.shape.n * sizeof *x, err);
     /* error_at below is not needed: reader_lost has put the file's name into the error */
     if (status == OK || !d->reader)
         return status;
