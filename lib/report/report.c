@@ -8,11 +8,6 @@
 
 const char *const report_formats[] = {"table", "csv", "json", "md", "latex", NULL};
 
-double value_number(const Value *v)
-{
-    return v->type == VALUE_INT ? (double)v->whole : v->type == VALUE_REAL ? v->real : (double)NAN;
-}
-
 static const ReportWriter *writer_of(Format format)
 {
     static const ReportWriter *const writers[] = {

@@ -8,6 +8,7 @@
 
 #include "dump/tensor.h"
 
+#include <math.h>
 #include <stdio.h>
 
 typedef enum { VALUE_NONE, VALUE_TEXT, VALUE_INT, VALUE_REAL, VALUE_BOOL, VALUE_SHAPE } ValueType;
@@ -47,7 +48,12 @@ static inline Value value_shape(const Shape *s)
 {
     return (Value){VALUE_SHAPE, {.shape = s}};
 }
-double value_number(const Value *v); /* NaN unless it is an integer or a real number */
+
+/* NaN unless it is an integer or a real number */
+static inline double value_number(const Value *v)
+{
+    return v->type == VALUE_INT ? (double)v->whole : v->type == VALUE_REAL ? v->real : (double)NAN;
+}
 
 typedef struct {
     const char *name; /* name of the field: JSON key, CSV header; fields.h has its heading and digits */
@@ -91,7 +97,7 @@ Status report_row(Report *r, const Value *row, bool shown, Error *err);
 
 /* Ends and checks the output and renames the file to its path. Frees the report, also on failure. */
 Status report_close(Report *r, Error *err);
-void report_abandon(Report *r);                              /* removes the temporary file; r may be NULL */
+void report_abandon(Report *r); /* removes the temporary file; r may be NULL */
 /* closes the report if `written` is OK, else abandons it */
 Status report_finish(Report *r, Status written, Error *err);
 
