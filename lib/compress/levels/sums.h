@@ -5,8 +5,8 @@
  *               merged: kind:8=2 workers:varint sums of codes     planes, bits + ceil(log2 workers) wide
  *     raw       round 0 is empty                   merged: kind:8=2 workers:varint { sum:f32 } x n
  *
- * The last line is for tensors whose shape is sent raw. Without shared scales there is one round, kind:8=1
- * { scale:f32 } x scales codes, and payloads do not merge. */
+ * Tensors of a shape that is sent raw have the payloads of the last line. If the scales are not shared, there is only
+ * one round, with the payload kind:8=1 { scale:f32 } x scales codes, and payloads do not merge. */
 #ifndef ATOMO_SUMS_H
 #define ATOMO_SUMS_H
 

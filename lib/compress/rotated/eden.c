@@ -4,14 +4,14 @@
  *
  *     scale:f32  planes of the first m coordinates' codes, w + 1 wide  planes of the other codes, w wide (planes.h)
  *
- * With b bits per coordinate, w = floor(b), and of the block's n coordinates m = floor((b - w) n + 1/2) have wide
- * codes. If w = 0, m is at least LEAST_SENT; the other coordinates are not sent and decode to 0. The low bits of a
- * code are the index of a level, the top bit is the sign. A block decodes to the scale times the levels, rotated
- * back.
+ * The number b of bits per coordinate need not be an integer: w = floor(b), and m = floor((b - w) n + 1/2) of the
+ * block's n coordinates have the wider codes. If w = 0, m is at least LEAST_SENT; the other coordinates are not sent
+ * and decode to 0. The low bits of a code are the index of a level, the top bit is the sign. A block decodes to the
+ * scale times the levels, rotated back.
  *
  * Let z be the rotated block, N its norm and c the levels nearest to z sqrt(n) / N. With the scale N^2 / <c, z> the
- * estimate has, in every draw, exactly the block's component along the block. The random rotation turns the rest of
- * the error in a random direction, so its mean is 0. */
+ * inner product of estimate and block is N^2 in every draw, so the error is orthogonal to the block. The random
+ * rotation gives the error a random direction, so its mean is 0. */
 #include "coder/planes.h"
 #include "compress/rotated/blocks.h"
 #include "num/lloyd.h"
