@@ -15,9 +15,9 @@ typedef enum {
     ERR_USAGE,   /* a wrong option, spec or argument: exit 2 */
     ERR_IO,      /* files, disks, pipes */
     ERR_CORRUPT, /* bytes that no encoder or writer of this library produces */
-    ERR_NUMERIC, /* NaN, Inf, no convergence */
+    ERR_NUMERIC, /* the data hold NaN or infinities, or a computation did not converge */
     ERR_MEMORY,
-    ERR_STOPPED, /* SIGINT or SIGTERM: exit 130 */
+    ERR_STOPPED, /* the user stopped the program by SIGINT or SIGTERM: exit 130 */
 } Status;
 
 typedef struct {

@@ -17,7 +17,7 @@ static inline bool csv_guarded(char first)
 typedef struct {
     const char **name; /* (columns) */
     size_t columns, rows;
-    const char **cell; /* (rows, columns); a missing cell is "" */
+    const char **cell; /* (rows, columns) texts of the cells; a missing cell is "" */
 } Csv;
 
 enum { COLUMNS_MOST = 256 }; /* the most columns: far more than any file of results has */

@@ -13,8 +13,8 @@
 
 typedef struct {
     FILE *to;
-    char *path;      /* the caller's path, for error messages */
-    char *target;    /* the path after following symbolic links */
+    char *path;      /* the path that the caller gave, for error messages */
+    char *target;    /* the path that the caller's path leads to, after following symbolic links */
     char *temporary; /* path of the temporary file until commit; NULL: the target is written in place */
     bool nameless;   /* the temporary file has no name yet: it vanishes when the process ends */
     bool replaces;   /* the target exists; at commit the new file gets its mode */

@@ -215,7 +215,7 @@ Status param_set(const Param *schema, void *params, const char *owner, const cha
 Status param_parse(const Param *schema, void *params, const char *owner, const char *keys, Error *err)
 {
     char one[256];
-    uint64_t named = 0; /* bit i: schema[i] has been given */
+    uint64_t named = 0; /* bit i is set when the key schema[i] has been given */
     param_defaults(schema, params);
     for (const char *end; *keys; keys = *end ? end + 1 : end) {
         end = keys + strcspn(keys, ",");

@@ -34,8 +34,8 @@ typedef struct {
     const char *const *choices;
     const char *help;
     int group;
-    bool above;     /* `low` itself is not allowed */
-    bool rate;      /* the key that trades size for error */
+    bool above;     /* numbers must be above `low`; `low` itself is not allowed */
+    bool rate;      /* this key trades payload size for error */
     bool automatic; /* a real number that may be "auto", stored as NaN */
     bool fine;      /* a key of the rate key's group with finer steps, for reaching a given payload size */
 } Param;
@@ -80,7 +80,7 @@ char *param_text(const Param *schema, const void *params, Arena *a);
 const char *param_value(const Param *p, const void *params, char out[32]);
 const char *param_range(const Param *p, char out[96]);
 
-bool param_is_default(const Param *p, const void *params); /* an unset key counts as default */
+bool param_is_default(const Param *p, const void *params); /* true also for a key that is unset */
 
 /* returns a key by its name; NULL: no such key */
 const Param *param_find(const Param *schema, const char *key);

@@ -39,7 +39,7 @@ char *text_format(Arena *a, const char *format, ...)
 
 void text_reserve(TextBuf *t, size_t length)
 {
-    if (t->failed || length < t->cap - t->size) /* one byte stays for the NUL */
+    if (t->failed || length < t->cap - t->size) /* keeps a byte free for the NUL */
         return;
     const size_t need = t->size + length + 64, cap = need > 2 * t->cap ? need : 2 * t->cap;
     char *data = NEW(t->arena, char, cap);
@@ -100,7 +100,7 @@ char *text_done(TextBuf *t)
  * "1000", not "1e+03". */
 static void put_digits(char out[32], int digits, double v)
 {
-    int whole = 1; /* digits before the point */
+    int whole = 1; /* number of digits before the decimal point */
     for (double size = fabs(v); size >= 10 && whole < 8; size /= 10)
         whole++;
     snprintf(out, 32, "%.*g", whole < 8 && digits < whole ? whole : digits, v);
@@ -271,7 +271,7 @@ bool text_glob(const char *p, const char *s)
         if (*p == '[' ? in_class(p + 1, *s, &past) : *p && (*p == '?' || same(*p, *s))) {
             p = past;
             s++;
-        } else if (star) { /* the last star now matches one more character */
+        } else if (star) { /* lets the last star match one more character */
             p = star + 1;
             s = ++retry;
         } else {

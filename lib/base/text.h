@@ -47,7 +47,8 @@ bool text_to_size(const char *s,
 
 /* A list of names, as a function: name(data, i) returns the i-th name, NULL after the last name. */
 typedef const char *(*TextName)(const void *data, size_t i);
-const char *text_list_name(const void *names, size_t i); /* a TextName for a NULL-ended const char *[] */
+/* lets text_names list a NULL-ended array const char *[] */
+const char *text_list_name(const void *names, size_t i);
 
 /* Writes "a, b, c" to `out`: all names of the list, or as many as `out` has room for. Returns `out`. */
 const char *text_names(char *out, size_t size, TextName name, const void *data);

@@ -14,7 +14,7 @@ typedef struct {
     BitWriter *w;
     uint64_t bits;
     uint32_t next;   /* the least symbol that may be listed next: the one after the last listed symbol */
-    unsigned before; /* the previous number: the next step is relative to this number */
+    unsigned before; /* the previous number of the table, to which the next step is relative */
 } TableWalk;
 
 void walk_gamma(TableWalk *t, uint64_t v);

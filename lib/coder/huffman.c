@@ -20,7 +20,7 @@ bool huffman_open(Huffman *h, uint32_t alphabet, Arena *a)
 
 /* ---- lengths ---- */
 
-enum { SYMBOL_BITS = 16 }; /* one word holds count << SYMBOL_BITS | symbol */
+enum { SYMBOL_BITS = 16 }; /* a 64-bit word holds count << SYMBOL_BITS | symbol */
 
 static int by_number(const void *a, const void *b)
 {

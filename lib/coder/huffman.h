@@ -23,15 +23,16 @@ enum { HUFFMAN_ALPHABET = 1 << 16, HUFFMAN_LONGEST = 32, HUFFMAN_LOOK = 11 };
 
 typedef struct {
     uint32_t alphabet; /* 1 .. HUFFMAN_ALPHABET */
-    uint32_t present;  /* symbols with a code */
+    uint32_t present;  /* number of symbols that have a code */
     uint8_t *length;   /* (alphabet) code length in bits; 0: the symbol has no code, or is the only symbol */
     uint32_t *code;    /* (alphabet) code words */
-    uint16_t *order;   /* (present) symbols in order of their codes */
+    uint16_t *order;   /* (present) the symbols, sorted by their codes */
     /* For each code length: the first code, the position of the first code's symbol in `order`, and the number of
      * codes. */
     uint32_t first[HUFFMAN_LONGEST + 1], place[HUFFMAN_LONGEST + 1], count[HUFFMAN_LONGEST + 1];
-    uint64_t *look; /* (2^HUFFMAN_LOOK) up to three symbols, indexed by the next bits; made by huffman_ready */
-    Arena *room;    /* memory for building, freed after each build */
+    uint64_t
+        *look;   /* (2^HUFFMAN_LOOK) up to three symbols, indexed by the next bits; made by huffman_ready */
+    Arena *room; /* memory for building codes, freed after each build */
 } Huffman;
 
 /* Allocates memory for codes of this alphabet; false: out of memory, see arena_fail. huffman_build may then be

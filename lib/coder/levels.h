@@ -25,10 +25,12 @@ typedef struct {
     int bits;      /* level_bits(s) */
     /* codes from element `first` on; NULL: the function `make` makes a block's codes when they are needed */
     void *code;
-    size_t first;  /* index of the first element in `code`: where a block begins */
+    size_t first; /* index of the first element in `code`: where a block begins */
     const void *data;
-    void (*make)(const void *data, size_t block, void *code);       /* writes the codes of a block */
-    void (*take)(const void *data, size_t block, const void *code); /* receives the codes that levels_get reads */
+    /* writes the codes of a block to `code` */
+    void (*make)(const void *data, size_t block, void *code);
+    /* receives the codes of a block that levels_get has decoded */
+    void (*take)(const void *data, size_t block, const void *code);
 } Levels;
 
 /* Returns the bytes of memory that n codes take: one byte each, or a 32-bit word each for large s. */

@@ -34,7 +34,7 @@ enum { LANES_MAX = 4, LOOK_BITS = 12, LOOK_FROM = 2048 };
 
 typedef struct {
     BitReader r;
-    void *code;      /* the block's first code */
+    void *code;      /* the codes of the block, from its first element on */
     size_t start, n; /* start: index of the block's first element in the array; n: length of the block */
     /* indices in the block of the next element, and of the element after the current run */
     size_t next, run_end;

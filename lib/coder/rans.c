@@ -10,8 +10,8 @@ enum {
     ALL_PRECISIONS_UNDER = 1 << 15,
     /* rounded weights are tried if the table has at least 1/160 of all bits */
     DETAIL_FROM = 160,
-    FINE_GAIN = 256,                /* a higher precision must save 1/256 of the bits: it is slower to read */
-    RARE = 3,                       /* a symbol that occurs less often than this is rare */
+    FINE_GAIN = 256, /* tables of higher precision, slower to read, must save 1/256 of the bits */
+    RARE = 3,        /* a symbol that occurs less often than this is rare */
     /* streams are whole 16-bit words, so a smaller estimated gain may vanish in the rounding */
     WORD_BITS = 16,
     /* mean overhead of a lane (a coder state) in bits: the state that is sent, less the information in the state */

@@ -28,7 +28,7 @@ typedef struct {
     uint32_t *code; /* (n) */
     size_t n;
     int width;
-    uint32_t never; /* a code that is refused; UINT32_MAX: none */
+    uint32_t never; /* a code that is not allowed in the array; UINT32_MAX: every code is allowed */
 } Words;
 
 static void make_words(const void *data, size_t block, void *code)

@@ -75,7 +75,7 @@ static inline uint32_t form_alphabet(const Symbols *s, const Form *f)
 typedef struct {
     Rans rans;
     RansReader *reader; /* rANS: the look-up table, set by the coder's function `ready` */
-    Huffman huffman;    /* open if the coder is Huffman */
+    Huffman huffman;    /* memory for Huffman codes, open if the coder is Huffman */
     bool starved;       /* memory ran out while a table was built */
 } Table;
 

@@ -12,7 +12,7 @@
 /* Augmentation: the image is padded by 4 pixels on each side, cropped at random to its original size, and flipped
  * with probability 1/2. */
 typedef enum {
-    CROP_NONE,   /* no crop and no flip */
+    CROP_NONE,   /* the image is neither cropped nor flipped */
     CROP_ZERO,   /* the image is padded with black */
     CROP_REFLECT /* the image is padded with its mirror image */
 } Crop;
@@ -25,7 +25,7 @@ typedef struct {
     const char *name, *brief;
     size_t channels, rows, columns, classes;
     float mean[3], deviation[3]; /* mean and standard deviation of pixels / 255 for each channel */
-    Crop crop;                   /* augmentation of training images */
+    Crop crop;                   /* how training images are augmented */
     const char *licence, *source;
     /* Fills count, pixels and labels; the caller has set info and split. Memory comes from `a`. */
     Status (*load)(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
@@ -40,7 +40,7 @@ struct Dataset {
     const DatasetInfo *info;
     DataSplit split;
     size_t count;          /* 1 .. IMAGES_MOST; may be lowered to use only the first images */
-    const uint8_t *pixels; /* (count, channels, rows, columns) */
+    const uint8_t *pixels; /* (count, channels, rows, columns) pixels of the images */
     const uint8_t *labels; /* (count), below info->classes */
 };
 

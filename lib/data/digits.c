@@ -10,7 +10,7 @@
 #include <math.h>
 
 enum {
-    STEPS = 4, /* line segments between two points of a stroke */
+    STEPS = 4, /* number of line segments between two points of a stroke */
     GRID = 4,  /* rows and columns of nodes of the grid on which the distortion is drawn */
 };
 
@@ -40,7 +40,7 @@ typedef struct {
 /* The random parameters of one image, and the distances of its pixels to the pen's path. */
 typedef struct {
     RngKey key;
-    float xx, xy, yx, yy, right, down; /* the affine map from [-1, 1]^2 to pixels */
+    float xx, xy, yx, yy, right, down; /* coefficients of the affine map from [-1, 1]^2 to pixels */
     Point bend[GRID * GRID];           /* displacements of the nodes of the distortion's grid, in pixels */
     float radius, ink, noise;
     float nearest[DIGIT_PIXELS]; /* squared distance of each pixel to the pen's path */

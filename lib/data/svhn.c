@@ -23,7 +23,7 @@ enum {
     PLANE = SIDE * SIDE,
     PIXELS = 3 * PLANE,
     HEAD = 4096,
-    COUNT_MOST = INT_MAX / PIXELS, /* libmatio counts elements in an int */
+    COUNT_MOST = INT_MAX / PIXELS, /* the most images in a file, since libmatio counts elements in an int */
     TEN = 10,                      /* SVHN's label for the digit 0 */
 };
 
@@ -31,7 +31,7 @@ static const uint64_t MIB = 1 << 20;
 
 typedef struct {
     uint64_t count;
-    Error err; /* set if count is 0 */
+    Error err; /* why the child failed; set if count is 0 */
 } Answer;
 
 typedef struct {
@@ -294,7 +294,7 @@ Status svhn_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena 
 {
     (void)seed, (void)threads;
     const char *name = d->split == SPLIT_TRAIN ? "train_32x32.mat" : "test_32x32.mat", *path;
-    Arena *own = arena_open(0); /* holds the file's bytes; closed below */
+    Arena *own = arena_open(0); /* an arena for the file's bytes, closed below */
     Bytes file;
     Status status = data_file(d->info, dir, name, &file, &path, own, err);
     if (status == OK && (mat_check(file, err) != OK || load_file(d, file, a, err) != OK))

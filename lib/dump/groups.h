@@ -9,7 +9,7 @@
 #include "dump/tensor.h"
 
 typedef enum { GROUP_TENSOR, GROUP_KIND, GROUP_ALL } Grouping;
-extern const char *const grouping_names[]; /* "tensor", "kind", "all", NULL */
+extern const char *const grouping_names[]; /* names in the order of Grouping: "tensor", "kind", "all", NULL */
 
 typedef struct {
     Selection selection;
@@ -21,10 +21,11 @@ typedef struct {
 
 typedef struct {
     const char *name; /* the tensor's name; or "conv", "fc", "other" (by kind); or "all" */
-    const char *step_group, *worker_group; /* NULL where the file has none */
+    const char *step_group, *worker_group; /* names of the groups; NULL where the file has none */
     int64_t step, worker;                  /* the numbers of the groups; 0: no such group */
     int64_t step_address, worker_address;  /* numbers from which random numbers are drawn, see TensorInfo */
-    Kind kind;                             /* KIND_OTHER when the members differ in kind */
+    /* kind of the members; KIND_OTHER when the members differ in kind */
+    Kind kind;
     bool raw;             /* true: fewer than min_elements elements, so sent with the codec `none` */
     bool joined;          /* true: a kind or a whole gradient; false: one tensor */
     Shape shape;          /* the tensor's shape; when joined, a vector of all elements */

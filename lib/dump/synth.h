@@ -17,10 +17,10 @@ extern const char *const law_names[];
 
 typedef struct {
     Law law;
-    double scale;   /* > 0, at most 1e20 */
-    double alpha;   /* power: at least 0.5 */
-    int64_t rank;   /* lowrank: at least 1 */
-    double noise;   /* lowrank: at least 0 */
+    double scale;   /* factor on all elements; > 0, at most 1e20 */
+    double alpha;   /* exponent of the tail, for power: at least 0.5 */
+    int64_t rank;   /* rank of U V', for lowrank: at least 1 */
+    double noise;   /* factor on the noise Z, for lowrank: at least 0 */
     double density; /* the fraction of non-zero elements, for sparse: 0 to 1 */
     uint64_t seed;
     int threads;

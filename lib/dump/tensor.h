@@ -13,7 +13,7 @@ enum { RANK_MAX = 8 };
 
 typedef struct {
     int rank;
-    size_t dim[RANK_MAX]; /* row-major: the last axis is contiguous */
+    size_t dim[RANK_MAX]; /* the lengths of the axes; row-major: the last axis is contiguous */
     size_t n;             /* number of elements: the product of dim; 1 for rank 0 */
 } Shape;
 
@@ -55,8 +55,9 @@ typedef struct {
     const char *path; /* path in the file without the leading '/': "step_000100/worker_0/conv1.weight" */
     /* path below the step and worker groups: "conv1.weight"; the name "*" becomes a slash and a star */
     const char *name;
-    const char *display;                   /* name without "module." and "_orig_mod." */
-    const char *step_group, *worker_group; /* "step_000100", "worker_0"; NULL where the file has none */
+    const char *display; /* the name without "module." and "_orig_mod." */
+    /* names such as "step_000100", "worker_0"; NULL where the file has none */
+    const char *step_group, *worker_group;
     int64_t step;   /* the step group's attribute `step`, else the number in its name; 0: no step group */
     int64_t worker; /* the number in the worker group's name; 0: no worker group */
     /* The numbers of the step and the worker from which random numbers are drawn (rng.h). They equal `step` and
@@ -76,7 +77,7 @@ typedef struct Dump Dump;
 Status dump_open(Dump **out, const char *path, Arena *a, Error *err);
 void dump_close(Dump *d); /* NULL is fine */
 
-const char *dump_file(const Dump *d); /* the path given to dump_open */
+const char *dump_file(const Dump *d); /* returns the path given to dump_open */
 size_t dump_count(const Dump *d);
 /* returns tensor i; tensors are sorted by step, then worker, then order in the file */
 const TensorInfo *dump_tensor(const Dump *d, size_t i);
@@ -120,11 +121,12 @@ typedef struct DumpWriter DumpWriter;
  * `path` is not touched. */
 Status dump_create(DumpWriter **out, const char *path, Error *err);
 Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const float *x, const AttrList *attrs,
-                  Error *err); /* creates missing groups of the path */
+                  Error *err); /* writes a tensor; creates missing groups of its path */
 Status dump_write_attrs(DumpWriter *w, const char *group, const AttrList *attrs,
-                        Error *err);           /* "" is the root */
-Status dump_commit(DumpWriter *w, Error *err); /* closes the writer, even on failure */
+                        Error *err);           /* writes attributes of a group; "" is the root */
+Status dump_commit(DumpWriter *w, Error *err); /* completes the file and closes the writer, even on failure */
 void dump_abandon(DumpWriter *w);              /* removes the temporary file; does nothing for NULL */
-Status dump_finish(DumpWriter *w, Status written, Error *err); /* commits if `written` is OK, else abandons */
+/* commits if `written` is OK, else abandons the file */
+Status dump_finish(DumpWriter *w, Status written, Error *err);
 
 #endif

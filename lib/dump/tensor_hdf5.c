@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum {
-    PATIENCE = 60,  /* seconds to wait for a message */
+    PATIENCE = 60,  /* seconds to wait for a message of the reader process */
     KEEP = 1 << 26, /* shared memory beyond this many bytes is freed after each tensor */
 };
 
@@ -29,11 +29,11 @@ struct Dump {
     FileKind kind;
     Listing listing;
     pid_t reader;           /* 0: not running */
-    int socket, memory, fd; /* fd: the file itself */
-    uint64_t used;          /* address space of the reader at its start */
+    int socket, memory, fd; /* fd: descriptor of the dump's file */
+    uint64_t used;          /* bytes of address space that the reader process uses at its start */
     const float *x;         /* the shared memory */
     size_t room;
-    uint8_t *inbox; /* bytes received and not yet parsed: [from, to) */
+    uint8_t *inbox; /* bytes received and not yet parsed: elements from .. to - 1 */
     size_t from, to;
     Error death; /* the error that every call returns after the reader process has ended */
 };

@@ -21,8 +21,8 @@ const char *hdf5_reason(char out[HDF5_REASON]);
 typedef struct {
     const char *path;
     uint64_t n;
-    size_t bytes;  /* bytes of an element in the file */
-    bool bfloat16; /* bfloat16 stored as uint16 */
+    size_t bytes;  /* number of bytes of each element in the file */
+    bool bfloat16; /* true: the elements are bfloat16, stored as uint16 */
 } Found;
 
 typedef struct {

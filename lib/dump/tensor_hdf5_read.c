@@ -161,7 +161,7 @@ _Noreturn void reader_run(int socket, int memory, const char *file, FileKind kin
     size_t room = 0;
     uint8_t request[REQUEST_SIZE];
     confine_keep((int[]){socket, memory}, 2);
-    const uint64_t used = confine_space(); /* before the limits, as it reads /proc */
+    const uint64_t used = confine_space(); /* called before the limits are set, as it reads /proc */
     confine_start();
     confine_memory(used, 1024 * MIB);
     confine_seconds(8 + file_size / (16 * MIB));

@@ -141,7 +141,8 @@ static bool same_group(const char *a, const char *b)
 static void set_addresses(Listing *l)
 {
     static const TensorInfo none = {0};
-    const TensorInfo *before = &none, *first = &none; /* first: the first tensor of this step */
+    /* before: the previous tensor; first: the first tensor of this step */
+    const TensorInfo *before = &none, *first = &none;
     for (size_t i = 0; i < l->tensors; i++) {
         TensorInfo *t = &l->tensor[i].info;
         t->step_address = group_address(t->step_group, t->step, !l->tensor[0].info.step_group,

@@ -33,7 +33,7 @@ enum {
 typedef struct {
     TensorInfo info;
     size_t number; /* the tensor's number in the order in which the reader sent them */
-    uint64_t at;   /* file offset of contiguous float32, or NOWHERE */
+    uint64_t at;   /* file offset of the tensor's floats if they are contiguous float32, else NOWHERE */
 } Listed;
 
 typedef struct {
@@ -44,12 +44,12 @@ typedef struct {
 typedef struct {
     Arena *arena;
     uint64_t file_size;
-    uint64_t heard; /* bytes of messages received so far */
+    uint64_t heard; /* bytes of the reader's messages received so far */
     Listed *tensor;
     size_t tensors, tensor_room;
     ListedGroup *group;
     size_t groups, group_room;
-    const ListedGroup **by_path; /* the groups sorted by path; set by listing_finish */
+    const ListedGroup **by_path; /* pointers to the groups sorted by path, set by listing_finish */
     size_t skipped;
     size_t twins; /* see dump_twins */
     /* path of a tensor in the first twin (a group that shares its number with another); NULL: there is none */

@@ -24,14 +24,14 @@ typedef struct {
 CostLayer cost_more_workers(const CostLayer *half, const CostLayer *full, double measured, double workers);
 
 typedef struct {
-    const CostLayer *layer; /* in the order of the forward pass */
+    const CostLayer *layer; /* the layers in the order of the forward pass */
     size_t layers;
     double
         plan; /* seconds of the codec's planning step, which needs the whole gradient; 0: no planning step */
     double rounds, workers;
     bool adds;         /* true: payloads merge without decoding (codec_adds) */
     Topology topology; /* ring and tree are allowed only when payloads merge (`adds`) */
-    double compute;    /* seconds of forward and backward pass */
+    double compute;    /* seconds of the forward and the backward pass together */
     double latency;
     bool overlap; /* each layer is sent in a message of its own, while other layers are computed */
 } Iteration;

@@ -19,7 +19,7 @@
 #include "base/arena.h"
 
 typedef enum { TOPOLOGY_PS, TOPOLOGY_ALLGATHER, TOPOLOGY_RING, TOPOLOGY_TREE } Topology;
-extern const char *const topology_names[]; /* in the order of Topology, NULL */
+extern const char *const topology_names[]; /* names in the order of Topology, then NULL */
 
 /* ---- links ---- */
 

@@ -23,7 +23,7 @@ typedef struct {
     Status status;
     size_t images, classes; /* images: the most images in one pass */
     Activation *image;
-    Activation nothing; /* the placeholder that calls return after a failure */
+    Activation nothing; /* the placeholder that build_... functions return after a failure */
     Layer *layer;       /* (LAYERS_MOST) */
     size_t layers;
     SliceList parameters, running;

@@ -236,7 +236,7 @@ static void primitives_close(Primitives *s)
 enum { DIMS = 4 };
 
 typedef struct {
-    size_t out, in, kernel; /* kernel: rows times columns */
+    size_t out, in, kernel; /* kernel: number of rows times number of columns of the kernel */
     size_t *out_at, *in_at, *kernel_at;
     size_t group; /* number of outputs that one parallel task copies */
     const float *from;
@@ -392,7 +392,7 @@ typedef struct {
     const Layer *l;
     const Primitives *s;
     const Pass *p;
-    const float *weights; /* in the primitives' blocked order */
+    const float *weights; /* the layer's weights in the blocked order of the primitives */
     uint8_t *scratch;     /* (slots, room) bytes */
     size_t room;
     /* (pieces, each) weight gradient of each piece, and from `bias_at` on its bias gradient */

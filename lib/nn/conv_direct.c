@@ -10,8 +10,8 @@
 /* The taps (rows or columns of the kernel) that contribute to each pixel along each axis: to output pixels in the
  * forward pass, to input pixels in the input gradient. */
 typedef struct {
-    Reach *row, *column;           /* for each output row, for each output column */
-    Reach *back_row, *back_column; /* for each input row, for each input column */
+    Reach *row, *column;           /* the taps for each output row and for each output column */
+    Reach *back_row, *back_column; /* the taps for each input row and for each input column */
 } State;
 
 /* Returns the taps of output row or column `at`, which reads input rows or columns at * stride + tap - padding. */

@@ -39,7 +39,7 @@ typedef struct {
     void (*convert)(const float *from, size_t images, size_t n, bool add, float *to);
     const float *from;
     float *to;
-    size_t images, n; /* n: floats of an image */
+    size_t images, n; /* n: number of floats of an image */
     bool add;
 } Work;
 

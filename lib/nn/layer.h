@@ -30,7 +30,7 @@ typedef struct {
     size_t channels, rows, columns;
     size_t lanes; /* channels in a group of a blocked layout; 1: plain or interleaved */
     bool interleaved;
-    float *x;  /* values, with room for the largest pass */
+    float *x;  /* values of the activation, with room for the largest pass */
     float *dx; /* d loss / d x; NULL for the network's images */
     /* during backward: another reader of x has already written dx, so the next reader adds to dx */
     bool accumulate;
@@ -72,12 +72,13 @@ typedef struct {
 typedef struct {
     size_t images;
     int threads;
-    bool training;        /* true: use batch statistics and dropout */
+    /* true: use the batch's statistics and dropout; false: running statistics, no dropout */
+    bool training;
     const float *weights; /* all parameters, flat */
     float *gradient;      /* flat gradient; backward overwrites the slices of its layer's parameters */
     float *running;       /* flat running means and variances; training updates them, scoring reads them */
     Rng rng;              /* generator for (seed, worker, step) */
-    Arena *scratch;       /* rewound after each layer */
+    Arena *scratch;       /* memory for the pass, rewound after each layer */
     Error *err;
 } Pass;
 
@@ -96,7 +97,8 @@ typedef struct {
 
 struct Layer {
     const LayerOps *ops;
-    const void *settings;         /* ConvSettings, PoolSettings, DropoutSettings or NULL, depending on ops */
+    /* depending on `ops`: ConvSettings, PoolSettings, DropoutSettings or NULL */
+    const void *settings;
     Activation *in, *other, *out; /* other: the second summand of a residual sum, else NULL */
     const Slice *weight, *bias;   /* NULL: the layer has no weights or no bias */
     size_t running;               /* offset of the layer's running statistics in the flat array */
@@ -126,10 +128,13 @@ typedef struct {
 extern const LayerOps conv_direct_layer; /* layout interleaved; computed by the loops of loops.h */
 extern const LayerOps
     conv_blocked_layer; /* layout blocked, computed by oneDNN; an input of few channels may also be plain */
-extern const LayerOps interleave_layer, plain_layer; /* convert from plain to interleaved, and back */
-extern const LayerOps linear_layer;                  /* out = W x + b, x flattened channel by channel */
-extern const LayerOps norm_layer;                    /* batch norm, blocked; epsilon 1e-5, momentum 0.1 */
-extern const LayerOps relu_layer, sigmoid_layer, dropout_layer; /* any layout; works in place: out is in */
+/* convert an activation from plain to interleaved layout, and back */
+extern const LayerOps interleave_layer, plain_layer;
+extern const LayerOps linear_layer; /* out = W x + b, x flattened channel by channel */
+/* batch norm of blocked activations; epsilon 1e-5, momentum 0.1 */
+extern const LayerOps norm_layer;
+/* take any layout and work in place: out is in */
+extern const LayerOps relu_layer, sigmoid_layer, dropout_layer;
 /* layout blocked or interleaved; of equal maxima the first counts */
 extern const LayerOps max_pool_layer, average_pool_layer;
 /* adds `other` to `in`; works in place: out is in */

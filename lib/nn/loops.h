@@ -19,13 +19,13 @@ typedef struct {
 /* Arguments of a convolution of PIECE images: y[k][row][column] = bias[k] + sum over channels and contributing taps
  * of weight * x. */
 typedef struct {
-    const float *x; /* (channels, x_rows, x_columns, PIECE) */
+    const float *x; /* input (channels, x_rows, x_columns, PIECE) */
     size_t channels, x_rows, x_columns;
     const Reach *row, *column; /* (rows), (columns) */
     const float *weight; /* (tiles, channels, size, size, width): tiles of `width` outputs, the last padded */
-    const float *bias;   /* (tiles, width); NULL: none */
+    const float *bias;   /* (tiles, width) biases of the outputs; NULL: no biases */
     size_t size, width;
-    float *y; /* (outputs, rows, columns, PIECE) */
+    float *y; /* output (outputs, rows, columns, PIECE) */
     size_t outputs, rows, columns;
     bool add; /* true: add to y instead of overwriting it */
 } Direct;
@@ -33,12 +33,12 @@ typedef struct {
 /* Arguments of weight gradients: dw += sum over images and output pixels of dy times the x that the tap reads; dbias
  * += sum of dy. */
 typedef struct {
-    const float *x; /* (channels, x_rows, x_columns, PIECE), padding included */
+    const float *x; /* input (channels, x_rows, x_columns, PIECE), padding included */
     size_t channels, x_rows, x_columns;
-    const float *dy; /* (outputs, rows, columns, PIECE) */
+    const float *dy; /* gradient of the outputs (outputs, rows, columns, PIECE) */
     size_t outputs, rows, columns;
     size_t size, stride;
-    float *dw, *dbias; /* (outputs, channels, size, size), (outputs) */
+    float *dw, *dbias; /* gradients: dw (outputs, channels, size, size), dbias (outputs) */
 } DirectWeights;
 
 /* Pooling windows of size x size pixels; a pixel has `wide` adjacent floats. */

@@ -11,7 +11,7 @@ typedef struct Model Model;
 
 typedef struct {
     const char *network;
-    size_t channels, rows, columns; /* size of an image */
+    size_t channels, rows, columns; /* channels, rows and columns of each image */
     size_t classes;
     size_t images; /* the most images in one pass */
 } ModelSpec;
@@ -32,13 +32,13 @@ void model_init(const Model *m, uint64_t seed, float *weights, float *running);
 
 typedef struct {
     const float *images;   /* (count, channels, rows, columns), normalised pixels */
-    const uint8_t *labels; /* (count), below the number of classes */
+    const uint8_t *labels; /* (count) classes of the images, below the number of classes */
     size_t count;          /* 1 .. spec->images */
 } Batch;
 
 typedef struct {
-    double loss;    /* mean cross-entropy over the batch */
-    size_t correct; /* images whose largest output is their label */
+    double loss;    /* mean cross-entropy over the batch's images */
+    size_t correct; /* number of images whose largest output is their label */
 } Score;
 
 /* Computes the loss of a batch and fills the gradient of the mean loss; updates the running statistics. `rng` is the

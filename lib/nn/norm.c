@@ -19,7 +19,7 @@ typedef struct {
 typedef struct {
     const Layer *l;
     const Pass *p;
-    double *sum; /* (pieces, 2, channels) partial sums */
+    double *sum; /* (pieces, 2, channels) the partial sums of each piece of images */
     /* (channels) coefficients: forward computes y = by x + shift, backward dx = by dy + curve x + shift */
     float *by, *shift, *curve;
 } Work;
@@ -51,7 +51,7 @@ static Status work_open(Work *w, const Layer *l, const Pass *p)
 enum { LANES_MOST = 16 };
 
 typedef struct {
-    size_t from, to; /* images from .. to - 1 */
+    size_t from, to; /* the images of this piece are from .. to - 1 */
     size_t pixels, lanes, groups;
 } Cut;
 

@@ -14,7 +14,7 @@ typedef struct Work {
     void (*body)(const struct Work *w, size_t in, size_t out);
 } Work;
 
-enum { SOME = 16 }; /* planes per parallel task */
+enum { SOME = 16 }; /* number of planes that one parallel task processes */
 
 static void some_planes(void *data, size_t task)
 {

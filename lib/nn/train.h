@@ -13,13 +13,13 @@
 
 typedef struct {
     const char *network;
-    const Dataset *train, *test; /* test NULL: the run is never tested */
+    const Dataset *train, *test; /* training and test images; test NULL: the run is never tested */
     const Codec *codec;
     size_t workers, aggregate; /* in each step `aggregate` workers, drawn from the seed, send gradients */
     /* batch: images in a step, over all workers; test_batch: images in a testing pass */
     size_t batch, test_batch;
     Grouping grouping;   /* GROUP_TENSOR or GROUP_ALL */
-    size_t min_elements; /* tensors with fewer elements are sent as floats */
+    size_t min_elements; /* tensors with fewer elements are sent as floats, without the codec */
     Sgd sgd;
     uint64_t seed;
     int threads;
@@ -33,7 +33,7 @@ typedef struct Trainer Trainer;
  * each other. */
 Status trainer_open(Trainer **out, const TrainSetup *setup, Error *err);
 void trainer_close(Trainer *t); /* NULL is fine */
-void trainer_reset(Trainer *t); /* back to the initial weights, at step 0 */
+void trainer_reset(Trainer *t); /* sets the initial weights again, as before step 1 */
 
 size_t trainer_step_done(const Trainer *t);   /* returns the number of the last step; 0: no step yet */
 size_t trainer_epoch_steps(const Trainer *t); /* returns the number of steps in an epoch */

@@ -18,8 +18,8 @@ struct GradientDump {
     size_t from;  /* the number of the step after which a resumed run continues */
     Attr root[SETUP_MOST + 8];
     size_t roots;
-    float *x;    /* buffer for one tensor */
-    size_t most; /* elements of the largest tensor */
+    float *x;    /* buffer for the gradient of one tensor */
+    size_t most; /* number of elements of the largest tensor */
 };
 
 /* ---- writing a part: a file with the gradients of one step ---- */

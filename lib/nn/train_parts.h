@@ -15,16 +15,16 @@ struct Trainer {
     double *encode, decode;
     size_t floats;                      /* number of parameters */
     float *weights, *velocity, *agreed; /* (floats) */
-    float **gradient, **running;        /* (workers) an array for each worker */
+    float **gradient, **running;        /* (workers) gradient and running statistics of each worker */
     size_t running_floats;
     double *weight; /* (workers) weight of each sending worker's gradient in the mean */
     bool *sends;    /* (workers) true: the worker sends in this step */
     float *images;  /* images of one worker's batch or of one testing pass */
     uint8_t *labels;
     uint32_t *order; /* order of the training images in epoch number `ordered` - 1 */
-    size_t ordered;  /* 0: `order` is not filled yet */
+    size_t ordered;  /* number of the epoch that `order` belongs to, plus 1; 0: `order` is not filled yet */
     uint32_t *index; /* indices of the images of a testing pass */
-    size_t step;     /* number of the last step done */
+    size_t step;     /* number of the last step that has been done */
 };
 
 /* The images of a step: order[place .. place + count - 1], where `order` is the shuffled order of the epoch's images;

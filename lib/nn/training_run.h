@@ -5,7 +5,7 @@
 #include "nn/train_dump.h"
 
 typedef struct {
-    size_t steps;    /* number of the last step */
+    size_t steps;    /* number of the last step of the run */
     size_t every;    /* steps between tests and checkpoints; 0: only after the last step */
     const char *dir; /* folder of the checkpoints; NULL: no checkpoints */
     GradientDump *dump;

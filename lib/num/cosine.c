@@ -28,7 +28,7 @@ typedef struct {
     size_t first;         /* number of the strip in the first buffer of `slot` */
     float *slot;          /* (SLOTS, width, room) */
     Fourier fourier;
-    Rotor rotor; /* exp(i pi k / (2 n)) */
+    Rotor rotor; /* factors exp(i pi k / (2 n)) of the transform */
 } Pass;
 
 static size_t least(size_t a, size_t b)

@@ -26,7 +26,7 @@ static size_t piece_rows(size_t cols)
 
 typedef struct {
     const Tall *a;
-    size_t step;     /* rows in a piece */
+    size_t step;     /* number of rows of A in a piece */
     double *partial; /* (pieces, cols, cols) */
 } FewGram;
 
@@ -130,7 +130,7 @@ Status linalg_gram(const Tall *a, int threads, double *g, Arena *scratch, Error 
 
 typedef struct {
     const Tall *a;
-    const double *v; /* (cols, 4): up to four vectors, interleaved */
+    const double *v; /* (cols, 4) up to four vectors; element i of vector j is v[4 i + j] */
     uint8_t *u[4];
     size_t count, step;
 } Projection;

@@ -110,7 +110,8 @@ void linalg_borrow(void);
 void linalg_return(void);
 
 typedef struct {
-    const char *config;    /* "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..." */
+    /* OpenBLAS's description of itself: "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..." */
+    const char *config;
     const char *core;      /* the CPU model whose kernels are used: "Haswell" */
     const char *threading; /* "none", "pthreads", "OpenMP" */
     const char *file;      /* path of the loaded OpenBLAS library */

@@ -182,7 +182,7 @@ static void by_columns(const Tall *a, double *out)
 }
 
 typedef struct {
-    const char *job; /* "S": vectors, "N": none */
+    const char *job; /* LAPACK's argument: "S": compute singular vectors, "N": compute none */
     int rows, cols;
     double *a, *s, *u, *vt;
 } Svd;

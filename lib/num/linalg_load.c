@@ -20,13 +20,13 @@ static const char library[] = "libopenblas.so.0";
 /* The state of OpenBLAS in this process; global because a library is loaded once for all threads. */
 static struct {
     pthread_once_t once;
-    bool may_choose; /* load_once may set OPENBLAS_CORETYPE */
+    bool may_choose; /* true: load_once may set the environment variable OPENBLAS_CORETYPE */
     pthread_mutex_t lock;
     int borrowers; /* calls of linalg_borrow whose linalg_return is still to come */
     int threads;   /* the number of OpenBLAS's threads before the first pending linalg_borrow */
     bool loaded;
     Blas blas;
-    char reason[400]; /* why OpenBLAS is not loaded */
+    char reason[400]; /* error text: why OpenBLAS could not be loaded */
 } loading = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool is_among(const char *name, const char *const *names)

@@ -22,7 +22,7 @@ enum {
     DIGITS = LOW / DIGIT,
     VALUES = 1 << DIGIT,
     PIECE = 1 << 20, /* elements in a piece, unless that gives more than PIECES_MAX pieces */
-    PIECES_MAX = 64, /* the most pieces; larger vectors have larger pieces */
+    PIECES_MAX = 64, /* the most pieces; longer vectors have longer pieces */
     FEW = 48,        /* the most keys for which insertion sort is fastest */
 };
 
@@ -221,7 +221,7 @@ static inline uint32_t magnitude_bits(float x)
  * of magnitudes that are not larger. */
 static uint32_t select_magnitude(const float *x, size_t n, size_t k, size_t *upto)
 {
-    static const int shifts[] = {20, 10, 0}; /* digits of 11, 10 and 10 bits */
+    static const int shifts[] = {20, 10, 0}; /* the lowest bits of digits of 11, 10 and 10 bits */
     uint32_t known = 0, mask = 0;
     size_t below = 0;
     for (size_t d = 0; d < countof(shifts); d++) {

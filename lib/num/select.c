@@ -15,7 +15,7 @@
 enum {
     WORDS = BLOCK / 64,
     SAMPLE = 1 << 14,
-    SAMPLED_FROM = 4 * SAMPLE, /* shorter vectors are ranked without a sample */
+    SAMPLED_FROM = 4 * SAMPLE, /* vectors with fewer elements are ranked without a sample */
     FEW = 8                    /* select_list makes a list when at most n / FEW elements are selected */
 };
 

@@ -16,7 +16,7 @@ typedef struct {
     size_t *in_block; /* (blocks) number of set bits in each block */
     /* the selected indices in order; `bits` is then not used. NULL: there is no list, and `bits` is the selection */
     size_t *place;
-    float *value; /* x at the selected indices */
+    float *value; /* the elements of x at the selected indices */
     double *part; /* (blocks) working memory of one number for each block */
 } Picks;
 

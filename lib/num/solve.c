@@ -154,8 +154,8 @@ static double choose_outside(Search *q)
     if (beyond == limit)
         return NAN;
     const double at = way * to_limit < 1e-12 ? NAN : choose(q, u, fmin(beyond, limit), fmax(beyond, limit));
-    return isnan(at) && (p->whole || way * to_limit < 1e-12) ? limit /* the limit itself is tried once */
-                                                             : at;
+    /* no argument is left before the limit, so the limit itself is tried once */
+    return isnan(at) && (p->whole || way * to_limit < 1e-12) ? limit : at;
 }
 
 static double choose_next(Search *q)

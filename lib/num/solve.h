@@ -10,7 +10,7 @@
 
 typedef struct {
     double target, tolerance; /* the search ends at a value within target * (1 +- tolerance) */
-    double low, high;         /* range of the argument; low > 0 */
+    double low, high;         /* smallest and largest argument; low > 0 */
     bool whole;               /* the argument must be an integer */
     unsigned most;            /* the most evaluations of the function; 0: 30 */
     /* Sets *value > 0 to the function's value at the argument `at`; NaN: the function has no value there, and the

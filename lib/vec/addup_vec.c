@@ -2,7 +2,8 @@
  * alignment. */
 #include "vec/vec.h"
 
-enum { RUN = 512 }; /* elements whose sums stay in the first-level cache */
+/* number of elements that are summed at a time: their sums stay in the first-level cache */
+enum { RUN = 512 };
 
 INLINE float load_one(const uint8_t *p)
 {

@@ -29,7 +29,7 @@ INLINE uint64_t count_levels(const uint64_t *plane, int bits, Census *c)
 
 typedef struct {
     uint64_t before; /* the previous 64 elements: a set bit for each non-zero level */
-    int64_t last;    /* index of the last non-zero level */
+    int64_t last;    /* index of the last non-zero level so far */
 } Gaps;
 
 /* Counts the index gaps that end in one group of 64 elements; `here` has a set bit for each non-zero level of the

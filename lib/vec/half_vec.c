@@ -4,7 +4,7 @@
 #include "vec/lane.h"
 
 #define FP16_MOST  0x477fe000u /* 65504 */
-#define FP16_SMALL 0x38800000u /* 2^-14, below it fp16 is denormal */
+#define FP16_SMALL 0x38800000u /* 2^-14, the least normal fp16 magnitude */
 #define BF16_MOST  0x7f7f0000u
 /* REBIAS: the difference of the exponent biases, 127 - 15, in fp16's exponent field. TINY_BITS: how many bits of a
  * denormal's fraction are compared with the first random word. */

@@ -20,7 +20,7 @@ typedef enum { ISA_BASE, ISA_AVX2, ISA_AVX512, ISA_COUNT } Isa;
  * Elias codes follows from these counts. */
 typedef struct {
     uint64_t level[17]; /* level >= 2^k */
-    uint64_t next[17];  /* level + 1 >= 2^k, k >= 1 */
+    uint64_t next[17];  /* how often level + 1 >= 2^k, for k >= 1 */
     uint64_t gap[17]; /* index gap >= 2^k; gaps lie between non-zero levels, the first from the run's start */
 } Census;
 /* Codes of `width` bits as bit planes (planes.h); no code is above `most`. */
@@ -44,12 +44,12 @@ enum {
     E_DOT,     /* x y */
     E_SIGNED,  /* sign(x) y */
     E_NONZERO, /* y != 0 */
-    E_AGREE,   /* x y > 0 */
-    E_UNDER,   /* q where y < x */
-    E_UNDERS,  /* 1 where y < x and x != 0 */
-    E_OVER,    /* q where y > x */
-    E_OVERS,   /* 1 where y > x and x != 0 */
-    E_ABOVE,   /* q where |x| is above each threshold */
+    E_AGREE,   /* number of elements with x y > 0 */
+    E_UNDER,   /* sum of q = |d| / |x| where y < x */
+    E_UNDERS,  /* number of elements with y < x and x != 0 */
+    E_OVER,    /* sum of q = |d| / |x| where y > x */
+    E_OVERS,   /* number of elements with y > x and x != 0 */
+    E_ABOVE,   /* sums of q = |d| / |x| where |x| is above each threshold */
     E_SUMS = E_ABOVE + THRESHOLDS,
 };
 
@@ -79,9 +79,9 @@ typedef struct {
  * above[0] is not used. */
 enum { LEVEL_SCALE_BITS = 7, LEVEL_SCALE_MOST = 1 << LEVEL_SCALE_BITS };
 typedef struct {
-    int count, bits; /* count = 2^bits levels */
+    int count, bits; /* number of levels and of their bits: count = 2^bits */
     float above[LEVEL_SCALE_MOST], level[LEVEL_SCALE_MOST];
-    float step[LEVEL_SCALE_MOST]; /* level[k] - level[k - 1] */
+    float step[LEVEL_SCALE_MOST]; /* distance of level k to the level below: level[k] - level[k - 1] */
 } LevelScale;
 
 typedef struct {

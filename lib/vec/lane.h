@@ -64,7 +64,8 @@ INLINE bool any(VecI v)
 #endif
 }
 
-typedef uint8_t Bytes4 __attribute__((vector_size(VEC_BYTES / 4))); /* as many bytes as there are lanes */
+/* a vector of as many bytes as a vector has floats */
+typedef uint8_t Bytes4 __attribute__((vector_size(VEC_BYTES / 4)));
 
 /* Stores the lanes as bytes; each is below 256. */
 INLINE void store_bytes(uint8_t *p, VecU v)

@@ -24,7 +24,7 @@ enum {
     LANES = VEC_BYTES / 4,
     ROW = 16,
     PARTS = ROW / LANES
-}; /* floats in a vector, in a row; vectors in a row */
+}; /* LANES: floats in a vector; ROW: floats in a row; PARTS: vectors in a row */
 /* DLANES: doubles in a vector; DPARTS: vectors of doubles that hold a row (16 elements) */
 enum { DLANES = VEC_BYTES / 8, DPARTS = ROW / DLANES };
 
@@ -34,7 +34,8 @@ typedef uint32_t VecU __attribute__((vector_size(VEC_BYTES)));
 typedef int64_t VecL __attribute__((vector_size(VEC_BYTES)));
 typedef uint64_t VecQ __attribute__((vector_size(VEC_BYTES)));
 typedef double VecD __attribute__((vector_size(VEC_BYTES)));
-typedef float VecH __attribute__((vector_size(VEC_BYTES / 2))); /* as many floats as VecD has doubles */
+/* a vector of as many floats as VecD has doubles */
+typedef float VecH __attribute__((vector_size(VEC_BYTES / 2)));
 
 /* Declares the loops for this instruction set. */
 #define LOOP(result, name, parameters) result ISA_NAME(name) parameters;

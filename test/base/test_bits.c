@@ -1,4 +1,4 @@
-/* test_bits.c -- bit streams (bits.h): written numbers are read back, overruns are noticed, wrong padding is refused. */
+/* test_bits.c -- bit streams (bits.h): numbers are read back, overruns are noticed, wrong padding is refused. */
 #include "rig/check.h"
 
 #include "base/bits.h"

@@ -299,7 +299,7 @@ static void alternatives_beyond_measure_are_refused(void **state)
             text_add(&spec, "/1");
         text_add(&spec, "+");
     }
-    text_add(&spec, "none"); /* 10^7 alternatives, all the same */
+    text_add(&spec, "none"); /* the spec has 10^7 alternatives, which are all equal */
     const Codec **codecs;
     const char *text = text_done(&spec);
     size_t count;

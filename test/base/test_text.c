@@ -18,7 +18,7 @@ static void every_double_reads_back(void **state)
             continue;
         check(text_to_real(text_double(out, v), &back));
         check(back == v);
-        v = ldexp(rng_unit(&rng, USE_DATA, i), (int)(bits % 64) - 32); /* near 1, where most numbers are */
+        v = ldexp(rng_unit(&rng, USE_DATA, i), (int)(bits % 64) - 32); /* numbers near 1 are tested most */
         check(text_to_real(text_double(out, v), &back));
         check(back == v);
     }
@@ -178,8 +178,9 @@ static void characters_that_steer_a_terminal_are_replaced(void **state)
          "?x"}, /* U+009B (CSI), one control character */
         {"a\xe2\x80\xae"
          "b\xe2\x81\xa6\xe2\x81\xa9",
-         "a?b??"},                                                /* U+202E, U+2066, U+2069 */
-        {"\xd8\x9c\xe2\x80\x8b\xe2\x80\xa8\xef\xbb\xbf", "????"}, /* U+061C, U+200B, U+2028, U+FEFF */
+         "a?b??"}, /* U+202E, U+2066, U+2069 */
+        /* the characters U+061C, U+200B, U+2028 and U+FEFF */
+        {"\xd8\x9c\xe2\x80\x8b\xe2\x80\xa8\xef\xbb\xbf", "????"},
         {"\xe2\x80\xad", "?"},
         {"\xe2\x80\x90", "\xe2\x80\x90"}, /* U+2010, a hyphen */
         {"\xff"

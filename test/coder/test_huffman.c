@@ -302,18 +302,18 @@ static void tables_that_are_not_complete_are_refused(void **state)
         {3, {1, 1, 1}, {1, 1, 1}, false}, /* overfull: three codes of 1 bit */
         {3, {1, 2, 2}, {1, 1, 1}, true},
         {3, {2, 1, 2}, {1, 2, 1}, true},
-        {3, {1, 1, 32}, {1, 1, 1}, false}, /* Kraft sum just above 1 */
+        {3, {1, 1, 32}, {1, 1, 1}, false}, /* the Kraft sum of the lengths is just above 1 */
         {3, {1, 2, 32}, {1, 1, 1}, false},
         {4, {2, 2, 2, 2}, {1, 1, 1, 1}, true},
         {4, {2, 2, 2, 3}, {1, 1, 1, 1}, false},
         {4, {2, 2, 2, 2}, {1, 1, 1, 4}, true},  /* the fourth symbol is the last of the alphabet */
         {4, {2, 2, 2, 2}, {1, 1, 1, 5}, false}, /* beyond the alphabet */
-        {2, {0, 1}, {1, 1}, false},             /* length 0 is refused */
+        {2, {0, 1}, {1, 1}, false},             /* a code of length 0 is refused beside another code */
         {2, {33, 1}, {1, 1}, false},
         {1, {0}, {7}, true},
         {1, {0}, {8}, false},
         {0, {0}, {0}, true},
-        {8, {1, 1}, {1, 1}, false}, /* more symbols than the alphabet has */
+        {8, {1, 1}, {1, 1}, false}, /* the table claims more symbols than the alphabet has */
     };
     for (size_t t = 0; t < countof(tables); t++) {
         uint8_t data[64] = {0};

@@ -272,7 +272,7 @@ static void ranks_stand_for_symbols_of_large_alphabets(void **state)
     for (uint32_t k = 0; k < RANS_BYTES; k++)
         check(r.symbol[k] == 257 * k && rans_byte(&r, k) == k);
     count[5] = 1;
-    check(!rans_build(&r, RANS_ALPHABET, count)); /* 257 symbols present: one too many */
+    check(!rans_build(&r, RANS_ALPHABET, count)); /* refused, as 257 symbols occur: one too many */
     free(count);
 }
 

@@ -40,9 +40,9 @@ static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **s
         copy[c.size] = copy[c.size + 1] = 0;
         check(!reads(&c, copy, c.size + 1, back) && !reads(&c, copy, c.size + 2, back));
         check(reads(&c, copy, c.size, back));
-        store_u32(copy, 65535); /* below the least valid state, 65536 */
+        store_u32(copy, 65535); /* the first state is below the least valid state, 65536 */
         check(!reads(&c, copy, c.size, back));
-        c.n++; /* one symbol more than was written */
+        c.n++; /* reading one symbol more than was written must fail */
         check(!reads(&c, c.stream, c.size, back));
         c.n--;
         free(copy);
@@ -95,7 +95,7 @@ static void tables_whose_runs_do_not_fit_are_refused(void **state)
             bits_put(&w, k ? 0 : 2, 2);
         }
         bits_close(&w);
-        for (size_t cut = 0; cut < 2; cut++) { /* cut = 1: the last byte is missing */
+        for (size_t cut = 0; cut < 2; cut++) { /* with cut = 1, the last byte is missing */
             BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data) - cut});
             Rans r;
             const bool good = rans_table_get(&r, 7, &in);

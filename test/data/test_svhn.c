@@ -133,7 +133,7 @@ static void check_images(const Dataset *d)
     check(d->count == IMAGES && d->split == SPLIT_TEST && !strcmp(d->info->name, "svhn"));
     for (size_t i = 0; i < IMAGES; i++)
         check(d->labels[i] == digits[i] % 10);
-    for (size_t i = 0; i < IMAGES * 3; i++) /* for each plane (a channel of an image) */
+    for (size_t i = 0; i < IMAGES * 3; i++) /* compares each plane (a channel of an image) */
         for (size_t row = 0; row < 32; row++)
             for (size_t column = 0; column < 32; column++)
                 check(d->pixels[i * PLANE + row * 32 + column] == pixels[i * PLANE + column * 32 + row]);
@@ -275,7 +275,7 @@ static void data_shorter_than_the_shape_says_are_refused(void **state)
             refused(f.data, f.size, "X cannot be read, or ends before its 18432 bytes");
         }
     Variable y = labels();
-    y.size = 4; /* the bytes after the four labels are padding */
+    y.size = 4; /* the length says 4, so the bytes after the four labels are padding */
     make(&f, images(), y, true);
     refused(f.data, f.size, "label 0 of image 4");
     y.size = 0;
@@ -305,7 +305,7 @@ static void other_kinds_of_files_are_refused(void **state)
     (void)state;
     static File f;
     make(&f, images(), labels(), true);
-    f.data[125] = 2; /* version of MATLAB 7.3, whose files are HDF5 */
+    f.data[125] = 2; /* the version of MATLAB 7.3, whose files are HDF5 */
     refused(f.data, f.size, "not a MATLAB 5 file: version 0x0200");
     make(&f, images(), labels(), true);
     f.data[126] = 'M', f.data[127] = 'I';

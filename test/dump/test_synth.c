@@ -69,7 +69,7 @@ static void power_has_the_tail_it_names(void **state)
     (void)state;
     const Synth s = base(LAW_POWER);
     fill(&s, shape_vector(N), 0, 1, "a", x);
-    check_near(mean_of(above_one), 0.125, 5 * sqrt(0.125 * 0.875 / N)); /* P(|x| > 1) = (0.5 / 1)^3 */
+    check_near(mean_of(above_one), 0.125, 5 * sqrt(0.125 * 0.875 / N)); /* P(|x| > 1) = (0.5 / 1)^3 = 0.125 */
     double least = INFINITY;
     for (size_t i = 0; i < N; i++)
         least = fmin(least, fabs((double)x[i]));
@@ -118,7 +118,7 @@ static void lowrank_has_its_rank_on_the_papers_matrix(void **state)
     (void)state;
     Synth s = base(LAW_LOWRANK);
     Shape shape;
-    check(shape_make(&shape, 4, (size_t[]){40, 10, 3, 3})); /* viewed as a 200 x 18 matrix */
+    check(shape_make(&shape, 4, (size_t[]){40, 10, 3, 3})); /* a shape that is viewed as a 200 x 18 matrix */
     fill(&s, shape, 0, 1, "a", x);
     check(beyond_rank_two(x, 200, 18) < 1e-10);
     s.noise = 0.1;

@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT,
                              .arguments_max = 3};
     char *argv[MOST + 1], *copy = malloc(size + 1);
-    if (!copy || memmem(data, size, "-h", 2)) { /* help would be printed */
+    if (!copy || memmem(data, size, "-h", 2)) { /* skipped, as "-h" would print help */
         free(copy);
         arena_close(a);
         return 0;

@@ -147,7 +147,7 @@ static void conv_begin(Bench *t, const Case *c)
 
 /* Sums over the products of a convolution y = x w: y += x w, dx += dy w, dw += dy x. */
 typedef struct {
-    double *y, *dx, *dw; /* dw: weights, then biases */
+    double *y, *dx, *dw; /* dw: gradients of the weights, then of the biases */
 } Reference;
 
 static void reference_pixel(const Bench *t, const ConvSettings *s, size_t image, size_t o, size_t row,

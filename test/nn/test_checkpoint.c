@@ -81,7 +81,7 @@ static void check_resumes(const char *spec)
     run_to(spec, 7, false);
     uint8_t *whole = file_load(in_scratch("step_00000007.h5"), &size[0]);
     unlink(in_scratch("step_00000007.h5"));
-    run_to(spec, 7, true); /* resumes from the checkpoint of step 6 */
+    run_to(spec, 7, true); /* this run resumes from the checkpoint of step 6 */
     uint8_t *resumed = file_load(in_scratch("step_00000007.h5"), &size[1]);
     if (size[0] != size[1] || memcmp(whole, resumed, size[0]))
         print_error("%s: another checkpoint after resuming\n", spec);

@@ -76,7 +76,7 @@ static double level(double x)
     (void)x;
     return 7;
 }
-static double rough(double x) /* rises, but not everywhere */
+static double rough(double x) /* a function that rises on the whole, but not everywhere */
 {
     return 10 * x * (1 + 0.03 * sin(1e5 * x));
 }

@@ -23,7 +23,7 @@ static inline Status decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-static size_t encodings; /* calls of put() so far */
+static size_t encodings; /* number of calls of put() so far */
 
 static inline Status put(const Call *c, Buf *out, const float *y)
 {

@@ -18,7 +18,7 @@ typedef struct {
     size_t repeats;
     double gain, gain_error, gain_step; /* mean of gain_r, its standard error, largest |gain_r - mean| / R */
     double mse, mse_error, mse_step;    /* mean of e_r, its standard error, largest e_r / R */
-    double variance;                    /* 1/(R-1) sum_r |decoded_r - mean|^2 */
+    double variance;                    /* sum_r |decoded_r - mean|^2 / (R - 1), the variance of a draw */
     double bias_ratio, freedom;         /* R |mean - g|^2 / variance, and its degrees of freedom */
     double off, norm2, rounding;        /* |mean - g|^2, |g|^2, squared rounding error of float32 */
 } Draws;
