@@ -253,7 +253,7 @@ REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
 # The tests of one room: make check-coder
 $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
-check-run: $(RUNS) $(FUZZERS:%=replay-%) cli-tests python-tests depcheck listcheck
+check-run: $(RUNS) $(FUZZERS:%=replay-%) cli-tests python-tests depcheck listcheck check-reference
 
 run-adding-%: export CODEC := meansign
 
@@ -279,14 +279,29 @@ limits: $(PROGRAMS)
 # Independent implementations hold the programs against the documents (Debian: python3-numpy python3-scipy python3-h5py).
 REFERENCE := decode altered compare claims merge vectors
 
-.PHONY: verify-reference $(REFERENCE:%=reference-%)
+.PHONY: verify-reference check-reference $(REFERENCE:%=reference-%)
 
 verify-reference: all
 	@$(PYTHON) -c 'import numpy, scipy, h5py'
 	@$(PARALLEL) -O $(REFERENCE:%=reference-%)
 
+# The quicker ones run in make check where Python has what they need.
+REFERENCE_CHECK := decode altered merge vectors
+check-reference: $(PROGRAMS)
+	+@if [ -z "$(SAN)" ] && $(PYTHON) -c 'import numpy, scipy, h5py' 2>/dev/null; then $(MAKE) --no-print-directory $(REFERENCE_CHECK:%=reference-%); \
+	else echo "reference: skip: needs a build without sanitizers, and numpy, scipy and h5py (Debian: python3-numpy python3-scipy python3-h5py)"; fi
+
 $(REFERENCE:%=reference-%): reference-%:
-	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) test/reference/check_$*.py $(B)/bin/atomo-bench
+	@if PYTHONDONTWRITEBYTECODE=1 $(PYTHON) test/reference/check_$*.py $(B)/bin/atomo-bench >$(B)/reference-$*.log 2>&1; \
+	then tail -1 $(B)/reference-$*.log; \
+	else grep -v '^passed' $(B)/reference-$*.log | tail -40; echo "reference-$*: FAILED, see $(B)/reference-$*.log"; exit 1; fi
+
+# Plants faults in what makes numbers, one at a time; the tests that test/mutants/list.txt names must see each. WORD=... runs some.
+.PHONY: mutants
+
+mutants: all tests
+	@CC="$(CC)" FLAGS="$(FLAGS) $(CFLAGS) $(CPPFLAGS)" LIBS="$(LIBS)" ISAS="$(ISAS)" ISA_base="$(ISA_base)" ISA_avx2="$(ISA_avx2)" \
+	    ISA_avx512="$(ISA_avx512)" sh test/mutants/run.sh $(B) $(WORD)
 
 # Fuzz targets run here over their stored inputs and made-up ones; `make fuzz` searches for new ones.
 $(B)/fuzz/%: test/fuzz/%.c test/fuzz/replay.c $(B)/libatomo.a
@@ -464,6 +479,7 @@ help:
 	@echo "make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)"
 	@echo "make faults    every command with one of its own allocations or system calls failing  (POINTS=0: each call)"
 	@echo "make limits    run the programs under limits on memory, files, processes and stack, in small steps"
+	@echo "make mutants   plant faults in what makes numbers; the tests must see each  (WORD=metrics.c: some)"
 	@echo "make verify-reference   hold payloads, metrics and promises against Python, numpy, scipy and h5py"
 	@echo "make wheel     the Python package for pip install, in build/wheel"
 	@echo "make golden    rewrite the stored payloads; review the difference"

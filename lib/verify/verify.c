@@ -7,7 +7,8 @@
 /* ---- statements ---- */
 
 static const VerifyStatement *const groups[] = {moment_statements,    lemma_statements,  level_statements,
-                                                quantiser_statements, matrix_statements, contest_statements};
+                                                quantiser_statements, matrix_statements, contest_statements,
+                                                unbalanced_statements};
 
 size_t statement_count(void)
 {

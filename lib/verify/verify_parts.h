@@ -11,7 +11,7 @@ void verdict_take(VerifyVerdict *v, double left, double right, double tolerance,
 
 /* Returns the random stream of a purpose, independent of the numbers that codecs draw. */
 Rng subject_rng(const VerifySubject *s, uint64_t purpose);
-enum { FOR_PART = 1, FOR_MATRIX, FOR_CUT, FOR_CHANCES, FOR_ATOMS, FOR_SIGNS };
+enum { FOR_PART = 1, FOR_MATRIX, FOR_CUT, FOR_CHANCES, FOR_ATOMS, FOR_SIGNS, FOR_UNBALANCED };
 
 /* Draws min(size, n) of the indices below n, one from each of min(size, n) ranges of equal length; returns their
  * number. */
@@ -98,7 +98,7 @@ static inline bool coded_plain(const Coded *c, const float *x)
 }
 
 extern const VerifyStatement lemma_statements[], level_statements[], moment_statements[],
-    quantiser_statements[], matrix_statements[], contest_statements[];
+    quantiser_statements[], matrix_statements[], contest_statements[], unbalanced_statements[];
 
 /* The default of VerifyMethods.raise (Lemma 8). */
 void verify_raise(const double *lambda, const double *q, size_t n, double *p);

@@ -179,6 +179,22 @@ static void addresses_differ_in_each_part(void **state)
     check(rng_u64(&base, USE_COIN, 9) == rng_u64(&base, USE_COIN, 9));
 }
 
+/* The mean of N uniform numbers has the standard deviation 1 / sqrt(12 N); 5.6 of these are passed once in 4e7 times. */
+static void units_fill_the_unit_interval(void **state)
+{
+    (void)state;
+    enum { N = 1 << 16 };
+    double sum = 0, least = 1, most = 0;
+    for (uint64_t i = 0; i < N; i++) {
+        const double u = rng_unit(rng(), USE_SAMPLE, i);
+        sum += u;
+        least = fmin(least, u);
+        most = fmax(most, u);
+    }
+    check(fabs(sum / N - 0.5) <= 5.6 / sqrt(12.0 * N));
+    check(least >= 0 && least < 4e-4 && most < 1 && most > 1 - 4e-4); /* (1 - 4e-4)^N = 4e-12 */
+}
+
 static void stored_values_never_change(void **state)
 {
     (void)state;
@@ -212,6 +228,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(related_words_are_independent),
     cmocka_unit_test(every_input_bit_moves_every_output_bit),
     cmocka_unit_test(addresses_differ_in_each_part),
+    cmocka_unit_test(units_fill_the_unit_interval),
     cmocka_unit_test(stored_values_never_change),
     cmocka_unit_test(normals_have_the_moments_and_tail_of_the_normal_law),
 };

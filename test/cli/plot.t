@@ -151,3 +151,9 @@ $ n='a_b%c&d#e{f}~g^h$i<j>k|l'; printf 'tensor,compressor,bits_per_element,relat
 > Output written on all.pdf (9 pages*
 - !*
 = 0
+
+# the dotted limits: a Gaussian's distortion at b bits is 4^-b; an unbiased estimate's variance is 1 / (4^b - 1)
+? command -v gnuplot
+$ { grep '^worst' "$SRC"/plots/pareto.gp; echo 'set print "-"; print sprintf("%.9f %.9f %.9f %.9f", worst(1), worst(3), worst_unbiased(1), worst_unbiased(0.5))'; } | gnuplot
+> 0.250000000 0.015625000 0.333333333 1.000000000
+= 0

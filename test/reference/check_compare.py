@@ -44,6 +44,7 @@ FIXED = ["none", "fp16", "bf16", "ef+fp16", "entry:ratio=1", "svd:rank=65536"]
 CERTAIN = ["none", "fp16", "bf16", "ef+fp16"]
 IDENTITY = ("step", "worker", "tensor", "kind", "shape", "n", "compressor", "repeats", "error")
 SPREADS = ("bytes_se", "bits_per_element_se", "mse_se", "relative_error_se", "cosine_se", "gain_se", "gain_l1_se")
+EXPECTATIONS = ("variance_expected", "relative_error_expected")
 UNSEEN = ("peak_scratch_bytes", "bias_detectable", "bias")
 TESTS = ("bias_p", "gain_p", "gain_l1_p", "bias_p_holm")
 TIMES = ("encode_ms_se", "decode_ms_se", "encode_ms", "encode_ms_min", "decode_ms", "decode_ms_min", "encode_gbps", "decode_gbps")
@@ -110,7 +111,7 @@ def own_figures(parts, repeats, runs):
               "variance_expected": total(p.expected for p in parts)}
     g2 = float((g.astype(float)**2).sum())
     found["relative_error_expected"] = plain_metrics.ratio(found["variance_expected"], g2)
-    found |= spread(found, repeats)
+    found |= spread(found, 2 if all(p.spec in CERTAIN for p in parts) else repeats)
     residuals = [p.residual for p in parts]
     if any(r is not None for r in residuals):
         found["residual_norm"] = float(np.sqrt(sum((r or 0)**2 for r in residuals)))
@@ -138,12 +139,13 @@ def hold(record, parts, repeats, runs, label):
             continue
         if field == "variance" and repeats == 1 and all(p.spec in CERTAIN for p in parts):
             ours["variance"] = 0  # a codec without chance has one from one repeat, too
-        if field == "variance_expected" and "rotated" in record["compressor"]:
+        if field in EXPECTATIONS and "rotated" in record["compressor"]:
             continue  # the mean over repeats of what holds given each one's rotation: the tests' draws hold it
-        tolerance = (SPECTRAL if "svd" in record["compressor"] else EXPECTED) if field == "variance_expected" else EXACT
+        tolerance = (SPECTRAL if "svd" in record["compressor"] else EXPECTED) if field in EXPECTATIONS else EXACT
         floor = EXACT if field in ("gain", "cosine") else 1e-300  # sums that cancel
-        if field == "variance_expected" and record["compressor"].startswith(("wavelet", "hadamard")):
-            floor = EXACT * sum(float((p.g.astype(float)**2).sum()) for p in parts)  # coefficients that are rounding
+        if field in EXPECTATIONS and record["compressor"].startswith(("wavelet", "hadamard")):
+            squares = sum(float((p.g.astype(float)**2).sum()) for p in parts)
+            floor = EXACT * (squares if field == "variance_expected" else 1)  # coefficients that are rounding
         check(field in ours and agree(ours[field], theirs, tolerance, floor),
               f"{label}: {field} {theirs}, ours {ours.get(field)}")
     check_times(record, label)

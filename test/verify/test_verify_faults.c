@@ -1,5 +1,6 @@
 /* test_verify_faults.c -- `verify` with one faulty method at a time: each statement that depends on the method
  * fails, and other statements still hold. */
+#include "compress/spec.h"
 #include "rig/verify_rig.h"
 
 static bool level_too_low(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
@@ -85,6 +86,19 @@ static Status draw_svd_large(const Call *c, const float *x, Buf *payload, float 
 static Status draw_svd_slightly_large(const Call *c, const float *x, Buf *payload, float *y)
 {
     return draw_scaled(c, x, payload, y, is_codec(c, "svd") ? 1.02 : 1);
+}
+
+/* Draws with p = min(1, s |lambda_i| / |lambda|_1) instead of Algorithm 1's p, as the released svd coder does. */
+static Status draw_clipped(const Call *c, const float *x, Buf *payload, float *y)
+{
+    const char *spec = codec_text(c->self, c->scratch);
+    const Codec *codec;
+    if (!is_codec(c, "svd") && !is_codec(c, "entry"))
+        return verify_methods.draw(c, x, payload, y);
+    TRY(codec_open(&codec, text_format(c->scratch, "%s,probs=clip", spec), c->scratch, c->err));
+    Call other = *c;
+    other.self = codec;
+    return verify_methods.draw(&other, x, payload, y);
 }
 
 /* Decodes all signs as +. */
@@ -220,6 +234,16 @@ static const Fault faults[] = {
      {.draw = draw_svd_slightly_large},
      {"Lemma 1: mean of svd"},
      {"Theorem 5: measured"}},
+    {"clipping in the codecs",
+     "normal-64x48",
+     {.draw = draw_clipped},
+     {"Algorithm 1: variance of entry"},
+     {"Lemma 1: mean of entries", "Lemma 1: mean of svd", "Table 1: svd measured"}},
+    {"clipping in entry on a heavy tail",
+     "heavy-1009",
+     {.draw = draw_clipped},
+     {"Algorithm 1: variance of entry"},
+     {"Lemma 1: mean of entries"}},
     {"signs forgotten",
      "normal-64x48",
      {.draw = draw_magnitudes},
@@ -288,6 +312,29 @@ static void check_names(VerifySubject *s, const Fault *fault, const char *const 
     }
 }
 
+/* Fills x (rows x 24) with normal columns, each 0.8 times as long as the one before: a spectrum that decays. */
+static void fill_decaying(const Rng *rng, const Shape *s, float *x)
+{
+    for (size_t i = 0; i < s->n; i++)
+        x[i] = (float)(rng_normal(rng, USE_TEST, i) * pow(0.8, (double)(i % 24)));
+}
+
+static void clipping_in_svd_is_seen_by_its_variance(void **state)
+{
+    (void)state;
+    static const Source decaying = {"decaying-64x24", 2, {64, 24}, fill_decaying, 0, true};
+    static const Fault fault = {.name = "clipping in svd",
+                                .seen = {"Algorithm 1: variance of svd"},
+                                .unseen = {"Table 1: svd measured"}};
+    const VerifyMethods clipping = with_defaults((VerifyMethods){.draw = draw_clipped});
+    VerifySubject s;
+    open_subject(&s, &clipping, &decaying);
+    check_names(&s, &fault, fault.seen, false);
+    check_names(&s, &fault, fault.unseen, true);
+    open_subject(&s, &verify_methods, &decaying);
+    check_names(&s, &fault, fault.seen, true);
+}
+
 static void faults_are_seen_by_the_statements_they_break_and_no_others(void **state)
 {
     (void)state;
@@ -305,6 +352,7 @@ static void faults_are_seen_by_the_statements_they_break_and_no_others(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clipping_in_svd_is_seen_by_its_variance),
         cmocka_unit_test(faults_are_seen_by_the_statements_they_break_and_no_others),
     };
     scratch = arena_open(0);

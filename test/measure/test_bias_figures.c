@@ -1,0 +1,57 @@
+/* test_bias_figures.c -- p-values and standard errors from a tally filled by hand, against their definitions with numbers
+ * of tables and of SciPy. */
+#include "measure/metrics_errors.h"
+#include "num/stats.h"
+#include "rig/check.h"
+
+#include <math.h>
+
+enum { R = 10 };
+
+static double error[R][E_SUMS];
+
+/* Ten repeats with the errors 1 .. 10. */
+static Tally tally(void)
+{
+    Tally t = {.repeats = R, .decoded = R, .cells = 1, .n = 100, .spread_known = true, .expected = NAN};
+    for (int r = 0; r < R; r++)
+        error[r][E_SQUARES] = r + 1;
+    t.error = error;
+    t.gradient[G_SQUARES] = 50;
+    return t;
+}
+
+static void a_standard_error_is_the_deviation_over_root_r(void **state)
+{
+    (void)state;
+    const Tally t = tally();
+    check_rel(sum_se(&t, E_SQUARES), 0.9574271077563381, 1e-12); /* sqrt(82.5 / 9 / 10) */
+}
+
+static void bias_p_is_the_tail_of_f(void **state)
+{
+    (void)state;
+    Tally t = tally();
+    t.spread[S_M2] = 18;    /* variance 2 */
+    t.squares = 0.5;        /* nu = 4 / 0.5 = 8 */
+    t.spread[S_BIAS] = 0.5; /* F = 10 * 0.5 / 2 = 2.5, of 8 and 72 degrees of freedom */
+    check_rel(bias_p(&t), f_tail(2.5, 8, 72), 1e-12);
+    check_rel(bias_p(&t), 0.018677005281967134, 1e-9); /* scipy.stats.f.sf */
+}
+
+static void what_would_show_adds_both_quantiles(void **state)
+{
+    (void)state;
+    /* nine degrees of freedom: 3.2498 at 1 % of two tails, 1.3830 at 10 % of one */
+    check_rel(bias_detectable(0.1, R, 0.01), 0.1 * (3.249836 + 1.383029), 1e-6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_standard_error_is_the_deviation_over_root_r),
+        cmocka_unit_test(bias_p_is_the_tail_of_f),
+        cmocka_unit_test(what_would_show_adds_both_quantiles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

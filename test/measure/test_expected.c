@@ -1,0 +1,146 @@
+/* test_expected.c -- variance_expected and relative_error_expected of records, of a vector and of several, against the
+ * codecs' closed forms, summed here. No draw is involved: a record that is 0.001 % off fails. */
+#include "compress/spec.h"
+#include "measure/compare.h"
+#include "reference/vectors.h"
+#include "rig/check.h"
+
+#include <math.h>
+
+enum { VECTORS = 3 };
+
+static const size_t sizes[VECTORS] = {1000, 70003, 333};
+
+static float *gradient(size_t i, float *x)
+{
+    reference_gradient(x, sizes[i], (uint32_t)i + 1);
+    return x;
+}
+
+/* ---- closed forms: of magnitudes m, their sum, the sum of squares and the largest ---- */
+
+static double keep_some(double n, double l1, double squares, double most) /* randk, a tenth */
+{
+    (void)l1;
+    (void)most;
+    return squares * (n / floor(n / 10 + 0.5) - 1);
+}
+static double terngrad(double n, double l1, double squares, double most)
+{
+    (void)n;
+    return most * l1 - squares;
+}
+static double one_level(double n, double l1, double squares,
+                        double most) /* qsgd of one bucket and one level */
+{
+    (void)n;
+    (void)most;
+    return (double)(float)sqrt(squares) * l1 - squares;
+}
+static double nothing(double n, double l1, double squares, double most)
+{
+    (void)n;
+    (void)l1;
+    (void)most;
+    return 0 * squares;
+}
+
+static const struct {
+    const char *spec;
+    double (*variance)(double n, double l1, double squares, double most);
+} cases[] = {{"randk:ratio=0.1", keep_some},
+             {"terngrad", terngrad},
+             {"qsgd:levels=1,bucket=0,code=fixed", one_level},
+             {"none", nothing}};
+
+static double expected(size_t k, size_t i, double *squares)
+{
+    static float x[70003];
+    double l1 = 0, most = 0;
+    gradient(i, x);
+    *squares = 0;
+    for (size_t e = 0; e < sizes[i]; e++) {
+        const double m = fabs((double)x[e]);
+        l1 += m;
+        *squares += m * m;
+        most = fmax(most, m);
+    }
+    return cases[k].variance((double)sizes[i], l1, *squares, most);
+}
+
+/* ---- comparing ---- */
+
+typedef struct {
+    size_t k;
+    size_t records;
+    double total, squares; /* of all vectors */
+} Held;
+
+static Status load(void *data, const Vector *v, float *x, Error *err)
+{
+    (void)data;
+    (void)err;
+    gradient((size_t)(v->name[0] - 'a'), x);
+    return OK;
+}
+
+static Status keep(void *data, const Record *r, Error *err)
+{
+    Held *h = data;
+    double squares = h->squares, want = h->total;
+    (void)err;
+    h->records++;
+    if (r->level == LEVEL_VECTOR) {
+        want = expected(h->k, (size_t)(r->vector->name[0] - 'a'), &squares);
+        h->total += want;
+        h->squares += squares;
+    }
+    check_rel(metric_value(metric_find("variance_expected"), &r->tally), want, 1e-5);
+    check_rel(metric_value(metric_find("relative_error_expected"), &r->tally), want / squares, 1e-5);
+    return OK;
+}
+
+static void records_hold_the_closed_forms_and_their_sums(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < countof(cases); k++) {
+        Error err = {0};
+        Arena *a = arena_open(0);
+        const Codec *codec;
+        Vector vector[VECTORS];
+        static const char *const names[VECTORS] = {"a", "b", "c"};
+        Held held = {.k = k};
+        VectorList list = {.item = vector, .count = VECTORS};
+        for (size_t i = 0; i < VECTORS; i++) {
+            vector[i] = (Vector){.name = names[i], .shape = shape_vector(sizes[i])};
+            list.elements += sizes[i];
+            list.largest = sizes[i] > list.largest ? sizes[i] : list.largest;
+        }
+        check_ok(codec_open(&codec, cases[k].spec, a, &err), &err);
+        const Comparison c = {.codec = &codec,
+                              .name = &cases[k].spec,
+                              .codecs = 1,
+                              .vectors = &list,
+                              .repeats = 2,
+                              .seed = 1,
+                              .memory = 1 << 30,
+                              .threads = 1,
+                              .untimed = true,
+                              .data = &held,
+                              .load = load,
+                              .record = keep};
+        size_t failures;
+        check_ok(compare_run(&c, &failures, a, &err), &err);
+        assert_int_equal(failures, 0);
+        assert_int_equal(held.records, VECTORS + 1);
+        arena_close(a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_hold_the_closed_forms_and_their_sums),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

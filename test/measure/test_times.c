@@ -1,0 +1,127 @@
+/* test_times.c -- the reported encode and decode times against a clock of the test's own.
+ *
+ * A codec's encode and decode wait until CLOCK_MONOTONIC, read here and not through the library, has moved on by fixed
+ * times. No report may be below these; and as another process may take the CPU while the library's clock runs, a report
+ * need only be at most 3 % above them in one of 50 comparisons. Where a comparison takes an undisturbed processor for
+ * 10 ms with probability 1/4 or more, the test fails by chance with probability under 1e-6. */
+#include "codec/compressor.h"
+#include "measure/compare.h"
+#include "reference/vectors.h"
+#include "rig/check.h"
+
+#include <math.h>
+#include <time.h>
+
+enum { ENCODE_US = 700, DECODE_US = 400, REPEATS = 5, ATTEMPTS = 50, N = 16 };
+
+static void wait_us(int64_t us)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    const int64_t end = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec + 1000 * us;
+    do
+        clock_gettime(CLOCK_MONOTONIC, &t);
+    while ((int64_t)t.tv_sec * 1000000000 + t.tv_nsec < end);
+}
+
+static size_t bound(const Call *c)
+{
+    return raw_size(c);
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    wait_us(ENCODE_US);
+    buf_u8(out, PAYLOAD_METHOD);
+    buf_copy(out, x, 4 * c->shape->n);
+    return OK;
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    (void)c;
+    wait_us(DECODE_US);
+    memcpy(x, in.data + 1, in.size - 1);
+    return OK;
+}
+
+static const Compressor waiter = {
+    .name = "waiter", .promises = EXACT_BYTES, .bound = bound, .encode = encode, .decode = decode};
+
+enum { ENCODE, ENCODE_MIN, DECODE, DECODE_MIN, TIMES };
+static const char *const fields[TIMES] = {"encode_ms", "encode_ms_min", "decode_ms", "decode_ms_min"};
+static const double waits[TIMES] = {1e-3 * ENCODE_US, 1e-3 * ENCODE_US, 1e-3 * DECODE_US, 1e-3 * DECODE_US};
+
+static Status load(void *data, const Vector *v, float *x, Error *err)
+{
+    (void)data;
+    (void)err;
+    reference_gradient(x, v->shape.n, 1);
+    return OK;
+}
+
+static Status keep(void *data, const Record *r, Error *err)
+{
+    double *ms = data;
+    (void)err;
+    if (r->level == LEVEL_VECTOR)
+        for (int i = 0; i < TIMES; i++)
+            ms[i] = metric_value(metric_find(fields[i]), &r->tally);
+    return OK;
+}
+
+static void compare_waiter(double ms[TIMES])
+{
+    Error err = {0};
+    Arena *a = arena_open(0);
+    const Codec codec = {.ops = &waiter}, *codecs[] = {&codec};
+    const char *const names[] = {"waiter"};
+    Vector vector = {.name = "w", .shape = shape_vector(N)};
+    const VectorList list = {.item = &vector, .count = 1, .largest = N, .elements = N};
+    const Comparison c = {.codec = codecs,
+                          .name = names,
+                          .codecs = 1,
+                          .vectors = &list,
+                          .repeats = REPEATS,
+                          .seed = 1,
+                          .memory = 1 << 20,
+                          .threads = 1,
+                          .data = ms,
+                          .load = load,
+                          .record = keep};
+    size_t failures;
+    check_ok(compare_run(&c, &failures, a, &err), &err);
+    assert_int_equal(failures, 0);
+    arena_close(a);
+}
+
+static void times_are_those_of_a_clock_outside_of_the_library(void **state)
+{
+    (void)state;
+    bool near[TIMES] = {false}, all = false;
+    for (int attempt = 0; attempt < ATTEMPTS && !all; attempt++) {
+        double ms[TIMES] = {0};
+        compare_waiter(ms);
+        all = true;
+        for (int i = 0; i < TIMES; i++) {
+            if (!(ms[i] >= waits[i]))
+                print_error("%s is %g, but every call took %g ms or more\n", fields[i], ms[i], waits[i]);
+            check(ms[i] >= waits[i]);
+            near[i] |= ms[i] <= 1.03 * waits[i];
+            all &= near[i];
+        }
+    }
+    for (int i = 0; i < TIMES; i++) {
+        if (!near[i])
+            print_error("%s was never within 3 %% of %g\n", fields[i], waits[i]);
+        check(near[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_are_those_of_a_clock_outside_of_the_library),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
