@@ -5,7 +5,8 @@
 
 typedef struct {
     Common common;
-    const char *x;
+    const char *x, *width;
+    TextList labels;
     Arena *a;
     Error *err;
 } Options;
@@ -21,6 +22,8 @@ static Status run(void *options, const TextList *arguments)
                          .data = {arguments->item + 1, arguments->count - 1},
                          .figure = o->common.output,
                          .x = o->x,
+                         .width = o->width,
+                         .labels = o->labels,
                          .stopped = cli_stopped};
     return plot_draw(&job, o->a, o->err) == OK ? OK : error_at(o->err, "plot");
 }
@@ -52,7 +55,11 @@ int bench_plot(int argc, char **argv)
     Error err;
     Options o = {.a = arena_open(0), .err = &err};
     const Option options[] = {
-        OPTION(0, "x", "WHAT", &o.x, "x axis of convergence: time, step, bytes or wall"),
+        OPTION(0, "x", "WHAT", &o.x,
+               "x axis: of convergence time, step, bytes or wall, of pareto bits or time"),
+        OPTION(0, "width", "INCHES", &o.width,
+               "3.25in, a column (default), 6.75in, a page, or another width"),
+        OPTION(0, "label", "SPEC=TEXT", &o.labels, "the text for a line in the key; repeatable"),
         {0},
     };
     const Command command = {

@@ -1,14 +1,16 @@
 # break-even.gp -- break-even bandwidth against the number of workers: a line for each compressor.
 #
-#     gnuplot -d -c break-even.gp DATA.csv FIGURE.{pdf,svg,png,tex}
+#     gnuplot -d -c break-even.gp DATA.csv FIGURE.{pdf,svg,png,tex} ['' INCHES]
 #
 # DATA is what `atomo-bench plot` writes beside a figure, or the CSV of cost with one link and topology. Filled marks:
 # the compressor pays below the bandwidth; open marks: above it. The key names compressors that always or never pay.
 data = ARG1
 figure = ARG2
+asked_width = ARG4
 needs = 'compressor workers break_even_gbps pays'
 folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
-load folder(ARG0).'look.gp'
+home = folder(ARG0)
+load home.'look.gp'
 
 # ---- which rows are drawn ----
 
@@ -38,17 +40,18 @@ if (y_high == 0) { y_low = y_high = 1.25 }
 drawn_any(i) = below[i] + above[i] > 0
 rest(i) = always[i] && never[i] ? 'always or never' : always[i] ? 'always' : never[i] ? 'never' : ''
 only(i) = rest(i) eq '' ? '' : (drawn_any(i) ? ', else ' : ': ').rest(i)
-label(i) = shown_name(name[i]).only(i)
-key_rgb(i) = drawn_any(i) ? rgb(i) : '#ffffff'
-longest = 11
-do for [i = 1:n] { longest = largest(longest, strlen(label(i))) }
+key_label(i) = short(label[i]).only(i)
 
 # ---- axes and key ----
 
 heading = hollows ? 'pays below its line; open marks: above it' : 'pays below its line'
-eval page(2.2, n, longest)
-set xlabel 'workers'
-set ylabel 'break-even bandwidth, GB/s'
+widest_end = 0.0
+do for [i = 1:n] { widest_end = largest(widest_end, text_width(only(i))) }
+eval fit(wide - 0.12 - 3.2 * em - widest_end)
+links = 0
+do for [i = 1:n] { key_entry = enter(key_label(i), rgb(i), dash(i), drawn_any(i) ? weight(1.4, i) : 0, below[i] ? solid(i) : above[i] ? hollow(i) : -1) }
+x_title = 'workers'
+y_title = 'break-even bandwidth, GB/s'
 set logscale x 2
 edge = 1.2 * x_high * (1.44 * x_high / x_low) ** 0.2
 set xrange [x_low / 1.2 : edge]
@@ -60,11 +63,16 @@ eval log_axis('y', y_low, y_high)
 # Common link speeds, named at the right of all curves.
 do for [k = 0:4] {
     b = 0.0125 * 10 ** k
-    if (b > y_low && b < y_high) {
+    if (b > y_low && b < y_high / (y_high / y_low) ** 0.08) { # its name stands above the line
         set arrow from x_low / 1.2, b to edge, b nohead dashtype dotted linewidth weight(0.7, 1) linecolor rgb '#777777' back
-        set label word('100 1 10 100 1', k + 1).' '.word('M G G G T', k + 1).'bit/s' at graph 1, first b right offset 0, 0.5 font key_font textcolor rgb '#777777'
+        set label word('100 1 10 100 1', k + 1).' '.word('M G G G T', k + 1).'bit/s' at graph 1, first b right offset 0, 0.5 textcolor rgb '#777777'
+        links = 1
     }
 }
+
+if (links) { key_entry = enter('speed of a common link', '#777777', dotted, weight(0.7, 1), -1) }
+axes_high = 1.9
+load home.'page.gp'
 
 mine(i, s) = valid(c_even) && strcol(c_compressor) eq name[i] && strcol(c_pays) eq s
 set output figure
@@ -72,7 +80,5 @@ unset datafile columnheaders
 plot for [i = 1:n] data skip 1 using (mine(i, 'below') ? column(c_x) : NaN):(column(c_even)) with linespoints \
         linewidth weight(1.4, i) dashtype dash(i) linecolor rgb rgb(i) pointtype solid(i) pointsize 0.6 notitle, \
     for [i = 1:n] data skip 1 using (mine(i, 'above') ? column(c_x) : NaN):(column(c_even)) with linespoints \
-        linewidth weight(1, i) dashtype dash(i) linecolor rgb rgb(i) pointtype hollow(i) pointsize 0.6 notitle, \
-    for [i = 1:n] keyentry with linespoints linewidth weight(1.4, i) dashtype dash(i) linecolor rgb key_rgb(i) \
-        pointtype (below[i] ? solid(i) : above[i] ? hollow(i) : -1) pointsize 0.6 title label(i) noenhanced
+        linewidth weight(1, i) dashtype dash(i) linecolor rgb rgb(i) pointtype hollow(i) pointsize 0.6 notitle
 set output

@@ -1,17 +1,19 @@
 # convergence.gp -- test accuracy during training: a line for each compressor.
 #
-#     gnuplot -d -c convergence.gp DATA.csv FIGURE.{pdf,svg,png,tex} [time|step|bytes|wall]
+#     gnuplot -d -c convergence.gp DATA.csv FIGURE.{pdf,svg,png,tex} [time|step|bytes|wall [INCHES]]
 #
 # DATA is what `atomo-bench plot` writes beside a figure, or the CSV of a run, which has no total of bytes.
 # A line is the mean of all runs of a compressor, the band their range. Rows without a step and the columns
 # steps_to_ACCURACY are target accuracies.
 data = ARG1
 figure = ARG2
+asked_width = ARG4
 against = strlen(ARG3) ? ARG3 : 'time'
 x_column = against eq 'step' ? 'step' : against eq 'bytes' ? 'bytes_sent' : against eq 'wall' ? 'wall_seconds' : 'sim_seconds'
 needs = 'compressor step test_accuracy '.x_column
 folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
-load folder(ARG0).'look.gp'
+home = folder(ARG0)
+load home.'look.gp'
 
 # ---- which rows are drawn ----
 
@@ -50,12 +52,13 @@ do for [i = 1:targets] {
 }
 unit = against ne 'bytes' ? 1.0 : x_high < 2e3 ? 1.0 : x_high < 2e6 ? 1e3 : x_high < 2e9 ? 1e6 : 1e9
 unit_name = unit == 1 ? 'B' : unit == 1e3 ? 'kB' : unit == 1e6 ? 'MB' : 'GB'
-heading = (runs > 1 ? sprintf('mean of up to %d runs; band: least to most', runs) : '').(runs > 1 && targets ? "\n" : '').\
-    (targets ? 'dotted: target accuracies' : '')
-eval page(2.1, n, long)
-set xlabel against eq 'step' ? 'step' : against eq 'bytes' ? 'sent by a worker, '.unit_name : \
+heading = runs > 1 ? sprintf('mean of up to %d runs; band: least to most', runs) : ''
+eval fit(wide - 0.12 - 3.2 * em)
+do for [i = 1:n] { key_entry = enter(short(label[i]), rgb(i), dash(i), weight(1.2, i), solid(i)) }
+if (targets) { key_entry = enter('target accuracy', '#555555', dotted, 1, -1) }
+x_title = against eq 'step' ? 'step' : against eq 'bytes' ? 'sent by a worker, '.unit_name : \
     against eq 'wall' ? 'wall-clock time, s' : 'simulated time, s'
-set ylabel 'test accuracy'
+y_title = 'test accuracy'
 shortest = 1e300
 do for [k = 1:n] { shortest = least(shortest, last[k]) }
 log_x = x_low > 0 && x_high / shortest > 8
@@ -70,6 +73,9 @@ do for [i = 1:targets] {
     set arrow from graph 0, first target[i] to graph 1, first target[i] nohead linewidth 1 dashtype dotted linecolor rgb '#555555'
 }
 
+axes_high = 1.8
+load home.'page.gp'
+
 # ---- lines ----
 
 mine(i) = test(0) && strcol(c_compressor) eq name[i]
@@ -78,5 +84,5 @@ unset datafile columnheaders
 plot for [i = 1:(runs > 1 ? n : 0)] data skip 1 using (mine(i) ? column(c_x) / unit : NaN):(low(0)):(high(0)) \
         with filledcurves fillcolor rgb band(rgb(i)) fillstyle solid noborder notitle, \
     for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) / unit : NaN):(column(c_y)) with linespoints linewidth weight(1.2, i) \
-        dashtype dash(i) linecolor rgb rgb(i) pointtype solid(i) pointsize 0.4 title shown_name(name[i]) noenhanced
+        dashtype dash(i) linecolor rgb rgb(i) pointtype solid(i) pointsize 0.4 notitle
 set output

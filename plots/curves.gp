@@ -9,10 +9,12 @@ array of[most]     # the tensor's number
 array pass[most]   # 1 for the first curve of a tensor
 array times[most]  # curves of a tensor
 array role[most]
+array step_of[most]
+c_step_name = place('step')
 array first[most]  # row of the data
 array last[most]
 do for [k = 1:most] { times[k] = 0 }
-begin(t) = (lines = lines + 1, of[lines] = t, times[t] = times[t] + 1, pass[lines] = times[t], \
+begin(t) = (lines = lines + 1, of[lines] = t, step_of[lines] = text(c_step_name), times[t] = times[t] + 1, pass[lines] = times[t], \
     role[lines] = text(c_role), first[lines] = rows, opened(lines))
 of_band(r) = (bands == 0 ? (band_from = rows) : 0, bands = bands + 1, band_to = rows)
 of_curve(r) = (starts(0) && lines < most ? begin(number(strcol(c_tensor))) : 0, \
@@ -29,12 +31,10 @@ alone = n == 1 && !many
 again = lines > n
 ends(k) = role[k] eq 'least' || role[k] eq 'most'
 
-# ---- key: all names; the two extremes of many tensors; at most six curves of one tensor ----
+# ---- names: those of all tensors, of the two extremes of many, or of at most six curves of one ----
 
-listed = 2 * (bands > 0)
-do for [k = 1:lines] { listed = listed + (many ? ends(k) : alone ? lines <= 6 || k == 1 || k == lines : pass[k] == 1) }
-words = many ? long + strlen(least_end) : alone && again ? strlen('no. 99') : long
-heading = again && !many ? alone ? shown_name(name[1]) : 'thick: last in the file, thin: before it' : ''
+heading = again && !many ? alone ? label[1] : 'thick: the last step, thin: steps before it' : ''
+eval fit(wide - 0.12 - 3.2 * em - (many ? text_width('longest tails: ') : 0))
 
 # One tensor: from light to dark in the order of the file. Several: a colour and dashes each, the last pass strong.
 mix(a, b, s) = int(a + (b - a) * s + 0.5)
@@ -43,8 +43,19 @@ ramp_colour(k) = sprintf('#%02x%02x%02x', mix(0x9e, 0x08, ramp(k)), mix(0xca, 0x
 line_colour(k) = many && !ends(k) ? '#b8b8b8' : alone ? ramp_colour(k) : rgb(of[k])
 line_width(k) = many && !ends(k) ? 0.4 : pass[k] < times[of[k]] && !alone ? 0.5 : 1.3
 line_dash(k) = many || alone ? 1 : dash(of[k])
-end_colour(k) = role[k] eq 'least' ? colour[3] : colour[2]
+end_colour(k) = role[k] eq 'least' ? usual[3] : usual[2]
 end_dash(k) = tex ? 0 : role[k] eq 'least' ? 2 : 4
-label(k) = alone ? (lines == 1 ? shown_name(name[1]) : lines <= 6 || k == 1 || k == lines ? sprintf('no. %d', k) : '') : \
-    pass[k] == times[of[k]] ? shown_name(name[of[k]]) : ''
-end_label(k) = ends(k) ? (role[k] eq 'least' ? least_end : most_end).shown_name(name[of[k]]) : ''
+step_name(k) = strlen(step_of[k]) ? 'step '.step_of[k] : sprintf('no. %d', k)
+curve_label(k) = alone ? (lines == 1 ? short(label[1]) : lines <= 6 || k == 1 || k == lines ? step_name(k) : '') : \
+    pass[k] == times[of[k]] ? short(label[of[k]]) : ''
+end_label(k) = ends(k) ? (role[k] eq 'least' ? least_end : most_end).short(label[of[k]]) : ''
+
+# Fills the key; a script adds its own entries.
+do for [k = 1 : (many ? 0 : lines)] {
+    if (strlen(curve_label(k))) { key_entry = enter(curve_label(k), line_colour(k), line_dash(k), weight(line_width(k), k), -1) }
+}
+if (many && lines > 2) { key_entry = enter('each tensor', '#b8b8b8', 1, 0.6, -1) }
+if (bands) { key_entry = enter('median', '#0072b2', 1, 2, -1) + enter('middle half', '#ccddef', 1, -1, -1) }
+do for [k = 1:lines] {
+    if (many && ends(k)) { key_entry = enter(end_label(k), end_colour(k), end_dash(k), weight(1.3, role[k] eq 'least'), -1) }
+}

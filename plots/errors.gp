@@ -1,22 +1,23 @@
-# errors.gp -- relative errors of single elements: a row of marks for each compressor.
+# errors.gp -- relative errors of single elements: a row for each compressor, with a lane for each of its five marks.
 #
-#     gnuplot -d -c errors.gp DATA.csv FIGURE.{pdf,svg,png,tex}
+#     gnuplot -d -c errors.gp DATA.csv FIGURE.{pdf,svg,png,tex} ['' INCHES]
 #
 # DATA is what `atomo-bench plot` writes beside a figure, or the CSV of compare.
 data = ARG1
 figure = ARG2
+asked_width = ARG4
 needs = 'compressor elem_error elem_error_big elem_error_small elem_error_pos elem_error_neg'
 folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
-load folder(ARG0).'look.gp'
+home = folder(ARG0)
+load home.'look.gp'
 
 # ---- which rows are drawn ----
 
 marks = 5
 array column_of[5] = [place('elem_error'), place('elem_error_big'), place('elem_error_small'), \
     place('elem_error_pos'), place('elem_error_neg')]
-array title_of[5] = ['all elements', tex ? 'the largest 5 \%' : 'the largest 5 %', 'all others', 'too low', 'too high']
+array title_of[5] = ['all elements', 'the largest 5 %', 'all others', 'too low', 'too high']
 array type_of[5] = [2, 7, 6, 11, 9]
-half = 30 # characters of each line of a name that takes two lines
 x_low = 1e300
 x_high = 0
 array zero[most]
@@ -42,26 +43,25 @@ if (log_x) {
     set xrange [0 : x_high > 0 ? x_high * 1.06 : 1]
 }
 
-# ---- a row for each compressor; names are labels, as gnuplot cuts tics at 63 characters ----
+# ---- rows and key ----
 
-lines_of(s) = strlen(s) > half ? shown(s[1 : half])."\n".shown(s[half + 1 : *]) : shown(s)
-shown(s) = tex ? escaped(s) : s
-said(k) = log_x && zero[k] ? ', error 0' : ''
-longest = 0
-do for [k = 1:n] { longest = largest(longest, strlen(short(name[k]).said(k)) < half ? strlen(short(name[k]).said(k)) : half) }
-eval page(0.5 + (long > half ? 0.24 : 0.16) * n, marks, 15)
-set lmargin longest * (tex ? 1.05 : 0.9) + 2
-set xlabel 'element error'
-set yrange [n + 0.6 : 0.4]
-set ytics 1, 1, n scale 0
-set format y ''
-do for [k = 1:n] { set label lines_of(short(name[k]).said(k)) at graph 0, first k right offset -1, 0 noenhanced }
+ending_of_name = log_x ? ', error 0' : ''
+end_of(k) = log_x && zero[k] ? ', error 0' : ''
+row_high = n > 12 ? 0.26 : 0.36
+load home.'rows.gp'
+array mark_rgb[5] = ['#000000', '#d55e00', '#e69f00', '#0072b2', '#56b4e9']
+do for [m = 1:marks] { key_entry = enter(title_of[m], mark_rgb[m], 1, 0, type_of[m]) }
+x_title = 'element error'
+load home.'page.gp'
 
 # ---- marks ----
 
+do for [k = 2:n] { set arrow from graph 0, first k - 0.5 to graph 1, first k - 0.5 nohead linewidth 0.5 linecolor rgb '#bbbbbb' back }
+unset grid
+set grid x linewidth 0.4 linecolor rgb '#dddddd' linetype 1
 place_of(c) = drawn(0) && valid(c) ? (column(c) > floor_x ? column(c) : floor_x) : NaN
 set output figure
 unset datafile columnheaders
-plot for [m = 1:marks] data skip 1 using (place_of(column_of[m])):(find(strcol(c_compressor)) + (m - 3) * 0.13) with points \
-    pointtype type_of[m] pointsize 0.45 linewidth 0.8 linecolor rgb colour[(m + 5) % 7 + 1] title title_of[m] noenhanced
+plot for [m = 1:marks] data skip 1 using (place_of(column_of[m])):(find(strcol(c_compressor)) + (m - 3) * 0.17) with points \
+    pointtype type_of[m] pointsize 0.45 linewidth 0.8 linecolor rgb mark_rgb[m] notitle
 set output

@@ -1,12 +1,13 @@
 # histogram.gp -- how the elements of gradients are distributed, a line for each tensor.
 #
-#     gnuplot -d -c histogram.gp DATA.csv FIGURE.{pdf,svg,png,tex}
+#     gnuplot -d -c histogram.gp DATA.csv FIGURE.{pdf,svg,png,tex} ['' INCHES]
 #
 # DATA is what `atomo-bench plot` writes beside a figure, or the CSV of inspect --histogram. The x axis of one tensor
 # is the value, with a line for each step or worker; that of several tensors is the distance from the mean in standard
 # deviations, beside the normal distribution.
 data = ARG1
 figure = ARG2
+asked_width = ARG4
 needs = 'tensor bin_low bin_high count'
 folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
 home = folder(ARG0)
@@ -71,9 +72,12 @@ set xrange [left - 0.02 * (right - left) : right + 0.02 * (right - left)]
 step_x = alone ? 10 ** floor(log10((right - left) / 3)) : right - left > 12 ? 4 : 1
 step_x = alone && (right - left) / step_x > 7 ? (right - left) / step_x > 14 ? 5 * step_x : 2 * step_x : step_x
 set xtics step_x
-eval page(2.15, listed + 1, largest(words, 19))
-set xlabel (alone ? 'value' : 'value, in standard deviations from the mean')
-set ylabel 'density'
+x_title = (alone ? 'value' : 'value, in standard deviations from the mean')
+y_title = 'density'
+
+key_entry = enter('normal distribution', '#555555', dotted, 1, -1)
+axes_high = 1.8
+load home.'page.gp'
 
 # ---- lines ----
 
@@ -89,15 +93,15 @@ set samples 400
 set output figure
 plot for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? NaN : x_of(k, middle(0))):(height(k)) \
         with lines linewidth weight(line_width(k), k) dashtype line_dash(k) linecolor rgb line_colour(k) \
-        title (many ? '' : label(k)) noenhanced, \
+        notitle, \
     band_data skip (bands ? 1 : 0) every ::band_from::band_to \
         using (middle(0)):(floored(column(c_band_low))):(floored(column(c_band_high))) \
         with filledcurves fillcolor rgb band('#0072b2') fillstyle solid noborder \
-        title (bands ? 'middle half' : ''), \
+        notitle, \
     band_data skip (bands ? 1 : 0) every ::band_from::band_to using (middle(0)):(floored(column(c_count))) \
-        with lines linewidth 2 linecolor rgb '#0072b2' title (bands ? 'median' : ''), \
+        with lines linewidth 2 linecolor rgb '#0072b2' notitle, \
     for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? x_of(k, middle(0)) : NaN):(height(k)) \
         with lines linewidth weight(1.3, role[k] eq 'least') dashtype end_dash(k) linecolor rgb end_colour(k) \
-        title (many ? end_label(k) : '') noenhanced, \
-    normal(x) with lines linewidth 1 dashtype dotted linecolor rgb '#555555' title 'normal distribution'
+        notitle, \
+    normal(x) with lines linewidth 1 dashtype dotted linecolor rgb '#555555' notitle
 set output

@@ -1,7 +1,8 @@
-# look.gp -- shared by the scripts of all figures: reading data, the size of a paper's column, names as text, and colours,
-# marks and dashes that also differ in grey and for colour-blind readers.
+# look.gp -- shared by the scripts of all figures: reads the data, measures text, and gives each name its label, colour,
+# mark and dashes. page.gp then lays out the page.
 #
-# A script sets `data`, `figure` and `needs`, the columns that the data must have, and loads this file from its own folder.
+# A script sets `data`, `figure`, `needs` (the columns that the data must have), `home` (the folder of the scripts) and
+# `asked_width` (inches; '': a column of a paper), and loads this file.
 # gnuplot runs commands in strings that it evaluates. So names from the data are only held in string variables and drawn
 # `noenhanced`, and strings for `eval` are made of numbers.
 ending = figure[strlen(figure) - 3 : *]
@@ -48,42 +49,77 @@ if (c_compressor) {
 drawn(r) = (!whole || text(c_tensor) eq '*') && (!all_steps || text(c_step) eq '*')
 
 # Lines by name, in order of appearance: number(s) is the line of that name, a new one at its first call; 0: too many.
-# The longest name takes `long` characters.
-room = 60
+# label[k] is the text that the figure shows for name[k].
 most = 400
-n = long = 0
+n = 0
 array name[most]
+array label[most]
+array colour[most]
+array mark[most]
+array dashes[most]
+c_label = place('label')
+c_colour = place('colour')
+c_mark = place('mark')
+c_dash = place('dash')
+
+# In the data that atomo-bench plot writes, %2C is a comma, %22 a double quote, %5C a backslash.
+swap(s, code, c) = strstrt(s, code) ? s[1 : strstrt(s, code) - 1].c.swap(s[strstrt(s, code) + 3 : *], code, c) : s
+# An apostrophe before one of =+-@' is there for spreadsheets.
+unguarded(s) = s[1:1] eq "'" && strlen(s) > 1 && strstrt("=+-@'", s[2:2]) ? s[2:*] : s
+plain_text(s) = swap(swap(swap(unguarded(s), '%2C', ','), '%22', '"'), '%5C', '\')
+
+# Without columns of looks, in data of other origin: the colours of Okabe and Ito, in order of appearance.
+array usual[7] = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000']
 find(s) = sum [i = 1:n] (name[i] eq s ? i : 0)
-add(s) = (n = n + 1, name[n] = s, long = largest(long, strlen(s) < room ? strlen(s) : room), n)
+dress(k) = (label[k] = plain_text(c_label && strlen(strcol(c_label)) ? strcol(c_label) : name[k]), \
+    colour[k] = c_colour && strlen(strcol(c_colour)) ? strcol(c_colour) : usual[(k - 1) % 7 + 1], \
+    mark[k] = c_mark && valid(c_mark) ? int(column(c_mark)) : (k - 1) % 6, \
+    dashes[k] = c_dash && valid(c_dash) ? int(column(c_dash)) : (k - 1) % 5, k)
+add(s) = (n = n + 1, name[n] = s, dress(n))
 number(s) = (found = find(s), found > 0 || n == most ? found : add(s))
 
 # The range of an axis; a logarithmic axis ignores values of 0.
 least(a, b) = b > 0 && b < a ? b : a
 largest(a, b) = b > a ? b : a
 
-# ---- names as text ----
+# ---- text: its width, and names that are cut to fit ----
 
-# Cuts a name that is longer than `room`; adds its number if another name is cut to the same text.
+wide = strlen(asked_width) ? real(asked_width) : 3.25
+points = wide > 4.5 ? 8 : 7
+em = points / 72.0 # inches
+
+# Width of a letter in em, rounded up from DejaVu Sans, which is wider than Helvetica, Arial and cmss.
+letter(c) = strstrt("'ijl", c) ? 0.28 : strstrt(" ,./:;|\\-f()[]!tIJr", c) ? 0.4 : strstrt('sz?c"_*`LF', c) ? 0.575 : \
+    strstrt('mMW@%', c) ? 1.0 : strstrt('#+<=>^~wABCDGHKNOQRTUVXYZ&', c) ? 0.8 : 0.64
+text_width(s) = em * (strlen(s) ? sum [i = 1:strlen(s)] letter(s[i:i]) : 0)
+
+# short(s): s with its middle cut out if it has over `room` letters; with its number if another label is cut to the same.
+room = 60
 cut(s, head) = s[1 : head].'..'.s[strlen(s) - room + head + 3 : *]
-alone_at(s, head) = 0 == sum [i = 1:n] (strlen(name[i]) > room && name[i] ne s && cut(name[i], head) eq cut(s, head))
-cut_from(s, head) = head < 0 ? s[1 : room - 5].'..'.find(s) : alone_at(s, head) ? cut(s, head) : cut_from(s, next_cut(head))
+alone_at(s, head) = 0 == sum [i = 1:n] (strlen(label[i]) > room && label[i] ne s && cut(label[i], head) eq cut(s, head))
+label_number(s) = (found = 0, sum [i = 1:n] (found == 0 && label[i] eq s ? (found = i, 0) : 0), found)
+cut_from(s, head) = head < 0 ? s[1 : room - 5].'..'.label_number(s) : alone_at(s, head) ? cut(s, head) : cut_from(s, next_cut(head))
 next_cut(head) = head == room / 3 ? room / 2 : head == room / 2 ? 3 * room / 4 : head == 3 * room / 4 ? room - 2 : head == room - 2 ? 0 : -1
 short(s) = strlen(s) > room ? cut_from(s, room / 3) : s
+widest_label(r) = (found = 0.0, n ? (sum [k = 1:n] (found = largest(found, text_width(short(label[k]))), 0)) : 0, found)
+
+# eval fit(inches): makes `room` so small that each label fits.
+fit(inches) = sprintf("while (room > 8 && widest_label(0) > %g) { room = room - 2 }", inches)
+
 quoted(c) = strstrt('_%&#${}', c) ? '\'.c : c eq '\' ? '\textbackslash{}' : strstrt('^~', c) ? '\'.c.'{}' : \
     c eq '<' ? '\textless{}' : c eq '>' ? '\textgreater{}' : c eq '|' ? '\textbar{}' : c
 escaped(s) = strlen(s) ? quoted(s[1:1]).escaped(s[2:*]) : ''
-shown_name(s) = tex ? escaped(short(s)) : short(s)
+said(s) = tex ? escaped(s) : s
 
-# ---- colours (Okabe and Ito), marks and dashes of line i ----
+# ---- colours, marks and dashes of line i ----
 
-array colour[7] = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000']
 array filled[6] = [7, 5, 9, 13, 11, 15]
 array open[6] = [6, 4, 8, 12, 10, 14]
-array filled_tex[4] = [7, 9, 13, 11] # LaTeX's squares are large, and it has no pentagons
-array open_tex[4] = [6, 8, 12, 10]
-rgb(i) = colour[(i - 1) % 7 + 1]
-solid(i) = tex ? filled_tex[(i - 1) % 4 + 1] : filled[(i - 1) % 6 + 1]
-hollow(i) = tex ? open_tex[(i - 1) % 4 + 1] : open[(i - 1) % 6 + 1]
+array filled_tex[6] = [7, 9, 13, 11, 5, 3] # LaTeX has no pentagons; 3 is a star
+array open_tex[6] = [6, 8, 12, 10, 4, 2]
+rgb(i) = colour[i]
+solid(i) = tex ? filled_tex[mark[i] % 6 + 1] : filled[mark[i] % 6 + 1]
+hollow(i) = tex ? open_tex[mark[i] % 6 + 1] : open[mark[i] % 6 + 1]
 
 # LaTeX pictures have solid and dotted lines only: all dashes are number 0 there.
 set dashtype 2 (6, 3)
@@ -92,14 +128,14 @@ set dashtype 4 (8, 3, 2, 3)
 set dashtype 5 (8, 3, 2, 3, 2, 3)
 set dashtype 6 (1, 3)
 set dashtype 7 (3, 1.5)
-dash(i) = tex ? i % 2 : (i - 1) % 5 + 1
+dash(i) = tex ? (dashes[i] + 1) % 2 : dashes[i] % 5 + 1
 dashed = tex ? 0 : 2
 dotted = tex ? 0 : 6
 blocks = tex ? 0 : 7
 dashed_word = tex ? 'dotted' : 'dashed'
 
 # LaTeX dots keep the colour of the first line with their size. So each line has its own size.
-weight(w, i) = tex ? w + 0.02 * (i % 7) : w
+weight(w, i) = tex ? w + 0.02 * (i % 40) : w
 
 # The colour of a band: transparent, or light in LaTeX pictures, which have no transparency.
 number_of(c) = '0x'.c[2:*] + 0
@@ -118,10 +154,10 @@ in_ms(typical) = typical < 1000
 per_unit(typical) = in_ms(typical) ? 1.0 : 1000.0
 time_label(typical) = in_ms(typical) ? 'time, ms' : 'time, s'
 
-# ---- one column of a paper ----
+# ---- axes ----
 
 # Without this, LaTeX would set formulas in the size of the document's text.
-math(s) = '{\fontsize77\selectfont$\mathsf{'.s.'}$}'
+math(s) = sprintf('{\fontsize%d%d\selectfont$\mathsf{', points, points).s.'}$}'
 plain = tex ? math('%g') : '%g'
 powers = tex ? math('10^{%T}') : '10^{%T}'
 
@@ -134,34 +170,20 @@ set tics nomirror out scale 0.5
 set grid x y linewidth 0.4 linecolor rgb '#dddddd' linetype 1
 set format x plain
 set format y plain
-set xtics offset 0, (ending eq '.svg' ? 0.5 : 0.25)
-set xlabel offset 0, (ending eq '.svg' ? 1.1 : 0.6)
-set ylabel offset (tex ? 2 : 0.2), 0
-key_font = tex ? '' : ending eq '.svg' ? ',8' : ',7'
-key_lines = ending eq '.svg' ? 0.9 : 1.12
-key_columns(long) = long > 26 ? 1 : long > 10 ? 2 : 3
+set xtics offset 0, (ending eq '.svg' ? 0.75 : 0.25)
+unset key
+
+# ---- the key: enter() adds an entry, page.gp draws all ----
+
+key_most = most + 20
+keys = 0
+array key_text[key_most]
+array key_rgb[key_most]
+array key_dash[key_most]
+array key_wide[key_most] # line width; 0: no line, -1: a box
+array key_mark[key_most] # point type; -1: no mark
+enter(text, c, d, w, m) = keys == key_most ? 0 : (keys = keys + 1, key_text[keys] = text, key_rgb[keys] = c, key_dash[keys] = d, \
+    key_wide[keys] = w, key_mark[keys] = m, keys)
 
 # The lines above the key; they may contain names from the data.
 heading = ''
-line_count(s) = s eq '' ? 0 : 1 + (strstrt(s, "\n") ? line_count(s[strstrt(s, "\n") + 1 : *]) : 0)
-line_of(s, k) = strstrt(s, "\n") == 0 ? s : k == 1 ? s[1 : strstrt(s, "\n") - 1] : line_of(s[strstrt(s, "\n") + 1 : *], k - 1)
-
-# eval page(tall, entries, long): the terminal, `tall` inches high without the key, and at its foot a key of so many
-# entries, the longest of `long` characters, under the heading. It is set by rows, as columns asked for are no more than
-# fit under the axis. The heading stands in labels: a key's own title would widen its columns, and LaTeX's pictures have
-# no row for it. gnuplot breaks a key into columns, wider than the page, that is higher than the axes: then they grow with it.
-wide = 3.35
-line_high = ending eq '.svg' ? 0.113 : 0.102
-key_rows(entries, long) = int(ceil(entries / real(key_columns(long))))
-foot(entries, long) = line_high * (key_rows(entries, long) + line_count(heading)) + 0.08
-canvas(tall) = \
-    ending eq '.pdf' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,8' fontscale 0.7 linewidth 1", wide, tall) : \
-    ending eq '.svg' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,Arial,sans-serif,9.3' linewidth 1 dynamic", wide * 96, tall * 96) : \
-    ending eq '.png' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,8' fontscale 2.9 linewidth 3 pointscale 3 dashlength 2", wide * 300, tall * 300) : \
-    sprintf("set terminal ".terminal." size %g, %g font 'cmss,7' color tinypoints gparrows linewidth 1.3", wide, tall)
-key(rows, squeeze, tall) = sprintf("set key bottom center at screen 0.5, screen %g vertical Left reverse maxrows %d samplen 2.2 spacing %g width %d font '%s'", 0.03 / tall, rows, key_lines, squeeze, key_font)
-headed(above, tall) = sprintf("do for [k = 1:line_count(heading)] { set label line_of(heading, k) at screen 0.5, screen (%g - (k - 0.5) * %g) center noenhanced font key_font }", above / tall, line_high / tall)
-parts(tall, foot, rows, squeeze) = canvas(tall + foot).'; '.key(rows, squeeze, tall + foot).'; '.\
-    headed(foot - 0.02, tall + foot).'; '.sprintf("set bmargin at screen %g", (foot + 0.3) / (tall + foot))
-high_enough(tall, rows) = largest(tall, 0.5 + rows * line_high)
-page(tall, entries, long) = parts(high_enough(tall, key_rows(entries, long)), foot(entries, long), key_rows(entries, long), key_columns(long) == 2 && long > 15 ? 15 - long : 0)

@@ -1,14 +1,16 @@
 # merge.gp -- the time to aggregate payloads against the number of workers: a line for each compressor.
 #
-#     gnuplot -d -c merge.gp DATA.csv FIGURE.{pdf,svg,png,tex}
+#     gnuplot -d -c merge.gp DATA.csv FIGURE.{pdf,svg,png,tex} ['' INCHES]
 #
 # DATA is what `atomo-bench plot` writes beside a figure, or the CSV of merge. Solid lines with filled marks: merge all
 # payloads, then decode the merged payload. Dashed lines with open marks: decode every payload.
 data = ARG1
 figure = ARG2
+asked_width = ARG4
 needs = 'compressor workers merge_ms decode_ms decode_each_ms'
 folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
-load folder(ARG0).'look.gp'
+home = folder(ARG0)
+load home.'look.gp'
 
 # ---- which rows are drawn ----
 
@@ -31,27 +33,26 @@ if (n == 0 || x_high == 0 || y_high == 0) {
 
 # ---- axes and key ----
 
-heading = (aggregates ? 'solid: merged, then decoded once'."\n" : '').dashed_word.': every payload decoded'
+heading = (aggregates ? 'solid: merged, then decoded once; ' : '').dashed_word.': every payload decoded'
+eval fit(wide - 0.12 - 3.2 * em)
+do for [i = 1:n] { key_entry = enter(short(label[i]), rgb(i), merges[i] ? 1 : dashed, merges[i] ? 1.4 : weight(1, i), merges[i] ? solid(i) : hollow(i)) }
 typical = sqrt(y_low * y_high)
 unit = per_unit(typical)
-eval page(2.2, n, largest(long, 11))
-set xlabel 'workers'
-set ylabel time_label(typical)
+x_title = 'workers'
+y_title = time_label(typical)
 set logscale x 2
 set xrange [x_low / 1.2 : x_high * 1.2]
 eval log_axis('y', y_low / unit / 2, y_high / unit * 2)
+axes_high = 1.85
+load home.'page.gp'
 
 mine(i) = drawn(0) && strcol(c_compressor) eq name[i]
 together(i) = mine(i) && valid(c_merge) && valid(c_decode) ? (column(c_merge) + column(c_decode)) / unit : NaN
-key_dash(i) = merges[i] ? 1 : dashed
 
 set output figure
 unset datafile columnheaders
 plot for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(column(c_each) / unit) with linespoints linewidth weight(1, i) \
         dashtype dashed linecolor rgb rgb(i) pointtype hollow(i) pointsize 0.5 notitle, \
     for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(together(i)) with linespoints linewidth 1.4 \
-        linecolor rgb rgb(i) pointtype solid(i) pointsize 0.55 notitle, \
-    for [i = 1:n] keyentry with linespoints linewidth (merges[i] ? 1.4 : weight(1, i)) dashtype key_dash(i) \
-        linecolor rgb rgb(i) pointtype (merges[i] ? solid(i) : hollow(i)) pointsize 0.55 \
-        title shown_name(name[i]) noenhanced
+        linecolor rgb rgb(i) pointtype solid(i) pointsize 0.55 notitle
 set output

@@ -1,11 +1,12 @@
 # spectrum.gp -- how the singular values of gradients fall, a line for each tensor.
 #
-#     gnuplot -d -c spectrum.gp DATA.csv FIGURE.{pdf,svg,png,tex}
+#     gnuplot -d -c spectrum.gp DATA.csv FIGURE.{pdf,svg,png,tex} ['' INCHES]
 #
 # DATA is what `atomo-bench plot` writes beside a figure, or the CSV of inspect --spectrum. One tensor is drawn by
 # its singular values, with a line for each step or worker; several tensors by singular value / largest.
 data = ARG1
 figure = ARG2
+asked_width = ARG4
 needs = 'tensor index value'
 folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
 home = folder(ARG0)
@@ -47,9 +48,11 @@ if (wide_x > 12) {
     set xrange [0.8 : wide_x + 0.2]
     set xtics 1
 }
-eval page(2.15, listed, words)
-set xlabel 'singular value number'
-set ylabel (alone ? 'singular value' : 'singular value / largest')
+x_title = 'singular value number'
+y_title = (alone ? 'singular value' : 'singular value / largest')
+
+axes_high = 1.8
+load home.'page.gp'
 
 # ---- lines ----
 
@@ -62,14 +65,14 @@ band_data = bands ? data : '$nothing'
 set output figure
 plot for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? NaN : column(c_index)):(y(k)) \
         with linespoints pointtype (wide_x > 12 ? -1 : 7) pointsize 0.25 linewidth weight(line_width(k), k) dashtype line_dash(k) linecolor rgb line_colour(k) \
-        title (many ? '' : label(k)) noenhanced, \
+        notitle, \
     band_data skip (bands ? 1 : 0) every ::band_from::band_to \
         using (column(c_index)):(floored(column(c_low))):(floored(column(c_high))) \
         with filledcurves fillcolor rgb band('#0072b2') fillstyle solid noborder \
-        title (bands ? 'middle half' : ''), \
+        notitle, \
     band_data skip (bands ? 1 : 0) every ::band_from::band_to using (column(c_index)):(column(c_value)) \
-        with lines linewidth 2 linecolor rgb '#0072b2' title (bands ? 'median' : ''), \
+        with lines linewidth 2 linecolor rgb '#0072b2' notitle, \
     for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? column(c_index) : NaN):(y(k)) \
         with lines linewidth weight(1.3, role[k] eq 'least') dashtype end_dash(k) linecolor rgb end_colour(k) \
-        title (many ? end_label(k) : '') noenhanced
+        notitle
 set output

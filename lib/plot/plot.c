@@ -1,5 +1,5 @@
 /* plot.c -- the list of all kinds of figures, and drawing a figure from files of data. */
-#include "plot/plot.h"
+#include "plot/plot_look.h"
 #include "base/outfile.h"
 
 #include <math.h>
@@ -67,13 +67,29 @@ Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *co
     return kind->pick(data, rows, count, a, err);
 }
 
-Status plot_text(const PlotKind *kind, const Csv *data, char **text, Arena *a, Error *err)
+/* The kind's columns, and those of looks. */
+static Column *all_columns(const PlotKind *kind, Arena *a)
+{
+    const size_t own = plot_columns(kind);
+    Column *all = NEW(a, Column, own + DRESS_COLUMNS);
+    for (size_t k = 0; all && k < own + DRESS_COLUMNS; k++)
+        all[k] = k < own ? kind->columns[k] : plot_dress_columns[k - own];
+    return all;
+}
+
+Status plot_text(const PlotKind *kind, const Csv *data, const TextList *labels, char **text, Arena *a,
+                 Error *err)
 {
     Value *rows;
     size_t count;
     TRY(plot_rows(kind, data, &rows, &count, a, err));
-    const ReportSpec spec = {
-        .columns = kind->columns, .column_count = plot_columns(kind), .format = FORMAT_CSV};
+    if (kind->named)
+        TRY(plot_dress(kind, labels, &rows, count, a, err));
+    const Column *columns = kind->named ? all_columns(kind, a) : kind->columns;
+    TRY(arena_check(columns, a, err));
+    const ReportSpec spec = {.columns = columns,
+                             .column_count = plot_columns(kind) + (kind->named ? DRESS_COLUMNS : 0),
+                             .format = FORMAT_CSV};
     *text = report_text(&spec, rows, count, a);
     return arena_check(*text, a, err);
 }
@@ -110,7 +126,7 @@ static Status write_figure(const char *path, const Drawing *d, Arena *a, Error *
 /* Sets *out to the column on the x axis: `x`, or the kind's default if `x` is NULL. */
 static Status choose_x(const PlotKind *kind, const char *x, const char **out, Error *err)
 {
-    *out = kind->against ? kind->against[0] : NULL;
+    *out = kind->against ? kind->against[0] : "";
     if (!x)
         return OK;
     if (!kind->against)
@@ -123,6 +139,23 @@ static Status choose_x(const PlotKind *kind, const char *x, const char **out, Er
     text_unknown(err, x, text_list_name, kind->against, "--x %s: %s is not drawn against that", x,
                  kind->name);
     return error_hint(err, "atomo-bench plot --help lists what it is drawn against");
+}
+
+/* Sets *inches to the number of "3.25in" or "3.25"; "" without a width. */
+static Status choose_width(const char *width, const char **inches, Arena *a, Error *err)
+{
+    const size_t length = width ? strlen(width) : 0,
+                 unit = length > 2 && !strcmp(width + length - 2, "in") ? 2 : 0;
+    double value;
+    *inches = "";
+    if (!width)
+        return OK;
+    *inches = text_slice(a, width, length - unit);
+    TRY(arena_check(*inches, a, err));
+    if (text_to_real(*inches, &value) && value >= 2 && value <= 20)
+        return OK;
+    FAIL(err, ERR_USAGE, "--width %s: want a width in inches, from 2in to 20in", width);
+    return error_hint(err, "a column of a paper is 3.25in wide, a page 6.75in");
 }
 
 static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Arena *a, Error *err)
@@ -143,21 +176,25 @@ static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Ar
 Status plot_draw(const PlotJob *job, Arena *a, Error *err)
 {
     const PlotKind *kind = find_kind(job->kind);
-    const char *x, *ending = ending_of(job->figure);
+    const char *x, *inches, *ending = ending_of(job->figure);
     Csv csv;
     char *text;
     Drawing drawn;
     if (!kind)
         return refuse_kind(job->kind, err);
     TRY(choose_x(kind, job->x, &x, err));
+    TRY(choose_width(job->width, &inches, a, err));
+    if (!kind->named && job->labels.count)
+        return FAIL(err, ERR_USAGE, "--label %s: the lines of %s are tensors, which keep their names",
+                    job->labels.item[0], kind->name);
     if (!ending)
         return FAIL(err, ERR_USAGE, "%s: want a figure whose name ends in .pdf, .svg, .png or .tex",
                     job->figure);
     TRY(load_all(&csv, kind, &job->data, a, err));
-    if (plot_text(kind, &csv, &text, a, err) != OK)
+    if (plot_text(kind, &csv, &job->labels, &text, a, err) != OK)
         return error_at(err, "%s", job->data.item[0]);
     TRY(write_beside(job->figure, text, a, err));
-    TRY(gnuplot_draw(&drawn, kind->name, text, ending, x, job->stopped, a, err));
+    TRY(gnuplot_draw(&drawn, kind->name, text, ending, x, inches, job->stopped, a, err));
     return write_figure(job->figure, &drawn, a, err);
 }
 
@@ -167,6 +204,6 @@ Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped sto
     char *text;
     if (!k)
         return refuse_kind(kind, err);
-    TRY(plot_text(k, data, &text, a, err));
-    return gnuplot_draw(out, k->name, text, ".svg", k->against ? k->against[0] : NULL, stopped, a, err);
+    TRY(plot_text(k, data, NULL, &text, a, err));
+    return gnuplot_draw(out, k->name, text, ".svg", k->against ? k->against[0] : "", "", stopped, a, err);
 }

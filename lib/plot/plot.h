@@ -21,6 +21,7 @@ typedef struct {
     const char *const *needs;
     const Column *columns;
     const char *const *numbers; /* optional columns whose cells must be empty or numbers */
+    const char *named;          /* the column whose texts have looks and labels; NULL: texts are no codecs */
     const char *const *against; /* the choices of --x, the default first; NULL: the kind has no --x */
 
     /* Picks the rows to draw from data that have all columns of `needs`, as values of `columns`. */
@@ -37,8 +38,10 @@ extern const PlotKind *const plot_kinds[];
  * writes it. */
 Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 
-/* Sets *text to the picked rows as the CSV that the kind's script reads. */
-Status plot_text(const PlotKind *kind, const Csv *data, char **text, Arena *a, Error *err);
+/* Sets *text to the picked rows as the CSV that the kind's script reads, with looks and labels. `labels`: "SPEC=TEXT", NULL:
+ * none. */
+Status plot_text(const PlotKind *kind, const Csv *data, const TextList *labels, char **text, Arena *a,
+                 Error *err);
 size_t plot_columns(const PlotKind *kind);
 
 /* Called while gnuplot runs. When it returns true, gnuplot is killed and the call fails with ERR_STOPPED. NULL:
@@ -50,6 +53,8 @@ typedef struct {
     TextList data;      /* results, CSV or JSON, whose records are drawn together */
     const char *figure; /* the ending chooses the format: pdf, svg, png or tex */
     const char *x;      /* column on the x axis, one of the kind's `against`; NULL: the first of them */
+    const char *width;  /* "3.25in", "6.75in" or another width in inches; NULL: a column of a paper */
+    TextList labels;    /* "SPEC=TEXT" */
     PlotStopped stopped;
 } PlotJob;
 
@@ -74,10 +79,11 @@ Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value
  * each text by the number in column `x`. Stable. */
 Status plot_sort(const PlotKind *kind, Value *rows, size_t count, size_t by, size_t x, Arena *a, Error *err);
 
-/* Returns s with the characters replaced that gnuplot's CSV reader misreads: it ends a text at a comma even within
- * quotes, miscounts the columns after a doubled quote, and interprets backslashes. Bytes other than printable
+/* Returns s with %2C, %22 and %5C for the characters that gnuplot's CSV reader misreads: it ends a text at a comma even
+ * within quotes, miscounts the columns after a doubled quote, and interprets backslashes. Bytes other than printable
  * ASCII become '?', a name of blanks becomes their number. NULL: out of memory. */
 char *plot_name(const char *s, Arena *a);
+char *plot_plain(const char *s, Arena *a); /* undoes %2C, %22 and %5C; NULL: out of memory */
 
 /* The scripts of plots/, built into the program. */
 typedef struct {
@@ -92,9 +98,10 @@ typedef struct {
 } Drawing;
 
 /* Runs gnuplot on a kind's script and the text of a data file, in a private directory, and checks that the figure
- * is complete. `ending`: ".pdf", ".svg", ".png" or ".tex"; `x`: the script's third argument, NULL if it has none. */
+ * is complete. `ending`: ".pdf", ".svg", ".png" or ".tex"; `x` and `width`: the script's third and fourth
+ * argument, "" for the defaults. */
 Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending, const char *x,
-                    PlotStopped stopped, Arena *a, Error *err);
+                    const char *width, PlotStopped stopped, Arena *a, Error *err);
 
 /* Draws a figure of data in memory as SVG, without writing a file. */
 Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err);

@@ -43,6 +43,7 @@ const PlotKind plot_errors = {
     .needs = errors_needs,
     .columns = errors_columns,
     .numbers = errors_numbers,
+    .named = "compressor",
     .pick = errors_pick,
 };
 
@@ -79,5 +80,6 @@ const PlotKind plot_merge = {
     .needs = merge_needs,
     .columns = merge_columns,
     .numbers = merge_numbers,
+    .named = "compressor",
     .pick = merge_pick,
 };

@@ -162,5 +162,6 @@ const PlotKind plot_convergence = {
     .columns = columns,
     .numbers = numbers,
     .against = against,
+    .named = "compressor",
     .pick = pick,
 };

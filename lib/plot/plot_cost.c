@@ -75,7 +75,7 @@ static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error
 
 #define COST_DATA                                                                                            \
     .source = "atomo-bench cost writes with -o FILE.csv", .needs = needs, .columns = columns,                \
-    .numbers = numbers, .pick = pick
+    .numbers = numbers, .named = "compressor", .pick = pick
 
 const PlotKind plot_iteration_time = {
     .name = "iteration-time",
@@ -86,7 +86,7 @@ const PlotKind plot_iteration_time = {
 
 const PlotKind plot_runtime = {
     .name = "runtime",
-    .brief = "the same parts for the most workers that cost's data have, over the size\n"
+    .brief = "the same parts for the most workers that cost's data have, beside the size\n"
              "of a worker's payload",
     COST_DATA,
 };

@@ -16,7 +16,7 @@ size_t plot_columns(const PlotKind *kind)
 static void put_plain(TextBuf *out, char c)
 {
     const char printable[2] = {c < 0x20 || c > 0x7e ? '?' : c, 0};
-    text_add(out, c == '"' ? "''" : c == ',' ? ";" : c == '\\' ? "\\\\" : printable);
+    text_add(out, c == '"' ? "%22" : c == ',' ? "%2C" : c == '\\' ? "%5C" : printable);
 }
 
 char *plot_name(const char *s, Arena *a)
@@ -28,6 +28,22 @@ char *plot_name(const char *s, Arena *a)
         for (; *s; s++)
             put_plain(&out, *s);
     return text_done(&out);
+}
+
+char *plot_plain(const char *s, Arena *a)
+{
+    static const char *const codes[] = {"%2C", "%22", "%5C"};
+    char *out = text_copy(a, s), *to = out;
+    for (; out && *s; to++) {
+        size_t k = 0;
+        while (k < countof(codes) && strncmp(s, codes[k], 3) != 0)
+            k++;
+        *to = k < countof(codes) ? ",\"\\"[k] : *s;
+        s += k < countof(codes) ? 3 : 1;
+    }
+    if (out)
+        *to = 0;
+    return out;
 }
 
 Status plot_load(Csv *out, const char *path, Arena *a, Error *err)

@@ -259,15 +259,16 @@ static Status write_scripts(Room *room)
 }
 
 static Status draw(Room *room, const char *kind, const char *data, const char *ending, const char *x,
-                   Drawing *out)
+                   const char *width, Drawing *out)
 {
     char name[] = "figure.xyz", gnuplot[] = "gnuplot", no_rc[] = "-d", call[] = "-c", csv[] = "figure.csv";
-    char *gp = text_format(room->a, "%s.gp", kind), *axis = text_copy(room->a, x ? x : "");
+    char *gp = text_format(room->a, "%s.gp", kind), *axis = text_copy(room->a, x),
+         *inches = text_copy(room->a, width);
     memcpy(name + sizeof name - 5, ending, 4);
-    TRY(arena_check(gp && axis, room->a, room->err));
+    TRY(arena_check(gp && axis && inches, room->a, room->err));
     TRY(write_scripts(room));
     TRY(room_write(room, csv, data));
-    TRY(run(room, (char *[]){gnuplot, no_rc, call, gp, csv, name, x ? axis : NULL, NULL}));
+    TRY(run(room, (char *[]){gnuplot, no_rc, call, gp, csv, name, axis, inches, NULL}));
     out->data = room_read(room, name, &out->size);
     if (!out->data || !whole_figure(ending, out->data, out->size))
         return FAIL(room->err, ERR_IO, "gnuplot: what it drew is not whole: %s", last_words(room));
@@ -275,12 +276,12 @@ static Status draw(Room *room, const char *kind, const char *data, const char *e
 }
 
 Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending, const char *x,
-                    PlotStopped stopped, Arena *a, Error *err)
+                    const char *width, PlotStopped stopped, Arena *a, Error *err)
 {
     Room room = {.stopped = stopped, .a = a, .err = err};
     *out = (Drawing){0};
     TRY(room_open(&room));
-    const Status status = draw(&room, kind, data, ending, x, out);
+    const Status status = draw(&room, kind, data, ending, x, width, out);
     room_close(&room);
     return status;
 }

@@ -3,78 +3,56 @@
  * compressors. */
 #include "compress/spec.h"
 #include "num/pareto.h"
+#include "num/stats.h"
 #include "plot/plot.h"
+#include "plot/plot_look.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const Column columns[] = {
-    {"series", false},
-    {"bits_per_element", false},
-    {"relative_error", false},
-    {"unbiased", false},
-    {"pareto", false},
-    {"compressor", false},
-    {0},
+enum {
+    SERIES,
+    BITS,
+    ENCODE,
+    DECODE,
+    ERROR,
+    ERROR_SE,
+    IS_UNBIASED,
+    FRONT,
+    FRONT_TIME,
+    RATE,
+    BEYOND,
+    SPEC,
+    COLUMNS
 };
-enum { COLUMNS = countof(columns) - 1 };
+static const Column columns[] = {
+    [SERIES] = {"series", false},
+    [BITS] = {"bits_per_element", false},
+    [ENCODE] = {"encode_ms", false},
+    [DECODE] = {"decode_ms", false},
+    [ERROR] = {"relative_error", false},
+    [ERROR_SE] = {"relative_error_se", false},
+    [IS_UNBIASED] = {"unbiased", false},
+    [FRONT] = {"pareto", false},
+    [FRONT_TIME] = {"pareto_time", false},
+    [RATE] = {"rate", false},
+    [BEYOND] = {"beyond", false},
+    [SPEC] = {"compressor", false},
+    [COLUMNS] = {0},
+};
 static const char *const needs[] = {"compressor", "bits_per_element", "relative_error", NULL};
-static const char *const numbers[] = {"bits_per_element", "relative_error", NULL};
+static const char *const numbers[] = {"bits_per_element", "encode_ms",         "decode_ms",
+                                      "relative_error",   "relative_error_se", NULL};
+static const char *const against[] = {"bits", "time", NULL};
 
 typedef struct {
-    const char *compressor, *series;
-    double bits, error;
-    size_t row; /* index of the row in the data */
+    const char *compressor, *series, *rate;
+    double bits, encode, decode, error, se; /* NaN: the data lack it */
+    size_t row;                             /* index of the row in the data */
     enum { UNKNOWN, BIASED, PROMISED } promise;
-    bool front;
+    bool front, front_time, beyond; /* beyond: the figure's axis ends below its error */
 } Point;
-
-/* Returns s with control characters replaced: gnuplot ends a row at a line end even within quotes. */
-static char *one_line(const char *s, Arena *a)
-{
-    char *copy = text_copy(a, s);
-    for (char *c = copy; c && *c; c++)
-        if ((unsigned char)*c < 0x20)
-            *c = '?';
-    return copy;
-}
-
-/* True when the key sets the codec's rate, so that it varies along a line of the figure. */
-static bool is_rate(const Param *keys, const Param *p)
-{
-    const Param *rate = param_rate(keys);
-    return rate && (p == rate || (p->group && p->group == rate->group));
-}
-
-/* Appends the keys of a stage that differ from their defaults, without its rate: these keys distinguish the
- * stage's line in the figure from other lines. */
-static void add_keys(TextBuf *out, const Codec *codec)
-{
-    const Param *keys = codec->ops->params;
-    char value[32], before = ':';
-    for (const Param *p = keys; p && p->key; p++)
-        if (!is_rate(keys, p) && !param_is_default(p, codec->params)) {
-            text_addf(out, "%c%s=%s", before, p->key, param_value(p, codec->params, value));
-            before = ' ';
-        }
-}
-
-/* Returns a spec without its rate: "ef:decay=0.9+qsgd:bits=2" is a point of the series "ef:decay=0.9+qsgd". */
-static char *series_of(const char *spec, Arena *a)
-{
-    Error err;
-    const Codec *codec;
-    TextBuf out = {.arena = a};
-    if (codec_open(&codec, spec, a, &err) != OK)
-        return plot_name(spec, a);
-    for (; codec; codec = codec_alone(codec) ? NULL : codec->inner) {
-        text_add(&out, codec->ops->name);
-        add_keys(&out, codec);
-        text_add(&out, codec->inner && !codec_alone(codec) ? "+" : "");
-    }
-    return text_done(&out);
-}
 
 /* Returns whether the compressor is unbiased: from the data's field `unbiased`, or else from the codec's promises. */
 static int promise_of(const Csv *data, size_t row, const char *spec, Arena *a)
@@ -91,6 +69,14 @@ static int promise_of(const Csv *data, size_t row, const char *spec, Arena *a)
     return codec_traits(codec) & UNBIASED ? PROMISED : BIASED;
 }
 
+static Status name_point(Point *p, const char *cell, Arena *a, Error *err)
+{
+    const char *spec = plot_plain(cell, a), *series = spec ? plot_series(spec, &p->rate, a) : NULL;
+    p->compressor = spec ? plot_name(spec, a) : NULL;
+    p->series = series ? plot_name(series, a) : NULL;
+    return arena_check(p->compressor && p->series && p->rate, a, err);
+}
+
 static Status pick_points(const Csv *data, Point *point, size_t *count, Arena *a, Error *err)
 {
     size_t *row, of;
@@ -99,13 +85,14 @@ static Status pick_points(const Csv *data, Point *point, size_t *count, Arena *a
     for (size_t i = 0; i < of; i++) {
         Point p = {.row = row[i],
                    .bits = csv_real(data, row[i], "bits_per_element"),
-                   .error = csv_real(data, row[i], "relative_error")};
+                   .encode = csv_real(data, row[i], "encode_ms"),
+                   .decode = csv_real(data, row[i], "decode_ms"),
+                   .error = csv_real(data, row[i], "relative_error"),
+                   .se = csv_real(data, row[i], "relative_error_se")};
         if (!(p.bits > 0) || !(p.error >= 0) || isinf(p.bits) || isinf(p.error))
             continue;
-        p.compressor = one_line(csv_cell(data, row[i], "compressor"), a);
-        p.series = p.compressor ? series_of(p.compressor, a) : NULL;
-        TRY(arena_check(p.series, a, err));
-        p.promise = promise_of(data, row[i], p.compressor, a);
+        TRY(name_point(&p, csv_cell(data, row[i], "compressor"), a, err));
+        p.promise = promise_of(data, row[i], plot_plain(p.compressor, a), a);
         point[(*count)++] = p;
     }
     return *count ? OK : FAIL(err, ERR_CORRUPT, "no row has both bits_per_element and relative_error");
@@ -127,6 +114,59 @@ static Status mark_front(const Csv *data, Point *point, size_t count, Arena *a, 
     return OK;
 }
 
+/* Sets whether each point with both times is on the front of time. */
+static Status mark_time_front(Point *point, size_t count, Arena *a, Error *err)
+{
+    ParetoPoint *p = NEW(a, ParetoPoint, count);
+    size_t timed = 0;
+    TRY(arena_check(p, a, err));
+    for (size_t i = 0; i < count; i++)
+        if (point[i].encode + point[i].decode > 0)
+            p[timed++] = (ParetoPoint){point[i].encode + point[i].decode, point[i].error,
+                                       point[i].promise == BIASED, false};
+    TRY(pareto_mark(p, timed, a, err));
+    timed = 0;
+    for (size_t i = 0; i < count; i++)
+        point[i].front_time = point[i].encode + point[i].decode > 0 && p[timed++].front;
+    return OK;
+}
+
+/* Outliers: at most a quarter of at least four points, with errors over OUTLIER times that of any other point. */
+enum { OUTLIER = 30 };
+
+static Status mark_beyond(Point *point, size_t count, Arena *a, Error *err)
+{
+    double *error = NEW(a, double, count), least = INFINITY;
+    TRY(arena_check(error, a, err));
+    for (size_t i = 0; i < count; i++)
+        error[i] = point[i].error;
+    stats_sort(error, count);
+    for (size_t i = count - count / 4; count >= 4 && i < count; i++)
+        if (error[i - 1] > 0 && error[i] > OUTLIER * error[i - 1]) {
+            least = error[i];
+            break;
+        }
+    for (size_t i = 0; i < count; i++)
+        point[i].beyond = point[i].error >= least;
+    return OK;
+}
+
+static void put_point(Value *row, const Point *p)
+{
+    row[SERIES] = value_text(p->series);
+    row[BITS] = value_real(p->bits);
+    row[ENCODE] = value_real(p->encode);
+    row[DECODE] = value_real(p->decode);
+    row[ERROR] = value_real(p->error);
+    row[ERROR_SE] = value_real(p->se);
+    row[IS_UNBIASED] = p->promise == UNKNOWN ? value_none() : value_bool(p->promise == PROMISED);
+    row[FRONT] = value_bool(p->front);
+    row[FRONT_TIME] = value_bool(p->front_time);
+    row[RATE] = value_text(p->rate);
+    row[BEYOND] = value_bool(p->beyond);
+    row[SPEC] = value_text(p->compressor);
+}
+
 static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
     Point *point = NEW(a, Point, data->rows);
@@ -134,26 +174,24 @@ static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error
     TRY(arena_check(point && *rows, a, err));
     TRY(pick_points(data, point, count, a, err));
     TRY(mark_front(data, point, *count, a, err));
-    for (size_t i = 0; i < *count; i++) {
-        Value *row = *rows + i * COLUMNS;
-        row[0] = value_text(point[i].series);
-        row[1] = value_real(point[i].bits);
-        row[2] = value_real(point[i].error);
-        row[3] = point[i].promise == UNKNOWN ? value_none() : value_bool(point[i].promise == PROMISED);
-        row[4] = value_bool(point[i].front);
-        row[5] = value_text(point[i].compressor);
-    }
-    return plot_sort(&plot_pareto, *rows, *count, 0, 1, a, err);
+    TRY(mark_time_front(point, *count, a, err));
+    TRY(mark_beyond(point, *count, a, err));
+    for (size_t i = 0; i < *count; i++)
+        put_point(*rows + i * COLUMNS, &point[i]);
+    return plot_sort(&plot_pareto, *rows, *count, SERIES, BITS, a, err);
 }
 
 const PlotKind plot_pareto = {
     .name = "pareto",
     .brief = "size in bits per element against relative error, from sweep's or compare's\n"
-             "CSV or JSON; with the fronts of unbiased and of biased codecs, and with what\n"
-             "b bits leave of the worst gradient: 4^-b, unbiased 1 / (4^b - 1)",
+             "CSV or JSON, or with --x time the time to encode and decode; with the fronts\n"
+             "of unbiased and of biased codecs, and with the error at b bits on Gaussian\n"
+             "data, 4^-b, unbiased 1 / (4^b - 1), which is no bound for other data",
     .source = "atomo-bench sweep or compare writes with -o FILE.csv",
     .needs = needs,
     .columns = columns,
     .numbers = numbers,
+    .against = against,
+    .named = "series",
     .pick = pick,
 };

@@ -3,7 +3,7 @@
 $ printf 'compressor,bits_per_element,relative_error\nnone,32,0\nsvd,2,0.5\n' >r.csv; atomo-bench plot pareto r.csv -o f.svg; ls; head -n 1 f.plot.csv
 > f.svg
 > f.plot.csv
-> series,bits_per_element,relative_error,unbiased,pareto,compressor
+> series,bits_per_element,encode_ms,*,compressor,colour,mark,dash,label
 2>
 = 0
 

@@ -1,5 +1,6 @@
 /* test_plot.c -- every kind of figure: drawn in every format, from CSV and from JSON; names are never run as
  * commands; a missing column gives a message of one line. */
+#include "plot/plot_look.h"
 #include "rig/plot_rig.h"
 
 #define COST_HEAD                                                                                            \
@@ -77,7 +78,7 @@ static const struct {
 } names[] = {
     {"`touch a`", "`touch a`", "`touch a`"},
     {"$(touch a)", "$(touch a)", "\\$(touch a)"},
-    {"\"a\"\"b,c\"", "a''b;c", "a''b;c"},
+    {"\"a\"\"b,c\"", "a\"b,c", "a\"b,c"},
     {"it's", "it's", "it's"},
     {"@macro", "@macro", "@macro"},
     {"a_b^c{d}~e", "a_b^c{d}~e", "a\\_b\\^{}c\\{d\\}\\~{}e"},
@@ -87,7 +88,7 @@ static const struct {
     {"back\\n", "back\\n", "back\\textbackslash{}n"},
     {"\"two\nlines\"", "two?lines", "two?lines"},
     {"'; set out '", "'; set out '", "'; set out '"},
-    {"\"\"\"; system(1)\"", "''; system(1)", "''; system(1)"},
+    {"\"\"\"; system(1)\"", "\"; system(1)", "\"; system(1)"},
     {"NaN", "NaN", "NaN"},
 };
 
@@ -171,11 +172,16 @@ static void json_and_csv_give_the_same_figure_data(void **state)
     (void)state;
     for (size_t i = 0; i < countof(samples); i++) {
         Csv csv;
-        char *rows;
+        Value *values;
+        size_t count;
         write_file("data.csv", json_of(data_of(i, "a_name")));
         check_ok(plot_load(&csv, "data.csv", a, &err), &err);
-        check_ok(plot_text(samples[i].kind, &csv, &rows, a, &err), &err);
-        assert_string_equal(rows, picked(samples[i].kind, data_of(i, "a_name")));
+        check_ok(plot_rows(samples[i].kind, &csv, &values, &count, a, &err), &err);
+        const ReportSpec spec = {.columns = samples[i].kind->columns,
+                                 .column_count = plot_columns(samples[i].kind),
+                                 .format = FORMAT_CSV};
+        assert_string_equal(report_text(&spec, values, count, a),
+                            picked(samples[i].kind, data_of(i, "a_name")));
     }
 }
 
@@ -232,13 +238,20 @@ static void several_files_are_one(void **state)
     (void)state;
     static const char *const files[] = {"data.csv", "more.csv"};
     const PlotJob job = {.kind = "pareto", .data = {(const char **)files, 2}, .figure = "f.svg"};
+    const Look first = plot_look("a", 0, a), other = plot_look("b", 0, a);
     write_file("data.csv", "compressor,bits_per_element,relative_error\na,1,4\n");
     write_file("more.csv", "unbiased,relative_error,compressor,bits_per_element\nfalse,1,b,2\n");
     if (!no_gnuplot()) {
         check_ok(plot_draw(&job, a, &err), &err);
-        assert_string_equal(contents("f.plot.csv"),
-                            "series,bits_per_element,relative_error,unbiased,pareto,compressor\n"
-                            "a,1,4,,true,a\nb,2,1,false,true,b\n");
+        assert_string_equal(
+            contents("f.plot.csv"),
+            text_format(a,
+                        "series,bits_per_element,encode_ms,decode_ms,relative_error,"
+                        "relative_error_se,unbiased,pareto,pareto_time,rate,beyond,compressor,"
+                        "colour,mark,dash,label\n"
+                        "a,1,,,4,,,true,false,none,false,a,%s,%d,%d,a\n"
+                        "b,2,,,1,,false,true,false,none,false,b,%s,%d,%d,b\n",
+                        first.colour, first.mark, first.dash, other.colour, other.mark, other.dash));
     }
     write_file("more.csv", "compressor,bits_per_element\nb,2\n");
     assert_int_equal(plot_draw(&job, a, &err), ERR_CORRUPT);

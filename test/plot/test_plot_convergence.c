@@ -79,7 +79,7 @@ static void each_axis_says_what_it_is(void **state)
     write_file("data.csv", HEAD "step,a,1,0.5,100,1,2,,\nstep,a,2,0.75,5000,2,4,,\n");
     for (size_t i = 0; i < countof(axes); i++)
         check_has(against(axes[i].x), axes[i].label);
-    check_has(against(NULL), "target accuracies");
+    check_has(against(NULL), "target accuracy");
     check(!strstr(against(NULL), "band"));
     write_file("data.csv", HEAD "step,a,1,0.5,100,1,2,,\nstep,a,1,0.75,5000,2,4,,\n");
     check_has(against(NULL), "mean of up to 2 runs");

@@ -1,5 +1,6 @@
 /* test_plot_latex.c -- figures as LaTeX pictures: the heading is above the key, dots have the colour of their line,
  * bands do not hide lines, and names contain no LaTeX commands. */
+#include "plot/plot_look.h"
 #include "rig/plot_rig.h"
 
 #define COST_HEAD                                                                                            \
@@ -19,16 +20,15 @@ static const struct {
     {"pareto",
      "compressor,bits_per_element,relative_error,unbiased\nkey1,1,4,true\nkey1,2,1,true\n"
      "key2,1,0.5,false\nkey2,4,0.01,false\n",
-     {"filled marks: unbiased, open: biased",
-      "dotted: worst case (Gaussian) of b bits, no bound for a given gradient"}},
+     {"filled marks: unbiased, open: biased", NULL}},
     {"errors",
      "compressor,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg\nkey1,2,0.5,3,1,\n",
      {NULL, NULL}},
     {"spectrum",
      "tensor,index,value\nkey1,1,4\nkey1,2,2\nkey1,1,3\nkey1,2,1\nkey2,1,2\nkey2,2,1\n",
-     {"thick: last in the file, thin: before it", NULL}},
-    {"merge", MERGES, {"solid: merged, then decoded once", "dotted: every payload decoded"}},
-    {"convergence", RUN, {"mean of up to 2 runs; band: least to most", "dotted: target accuracies"}},
+     {"thick: the last step, thin: steps before it", NULL}},
+    {"merge", MERGES, {"solid: merged, then decoded once; dotted", NULL}},
+    {"convergence", RUN, {"mean of up to 2 runs; band: least to most", NULL}},
     {"iteration-time", COST_HEAD "a,2,1,1,1,1,4,0.5,below,400\n", {"2 workers", NULL}},
     {"runtime", COST_HEAD "a,2,1,1,1,1,4,0.5,below,400\n", {"2 workers", NULL}},
     {"break-even",
@@ -84,14 +84,17 @@ static void dots_have_their_lines_colour(void **state)
         return;
     for (size_t i = 0; i < countof(samples); i++) {
         char *f = text_copy(a, drawn(samples[i].kind, samples[i].data, "f.tex")), *rest = NULL;
-        const char *colour = "", *of_dots = "";
+        const char *colour = "", *of_dots = "", *before = "";
         for (char *line = strtok_r(f, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
             if (!strncmp(line, "\\color", 6))
                 colour = line;
             if (!strncmp(line, "\\sbox", 5))
                 of_dots = colour;
-            if (strstr(line, "{\\usebox{\\plotpoint}}"))
+            /* gnuplot sets the next colour before it writes a line's last dot, which keeps the colour of its box. */
+            const bool last_dot = !strncmp(before, "\\color", 6) && !strncmp(line, "\\put", 4);
+            if (strstr(line, "{\\usebox{\\plotpoint}}") && !last_dot)
                 assert_string_equal(of_dots, colour);
+            before = line;
         }
     }
 }
@@ -120,8 +123,13 @@ static void lines_are_seen_through_bands(void **state)
         return;
     const char *f = strstr(drawn("convergence", RUN, "f.tex"), "\\begin{picture}");
     check(f && !strstr(f, "\\gptransparent")); /* \gptransparent is opaque without an extra package */
-    check_has(f, "\\color[rgb]{0.80,0.89,0.94}\n");
-    check_has(f, "\\color[rgb]{0.96,0.87,0.80}\n");
+    static const char *const names[] = {"key1", "key2"};
+    for (size_t i = 0; i < countof(names); i++) { /* a fifth of the line's colour, the rest white */
+        unsigned r, g, b;
+        check(sscanf(plot_look(names[i], 0, a).colour, "#%2x%2x%2x", &r, &g, &b) == 3);
+        check_has(f, text_format(a, "\\color[rgb]{%.2f,%.2f,%.2f}\n", (int)(204 + 0.2 * r) / 255.0,
+                                 (int)(204 + 0.2 * g) / 255.0, (int)(204 + 0.2 * b) / 255.0));
+    }
 }
 
 /* Formulas must have a font size; without one they would be as large as the document's text. */
@@ -133,8 +141,7 @@ static void formulas_are_as_small_as_the_text(void **state)
     const char *f =
         drawn("pareto", "compressor,bits_per_element,relative_error\na,1,10\na,2,0.00001\n", "f.tex");
     check_has(f, "{\\fontsize77\\selectfont$\\mathsf{10^{-4}}$}");
-    check_has(f, "{\\fontsize77\\selectfont$\\mathsf{4^{-b}}$}");
-    check(!strstr(f, "{$1") && !strstr(f, "{$4"));
+    check(!strstr(f, "{$1"));
 }
 
 /* gnuplot ends lines with a per cent sign; a per cent sign elsewhere would make LaTeX skip the rest of the line. */

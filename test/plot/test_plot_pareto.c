@@ -10,12 +10,14 @@ static const char usual[] =
 static void the_whole_selection_is_drawn_sorted_with_its_front(void **state)
 {
     (void)state;
-    assert_string_equal(picked(&plot_pareto, usual),
-                        "series,bits_per_element,relative_error,unbiased,pareto,compressor\n"
-                        "none,32,0,true,true,none\n"
-                        "svd,0.9,2.6,true,true,svd:rank=1\n"
-                        "svd,1.8,1.2,true,true,svd:rank=2\n"
-                        "ef:decay=0.5+svd,0.95,1.1,false,true,ef:decay=0.5+svd:rank=1\n");
+    assert_string_equal(
+        picked(&plot_pareto, usual),
+        "series,bits_per_element,encode_ms,decode_ms,relative_error,relative_error_se,unbiased,"
+        "pareto,pareto_time,rate,beyond,compressor\n"
+        "none,32,,,0,,true,true,false,none,false,none\n"
+        "svd,0.9,,,2.6,,true,true,false,1,false,svd:rank=1\n"
+        "svd,1.8,,,1.2,,true,true,false,2,false,svd:rank=2\n"
+        "ef:decay=0.5+svd,0.95,,,1.1,,false,true,false,1,false,ef:decay=0.5+svd:rank=1\n");
 }
 
 static void dominated_points_are_off_the_front(void **state)
@@ -30,7 +32,7 @@ static void dominated_points_are_off_the_front(void **state)
                 &rows);
     assert_int_equal(count, countof(front));
     for (size_t i = 0; i < count; i++)
-        check(rows[i * 6 + 4].on == front[i]);
+        check(rows[i * 12 + 7].on == front[i]);
 }
 
 static void rows_without_a_size_or_an_error_are_refused(void **state)
@@ -60,11 +62,69 @@ static void one_point_and_no_error_at_all_are_figures_too(void **state)
     drawn("pareto", "compressor,bits_per_element,relative_error\nx,1,0.5\n", "f.svg");
 }
 
+/* Of sixteen points, one is a million times worse: the axis ends below it. Of two such among six, neither is an outlier. */
+static void outliers_are_beyond_the_axis_and_their_error_is_written(void **state)
+{
+    enum { BEYOND = 10, COLUMNS = 12 };
+    TextBuf data = {.arena = a};
+    Value *rows;
+    (void)state;
+    text_add(&data, "compressor,bits_per_element,relative_error\nsign,1,760000\n");
+    for (int k = 1; k < 16; k++)
+        text_addf(&data, "qsgd:bits=%d,%d,%g\n", k, k, 4.0 / k);
+    const size_t count = rows_of(&plot_pareto, text_done(&data), &rows);
+    for (size_t i = 0; i < count; i++)
+        check(rows[i * COLUMNS + BEYOND].on == (i == 0));
+    if (!no_gnuplot())
+        check_has(drawn("pareto", text_done(&data), "f.svg"), "<text>7.6e+05");
+    const size_t few = rows_of(&plot_pareto,
+                               "compressor,bits_per_element,relative_error\na,1,1\nb,2,1\nc,3,1\nd,4,1\n"
+                               "e,5,9e9\nf,6,9e9\n",
+                               &rows);
+    for (size_t i = 0; i < few; i++)
+        check(!rows[i * COLUMNS + BEYOND].on);
+}
+
+static void rates_stand_at_the_points_and_bars_show_intervals(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    const char *f = drawn("pareto",
+                          "compressor,bits_per_element,relative_error,relative_error_se\n"
+                          "topk:ratio=0.017,1,1,0.1\ntopk:ratio=0.37,8,0.1,0.01\n",
+                          "f.svg");
+    check_has(f, "<text>0.017</text>");
+    check_has(f, "<text>0.37</text>");
+    check_has(f, "bars: 95 % intervals");
+    check(!strstr(drawn("pareto", usual, "f.svg"), "intervals"));
+}
+
+static void time_is_an_axis_too(void **state)
+{
+    static const char *const files[] = {"data.csv"};
+    const PlotJob job = {.kind = "pareto", .data = {(const char **)files, 1}, .figure = "f.svg", .x = "time"};
+    (void)state;
+    if (no_gnuplot())
+        return;
+    write_file("data.csv", "compressor,bits_per_element,relative_error,encode_ms,decode_ms\n"
+                           "qsgd:bits=2,2,1,3,1\nqsgd:bits=4,4,0.1,3,2\n");
+    check_ok(plot_draw(&job, a, &err), &err);
+    check_has(contents("f.svg"), "encode and decode, ms");
+    check(!strstr(contents("f.svg"), "Gaussian"));
+    write_file("data.csv", usual);
+    assert_int_equal(plot_draw(&job, a, &err), ERR_IO);
+    check(strstr(err.text, "time"));
+}
+
 static const struct CMUnitTest tests[] = {
     IN_FOLDER(the_whole_selection_is_drawn_sorted_with_its_front),
     IN_FOLDER(dominated_points_are_off_the_front),
     IN_FOLDER(rows_without_a_size_or_an_error_are_refused),
     IN_FOLDER(a_zero_error_is_drawn_and_said_on_a_logarithmic_axis),
+    IN_FOLDER(outliers_are_beyond_the_axis_and_their_error_is_written),
+    IN_FOLDER(rates_stand_at_the_points_and_bars_show_intervals),
+    IN_FOLDER(time_is_an_axis_too),
     IN_FOLDER(one_point_and_no_error_at_all_are_figures_too),
 };
 CHECK_MAIN(tests)

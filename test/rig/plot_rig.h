@@ -93,9 +93,12 @@ static inline Csv table_of(const char *text)
 static inline char *picked(const PlotKind *kind, const char *text)
 {
     const Csv csv = table_of(text);
-    char *rows;
-    check_ok(plot_text(kind, &csv, &rows, a, &err), &err);
-    return rows;
+    Value *rows;
+    size_t count;
+    check_ok(plot_rows(kind, &csv, &rows, &count, a, &err), &err);
+    const ReportSpec spec = {
+        .columns = kind->columns, .column_count = plot_columns(kind), .format = FORMAT_CSV};
+    return report_text(&spec, rows, count, a);
 }
 
 static inline size_t rows_of(const PlotKind *kind, const char *text, Value **rows)

@@ -1,0 +1,210 @@
+/* plot_dress.c -- the look and the label of each line of a figure, as columns of its data.
+ *
+ * A label is the name of the line, except: a text of --label; the whole spec where a series has one point; the rate of a codec at
+ * its default rate beside the same codec at other rates, so that "qsgd" is "qsgd:bits=4" between "qsgd:bits=2" and
+ * "qsgd:bits=8". */
+#include "plot/plot_look.h"
+
+#include "compress/spec.h"
+
+#include <string.h>
+
+const Column plot_dress_columns[DRESS_COLUMNS] = {
+    {"colour", false}, {"mark", false}, {"dash", false}, {"label", false}};
+
+/* True when the key sets the codec's rate, so that it varies along a line of the figure. */
+static bool is_rate(const Param *keys, const Param *p)
+{
+    const Param *rate = param_rate(keys);
+    return rate && (p == rate || (p->group && p->group == rate->group));
+}
+
+/* Appends the keys of a stage that differ from their defaults, without its rate: they tell its line from other
+ * lines. */
+static void add_keys(TextBuf *out, const Codec *codec)
+{
+    const Param *keys = codec->ops->params;
+    char value[32], before = ':';
+    for (const Param *p = keys; p && p->key; p++)
+        if (!is_rate(keys, p) && !param_is_default(p, codec->params)) {
+            text_addf(out, "%c%s=%s", before, p->key, param_value(p, codec->params, value));
+            before = ',';
+        }
+}
+
+/* The rate key of the last stage, or the key of its group that is set; NULL: it has none. */
+static const Param *rate_key(const Codec *codec)
+{
+    const Param *keys = codec->ops->params, *rate = param_rate(keys);
+    for (const Param *p = keys; rate && p->key; p++)
+        if (is_rate(keys, p) && !param_is_default(p, codec->params))
+            return p;
+    return rate;
+}
+
+static const Codec *last_stage(const Codec *codec)
+{
+    while (codec->inner && !codec_alone(codec))
+        codec = codec->inner;
+    return codec;
+}
+
+char *plot_series(const char *spec, const char **rate, Arena *a)
+{
+    Error err;
+    const Codec *codec;
+    char value[32];
+    TextBuf out = {.arena = a};
+    *rate = "none";
+    if (codec_open(&codec, spec, a, &err) != OK)
+        return text_copy(a, spec);
+    const Codec *last = last_stage(codec);
+    const Param *key = rate_key(last);
+    const char *text = key ? param_value(key, last->params, value) : NULL;
+    *rate = text_copy(a, text ? text : "none");
+    for (; codec; codec = codec_alone(codec) ? NULL : codec->inner) {
+        text_add(&out, codec->ops->name);
+        add_keys(&out, codec);
+        text_add(&out, codec->inner && !codec_alone(codec) ? "+" : "");
+    }
+    return text_done(&out);
+}
+
+/* ---- labels ---- */
+
+typedef struct {
+    const char *name, *series; /* without the escapes of plot_name */
+    const char *label;
+    size_t rows;
+} Line;
+
+/* The spec with its rate written out, if the rate is at its default; else NULL. */
+static const char *with_rate(const char *spec, Arena *a)
+{
+    Error err;
+    const Codec *codec;
+    char value[32];
+    if (codec_open(&codec, spec, a, &err) != OK)
+        return NULL;
+    const Codec *last = last_stage(codec);
+    const Param *key = rate_key(last);
+    const char *text =
+        key && param_is_default(key, last->params) ? param_value(key, last->params, value) : NULL;
+    const char *stage = strrchr(spec, '+');
+    if (key && strstr(stage ? stage : spec, text_format(a, "%s=", key->key)))
+        return NULL; /* as typed */
+    return text ? text_format(a, "%s%c%s=%s", spec, strchr(stage ? stage : spec, ':') ? ',' : ':', key->key,
+                              text)
+                : NULL;
+}
+
+static void label_lines(Line *line, size_t count, Arena *a)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++)
+            if (k != i && !strcmp(line[i].series, line[k].series) && with_rate(line[i].name, a))
+                line[i].label = with_rate(line[i].name, a);
+}
+
+static const char *canonical(const char *spec, Arena *a)
+{
+    Error err;
+    const Codec *codec;
+    return codec_open(&codec, spec, a, &err) == OK ? codec_text(codec, a) : spec;
+}
+
+/* Applies SPEC=TEXT, of which SPEC may contain '=', too: it ends at any '=' before which there is a line's name. */
+static Status apply(const char *said, Line *line, size_t count, Arena *a, Error *err)
+{
+    for (const char *equals = strchr(said, '='); equals; equals = strchr(equals + 1, '=')) {
+        const char *spec = text_slice(a, said, (size_t)(equals - said)),
+                   *full = spec ? canonical(spec, a) : NULL;
+        TRY(arena_check(full, a, err));
+        for (size_t i = 0; i < count; i++)
+            if (equals[1] && (!strcmp(line[i].name, spec) || !strcmp(line[i].label, spec) ||
+                              !strcmp(canonical(line[i].name, a), full))) {
+                line[i].label = equals + 1;
+                return OK;
+            }
+    }
+    FAIL(err, ERR_USAGE, "--label %s: want SPEC=TEXT, with the spec of a line of the figure", said);
+    return error_hint(err, "the first line is %s", line->label);
+}
+
+/* ---- rows ---- */
+
+static size_t find_line(const Line *line, size_t count, const char *name)
+{
+    size_t i = 0;
+    while (i < count && strcmp(line[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static size_t column_of(const PlotKind *kind, const char *name)
+{
+    size_t k = 0;
+    while (strcmp(kind->columns[k].name, name) != 0)
+        k++;
+    return k;
+}
+
+static const char *name_of_row(const Value *row, size_t named, Arena *a)
+{
+    return row[named].type == VALUE_TEXT && row[named].text ? plot_plain(row[named].text, a) : NULL;
+}
+
+static Status find_lines(const PlotKind *kind, const Value *rows, size_t count, Line **out, size_t *lines,
+                         Arena *a, Error *err)
+{
+    const size_t columns = plot_columns(kind), named = column_of(kind, kind->named);
+    Line *line = *out = NEW(a, Line, count + 1);
+    TRY(arena_check(line, a, err));
+    *lines = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *ignored, *name = name_of_row(rows + i * columns, named, a);
+        const size_t k = name ? find_line(line, *lines, name) : *lines;
+        if (!name)
+            continue;
+        if (k == *lines) {
+            const char *spec = plot_plain(rows[i * columns + columns - 1].text, a);
+            line[(*lines)++] = (Line){name, plot_series(name, &ignored, a), spec, 0};
+            TRY(arena_check(line[k].series && spec, a, err));
+        }
+        if (++line[k].rows > 1)
+            line[k].label = name;
+    }
+    return OK;
+}
+
+Status plot_dress(const PlotKind *kind, const TextList *labels, Value **rows, size_t count, Arena *a,
+                  Error *err)
+{
+    const size_t columns = plot_columns(kind), named = column_of(kind, kind->named),
+                 all = columns + DRESS_COLUMNS;
+    Line *line;
+    size_t lines;
+    TRY(find_lines(kind, *rows, count, &line, &lines, a, err));
+    label_lines(line, lines, a);
+    for (size_t i = 0; labels && i < labels->count; i++)
+        TRY(apply(labels->item[i], line, lines, a, err));
+    const char **names = NEW(a, const char *, lines + 1);
+    TRY(arena_check(names, a, err));
+    for (size_t i = 0; i < lines; i++)
+        names[i] = line[i].name;
+    const Look *look = plot_looks(names, lines, a);
+    Value *out = NEW(a, Value, (count + 1) * all);
+    TRY(arena_check(look && out, a, err));
+    for (size_t i = 0; i < count; i++) {
+        Value *to = out + i * all;
+        memcpy(to, *rows + i * columns, columns * sizeof *to);
+        const char *name = name_of_row(to, named, a);
+        const size_t k = name ? find_line(line, lines, name) : lines;
+        to[columns] = name ? value_text(look[k].colour) : value_none();
+        to[columns + 1] = name ? value_int(look[k].mark) : value_none();
+        to[columns + 2] = name ? value_int(look[k].dash) : value_none();
+        to[columns + 3] = name ? value_text(plot_name(line[k].label, a)) : value_none();
+    }
+    *rows = out;
+    return OK;
+}

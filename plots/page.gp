@@ -1,0 +1,91 @@
+# page.gp -- lays out the page of a figure: from the top the axes, `axes_high` inches high, their numbers and titles, the
+# heading, and the key at the foot. It has as many columns as fit.
+#
+# A script sets `axes_high`, x_title and y_title, fills the key with enter(), and loads this file after all ranges are known.
+# All text is placed here by its measured width, as the keys and margins of gnuplot differ between formats.
+array head_line[20]
+head_lines = 0
+rest = heading
+while (strlen(rest) && head_lines < 20) {
+    ends = strstrt(rest, "\n") ? strstrt(rest, "\n") - 1 : strlen(rest)
+    if (text_width(rest[1:ends]) > wide - 0.1) {
+        stop = ends
+        while (stop > 1 && (rest[stop + 1 : stop + 1] ne ' ' || text_width(rest[1:stop]) > wide - 0.1)) { stop = stop - 1 }
+        ends = stop > 1 ? stop : ends
+    }
+    head_lines = head_lines + 1
+    head_line[head_lines] = rest[1:ends]
+    rest = rest[ends + 2 : *]
+}
+
+# ---- columns of the key ----
+
+sample_wide = 2.7 * em
+sample_gap = 0.5 * em
+entry_gap = 1.3 * em
+key_high = 1.22 * em
+entry_wide(k) = sample_wide + sample_gap + text_width(key_text[k])
+in_column(columns) = int(ceil(keys / real(columns)))
+last_in(columns, c) = c * in_column(columns) < keys ? c * in_column(columns) : keys
+column_wide(columns, c) = (found = 0.0, (c - 1) * in_column(columns) >= keys ? 0 : \
+    sum [k = (c - 1) * in_column(columns) + 1 : last_in(columns, c)] (found = largest(found, entry_wide(k)), 0), found)
+columns_wide(columns) = (whole_wide = 0.0, sum [c = 1:columns] (whole_wide = whole_wide + column_wide(columns, c), 0), \
+    whole_wide + (columns - 1) * entry_gap)
+key_columns = 1
+do for [c = 2:8] { if (c <= keys && columns_wide(c) <= wide - 0.12) { key_columns = c } }
+key_rows = keys ? in_column(key_columns) : 0
+
+# ---- heights, from the foot, in inches ----
+
+foot_high = 0.06 + key_high * key_rows + key_high * head_lines + (keys + head_lines ? 0.05 : 0)
+under_axes = 3.2 * em
+over_axes = 0.08
+if (exists('foot_share') && (axes_high + under_axes + over_axes) * foot_share < foot_high * (1 - foot_share)) {
+    axes_high = foot_high * (1 / foot_share - 1) - under_axes - over_axes
+    axes_high = axes_high > 7 ? 7 : axes_high
+}
+tall = axes_high + over_axes + under_axes + foot_high
+if (!exists('axes_left')) { axes_left = 5.3 * em }
+if (!exists('axes_right')) { axes_right = wide - 0.14 }
+across(inches) = inches / wide
+up(inches) = inches / tall
+
+if (ending eq '.pdf') { set terminal pdfcairo size wide, tall font sprintf('Helvetica,%g', points) fontscale 0.75 linewidth 1 }
+if (ending eq '.svg') { set terminal svg size wide * 96, tall * 96 font sprintf('Helvetica,Arial,sans-serif,%g', points * 96 / 72.0) linewidth 1 dynamic }
+if (ending eq '.png') { set terminal pngcairo size wide * 300, tall * 300 font sprintf('Helvetica,%g', points) fontscale 3.125 linewidth 3 pointscale 3 dashlength 2 }
+if (tex) { set terminal pict2e size wide, tall font sprintf('cmss,%d', points) color tinypoints gparrows linewidth 1.3 }
+font_of(size) = tex ? '' : sprintf(',%g', ending eq '.svg' ? size * 96 / 72.0 : size)
+
+set lmargin at screen across(axes_left)
+set rmargin at screen across(axes_right)
+set tmargin at screen 1 - up(over_axes)
+set bmargin at screen up(foot_high + under_axes)
+set label said(x_title) at screen across(0.5 * (axes_left + axes_right)), screen up(foot_high + 0.7 * em) center
+if (strlen(y_title)) { set label said(y_title) at screen across(0.95 * em), screen up(foot_high + under_axes + 0.5 * axes_high) center rotate by 90 }
+
+# ---- heading and key ----
+
+do for [k = 1:head_lines] {
+    set label said(head_line[k]) at screen 0.5, screen up(foot_high - 0.05 - (k - 0.5) * key_high) center noenhanced
+}
+key_left = 0.5 * (wide - columns_wide(key_columns))
+key_left = key_left < 0.04 ? 0.04 : key_left
+do for [c = 1 : (keys ? key_columns : 0)] {
+    do for [k = (c - 1) * key_rows + 1 : last_in(key_columns, c)] {
+        key_y = 0.06 + key_high * (key_rows - (k - (c - 1) * key_rows) + 0.5)
+        if (key_wide[k] > 0) {
+            set arrow from screen across(key_left), screen up(key_y) to screen across(key_left + sample_wide), screen up(key_y) \
+                nohead linewidth key_wide[k] dashtype key_dash[k] linecolor rgb key_rgb[k]
+        }
+        if (key_wide[k] < 0) {
+            set object rectangle from screen across(key_left + sample_wide - 1.1 * em), screen up(key_y - 0.35 * em) \
+                to screen across(key_left + sample_wide), screen up(key_y + 0.35 * em) fillcolor rgb key_rgb[k] fillstyle solid noborder
+        }
+        if (key_mark[k] > 0) {
+            set label '' at screen across(key_left + (key_wide[k] > 0 ? 0.5 : 0.85) * sample_wide), screen up(key_y) \
+                point pointtype key_mark[k] pointsize 0.55 linecolor rgb key_rgb[k]
+        }
+        set label said(key_text[k]) at screen across(key_left + sample_wide + sample_gap), screen up(key_y) left noenhanced
+    }
+    key_left = key_left + column_wide(key_columns, c) + entry_gap
+}

@@ -1,0 +1,120 @@
+/* test_plot_dress.c -- looks and labels: a spec looks the same in every figure, lines of one figure differ, labels say what was
+ * typed, --label and --width do what they say. */
+#include "compress/spec.h"
+#include "plot/plot_look.h"
+#include "rig/plot_rig.h"
+
+static bool same_look(const Look *x, const Look *y)
+{
+    return !strcmp(x->colour, y->colour) && x->mark == y->mark && x->dash == y->dash;
+}
+
+static void every_codec_has_a_look_of_its_own(void **state)
+{
+    const char *name[64] = {0};
+    const Codec *codec;
+    size_t count = 0;
+    (void)state;
+    for (size_t i = 0; compressors[i]; i++)
+        if (codec_open(&codec, compressors[i]->name, a, &err) == OK) /* no wrapper */
+            name[count++] = compressors[i]->name;
+    check(count > 30);
+    const Look *look = plot_looks(name, count, a);
+    for (size_t i = 0; i < count; i++) {
+        const Look alone = plot_look(name[i], 0, a);
+        check(same_look(&look[i], &alone));
+        for (size_t k = 0; k < i; k++)
+            check(!same_look(&look[i], &look[k]));
+    }
+}
+
+static void a_spec_looks_the_same_in_every_order(void **state)
+{
+    static const char *const one[] = {"qsgd:bits=2", "qsgd", "qsgd:bits=8", "svd:rank=1", "ef+topk", "topk"};
+    static const char *const other[] = {"topk",        "svd:rank=1",  "ef+topk",
+                                        "qsgd:bits=8", "qsgd:bits=2", "qsgd"};
+    (void)state;
+    const Look *x = plot_looks(one, countof(one), a), *y = plot_looks(other, countof(other), a);
+    for (size_t i = 0; i < countof(one); i++)
+        for (size_t k = 0; k < countof(one); k++)
+            check(strcmp(one[i], other[k]) != 0 || same_look(&x[i], &y[k]));
+}
+
+static void twenty_five_lines_of_one_codec_differ(void **state)
+{
+    enum { MANY = 25 };
+    const char *name[MANY];
+    (void)state;
+    for (int i = 0; i < MANY; i++)
+        name[i] = text_format(a, "topk:ratio=%g", 0.001 * (i + 1));
+    const Look *look = plot_looks(name, MANY, a);
+    for (size_t i = 0; i < MANY; i++)
+        for (size_t k = 0; k < i; k++)
+            check(!same_look(&look[i], &look[k]));
+}
+
+#define HEAD "compressor,workers,merge_ms,decode_ms,decode_each_ms\n"
+
+static Status draw_with(const char *label, const char *width)
+{
+    static const char *const files[] = {"data.csv"};
+    const PlotJob job = {.kind = "merge",
+                         .data = {(const char **)files, 1},
+                         .figure = "f.svg",
+                         .width = width,
+                         .labels = {&label, label ? 1 : 0}};
+    write_file("data.csv", HEAD "qsgd:bits=2,4,1,1,3\nqsgd,4,1,1,3\nqsgd:bits=8,4,1,1,3\nsvd:rank=1,4,1,1,3\n"
+                                "\"qsgd:bits=2,bucket=64\",4,1,1,3\ntopk,4,1,1,3\n");
+    return plot_draw(&job, a, &err);
+}
+
+static void labels_are_what_was_typed(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    check_ok(draw_with(NULL, NULL), &err);
+    const char *f = contents("f.svg");
+    check_has(f, "<text>qsgd:bits=4</text>"); /* the default, beside other rates */
+    check_has(f, "<text>qsgd:bits=2</text>");
+    check_has(f, "<text>qsgd:bits=2,bucket=64</text>");
+    check_has(f, "<text>topk</text>");
+}
+
+static void a_label_replaces_the_spec_and_must_have_one(void **state)
+{
+    (void)state;
+    if (!no_gnuplot()) {
+        check_ok(draw_with("svd:rank=1=SVD, s = 1", NULL), &err);
+        check_has(contents("f.svg"), "<text>SVD, s = 1</text>");
+        check(!strstr(contents("f.svg"), "svd:rank"));
+    }
+    assert_int_equal(draw_with("svd:rank=2=SVD", NULL), ERR_USAGE);
+    check(strstr(err.text, "SPEC=TEXT") && strstr(err.hint, "qsgd:bits=2"));
+    assert_int_equal(draw_with("svd:rank=1=", NULL), ERR_USAGE);
+}
+
+static void a_figure_is_as_wide_as_asked(void **state)
+{
+    static const char *const bad[] = {"3cm", "0in", "1.9in", "100in", "in", "", "nan"};
+    (void)state;
+    for (size_t i = 0; i < countof(bad); i++) {
+        assert_int_equal(draw_with(NULL, bad[i]), ERR_USAGE);
+        check(strstr(err.hint, "3.25in"));
+    }
+    if (no_gnuplot())
+        return;
+    check_ok(draw_with(NULL, "6.75in"), &err);
+    check_has(contents("f.svg"), "viewBox=\"0 0 648 ");
+    check_has(contents("f.svg"), "font-size=\"10.67\""); /* 8 points */
+    check_ok(draw_with(NULL, NULL), &err);
+    check_has(contents("f.svg"), "viewBox=\"0 0 312 ");
+    check_has(contents("f.svg"), "font-size=\"9.33\""); /* 7 points */
+}
+
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(every_codec_has_a_look_of_its_own),           IN_FOLDER(a_spec_looks_the_same_in_every_order),
+    IN_FOLDER(twenty_five_lines_of_one_codec_differ),       IN_FOLDER(labels_are_what_was_typed),
+    IN_FOLDER(a_label_replaces_the_spec_and_must_have_one), IN_FOLDER(a_figure_is_as_wide_as_asked),
+};
+CHECK_MAIN(tests)

@@ -1,0 +1,255 @@
+/* test_plot_overlap.c -- the text of figures, as a reader of the page meets it: no two texts overlap and none leaves the page,
+ * for every kind, in every format, with 1, 4, 10 and 25 lines, short names and long ones.
+ *
+ * pdftotext measures the words of a PDF; an SVG becomes a PDF by rsvg-convert first. A PNG must have its ink where the PDF has
+ * it, seen at a tenth of an inch, and none at its edges. The texts of a LaTeX picture stand at its \put commands; they are
+ * measured with the letters of Helvetica, which are as wide as those of cmss or wider. */
+#include "rig/plot_rig.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#define COST_HEAD                                                                                            \
+    "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,bytes_up\n"
+
+/* @ becomes a name, # a number that grows with the line. */
+static const struct {
+    const char *kind, *head, *rows;
+} samples[] = {
+    {"pareto", "compressor,bits_per_element,relative_error,unbiased,relative_error_se,encode_ms,decode_ms\n",
+     "@,1.#,0.5,true,0.1,1,1\n@,2.#,0.25,true,0.1,2,2\n@,8.#,1e-4,false,0,4,5\n"},
+    {"errors", "compressor,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg\n",
+     "@,2.#,0.5,3,1,0.2\n"},
+    {"spectrum", "tensor,index,value\n", "@,1,4\n@,2,2\n@,3,1.#\n"},
+    {"histogram", "tensor,bin_low,bin_high,count\n", "@,0,1,1000\n@,1,2,200#\n@,2,3,1000\n"},
+    {"merge", "compressor,workers,merge_ms,decode_ms,decode_each_ms\n", "@,4,1,1.#,3\n@,8,2,1,6.#\n"},
+    {"convergence", "compressor,step,test_accuracy,sim_seconds,steps_to_0.5\n",
+     "@,1,0.3#,1,\n@,2,0.6#,2,\n@,1,0.4,1,\n"},
+    {"iteration-time", COST_HEAD, "@,2,1,1,1,1,4.#,0.5,below,400\n@,4,1,1,1,1,4.#,0.5,below,400\n"},
+    {"runtime", COST_HEAD, "@,2,1,1,1,1,4.#,0.5,below,44#\n"},
+    {"break-even", COST_HEAD,
+     "@,2,1,1,1,1,4,0.5#,below,400\n@,4,1,1,1,1,4,0.1#,above,400\n@,8,1,1,1,1,4,,never,4\n"},
+};
+static const int line_counts[] = {1, 4, 10, 25};
+
+static const char *data_of(size_t sample, int lines, bool long_names)
+{
+    TextBuf out = {.arena = a};
+    text_add(&out, samples[sample].head);
+    for (int i = 0; i < lines; i++)
+        for (const char *c = samples[sample].rows; *c; c++)
+            if (*c == '@')
+                text_addf(&out,
+                          long_names ? "layer%d.a_long_name_as_of_a_tensor.with_some_parts.weight_hh%d"
+                                     : "codec%d",
+                          i, i);
+            else if (*c == '#')
+                text_addf(&out, "%d", i);
+            else
+                text_add_bytes(&out, c, 1);
+    return text_done(&out);
+}
+
+/* ---- boxes of text ---- */
+
+typedef struct {
+    double left, top, right, bottom;
+    const char *text;
+} Box;
+enum { BOXES = 2000 };
+
+typedef struct {
+    Box box[BOXES];
+    size_t count;
+    double wide, high;
+} Page;
+
+/* Points by which two boxes overlap in both directions; boxes reach over their letters, so a little is none. */
+static bool overlap(const Box *x, const Box *y)
+{
+    const double across = fmin(x->right, y->right) - fmax(x->left, y->left);
+    const double down = fmin(x->bottom, y->bottom) - fmax(x->top, y->top);
+    const double thin =
+        fmin(fmin(x->right - x->left, x->bottom - x->top), fmin(y->right - y->left, y->bottom - y->top));
+    return across > 0.3 * thin && down > 0.3 * thin;
+}
+
+static size_t faults_of(const Page *p, const char *what)
+{
+    size_t faults = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        const Box *b = &p->box[i];
+        if (b->left < 0 || b->top < -0.5 || b->right > p->wide || b->bottom > p->high + 0.5) {
+            print_error("%s: \"%s\" leaves the page: %.0f..%.0f of %.0f, %.0f..%.0f of %.0f\n", what, b->text,
+                        b->left, b->right, p->wide, b->top, b->bottom, p->high);
+            faults++;
+        }
+        for (size_t k = 0; k < i; k++)
+            if (overlap(b, &p->box[k])) {
+                print_error("%s: \"%s\" over \"%s\"\n", what, b->text, p->box[k].text);
+                faults++;
+            }
+    }
+    return faults;
+}
+
+static bool has_program(const char *name)
+{
+    return system(text_format(a, "command -v %s >/dev/null 2>&1", name)) == 0;
+}
+
+/* Returns what a command prints. */
+static char *said_by(const char *command, size_t *size)
+{
+    FILE *f = popen(command, "r");
+    char *all = NEW(a, char, 4 << 20);
+    check(f && all);
+    *size = fread(all, 1, (4 << 20) - 1, f);
+    all[*size] = 0;
+    check(pclose(f) == 0);
+    return all;
+}
+
+static void read_words(Page *p, const char *pdf)
+{
+    size_t size;
+    char *rest = NULL, *all = said_by(text_format(a, "pdftotext -bbox %s - 2>/dev/null", pdf), &size);
+    p->count = 0;
+    for (char *line = strtok_r(all, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        Box b;
+        int at = 0;
+        if (sscanf(line, " <page width=\"%lf\" height=\"%lf\"", &p->wide, &p->high) == 2)
+            continue;
+        if (sscanf(line, " <word xMin=\"%lf\" yMin=\"%lf\" xMax=\"%lf\" yMax=\"%lf\">%n", &b.left, &b.top,
+                   &b.right, &b.bottom, &at) < 4 ||
+            !at)
+            continue;
+        b.text = text_slice(a, line + at, strcspn(line + at, "<"));
+        check(p->count < BOXES);
+        p->box[p->count++] = b;
+    }
+    check(p->count > 0);
+}
+
+/* ---- LaTeX ---- */
+
+/* Widths of a, b, ..: Helvetica, in thousandths of the size. */
+static double width_of(const char *s, double size)
+{
+    static const short lower[26] = {556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833,
+                                    556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500};
+    double sum = 0;
+    for (; *s; s++)
+        sum += islower((unsigned char)*s)   ? lower[*s - 'a']
+               : isupper((unsigned char)*s) ? 700
+               : isdigit((unsigned char)*s) ? 556
+               : strchr("\\{}", *s)         ? 0
+               : strchr(" ,.:;-()/", *s)    ? 300
+                                            : 556;
+    return sum / 1000 * size;
+}
+
+static void read_puts(Page *p, const char *tex, double size)
+{
+    double unit = 0.120450; /* points: gnuplot writes \setlength{\unitlength}{0.120450pt} */
+    const char *length = strstr(tex, "\\unitlength}{"), *frame = strstr(tex, "\\begin{picture}(");
+    check(frame && sscanf(frame, "\\begin{picture}(%lf,%lf)", &p->wide, &p->high) == 2);
+    if (length)
+        sscanf(length, "\\unitlength}{%lf", &unit);
+    p->wide *= unit;
+    p->high *= unit;
+    p->count = 0;
+    for (const char *at = strstr(tex, "\\put("); at; at = strstr(at + 1, "\\put(")) {
+        double x, y;
+        char side = 'c';
+        const char *end = at + strcspn(at, "\n"), *box = strstr(at, "\\makebox(0,0)");
+        const char *turned = strstr(at, "\\rotatebox");
+        if (sscanf(at, "\\put(%lf,%lf)", &x, &y) != 2 || !box || box > end || (turned && turned < end))
+            continue;
+        box += strlen("\\makebox(0,0)");
+        if (*box == '[') {
+            side = box[1];
+            box = strchr(box, ']') + 1;
+        }
+        if (*box != '{' || strstr(box, "\\shortstack") == box + 1)
+            continue;
+        const char *text = text_slice(a, box + 1, (size_t)(end - box - 1)), *sans = strstr(text, "\\mathsf{");
+        if (strstr(text, "usebox") || strstr(text, "scriptscriptstyle") ||
+            !strncmp(text, "'-", 2)) /* a mark */
+            continue;
+        if (sans)
+            text = text_slice(a, sans + 8, strcspn(sans + 8, "$"));
+        const double w = width_of(text, size), h = size;
+        const double left = x * unit - (side == 'l' ? 0 : side == 'r' ? w : w / 2);
+        check(p->count < BOXES);
+        p->box[p->count++] =
+            (Box){left, p->high - y * unit - h / 2, left + w, p->high - y * unit + h / 2, text};
+    }
+    check(p->count > 0);
+}
+
+/* ---- every kind ---- */
+
+static size_t faults_in(size_t i, int lines, bool long_names, const char *figure, Page *p)
+{
+    const char *what = text_format(a, "%s, %d lines, %s names, %s", samples[i].kind, lines,
+                                   long_names ? "long" : "short", figure + 2);
+    const char *made = drawn(samples[i].kind, data_of(i, lines, long_names), figure);
+    if (!strcmp(figure, "f.svg"))
+        check(system("rsvg-convert -f pdf -o more.csv f.svg") == 0); /* a name that the rig removes */
+    if (!strcmp(figure, "f.tex"))
+        read_puts(p, made, 7);
+    else
+        read_words(p, !strcmp(figure, "f.svg") ? "more.csv" : figure);
+    return faults_of(p, what);
+}
+
+static void check_figures(const char *figure)
+{
+    Page *p = NEW(a, Page, 1);
+    size_t faults = 0;
+    for (size_t i = 0; i < countof(samples); i++)
+        for (size_t k = 0; k < countof(line_counts); k++)
+            for (int long_names = 0; long_names < 2; long_names++) {
+                const ArenaMark mark = arena_mark(a);
+                faults += faults_in(i, line_counts[k], long_names, figure, p);
+                arena_rewind(a, mark);
+            }
+    assert_int_equal(faults, 0);
+}
+
+static bool lacks(const char *program)
+{
+    const bool lacking = !has_program(program);
+    if (lacking)
+        print_message("SKIP overlaps of text: there is no %s here\n", program);
+    return lacking;
+}
+
+static void no_text_of_a_pdf_overlaps_another_or_leaves_the_page(void **state)
+{
+    (void)state;
+    if (!no_gnuplot() && !lacks("pdftotext"))
+        check_figures("f.pdf");
+}
+
+static void no_text_of_an_svg_overlaps_another_or_leaves_the_page(void **state)
+{
+    (void)state;
+    if (!no_gnuplot() && !lacks("pdftotext") && !lacks("rsvg-convert"))
+        check_figures("f.svg");
+}
+
+static void no_text_of_a_latex_picture_overlaps_another_or_leaves_the_page(void **state)
+{
+    (void)state;
+    if (!no_gnuplot())
+        check_figures("f.tex");
+}
+
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(no_text_of_a_pdf_overlaps_another_or_leaves_the_page),
+    IN_FOLDER(no_text_of_an_svg_overlaps_another_or_leaves_the_page),
+    IN_FOLDER(no_text_of_a_latex_picture_overlaps_another_or_leaves_the_page),
+};
+CHECK_MAIN(tests)
