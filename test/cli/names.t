@@ -29,7 +29,7 @@ $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_datase
 # a name of blanks in each figure
 ? command -v gnuplot && /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_dataset(n, data=[[1.0, 2, 3], [3, 4, 9]]) for n in (" ", "  ", "x")]'; for k in histogram spectrum; do atomo-bench inspect n.h5 --$k -q -o r.csv; atomo-bench plot $k r.csv -o $k.svg; grep -c 'blanks*)' $k.svg; done
-> 4
+> 2
 2>
 = 0
 
