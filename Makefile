@@ -277,7 +277,7 @@ limits: $(PROGRAMS)
 	@sh test/limits.sh $(B)/bin all
 
 # Independent implementations hold the programs against the documents (Debian: python3-numpy python3-scipy python3-h5py).
-REFERENCE := decode altered compare claims merge vectors
+REFERENCE := decode altered compare claims merge vectors files
 
 .PHONY: verify-reference check-reference $(REFERENCE:%=reference-%)
 

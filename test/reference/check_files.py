@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""check_files.py -- holds the readers and writers of safetensors, .npz and .npy against NumPy and a plain writer.
+
+    check_files.py ATOMO_BENCH
+
+Files that NumPy and a writer of safetensors in plain Python make are converted to .npz and safetensors; NumPy and a
+plain reader then find the same floats, rounded to float32. The safetensors package is asked, too, where it is there.
+"""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+DTYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I64": "<i8"}
+
+
+def write_safetensors(path, arrays, metadata):
+    """Writes {name: (dtype, shape, bytes)}."""
+    header, data = {"__metadata__": metadata}, b""
+    for name, (dtype, shape, raw) in arrays.items():
+        header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    with open(path, "wb") as to:
+        to.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def read_safetensors(path):
+    with open(path, "rb") as source:
+        raw = source.read()
+    size = struct.unpack("<Q", raw[:8])[0]
+    header = json.loads(raw[8 : 8 + size])
+    metadata = header.pop("__metadata__", {})
+    arrays, at = {}, 0
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        assert entry["dtype"] == "F32" and begin == at, name
+        arrays[name] = np.frombuffer(raw[8 + size + begin : 8 + size + end], "<f4").reshape(entry["shape"])
+        at = end
+    assert 8 + size + at == len(raw) and size % 8 == 0
+    return arrays, metadata
+
+
+def same(found, wanted, what):
+    assert set(found) == set(wanted), (what, sorted(found), sorted(wanted))
+    for name, array in wanted.items():
+        with np.errstate(over="ignore"):
+            want = array.astype("<f4")
+        assert found[name].shape == want.shape, (what, name)
+        assert found[name].tobytes() == want.tobytes(), (what, name)
+
+
+def samples(rng):
+    shapes = [(), (7,), (0, 3), (5, 4), (3, 2, 4), (2, 3, 4, 5), (1,) * 7 + (3,)]
+    for i, shape in enumerate(shapes):
+        for kind in ("<f2", ">f2", "<f4", ">f4", "<f8", ">f8"):
+            array = np.asarray(rng.normal(size=shape) * 10.0 ** rng.integers(-6, 4), kind)
+            for order in "CF":
+                yield f"step_{i}/worker_{i % 2}/t.{kind[1:]}{'lb'[kind[0] == '>']}.{order}", np.array(array, order=order)
+
+
+def main(program):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+
+        def convert(source, target):
+            subprocess.run([program, "convert", "-q", source, target], check=True, stdout=subprocess.DEVNULL)
+
+        def round_trip(source, wanted):
+            convert(source, "a.npz")
+            same(dict(np.load("a.npz", allow_pickle=False)), wanted, source)
+            convert(source, "a.safetensors")
+            same(read_safetensors("a.safetensors")[0], wanted, source)
+            convert("a.safetensors", "a.h5")
+            convert("a.h5", "b.npz")
+            same(dict(np.load("b.npz", allow_pickle=False)), wanted, source)
+
+        arrays = dict(samples(np.random.default_rng(7)))
+        files = 0
+        for save in (np.savez, np.savez_compressed):
+            save("in.npz", **arrays, integers=np.arange(5))
+            round_trip("in.npz", arrays)
+            files += 1
+        for i, (name, array) in enumerate(arrays.items()):
+            if i % 7:
+                continue
+            for version in ((1, 0), (2, 0), (3, 0)):
+                with open("in.npy", "wb") as to:
+                    np.lib.format.write_array(to, array, version)
+                round_trip("in.npy", {"in": array})
+                files += 1
+
+        halves = np.arange(1 << 16, dtype="<u2")
+        wide = (halves.astype("<u4") << 16).view("<f4")
+        raw = {"bf16": ("BF16", (256, 256), halves.tobytes()), "f16": ("F16", (1 << 16,), halves.tobytes())}
+        wanted = {"bf16": wide.reshape(256, 256), "f16": halves.view("<f2")}
+        for name in ("F32", "F64", "I64"):
+            array = np.arange(12).astype(DTYPES[name]).reshape(3, 4)
+            raw["g/" + name] = (name, array.shape, array.tobytes())
+            if name != "I64":
+                wanted["g/" + name] = array
+        metadata = {"model": "lenet", "lr": "0.1", "g@step": "3", "text": '"12"', "name": "\u00e9\n\\"}
+        write_safetensors("in.safetensors", raw, metadata)
+        # a NaN of 16 bits may come back with other bits: NumPy and this program agree on which are NaN
+        convert("in.safetensors", "a.safetensors")
+        found, kept = read_safetensors("a.safetensors")
+        assert kept == metadata, kept
+        nan = np.isnan(wanted["f16"])
+        assert np.array_equal(np.isnan(found["f16"]), nan)
+        assert np.array_equal(found["f16"][~nan].view("<u4"), wanted["f16"][~nan].astype("<f4").view("<u4"))
+        del found["f16"], wanted["f16"]
+        same(found, wanted, "in.safetensors")
+        files += 1
+        try:
+            from safetensors.numpy import load_file
+            same({k: v for k, v in load_file("a.safetensors").items() if k != "f16"}, wanted, "safetensors package")
+        except ImportError:
+            print("skip: the package safetensors is not here; its files were checked by a plain reader")
+        print(f"files: {files} files of {len(arrays)} arrays give NumPy's floats")
+
+
+main(os.path.abspath(sys.argv[1]))
