@@ -180,7 +180,7 @@ double golomb_mean_bits(double density)
 
 static inline void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
 {
-    unsigned top, apart = 0; /* apart: low bits that take a second bits_put; 0: none */
+    unsigned top, apart = 0; /* apart: number of low bits that need a second bits_put */
     uint64_t q = split(g, gap, &top);
     const uint64_t low = gap & ((UINT64_C(1) << g->shift) - 1);
     uint64_t code = UINT64_C(1) << g->binary.bits[top] | g->binary.code[top];

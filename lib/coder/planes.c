@@ -106,7 +106,7 @@ static uint64_t add_group(uint64_t *sum, int planes, const uint64_t *one, int wi
     return above;
 }
 
-/* Adds the group of codes at byte `at` of all sets; the last group may have fewer than 64 codes. */
+/* Adds up a group of codes, at byte `at` of each set; the last group may have fewer than 64 codes. */
 static bool add_one(const PlaneSet *in, size_t count, size_t at, size_t codes, int width, uint8_t *out)
 {
     uint64_t sum[PLANES_MAX] = {0}, above = 0;

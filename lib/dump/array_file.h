@@ -1,5 +1,5 @@
 /* array_file.h -- files of arrays other than HDF5: safetensors, .npy and .npz (docs/FORMAT.md). The reader process
- * lists and reads them; nothing here knows of that process.
+ * lists and reads the arrays; the functions here do not depend on that process.
  *
  * Every size and offset is checked against the file before it is used, and all memory is taken from the arena. Error
  * texts do not name the file. */
@@ -17,12 +17,12 @@ typedef struct {
     Shape shape;
     ArrayType type;
     bool big_endian;
-    bool fortran;  /* the first axis is contiguous */
-    Extent extent; /* `head` bytes of a header, then the elements */
+    bool fortran;  /* true: the first axis is contiguous; false: the last axis is */
+    Extent extent; /* where the array is in the file: `head` bytes of a header, then the elements */
     uint32_t head;
 } Array;
 
-/* An attribute of the array or group at the path `object`; "": of the root. */
+/* An attribute of the array or group at the path `object`, or of the root if the path is "". */
 typedef struct {
     const char *object;
     Attr attr;
@@ -33,15 +33,15 @@ typedef struct {
     const char *file; /* its path */
     uint64_t size;
     Arena *arena;
-    Array *array; /* in the file's order */
+    Array *array; /* the arrays in the order of the file */
     size_t count, room;
-    size_t skipped; /* arrays of other than floats */
-    Note *note;     /* sorted by object, then by name */
+    size_t skipped; /* number of arrays that hold no floats */
+    Note *note;     /* the attributes, sorted by object, then by name */
     size_t notes;
 } ArrayFile;
 
-/* Lists the arrays of an open file of the kind: safetensors, .npy or zip. ERR_CORRUPT, ERR_USAGE or ERR_MEMORY, with the reason. f->fd, file,
- * size and arena are set; everything else is zero. */
+/* Lists the arrays of an open file of this kind: safetensors, .npy or zip. ERR_CORRUPT, ERR_USAGE or ERR_MEMORY with
+ * the reason. The caller has set the fields for the file, its size and the arena; all other fields are zero. */
 Status arrays_list(ArrayFile *f, FileKind kind, Error *err);
 
 /* Reads array i as float32 into x (shape.n floats), the last axis contiguous. Float64 values beyond float32's range
@@ -58,20 +58,20 @@ Status safetensors_list(ArrayFile *f, Error *err);
 Status npy_list(ArrayFile *f, Error *err);
 Status npz_list(ArrayFile *f, Error *err);
 
-/* Sorts names; returns one that occurs twice, or NULL. */
+/* Sorts names; returns a name that occurs twice, or NULL when all names differ. */
 const char *sort_names(const char **name, size_t count);
 
 /* Returns the paths of all arrays, sorted; NULL: out of memory. */
 const char **arrays_sorted(const ArrayFile *f);
 
-/* Appends an array, after checks of its path, size and rank. */
+/* Appends an array to the list, after checking its path, size and rank. */
 Status array_add(ArrayFile *f, const Array *array, Error *err);
 
-/* Reads the header of a .npy array at the start of an extent. Sets everything of *a but path and extent; `floats` is
- * false for an array of another type, of which nothing is set. */
+/* Reads the header of a .npy array at the start of an extent. Sets all fields of *a but path and extent. If the array
+ * does not hold floats, sets `floats` to false and no field of *a. */
 Status npy_header(ExtentStream *from, Array *a, bool *floats, Arena *arena, Error *err);
 
-/* Returns the bytes of an element. */
+/* Returns the number of bytes of an element of this type. */
 size_t array_item(ArrayType type);
 
 #endif

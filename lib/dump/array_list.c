@@ -1,4 +1,4 @@
-/* array_list.c -- lists a file of arrays by its kind. */
+/* array_list.c -- lists a file of arrays with the parser of the file's kind. */
 #include "dump/array_file.h"
 
 #include <string.h>

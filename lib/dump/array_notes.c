@@ -12,7 +12,7 @@ enum { TEXT_MOST = 1 << 16 }; /* as in HDF5 */
 
 /* ---- values ---- */
 
-/* Writes a double such that it does not read as a whole number. */
+/* Returns the text of a double, written such that it does not read as a whole number. */
 static const char *real_text(char out[40], double v)
 {
     text_double(out, v);
@@ -21,7 +21,8 @@ static const char *real_text(char out[40], double v)
     return out;
 }
 
-/* Sets the attribute's value if the text is exactly as note_value writes a number. */
+/* Sets the value of *attr to a number if the text is exactly what note_value writes for a number; else returns
+ * false. */
 static bool take_number(const char *text, Attr *attr)
 {
     char again[40];
@@ -76,7 +77,8 @@ char *note_key(const char *object, const Attr *attr, Arena *a)
     return text_format(a, "%s%s%s", object, *object ? "@" : "", attr->name);
 }
 
-/* True when the first path at or after `wanted` begins with it and, if `whole`, ends there. `path` is sorted. */
+/* True when the first path at or after `wanted` in the sorted list begins with `wanted` and, if `whole`, equals
+ * it. */
 static bool found(const char *const *path, size_t count, const char *wanted, bool whole)
 {
     size_t low = 0, high = count;
@@ -90,7 +92,8 @@ static bool found(const char *const *path, size_t count, const char *wanted, boo
     return low < count && (whole ? !strcmp(path[low], wanted) : !strncmp(path[low], wanted, strlen(wanted)));
 }
 
-/* Splits a key at the first '@' before which there is the path of an array or a group; else it is the root's. */
+/* Splits a key "OBJECT@NAME" at the first '@' behind the path of an array or a group; without such an '@' the key is
+ * the name of an attribute of the root. */
 static Status take_key(Note *note, const char *key, const char *const *path, size_t count, Arena *a,
                        Error *err)
 {
@@ -114,7 +117,7 @@ static Status take_key(Note *note, const char *key, const char *const *path, siz
 
 /* ---- lists ---- */
 
-/* True for a pair that no attribute can hold. */
+/* True for a pair of key and value that no attribute can hold, so that the pair is left out. */
 static bool left_out(const Json *pair)
 {
     return !*pair->name || strlen(pair->name) > PATH_LIMIT + TEXT_MOST || strlen(pair->text) > TEXT_MOST;

@@ -9,13 +9,14 @@
 #include "base/json.h"
 #include "dump/array_file.h"
 
-/* Sets f->note from the member __metadata__, an object of texts. f->array is complete. */
+/* Sets f->note from `metadata`, the JSON object __metadata__, whose members are texts. The list f->array is already
+ * complete. */
 Status notes_from_metadata(ArrayFile *f, const Json *metadata, Error *err);
 
-/* Returns the attributes of an object, as a list in `room` of all notes (f->notes items). */
+/* Returns the attributes of an object as a list in `room`, which has room for f->notes items. */
 AttrList notes_of(const ArrayFile *f, const char *object, Attr *room);
 
-/* Return the key and the value of the pair that holds an attribute; NULL: out of memory. */
+/* Return the key, and the value, of the metadata pair that holds an attribute; NULL: out of memory. */
 char *note_key(const char *object, const Attr *attr, Arena *a);
 char *note_value(const Attr *attr, Arena *a);
 

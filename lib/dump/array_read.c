@@ -19,8 +19,8 @@ static void swap_bytes(uint8_t *raw, size_t n, size_t item)
         }
 }
 
-/* A half's exponent and fraction, moved to a float's places, are its magnitude times 2^-112; infinities and NaN have
- * the exponent of all ones. */
+/* Returns a half-precision number as float. The exponent and fraction of a half, moved to the bits of a float's
+ * exponent and fraction, give its magnitude times 2^-112; in infinities and NaN all exponent bits are ones. */
 static float half_float(uint16_t half)
 {
     const uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = half & 0x7fff;
@@ -57,10 +57,11 @@ static void (*const convert[])(const uint8_t *, size_t, float *) = {
 
 /* ---- order ---- */
 
-/* The place of the next element of an array in Fortran order. */
+/* Where the next element of an array in Fortran order goes in the output. */
 typedef struct {
     const Shape *shape;
-    size_t index[RANK_MAX], stride[RANK_MAX]; /* of the array in C order */
+    /* index of the element along each axis, and stride of each axis in C order */
+    size_t index[RANK_MAX], stride[RANK_MAX];
     size_t at;
 } Place;
 

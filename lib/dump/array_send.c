@@ -9,7 +9,7 @@ typedef struct {
     int socket;
     const ArrayFile *file;
     Buf message;
-    Attr *room; /* for the attributes of one object */
+    Attr *room; /* memory for the attributes of one object */
     Error *err;
 } Sender;
 
@@ -20,7 +20,7 @@ static Buf *begin(Sender *s, char type)
     return &s->message;
 }
 
-/* Appends the object's attributes. */
+/* Appends the attributes of the array or group `object` to the message. */
 static Status put_notes(Sender *s, const char *object)
 {
     const AttrList list = notes_of(s->file, object, s->room);
@@ -54,7 +54,7 @@ static Status send_array(Sender *s, const Array *a)
 
 typedef struct {
     const char *path;
-    size_t number; /* in order of appearance */
+    size_t number; /* position of the group in the order of first appearance */
 } Group;
 
 static int compare_paths(const void *left, const void *right)
@@ -70,7 +70,7 @@ static int compare_numbers(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Returns the length of the longest group that both paths are in. */
+/* Returns the length of the path of the innermost group that contains both paths. */
 static size_t common_group(const char *path, const char *other)
 {
     size_t length = 0;
@@ -80,7 +80,8 @@ static size_t common_group(const char *path, const char *other)
     return length;
 }
 
-/* Lists the groups of each path that the path before is not in; `group` NULL: only counts them. */
+/* Lists, for each path, the groups that do not contain the path before it; if `group` is NULL, only counts these
+ * groups. */
 static Status list_groups(const ArrayFile *f, Group *group, size_t *count, Error *err)
 {
     *count = 0;
@@ -99,7 +100,7 @@ static Status list_groups(const ArrayFile *f, Group *group, size_t *count, Error
     return OK;
 }
 
-/* Sends each group once, in order of first appearance. */
+/* Sends each group once, in the order in which groups first appear. */
 static Status send_groups(Sender *s)
 {
     const ArrayFile *f = s->file;

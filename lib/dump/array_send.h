@@ -5,8 +5,8 @@
 #include "dump/array_file.h"
 #include "dump/tensor_stream.h"
 
-/* Sends 'G' for the root and for every group that a path names, then 'T' for every array, 'S' for every other one,
- * and 'Z'. */
+/* Sends message 'G' for the root and for every group that a path names, then 'T' for every array of floats, 'S' for
+ * every other array, and 'Z'. */
 Status arrays_send(int socket, const ArrayFile *f, Error *err);
 
 #endif

@@ -8,11 +8,11 @@
  * dump_count, and `finish` completes the file if `written` is OK; otherwise it removes the file and returns
  * `written`. Each returns the first error; after a failed `open` there is nothing to finish. */
 typedef struct {
-    const char *ending; /* of the file's name */
+    const char *ending; /* the ending of file names for this kind */
     Status (*open)(void **out, const Dump *d, const char *path, Arena *a, Error *err);
     Status (*write)(void *to, size_t i, const float *x, Error *err);
     Status (*finish)(void *to, Status written, Error *err);
-    bool (*holds)(const Attr *attr); /* true when the file can hold such an attribute */
+    bool (*holds)(const Attr *attr); /* true when a file of this kind can hold the attribute */
 } ArrayWriter;
 
 extern const ArrayWriter hdf5_array_writer, npz_array_writer, safetensors_array_writer;

@@ -6,7 +6,7 @@
 #include "dump/extent.h"
 
 enum {
-    NPY = 64, /* the header's bytes are a multiple of this */
+    NPY = 64, /* the length of a .npy header is a multiple of this */
     FIXED_MOST = 128,
     VERSION = 20,
     VERSION64 = 45,
@@ -42,7 +42,7 @@ static uint32_t narrow(uint64_t v)
 
 /* ---- members ---- */
 
-/* Returns the header of a .npy array. */
+/* Returns the header of a .npy array of float32, and its length in *size. */
 static char *npy_text(const Shape *shape, size_t *size, Arena *a)
 {
     TextBuf out = {.arena = a};
@@ -60,7 +60,7 @@ static char *npy_text(const Shape *shape, size_t *size, Arena *a)
     return text;
 }
 
-/* Puts what a member's header and its entry in the directory have in common. */
+/* Appends the fields that a member's header and the member's entry in the directory share. */
 static void put_common(Buf *b, const Member *m, const char *name, size_t extra)
 {
     buf_u16(b, m->size < UINT32_MAX && m->header < UINT32_MAX ? VERSION : VERSION64);
@@ -75,7 +75,7 @@ static void put_common(Buf *b, const Member *m, const char *name, size_t extra)
     buf_u16(b, (uint16_t)extra);
 }
 
-/* Puts the sizes of 64 bits that do not fit the fields of 32; returns nothing to put as a size of 0. */
+/* Returns the bytes of the extra field with the 64-bit numbers that do not fit the 32-bit fields; 0: not needed. */
 static size_t wide_size(const Member *m, bool with_header)
 {
     const size_t fields = (m->size >= UINT32_MAX ? 2u : 0u) + (with_header && m->header >= UINT32_MAX);
@@ -125,7 +125,7 @@ static Status npz_write(void *to, size_t i, const float *x, Error *err)
     return OK;
 }
 
-/* ---- the directory ---- */
+/* ---- the directory of the archive ---- */
 
 static void put_entry(NpzWriter *w, const Member *m, const char *name)
 {
@@ -135,7 +135,7 @@ static void put_entry(NpzWriter *w, const Member *m, const char *name)
     buf_u16(&fixed, VERSION64);
     put_common(&fixed, m, name, wide_size(m, true));
     buf_u16(&fixed, 0); /* no comment */
-    buf_u16(&fixed, 0); /* on the first part */
+    buf_u16(&fixed, 0); /* the disk number of the member: the first */
     buf_u16(&fixed, 0);
     buf_u32(&fixed, 0);
     buf_u32(&fixed, narrow(m->header));
@@ -155,7 +155,7 @@ static void put_end64(NpzWriter *w, uint64_t count, uint64_t from, uint64_t size
     buf_u64(&b, 44);
     buf_u16(&b, VERSION64);
     buf_u16(&b, VERSION64);
-    buf_u64(&b, 0); /* on the first part */
+    buf_u64(&b, 0); /* the disk number of the directory: the first */
     buf_u64(&b, count);
     buf_u64(&b, count);
     buf_u64(&b, size);
@@ -187,7 +187,7 @@ static void put_directory(NpzWriter *w)
     put(w, b.data, b.size);
 }
 
-/* ---- the file ---- */
+/* ---- writing the archive ---- */
 
 static Status npz_open(void **out, const Dump *d, const char *path, Arena *a, Error *err)
 {

@@ -12,7 +12,7 @@ typedef struct {
     OutFile out;
 } StWriter;
 
-/* ---- the header ---- */
+/* ---- writing the JSON header ---- */
 
 static bool is_utf8(const char *text)
 {
@@ -79,7 +79,7 @@ static Status put_tensors(TextBuf *out, const Dump *d, Error *err)
     return OK;
 }
 
-/* Writes the header, with spaces behind it so that the data begin at a multiple of 8 bytes. */
+/* Writes the header, padded with spaces such that the data begin at a multiple of 8 bytes. */
 static Status write_header(StWriter *w, Arena *a, Error *err)
 {
     TextBuf header = {.arena = a};
@@ -99,7 +99,7 @@ static Status write_header(StWriter *w, Arena *a, Error *err)
     return OK;
 }
 
-/* ---- the file ---- */
+/* ---- writing the whole file ---- */
 
 static Status safetensors_open(void **out, const Dump *d, const char *path, Arena *a, Error *err)
 {

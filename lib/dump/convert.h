@@ -1,4 +1,4 @@
-/* convert.h -- writes a dump anew as a file of another kind; the ending of its name chooses the kind. */
+/* convert.h -- writes the tensors of a dump to a new file, whose kind follows from the ending of its name. */
 #ifndef ATOMO_CONVERT_H
 #define ATOMO_CONVERT_H
 
@@ -13,10 +13,10 @@ typedef struct {
 typedef struct {
     size_t tensors;
     uint64_t bytes;  /* of their elements */
-    size_t left_out; /* attributes that the file has no place for */
+    size_t left_out; /* number of attributes that the new file cannot hold */
 } ConvertSum;
 
-/* Returns ERR_USAGE for a name that has none of the endings. */
+/* Fails with ERR_USAGE when the path has none of the known endings. */
 Status convert_check(const char *path, Error *err);
 
 /* Writes all tensors as float32 and the attributes that the file can hold. The file appears whole or not at all. */

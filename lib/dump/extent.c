@@ -12,10 +12,10 @@ enum { INPUT = 1 << 16 };
 struct ExtentStream {
     int fd;
     Extent extent;
-    uint64_t fetched; /* stored bytes read from the file */
-    uint64_t taken;   /* unpacked bytes handed out */
+    uint64_t fetched; /* number of stored bytes read from the file */
+    uint64_t taken;   /* number of unpacked bytes returned to the caller */
     uint32_t sum;     /* of these */
-    bool ended;       /* the deflated data have ended */
+    bool ended;       /* true: the end of the deflated data has been reached */
     z_stream z;
     uint8_t input[INPUT]; /* deflated bytes */
 };
@@ -128,7 +128,7 @@ Status extent_end(ExtentStream *s, Error *err)
         return FAIL(err, ERR_CORRUPT, "%llu bytes, more than its header needs",
                     (unsigned long long)s->extent.size);
     if (s->extent.deflated)
-        TRY(inflate_some(s, &more, 1, &count, err)); /* reads the end mark */
+        TRY(inflate_some(s, &more, 1, &count, err)); /* reads the end mark of the deflated data */
     if (count || s->z.avail_in || (s->extent.deflated && s->fetched != s->extent.stored))
         return FAIL(err, ERR_CORRUPT, "the packed data have more bytes than the archive says");
     if (s->extent.summed && s->sum != s->extent.sum)

@@ -1,33 +1,34 @@
-/* extent.h -- reads a run of bytes of a file in order, as it is stored or deflated (RFC 1951), never more than the
- * bytes that it declares. */
+/* extent.h -- reads an extent, a run of bytes of a file that is stored or deflated (RFC 1951), in order; reads never
+ * more than the bytes that the extent declares. */
 #ifndef ATOMO_EXTENT_H
 #define ATOMO_EXTENT_H
 
 #include "base/arena.h"
 
 typedef struct {
-    uint64_t at;     /* file offset of its first stored byte */
-    uint64_t stored; /* bytes in the file */
-    uint64_t size;   /* bytes when unpacked; equals `stored` if not deflated */
+    uint64_t at;     /* file offset of the extent's first stored byte */
+    uint64_t stored; /* number of bytes in the file */
+    uint64_t size;   /* number of bytes when unpacked; equals `stored` if not deflated */
     bool deflated;
-    bool summed; /* it has a CRC-32, `sum`, of the unpacked bytes */
+    bool summed; /* true: the unpacked bytes must have the CRC-32 `sum` */
     uint32_t sum;
 } Extent;
 
 typedef struct ExtentStream ExtentStream;
 
-/* Begins at the extent's first byte. The stream is in the arena; extent_close frees the rest of it. */
+/* Begins to read at the extent's first byte. The stream's memory is in the arena; extent_close frees what is not. */
 Status extent_open(ExtentStream **out, int fd, const Extent *extent, Arena *a, Error *err);
-/* Reads the next `size` bytes; ERR_CORRUPT when the extent does not have so many. */
+/* Reads the next `size` unpacked bytes; ERR_CORRUPT when fewer are left in the extent. */
 Status extent_take(ExtentStream *s, void *to, size_t size, Error *err);
-/* Checks that all bytes were read, that nothing follows them, and that the checksum is right. */
+/* Checks that all bytes were read, that no data follow them, and that the checksum is right. */
 Status extent_end(ExtentStream *s, Error *err);
 void extent_close(ExtentStream *s); /* NULL is fine */
 
-/* Reads `size` bytes at a file offset; ERR_CORRUPT when the file ends before. */
+/* Reads `size` bytes at a file offset; ERR_CORRUPT when the file ends sooner. */
 Status file_take(int fd, uint64_t at, void *to, size_t size, Error *err);
 
-/* Returns the CRC-32 (ISO 3309) of bytes that follow others with the CRC-32 `sum`, which is 0 at the start. */
+/* Returns the CRC-32 (ISO 3309) of all bytes so far, where `sum` is the CRC-32 of the bytes before `data`, 0 at the
+ * start. */
 uint32_t crc32_add(uint32_t sum, const void *data, size_t size);
 
 #endif

@@ -23,7 +23,7 @@ static Status peek(int fd, uint64_t at, void *to, size_t size, size_t *got, Erro
     return OK;
 }
 
-/* HDF5's signature is at 0, 512, 1024, 2048, ... */
+/* Looks for HDF5's signature at offsets 0, 512, 1024, 2048, ... and sets *found. */
 static Status find_hdf5(int fd, uint64_t size, bool *found, Error *err)
 {
     static const char signature[] = "\x89HDF\r\n\x1a\n";
@@ -37,14 +37,15 @@ static Status find_hdf5(int fd, uint64_t size, bool *found, Error *err)
     return OK;
 }
 
-/* A length of 8 bytes, then a JSON object. A length beyond 2^48 is more likely the text of another file. */
+/* True when the file begins with a length of 8 bytes and a JSON object. A length beyond 2^48 is more likely the text
+ * of a file of another kind. */
 static bool is_safetensors(const uint8_t *head, size_t size)
 {
     return size > 8 && load_u64(head) >> 48 == 0 && head[8] == '{';
 }
 
-/* torch.save before version 1.6 wrote a plain pickle; later versions write a zip archive whose first member is
- * NAME/data.pkl. */
+/* True for a pickle or a zip archive with a pickle. torch.save before version 1.6 wrote a plain pickle; later
+ * versions write a zip archive whose first member is NAME/data.pkl. */
 static bool is_pickle(const uint8_t *head, size_t size)
 {
     enum { NAME = 30, PROTOCOL_MOST = 5 };

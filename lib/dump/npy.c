@@ -17,15 +17,15 @@
 
 enum { MAGIC = 8, HEADER_MOST = 1 << 16 };
 
-/* ---- the dictionary ---- */
+/* ---- the Python dictionary in the header ---- */
 
 typedef struct {
     const char *at; /* ends with NUL */
 } Cursor;
 
-/* What the dictionary says. */
+/* The values of the dictionary. */
 typedef struct {
-    const char *descr; /* not NUL-ended; NULL: a list, as structured arrays have */
+    const char *descr; /* text of the type, without a NUL; NULL: a list, as in structured arrays */
     size_t descr_size;
     bool fortran;
     int rank;
@@ -43,7 +43,7 @@ static void skip_space(Cursor *c)
         c->at++;
 }
 
-/* Takes the text if it is next, with the spaces before it. */
+/* If `text` comes next, behind spaces or not, skips it and returns true. */
 static bool take(Cursor *c, const char *text)
 {
     const size_t length = strlen(text);
@@ -66,7 +66,7 @@ static bool take_string(Cursor *c, const char **text, size_t *size)
     return *c->at++ == quote;
 }
 
-/* Skips a list in brackets, with the strings and lists in it. */
+/* Skips a list in brackets, including the strings and lists in it. */
 static bool skip_list(Cursor *c)
 {
     int deep = 0;
@@ -109,11 +109,11 @@ static bool take_size(Cursor *c, size_t *size)
             return false;
         *size = 10 * *size + (size_t)(*c->at - '0');
     }
-    c->at += *c->at == 'L'; /* as Python 2 wrote long numbers */
+    c->at += *c->at == 'L'; /* skips the L behind long numbers that Python 2 wrote */
     return true;
 }
 
-/* (), (3,), (3, 4) or (3, 4,). Axes beyond RANK_MAX are counted and not kept. */
+/* Reads a shape such as (), (3,), (3, 4) or (3, 4,). Axes beyond RANK_MAX are counted but not stored. */
 static bool take_shape(Cursor *c, Dictionary *d)
 {
     size_t size;
@@ -140,7 +140,7 @@ static const struct {
     bool (*take)(Cursor *, Dictionary *);
 } keys[] = {{"descr", take_descr}, {"fortran_order", take_order}, {"shape", take_shape}};
 
-/* Takes "'key': value" and marks the key in `seen`. */
+/* Reads "'key': value" and marks the key in `seen`. */
 static bool take_pair(Cursor *c, Dictionary *d, unsigned *seen)
 {
     const char *name;
@@ -173,7 +173,8 @@ static Status take_dictionary(const char *header, Dictionary *d, Error *err)
 
 /* ---- types ---- */
 
-/* Sets type and byte order from a descr such as "<f4"; `floats` is false for types that are not floats. */
+/* Sets type and byte order of *a from the dictionary's descr, such as "<f4"; `floats` is false for types that are not
+ * floats. */
 static Status take_type(const Dictionary *d, Array *a, bool *floats, Error *err)
 {
     static const struct {
@@ -202,7 +203,7 @@ static Status take_type(const Dictionary *d, Array *a, bool *floats, Error *err)
 
 /* ---- headers ---- */
 
-/* Reads the header's text, NUL-ended, and its length with everything before it. */
+/* Reads the text of the header, adds a NUL, and sets *head to the bytes before the elements. */
 static Status take_header(ExtentStream *from, char **header, uint32_t *head, Arena *arena, Error *err)
 {
     uint8_t magic[MAGIC], length[4] = {0};
@@ -243,9 +244,9 @@ Status npy_header(ExtentStream *from, Array *a, bool *floats, Arena *arena, Erro
     return OK;
 }
 
-/* ---- a .npy file ---- */
+/* ---- a .npy file by itself ---- */
 
-/* Returns the file's name without folder and ending; "array" if that is no name. */
+/* Returns the file's name without folder and ending, or "array" if that is no valid name. */
 static const char *stem(const char *path, Arena *a)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER_MOST = 100000000, LENGTH = 8 }; /* the format's own limit */
+enum { HEADER_MOST = 100000000, LENGTH = 8 }; /* HEADER_MOST: the format's own limit on the header's bytes */
 
-/* The data's bytes of one array, integers included. */
+/* Which bytes of the data one array takes; also for arrays of integers. */
 typedef struct {
     uint64_t from, to;
     const char *name;
@@ -25,18 +25,18 @@ typedef struct {
 typedef struct {
     ArrayFile *file;
     uint64_t data; /* file offset of the data */
-    uint64_t size; /* of the data */
+    uint64_t size; /* number of bytes of the data */
     Span *span;
     size_t spans;
     Error *err;
 } Parse;
 
-/* ---- one array ---- */
+/* ---- reading the entry of one array ---- */
 
 typedef struct {
     const char *name;
     size_t bytes; /* of an element */
-    int type;     /* an ArrayType; NOT_FLOAT: left out */
+    int type;     /* an ArrayType; NOT_FLOAT: arrays of this type are left out */
 } Dtype;
 
 enum { NOT_FLOAT = -1 };
@@ -128,7 +128,7 @@ static Status take_array(Parse *p, const Json *entry)
     return array_add(p->file, &a, p->err);
 }
 
-/* ---- all arrays ---- */
+/* ---- checking and listing all arrays ---- */
 
 static int compare_spans(const void *left, const void *right)
 {
@@ -138,7 +138,7 @@ static int compare_spans(const void *left, const void *right)
     return (a->to > b->to) - (a->to < b->to);
 }
 
-/* The spans must follow one another from the first byte of the data to the last. */
+/* Checks that the arrays' bytes follow one another from the first byte of the data to the last. */
 static Status check_cover(Parse *p)
 {
     uint64_t at = 0;

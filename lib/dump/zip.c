@@ -12,10 +12,10 @@
 
 enum {
     END = 22,         /* bytes of the end record without its comment */
-    END64 = 56,       /* of the zip64 end record without its extensible part */
-    LOCATOR = 20,     /* of the zip64 locator */
-    ENTRY = 46,       /* of a directory entry without its name, extra fields and comment */
-    LOCAL = 30,       /* of a member's header without its name and extra fields */
+    END64 = 56,       /* bytes of the zip64 end record without its extensible part */
+    LOCATOR = 20,     /* bytes of the zip64 locator, which points to the zip64 end record */
+    ENTRY = 46,       /* bytes of a directory entry without its name, extra fields and comment */
+    LOCAL = 30,       /* bytes of a member's header without its name and extra fields */
     COMMENT = 0xffff, /* longest comment */
     INFLATE_MOST = 1032,
     MEMBERS_MOST = 1 << 20,
@@ -43,9 +43,10 @@ static Status damaged(Error *err, const char *what)
     return FAIL(err, ERR_CORRUPT, "a damaged zip archive: %s", what);
 }
 
-/* ---- the directory's place ---- */
+/* ---- finding the directory ---- */
 
-/* Finds the end record: the last one whose comment ends at the end of the file. Sets its offset and its bytes. */
+/* Finds the last end record whose comment ends at the end of the file. Sets its offset in *at, and its bytes in
+ * `record`. */
 static Status find_end(int fd, uint64_t size, uint64_t *at, uint8_t record[END], Arena *a, Error *err)
 {
     const size_t tail = size < END + COMMENT ? (size_t)size : END + COMMENT;
@@ -64,7 +65,8 @@ static Status find_end(int fd, uint64_t size, uint64_t *at, uint8_t record[END],
     return damaged(err, "its end is missing");
 }
 
-/* Reads the zip64 end record, if the locator before the end record, at *at, points to one; moves *at to it. */
+/* Reads the zip64 end record if there is a locator in front of the end record at *at; then moves *at to the zip64 end
+ * record. */
 static Status take_end64(int fd, uint64_t *at, Directory *d, Error *err)
 {
     uint8_t locator[LOCATOR], record[END64];
@@ -104,7 +106,7 @@ static Status find_directory(int fd, uint64_t size, Directory *d, Arena *a, Erro
 
 /* ---- entries ---- */
 
-/* Replaces fields of all ones by the numbers of 64 bits in the extra field 1. */
+/* Replaces 32-bit fields in which all bits are ones by 64-bit numbers from the extra field with id 1. */
 static bool take_wide(Entry *e, Bytes extra)
 {
     uint64_t *const field[] = {&e->size, &e->stored, &e->header};
@@ -173,8 +175,8 @@ static Status check_entry(const Entry *e, Error *err)
     return OK;
 }
 
-/* The member's own header must say the same; its sizes may also be missing (all zeros), or in its extra field (all
- * ones). Sets the offset of the data. */
+/* Checks that the member's own header agrees with its entry in the directory; sizes in the header may also be missing
+ * (all zeros) or in an extra field (all ones). Sets *data to the offset of the data. */
 static Status take_local(int fd, const Entry *e, uint64_t limit, uint64_t *data, Arena *a, Error *err)
 {
     if (e->header > limit || limit - e->header < LOCAL + e->name_size)

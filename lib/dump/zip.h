@@ -1,5 +1,6 @@
-/* zip.h -- lists the members of a zip archive (PKWARE's APPNOTE, with zip64). Strict: the directory stands at the
- * archive's end and agrees with each member's own header, members do not overlap, and each is stored or deflated. */
+/* zip.h -- lists the members of a zip archive (PKWARE's APPNOTE, with zip64). Fails unless the directory is at the
+ * archive's end and agrees with each member's own header, members do not overlap, and each member is stored or
+ * deflated. */
 #ifndef ATOMO_ZIP_H
 #define ATOMO_ZIP_H
 

@@ -1,5 +1,5 @@
-/* test_array_files.c -- safetensors, .npy and .npz as dumps: right answers for every type, order and layout, and a
- * reason for every broken file. */
+/* test_array_files.c -- safetensors, .npy and .npz files as dumps: right results for every type, order and layout,
+ * and an error with a reason for every broken file. */
 #include "rig/array_make.h"
 #include "dump/array_file.h"
 
@@ -31,7 +31,7 @@ static void check_tensor(size_t i, const char *path, size_t n, const float *want
     assert_memory_equal(x, want, n * sizeof *x);
 }
 
-/* Opens the made file and reads all of it; returns OK or the first failure. */
+/* Opens the file that was made and reads all tensors; returns OK or the first failure. */
 static Status read_made(const char *name)
 {
     arena = arena_open((size_t)1 << 28);
@@ -195,7 +195,7 @@ static void npy_of_each_version_type_and_order_is_read(void **state)
 {
     (void)state;
     static const float want[] = {1, 2, 3, 4, 5, 6};
-    static const double narrow[] = {1, 4, 2, 5, 3, 6}; /* (2, 3) in Fortran order */
+    static const double narrow[] = {1, 4, 2, 5, 3, 6}; /* the elements of a (2, 3) array in Fortran order */
     uint8_t swapped[24];
     for (size_t i = 0; i < 6; i++)
         store_u32(swapped + 4 * i, __builtin_bswap32(float_bits(want[i])));
@@ -269,7 +269,7 @@ static void broken_npy_is_refused_with_the_reason(void **state)
     check_refused("broken.npy", "fewer than its header needs");
 }
 
-/* Returns the value of a half by its definition. */
+/* Returns the value of a half-precision number by the definition of the format. */
 static float half_value(unsigned half)
 {
     const int exponent = (int)(half >> 10 & 31), fraction = (int)(half & 1023);
@@ -303,7 +303,7 @@ static void every_half_is_converted_exactly(void **state)
 
 static const float six[] = {1, 2, 3, 4, 5, 6};
 
-/* Fills `content` with a .npy array of six floats. */
+/* Fills `content` with the bytes of a .npy array of six floats. */
 static void make_six(Made *content)
 {
     content->size = 0;
@@ -378,7 +378,7 @@ static void broken_npz_is_refused_with_the_reason(void **state)
     }
 }
 
-/* A .npy whose claimed shape fits the claimed size, with more bytes behind its deflated data. */
+/* The member is a .npy whose claimed shape fits its claimed size, but its deflated data hold more bytes. */
 static void members_that_unpack_to_more_than_they_say_are_refused(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* fuzz_csv.c -- fuzzes the CSV reader: it must refuse the bytes, or return cells that our writer writes and the reader reads
- * back as they were. */
+/* fuzz_csv.c -- fuzzes the CSV reader: it must refuse the bytes, or return cells that are unchanged after our writer
+ * has written them and the reader has read them again. */
 #include "base/csv.h"
 #include "report/report_writer.h"
 

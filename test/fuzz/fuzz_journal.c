@@ -1,5 +1,5 @@
-/* fuzz_journal.c -- fuzzes --resume: a journal must be refused and stay as it is, or be taken up to its last whole line, from
- * which its records become rows and to which a record can be added. */
+/* fuzz_journal.c -- fuzzes --resume: a journal must be refused and left unchanged, or be accepted up to its last
+ * whole line; then its records become rows, and a record can be added. */
 #include "report/report_journal.h"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Replaces the C library's, which would make each run take milliseconds. */
+/* Replaces the C library's fdatasync, which would make each run take milliseconds. */
 int fdatasync(int fd)
 {
     (void)fd;

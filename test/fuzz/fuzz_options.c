@@ -1,5 +1,5 @@
-/* fuzz_options.c -- fuzzes the option parser: lines of the input are arguments. It must refuse them with a message, or set
- * every option to a value in its range. */
+/* fuzz_options.c -- fuzzes the option parser; each line of the input is an argument. The parser must refuse the
+ * arguments with a message, or set every option to a value in its range. */
 #include "app/cli.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST = 64 };
 
-/* The arguments: argv[0], then each line. */
+/* Splits the input into arguments: argv[0], then each line; returns their number. */
 static int split(char *text, char **argv)
 {
     char *rest = NULL;

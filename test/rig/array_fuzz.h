@@ -1,4 +1,4 @@
-/* array_fuzz.h -- lists and reads a file of arrays in this process, as the fuzz targets of its formats do. */
+/* array_fuzz.h -- lists and reads a file of arrays in this process, for the fuzz targets of the array formats. */
 #ifndef ATOMO_ARRAY_FUZZ_H
 #define ATOMO_ARRAY_FUZZ_H
 
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What an array that was listed must keep to. */
+/* Checks what must hold for every array that is listed. */
 static inline void check_listed(const ArrayFile *f, const Array *a)
 {
     const Extent *e = &a->extent;
@@ -27,7 +27,8 @@ static inline void read_listed(const ArrayFile *f)
         const size_t n = f->array[i].shape.n;
         check_listed(f, &f->array[i]);
         float *x =
-            n <= READ_MOST ? malloc(n * sizeof *x + 1) : NULL; /* own allocation: ASan reports overwrites */
+            /* an allocation of its own, so that ASan reports writes past its end */
+            n <= READ_MOST ? malloc(n * sizeof *x + 1) : NULL;
         if (x && array_read(f, i, x, &err) != OK && !*err.text)
             abort();
         free(x);

@@ -1,4 +1,4 @@
-/* array_make.h -- makes safetensors, .npy and .npz files byte by byte, whole and broken ones. */
+/* array_make.h -- for tests: makes safetensors, .npy and .npz files byte by byte, valid and broken ones. */
 #ifndef ATOMO_ARRAY_MAKE_H
 #define ATOMO_ARRAY_MAKE_H
 
@@ -7,7 +7,7 @@
 
 #include <zlib.h>
 
-/* ---- a file that grows ---- */
+/* ---- a file in memory to which bytes are appended ---- */
 
 enum { MADE_MOST = 1 << 20 };
 
@@ -56,7 +56,7 @@ static inline void make_safetensors(Made *m, const char *header, const void *dat
 
 /* ---- .npy ---- */
 
-/* Appends a .npy array of the version, with the dictionary as its header. */
+/* Appends a .npy array of format `version`, with the dictionary as its header. */
 static inline void add_npy(Made *m, int version, const char *dictionary, const void *data, size_t size)
 {
     const size_t length = strlen(dictionary) + 1;
@@ -74,23 +74,24 @@ static inline void add_npy(Made *m, int version, const char *dictionary, const v
 
 /* ---- .npz ---- */
 
-/* How a member is written, and what its header and its entry in the directory claim. A zero field is the truth. */
+/* How a member is written, and what its header and its directory entry claim. A field of zero means the true
+ * value. */
 typedef struct {
     const char *name; /* with .npy */
     Made *content;
-    bool deflated, wide; /* wide: sizes and offset stand in the field of zip64 */
-    unsigned method;     /* instead of 0 or 8 */
+    bool deflated, wide; /* wide: sizes and offset are in the extra field of zip64 */
+    unsigned method;     /* the compression method that is claimed instead of 0 or 8 */
     unsigned flags;
     uint64_t claims; /* bytes unpacked */
     uint64_t claims_packed;
-    uint64_t claims_at;  /* file offset of its header, plus 1 */
-    uint32_t sum_error;  /* added to the checksum */
-    bool headers_differ; /* the name in its header is another one */
+    uint64_t claims_at;  /* claimed file offset of the member's header, plus 1 */
+    uint32_t sum_error;  /* number added to the right checksum */
+    bool headers_differ; /* the name in the member's header differs from that in the directory */
 } MadeMember;
 
-/* What is wrong with the archive as a whole. */
+/* Errors of the archive as a whole. */
 typedef struct {
-    bool end64; /* with the zip64 end and its locator */
+    bool end64; /* the archive has a zip64 end record and its locator */
     unsigned count_error, directory_error;
     const char *comment;
 } MadeEnd;
@@ -108,7 +109,7 @@ static inline size_t deflate_to(Made *m, const Made *content)
     return z.total_out;
 }
 
-/* Appends the fields that a member's header and its entry have in common. */
+/* Appends the fields that a member's header and its directory entry share. */
 static inline void add_common(Made *m, const MadeMember *member, size_t packed, size_t extra)
 {
     const uint64_t size = member->claims ? member->claims : member->content->size;
@@ -136,7 +137,7 @@ static inline void add_wide(Made *m, const MadeMember *member, size_t packed, co
         add_u64(m, *at);
 }
 
-/* Appends a member; returns its bytes in the file. */
+/* Appends a member to the file; returns the number of bytes that it takes. */
 static inline size_t add_member(Made *m, const MadeMember *member)
 {
     static Made packed;
