@@ -26,9 +26,9 @@ static struct {
     pthread_cond_t work, done;
     Task *task;
     int threads;         /* created so far */
-    size_t slot;         /* slot of the thread that joined the task last */
-    atomic_int openings; /* how many more threads may join the task */
-    atomic_int busy;     /* how many threads have joined the task and not finished */
+    size_t slot;         /* slot number of the thread that joined the present call last */
+    atomic_int openings; /* how many more threads may join the present call */
+    atomic_int busy;     /* how many threads have joined the present call and not finished */
 } pool = {.owner = PTHREAD_MUTEX_INITIALIZER,
           .lock = PTHREAD_MUTEX_INITIALIZER,
           .work = PTHREAD_COND_INITIALIZER,

@@ -42,8 +42,8 @@ bool huffman_open(Huffman *h, uint32_t alphabet, Arena *a);
 /* Builds the optimal code for count[0 .. alphabet - 1], each under 2^47. False: out of memory, see arena_fail. */
 bool huffman_build(Huffman *h, const uint64_t *count);
 
-/* Return exact sizes in bits: of the table, and of a stream in which symbol s occurs count[s] times (every s that
- * occurs must have a code). */
+/* huffman_table_bits returns the exact bits of the table. huffman_bits returns the exact bits of a stream in which
+ * symbol s occurs count[s] times; every s that occurs must have a code. */
 uint64_t huffman_table_bits(const Huffman *h);
 uint64_t huffman_bits(const Huffman *h, const uint64_t *count);
 

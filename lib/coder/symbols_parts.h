@@ -89,7 +89,7 @@ typedef struct {
 
 enum {
     STRETCH = 4096
-}; /* symbols of a piece: few enough for the first-level cache, and a multiple of any number of lanes */
+}; /* symbols read at a time: few enough for the first-level cache, a multiple of the rANS lanes */
 
 /* The functions of a coder, Huffman or rANS. Sizes of tables and streams are whole bytes. */
 typedef struct {

@@ -24,7 +24,7 @@ enum {
     PIXELS = 3 * PLANE,
     HEAD = 4096,
     COUNT_MOST = INT_MAX / PIXELS, /* the most images in a file, since libmatio counts elements in an int */
-    TEN = 10,                      /* SVHN's label for the digit 0 */
+    TEN = 10,                      /* the label that SVHN uses for the digit 0 */
 };
 
 static const uint64_t MIB = 1 << 20;

@@ -53,9 +53,9 @@ LOOP(void, rows_add,
      (const float *a, size_t stride, size_t rows, size_t cols, const float *const p[4], size_t count,
       double *const sum[4]))
 
-/* Walsh-Hadamard transform, unscaled and in place, of each of `runs` runs of HADAMARD_RUN elements. */
+/* Applies the Walsh-Hadamard transform, unscaled and in place, to each of `runs` runs of HADAMARD_RUN elements. */
 LOOP(void, hadamard_runs, (float *x, size_t runs))
-/* Walsh-Hadamard transform in place of each column of 2^log_rows rows, times `scale`. The rows are `cols` long, a
+/* Applies the Walsh-Hadamard transform in place to each column of 2^log_rows rows, and multiplies by `scale`. The rows are `cols` long, a
  * multiple of the vector width, start `stride` apart, and have at most HADAMARD_TILE elements together. */
 LOOP(void, hadamard_rows, (float *x, size_t stride, int log_rows, size_t cols, float scale))
 
