@@ -1,4 +1,5 @@
-/* array_read.c -- reads an array as float32: converts its elements by chunks, and turns Fortran order into C order. */
+/* array_read.c -- reads an array as float32: converts its elements by chunks, and turns Fortran order into C
+ * order. */
 #include "dump/array_file.h"
 
 #include "base/bytes.h"

@@ -1,5 +1,5 @@
-/* tensor_hdf5_read.c -- the reader process, the only one in which the HDF5 library opens existing files. It also parses
- * the other kinds of files (array_file.h).
+/* tensor_hdf5_read.c -- the reader process, the only one in which the HDF5 library opens existing files. It also
+ * parses the other kinds of files (array_file.h).
  *
  * The process can open no other files, and its memory and processor time are limited, so that a damaged or hostile
  * file can harm nothing but this process. */

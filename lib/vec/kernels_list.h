@@ -55,8 +55,9 @@ LOOP(void, rows_add,
 
 /* Applies the Walsh-Hadamard transform, unscaled and in place, to each of `runs` runs of HADAMARD_RUN elements. */
 LOOP(void, hadamard_runs, (float *x, size_t runs))
-/* Applies the Walsh-Hadamard transform in place to each column of 2^log_rows rows, and multiplies by `scale`. The rows are `cols` long, a
- * multiple of the vector width, start `stride` apart, and have at most HADAMARD_TILE elements together. */
+/* Applies the Walsh-Hadamard transform in place to each column of 2^log_rows rows, and multiplies by `scale`. The
+ * rows are `cols` long, a multiple of the vector width, start `stride` apart, and have at most HADAMARD_TILE elements
+ * together. */
 LOOP(void, hadamard_rows, (float *x, size_t stride, int log_rows, size_t cols, float scale))
 
 /* Computes one level of a wavelet transform: smooth_k = sum over taps t of w->smooth[t] x_(2k + t) for k < pairs, and

@@ -179,7 +179,8 @@ static void addresses_differ_in_each_part(void **state)
     check(rng_u64(&base, USE_COIN, 9) == rng_u64(&base, USE_COIN, 9));
 }
 
-/* The mean of N uniform numbers has the standard deviation 1 / sqrt(12 N); 5.6 of these are passed once in 4e7 times. */
+/* The mean of N uniform numbers has the standard deviation 1 / sqrt(12 N); the mean deviates by more than
+ * 5.6 standard deviations once in 4e7 times. */
 static void units_fill_the_unit_interval(void **state)
 {
     (void)state;

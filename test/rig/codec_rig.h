@@ -22,7 +22,8 @@ static inline Rng rig_rng(uint64_t repeat)
     return rng_open(7, repeat, 0, 0, rng_hash("rig"));
 }
 
-/* Sets the generators of random numbers for this repeat: the generator of the worker, and the generator that all workers share. */
+/* Sets the generators of random numbers for this repeat: the generator of the worker, and the generator that all
+ * workers share. */
 static inline void rig_address(Rig *rig, uint64_t repeat, int worker)
 {
     rig->call.rng = rng_open(7, repeat, worker, 0, rng_hash("rig"));
