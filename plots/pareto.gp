@@ -167,8 +167,8 @@ do for [k = 1:marks] {
 # ---- lines ----
 
 mine(i) = has_point(0) && series(0) eq name[i]
-worst(b) = timed ? NaN : 4.0 ** -b
-worst_unbiased(b) = timed || !unbiased_any ? NaN : 1 / (4.0 ** b - 1)
+worst(b) = 4.0 ** -b
+worst_unbiased(b) = 1 / (4.0 ** b - 1)
 shown_at(r) = beyond(0) ? top_y : y_shown(column(c_y))
 reach(r) = !beyond(0) && c_se > 0 && valid(c_se) && column(c_y) > 0 ? 1.96 * column(c_se) : NaN
 set samples 300
@@ -181,8 +181,8 @@ unset table
 set output figure
 unset datafile columnheaders
 
-plot worst(x) with lines linewidth 0.8 dashtype dotted linecolor rgb '#777777' notitle, \
-    worst_unbiased(x) with lines linewidth 1.2 dashtype dotted linecolor rgb '#333333' notitle, \
+plot (timed ? NaN : worst(x)) with lines linewidth 0.8 dashtype dotted linecolor rgb '#777777' notitle, \
+    (timed || !unbiased_any ? NaN : worst_unbiased(x)) with lines linewidth 1.2 dashtype dotted linecolor rgb '#333333' notitle, \
     (|$unbiased_front| ? '$unbiased_front' : '$nothing') using 1:2 smooth unique with steps linewidth 2 linecolor rgb '#bbbbbb' notitle, \
     (|$biased_front| ? '$biased_front' : '$nothing') using 1:2 smooth unique with steps linewidth 2 dashtype blocks linecolor rgb '#bbbbbb' notitle, \
     for [i = 1:(bars ? n : 0)] data skip 1 using (mine(i) ? x(0) : NaN):(shown_at(0)):(y_shown(column(c_y) - reach(0))):(column(c_y) + reach(0)) \
