@@ -43,7 +43,7 @@ struct CompareJob {
     VectorList list;
     const Codec **codec; /* (codecs) the codecs; NULL: not chosen yet */
     const char **name;   /* (codecs) their specs */
-    bool *done;          /* (codecs) true: all its records are written */
+    bool *done;          /* (codecs) true: all records of this codec are written */
     size_t codecs;
     bool noted_cold; /* a note said that codecs start without what they learn from step to step */
     Results results;

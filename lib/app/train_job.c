@@ -26,7 +26,7 @@ void train_job_defaults(TrainJob *j)
 
 static const char *const groupings[] = {"tensor", "all", NULL};
 
-/* Returns "WHAT: a, b, c" with all names. */
+/* Returns "WHAT: a, b, c", where a, b, c are all the names that the function `name` gives. */
 static const char *with_names(const TrainJob *j, const char *what, TextName name)
 {
     char all[200];

@@ -40,7 +40,8 @@ bool codec_starts_cold(const Codec *codec)
     return false;
 }
 
-/* True for a codec with a state and several rounds: the merged payload of an early round goes into its state. */
+/* True if the innermost codec has a state and several rounds, as powersgd has: such a codec is taken to keep the
+ * merged payload of a round in its state. */
 bool codec_learns_sums(const Codec *codec)
 {
     while (codec->ops->wraps)

@@ -55,7 +55,8 @@ struct Compressor {
     /* Members for wrappers; see wrapper.h */
     bool wraps; /* true: a wrapper, which has an inner codec */
     bool marks; /* true: a wrapper whose payloads begin with its own byte, also if it wraps `none` */
-    /* specs of Codec.inner and Codec.other for a wrapper whose spec wraps nothing, such as `joint` */
+    /* for a wrapper that may stand in a spec without a codec to wrap, such as `joint`: the specs of the codecs that
+     * then become Codec.inner and Codec.other */
     const char *alone[2];
 
     bool bare; /* payloads have no kind byte; true only for `none` */
@@ -92,8 +93,8 @@ static inline Status payload_last_round(const Call *c)
 /* Encoders report their streams with these functions. They do nothing if s is NULL. */
 /* adds the number of symbols times their order-0 entropy */
 void streams_symbols(Streams *s, const uint64_t *count, size_t symbols);
-void streams_floats(Streams *s, size_t count);           /* adds 32 bits for each float */
-void streams_bits(Streams *s, double bits);              /* adds incompressible bits: signs, counts */
+void streams_floats(Streams *s, size_t count); /* adds 32 bits for each float */
+void streams_bits(Streams *s, double bits);    /* adds incompressible bits: signs, counts */
 /* adds log2 C(n, k), for a choice of k of n elements */
 void streams_subset(Streams *s, uint64_t n, uint64_t k);
 

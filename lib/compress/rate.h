@@ -19,7 +19,8 @@ bool rate_find_fine(Rate *r, const Codec *codec);
 /* True if the spec names the key or another key of its group. */
 bool rate_named(const Rate *r);
 
-/* Returns the value of the key, or of the key of its group that is set; NaN: none is set. */
+/* Returns the value of the key, or of the key that is set instead: one that excludes it (param.h, `group`). NaN: none
+ * of them is set. */
 double rate_value(const Rate *r);
 
 /* Makes a copy of the codec, in `a`, with this value of the key. ERR_USAGE: the value is out of range. */

@@ -22,8 +22,8 @@ struct GradientExchange {
     size_t parcels;
     CodecStates states;
     ExchangeWorker *worker;    /* one for each worker and parcel (vector that is encoded as a whole) */
-    char *plan;                /* one record of plan_size bytes for each worker and parcel */
-    size_t plan_size;          /* 0: the codec plans nothing */
+    char *plan;                /* by codec_plan: one record of plan_size bytes for each worker and parcel */
+    size_t plan_size;          /* 0: no plan, as the codec does not divide a budget between parcels */
     float *x, *y;              /* room for the largest parcel (vector that is encoded as a whole) */
     double *up;                /* for each worker: bytes that it sent in this step */
     Bytes (*sent)[ROUNDS_MAX]; /* for each worker: payloads of the vector that is being exchanged */

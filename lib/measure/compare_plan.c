@@ -1,5 +1,5 @@
-/* compare_plan.c -- calls codec_plan for the vectors of a cell, before the first of them is encoded. This loads each
- * vector once more; loading is not part of the planning time. */
+/* compare_plan.c -- calls codec_plan for the vectors of a cell (one step and worker), before the first of them is
+ * encoded. This loads each vector once more; loading is not part of the planning time. */
 #include "measure/compare_parts.h"
 
 #include "measure/timing.h"

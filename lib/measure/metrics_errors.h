@@ -6,8 +6,8 @@
  * Three tests ask whether E h = g, for the estimate h of the gradient g. They give p-values; NaN: the test does not
  * apply.
  *
- *     bias    R |mean h - g|^2 / variance is F(nu, nu (R - 1)), nu = (sum v)^2 / sum v^2, v the elements' variances:
- *             finds any bias, spread over elements
+ *     bias    R |mean h - g|^2 / sum v is F(nu, nu (R - 1)), nu = (sum v)^2 / sum v^2, v the elements' variances:
+ *             finds a bias in any direction, also one spread over all elements
  *     gain    <h, g> / |g|^2 has mean 1; Student's t over repeats: finds a bias along g, where its large elements are
  *     l1      <h, sign g> / |g|_1 has mean 1; Student's t: finds a factor that all elements share
  *

@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
     Curve *curve;
     size_t count, tensors;
-    double *column[CURVE_COLUMNS]; /* (rows of the data) the columns named by CurveKind.column */
+    double *column[CURVE_COLUMNS]; /* the columns of the data that CurveKind.column names */
 } Curves;
 
 /* The columns of a kind of curves, and the functions that check them. */

@@ -1,6 +1,7 @@
-/* verify_unbalanced.c -- holds the codecs entry and svd to Algorithm 1's variance where s |lambda|_inf > |lambda|_1, so
- * that some p are 1. There p = min(1, s |lambda_i| / |lambda|_1), which loses the part of the budget above 1, has another
- * variance; at budgets where nothing is clipped the two are the same, and no other statement would tell them apart.
+/* verify_unbalanced.c -- holds the codecs entry and svd to Algorithm 1's variance where s |lambda|_inf > |lambda|_1,
+ * so that some p are 1. There p = min(1, s |lambda_i| / |lambda|_1), which loses the part of the budget above 1, has
+ * another variance; at budgets where nothing is clipped the two are the same, and no other statement would tell them
+ * apart.
  *
  * For orthogonal atoms |ghat - g|^2 = sum lambda_i^2 (t_i / p_i - 1)^2, t_i = 1 if atom i is kept, else 0: a sum of
  * independent bounded terms. The budget is the one of 12 at which a draw tells most about the difference. */
@@ -43,7 +44,8 @@ static void set_spread(Regime *r)
     }
 }
 
-/* Sets the budget, of those up to `high`; false: none is unbalanced. */
+/* Sets *r for the one of the budgets up to `high` at which a draw tells most about the difference between Algorithm
+ * 1's variance and that of clipped p; false: none shows a difference. */
 static bool choose_budget(Regime *r, double high, Arena *scratch)
 {
     Regime best = *r;

@@ -201,7 +201,7 @@ static Status check_invariance(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Checks the level for singular values, which waterfill_level computes. */
+/* Compares the water level that waterfill_level computes for singular values with that of the paper's sorted form. */
 static Status check_spectrum(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(subject_matrix(s));

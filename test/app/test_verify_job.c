@@ -1,4 +1,5 @@
-/* test_verify_job.c -- the output and the exit code of the command verify when a statement fails. */
+/* test_verify_job.c -- the output and the exit code of the command verify when the check of one of the paper's
+ * statements fails. */
 #include "rig/check.h"
 #include "rig/scratch_dir.h"
 #include "app/verify_job.h"

@@ -129,8 +129,8 @@ static void rows_are_those_of_an_object(void **state)
     }
 }
 
-/* Numbers are as close together as possible: their texts, which the reader writes over the data, must still fit in
- * the data. */
+/* The reader writes the text of each number, with a NUL, over the data. There are no spaces, so this test leaves the
+ * least room for it. */
 static void each_row_takes_the_memory_of_the_one_before(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_streams.c -- the entropy of streams that encoders report, against sums over exact counts. */
+/* test_streams.c -- the functions by which encoders report the entropy of their streams, against exact values. */
 #include "codec/compressor.h"
 #include "rig/check.h"
 

@@ -128,7 +128,8 @@ static void rounded_weights_save_a_tenth_where_symbols_are_few(void **state)
         check(bits < 0.9 * (exact_bits(&r, count) - entropy));
         check(bits < 4.0 * r.present + 60);
         for (uint32_t s = 0; s < n; s++)
-            /* with many symbols, the stream grows more by rounded weights than the table shrinks */
+            /* with 1000 times the symbols, rounded weights would lengthen the stream more than they shorten the
+             * table */
             count[s] *= 1000;
         check(rans_build(&r, n, count) && r.detail == RANS_EXACT);
     }

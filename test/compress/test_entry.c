@@ -4,7 +4,7 @@
 #include "rig/entry_rig.h"
 #include "vec/kernels.h"
 
-/* Computes the expected estimate, element by element. */
+/* Computes the estimate to which the payload must decode, element by element. */
 static void decoded_ref(const Rig *rig, const float *x, float tau, float *y)
 {
     for (size_t i = 0; i < rig->shape.n; i++) {

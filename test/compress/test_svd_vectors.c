@@ -147,8 +147,8 @@ static void a_bias_of_one_percent_would_show(void **state)
 /* ---- independent random words for the vectors ---- */
 
 /* The matrix is a multiple of uu'. If both singular vectors were rounded with the same random words, the mean of
- * each diagonal element would be too large by its rounding variance, and the mean trace by the relative rounding
- * error w. */
+ * each diagonal element would be too large by its rounding variance, and the mean trace by a factor of
+ * 1 + E |u^ - u|^2 / |u|^2, where u^ is the rounded u. */
 static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
 {
     (void)state;

@@ -360,7 +360,7 @@ static void the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table(v
                           bits, law ? "laplace" : "normal", mse / square, v, dot / square, 1 - clipped[bits],
                           size);
             check_rel(mse, own, 0.03);
-            /* at 8 bits few coordinates are clipped, so the mean varies more */
+            /* at 8 bits the error of clipping comes from few coordinates, so the mean squared error varies more */
             check_rel(mse / square, v, bits < 8 ? 0.03 : 0.1);
             check_near(dot / square, 1 - clipped[bits], 6 * sqrt(v / 655360) + 0.02 * clipped[bits]);
             check_near(size, bits, 0.001);

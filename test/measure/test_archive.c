@@ -296,7 +296,8 @@ static void a_record_at_the_address_of_another_name_is_refused(void **state)
     arena_close(arena);
 }
 
-/* The survey leaves the reader at the first block, and writes nothing. */
+/* archive_survey ends with the reader at the first block again, so a second survey finds the same sizes, and leaves
+ * its scratch arena as it was. */
 static void a_survey_finds_the_size(void **state)
 {
     (void)state;

@@ -83,7 +83,8 @@ static double value(const World *w, size_t codec, const char *metric)
 
 static const char *const measured[] = {"relative_error", "bits_per_element", "cosine", "gain", "gain_l1"};
 
-/* Returns the exact value where one is known, else the mean over all seeds. */
+/* Returns the expectation of the metric measured[m] where it is known, else the mean of its values v over all
+ * seeds. */
 static double truth_of(const World *w, size_t codec, size_t m, const double *v)
 {
     Moments mean = {0};

@@ -295,7 +295,8 @@ static void check_names(VerifySubject *s, const Fault *fault, const char *const 
         size_t found = 0;
         for (size_t i = 0; i < statement_count(); i++) {
             const VerifyStatement *st = statement_at(i);
-            /* a name that is also a statement's complete name excludes longer names that begin with it */
+            /* takes the first statement whose name begins with names[k], and of the others only those in whose
+             * names a space follows names[k] ("Theorem 6: codecs" is not taken after "Theorem 6") */
             if (!named(st, names[k]) ||
                 (found && strlen(st->name) > strlen(names[k]) && st->name[strlen(names[k])] != ' '))
                 continue;

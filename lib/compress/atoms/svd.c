@@ -170,9 +170,9 @@ static Status add_level(const Call *c, SvdPlan *plan, double level, CurvePoint *
     return OK;
 }
 
-/* Water levels are 16 to the octave, from the level that expects about a thousandth of an atom (one atom is a
- * large part of a small budget) down to the level that keeps all atoms; then level 0. If vectors are rounded,
- * level 0 means raw floats. */
+/* Tries water levels in steps of a factor 2^(1/16), down from the level at which 1/1024 of an atom is expected (a
+ * small budget may be less than one atom) to the level at which all atoms are kept; then level 0. If vectors are
+ * rounded, level 0 means raw floats. */
 static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
 {
     SvdPlan plan;

@@ -60,7 +60,8 @@ static void find_range(const float *z, size_t n, float *low, float *high)
     }
 }
 
-/* A rotated block, multiplied by `lift`; `low` and `high`, its range divided by `lift`, are sent. */
+/* z: a block multiplied by `lift`, a power of two that keeps it within float32's range, and rotated. `low` and
+ * `high`, which are sent: the least and the largest coordinate of z, divided by `lift`. */
 typedef struct {
     float z[BLOCK_MOST], lift, low, high;
 } RotatedRange;
