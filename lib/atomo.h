@@ -96,10 +96,11 @@ typedef struct {
     const size_t *dim; /* (rank), row-major: the last axis is contiguous */
     uint64_t seed;     /* the same on all workers */
     int worker;        /* this worker's number, 0 .. workers - 1 */
-    int workers;       /* 1 or more */
+    int workers;       /* 1 .. 1048576 */
     int threads;       /* most threads that a call may use; 0: one for each core */
-    int unchecked; /* 1: the caller promises that its tensors are finite, which saves a pass over them; a payload of NaN
-                        * or infinities is undefined. 0: calls refuse such tensors with ATOMO_NUMERIC. */
+    /* 1: the caller promises that its tensors are finite, which saves a pass over them; a payload of NaN or infinities
+     * is undefined. 0: calls refuse such tensors with ATOMO_NUMERIC. */
+    int unchecked;
 } atomo_layout;
 
 /* Opens a tensor with an empty state. The codec must stay open until the tensor is closed; `layout` is copied. */
@@ -121,7 +122,9 @@ atomo_status atomo_encode(atomo_tensor *tensor, int64_t step, const float *x, vo
 atomo_status atomo_decode(atomo_tensor *tensor, int64_t step, int worker, const void *in, size_t size,
                           float *x, atomo_error *err);
 
-/* Moves the state on after a step that this worker took alone: x was encoded to `in`. Does nothing for a codec without state. */
+/* Moves the state on after a step that this worker took alone: x was encoded to `in`. Does nothing for a codec without
+ * state. ATOMO_USAGE between atomo_step_begin and atomo_step_finish, which moves the state on itself; atomo_encode,
+ * atomo_decode and atomo_merge are allowed there, and leave the step as it is. */
 atomo_status atomo_advance(atomo_tensor *tensor, int64_t step, const float *x, const void *in, size_t size,
                            atomo_error *err);
 
@@ -184,7 +187,7 @@ atomo_status atomo_step_finish(atomo_tensor *tensor, const float *x, atomo_error
 size_t atomo_state_size(const atomo_tensor *tensor);
 void atomo_state_save(const atomo_tensor *tensor, void *out);
 
-/* ATOMO_CORRUPT: bytes of another codec, another shape or another number of workers, or damaged ones. */
+/* ATOMO_CORRUPT: bytes of another codec, shape, name, seed, worker or number of workers, or damaged ones. */
 atomo_status atomo_state_load(atomo_tensor *tensor, const void *in, size_t size, atomo_error *err);
 
 /* ---- measurements ---- */
@@ -206,15 +209,15 @@ typedef struct {
 } atomo_gradient;
 
 typedef struct {
-    const char *const
-        *spec; /* (specs) such as "qsgd:bits=4"; alternatives ("bits=2/4") stand for one spec each */
+    /* (specs) such as "qsgd:bits=4"; alternatives ("bits=2/4") stand for one spec each */
+    const char *const *spec;
     size_t specs;
     size_t repeats; /* 1 or more */
     uint64_t seed;
     int threads; /* 0: one for each core */
     int timed;   /* 1: measure encode and decode times, 0: leave them out, which is faster */
-    int (*stopped)(
-        void *data); /* called now and then; 1 ends the comparison with ATOMO_STOPPED. May be NULL. */
+    /* The comparison calls it now and then; 1 ends the comparison with ATOMO_STOPPED. May be NULL. */
+    int (*stopped)(void *data);
     void *data;
 } atomo_comparison;
 

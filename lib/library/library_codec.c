@@ -43,8 +43,10 @@ void library_leave(const Codec *codec)
 atomo_status atomo_codec_open(atomo_codec **out, const char *spec, atomo_error *err)
 {
     Error own = {0}, *e = error_of(err, &own);
-    atomo_codec *c = calloc(1, sizeof *c);
     *out = NULL;
+    if (!spec)
+        return status_of(FAIL(e, ERR_USAGE, "no spec: want one such as qsgd:bits=4"));
+    atomo_codec *c = calloc(1, sizeof *c);
     if (!c)
         return status_of(FAIL(e, ERR_MEMORY, "out of memory"));
     c->arena = arena_open(0);

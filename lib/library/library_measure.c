@@ -115,6 +115,9 @@ static Status keep(void *data, const Record *record, Error *err)
 
 static Status open_codecs(Job *j)
 {
+    for (size_t i = 0; i < j->want->specs; i++)
+        if (!j->want->spec[i])
+            return FAIL(j->err, ERR_USAGE, "spec %zu is NULL", i);
     const TextList specs = {NEW(j->arena, const char *, j->want->specs), j->want->specs};
     if (!specs.item)
         return arena_fail(j->arena, j->err);
@@ -221,9 +224,7 @@ static Status add_vector(Job *j, const atomo_gradient *g)
                   .step = g->step,
                   .worker = g->worker,
                   .members = 1};
-    if (!shape_make(&v->shape, g->rank, g->dim))
-        return FAIL(j->err, ERR_USAGE, "%s: rank %d: want 0 to %d, and fewer than 2^64 elements", g->name,
-                    g->rank, RANK_MAX);
+    TRY(library_shape(&v->shape, *g->name ? g->name : "tensor", g->rank, g->dim, j->err));
     v->kind = kind_guess(g->name, &v->shape);
     if (first_nonfinite(g->x, v->shape.n, NULL) < v->shape.n)
         return FAIL(j->err, ERR_NUMERIC, "%s: element %zu is NaN or infinite", g->name,

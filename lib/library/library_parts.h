@@ -14,7 +14,7 @@ struct atomo_codec {
 struct atomo_tensor {
     const atomo_codec *codec;
     Arena *arena, *scratch;
-    char *name;
+    char *name; /* for messages; "tensor" if the caller's name is empty */
     Shape shape;
     /* exchange of the current step; between steps it keeps the Call and what selects random numbers */
     Exchange exchange;
@@ -22,7 +22,7 @@ struct atomo_tensor {
     ExchangeWorker *worker;
     /* (workers) payloads of the current step, from which the next states are computed */
     Bytes (*sent)[ROUNDS_MAX];
-    bool *took;                /* (workers) true: the worker's payload of this round was taken */
+    bool *took; /* (workers) true: the worker's payload of this round was taken */
     size_t self, workers;
     bool unchecked;
     int taken;    /* number of payloads taken in this round */
@@ -48,6 +48,9 @@ static inline atomo_status status_of(Status status)
 
 /* Refuses x with NaN or infinities, unless the caller has promised that there are none. */
 Status library_check(const atomo_tensor *t, const float *x, Error *err);
+
+/* Sets *shape, or says why it cannot be: ATOMO_USAGE. */
+Status library_shape(Shape *shape, const char *name, int rank, const size_t *dim, Error *err);
 
 /* Called before work that may call OpenBLAS: sets OpenBLAS to one thread, unless the codec never calls it. */
 void library_enter(const Codec *codec);

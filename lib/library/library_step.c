@@ -98,7 +98,8 @@ atomo_status atomo_step_send(atomo_tensor *t, const float *x, const void **paylo
         status = exchange_send(&t->exchange, &t->worker[t->self], x, &sent);
         library_leave(t->codec->codec);
     }
-    t->sent[t->self][t->exchange.call.round] = sent;
+    if (status == OK)
+        t->sent[t->self][t->exchange.call.round] = sent;
     *payload = sent.data;
     *size = sent.size;
     return status_of(status);
@@ -137,8 +138,8 @@ static Status check_merges(const atomo_tensor *t, Error *err)
                                        : FAIL(err, ERR_USAGE, "payloads of %s do not merge", t->codec->spec);
 }
 
-static Status merge(atomo_tensor *t, const void *const *in, const size_t *in_size, size_t count, Buf *out,
-                    Error *err)
+static Status merge_round(atomo_tensor *t, const void *const *in, const size_t *in_size, size_t count,
+                          Buf *out, Error *err)
 {
     TRY(check_merges(t, err));
     if (!count)
@@ -160,7 +161,7 @@ atomo_status atomo_step_merge(atomo_tensor *t, const void *const *in, const size
     Buf merged = {.data = out, .cap = atomo_merge_bound(t, count)};
     t->exchange.call.err = e;
     library_enter(t->codec->codec);
-    const Status status = merge(t, in, in_size, count, &merged, e);
+    const Status status = merge_round(t, in, in_size, count, &merged, e);
     library_leave(t->codec->codec);
     arena_rewind(t->scratch, mark);
     *size = merged.size;

@@ -4,21 +4,41 @@
 #include "base/checksum.h"
 #include "num/finite.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WORKERS_MAX = 1 << 20 };
 
+Status library_shape(Shape *shape, const char *name, int rank, const size_t *dim, Error *err)
+{
+    char dims[RANK_MAX * 24] = "";
+    if (rank < 0 || rank > RANK_MAX)
+        return FAIL(err, ERR_USAGE, "%s: rank %d: want 0 to %d", name, rank, RANK_MAX);
+    if (rank && !dim)
+        return FAIL(err, ERR_USAGE, "%s: rank %d, and dim is NULL", name, rank);
+    if (shape_make(shape, rank, dim))
+        return OK;
+    for (int i = 0, at = 0; i < rank; i++)
+        at += snprintf(dims + at, sizeof dims - (size_t)at, "%s%zu", i ? " x " : "", dim[i]);
+    return FAIL(err, ERR_USAGE, "%s: %s: too many elements", name, dims);
+}
+
+/* Returns the name for messages. */
+static const char *shown(const char *name)
+{
+    return *name ? name : "tensor";
+}
+
 static Status check_layout(const atomo_layout *l, Shape *shape, Error *err)
 {
-    if (!shape_make(shape, l->rank, l->dim))
-        return FAIL(err, ERR_USAGE, "rank %d: want 0 to %d, and fewer than 2^64 elements", l->rank, RANK_MAX);
+    if (!l->name)
+        return FAIL(err, ERR_USAGE, "the tensor has no name");
+    TRY(library_shape(shape, shown(l->name), l->rank, l->dim, err));
     if (l->workers < 1 || l->workers > WORKERS_MAX)
         return FAIL(err, ERR_USAGE, "workers=%d: want 1 to %d", l->workers, WORKERS_MAX);
     if (l->worker < 0 || l->worker >= l->workers)
         return FAIL(err, ERR_USAGE, "worker=%d: want 0 to %d", l->worker, l->workers - 1);
-    if (!l->name)
-        return FAIL(err, ERR_USAGE, "the tensor has no name");
     return OK;
 }
 
@@ -49,12 +69,12 @@ static Status make_workers(atomo_tensor *t, Error *err)
     return OK;
 }
 
-static Status open(atomo_tensor *t, const atomo_layout *l, Error *err)
+static Status open_tensor(atomo_tensor *t, const atomo_layout *l, Error *err)
 {
     TRY(check_layout(l, &t->shape, err));
     t->arena = arena_open(0);
     t->scratch = arena_open(0);
-    t->name = text_copy(t->arena, l->name);
+    t->name = text_copy(t->arena, shown(l->name));
     if (!t->name)
         return arena_fail(t->arena, err);
     t->self = (size_t)l->worker;
@@ -82,7 +102,7 @@ atomo_status atomo_tensor_open(atomo_tensor **out, const atomo_codec *codec, con
     if (!t)
         return status_of(FAIL(e, ERR_MEMORY, "out of memory"));
     t->codec = codec;
-    const Status status = open(t, layout, e);
+    const Status status = open_tensor(t, layout, e);
     if (status == OK)
         *out = t;
     else
@@ -109,15 +129,15 @@ Status library_check(const atomo_tensor *t, const float *x, Error *err)
                              : FAIL(err, ERR_NUMERIC, "%s: element %zu is NaN or infinite", t->name, bad);
 }
 
-/* Returns a Call of this tensor outside a step of several workers. */
-static Call call_of(atomo_tensor *t, int64_t step, size_t worker, Error *err)
+/* Returns a Call of this tensor outside a step of several workers. If such a step is open, it stays as it is. */
+static Call call_of(const atomo_tensor *t, int64_t step, size_t worker, Error *err)
 {
-    Exchange *x = &t->exchange;
-    x->step = step;
-    x->call.err = err;
-    x->call.round = 0;
+    Exchange x = t->exchange;
+    x.step = step;
+    x.call.err = err;
+    x.call.round = 0;
     const ExchangeWorker stranger = {.index = worker};
-    Call call = exchange_call(x, worker < t->workers ? &t->worker[worker] : &stranger);
+    Call call = exchange_call(&x, worker < t->workers ? &t->worker[worker] : &stranger);
     call.workers = 1;
     call.heard = NULL;
     return call;
@@ -209,6 +229,9 @@ atomo_status atomo_advance(atomo_tensor *t, int64_t step, const float *x, const 
     const ArenaMark mark = arena_mark(t->scratch);
     void *state = t->worker[t->self].state;
     Message m;
+    if (t->at != STEP_NONE)
+        return status_of(
+            FAIL(e, ERR_USAGE, "%s: atomo_advance inside a step: finish the step first", t->name));
     if (!state)
         return ATOMO_OK;
     float *agreed = NEW(t->scratch, float, t->shape.n);
@@ -227,13 +250,15 @@ atomo_status atomo_advance(atomo_tensor *t, int64_t step, const float *x, const 
 
 /* ---- merging ---- */
 
+/* The room that exchange.c gives its own merges, whose result may be larger than a payload: two payloads, and 4096 bytes,
+ * because a merge of payloads of a few bytes may have a head larger than both. */
 size_t atomo_merge_bound(const atomo_tensor *t, size_t count)
 {
     (void)count;
     return 2 * codec_message_bound(&t->exchange.call) + 4096;
 }
 
-static Status merge(const atomo_tensor *t, const Call *call, const Bytes *in, size_t count, Buf *out)
+static Status merge_alone(const atomo_tensor *t, const Call *call, const Bytes *in, size_t count, Buf *out)
 {
     if (!codec_adds(call->self))
         return FAIL(call->err, ERR_USAGE, "payloads of %s do not merge", t->codec->spec);
@@ -258,7 +283,7 @@ atomo_status atomo_merge(atomo_tensor *t, int64_t step, const void *const *in, c
         payload[i] = (Bytes){in[i], in_size[i]};
     call.workers = (int)t->workers;
     library_enter(call.self);
-    const Status status = merge(t, &call, payload, count, &merged);
+    const Status status = merge_alone(t, &call, payload, count, &merged);
     library_leave(call.self);
     arena_rewind(t->scratch, mark);
     *size = merged.size;
@@ -267,7 +292,7 @@ atomo_status atomo_merge(atomo_tensor *t, int64_t step, const void *const *in, c
 
 /* ---- states ----
  *
- * magic:8 "atomosta", spec and shape:u64 (their checksum), workers:u64, size:u64 of the states, the states in the
+ * magic:8 "atomosta", kind:u64 (checksum of spec, shape, name, seed, worker), workers:u64, size:u64 of the states, the states in the
  * order of the workers, checksum:u64 of all before. */
 
 enum { STATE_HEAD = 32, STATE_TAIL = 8 };
@@ -283,8 +308,14 @@ static size_t held_states(const atomo_tensor *t)
 static uint64_t kind_of_state(const atomo_tensor *t)
 {
     const Bytes spec = {(const uint8_t *)t->codec->spec, strlen(t->codec->spec)};
-    const Bytes shape = {(const uint8_t *)t->shape.dim, (size_t)t->shape.rank * sizeof *t->shape.dim};
-    return checksum(shape, checksum(spec, (uint64_t)t->self));
+    uint8_t number[8 * (3 + RANK_MAX)];
+    Buf numbers = {.data = number, .cap = sizeof number};
+    buf_u64(&numbers, t->self);
+    buf_u64(&numbers, t->exchange.seed);
+    buf_u64(&numbers, t->exchange.tensor);
+    for (int i = 0; i < t->shape.rank; i++)
+        buf_u64(&numbers, t->shape.dim[i]);
+    return checksum(buf_bytes(&numbers), checksum(spec, 0));
 }
 
 size_t atomo_state_size(const atomo_tensor *t)
@@ -316,10 +347,13 @@ atomo_status atomo_state_load(atomo_tensor *t, const void *in, size_t size, atom
     uint8_t head[STATE_HEAD];
     const uint8_t *from = in;
     put_head(t, &(Buf){.data = head, .cap = sizeof head});
+    if (size < sizeof head || memcmp(from, head, 8))
+        return status_of(FAIL(e, ERR_CORRUPT, "%s: not a state", t->name));
     if (size != atomo_state_size(t) || memcmp(from, head, sizeof head))
-        return status_of(FAIL(e, ERR_CORRUPT,
-                              "%s: the state is not that of %s, worker %zu of %zu, on this shape", t->name,
-                              t->codec->spec, t->self, t->workers));
+        return status_of(
+            FAIL(e, ERR_CORRUPT,
+                 "%s: the state is not that of %s, worker %zu of %zu, with this shape, name and seed",
+                 t->name, t->codec->spec, t->self, t->workers));
     if (load_u64(from + size - STATE_TAIL) != checksum((Bytes){from, size - STATE_TAIL}, 0))
         return status_of(FAIL(e, ERR_CORRUPT, "%s: the state is damaged: its checksum differs", t->name));
     from += STATE_HEAD;

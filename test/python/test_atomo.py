@@ -172,6 +172,32 @@ class Errors(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "shape"):
             codec.tensor((3, 3)).encode(x)
 
+    def test_a_state_of_something_else(self):
+        codec, x = atomo.Codec("ef+topk:ratio=0.1"), normal(10, 10)
+        state = codec.tensor(x.shape, tensor="fc", seed=3)
+        codec.encode(x, state=state, tensor="fc", seed=3, worker=0)
+        for wrong in ({"worker": 1}, {"tensor": "conv"}, {"seed": 1}):
+            with self.assertRaisesRegex(ValueError, "the state's is"):
+                codec.encode(x, state=state, **wrong)
+        with self.assertRaisesRegex(ValueError, "the state is of ef"):
+            atomo.Codec("qsgd").encode(x, state=state)
+        with self.assertRaisesRegex(atomo.CorruptError, "fc: not a state"):
+            state.load_state(b"nothing")
+        self.assertIn("tensor='fc', seed=3", repr(state))
+
+    def test_numbers_out_of_range(self):
+        codec, x = atomo.Codec("qsgd"), normal(10)
+        codec.encode(x, step=-(2**63), seed=2**64 - 1)
+        for name, value in (("step", 2**63), ("seed", -1), ("seed", 2**64), ("worker", 2**32)):
+            with self.assertRaisesRegex(ValueError, "%s=%d: want" % (name, value)):
+                codec.encode(x, **{name: value})
+        with self.assertRaisesRegex(TypeError, "step=1.5: want an integer"):
+            codec.encode(x, step=1.5)
+        with self.assertRaisesRegex(ValueError, "dimension=-3"):
+            codec.tensor((-3, 4))
+        with self.assertRaisesRegex(ValueError, "tensor: 9223372036854775808 x 4: too many elements"):
+            codec.tensor((2**63, 4))
+
     def test_another_library_is_refused_by_name(self):
         for path, says in (("/nonexistent/libatomo.so", "nonexistent"), ("libc.so.6", "is not libatomo")):
             run = subprocess.run(

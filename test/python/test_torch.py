@@ -1,10 +1,13 @@
 """The communication hook on 2 and 4 processes over gloo: all ranks end with the same weights, `none` with those of plain DDP,
 training succeeds with every kind of codec, and a run goes on from a checkpoint as if it had not stopped."""
 
+import copy
 import os
+import pickle
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 try:
     import torch
@@ -78,6 +81,38 @@ def same_everywhere(weights, world):
     return True
 
 
+def goes_back(rank, world):
+    """An early checkpoint empties the states; names that the model does not have are refused."""
+    from atomo.torch import State, hook
+
+    torch.manual_seed(0)
+    x = torch.randn(8, 30)
+    for named in (True, False):
+        model = torch.nn.Linear(30, 40)
+        parallel = DistributedDataParallel(model)
+        state = State("ef+topk:ratio=0.05", model if named else None)
+        parallel.register_comm_hook(state, hook)
+
+        def gradient():
+            model.zero_grad()
+            parallel(x).square().sum().backward()
+            return model.weight.grad.clone()
+
+        early = state.state_dict()
+        first, second = gradient(), gradient()
+        state.load_state_dict(early)
+        check(state.step == 0, world, "the step stays")
+        check(torch.equal(gradient(), first) and not torch.equal(first, second), world, "an early checkpoint does not go back")
+        wrong = {**early, "states": {"other": b""}}
+        try:
+            state.load_state_dict(wrong)
+            gradient()
+            said = ""
+        except (ValueError, RuntimeError) as error:
+            said = str(error)
+        check("other" in said, world, named, "takes a state of another name", said)
+
+
 def work(rank, world, meeting):
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method="file://" + meeting, rank=rank, world_size=world)
@@ -101,6 +136,7 @@ def work(rank, world, meeting):
     both = [train(rank, world, "randk:ratio=0.2", 5, exchange=how)[0] for how in ("gather", "reduce")]
     gap = max(float((both[0][n] - both[1][n]).abs().max()) for n in both[0])
     check(gap < 1e-5, world, "reduce is", gap, "off gather")
+    goes_back(rank, world)
     dist.destroy_process_group()
 
 
@@ -108,6 +144,27 @@ class Hook(unittest.TestCase):
     def run_world(self, world):
         with tempfile.TemporaryDirectory() as folder:
             mp.spawn(work, args=(world, os.path.join(folder, "meeting")), nprocs=world)
+
+    def test_what_a_state_refuses(self):
+        import atomo.torch
+        from atomo.torch import State
+
+        state = State("ef+topk:ratio=0.05")
+        for copies in (copy.copy, copy.deepcopy, pickle.dumps):
+            with self.assertRaisesRegex(TypeError, "state_dict"):
+                copies(state)
+        for wrong in ({}, {"model": 1}, None, []):
+            with self.assertRaisesRegex(ValueError, "want spec, step"):
+                state.load_state_dict(wrong)
+        with self.assertRaisesRegex(ValueError, "qsgd:bits=2 do not merge"):
+            State("qsgd:bits=2", exchange="reduce")
+        with self.assertRaisesRegex(ValueError, "seed=-1"):
+            State("qsgd", seed=-1)
+        reducing = State("randk:ratio=0.2", exchange="reduce")
+        with unittest.mock.patch("torch.distributed.get_world_size", return_value=3):
+            with self.assertRaisesRegex(ValueError, "3 ranks: want a power of two"):
+                atomo.torch._reduces(reducing, reducing.codec.tensor((3,)))
+        self.assertIn("step=0", repr(state))
 
     def test_two_ranks(self):
         self.run_world(2)

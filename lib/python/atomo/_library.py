@@ -1,6 +1,7 @@
 """Finds libatomo and declares the functions of atomo.h to ctypes."""
 
 import ctypes
+import operator
 import os
 from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_float, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
 
@@ -9,7 +10,7 @@ NAME = "libatomo.so.%d" % INTERFACE
 
 
 class AtomoError(Exception):
-    """A call that failed; `hint` says what helps and may be empty."""
+    """A call that failed; `hint` says what helps, may be empty, and ends the text in brackets."""
 
     hint = ""
 
@@ -150,8 +151,30 @@ def call(function, *arguments):
     status = function(*arguments, byref(error))
     if status:
         text = error.text.decode("utf-8", "replace")
-        raised = _ERRORS.get(status, AtomoError)(text)
-        raised.hint = error.hint.decode("utf-8", "replace")
-        if raised.hint and hasattr(raised, "add_note"):
-            raised.add_note(raised.hint)
+        hint = error.hint.decode("utf-8", "replace")
+        raised = _ERRORS.get(status, AtomoError)("%s (%s)" % (text, hint) if hint else text)
+        raised.hint = hint
         raise raised
+
+
+def integer(name, value, low, high):
+    """The value as an int; ctypes would cut off the bits that do not fit."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError("%s=%r: want an integer" % (name, value)) from None
+    if not low <= number <= high:
+        raise ValueError("%s=%d: want %d to %d" % (name, number, low, high))
+    return number
+
+
+def step_of(value):
+    return integer("step", value, -(2**63), 2**63 - 1)
+
+
+def seed_of(value):
+    return integer("seed", value, 0, 2**64 - 1)
+
+
+def int_of(name, value):
+    return integer(name, value, -(2**31), 2**31 - 1)

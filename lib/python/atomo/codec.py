@@ -6,7 +6,7 @@ from ctypes import byref, c_int, c_size_t, c_void_p
 
 import numpy as np
 
-from ._library import Layout, call, lib
+from ._library import Layout, call, int_of, integer, lib, seed_of, step_of
 
 _TRAITS = {
     "unbiased": 1,
@@ -93,15 +93,21 @@ class Codec:
         if found is None:
             if len(cache) >= 256:
                 cache.clear()
-            found = cache[key] = Tensor(self, shape, tensor, seed, worker, worker + 1, 0)
+            found = cache[key] = Tensor(self, shape, tensor, seed, worker, int_of("worker", worker) + 1, 0)
         return found
 
-    def encode(self, array, step=0, worker=0, tensor="", seed=1, state=None):
+    def encode(self, array, step=0, worker=None, tensor=None, seed=None, state=None):
         """The payload of `array`, as bytes. With `state`, a Tensor of this codec, the codec goes on from its state and the state
-        moves on; else it begins with an empty one."""
+        moves on; worker, tensor and seed are then the state's. Else it begins with an empty one; worker 0, tensor "", seed 1."""
         if state is None:
             values = as_floats(array)
+            worker, tensor, seed = (d if v is None else v for v, d in ((worker, 0), (tensor, ""), (seed, 1)))
             return self._stateless(values.shape, tensor, seed, worker).encode(values, step)
+        if state.codec.spec != self.spec:
+            raise ValueError("the state is of %s, this codec is %s" % (state.codec.spec, self.spec))
+        for name, given, own in (("worker", worker, state.worker), ("tensor", tensor, state.name), ("seed", seed, state.seed)):
+            if given is not None and given != own:
+                raise ValueError("%s=%r: the state's is %r" % (name, given, own))
         data = state.encode(array, step)
         state.advance(array, data, step)
         return data
@@ -120,12 +126,13 @@ class Tensor:
 
     def __init__(self, codec, shape, tensor="", seed=1, worker=0, workers=1, threads=0, check=True):
         self.codec = codec
-        self.shape = tuple(int(d) for d in shape)
+        self.shape = tuple(integer("dimension", d, 0, 2**64 - 1) for d in shape)
         self.name = tensor
-        self.worker, self.workers = worker, workers
+        self.worker, self.workers = int_of("worker", worker), int_of("workers", workers)
+        self.seed = seed_of(seed)
         self._handle = c_void_p()
         dims = (c_size_t * max(1, len(self.shape)))(*self.shape)
-        layout = Layout(str(tensor).encode(), len(self.shape), dims, seed, worker, workers, threads, not check)
+        layout = Layout(str(tensor).encode(), len(self.shape), dims, self.seed, self.worker, self.workers, threads, not check)
         call(lib.atomo_tensor_open, byref(self._handle), codec._handle, byref(layout))
         self._size = c_size_t()
         self._out = None
@@ -134,6 +141,16 @@ class Tensor:
     def __del__(self, close=lib.atomo_tensor_close):
         if getattr(self, "_handle", None):
             close(self._handle)
+
+    def __repr__(self):
+        return "Tensor(%r, %r, tensor=%r, seed=%d, worker=%d, workers=%d)" % (
+            self.codec,
+            self.shape,
+            self.name,
+            self.seed,
+            self.worker,
+            self.workers,
+        )
 
     def _values(self, array):
         values = as_floats(array)
@@ -156,20 +173,20 @@ class Tensor:
             room = self._out
         elif out.dtype != np.uint8 or out.ndim != 1 or not out.flags.c_contiguous or out.size < self.bound:
             raise ValueError("out: want a contiguous array of at least %d bytes (uint8)" % self.bound)
-        call(lib.atomo_encode, self._handle, step, _address(values), _address(room), byref(self._size))
+        call(lib.atomo_encode, self._handle, step_of(step), _address(values), _address(room), byref(self._size))
         return room[: self._size.value] if out is not None else room[: self._size.value].tobytes()
 
     def decode(self, data, step=0, worker=None):
         """The estimate of a payload that `worker` (default: this one) has encoded."""
         data, out = _view(data), np.empty(self.shape, np.float32)
-        worker = self.worker if worker is None else worker
-        call(lib.atomo_decode, self._handle, step, worker, _address(data), data.size, _address(out))
+        worker = self.worker if worker is None else int_of("worker", worker)
+        call(lib.atomo_decode, self._handle, step_of(step), worker, _address(data), data.size, _address(out))
         return out
 
     def advance(self, array, data, step=0):
         """Moves the state on: this worker alone has sent `data`, the payload of `array`."""
         values, data = self._values(array), _view(data)
-        call(lib.atomo_advance, self._handle, step, _address(values), _address(data), data.size)
+        call(lib.atomo_advance, self._handle, step_of(step), _address(values), _address(data), data.size)
 
     def _merged(self, function, payloads, *first):
         views = [_view(p) for p in payloads]
@@ -182,14 +199,14 @@ class Tensor:
 
     def merge(self, payloads, step=0):
         """One payload of the sum."""
-        return self._merged(lib.atomo_merge, payloads, step).tobytes()
+        return self._merged(lib.atomo_merge, payloads, step_of(step)).tobytes()
 
     # ---- one step of several workers: begin; each round send, take from every worker, end_round; finish ----
 
     def train(self, array, step=0):
         """For codecs that train, on one worker: what all others `learn` before the step."""
         values = self._values(array)
-        call(lib.atomo_train, self._handle, step, _address(values))
+        call(lib.atomo_train, self._handle, step_of(step), _address(values))
         data = lib.atomo_learned(self._handle, byref(self._size))
         return ctypes.string_at(data, self._size.value) if data else b""
 
@@ -204,8 +221,8 @@ class Tensor:
         elif mean.dtype != np.float32 or mean.shape != self.shape or not mean.flags.c_contiguous:
             raise ValueError("mean: want a contiguous array of float32 of shape %s" % (self.shape,))
         self._mean = mean
-        senders = self.workers if senders is None else senders
-        call(lib.atomo_step_begin, self._handle, step, senders, _address(self._mean))
+        senders = self.workers if senders is None else int_of("senders", senders)
+        call(lib.atomo_step_begin, self._handle, step_of(step), senders, _address(self._mean))
 
     def send(self, array):
         """This worker's payload of the round: an array of bytes that is good until finish."""
@@ -217,7 +234,7 @@ class Tensor:
     def take(self, worker, data):
         """Takes a worker's payload, which the caller keeps until finish. All workers take all payloads in the same order."""
         data = _view(data)
-        call(lib.atomo_step_take, self._handle, worker, _address(data), data.size)
+        call(lib.atomo_step_take, self._handle, int_of("worker", worker), _address(data), data.size)
 
     def merge_round(self, payloads):
         """One payload of the sum of this round's payloads, merged ones among them."""

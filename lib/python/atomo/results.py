@@ -6,7 +6,7 @@ import json
 import os
 from ctypes import byref, c_char_p, c_double, c_size_t, c_void_p
 
-from ._library import STOPPED, Comparison, Gradient, call, lib
+from ._library import STOPPED, Comparison, Gradient, call, integer, lib, seed_of, step_of
 from .codec import _address, as_floats
 
 
@@ -56,7 +56,7 @@ def compare(source, specs, repeats=10, seed=1, threads=0, timed=True):
     """
     specs = [specs] if isinstance(specs, str) else list(specs)
     encoded = (c_char_p * max(1, len(specs)))(*[str(s).encode() for s in specs])
-    want = Comparison(encoded, len(specs), repeats, seed, threads, int(bool(timed)), STOPPED(), None)
+    want = Comparison(encoded, len(specs), integer("repeats", repeats, 1, 2**63 - 1), seed_of(seed), threads, int(bool(timed)), STOPPED(), None)
     out = c_void_p()
     if isinstance(source, (str, os.PathLike)):
         call(lib.atomo_compare_file, byref(want), os.fsencode(source), byref(out))
@@ -65,7 +65,7 @@ def compare(source, specs, repeats=10, seed=1, threads=0, timed=True):
         for name, array, step, worker in _gradients(source):
             values = as_floats(array)
             dims = (c_size_t * max(1, values.ndim))(*values.shape)
-            held.append((Gradient(name.encode(), values.ndim, dims, values.ctypes.data, step, worker), values, dims))
+            held.append((Gradient(name.encode(), values.ndim, dims, values.ctypes.data, step_of(step), worker), values, dims))
         gradients = (Gradient * max(1, len(held)))(*[h[0] for h in held])
         call(lib.atomo_compare, byref(want), gradients, len(held), byref(out))
     try:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
+from ._library import seed_of
 from .codec import Codec
 
 _HEAD = struct.Struct("<q")
@@ -29,19 +30,25 @@ class State:
     min_elements  smaller parameters travel as floats
     exchange      "gather": all ranks get all payloads; "reduce": payloads are merged on the way, which codecs whose payloads
                   add allow, and a power of two of ranks; "auto": reduce where it sends fewer bytes
-    bytes_sent    bytes that this rank has handed to the network so far
+    bytes_sent    bytes of the payloads that this rank has sent so far, each with its size (8 bytes); padding to one length and
+                  that length, which go through gloo too, are left out
+
+    A State cannot be copied or pickled; state_dict and load_state_dict carry it through a checkpoint.
     """
 
     def __init__(self, spec, model=None, seed=1, min_elements=1000, process_group=None, exchange="auto", threads=0):
         if exchange not in ("auto", "gather", "reduce"):
             raise ValueError("exchange=%r: want auto, gather or reduce" % (exchange,))
         self.codec = Codec(spec)
+        if exchange == "reduce" and not _adds(self.codec):
+            raise ValueError("exchange='reduce': payloads of %s do not merge" % self.spec)
         self.none = Codec("none")
-        self.seed, self.min_elements, self.threads = seed, min_elements, threads
+        self.seed, self.min_elements, self.threads = seed_of(seed), min_elements, threads
         self.group = process_group
         self.step = 0
         self.bytes_sent = 0
         self._names = {}
+        self._numbered = model is None
         if model is not None:
             for name, parameter in model.named_parameters():
                 self._names[id(parameter)] = name[7:] if name.startswith("module.") else name
@@ -54,14 +61,20 @@ class State:
     def spec(self):
         return self.codec.spec
 
-    def __getstate__(self):
-        """DDP may copy the model; a copy begins like a state that was saved and loaded."""
-        return {"spec": self.spec, "saved": self.state_dict(), "arguments": (self.seed, self.min_elements, self.threads, self.exchange)}
+    def __repr__(self):
+        return "State(%r, seed=%d, min_elements=%d, exchange=%r, step=%d, bytes_sent=%d)" % (
+            self.spec,
+            self.seed,
+            self.min_elements,
+            self.exchange,
+            self.step,
+            self.bytes_sent,
+        )
 
-    def __setstate__(self, saved):
-        seed, min_elements, threads, exchange = saved["arguments"]
-        self.__init__(saved["spec"], seed=seed, min_elements=min_elements, threads=threads, exchange=exchange)
-        self.load_state_dict(saved["saved"])
+    def __reduce_ex__(self, protocol):
+        """A copy would know neither the model's parameters nor the process group. DDP copies none: it keeps the object that
+        register_comm_hook was given."""
+        raise TypeError("a State cannot be copied or pickled: save its state_dict(), and load it into a new State")
 
     def state_dict(self):
         """This rank's states, for a checkpoint: every rank saves its own."""
@@ -69,13 +82,27 @@ class State:
         return {"spec": self.spec, "step": self.step, "bytes_sent": self.bytes_sent, "states": {**self._loaded, **states}}
 
     def load_state_dict(self, saved):
-        if saved["spec"] != self.spec:
-            raise ValueError("the checkpoint is of %s, this state of %s" % (saved["spec"], self.spec))
-        self.step, self.bytes_sent = saved["step"], saved["bytes_sent"]
-        self._loaded = dict(saved["states"])
-        for name, tensor in self._tensors.items():
-            if name in self._loaded:
-                tensor.load_state(self._loaded.pop(name))
+        """Goes back, or on, to the checkpoint; states that it does not have become empty."""
+        try:
+            spec, step, sent, states = (saved[key] for key in ("spec", "step", "bytes_sent", "states"))
+            states = dict(states)
+        except (KeyError, TypeError, ValueError):
+            raise ValueError("not a dictionary of State.state_dict: want spec, step, bytes_sent and states") from None
+        if spec != self.spec:
+            raise ValueError("the checkpoint is of %s, this state of %s" % (spec, self.spec))
+        if not self._numbered:
+            self._refuse(set(states) - set(self._names.values()))
+        self.step, self.bytes_sent = step, sent
+        self._loaded, self._tensors, self._means = states, {}, {}
+
+    def _refuse(self, names):
+        if names:
+            raise ValueError("the checkpoint has states of %s, which the model does not have" % ", ".join(sorted(names)))
+
+    def _end_step(self):
+        self.step += 1
+        if self._numbered:  # load_state_dict knew no names
+            self._refuse(set(self._loaded))
 
     def _tensor(self, parameter, shape):
         name = self._names.setdefault(id(parameter), "parameter%d" % len(self._names))
@@ -140,13 +167,19 @@ def _train(state, tensors, values):
         tensors[i].learn(data.tobytes())
 
 
+def _adds(codec):
+    """Whether payloads merge without being decoded."""
+    return bool(codec.traits & {"linear", "mergeable"})
+
+
 def _reduces(state, tensor):
     """Whether this tensor's payloads are merged on their way."""
     world = dist.get_world_size(state.group)
-    adds = tensor.codec.traits & {"linear", "mergeable"} and not world & (world - 1) and world > 1
-    if state.exchange == "reduce" and not adds:
-        raise ValueError("exchange='reduce': payloads of %s on %d ranks do not merge on their way" % (tensor.codec.spec, world))
-    return bool(adds) and (state.exchange == "reduce" or state.exchange == "auto" and world >= 4)
+    paired = not world & (world - 1)
+    if state.exchange == "reduce" and not paired:
+        raise ValueError("exchange='reduce' on %d ranks: want a power of two" % world)
+    least = {"gather": world + 1, "reduce": 2, "auto": 4}[state.exchange]
+    return paired and world >= least and _adds(tensor.codec)
 
 
 def _swap(state, data, partner):
@@ -217,7 +250,7 @@ def hook(state, bucket):
         for gradient, mean in zip(gradients, means):
             gradient.copy_(torch.from_numpy(mean).view_as(gradient))
     if bucket.is_last():
-        state.step += 1
+        state._end_step()
     done = torch.futures.Future()
     done.set_result(bucket.buffer())
     return done
