@@ -44,14 +44,15 @@ static Status show(List *l, const Compressor *ops)
         return write_text(l, codec_doc_page(&doc, l->format, l->a));
     size_t count;
     const Value *rows = codec_doc_keys(ops, &count, l->a);
-    const double v1 = codec_doc_gain_variance(&doc, l->a);
+    const CodecSight sight = codec_doc_sight(&doc, 64);
     const Fact facts[] = {
         {"codec", value_text(ops->name)},
         {"brief", value_text(ops->brief)},
         {"formula", value_text(ops->formula)},
         {"flags", value_text(codec_doc_flags(&doc, l->a))},
         {"choices", value_text(codec_doc_choices(&doc, l->a))},
-        {"gain_variance", value_real(v1)},
+        {"gain_variance", value_real(sight.gain)},
+        {"gain_l1_variance", value_real(sight.gain_l1)},
         {"reference", value_text(ops->paper)},
     };
     const ReportSpec spec = {.schema = "atomo-list/1",

@@ -113,14 +113,16 @@ static Status check_options(const ReportOptions *o)
                : OK;
 }
 
-static Status choose(const ReportOptions *o, const Stored *from, const ResultKind *kind, Csv *shown)
+static Status choose(const ReportOptions *o, const Stored *from, const ResultKind *kind, Csv *chosen,
+                     size_t *shown)
 {
     Query query = o->query;
+    query.people = o->common.format != FORMAT_CSV && o->common.format != FORMAT_JSON;
     Csv rows = from->table;
     TRY(check_options(o));
     if (o->speedup)
         TRY(put_speedups(o, &query, &rows));
-    return query_run(shown, &query, &rows, o->speedup ? NULL : kind, o->a, o->err);
+    return query_run(chosen, shown, &query, &rows, o->speedup ? NULL : kind, o->a, o->err);
 }
 
 static Status write_table(const ReportOptions *o, const char *path)
@@ -128,9 +130,10 @@ static Status write_table(const ReportOptions *o, const char *path)
     const Common *c = &o->common;
     const ResultKind *kind;
     Stored from;
-    Csv shown;
+    Csv chosen;
+    size_t shown;
     TRY(load(o, path, &from, &kind));
-    if (choose(o, &from, kind, &shown) != OK)
+    if (choose(o, &from, kind, &chosen, &shown) != OK)
         return error_at(o->err, "%s", path);
     ReportSpec spec = {.schema = kind ? kind->schema : "atomo-table/1",
                        .format = (Format)c->format,
@@ -138,7 +141,7 @@ static Status write_table(const ReportOptions *o, const char *path)
                        .absent = o->speedup ? "N/A" : NULL,
                        .color = !c->output && cli_color(c)};
     TRY(sheet_facts(&spec, from.meta, o->a, o->err));
-    return sheet_write(&shown, spec, o->a, o->err);
+    return sheet_write(&chosen, shown, spec, o->a, o->err);
 }
 
 static Status run(void *options, const TextList *arguments)

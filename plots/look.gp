@@ -24,6 +24,10 @@ set datafile separator "\001"
 head = ''
 stats data every ::0::0 using (head = strcol(1), 1) nooutput
 set datafile separator comma
+if (strlen(head) > 1000) { # cut by gnuplot: column by column. One that is not there is its number, with a warning
+    head = ''
+    stats data every ::0::0 using (sum [i = 1:160] (head = head.strcol(i).',', 0), 1) nooutput
+}
 set datafile missing ''
 before(s) = strstrt(s, ',') ? s[1 : strstrt(s, ',') - 1] : s
 behind(s) = strstrt(s, ',') ? s[strstrt(s, ',') + 1 : *] : ''

@@ -31,10 +31,15 @@ else
 fi
 paper_codecs='-c none -c svd:rank=1/2/3/4 -c qsgd:bits=1/2/4/8 -c terngrad'
 sketches='-c cas -c qsgd:code=rans -c qsgd:code=rans,norm=linf -c terngrad -c countsketch -c countmin'
+compared=bits_per_element,bits_per_element_se,relative_error,relative_error_se,relative_error_expected,wasserstein_mean,wasserstein_mean_se
+with_errors=bytes,bytes_se,bytes_expected,bytes_expected_se,relative_error,relative_error_se,relative_error_expected
+for one in elem_error elem_error_big elem_error_small elem_error_pos elem_error_neg; do
+    with_errors=$with_errors,$one,${one}_se
+done
 elements='-c svd:rank=1/2 -c qsgd:bits=2,code=fixed -c cas:clusters=5'
-elements="$elements --metrics bytes,relative_error,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg"
+elements="$elements --metrics $with_errors"
 beside_error='compressor,setting,relative_error,published relative_error,corrected relative_error,cause'
-beside_error="$beside_error,wasserstein,published wasserstein,bits_per_element,reached,method,how,place"
+beside_error="$beside_error,wasserstein_mean,published wasserstein,bits_per_element,reached,method,how,place"
 beside_elements='compressor,elem_error_big,published elem_error_big,elem_error_small,published elem_error_small'
 beside_elements="$beside_elements,bytes,published bytes,cause,relative_error,elem_error_pos,elem_error_neg,setting,how,place"
 
@@ -143,7 +148,9 @@ line_beside() { # FILE ON COLUMNS [OPTION]
     case $rest in *"' "*) more_options=${rest#*"' "} ;; esac
     each "${name%-published}-published.json" \
         "sh $plots/tables.sh beside $bench $data/$source.json $published/${1%% *} $on '$columns' $joined $more_options"
-    tables "$joined" "--columns '$columns'"
+    files="$files $name.csv $name.tex"
+    each "$name.csv" "$bench report $joined --all -o $out/$name.csv"
+    each "$name.tex" "$bench report $joined --columns '$columns' -o $out/$name.tex"
 }
 
 line_published() {

@@ -23,6 +23,12 @@ else
     shift 4
     # The fields of RESULT among COLUMNS: those of PUBLISHED are two words, or one of three.
     own=$(printf '%s\n' "$on,$columns" | tr , '\n' | grep -v -e ' ' -e '^setting$' -e '^method$' -e '^how$' -e '^place$' -e '^cause$' | awk '!seen[$0]++' | paste -sd, -)
+    # Standard errors and expected values of these, which tables print beside them.
+    more=$("$bench" report "$result" --all -f csv | head -n 1 | tr , '\n' | awk -v own="$own" '
+        BEGIN { for (n = split(own, name, ","); n; n--) asked[name[n]] = 1 }
+        { field = $0; sub(/_se$/, "", field); sub(/_expected$/, "", field) }
+        !($0 in asked) && field != $0 && field in asked' | paste -sd, -)
+    own=$own${more:+,$more} columns=$columns${more:+,$more}
     "$bench" report "$result" --columns "$own" "$@" -f csv >"$tmp/own"
     "$bench" report "$published" --all -f csv >"$tmp/other"
     awk -v job=beside -v on="$on" -v columns="$columns" -v meta="$(sed -n '/^"meta"/p' "$published" | sed 's/\\/\\\\/g')" \

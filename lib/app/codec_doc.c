@@ -2,6 +2,7 @@
 #include "app/codec_doc.h"
 #include "compress/spec.h"
 
+#include "measure/metrics_errors.h"
 #include "num/stats.h"
 
 #include <math.h>
@@ -81,53 +82,81 @@ char *codec_doc_choices(const CodecDoc *doc, Arena *a)
 
 /* ---- the bias that repeats can detect ---- */
 
-/* Sends and receives x once; *gain becomes <decoded, x> / |x|^2. */
-static Status draw_gain(Call *c, uint64_t repeat, const float *x, Buf *payload, float *decoded, double *gain)
+/* Draws of a codec on a square matrix of normal numbers. */
+typedef struct {
+    Call call;
+    Shape shape;
+    float *x, *decoded;
+    Buf payload;
+    Error err;
+} Draws;
+
+static Status draws_open(Draws *d, const Codec *codec, size_t side, Arena *a)
 {
-    Message message;
-    double dot = 0, norm = 0;
-    c->rng = rng_open(1, repeat, 0, 0, rng_hash("list"));
-    c->rng_shared = rng_open(1, repeat, RNG_EVERYONE, 0, rng_hash("list"));
-    payload->size = 0;
-    TRY(codec_send(c, x, payload, &message));
-    TRY(codec_receive(c, &message, decoded));
-    for (size_t i = 0; i < c->shape->n; i++) {
-        dot += (double)decoded[i] * (double)x[i];
-        norm += (double)x[i] * (double)x[i];
-    }
-    *gain = dot / norm;
+    const Rng data = rng_open(1, 0, 0, 0, rng_hash("list data"));
+    *d = (Draws){.call = {.self = codec, .workers = 1, .threads = 1}};
+    if (!shape_make(&d->shape, 2, (const size_t[]){side, side}))
+        return ERR_USAGE;
+    d->call.shape = &d->shape;
+    d->call.scratch = a;
+    d->call.err = &d->err;
+    d->x = NEW(a, float, d->shape.n);
+    d->decoded = NEW(a, float, d->shape.n);
+    d->payload.cap = codec_message_bound(&d->call);
+    d->payload.data = NEW(a, uint8_t, d->payload.cap);
+    if (!d->x || !d->decoded || !d->payload.data)
+        return arena_fail(a, &d->err);
+    for (size_t i = 0; i < d->shape.n; i++)
+        d->x[i] = (float)rng_normal(&data, USE_DATA, i);
     return OK;
 }
 
-double codec_doc_gain_variance(const CodecDoc *doc, Arena *a)
+/* Encodes and decodes x once: <decoded, x> / |x|^2, and <decoded, sign x> / |x|_1. */
+static Status draw(Draws *d, uint64_t repeat, double *gain, double *gain_l1)
 {
-    if (doc->stateful || !(doc->promises & UNBIASED) || !(doc->promises & RANDOM))
-        return NAN;
-    Error err;
-    Shape shape;
-    if (!shape_make(&shape, 2, (const size_t[]){DOC_SIDE, DOC_SIDE}))
-        return NAN;
-    Call c = {.self = doc->codec,
-              .shape = &shape,
-              .workers = 1,
-              .threads = 1,
-              .scratch = arena_open(0),
-              .err = &err};
-    const Rng data = rng_open(1, 0, 0, 0, rng_hash("list data"));
-    float *x = NEW(a, float, shape.n), *decoded = NEW(a, float, shape.n);
-    Buf payload = {.cap = codec_message_bound(&c)};
-    payload.data = NEW(a, uint8_t, payload.cap);
-    Status status = x && decoded && payload.data ? OK : ERR_MEMORY;
-    for (size_t i = 0; status == OK && i < shape.n; i++)
-        x[i] = (float)rng_normal(&data, USE_DATA, i);
-    Moments gains = {0};
-    for (uint64_t r = 0; status == OK && r < DOC_DRAWS; r++) {
-        double gain = 0;
-        status = draw_gain(&c, r, x, &payload, decoded, &gain);
-        moments_add(&gains, gain);
+    Message message;
+    double dot = 0, norm = 0, along = 0, magnitude = 0;
+    d->call.rng = rng_open(1, repeat, 0, 0, rng_hash("list"));
+    d->call.rng_shared = rng_open(1, repeat, RNG_EVERYONE, 0, rng_hash("list"));
+    d->payload.size = 0;
+    TRY(codec_send(&d->call, d->x, &d->payload, &message));
+    TRY(codec_receive(&d->call, &message, d->decoded));
+    for (size_t i = 0; i < d->shape.n; i++) {
+        const double x = (double)d->x[i], y = (double)d->decoded[i];
+        dot += y * x;
+        norm += x * x;
+        along += x < 0 ? -y : y;
+        magnitude += fabs(x);
     }
-    arena_close(c.scratch);
-    return status == OK ? moments_variance(&gains) : NAN;
+    *gain = dot / norm;
+    *gain_l1 = along / magnitude;
+    return OK;
+}
+
+CodecSight codec_doc_sight(const CodecDoc *doc, size_t side)
+{
+    Moments gains = {0}, along = {0};
+    double gain = 0, gain_l1 = 0;
+    Draws d;
+    if (doc->stateful || !(doc->promises & UNBIASED) || !(doc->promises & RANDOM))
+        return (CodecSight){NAN, NAN};
+    Arena *a = arena_open(0);
+    Status status = draws_open(&d, doc->codec, side, a);
+    for (uint64_t r = 0; status == OK && r < DOC_DRAWS; r++) {
+        status = draw(&d, r, &gain, &gain_l1);
+        moments_add(&gains, gain);
+        moments_add(&along, gain_l1);
+    }
+    arena_close(a);
+    return status == OK ? (CodecSight){moments_variance(&gains), moments_variance(&along)}
+                        : (CodecSight){NAN, NAN};
+}
+
+/* The least b, E h = (1 + b) g, that so many repeats find with probability 0.9 at the level DOC_LEVEL. */
+static double least_bias(CodecSight s, size_t repeats)
+{
+    const double r = (double)repeats;
+    return bias_least(sqrt(s.gain / r), sqrt(s.gain_l1 / r), repeats, DOC_LEVEL);
 }
 
 /* ---- table of a codec's keys ---- */
@@ -197,17 +226,21 @@ static void put_keys(TextBuf *out, const Compressor *ops, Format format, Arena *
     out->failed |= !table || !rows;
 }
 
-static void put_sight(TextBuf *out, const CodecDoc *doc, Arena *a)
+static void put_sight(TextBuf *out, const CodecDoc *doc)
 {
-    const double v1 = codec_doc_gain_variance(doc, a);
-    if (v1 > 0)
-        text_addf(out,
-                  "\nWhat repeats can see: on a %d x %d normal matrix one draw's gain has variance V1 = "
-                  "%.2g, so with R\n"
-                  "repeats a gain_z beyond 5 shows a bias of 5 sqrt(V1/R): %.2g at R = 10, %.2g at R = 1000. "
-                  "V1 falls\n"
-                  "as 1/n.\n",
-                  DOC_SIDE, DOC_SIDE, v1, 5 * sqrt(v1 / 10), 5 * sqrt(v1 / 1000));
+    static const size_t sides[] = {64, 128};
+    for (size_t i = 0; i < countof(sides); i++) {
+        const CodecSight s = codec_doc_sight(doc, sides[i]);
+        if (isnan(s.gain))
+            return;
+        text_addf(
+            out,
+            i ? "; of %zu x %zu: %.2g and %.2g"
+              : "\nLeast bias that shows: E h = (1 + b) g is found with probability 0.9, by a test at p = 0.01, from this b on:\n"
+                "on a normal matrix of %zu x %zu: %.2g with 10 repeats, %.2g with 1000",
+            sides[i], sides[i], least_bias(s, 10), least_bias(s, 1000));
+    }
+    text_add(out, "\n");
 }
 
 char *codec_doc_page(const CodecDoc *doc, Format format, Arena *a)
@@ -226,7 +259,7 @@ char *codec_doc_page(const CodecDoc *doc, Format format, Arena *a)
     }
     text_add(&out, "\n");
     put_keys(&out, ops, format, a);
-    put_sight(&out, doc, a);
+    put_sight(&out, doc);
     if (doc->codec && codec_caution(doc->codec))
         text_addf(&out, "\nCaution: %s\n", codec_caution(doc->codec));
     if (ops->paper)

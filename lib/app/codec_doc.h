@@ -8,9 +8,8 @@
 typedef struct {
     const Compressor *ops;
     /* codec with default parameters; a wrapper that needs an inner codec wraps `none`; NULL: cannot be opened */
-    const Codec
-        *codec;
-    bool alone; /* true: needs no inner codec, so its promises depend on no other codec */
+    const Codec *codec;
+    bool alone;        /* true: needs no inner codec, so its promises depend on no other codec */
     unsigned promises; /* the codec's promises, a set of traits; 0 unless `alone` */
     bool stateful;
 } CodecDoc;
@@ -24,11 +23,13 @@ char *codec_doc_flags(const CodecDoc *doc, Arena *a);
  * unbiased"; "" if there are none. */
 char *codec_doc_choices(const CodecDoc *doc, Arena *a);
 
-/* Returns the variance V1 of a draw's gain = <decoded, g>/|g|^2 over DOC_DRAWS draws, where g is a DOC_SIDE x
- * DOC_SIDE matrix of normal numbers. NaN if the codec is stateful, not random, or not unbiased. With R repeats, a
- * relative bias above 5 sqrt(V1/R) raises the metric gain_z above 5. */
-enum { DOC_SIDE = 64, DOC_DRAWS = 400 };
-double codec_doc_gain_variance(const CodecDoc *doc, Arena *a);
+/* Variances, over DOC_DRAWS draws, of a draw's gain <h, g> / |g|^2 and gain along signs <h, sign g> / |g|_1, where g is a
+ * side x side matrix of normal numbers. NaN if the codec is stateful, not random, or not unbiased. */
+enum { DOC_DRAWS = 200 };
+typedef struct {
+    double gain, gain_l1;
+} CodecSight;
+CodecSight codec_doc_sight(const CodecDoc *doc, size_t side);
 
 /* The table of a codec's keys: one row per key. */
 enum { KEY_COLUMNS = 7 };

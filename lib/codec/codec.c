@@ -102,8 +102,11 @@ static Status send_drawn(const Call *c, Buf *out, size_t start, const Streams *b
     TRY(arena_check(drawn, c->scratch, c->err));
     TRY(c->self->ops->decode(c, (Bytes){out->data + start, out->size - start}, drawn));
     out->size = start;
-    if (c->streams)
-        *c->streams = *before; /* the replaced payload's streams are not sent */
+    if (c->streams) { /* the method's streams are not sent, but the excess has its mean of 0 with these draws too */
+        const double excess = c->streams->excess;
+        *c->streams = *before;
+        c->streams->excess = excess;
+    }
     return raw_put(c, drawn, out);
 }
 
@@ -165,6 +168,10 @@ Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 
 /* ---- expected error, plans, curves of bits and variance ---- */
 
+/* Per element, about 2^20 times the square of the smallest float: from here on the rounding of decoded values counts, which no
+ * closed form knows. */
+#define UNDERFLOW 0x1p-278
+
 double codec_variance(const Call *c, const float *x)
 {
     if (!c->self->ops->variance)
@@ -172,7 +179,7 @@ double codec_variance(const Call *c, const float *x)
     const ArenaMark mark = arena_mark(c->scratch);
     const double v = c->self->ops->variance(c, x);
     arena_rewind(c->scratch, mark);
-    return v;
+    return v > 0 && v < UNDERFLOW * (double)c->shape->n ? NAN : v;
 }
 
 ErrorLaw codec_moments(const Call *c, const float *x, AtomMoments *m)

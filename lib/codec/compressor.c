@@ -3,6 +3,7 @@
 #include "codec/compressor.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -54,6 +55,12 @@ void streams_bits(Streams *s, double bits)
     s->reported = true;
 }
 
+void streams_excess(Streams *s, double bits)
+{
+    if (s)
+        s->excess += bits;
+}
+
 void streams_symbols(Streams *s, const uint64_t *count, size_t symbols)
 {
     double total = 0, sum = 0; /* n H = n log2 n - sum of c log2 c, for counts c with sum n */
@@ -70,9 +77,69 @@ void streams_floats(Streams *s, size_t count)
     streams_bits(s, 32.0 * (double)count);
 }
 
-void streams_subset(Streams *s, uint64_t n, uint64_t k)
+static int by_size(const void *x, const void *y)
 {
-    const double dn = (double)n, dk = (double)k;
-    if (s)
-        streams_bits(s, (lgamma(dn + 1) - lgamma(dk + 1) - lgamma(dn - dk + 1)) * M_LOG2E);
+    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    return (a > b) - (a < b);
+}
+
+/* Gaps by their size: those under SHORT are counted in a table, the few others in a list. */
+enum { SHORT_GAPS = 4096 };
+typedef struct {
+    uint64_t count[SHORT_GAPS], *longer;
+    size_t more;
+} GapCounts;
+
+static void count_gaps(GapCounts *g, const Indices *set)
+{
+    size_t next = 0;
+    for (size_t r = 0; r < set->runs; r++) {
+        size_t count;
+        const size_t *index = set->run(set, r, &count);
+        for (size_t i = 0; i < count; i++) {
+            const size_t gap = index[i] - next;
+            next = index[i] + 1;
+            if (gap < SHORT_GAPS)
+                g->count[gap]++;
+            else
+                g->longer[g->more++] = gap;
+        }
+    }
+}
+
+/* Replaces the sorted sizes of long gaps by how often each comes. */
+static void count_longer(GapCounts *g)
+{
+    size_t sizes = 0;
+    qsort(g->longer, g->more, sizeof *g->longer, by_size);
+    for (size_t i = 0, from = 0; i < g->more; i++)
+        if (i + 1 == g->more || g->longer[i + 1] != g->longer[i]) {
+            g->longer[sizes++] = i + 1 - from;
+            from = i + 1;
+        }
+    g->more = sizes;
+}
+
+void streams_gaps(const Call *c, const Indices *set)
+{
+    if (!c->streams)
+        return;
+    const ArenaMark mark = arena_mark(c->scratch);
+    GapCounts *g = NEW_ZERO(c->scratch, GapCounts, 1);
+    uint64_t *all = NULL;
+    if (g)
+        g->longer = NEW(c->scratch, uint64_t, c->shape->n / SHORT_GAPS + 1);
+    if (g && g->longer) {
+        count_gaps(g, set);
+        count_longer(g);
+        all = NEW(c->scratch, uint64_t, SHORT_GAPS + g->more);
+    }
+    if (all) {
+        memcpy(all, g->count, sizeof g->count);
+        memcpy(all + SHORT_GAPS, g->longer, g->more * sizeof *all);
+        streams_symbols(c->streams, all, SHORT_GAPS + g->more);
+    } else {
+        streams_bits(c->streams, NAN);
+    }
+    arena_rewind(c->scratch, mark);
 }

@@ -9,6 +9,7 @@
 
 #include "base/param.h"
 #include "codec/harness.h"
+#include "coder/golomb.h"
 #include "num/finite.h"
 
 enum { PART_SPEC = 64 }; /* bytes that a spec may take, its terminating 0 included */
@@ -93,9 +94,9 @@ static inline Status payload_last_round(const Call *c)
 /* Encoders report their streams with these functions. They do nothing if s is NULL. */
 /* adds the number of symbols times their order-0 entropy */
 void streams_symbols(Streams *s, const uint64_t *count, size_t symbols);
-void streams_floats(Streams *s, size_t count); /* adds 32 bits for each float */
-void streams_bits(Streams *s, double bits);    /* adds incompressible bits: signs, counts */
-/* adds log2 C(n, k), for a choice of k of n elements */
-void streams_subset(Streams *s, uint64_t n, uint64_t k);
+void streams_floats(Streams *s, size_t count);        /* adds 32 bits for each float */
+void streams_bits(Streams *s, double bits);           /* adds incompressible bits: signs, counts */
+void streams_excess(Streams *s, double bits);         /* adds bits above the mean of all draws */
+void streams_gaps(const Call *c, const Indices *set); /* adds the order-0 entropy of a set's gaps */
 
 #endif

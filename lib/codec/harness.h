@@ -9,6 +9,8 @@
  * them. */
 struct Streams {
     double entropy_bits; /* order-0 entropy of all symbols, in bits */
+    /* bits by which this draw costs more than a mean one, as far as encode knows; 0 in the mean */
+    double excess;
     bool reported;       /* true: encode reported at least one stream */
     bool raw;            /* true: the payload is raw floats */
 };
@@ -17,8 +19,9 @@ struct Streams {
 double codec_variance(const Call *c, const float *x);
 
 /* The parts of one draw's error that are independent of each other: elements, atoms that are not elements, or none
- * (one random offset decides all). The standard error of a comparison's bias z-score depends on it. */
-typedef enum { ELEMENTWISE, ATOMWISE, DEPENDENT } ErrorLaw;
+ * (one random offset decides all). ROTATED: elements nearly are, but their sum along g has another variance. The standard
+ * errors of a comparison's bias z and gain z depend on it. */
+typedef enum { ELEMENTWISE, ATOMWISE, ROTATED, DEPENDENT } ErrorLaw;
 
 /* Sums over atoms of variance v and magnitude lambda. From them follow the degrees of freedom of the error, (sum
  * v)^2 / sum v^2, and the variance of the gain <estimate, g> / |g|^2, sum v lambda^2 / |g|^4. */

@@ -162,20 +162,8 @@ static Status open_pool(Engine *e, Pool *p, RecordLevel level)
  * p->begin on. Sorts them there; a larger pool that contains these elements is sorted again. */
 static Status pool_wasserstein(Engine *e, Pool *p)
 {
-    Arena *a = e->b.scratch;
-    const ArenaMark mark = arena_mark(a);
-    const int threads = e->c->threads;
     const size_t n = e->pooled - p->begin;
-    if (!e->b.pool_x || n == 0)
-        return OK;
-    float *x = e->b.pool_x + p->begin, *y = e->b.pool_y + p->begin;
-    uint32_t *spare = NEW(a, uint32_t, n);
-    TRY(arena_check(spare, a, e->err));
-    TRY(radix_sort(x, n, x, spare, threads, a, e->err));
-    TRY(radix_sort(y, n, y, spare, threads, a, e->err));
-    TRY(radix_mean_gap(x, y, n, threads, &p->tally.wasserstein, a, e->err));
-    arena_rewind(a, mark);
-    return OK;
+    return e->b.pool_x && n ? distance_pooled(&e->b, p->begin, n, e->c->threads, &p->tally, e->err) : OK;
 }
 
 /* Writes the record of several vectors measured as one; the record's `error` says how many vectors were left out. */
@@ -255,6 +243,7 @@ static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *po
     tally_append(&pool->tally, tally);
     /* the Wasserstein distance is right if this vector is the only one of its step; else run_cell replaces it */
     pool->tally.wasserstein = tally->wasserstein;
+    pool->tally.distances = tally->distances;
     pool->vectors++;
     if (!e->b.pool_x)
         return;
@@ -275,7 +264,7 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
                .vector = v,
                .unread = &unread,
                .above = {e->layout.above[i], cell->above, e->layout.above_run},
-               .first = e->b.pool_x ? e->b.pool_y + e->pooled : NULL};
+               .pooled = e->b.pool_x ? e->b.pool_y + e->pooled : NULL};
     Record r = {.codec = e->codec, .place = place, .level = LEVEL_VECTOR, .vector = v, .vectors = 1};
     Error why;
     if (!c->workers)
@@ -322,6 +311,7 @@ static Status run_cell(Engine *e, size_t k)
         count_plan(e, &pool);
     if (pool.vectors > 1) {
         pool.tally.wasserstein = NAN;
+        pool.tally.distances = (Moments){0};
         TRY(pool_wasserstein(e, &pool));
     }
     TRY(put_pool(e, &pool, &e->c->vectors->item[cell->from], cell->to + k, cell->above));

@@ -10,7 +10,6 @@
 
 #include "exchange/mean.h"
 #include "measure/timing.h"
-#include "num/radix.h"
 #include "num/stats.h"
 
 #include <string.h>
@@ -175,7 +174,7 @@ static void note_sizes(Merger *m, Tally *tally)
         tally->bytes += s->bytes;
         tally->bytes_min = first ? s->bytes : fmin(tally->bytes_min, s->bytes);
         tally->bytes_max = fmax(tally->bytes_max, s->bytes);
-        tally->entropy += s->streams.reported ? s->streams.entropy_bits : NAN;
+        tally->entropy += streams_bound(&s->streams, s->bytes);
         tally->raw += s->streams.raw;
     }
     moments_add(&m->sizes, (tally->bytes - before) / (double)m->workers);
@@ -185,20 +184,21 @@ static void note_sizes(Merger *m, Tally *tally)
     }
 }
 
-/* Measures repeat 0. Sorting (for the Wasserstein distance) overwrites y, so the estimate is copied to g first. It
- * also overwrites `work`, which the repeats' deviations use only afterwards. */
-static Status measure_first(Merger *m, const MeasuredVector *s, Tally *tally)
+/* Measures the mean estimate, which is y. The sort overwrites it and `work`, which later holds the repeats' deviations, so
+ * where that comes first y is copied to g. */
+static Status measure_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
 {
     const Buffers *b = m->b;
-    const size_t size = m->n * sizeof *b->y;
-    TRY(tally_gradient(tally, s));
-    memcpy(b->g, b->y, size);
-    if (m->t->first)
-        memcpy(m->t->first, b->y, size);
-    if (m->n)
-        TRY(radix_wasserstein(s->x, b->y, s->n, b->work, s->threads, &tally->wasserstein, s->scratch,
-                              s->err));
-    return tally_repeat(tally, s, 0, b->g);
+    const bool copied = m->repeat == 0 && !b->sorted;
+    if (m->repeat == 0)
+        TRY(tally_gradient(tally, s));
+    distance_pool(m->t, b, tally, m->repeat, b->y);
+    if (copied) {
+        memcpy(b->g, b->y, m->n * sizeof *b->y);
+        TRY(distance_first(s, b, b->y, tally));
+    }
+    TRY(tally_repeat(tally, s, m->repeat, copied ? b->g : b->y));
+    return distance_repeat(s, b, m->repeat, b->y, tally);
 }
 
 static Status run_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
@@ -213,7 +213,7 @@ static Status run_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
     if (!m->measured)
         return OK;
     note_sizes(m, tally);
-    return m->repeat ? tally_repeat(tally, s, m->repeat, b->y) : measure_first(m, s, tally);
+    return measure_repeat(m, s, tally);
 }
 
 /* ---- measuring all repeats ---- */
@@ -226,6 +226,8 @@ static void conclude(Merger *m, Tally *tally)
     const ExchangeWorker first = worker_of(m, 0);
     tally->sizes = tally->decoded > 1 ? moments_variance(&m->sizes) : 0;
     tally->bytes /= payloads;
+    tally->size = tally->bytes;
+    tally->size_spread = tally->sizes;
     tally->entropy /= payloads;
     tally->raw /= payloads;
     tally->merged /= decoded;
@@ -240,6 +242,7 @@ static void conclude(Merger *m, Tally *tally)
         codec_traits(m->t->codec) & SHARED_DRAWS;
     if (shared)
         tally->expected = codec_variance(&call, b->x);
+    tally->unbiased = codec_traits(m->t->codec) & UNBIASED;
     trial_moments(&call, b->x, shared, tally);
 }
 

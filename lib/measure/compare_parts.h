@@ -34,8 +34,11 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
 typedef struct {
     float *x, *y;
     float *work; /* a little more than 2 n: buffer of the sort, then mean and deviation of each element */
-    /* values of several vectors, for order statistics; NULL: statistics of single vectors only */
-    float *pool_x, *pool_y;
+    /* Wasserstein distances (compare_distance.c) */
+    float *sorted; /* the vector, sorted; NULL: only repeat 0 has a distance */
+    float *pool_x; /* (held) NULL: statistics of single vectors only */
+    float *pool_y; /* (planes, held) the estimates of the first repeats */
+    size_t held, planes;
     double *encode, *decode; /* seconds of each repeat */
     const Codec *none;
     float *g;             /* for merges: a worker's gradient */
@@ -54,6 +57,12 @@ static inline size_t lendable(size_t n)
     return (n * sizeof(float) + 63) & ~(size_t)63;
 }
 
+/* The order-0 entropy of a payload's streams, or its own bits where their order let them be fewer; NaN: not reported. */
+static inline double streams_bound(const Streams *s, double bytes)
+{
+    return !s->reported || isnan(s->entropy_bits) ? NAN : fmin(s->entropy_bits, 8 * bytes);
+}
+
 typedef struct {
     const Comparison *c;
     const Codec *codec;
@@ -62,8 +71,8 @@ typedef struct {
     void *state; /* the codec's state; NULL: the codec keeps none */
     /* for each worker: plan records of this vector; NULL: the codec plans nothing */
     const void *const *plan;
-    bool *unread; /* set if a gradient cannot be loaded, which is not the codec's failure */
-    float *first; /* buffer for repeat 0's estimate; NULL: not wanted */
+    bool *unread;  /* set if a gradient cannot be loaded, which is not the codec's failure */
+    float *pooled; /* where the vector's estimates go in the first plane of pool_y; NULL: nothing is pooled */
 } Trial;
 
 /* Returns the Call of a codec on a vector, for repeat 0. */
@@ -85,6 +94,23 @@ void trial_times(Tally *tally, const Buffers *b, bool encoded, bool decoded);
  * closed forms for the estimate of x are `known`, by these forms (S_M2 is R - 1 times the variance, for R
  * repeats); else by NaN. */
 void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
+
+/* ---- Wasserstein distances (compare_distance.c) ---- */
+
+/* Takes the buffers, for as many repeats as `memory` allows: those of one vector, and of `held` pooled elements. */
+Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Error *err);
+
+/* Adds the distance of repeat r's estimate y, which is sorted in place. Repeats come in order. The first function is for
+ * repeat 0 where there is no room for others, and overwrites `work`, so it comes before tally_repeat; the second comes
+ * behind it, for every repeat. Each does nothing in the other's case. */
+Status distance_first(const MeasuredVector *s, const Buffers *b, float *y, Tally *t);
+Status distance_repeat(const MeasuredVector *s, const Buffers *b, size_t r, float *y, Tally *t);
+
+/* Copies repeat r's estimate into its plane; into all planes where one decoding serves for all repeats. */
+void distance_pool(const Trial *t, const Buffers *b, const Tally *tally, size_t r, const float *y);
+
+/* Sets the distances of the n > 0 pooled elements from `begin` on, and sorts them in place. */
+Status distance_pooled(const Buffers *b, size_t begin, size_t n, int threads, Tally *t, Error *err);
 
 /* ---- merges of many workers (compare_merge.c) ---- */
 

@@ -9,7 +9,6 @@
  * encoding, and `work` once the repeats' deviations in it have been summed. */
 #include "measure/compare_parts.h"
 
-#include "num/radix.h"
 #include "num/stats.h"
 #include "measure/timing.h"
 #include "compress/spec.h"
@@ -22,7 +21,8 @@ typedef struct {
     Call call;
     Buf payload;
     Message message;
-    Moments sizes; /* bytes of the repeats' payloads */
+    Moments sizes;    /* of the repeats' payloads, bytes */
+    Moments expected; /* of the payloads less the draws' excess */
 } Run;
 
 /* Encodes the vector; uses y as scratch. */
@@ -96,24 +96,27 @@ static void note_size(Run *run, const Streams *streams, bool first, Tally *tally
     for (int i = 0; i + 1 < run->message.rounds; i++)
         tally->early += (double)run->message.round[i].size;
     moments_add(&run->sizes, bytes);
+    moments_add(&run->expected, bytes - streams->excess / 8);
     tally->bytes += bytes;
     tally->bytes_min = first ? bytes : fmin(tally->bytes_min, bytes);
     tally->bytes_max = fmax(tally->bytes_max, bytes);
-    tally->entropy += streams->reported ? streams->entropy_bits : NAN;
+    tally->entropy += streams_bound(streams, bytes);
     tally->raw += streams->raw;
 }
 
-/* Computes the Wasserstein distance, for repeat 0 only. The sort overwrites y, which is then decoded again. It also
- * overwrites `work`, which the repeats' deviations use only afterwards. */
-static Status measure_first(Run *run, const MeasuredVector *s, Tally *tally)
+/* Measures repeat r's estimate. Sorting for the Wasserstein distance overwrites y, so it is decoded again where it is
+ * still needed. */
+static Status measure_repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
 {
     const Buffers *b = run->b;
-    if (run->t->first)
-        memcpy(run->t->first, b->y, s->n * sizeof *b->y);
-    if (s->n == 0)
-        return OK;
-    TRY(radix_wasserstein(s->x, b->y, s->n, b->work, s->threads, &tally->wasserstein, s->scratch, s->err));
-    return receive(run);
+    distance_pool(run->t, b, tally, r, b->y);
+    if (r == 0 && !b->sorted) {
+        TRY(distance_first(s, b, b->y, tally));
+        TRY(receive(run));
+    }
+    TRY(tally_repeat(tally, s, r, b->y));
+    TRY(distance_repeat(s, b, r, b->y, tally));
+    return b->sorted && tally->decoded == 1 ? receive(run) : OK;
 }
 
 static Status repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
@@ -126,11 +129,7 @@ static Status repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
     }
     if (!run->t->c->untimed)
         TRY(clock_repeat(run, r));
-    if (r >= tally->decoded)
-        return OK;
-    if (r == 0)
-        TRY(measure_first(run, s, tally));
-    return tally_repeat(tally, s, r, run->b->y);
+    return r < tally->decoded ? measure_repeat(run, s, r, tally) : OK;
 }
 
 static Status settle(Run *run, Tally *tally)
@@ -148,7 +147,10 @@ void trial_moments(const Call *call, const float *x, bool known, Tally *tally)
     const double times = (double)tally->repeats - 1;
     if (isnan(tally->expected) && tally->raw == 1 && tally->largest == 0)
         tally->expected = 0;
-    if (tally->decoded < 2 || codec_moments(call, x, &m) == ELEMENTWISE)
+    const ErrorLaw law = tally->decoded < 2 ? ELEMENTWISE : codec_moments(call, x, &m);
+    if (law == ROTATED)
+        tally->spread[S_M2_WEIGHTED] = NAN;
+    if (law == ELEMENTWISE || law == ROTATED)
         return;
     if (!known)
         m = (AtomMoments){NAN, NAN};
@@ -184,6 +186,7 @@ static Status conclude(Run *run, Tally *tally)
     }
     arena_lend(a, run->b->work, 2 * lendable(run->t->vector->shape.n));
     tally->expected = expected_variance(run);
+    tally->unbiased = codec_traits(run->t->codec) & UNBIASED;
     trial_moments(&run->call, run->b->x, true, tally);
     if (run->t->state)
         status = settle(run, tally);
@@ -223,6 +226,8 @@ static Status measure(Run *run, Tally *tally)
     }
     TRY(tally_spread(tally, &s));
     tally->sizes = tally->decoded > 1 ? moments_variance(&run->sizes) : 0;
+    tally->size = run->expected.mean;
+    tally->size_spread = tally->decoded > 1 ? moments_variance(&run->expected) : 0;
     tally->bytes /= (double)tally->decoded;
     tally->early /= (double)tally->decoded;
     tally->entropy /= (double)tally->decoded;
@@ -258,11 +263,7 @@ Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, 
                    .encode = NEW(a, double, c->repeats),
                    .decode = NEW(a, double, c->repeats)};
     TRY(arena_check(b->x && b->y && b->work && b->encode && b->decode, a, err));
-    if (held) {
-        b->pool_x = NEW(a, float, held);
-        b->pool_y = NEW(a, float, held);
-        TRY(arena_check(b->pool_x && b->pool_y, a, err));
-    }
+    TRY(distances_make(b, c, held, a, err));
     if (c->workers) {
         b->g = NEW(a, float, n);
         b->sum = NEW(a, double, n);

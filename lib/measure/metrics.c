@@ -69,6 +69,28 @@ static double decode_gbps(const Tally *t)
     return 1e-9 * ratio(raw_total(t), t->decode);
 }
 
+static double bytes_expected(const Tally *t)
+{
+    return t->size / t->cells;
+}
+static double bits_expected(const Tally *t)
+{
+    return ratio(8 * t->size, t->n);
+}
+/* Differences that are rounding alone are no error. */
+static double bytes_expected_se(const Tally *t)
+{
+    const double se = t->spread_known ? sqrt(t->size_spread / (double)t->repeats) : NAN;
+    return se <= 1e-12 * t->size ? 0 : se / t->cells;
+}
+static double bits_expected_se(const Tally *t)
+{
+    return ratio(8 * bytes_expected_se(t) * t->cells, t->n);
+}
+static double ratio_expected(const Tally *t)
+{
+    return ratio(raw_total(t), t->size);
+}
 static double bytes_se(const Tally *t)
 {
     return t->spread_known ? sqrt(t->sizes / (double)t->repeats) / t->cells : NAN;
@@ -76,6 +98,14 @@ static double bytes_se(const Tally *t)
 static double bits_se(const Tally *t)
 {
     return ratio(8 * bytes_se(t) * t->cells, t->n);
+}
+static double ratio_se(const Tally *t)
+{
+    return compression(t) * ratio(bytes_se(t) * t->cells, t->bytes);
+}
+static double ratio_expected_se(const Tally *t)
+{
+    return ratio_expected(t) * ratio(bytes_expected_se(t), bytes_expected(t));
 }
 static double encode_ms_se(const Tally *t)
 {
@@ -95,6 +125,14 @@ static double mse(const Tally *t)
 static double second_moment(const Tally *t)
 {
     return mean_sum(t, E_NORM);
+}
+static double second_moment_expected(const Tally *t)
+{
+    return t->unbiased || t->expected == 0 ? t->expected + norm2(t) : NAN;
+}
+static double second_moment_of(const Tally *t, size_t r)
+{
+    return t->error[r][E_NORM];
 }
 
 /* Returns R - 1, the degrees of freedom of a variance over R repeats: the sum S_M2 is R - 1 times the variance. */
@@ -156,13 +194,26 @@ static double relative_error_se(const Tally *t)
 {
     return ratio(mse_se(t), norm2(t));
 }
+/* An error of |h - g| is counted as one of |h - E h|, which is at most as large in the mean. */
+static double variance_se(const Tally *t)
+{
+    return t->decoded == 1 ? mse_se(t) : mse_se(t) * (double)t->repeats / freedom(t);
+}
 static double rel_l2(const Tally *t)
 {
     return sqrt(relative_error(t));
 }
+static double rel_l2_se(const Tally *t)
+{
+    return mse_se(t) == 0 ? 0 : ratio(relative_error_se(t), 2 * rel_l2(t));
+}
 static double rel_l1(const Tally *t)
 {
     return ratio(mean_sum(t, E_ERRORS), t->gradient[G_MAGNITUDES]);
+}
+static double rel_l1_of(const Tally *t, size_t r)
+{
+    return ratio(t->error[r][E_ERRORS], t->gradient[G_MAGNITUDES]);
 }
 
 static double elem_total(const Tally *t)
@@ -174,10 +225,21 @@ static double elem_error(const Tally *t)
     return ratio(elem_total(t), t->gradient[G_NONZERO]);
 }
 
+static double elem_error_of(const Tally *t, size_t r)
+{
+    return ratio(t->error[r][E_UNDER] + t->error[r][E_OVER], t->gradient[G_NONZERO]);
+}
+
 static double elem_error_big(const Tally *t)
 {
     const int own = (int)t->level;
     return t->percentile_known ? ratio(mean_sum(t, E_ABOVE + own), t->gradient[G_ABOVE + own]) : NAN;
+}
+
+static double elem_error_big_of(const Tally *t, size_t r)
+{
+    const int own = (int)t->level;
+    return t->percentile_known ? ratio(t->error[r][E_ABOVE + own], t->gradient[G_ABOVE + own]) : NAN;
 }
 
 static double elem_error_small(const Tally *t)
@@ -185,6 +247,13 @@ static double elem_error_small(const Tally *t)
     const int own = (int)t->level;
     const double all = elem_total(t), left = all - mean_sum(t, E_ABOVE + own);
     const double rest = left > 1e-13 * all ? left : 0; /* a smaller difference is rounding error */
+    return t->percentile_known ? ratio(rest, t->gradient[G_NONZERO] - t->gradient[G_ABOVE + own]) : NAN;
+}
+
+static double elem_error_small_of(const Tally *t, size_t r)
+{
+    const int own = (int)t->level;
+    const double rest = t->error[r][E_UNDER] + t->error[r][E_OVER] - t->error[r][E_ABOVE + own];
     return t->percentile_known ? ratio(rest, t->gradient[G_NONZERO] - t->gradient[G_ABOVE + own]) : NAN;
 }
 
@@ -196,8 +265,27 @@ static double elem_error_neg(const Tally *t)
 {
     return mean_of_class(t, E_OVER, E_OVERS);
 }
+static double elem_error_pos_of(const Tally *t, size_t r)
+{
+    return ratio(t->error[r][E_UNDER], t->error[r][E_UNDERS]);
+}
+static double elem_error_neg_of(const Tally *t, size_t r)
+{
+    return ratio(t->error[r][E_OVER], t->error[r][E_OVERS]);
+}
 
 /* ---- distances and sums that the tally holds ---- */
+
+static double wasserstein_mean(const Tally *t)
+{
+    return t->distances.n ? t->distances.mean : NAN;
+}
+static double wasserstein_mean_se(const Tally *t)
+{
+    return t->distances.n == 0 || !t->spread_known ? NAN
+           : t->decoded == 1                       ? 0
+                             : sqrt(moments_variance(&t->distances) / (double)t->distances.n);
+}
 
 static double cosine_of(const Tally *t, size_t r)
 {
@@ -215,14 +303,17 @@ static double cosine(const Tally *t)
         }
     return norm2(t) > 0 ? ratio(total, repeats) : NAN;
 }
-static double cosine_se(const Tally *t)
-{
-    return norm2(t) > 0 ? values_se(t, cosine_of) : NAN;
-}
-
 static double sign_agreement(const Tally *t)
 {
     return ratio(mean_sum(t, E_AGREE), t->gradient[G_NONZERO]);
+}
+static double sign_agreement_of(const Tally *t, size_t r)
+{
+    return ratio(t->error[r][E_AGREE], t->gradient[G_NONZERO]);
+}
+static double density_of(const Tally *t, size_t r)
+{
+    return ratio(t->error[r][E_NONZERO], t->n);
 }
 static double max_abs_error(const Tally *t)
 {
@@ -291,13 +382,34 @@ const Metric metrics[] = {
     {"mse_se", FORM_REAL, .of = mse_se},
     {"relative_error_se", FORM_REAL, .of = relative_error_se},
     {"relative_error_expected", FORM_REAL, .of = relative_error_expected},
-    {"cosine_se", FORM_REAL, .of = cosine_se},
+    {"cosine_se", FORM_REAL, .each = cosine_of},
     {"bias_p", FORM_REAL, .of = bias_p},
     {"gain_se", FORM_REAL, .of = gain_se},
     {"gain_p", FORM_REAL, .of = gain_p},
     {"gain_l1", FORM_REAL, .of = gain_l1},
     {"gain_l1_se", FORM_REAL, .of = gain_l1_se},
     {"gain_l1_p", FORM_REAL, .of = gain_l1_p},
+    {"bytes_expected", FORM_REAL, .of = bytes_expected},
+    {"bits_per_element_expected", FORM_REAL, .of = bits_expected},
+    {"bytes_expected_se", FORM_REAL, .of = bytes_expected_se},
+    {"bits_per_element_expected_se", FORM_REAL, .of = bits_expected_se},
+    {"ratio_expected", FORM_REAL, .of = ratio_expected},
+    {"ratio_expected_se", FORM_REAL, .of = ratio_expected_se},
+    {"ratio_se", FORM_REAL, .of = ratio_se},
+    {"second_moment_expected", FORM_REAL, .of = second_moment_expected},
+    {"second_moment_se", FORM_REAL, .each = second_moment_of},
+    {"variance_se", FORM_REAL, .of = variance_se},
+    {"rel_l2_se", FORM_REAL, .of = rel_l2_se},
+    {"rel_l1_se", FORM_REAL, .each = rel_l1_of},
+    {"elem_error_se", FORM_REAL, .each = elem_error_of},
+    {"elem_error_big_se", FORM_REAL, .each = elem_error_big_of},
+    {"elem_error_small_se", FORM_REAL, .each = elem_error_small_of},
+    {"elem_error_pos_se", FORM_REAL, .each = elem_error_pos_of},
+    {"elem_error_neg_se", FORM_REAL, .each = elem_error_neg_of},
+    {"wasserstein_mean", FORM_REAL, .of = wasserstein_mean},
+    {"wasserstein_mean_se", FORM_REAL, .of = wasserstein_mean_se},
+    {"sign_agreement_se", FORM_REAL, .each = sign_agreement_of},
+    {"density_se", FORM_REAL, .each = density_of},
     {0},
 };
 
@@ -305,6 +417,8 @@ double metric_value(const Metric *m, const Tally *t)
 {
     if (m->of)
         return m->of(t);
+    if (m->each)
+        return values_se(t, m->each);
     const double v = *(const double *)((const char *)t + m->at) * (m->form == FORM_TIME ? 1e3 : 1);
     return m->per_cell ? v / t->cells : v;
 }

@@ -6,6 +6,7 @@
 #define ATOMO_METRICS_H
 
 #include "base/arena.h"
+#include "num/stats.h"
 #include "vec/kernels.h"
 
 /* The vectors that a record is about. Each level has its own 95th percentile of |g|, which separates large elements
@@ -29,13 +30,17 @@ typedef struct {
     double entropy;  /* bits, mean over repeats; NaN: the codec does not report them */
     double raw;      /* number of tensors sent raw, mean over repeats */
     double expected; /* variance from codec_variance; NaN: unknown */
+    double size,
+        size_spread; /* mean bytes of a repeat less its draw's excess (harness.h), and the variance of one */
+    bool unbiased;   /* the codec promises E h = g */
     double squares;  /* sum v^2 over the variances v of elements or atoms; NaN: unknown */
     double weighted; /* sum v lambda^2 over atoms, the closed-form variance of <estimate, g>; 0: unknown */
     double sizes;    /* variance of the payload's bytes over repeats */
     double encode_spread, decode_spread; /* variances of the medians `encode` and `decode`, seconds^2 */
     double residual2;                    /* squared norm of the residual; NaN: none */
     double scratch;                      /* peak bytes of working memory */
-    double wasserstein;                  /* Wasserstein distance W1; NaN: unknown */
+    double wasserstein;                  /* Wasserstein distance W1 of repeat 0; NaN: unknown */
+    Moments distances;                   /* W1 of the first repeats, as many as memory allows */
     double largest;                      /* largest |estimate_i - g_i| over elements and repeats */
     /* for merges, seconds: `merge` to merge all payloads (NaN: they do not merge), `each` to decode all payloads
      * one by one and add the estimates */
@@ -76,8 +81,8 @@ Status tally_repeat(Tally *t, const MeasuredVector *s, size_t r, const float *y)
 /* Computes the sums over repeats; call it after the last tally_repeat. */
 Status tally_spread(Tally *t, const MeasuredVector *s);
 
-/* Adds the tally `part`, which may be of a lower RecordLevel, to `total`; leaves total's `wasserstein` and `cells`
- * unchanged. */
+/* Adds the tally `part`, which may be of a lower RecordLevel, to `total`; leaves total's `wasserstein`,
+ * `distances` and `cells` unchanged. */
 void tally_append(Tally *total, const Tally *part);
 
 typedef enum {
@@ -89,9 +94,11 @@ typedef enum {
 typedef struct {
     const char *name; /* name of the field; report/fields.h has its heading and its meaning */
     MetricForm form;
-    double (*of)(const Tally *t); /* NULL: the value is a member of the Tally, in seconds for FORM_TIME */
-    size_t at;                    /* the member's offset */
-    bool per_cell;                /* the member is divided by Tally.cells */
+    double (*of)(const Tally *t); /* NULL: the value is one of the following two */
+    /* the value is the standard error of this function's mean over repeats */
+    double (*each)(const Tally *t, size_t r);
+    size_t at;     /* the value is the member of the Tally at this offset, in seconds for FORM_TIME */
+    bool per_cell; /* the member is divided by Tally.cells */
 } Metric;
 
 extern const Metric metrics[];               /* in the order in which results are printed; ends in {0} */

@@ -33,7 +33,10 @@ double values_se(const Tally *t, double (*value)(const Tally *t, size_t r))
         if (!isnan(v))
             moments_add(&m, v);
     }
-    return se_of(t, &m);
+    if (m.n < 2 || m.n == t->decoded)
+        return m.n ? se_of(t, &m) : NAN;
+    /* widened, so that t with R - 1 degrees of freedom gives the interval of the fewer values */
+    return se_of(t, &m) * t_quantile(0.05, (double)(m.n - 1)) / t_quantile(0.05, (double)(t->decoded - 1));
 }
 
 /* ---- tests of the estimate along the gradient g, and along the signs of g ---- */
@@ -133,6 +136,12 @@ double bias_detectable(double se, size_t repeats, double level)
     const double freedom = (double)repeats - 1;
     /* t_quantile's 0.2 counts both tails: 0.1 in the tail where the test misses the bias */
     return hypot(se, ROUNDING) * (t_quantile(level, freedom) + t_quantile(0.2, freedom));
+}
+
+double bias_least(double gain_se, double gain_l1_se, size_t repeats, double level)
+{
+    const double along = bias_detectable(gain_l1_se, repeats, level);
+    return gain_se < 1e-3 * gain_l1_se ? along : fmin(bias_detectable(gain_se, repeats, level), along);
 }
 
 /* ---- test of bias over all elements ---- */

@@ -37,4 +37,8 @@ double gain_l1_p(const Tally *t);
  * probability 0.9, for an estimate with standard error se. */
 double bias_detectable(double se, size_t repeats, double level);
 
+/* The lesser of the two for the standard errors of gain and gain_l1, NaN where a test says nothing. A gain that the codec holds
+ * at 1 in every draw does not count: a bias would show elsewhere. */
+double bias_least(double gain_se, double gain_l1_se, size_t repeats, double level);
+
 #endif

@@ -13,6 +13,7 @@ Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Aren
                  .repeats = repeats,
                  .decoded = random ? repeats : 1,
                  .cells = 1,
+                 .unbiased = true,
                  .residual2 = NAN,
                  .wasserstein = NAN,
                  .spread_known = !random || repeats > 1,
@@ -132,6 +133,8 @@ static void add_sizes(Tally *total, const Tally *part)
     total->encode_spread += part->encode_spread;
     total->decode_spread += part->decode_spread;
     total->sizes += part->sizes;
+    total->size += part->size;
+    total->size_spread += part->size_spread;
     total->entropy += part->entropy;
     total->raw += part->raw;
     total->merge += part->merge;
@@ -146,6 +149,7 @@ void tally_append(Tally *total, const Tally *part)
     assert(part->decoded == total->decoded || part->decoded == 1);
     add_sizes(total, part);
     total->expected += part->expected;
+    total->unbiased = total->unbiased && part->unbiased;
     total->squares += part->squares;
     total->weighted += part->weighted;
     add_known(&total->residual2, part->residual2);

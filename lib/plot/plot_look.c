@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { NONE, ATOMS, LEVELS, SIGNS, SPARSE, LOWRANK, ROTATED, SKETCH, FAMILIES } Family;
+typedef enum { NONE, ATOMS, LEVELS, SIGNS, SPARSE, LOWRANK, ROTATIONS, SKETCH, FAMILIES } Family;
 enum { SHADES = 5, MARKS = 6, DASHES = 5, LOOKS = SHADES * MARKS };
 
 static const unsigned char hues[FAMILIES][3] = {
-    [NONE] = {0, 0, 0},         [ATOMS] = {0, 114, 178},  [LEVELS] = {213, 94, 0},
-    [SIGNS] = {204, 121, 167},  [SPARSE] = {0, 158, 115}, [LOWRANK] = {230, 159, 0},
-    [ROTATED] = {86, 180, 233}, [SKETCH] = {136, 34, 85},
+    [NONE] = {0, 0, 0},           [ATOMS] = {0, 114, 178},  [LEVELS] = {213, 94, 0},
+    [SIGNS] = {204, 121, 167},    [SPARSE] = {0, 158, 115}, [LOWRANK] = {230, 159, 0},
+    [ROTATIONS] = {86, 180, 233}, [SKETCH] = {136, 34, 85},
 };
 
 /* Shares of white (> 0) or black (< 0) in a shade. */
@@ -33,7 +33,7 @@ static const struct {
     {SIGNS, " sign scaledsign onebit "},
     {SPARSE, " topk randk threshold dgc gaussiank sidco stc adaq strom "},
     {LOWRANK, " powersgd lowrank "},
-    {ROTATED, " rotated drive eden "},
+    {ROTATIONS, " rotated drive eden "},
     {SKETCH, " countsketch countmin sketchml cas "},
 };
 

@@ -8,6 +8,7 @@
 #include "plot/plot_look.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,20 @@ static Status name_point(Point *p, const char *cell, Arena *a, Error *err)
     return arena_check(p->compressor && p->series && p->rate, a, err);
 }
 
+/* Returns the field's expected value where the data have one, else its mean over repeats; sets *se to its standard error. */
+static double best_known(const Csv *data, size_t row, const char *field, double *se)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s_expected", field);
+    const double v = csv_real(data, row, name);
+    snprintf(name, sizeof name, isnan(v) ? "%s_se" : "%s_expected_se", field);
+    *se = csv_real(data, row, name);
+    if (isnan(v))
+        return csv_real(data, row, field);
+    *se = isnan(*se) ? 0 : *se;
+    return v;
+}
+
 static Status pick_points(const Csv *data, Point *point, size_t *count, Arena *a, Error *err)
 {
     size_t *row, of;
@@ -84,11 +99,11 @@ static Status pick_points(const Csv *data, Point *point, size_t *count, Arena *a
     *count = 0;
     for (size_t i = 0; i < of; i++) {
         Point p = {.row = row[i],
-                   .bits = csv_real(data, row[i], "bits_per_element"),
                    .encode = csv_real(data, row[i], "encode_ms"),
-                   .decode = csv_real(data, row[i], "decode_ms"),
-                   .error = csv_real(data, row[i], "relative_error"),
-                   .se = csv_real(data, row[i], "relative_error_se")};
+                   .decode = csv_real(data, row[i], "decode_ms")};
+        double bits_se;
+        p.bits = best_known(data, row[i], "bits_per_element", &bits_se);
+        p.error = best_known(data, row[i], "relative_error", &p.se);
         if (!(p.bits > 0) || !(p.error >= 0) || isinf(p.bits) || isinf(p.error))
             continue;
         TRY(name_point(&p, csv_cell(data, row[i], "compressor"), a, err));

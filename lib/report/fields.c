@@ -17,11 +17,11 @@ const Field fields[] = {
     {"error", "failure", .brief = "error", .text = true, .meaning = "reason why the record has no values"},
     /* sizes and times */
     {"raw_bytes", "uncompressed", .unit = FIELD_BYTES, .meaning = "4 n: gradients travel as 32-bit floats"},
-    {"bytes", "payload", .unit = FIELD_BYTES, .meaning = "mean payload over repeats, all rounds of a step together"},
+    {"bytes", "payload", .exact = "bytes_expected", .unit = FIELD_BYTES, .meaning = "mean payload over repeats, all rounds of a step together"},
     {"bytes_min", "smallest payload", .unit = FIELD_BYTES, .meaning = "smallest payload of all repeats"},
     {"bytes_max", "largest payload", .unit = FIELD_BYTES, .meaning = "largest payload of all repeats"},
-    {"ratio", "compression ratio", .brief = "ratio", .meaning = "uncompressed size / payload"},
-    {"bits_per_element", "bits/element", .brief = "bits/el", .meaning = "8 payload / n; a float32 has 32"},
+    {"ratio", "compression ratio", .exact = "ratio_expected", .brief = "ratio", .meaning = "uncompressed size / payload"},
+    {"bits_per_element", "bits/element", .exact = "bits_per_element_expected", .brief = "bits/el", .meaning = "8 payload / n; a float32 has 32"},
     {"encode_ms", "encode", .unit = "ms", .meaning = "median time from floats to payload"},
     {"encode_ms_min", "fastest encode", .unit = "ms", .meaning = "time of the fastest repeat"},
     {"decode_ms", "decode", .unit = "ms", .meaning = "median time from payload to floats; after merge, of the merged payload"},
@@ -31,12 +31,12 @@ const Field fields[] = {
     /* errors: g is the gradient, h the decoded gradient, |.| the l2 norm */
     {"mse", "squared error", .exact = "variance_expected", .brief = "mse", .meaning = "mean of |h - g|^2 over repeats"},
     {"variance", "variance", .exact = "variance_expected", .meaning = "variance of h around its mean; for an unbiased codec E|h - g|^2"},
-    {"second_moment", "second moment", .meaning = "mean of |h|^2 over repeats, the paper's E|h|^2"},
+    {"second_moment", "second moment", .exact = "second_moment_expected", .meaning = "mean of |h|^2 over repeats, the paper's E|h|^2"},
     {"variance_expected", "expected variance", .meaning = "E|h - g|^2 by the codec's closed form for this g"},
     {"bias_ratio", "bias ratio", .meaning = "R |mean h - g|^2 / variance: about 1 without bias"},
     {"bias_z", "bias z", .meaning = "(bias ratio - 1) in standard errors: within 5 without bias"},
     {"gain", "gain", .meaning = "<mean h, g> / |g|^2: 1 without bias along g"},
-    {"gain_z", "gain z", .meaning = "(gain - 1) in standard errors"},
+    {"gain_z", "gain z", .meaning = "(gain - 1) in standard errors of independent elements or atoms; null where a codec holds the gain at 1"},
     {"relative_error", "relative error", .exact = "relative_error_expected", .brief = "rel. error", .meaning = "squared error / |g|^2; sending nothing has 1"},
     {"rel_l2", "relative l2 error", .brief = "rel. l2", .meaning = "square root of the relative error"},
     {"rel_l1", "relative l1 error", .brief = "rel. l1", .meaning = "sum of |h_i - g_i| / sum of |g_i|"},
@@ -45,7 +45,7 @@ const Field fields[] = {
     {"elem_error_small", "element error, small", .brief = "small", .meaning = "element error of all other elements"},
     {"elem_error_pos", "element error, too low", .brief = "too low", .meaning = "mean of (g_i - h_i) / |g_i| where it is positive"},
     {"elem_error_neg", "element error, too high", .brief = "too high", .meaning = "mean of (h_i - g_i) / |g_i| where it is positive"},
-    {"wasserstein", "Wasserstein distance", .brief = "W1", .meaning = "W1 between the distributions of the g_i and of the h_i"},
+    {"wasserstein", "Wasserstein distance of the first repeat", .brief = "first W1", .meaning = "W1 between the distributions of the g_i and of the h_i of the first repeat"},
     {"cosine", "cosine", .meaning = "mean of <g, h> / (|g| |h|)"},
     {"sign_agreement", "signs kept", .brief = "signs", .meaning = "share of the g_i other than 0 whose sign h_i has"},
     {"max_abs_error", "largest error", .brief = "max error", .meaning = "largest |h_i - g_i| of all repeats"},
@@ -69,6 +69,27 @@ const Field fields[] = {
     {"gain_l1", "gain along signs", .brief = "l1 gain", .meaning = "<mean h, sign g> / |g|_1: 1 without bias; small elements count more than in the gain"},
     {"gain_l1_se", "standard error of the gain along signs", .brief = "l1 gain se", .digits = 2, .meaning = "of the mean over repeats"},
     {"gain_l1_p", "p of the gain along signs", .brief = "l1 gain p", .digits = 2, .meaning = "probability of a gain along signs so far from 1 without bias, by Student's t"},
+    {"bytes_expected", "expected payload", .unit = FIELD_BYTES, .meaning = "mean payload, corrected in each repeat for the number of atoms drawn against the expected one; exact where its standard error is 0"},
+    {"bytes_expected_se", "standard error of the expected payload", .brief = "expected payload se", .unit = FIELD_BYTES, .meaning = "of the mean over repeats"},
+    {"bits_per_element_expected", "expected bits/element", .brief = "expected bits/el", .meaning = "8 bytes_expected / n"},
+    {"bits_per_element_expected_se", "standard error of expected bits/element", .brief = "expected bits/el se", .meaning = "of the mean over repeats"},
+    {"ratio_expected", "expected ratio", .meaning = "uncompressed size / bytes_expected"},
+    {"ratio_expected_se", "standard error of the expected ratio", .brief = "expected ratio se", .meaning = "ratio_expected bytes_expected_se / bytes_expected"},
+    {"ratio_se", "standard error of the ratio", .brief = "ratio se", .meaning = "ratio bytes_se / bytes"},
+    {"second_moment_expected", "expected second moment", .meaning = "variance_expected + |g|^2, for an unbiased codec: exact"},
+    {"second_moment_se", "standard error of the second moment", .brief = "2nd moment se", .meaning = "of the mean over repeats"},
+    {"variance_se", "standard error of the variance", .brief = "variance se", .meaning = "mse_se R / (R - 1)"},
+    {"rel_l2_se", "standard error of the relative l2 error", .brief = "rel. l2 se", .meaning = "relative_error_se / (2 rel_l2)"},
+    {"rel_l1_se", "standard error of the relative l1 error", .brief = "rel. l1 se", .meaning = "of the mean over repeats"},
+    {"elem_error_se", "standard error of the element error", .brief = "elem. error se", .meaning = "of the mean over repeats"},
+    {"elem_error_big_se", "standard error of the element error, big", .brief = "big se", .meaning = "of the mean over repeats"},
+    {"elem_error_small_se", "standard error of the element error, small", .brief = "small se", .meaning = "of the mean over repeats"},
+    {"elem_error_pos_se", "standard error of the element error, too low", .brief = "too low se", .meaning = "of the mean over repeats"},
+    {"elem_error_neg_se", "standard error of the element error, too high", .brief = "too high se", .meaning = "of the mean over repeats"},
+    {"wasserstein_mean", "mean Wasserstein distance", .brief = "W1", .meaning = "mean of W1 over repeats: of all; of the first where a tensor has over 2^22 elements; where several tensors are one vector, of as many as --memory allows, at most 100"},
+    {"wasserstein_mean_se", "standard error of W1", .brief = "W1 se", .meaning = "of that mean"},
+    {"sign_agreement_se", "standard error of signs kept", .brief = "signs se", .meaning = "of the mean over repeats"},
+    {"density_se", "standard error of the density", .brief = "density se", .meaning = "of the mean over repeats"},
     {"bias_p_holm", "p of any bias", .brief = "p of bias", .digits = 2, .meaning = "least of bias_p, gain_p, gain_l1_p after Holm's correction for all three of all codecs on the same vectors"},
     {"bias_detectable", "bias that would show", .digits = 2, .meaning = "least b, E h = (1 + b) g, that so many repeats find with probability 0.9"},
     {"bias", "bias", .text = true, .meaning = "the verdict at p = 0.01 for all codecs together; \"all of the error\" where the codec is not random"},
@@ -223,13 +244,25 @@ bool field_is_se(const char *column, const char *beside)
 
 bool field_is_exact(const char *column, const char *beside)
 {
-    const Field *f = field_find(column);
-    return f && f->exact && !strcmp(f->exact, beside);
+    size_t before;
+    const Field *f = field_of_column(column, &before);
+    return f && f->exact && !strncmp(column, beside, before) && !strcmp(f->exact, beside + before);
+}
+
+bool field_is_exact_se(const char *column, const char *beside)
+{
+    const size_t length = strlen(beside), tail = strlen("_se");
+    char name[64];
+    if (length <= tail || length >= sizeof name || strcmp(beside + length - tail, "_se") != 0)
+        return false;
+    memcpy(name, beside, length - tail);
+    name[length - tail] = 0;
+    return field_is_exact(column, name);
 }
 
 bool field_is_beside(const char *column, const char *beside)
 {
-    return field_is_se(column, beside) || field_is_exact(column, beside);
+    return field_is_se(column, beside) || field_is_exact(column, beside) || field_is_exact_se(column, beside);
 }
 
 int field_digits(const char *column)

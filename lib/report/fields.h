@@ -13,7 +13,7 @@ typedef struct {
     const char *unit;    /* unit: "ms" or FIELD_BYTES; NULL: a plain number or a text */
     int digits;          /* significant digits in tables; 0 means 4 */
     bool text;           /* true: values are texts, even those that look like numbers */
-    /* name of the field with the exact value, if this field is a mean over draws; NULL: none */
+    /* name of the field with the expected value, if this field is a mean over draws; NULL: none */
     const char *exact;
     const char *meaning;
 } Field;
@@ -40,7 +40,9 @@ bool field_counts_bytes(const char *column);
 bool field_is_se(const char *column, const char *beside);
 /* True when the column `beside` has the exact value of `column`, which is a mean over draws. */
 bool field_is_exact(const char *column, const char *beside);
-/* true when field_is_se or field_is_exact is true */
+/* true when field_is_exact is true of `column` and the column whose standard error `beside` has; exact values have none, or 0 */
+bool field_is_exact_se(const char *column, const char *beside);
+/* true when one of these three is true */
 bool field_is_beside(const char *column, const char *beside);
 
 int field_digits(const char *column);

@@ -30,6 +30,25 @@ static Status put_out(Report *r, TextBuf *text, Error *err)
     return fwrite(text->data, 1, text->size, r->out.to) == text->size ? OK : cannot_write(r, err);
 }
 
+static const Value *fact(const Report *r, const char *name)
+{
+    for (size_t i = 0; i < r->spec.facts; i++)
+        if (!strcmp(r->spec.meta[i].name, name) && r->spec.meta[i].value.type == VALUE_INT)
+            return &r->spec.meta[i].value;
+    return NULL;
+}
+
+/* The column of compressors also says which draws the results are of. */
+static const char *heading(const Report *r, const char *column)
+{
+    const char *head = field_heading(column, r->spec.format != FORMAT_LATEX, r->a);
+    const Value *repeats = fact(r, "repeats"), *seed = fact(r, "seed");
+    return strcmp(column, "compressor") || !repeats || !seed || !head
+               ? head
+               : text_format(r->a, "%s (R = %lld, seed %lld)", head, (long long)repeats->whole,
+                             (long long)seed->whole);
+}
+
 /* Sets the headings of the shown columns, which only tables need. False: out of memory. */
 static bool head_columns(Report *r)
 {
@@ -39,7 +58,7 @@ static bool head_columns(Report *r)
     r->title = NEW_ZERO(r->a, const char *, columns + 1);
     for (size_t i = 0; r->title && i < columns; i++)
         if (r->spec.columns[i].shown) {
-            r->title[i] = field_heading(r->spec.columns[i].name, r->spec.format != FORMAT_LATEX, r->a);
+            r->title[i] = heading(r, r->spec.columns[i].name);
             if (!r->title[i])
                 return false;
         }

@@ -6,13 +6,10 @@
 
 #include <math.h>
 
-static double detectable(const BiasRow *row, size_t repeats, double level)
+/* NaN: repeats did not vary, or there is no gain. */
+static double se_if_tested(const BiasRow *row, size_t gain)
 {
-    double least = NAN;
-    for (size_t i = 0; i < countof(row->se); i++)
-        if (!isnan(row->p[1 + i])) /* NaN: repeats did not vary, or there is no gain */
-            least = fmin(least, bias_detectable(row->se[i], repeats, level));
-    return least;
+    return isnan(row->p[1 + gain]) ? NAN : row->se[gain];
 }
 
 Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *err)
@@ -32,7 +29,8 @@ Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *er
             if (!isnan(row[k].p[i]))
                 row[k].holm = fmin(row[k].holm, stats_holm(sorted, tests, row[k].p[i]));
         if (!isnan(row[k].holm))
-            row[k].detectable = detectable(&row[k], repeats, BIAS_LEVEL / (double)tests);
+            row[k].detectable = bias_least(se_if_tested(&row[k], 0), se_if_tested(&row[k], 1), repeats,
+                                           BIAS_LEVEL / (double)tests);
     }
     arena_rewind(a, mark);
     return OK;

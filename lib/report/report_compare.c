@@ -303,13 +303,20 @@ static Value rate_of(const Codec *codec)
     return v == floor(v) && fabs(v) < 0x1p53 ? value_int((int64_t)v) : value_real(v);
 }
 
+/* The exact value where it is known, else the mean over repeats. */
+static double best_known(const Results *r, size_t place, size_t codec, const char *exact, const char *mean)
+{
+    const double v = results_number(r, place, codec, exact);
+    return isnan(v) ? results_number(r, place, codec, mean) : v;
+}
+
 static Status mark_place(Results *r, const Codec *const *codec, size_t place, ParetoPoint *point, Error *err)
 {
     for (size_t k = 0; k < r->codecs; k++) {
         const bool whole = results_have(r, place, k) && !results_failed(r, place, k);
         point[k] = (ParetoPoint){
-            .size = whole ? results_number(r, place, k, "bits_per_element") : NAN,
-            .error = whole ? results_number(r, place, k, "relative_error") : NAN,
+            .size = whole ? best_known(r, place, k, "bits_per_element_expected", "bits_per_element") : NAN,
+            .error = whole ? best_known(r, place, k, "relative_error_expected", "relative_error") : NAN,
             .kind = whole && is_unbiased(codec[k]),
         };
     }

@@ -55,11 +55,12 @@ const ResultKind result_kinds[] = {
      "Each compressor on the same gradients: what it sends, how long it takes, how far off it is.",
      WHOSE
      "error,target_bits,reached,bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,variance,"
-     "bias_z,wasserstein,cosine",
+     "bias,wasserstein_mean,cosine",
      "pareto,errors", rank_whole},
     {"sweep", "atomo-sweep/1", COMPARED ",rate,pareto", "Size against error",
      "Each compressor at many rates. On the front are those that no other one of their kind beats in both.",
-     WHOSE "error,rate,pareto,unbiased,bytes,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein",
+     WHOSE
+     "error,rate,pareto,unbiased,bytes,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein_mean",
      "pareto", rank_whole},
     {"merge", "atomo-merge/1", COMPARED ",workers,synthetic", "Many workers",
      "The gradients of many workers, encoded, aggregated and averaged.",

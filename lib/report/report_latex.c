@@ -1,10 +1,12 @@
 /* report_latex.c -- a table as a booktabs tabular, with the facts of `meta` as comments.
  *
  * \phantom digits after shorter numbers align the decimal points, so that no package but booktabs is needed. A
- * column of bytes has one unit, in its heading. */
+ * column of bytes has one unit, in its heading. Standard errors have a column of their own under the same
+ * heading. */
 #include "report/report_table.h"
 
 #include "report/fields.h"
+#include "report/report_number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,9 +60,9 @@ enum { NO_UNIT = -1, NO_POINT = -1 };
 
 typedef struct {
     const char *name, *title;
-    int unit;  /* index into report_units; NO_UNIT: the column has no numbers of bytes */
-    int after; /* most digits after a decimal point; NO_POINT: no number has a point */
-    bool left;
+    int unit;             /* index into report_units; NO_UNIT: the column has no numbers of bytes */
+    int after;            /* most digits after a decimal point; NO_POINT: no number has a point */
+    bool left, uncertain; /* uncertain: a cell has a standard error */
 } Layout;
 
 static bool is_number(const TableRow *row, size_t i)
@@ -81,14 +83,22 @@ static int unit_of(const Report *r, size_t i)
     return most > 0 ? (int)report_unit(least, most) : NO_UNIT;
 }
 
-/* Returns a number's text, in the column's unit; NULL: out of memory. */
-static const char *number_text(const Layout *l, const TableRow *row, size_t i, Arena *a)
+/* A number's text, in the column's unit; value NULL: out of memory. */
+static Uncertain number_text(const Layout *l, const TableRow *row, size_t i, Arena *a)
 {
+    const size_t unit = l->unit == NO_UNIT ? 0 : (size_t)l->unit;
+    const int digits = field_digits(l->name);
     TextBuf out = {.arena = a};
-    if (l->unit == NO_UNIT)
-        return row->cell[i];
-    report_put_bytes(&out, row->number[i], (size_t)l->unit, field_digits(l->name));
-    return text_done(&out);
+    if (!isnan(row->se[i]))
+        return report_uncertain(report_in_unit(row->number[i], unit), report_in_unit(row->se[i], unit),
+                                digits, a);
+    if (l->unit != NO_UNIT)
+        report_put_bytes(&out, row->number[i], unit, digits);
+    else if (row->type[i] == VALUE_INT)
+        text_add(&out, row->cell[i]);
+    else
+        put_real(&out, row->number[i], digits);
+    return (Uncertain){text_done(&out), "", 0};
 }
 
 static int digits_after(const char *number)
@@ -104,13 +114,16 @@ static Layout *layout_of(const Report *r)
         Layout *l = &all[i];
         if (!r->title[i])
             continue;
-        *l = (Layout){r->spec.columns[i].name, r->title[i], unit_of(r, i), NO_POINT, report_left(r, i)};
+        *l =
+            (Layout){r->spec.columns[i].name, r->title[i], unit_of(r, i), NO_POINT, report_left(r, i), false};
         for (const TableRow *row = r->first; row; row = row->next) {
-            const char *number = is_number(row, i) ? number_text(l, row, i, r->a) : "";
-            if (!number)
+            const Uncertain number =
+                is_number(row, i) ? number_text(l, row, i, r->a) : (Uncertain){"", "", 0};
+            if (!number.value)
                 return NULL;
-            const int after = digits_after(number);
+            const int after = number.exponent ? NO_POINT : digits_after(number.value);
             l->after = after > l->after ? after : l->after;
+            l->uncertain |= *number.se;
         }
     }
     return all;
@@ -134,21 +147,48 @@ static void put_number(TextBuf *out, const char *number, int after)
                   "00000000000000000");
 }
 
+/* The mean, and in the next column its error: "1.27 & $\\pm$ 0.03", "(1.27 & $\\pm$ $0.03)\\cdot10^{-7}$". */
+static void put_uncertain(TextBuf *out, const Layout *l, const Uncertain *u)
+{
+    text_add(out, u->exponent && *u->se ? "(" : "");
+    if (u->exponent)
+        text_add(out, u->value);
+    else
+        put_number(out, u->value, l->left ? NO_POINT : l->after);
+    if (l->uncertain)
+        text_add(out, " & ");
+    if (*u->se)
+        text_addf(out, "$\\pm$ %s", u->se);
+    if (u->exponent)
+        text_addf(out, *u->se ? ")$\\cdot10^{%d}$" : "$\\cdot10^{%d}$", u->exponent);
+}
+
+static void put_heading(const Layout *l, TextBuf *out)
+{
+    text_add(out, l->uncertain ? "\\multicolumn{2}{c}{" : "");
+    put_escaped(out, l->title);
+    text_addf(out, "%s%s%s", l->unit == NO_UNIT ? "" : ", ", l->unit == NO_UNIT ? "" : report_units[l->unit],
+              l->uncertain ? "}" : "");
+}
+
 static void put_cell(const Report *r, const Layout *l, const TableRow *row, size_t i, TextBuf *out)
 {
     if (!row) {
-        put_escaped(out, l->title);
-        text_addf(out, "%s%s", l->unit == NO_UNIT ? "" : ", ",
-                  l->unit == NO_UNIT ? "" : report_units[l->unit]);
-    } else if (is_number(row, i)) {
-        const char *number = number_text(l, row, i, r->a);
-        out->failed |= !number;
-        put_number(out, number ? number : "", l->left ? NO_POINT : l->after);
-    } else if (row->type[i] != VALUE_TEXT && !strcmp(row->cell[i], "-")) {
-        text_add(out, "--");
-    } else {
-        put_escaped(out, row->cell[i]);
+        put_heading(l, out);
+        return;
     }
+    if (is_number(row, i)) {
+        const Uncertain number = number_text(l, row, i, r->a);
+        out->failed |= !number.value;
+        if (!out->failed)
+            put_uncertain(out, l, &number);
+        return;
+    }
+    if (row->type[i] != VALUE_TEXT && !strcmp(row->cell[i], "-"))
+        text_add(out, "--");
+    else
+        put_escaped(out, row->cell[i]);
+    text_add(out, l->uncertain ? " &" : "");
 }
 
 static void put_line(const Report *r, const Layout *l, const TableRow *row, TextBuf *out)
@@ -175,7 +215,7 @@ static void end(const Report *r, TextBuf *out)
     text_add(out, "\\begin{tabular}{");
     for (size_t i = 0; i < r->spec.column_count; i++)
         if (r->title[i])
-            text_add(out, l[i].left ? "l" : "r");
+            text_add(out, l[i].left ? "l" : l[i].uncertain ? "r@{\\,}l" : "r");
     text_add(out, "}\n\\toprule\n");
     put_line(r, l, NULL, out);
     text_add(out, "\\midrule\n");

@@ -1,5 +1,6 @@
 /* report_query.c -- see report_query.h: chooses rows, sorts them, then chooses columns. */
 #include "report/report_query.h"
+#include "report/fields.h"
 #include "report/report_sort.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ typedef struct {
     const Csv *t;
     size_t *row, rows;
     Source *column;
-    size_t columns;
+    size_t columns, shown;
     Arena *a;
     Error *err;
 } Pick;
@@ -148,16 +149,36 @@ static Status name_columns(Pick *p, const char *list)
     return OK;
 }
 
+/* Whether the column's values stand beside those of one that is chosen; or, without a choice, of any. */
+static bool is_beside(const Pick *p, size_t column, bool chosen)
+{
+    for (size_t i = 0; i < (chosen ? p->shown : p->t->columns); i++)
+        if (field_is_beside(p->t->name[chosen ? p->column[i].at : i], p->t->name[column]))
+            return true;
+    return false;
+}
+
+static void add_beside(Pick *p)
+{
+    for (size_t i = 0; i < p->t->columns; i++)
+        if (is_beside(p, i, true))
+            p->column[p->columns++] = (Source){i, i};
+}
+
 static Status choose_columns(Pick *p, const Query *q, const ResultKind *kind)
 {
     const char *usual = kind ? kind->usual : NULL;
-    p->column = NEW(p->a, Source, p->t->columns + 1);
+    p->column = NEW(p->a, Source, 2 * p->t->columns + 1);
     TRY(arena_check(p->column, p->a, p->err));
     if (q->columns)
-        return name_columns(p, q->columns);
-    for (size_t i = 0; i < p->t->columns; i++)
-        if (has_values(p, i) && (!usual || text_listed(usual, p->t->name[i])))
+        TRY(name_columns(p, q->columns));
+    for (size_t i = 0; i < p->t->columns && !q->columns; i++)
+        if (has_values(p, i) &&
+            (usual ? text_listed(usual, p->t->name[i]) : !(q->people && is_beside(p, i, false))))
             p->column[p->columns++] = (Source){i, i};
+    p->shown = p->columns;
+    if (q->people)
+        add_beside(p);
     return OK;
 }
 
@@ -177,12 +198,14 @@ static Status gather(Csv *out, const Pick *p)
 
 /* ---- running the query ---- */
 
-Status query_run(Csv *out, const Query *q, const Csv *t, const ResultKind *kind, Arena *a, Error *err)
+Status query_run(Csv *out, size_t *shown, const Query *q, const Csv *t, const ResultKind *kind, Arena *a,
+                 Error *err)
 {
     Pick p = {.t = t, .a = a, .err = err};
     TRY(choose_rows(&p, q, kind));
     if (q->sort)
         TRY(sort_rows(&p, q->sort));
     TRY(choose_columns(&p, q, kind));
+    *shown = p.shown;
     return gather(out, &p);
 }

@@ -13,10 +13,12 @@ typedef struct {
     TextList where;
     const char *sort; /* FIELD or FIELD:desc; NULL: the stored order */
     bool all;         /* true: every row, not only the leading rows */
+    bool people;      /* true: standard errors and exact values stand beside their fields' values */
 } Query;
 
-/* Sets `out` to the chosen rows and columns of t. `kind` NULL: all rows, and all columns with a value. ERR_USAGE
- * for an unknown column; the hint has the nearest known name. */
-Status query_run(Csv *out, const Query *q, const Csv *t, const ResultKind *kind, Arena *a, Error *err);
+/* `kind` NULL: all rows, and all columns with a value. ERR_USAGE names an unknown column, and the hint the nearest known one. For people
+ * the columns behind the first `*shown` are those whose values stand beside others. */
+Status query_run(Csv *out, size_t *shown, const Query *q, const Csv *t, const ResultKind *kind, Arena *a,
+                 Error *err);
 
 #endif

@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-static Column *columns_of(const Csv *rows, Arena *a)
+static Column *columns_of(const Csv *rows, size_t shown, Arena *a)
 {
     Column *columns = NEW_ZERO(a, Column, rows->columns + 1);
     for (size_t i = 0; columns && i < rows->columns; i++)
-        columns[i] = (Column){rows->name[i], true};
+        columns[i] = (Column){rows->name[i], i < shown};
     return columns;
 }
 
@@ -51,10 +51,10 @@ static Status put_rows(Report *r, const Csv *rows, Arena *a, Error *err)
     return OK;
 }
 
-Status sheet_write(const Csv *rows, ReportSpec spec, Arena *a, Error *err)
+Status sheet_write(const Csv *rows, size_t shown, ReportSpec spec, Arena *a, Error *err)
 {
     Report *r;
-    Column *columns = columns_of(rows, a);
+    Column *columns = columns_of(rows, shown, a);
     TRY(arena_check(columns, a, err));
     spec.columns = columns;
     spec.column_count = rows->columns;

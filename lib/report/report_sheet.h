@@ -4,8 +4,8 @@
 
 #include "report/report_stored.h"
 
-/* Writes `rows` with all their columns; sets the columns of `spec`. */
-Status sheet_write(const Csv *rows, ReportSpec spec, Arena *a, Error *err);
+/* Writes `rows`; sets the columns of `spec`. Tables show the first `shown` columns, in which the values of the others stand. */
+Status sheet_write(const Csv *rows, size_t shown, ReportSpec spec, Arena *a, Error *err);
 
 /* Sets the facts of `spec` to a stored result's meta (NULL: none). */
 Status sheet_facts(ReportSpec *spec, const Json *meta, Arena *a, Error *err);

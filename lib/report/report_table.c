@@ -1,63 +1,20 @@
 /* report_table.c -- formats cells for people, and writes two formats from them: the aligned table for the
- * terminal, and Markdown. A real number has its field's significant digits, a number of bytes a decimal unit. */
+ * terminal, and Markdown. A real number has its field's significant digits, a number of bytes a decimal unit, a mean of
+ * draws the digits that its standard error supports. */
 #include "report/report_table.h"
 
 #include "report/fields.h"
+#include "report/report_number.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- cells ---- */
 
-/* Writes v with `digits` significant digits, without an exponent from 1e-4 to 1e7: 0.01234, 1.500, 123456,
- * 1.2e-07. The rounded number decides on the number of digits: 9.99996 becomes 10.00. */
-static void put_real(TextBuf *out, double v, int digits)
-{
-    char rounded[48];
-    snprintf(rounded, sizeof rounded, "%.*e", digits - 1, v);
-    const double size = fabs(strtod(rounded, NULL));
-    if (v == 0) {
-        text_add(out, "0");
-    } else if (size < 1e-4 || size >= 1e7) {
-        text_addf(out, "%.*e", digits - 1, v);
-    } else {
-        const int magnitude = (int)floor(log10(size));
-        text_addf(out, "%.*f", magnitude < digits - 1 ? digits - 1 - magnitude : 0, v);
-    }
-}
-
-const char *const report_units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-
-static size_t unit_of(double v)
-{
-    size_t unit = 0;
-    for (v = fabs(v); v >= 999.95 && unit + 1 < countof(report_units); v /= 1000)
-        unit++;
-    return unit;
-}
-
-/* Returns the unit for the geometric mean of `least` and `most`. */
-size_t report_unit(double least, double most)
-{
-    return unit_of(sqrt(least) * sqrt(most));
-}
-
-void report_put_bytes(TextBuf *out, double v, size_t unit, int digits)
-{
-    for (size_t i = 0; i < unit; i++)
-        v /= 1000;
-    if (unit == 0 && v == floor(v))
-        text_addf(out, "%.0f", v);
-    else
-        put_real(out, v, digits);
-}
-
 static void put_bytes(TextBuf *out, double v, int digits)
 {
-    const size_t unit = unit_of(v);
+    const size_t unit = report_unit_of(v);
     report_put_bytes(out, v, unit, digits);
     text_addf(out, " %s", report_units[unit]);
 }
@@ -116,28 +73,6 @@ const char *report_cell(const char *column, const Value *v, Arena *a)
 
 /* ---- means over draws: the exact value if it is known, else the mean with its standard error ---- */
 
-static int magnitude_of(double v)
-{
-    return (int)floor(log10(fabs(v)));
-}
-
-/* Writes "mean +- standard error": the standard error with one digit, or two if the first is 1; the mean to the
- * same decimal place. */
-static void put_uncertain(TextBuf *out, double v, double se, int digits)
-{
-    const double leading = se / pow(10, magnitude_of(se));
-    const int shown = leading < 1.95 ? 2 : 1;
-    const int kept = v == 0 ? 1 : magnitude_of(v) - magnitude_of(se) + shown;
-    if (kept > digits) {
-        put_real(out, v, digits);
-        return;
-    }
-    const double place = pow(10, magnitude_of(se) - shown + 1);
-    put_real(out, place > 1 ? round(v / place) * place : v, kept > 1 ? kept : 1);
-    text_add(out, " +- ");
-    put_real(out, place > 1 ? round(se / place) * place : se, shown);
-}
-
 /* Returns the row's value in that other column for which is(name of `column`, name of the other column) is true;
  * NaN: there is none. */
 static double beside(const Report *r, const Value *row, size_t column, bool (*is)(const char *, const char *))
@@ -149,22 +84,44 @@ static double beside(const Report *r, const Value *row, size_t column, bool (*is
     return NAN;
 }
 
-static const char *cell_of(const Report *r, const Value *row, size_t i)
+static const char *uncertain_cell(const char *column, double v, double se, Arena *a)
+{
+    const bool bytes = field_counts_bytes(column);
+    const size_t unit = bytes ? report_unit_of(v) : 0;
+    const Uncertain u =
+        report_uncertain(report_in_unit(v, unit), report_in_unit(se, unit), field_digits(column), a);
+    TextBuf out = {.arena = a};
+    if (!u.value)
+        return NULL;
+    text_addf(&out, u.exponent ? "(%s" : "%s", u.value);
+    text_addf(&out, *u.se ? " +- %s" : "", u.se);
+    if (u.exponent)
+        text_addf(&out, ")e%+03d", u.exponent);
+    if (bytes)
+        text_addf(&out, " %s", report_units[unit]);
+    return text_done(&out);
+}
+
+/* Fills in the cell of column i, its number, and its standard error where there is one to show. */
+static void keep_cell(const Report *r, const Value *row, size_t i, TableRow *kept)
 {
     const char *column = r->spec.columns[i].name;
-    TextBuf out = {.arena = r->a};
-    const double exact = beside(r, row, i, field_is_exact), se = beside(r, row, i, field_is_se);
-    const bool plain =
-        row[i].type != VALUE_REAL || r->spec.format == FORMAT_LATEX || field_counts_bytes(column);
-    if (plain || (isnan(exact) && !(se > 0)))
-        return report_cell(column, &row[i], r->a);
-    if (isnan(exact)) {
-        put_uncertain(&out, row[i].real, se, field_digits(column));
+    const double off = beside(r, row, i, field_is_exact_se), se = beside(r, row, i, field_is_se);
+    const double exact = off > 0 ? NAN : beside(r, row, i, field_is_exact);
+    kept->number[i] = value_number(&row[i]);
+    kept->se[i] = NAN;
+    if (isnan(kept->number[i]) || se == 0 || (isnan(exact) && isnan(se))) {
+        kept->cell[i] = report_cell(column, &row[i], r->a);
+    } else if (isnan(exact)) {
+        kept->se[i] = se;
+        kept->cell[i] = uncertain_cell(column, kept->number[i], se, r->a);
     } else {
-        put_real(&out, exact, field_digits(column));
-        text_add(&out, exact == 0 ? "" : " exact");
+        const Value known = value_real(exact);
+        kept->number[i] = exact;
+        kept->cell[i] = report_cell(column, &known, r->a);
+        if (kept->cell[i] && exact != 0)
+            kept->cell[i] = text_format(r->a, "%s exact", kept->cell[i]);
     }
-    return text_done(&out);
 }
 
 bool report_keep(Report *r, const Value *row)
@@ -176,14 +133,16 @@ bool report_keep(Report *r, const Value *row)
     kept->cell = NEW_ZERO(r->a, const char *, columns + 1);
     kept->type = NEW_ZERO(r->a, ValueType, columns + 1);
     kept->number = NEW_ZERO(r->a, double, columns + 1);
-    if (!kept->cell || !kept->type || !kept->number)
+    kept->se = NEW_ZERO(r->a, double, columns + 1);
+    if (!kept->cell || !kept->type || !kept->number || !kept->se)
         return false;
     for (size_t i = 0; i < columns; i++) {
         if (!r->title[i])
             continue;
-        kept->cell[i] = row[i].type == VALUE_NONE && r->spec.absent ? r->spec.absent : cell_of(r, row, i);
+        keep_cell(r, row, i, kept);
         kept->type[i] = row[i].type;
-        kept->number[i] = value_number(&row[i]);
+        if (row[i].type == VALUE_NONE && r->spec.absent)
+            kept->cell[i] = r->spec.absent;
         if (!kept->cell[i])
             return false;
     }

@@ -9,7 +9,7 @@
 
 /* The metrics in tables without --metrics. */
 static const char usual[] =
-    "bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein,bias";
+    "bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein_mean,bias";
 
 /* The fields that are written with any --metrics. */
 static const char *const fixed[] = {"step", "worker",     "tensor",  "kind",  "shape",

@@ -8,7 +8,7 @@ $ atomo-bench synth -o a.h5 >/dev/null; echo garbage >x.csv.journal; atomo-bench
 
 # a row for each compressor
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd:bits=1/2 --repeats 2
-> compressor *payload  ratio *bits/el *encode ms *decode ms *rel. error *W1  bias
+> compressor (R = 2, seed 1) *payload *ratio *bits/el *encode ms *decode ms *rel. error *W1  bias
 > none *
 > qsgd:bits=1 *
 > qsgd:bits=2 *
@@ -52,7 +52,7 @@ $ atomo-bench synth -o g.h5 --shape 6x5 --shape 10 --steps 2 --workers 2 -q; ato
 
 # the fields of the results
 $ atomo-bench synth -o g.h5 --shape 6x5 -q; atomo-bench compare g.h5 -c none -f csv | head -n 1
-> step,worker,tensor,kind,shape,n,compressor,repeats,raw_bytes,bytes,bytes_min,bytes_max,ratio,bits_per_element,encode_ms,encode_ms_min,decode_ms,decode_ms_min,encode_gbps,decode_gbps,mse,variance,second_moment,variance_expected,bias_ratio,bias_z,gain,gain_z,relative_error,rel_l2,rel_l1,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,wasserstein,cosine,sign_agreement,max_abs_error,density,entropy_bits,coding_efficiency,raw_fallbacks,residual_norm,peak_scratch_bytes,bytes_se,bits_per_element_se,encode_ms_se,decode_ms_se,mse_se,relative_error_se,relative_error_expected,cosine_se,bias_p,gain_se,gain_p,gain_l1,gain_l1_se,gain_l1_p,bias_p_holm,bias_detectable,bias,error
+> step,worker,tensor,kind,shape,n,compressor,repeats,raw_bytes,bytes,bytes_min,bytes_max,ratio,bits_per_element,encode_ms,encode_ms_min,decode_ms,decode_ms_min,encode_gbps,decode_gbps,mse,variance,second_moment,variance_expected,bias_ratio,bias_z,gain,gain_z,relative_error,rel_l2,rel_l1,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,wasserstein,cosine,sign_agreement,max_abs_error,density,entropy_bits,coding_efficiency,raw_fallbacks,residual_norm,peak_scratch_bytes,bytes_se,bits_per_element_se,encode_ms_se,decode_ms_se,mse_se,relative_error_se,relative_error_expected,cosine_se,bias_p,gain_se,gain_p,gain_l1,gain_l1_se,gain_l1_p,bytes_expected,bits_per_element_expected,bytes_expected_se,bits_per_element_expected_se,ratio_expected,ratio_expected_se,ratio_se,second_moment_expected,second_moment_se,variance_se,rel_l2_se,rel_l1_se,elem_error_se,elem_error_big_se,elem_error_small_se,elem_error_pos_se,elem_error_neg_se,wasserstein_mean,wasserstein_mean_se,sign_agreement_se,density_se,bias_p_holm,bias_detectable,bias,error
 = 0
 
 # JSON that a strict parser reads; missing values are null

@@ -20,7 +20,7 @@ $ atomo-bench list joint
 > joint
 > *; unbiased, wrapper
 > bits *real *yes *
-> What repeats can see: *
+> Least bias that shows: *
 2>
 = 0
 

@@ -4,29 +4,45 @@
 
 #include <math.h>
 
-/* log2 of n over k, factor by factor. */
-static double log2_choose(unsigned n, unsigned k)
+/* Returns n times the order-0 entropy of the gaps, each counted by a pass over all others. */
+static double entropy_of_gaps(const size_t *index, size_t count)
 {
     double bits = 0;
-    for (unsigned i = 0; i < k; i++)
-        bits += log2((double)(n - i)) - log2((double)(i + 1));
+    for (size_t i = 0; i < count; i++) {
+        const size_t gap = index[i] - (i ? index[i - 1] + 1 : 0);
+        size_t same = 0;
+        for (size_t j = 0; j < count; j++)
+            same += index[j] - (j ? index[j - 1] + 1 : 0) == gap;
+        bits += log2((double)count / (double)same);
+    }
     return bits;
 }
 
-static void index_sets_count_the_subsets_of_their_size(void **state)
+/* Gaps of 0, gaps that come often, and gaps beyond the table of short ones, some of them twice. */
+static void index_sets_count_the_entropy_of_their_gaps(void **state)
 {
     (void)state;
-    static const unsigned n[] = {1, 2, 7, 64, 1000, 65536};
-    for (size_t i = 0; i < countof(n); i++)
-        for (unsigned k = 0; k <= n[i]; k += 1 + n[i] / 9) {
-            Streams s = {0};
-            streams_subset(&s, n[i], k);
-            check(s.reported);
-            check_near(s.entropy_bits, log2_choose(n[i], k), 1e-9 * n[i] + 1e-12);
-        }
-    Streams six = {0};
-    streams_subset(&six, 4, 2);
-    check_near(six.entropy_bits, log2(6), 1e-12);
+    static const size_t gap[] = {0, 3, 0, 3, 5000, 1, 5000, 4095, 4096, 9000, 3, 0, 70000, 5000, 2};
+    size_t index[4 * countof(gap)], next = 0, count = 0;
+    Streams s = {0};
+    const Shape shape = shape_vector(500000);
+    const Call c = {.shape = &shape, .streams = &s, .scratch = arena_open(0)};
+    for (size_t i = 0; i < countof(index); i++) {
+        index[count++] = next += gap[(i * i + i / 7) % countof(gap)];
+        next++;
+    }
+    check(next <= shape.n);
+    for (size_t some = 0; some <= count; some += 6) {
+        const Indices set = indices_list(index, some);
+        s = (Streams){0};
+        streams_gaps(&c, &set);
+        check(s.reported);
+        check_near(s.entropy_bits, entropy_of_gaps(index, some), 1e-9);
+    }
+    const Call unasked = {.shape = &shape, .scratch = c.scratch};
+    const Indices set = indices_list(index, count);
+    streams_gaps(&unasked, &set); /* does nothing */
+    arena_close(c.scratch);
 }
 
 static void symbols_count_their_order_0_entropy(void **state)
@@ -54,7 +70,7 @@ static void streams_add_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(index_sets_count_the_subsets_of_their_size),
+        cmocka_unit_test(index_sets_count_the_entropy_of_their_gaps),
         cmocka_unit_test(symbols_count_their_order_0_entropy),
         cmocka_unit_test(streams_add_up),
     };

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""streams.py -- the order-0 entropy of a payload's streams: 32 bits a float, 1 bit a raw bit, log2 C(n, k) a set of indices."""
-from math import lgamma, log
+"""streams.py -- the order-0 entropy of a payload's streams: 32 bits a float, 1 bit a raw bit, a set of indices by its gaps."""
 
 import numpy as np
 
@@ -12,25 +11,25 @@ import waves
 from container import size_of
 
 
-def log2_choose(n, k):
-    return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(2)
-
-
 def order0(symbols):
     counts = np.unique(symbols, return_counts=True)[1]
     share = counts / max(counts.sum(), 1)
     return float(-(counts * np.log2(share)).sum())
 
 
+def gaps(places):
+    return order0(np.diff(np.asarray(places, dtype=np.int64), prepend=-1))
+
+
 def sets(name, data, n):
     """entry, gspar other atoms and lq: heavy set and floats, light set, tau and a bit for each sign."""
     source, total = Bytes(data), 0.0
     if name != "lq":
-        heavy = len(index_set(source, n))
-        source.take(4 * heavy)
-        total += log2_choose(n, heavy) + 32 * heavy
-    light = len(index_set(source, n))
-    return total + log2_choose(n, light) + (32 + light if light else 0)
+        heavy = index_set(source, n)
+        source.take(4 * len(heavy))
+        total += gaps(heavy) + 32 * len(heavy)
+    light = index_set(source, n)
+    return total + gaps(light) + (32 + len(light) if len(light) else 0)
 
 
 def frequencies(data, shape, keys):
@@ -40,8 +39,8 @@ def frequencies(data, shape, keys):
     heavy = index_set(source, n)
     floats = 2 * len(heavy) - np.count_nonzero(real[heavy])
     source.take(4 * floats)
-    light = len(index_set(source, n))
-    return log2_choose(n, len(heavy)) + 32 * floats + log2_choose(n, light) + (32 + 6 * light if light else 0)
+    light = index_set(source, n)
+    return gaps(heavy) + 32 * floats + gaps(light) + (32 + 6 * len(light) if len(light) else 0)
 
 
 def svd_vectors(data, shape, keys):
@@ -50,10 +49,15 @@ def svd_vectors(data, shape, keys):
         return 8.0 * (len(data) - 1)
     vectors = list(decode.singular_vectors(data[1:], shape, keys))
     sizes = len(data) - 1 - sum(len(own) for _, own in vectors)
-    return 8.0 * sizes + sum(entropy(decode.vector_spec(keys), values.shape, [own]) for values, own in vectors)
+    return 8.0 * sizes + sum(order0_bound(decode.vector_spec(keys), values.shape, [own]) for values, own in vectors)
 
 
 def entropy(spec, shape, rounds):
+    """The bound; at most what was sent, which the order of the symbols may have made less."""
+    return min(order0_bound(spec, shape, rounds), 8.0 * sum(len(own) for own in rounds))
+
+
+def order0_bound(spec, shape, rounds):
     name, keys = decode.parse(spec)
     n, data = size_of(shape), rounds[-1]
     if name == "none":
@@ -63,12 +67,13 @@ def entropy(spec, shape, rounds):
     if name in ("powersgd", "lowrank"):
         return 8.0 * sum(len(own) - 1 for own in rounds)
     if name == "joint":
-        return 8.0 + entropy(decode.CHOICES[data[1]], shape, [data[:1] + data[2:]])
+        return 8.0 + order0_bound(decode.CHOICES[data[1]], shape, [data[:1] + data[2:]])
     if name in ("fp16", "bf16"):
         return 16.0 * n
     if name in ("stc", "adaq", "strom"):
-        count = len(index_set(Bytes(data[1:]), n))
-        return log2_choose(n, count) + count + (0 if count == 0 else 64 if name == "adaq" else 32)
+        places = index_set(Bytes(data[1:]), n)
+        count = len(places)
+        return gaps(places) + count + (0 if count == 0 else 64 if name == "adaq" else 32)
     if name in ("sign", "scaledsign", "onebit"):
         return 8.0 * (len(data) - 1 - (n + 7) // 8) + n
     if name == "natural" and keys["code"] == "rans":
@@ -91,8 +96,8 @@ def entropy(spec, shape, rounds):
     if name == "randk":
         return 8.0 * (len(data) - 1)
     if name in decode.SPARSIFIERS:
-        count = len(index_set(Bytes(data[1:]), n))
-        return log2_choose(n, count) + 32 * count
+        places = index_set(Bytes(data[1:]), n)
+        return gaps(places) + 32 * len(places)
     if name in ("entry", "gspar", "wavelet", "hadamard", "dct", "lq"):
         return sets(name, data[1:], n)
     if name == "intsgd":

@@ -67,7 +67,7 @@ Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Bu
         set = indices_list(list, count);
     }
     indices_put(&set, n, out);
-    streams_subset(c->streams, n, count);
+    streams_gaps(c, &set);
     arena_rewind(c->scratch, mark);
     return OK;
 }
@@ -141,6 +141,15 @@ static Status put_light(const Call *c, AtomSide *s, size_t count, size_t n, Buf 
     return OK;
 }
 
+/* What this number of light atoms costs above the expected number: about, but its mean over draws is 0. */
+static void note_excess(const Call *c, const AtomDraw *draw, size_t n, double light)
+{
+    const double mean = draw->light, low = 0.9 * mean, high = 1.1 * mean;
+    if (mean > 0)
+        streams_excess(c->streams, (light - mean) * (atoms_light_bits(n, high) - atoms_light_bits(n, low)) /
+                                       (high - low));
+}
+
 static Status put(const Call *c, const AtomCoder *coder, const AtomDraw *draw, size_t n, Buf *out)
 {
     AtomSide s;
@@ -150,6 +159,8 @@ static Status put(const Call *c, const AtomCoder *coder, const AtomDraw *draw, s
     buf_u8(out, PAYLOAD_METHOD);
     if (!coder->light)
         TRY(put_heavy(c, &s, heavy, n, out));
+    if (coder->plan.empty == EMPTY_SEND)
+        note_excess(c, draw, n, (double)(draw->count - heavy));
     return put_light(c, &s, draw->count - heavy, n, out);
 }
 

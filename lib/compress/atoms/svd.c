@@ -68,6 +68,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     double most = 0;
     TRY(arena_check(kept, c->scratch, c->err));
     const size_t start = out->size, count = svd_draw(c, &plan, kept);
+    if (c->streams)
+        streams_excess(c->streams, svd_excess(c, &plan, count));
     TRY(svd_put(c, &plan, kept, count, out));
     for (size_t i = 0; i < count; i++)
         most += plan.s.lambda[kept[i]] / plan.p[kept[i]];

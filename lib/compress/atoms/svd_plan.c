@@ -133,3 +133,49 @@ size_t svd_draw(const Call *c, const SvdPlan *plan, size_t *kept)
     const size_t count = (o->draw == DRAW_SYSTEMATIC ? draw_systematic : draw_independent)(c, plan, kept);
     return count || o->empty == EMPTY_SEND ? count : draw_again(c, plan, kept);
 }
+
+/* ---- the law of the number of atoms ---- */
+
+/* chance[k], k = 0 .. most: the probability of k atoms; the last one: of `most` or more. */
+static void count_law(const SvdPlan *plan, const Svd *o, size_t most, double *chance)
+{
+    double mean = 0;
+    chance[0] = 1;
+    for (size_t i = 0; i < plan->s.k; i++) {
+        const double p = plan->p[i];
+        mean += p;
+        for (size_t j = most; j > 0 && o->draw == DRAW_INDEPENDENT; j--)
+            chance[j] = chance[j] * (j == most ? 1 : 1 - p) + chance[j - 1] * p;
+        chance[0] *= 1 - p;
+    }
+    if (o->draw == DRAW_SYSTEMATIC) { /* the two whole numbers around the mean */
+        const size_t low = (size_t)mean;
+        chance[0] = 0;
+        chance[low < most ? low : most] += 1 - (mean - (double)low);
+        chance[low + 1 < most ? low + 1 : most] += mean - (double)low;
+    }
+    for (size_t j = most; j > 0 && o->empty == EMPTY_RESAMPLE && chance[0] < 1; j--)
+        chance[j] /= 1 - chance[0];
+    chance[0] = o->empty == EMPTY_RESAMPLE ? 0 : chance[0];
+}
+
+/* codec_encode sends the estimate as floats where its payload would be longer. */
+static double payload_bits(const Call *c, const SvdPlan *plan, size_t count)
+{
+    return fmin(8 * (double)raw_size(c),
+                8 + 8 * (double)varint_size(count) + (double)count * plan->atom_bits);
+}
+
+double svd_excess(const Call *c, const SvdPlan *plan, size_t count)
+{
+    size_t most = 1; /* from here on payloads have one size */
+    while (most < plan->s.k && payload_bits(c, plan, most) < 8 * (double)raw_size(c))
+        most++;
+    double *chance = NEW_ZERO(c->scratch, double, most + 1), mean = 0;
+    if (!chance)
+        return 0;
+    count_law(plan, c->self->params, most, chance);
+    for (size_t k = 0; k <= most; k++)
+        mean += chance[k] * payload_bits(c, plan, k);
+    return payload_bits(c, plan, count) - mean;
+}

@@ -48,4 +48,8 @@ Status svd_plan_level(const Call *c, SvdPlan *plan, double level);
 /* Draws atoms: writes the indices of the kept atoms, rising, to kept (k); returns their number. */
 size_t svd_draw(const Call *c, const SvdPlan *plan, size_t *kept);
 
+/* The expected bits of a payload of so many atoms less those of a draw's: exact where atoms have a fixed size. 0 when scratch has
+ * no memory. */
+double svd_excess(const Call *c, const SvdPlan *plan, size_t count);
+
 #endif

@@ -209,6 +209,13 @@ static RotatedBlocks eden_blocks(const Call *c)
 
 static const RotatedFamily family = {eden_blocks};
 
+/* The scale holds <x^, x> at |x|^2 in every draw. */
+static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
+{
+    (void)c, (void)x, (void)m;
+    return ROTATED;
+}
+
 const Compressor compressor_eden = {
     .name = "eden",
     .brief = "random rotation, then the best few levels for a normal number",
@@ -230,6 +237,7 @@ const Compressor compressor_eden = {
     .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
     .family = &family,
+    .moments = moments,
     ROTATED_HOOKS,
 };
 
@@ -249,5 +257,6 @@ const Compressor compressor_drive = {
     .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
     .family = &family,
+    .moments = moments,
     ROTATED_HOOKS,
 };

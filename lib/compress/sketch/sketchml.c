@@ -173,16 +173,21 @@ static const size_t *keys_run(const Indices *set, size_t run, size_t *count)
     return k->run;
 }
 
+static Indices keys_set(const KeyRuns *keys)
+{
+    return (Indices){.count = keys->count,
+                     .runs = keys->count / KEYS_RUN + (keys->count % KEYS_RUN != 0),
+                     .data = keys,
+                     .run = keys_run};
+}
+
 /* Writes `count` rising keys (element indices) below n; `bytes` is scratch memory for `count` bytes. */
 static void keys_put(int form, const uint32_t *key, size_t count, size_t n, uint8_t *bytes, Buf *out)
 {
     if (form == DELTA_ADAPTIVE) {
         size_t run[KEYS_RUN];
         const KeyRuns keys = {key, count, run};
-        const Indices set = {.count = count,
-                             .runs = count / KEYS_RUN + (count % KEYS_RUN != 0),
-                             .data = &keys,
-                             .run = keys_run};
+        const Indices set = keys_set(&keys);
         indices_put(&set, n, out);
         return;
     }
@@ -367,7 +372,10 @@ static void put_group(const Call *c, const BinGroup *g, Buf *out)
     const size_t n = c->shape->n, cells = (size_t)sketchml_of(c)->rows * g->cols;
     keys_put(sketchml_of(c)->keys, g->key, g->count, n, g->bin,
              out); /* g->bin serves as scratch memory, because the cells already hold the bins */
-    streams_subset(c->streams, n, g->count);
+    size_t run[KEYS_RUN];
+    const KeyRuns keys = {g->key, g->count, run};
+    const Indices set = keys_set(&keys);
+    streams_gaps(c, &set);
     if (!g->count || !g->width)
         return;
     planes_put8(g->cell, cells, g->width, buf_room(out, planes_size(cells, g->width)));

@@ -120,10 +120,9 @@ Status signed_set_put(const SignedSet *s, const float *magnitude, size_t magnitu
     for (size_t m = 0; p->count && m < magnitudes; m++)
         buf_f32(out, magnitude[m]);
     put_signs(p, buf_room(out, signs_size(p->count)));
-    streams_subset(c->streams, p->n, p->count);
     streams_floats(c->streams, p->count ? magnitudes : 0);
     streams_bits(c->streams, (double)p->count);
-    return OK;
+    return picks_report_set(c, p);
 }
 
 /* ---- reading ---- */

@@ -38,18 +38,29 @@ static const size_t *walk_block(const Indices *set, size_t block, size_t *count)
     return w->place;
 }
 
-Status picks_put_set(const Call *c, const Picks *s, Buf *out)
+/* Writes the set, or reports its gaps where `out` is NULL. */
+static Status walk_set(const Call *c, const Picks *s, Buf *out)
 {
     if (s->place) {
         const Indices list = indices_list(s->place, s->count);
-        indices_put(&list, s->n, out);
+        out ? indices_put(&list, s->n, out) : streams_gaps(c, &list);
         return OK;
     }
     const PicksWalk walk = {s, NEW(c->scratch, size_t, s->n < BLOCK ? s->n : BLOCK)};
     const Indices set = {.count = s->count, .runs = blocks_of(s->n), .data = &walk, .run = walk_block};
     TRY(arena_check(walk.place, c->scratch, c->err));
-    indices_put(&set, s->n, out);
+    out ? indices_put(&set, s->n, out) : streams_gaps(c, &set);
     return OK;
+}
+
+Status picks_put_set(const Call *c, const Picks *s, Buf *out)
+{
+    return walk_set(c, s, out);
+}
+
+Status picks_report_set(const Call *c, const Picks *s)
+{
+    return c->streams ? walk_set(c, s, NULL) : OK;
 }
 
 static void put_values(const Picks *s, uint8_t *out)
@@ -76,9 +87,8 @@ Status picks_put(const Call *c, Picks *s, Buf *out)
         return raw_put(c, s->x, out);
     }
     put_values(s, buf_room(out, 4 * s->count));
-    streams_subset(c->streams, s->n, s->count);
     streams_floats(c->streams, s->count);
-    return OK;
+    return picks_report_set(c, s);
 }
 
 Status picks_put_some(const Call *c, Picks *s, Buf *out)

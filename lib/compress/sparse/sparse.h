@@ -19,6 +19,7 @@ Status picks_open(const Call *c, const float *x, Picks *s);
 Status picks_put(const Call *c, Picks *s, Buf *out);
 /* Writes the set of indices of a selection, without the values. */
 Status picks_put_set(const Call *c, const Picks *s, Buf *out);
+Status picks_report_set(const Call *c, const Picks *s); /* its gaps, to c->streams */
 
 /* Writes the payload of a selection; an empty selection is first replaced by the elements of largest magnitude. */
 Status picks_put_some(const Call *c, Picks *s, Buf *out);
