@@ -153,6 +153,7 @@ CodecSight codec_doc_sight(const CodecDoc *doc, size_t side)
 }
 
 /* The least b, E h = (1 + b) g, that so many repeats find with probability 0.9 at the level DOC_LEVEL. */
+#define DOC_LEVEL 0.01
 static double least_bias(CodecSight s, size_t repeats)
 {
     const double r = (double)repeats;
