@@ -1,9 +1,9 @@
 /* test_plot_overlap.c -- the text of figures, as a reader of the page meets it: no two texts overlap and none leaves the page,
  * for every kind, in every format, with 1, 4, 10 and 25 lines, short names and long ones.
  *
- * pdftotext measures the words of a PDF; an SVG becomes a PDF by rsvg-convert first. A PNG must have its ink where the PDF has
- * it, seen at a tenth of an inch, and none at its edges. The texts of a LaTeX picture stand at its \put commands; they are
- * measured with the letters of Helvetica, which are as wide as those of cmss or wider. */
+ * pdftotext measures the words of a PDF; an SVG becomes a PDF by rsvg-convert first. The texts of a LaTeX picture are at its
+ * \put commands; they are measured with the letters of Helvetica, which are as wide as those of cmss or wider. A PNG has the
+ * layout of the PDF, and is not measured. */
 #include "rig/plot_rig.h"
 
 #include <ctype.h>
