@@ -2,27 +2,13 @@
  * workers equals the training's (gradient_step), states survive saving and loading, wrong calls and damaged bytes
  * are refused. */
 #include "rig/every_codec.h"
+#include "rig/library_rig.h"
 
-#include "atomo.h"
 #include "codec/wrapper.h"
 #include "exchange/gradient.h"
 
 #include <math.h>
 #include <pthread.h>
-
-static void good(atomo_status status, const atomo_error *err)
-{
-    if (status != ATOMO_OK)
-        print_error("%s\n", err->text);
-    check(status == ATOMO_OK);
-}
-
-static void refused(atomo_status status, atomo_status want, const atomo_error *err, const char *text)
-{
-    if (status != want || !strstr(err->text, text))
-        print_error("got %d \"%s\", want %d \"%s\"\n", (int)status, err->text, (int)want, text);
-    check(status == want && strstr(err->text, text));
-}
 
 /* ---- payloads of every codec ---- */
 
@@ -104,7 +90,7 @@ static void payloads_equal_the_codecs(void **state)
 
 /* ---- steps of several workers ---- */
 
-enum { ROWS = 40, COLS = 30, N = ROWS * COLS, P = 4, STEPS = 5 };
+enum { P = 4, STEPS = 5 };
 
 static const char *const stepped[] = {
     "none",
@@ -127,13 +113,6 @@ static const char *const stepped[] = {
     "countsketch",
     "induced:with=qsgd+topk",
 };
-
-static void draw(float *x, int worker, int64_t step)
-{
-    const Rng rng = rng_open(8, 0, worker, step, 0);
-    for (size_t i = 0; i < N; i++)
-        x[i] = (float)rng_normal(&rng, USE_TEST, i);
-}
 
 typedef struct {
     atomo_codec *codec;
@@ -597,80 +576,6 @@ static void compressors_are_listed(void **state)
     check(atomo_interface() == ATOMO_INTERFACE && *atomo_version());
 }
 
-/* ---- measurements ---- */
-
-static double metric(const double *value, const char *name)
-{
-    for (size_t i = 0; atomo_metric(i); i++)
-        if (!strcmp(atomo_metric(i), name))
-            return value[i];
-    check(false);
-    return NAN;
-}
-
-/* Metrics of a pair of vectors, against sums in double over the elements. */
-static void a_pair_is_measured(void **state)
-{
-    static float x[N], y[N];
-    double value[200], error = 0, square = 0;
-    atomo_error err;
-    (void)state;
-    draw(x, 0, 0);
-    for (size_t i = 0; i < N; i++) {
-        y[i] = x[i] + 0.25f * (float)(i % 3);
-        error += (double)(y[i] - x[i]) * (double)(y[i] - x[i]);
-        square += (double)x[i] * (double)x[i];
-    }
-    good(atomo_measure(x, y, N, 300, 1, value, &err), &err);
-    check(fabs(metric(value, "relative_error") - error / square) < 1e-9);
-    check(fabs(metric(value, "bits_per_element") - 300.0 * 8 / N) < 1e-12);
-    check(isnan(metric(value, "encode_ms")));
-    y[3] = INFINITY;
-    refused(atomo_measure(x, y, N, 300, 1, value, &err), ATOMO_NUMERIC, &err, "estimate: element 3");
-}
-
-static int stop_at_once(void *data)
-{
-    return *(const int *)data;
-}
-
-static void a_comparison_is_json(void **state)
-{
-    static float x[2][N];
-    static const size_t dim[] = {ROWS, COLS};
-    static const char *const spec[] = {"qsgd:bits=2/4", "topk:ratio=0.1"};
-    atomo_gradient g[2];
-    atomo_error err;
-    char *json;
-    (void)state;
-    for (int i = 0; i < 2; i++) {
-        draw(x[i], i, 0);
-        g[i] = (atomo_gradient){.name = i ? "conv" : "fc", .rank = 2, .dim = dim, .x = x[i], .step = 1 - i};
-    }
-    int stop = 0;
-    atomo_comparison c = {.spec = spec,
-                          .specs = 2,
-                          .repeats = 3,
-                          .seed = 1,
-                          .threads = 1,
-                          .stopped = stop_at_once,
-                          .data = &stop};
-    good(atomo_compare(&c, g, 2, &json, &err), &err);
-    check(strstr(json, "\"schema\": \"atomo-compare/1\"") && strstr(json, "\"compressor\": \"qsgd:bits=2\""));
-    check(strstr(json, "\"tensor\": \"conv\"") < strstr(json, "\"tensor\": \"fc\"")); /* ordered by step */
-    atomo_free(json);
-    stop = 1;
-    refused(atomo_compare(&c, g, 2, &json, &err), ATOMO_STOPPED, &err, "stopped");
-    check(!json);
-    stop = 0;
-    x[1][5] = NAN;
-    refused(atomo_compare(&c, g, 2, &json, &err), ATOMO_NUMERIC, &err, "conv: element 5");
-    refused(atomo_compare(&c, g, 0, &json, &err), ATOMO_USAGE, &err, "no tensor");
-    refused(atomo_compare_file(&c, "no-such-file.h5", &json, &err), ATOMO_IO, &err, "no-such-file.h5");
-    c.repeats = 0;
-    refused(atomo_compare(&c, g, 1, &json, &err), ATOMO_USAGE, &err, "repeats=0");
-}
-
 /* ---- threads ---- */
 
 typedef struct {
@@ -740,8 +645,6 @@ int main(void)
         cmocka_unit_test(impossible_layouts_are_refused),
         cmocka_unit_test(an_open_step_is_left_alone),
         cmocka_unit_test(compressors_are_listed),
-        cmocka_unit_test(a_pair_is_measured),
-        cmocka_unit_test(a_comparison_is_json),
         cmocka_unit_test(threads_do_not_meet),
     };
     return cmocka_run_group_tests(tests, collect_specs, drop_specs);
