@@ -10,7 +10,7 @@
 
 static const char *const groups[] = {"tensor", "kind", "all", NULL};
 
-/* A command's options of every type, parsed from argv (NULL-terminated, without the command's name). */
+/* A command with an option of every type, and the values parsed from a list of arguments. */
 typedef struct {
     Arena *a;
     Error err;
@@ -125,7 +125,8 @@ static void common_options_have_their_defaults(void **state)
     arena_close(r.a);
 }
 
-/* An empty folder for the parser's check that the path of -o can be written; the test makes a folder a.csv in it. */
+/* An empty folder that becomes the working folder of the tests. A folder a.csv in it cannot be written as the
+ * output file of -o. */
 static char folder[] = "/tmp/atomo-cli.XXXXXX";
 
 static int enter_folder(void **state)
@@ -137,7 +138,8 @@ static int enter_folder(void **state)
 static int leave_folder(void **state)
 {
     (void)state;
-    return rmdir("a.csv") || chdir("/") || rmdir(folder); /* rmdir fails if a file is left in the folder */
+    /* rmdir fails when the folder still contains a file */
+    return rmdir("a.csv") || chdir("/") || rmdir(folder);
 }
 
 static void the_ending_of_a_file_names_the_format_unless_an_option_does(void **state)
@@ -188,7 +190,8 @@ static void wrong_options_say_what_is_wrong(void **state)
         {{"--zzz"}, "cmd: unknown option --zzz", "prog cmd --help"},
         {{"--rep=3"},
          "cmd: unknown option --rep",
-         ""}, /* options cannot be abbreviated: a new option could make abbreviations ambiguous */
+         /* options cannot be abbreviated, as an option added later could make an abbreviation ambiguous */
+         ""},
         {{"-z"}, "cmd: unknown option -z", "prog cmd --help"},
         {{"-qz"}, "cmd: unknown option -z", ""},
         {{"--repeats"}, "cmd: --repeats: the value is missing: want N", ""},
@@ -204,7 +207,8 @@ static void wrong_options_say_what_is_wrong(void **state)
         {{"--group=kinds"}, "want tensor|kind|all", "did you mean kind?"},
         {{"--deep=yes"}, "cmd: --deep takes no value", ""},
         {{"a", "b", "c"}, "cmd: \"c\" is one argument too many", "shows how it is called"},
-        {{"--resume"}, "cmd: unknown option --resume", ""}, /* this command does not take --resume */
+        /* the options of this command do not include --resume */
+        {{"--resume"}, "cmd: unknown option --resume", ""},
     };
     for (size_t i = 0; i < countof(wrong); i++) {
         Rig r;

@@ -1,5 +1,5 @@
-/* test_train_records.c -- when a run reaches its target accuracies, by its records; and learning rates read from a
- * result of tune. */
+/* test_train_records.c -- the step at which a training run reaches its target accuracies, computed from its
+ * records; and learning rates read from a result file of the command tune. */
 #include "rig/check.h"
 #include "rig/scratch_dir.h"
 #include "app/train_rates.h"

@@ -1,4 +1,5 @@
-/* test_arena.c -- arenas: takes, rewinds, lent memory, trims, limits and failed allocations. */
+/* test_arena.c -- arenas (memory allocators that free all blocks at once): allocations, rewinds to a mark, lent
+ * memory, trims, limits and failed allocations. */
 #include "base/arena.h"
 #include "rig/check.h"
 
@@ -29,7 +30,8 @@ static void rewinding_gives_the_same_memory_again(void **state)
     const ArenaMark mark = arena_mark(a);
     const size_t used = arena_used(a);
     void *first = NEW(a, char, 1000);
-    NEW(a, char, 10 << 20); /* larger than the arena's first chunk, so a second chunk is needed */
+    /* this block is larger than the arena's first chunk, so the arena needs a second chunk */
+    NEW(a, char, 10 << 20);
     check(arena_used(a) > used + (10 << 20));
     arena_rewind(a, mark);
     check(arena_used(a) == used);
@@ -126,8 +128,8 @@ static bool space_is_free(void)
 #endif
 }
 
-/* Allocations come from the lent memory first, then from the arena's own chunks, also after a rewind. After
- * arena_unlend they come from own chunks alone. */
+/* While memory is lent to an arena, the arena allocates from the lent memory first, then from its own chunks.
+ * After arena_unlend the arena allocates from its own chunks only. */
 static void lent_memory_is_taken_first(void **state)
 {
     (void)state;
@@ -151,7 +153,7 @@ static void lent_memory_is_taken_first(void **state)
         first = NEW(a, uint8_t, 1000);
         check(first < lent || first >= lent + LENT);
         arena_rewind(a, mark);
-        memset(lent, 1, LENT); /* after arena_unlend the lender may write to its memory again */
+        memset(lent, 1, LENT); /* after arena_unlend the lender may write to the lent memory again */
     }
     arena_close(a);
     free(lent);
@@ -176,7 +178,7 @@ static void trimming_keeps_what_is_taken(void **state)
     arena_close(a);
 }
 
-/* Allocates many large blocks without touching a page, so the test reserves address space but no memory. */
+/* The blocks are allocated but never written, so the test reserves address space and uses no memory. */
 static void many_large_takes_find_room(void **state)
 {
     (void)state;
@@ -221,7 +223,7 @@ static void an_arena_that_could_not_be_had_says_so(void **state)
     setrlimit(RLIMIT_AS, &(struct rlimit){1, old.rlim_max});
     void *held = NULL;
     for (void **p; (p = malloc(4096)); held = p)
-        *p = held; /* takes all blocks that malloc still gives under the limit */
+        *p = held; /* malloc is called until it fails under the limit */
     Arena *a = arena_open(0);
     void *none = NEW(a, char, 10);
     const ArenaMark mark = arena_mark(a);

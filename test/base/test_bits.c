@@ -1,4 +1,5 @@
-/* test_bits.c -- bit streams (bits.h): numbers are read back, overruns are noticed, wrong padding is refused. */
+/* test_bits.c -- bit streams (bits.h): numbers written are read back, reads beyond the end are reported, wrong
+ * padding bits are refused. */
 #include "rig/check.h"
 
 #include "base/bits.h"

@@ -1,4 +1,5 @@
-/* test_confine.c -- a confined child process (confine.h) cannot use too much time or memory, or open another file. */
+/* test_confine.c -- a confined child process (confine.h) cannot use more time or memory than its limits, nor open
+ * another file. */
 #include "rig/check.h"
 #include "base/confine.h"
 
@@ -72,11 +73,11 @@ static void open_files(int tie)
     char byte = 1;
     const bool kept = read(tie, &byte, 1) == 1 && byte == 0, alone = fcntl(tie + 1, F_GETFD) < 0;
     confine_files(0);
-    const bool quiet = write(2, "cry\n", 4) == 4; /* writes to stderr are discarded */
+    const bool quiet = write(2, "cry\n", 4) == 4; /* a write to stderr succeeds, but its text is discarded */
     _exit(kept && alone && quiet && open("/dev/null", O_RDONLY) < 0 ? 7 : 8);
 }
 
-/* Makes each call that must fail under the filter of system calls; returns how many of these calls did not fail. */
+/* Makes system calls that the filter must refuse; returns how many of these calls succeeded. */
 static int forbidden(void)
 {
     struct rlimit space;
@@ -109,7 +110,8 @@ static void few_system_calls_are_left(void **state)
 {
     (void)state;
     if (!confine_can_filter())
-        _skip(__FILE__, __LINE__); /* skipped, as this kernel has no filters of system calls */
+        /* the test is skipped because this kernel has no filters of system calls */
+        _skip(__FILE__, __LINE__);
     const int how = ended(call);
     check(WIFEXITED(how) && WEXITSTATUS(how) == 0);
 }
@@ -118,7 +120,8 @@ static void grow(int tie)
 {
     char byte;
     confine_calls(false);
-    while (read(tie, &byte, 1) == 1 && !byte) /* the parent writes 1 when it has set the limit */
+    /* the parent sends the byte 1 after it has lowered the child's memory limit */
+    while (read(tie, &byte, 1) == 1 && !byte)
         ;
     _exit(mmap(NULL, 1 << 28, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? 5 : 6);
 }
@@ -158,7 +161,8 @@ static void nothing(int tie)
     (void)tie;
 }
 
-/* Under each limit on open files, the child has the files that it needs or exits with CONFINE_NO_FILES. */
+/* Under each limit on the number of open files, a confined child either opens all files that it needs or exits
+ * with CONFINE_NO_FILES. */
 static void few_open_files_are_enough_or_said(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_json.c -- json_read: which JSON texts it accepts, with the values that it returns, and which texts it
+/* test_json.c -- json_read: the JSON texts that it accepts, with the values that it returns, and the texts that it
  * refuses. */
 #include "rig/check.h"
 #include "base/json.h"
@@ -20,7 +20,8 @@ static int close_arena(void **state)
     return 0;
 }
 
-/* Reads a copy of the text in an allocation of its exact size, so that AddressSanitizer sees a read past the end. */
+/* Parses a copy of the text in an allocation of the text's exact size, so that AddressSanitizer detects reads past
+ * the end. */
 static Status read_text(const Json **v, const char *text)
 {
     const size_t size = strlen(text);
@@ -50,8 +51,8 @@ static void values_of_every_kind_are_read(void **state)
     check(take("[]")->type == JSON_ARRAY && take("{}")->type == JSON_OBJECT && !take("[ ]")->first);
 }
 
-/* What the callback has received: the numbers and texts of all elements, concatenated; and the addresses of the
- * texts. */
+/* `handed` has the names and types of all values passed to the callback, concatenated; `handed_text` has the
+ * addresses of the values' texts. */
 static char handed[400];
 static const char *handed_text[64];
 static size_t handed_texts;
@@ -76,8 +77,8 @@ static Status read_rows(const Json **v, char *data, size_t size)
     return json_read_rows(v, &rows, data, size, arena, &err);
 }
 
-/* Only the first array with the given name in the outermost object is passed to the callback element by element. The
- * texts of an element remain valid after the element's call. */
+/* Tests json_read_rows: only the first array named "rows" in the outermost object is passed to the callback
+ * element by element, and the text of an element remains valid after the callback returns. */
 static void rows_are_handed_over_one_by_one(void **state)
 {
     (void)state;
@@ -98,8 +99,8 @@ static void rows_are_handed_over_one_by_one(void **state)
         assert_int_equal(read_rows(&v, bad[i], strlen(bad[i])), ERR_CORRUPT);
 }
 
-/* Counts the elements (rows) passed to the callback, and the rows whose nodes are not in the memory of the first
- * row's nodes. */
+/* `rows` counts the elements passed to the callback; `elsewhere` counts the elements whose nodes are not stored at
+ * the address of the first element's nodes. */
 typedef struct {
     const Json *first;
     size_t rows, elsewhere;
@@ -114,8 +115,7 @@ static Status look(void *of, const Json *element)
     return OK;
 }
 
-/* Elements are passed to the callback only from an array in an object. (A number at the very start of the data leaves
- * no room for the NUL of its text.) */
+/* Data that are not an object are refused, and nothing is passed to the callback. */
 static void rows_are_those_of_an_object(void **state)
 {
     (void)state;
@@ -129,8 +129,8 @@ static void rows_are_those_of_an_object(void **state)
     }
 }
 
-/* The reader writes the text of each number, with a NUL, over the data. There are no spaces, so this test leaves the
- * least room for it. */
+/* The parser overwrites the data with the text of each number and a NUL byte. The data have no spaces, so there is
+ * as little room for the NUL bytes as possible. */
 static void each_row_takes_the_memory_of_the_one_before(void **state)
 {
     (void)state;

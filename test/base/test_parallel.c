@@ -1,5 +1,6 @@
-/* test_parallel.c -- parallel_for on the pool of threads: each piece runs once; threads that run at the same time
- * have different slots; calls from inside a piece, from two threads and after a fork work. */
+/* test_parallel.c -- parallel_for runs the pieces of a loop on a pool of threads: each piece runs once; threads
+ * that run at the same time have different slots; calls from inside a piece, calls from two threads and calls
+ * after a fork work. */
 #include "base/parallel.h"
 #include "rig/check.h"
 
@@ -13,8 +14,8 @@ enum { PIECES = 5000 };
 
 typedef struct {
     atomic_int runs[PIECES];
-    atomic_int inside[64]; /* number of threads that run a piece with this slot now */
-    atomic_bool shared;    /* true if two threads ever had one slot at the same time */
+    atomic_int inside[64]; /* number of threads that now run a piece with this slot */
+    atomic_bool shared;    /* true if two threads ever ran with one slot at the same time */
     size_t slots;
     bool nested;
 } Record;
@@ -87,7 +88,7 @@ static void two_callers_at_once_both_get_their_pieces_run(void **state)
     assert_false(failed);
 }
 
-/* Returns only when two threads run a piece each at the same time. */
+/* A piece that waits until two threads run a piece at the same time. */
 static void meet(void *data, size_t piece)
 {
     (void)piece;
@@ -108,7 +109,8 @@ static int code_of_child(void (*limit)(void))
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
-        alarm(20); /* kills the child if it waits for threads that only the parent has */
+        /* SIGALRM kills the child if the child waits forever for threads that only the parent has */
+        alarm(20);
         if (limit)
             limit();
         _exit(runs_all(4, 1000, true) ? 0 : 1);
@@ -121,7 +123,7 @@ static int code_of_child(void (*limit)(void))
 static void a_child_of_fork_has_threads_of_its_own(void **state)
 {
     (void)state;
-    check(runs_all(4, 1000, false)); /* now the parent has threads, which its child does not inherit */
+    check(runs_all(4, 1000, false)); /* starts the parent's threads, which a child of fork does not inherit */
     assert_int_equal(code_of_child(two_threads_meet), 0);
 }
 

@@ -1,4 +1,5 @@
-/* test_param.c -- param_parse on keys of a schema, and codec specs: stages, alternatives, canonical text. */
+/* test_param.c -- param_parse reads the keys of a codec (key=value) by its table of keys; codec specs are parsed
+ * into stages and alternatives and printed as canonical text. */
 #include "rig/check.h"
 #include "compress/spec.h"
 
@@ -48,7 +49,7 @@ static void naming_a_key_unsets_those_it_excludes(void **state)
     check(p.bits == 2 && p.levels == PARAM_NONE);
 }
 
-/* Keys that must be refused, each with a part of the error message. */
+/* Wrong texts of keys, each with a part of the error message that it must cause. */
 static void wrong_keys_say_what_is_wrong(void **state)
 {
     (void)state;
@@ -91,7 +92,7 @@ static void a_key_too_long_is_refused(void **state)
     assert_int_equal(parse(&p, keys), ERR_USAGE);
 }
 
-/* Keys as written, each with the canonical text. */
+/* Texts of keys as a user writes them, each with the canonical text. */
 static void the_canonical_text_has_what_differs_in_schema_order(void **state)
 {
     (void)state;
@@ -174,14 +175,14 @@ static void every_schema_is_sound(void **state)
             check(p->offset < compressors[c]->params_size);
             check(p->choices || p->type == PARAM_BOOL || p->low <= p->high);
             check(p->fallback || p->type == PARAM_INT || p->type == PARAM_REAL ||
-                  p->type == PARAM_TEXT); /* only keys of these types can be without a default */
+                  p->type == PARAM_TEXT); /* only keys of these three types may have no default */
             check(!p->group || p->type == PARAM_INT || p->type == PARAM_REAL);
             for (const Param *other = p + 1; other->key; other++)
                 check(strcmp(p->key, other->key) != 0);
             rates += p->rate;
         }
         check(rates <= 1);
-        param_defaults(first, params); /* asserts that each default is in its range */
+        param_defaults(first, params); /* param_defaults asserts that each default is in its range */
     }
 }
 
@@ -194,7 +195,7 @@ static void every_codec_prints_back(void **state)
         const char *name = compressors[c]->name;
         const char *spec = compressors[c]->wraps ? text_format(a, "%s+none", name) : name;
         if (codec_open(&codec, spec, a, &err) != OK)
-            continue; /* keys without a default */
+            continue; /* the codec has keys without a default, so its name alone is no valid spec */
         const char *text = codec_text(codec, a);
         assert_string_equal(text, spec);
         check_ok(codec_open(&again, text, a, &err), &err);
@@ -256,7 +257,7 @@ static void a_plus_begins_a_stage_only_before_a_letter(void **state)
     arena_close(a);
 }
 
-/* A spec with alternatives, then the specs that it expands to. */
+/* In each case, the first spec has alternatives (separated by '/') and the other specs are its expansion. */
 static void alternatives_are_every_combination_in_order_each_once(void **state)
 {
     (void)state;
@@ -270,7 +271,8 @@ static void alternatives_are_every_combination_in_order_each_once(void **state)
          "ef:decay=0.5+ef:decay=0.75+none", "ef:decay=0.25+ef:decay=0+none",
          "ef:decay=0.25+ef:decay=0.75+none"},
         {"none/svd", "none", "svd"},
-        {"svd/svd:rank=2", "svd:rank=2"}, /* both are alternatives of one codec, as a name ends at the ':' */
+        /* the keys behind the ':' belong to each alternative, so svd:rank=2 is listed twice and kept once */
+        {"svd/svd:rank=2", "svd:rank=2"},
         {"ef+none/svd", "ef+none", "ef+svd"},
         {"ef+svd/svd:rank=2", "ef+svd:rank=2"},
     };

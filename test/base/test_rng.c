@@ -1,12 +1,12 @@
-/* test_rng.c -- the random numbers: known answers, uniformity, and independence of words of neighbouring elements,
- * vector lanes, blocks and uses.
+/* test_rng.c -- the random number generator: known answers, uniformity, and independence of the random words of
+ * neighbouring elements, vector lanes, blocks and uses.
  *
  * Each statistic is a chi-square or a correlation on a fixed seed, compared with a limit that a true random source
- * passes with probability above 1 - 1e-7; dieharder runs on the same stream by `make rng-quality`. */
+ * meets with probability above 1 - 1e-7. `make rng-quality` runs dieharder on the same generator. */
 #include "rig/check.h"
 #include "base/rng.h"
 
-/* Known answers of the generator's authors for ten rounds (Random123's kat_vectors). */
+/* Known answers by the authors of the generator Philox with ten rounds (kat_vectors of Random123). */
 static void philox_matches_its_known_answers(void **state)
 {
     (void)state;
@@ -29,8 +29,8 @@ static void philox_matches_its_known_answers(void **state)
     }
 }
 
-/* Checks counts of equally likely cells. With k degrees of freedom, k large, chi-square x is nearly normal: (x - k) /
- * sqrt(2 k) is the z-score. */
+/* Checks the counts of draws in equally likely cells. With k degrees of freedom, k large, the statistic chi-square
+ * is nearly normal with mean k and variance 2 k, so (chi-square - k) / sqrt(2 k) is a z-score. */
 static void check_chi2(const uint32_t *count, size_t cells, double draws, const char *what)
 {
     const double want = draws / (double)cells;
@@ -68,8 +68,8 @@ static void words_are_uniform_in_every_byte(void **state)
         check_chi2(count[b], 256, DRAWS, "byte");
 }
 
-/* Counts pairs of related words in 65,536 cells, by the top 8 bits of each of the two words, and checks that the
- * cells are equally frequent. */
+/* Draws pairs of random words. The top 8 bits of the two words of a pair select one of 65,536 cells; checks that
+ * all cells are equally likely. */
 static void check_pairs(uint32_t (*pair)(uint64_t i), size_t draws, const char *what)
 {
     static uint32_t count[65536];
@@ -89,7 +89,7 @@ static uint32_t neighbours(uint64_t i)
     const uint32_t e = (uint32_t)(2 * (i % (BLOCK / 2)));
     return join(rng_word(&key, e), rng_word(&key, e + 1));
 }
-/* pairs elements i and i + 16, which the same vector lane handles in successive vectors */
+/* Returns a pair of words of elements i and i + 16, which one vector lane computes in successive vectors. */
 static uint32_t lanes(uint64_t i)
 {
     const RngKey key = rng_key(rng(), USE_COIN, i / (BLOCK / 2));
@@ -119,7 +119,7 @@ static uint32_t two_repeats(uint64_t i)
     return join(rng_word(&a, (uint32_t)(i % BLOCK)), rng_word(&b, (uint32_t)(i % BLOCK)));
 }
 
-/* pairs the first words of step i and step i + 1, as for tensors of one element */
+/* Returns a pair of words of one element, drawn in step i and in step i + 1. */
 static uint32_t two_steps(uint64_t i)
 {
     const Rng r = rng_open(1, 0, 0, (int64_t)i, 5), s = rng_open(1, 0, 0, (int64_t)i + 1, 5);
@@ -147,7 +147,7 @@ static void related_words_are_independent(void **state)
     check_pairs(two_workers, DRAWS / 8, "two workers");
 }
 
-/* Flipping one input bit of the mixer flips each output bit with probability 1/2. */
+/* Flipping one input bit of the mixer must flip each output bit with probability 1/2. */
 static void every_input_bit_moves_every_output_bit(void **state)
 {
     (void)state;
@@ -179,8 +179,8 @@ static void addresses_differ_in_each_part(void **state)
     check(rng_u64(&base, USE_COIN, 9) == rng_u64(&base, USE_COIN, 9));
 }
 
-/* The mean of N uniform numbers has the standard deviation 1 / sqrt(12 N); the mean deviates by more than
- * 5.6 standard deviations once in 4e7 times. */
+/* The mean of N uniform numbers has the standard deviation 1 / sqrt(12 N). The mean deviates by more than 5.6
+ * standard deviations with probability 1 / 4e7. */
 static void units_fill_the_unit_interval(void **state)
 {
     (void)state;
@@ -193,7 +193,8 @@ static void units_fill_the_unit_interval(void **state)
         most = fmax(most, u);
     }
     check(fabs(sum / N - 0.5) <= 5.6 / sqrt(12.0 * N));
-    check(least >= 0 && least < 4e-4 && most < 1 && most > 1 - 4e-4); /* (1 - 4e-4)^N = 4e-12 */
+    /* the least of N uniform numbers is above 4e-4 with probability (1 - 4e-4)^N = 4e-12 */
+    check(least >= 0 && least < 4e-4 && most < 1 && most > 1 - 4e-4);
 }
 
 static void stored_values_never_change(void **state)

@@ -1,4 +1,5 @@
-/* test_text.c -- numbers printed and read back, nearest names, globs, growing texts. */
+/* test_text.c -- functions on text: printing and parsing numbers, the nearest name to a misspelt name, glob
+ * patterns, growing texts. */
 #include "rig/check.h"
 #include "base/rng.h"
 #include "base/text.h"
@@ -18,7 +19,8 @@ static void every_double_reads_back(void **state)
             continue;
         check(text_to_real(text_double(out, v), &back));
         check(back == v);
-        v = ldexp(rng_unit(&rng, USE_DATA, i), (int)(bits % 64) - 32); /* numbers near 1 are tested most */
+        /* scaled to magnitudes from 2^-32 to 2^31 */
+        v = ldexp(rng_unit(&rng, USE_DATA, i), (int)(bits % 64) - 32);
         check(text_to_real(text_double(out, v), &back));
         check(back == v);
     }
@@ -51,7 +53,7 @@ static void whole_numbers_are_whole_strings(void **state)
         "", " 1", "\t1", "+1", "1 ", "1.0", "0x10", "1e3", "9223372036854775808", "-", "one"};
     for (size_t i = 0; i < countof(bad); i++)
         check(!text_to_int(bad[i], &v));
-    check(v == INT64_MAX); /* a failed text_to_int leaves v unchanged */
+    check(v == INT64_MAX); /* the failed calls of text_to_int have not changed v */
 }
 
 static void reals_refuse_what_is_no_finite_or_infinite_decimal(void **state)
@@ -132,7 +134,7 @@ static void a_glob_of_stars_is_no_bomb(void **state)
     char name[4001];
     memset(name, 'a', 4000);
     name[4000] = 0;
-    /* ends soon: trying every position of every star would never end */
+    /* the match must be fast: a matcher that tries every position for every star would take years */
     check(!text_glob("*a*a*a*a*a*a*a*a*a*a*a*a*b", name));
 }
 
@@ -147,7 +149,8 @@ static void texts_grow(void **state)
         text_addf(&t, "%d,", i);
         used += (size_t)sprintf(expected + used, "%d,", i);
     }
-    text_addf(&t, "%s", expected); /* longer than the buffer that text_addf formats in first */
+    /* this text is longer than the fixed buffer in which text_addf formats short texts */
+    text_addf(&t, "%s", expected);
     check(strlen(text_done(&t)) == 2 * used);
     check(!memcmp(t.data, expected, used) && !memcmp(t.data + used, expected, used));
     assert_string_equal(text_done(&empty), "");
@@ -175,11 +178,11 @@ static void characters_that_steer_a_terminal_are_replaced(void **state)
         {"a\x1b[2J\nb\x7f", "a?[2J?b?"},
         {"\xc2\x9b"
          "x",
-         "?x"}, /* U+009B (CSI), one control character */
+         "?x"}, /* U+009B (CSI) is one control character of two bytes */
         {"a\xe2\x80\xae"
          "b\xe2\x81\xa6\xe2\x81\xa9",
          "a?b??"}, /* U+202E, U+2066, U+2069 */
-        /* the characters U+061C, U+200B, U+2028 and U+FEFF */
+        /* the characters U+061C, U+200B, U+2028 and U+FEFF, which are invisible */
         {"\xd8\x9c\xe2\x80\x8b\xe2\x80\xa8\xef\xbb\xbf", "????"},
         {"\xe2\x80\xad", "?"},
         {"\xe2\x80\x90", "\xe2\x80\x90"}, /* U+2010, a hyphen */

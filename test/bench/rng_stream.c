@@ -1,6 +1,6 @@
-/* rng_stream.c -- writes random words to stdout for test suites such as dieharder (make rng-quality): all words of
- * consecutive blocks of one generator, or with the argument `addresses` one word of each of many generators, as
- * codecs draw them at neighbouring steps, workers, tensors, repeats and uses. */
+/* rng_stream.c -- writes random words to stdout for test suites such as dieharder (make rng-quality). Without an
+ * argument, it writes all words of consecutive blocks of one generator. With the argument `addresses` it takes one
+ * word each from many generators that differ in step, worker, tensor, repeat or use, as codecs do. */
 #include "base/rng.h"
 
 #include <stdio.h>
@@ -14,9 +14,8 @@ static void fill_block(uint32_t word[BLOCK], uint64_t block)
         word[i] = rng_word(&key, i);
 }
 
-/* Counts through the parts of an address (seed, repeat, worker, step, tensor, use) like an odometer, the uses
- * fastest: 4 uses, 4 tensors, 4 workers, 16 repeats, 64 steps. All of these together give a block of words, one word
- * each; `round` is the index of the element whose word is taken. */
+/* Fills `word` with one word from each of BLOCK generators: all combinations of 4 uses (the fastest index), 4
+ * tensors, 4 workers, 16 repeats and 64 steps. `round` is the index of the word in each generator's stream. */
 static void fill_addresses(uint32_t word[BLOCK], uint64_t round)
 {
     static const char *const tensors[] = {"conv1.weight", "conv1.bias", "conv2.weight", "fc.weight"};
@@ -45,6 +44,6 @@ int main(int argc, char **argv)
         else
             fill_block(word, n);
         if (fwrite(word, sizeof word, 1, stdout) != 1)
-            return 0; /* the reader closed the pipe */
+            return 0; /* the process that reads the pipe has closed it */
     }
 }

@@ -1,10 +1,12 @@
-/* speed_codecs.c -- measures the speed of the codecs as a ratio to the speed of a warm memcpy of the same vector, in
+/* speed_codecs.c -- measures the speed of the codecs as a ratio to the speed of a memcpy of the same vector, in
  * the same run.
  *
- * One thread, 64 MB of gradient-like floats (normal, with scales that vary by a factor of 100 between runs of 1024),
- * process CPU time. memcpy runs twelve times before it is timed (its first calls pay for page faults) and is measured
- * again before each codec; encode and decode are the best of seven runs and go through codec_encode and codec_decode.
- * The floor is the ratio that this project promises on a machine with AVX-512 (0.6 of it with AVX2). */
+ * The benchmark uses one thread, 64 MB of gradient-like floats (normal, with scales that vary by a factor of 100
+ * between runs of 1024) and process CPU time. memcpy runs twelve times before it is timed (its first calls pay for
+ * page faults) and is timed again before each codec. Encoding (codec_encode) and decoding (codec_decode) are each
+ * run seven times, and the best time counts.
+ *
+ * The floor of a codec is the ratio that this project promises on a machine with AVX-512 (0.6 of it with AVX2). */
 #include "compress/spec.h"
 #include "vec/kernels.h"
 #include "bench/yardstick.h"
@@ -15,12 +17,14 @@
 enum {
     WARM = 12,
     BEST_OF = 7,
-    LEARNING_MOST = 50 /* LEARNING_MOST: training a codec may take as long as this many memcpys */
+    /* LEARNING_MOST: most time that training a codec's tables may take, in memcpys of the vector */
+    LEARNING_MOST = 50
 };
 
 typedef struct {
     const char *spec;
-    double encode_floor, decode_floor; /* least speed as a share of memcpy's; 0: no speed is promised */
+    /* least ratio of the codec's speed to memcpy's; 0: no ratio is promised */
+    double encode_floor, decode_floor;
 } Case;
 
 static const Case cases[] = {
@@ -105,14 +109,14 @@ static const Case cases[] = {
     {"blosc+none", 0, 0},
 };
 
-/* Codecs that get the elements of the vector as a matrix with nearly equal sides. */
+/* Codecs for which the vector is shaped as a matrix with nearly equal sides. */
 static const Case matrix_cases[] = {
     {"powersgd", 0.1, 0},
     {"powersgd:rank=4", 0, 0},
     {"lowrank", 0.1, 0},
 };
 
-/* Measures one codec; true when its speeds are at least encode_floor and decode_floor. */
+/* Measures one codec; returns true when its speeds are at least encode_floor and decode_floor. */
 static bool run_case(const Case *k, Shape shape, const float *x, float *y, double scale)
 {
     Arena *forever = arena_open(0), *scratch = arena_open(0);

@@ -1,16 +1,16 @@
-/* speed_growth.c -- measures how the time to encode and decode grows with the tensor: every codec of the registry at
- * 2^16, 2^18, .. 2^26 floats, one thread, process CPU time.
+/* speed_growth.c -- measures how the time to encode and decode grows with the tensor: every codec of the registry
+ * at 2^16, 2^18, .. 2^26 floats, one thread, process CPU time.
  *
- * The tensor is n/64 by 64, so that svd takes n * 64 + 64^3 operations. A wrapper wraps `none`, or `entry` if it
- * refuses `none`. The check is that no codec grows faster than n log n: for t(n), the codec's time per element, and
- * c(n), that of memcpy,
+ * The tensor has the shape n/64 by 64, so that the codec svd takes n * 64 + 64^3 operations. A wrapper is measured
+ * around the codec `none`, or around `entry` if it refuses `none`. The check is that the time of no codec grows
+ * faster than n log n. With t(n) the codec's time per element and c(n) the time per element of memcpy, it is
  *
- *     t(N) <= 1.6 (log N / log n) t(n) + 16 (c(N) - c(n))  for the largest N and every smaller n
+ * t(N) <= 1.6 (log N / log n) t(n) + 16 (c(N) - c(n))   for the largest size N and every smaller size n
  *
- * The second term allows for cache misses. A memcpy moves 4 bytes per element each way; a codec that reads a table at
- * random may move a cache line per element, 16 times as much. The factor 1.6 allows for noise: growth that is faster
- * by sqrt(n) doubles the time per element from one size to the next, so it is detected even if it starts at a large
- * size. */
+ * The second term allows for cache misses: memcpy moves 4 bytes per element each way, while a codec that reads a
+ * table at random may move a whole cache line per element, 16 times as much. The factor 1.6 allows for noise.
+ * Growth that is faster than n log n by a factor sqrt(n) doubles the time per element from one size to the next,
+ * so the check detects it even if it starts at a large size. */
 #include "compress/spec.h"
 #include "bench/yardstick.h"
 
@@ -18,8 +18,8 @@
 
 enum { COLS = 64, FIRST = 16, LAST = 26, STEP = 2, SIZES = (LAST - FIRST) / STEP + 1 };
 
-/* Each size is run for ENOUGH seconds, at least twice and at most RUNS_MAX times. Sizes at which one run would take
- * longer than PATIENCE seconds are skipped. */
+/* Each size is run for ENOUGH seconds, at least twice and at most RUNS_MAX times. A size is skipped if one run
+ * would take longer than PATIENCE seconds. NOISE is the factor 1.6 of the check. */
 #define ENOUGH   0.25
 #define PATIENCE 5.0
 #define NOISE    1.6
@@ -28,7 +28,7 @@ enum { RUNS_MAX = 9 };
 typedef struct {
     const char *name;
     double copy[SIZES];                  /* seconds per element of a memcpy at each size */
-    double encode[SIZES], decode[SIZES]; /* seconds per element at each size that was run */
+    double encode[SIZES], decode[SIZES]; /* seconds per element, for each size that was run */
     int sizes;
 } Growth;
 
@@ -42,7 +42,7 @@ static size_t floats_of(int size)
     return (size_t)1 << log_size(size);
 }
 
-/* ---- measuring one codec ---- */
+/* ---- measuring the times of one codec ---- */
 
 static const Codec *open_default(const Compressor *ops, Arena *a)
 {
@@ -64,7 +64,7 @@ typedef struct {
     float *y;
 } Bench;
 
-/* Encodes and decodes once; adds the seconds to *encode and *decode. */
+/* Encodes and decodes once and adds the times in seconds to *encode and *decode. */
 static Status run_once(Bench *b, const float *x, double *encode, double *decode)
 {
     b->payload.size = 0;
@@ -77,7 +77,7 @@ static Status run_once(Bench *b, const float *x, double *encode, double *decode)
     return OK;
 }
 
-/* Runs encoding and decoding several times after a warm-up run; returns the least seconds of each. */
+/* Runs encoding and decoding several times after a warm-up run; writes the least time of each in seconds. */
 static Status run_size(Bench *b, const float *x, double *encode, double *decode)
 {
     double e, d, used = 0;
@@ -131,10 +131,10 @@ static Status measure(Growth *g, const Codec *codec, const float *x, float *y, E
     return OK;
 }
 
-/* ---- checking how the time grows ---- */
+/* ---- checking that the time grows no faster than n log n ---- */
 
-/* Returns the largest quotient of the time at the largest size and the bound that follows from a smaller size; at
- * most 1 if the check passes. */
+/* Returns the largest quotient of the time at the largest size and its bound, over the bounds from all smaller
+ * sizes. The check passes if the quotient is at most 1. */
 static double excess(const Growth *g, const double *t)
 {
     const int last = g->sizes - 1;
@@ -147,7 +147,7 @@ static double excess(const Growth *g, const double *t)
     return worst;
 }
 
-/* Returns the exponent e when time grows as n^e between the first and the last size. */
+/* Returns the exponent e for which time is proportional to n^e between the first and the last size. */
 static double exponent(const Growth *g, const double *t)
 {
     const int last = g->sizes - 1;
@@ -191,7 +191,7 @@ int main(int argc, char **argv)
     bool ok = true;
     fill(x, floats_of(0) * 16);
     for (size_t i = floats_of(0) * 16; i < most;
-         i++) /* repeats the first elements, since drawing all elements would take long */
+         i++) /* the first elements are repeated, since drawing all elements would take long */
         x[i] = x[i - floats_of(0) * 16];
     best_copy(y, x, most, 2);
     printf("growth with the tensor, n/%d by %d floats, one thread: ns an element\n%-19s", COLS, COLS, "");

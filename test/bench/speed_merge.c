@@ -1,6 +1,6 @@
-/* speed_merge.c -- measures the time to merge payloads, as a multiple of the time of a memcpy of the payloads in the
- * same run: 16 workers' payloads of every kind of codec that merges, in batches of 8. One thread, process CPU time,
- * best of seven. The promise is at most the time of two copies. */
+/* speed_merge.c -- measures the time to merge payloads, as a multiple of the time of a memcpy of the payloads in
+ * the same run: 16 workers' payloads of every kind of codec that merges, in batches of 8. The benchmark uses one
+ * thread, process CPU time and the best of seven runs. The project promises at most the time of two copies. */
 #include "compress/spec.h"
 #include "bench/yardstick.h"
 
@@ -35,7 +35,7 @@ static bool ok(Team *t, Status status)
     return status == OK;
 }
 
-/* Merges the workers' payloads of a round batch by batch; each batch after the first includes the payload merged so
+/* Merges the workers' payloads of one round in batches; each batch after the first contains the payload merged so
  * far. */
 static Status merge(Team *t, int round, Bytes *out)
 {
@@ -96,7 +96,7 @@ static bool team_open(Team *t, const char *spec, const float *x)
     return true;
 }
 
-/* Returns the time to copy all workers' payloads, after a warm-up copy. */
+/* Returns the best time in seconds to copy the payloads of all workers, after a warm-up copy. */
 static double copying(Team *t, size_t *bytes)
 {
     double best = INFINITY;

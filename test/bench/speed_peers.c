@@ -1,8 +1,8 @@
-/* speed_peers.c -- this project's part of the comparison by peers.py with other libraries: prints the seconds that
+/* speed_peers.c -- this project's side of the comparison with other libraries by peers.py: prints the seconds that
  * one task takes, best of several runs.
  *
- *     bench_peers read DUMP.h5         opens the file and reads every tensor
- *     bench_peers wasserstein PAIR     W1 between the first and the second half of a file of float32 */
+ * bench_peers read DUMP.h5         opens the file and reads every tensor
+ * bench_peers wasserstein PAIR     computes W1 between the two halves of a file of float32 numbers */
 #include "num/radix.h"
 #include "dump/tensor.h"
 #include "measure/timing.h"
@@ -36,7 +36,7 @@ static Status time_read(const char *path, double *seconds, Arena *a, Error *err)
     return OK;
 }
 
-/* Times W1 with one thread, as peers.py times the other library. */
+/* Times the Wasserstein distance W1 with one thread, as peers.py does for the other library. */
 static Status time_wasserstein(const char *path, double *seconds, Arena *a, Error *err)
 {
     const ArenaMark mark = arena_mark(a);

@@ -1,13 +1,13 @@
-/* speed_svd.c -- compares the speed of two methods of spectral ATOMO on all tensors of ResNet-18: svd:rank=3 by the
- * Gram matrix, and svd:rank=3 by LAPACK's gesdd; one thread, in the same run. The gradients are from the dump named
- * on the command line, or random normal numbers in ResNet-18's shapes. */
+/* speed_svd.c -- compares two implementations of spectral ATOMO (spec svd:rank=3) on all tensors of ResNet-18: the
+ * SVD by the Gram matrix and the SVD by LAPACK's gesdd. Both run with one thread in the same process. The
+ * gradients are those of the dump named on the command line, or random normal numbers in ResNet-18's shapes. */
 #include "compress/spec.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
 
-enum { TENSORS_MAX = 4096, REPEATS = 5 /* REPEATS: number of repeats, each with different random draws */ };
+enum { TENSORS_MAX = 4096, REPEATS = 5 /* REPEATS: repeats per tensor, each with other random numbers */ };
 
 typedef struct {
     Shape shape[TENSORS_MAX];
@@ -38,7 +38,7 @@ static void add(Model *m, int rank, const size_t *dim, Arena *a)
 static void add_conv(Model *m, size_t out, size_t in, size_t kernel, Arena *a)
 {
     add(m, 4, (size_t[]){out, in, kernel, kernel}, a);
-    for (int k = 0; k < 2; k++) /* the weight and the bias of the batch norm behind the convolution */
+    for (int k = 0; k < 2; k++) /* weight and bias of the batch norm that follows the convolution */
         add(m, 1, &out, a);
 }
 
@@ -73,8 +73,8 @@ static Status load(Model *m, const char *path, Arena *a, Error *err)
     return OK;
 }
 
-/* Returns the best time in seconds to encode every tensor once. Each spec is run for a second, so that a short
- * interruption of the machine does not change which spec is faster. */
+/* Returns the best time in seconds to encode every tensor once. Each spec runs for at least a second, so that a
+ * short interruption of the machine does not change which spec is faster. */
 static double time_spec(const Model *m, const char *spec, size_t *bytes, Error *err)
 {
     double best = INFINITY, spent = 0;
@@ -108,7 +108,8 @@ static double time_spec(const Model *m, const char *spec, size_t *bytes, Error *
         }
         const double took = cpu_seconds() - start;
         spent += took;
-        best = r ? fmin(best, took) : best; /* the first run is not counted, as it includes page faults */
+        /* the first run (r == 0) is not counted, as it includes page faults */
+        best = r ? fmin(best, took) : best;
     }
     arena_close(forever);
     arena_close(scratch);

@@ -1,10 +1,10 @@
 /* test_defects.c -- each test checks that a codec is free of one defect found in public implementations of its
  * method.
  *
- * Tests bear the numbers of the list of defects. Defects 7 (sums in place of averages) and 9 (the matrices of
- * convolutions) are those of low-rank methods and are tested in test_powersgd_workers.c and test_powersgd_sizes.c.
- * Defect 12 is a trainer's, which computed one gradient and compressed another variable; here the comparison must
- * give codecs the vector that it loaded. */
+ * The tests are numbered like the project's list of defects. Defects 7 (sums in place of averages) and 9 (the
+ * matrices of convolutions) concern low-rank methods and are tested in test_powersgd_workers.c and
+ * test_powersgd_sizes.c. Defect 12 is a trainer's: it computed the gradient in one variable and compressed another
+ * variable. Its test checks that a comparison gives codecs the vector that it loaded. */
 #include "rig/try.h"
 
 #include "base/bits.h"
@@ -13,8 +13,8 @@
 #include "coder/signs.h"
 #include "compress/spec.h"
 
-/* ---- defect 1: levels were rounded up when the random number is above the fraction, so 0.1 was rounded up nine
- * times in ten ---- */
+/* ---- defect 1: levels were rounded up if a random number was above the fraction, so 0.1 was rounded up with
+ * probability 0.9 ---- */
 
 static double share_rounded_up(uint32_t s, double fraction)
 {
@@ -60,7 +60,8 @@ static double inverse_square(size_t k)
 }
 
 typedef struct {
-    /* variance: the closed form; atoms and gain: means over the draws */
+    /* `variance` is the closed form; `atoms` and `gain` are means over the draws; `gain_error` is the gain's
+     * standard error */
     double variance, atoms, gain, gain_error;
 } Drawn;
 
@@ -78,7 +79,8 @@ static Drawn draw_spectrum(const char *spec, size_t atoms, size_t draws)
         check(t->out.data[0] == PAYLOAD_METHOD);
         for (size_t k = 0; k < atoms; k++)
             gain += (double)t->x[k * (atoms + 1)] * (double)t->y[k * (atoms + 1)] / norm;
-        d.atoms += (double)t->out.data[1] / (double)draws; /* the number of atoms, in one byte */
+        /* the payload's second byte is the number of atoms */
+        d.atoms += (double)t->out.data[1] / (double)draws;
         d.gain += gain / (double)draws;
         square += gain * gain / (double)draws;
     }
@@ -87,7 +89,8 @@ static Drawn draw_spectrum(const char *spec, size_t atoms, size_t draws)
     return d;
 }
 
-/* At singular values 1/k^2 and a budget of six atoms, probabilities that are only clipped at 1 use 3.3 of the six. */
+/* With singular values 1/k^2 and a budget of six atoms, probabilities that are only clipped at 1 sum to 3.3, so an
+ * average of 3.3 atoms is sent. */
 static void defect_2_svd_gives_what_clipping_would_waste_to_the_other_atoms(void **state)
 {
     (void)state;
@@ -101,8 +104,8 @@ static void defect_2_svd_gives_what_clipping_would_waste_to_the_other_atoms(void
               5.2, 0.01);
 }
 
-/* At a budget of one atom, one draw in five keeps no atom. If such draws are repeated (empty=resample), the mean
- * estimate is over 1.1 times too large. */
+/* With a budget of one atom, one draw in five keeps no atom. If the codec repeats these draws (empty=resample),
+ * the estimate is on average more than 1.1 times too large. */
 static void defect_2_svd_sends_the_draw_that_keeps_nothing(void **state)
 {
     (void)state;
@@ -117,8 +120,8 @@ static double slowly_falling(size_t k)
     return pow(0.93, (double)k);
 }
 
-/* If draws are repeated until one has the wanted number of atoms, with unchanged probabilities, large atoms are
- * kept an eighth too often. */
+/* The codec of this defect repeated draws until a draw had the wanted number of atoms, without correcting the
+ * probabilities; it kept large atoms an eighth too often. */
 static void defect_3_a_steady_number_of_atoms_leaves_each_its_own_probability(void **state)
 {
     (void)state;
@@ -141,15 +144,15 @@ static void defect_3_a_steady_number_of_atoms_leaves_each_its_own_probability(vo
             const double p = BUDGET * slowly_falling(k) / sum;
             check_near((double)kept[k] / DRAWS, p, 6.22 * sqrt(p * (1 - p) / DRAWS));
         }
-        /* Only systematic draws, which use one random offset for all atoms, have the same number of atoms
-         * every time. */
+        /* Systematic draws, which use one random offset for all atoms, keep the same number of atoms in every
+         * draw; independent draws do not. */
         check((other_numbers == 0) == (s == 1));
         try_close(t);
     }
 }
 
-/* ---- defect 4: onebit: the complement of a byte mask of 0 and 1 is 255 and 254, which multiplied the positive
- * mean ---- */
+/* ---- defect 4, of onebit: the complement of a mask of bytes 0 and 1 was taken as 255 and 254, and these factors
+ * multiplied the mean of the positive elements ---- */
 
 static void defect_4_both_sides_of_onebit_decode_to_their_own_mean(void **state)
 {
@@ -162,7 +165,8 @@ static void defect_4_both_sides_of_onebit_decode_to_their_own_mean(void **state)
     try_close(t);
 }
 
-/* ---- defect 5: randk: no scaling by n/k, indices drawn with replacement, and an index of n ---- */
+/* ---- defect 5, of randk: no scaling by n/k, indices drawn with replacement, and an index equal to n (out of
+ * range) ---- */
 
 static void defect_5_randk_sends_k_different_elements_and_scales_them_by_n_over_k(void **state)
 {
@@ -186,13 +190,14 @@ static void defect_5_randk_sends_k_different_elements_and_scales_them_by_n_over_
             }
             check(sent == KEPT);
         }
-        for (size_t i = 0; i < COUNT; i++) /* 7.6 standard deviations: a false alarm in 1e9 runs */
+        /* a limit of 7.6 standard deviations, exceeded by chance in one of 1e9 runs */
+        for (size_t i = 0; i < COUNT; i++)
             check_near((double)often[i] / DRAWS, 0.3, 7.6 * sqrt(0.3 * 0.7 / DRAWS));
         try_close(t);
     }
 }
 
-/* ---- defect 6: natural: the rounded vector was computed, but the input was returned ---- */
+/* ---- defect 6, of natural: the rounded vector was computed, but the input was returned ---- */
 
 static void defect_6_natural_decodes_to_powers_of_two_and_not_to_its_input(void **state)
 {
@@ -213,8 +218,8 @@ static void defect_6_natural_decodes_to_powers_of_two_and_not_to_its_input(void 
     try_close(t);
 }
 
-/* ---- defect 8: a threshold relative to the largest value, not to the largest magnitude, sends all of a negative
- * gradient ---- */
+/* ---- defect 8: the threshold was a fraction of the largest value, not of the largest magnitude, so all elements
+ * of a negative gradient were sent ---- */
 
 static void defect_8_a_threshold_of_a_negative_gradient_is_one_of_magnitudes(void **state)
 {
@@ -240,7 +245,7 @@ static void defect_8_a_threshold_of_a_negative_gradient_is_one_of_magnitudes(voi
     }
 }
 
-/* ---- defect 10: a number of bits kept in a float is wrong beyond 2^24 ---- */
+/* ---- defect 10: a number of bits was kept in a float, which is inexact beyond 2^24 ---- */
 
 static void defect_10_sizes_beyond_two_to_the_24_bits_are_exact(void **state)
 {
@@ -276,7 +281,7 @@ static void defect_10_a_stream_of_more_than_two_to_the_24_bits_ends_at_its_last_
     test_free(data);
 }
 
-/* ---- defect 11: sign: a third level, 0 for zeros, does not fit in one bit ---- */
+/* ---- defect 11, of sign: zeros had a third level, 0, which one bit per element cannot represent ---- */
 
 static void defect_11_zeros_of_both_signs_are_plus_and_no_third_level(void **state)
 {
@@ -290,7 +295,7 @@ static void defect_11_zeros_of_both_signs_are_plus_and_no_third_level(void **sta
     try_close(t);
 }
 
-/* ---- defect 12: a trainer compressed a variable other than the gradient that it computed ---- */
+/* ---- defect 12: a trainer computed the gradient in one variable and compressed another variable ---- */
 
 static Status load_line(void *data, const Vector *v, float *x, Error *err)
 {

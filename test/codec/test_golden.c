@@ -1,11 +1,15 @@
 /* test_golden.c -- codecs against stored payloads: a codec must write the same payload in every version and on
  * every machine.
  *
- * golden/CODEC.txt has a line for each spec and source: spec | source | bytes | payload | decoded. The payload is
- * in hex if it has at most 48 bytes; a longer payload and the decoded vector are 64-bit FNV-1a hashes. Payloads of
- * codecs that call BLAS, LAPACK or FFT are equal across machines only up to rounding: their hashes are "-". Where
- * a library compresses the payload, its size and hash are "-". `make golden` rewrites the files; a person must
- * review the difference. golden/refuse/ has payloads that must be refused. */
+ * golden/CODEC.txt has a line for each spec and test vector: spec | vector | bytes | payload | decoded vector. A
+ * payload of at most 48 bytes is stored in hex. Of a longer payload and of the decoded vector a 64-bit FNV-1a hash
+ * is stored.
+ *
+ * A codec that calls BLAS, LAPACK or an FFT library writes equal payloads on different machines only up to
+ * rounding, so its hashes are "-". If a library compresses the payload, its size and hash are "-".
+ *
+ * `make golden` rewrites the files; a person must review the difference. The folder golden/refuse/ has payloads
+ * that decoders must refuse. */
 #include "rig/codec_rig.h"
 #include "rig/more_specs.h"
 #include "rig/sources.h"
@@ -34,7 +38,8 @@ static void describe(char line[LINE], const char *spec, const Source *source, co
     check_ok(rig_decode(&rig), &rig.err);
     if (packed)
         used += snprintf(line + used, LINE - (size_t)used, "- | ");
-    /* the source has rank 2, but rounding errors become atoms too, so that the number of atoms varies */
+    /* This vector, a matrix of rank 2, has further atoms from rounding errors, so the payload's size varies
+     * between machines. */
     else if (exact || strcmp(source->name, "low-rank-40x30"))
         used += snprintf(line + used, LINE - (size_t)used, "%zu | ", rig.payload.size);
     else
@@ -80,7 +85,7 @@ static bool is_of(const char *spec, const Compressor *ops)
     return !strncmp(spec, ops->name, length) && strchr(":+", spec[length]);
 }
 
-/* Tests a codec's default, each value of each choice, and its more_specs. */
+/* Tests the codec with its default keys, with each value of each key that is a choice, and with its more_specs. */
 static void one_codec(const Compressor *ops)
 {
     Arena *a = arena_open(0);
@@ -118,8 +123,9 @@ static void payloads_are_what_they_were(void **state)
         one_codec(compressors[i]);
 }
 
-/* Tests that the payload in a file is refused. The file has the spec, the shape as numbers, then the payload in
- * hex (white space ignored, rounds separated by |), then # and the text that the error must contain. */
+/* Tests that the payload in a file is refused. The file has the spec, the tensor's shape, the payload in hex
+ * (white space ignored, the rounds' payloads separated by |), then # and a text that the error message must
+ * contain. */
 static void refuse_one(const char *path)
 {
     char spec[128], shape_line[64], why[128] = "";
@@ -148,7 +154,8 @@ static void refuse_one(const char *path)
     for (int r = 0; r + 1 < rounds; r++)
         rig.message.round[r] = (Bytes){bytes + from[r], from[r + 1] - from[r]};
     size -= from[rounds - 1];
-    uint8_t *copy = malloc(size + 1); /* ASan reports a read past the end of this allocation */
+    /* in a block of the exact size, AddressSanitizer detects reads past the end */
+    uint8_t *copy = malloc(size + 1);
     memcpy(copy, bytes + from[rounds - 1], size);
     const Status status = rig_decode_bytes(&rig, copy, size, rig.decoded);
     if (status != ERR_CORRUPT || !strstr(rig.err.text, why))
@@ -161,7 +168,7 @@ static void refuse_one(const char *path)
 static void payloads_that_no_encoder_writes_are_refused(void **state)
 {
     (void)state;
-    DIR *dir = opendir(GOLDEN "/refuse"); /* `dir` is NULL while no payload to refuse is stored */
+    DIR *dir = opendir(GOLDEN "/refuse"); /* `dir` is NULL if the folder does not exist */
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         char path[512];
         snprintf(path, sizeof path, GOLDEN "/refuse/%s", entry->d_name);

@@ -1,5 +1,6 @@
-/* test_plan.c -- plans in comparisons and archives: which tensors a plan reads and when, which record each
- * tensor gets, where the plan's time is counted, and what a failed plan does to the records. */
+/* test_plan.c -- plans (a codec's plan is computed once per step from all tensors, and gives each tensor a record
+ * for its encoding) in comparisons and archives: which tensors a plan reads and when, which record each tensor
+ * gets, to which time the plan's time is added, and what a failed plan does to the results. */
 #include "codec/compressor.h"
 #include "measure/archive.h"
 #include "measure/compare.h"
@@ -9,8 +10,8 @@
 
 #include <time.h>
 
-/* ---- a codec with a plan: a tensor's record holds the number of tensors, the tensor's index and the sum of its
- * elements ---- */
+/* ---- a test codec with a plan: a tensor's record holds the number of tensors, the tensor's index and the sum of
+ * the tensor's elements ---- */
 
 typedef struct {
     size_t tensors, place;
@@ -53,7 +54,7 @@ static Status plan(const Step *step, void *records)
     return OK;
 }
 
-/* Writes the number of tensors and the tensor's index from the plan. */
+/* Writes the plan's number of tensors and tensor index as the payload. */
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     const Plan *p = c->plan;
@@ -154,9 +155,9 @@ static void open_world(World *w)
                         .record = keep};
 }
 
-/* Each tensor gets its own record (encode checks the sum). Making the plan takes 20 ms, which count for the whole
- * step only: at any speed of the machine, the whole step takes 20 ms more than its tensors together, and some
- * tensor takes less than 15 ms. */
+/* Each tensor gets its own record (encode checks the sum). Making the plan takes 20 ms, which are added to the
+ * time of the whole step and to no tensor's time. On any machine, the whole step then takes 20 ms more than the
+ * sum of its tensors, and the fastest tensor takes less than 15 ms. */
 static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
 {
     (void)state;
@@ -164,7 +165,7 @@ static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
     double least = HUGE_VAL;
     open_world(&w);
     check_ok(compare_run(&w.c, &w.failures, w.a, &w.err), &w.err);
-    /* vectors are read for the percentiles, for the plan and for the trial */
+    /* the vectors are read for the percentiles, for the plan and for the encoding */
     check(w.failures == 0 && w.loads == CELLS * (3 * VECTORS - 1));
     for (size_t k = 0; k < CELLS; k++) {
         const double *ms = &w.encode_ms[k * (VECTORS + 1)];
@@ -176,7 +177,8 @@ static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
         check(ms[VECTORS] - sum > 19.999);
     }
     check(least < 15);
-    check(w.encode_ms[CELLS * (VECTORS + 1)] >= 20); /* the record of the whole run has means per step */
+    /* the last record, of the whole run, has the mean time per step */
+    check(w.encode_ms[CELLS * (VECTORS + 1)] >= 20);
     arena_close(w.a);
 }
 

@@ -1,5 +1,5 @@
-/* test_promises.c -- properties of every codec's payloads: bounded in size, reproducible, random only if the
- * codec has the trait RANDOM, the same for any number of threads, refused when damaged. */
+/* test_promises.c -- properties of every codec's payloads: of bounded size, reproducible, random only if the codec
+ * has the trait RANDOM, the same for any number of threads, refused when damaged. */
 #include "rig/every_codec.h"
 #include "codec/wrapper.h"
 #include "compress/spec.h"
@@ -45,8 +45,8 @@ static void no_payload_is_larger_than_raw_and_repeats_are_equal(void **state)
     for_all(small_and_repeatable, false);
 }
 
-/* Checks that the payload of a codec without RANDOM depends neither on the worker's own random numbers nor on
- * those that all workers share. */
+/* Checks that a codec without the trait RANDOM writes the same payload in another repeat, which has other random
+ * numbers. */
 static void draws_nothing(Rig *rig, const Source *source, const float *x)
 {
     const size_t size = rig->payload.size;
@@ -64,7 +64,7 @@ static void codecs_without_random_write_the_same_whatever_the_repeat(void **stat
     for_all(draws_nothing, false);
 }
 
-/* Checks that an unbiased codec without RANDOM decodes the input itself, up to float32 rounding. */
+/* Checks that an unbiased codec without the trait RANDOM decodes the input itself, up to float32 rounding. */
 static void exact(Rig *rig, const Source *source, const float *x)
 {
     const unsigned traits = codec_traits(rig->codec);
@@ -77,7 +77,8 @@ static void exact(Rig *rig, const Source *source, const float *x)
         error += e * e;
         norm2 += (double)x[i] * (double)x[i];
     }
-    const double limit = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24); /* six units in the last place of the norm */
+    /* the norm of the error may be 6 * 2^-24 of the norm of x */
+    const double limit = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24);
     if (error > limit)
         print_error("error %.3g of a norm of %.3g\n", sqrt(error), sqrt(norm2));
     CHECK_HERE(error <= limit);
@@ -110,7 +111,8 @@ static void threads_do_not_change_a_byte(void **state)
     for_all(same_for_threads, false);
 }
 
-/* Decodes a copy that has an allocation of its own, so that AddressSanitizer reports a read past its end. */
+/* Decodes a copy of the payload in a block of the payload's exact size, so that AddressSanitizer detects reads
+ * past the end. */
 static Status decode_copy(Rig *rig, const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);
@@ -124,13 +126,14 @@ static Status decode_copy(Rig *rig, const uint8_t *data, size_t size)
     return status;
 }
 
-/* Returns the step between tested positions of a payload: about 250 positions, or 40 for a long vector. */
+/* Returns the distance between tested byte positions of a payload: about 250 positions are tested, or 40 for a
+ * long vector. */
 static size_t stride_of(const Rig *rig, size_t size)
 {
     return 1 + size / (rig->shape.n > 5000 ? 40 : 250);
 }
 
-/* Returns the next prefix length to test: by `stride`, then each of the last 32. */
+/* Returns the next prefix length to test: `stride` more bytes, and one more byte within the last 32. */
 static size_t next_cut(size_t cut, size_t stride, size_t size)
 {
     const size_t close = size > 32 ? size - 32 : 0;
@@ -141,7 +144,8 @@ static void refuses(Rig *rig, const Source *source, const float *x)
 {
     (void)x;
     const Bytes last = rig->message.round[rig->message.rounds - 1];
-    const size_t stride = stride_of(rig, last.size); /* every prefix of a short payload, some of a long one */
+    /* all prefixes of a short payload are tested, some prefixes of a long one */
+    const size_t stride = stride_of(rig, last.size);
     for (size_t size = 0; size < last.size; size = next_cut(size, stride, last.size))
         CHECK_HERE(decode_copy(rig, last.data, size) == ERR_CORRUPT);
     uint8_t *longer = malloc(last.size + 1);
@@ -188,7 +192,7 @@ static void pure(Rig *rig, const Source *source, const float *x)
         store_f32((uint8_t *)rig->state + i, 0.125f);
     const uint64_t state = hash_bytes(rig->state, size), input = hash_bytes(x, rig->shape.n * sizeof *x);
     if (rig_encode(rig, x, 3) != OK)
-        return; /* only the source `huge` may be refused */
+        return; /* encoding may fail only on the test vector `huge`, whose elements are FLT_MAX or -FLT_MAX */
     check_ok(rig_decode(rig), &rig->err);
     CHECK_HERE(hash_bytes(rig->state, size) == state);
     CHECK_HERE(hash_bytes(x, rig->shape.n * sizeof *x) == input);
@@ -215,7 +219,7 @@ static void canonical_specs_open_to_themselves(void **state)
     for_all(prints_back, false);
 }
 
-/* Checks that decode(merge(a, b)) == decode(a) + decode(b), up to rounding. */
+/* Checks of a LINEAR codec that decode(merge(a, b)) == decode(a) + decode(b), up to rounding. */
 static void adds(Rig *rig, const Source *source, const float *x)
 {
     const size_t n = rig->shape.n;
@@ -227,10 +231,10 @@ static void adds(Rig *rig, const Source *source, const float *x)
     memcpy(first, rig->decoded, n * sizeof *first);
     memcpy(copy, rig->payload.data, rig->payload.size);
     const Bytes one = {copy, rig->payload.size};
-    check_ok(rig_encode_as(rig, x, 0, 1), &rig->err); /* worker 1 encodes the same step */
+    check_ok(rig_encode_as(rig, x, 0, 1), &rig->err); /* worker 1 encodes the same vector in the same step */
     check_ok(rig_decode(rig), &rig->err);
     const Bytes both[] = {one, buf_bytes(&rig->payload)};
-    const size_t room = 2 * rig->payload.cap + 64; /* 64 bytes for headers of wrappers */
+    const size_t room = 2 * rig->payload.cap + 64; /* 64 more bytes, for the headers of wrappers */
     Buf merged = {NEW(rig->forever, uint8_t, room), 0, room};
     check_ok(codec_merge(&rig->call, both, 2, &merged), &rig->err);
     float *sum = NEW(rig->forever, float, n);

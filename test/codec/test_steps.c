@@ -1,6 +1,6 @@
-/* test_steps.c -- codecs with a state, in a comparison over steps and workers, against the same codecs called
- * directly: every worker and tensor has its own state, all repeats of a step start from it, and repeat 0
- * updates it. */
+/* test_steps.c -- codecs with a state in a comparison over steps and workers, against direct calls of the same
+ * codecs: every worker and tensor has its own state, all repeats of a step start from this state, and only repeat
+ * 0 updates it. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/spec.h"
@@ -15,7 +15,7 @@ enum {
     MOST = 1500
 };
 
-/* A spec for each way to keep a state. */
+/* Specs of codecs that update their state in different ways. */
 static const char *const specs[] = {
     "ef+qsgd:bits=2",     "ef+topk:ratio=0.05",
     "ef+entry:ratio=0.1", "ef+scaledsign",
@@ -113,7 +113,7 @@ static void world_run(World *w)
     check(failures == 0);
 }
 
-/* ---- the reference: direct calls of the codec ---- */
+/* ---- the reference: the codec called directly ---- */
 
 typedef struct {
     Call call;
@@ -206,8 +206,8 @@ static void figures_over_steps_and_workers_are_those_of_the_codec_driven_by_hand
     }
 }
 
-/* The residual norm reported for a cell (a step of a worker) is that of its tensors joined; it differs between
- * steps and workers. */
+/* In a cell (a step of a worker), the reported residual norm is the norm of the residuals of all tensors joined.
+ * It differs between steps and between workers. */
 static void residual_norms_are_reported_for_each_step_and_worker(void **state)
 {
     (void)state;
@@ -228,7 +228,7 @@ static void residual_norms_are_reported_for_each_step_and_worker(void **state)
     }
 }
 
-/* A worker's states do not depend on the states of other workers, nor on repeats beyond the first. */
+/* A worker's state depends neither on other workers nor on repeats beyond the first. */
 static void neither_other_workers_nor_more_repeats_change_a_state(void **state)
 {
     (void)state;

@@ -1,10 +1,11 @@
-/* test_streams.c -- the functions by which encoders report the entropy of their streams, against exact values. */
+/* test_streams.c -- the functions by which encoders report the entropy of the numbers that they code, against
+ * exact values. */
 #include "codec/compressor.h"
 #include "rig/check.h"
 
 #include <math.h>
 
-/* Returns n times the order-0 entropy of the gaps, each counted by a pass over all others. */
+/* Returns n times the order-0 entropy of n gaps, with each gap's frequency counted by comparison with all gaps. */
 static double entropy_of_gaps(const size_t *index, size_t count)
 {
     double bits = 0;
@@ -18,7 +19,8 @@ static double entropy_of_gaps(const size_t *index, size_t count)
     return bits;
 }
 
-/* Gaps of 0, gaps that come often, and gaps beyond the table of short ones, some of them twice. */
+/* The gaps include 0, repeated gaps, and gaps of 4096 or more, which the function counts without its table; 5000
+ * occurs more than once. */
 static void index_sets_count_the_entropy_of_their_gaps(void **state)
 {
     (void)state;
@@ -49,7 +51,8 @@ static void symbols_count_their_order_0_entropy(void **state)
 {
     (void)state;
     Streams s = {0};
-    streams_symbols(&s, (const uint64_t[]){8, 4, 2, 0, 2}, 5); /* 16 symbols of 1.75 bits */
+    /* 16 symbols with an entropy of 1.75 bits each */
+    streams_symbols(&s, (const uint64_t[]){8, 4, 2, 0, 2}, 5);
     check_near(s.entropy_bits, 28, 1e-12);
     streams_symbols(&s, (const uint64_t[]){5, 0}, 2); /* certain: nothing more */
     check_near(s.entropy_bits, 28, 1e-12);

@@ -1,5 +1,5 @@
-/* test_tails.c -- gaussiank and sidco, which fit a distribution to magnitudes to find a threshold for k elements,
- * against plain versions of the papers' rules. */
+/* test_tails.c -- the codecs gaussiank and sidco, which fit a distribution to the magnitudes to find a threshold
+ * that k elements exceed, against plain versions of the papers' rules. */
 #include "rig/try.h"
 
 #include <float.h>
@@ -33,7 +33,7 @@ static double largest(const Try *t)
     return most;
 }
 
-/* Returns z with P(|Z| > z) = share for normal Z, by bisection. */
+/* Returns the z for which P(|Z| > z) = share, Z standard normal; z is found by bisection. */
 static double two_sided(double share)
 {
     double low = 0, high = 40;
@@ -100,7 +100,7 @@ static double sidco_level(const Try *t, double ratio)
     return reach(t, best) ? best : largest(t);
 }
 
-/* ---- the codecs against the plain versions ---- */
+/* ---- the codecs against the plain versions of the papers' rules ---- */
 
 static const struct {
     const char *name;
@@ -115,7 +115,7 @@ static void fill(Try *t, int law)
     law == 1 ? try_laplace(t, 6) : try_normal(t, 6);
     for (size_t i = 0; i < t->shape.n; i++) {
         const float v = t->x[i];
-        t->x[i] = law == 2   ? 3 + v                    /* the mean is far from zero */
+        t->x[i] = law == 2   ? 3 + v                    /* this law has a mean far from zero */
                   : law == 3 ? v * v * v * v * v * 0.1f /* heavy tail */
                   : law == 4 ? (i % 7 ? 0 : v)
                              : v;
@@ -131,8 +131,8 @@ static Try *open_case(const char *name, double ratio, size_t n, int law)
     return t;
 }
 
-/* The elements sent are those at or above the level of the paper's rule; elements within a rounding error of it
- * may be sent or not. */
+/* The codec sends the elements with magnitudes at or above the threshold of the paper's rule. Elements within a
+ * rounding error of the threshold may be sent or not. */
 static void what_goes_is_what_reaches_the_papers_level(void **state)
 {
     (void)state;
@@ -164,8 +164,8 @@ static size_t sent(const Try *t)
     return count;
 }
 
-/* On a vector of the law that the codec fits (gaussiank: normal, sidco: Laplace), the number of elements sent
- * is within six standard deviations of k. */
+/* On a vector of the distribution that the codec fits (gaussiank: normal, sidco: Laplace), the number of elements
+ * sent is within six standard deviations of k. */
 static void about_k_elements_go_where_the_fitted_law_holds(void **state)
 {
     (void)state;
@@ -174,7 +174,8 @@ static void about_k_elements_go_where_the_fitted_law_holds(void **state)
             const size_t n = 131077;
             const double k = (double)wanted(ratios[r], n);
             Try *t =
-                open_case(codecs[c].name, ratios[r], n, (int)c); /* law 0 is normal and law 1 is Laplace */
+                /* codec 0 is tested on law 0 (normal), codec 1 on law 1 (Laplace) */
+                open_case(codecs[c].name, ratios[r], n, (int)c);
             try_both(t);
             check(fabs((double)sent(t) - k) < 6 * sqrt(k) + 2);
             try_close(t);
@@ -189,14 +190,16 @@ static void sidco_keeps_near_k_on_other_tails(void **state)
             Try *t = open_case("sidco", ratios[r], 131077, law);
             const double k = (double)wanted(ratios[r], 131077);
             try_both(t);
-            /* poor fit: the mean is not 0, or most elements are 0 */
+            /* the limit is wide for the laws that fit badly: 2, with a mean far from 0, and 4, with six zeros in
+             * seven */
             const double factor = law == 2 || law == 4 ? 2.2 : 1.35;
             check((double)sent(t) < factor * k && (double)sent(t) > k / factor);
             try_close(t);
         }
 }
 
-/* x and -x are sent with opposite signs; a fit to values in place of magnitudes would send different elements. */
+/* The estimate of -x is minus the estimate of x. A codec that fits the values in place of the magnitudes would
+ * send other elements of -x. */
 static void a_negated_gradient_is_sent_as_the_negated_estimate(void **state)
 {
     (void)state;

@@ -1,19 +1,19 @@
-/* test_unbiased.c -- unbiased codecs on every source, by Monte Carlo: the mean estimate against the gradient,
- * the error against the closed-form variance. A planted bias of one percent must be detected in codecs that
- * are not too noisy. */
+/* test_unbiased.c -- unbiased codecs on every test vector, by Monte Carlo: the mean of the estimates against the
+ * gradient, the mean squared error against the closed-form variance. The tests must also detect a planted bias of
+ * one percent in codecs that are not too noisy. */
 #include "rig/draws.h"
 #include "rig/every_codec.h"
 #include "compress/spec.h"
 
 /* Returns the number of draws that detects a bias of 1 % (1.08e6 times the variance of the gain <estimate, x> /
- * |x|^2), limited to what a test may cost. */
+ * |x|^2), with a limit on the time of the test. */
 static size_t repeats_for(double gain_sd, size_t n)
 {
     const double wanted = 1.08e6 * gain_sd * gain_sd, most = 1.5e6 / (double)(n + 300);
     return (size_t)fmax(200, fmin(wanted, most));
 }
 
-/* Returns the mean closed-form variance over `repeats` draws of the random numbers that workers share. */
+/* Returns the mean of the closed-form variance over `repeats` draws of the random numbers that all workers share. */
 static double mean_variance(Rig *rig, const float *x, size_t repeats)
 {
     double sum = 0;
@@ -33,10 +33,10 @@ static void unbiased(Rig *rig, const Source *source, const float *x)
     if (!(traits & UNBIASED) && isnan(expected))
         return; /* the codec is neither unbiased nor has a closed form */
     if (rig->codec->ops->variance && isnan(expected) && traits & UNBIASED)
-        return; /* x is out of the closed form's range */
+        return; /* the closed form of the variance does not apply to this x */
     const Draws pilot = draws_take(rig, x, 60);
     if (expected > 50 * pilot.norm2 * (double)rig->shape.n)
-        return; /* nearly every draw is zero (in half precision, a scale of 1e-30) */
+        return; /* nearly every estimate is zero, as for values of 1e-30 rounded to half precision */
     const Draws d = draws_take(rig, x, repeats_for(pilot.gain_error * sqrt(60), rig->shape.n));
     if (traits & UNBIASED) {
         if (!draws_gain_is_one(&d))
@@ -65,8 +65,8 @@ static void unbiased_codecs_are_and_closed_forms_hold(void **state)
 
 enum { PILOT = 60, DRAWS_GOOD = 8000, DRAWS_MOST = 100000 };
 
-/* Returns the number of draws that detects a bias of 1 %: the limit of 6.22 standard errors is at most 0.006,
- * and the bias exceeds it by another four standard errors. */
+/* Returns the number of draws that detects a bias of 1 %. With this number, the test's limit of 6.22 standard
+ * errors is at most 0.006, and the bias exceeds the limit by four more standard errors. */
 static double draws_wanted(double gain_variance)
 {
     return fmax(200, 1.08e6 * gain_variance);
@@ -77,8 +77,8 @@ static size_t draws_for(double gain_variance)
     return (size_t)fmin(draws_wanted(gain_variance), DRAWS_MOST);
 }
 
-/* Returns the smallest bias that DRAWS_MOST draws detect: 1 %, or more if 1 % needs more draws. NaN when they
- * detect no bias. The denominator is there because the test's limit grows with the bias. */
+/* Returns the smallest bias that DRAWS_MOST draws detect: 1 %, or more if 1 % needs more draws; NaN if they detect
+ * no bias. The denominator 1 - 0.006 f corrects for the standard error, which grows with the planted bias. */
 static double bias_seen(double gain_variance)
 {
     const double f = sqrt(draws_wanted(gain_variance) / DRAWS_MOST);
@@ -100,8 +100,8 @@ static double gain_variance(const char *spec, const float *x)
     return v;
 }
 
-/* Checks that draws pass unchanged and fail once every estimate is multiplied by 1 + bias (1.01 if there are
- * enough draws). */
+/* Checks that the draws pass the test of bias as they are, and fail it when every estimate is multiplied by 1 +
+ * bias (1.01 if there are enough draws). */
 static void check_planted(const char *spec, const float *x, double v)
 {
     Rig rig;
@@ -126,16 +126,16 @@ static const char *name_of(const char *spec)
     return codec->ops->name;
 }
 
-/* True when a codec's mode (a spec) with gain variance v is a better mode to test than a mode with variance
- * `other`: the noisier of two modes for which DRAWS_GOOD draws suffice; else the quieter. */
+/* A mode of a codec is one of its specs. True when a mode with gain variance v should be tested in place of a mode
+ * with gain variance `other`: the noisier mode if DRAWS_GOOD draws suffice for both, else the less noisy mode. */
 static bool goes_before(double v, double other)
 {
     const bool good = draws_wanted(v) <= DRAWS_GOOD, other_good = draws_wanted(other) <= DRAWS_GOOD;
     return good != other_good ? good : good ? v > other : v < other;
 }
 
-/* Tests one mode (spec) of each codec. A mode so noisy that a bias of 1 % needs more than DRAWS_MOST draws is
- * tested with a larger bias. */
+/* Tests one mode (spec) of each codec. If a bias of 1 % needs more than DRAWS_MOST draws in this mode, a larger
+ * bias is planted. */
 static void a_bias_of_one_percent_is_caught(void **state)
 {
     (void)state;

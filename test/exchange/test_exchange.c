@@ -1,5 +1,6 @@
 /* test_exchange.c -- one step of many workers: the estimate is the same whether payloads come from this process or
- * another, in batches or all at once; workers may drop out. Also the store of codec states (CodecStates). */
+ * another, and whether they are merged in batches or all at once; workers may drop out. The file also tests the
+ * store of codec states (CodecStates). */
 #include "rig/check.h"
 
 #include "compress/spec.h"
@@ -8,7 +9,8 @@
 
 enum { N = 900, MOST = 21 };
 
-/* One spec for each kind of step: sums, votes, several rounds, decoding with a state, a trained state. */
+/* Specs that cover all kinds of steps: summed payloads, votes, several rounds, decoding with a state, a trained
+ * state. */
 static const char *const specs[] = {
     "none",    "qsgd",        "topk:ratio=0.1",      "sign",      "randk", "intsgd", "thc", "powersgd", "cas",
     "ef+topk", "ef+powersgd", "ef21+topk:ratio=0.1", "diana+qsgd"};
@@ -61,8 +63,8 @@ static void new_gradients(Group *s, int64_t step)
     }
 }
 
-/* Runs one step of workers 0 .. workers - 1 except those whose bit is set in `drops`. Payloads are taken from
- * `from` when it is not NULL, as payloads of another process are. */
+/* Runs one step of workers 0 .. workers - 1 without the workers whose bit is set in `drops`. If `from` is not
+ * NULL, the payloads are those that `from` sent, as if received from another process. */
 static void run_step(Group *s, int64_t step, size_t workers, uint32_t drops, const Group *from)
 {
     Exchange *x = &s->x;
@@ -125,7 +127,7 @@ static void payloads_of_another_process_give_the_same_estimate_and_states(void *
     }
 }
 
-/* Estimates agree up to rounding: sums of floats are rounded after each batch. */
+/* The estimates of batches agree up to rounding, as each batch rounds its sum to floats. */
 static void batches_give_the_estimate_of_all_payloads_at_once(void **state)
 {
     static Group all, some;
@@ -144,8 +146,8 @@ static void batches_give_the_estimate_of_all_payloads_at_once(void **state)
         }
 }
 
-/* The mean is over the workers that sent. With error feedback, the residual of a worker that dropped out holds its
- * whole gradient. */
+/* The mean is taken over the workers that sent a payload. With error feedback, the residual of a worker that
+ * dropped out holds the worker's whole gradient. */
 static void workers_that_drop_out_count_neither_in_the_mean_nor_as_sent(void **state)
 {
     static Group s;
@@ -174,7 +176,7 @@ static Status count_phase(void *data, ExchangePhase phase, size_t worker, Status
     ((int *)data)[phase]++;
     if (phase == EXCHANGE_ENCODE || phase == EXCHANGE_MERGE || phase == EXCHANGE_ESTIMATE ||
         phase == EXCHANGE_DECODE)
-        TRY(work(arg)); /* run again, as a loop that measures times does */
+        TRY(work(arg)); /* work runs a second time, as in a loop that measures times */
     return work(arg);
 }
 

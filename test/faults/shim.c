@@ -1,7 +1,11 @@
-/* shim.c -- preloaded by faults.sh: makes calls of the C library fail that the program itself makes, not those of other
- * libraries and of the loader. FAULT_CLASS names a class of calls, FAULT_AT=N the N-th of them, counted from 1; FAULT_MODE is
- * once, on (that call and all behind it), eintr (once, with EINTR) or short (once, with half of the bytes). FAULT_LOG gets a
- * line "class count" for every class and "live N", the blocks of memory that the program has not freed, at its end. */
+/* shim.c -- a library preloaded by faults.sh. It makes C library calls of the tested program fail, but no calls of
+ * other libraries and of the loader.
+ *
+ * FAULT_CLASS names a class of calls, and FAULT_AT=N the N-th call of this class, counted from 1. FAULT_MODE is
+ * once (only that call fails), on (that call and all later calls fail), eintr (that call fails with EINTR) or
+ * short (that call transfers half of the bytes). When the program ends, the shim writes to the file FAULT_LOG a
+ * line "class count" for every class, and a line "live N" with N the number of memory blocks that the program has
+ * not freed. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,7 +33,7 @@ static struct {
     int class;
     long at;
     char mode;
-    pid_t first; /* the process that writes the log */
+    pid_t first; /* process id of the program, the only process that writes the log */
     const char *log;
 } set;
 static atomic_long count[CLASSES], live;
@@ -42,7 +46,7 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *unused)
             set.from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
             set.to = set.from + info->dlpi_phdr[i].p_memsz;
         }
-    return 1; /* the first is the program */
+    return 1; /* the loop stops after the first object, which is the program itself */
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -58,7 +62,7 @@ __attribute__((constructor)) static void begin(void)
         set.mode = 'n';
     set.log = getenv("FAULT_LOG");
     set.first = getpid();
-    unsetenv("LD_PRELOAD"); /* programs that it starts run undisturbed */
+    unsetenv("LD_PRELOAD"); /* processes that the program starts run without this shim */
     dl_iterate_phdr(find_program, NULL);
 }
 
@@ -78,7 +82,8 @@ static bool own(const void *caller)
     return (uintptr_t)caller >= set.from && (uintptr_t)caller < set.to;
 }
 
-/* Counts a call; returns how it fails: 0 not at all, 1 with its error, 'e' EINTR, 's' short. */
+/* Counts a call; returns how the call fails: 0 not at all, 1 with an error, 'e' with EINTR, 's' with half of the
+ * bytes. */
 static int fault(const void *caller, enum Class class)
 {
     if (!own(caller))
@@ -221,7 +226,7 @@ ssize_t send(int fd, const void *from, size_t n, int flags)
 
 static void mark(FILE *f)
 {
-    f->_flags |= 0x20; /* glibc's mark of an error, which ferror finds */
+    f->_flags |= 0x20; /* sets the error flag of glibc's FILE, so that ferror returns true */
 }
 
 size_t fread(void *to, size_t size, size_t n, FILE *f)
@@ -269,7 +274,7 @@ int linkat(int a, const char *from, int b, const char *to, int flags)
     return how ? failed(1, EACCES) : NEXT(linkat)(a, from, b, to, flags);
 }
 
-/* ---- memory maps, processes, pipes ---- */
+/* ---- faults of memory maps, processes and pipes ---- */
 
 void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
 {
