@@ -1,5 +1,5 @@
-/* test_adders.c -- kernels that add payloads without decoding them (floats summed in double, codes as bit
- * planes), on every instruction set, against plain loops. */
+/* test_adders.c -- kernels that add the values of several payloads without decoding the payloads (floats summed in
+ * double, codes as bit planes), on every instruction set, against plain loops. */
 #include "rig/check.h"
 
 #include "vec/kernels.h"
@@ -74,7 +74,7 @@ static void planes_add_to_the_planes_of_the_sums(void **state)
             PlaneSet set[WORKERS];
             memset(sum, 0, sizeof sum);
             for (size_t w = 0; w < WORKERS; w++) {
-                /* some payloads are wider, like sums of several payloads */
+                /* the codes of some payloads have 1 or 2 more bits, as in merged payloads */
                 const int width = bits + (int)(w % 3);
                 for (size_t i = 0; i < n; i++) {
                     code[i] = word(w, i) % ((1u << bits) - (bits > 1));

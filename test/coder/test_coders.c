@@ -1,4 +1,5 @@
-/* test_coders.c -- every stream coder's cost function (predicted bits) against the bits that it writes. */
+/* test_coders.c -- the number of bits that the cost function of a stream coder predicts, against the number of
+ * bits that the coder writes. */
 #include "rig/try.h"
 
 #include "rig/coder_rig.h"
@@ -41,7 +42,7 @@ static void fill_codes(size_t n, uint8_t most, double slope)
 /* ---- cost functions (predicted bits) of the coders ---- */
 
 typedef struct {
-    double said, bits; /* said: bits by the cost function; bits: bits that are written */
+    double said, bits; /* `said`: bits predicted by the cost function; `bits`: bits written */
 } Cost;
 
 static Cost each_number(unsigned (*bits)(uint64_t), void (*put)(BitWriter *, uint64_t))
@@ -130,8 +131,8 @@ static Cost huffman_cost(void)
                   8 * (double)(w.at - out) + w.count};
 }
 
-/* rANS writes whole words, so its cost function is exact only up to 0.1 % and 9 bits for each of its states
- * (lanes). */
+/* rANS writes whole words, so its cost function is exact only up to 0.1 % and 9 bits for each of its interleaved
+ * states. */
 static Cost rans_cost(void)
 {
     uint64_t count[256];

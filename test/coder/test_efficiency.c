@@ -1,10 +1,10 @@
-/* test_efficiency.c -- payload sizes of codecs with rANS against the order-0 entropy of the streams that they send:
- * every payload over 4 KB, at every width, on six sources and on the dumps. Efficiency is entropy over size.
+/* test_efficiency.c -- efficiency (order-0 entropy over payload size) of codecs with rANS: it must be at least
+ * 0.98 for every payload over 4 KB, at every width of the levels, on six distributions and on dumps of gradients.
  *
- * The entropy is the entropy that encode reports: the order-0 entropy of symbols that share a table, and 1 bit for
- * each bit sent without a table (tested in test_symbols). A second check computes the entropy of the decoded levels
- * without the library: of their histogram at narrow widths, of the source's distribution at wide ones, where a
- * histogram has too few elements per level. */
+ * The entropy is that reported by the encoder: the order-0 entropy of the symbols of each table, plus 1 bit for
+ * each bit sent without a table (test_symbols.c tests these reports). A second check computes the entropy without
+ * the library. For levels of few bits it is the entropy of the decoded levels' histogram. For levels of many bits,
+ * for which a histogram has too few elements per level, it is the entropy of the input's distribution. */
 #include "rig/try.h"
 
 #include "dump/tensor.h"
@@ -36,7 +36,8 @@ static void fill(Try *t, Source source)
         float *x = &t->x[i];
         if (source == UNIFORM)
             *x = (float)(u - 0.5);
-        if (source == DECADES) /* magnitudes over five decades, and zeros */
+        /* every run of 64 elements has its own scale between 1e-5 and 1; every third element is 0 */
+        if (source == DECADES)
             *x *= i % 3 ? (float)pow(10, -5 * u) : 0;
         if (source == SPARSE)
             *x *= u < 0.1;
@@ -45,8 +46,8 @@ static void fill(Try *t, Source source)
     }
 }
 
-/* True when the efficiency (entropy over size) of this spec's payload is at least 0.98, or when the payload has no
- * more than 4 KB. */
+/* True when the payload of this spec has an efficiency (entropy over size) of at least 0.98, or is too small (at
+ * most 4 KB) to be tested. */
 static bool near(Try *t, const char *spec, const char *what)
 {
     Streams streams = {0};
@@ -73,7 +74,8 @@ static bool near_on(const char *spec, size_t n, Source source)
     return good;
 }
 
-/* Payloads of qsgd of just over 4 KB and more, on all sources; and a million elements at each width on one source. */
+/* The sizes are chosen so that payloads are just above 4 KB or larger. On one of the sources, each width is also
+ * tested with a million elements. */
 static void every_width_is_within_two_percent_on_payloads_over_4_kb(void **state)
 {
     (void)state;
@@ -125,9 +127,10 @@ static void millions_of_elements_with_a_few_kilobytes_to_say_are_no_exception(vo
     assert_int_equal(low, 0);
 }
 
-/* ---- data with rare levels other than 0 ---- */
+/* ---- inputs for which few levels differ from 0 ---- */
 
-/* Returns the result of near() for Laplace-distributed data in which all but one in `every` elements are set to 0. */
+/* Like near(), on Laplace-distributed data of which about one element in `every` is kept and all others are set to
+ * 0. */
 static bool near_on_rare(const char *spec, size_t n, double every)
 {
     char what[32];
@@ -143,8 +146,8 @@ static bool near_on_rare(const char *spec, size_t n, double every)
     return good;
 }
 
-/* A few thousand levels other than 0 among hundreds of thousands or millions of zeros: such levels are rarer than the
- * smallest probability in a rANS table. */
+/* Hundreds of thousands or millions of levels are 0, and only a few thousand are not. Each nonzero level is rarer
+ * than the smallest probability in a rANS table. */
 static void levels_may_be_as_rare_as_they_like(void **state)
 {
     (void)state;
@@ -172,10 +175,10 @@ static void levels_may_be_as_rare_as_they_like(void **state)
     assert_int_equal(low, 0);
 }
 
-/* ---- the entropy, computed from decoded elements ---- */
+/* ---- the entropy, computed from the decoded levels or from the distribution ---- */
 
-/* Returns the bits of a qsgd payload computed from the decoded elements: order-0 entropy of all levels (at most s),
- * 1 bit per sign, 32 bits per norm. */
+/* Returns the entropy in bits of a qsgd payload, computed from the decoded elements: the order-0 entropy of all
+ * levels (0 .. s), 1 bit per sign of a nonzero level, 32 bits per bucket's norm. */
 static double levels_bits(const Try *t, double s, size_t bucket)
 {
     const size_t n = t->shape.n, run = bucket ? bucket : n;
@@ -211,15 +214,15 @@ static void narrow_levels_take_two_percent_more_than_their_entropy_at_most(void 
                 const double entropy = levels_bits(t, (1 << bits) - 1, bucket),
                              sent = 8 * (double)t->out.size;
                 check(t->out.size < JUDGED_FROM || entropy >= 0.98 * sent);
-                /* index gaps of DECADES may take fewer bits than the entropy, as neighbouring levels are alike */
+                /* runs of zero levels in DECADES make index gaps cheaper than the order-0 entropy of the levels */
                 check(entropy <= sent || source == DECADES);
                 try_close(t);
             }
 }
 
-/* With a step N/s (N: norm, s: number of levels) much finer than the standard deviation, the entropy of a level and
- * its sign is the differential entropy of the Laplace distribution minus log2(N/s): 1 bit for the sign and log2 e +
- * log2(s/N) bits for the level, for a distribution of mean magnitude 1. */
+/* The step between levels is N/s (N: the bucket's norm, s: the number of levels), much finer than the standard
+ * deviation. The entropy of a signed level is then nearly the differential entropy of the Laplace distribution
+ * minus log2(N/s). With mean magnitude 1, it is 1 bit for the sign plus log2 e + log2(s/N) bits for the level. */
 static void fine_levels_of_a_law_cost_its_entropy(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_elias.c -- Elias gamma and omega codes against published codes and lengths; decoding random bytes is safe. */
+/* test_elias.c -- Elias gamma and omega codes against published codes and lengths; random bytes must be decoded
+ * without reading past the end. */
 #include "rig/check.h"
 
 #include "rig/coder_rig.h"
@@ -92,8 +93,8 @@ static void omega_words_equal_omega_streams(void **state)
     }
 }
 
-/* Decoding zeros, ones or noise ends soon: gamma_get and omega_get return a number, or 0 exactly when they mark the
- * reader bad. */
+/* Decoding zeros, ones or random bytes ends: every call of gamma_get or omega_get consumes a bit or more, and
+ * returns 0 exactly when the reader's flag `bad` is set. */
 static void no_bytes_make_decoding_run_away(void **state)
 {
     (void)state;

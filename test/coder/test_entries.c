@@ -1,5 +1,5 @@
-/* test_entries.c -- kernels that write the entries (index gap and code) of sparse streams, on every instruction
- * set, against omega codes written one by one. */
+/* test_entries.c -- kernels that write the entries (index gap and code of a nonzero level) of sparse streams, on
+ * every instruction set, against omega codes written one by one. */
 #include "rig/check.h"
 
 #include "rig/coder_rig.h"
@@ -31,8 +31,8 @@ static int close_all(void **state)
     return 0;
 }
 
-/* Makes the entries (index and code) of a run of n positions, of which one in `rarity` has an entry on average.
- * Returns the number of entries. */
+/* Fills the array `entry` with random entries (index and code): about one index in `rarity` of 1 .. n gets an
+ * entry. Returns the number of entries. */
 static size_t make_entries(unsigned trial, size_t n, uint32_t rarity, int bits)
 {
     const Rng rng = rng_open(21, trial, 0, 0, 0);
@@ -73,7 +73,7 @@ static size_t closed(BitWriter *w, const uint8_t *from)
 }
 
 /* Checks that a kernel writes the same bytes as put_one_by_one, and nothing behind the `size` bytes of the buffer.
- * Returns how many entries the kernel wrote. */
+ * Returns the number of entries that the kernel wrote. */
 static size_t compare(const Kernels *k, size_t count, int bits, size_t size, unsigned before)
 {
     memset(got, CANARY, sizeof got);
@@ -101,7 +101,8 @@ static void entries_are_put_as_one_by_one(void **state)
         EACH_ISA(k)
         {
             const size_t put = compare(k, count, bits, ROOM, trial % 8);
-            if (isa > ISA_BASE && bits <= 5) /* kernels handle all entries whose codes are short */
+            /* codes of at most 5 bits are short enough for the kernels to write all entries */
+            if (isa > ISA_BASE && bits <= 5)
                 assert_int_equal(put, count);
         }
     }
@@ -135,7 +136,8 @@ static void nothing_is_written_behind_the_room(void **state)
     compare(k, count, 7, size, 3);
 }
 
-/* Two entries of 28 bits make the longest word that a kernel writes at once. */
+/* Gaps and codes are chosen so that entries take up to 28 bits; two entries are written as one word, the longest
+ * of a kernel. */
 static void the_longest_words_have_room(void **state)
 {
     (void)state;
@@ -149,9 +151,10 @@ static void the_longest_words_have_room(void **state)
         }
 }
 
-/* ---- positions of nonzero codes ---- */
+/* ---- kernels that find the positions of nonzero codes ---- */
 
-/* Checks the positions that a kernel finds. The codes and the array of positions each end at a protected page. */
+/* Checks the positions of nonzero codes that a kernel finds. The array of codes and the array of positions each
+ * end at a protected page. */
 static void check_found(const Kernels *k, const uint8_t *code, size_t n, Walled codes)
 {
     uint32_t *where = (uint32_t *)(void *)entries.end - (n + ROOM_BEHIND);

@@ -1,5 +1,5 @@
-/* test_huffman.c -- Huffman codes against brute force, a slow reference decoder and entropy bounds; damaged tables
- * and streams are refused. */
+/* test_huffman.c -- Huffman codes against brute force, a slow reference decoder and entropy bounds. Damaged tables
+ * and streams must be refused. */
 #include "rig/check.h"
 
 #include "coder/elias.h"
@@ -31,10 +31,10 @@ static Huffman open_code(uint32_t alphabet)
     return h;
 }
 
-/* ---- lengths of Huffman codes ---- */
+/* ---- lengths of the codewords ---- */
 
-/* Returns the least number of coded bits, by trying every order of merging two nodes until a single node is left; a
- * merge costs the sum of the two nodes' weights. */
+/* Returns the least total number of bits of a prefix code. The recursion tries every order of merging two nodes
+ * until one node is left; each merge costs the sum of the two nodes' weights. */
 static uint64_t least_bits(const uint64_t *weight, size_t n)
 {
     if (n < 2)
@@ -111,7 +111,7 @@ static void lengths_stay_within_a_bit_of_the_entropy(void **state)
     }
 }
 
-/* Symbol counts that are Fibonacci numbers give the longest Huffman codes. */
+/* Among all symbol counts with the same sum, Fibonacci numbers give the longest codewords. */
 static void codes_end_at_their_longest_and_only_there(void **state)
 {
     (void)state;
@@ -151,11 +151,11 @@ static Stream write_all(const Huffman *h, const uint64_t *count, const uint16_t 
     huffman_table_put(h, &w);
     huffman_put(h, symbol, n, &w);
     bits_close(&w);
-    check(!w.full && w.at == w.end); /* the cost function gave exactly the written bits */
+    check(!w.full && w.at == w.end); /* the cost function predicted the number of written bits exactly */
     return s;
 }
 
-/* Decodes one symbol bit by bit: compares the bits so far with every symbol's code. */
+/* Decodes one symbol by comparing the bits read so far with every symbol's codeword. */
 static uint16_t slow_symbol(const Huffman *h, BitReader *r)
 {
     uint64_t code = 0;
@@ -187,7 +187,7 @@ static void come_back(uint32_t alphabet, size_t n, const uint64_t *shape, bool s
     const Stream bytes = write_all(&h, count, symbol, n);
     for (int look = 0; look < 2; look++) {
         Huffman read = open_code(alphabet);
-        /* an allocation of its own, so that a sanitizer sees reads past its end */
+        /* the copy ends exactly at the end of its block, so a sanitizer detects reads past the end */
         uint8_t *copy = malloc(bytes.size + 1);
         memcpy(copy, bytes.data, bytes.size);
         BitReader r = bits_reader((Bytes){copy, bytes.size});
@@ -199,7 +199,7 @@ static void come_back(uint32_t alphabet, size_t n, const uint64_t *shape, bool s
         assert_memory_equal(symbol, back, n * sizeof *symbol);
         for (size_t i = 0; i < n && slow && read.present > 1; i++)
             assert_int_equal(slow_symbol(&read, &again), symbol[i]);
-        /* decoding fails when the last `cut` bytes are missing */
+        /* decoding must fail when the last `cut` bytes are missing */
         for (size_t cut = 1; cut <= bytes.size; cut = 2 * cut + 1) {
             BitReader less = bits_reader((Bytes){copy, bytes.size - cut});
             check(!huffman_table_get(&read, &less) || (look && !huffman_ready(&read)) ||
@@ -264,7 +264,7 @@ static void alphabets_of_one_symbol_or_none_take_no_bits(void **state)
     check(huffman_get(&h, &none, 100, back));
     for (size_t i = 0; i < 100; i++)
         assert_int_equal(back[i], 7);
-    count[2] = 1; /* two symbols: a bit each, and the smaller symbol has code 0 */
+    count[2] = 1; /* with two symbols, each codeword has one bit, and the smaller symbol has codeword 0 */
     check(huffman_build(&h, count));
     assert_int_equal(huffman_bits(&h, count), 101);
     check(h.length[2] == 1 && h.length[7] == 1 && h.code[2] == 0 && h.code[7] == 1);
@@ -283,7 +283,7 @@ static void the_example_of_the_format_page_is_so(void **state)
     assert_memory_equal(bytes.data, want, sizeof want);
 }
 
-/* ---- code tables that no encoder writes ---- */
+/* ---- tables of code lengths, valid ones and ones that no encoder writes ---- */
 
 typedef struct {
     size_t present;
@@ -297,23 +297,23 @@ static void tables_that_are_not_complete_are_refused(void **state)
     (void)state;
     static const Table tables[] = {
         {2, {1, 1}, {1, 1}, true},
-        {2, {1, 2}, {1, 1}, false},       /* incomplete: no symbol has the remaining code */
-        {2, {2, 2}, {1, 1}, false},       /* incomplete: two codes of 2 bits are left over */
-        {3, {1, 1, 1}, {1, 1, 1}, false}, /* overfull: three codes of 1 bit */
+        {2, {1, 2}, {1, 1}, false},       /* incomplete: the codeword 11 belongs to no symbol */
+        {2, {2, 2}, {1, 1}, false},       /* incomplete: the codewords 10 and 11 belong to no symbol */
+        {3, {1, 1, 1}, {1, 1, 1}, false}, /* overfull: only two codewords have 1 bit */
         {3, {1, 2, 2}, {1, 1, 1}, true},
         {3, {2, 1, 2}, {1, 2, 1}, true},
-        {3, {1, 1, 32}, {1, 1, 1}, false}, /* the Kraft sum of the lengths is just above 1 */
+        {3, {1, 1, 32}, {1, 1, 1}, false}, /* overfull: the Kraft sum is 1 + 2^-32 */
         {3, {1, 2, 32}, {1, 1, 1}, false},
         {4, {2, 2, 2, 2}, {1, 1, 1, 1}, true},
         {4, {2, 2, 2, 3}, {1, 1, 1, 1}, false},
-        {4, {2, 2, 2, 2}, {1, 1, 1, 4}, true},  /* the fourth symbol is the last of the alphabet */
+        {4, {2, 2, 2, 2}, {1, 1, 1, 4}, true},  /* the fourth symbol is the last symbol of the alphabet */
         {4, {2, 2, 2, 2}, {1, 1, 1, 5}, false}, /* beyond the alphabet */
-        {2, {0, 1}, {1, 1}, false},             /* a code of length 0 is refused beside another code */
+        {2, {0, 1}, {1, 1}, false},             /* with two symbols, no codeword may have length 0 */
         {2, {33, 1}, {1, 1}, false},
         {1, {0}, {7}, true},
         {1, {0}, {8}, false},
         {0, {0}, {0}, true},
-        {8, {1, 1}, {1, 1}, false}, /* the table claims more symbols than the alphabet has */
+        {8, {1, 1}, {1, 1}, false}, /* the table claims 8 symbols; the alphabet has fewer */
     };
     for (size_t t = 0; t < countof(tables); t++) {
         uint8_t data[64] = {0};

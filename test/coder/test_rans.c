@@ -1,5 +1,5 @@
-/* test_rans.c -- rANS streams against a slow reference writer and entropy bounds, frequencies against the optimal
- * frequencies, decoding kernels on every instruction set. */
+/* test_rans.c -- rANS streams against a slow reference writer and entropy bounds; frequencies against the optimal
+ * frequencies; decoding kernels on every instruction set. */
 #include "rig/check.h"
 
 #include "base/arena.h"
@@ -27,9 +27,11 @@ static double cost_of(const uint64_t *count, const uint32_t *frequency, uint32_t
     return bits;
 }
 
-/* Returns the least cost in bits of coding with frequencies that add up to 2^precision. Greedy: each symbol starts at
- * frequency 1, and every further slot goes to the symbol whose cost falls most; this is optimal, as the cost is
- * convex in the frequency. */
+/* Returns the least cost in bits of coding symbols with the given counts, over all frequencies that add up to
+ * 2^precision.
+ *
+ * The frequencies are found greedily: each symbol starts at frequency 1, and each further slot goes to the symbol
+ * whose cost falls most. The greedy choice is optimal, as the cost is convex in the frequencies. */
 static double least_cost(const uint64_t *count, uint32_t n, int precision)
 {
     uint32_t f[64] = {0}, sum = 0;
@@ -86,8 +88,8 @@ static void shares_are_the_best_to_a_thousandth(void **state)
     }
 }
 
-/* Returns the bits of a table with exact frequencies plus those of the symbols coded with it, at the precision with
- * the fewest bits. */
+/* Returns the least number of bits, over all precisions, of a table with exact (unrounded) frequencies and the
+ * symbols coded with this table. */
 static double exact_bits(const Rans *r, const uint64_t *count)
 {
     double least = INFINITY;
@@ -107,8 +109,9 @@ static double exact_bits(const Rans *r, const uint64_t *count)
     return least;
 }
 
-/* For a few thousand symbols with normally distributed levels 0 .. n-1, as in a short payload of a fine quantiser,
- * rounded weights save a tenth of the bits above the entropy. */
+/* A few thousand symbols of a normal distribution are coded, as in a short payload of a fine quantiser. A table
+ * with rounded weights then costs less than a table with exact weights: the bits above the entropy fall by at
+ * least a tenth. */
 static void rounded_weights_save_a_tenth_where_symbols_are_few(void **state)
 {
     (void)state;
@@ -128,8 +131,8 @@ static void rounded_weights_save_a_tenth_where_symbols_are_few(void **state)
         check(bits < 0.9 * (exact_bits(&r, count) - entropy));
         check(bits < 4.0 * r.present + 60);
         for (uint32_t s = 0; s < n; s++)
-            /* with 1000 times the symbols, rounded weights would lengthen the stream more than they shorten the
-             * table */
+            /* with 1000 times as many symbols, rounding the weights would lengthen the stream more than shorten
+             * the table */
             count[s] *= 1000;
         check(rans_build(&r, n, count) && r.detail == RANS_EXACT);
     }
@@ -161,7 +164,8 @@ static void no_other_precision_makes_a_short_stream_shorter(void **state)
         check(rans_build(&r, 40, count));
         const double own = (double)(rans_table_bits(&r) + rans_bits(&r, count, 0));
         for (int p = RANS_PRECISION_LEAST; p <= RANS_PRECISION_MOST; p++)
-            if (r.present <= 1u << p) /* 2^p slots suffice for a slot for each symbol */
+            /* a precision p is possible if each symbol gets at least one of 2^p slots */
+            if (r.present <= 1u << p)
                 check(own <= least_cost(count, 40, p) + 12.0 + 20.0 * r.present);
     }
 }
@@ -254,8 +258,8 @@ static void sizes_are_the_entropy_and_what_the_cost_function_says(void **state)
                 if (c.count[s])
                     entropy -= (double)c.count[s] * log2((double)c.count[s] / 65536);
             const double bits = 8 * (double)c.size, said = (double)rans_bits(&c.rans, c.count, c.lanes);
-            /* `bits` may exceed the entropy by this much: a symbol rarer than 1 in 4096 still takes a slot from other
-             * symbols */
+            /* the last term allows for rare symbols: a symbol rarer than 1 in 4096 still gets one of the table's
+             * 4096 slots */
             check(bits >= entropy && bits <= entropy * 1.002 + 32 * c.lanes + 16.0 * c.rans.present);
             check_near(bits, said, 9 * c.lanes + 0.001 * said);
             drop_case(&c);
@@ -273,7 +277,8 @@ static void ranks_stand_for_symbols_of_large_alphabets(void **state)
     for (uint32_t k = 0; k < RANS_BYTES; k++)
         check(r.symbol[k] == 257 * k && rans_byte(&r, k) == k);
     count[5] = 1;
-    check(!rans_build(&r, RANS_ALPHABET, count)); /* refused, as 257 symbols occur: one too many */
+    /* refused: 257 symbols occur, and a table may have only 256 */
+    check(!rans_build(&r, RANS_ALPHABET, count));
     free(count);
 }
 
@@ -308,7 +313,8 @@ static void every_instruction_set_writes_and_reads_the_same(void **state)
                 const size_t got =
                     fine ? k->rans_get_fine(reader.fine, reader.slice, p, back, rows, states[isa], &at, end)
                          : k->rans_get(reader.slot, p, back, rows, states[isa], &at, end);
-                check(got <= rows && end - at < 32); /* a kernel may leave the last rows to its caller */
+                /* the kernel may leave the last rows of 16 symbols to its caller */
+                check(got <= rows && end - at < 32);
                 assert_memory_equal(back, c.byte, 16 * got);
             }
             drop_case(&c);

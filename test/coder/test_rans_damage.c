@@ -1,5 +1,5 @@
-/* test_rans_damage.c -- rANS tables and streams that no encoder writes are refused, and no byte behind their end is
- * read. */
+/* test_rans_damage.c -- rANS tables and streams that no encoder writes must be refused, and no byte past their end
+ * may be read. */
 #include "rig/rans_case.h"
 
 #include "base/arena.h"
@@ -40,9 +40,9 @@ static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **s
         copy[c.size] = copy[c.size + 1] = 0;
         check(!reads(&c, copy, c.size + 1, back) && !reads(&c, copy, c.size + 2, back));
         check(reads(&c, copy, c.size, back));
-        store_u32(copy, 65535); /* the first state is below the least valid state, 65536 */
+        store_u32(copy, 65535); /* an initial state must be at least 2^16 */
         check(!reads(&c, copy, c.size, back));
-        c.n++; /* reading one symbol more than was written must fail */
+        c.n++; /* reading one more symbol than the stream has must fail */
         check(!reads(&c, c.stream, c.size, back));
         c.n--;
         free(copy);
@@ -52,9 +52,9 @@ static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **s
 
 typedef struct {
     int precision;
-    /* runs: number of runs of listed symbols; present: number of weights written behind the runs */
+    /* runs: number of runs of symbols that occur; present: number of weights written after the runs */
     size_t runs, present;
-    /* in turn the number of symbols skipped (plus 1 in the first run) and the number of symbols listed */
+    /* for each run, the number of absent symbols before the run (plus 1 in the first run) and the run's length */
     uint64_t run[6];
     bool good;
 } Table;
@@ -73,11 +73,12 @@ static void tables_whose_runs_do_not_fit_are_refused(void **state)
         {8, 2, 5, {1, 4, 11, 1}, false},
         {8, 2, 5, {1, 4, UINT64_C(1) << 40, 1}, false},
         {8, 1, 2, {1, 2}, true},
-        /* a table of one symbol must have precision 12 and detail (bits below a weight's highest bit) 0 */
+        /* a table of one symbol must have precision 12 and detail 0 (`detail`: bits kept below a weight's highest
+         * bit) */
         {8, 1, 1, {1, 1}, false},
         {8, 1, 7, {1, UINT64_C(1) << 40}, false},
         {8, 1, 7, {UINT64_C(1) << 40, 7}, false},
-        {3, 1, 7, {1, 7}, false}, /* precision 3 is below the least precision */
+        {3, 1, 7, {1, 7}, false}, /* refused: precision 3 is too low */
         {0, 1, 7, {1, 7}, false},
         {15, 1, 7, {1, 7}, true},
     };
@@ -90,12 +91,12 @@ static void tables_whose_runs_do_not_fit_are_refused(void **state)
         gamma_put(&w, 1 + c->runs);
         for (size_t k = 0; k < 2 * c->runs; k++)
             gamma_put(&w, c->run[k]);
-        for (size_t k = 0; k < c->present; k++) { /* weights 96, 64, 64, ... */
+        for (size_t k = 0; k < c->present; k++) { /* writes the weights 96, 64, 64, ... */
             gamma_put(&w, 1);
             bits_put(&w, k ? 0 : 2, 2);
         }
         bits_close(&w);
-        for (size_t cut = 0; cut < 2; cut++) { /* with cut = 1, the last byte is missing */
+        for (size_t cut = 0; cut < 2; cut++) { /* with cut = 1 the last byte is missing */
             BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data) - cut});
             Rans r;
             const bool good = rans_table_get(&r, 7, &in);
@@ -111,7 +112,8 @@ static void tables_whose_runs_do_not_fit_are_refused(void **state)
     }
 }
 
-/* Precision 4 has 16 slots, so 17 symbols are refused; so are weights of more than RANS_PRECISION_MOST bits. */
+/* Precision 4 has 16 slots, so 17 symbols are refused. Weights of more than RANS_PRECISION_MOST bits are refused
+ * too. */
 static void tables_beyond_their_precision_are_refused(void **state)
 {
     (void)state;
@@ -145,7 +147,7 @@ static bool runs_are_read(int precision, uint64_t first, uint64_t second)
     gamma_put(&w, first);
     gamma_put(&w, 1);
     gamma_put(&w, second);
-    for (uint64_t k = 0; k < first + second; k++) /* weights equal to the previous weight */
+    for (uint64_t k = 0; k < first + second; k++) /* each weight is written as equal to the weight before */
         gamma_put(&w, 1);
     bits_close(&w);
     BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data)});
@@ -169,8 +171,8 @@ static void tables_list_no_more_symbols_than_there_are_slots_or_bytes(void **sta
     }
 }
 
-/* A stream that begins with state 1 is refused, although decoding leads to the valid final state 2^16: the least
- * valid initial state is 2^16. */
+/* The stream has state 1, below the least valid state 2^16. It is refused, although decoding one symbol and
+ * reading one word would lead to the valid final state 2^16. */
 static void streams_that_begin_too_low_are_refused(void **state)
 {
     (void)state;
@@ -182,7 +184,8 @@ static void streams_that_begin_too_low_are_refused(void **state)
     uint8_t data[6] = {0}, byte;
     store_u32(data, 1u << 16 | 1);
     check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
-    store_u32(data, 1); /* state 1: decoding the symbol leaves state 1, and then the word 0 makes it 2^16 */
+    /* state 1: decoding the symbol keeps state 1; then reading the word 0 makes it 2^16 */
+    store_u32(data, 1);
     check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
 }
 

@@ -1,6 +1,6 @@
-/* test_rans_kernels.c -- rANS kernels, which code a row (one symbol for each of 16 states, the lanes) at a time,
- * against coding one symbol at a time: states just below and above the limits of renormalisation, frequencies from 1
- * slot to all slots but 1, and buffers that end at protected pages. */
+/* test_rans_kernels.c -- rANS kernels, which code a row at a time (one symbol for each of 16 interleaved states,
+ * the lanes), against coding one symbol at a time. The tests use states just below and above the limits of
+ * renormalisation, frequencies from 1 slot to all slots but 1, and buffers that end at protected pages. */
 #include "rig/wall.h"
 
 #include "base/bytes.h"
@@ -42,8 +42,8 @@ static uint32_t draw(uint64_t trial, size_t i)
 
 /* ---- tables ---- */
 
-/* Returns a table. The trial's number selects two symbols with frequencies 1 and all - 1, all - 1 and 1, or half
- * each; or random symbols with random frequencies. */
+/* Returns a rANS table. By the trial's number, the table has either two symbols with frequencies (1, all - 1),
+ * (all - 1, 1) or equal ones, or random symbols with random frequencies. */
 static Rans make_table(uint64_t trial, int precision)
 {
     const uint32_t all = 1u << precision, law = (uint32_t)(trial % 4);
@@ -70,7 +70,7 @@ static uint32_t start_of(const Rans *r, uint32_t k)
     return start;
 }
 
-/* ---- reference: coding one symbol at a time ---- */
+/* ---- reference: coding one symbol after the other ---- */
 
 static uint8_t *put_one_by_one(const Rans *r, const uint32_t *rank, size_t rows, uint32_t state[LANES],
                                uint8_t *at)
@@ -114,8 +114,8 @@ static uint32_t within(uint64_t x)
     return x < LEAST ? LEAST : x > UINT32_MAX ? UINT32_MAX : (uint32_t)x;
 }
 
-/* Returns one of four states, selected by `word`: a state near the limit above which coding symbol k writes a word,
- * the least valid state, the greatest valid state, or `word` itself as a state. */
+/* Returns an encoder state selected by `word`: a state at or beside the limit above which encoding symbol k writes
+ * a word, the least or the greatest valid state, or `word` itself. */
 static uint32_t state_near_full(const Rans *r, uint32_t k, uint32_t word)
 {
     const uint64_t full = (uint64_t)r->frequency[k] << (32 - r->precision);
@@ -136,7 +136,7 @@ static void check_put(const Kernels *k, const Rans *r, const uint32_t *rank, siz
         byte[i] = (uint8_t)rans_byte(r, rank[i]);
     const uint8_t *from = put_one_by_one(r, rank, rows, ref, want + sizeof want);
     const size_t size = (size_t)(want + sizeof want - from);
-    /* two unused bytes, and before them a protected page */
+    /* the buffer begins two bytes after a protected page */
     uint8_t *front = words.start + 2, *end = front + size;
     memset(words.start, 0xa5, 2 * N + ROW_BYTES);
     const uint8_t *at = k->rans_put(at_the_end(slices, w.slice, sizeof w.slice), r->precision,
@@ -157,7 +157,7 @@ static void states_that_are_just_full_give_a_word_and_those_below_do_not(void **
         uint32_t rank[N], first[LANES];
         for (size_t i = 0; i < LANES * rows; i++)
             rank[i] = draw(trial, i) % r.present;
-        /* rANS writes the last row first, so `first` is near the limit for the last row's symbols */
+        /* rANS encodes the last row first, so the initial states are near the limits of the last row's symbols */
         for (size_t lane = 0; lane < LANES; lane++)
             first[lane] =
                 state_near_full(&r, rows ? rank[LANES * (rows - 1) + lane] : 0, draw(trial, N + lane));
@@ -168,8 +168,8 @@ static void states_that_are_just_full_give_a_word_and_those_below_do_not(void **
 
 /* ---- reading ---- */
 
-/* Returns a state, selected by `word`, that becomes 2^16 - 1, 2^16 or 2^16 + 1 when symbol k is decoded, or `word`
- * itself as a state. */
+/* Returns a decoder state selected by `word`: a state that decoding symbol k turns into 2^16 - 1, 2^16 or 2^16 +
+ * 1, or `word` itself. */
 static uint32_t state_near_empty(const Rans *r, uint32_t k, uint32_t word)
 {
     const uint32_t choice[] = {LEAST - 1, LEAST, LEAST + 1, 0}, left = choice[word % countof(choice)];

@@ -1,10 +1,10 @@
-/* test_symbols.c -- code arrays written and read by symbols.h: the shortest form is chosen, codes of every width are
- * read back, malformed bytes are refused. */
+/* test_symbols.c -- arrays of integer codes written and read by symbols.h: the shortest form (way to code an
+ * array) is chosen, codes of every width are read back, malformed bytes are refused. */
 #include "rig/symbols_rig.h"
 
 static uint8_t codes[N];
 
-/* Fills `codes` with random values 0 .. most; larger codes are rarer. */
+/* Fills `codes` with random values 0 .. most, of which larger values are rarer. */
 static void fill_codes(size_t n, uint8_t most, double slope)
 {
     for (size_t i = 0; i < n; i++) {
@@ -20,18 +20,19 @@ static void the_shortest_form_is_taken(void **state)
         Carrier c = {.byte = codes, .n = N};
         fill_codes(N, 31, 0.5);
         Buf b = both_ways((SymbolCoder)coder, 5, &c);
-        /* one table for all blocks, since their codes have the same distribution */
+        /* all blocks have the same distribution, so they share one table */
         assert_int_equal(kind_of(b), KIND_ONE);
         const size_t alike = b.size;
         for (size_t i = 0; i < N; i++)
-            codes[i] ^= (uint8_t)(7 * (i / BLOCK)); /* now each block has other symbols */
+            codes[i] ^= (uint8_t)(7 * (i / BLOCK)); /* the codes of each block are now other symbols */
         b = both_ways((SymbolCoder)coder, 5, &c);
         assert_int_equal(kind_of(b), KIND_OWN);
         check(b.size < alike + 200);
         for (size_t i = 0; i < N; i++)
             codes[i] = (uint8_t)(rng_u64(&rng, USE_TEST, i) & 31);
         b = both_ways((SymbolCoder)coder, 5, &c);
-        assert_int_equal(kind_of(b), KIND_PLANES); /* codes are uniform, so no table saves bits */
+        /* uniform codes are sent as bit planes, as no table saves bits */
+        assert_int_equal(kind_of(b), KIND_PLANES);
         c.n = 5;
         b = both_ways((SymbolCoder)coder, 5, &c);
         assert_int_equal(kind_of(b), KIND_PLANES);
@@ -88,8 +89,8 @@ static void forms_that_no_writer_writes_are_refused(void **state)
     }
 }
 
-/* Most codes are small and a few are very large: with any single shift (number of low bits outside the symbol),
- * either small codes all become 0 or the table of high bits is too large. */
+/* Most codes are small and a few are very large. A form that codes only the high bits as symbols would send most
+ * codes as symbol 0, or need a very large table. The writer must choose classes of magnitudes as symbols instead. */
 static void codes_spread_over_decades_go_by_classes(void **state)
 {
     (void)state;
@@ -97,7 +98,7 @@ static void codes_spread_over_decades_go_by_classes(void **state)
     for (int width = 9; width <= SYMBOLS_WIDTH; width++) {
         const ArenaMark mark = arena_mark(arena);
         const uint32_t top = UINT32_C(1) << (width - 1);
-        double open = 0; /* upper bound on the bits of log-uniform magnitudes with signs */
+        double open = 0; /* an upper bound on the bits that the classes leave open */
         for (size_t i = 0; i < N; i++) {
             const double v = exp(rng_unit(&rng, USE_TEST, i) * log(top));
             word[i] = (uint32_t)v | (i % 3 ? 0 : top);
@@ -130,7 +131,7 @@ static void damaged_open_bits_are_refused(void **state)
         check(comes_back(&s, &c, buf_bytes(&b)) == (form == was));
         b.data[0] = was;
     }
-    /* with a flipped bit the bytes are refused or give other codes, and never crash */
+    /* with a flipped bit the bytes are refused or decode to other codes, without a crash */
     for (size_t i = 0; i < b.size; i++) {
         b.data[i] ^= (uint8_t)(1 << i % 8);
         check(!comes_back(&s, &c, buf_bytes(&b)));
@@ -168,9 +169,9 @@ static double order_0(const uint32_t *code, size_t from, size_t to, int shift)
     return bits;
 }
 
-/* The entropy that symbols_put reports: with one table, the order-0 entropy of all symbols plus 1 bit for each low
- * bit outside the symbols; with a table for each block, the sum of the blocks' entropies; with bit planes, the number
- * of bits. */
+/* symbols_put must report this entropy. With one table: the order-0 entropy of all symbols plus 1 bit for each low
+ * bit sent without a table. With a table for each block: the sum of the blocks' entropies. With bit planes: the
+ * number of bits. */
 static void the_bound_is_that_of_the_streams_that_are_sent(void **state)
 {
     (void)state;
@@ -195,7 +196,7 @@ static void the_bound_is_that_of_the_streams_that_are_sent(void **state)
             codes[i] = (uint8_t)(rng_u64(&rng, USE_TEST, i) & 31);
         check(bound_of((SymbolCoder)coder, 5, &c, &b) == 5.0 * N);
         c.word = word;
-        for (size_t i = 0; i < N; i++) /* codes of 13 bits, whose lower 8 bits are uniform noise */
+        for (size_t i = 0; i < N; i++) /* codes of 13 bits, whose lower 8 bits are uniformly random */
             word[i] = (uint32_t)(31 * pow(rng_unit(&rng, USE_DATA, i), 4)) << 8 |
                       (rng_u64(&rng, USE_TEST, i) & 255);
         const double bits = bound_of((SymbolCoder)coder, 13, &c, &b);

@@ -1,6 +1,6 @@
-/* test_symbols_forms.c -- forms of code arrays (symbols.h): hand-made bytes with every form byte are read or refused
- * as symbols.h documents; forms that are seldom chosen are read back; damage and lack of memory give the right
- * message. */
+/* test_symbols_forms.c -- forms of code arrays (ways to code an array, selected by the first byte; see symbols.h).
+ * Bytes with every form byte are read or refused as symbols.h documents; forms that are seldom chosen are read
+ * back; damaged bytes and lack of memory give the right error message. */
 #include "rig/symbols_rig.h"
 
 #include "coder/planes.h"
@@ -17,10 +17,10 @@ static Carrier zeros(size_t n, int width)
     return (Carrier){.byte = byte, .word = width > 8 ? word : NULL, .n = n};
 }
 
-/* ---- hand-made bytes with every form byte ---- */
+/* ---- bytes made by hand, with every form byte ---- */
 
-/* Tables with 0 as the only symbol. rANS: precision 12, detail 0, gamma(2) for one run, gamma(1) twice; Huffman:
- * gamma(2), gamma(1). */
+/* Tables whose only symbol is 0. The rANS table has precision 12, detail 0, one run (gamma(2)) and gamma(1) twice
+ * for the run; the Huffman table is gamma(2), gamma(1). */
 static const uint8_t only_table[][2] = {[CODER_HUFFMAN] = {0x50}, [CODER_RANS] = {0xc0, 0x58}};
 static const uint8_t bad_table[][2] = {[CODER_HUFFMAN] = {0x00}, [CODER_RANS] = {0x30, 0x58}};
 
@@ -51,7 +51,7 @@ static size_t low_size(const Shape *f, size_t n)
     return f->kind == KIND_CLASSES ? 4 : planes_size(n, (int)f->shift);
 }
 
-/* Returns an array of codes 0 in the given form. With a single symbol in the table, the stream is empty. */
+/* Returns an array of zeros coded in the given form. With a single symbol in the table, the coded stream is empty. */
 static Bytes zeros_in(const Symbols *s, unsigned form, const uint8_t *table)
 {
     static uint8_t data[N * 3];
@@ -135,8 +135,8 @@ static void what_is_damaged_is_said(void **state)
     }
 }
 
-/* After the last code, the reader's rANS states equal the writer's initial states. Reading one more code might leave
- * the states unchanged, but must be refused. */
+/* After the last code, the reader's rANS states equal the writer's initial states. Reading one more code may leave
+ * these states unchanged, yet it must be refused. */
 static void one_code_more_than_was_written_is_refused(void **state)
 {
     (void)state;
@@ -158,9 +158,10 @@ static void one_code_more_than_was_written_is_refused(void **state)
     }
 }
 
-/* ---- forms that are seldom chosen ---- */
+/* ---- forms that the writer seldom chooses ---- */
 
-/* Fills `word` with codes whose magnitudes lie in a different range in each block. */
+/* Fills `word` with codes whose magnitudes have another range in each block, 16 times as high as in the block
+ * before. */
 static void fill_decades(void)
 {
     for (size_t i = 0; i < N; i++)
@@ -190,8 +191,8 @@ static void a_class_that_one_code_alone_has_comes_back(void **state)
     }
 }
 
-/* The entropy that symbols_put reports is the order-0 entropy of the classes of magnitudes plus 1 bit for each bit
- * that a class does not determine. */
+/* The classes of a form group magnitudes with equal leading bits. symbols_put must report the order-0 entropy of
+ * the classes, plus 1 bit for each low bit that the class leaves open. */
 static void the_bound_of_classes_counts_their_open_bits(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_symbols_sparse.c -- code arrays in which one code, the common code, is most frequent: they are read back
- * unchanged, and their size is near their entropy however rare other codes are. */
+/* test_symbols_sparse.c -- arrays of codes in which one code, the common code, is the most frequent: the codes are
+ * read back unchanged, and the bytes are near the codes' entropy however rare the other codes are. */
 #include "rig/sources.h"
 #include "rig/symbols_rig.h"
 
@@ -32,8 +32,8 @@ static uint32_t another(int width, uint32_t common, double scale, size_t i)
     return (common + 1 + (uint32_t)fmin(above, all - 2)) % all;
 }
 
-/* Makes n codes, of which one in `every`, at random, differs from the common code. Sets `law` to the entropy of the
- * codes in bits: minus the log2 of their probability. */
+/* Makes n codes; each code differs from the common code with probability 1 / every. Sets `law` to minus the log2
+ * of the probability of the codes drawn, the ideal size in bits. */
 static double law;
 static Carrier rare(int width, uint32_t common, size_t every, double scale, size_t n)
 {
@@ -74,7 +74,7 @@ static void rare_codes_take_their_entropy_and_come_back(void **state)
     }
 }
 
-/* Checks the FNV-1a hashes of three payloads against stored hashes, so that a change of the format is noticed. */
+/* Checks the FNV-1a hashes of three payloads against stored hashes, so that a change of the format is detected. */
 static void what_is_written_stays(void **state)
 {
     (void)state;
@@ -114,14 +114,14 @@ static void symbols_that_suit_a_table_have_one(void **state)
     (void)state;
     Carrier c = rare(2, 0, 10, 0.2, N);
     check(!sparse_both_ways(CODER_RANS, 2, &c));
-    /* a third of the codes differ from the common code: too many for the sparse form */
+    /* a third of the codes differ from the common code, which is too many for the sparse form */
     c = rare(8, 0, 3, 16, N);
     check(!sparse_both_ways(CODER_RANS, 8, &c));
     check(!sparse_both_ways(CODER_HUFFMAN, 8, &c));
 }
 
-/* With rare codes at random positions, the entropy that is reported (of positions plus rare codes) equals the entropy
- * of all codes. */
+/* With rare codes at random positions, the reported entropy (of the positions and the rare codes) equals the
+ * entropy of all codes. */
 static void the_bound_is_that_of_positions_and_others(void **state)
 {
     (void)state;

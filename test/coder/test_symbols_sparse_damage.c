@@ -1,5 +1,5 @@
-/* test_symbols_sparse_damage.c -- hand-made bytes of the sparse form (positions and values of codes other than the
- * common code): bytes that no writer writes are refused, before memory is allocated for them. */
+/* test_symbols_sparse_damage.c -- bytes made by hand in the sparse form (positions and values of the codes that
+ * differ from the common code). Bytes that no writer writes must be refused before memory is allocated for them. */
 #include "rig/symbols_rig.h"
 
 enum { SPARSE = 4, SMALL = 2 * BLOCK + 1000, WIDTH = 5, COMMON = 3 };
@@ -13,8 +13,8 @@ typedef struct {
     size_t gaps, others;
 } Parts;
 
-/* Three codes other than COMMON, at positions 5, 6 and LONG_GAP + 107; a gap counts the codes COMMON in front of
- * another code. */
+/* Three codes differ from COMMON, at positions 5, 6 and LONG_GAP + 107. A gap is the number of COMMON codes in
+ * front of a differing code; the value LONG_GAP means that the next value continues the gap. */
 enum { LONG_GAP = 65535 };
 static const uint32_t good_gaps[] = {5, 0, LONG_GAP, 100};
 static const uint8_t good_others[] = {1, 31, 4};
@@ -84,7 +84,9 @@ static void damaged_heads_are_refused(void **state)
         check(parts_read(p) == (others == 3));
     }
     for (size_t gaps = 0; gaps <= 4;
-         gaps++) { /* too few gaps for the three codes, or a last gap of LONG_GAP, which needs another gap */
+         /* there are too few gaps for the three codes, or the last gap is LONG_GAP, which must be followed by
+          * another value */
+         gaps++) {
         p = good;
         p.gaps = gaps;
         p.others = gaps < 3 ? gaps : gaps - 1;
@@ -158,7 +160,7 @@ static void every_prefix_and_flipped_bit_is_refused(void **state)
         check(!reads((Bytes){b.data, size}));
     b.data[b.size] = 0;
     check(!reads((Bytes){b.data, b.size + 1}));
-    /* with a flipped bit the bytes are refused or give different codes */
+    /* with a flipped bit the bytes are refused or decode to other codes */
     for (size_t i = 0; i < 8 * b.size; i++) {
         b.data[i / 8] ^= (uint8_t)(1 << i % 8);
         check(!reads(buf_bytes(&b)));
@@ -167,7 +169,7 @@ static void every_prefix_and_flipped_bit_is_refused(void **state)
     check(reads(buf_bytes(&b)));
 }
 
-/* Up to a quarter of the codes may differ from the common code; more are refused. */
+/* At most a quarter of the codes may differ from the common code; more differing codes are refused. */
 static void more_others_than_a_quarter_are_refused(void **state)
 {
     (void)state;

@@ -4,8 +4,8 @@
 
 enum { SIDE = 32, PIXELS = 3 * SIDE * SIDE };
 
-/* Returns the pixel of a test image at (row, column): in the first channel it encodes the row, in the second the
- * column. */
+/* Returns a pixel of the test image: its value is row + 1 in channel 0, column + 1 in channel 1, and 255 in
+ * channel 2. */
 static uint8_t pixel_of(int channel, int row, int column)
 {
     return (uint8_t)(channel == 0 ? row + 1 : channel == 1 ? column + 1 : 255);
@@ -39,7 +39,7 @@ static void open_fixture(Fixture *f, size_t count, Crop crop)
     f->x = NEW(f->a, float, count *PIXELS);
 }
 
-/* Returns the byte whose normalised value is at (image, channel, row, column) of the batch. */
+/* Returns the image byte (before normalisation) at (image, channel, row, column) of the batch. */
 static int byte_at(const Fixture *f, size_t image, int channel, int row, int column)
 {
     const float x = f->x[image * PIXELS + (size_t)((channel * SIDE + row) * SIDE + column)];
@@ -64,7 +64,8 @@ static void every_image_comes_once_an_epoch(void **state)
             same += order[i] == other[i];
         }
     }
-    /* counts of unmoved images, each Poisson distributed with mean 20: above 44 once in 10^6 */
+    /* the number of images at an unchanged position is Poisson distributed with mean 20, and above 44 with
+     * probability 1e-6 */
     check(kept < 45 && same < 45);
     dataset_shuffle(&f.data, 7, 3, order);
     dataset_shuffle(&f.data, 7, 3, other);
@@ -84,8 +85,8 @@ static int expected(int channel, int row, int column, Crop crop)
     return pixel_of(channel, row, column);
 }
 
-/* Returns the number of the crop that an image of the batch shows, found by trying all crops, and sets *flipped; -1:
- * the image is no crop. */
+/* Returns the number of the crop that an image of the batch shows and sets *flipped; returns -1 if it shows no
+ * crop. The crops are the 81 shifts by up to 4 pixels, each plain or flipped. */
 static int crop_shown(const Fixture *f, size_t image, int *flipped)
 {
     for (int k = 0; k < 162; k++) {
@@ -104,7 +105,8 @@ static int crop_shown(const Fixture *f, size_t image, int *flipped)
     return -1;
 }
 
-/* 1,620 images have 81 equally likely crops: chi-squared with 80 degrees of freedom exceeds 144 once in 10^5. */
+/* All 81 crops are equally likely. Over 1,620 images, chi-squared with 80 degrees of freedom exceeds 144 with
+ * probability 1e-5. */
 static void crops_and_flips_are_uniform(void **state)
 {
     (void)state;
@@ -127,7 +129,7 @@ static void crops_and_flips_are_uniform(void **state)
         for (int k = 0; k < 81; k++)
             chi += (found[k] - 20) * (found[k] - 20) / 20;
         check(chi < 144 && chi > 35);
-        /* half of the images are flipped, with a standard deviation of 20 */
+        /* the expected number of flipped images is COUNT / 2, with a standard deviation of 20 */
         check_near(flips, COUNT / 2, 90);
         arena_close(f.a);
     }
