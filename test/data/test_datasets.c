@@ -123,7 +123,8 @@ static void absent_and_strange_files_are_refused(void **state)
     mkdir(path_of("t10k-images-idx3-ubyte"), 0700);
     refused("mnist", SPLIT_TEST, ERR_IO, "t10k-images-idx3-ubyte", "not a regular file");
     remove_all();
-    mkfifo(path_of("t10k-images-idx3-ubyte"), 0600); /* a pipe that nobody writes to */
+    /* opening a pipe that no process writes to would wait forever */
+    mkfifo(path_of("t10k-images-idx3-ubyte"), 0600);
     refused("mnist", SPLIT_TEST, ERR_IO, "t10k-images-idx3-ubyte", "not a regular file");
     remove_all();
 }
@@ -181,11 +182,11 @@ static void damaged_gzip_files_are_refused(void **state)
     }
     put("t10k-images-idx3-ubyte.gz", packed, size + 1);
     refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "gzip");
-    /* repeats the last 4 bytes, the unpacked length, so that the end of the file states the right length */
+    /* appends the last 4 bytes (the unpacked length) once more, so that the file still ends with the right length */
     memcpy(packed + size, packed + size - 4, 4);
     put("t10k-images-idx3-ubyte.gz", packed, size + 4);
     refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "4 bytes behind the gzip data");
-    /* damages the last 4 bytes, the length, then the 4 bytes before, the checksum */
+    /* flips a bit in each of the last 8 bytes: the unpacked length and the checksum before it */
     for (size_t from_end = 1; from_end <= 8; from_end++) {
         packed[size - from_end] ^= 0x10;
         put("t10k-images-idx3-ubyte.gz", packed, size);
@@ -226,7 +227,7 @@ static void cifar_files_hold_any_whole_number_of_records(void **state)
     arena_close(a);
 }
 
-/* If the first file has the published number of images, all five files are required. */
+/* If the first file has the published number of images, all five files of the training set are required. */
 static void a_missing_one_of_the_published_batches_is_an_error(void **state)
 {
     (void)state;

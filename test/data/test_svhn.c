@@ -1,5 +1,5 @@
-/* test_svhn.c -- SVHN's MATLAB files are read unchanged; damaged and hostile files are refused by name, even files
- * that crash libmatio. */
+/* test_svhn.c -- SVHN's MATLAB files are read unchanged; damaged and hostile files are refused with an error that
+ * names the file, even files that crash the library libmatio. */
 #include "data/dataset.h"
 #include "rig/scratch_dir.h"
 
@@ -20,14 +20,15 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    uint8_t class_of, flags, element; /* MATLAB's class of the array, flags, and type of the elements */
+    /* MATLAB's numbers for the class of the array, its flags and its element type */
+    uint8_t class_of, flags, element;
     int rank;
     uint32_t dim[5];
     const uint8_t *bytes;
     uint32_t size;
 } Variable;
 
-static uint8_t pixels[IMAGES * PIXELS]; /* pixels of all images, column-major as in the file */
+static uint8_t pixels[IMAGES * PIXELS]; /* pixels of all images, in the file's column-major order */
 
 static Variable images(void)
 {
@@ -133,7 +134,7 @@ static void check_images(const Dataset *d)
     check(d->count == IMAGES && d->split == SPLIT_TEST && !strcmp(d->info->name, "svhn"));
     for (size_t i = 0; i < IMAGES; i++)
         check(d->labels[i] == digits[i] % 10);
-    for (size_t i = 0; i < IMAGES * 3; i++) /* compares each plane (a channel of an image) */
+    for (size_t i = 0; i < IMAGES * 3; i++) /* each iteration compares one channel of one image */
         for (size_t row = 0; row < 32; row++)
             for (size_t column = 0; column < 32; column++)
                 check(d->pixels[i * PLANE + row * 32 + column] == pixels[i * PLANE + column * 32 + row]);
@@ -190,8 +191,8 @@ static void one_image_is_a_data_set(void **state)
     arena_close(a);
 }
 
-/* The reader of the file marks the last byte of its buffer to detect data that end too soon. Files whose last byte
- * equals the mark must be read, too. */
+/* To detect data that end too soon, the reader sets the last byte of its buffer to a mark before it reads. Files
+ * whose last byte happens to equal the mark must be read, too. */
 static void any_last_byte_is_read(void **state)
 {
     (void)state;
@@ -261,8 +262,8 @@ static void labels_that_are_not_one_to_ten_are_refused(void **state)
     refused_both(images(), y, "y has 5 labels: want one for each of the 6 images");
 }
 
-/* The lengths in the outer headers are correct, but the data inside are too short. (In an unpacked file libmatio then
- * reads the bytes that follow; only the end of the file can reveal this damage.) */
+/* The outer headers state the right lengths, but the data inside are shorter than the shape needs. libmatio reads
+ * on into the bytes that follow, so an unpacked file is refused only if these bytes end, too. */
 static void data_shorter_than_the_shape_says_are_refused(void **state)
 {
     (void)state;
@@ -275,7 +276,7 @@ static void data_shorter_than_the_shape_says_are_refused(void **state)
             refused(f.data, f.size, "X cannot be read, or ends before its 18432 bytes");
         }
     Variable y = labels();
-    y.size = 4; /* the length says 4, so the bytes after the four labels are padding */
+    y.size = 4; /* the stated length of y is 4, so the bytes after its four labels count as padding */
     make(&f, images(), y, true);
     refused(f.data, f.size, "label 0 of image 4");
     y.size = 0;
@@ -305,7 +306,7 @@ static void other_kinds_of_files_are_refused(void **state)
     (void)state;
     static File f;
     make(&f, images(), labels(), true);
-    f.data[125] = 2; /* the version of MATLAB 7.3, whose files are HDF5 */
+    f.data[125] = 2; /* the version number of MATLAB 7.3, whose files are HDF5 */
     refused(f.data, f.size, "not a MATLAB 5 file: version 0x0200");
     make(&f, images(), labels(), true);
     f.data[126] = 'M', f.data[127] = 'I';
@@ -314,7 +315,7 @@ static void other_kinds_of_files_are_refused(void **state)
     refused(f.data, f.size, "not a MATLAB 5 file: version 0x0000");
 }
 
-/* A checksum covers every compressed byte, so any damage to packed data is noticed. */
+/* Packed data have a checksum over all bytes, so damage to any byte is detected. */
 static void any_damage_to_packed_data_is_noticed(void **state)
 {
     (void)state;
@@ -333,7 +334,8 @@ static uint32_t next_word(uint32_t *s)
     return *s >> 8;
 }
 
-/* No checksum covers the headers of uncompressed files, so libmatio reads damaged headers. */
+/* Uncompressed files have no checksum, so libmatio reads their damaged headers. The child process may crash; this
+ * process must not. */
 static void damaged_headers_never_harm_this_process(void **state)
 {
     (void)state;
@@ -366,7 +368,7 @@ static void a_file_that_claims_gigabytes_is_refused_for_its_claim(void **state)
     add_variable(&f, big, true);
     refused(f.data, f.size, "no variable X");
     Variable x = images(), y = labels();
-    x.dim[3] = y.dim[0] = 30000; /* the headers claim 92 MB, the file has 18 KB */
+    x.dim[3] = y.dim[0] = 30000; /* the headers claim 92 MB, but the file has 18 KB */
     refused_both(x, y, "images: want 1 to");
 }
 

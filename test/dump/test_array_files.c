@@ -1,5 +1,5 @@
-/* test_array_files.c -- safetensors, .npy and .npz files as dumps: right results for every type, order and layout,
- * and an error with a reason for every broken file. */
+/* test_array_files.c -- safetensors, .npy and .npz files read as dumps (files of gradients): right numbers for
+ * every type, order and layout, and an error with a reason for every broken file. */
 #include "rig/array_make.h"
 #include "dump/array_file.h"
 
@@ -20,7 +20,7 @@ static void shut(void)
     arena_close(arena);
 }
 
-/* Checks the path and the floats of tensor i. */
+/* Checks that tensor i has this path and these n floats. */
 static void check_tensor(size_t i, const char *path, size_t n, const float *want)
 {
     float x[64];
@@ -31,7 +31,7 @@ static void check_tensor(size_t i, const char *path, size_t n, const float *want
     assert_memory_equal(x, want, n * sizeof *x);
 }
 
-/* Opens the file that was made and reads all tensors; returns OK or the first failure. */
+/* Opens the file under test and reads all tensors; returns OK or the first failure. */
 static Status read_made(const char *name)
 {
     arena = arena_open((size_t)1 << 28);
@@ -111,7 +111,7 @@ static void slashes_make_groups_and_metadata_are_attributes(void **state)
     assert_string_equal(dump_tensor(dump, 2)->name, "conv1.weight");
     assert_int_equal(dump_tensor(dump, 2)->step, 70);
     assert_int_equal(dump_tensor(dump, 2)->kind, KIND_NORM);
-    assert_int_equal(dump_groups(dump), 4); /* the root, step_7, and two workers */
+    assert_int_equal(dump_groups(dump), 4); /* the groups are the root, step_7 and its two workers */
     const Attr *loss = attr_of(dump_step_attrs(dump, "step_7"), "loss"),
                *lr = attr_of(dump_attrs(dump), "lr");
     check(loss && loss->type == ATTR_REAL && loss->real == 2 && lr && lr->real == 0.5);
@@ -195,7 +195,8 @@ static void npy_of_each_version_type_and_order_is_read(void **state)
 {
     (void)state;
     static const float want[] = {1, 2, 3, 4, 5, 6};
-    static const double narrow[] = {1, 4, 2, 5, 3, 6}; /* the elements of a (2, 3) array in Fortran order */
+    /* the elements 1 .. 6 of a 2 x 3 array, as stored in Fortran order */
+    static const double narrow[] = {1, 4, 2, 5, 3, 6};
     uint8_t swapped[24];
     for (size_t i = 0; i < 6; i++)
         store_u32(swapped + 4 * i, __builtin_bswap32(float_bits(want[i])));
@@ -269,7 +270,7 @@ static void broken_npy_is_refused_with_the_reason(void **state)
     check_refused("broken.npy", "fewer than its header needs");
 }
 
-/* Returns the value of a half-precision number by the definition of the format. */
+/* Returns the value of a half-precision number, computed by the definition of the format. */
 static float half_value(unsigned half)
 {
     const int exponent = (int)(half >> 10 & 31), fraction = (int)(half & 1023);
@@ -378,7 +379,8 @@ static void broken_npz_is_refused_with_the_reason(void **state)
     }
 }
 
-/* The member is a .npy whose claimed shape fits its claimed size, but its deflated data hold more bytes. */
+/* The member of the .npz is a .npy file whose stated shape fits the member's stated size, but decompression gives
+ * more bytes. */
 static void members_that_unpack_to_more_than_they_say_are_refused(void **state)
 {
     (void)state;

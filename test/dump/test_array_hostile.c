@@ -1,5 +1,5 @@
-/* test_array_hostile.c -- safetensors and .npz files damaged at random: each file is refused with a reason or read
- * correctly, by a process of limited memory and time. */
+/* test_array_hostile.c -- safetensors and .npz files damaged at random: each file must be refused with a reason or
+ * read correctly, by a process with limits on memory and time. */
 #include "base/rng.h"
 #include "rig/array_make.h"
 #include "dump/tensor.h"
@@ -11,7 +11,7 @@ enum { TENSORS = 3, EACH = 600, FLOATS = 40 };
 static Error err;
 static Made whole, made;
 
-/* Fills x with the floats of tensor i of the undamaged files. */
+/* Fills x with the floats that tensor `tensor` has in the undamaged files. */
 static void fill(float *x, size_t tensor)
 {
     for (size_t i = 0; i < FLOATS; i++)
@@ -78,14 +78,14 @@ static void append(uint64_t seed)
     made.size += size;
 }
 
-/* Writes one part of the file over another part, as in files with overlapping members or offsets. */
+/* Copies one part of the undamaged file over another part, so that members or offsets of the damaged file overlap. */
 static void repeat(uint64_t seed)
 {
     const size_t size = 1 + draw(seed, 1, 24);
     memcpy(made.data + draw(seed, 2, made.size - size), whole.data + draw(seed, 3, made.size - size), size);
 }
 
-/* Overwrites a random place with an extreme number of 16, 32 or 64 bits. */
+/* Overwrites 2, 4 or 8 bytes at a random position with an extreme number. */
 static void huge(uint64_t seed)
 {
     static const uint64_t extremes[] = {UINT64_MAX,        INT64_MAX, UINT32_MAX, INT32_MAX,
@@ -95,7 +95,7 @@ static void huge(uint64_t seed)
     memcpy(made.data + (draw(seed, 4, 4) ? draw(seed, 3, made.size - size) : 0), &number, size);
 }
 
-/* Changes a digit in the first part of the file, where headers state sizes and offsets as text. */
+/* Changes a digit near the start of the file, where headers state sizes and offsets as text. */
 static void change_digit(uint64_t seed)
 {
     for (uint32_t i = 1; i < 200; i++) {
@@ -111,7 +111,7 @@ static void (*const damages[])(uint64_t) = {flip_bytes, cut, append, repeat, hug
 
 /* ---- judging ---- */
 
-/* Checks that the floats of a tensor that was read are those of the undamaged tensor of this name. */
+/* Checks that x has the floats of the undamaged tensor of the same name. */
 static void check_same(const TensorInfo *t, const float *x)
 {
     float want[FLOATS];
@@ -123,8 +123,8 @@ static void check_same(const TensorInfo *t, const float *x)
         }
 }
 
-/* Opens the file and reads it; returns the number of tensors read before the first failure. `exact`: a checksum
- * protects the data, so the floats must be right; else only the sizes must be. */
+/* Opens the file and reads it; returns the number of tensors read before the first failure. `exact` tells that a
+ * checksum protects the data, so the floats must be right; otherwise only the sizes must be right. */
 static size_t judge(const char *name, bool exact, bool *failed)
 {
     Arena *a = arena_open((size_t)1 << 26);
@@ -190,7 +190,7 @@ static void damaged_deflated_npz_is_refused_or_read_rightly(void **state)
     damage_all("deflated.npz", true);
 }
 
-/* Headers of half a megabyte with deep nesting, repetitions and large counts. */
+/* Headers of half a megabyte with deep nesting, repetitions or large counts must be refused fast. */
 static void headers_made_to_cost_much_are_refused(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_convert.c -- dumps converted to HDF5, safetensors and .npz, and back. */
+/* test_convert.c -- dumps (files of gradients) converted to HDF5, safetensors and .npz, and back. */
 #include "rig/array_make.h"
 #include "dump/convert.h"
 
@@ -51,8 +51,9 @@ static Attr text(const char *name, const char *v)
     return (Attr){.name = name, .type = ATTR_TEXT, .text = v};
 }
 
-/* Makes a dump with attributes of every type, texts that look like numbers, every class of floats, and shapes of rank
- * 0 to 8. Its attributes are in order of name, in which those of safetensors are written back. */
+/* Makes a dump with attributes of every type, texts that look like numbers, every class of floats, and shapes of
+ * rank 0 to 8. The attributes are in order of their names, as a conversion from safetensors writes them in this
+ * order. */
 static void make_dump(const char *name)
 {
     Attr root[] = {real("a", 0.1),       real("b", 2),

@@ -1,5 +1,5 @@
-/* test_dump_hostile.c -- files made to crash, hang, flood or mislead the process that reads HDF5. Whatever happens in
- * the reader process, the program gets floats or an error. */
+/* test_dump_hostile.c -- HDF5 files made to crash, hang, flood or mislead the process that reads them. Whatever
+ * happens to the reader process, the program that started it gets floats or an error. */
 #include "rig/hdf5_make.h"
 #include "dump/tensor.h"
 
@@ -11,7 +11,7 @@
 
 static Error err;
 
-/* Opens a dump and reads all its tensors; returns OK or the first failure. */
+/* Opens a dump (a file of gradients) and reads all its tensors; returns OK or the first failure. */
 static Status read_all(const char *path)
 {
     Arena *a = arena_open((size_t)1 << 28);
@@ -68,7 +68,7 @@ static void files_cut_short_anywhere_are_refused(void **state)
     for (size_t cut = 0; cut < size; cut += 64) {
         file_save(in_scratch("cut.h5"), data, cut);
         assert_int_not_equal(read_all(in_scratch("cut.h5")), OK);
-        if (cut >= 512) /* the file's header is whole and states the file's full length */
+        if (cut >= 512) /* the cut file still has its whole header, which states the file's full length */
             check(strstr(err.text, "truncated file") != NULL);
     }
     free(data);
@@ -198,7 +198,7 @@ static void make_unwritten(const char *path, hsize_t n, bool chunked)
     H5Fclose(file);
 }
 
-/* Replaces every little-endian 64-bit number `from` in the file by `to`. */
+/* Replaces every occurrence of the little-endian 64-bit number `from` in the file by `to`. */
 static void patch(const char *path, uint64_t from, uint64_t to)
 {
     size_t size;
@@ -217,7 +217,7 @@ static void extents_that_the_file_cannot_hold_are_refused(void **state)
     check_refused("huge.h5", "claims 1099511627776 elements");
     make_unwritten(in_scratch("chunks.h5"), (hsize_t)1 << 40, true);
     check_refused("chunks.h5", "claims 1099511627776 elements");
-    /* a dataset that was never written holds its fill value */
+    /* a dataset that was created but never written is read as its fill value */
     make_unwritten(in_scratch("zeros.h5"), 1000, false);
     assert_int_equal(read_all(in_scratch("zeros.h5")), OK);
     const hid_t file = make_file(in_scratch("patched.h5"), false);

@@ -1,5 +1,5 @@
-/* test_dump_write.c -- dumps that are written are read back in order, with their attributes, and appear whole or
- * not at all. */
+/* test_dump_write.c -- dumps (files of gradients) that are written are read back in order, with their attributes;
+ * a dump appears at its path whole or not at all. */
 #include "rig/hdf5_make.h"
 #include "dump/tensor.h"
 
@@ -10,7 +10,7 @@
 static Error err;
 
 #ifdef __SANITIZE_ADDRESS__
-/* Suppresses a leak report of HDF5: it does not free a file whose close has failed on a full disk. */
+/* Suppresses a leak that LeakSanitizer would report: HDF5 does not free a file whose close failed on a full disk. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -79,9 +79,9 @@ static void what_is_written_reads_back_in_order_with_attributes(void **state)
     float x[6];
     check_ok(dump_open(&d, in_scratch("a.h5"), a, &err), &err);
     assert_int_equal(dump_count(d), 3);
-    /* tensors that belong to no worker come before workers' tensors */
+    /* tensors that belong to no worker come before the workers' tensors */
     assert_string_equal(dump_tensor(d, 0)->path, paths[2]);
-    /* within a group the order is that of creation, not of names */
+    /* within a group, tensors are in order of creation, not of names */
     assert_string_equal(dump_tensor(d, 1)->path, paths[0]);
     assert_string_equal(dump_tensor(d, 2)->path, paths[1]);
     check_attrs(dump_attrs(d));
@@ -104,7 +104,7 @@ static void same_calls_write_the_same_bytes(void **state)
     size_t size[2];
     make_sample("b.h5");
     uint8_t *first = file_load(in_scratch("b.h5"), &size[0]);
-    sleep(1); /* if the file had a time stamp, the second file would differ */
+    sleep(1); /* after a second, a time stamp in the file would make the second file differ */
     make_sample("b.h5");
     uint8_t *second = file_load(in_scratch("b.h5"), &size[1]);
     assert_int_equal(size[0], size[1]);
@@ -139,7 +139,7 @@ static void places_that_cannot_be_written_are_refused(void **state)
     assert_int_equal(dump_create(&w, "/dev/null", &err), ERR_USAGE);
 }
 
-/* Runs as an ordinary user, since root may write to read-only files. */
+/* The test runs as an ordinary user, since root may write to read-only files. */
 static void a_read_only_dump_is_replaced_and_stays_read_only(void **state)
 {
     (void)state;
@@ -178,7 +178,7 @@ static void a_name_used_twice_is_an_error(void **state)
     assert_int_equal(scratch_files(false), 0);
 }
 
-/* Writes a dump while no file may grow past `limit` bytes, as on a full disk. */
+/* Writes a dump while files are limited to `limit` bytes, which imitates a full disk. */
 static Status write_under_limit(rlim_t limit)
 {
     struct rlimit old, small;
@@ -218,7 +218,8 @@ static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
         assert_int_equal(scratch_files(false), 0);
     }
     scratch_files(true);
-    check_ok(write_under_limit(1 << 20), &err); /* the HDF5 library still works after failed writes */
+    /* shows that the HDF5 library still works after the failed writes */
+    check_ok(write_under_limit(1 << 20), &err);
 }
 
 static void the_metadata_carry_checksums(void **state)

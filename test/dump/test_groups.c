@@ -1,5 +1,5 @@
-/* test_groups.c -- the vectors (inputs of a codec) that groups_make makes from a dump's tensors, by each way of
- * grouping. */
+/* test_groups.c -- groups_make joins tensors of a dump (a file of gradients) to the vectors that a codec
+ * compresses: tests of each way of grouping. */
 #include "dump/groups.h"
 #include "rig/scratch_dir.h"
 
@@ -21,8 +21,8 @@ static float element(size_t group, size_t t, size_t i)
     return (float)(1000 * group + 100 * t + i);
 }
 
-/* Makes a dump of two steps of two workers; the value of each element encodes the element's step, worker and
- * position. The tensor `bad` gets a NaN and an infinity. */
+/* Makes a dump of two steps with two workers each. The value of an element encodes the element's step, worker and
+ * position. In the tensor `bad` two elements are NaN and infinity. */
 static void make_dump(const char *bad)
 {
     static const char *const groups[] = {"step_1/worker_0", "step_1/worker_1", "step_2/worker_0",
@@ -83,7 +83,7 @@ static void kinds_are_three_vectors_of_each_step_and_worker(void **state)
     make_dump(NULL);
     const VectorList list = make((GroupSpec){.grouping = GROUP_KIND});
     assert_int_equal(list.count, 12);
-    /* the names of the vectors, in the order of their first members */
+    /* the vectors come in the order of their first tensors */
     static const char *const names[] = {"conv", "other", "fc"};
     static const size_t sizes[] = {6, 6, 32};
     for (size_t v = 0; v < list.count; v++) {

@@ -1,5 +1,5 @@
-/* test_synth.c -- synthetic gradients have the properties that their distributions promise. Seeds are fixed; each
- * limit is 5 standard errors of the estimate (a false alarm in fewer than 6e-7 of seeds). */
+/* test_synth.c -- synthetic gradients have the statistical properties of their distributions. Seeds are fixed.
+ * Each limit is 5 standard errors of the estimate, which a random seed would exceed with probability below 6e-7. */
 #include "dump/synth.h"
 #include "rig/check.h"
 
@@ -19,7 +19,7 @@ static void fill(const Synth *s, Shape shape, int64_t worker, int64_t step, cons
     arena_close(a);
 }
 
-/* Returns the mean of f(x_i) over the elements x_i. */
+/* Returns the mean of f(x_i) over all N elements x_i. */
 static double mean_of(double (*f)(double))
 {
     double sum = 0;
@@ -69,7 +69,8 @@ static void power_has_the_tail_it_names(void **state)
     (void)state;
     const Synth s = base(LAW_POWER);
     fill(&s, shape_vector(N), 0, 1, "a", x);
-    check_near(mean_of(above_one), 0.125, 5 * sqrt(0.125 * 0.875 / N)); /* P(|x| > 1) = (0.5 / 1)^3 = 0.125 */
+    /* P(|x| > 1) = (0.5 / 1)^3 = 0.125 for a power law with least magnitude 0.5 */
+    check_near(mean_of(above_one), 0.125, 5 * sqrt(0.125 * 0.875 / N));
     double least = INFINITY;
     for (size_t i = 0; i < N; i++)
         least = fmin(least, fabs((double)x[i]));
@@ -85,8 +86,8 @@ static void sparse_has_its_density(void **state)
     check_near(mean_of(squared), 0.1 * 0.25, 5 * 0.25 * sqrt(0.3 / N));
 }
 
-/* Returns the largest share of a column's squared norm that remains when the projections on the first two columns are
- * subtracted. */
+/* Returns the largest share of a column's squared norm that remains after subtracting the projections on the first
+ * two columns. */
 static double beyond_rank_two(const float *m, size_t rows, size_t cols)
 {
     double q[2][512], worst = 0;
@@ -118,7 +119,7 @@ static void lowrank_has_its_rank_on_the_papers_matrix(void **state)
     (void)state;
     Synth s = base(LAW_LOWRANK);
     Shape shape;
-    check(shape_make(&shape, 4, (size_t[]){40, 10, 3, 3})); /* a shape that is viewed as a 200 x 18 matrix */
+    check(shape_make(&shape, 4, (size_t[]){40, 10, 3, 3})); /* the 4-D shape is viewed as a 200 x 18 matrix */
     fill(&s, shape, 0, 1, "a", x);
     check(beyond_rank_two(x, 200, 18) < 1e-10);
     s.noise = 0.1;

@@ -1,5 +1,5 @@
-/* test_tensor.c -- shapes and matrix views of tensors, and reading dumps: types, layouts, names, order, attributes,
- * selection. */
+/* test_tensor.c -- shapes and matrix views of tensors, and reading dumps (files of gradients): types, layouts,
+ * names, order, attributes, selection. */
 #include "rig/hdf5_make.h"
 #include "dump/tensor.h"
 
@@ -20,7 +20,7 @@ static void shut_dump(void)
     dump_close(dump);
     arena_close(arena);
 }
-/* Returns the status of opening a file that must be refused; the text of the error is in err. */
+/* Opens a file that must be refused and returns the status; the error message is in err. */
 static Status refused(const char *path)
 {
     arena = arena_open(0);
@@ -186,7 +186,7 @@ static void bfloat16_in_uint16_is_read_where_an_attribute_says_so(void **state)
         H5Dwrite(d, H5T_NATIVE_UINT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, value);
         H5Dclose(d);
     }
-    /* two attributes of this length take more than 64 KB together */
+    /* two attributes of 40,000 bytes together exceed 64 KB */
     char *notes = calloc(1, 40001);
     memset(notes, 'n', 40000);
     make_text_attr(file, "b", "notes", notes);
@@ -247,9 +247,9 @@ static void steps_and_workers_come_in_numerical_order(void **state)
     shut_dump();
 }
 
-/* Checks the number of twins (groups that share their number with another group) in the open dump, and that no two
- * tensors of one name have equal pairs of step_address and worker_address, the numbers from which random numbers are
- * drawn. */
+/* Checks the number of twins in the open dump (groups with the same number as another group). Also checks that no
+ * two tensors of one name have equal pairs of step_address and worker_address, the numbers that select a tensor's
+ * random numbers. */
 static void check_apart(size_t twins)
 {
     const char *first;
@@ -278,12 +278,13 @@ static void groups_of_one_number_draw_apart(void **state)
         make_group(file, groups[i]);
     for (size_t i = 0; i < countof(paths); i++)
         make_floats(file, paths[i], H5T_IEEE_F32LE, 3, H5P_DEFAULT);
-    /* gives group step_8 the number of step_7, as when a count of steps begins anew */
+    /* gives group step_8 the same number as step_7, as when a training run counts its steps anew */
     make_int_attr(file, "step_8", "step", 7);
     H5Fclose(file);
     open_dump("twins.h5");
     assert_int_equal(dump_count(dump), countof(paths));
-    check_apart(5); /* the twins, which share their number: step_0, step_1, worker_0, worker_1, step_8 */
+    /* five groups share their number with another group: step_0, step_1, worker_0, worker_1, step_8 */
+    check_apart(5);
     for (size_t i = 0; i < dump_count(dump); i++) {
         const TensorInfo *t = dump_tensor(dump, i);
         const bool plain = !strcmp(t->path, "a") || !strcmp(t->path, "step_01/a") ||
@@ -328,7 +329,7 @@ static void cycles_end_and_soft_links_are_passed_over(void **state)
     check(H5Lcreate_soft("/nowhere", file, "dangling", H5P_DEFAULT, H5P_DEFAULT) >= 0);
     H5Fclose(file);
     open_dump("cycle.h5");
-    /* the file has two tensors, because g/x is listed under two names */
+    /* g/x is listed under each of its two names, so the dump has two tensors */
     assert_int_equal(dump_count(dump), 2);
     shut_dump();
 }
@@ -428,7 +429,7 @@ static void the_readers_death_is_an_error_and_stays_one(void **state)
 {
     (void)state;
     const hid_t file = make_file(in_scratch("death.h5"), true);
-    /* big-endian, so that the floats must be converted in the reader process */
+    /* these big-endian floats must be converted to little-endian, in the reader process */
     make_floats(file, "a", H5T_IEEE_F32BE, 100, H5P_DEFAULT);
     H5Fclose(file);
     open_dump("death.h5");
@@ -443,7 +444,7 @@ static void the_readers_death_is_an_error_and_stays_one(void **state)
         }
     }
     shut_dump();
-    check(child <= 0 || kill(child, 0) != 0); /* the child does not exist any more: it has been waited for */
+    check(child <= 0 || kill(child, 0) != 0); /* the child has ended and this process has waited for it */
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* fuzz_csv.c -- fuzzes the CSV reader: it must refuse the bytes, or return cells that are unchanged after our writer
- * has written them and the reader has read them again. */
+/* fuzz_csv.c -- fuzzes the CSV reader: it must refuse the bytes, or return cells that stay the same when our
+ * writer writes them and the reader reads them again. */
 #include "base/csv.h"
 #include "report/report_writer.h"
 

@@ -1,8 +1,9 @@
-/* fuzz_decode.c -- fuzzes every codec's decoder with raw bytes and with valid payloads that are then modified.
+/* fuzz_decode.c -- fuzzes every codec's decoder with random bytes and with valid payloads that are then modified.
  *
- * Input: spec (two bytes), shape (one byte), mode (one byte), and the rest. If the mode is even, the rest is the
- * payload. If it is odd, the payload is that of a vector of normal numbers, and the rest are edits (position, value)
- * and a length to which the payload is cut. The decoder must refuse the payload or return finite numbers. */
+ * Input: spec (two bytes), shape (one byte), mode (one byte), then further bytes. If the mode is even, the further
+ * bytes are the payload. If it is odd, the payload is that of a vector of normal numbers, and the further bytes
+ * are edits (position, value) and a length to which the payload is cut. The decoder must refuse the payload or
+ * return finite numbers. */
 #include "num/finite.h"
 #include "compress/spec.h"
 #include "rig/more_specs.h"
@@ -14,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { SPECS_MOST = 1000 };
 static const char
-    *specs[SPECS_MOST]; /* every codec with its defaults, wrappers around `none`; then more_specs */
+    /* every codec with default keys (a wrapper wraps `none`), and the specs of more_specs */
+    *specs[SPECS_MOST];
 static size_t spec_count;
 
 static void collect_specs(void)
@@ -47,8 +49,8 @@ static void encode_and_edit(Call *c, Buf *payload, Message *m, const uint8_t *ed
         payload->size -= edit[0] % (payload->size + 1);
 }
 
-/* Divides the bytes among the message's rounds: each round takes as many bytes as its valid payload had, the last
- * round all remaining bytes. */
+/* Divides the bytes among the message's rounds. Each round takes as many bytes as its valid payload had, and the
+ * last round takes all remaining bytes. */
 static void divide(Message *m, const uint8_t *data, size_t size)
 {
     for (int i = 0; i < m->rounds; i++) {
@@ -91,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         payload = (Buf){(uint8_t *)(uintptr_t)(data + 3), size - 3, size - 3};
     for (int i = 0; i < m.rounds && !(data[2] & 1); i++)
         m.round[i].size = payload.size / (size_t)m.rounds;
-    /* an allocation of its own, so that ASan reports reads past its end */
+    /* in a block of the payload's exact size, ASan detects reads past the end */
     uint8_t *exact = malloc(payload.size + 1);
     memcpy(exact, payload.data, payload.size);
     divide(&m, exact, payload.size);

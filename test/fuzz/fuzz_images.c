@@ -1,6 +1,7 @@
-/* fuzz_images.c -- fuzzes the parsers of IDX, CIFAR and gzip files, and the check of MATLAB files: the input
- * must be refused with a reason, or hold every item that was counted, each with a valid label. Input: which
- * parser (one byte), then the file. */
+/* fuzz_images.c -- fuzzes the parsers of IDX, CIFAR and gzip files and the check of MATLAB files: they must refuse
+ * the input with a reason, or find all images and labels that the file claims to have, each label valid.
+ *
+ * Input: the number of the parser (one byte), then the file. */
 #include "data/files.h"
 
 #include <stdlib.h>
@@ -57,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     Arena *a = arena_open((size_t)1 << 26);
     Error err = {0};
-    /* an allocation of its own, so that ASan reports reads past its end */
+    /* in a block of the file's exact size, ASan detects reads past the end */
     uint8_t *exact = malloc(size - 1 + !(size - 1));
     memcpy(exact, data + 1, size - 1);
     if (parse(*data, (Bytes){exact, size - 1}, a, &err) != OK && !*err.text)

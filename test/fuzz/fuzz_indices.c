@@ -1,6 +1,7 @@
-/* fuzz_indices.c -- fuzzes the reader of index sets: the input must be refused or be an increasing set of
- * indices below n, and an accepted set must be written and read back unchanged. Input: n (four bytes), then
- * the set. */
+/* fuzz_indices.c -- fuzzes the reader of coded index sets: it must refuse the input or return increasing indices
+ * below n, and an accepted set must be written and read back unchanged.
+ *
+ * Input: n (four bytes), then the coded set. */
 #include "coder/indices.h"
 
 #include <stdlib.h>
@@ -40,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     Arena *a = arena_open(0);
     const size_t n = load_u32(data) % 1000003;
-    /* an allocation of its own, so that ASan reports reads past its end */
+    /* in a block of the exact size, ASan detects reads past the end */
     uint8_t *exact = malloc(size - 4 + 1);
     Places set;
     memcpy(exact, data + 4, size - 4);

@@ -1,5 +1,6 @@
-/* fuzz_journal.c -- fuzzes --resume: a journal must be refused and left unchanged, or be accepted up to its last
- * whole line; then its records become rows, and a record can be added. */
+/* fuzz_journal.c -- fuzzes --resume on a journal (a file of results, one line for each): the journal must be
+ * refused and left unchanged, or be accepted up to its last complete line. The records of an accepted journal
+ * become rows, and a record can be added. */
 #include "report/report_journal.h"
 
 #include <fcntl.h>
@@ -23,7 +24,7 @@ static void put(const char *path, const uint8_t *data, size_t size)
 {
     static const char head[] = "{\"journal\": \"atomo-records/1\", \"seed\": 1}\n";
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    /* three quarters of the inputs are put behind a valid first line */
+    /* a valid first line is put in front of three quarters of the inputs */
     const bool headed = size && data[0] % 4;
     if (fd < 0 || (headed && write(fd, head, sizeof head - 1) < 0) || write(fd, data, size) < 0)
         abort();

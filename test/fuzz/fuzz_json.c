@@ -43,8 +43,8 @@ static Status take(void *next, const Json *element)
     return OK;
 }
 
-/* Reads the array "results" element by element. Where the whole text is a valid object, the elements must equal
- * those of `tree`. */
+/* Reads the array "results" element by element. If the whole text is a valid object, the elements must equal the
+ * elements in `tree`. */
 static void read_rows(const Json *tree, const uint8_t *data, size_t size, Arena *a)
 {
     const Json *array = json_member(tree, "results"), *v;

@@ -1,5 +1,5 @@
-/* fuzz_npz.c -- fuzzes the readers of .npz and .npy: each must refuse the file with a reason, or list arrays that are
- * within the file and read each array. */
+/* fuzz_npz.c -- fuzzes the readers of .npz and .npy files: they must refuse the file with a reason, or list arrays
+ * that lie within the file and can be read. */
 #include "rig/array_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,5 @@
-/* fuzz_options.c -- fuzzes the option parser; each line of the input is an argument. The parser must refuse the
- * arguments with a message, or set every option to a value in its range. */
+/* fuzz_options.c -- fuzzes the parser of command-line options: it must refuse the arguments with a message, or set
+ * every option to a value in the option's range. Each line of the input is an argument. */
 #include "app/cli.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST = 64 };
 
-/* Splits the input into arguments: argv[0], then each line; returns their number. */
+/* Splits the input into arguments: argv[0], then each line; returns the number of arguments. */
 static int split(char *text, char **argv)
 {
     char *rest = NULL;
@@ -53,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT,
                              .arguments_max = 3};
     char *argv[MOST + 1], *copy = malloc(size + 1);
-    if (!copy || memmem(data, size, "-h", 2)) { /* skipped, as "-h" would print help */
+    /* an input that contains "-h" is skipped, as -h would print help */
+    if (!copy || memmem(data, size, "-h", 2)) {
         free(copy);
         arena_close(a);
         return 0;

@@ -1,5 +1,5 @@
-/* fuzz_safetensors.c -- fuzzes the reader of safetensors: it must refuse the file with a reason, or list arrays that
- * are within the file and read each array. */
+/* fuzz_safetensors.c -- fuzzes the reader of safetensors files: it must refuse the file with a reason, or list
+ * arrays that lie within the file and can be read. */
 #include "rig/array_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
