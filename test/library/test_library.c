@@ -1,6 +1,6 @@
-/* test_library.c -- atomo.h: every codec's payloads equal those of the codec interface below it, a step of several
- * workers equals the training's (gradient_step), states survive saving and loading, wrong calls and damaged bytes
- * are refused. */
+/* test_library.c -- the public interface atomo.h: every codec's payloads equal the payloads of the internal codec
+ * interface, a step of several workers equals a step of training (gradient_step), states survive saving and
+ * loading, wrong calls and damaged bytes are refused. */
 #include "rig/every_codec.h"
 #include "rig/library_rig.h"
 
@@ -23,7 +23,8 @@ static atomo_layout layout_of(const Shape *shape, int worker, int workers)
                           .threads = 1};
 }
 
-/* True if a payload made by a public call has the rounds of the message, each but the last after its size. */
+/* True if `payload`, made by a public call, is the concatenation of the payloads of the message's rounds, each
+ * except the last with its size in front. */
 static bool is_message(const Message *m, const uint8_t *payload, size_t size)
 {
     Reader r = reader_open((Bytes){payload, size});
@@ -88,7 +89,7 @@ static void payloads_equal_the_codecs(void **state)
     for_all(equals_codec, false);
 }
 
-/* ---- steps of several workers ---- */
+/* ---- a step of several workers against a step of training ---- */
 
 enum { P = 4, STEPS = 5 };
 
@@ -147,7 +148,7 @@ static void team_train(Team *t, int64_t step, int first)
         good(atomo_learn(t->tensor[w], learned, size, &err), &err);
 }
 
-/* Returns the bytes that the workers sent. Workers whose bit is set in `drops` send nothing. */
+/* Runs a step; workers whose bit is set in `drops` send nothing. Returns the number of bytes sent by all workers. */
 static size_t team_step(Team *t, int64_t step, unsigned drops)
 {
     atomo_error err;
@@ -218,7 +219,8 @@ static void reference_step(Reference *r, int64_t step, unsigned drops, GradientB
     check_ok(gradient_step(r->x, (size_t)step, g, weight, sends, r->agreed, bytes, &err), &err);
 }
 
-/* Training's own exchange holds payloads in this process; here every worker has objects of its own. */
+/* gradient_step keeps all workers' payloads in one exchange; in the public interface every worker has its own
+ * objects. Estimates and bytes must be equal. */
 static void steps_equal_training(void **state)
 {
     static const unsigned drops[STEPS] = {0, 0, 1, 0, 6};
@@ -230,8 +232,7 @@ static void steps_equal_training(void **state)
     for (size_t k = 0; k < countof(stepped); k++) {
         team_open(&team, stepped[k], &shape);
         reference_open(&reference, stepped[k], &shape);
-        /* A receiver of ef21 or diana cannot settle for a worker that dropped out: it has no gradient of this
-         * worker. */
+        /* With ef21 and diana a receiver needs every worker's payload to update its state, so no worker drops out. */
         const bool all = atomo_codec_traits(team.codec) & ATOMO_READS_STATE;
         for (int64_t step = 0; step < STEPS; step++) {
             GradientBytes bytes;
@@ -288,7 +289,7 @@ static void states_survive(void **state)
     }
 }
 
-/* atomo_encode, atomo_decode, atomo_advance on one worker are a step of one worker. */
+/* For one worker, atomo_encode, atomo_decode and atomo_advance do the same as a whole step. */
 static void alone_is_a_step(void **state)
 {
     static float x[N], mean[N], y[N];
@@ -341,7 +342,8 @@ static void merged_payloads_decode_to_the_sum(void **state)
     atomo_error err;
     check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
     for (size_t k = 0; k < countof(stepped); k++) {
-        if (!strcmp(stepped[k], "cas")) /* payloads of cas merge after training only */
+        /* the payloads of cas can be merged only after training of its tables */
+        if (!strcmp(stepped[k], "cas"))
             continue;
         team_open(&team, stepped[k], &shape);
         void *payload[P];
@@ -374,7 +376,8 @@ static void merged_payloads_decode_to_the_sum(void **state)
     }
 }
 
-/* An all-reduce by recursive doubling: all workers end with the same bytes, near to those of an all-gather. */
+/* In an all-reduce by recursive doubling, all workers end with the same bytes, which decode to nearly the estimate
+ * of an all-gather. */
 static void payloads_merge_on_their_way(void **state)
 {
     static Team team, gathered;
@@ -525,7 +528,8 @@ static void impossible_layouts_are_refused(void **state)
     atomo_codec_close(codec);
 }
 
-/* Calls of one worker by itself leave an open step as it is, and so does a send that fails. */
+/* Calls that concern one worker only (atomo_encode, ...) do not change an open step; neither does a send that
+ * fails. */
 static void an_open_step_is_left_alone(void **state)
 {
     static float x[N], bad[N], mean[2][N], y[N];

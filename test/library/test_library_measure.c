@@ -1,5 +1,5 @@
-/* test_library_measure.c -- atomo.h: metrics of a pair of vectors equal sums over the elements, comparisons are JSON in the order of
- * steps, and wrong calls are refused. */
+/* test_library_measure.c -- the public interface atomo.h: metrics of a pair of vectors equal sums over their
+ * elements, comparisons return JSON with records in the order of steps, and wrong calls are refused. */
 #include "rig/library_rig.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ static double metric(const double *value, const char *name)
     return NAN;
 }
 
-/* Metrics of a pair of vectors, against sums in double over the elements. */
+/* The metrics of a vector x and its estimate y, against sums over the elements in double. */
 static void a_pair_is_measured(void **state)
 {
     static float x[N], y[N];

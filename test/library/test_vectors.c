@@ -1,9 +1,9 @@
-/* test_vectors.c -- test/vectors: for each compressor a small tensor, its payload and what it decodes to, for
- * other implementations to run against. This library must decode the payloads to the stored floats, and write the
- * stored payloads.
+/* test_vectors.c -- the test vectors in test/vectors, with which other implementations can be tested: for each
+ * compressor a small tensor, its payload and the decoded floats. This library must decode the stored payloads to
+ * the stored floats, and write the stored payloads.
  *
- * `make vectors` rewrites the files; a difference means that the payload format has changed, and needs a line in
- * docs/FORMAT.md. */
+ * `make vectors` rewrites the files. A difference means that the format of payloads has changed, and needs a line
+ * in docs/FORMAT.md. */
 #include "rig/check.h"
 
 #include "atomo.h"
@@ -17,13 +17,14 @@ enum { ROWS = 13, COLS = 12, N = ROWS * COLS, STEP = 3, WORKER = 1, SEED = 7, RO
 
 static const char name[] = "layer.weight";
 
-/* Specs besides the compressors' own names: wrappers around a codec, and qsgd with each of its codes. */
+/* Specs in addition to the compressors' own names: wrappers around a codec, and variants of some codecs. */
 static const char *const more[] = {
     "ef+topk",        "ef21+topk",        "diana+qsgd",         "induced:with=qsgd+topk", "zstd+qsgd",
     "blosc+qsgd",     "qsgd:bits=2",      "qsgd:code=huffman",  "qsgd:code=rans",         "qsgd:code=fixed",
     "topk:ratio=0.3", "svd:vectors=qsgd", "terngrad:code=rans", "entry:ratio=0.3"};
 
-/* A compressor's own name is a spec unless it must wrap a codec. */
+/* Returns the spec with this index. A compressor's own name is a spec, except for a wrapper that needs a codec to
+ * wrap. */
 static const char *spec_at(size_t index)
 {
     size_t i = 0;
@@ -106,7 +107,7 @@ static void case_close(Case *c)
     atomo_codec_close(c->codec);
 }
 
-/* Encodes x, and decodes the payloads that `given` holds, or else its own. */
+/* Encodes x, and decodes the payloads in `given`, or the new payloads if `given` is NULL. */
 static void run(Case *c, const Case *given)
 {
     int more_rounds = 1;
@@ -226,7 +227,7 @@ static void stored_vectors_hold(void **state)
         check_case(c);
     for (size_t i = 0; spec_at(i); i++)
         specs += *spec_at(i) != 0;
-    check(cases == specs); /* a new compressor is written by `make vectors` */
+    check(cases == specs); /* a spec without a test vector is added by `make vectors` */
     arena_close(a);
 }
 

@@ -1,5 +1,5 @@
-/* test_bias_figures.c -- p-values and standard errors from a tally filled by hand, against their definitions with numbers
- * of tables and of SciPy. */
+/* test_bias_figures.c -- p-values and standard errors of the measured bias, computed from a tally (sums over
+ * repeats) that is filled by hand, against their definitions, with values of statistical tables and of SciPy. */
 #include "measure/metrics_errors.h"
 #include "num/stats.h"
 #include "rig/check.h"
@@ -10,7 +10,7 @@ enum { R = 10 };
 
 static double error[R][E_SUMS];
 
-/* Ten repeats with the errors 1 .. 10. */
+/* Returns a tally of ten repeats with the squared errors 1 .. 10. */
 static Tally tally(void)
 {
     Tally t = {.repeats = R, .decoded = R, .cells = 1, .n = 100, .spread_known = true, .expected = NAN};
@@ -25,7 +25,8 @@ static void a_standard_error_is_the_deviation_over_root_r(void **state)
 {
     (void)state;
     const Tally t = tally();
-    check_rel(sum_se(&t, E_SQUARES), 0.9574271077563381, 1e-12); /* sqrt(82.5 / 9 / 10) */
+    /* 82.5 is the sum of squared deviations of 1 .. 10, so the standard error is sqrt(82.5 / 9 / 10) */
+    check_rel(sum_se(&t, E_SQUARES), 0.9574271077563381, 1e-12);
 }
 
 static void bias_p_is_the_tail_of_f(void **state)
@@ -33,8 +34,8 @@ static void bias_p_is_the_tail_of_f(void **state)
     (void)state;
     Tally t = tally();
     t.spread[S_M2] = 18;    /* variance 2 */
-    t.squares = 0.5;        /* nu = 4 / 0.5 = 8 */
-    t.spread[S_BIAS] = 0.5; /* F = 10 * 0.5 / 2 = 2.5, of 8 and 72 degrees of freedom */
+    t.squares = 0.5;        /* degrees of freedom nu = 4 / 0.5 = 8 */
+    t.spread[S_BIAS] = 0.5; /* F = 10 * 0.5 / 2 = 2.5, with 8 and 72 degrees of freedom */
     check_rel(bias_p(&t), f_tail(2.5, 8, 72), 1e-12);
     check_rel(bias_p(&t), 0.018677005281967134, 1e-9); /* scipy.stats.f.sf */
 }
@@ -42,7 +43,7 @@ static void bias_p_is_the_tail_of_f(void **state)
 static void what_would_show_adds_both_quantiles(void **state)
 {
     (void)state;
-    /* nine degrees of freedom: 3.2498 at 1 % of two tails, 1.3830 at 10 % of one */
+    /* Student's t with nine degrees of freedom: 3.2498 for two tails of 1 % together, 1.3830 for one tail of 10 % */
     check_rel(bias_detectable(0.1, R, 0.01), 0.1 * (3.249836 + 1.383029), 1e-6);
 }
 

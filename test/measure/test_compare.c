@@ -1,4 +1,5 @@
-/* test_compare.c -- the order of a comparison's records, the states of its codecs, and failures. */
+/* test_compare.c -- comparisons of codecs: the order of the records, the states of the codecs, and what happens
+ * when a codec fails. */
 #include "rig/compare_world.h"
 
 static void records_have_their_places(void **state)
@@ -67,8 +68,8 @@ static void states_move_on_by_step_and_worker(void **state)
     check_rel(value(kept(w, 3, 0), "residual_norm"), sqrt(3), 1e-15);
 }
 
-/* Steps 1 and 2 lack the first vector, so there the other vectors have another index; their states must follow the
- * names. */
+/* In steps 1 and 2 the first vector is missing, so the other vectors have other indices. A codec's state must
+ * belong to the vector of the same name, not of the same index. */
 static void states_follow_names_not_places(void **state)
 {
     (void)state;

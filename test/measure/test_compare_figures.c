@@ -1,8 +1,8 @@
-/* test_compare_figures.c -- metrics of several vectors measured as one (pooled), and options that must not change
- * metrics. */
+/* test_compare_figures.c -- metrics of several vectors measured as one vector (pooled), and options that must not
+ * change metrics. */
 #include "rig/compare_world.h"
 
-/* Compares the metrics over several vectors with those of one vector that joins them. */
+/* The pooled metrics of several vectors against the metrics of one vector that joins them. */
 static void pooled_figures_are_those_of_the_joined_vector(void **state)
 {
     (void)state;
@@ -20,7 +20,7 @@ static void pooled_figures_are_those_of_the_joined_vector(void **state)
     run(w);
     const Kept *joined = kept(w, 0, 0);
     static const char *const differ[] = {"bytes", "ratio", "bits_per", "coding",
-                                         "peak"}; /* kind bytes and scratch memory differ */
+                                         "peak"}; /* the bytes per kind and the scratch memory may differ */
     for (size_t m = 0; metrics[m].name; m++) {
         bool skip = is_time(metrics[m].name);
         for (size_t i = 0; i < countof(differ); i++)
@@ -30,11 +30,12 @@ static void pooled_figures_are_those_of_the_joined_vector(void **state)
     }
     check(value(&pooled, "wasserstein") > 0 && value(&pooled, "elem_error_big") > 0);
     check_rel(value(&pooled, "bytes"), value(joined, "bytes") + 2, 0);
-    /* the record of a step with one vector has the metrics of that vector */
+    /* a step with one vector has the metrics of this vector */
     check_same_figures(kept(w, 1, 0), joined);
 }
 
-/* In the record of all cells (a cell is a step of a worker), sizes are means over cells, errors are sums. */
+/* In the record over all cells (a cell is a step of a worker), sizes are means over the cells and errors are sums
+ * over the cells. */
 static void the_record_of_everything_averages_sizes(void **state)
 {
     (void)state;
@@ -85,8 +86,8 @@ static void a_random_codec_is_measured_as_one(void **state)
     w->c.repeats = 20;
     run(w);
     const Kept *r = kept(w, 3, 0);
-    /* the codec tosses a coin for each element, so E|h - g|^2 = |g|^2 (estimate h, gradient g); the standard
-     * deviation of the sum over 71,300 elements and 20 repeats is well under 2 % */
+    /* The codec sends 2 x_i with probability 1/2, so the estimate h of g has E|h - g|^2 = |g|^2. Over 71,300
+     * elements and 20 repeats, the standard deviation of the measured ratio is well under 2 %. */
     check_rel(value(r, "relative_error"), 1, 0.02);
     check_rel(value(r, "variance"), value(r, "mse"), 0.02);
     check(fabs(value(r, "bias_z")) < 6 && fabs(value(r, "gain_z")) < 6);
@@ -122,7 +123,8 @@ static void too_little_memory_costs_pooled_order_statistics(void **state)
     open_world(1, 1);
 }
 
-/* Sorting the pooled values of the whole run must not change the metrics of single steps. */
+/* With enough memory, the record of the whole run sorts the values of all steps together. This must not change the
+ * metrics of single steps. */
 static void memory_does_not_change_what_both_have(void **state)
 {
     (void)state;
@@ -135,7 +137,8 @@ static void memory_does_not_change_what_both_have(void **state)
     add_codec(w, &coins);
     w->c.memory = 12 * 71300;
     run(w);
-    Kept less = *kept(w, 7, 0); /* less memory gives fewer distances */
+    /* with less memory fewer Wasserstein distances are computed, so their mean may differ */
+    Kept less = *kept(w, 7, 0);
     for (size_t m = 0; metrics[m].name; m++)
         if (!strncmp(metrics[m].name, "wasserstein_mean", strlen("wasserstein_mean")))
             less.value[m] = cell.value[m];
@@ -157,7 +160,7 @@ static void empty_and_single_vectors_are_measured(void **state)
     check(value(kept(w, 3, 0), "bytes") == 4 * 70001 + 3);
 }
 
-/* Without timing, each repeat is encoded once, and only the times are missing from the metrics. */
+/* Without timing, each repeat is encoded only once. The metrics are the same, except that times are missing. */
 static void without_a_clock_all_but_times_is_the_same(void **state)
 {
     (void)state;
@@ -169,7 +172,8 @@ static void without_a_clock_all_but_times_is_the_same(void **state)
     w->c.untimed = true;
     encodings = 0;
     run(w);
-    check(encodings == VECTORS * (w->c.repeats + 1)); /* codecs that are not random encode once */
+    /* a codec that is not random encodes each vector once; the random codec encodes once per repeat */
+    check(encodings == VECTORS * (w->c.repeats + 1));
     check_same_figures(kept(w, 3, 0), &random);
     check_same_figures(kept(w, 3, 1), &fixed);
     for (size_t m = 0; metrics[m].name; m++) {

@@ -1,5 +1,6 @@
-/* test_expected.c -- variance_expected and relative_error_expected of records, of a vector and of several, against the
- * codecs' closed forms, summed here. No draw is involved: a record that is 0.001 % off fails. */
+/* test_expected.c -- the metrics variance_expected and relative_error_expected, in records of one vector and of
+ * several vectors, against the codecs' closed forms, which the test sums itself. No random numbers are involved,
+ * so a record that is wrong by 0.001 % fails. */
 #include "compress/spec.h"
 #include "measure/compare.h"
 #include "reference/vectors.h"
@@ -17,7 +18,8 @@ static float *gradient(size_t i, float *x)
     return x;
 }
 
-/* ---- closed forms: of magnitudes m, their sum, the sum of squares and the largest ---- */
+/* ---- closed forms of the variance, from the number of elements n, the sum of magnitudes l1, the sum of squares
+ * and the largest magnitude `most` ---- */
 
 static double keep_some(double n, double l1, double squares, double most) /* randk, a tenth */
 {
@@ -31,7 +33,7 @@ static double terngrad(double n, double l1, double squares, double most)
     return most * l1 - squares;
 }
 static double one_level(double n, double l1, double squares,
-                        double most) /* qsgd of one bucket and one level */
+                        double most) /* qsgd with one bucket and one level */
 {
     (void)n;
     (void)most;

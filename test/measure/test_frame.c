@@ -1,5 +1,5 @@
-/* test_frame.c -- the payload container: a written container is read back; files that are cut, altered or forged
- * are refused with the offset, and without large allocations. */
+/* test_frame.c -- the container of payloads: a written container is read back. Containers that are cut, altered or
+ * forged must be refused with the offset of the damage, and without large allocations. */
 #include "base/checksum.h"
 #include "measure/frame.h"
 #include "rig/scratch_dir.h"
@@ -26,7 +26,7 @@ static void the_checksum_is_xxh64(void **state)
     check(sum_of("Nobody inspects the spammish repetition") == 0xfbcea83c8a378bf1);
 }
 
-/* ---- writing and reading a sample ---- */
+/* ---- a sample container, written and read ---- */
 
 static Attr kind = {.name = "kind", .type = ATTR_TEXT, .text = "fc"};
 static Attr numbers[] = {{.name = "step", .type = ATTR_INT, .whole = -7},
@@ -102,7 +102,7 @@ static void what_is_put_is_taken(void **state)
     arena_close(a);
 }
 
-/* ---- files that are refused ---- */
+/* ---- containers that must be refused ---- */
 
 static Status read_all(const char *path)
 {
@@ -158,7 +158,8 @@ static void every_flipped_bit_is_seen(void **state)
     free(data);
 }
 
-/* Returns the offset of a block. Blocks follow magic and version; each is type, size, body, checksum. */
+/* Returns the offset of block `number`. The file begins with a magic number and a version; each block has a type,
+ * a size, a body and a checksum. */
 static size_t block_at(const uint8_t *data, int number)
 {
     size_t at = 12;

@@ -1,9 +1,9 @@
-/* test_memory.c -- the memory that a comparison takes: the resident memory, and the scratch memory that it
- * reports.
+/* test_memory.c -- the resident memory that a comparison takes, and the scratch memory that it reports.
  *
- * The project promises six times the size of a large tensor, 24 bytes per element, plus 256 MB. The part that does
- * not grow (the program, its libraries, buffers of the threads) takes far less than 256 MB, which would hide an
- * excess at 8 M elements. So the test allows 24 bytes per element plus 32 MB. */
+ * The project promises that a comparison of a large tensor takes at most six times the tensor's size (24 bytes per
+ * element) plus 256 MB. The memory that does not grow with the tensor (the program, its libraries, buffers of the
+ * threads) is far below 256 MB, so at 8 M elements a comparison with too much memory per element would still meet
+ * the promise. This test therefore allows only 24 bytes per element plus 32 MB. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/spec.h"
@@ -25,7 +25,7 @@ typedef struct {
     bool failed;
 } Bench;
 
-/* Fills the vector with sums of four random bytes, which are roughly normal. */
+/* Fills the vector with sums of four random bytes, whose distribution is nearly normal. */
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
     (void)data, (void)err;
@@ -52,7 +52,7 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
     return load(data, v, x, err);
 }
 
-/* Runs a comparison, or a merge of `workers` workers if this is not 0. */
+/* Runs a merge of `workers` workers, or a comparison if `workers` is 0. */
 static bool done(Bench *b, const char *spec, size_t n, size_t repeats, int threads, size_t workers)
 {
     size_t failures;
@@ -85,7 +85,7 @@ static bool compared(Bench *b, const char *spec, size_t n, size_t repeats, int t
     return done(b, spec, n, repeats, threads, 0);
 }
 
-/* Returns the peak resident memory in kilobytes of a merge, run in a separate process. */
+/* Runs a merge in a separate process and returns that process's peak resident memory in kilobytes. */
 static size_t peak_of_merge(const char *spec, size_t workers)
 {
     struct rusage used;
@@ -101,10 +101,11 @@ static size_t peak_of_merge(const char *spec, size_t workers)
 
 /* ---- tests ---- */
 
-/* Each row runs in a separate process, so that its peak resident memory can be measured. */
+/* Each case runs in a separate process, whose peak resident memory can be measured. */
 static void a_large_tensor_takes_six_times_its_size(void **state)
 {
-    enum { ROUND = 1 << 23, ODD = ROUND + 3 }; /* FFTW needs more memory for large prime factors */
+    /* ODD has a large prime factor, for which FFTW needs more memory */
+    enum { ROUND = 1 << 23, ODD = ROUND + 3 };
     static const struct {
         const char *spec;
         size_t n;
@@ -135,7 +136,7 @@ static void a_large_tensor_takes_six_times_its_size(void **state)
     }
 }
 
-/* The tolerance is 2 MB, one huge page, which the kernel may or may not use. */
+/* Two merges may differ by 2 MB, one huge page, which the kernel may or may not use. */
 static void a_merge_takes_no_more_for_more_workers(void **state)
 {
     static const char *const specs[] = {"qsgd", "randk", "sign", "joint"};

@@ -1,5 +1,5 @@
-/* test_merge.c -- merges of many workers: against a comparison of one worker, against payloads decoded and
- * averaged here, and against closed forms of the variance of averages. */
+/* test_merge.c -- merges of the payloads of many workers: against a comparison of one worker, against payloads
+ * that the test decodes and averages itself, and against closed forms of the variance of averages. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/spec.h"
@@ -15,10 +15,10 @@ typedef struct {
     VectorList list;
     const Codec *codec;
     Comparison c;
-    Tally kept[KEPT]; /* in output order: vector a, vector b, both as one vector */
+    Tally kept[KEPT]; /* records in the order of output: vector a, vector b, both vectors as one */
     char error[KEPT][120];
     size_t records, failures, loads, fail_at, stop_at;
-    bool same; /* true: every worker has worker 0's gradient */
+    bool same; /* true if every worker has the gradient of worker 0 */
 } Bench;
 
 static Bench *stopping; /* global because stopped() has no argument */
@@ -28,7 +28,7 @@ static bool stopped(void)
     return stopping && stopping->stop_at && stopping->loads >= stopping->stop_at;
 }
 
-/* Fills x with sums of two uniform numbers; every seventh is multiplied by four. */
+/* Fills x with sums of two uniform numbers; every seventh sum is multiplied by four. */
 static void fill(const Bench *b, const Vector *v, size_t worker, float *x)
 {
     const Rng rng = rng_open(5, 0, b->same ? 0 : (int64_t)worker, 0, rng_hash(v->name));
@@ -164,8 +164,8 @@ static void a_merge_of_one_worker_is_a_comparison(void **state)
     }
 }
 
-/* Returns the squared error of the mean estimate over all workers, decoding every payload by itself; round 0's
- * payloads are merged, as round 1 needs the merged payload. */
+/* Returns the squared error of the mean estimate of all workers, computed by decoding each worker's payload
+ * separately. Only the payloads of round 0 are merged, as round 1 needs their merged payload. */
 static double error_by_hand(Bench *b, size_t workers, double *bytes)
 {
     enum { WORKERS = 24, N = 700 };
@@ -232,7 +232,7 @@ static void the_average_is_that_of_every_payload_decoded(void **state)
             const unsigned traits = codec_traits(b.codec);
             if (codec_plan_size(b.codec) || b.codec->ops->train ||
                 (traits & MERGEABLE && !(traits & LINEAR))) {
-                close_bench(&b); /* codecs with plans, training or votes have tests of their own */
+                close_bench(&b); /* codecs with plans, training or votes are tested elsewhere */
                 continue;
             }
             check_ok(run_bench(&b), &b.err);
@@ -266,7 +266,7 @@ static void votes_are_counted_over_all_batches(void **state)
         want += (vote - g[i]) * (vote - g[i]);
     }
     check_rel(figure(b.kept, "mse"), want, 1e-6);
-    /* a number of minus votes up to 21 takes five bit planes */
+    /* up to 21 minus votes are counted per element, so each count takes five bit planes */
     check_near(b.kept->merged, 2 + 5 * ((N + 7) / 8), 16);
     close_bench(&b);
 }
@@ -286,8 +286,8 @@ static void what_does_not_merge_has_no_aggregate(void **state)
     }
 }
 
-/* 200 repeats of 700 independent elements: their mean squared error is off by more than 5 % in fewer than one of
- * 1000 runs. Codecs with few atoms get a larger tolerance. Seeds are fixed. */
+/* The mean squared error is over 200 repeats of 700 independent elements. It deviates by more than 5 % in fewer
+ * than one of 1000 runs; codecs with few atoms get a larger tolerance. Seeds are fixed. */
 static void the_variance_of_an_average_is_one_pth(void **state)
 {
     static const struct {
@@ -316,8 +316,8 @@ static void the_variance_of_an_average_is_one_pth(void **state)
     }
 }
 
-/* All workers share one draw, so the error does not average out: for any number of workers it is (n/k - 1) |mean
- * g|^2 for randk, (cols + 1)/rank |mean g|^2 for lowrank. */
+/* All workers share their random numbers, so the error of the mean is the same for any number of workers: (n/k -
+ * 1) |mean g|^2 for randk and (cols + 1)/rank |mean g|^2 for lowrank. */
 static void a_draw_that_all_share_does_not_average_out(void **state)
 {
     static const struct {
@@ -367,12 +367,12 @@ static void gradients_that_cannot_be_read_and_stops_end_it(void **state)
     (void)state;
     for (size_t at = 1; at <= 12; at++) {
         open_bench(&b, "qsgd", 4, 700, 0);
-        b.fail_at = at; /* 4 loads for percentiles, then 4 for payloads */
+        b.fail_at = at; /* the first 4 loads are for the percentiles, the next 4 for the payloads */
         check(run_bench(&b) == (at <= 8 ? ERR_IO : OK));
         check(at > 8 || !strcmp(b.err.text, "gone"));
         close_bench(&b);
         open_bench(&b, "joint", 4, 700, 0);
-        b.fail_at = at; /* a plan adds 4 loads */
+        b.fail_at = at; /* making the plan takes 4 more loads */
         check(run_bench(&b) == ERR_IO);
         close_bench(&b);
     }

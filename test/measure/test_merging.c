@@ -1,6 +1,6 @@
-/* test_merging.c -- merged payloads of every codec whose payloads merge, in each round: they are sums or votes,
- * are the same when merged in one stage or two and on any number of threads, are no larger than documented, and
- * are refused when damaged. */
+/* test_merging.c -- merged payloads, for every codec and every round whose payloads merge. They must decode to
+ * sums or votes, be the same when merged in one stage or in two and with any number of threads, be no larger than
+ * documented, and be refused when damaged. */
 #include "rig/crew.h"
 #include "coder/planes.h"
 #include "compress/spec.h"
@@ -38,10 +38,10 @@ static void for_all_that_merge(Holds *holds, const Shape *shape, size_t n_shapes
         }                                                                                                    \
     } while (0)
 
-/* ---- the sum that the merged payload decodes to ---- */
+/* ---- the vector that a merged payload decodes to ---- */
 
-/* Checks y against `want` up to rounding errors, relative to size[i] of each element or, as a transform may mix
- * elements, to the largest size. */
+/* Checks that y equals `want` up to rounding errors relative to size[i], or, for codecs whose transform mixes
+ * elements, relative to the largest size[i]. */
 static void check_close(Crew *w, const float *y, const double *want, const double *size)
 {
     double largest = 0;
@@ -101,8 +101,8 @@ static void merged_signs_decode_to_the_vote(void **state)
     for_all_that_merge(is_the_vote, shapes, countof(shapes), counts, countof(counts));
 }
 
-/* Merges batches of five payloads, then the merged batches. Sums of floats may differ from merging at once by
- * rounding; votes and maxima must be the same to the byte. */
+/* Merges batches of five payloads, then the merged batches. Compared with a merge of all payloads at once, sums of
+ * floats may differ by rounding; votes and maxima must be equal. */
 static void is_the_same_in_two_stages(Crew *w)
 {
     for (int r = 0; r < w->rounds && merges(w, r); r++) {
@@ -146,12 +146,13 @@ static int bits_of(size_t v)
     return bits;
 }
 
-/* Returns the documented maximum size of a merged payload; if none is documented, the sum of the sizes of its
- * parts. */
+/* Returns the documented maximum size in bytes of a merged payload; if none is documented, the sum of the sizes of
+ * the payloads merged. */
 static size_t most_bytes(const Crew *w, int round)
 {
     const size_t workers = (size_t)w->workers;
-    /* all: kind and number of workers; heads: the same of each wrapper that keeps a shift */
+    /* all: bytes for the kind and the number of workers; heads: these bytes once more for each wrapper that marks
+     * its merged payload */
     size_t all = 1 + varint_bytes(workers), heads = 0;
     for (const Codec *codec = w->codec; codec; codec = codec->inner)
         heads += codec->ops->marks ? all : 0;
@@ -165,7 +166,7 @@ static size_t most_bytes(const Crew *w, int round)
         return all + 4;
     for (size_t k = 0; k < workers; k++)
         all += w->sent[round][k].size;
-    if (is_codec(w, "cas")) /* merged sums may be doubles */
+    if (is_codec(w, "cas")) /* the sums of a merged payload may be doubles */
         all *= 2;
     return all + heads;
 }
@@ -184,7 +185,7 @@ static void merged_payloads_grow_no_more_than_stated(void **state)
 
 /* ---- damaged payloads ---- */
 
-/* Merges a copy in newly allocated memory, so that AddressSanitizer detects a read past the end. */
+/* Merges a copy in a new block of memory, so that AddressSanitizer detects reads past the end. */
 static Status merge_copy(Crew *w, int round, Bytes good, const uint8_t *data, size_t size)
 {
     const Call c = call_of(w, 0, round);
@@ -238,8 +239,8 @@ static void prefixes_of_merged_payloads_and_appended_bytes_are_refused(void **st
     for_all_that_merge(refuses_lengths, shapes + 3, countof(shapes) - 3, some, countof(some));
 }
 
-/* All workers' payloads are raw or none is, as this depends on the shape alone. A single raw payload among others
- * must be refused, or be averaged with their values. */
+/* Whether a payload is raw depends on the tensor's shape alone, so one raw payload among others shows an error: it
+ * must be refused or averaged by value. */
 static void takes_no_stray_raw_payload(Crew *w)
 {
     const int last = w->rounds - 1;
@@ -304,9 +305,10 @@ static void a_merge_without_memory_is_refused_in_words(void **state)
 
 /* ---- the limit on the number of workers ---- */
 
-static size_t counted_to_the_last; /* number of codecs and rounds tested */
+static size_t counted_to_the_last; /* number of pairs (codec, round) that were tested */
 
-/* Returns the merged payload with another number of workers; empty if the payload does not begin with that number. */
+/* Returns the merged payload `whole` with the number of workers replaced by `workers`; empty if `whole` does not
+ * begin with the number of workers. */
 static Bytes of_many(Crew *w, Bytes whole, uint64_t workers)
 {
     Reader r = reader_open(whole);
@@ -319,7 +321,8 @@ static Bytes of_many(Crew *w, Bytes whole, uint64_t workers)
     return buf_bytes(&out);
 }
 
-/* Merges payloads of as many workers as 64 bits count, then of one more. Codecs with a lower limit refuse both. */
+/* Merges two payloads of together 2^64 - 1 workers, then of one more worker than 64 bits can count. Codecs with a
+ * lower limit refuse both merges. */
 static void counts_workers_to_the_last(Crew *w)
 {
     for (int r = 0; r < w->rounds && merges(w, r); r++) {
@@ -351,7 +354,7 @@ static void workers_are_counted_as_far_as_numbers_go(void **state)
     check(counted_to_the_last > 100);
 }
 
-/* ---- equal bytes for any number of threads ---- */
+/* ---- merged payloads are the same for any number of threads ---- */
 
 static void is_the_same_on_threads(Crew *w)
 {
@@ -374,7 +377,7 @@ static void threads_do_not_change_a_merged_byte(void **state)
     for_all_that_merge(is_the_same_on_threads, &large, 1, three, 1);
 }
 
-/* All gradients are slices of one array, because drawing random numbers takes longer than merging. */
+/* The gradients of all workers are slices of one array, because drawing random numbers takes longer than merging. */
 static int prepare(void **state)
 {
     const Rng rng = rng_open(11, 0, 0, 0, 0);

@@ -1,12 +1,12 @@
-/* test_metrics.c -- every metric against values that numpy and scipy computed (reference/metrics.py); and when a
- * metric is null. */
+/* test_metrics.c -- every metric against values computed by numpy and scipy (reference/metrics.py), and the cases
+ * in which a metric is null. */
 #include "rig/metrics_rig.h"
 #include "num/radix.h"
 #include "reference/known.h"
 #include "reference/vectors.h"
 
-/* Returns a tally of x and the reference's decoded vectors. `above` is the 95th percentile of magnitudes for
- * records of several vectors. */
+/* Returns a tally (the sums from which metrics are computed) of x and the decoded vectors of the reference.
+ * `above` is the 95th percentile of the magnitudes of all vectors, for a record of several vectors. */
 static Tally measure_at(Bench *b, const float *x, size_t n, size_t repeats, bool random, int threads,
                         double above)
 {
@@ -41,7 +41,7 @@ static Tally measure(Bench *b, const float *x, size_t n, size_t repeats, bool ra
     return measure_at(b, x, n, repeats, random, 1, NAN);
 }
 
-/* Metrics that the reference computes; sizes and times have tests of their own. */
+/* Metrics that the reference computes; other tests check sizes and times. */
 static const char *const errors[] = {
     "mse",         "variance",       "second_moment",    "bias_ratio",     "bias_z",
     "gain",        "gain_z",         "relative_error",   "rel_l2",         "rel_l1",
@@ -49,8 +49,9 @@ static const char *const errors[] = {
     "wasserstein", "cosine",         "sign_agreement",   "max_abs_error",  "density",
 };
 
-/* Returns the tolerance of a metric. Sums over one decoded vector are double throughout. Means over repeats are
- * kept as float32, and a z score is a difference of two nearly equal numbers, so these get a larger tolerance. */
+/* Returns the relative tolerance of a metric. Sums over one decoded vector are double throughout. Means over
+ * repeats are stored as float32, and a z score is a difference of two nearly equal numbers, so these metrics get a
+ * larger tolerance. */
 static double tolerance(const char *name)
 {
     static const char *const held[] = {"variance", "bias_ratio", "gain", "gain_z"};
@@ -126,8 +127,8 @@ static void deterministic_codecs_have_no_variance(void **state)
     check(isnan(value(&t, "variance")) && isnan(value(&t, "bias_z")));
 }
 
-/* The tallies of three vectors, one of them zero, are appended and compared with the reference's values for the
- * three joined. */
+/* The tallies of three vectors, one of them zero, are appended. The metrics must equal the reference's metrics of
+ * the three vectors joined. */
 static void appended_tallies_are_those_of_the_long_vector(void **state)
 {
     Bench *b = *state;
@@ -151,7 +152,7 @@ static void appended_tallies_are_those_of_the_long_vector(void **state)
 }
 
 /* A vector sent raw is decoded once, a vector of a random codec once per repeat. The tallies of two such vectors
- * can be appended nevertheless. */
+ * can still be appended. */
 static void a_fixed_vector_may_stand_among_random_ones(void **state)
 {
     Bench *b = *state;
@@ -279,7 +280,8 @@ static void sizes_and_times_follow_their_definitions(void **state)
     check(metric_find("no such metric") == NULL);
 }
 
-/* Squares of float32's extremes exceed the range of float32, but not of double. */
+/* The squares of the largest and the smallest float32 numbers are outside the range of float32, but within the
+ * range of double. */
 static void extremes_neither_overflow_nor_vanish(void **state)
 {
     Bench *b = *state;

@@ -1,9 +1,9 @@
-/* test_times.c -- the reported encode and decode times against a clock of the test's own.
+/* test_times.c -- the reported encode and decode times against a clock that the test reads itself.
  *
- * A codec's encode and decode wait until CLOCK_MONOTONIC, read here and not through the library, has moved on by fixed
- * times. No report may be below these; and as another process may take the CPU while the library's clock runs, a report
- * need only be at most 3 % above them in one of 50 comparisons. Where a comparison takes an undisturbed processor for
- * 10 ms with probability 1/4 or more, the test fails by chance with probability under 1e-6. */
+ * The test codec's encode and decode wait until CLOCK_MONOTONIC has advanced by fixed times, which every reported
+ * time must reach. As another process may take the CPU while the library measures, only one of 50 comparisons
+ * needs to report times at most 3 % above the fixed times. If an undisturbed comparison (10 ms) has probability
+ * 1/4 or more, all 50 are disturbed with probability below 1e-6. */
 #include "codec/compressor.h"
 #include "measure/compare.h"
 #include "reference/vectors.h"

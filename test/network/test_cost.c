@@ -1,5 +1,5 @@
-/* test_cost.c -- links, the time of an exchange and of an iteration, and break-even bandwidths, against numbers
- * worked out by hand. */
+/* test_cost.c -- the network cost model: links, the time of an exchange and of a training iteration, and
+ * break-even bandwidths, against numbers computed by hand. */
 #include "rig/check.h"
 #include "network/cost.h"
 
@@ -88,8 +88,8 @@ static void links_of_ones_own_are_read(void **state)
 
 /* ---- traffic ---- */
 
-/* Returns the seconds of an exchange over a link of 1 ms and 1 MB/s with payloads of 100 kB and parameters of 200 kB;
- * the merged payloads of the rounds before the last have `early` bytes. */
+/* Returns the seconds that an exchange takes over a link of 1 ms and 1 MB/s. Payloads have 100 kB and parameters
+ * 200 kB; the merged payloads of all rounds but the last have `early` bytes. */
 static double seconds(Topology topology, double workers, double rounds, double early)
 {
     const Link l = {"x", 1e-3, 1e6};
@@ -161,14 +161,14 @@ static void parts_follow_one_another(void **state)
 {
     Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, false);
     (void)state;
-    /* all-gather: each worker sends one message of 300 bytes; two payloads are decoded in 0.15 s each, and the
-     * estimates are added in 0.2 s */
+    /* all-gather: each worker sends one message of 300 bytes, decodes two payloads in 0.15 s each, and adds the
+     * estimates in 0.2 s */
     check_times(&it, 100, 0.3, 3.5, 0.5, 7.3);
     it = two_workers(TOPOLOGY_PS, false, false);
-    /* server: each worker sends 300 bytes and receives 1600 */
+    /* parameter server: each worker sends 300 bytes and receives 1600 */
     check_times(&it, 100, 0.3, 1 + 2 * 19, 0.5, 42.8);
     it = two_workers(TOPOLOGY_RING, true, false);
-    /* the merged payload has 400 bytes; a worker does half of the merging and decodes once */
+    /* the merged payload has 400 bytes; each worker merges half of the payload and decodes it once */
     check_times(&it, 100, 0.3, 1 + 4, 0.25, 8.55);
     it = two_workers(TOPOLOGY_TREE, true, false);
     check_times(&it, 100, 0.3, 1 + 8, 0.35, 12.65);
@@ -179,7 +179,7 @@ static void parts_follow_one_another(void **state)
 
 static void a_ring_adds_a_share_and_a_tree_level_by_level(void **state)
 {
-    /* seconds to decode, and to merge the payloads of 16 workers */
+    /* a layer takes 1 s to decode, and 15 s to merge the payloads of all 16 workers */
     const CostLayer l = {.decode = 1, .merge = 15};
     Iteration it = {.layer = &l, .layers = 1, .rounds = 1, .workers = 16, .adds = true};
     (void)state;
@@ -193,19 +193,20 @@ static void a_ring_adds_a_share_and_a_tree_level_by_level(void **state)
     check_rel(layer_decode(&it, &l), 31, 1e-12);
 }
 
-/* Hand-computed times in seconds. The forward pass ends at 1. The last layer's backward pass takes 1.5: its
- * gradient is ready at 2.5, encoded at 2.7, and sent from 2.7 to 5.2. The first layer's gradient is ready at 3.2,
- * encoded at 3.3, and sent from 5.2 to 6.7. The last layer is decoded from 5.2 to 5.5, the first from 6.7 to 6.9. */
+/* With overlap, times in seconds from the start of the iteration: the forward pass ends at 1. The last layer's
+ * backward pass takes 1.5, so its gradient is ready at 2.5; it is encoded at 2.7 and sent from 2.7 to 5.2. The
+ * first layer's gradient is ready at 3.2, encoded at 3.3, and sent from 5.2 to 6.7. The last layer is decoded from
+ * 5.2 to 5.5, the first layer from 6.7 to 6.9. */
 static void with_overlap_layers_travel_while_others_are_computed(void **state)
 {
     Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, true);
     (void)state;
     check_times(&it, 100, 0.3, 4, 0.5, 6.9);
     it.latency = 0;
-    /* with infinite bandwidth there is no communication to overlap */
+    /* with infinite bandwidth, sending takes no time */
     check_times(&it, INFINITY, 0.3, 0, 0.5, 3.8);
     it.latency = 0.5;
-    it.plan = 0.4; /* the layers are planned at 3.4, encoded at 3.6 and 3.7, and sent by 6.1 and 7.6 */
+    it.plan = 0.4; /* the two layers are planned at 3.4, encoded at 3.6 and 3.7, and sent at 6.1 and 7.6 */
     check_times(&it, 100, 0.7, 4, 0.5, 7.8);
 }
 
@@ -236,8 +237,8 @@ static void sizes_of_more_workers_go_on_by_doublings(void **state)
 
 /* ---- break-even ---- */
 
-/* Sets two layers of 1000 floats: plain_layer uncompressed; small_layer compressed to `share` of the bytes, with
- * `coding` seconds to encode. */
+/* Two layers of 1000 floats: plain_layer is sent uncompressed; small_layer takes `coding` seconds to encode and is
+ * compressed to `share` of its size. */
 static CostLayer plain_layer, small_layer;
 
 static void set_pair(double share, double coding)
@@ -275,7 +276,8 @@ static void break_even_is_where_both_cost_the_same(void **state)
             check(iteration_time(&it, b / 2).total < iteration_time(&other, b / 2).total);
             check(iteration_time(&it, b * 2).total > iteration_time(&other, b * 2).total);
         }
-    /* Encoding costs 2 ms; a ring of 8 workers saves 2 (7/8) (4000 - 40) bytes, which take 2 ms at 3.465 MB/s. */
+    /* Encoding costs 2 ms. In a ring of 8 workers, compression saves 2 (7/8) (4000 - 40) bytes, which take 2 ms to
+     * send at 3.465 MB/s. */
     const Iteration it = of(&small_layer, TOPOLOGY_RING, 8, 0, false),
                     other = of(&plain_layer, TOPOLOGY_RING, 8, 0, false);
     double b;
@@ -296,22 +298,22 @@ static void what_has_no_break_even_says_which_way(void **state)
     (void)state;
     set_pair(0.5, 0);
     check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_ALWAYS && isnan(b));
-    /* with one worker nothing is sent, so compression cannot pay */
+    /* a single worker sends nothing, so compression never pays */
     check(pays(TOPOLOGY_RING, 1, 1e-5, &b) == PAYS_NEVER);
     set_pair(2, 1e-3);
     check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_NEVER && isnan(b));
     set_pair(1, 0);
     check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_NEVER);
-    /* Compressed: an all-gather of payloads of 3000 bytes; uncompressed: a ring. With 8 workers the all-gather takes
-     * 7 latencies fewer than the ring and carries 7 x 3000 - 7000 bytes more, so it pays above the bandwidth at which
-     * these bytes take 7 latencies of 1 ms. */
+    /* An all-gather of payloads of 3000 bytes against a ring of uncompressed gradients. With 8 workers the
+     * all-gather takes 7 latencies fewer than the ring and carries 7 x 3000 - 7000 more bytes. It pays above the
+     * bandwidth at which these bytes take 7 latencies of 1 ms each. */
     set_pair(0.75, 0);
     check(pays(TOPOLOGY_ALLGATHER, 8, 1e-3, &b) == PAYS_ABOVE);
     check_rel(b, (7 * 3000 - 7000) / 7e-3, 1e-9);
 }
 
-/* With P workers and a gradient of D bytes, an all-gather of payloads of rho D bytes carries (P - 1) rho D bytes, and
- * a ring of uncompressed gradients carries 2 (P - 1)/P D bytes. So the all-gather is faster while P < 2 / rho. */
+/* With P workers and a gradient of D bytes, an all-gather of payloads of rho D bytes carries (P - 1) rho D bytes.
+ * A ring of uncompressed gradients carries 2 (P - 1)/P D bytes. So the all-gather is faster if P < 2 / rho. */
 static void an_allgather_loses_to_a_ring_once_its_ratio_is_over_two_in_p(void **state)
 {
     static const double ratios[] = {1. / 2, 1. / 4, 1. / 32, 1. / 100};

@@ -1,12 +1,12 @@
-/* test_big_networks.c -- loss, gradients and running statistics of ResNet and VGG against PyTorch in double
- * precision. */
+/* test_big_networks.c -- loss, gradients and running statistics of the networks ResNet and VGG against PyTorch in
+ * double precision. */
 #include "rig/check.h"
 
 #include "nn/model.h"
 
 typedef struct {
     const char *name;
-    /* norm of a parameter's gradient, and the gradient's inner product with a hashed direction */
+    /* norm: norm of a parameter's gradient; product: inner product of the gradient and a fixed pseudorandom vector */
     double norm, product;
 } Known;
 
@@ -22,7 +22,7 @@ typedef struct {
     Batch batch;
 } Net;
 
-/* Fills a parameter with the initial values that big_networks_torch.py gives to it. */
+/* Fills a parameter with the initial values that the script big_networks_torch.py uses. */
 static void fill_parameter(const Slice *s, uint32_t seed, float *w)
 {
     const size_t length = strlen(s->name);
@@ -74,8 +74,8 @@ static size_t differing(const Known *known, const SliceList *list, const float *
             product += v * (2 * reference_unit((uint32_t)j, 7) - 1);
         }
         assert_string_equal(s->name, known[i].name);
-        /* The absolute tolerance 1e-5 is for gradients that are 0 up to rounding errors, such as that of a bias
-         * before a batch norm. */
+        /* The absolute tolerance 1e-5 is for gradients that are 0 up to rounding errors, such as the gradient of a
+         * bias in front of a batch norm. */
         if (fabs(sqrt(square) - known[i].norm) <= tolerance * known[i].norm + 1e-5 &&
             fabs(product - known[i].product) <= tolerance * known[i].norm + 1e-5)
             continue;
@@ -104,9 +104,9 @@ static void hold(const char *network, double loss, double score, const Known *kn
     closed(&t);
 }
 
-/* If rounding to single precision changes the sign of a relu's input, the gradients of all layers before the relu
- * change. PyTorch's own gradients in single precision differ from those in double by up to 7e-4 (ResNet-18), 2e-2
- * (ResNet-50) and 2e-3 (VGG-11) of a tensor's norm. Losses must agree to 1e-4. */
+/* Where rounding to single precision changes the sign of a ReLU's input, the gradients of all layers before the
+ * ReLU change. PyTorch's gradients in single precision differ from its gradients in double by up to 7e-4
+ * (ResNet-18), 2e-2 (ResNet-50) and 2e-3 (VGG-11) of a tensor's norm. Losses must agree to 1e-4. */
 static void resnet18_is_pytorchs(void **state)
 {
     (void)state;
@@ -125,8 +125,7 @@ static void vgg11_is_pytorchs_with_the_same_dropout(void **state)
     hold("vgg11", vgg11_loss, vgg11_score, vgg11_known, countof(vgg11_known), 5e-3);
 }
 
-/* NaN must pass through every layer to the loss: a relu or a batch norm that turned NaN into a number would hide the
- * failure. */
+/* A NaN in a layer must reach the loss: a ReLU or batch norm that turned NaN into a number would hide the failure. */
 static void values_beyond_float32_reach_the_loss_and_are_named(void **state)
 {
     (void)state;

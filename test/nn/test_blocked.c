@@ -1,5 +1,5 @@
-/* test_blocked.c -- convolution and batch norm over blocked activations (a group of channels in the last axis,
- * layer.h), one layer at a time, against slow loops in double. */
+/* test_blocked.c -- convolution and batch norm on blocked activations (with a group of channels in the last axis),
+ * one layer at a time, against slow loops in double. */
 #include "rig/check.h"
 
 #include "nn/build.h"
@@ -8,8 +8,8 @@
 
 enum { MOST = 37, CLASSES = 10 };
 
-/* One layer with its activations, weights and gradients. The loss is the sum over all outputs of output times dy, the
- * gradient that is given to the output. */
+/* One layer with its activations, weights and gradients. The loss is the sum of y_i dy_i over all outputs y_i, so
+ * dy is the gradient of the loss by the outputs. */
 typedef struct {
     Arena *a, *scratch;
     Error err;
@@ -90,8 +90,8 @@ static size_t at(const Activation *v, size_t image, size_t channel, size_t row, 
     return ((group * v->rows + row) * v->columns + column) * v->lanes + channel % v->lanes;
 }
 
-/* Runs forward and backward pass with 1, 2 and 3 threads; outputs, gradient of the input and gradient of the weights
- * must be the same bytes. */
+/* Runs the forward and the backward pass with 1, 2 and 3 threads. The outputs, the gradient of the input and the
+ * gradient of the weights must be the same bytes each time. */
 static void same_for_threads(Bench *t, size_t images, bool added)
 {
     const size_t n = images * activation_size(t->layer->out),
@@ -118,7 +118,7 @@ static void same_for_threads(Bench *t, size_t images, bool added)
 /* ---- convolution ---- */
 
 typedef struct {
-    /* lanes: channels in a group of the input's last axis; 0: layer_lanes() of this machine */
+    /* lanes: number of channels per group in the input's last axis; 0: layer_lanes(), the number for this machine */
     size_t channels, rows, columns, lanes;
     ConvSettings s;
 } Case;
@@ -145,9 +145,9 @@ static void conv_begin(Bench *t, const Case *c)
     bench_ready(t);
 }
 
-/* Sums over the products of a convolution y = x w: y += x w, dx += dy w, dw += dy x. */
+/* Sums over all products of a convolution, for the three passes: y += x w, dx += dy w, dw += dy x. */
 typedef struct {
-    double *y, *dx, *dw; /* dw: gradients of the weights, then of the biases */
+    double *y, *dx, *dw; /* dw: gradients of the weights, followed by the gradients of the biases */
 } Reference;
 
 static void reference_pixel(const Bench *t, const ConvSettings *s, size_t image, size_t o, size_t row,
@@ -160,7 +160,7 @@ static void reference_pixel(const Bench *t, const ConvSettings *s, size_t image,
         for (size_t k = 0; k < s->size * s->size; k++) {
             const size_t from_row = row * s->stride + k / s->size - s->padding,
                          from_column = column * s->stride + k % s->size - s->padding;
-            /* the numbers are unsigned, so a negative row or column is large */
+            /* these numbers are unsigned, so a negative row or column wraps to a large number */
             if (from_row >= in->rows || from_column >= in->columns)
                 continue;
             const size_t x = at(in, image, i, from_row, from_column),
@@ -188,8 +188,8 @@ static Reference reference(Bench *t, const ConvSettings *s, size_t images)
     return r;
 }
 
-/* Requires the n elements of x to equal those of `wanted` up to rounding; each element is a sum of `terms` terms of
- * at most 1. */
+/* Checks that the n elements of x equal those of `wanted` up to rounding; each element is a sum of `terms` terms
+ * of magnitude at most 1. */
 static void check_close(const float *x, const double *wanted, size_t n, size_t terms)
 {
     for (size_t i = 0; i < n; i++)
@@ -272,13 +272,13 @@ static void norm_begin(Bench *t, size_t channels, size_t rows, size_t columns)
     build_norm(&t->b, &t->in, "bn");
     bench_ready(t);
     for (size_t i = 0; i < MOST * activation_size(&t->in);
-         i++) /* gives the channels different means and standard deviations */
+         i++) /* channels get different means and standard deviations */
         t->in.x[i] = t->in.x[i] * (float)(1 + i % 3) + (float)(i % 5);
 }
 
 typedef struct {
     size_t n;
-    double *x, *u; /* x: inputs; u: the weights of the outputs in the loss */
+    double *x, *u; /* x: inputs; u: the gradients dy of the outputs */
     double weight, bias;
 } Channel;
 
@@ -409,7 +409,7 @@ static void scoring_reads_the_running_statistics_and_leaves_them(void **state)
     bench_end(&t);
 }
 
-/* A channel with a single value has variance 0; batch norm scales it by 1 / sqrt(epsilon), and the result must stay
+/* A channel with a single value has variance 0. Batch norm multiplies by 1 / sqrt(epsilon), and the result must be
  * finite. */
 static void constant_channels_and_single_values_stay_finite(void **state)
 {

@@ -1,6 +1,6 @@
-/* test_checkpoint.c -- checkpoints: a resumed run equals an uninterrupted run bit for bit, for every codec state;
- * damaged checkpoints are refused by name and the newest undamaged checkpoint is loaded; saved gradients equal the
- * workers'. */
+/* test_checkpoint.c -- checkpoints of training: a resumed run equals an uninterrupted run bit for bit, for every
+ * codec with a state. Damaged checkpoints are refused with an error that names the file, and the newest undamaged
+ * checkpoint is loaded. Saved gradients equal the workers' gradients. */
 #include "rig/check.h"
 #include "nn/checkpoint.h"
 #include "nn/training_run.h"
@@ -34,7 +34,8 @@ static TrainSetup setup_of(const char *spec)
 static int open_all(void **state)
 {
     arena = arena_open(0);
-    train_data = tiny_data(SPLIT_TRAIN, 100, arena); /* an epoch is four steps of 24 images and one of 4 */
+    /* an epoch has four steps with 24 images and a last step with 4 */
+    train_data = tiny_data(SPLIT_TRAIN, 100, arena);
     test_data = tiny_data(SPLIT_TEST, 100, arena);
     return scratch_open(state);
 }
@@ -60,7 +61,7 @@ static void note(void *data, const char *text)
     strcat(noted, "\n");
 }
 
-/* Trains up to step `steps`; if `resumes`, begins with the folder's newest checkpoint. */
+/* Trains up to step `steps`, from the folder's newest checkpoint if `resumes`, else from the start. */
 static void run_to(const char *spec, size_t steps, bool resumes)
 {
     const TrainSetup s = setup_of(spec);
@@ -132,8 +133,8 @@ static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void
         run_to("ef+qsgd", 9, true);
         size_t now;
         uint8_t *again = file_load(in_scratch("step_00000009.h5"), &now);
-        /* the damage was noticed, so step 9 was computed again; damage is missed only in bytes that no checksum
-         * covers */
+        /* The damage to the file of step 9 was detected, so step 9 was computed again. Damage can remain
+         * undetected only in bytes that no checksum covers. */
         if (strstr(noted, "step_00000009.h5"))
             check(now == want && !memcmp(again, whole, now));
         free(again);
@@ -142,7 +143,7 @@ static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void
     free(data);
 }
 
-/* Changes one weight in the file: HDF5 does not notice, but the checkpoint's checksum must. */
+/* Changes one weight in the file: HDF5 does not detect the change, but the checkpoint's own checksum must. */
 static void a_changed_weight_is_seen(void **state)
 {
     (void)state;
@@ -225,7 +226,7 @@ static void saved_gradients_have_the_layout_of_dumps(void **state)
         trainer_close(t);
         check_ok(dump_open(&d[workers], path, arena, &err), &err);
     }
-    const size_t tensors = 6; /* number of tensors in the network cnn */
+    const size_t tensors = 6; /* number of tensors of the network cnn */
     check(dump_count(d[0]) == 3 * tensors && dump_count(d[1]) == 9 * tensors);
     const TensorInfo *info = dump_tensor(d[1], 4 * tensors + 2);
     check(!strcmp(info->step_group, "step_000003") && info->step == 3 && info->worker == 1);
@@ -237,7 +238,7 @@ static void saved_gradients_have_the_layout_of_dumps(void **state)
             x[w] = NEW(arena, float, n);
             check_ok(dump_read(d[1], w * tensors + i, x[w], &err), &err);
         }
-        /* each of three workers has eight images, so the mean gradient weights all workers equally */
+        /* all three workers have eight images each, so the mean gradient is their unweighted mean */
         for (size_t j = 0; j < n; j++)
             check_near((double)mean[j], ((double)x[0][j] + (double)x[1][j] + (double)x[2][j]) / 3, 1e-7);
     }

@@ -1,5 +1,5 @@
-/* test_layer_rules.c -- properties of layers beyond their formulas: equal maxima, NaN, dropout's mask, sums, the
- * loss, and equal results of the loops on every instruction set. */
+/* test_layer_rules.c -- properties of layers that are not in their formulas: pooling of equal maxima, NaN,
+ * dropout's mask, sums of activations, the loss, and equal results of the kernels on every instruction set. */
 #include "rig/layer_rig.h"
 
 #include "nn/loops.h"
@@ -52,8 +52,8 @@ static void dropped_layers(Layers *r, double probability)
         r->in->x[i] = 3;
 }
 
-/* The number of elements that dropout keeps is binomial: it deviates by more than five standard deviations once in a
- * million. */
+/* The number of elements that dropout keeps is binomial. It deviates from its mean by more than five standard
+ * deviations with probability 1e-6. */
 static void dropout_drops_its_share_and_keeps_the_mean(void **state)
 {
     (void)state;
@@ -87,8 +87,8 @@ static void the_gradient_passes_where_dropout_kept_and_nowhere_else(void **state
     layers_close(&r);
 }
 
-/* Returns the number of elements that both masks keep or both masks drop; two independent masks with probability 1/2
- * agree in half of all elements. */
+/* Returns the number of elements that both masks keep or both masks drop. Two independent masks of probability 1/2
+ * agree on half of the elements. */
 static double agreement(const Layers *a, const Layers *b)
 {
     size_t same = 0;
@@ -149,8 +149,8 @@ static void layers_in_place_give_their_input_back(void **state)
     layers_close(&r);
 }
 
-/* The network is x + W x: in the backward pass, the linear layer adds its gradient to the gradient that the sum
- * wrote. */
+/* The network is x + W x. In the backward pass, the linear layer W must add its gradient to the gradient that the
+ * sum has written. */
 static void a_sum_gives_both_summands_its_gradient(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void the_loss_is_the_cross_entropy_and_its_gradient_the_slope(void **stat
     want += log(4);
     want += log1p(exp(-1) + exp(-50) + exp(-200)) + 1;
     check_rel(loss, want, 1e-14);
-    assert_int_equal(correct, 1); /* the prediction is the first of equal outputs */
+    assert_int_equal(correct, 1); /* of equal outputs, the first one is the predicted class */
     for (size_t i = 0; i < IMAGES; i++) {
         double sum = 0;
         for (size_t k = 0; k < CLASSES; k++)
@@ -225,7 +225,7 @@ static void outputs_beyond_all_bounds_have_a_finite_loss_and_no_number_has_none(
     }
 }
 
-/* ---- the loops give equal results on every instruction set ---- */
+/* ---- the kernels give equal results on every instruction set ---- */
 
 static Reach run(size_t at, size_t count)
 {

@@ -1,5 +1,6 @@
-/* test_layers.c -- single layers over plain and interleaved activations (PIECE images in the last axis): outputs
- * against a slow forward pass in double, gradients against central differences of the slow forward pass. */
+/* test_layers.c -- single layers, on plain activations and on interleaved activations (with PIECE images in the
+ * last axis). Outputs are compared with a slow forward pass in double, and gradients with central differences of
+ * the slow forward pass. */
 #include "rig/layer_rig.h"
 
 /* ---- reference layers, one image at a time, in double ---- */
@@ -25,7 +26,7 @@ static void conv_ref(const Case *c, const double *x, const double *w, double *y)
                     const size_t ch = i / c->size / c->size, ky = i / c->size % c->size, kx = i % c->size;
                     const size_t r = row * c->stride + ky - c->padding,
                                  l = column * c->stride + kx - c->padding;
-                    /* the numbers are unsigned, so a negative row or column is large */
+                    /* these numbers are unsigned, so a negative row or column wraps to a large number */
                     if (r < c->rows && l < c->columns)
                         sum += w[k * c->channels * c->size * c->size + i] *
                                x[(ch * c->rows + r) * c->columns + l];
@@ -123,8 +124,8 @@ static Activation *sigmoid(Builder *b, Activation *in, const Case *c)
     return build_sigmoid(b, in);
 }
 
-/* Computes the sum of two convolutions of one input. (In the backward pass, the convolution that runs second must add
- * to the input's gradient.) */
+/* Computes the sum of two convolutions of the same input. (In the backward pass, the second convolution must add
+ * its gradient to that of the first.) */
 static void two_convs_ref(const Case *c, const double *x, const double *w, double *y)
 {
     const size_t n = c->outputs * c->rows * c->columns;
@@ -138,7 +139,8 @@ static void two_convs_ref(const Case *c, const double *x, const double *w, doubl
 
 static Activation *two_convs(Builder *b, Activation *in, const Case *c)
 {
-    in = build_max_pool(b, in, 1); /* pooling with size 1 only converts the layout to interleaved */
+    /* max pooling of size 1 changes nothing but the layout, which becomes interleaved */
+    in = build_max_pool(b, in, 1);
     const ConvSettings s = {.channels = c->outputs, .size = c->size, .stride = 1, .padding = c->padding};
     Activation *one = build_conv(b, in, "one", &s);
     return build_sum(b, one, build_conv(b, in, "two", &s));
@@ -146,7 +148,7 @@ static Activation *two_convs(Builder *b, Activation *in, const Case *c)
 
 /* clang-format off */
 static const Case cases[] = {
-    /* channels, rows, columns, images           outputs, size, stride, padding, bias */
+    /* columns: channels, rows, columns, images, layer, reference; then outputs, size, stride, padding, bias */
     {1, 28, 28, 2, conv, conv_ref,                .outputs = 20, .size = 5, .stride = 1, .bias = true},
     {20, 12, 12, 1, conv, conv_ref,               .outputs = 50, .size = 5, .stride = 1, .bias = true},
     {3, 9, 7, 17, conv, conv_ref,                 .outputs = 7, .size = 3, .stride = 1, .padding = 1, .bias = true},
@@ -187,7 +189,7 @@ static void case_open(Layers *r, const Case *c)
         r->in->dx[i] = NAN;
 }
 
-/* Requires |a_i - b_i| <= 2e-6 max |b| for all n elements; every element is a sum of at most a few thousand
+/* Checks that |a_i - b_i| <= 2e-6 max |b| for all n elements; each element is a sum of at most a few thousand
  * products. */
 static void check_all(const Case *c, const char *what, const double *a, const double *b, size_t n)
 {
@@ -211,8 +213,8 @@ static double weighted_sum(const Case *c, const double *x, const double *w, cons
     return sum;
 }
 
-/* Returns the derivative of the sum of y_i dy_i, over the outputs y of one image, with respect to *v, by central
- * differences; *v is an element of x or w. */
+/* Returns the derivative with respect to *v (an element of x or w) of the sum of y_i dy_i over the outputs y of
+ * one image, by central differences. */
 static double slope(const Case *c, const double *x, const double *w, double *v, const double *dy, size_t n,
                     double *y)
 {
@@ -225,7 +227,7 @@ static double slope(const Case *c, const double *x, const double *w, double *v, 
     return (up - down) / (2 * step);
 }
 
-enum { SAMPLE = 60 }; /* how many parameters, and how many elements of an image, are checked */
+enum { SAMPLE = 60 }; /* number of parameters, and number of elements of an image, that are checked */
 
 static void check_case(const Case *c)
 {
@@ -274,7 +276,7 @@ static void layers_give_what_a_slow_reference_gives(void **state)
         check_case(&cases[i]);
 }
 
-/* ---- how backward passes combine gradients ---- */
+/* ---- values used by two layers: their gradients add up ---- */
 
 static void gradients_of_a_value_read_twice_add_up(void **state)
 {

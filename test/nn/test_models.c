@@ -43,8 +43,8 @@ static void every_network_has_its_published_number_of_parameters(void **state)
     }
 }
 
-/* Checks the gradient of one batch: along the direction of each tensor's gradient, the slope of the loss must be the
- * gradient's norm. */
+/* Checks the gradient of one batch: along the direction of a tensor's gradient, the derivative of the loss must be
+ * the gradient's norm. */
 static void check_gradient(const char *network, size_t channels, size_t side, size_t images, double step,
                            double tolerance)
 {

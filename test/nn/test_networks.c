@@ -1,5 +1,6 @@
 /* test_networks.c -- the small networks against PyTorch (reference/networks.txt, made by networks_torch.py), and
- * properties of every model. `test_networks --write DIR` writes the images and weights for networks_torch.py. */
+ * properties of every small network. `test_networks --write DIR` writes the images and weights that
+ * networks_torch.py reads. */
 #include "rig/check.h"
 
 #include "nn/model.h"
@@ -66,8 +67,8 @@ static void check_tensor(const Net *t, const char *name, const double want[5])
             squares += (double)g[i] * (double)g[i];
             sum += (double)g[i];
         }
-        /* `off` is a tolerance for rounding errors of sums over a few thousand terms: 1e-5 of a typical element, norm
-         * / sqrt(n). */
+        /* The tolerance `off` is 1e-5 of a typical element's size, norm / sqrt(n). It allows for rounding errors
+         * of sums over a few thousand terms. */
         const double norm = want[0], off = 1e-5 * norm / sqrt((double)n);
         check_rel(sqrt(squares), norm, 1e-5);
         check_near(sum, want[1], 1e-5 * norm * sqrt((double)n));
@@ -131,8 +132,7 @@ static void scores_do_not_depend_on_threads_and_are_the_gradients_loss(void **st
     }
 }
 
-/* The gradient of a batch must be the mean of the gradients of its parts, and earlier passes must not affect later
- * passes. */
+/* The gradient of a batch must be the mean of the gradients of its parts, and a pass must not affect later passes. */
 static void parts_of_a_batch_make_the_batch(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ static void a_small_network_takes_odd_images_of_several_channels(void **state)
     model_close(m);
 }
 
-/* ---- writing the input of networks_torch.py ---- */
+/* ---- writes the files that networks_torch.py reads ---- */
 
 static int write_all(const char *folder)
 {

@@ -1,5 +1,6 @@
-/* test_train.c -- training: weights are the same for any number of threads, also with codecs that keep a state, and
- * for any number of workers without compression; networks learn; errors name step, worker and layer. */
+/* test_train.c -- training. The weights are the same for any number of threads, also with codecs that keep a
+ * state. Without compression they are the same for any number of workers. Networks learn; error messages name
+ * step, worker and layer. */
 #include "rig/check.h"
 #include "nn/training_run.h"
 #include "num/finite.h"
@@ -26,7 +27,7 @@ static TrainSetup setup_of(const char *spec, size_t workers)
     return s;
 }
 
-/* Returns the weights after `steps` steps; *r is the last step's record. */
+/* Trains for `steps` steps and returns the weights; *r is the record of the last step. */
 static float *weights_after(const TrainSetup *s, size_t steps, size_t *count, StepRecord *r)
 {
     Trainer *t;
@@ -52,7 +53,7 @@ static double accuracy_after(const TrainSetup *s, size_t steps)
     if (status == OK)
         status = trainer_test(t, &test_data, &tested, &err);
     trainer_close(t);
-    return status == OK ? tested.accuracy : 0; /* a run that diverged has accuracy 0 */
+    return status == OK ? tested.accuracy : 0; /* the accuracy of a run that diverged counts as 0 */
 }
 
 static int open_all(void **state)
@@ -93,7 +94,8 @@ static void weights_are_the_same_for_one_two_and_three_threads(void **state)
 static void workers_without_compression_are_one_worker_with_the_whole_batch(void **state)
 {
     (void)state;
-    for (size_t workers = 2; workers <= 7; workers++) { /* of 24 images, 5 or 7 workers get unequal numbers */
+    /* 24 images do not divide equally among 5 or 7 workers */
+    for (size_t workers = 2; workers <= 7; workers++) {
         TrainSetup one = setup_of("none", 1), many = setup_of("none", workers);
         StepRecord r, q;
         size_t n;
@@ -115,7 +117,8 @@ static void grouping_and_small_tensors_change_nothing_without_compression(void *
     const float *a = weights_after(&s, 3, &n, &r);
     s.grouping = GROUP_ALL;
     check(!memcmp(a, weights_after(&s, 3, &n, &r), n * sizeof *a));
-    s.min_elements = 20; /* smaller than 20 are the biases, which lie between the large tensors */
+    /* only the biases, which lie between the large tensors, have fewer than 20 elements */
+    s.min_elements = 20;
     check(!memcmp(a, weights_after(&s, 3, &n, &r), n * sizeof *a));
     s = setup_of("topk:ratio=0.01", 2);
     s.min_elements = 1u << 30;
@@ -192,7 +195,7 @@ static void some_of_the_workers_are_heard_and_all_go_on(void **state)
         check(isfinite(r.train.loss) && r.bytes_up > 0);
         check(first_nonfinite(a, n, NULL) == n);
         s.aggregate = 4;
-        /* with aggregate = 4 the gradients of all 4 workers are averaged, of which 2 sent before, so the weights must
+        /* with aggregate = 4, the gradients of 4 workers instead of 2 are averaged in a step, so the weights must
          * differ */
         check(memcmp(a, weights_after(&s, 5, &n, &r), n * sizeof *a));
     }
@@ -203,8 +206,8 @@ static void some_of_the_workers_are_heard_and_all_go_on(void **state)
 
 /* ---- a codec that rounds with inverted probabilities, so that its estimates are biased ---- */
 
-/* Encodes like QSGD with one level and buckets of 512 elements; with `inverted`, rounds up with the probability of
- * rounding down. */
+/* Encodes like QSGD with one level and buckets of 512 elements. With `inverted`, it rounds up with the probability
+ * with which QSGD rounds down. */
 static Status crude_encode(const Call *c, const float *x, Buf *out, bool inverted)
 {
     enum { BUCKET = 512, LEVELS = 1 };
@@ -296,10 +299,9 @@ static void setups_that_cannot_be_are_refused(void **state)
     check(trainer_open(&t, &s, &err) == ERR_USAGE && strstr(err.hint, "lenet"));
 }
 
-/* ---- stochastic gradient descent ---- */
+/* ---- the SGD update against PyTorch ---- */
 
-/* Stochastic gradient descent; the expected values are three steps of torch.optim.SGD(lr=0.1, momentum=0.9,
- * weight_decay=0.01) on one weight. */
+/* The expected values are three steps of torch.optim.SGD(lr=0.1, momentum=0.9, weight_decay=0.01) on one weight. */
 static void descent_is_pytorchs(void **state)
 {
     (void)state;

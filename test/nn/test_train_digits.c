@@ -1,5 +1,5 @@
-/* test_train_digits.c -- LeNet learns digits as well with a codec as without compression: with 4 bits per element,
- * ternary values, 3 singular vectors, or 1 % of the elements. */
+/* test_train_digits.c -- LeNet learns synthetic digits as well with a codec as without compression: with 4 bits
+ * per element, ternary values, 3 singular vectors, or 1 % of the elements. */
 #include "rig/check.h"
 #include "data/digits.h"
 #include "nn/train.h"
@@ -40,7 +40,7 @@ static int close_all(void **state)
 typedef struct {
     const char *spec;
     size_t steps, halving;
-    double smaller; /* the least factor by which payloads must be smaller than floats */
+    double smaller; /* the payloads must be smaller than the floats by at least this factor */
 } Case;
 
 typedef struct {
@@ -89,8 +89,8 @@ static Outcome run(const Case *c)
     return o;
 }
 
-/* An epoch is 938 steps of 64 images. Without compression the test accuracy reaches 98 % in less than half an epoch.
- * Each codec gets at most three times as many steps to come within one percentage point of 98 % and stay there. */
+/* An epoch is 938 steps of 64 images. Without compression, the test accuracy reaches 98 % in less than half an
+ * epoch. A codec has up to three times as many steps to come within one percentage point of 98 % and stay there. */
 static void lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes(void **state)
 {
     (void)state;

@@ -1,10 +1,11 @@
-/* test_page.c -- page_write: a folder of results becomes one page; hostile content of files stays text. */
+/* test_page.c -- page_write makes one HTML page of a folder of results; hostile content of the files must appear
+ * as text. */
 #include "rig/page_rig.h"
 #include "base/file.h"
 
 #include <sys/stat.h>
 
-static int notes; /* notes given while the last page was written */
+static int notes; /* number of notes (messages to the user) while the last page was written */
 
 static void count_note(void *data, const char *text)
 {
@@ -38,8 +39,8 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
-/* The column "published bytes" gets the heading and the explanation of the field bytes, with the word before it;
- * such a word is escaped. */
+/* The column "published bytes" gets the heading and the explanation of the field "bytes", with the word
+ * "published" in front. HTML in such a word is escaped. */
 static void a_word_before_a_field_stays_in_its_heading(void **state)
 {
     (void)state;
@@ -66,9 +67,9 @@ static void nothing_from_a_file_becomes_markup(void **state)
     put("<x>.svg", "<svg onload=\"alert(1)\"><script>alert(1)</script></svg>");
     check_ok(write_page(), &err);
     const char *p = page();
-    assert_int_equal(count_of(p, "<script"), 1); /* the page's own script */
+    assert_int_equal(count_of(p, "<script"), 1); /* the only script is the page's own */
     assert_int_equal(count_of(p, "</script"), 1);
-    assert_int_equal(count_of(p, "<img"), 1); /* the picture; no script runs in <img> */
+    assert_int_equal(count_of(p, "<img"), 1); /* the picture is inside an <img>, where no script runs */
     check(strstr(p, "<img alt=\"&lt;x&gt;.svg\" src=\"data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ"));
     check(!strstr(p, "<b>") && !strstr(p, "<i>") && !strstr(p, "<!--") && !strstr(p, "\"onclick"));
     check(!strstr(p, "\xff") && !strstr(p, "\xfe"));
@@ -85,7 +86,7 @@ static void numbers_are_short_and_keep_their_value(void **state)
     check_ok(write_page(), &err);
     const char *p = page();
     check(strstr(p, "data-v=\"0.012345678\">0.01235</td>"));
-    check(!strstr(p, ">zeros")); /* a column without values is not shown */
+    check(!strstr(p, ">zeros")); /* the column `zeros` has no values, so it is not shown */
     check(strstr(p, "title=\"stable_rank: sum of squared singular values"));
 }
 
@@ -125,7 +126,7 @@ static void what_is_left_out_is_named_with_the_reason(void **state)
     put(".hidden.csv", "x");
     check(!mkdir(path_of("folder"), 0777) && !mkfifo(path_of("fifo.csv"), 0666));
     check(!symlink("nowhere", path_of("link.csv")));
-    assert_int_equal(write_page(), ERR_CORRUPT); /* the page is written, without f.json */
+    assert_int_equal(write_page(), ERR_CORRUPT); /* the page is written without the damaged file f.json */
     check(strstr(err.text, "f.json"));
     const char *p = page();
     for (size_t i = 0; i < countof(left); i++)
@@ -189,7 +190,8 @@ static void a_big_result_stays_small(void **state)
     check(strstr(p, ">layer999<") && !strstr(p, ">layer1000<"));
 }
 
-/* The row over all selected tensors comes first; with several steps, first the row over all steps and tensors. */
+/* The row over all selected tensors comes first. If there are several steps, the row over all steps and tensors
+ * comes before it. */
 static void a_comparisons_summary_comes_first(void **state)
 {
     (void)state;

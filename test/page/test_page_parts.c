@@ -50,7 +50,7 @@ static void pictures_are_base64(void **state)
     }
 }
 
-/* ---- kinds of results ---- */
+/* ---- the kind of result in a file ---- */
 
 static const char *kind_of(const char *file, const char *text)
 {
