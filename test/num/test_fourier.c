@@ -1,5 +1,6 @@
-/* test_fourier.c -- the Fourier and cosine transforms against their defining sums, at lengths of every kind; the
- * order of Fourier atoms; and rounded phases, which must be unbiased. */
+/* test_fourier.c -- the Fourier and cosine transforms against their defining sums, at lengths with large and small
+ * prime factors; the order of Fourier atoms (the pairs of coefficients that codecs send); and rounded phases,
+ * which must be unbiased. */
 #include "rig/check.h"
 #include "num/cosine.h"
 #include "num/fourier_transform.h"
@@ -45,8 +46,8 @@ static double distance(const float *x, const float *y, size_t n)
     return sqrt(sum);
 }
 
-/* Limit of the relative error in |x|: a transform of n floats has an error of about 2^-24 sqrt(log2 n) of the norm, a
- * little more for prime lengths (Rader's algorithm). */
+/* Limit of the relative error of a transform, as a share of |x|. A transform of n floats has an error of about
+ * 2^-24 sqrt(log2 n), a little more for prime lengths (Rader's algorithm). */
 #define ROUNDING 6e-7
 
 static const struct {
@@ -76,7 +77,8 @@ static double coefficient_ref(const float *x, size_t rows, size_t cols, size_t j
     return sum;
 }
 
-/* Returns the stride between the coefficients that are checked: 1 (all coefficients) for small n. */
+/* Returns the distance between the indices of coefficients that are checked; 1 for small n, so that all
+ * coefficients are checked. */
 static size_t stride_for(size_t n)
 {
     return n <= 1300 ? 1 : n / 61 | 1;
@@ -99,7 +101,8 @@ static void cosines_are_their_sums_and_come_back(void **state)
         check_ok(cosine_back(y, rows, cols, z, 1, a, &err), &err);
         check(distance(x, z, n) <= 2 * ROUNDING * size);
         check_ok(cosine_forward(x, rows, cols, z, 8, a, &err), &err);
-        assert_memory_equal(y, z, n * sizeof *y); /* the bytes are equal for any number of threads */
+        /* y and z, made with different numbers of threads, are the same bytes */
+        assert_memory_equal(y, z, n * sizeof *y);
         arena_rewind(a, mark);
     }
 }
@@ -129,7 +132,7 @@ static Call call_for(const Shape *shape)
     return (Call){.shape = shape, .threads = 1, .scratch = a, .err = &err};
 }
 
-/* Sets z = sqrt(n) X[j, k], the unnormalised coefficient, by its defining sum. */
+/* Computes z = sqrt(n) X[j, k], the unnormalised Fourier coefficient (j, k), by its defining sum. */
 static void frequency_ref(const float *x, size_t rows, size_t cols, size_t j, size_t k, double z[2])
 {
     z[0] = z[1] = 0;
@@ -141,7 +144,7 @@ static void frequency_ref(const float *x, size_t rows, size_t cols, size_t j, si
         }
 }
 
-/* Checks the Fourier atoms of a matrix one by one, in the order in which docs/FORMAT.md counts them. */
+/* Checks the Fourier atoms of a matrix one by one, in the order given in docs/FORMAT.md. */
 static void check_frequencies(const FourierSpectrum *s, const float *x, size_t rows, size_t cols)
 {
     const bool turned = rows > cols;
@@ -194,7 +197,7 @@ static void frequencies_are_their_sums_and_come_back(void **state)
             for (size_t part = 0; part < (f.real ? 1 : 2); part++)
                 again.data[f.at + part] = (float)((double)z[part] * spectrum_factor(&own, f, 1));
         }
-        /* a real frequency has one real number, any other frequency has two */
+        /* an atom of a real coefficient has one real number, any other atom has two */
         check(2 * own.atoms - real == n);
         check_rel(sqrt(sum), norm(x, n), 1e-6);
         check_ok(spectrum_back(&c, &again, 1, y, &in), &err);
@@ -203,7 +206,8 @@ static void frequencies_are_their_sums_and_come_back(void **state)
     }
 }
 
-/* Fourier coefficients against numpy.fft.rfft / sqrt(n), times sqrt(2) for all coefficients but the first. */
+/* Fourier coefficients against those of numpy.fft.rfft, divided by sqrt(n) and, except for the first, multiplied
+ * by sqrt(2). */
 static void frequencies_are_those_of_numpy(void **state)
 {
     (void)state;
@@ -219,7 +223,7 @@ static void frequencies_are_those_of_numpy(void **state)
         check_near((double)s.data[i], want[i] * (i < 2 ? 1 : sqrt(2)), 1e-6);
 }
 
-/* FFTW reuses earlier plans to save time; earlier plans must not change any result. */
+/* FFTW may reuse what it learned from earlier plans, which must not change any result. */
 static void earlier_plans_change_nothing(void **state)
 {
     (void)state;
@@ -241,8 +245,8 @@ static void earlier_plans_change_nothing(void **state)
 
 /* ---- phases ---- */
 
-/* Returns the probability that phase_draw returns the corner `first` and not the other corner of the edge: the
- * uniform number u at which the result changes, by bisection. */
+/* Returns the probability that phase_draw returns the corner `first` of an edge and not the edge's other corner.
+ * Bisection finds the uniform number u at which the result changes. */
 static double chance_of_first(float re, float im, float gauge, unsigned first)
 {
     double low = 0, high = 1;
@@ -256,8 +260,8 @@ static double chance_of_first(float re, float im, float gauge, unsigned first)
     return low;
 }
 
-/* phase_draw rounds a complex number z to a corner of a 64-gon (phase.h). gauge times the mean of the drawn corner
- * must be z, up to float32 rounding, for z of all angles. */
+/* phase_draw rounds a complex number z to a random corner of a regular 64-gon (phase.h). For z of all angles,
+ * `gauge` (the 64-gon's radius) times the mean of the drawn corner must be z, up to float32 rounding. */
 static void rounded_phases_have_the_right_mean(void **state)
 {
     (void)state;
@@ -304,8 +308,8 @@ static void real_numbers_keep_their_sign(void **state)
         }
 }
 
-/* The gauge of z is the radius of the regular 64-gon that has z on an edge: the largest <z, direction of an edge's
- * middle> / cos(pi / 64) over all edges. */
+/* The gauge of z is the radius of the regular 64-gon that has z on an edge. It is the maximum over all edges of
+ * <z, unit vector to the middle of the edge> / cos(pi / 64). */
 static void gauges_are_distances_to_the_farthest_edge(void **state)
 {
     (void)state;

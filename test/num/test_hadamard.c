@@ -1,5 +1,5 @@
-/* test_hadamard.c -- the Walsh-Hadamard transform against its matrix, against plain butterflies to the bit, and the
- * kernels of every instruction set against each other. */
+/* test_hadamard.c -- the Walsh-Hadamard transform: against its matrix; against plain butterflies, bit for bit; and
+ * the kernels of every instruction set against each other. */
 #include "rig/check.h"
 
 #include "base/arena.h"
@@ -20,7 +20,8 @@ static float *normal(size_t n, uint64_t seed)
     return x;
 }
 
-/* Returns the length of the power-of-two block that holds element i; *start is the index of its first element. */
+/* A vector is cut into blocks whose lengths are powers of two. Returns the length of the block that holds element
+ * i; *start is the index of the block's first element. */
 static size_t block_at(size_t n, size_t i, size_t *start)
 {
     size_t at = 0, size = (size_t)1 << 40;
@@ -93,8 +94,8 @@ static const size_t sizes[] = {0,
                                300000,
                                (1 << 20) + (1 << 17) + 3};
 
-/* Transforms x by butterflies, in stages of rising stride, then multiplies by the scale. Where the scale is a power
- * of two, multiplying first would give the same result. */
+/* Transforms x by butterflies of rising stride, then multiplies by the scale. If the scale is a power of two,
+ * multiplying first gives the same result. */
 static void butterflies_ref(float *x, size_t n)
 {
     for (size_t i = 0, start; i < n; i++) {
@@ -134,8 +135,8 @@ static void any_length_equals_plain_butterflies_to_the_bit_on_any_threads(void *
     }
 }
 
-/* The transform and its inverse round 2 log2 n times, each time by at most half a unit in the last place. These
- * errors are nearly independent, so the norm of their sum grows as sqrt(2 log2 n). */
+/* The transform and its inverse together round each element 2 log2 n times, by at most half a unit in the last
+ * place. These rounding errors are nearly independent, so their norm grows as sqrt(2 log2 n). */
 static void twice_is_the_identity_and_lengths_stay(void **state)
 {
     (void)state;
@@ -159,7 +160,7 @@ static void twice_is_the_identity_and_lengths_stay(void **state)
     }
 }
 
-/* Vectors longer than 2^24 elements take one more pass over memory than shorter vectors. */
+/* A vector of more than 2^24 elements takes an additional pass over memory, which this test covers. */
 static void a_unit_vector_of_two_to_the_25_becomes_its_pattern(void **state)
 {
     (void)state;
@@ -200,8 +201,8 @@ static void denormals_are_rounded_to_their_grid_alone(void **state)
         x[i] = (float)(1e-41 * sin((double)i));
     hadamard_of(x, y, 600, 1);
     hadamard(y, 600, 1);
-    /* the transform rounds each of 512 elements by up to half a denormal step; the inverse averages these errors and
-     * rounds once */
+    /* The input has denormals. The transform rounds each of 512 elements by up to half the least denormal; the
+     * inverse averages these errors and rounds once. */
     for (size_t i = 0; i < 600; i++)
         check_near((double)x[i], (double)y[i], 8 * (double)FLT_TRUE_MIN);
 }

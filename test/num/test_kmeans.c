@@ -1,4 +1,4 @@
-/* test_kmeans.c -- one-dimensional k-means against the optimal clusters, which dynamic programming finds. */
+/* test_kmeans.c -- one-dimensional k-means against the optimal clusters, found by dynamic programming. */
 #include "rig/check.h"
 
 #include "compress/sketch/clusters.h"
@@ -12,7 +12,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Fills x with n sorted magnitudes: of normal numbers (groups = 0), or in `groups` narrow intervals far apart. */
+/* Fills x with n sorted magnitudes: of normal numbers if groups = 0, else in `groups` narrow intervals far apart. */
 static void fill(float *x, size_t n, uint64_t seed, size_t groups)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 0);
@@ -22,7 +22,7 @@ static void fill(float *x, size_t n, uint64_t seed, size_t groups)
     qsort(x, n, sizeof *x, by_value);
 }
 
-/* Returns the sum of squared distances of x[from] .. x[to - 1] to their mean. */
+/* Returns the sum of squared distances of x[from] .. x[to - 1] from their mean. */
 static double cost_of(const float *x, size_t from, size_t to)
 {
     double sum = 0, squares = 0;
@@ -67,8 +67,8 @@ static double cost_to(const float *x, size_t n, const double *centre, size_t k)
     return cost;
 }
 
-/* Lloyd's iteration ends in a local optimum; for these forty seeds the cost of its clusters is below 1.5 times the
- * cost of the optimal clusters. */
+/* Lloyd's iteration ends in a local optimum. For these forty seeds, its cost is below 1.5 times the cost of the
+ * optimal clusters. */
 static void cost_is_near_the_best_there_is(void **state)
 {
     (void)state;

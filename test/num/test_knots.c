@@ -1,5 +1,5 @@
-/* test_knots.c -- optimal quantisation levels (knots_best) against all level sets, against random levels and
- * against the plain dynamic program; greedy levels (knots_greedy) against their bound. */
+/* test_knots.c -- optimal quantisation levels (knots_best) against all sets of levels, against random levels and
+ * against a plain dynamic program; greedy levels (knots_greedy) against the bound of their variance. */
 #include "num/knots.h"
 #include "rig/knot_laws.h"
 
@@ -7,7 +7,7 @@
 
 enum { N = 700 };
 
-/* ---- running knots_best or knots_greedy ---- */
+/* ---- helpers that run knots_best or knots_greedy and compute the variance of rounding to the levels ---- */
 
 static double variance(const float *x, size_t n, const float *level, size_t count)
 {
@@ -27,7 +27,7 @@ static size_t solve(Solver *solver, const float *x, size_t n, size_t count, floa
     KnotsRoom room;
     check(knots_open(&room, n, count, arena));
     float own[KNOTS_MOST + 1] = {0};
-    own[count] = NAN; /* the solver must not write past its `count` levels */
+    own[count] = NAN; /* detects a solver that writes more than `count` levels */
     const size_t differ = solver(&room, x, n, own);
     check(isnan(own[count]));
     memcpy(level, own, count * sizeof *level);
@@ -51,8 +51,8 @@ static double variance_of(Solver *solver, const float *x, size_t n, size_t count
 
 /* ---- optimal levels (knots_best) ---- */
 
-/* Returns the least variance over all sets of `count` levels that are taken from the numbers, the smallest and the
- * largest number always among them. */
+/* Returns the least variance over all sets of `count` levels that are numbers of the input and contain the
+ * smallest and the largest number. */
 static double best_of_all(const float *sorted, size_t n, size_t count)
 {
     double best = INFINITY;
@@ -99,7 +99,8 @@ static void no_random_levels_are_better(void **state)
             for (uint64_t trial = 0; trial < 200; trial++) {
                 const Rng rng = rng_open(3, trial, 0, 0, 0);
                 float level[KNOTS_MOST] = {sorted[0], sorted[511]};
-                /* the inner levels: at random numbers of x, or between two of them */
+                /* the levels between the first and the last are random numbers of the input, or points between two
+                 * of them */
                 for (size_t k = 2; k < count; k++)
                     level[k] =
                         trial % 2
@@ -112,8 +113,9 @@ static void no_random_levels_are_better(void **state)
         }
 }
 
-/* Returns the variance that `count` optimal levels leave, by the plain dynamic program in long double: t[q % 2][j] is
- * the least variance of rounding the numbers 0 .. j when number j is a level and at most q intervals lie below it. */
+/* Returns the variance of rounding to `count` optimal levels, by the plain dynamic program in long double. t[q %
+ * 2][j] is the least variance of rounding the numbers 0 .. j if number j is a level and at most q intervals
+ * between levels lie below it. */
 static double plain_program(const float *sorted, size_t n, size_t count)
 {
     static long double t[2][N], s1[N + 1], s2[N + 1];
@@ -154,8 +156,8 @@ static void the_best_levels_are_those_of_a_plain_program(void **state)
         }
 }
 
-/* With hardly more numbers than levels, the approximate solution from which knots_best starts is far from the
- * optimum, so the dynamic program must search wide ranges for each level. */
+/* There are hardly more numbers than levels. The approximate solution from which knots_best starts is then far
+ * from the optimum, so the search for each level must go over a wide range. */
 static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
 {
     (void)state;
@@ -174,7 +176,7 @@ static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
             }
 }
 
-/* Three of the numbers are 1e7 times as large as all others. */
+/* Three of the numbers are 1e7 times as large as the other numbers. */
 static void far_numbers_do_not_spoil_the_levels_of_the_rest(void **state)
 {
     (void)state;
@@ -207,9 +209,9 @@ static void greedy_levels_are_within_their_bound(void **state)
             }
 }
 
-/* Merges neighbouring intervals in pairs, except for the (most - 1) / 2 pairs whose merging costs most (of equal
- * costs the first pair), and repeats this until at most `most` intervals are left. at[0 .. s] are the ends of the s
- * intervals. Returns the number of intervals left. */
+/* at[0 .. s] are the ends of s intervals. Repeatedly merges pairs of neighbouring intervals, except for the (most
+ * - 1) / 2 pairs that cost most to merge (of equal costs the first pair), until at most `most` intervals are left.
+ * Returns the number of intervals left. */
 static size_t merge_plainly(const float *x, size_t n, float *at, size_t s, size_t most)
 {
     for (size_t left = 0; s > most; s = left, left = 0) {
@@ -233,8 +235,8 @@ static size_t merge_plainly(const float *x, size_t n, float *at, size_t s, size_
     return s;
 }
 
-/* The numbers are small integers, whose costs are exact, so that knots_greedy and the plain merging find the same
- * costs equal. */
+/* The numbers are small integers, so that costs have no rounding errors and knots_greedy and the plain merging
+ * find the same ties. */
 static void greedy_levels_are_those_of_plain_merging(void **state)
 {
     (void)state;
@@ -257,7 +259,7 @@ static void greedy_levels_are_those_of_plain_merging(void **state)
     }
 }
 
-/* Greedy merging returns as many different levels as are allowed. */
+/* knots_greedy returns as many different levels as it may. */
 static void greedy_levels_are_all_used(void **state)
 {
     (void)state;
@@ -275,7 +277,7 @@ static void greedy_levels_are_all_used(void **state)
         }
 }
 
-/* For normal and Laplace numbers the greedy levels cost little more than the optimal levels. */
+/* For normal and Laplace numbers the variance of greedy levels is little more than that of optimal levels. */
 static void greedy_levels_are_nearly_the_best_ones(void **state)
 {
     (void)state;
@@ -289,10 +291,10 @@ static void greedy_levels_are_nearly_the_best_ones(void **state)
     }
 }
 
-/* ---- corner cases ---- */
+/* ---- memory, extreme numbers and other corner cases ---- */
 
-/* knots_open takes exactly knots_size() bytes of the arena and fails if the arena has less. All n are multiples of
- * 16, so that parts fill whole cache lines and the arena adds no padding. */
+/* knots_open allocates exactly knots_size() bytes from the arena, and fails if the arena has one byte less. n is a
+ * multiple of 16, so that each array fills whole cache lines and the arena adds no padding. */
 static void the_room_is_as_large_as_said_and_no_less_will_do(void **state)
 {
     (void)state;
@@ -339,7 +341,8 @@ static void the_longest_buckets_are_done(void **state)
     const double best = variance_of(knots_best, x, KNOTS_OF, 16),
                  greedy = variance_of(knots_greedy, x, KNOTS_OF, 16);
     check(best <= greedy && greedy < 2 * best);
-    /* the levels cut [0, 1] into intervals of length d = 1/15, each leaving a variance of d^2 / 6 for each number */
+    /* 16 levels cut [0, 1] into intervals of length d = 1/15; rounding a uniform number leaves a variance of d^2 /
+     * 6 */
     fill(x, KNOTS_OF, UNIFORM, 8);
     check_rel(variance_of(knots_best, x, KNOTS_OF, 16), KNOTS_OF / 6.0 / 225, 0.02);
 }

@@ -1,5 +1,5 @@
-/* test_pareto.c -- the Pareto front of small cases with known fronts, and of many random cases against the
- * definition. */
+/* test_pareto.c -- the Pareto front of points (size, error): small sets of points with known fronts, and many
+ * random sets against the definition. */
 #include "rig/check.h"
 #include "num/pareto.h"
 #include "base/rng.h"
@@ -11,7 +11,7 @@ static void check_front(const ParetoPoint *given, const bool *want, size_t count
     ParetoPoint point[16];
     Arena *a = arena_open(0);
     Error err;
-    /* in every rotation of the points, as their order must not matter */
+    /* the points are given in every rotation, as their order must not change the front */
     for (size_t turn = 0; turn < count; turn++) {
         for (size_t i = 0; i < count; i++)
             point[i] = given[(i + turn) % count];
@@ -90,7 +90,7 @@ static bool is_unbeaten(const ParetoPoint *point, size_t count, size_t i)
     return !isnan(point[i].size) && !isnan(point[i].error);
 }
 
-/* Returns 0, 1, ... , most - 3, infinity or NaN: few values, so that many are equal. */
+/* Returns one of few values, so that many points are equal: 0, 1, ... , most - 3, infinity or NaN. */
 static double figure(uint32_t word, uint32_t most)
 {
     const uint32_t v = word % most;

@@ -1,4 +1,5 @@
-/* test_radix.c -- the radix sort against qsort; Wasserstein distances and quantiles against scipy and numpy. */
+/* test_radix.c -- the radix sort against qsort; Wasserstein distances and quantiles computed with it against scipy
+ * and numpy. */
 #include "rig/check.h"
 #include "base/parallel.h"
 #include "num/radix.h"
@@ -65,7 +66,8 @@ static float falling(const Rng *rng, uint64_t i)
     return (void)rng, -(float)i;
 }
 
-/* Returns the float with random bits, 0 if that is not finite: this gives denormals, huge numbers and both signs. */
+/* Returns the float with random bits: denormals, huge numbers, both signs. If the bits are infinity or NaN,
+ * returns 0. */
 static float anything(const Rng *rng, uint64_t i)
 {
     float f;
@@ -102,7 +104,8 @@ static void sorted_order_is_qsorts(void **state)
         }
 }
 
-/* Arrays longer than a piece of the sort give the same result on one, two and eight threads, in place or not. */
+/* These arrays are so long that the sort cuts them into pieces. The result must be the same on one, two and eight
+ * threads, in place or not. */
 static void threads_and_place_do_not_matter(void **state)
 {
     Bench *b = *state;

@@ -1,6 +1,6 @@
-/* test_rotation.c -- random rotations against matrices built from the definition, the short cosine transform against
- * its defining sum, the levels of Lloyd and Max against their optimality conditions, and the kernels against plain
- * loops. */
+/* test_rotation.c -- random rotations against matrices built from their definition; the short cosine transform
+ * against its defining sum; the levels of Lloyd and Max against their optimality conditions; the kernels against
+ * plain loops. */
 #include "rig/check.h"
 
 #include "num/hadamard_transform.h"
@@ -18,7 +18,7 @@ static void fill(float *x, size_t n, uint64_t seed)
         x[i] = (float)rng_normal(&rng, USE_TEST, i);
 }
 
-/* ---- cutting a vector into pieces and blocks ---- */
+/* ---- how a vector is cut into pieces and blocks ---- */
 
 static void pieces_and_blocks_cover_every_length(void **state)
 {
@@ -73,7 +73,7 @@ static void short_cosines_are_the_defining_sums(void **state)
     }
 }
 
-/* The short cosine transform against scipy.fft.dct([3, 1, 4, 1, 5, 9], norm="ortho"). */
+/* The cosine transform of six numbers against scipy.fft.dct([3, 1, 4, 1, 5, 9], norm="ortho"). */
 static void a_short_cosine_transform_known_elsewhere(void **state)
 {
     (void)state;
@@ -150,8 +150,9 @@ static void long_blocks_come_back(void **state)
     free(y);
 }
 
-/* After two rounds of a rotation, the coordinates of a vector with one non-zero element look normal: their fourth
- * moment is that of a uniform point on the sphere within six standard errors, sqrt(96 / n) for n coordinates. */
+/* A rotation in two rounds makes the coordinates of a vector with one non-zero element look normal. Their fourth
+ * moment must be that of a uniform point on the sphere, within six standard errors; for n coordinates the standard
+ * error is sqrt(96 / n). */
 static void two_rounds_make_a_spike_normal(void **state)
 {
     (void)state;
@@ -170,7 +171,7 @@ static void two_rounds_make_a_spike_normal(void **state)
             for (size_t i = 0; i < n; i++)
                 fourth += pow((double)x[i], 4) / (double)(TURNS * n);
         }
-        /* 3 n / (n + 2) is the fourth moment of a coordinate of a uniform point on a sphere of radius sqrt(n) */
+        /* the first term is the fourth moment of a coordinate of a uniform point on a sphere of radius sqrt(n) */
         check_near(fourth, 3 * (double)n / (double)(n + 2), 6 * sqrt(96.0 / (double)(TURNS * n)));
         free(x);
     }
@@ -188,8 +189,8 @@ static double tail(double t)
     return erfc(t / sqrt(2)) / 2;
 }
 
-/* Each level is the mean of the normal distribution over the interval that is rounded to the level, and the
- * distortions are the published ones (Max 1960, table I). */
+/* Each level is the mean of the standard normal distribution over the interval that is rounded to this level. The
+ * variance of rounding must be the published one (Max 1960, table I). */
 static void levels_are_the_means_of_their_cells(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_select_sides.c -- the largest elements of each sign, selected separately, against a sort. */
+/* test_select_sides.c -- selection of the largest positive and of the largest negative elements, each with its own
+ * count, against a sort. */
 #include "rig/check.h"
 
 #include "base/rng.h"
@@ -13,8 +14,8 @@ static int by_magnitude(const void *a, const void *b)
     return v > w ? -1 : v < w ? 1 : i < j ? -1 : 1;
 }
 
-/* Marks in `in` the k[0] largest elements above zero and the k[1] largest magnitudes below zero; of equal
- * magnitudes the first. */
+/* Sets in[i] for the k[0] largest positive elements and for the k[1] negative elements of largest magnitude; of
+ * equal magnitudes, the elements with the lowest indices. */
 static void sides_ref(const float *x, size_t n, const size_t k[2], size_t *room, bool *in)
 {
     memset(in, 0, n * sizeof *in);
@@ -44,7 +45,8 @@ static void unfold(const Picks *s, size_t *room, bool *in)
     }
 }
 
-/* Distributions for which a sample of the elements is representative, useless, or misleading. */
+/* Distributions for which a sample of the elements is representative, useless, or misleading. (The selection
+ * estimates its threshold from a sample.) */
 static float normal(const Rng *rng, size_t i)
 {
     return (float)rng_normal(rng, USE_TEST, i);

@@ -1,6 +1,6 @@
-/* test_solve.c -- the search for the x at which a function takes a target value, on functions shaped like payload
- * sizes: powers, straight lines, stairs, constant ends, falling functions, noise; and the result where the target
- * cannot be reached. */
+/* test_solve.c -- the search for an argument x at which a function takes a target value. The functions have shapes
+ * that payload sizes have: powers, straight lines, stairs, constant ends, falling functions, noise. Also tests the
+ * result when no x reaches the target. */
 #include "rig/check.h"
 #include "num/solve.h"
 
@@ -38,7 +38,7 @@ static Solution solved(Law law, double target, double low, double high, bool who
     return s;
 }
 
-/* bits for indices and signs of a share x of the elements, at most those of raw floats */
+/* Bits per element for the indices and signs of a share x of the elements, at most the bits of a raw float. */
 static double sparse(double x)
 {
     return fmin(32.001, x * (4 + log2(1 / x)) * 1.5);
@@ -63,7 +63,8 @@ static double far_falling(double x)
 {
     return fmin(32, 3 / sqrt(x / 1000));
 }
-static double stairs(double x) /* bits for a share x of 512 elements, 20 bits for each */
+/* bits per element if 20 bits are sent for each of x * 512 elements in a vector of 512 */
+static double stairs(double x)
 {
     return 20 * fmax(1, round(512 * x)) / 512;
 }
@@ -76,7 +77,7 @@ static double level(double x)
     (void)x;
     return 7;
 }
-static double rough(double x) /* a function that rises on the whole, but not everywhere */
+static double rough(double x) /* a function that rises on average, with falling parts */
 {
     return 10 * x * (1 + 0.03 * sin(1e5 * x));
 }
@@ -113,7 +114,7 @@ static void arguments_are_short(void **state)
     check(s.reached && strtod(text, NULL) == s.at);
 }
 
-/* For whole arguments the result is as near to the target as the best of all 4096 arguments. */
+/* Among whole arguments, the result must be as near to the target as the best of all 4096 arguments. */
 static void whole_arguments_take_the_nearest(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_spectral.c -- the singular values of a matrix by the Gram matrix and by LAPACK's gesdd, the matrix's atoms,
- * and matrices that are refused. */
+/* test_spectral.c -- the singular values of a matrix, by the Gram matrix and by LAPACK's gesdd; the matrix's atoms
+ * (singular value times outer product of singular vectors); and matrices that must be refused. */
 #include "rig/linalg_rig.h"
 #include "num/spectral.h"
 
@@ -16,8 +16,8 @@ static void gram_and_gesdd_agree_on_the_spectrum(void **state)
     }
 }
 
-/* Square roots of the eigenvalues of A'A give no singular values below 1e-8 of the largest; here singular values are
- * lengths |A v|, which keep their digits. */
+/* The square root of an eigenvalue of A'A is inaccurate for singular values below 1e-8 of the largest. So the
+ * library computes singular values as lengths |A v|, which must stay accurate. */
 static void small_singular_values_survive_the_gram_matrix(void **state)
 {
     (void)state;
@@ -31,7 +31,7 @@ static void small_singular_values_survive_the_gram_matrix(void **state)
         check_rel(s.lambda[i], (double)x[i * N + i], 1e-7);
 }
 
-/* The matrix is a product of whole numbers, so its rank is exactly 3. */
+/* The matrix is a product of integer matrices, so its rank is exactly 3. */
 static void a_matrix_of_rank_three_has_three_atoms(void **state)
 {
     (void)state;
@@ -55,8 +55,8 @@ static void a_matrix_of_rank_three_has_three_atoms(void **state)
     }
 }
 
-/* Checks all atoms of A: the vectors are orthonormal, the lengths are those in `lambda`, and the atoms add up to
- * A. */
+/* Checks all atoms of A: the singular vectors are orthonormal, the singular values are those in `lambda`, and the
+ * atoms add up to A. */
 static void check_atoms(Tall a, SpectralMethod method)
 {
     Spectral s;
@@ -94,7 +94,8 @@ static void check_atoms(Tall a, SpectralMethod method)
     check(sqrt(off) <= 1e-6 * s.lambda[0]);
 }
 
-/* Matrices made of a few strong directions, alone or with noise of about float32's rounding error. */
+/* The matrices are sums of a few outer products, alone or with noise, in most cases of about float32's rounding
+ * error. */
 static void the_atoms_of_nearly_singular_matrices_are_a_basis(void **state)
 {
     (void)state;
@@ -114,7 +115,7 @@ static void the_atoms_of_nearly_singular_matrices_are_a_basis(void **state)
             }
 }
 
-/* LAPACK's gesdd may loop for ever on an infinity, so matrices are checked before gesdd is called. */
+/* LAPACK's gesdd may loop for ever on an infinity, so NaN and infinity must be refused before gesdd is called. */
 static void nan_and_infinity_are_refused_at_once(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* test_subset.c -- random subsets of k of n elements against the uniform distribution over all subsets.
  *
- * Limits of chi-square statistics are at z = 6.1 in Wilson and Hilferty's normal approximation: each test has a
- * false-alarm probability below 1e-9. Seeds are fixed. */
+ * The limits of chi-square statistics are at z = 6.1 in the normal approximation of Wilson and Hilferty, so each
+ * test has a false-alarm probability below 1e-9. Seeds are fixed. */
 #include "rig/check.h"
 #include "base/rng.h"
 #include "num/subset.h"
@@ -27,7 +27,7 @@ static double log_choose(double n, double k)
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
 }
 
-/* Every subset of a few elements is equally frequent; subsets are counted by their bit mask. */
+/* All subsets of a few elements must be equally frequent; a subset is counted by its bit mask. */
 static void all_subsets_are_equally_likely(void **state)
 {
     (void)state;
@@ -88,9 +88,9 @@ static void all_pairs_are_equally_likely(void **state)
     check_chi2(chi2, PAIRS, "pairs");
 }
 
-/* The numbers i, j and k - i - j of elements drawn from three blocks of a, b and c elements have the joint
- * probability C(a, i) C(b, j) C(c, k - i - j) / C(n, k). All cells (i, j) with an expected count below 10 are counted
- * as one cell. */
+/* A subset of k of n elements has i, j and k - i - j elements in three blocks of a, b and c elements. The joint
+ * probability is C(a, i) C(b, j) C(c, k - i - j) / C(n, k). Pairs (i, j) with an expected count below 10 are
+ * counted as one cell. */
 static void blocks_get_their_hypergeometric_share(void **state)
 {
     (void)state;
@@ -99,7 +99,8 @@ static void blocks_get_their_hypergeometric_share(void **state)
     const size_t ks[] = {1, 3, 40, n - 2, n - 30};
     for (size_t row = 0; row < countof(ks); row++) {
         const ArenaMark mark = arena_mark(forever);
-        /* for a large k the elements outside the subset are counted, which have the same distribution */
+        /* if k is large, counts the elements outside the subset, whose number in a block has a distribution of the
+         * same form */
         const size_t k = ks[row], few = k < n / 2 ? k : n - k;
         uint64_t *seen = NEW_ZERO(forever, uint64_t, (few + 1) * (few + 1));
         for (uint64_t r = 0; r < DRAWS; r++) {
@@ -136,7 +137,8 @@ static void blocks_get_their_hypergeometric_share(void **state)
     }
 }
 
-/* A large block of m elements gets k m/n elements on average, with variance (k m/n) (1 - m/n) (n - k)/(n - 1). */
+/* In a block of m of the n elements, the number of elements in the subset has mean k m/n and variance (k m/n) (1 -
+ * m/n) (n - k)/(n - 1). */
 static void large_shares_have_the_right_mean_and_spread(void **state)
 {
     (void)state;
@@ -151,7 +153,8 @@ static void large_shares_have_the_right_mean_and_spread(void **state)
             const Rng rng = address(r + 99000000 * row);
             const ArenaMark before = arena_mark(forever);
             check(subset_open(&s, &rng, n, ks[row], forever));
-            for (size_t b = 0; b < 3; b++) { /* the first block, a middle block, the last whole block */
+            /* the first block, a middle block and the last block of full length */
+            for (size_t b = 0; b < 3; b++) {
                 const size_t at = b == 0 ? 0 : b == 1 ? 5 : 9;
                 const double off = (double)(s.before[at + 1] - s.before[at]) - mean;
                 sum[b] += off / DRAWS;
@@ -159,7 +162,7 @@ static void large_shares_have_the_right_mean_and_spread(void **state)
             }
             arena_rewind(forever, before);
         }
-        /* the deviations are nearly normal, so the squared deviations have relative variance 2 */
+        /* the deviations are nearly normal, so the relative variance of their squares is 2 */
         for (size_t b = 0; b < 3; b++) {
             check_near(sum[b], 0, 6.1 * sqrt(v / DRAWS));
             check_rel(squares[b], v, 6.1 * sqrt(2.0 / DRAWS));
@@ -184,8 +187,8 @@ static void places_in_a_block_are_used_alike(void **state)
                 seen[w] += (size_t)__builtin_popcountll(member[w]);
             arena_rewind(forever, before);
         }
-        /* the number of a word's members is hypergeometric: its variance is a multinomial's times (n - k) / (n -
-         * 1) */
+        /* the counts of the cells are hypergeometric, with a variance of (n - k) / (n - 1) times the multinomial
+         * variance */
         const double want = (double)ks[row] * DRAWS / CELLS;
         double chi2 = 0;
         for (size_t c = 0; c < CELLS; c++)
