@@ -1,12 +1,12 @@
-/* test_plot.c -- every kind of figure: drawn in every format, from CSV and from JSON; names are never run as
- * commands; a missing column gives a message of one line. */
+/* test_plot.c -- every kind of figure is drawn in every format, from CSV and from JSON; names in the data are
+ * never run as commands; if a column is missing, the error message is one line. */
 #include "plot/plot_look.h"
 #include "rig/plot_rig.h"
 
 #define COST_HEAD                                                                                            \
     "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,bytes_up\n"
 
-/* Data for each kind of figure; @ is replaced by a name. */
+/* Data for each kind of figure; the character @ stands for a name. */
 static const struct {
     const PlotKind *kind;
     const char *head, *rows;
@@ -92,7 +92,8 @@ static const struct {
     {"NaN", "NaN", "NaN"},
 };
 
-/* Returns a sample with up to eight names from names[from] on, because a figure names at most eight tensors. */
+/* Returns a sample's data with the names names[from], names[from + 1], ...; at most eight, as a figure names at
+ * most eight tensors. */
 static const char *named_data(size_t sample, size_t from)
 {
     TextBuf out = {.arena = a};
@@ -147,7 +148,7 @@ static void names_run_nothing_in_any_kind_or_ending(void **state)
 
 /* ---- data ---- */
 
-/* Returns the records of a CSV text as JSON; empty cells are null. */
+/* Returns the records of a text in CSV as a text in JSON; empty cells become null. */
 static const char *json_of(const char *text)
 {
     const Csv csv = table_of(text);
@@ -202,8 +203,8 @@ static void what_is_no_result_is_refused(void **state)
     assert_int_equal(plot_load(&json, ".", a, &err), ERR_IO);
 }
 
-/* Without a column that it needs, a figure is refused; the message names the column and the command that writes
- * it. */
+/* A figure whose column is missing is refused. The message names the column and the command that writes this
+ * column. */
 static void a_missing_column_is_named_with_the_command_that_writes_it(void **state)
 {
     (void)state;
@@ -293,7 +294,8 @@ static void without_gnuplot_the_data_of_every_kind_still_stand(void **state)
     }
 }
 
-/* Makes gnuplot look for a terminal that does not exist instead of pdfcairo, like a gnuplot without cairo. */
+/* Makes gnuplot search for a missing terminal in place of pdfcairo, as in an installation of gnuplot without
+ * cairo. */
 static void a_gnuplot_without_the_terminal_says_so(void **state)
 {
     (void)state;

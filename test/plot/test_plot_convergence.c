@@ -1,4 +1,4 @@
-/* test_plot_convergence.c -- the rows of the convergence figure, and the mean of several runs. */
+/* test_plot_convergence.c -- the figure of convergence: the rows that it draws, and the mean of several runs. */
 #include "rig/plot_rig.h"
 
 #define HEAD                                                                                                 \
@@ -23,8 +23,7 @@ static void bytes_add_up_between_tests_and_summaries_are_left_out(void **state)
                                ",,,,0.9,,,,\n");
 }
 
-/* Three runs of compressor a, of which the last is shorter: the mean at a step is over the runs that have the
- * step. */
+/* Compressor a has three runs, one of which is shorter. The mean at a step is over the runs that have this step. */
 static void runs_of_one_compressor_are_one_line_between_least_and_most(void **state)
 {
     (void)state;
@@ -86,7 +85,8 @@ static void each_axis_says_what_it_is(void **state)
     write_file("data.csv", "compressor,step,test_accuracy\na,1,0.5\n");
     static const char *data[] = {"data.csv"};
     const PlotJob job = {.kind = "convergence", .data = {data, 1}, .figure = "f.svg"};
-    assert_int_equal(plot_draw(&job, a, &err), ERR_IO); /* the data have no column of times */
+    /* the figure is refused, as the data have no column of times */
+    assert_int_equal(plot_draw(&job, a, &err), ERR_IO);
     check(strstr(err.text, "sim_seconds"));
 }
 

@@ -1,5 +1,5 @@
-/* test_plot_dress.c -- looks and labels: a spec looks the same in every figure, lines of one figure differ, labels say what was
- * typed, --label and --width do what they say. */
+/* test_plot_dress.c -- styles and labels: a spec has the same style in every figure, lines of one figure have
+ * different styles, labels are the specs as typed, and the options --label and --width are obeyed. */
 #include "compress/spec.h"
 #include "plot/plot_look.h"
 #include "rig/plot_rig.h"
@@ -75,7 +75,8 @@ static void labels_are_what_was_typed(void **state)
         return;
     check_ok(draw_with(NULL, NULL), &err);
     const char *f = contents("f.svg");
-    check_has(f, "<text>qsgd:bits=4</text>"); /* the default, beside other rates */
+    /* beside other rates, the label states the default rate bits=4 too */
+    check_has(f, "<text>qsgd:bits=4</text>");
     check_has(f, "<text>qsgd:bits=2</text>");
     check_has(f, "<text>qsgd:bits=2,bucket=64</text>");
     check_has(f, "<text>topk</text>");

@@ -1,5 +1,5 @@
-/* test_plot_latex.c -- figures as LaTeX pictures: the heading is above the key, dots have the colour of their line,
- * bands do not hide lines, and names contain no LaTeX commands. */
+/* test_plot_latex.c -- figures as LaTeX pictures: the heading is above the key (legend), dots have the colour of
+ * their line, bands do not hide lines, and names contain no LaTeX commands. */
 #include "plot/plot_look.h"
 #include "rig/plot_rig.h"
 
@@ -13,7 +13,8 @@
     "key1,1,0.3,1,1,\nkey1,2,0.6,2,1,\nkey1,1,0.4,1,1,\nkey1,2,0.7,2,1,\n"                                   \
     "key2,1,0.2,2,1,\nkey2,2,0.5,3,1,\nkey2,1,0.3,2,1,\nkey2,2,0.6,3,1,\n"
 
-/* Data for each kind of figure, with names in the key that begin with "key", and the lines of the key's heading. */
+/* Data for each kind of figure, with the lines of the heading above the figure's key (legend). The names in the
+ * key begin with "key". */
 static const struct {
     const char *kind, *data, *heading[2];
 } samples[] = {
@@ -36,7 +37,8 @@ static const struct {
      {"pays below its line; open marks: above it", NULL}},
 };
 
-/* Returns y of the first "\put(x,y){\makebox(0,0){..." whose text begins with `text`; -1: there is none. */
+/* Returns the y coordinate of the first "\put(x,y){\makebox(0,0){..." whose text begins with `text`, or -1 if
+ * there is none. */
 static double height_of(const char *figure, const char *text)
 {
     double x, y;
@@ -49,7 +51,7 @@ static double height_of(const char *figure, const char *text)
     return -1;
 }
 
-/* Least vertical distance between heading and key, in the picture's units. A line of text is 7 points high; a
+/* Least vertical distance between heading and key, in the picture's units. A line of text is 7 points high, and a
  * point has 8.3 units. */
 enum { ROW = 40 };
 
@@ -75,8 +77,8 @@ static void a_heading_stands_above_its_key(void **state)
     }
 }
 
-/* A line's dots are copies of a box that \sbox makes before the line is drawn; the box must have the line's
- * colour. */
+/* A line's dots are copies of a box, which \sbox makes before the line is drawn. The box must have the colour of
+ * the line. */
 static void dots_have_their_lines_colour(void **state)
 {
     (void)state;
@@ -90,7 +92,8 @@ static void dots_have_their_lines_colour(void **state)
                 colour = line;
             if (!strncmp(line, "\\sbox", 5))
                 of_dots = colour;
-            /* gnuplot sets the next colour before it writes a line's last dot, which keeps the colour of its box. */
+            /* gnuplot sets the colour of the next line before it writes the last dot of a line; this dot is not
+             * tested */
             const bool last_dot = !strncmp(before, "\\color", 6) && !strncmp(line, "\\put", 4);
             if (strstr(line, "{\\usebox{\\plotpoint}}") && !last_dot)
                 assert_string_equal(of_dots, colour);
@@ -106,7 +109,7 @@ static void what_is_called_dotted_is_made_of_dots(void **state)
         return;
     for (size_t i = 0; i < countof(samples); i++)
         check(!strstr(drawn(samples[i].kind, samples[i].data, "f.tex"), "dashed"));
-    /* With a single name, whose line is solid, only a target, a worst case or a link is drawn with dots. */
+    /* The only name has a solid line. Dotted lines then show only a target, a worst case or a network link. */
     check_has(drawn("convergence",
                     "compressor,step,test_accuracy,sim_seconds,steps_to_0.5\na,1,0.3,1,\na,2,0.6,2,\n",
                     "f.tex"),
@@ -122,9 +125,11 @@ static void lines_are_seen_through_bands(void **state)
     if (no_gnuplot())
         return;
     const char *f = strstr(drawn("convergence", RUN, "f.tex"), "\\begin{picture}");
-    check(f && !strstr(f, "\\gptransparent")); /* \gptransparent is opaque without an extra package */
+    /* without a further LaTeX package, \gptransparent would draw an opaque band */
+    check(f && !strstr(f, "\\gptransparent"));
     static const char *const names[] = {"key1", "key2"};
-    for (size_t i = 0; i < countof(names); i++) { /* a fifth of the line's colour, the rest white */
+    /* a band must have a fifth of its line's colour and four fifths of white */
+    for (size_t i = 0; i < countof(names); i++) {
         unsigned r, g, b;
         check(sscanf(plot_look(names[i], 0, a).colour, "#%2x%2x%2x", &r, &g, &b) == 3);
         check_has(f, text_format(a, "\\color[rgb]{%.2f,%.2f,%.2f}\n", (int)(204 + 0.2 * r) / 255.0,
@@ -132,7 +137,7 @@ static void lines_are_seen_through_bands(void **state)
     }
 }
 
-/* Formulas must have a font size; without one they would be as large as the document's text. */
+/* Each formula must set a font size; otherwise it would have the size of the document's text. */
 static void formulas_are_as_small_as_the_text(void **state)
 {
     (void)state;
@@ -144,7 +149,8 @@ static void formulas_are_as_small_as_the_text(void **state)
     check(!strstr(f, "{$1"));
 }
 
-/* gnuplot ends lines with a per cent sign; a per cent sign elsewhere would make LaTeX skip the rest of the line. */
+/* gnuplot ends lines with a per cent sign. Elsewhere in a line, a per cent sign would make LaTeX skip the rest of
+ * this line. */
 static void no_figure_hides_text_behind_a_per_cent_sign(void **state)
 {
     (void)state;

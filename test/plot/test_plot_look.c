@@ -1,5 +1,5 @@
-/* test_plot_look.c -- legibility of figures: shortened names stay distinct, keys are in the order of the data, sizes
- * and links are named; cells that are not numbers are refused, not dropped. */
+/* test_plot_look.c -- legibility of figures: shortened names stay distinct, keys (legends) are in the order of the
+ * data, sizes and network links are named; a cell that is not a number makes the figure fail and is not dropped. */
 #include "rig/plot_rig.h"
 
 #include "report/fields.h"
@@ -12,7 +12,7 @@
 /* ---- long names ---- */
 
 static const struct {
-    const char *kind, *head, *rows; /* `rows`: @ stands for a name */
+    const char *kind, *head, *rows; /* in `rows`, @ stands for a name */
 } samples[] = {
     {"pareto", "compressor,bits_per_element,relative_error\n", "@,2,0.5\n"},
     {"errors", "compressor,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg\n",
@@ -26,7 +26,8 @@ static const struct {
 };
 enum { NAMES = 3 };
 
-/* Returns a sample with the names "xxx1yyyy", "xxx2yyyy", ...: `before` times x, `behind` times y. */
+/* Returns a sample's data with the names "xxx1yyyy", "xxx2yyyy", ...; x occurs `before` times and y `behind`
+ * times. */
 static const char *alike(size_t sample, int before, int behind)
 {
     TextBuf out = {.arena = a};
@@ -45,7 +46,7 @@ static const char *alike(size_t sample, int before, int behind)
     return text_done(&out);
 }
 
-/* Returns the number of different texts in a figure that contain xx or yy. */
+/* Returns the number of different texts in a figure that contain "xx" or "yy". */
 static size_t names_in(const char *svg)
 {
     const char *seen[32];
@@ -126,7 +127,7 @@ static void a_key_of_many_long_names_stays_one_column(void **state)
               left_of(f, "a long name of a compressor as long as 100"));
 }
 
-/* The tensor's name is above the key, not in the key. */
+/* A long tensor name is written above the key, so that the key's entries do not overlap. */
 static void steps_of_a_tensor_with_a_long_name_do_not_cover_one_another(void **state)
 {
     (void)state;
@@ -175,7 +176,8 @@ static void computing_without_a_time_is_said_to_be_left_out(void **state)
     }
 }
 
-/* Returns the x coordinate of a text. Names of links must be to the right of all that is drawn. */
+/* Returns the x coordinate of a text. The tests use it to check that names of network links are to the right of
+ * the curves. */
 static double x_of(const char *svg, const char *text)
 {
     const char *at = svg, *moved = NULL;
@@ -193,7 +195,8 @@ static void links_are_named_right_of_the_curves(void **state)
                           COST_HEAD "a,2,1,1,1,1,4,0.1,below,4\na,4,1,1,1,1,4,1,below,4\n"
                                     "a,64,1,1,1,1,4,2,below,4\n",
                           "f.svg");
-    check(x_of(f, ">10 Gbit/s<") - x_of(f, ">64<") > 50); /* the name ends at this x, and is about 45 wide */
+    /* "10 Gbit/s" ends at its x and is about 45 wide, so it begins to the right of "64" */
+    check(x_of(f, ">10 Gbit/s<") - x_of(f, ">64<") > 50);
     check(!strstr(f, ">128<"));
 }
 
@@ -218,7 +221,7 @@ static void times_from_a_second_on_are_in_seconds(void **state)
     check_has(long_ones, ">5<");
 }
 
-/* A logarithmic axis from 3 to 8, without a power of ten, has other numbers. */
+/* A logarithmic axis from 3 to 8 contains no power of ten, so other numbers must label it. */
 static void a_short_logarithmic_axis_has_numbers(void **state)
 {
     (void)state;

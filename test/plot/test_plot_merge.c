@@ -1,4 +1,4 @@
-/* test_plot_merge.c -- the figure of merge results: which rows it draws, and in which order. */
+/* test_plot_merge.c -- the figure of results of the command merge: which rows it draws, and in which order. */
 #include "rig/plot_rig.h"
 
 #define HEAD "step,tensor,compressor,workers,merge_ms,decode_ms,decode_each_ms\n"
@@ -39,7 +39,7 @@ static void its_own_data_draw_it_again(void **state)
         rows_of(&plot_merge,
                 "workers,merge_ms,decode_ms,decode_each_ms,compressor\n4,1,1,2,b\n8,,,3,\"x,y\"\n", &rows),
         2);
-    check_row(rows + 5, "x%2Cy", 8, 3); /* gnuplot would end the name at a comma */
+    check_row(rows + 5, "x%2Cy", 8, 3); /* the comma is escaped, as gnuplot would end the name at a comma */
 }
 
 static void what_is_no_merge_is_refused(void **state)

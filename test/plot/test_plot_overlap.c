@@ -1,9 +1,9 @@
-/* test_plot_overlap.c -- the text of figures, as a reader of the page meets it: no two texts overlap and none leaves the page,
- * for every kind, in every format, with 1, 4, 10 and 25 lines, short names and long ones.
+/* test_plot_overlap.c -- the positions of texts in finished figures: no two texts overlap and no text leaves the
+ * page, for every kind of figure and every format, with 1, 4, 10 and 25 lines, short names and long names.
  *
- * pdftotext measures the words of a PDF; an SVG becomes a PDF by rsvg-convert first. The texts of a LaTeX picture are at its
- * \put commands; they are measured with the letters of Helvetica, which are as wide as those of cmss or wider. A PNG has the
- * layout of the PDF, and is not measured. */
+ * pdftotext measures the words of a PDF. An SVG is first converted to a PDF by rsvg-convert. In a LaTeX picture,
+ * \put commands give the positions of texts, and the widths are those of Helvetica, whose letters are at least as
+ * wide as those of the font cmss. A PNG has the same layout as the PDF and is not measured. */
 #include "rig/plot_rig.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 #define COST_HEAD                                                                                            \
     "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,bytes_up\n"
 
-/* @ becomes a name, # a number that grows with the line. */
+/* in the data, @ stands for a name and # for a number that grows with the line */
 static const struct {
     const char *kind, *head, *rows;
 } samples[] = {
@@ -50,7 +50,7 @@ static const char *data_of(size_t sample, int lines, bool long_names)
     return text_done(&out);
 }
 
-/* ---- boxes of text ---- */
+/* ---- boxes around texts ---- */
 
 typedef struct {
     double left, top, right, bottom;
@@ -64,7 +64,8 @@ typedef struct {
     double wide, high;
 } Page;
 
-/* Points by which two boxes overlap in both directions; boxes reach over their letters, so a little is none. */
+/* True when two boxes overlap in both directions by more than 0.3 of their smallest side. A box is larger than its
+ * letters, so a smaller overlap is no fault. */
 static bool overlap(const Box *x, const Box *y)
 {
     const double across = fmin(x->right, y->right) - fmax(x->left, y->left);
@@ -98,7 +99,7 @@ static bool has_program(const char *name)
     return system(text_format(a, "command -v %s >/dev/null 2>&1", name)) == 0;
 }
 
-/* Returns what a command prints. */
+/* Runs a command and returns its output. */
 static char *said_by(const char *command, size_t *size)
 {
     FILE *f = popen(command, "r");
@@ -133,7 +134,8 @@ static void read_words(Page *p, const char *pdf)
 
 /* ---- LaTeX ---- */
 
-/* Widths of a, b, ..: Helvetica, in thousandths of the size. */
+/* Returns the width of a text in Helvetica. `lower` has the widths of the letters a .. z in thousandths of the
+ * font size. */
 static double width_of(const char *s, double size)
 {
     static const short lower[26] = {556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833,
@@ -151,7 +153,8 @@ static double width_of(const char *s, double size)
 
 static void read_puts(Page *p, const char *tex, double size)
 {
-    double unit = 0.120450; /* points: gnuplot writes \setlength{\unitlength}{0.120450pt} */
+    /* the size of a LaTeX unit in points, which gnuplot writes as \setlength{\unitlength}{0.120450pt} */
+    double unit = 0.120450;
     const char *length = strstr(tex, "\\unitlength}{"), *frame = strstr(tex, "\\begin{picture}(");
     check(frame && sscanf(frame, "\\begin{picture}(%lf,%lf)", &p->wide, &p->high) == 2);
     if (length)
@@ -188,7 +191,7 @@ static void read_puts(Page *p, const char *tex, double size)
     check(p->count > 0);
 }
 
-/* ---- every kind ---- */
+/* ---- all kinds of figures ---- */
 
 static size_t faults_in(size_t i, int lines, bool long_names, const char *figure, Page *p)
 {
@@ -196,7 +199,8 @@ static size_t faults_in(size_t i, int lines, bool long_names, const char *figure
                                    long_names ? "long" : "short", figure + 2);
     const char *made = drawn(samples[i].kind, data_of(i, lines, long_names), figure);
     if (!strcmp(figure, "f.svg"))
-        check(system("rsvg-convert -f pdf -o more.csv f.svg") == 0); /* a name that the rig removes */
+        /* the test's clean-up removes a file of this name */
+        check(system("rsvg-convert -f pdf -o more.csv f.svg") == 0);
     if (!strcmp(figure, "f.tex"))
         read_puts(p, made, 7);
     else

@@ -1,4 +1,4 @@
-/* test_plot_pareto.c -- the figure of size against error: its rows, its Pareto front, and errors of 0 on a
+/* test_plot_pareto.c -- the figure of payload size against error: its rows, its Pareto front, and errors of 0 on a
  * logarithmic axis. */
 #include "rig/plot_rig.h"
 
@@ -62,7 +62,8 @@ static void one_point_and_no_error_at_all_are_figures_too(void **state)
     drawn("pareto", "compressor,bits_per_element,relative_error\nx,1,0.5\n", "f.svg");
 }
 
-/* Of sixteen points, one is a million times worse: the axis ends below it. Of two such among six, neither is an outlier. */
+/* If one of sixteen points has a million times the error of the others, the axis ends below this point. If two of
+ * six points do, neither is an outlier. */
 static void outliers_are_beyond_the_axis_and_their_error_is_written(void **state)
 {
     enum { BEYOND = 10, COLUMNS = 12 };

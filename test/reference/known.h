@@ -4,8 +4,8 @@
 
 #include "rig/check.h"
 
-/* Returns the value of this group and name, or NaN when the file has no such line: the metric is undefined
- * there. */
+/* Returns the value of this group and name, or NaN if the file has no such line, which means that the metric is
+ * undefined. */
 static inline double known(const char *group, const char *name)
 {
     FILE *f = fopen("test/reference/metrics.txt", "r");

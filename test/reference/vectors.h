@@ -1,12 +1,12 @@
-/* vectors.h -- test vectors that reference/metrics.py makes in the same way: hashed integers, then operations
- * that are exact or correctly rounded. */
+/* vectors.h -- test vectors that reference/metrics.py makes in the same way. They are computed from hashed
+ * integers by operations that are exact or correctly rounded, so both programs get the same floats. */
 #ifndef ATOMO_REFERENCE_VECTORS_H
 #define ATOMO_REFERENCE_VECTORS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns a uniform number on [0, 1) with 24 bits. */
+/* Returns a uniform number in [0, 1) of 24 random bits, a hash of i and seed. */
 static inline double reference_unit(uint32_t i, uint32_t seed)
 {
     uint32_t h = i * 2654435761u + seed * 2246822519u;
@@ -18,8 +18,7 @@ static inline double reference_unit(uint32_t i, uint32_t seed)
     return (double)(h >> 8) * 0x1p-24;
 }
 
-/* Fills x with a heavy-tailed distribution of both signs; every 16th element is zero, some of these negative
- * zero. */
+/* Fills x with heavy-tailed numbers of both signs. Every 16th element is zero; some of these zeros are negative. */
 static inline void reference_gradient(float *x, size_t n, uint32_t seed)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -28,8 +27,8 @@ static inline void reference_gradient(float *x, size_t n, uint32_t seed)
     }
 }
 
-/* Fills y with an estimate of x as a decoder might give in repeat r: x rounded to a grid of 1/64, up or down
- * at a hashed coin, and 1/64 or -1/64 for every third zero. */
+/* Fills y with an imitation of a decoded estimate of x in repeat r: each element is rounded to a multiple of 1/64,
+ * up or down by a hashed random bit, and every third zero becomes 1/64 or -1/64. */
 static inline void reference_decoded(const float *x, float *y, size_t n, uint32_t repeat)
 {
     for (uint32_t i = 0; i < n; i++) {

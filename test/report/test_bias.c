@@ -1,6 +1,6 @@
 /* test_bias.c -- standard errors and tests of bias, on layers of a real gradient: how often confidence intervals
- * hold the true value, how often the tests raise a false alarm, and two biased codecs that they must find. Seeds
- * are fixed, so the counts are, too. */
+ * contain the true value, how often the tests raise a false alarm, and whether they find the bias of two biased
+ * codecs. Seeds are fixed, so the counts are the same in every run. */
 #include "compress/spec.h"
 #include "measure/compare.h"
 #include "measure/metrics_errors.h"
@@ -16,7 +16,8 @@ typedef struct {
     VectorList list;
     Comparison c;
     const Codec *codec[CODECS_MAX];
-    double (*value)[CODECS_MAX]; /* (metric, codec): values over all selected vectors in the last run */
+    /* value[metric][codec] is the metric over all selected vectors in the last run */
+    double (*value)[CODECS_MAX];
     Error err;
 } World;
 
@@ -30,7 +31,8 @@ static Status keep(void *data, const Record *r, Error *err)
     World *w = data;
     (void)err;
     for (size_t m = 0; metrics[m].name; m++)
-        w->value[m][r->codec] = metric_value(&metrics[m], &r->tally); /* the last record is of all vectors */
+        /* later records overwrite earlier ones; the last record is over all vectors */
+        w->value[m][r->codec] = metric_value(&metrics[m], &r->tally);
     return OK;
 }
 
@@ -83,8 +85,8 @@ static double value(const World *w, size_t codec, const char *metric)
 
 static const char *const measured[] = {"relative_error", "bits_per_element", "cosine", "gain", "gain_l1"};
 
-/* Returns the expectation of the metric measured[m] where it is known, else the mean of its values v over all
- * seeds. */
+/* Returns the expectation of the metric measured[m] if it is known, else the mean of the metric's values v over
+ * all seeds. */
 static double truth_of(const World *w, size_t codec, size_t m, const double *v)
 {
     Moments mean = {0};
@@ -94,10 +96,11 @@ static double truth_of(const World *w, size_t codec, size_t m, const double *v)
     return isnan(exact) ? mean.mean : exact;
 }
 
-/* The 95 % intervals of Student's t hold the true value for 90 to 99 % of 200 seeds. For an exact interval, this
- * number is binomial: below these bounds with probability 0.006, above with 0.0004. Two intervals are wider by
- * design: that of an svd codec's gain, which is at least as wide as its closed form, and that of a cosine with few
- * atoms, whose mean is not normal. */
+/* The 95 % intervals of Student's t contain the true value for 90 to 99 % of 200 seeds. For an exact interval the
+ * number of such seeds is binomial, below 90 % with probability 0.006 and above 99 % with probability 0.0004.
+ *
+ * Two kinds of intervals may contain the value more often: those of an svd codec's gain, whose standard error is
+ * at least the closed form, and those of a cosine with few atoms, whose mean is not normal. */
 static void intervals_hold_the_value_19_times_in_20(void **state)
 {
     (void)state;
@@ -127,7 +130,7 @@ static void intervals_hold_the_value_19_times_in_20(void **state)
                 varied += se[m][k][s] > 1e-6 * fabs(truth);
                 check(!fixed || se[m][k][s] == 0);
             }
-            /* skips metrics that are the same in every draw, such as eden's gain and size */
+            /* skips a metric that is the same in every draw, such as the gain and the size of eden */
             if (varied < SEEDS)
                 continue;
             check(held >= 180 && held <= (wide ? 200 : 198));
@@ -137,8 +140,8 @@ static void intervals_hold_the_value_19_times_in_20(void **state)
 
 /* ---- false alarms of the tests of bias ---- */
 
-/* Six unbiased codecs, three tests and 200 seeds make 3400 tests or more. At p = 0.05 and 0.01 at most twice as
- * many as expected raise an alarm. */
+/* Six unbiased codecs, three tests and 200 seeds make at least 3400 tests. At p = 0.05 and p = 0.01, at most twice
+ * the expected number of tests may raise an alarm. */
 static void unbiased_codecs_are_seldom_called_biased(void **state)
 {
     (void)state;
@@ -175,7 +178,7 @@ static void unbiased_codecs_are_seldom_called_biased(void **state)
     close_layer(&w);
 }
 
-/* ---- biased codecs ---- */
+/* ---- tests of codecs that are biased ---- */
 
 static BiasRow judged(World *w, size_t repeats)
 {
@@ -185,7 +188,8 @@ static BiasRow judged(World *w, size_t repeats)
     return row;
 }
 
-/* If empty payloads are drawn again, every entry is kept too often, here by the factor 1 / (1 - e^-2) = 1.157. */
+/* The codec draws again if no entry is kept (empty=resample), so every entry is kept too often, by the factor 1 /
+ * (1 - e^-2) = 1.157. */
 static void a_bias_of_16_percent_is_found_or_said_to_be_too_small(void **state)
 {
     (void)state;
@@ -201,7 +205,8 @@ static void a_bias_of_16_percent_is_found_or_said_to_be_too_small(void **state)
     close_layer(&w);
 }
 
-/* A faulty qsgd with one level, which rounds up with the probability of rounding down (test_inverted_rounding.c). */
+/* A planted fault: a qsgd codec with one level that rounds up with the probability of rounding down (see
+ * test_inverted_rounding.c). */
 static void rounding_the_wrong_way_is_found_in_ten_draws(void **state)
 {
     (void)state;
@@ -232,7 +237,7 @@ static void rounding_the_wrong_way_is_found_in_ten_draws(void **state)
     arena_close(a);
 }
 
-/* ---- the verdict in words ---- */
+/* ---- the text of the verdict ---- */
 
 static void check_words(BiasRow row, const char *want)
 {

@@ -1,4 +1,5 @@
-/* test_fields.c -- the table of fields is complete, has no field twice, and equals docs/metrics.md. */
+/* test_fields.c -- the table of all fields of results is complete, has no field twice, and equals the table in
+ * docs/metrics.md. */
 #include "rig/check.h"
 #include "measure/metrics.h"
 #include "report/fields.h"
@@ -72,8 +73,8 @@ static char *fields_page(Arena *a)
     return text_done(&out);
 }
 
-/* Compares docs/metrics.md with the table of fields; with ATOMO_WRITE_DOCS in the environment, writes
- * docs/metrics.md. */
+/* Compares docs/metrics.md with the table of fields, or writes docs/metrics.md if the environment variable
+ * ATOMO_WRITE_DOCS is set. */
 static void the_page_has_the_table(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_journal.c -- journals (the records of a run, line by line) resumed after a cut at any byte; journals of
- * another run and malformed lines are refused. */
+/* test_journal.c -- journals (files with the records of a run, one per line). A run is resumed from a journal that
+ * was cut at any byte; journals of another run and malformed lines are refused. */
 #include "rig/check.h"
 #include "report/report_journal.h"
 
@@ -54,7 +54,7 @@ static void make_row(int64_t i, Value row[6])
     row[5] = value_none();
 }
 
-/* Writes a journal of settings and three records. Returns its length in bytes. */
+/* Writes a journal with the run's settings and three records. Returns its length in bytes. */
 static size_t write_journal(Arena *a)
 {
     Journal j;
@@ -97,8 +97,8 @@ static void records_come_back_as_they_were(void **state)
     check(access(path, F_OK) != 0);
 }
 
-/* A journal is cut at any byte: whole lines are read, the incomplete line is dropped, and a new record gets a line
- * of its own. */
+/* The journal is cut at each byte in turn. Its complete lines must be read, its incomplete last line dropped, and
+ * a new record must begin on a new line. */
 static void a_torn_last_line_is_dropped(void **state)
 {
     Arena *a = *state;
@@ -137,7 +137,7 @@ static void another_runs_journal_is_not_taken_up(void **state)
     check(strstr(err.text, "was begun with another seed") && *err.hint);
     journal_close(&j);
     check_ok(begin(&j, output, true, 1, *state, &err), &err);
-    check(j.old_count == 3); /* the refusal changed nothing */
+    check(j.old_count == 3); /* the refused attempt has not changed the journal */
     journal_close(&j);
 }
 
@@ -205,7 +205,7 @@ static void two_runs_do_not_share_a_journal(void **state)
     journal_close(&first);
 }
 
-/* Replaces the C library's flock; with no_locks set, fails as on a file system without locks. */
+/* Replaces the C library's flock. If no_locks is set, flock fails as on a file system without locks. */
 static bool no_locks;
 int flock(int fd, int operation)
 {
@@ -236,7 +236,7 @@ static void check_untouched(const char *content)
     assert_string_equal(found, content);
 }
 
-/* Symbolic links are refused as journals: a link could lead to any file of the user's. */
+/* A symbolic link is refused as a journal, as it might lead to any file of the user. */
 static void symbolic_links_are_not_followed(void **state)
 {
     static const char precious[] = "{\"journal\": \"atomo-records/1\"}\n";
@@ -258,7 +258,8 @@ static void symbolic_links_are_not_followed(void **state)
     journal_close(&j);
 }
 
-/* Files of other programs stay as they are, and so do pipes, which have no content to look at. */
+/* Files of other programs are refused and left unchanged. Pipes are refused too, as their content cannot be
+ * checked. */
 static void a_file_that_is_no_journal_is_refused(void **state)
 {
     static const char *const texts[] = {"a diary\n", "{\"journal\": \"of mine\"}\n", "x", "{\"file\": 1}\n"};
@@ -282,7 +283,7 @@ static void a_file_that_is_no_journal_is_refused(void **state)
     journal_close(&j);
 }
 
-/* Replaces the C library's fdatasync. */
+/* Replaces the C library's fdatasync: counts its calls and fails with sync_error. */
 static int syncs, sync_error;
 int fdatasync(int fd)
 {
@@ -299,7 +300,7 @@ static void lines_reach_the_disk(void **state)
     syncs = 0;
     check_ok(begin(&j, output, false, 1, *state, &err), &err);
     check(syncs == 1);
-    j.synced -= 2; /* as if two seconds had passed */
+    j.synced -= 2; /* makes the journal believe that two seconds have passed since the last sync */
     check_ok(journal_add(&j, "{}", *state, &err), &err);
     check(syncs == 2);
     check_ok(journal_add(&j, "{}", *state, &err), &err);

@@ -1,5 +1,6 @@
-/* test_published.c -- plots/published/: each row names the source of its values, and values printed in a source equal
- * test/reference/printed.txt. Where the sources are present, each number of printed.txt is searched in its source. */
+/* test_published.c -- the tables of published results in plots/published/: each row names the source of its
+ * values, and values printed in a source equal the numbers in test/reference/printed.txt. If the text of a source
+ * is present, each of its numbers in printed.txt is searched in the text. */
 #include "rig/check.h"
 #include "report/report_stored.h"
 
@@ -10,8 +11,8 @@ enum { PRINTED_MOST = 256, PARTS_MOST = 16, LINE_MOST = 4096 };
 
 typedef struct {
     const char *file, *source, *row, *column;
-    const char *number; /* as printed in the source */
-    double value;       /* in the unit in which `file` has it */
+    const char *number; /* the number as text, as printed in the source */
+    double value;       /* the number in the unit that the table `file` uses */
     size_t line;        /* line number in printed.txt */
     bool found;
 } Printed;
@@ -20,7 +21,7 @@ static Arena *a;
 static Printed printed[PRINTED_MOST];
 static size_t printed_count;
 
-/* Cuts s at each separator and trims spaces. Returns the number of parts. */
+/* Cuts s at each separator and removes spaces around the parts. Returns the number of parts. */
 static size_t cut(char *s, const char *separator, const char **part)
 {
     size_t count = 0;
@@ -99,7 +100,8 @@ static int close_printed(void **state)
     return 0;
 }
 
-/* True when `name` is the column, a value of the row, or "FIELD VALUE" of the row. */
+/* True when `name` is the column's name, a value in the row, or "FIELD VALUE" for a field and its value in the
+ * row. */
 static bool names(const char *name, const Csv *t, size_t row, const char *column)
 {
     if (!strcmp(name, column))
@@ -139,8 +141,8 @@ static void check_value(const char *file, const Csv *t, size_t row, const char *
     assert_int_equal(count, 1);
 }
 
-/* True when the column has values from the source; false for values that this project computed or that identify a
- * row. */
+/* True when the column has values from the source; false when this project computed the values, or when they
+ * identify the row. */
 static bool is_of_source(const char *column)
 {
     return strncmp(column, "corrected ", 10) != 0 && strncmp(column, "computed ", 9) != 0 &&
@@ -181,8 +183,8 @@ static void values_that_are_called_printed_are_printed(void **state)
         check(printed[i].found);
 }
 
-/* Returns the text behind the first occurrence of `number` as a whole number: "13.96" and "3.961" do not contain
- * 3.96. NULL: no occurrence. */
+/* Returns the text that follows the first occurrence of `number` as a complete number ("13.96" and "3.961" do not
+ * count as 3.96), or NULL if there is none. */
 static const char *behind_number(const char *text, const char *number)
 {
     const size_t length = strlen(number);
@@ -198,7 +200,7 @@ static const char *behind_number(const char *text, const char *number)
     return NULL;
 }
 
-/* True when one line of the source has these numbers in this order. */
+/* True when some line of the source has all these numbers in this order. */
 static bool source_has(FILE *in, const Printed *p, size_t count)
 {
     char text[LINE_MOST];

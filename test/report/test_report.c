@@ -1,4 +1,4 @@
-/* test_report.c -- results written in five formats; the file of a result is complete or absent. */
+/* test_report.c -- results written in five formats. The file of a result is complete or absent. */
 #include "rig/check.h"
 #include "base/csv.h"
 #include "report/report.h"
@@ -68,7 +68,7 @@ static char *contents(const char *path)
     return text_done(&text);
 }
 
-/* Two rows: one with every type of value, one without values. */
+/* Returns two rows: one with a value of every type, one without values. */
 static const Value *rows(void)
 {
     static Shape shape;
@@ -133,8 +133,8 @@ static const char *latex_of(const Column *c, const Value *v, size_t count)
     return report_text(&spec, v, count, a);
 }
 
-/* Decimal points are aligned; 1e-7 becomes a product with a power of ten; negative numbers get a minus, not a
- * hyphen. */
+/* In LaTeX tables, decimal points are aligned, 1e-7 becomes a product with a power of ten, and negative numbers
+ * get a minus sign, not a hyphen. */
 static void latex_numbers_are_aligned(void **state)
 {
     (void)state;
@@ -157,7 +157,8 @@ static void a_latex_column_of_bytes_has_one_unit(void **state)
           strstr(text, "\n18.91\\phantom{000} ") && strstr(text, "\n0\\phantom{.00000} "));
 }
 
-/* Names from files are escaped: a name opens no LaTeX group, ends no table row, and becomes valid UTF-8. */
+/* Names from files are escaped and made valid UTF-8, so that a name neither opens a LaTeX group nor ends a table
+ * row. */
 static void names_are_no_markup(void **state)
 {
     (void)state;
@@ -181,7 +182,7 @@ static void a_report_on_disk_is_the_text(void **state)
         Report *r;
         spec.path = path_of(report_formats[format]);
         check_ok(report_open(&r, &spec, a, &err), &err);
-        check(access(spec.path, F_OK) != 0); /* the file appears only when complete */
+        check(access(spec.path, F_OK) != 0); /* the file appears only when the report is closed */
         check_ok(report_row(r, rows(), true, &err), &err);
         check_ok(report_row(r, rows() + COLUMNS, true, &err), &err);
         check_ok(report_close(r, &err), &err);
@@ -212,7 +213,8 @@ static void json_is_strict_whatever_the_text(void **state)
         {"\x01\x1f\x7f", "\\u0001\\u001f\\u007f"},
         {"\b\f\n\r\t", "\\b\\f\\n\\r\\t"},
         {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
-        {"\xff", "\xef\xbf\xbd"},                                                 /* never a byte of UTF-8 */
+        /* the byte 0xff does not occur in UTF-8 */
+        {"\xff", "\xef\xbf\xbd"},
         {"\xc3", "\xef\xbf\xbd"},                                                 /* cut */
         {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},                                 /* overlong */
         {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},                 /* a surrogate */
@@ -232,8 +234,8 @@ static void json_is_strict_whatever_the_text(void **state)
                         "{\"a\": null, \"b\": -0, \"c\": 1e+300, \"d\": -9223372036854775808}");
 }
 
-/* Returns random text of few characters that CSV gives a meaning, so that quotes, commas and line ends are
- * adjacent. */
+/* Returns random text of few different characters. Most are special in CSV, so that quotes, commas and line ends
+ * often follow each other. */
 static char *hostile(const Rng *rng, uint64_t *next)
 {
     static const char alphabet[] = "ab,\"\n\r';\t|";
@@ -278,7 +280,7 @@ static void csv_from_elsewhere_is_read_or_refused(void **state)
                        "a,b\r\n1,\"x\r\ny\"\r\n\r\n2\r\n";
     check_ok(csv_parse(&csv, "test", crlf, strlen(crlf), a, &err), &err);
     check(csv.rows == 2 && csv.columns == 2);
-    check(csv_real(&csv, 0, "a") == 1); /* the byte order mark of spreadsheets is skipped */
+    check(csv_real(&csv, 0, "a") == 1); /* the byte order mark that spreadsheets write is skipped */
     assert_string_equal(csv_cell(&csv, 0, "b"), "x\r\ny");
     assert_string_equal(csv_cell(&csv, 1, "b"), ""); /* a short row */
     assert_string_equal(csv_cell(&csv, 1, "c"), ""); /* a missing column */
@@ -373,7 +375,7 @@ static void an_abandoned_report_leaves_nothing(void **state)
     spec.path = path_of("x.txt");
     check_ok(report_open(&r, &spec, a, &err), &err);
     check_ok(report_row(r, rows(), true, &err), &err);
-    /* there is at most a file without a name or with a temporary name */
+    /* until the report is closed there is only a file without a name, or with a temporary name */
     check(files_in(folder, false) <= 1 && access(spec.path, F_OK));
     report_abandon(r);
     report_abandon(NULL);
@@ -397,7 +399,7 @@ static void meta_tells_a_run_apart(void **state)
     check(facts[13].value.whole == 5 && facts[14].value.whole == 2);
     check(text_glob("20[0-9][0-9]-[01][0-9]-[0-3][0-9]T*:*:*Z", facts[15].value.text));
     for (size_t i = 0; i < FACTS_SPARE; i++)
-        facts[count + i] = facts[0]; /* there is room for FACTS_SPARE more facts */
+        facts[count + i] = facts[0]; /* the array must have room for FACTS_SPARE more facts */
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

@@ -1,4 +1,5 @@
-/* test_view.c -- View: compare accepts only known metrics, and measures times only when a metric needs them. */
+/* test_view.c -- a View is the choice of metrics to print: compare refuses unknown metrics, and measures times
+ * only if a chosen metric needs them. */
 #include "rig/check.h"
 #include "report/report_compare.h"
 

@@ -1,4 +1,5 @@
-/* array_fuzz.h -- lists and reads a file of arrays in this process, for the fuzz targets of the array formats. */
+/* array_fuzz.h -- lists and reads the arrays of a file, for the fuzz targets of the array formats (.npy, .npz,
+ * safetensors). */
 #ifndef ATOMO_ARRAY_FUZZ_H
 #define ATOMO_ARRAY_FUZZ_H
 
@@ -10,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Checks what must hold for every array that is listed. */
+/* Aborts if an array that the file lists has an invalid path, rank or extent in the file. */
 static inline void check_listed(const ArrayFile *f, const Array *a)
 {
     const Extent *e = &a->extent;
@@ -27,7 +28,7 @@ static inline void read_listed(const ArrayFile *f)
         const size_t n = f->array[i].shape.n;
         check_listed(f, &f->array[i]);
         float *x =
-            /* an allocation of its own, so that ASan reports writes past its end */
+            /* in a block of the exact size, ASan detects writes past the end */
             n <= READ_MOST ? malloc(n * sizeof *x + 1) : NULL;
         if (x && array_read(f, i, x, &err) != OK && !*err.text)
             abort();

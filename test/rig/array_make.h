@@ -1,4 +1,4 @@
-/* array_make.h -- for tests: makes safetensors, .npy and .npz files byte by byte, valid and broken ones. */
+/* array_make.h -- makes safetensors, .npy and .npz files for tests byte by byte, valid files and broken files. */
 #ifndef ATOMO_ARRAY_MAKE_H
 #define ATOMO_ARRAY_MAKE_H
 
@@ -56,7 +56,7 @@ static inline void make_safetensors(Made *m, const char *header, const void *dat
 
 /* ---- .npy ---- */
 
-/* Appends a .npy array of format `version`, with the dictionary as its header. */
+/* Appends a .npy array of format version `version`; `dictionary` is the text of its header. */
 static inline void add_npy(Made *m, int version, const char *dictionary, const void *data, size_t size)
 {
     const size_t length = strlen(dictionary) + 1;
@@ -74,24 +74,25 @@ static inline void add_npy(Made *m, int version, const char *dictionary, const v
 
 /* ---- .npz ---- */
 
-/* How a member is written, and what its header and its directory entry claim. A field of zero means the true
- * value. */
+/* A member of a .npz archive: how it is written, and what its header and its entry in the archive's directory
+ * claim. A claim of zero means that the true value is written. */
 typedef struct {
     const char *name; /* with .npy */
     Made *content;
-    bool deflated, wide; /* wide: sizes and offset are in the extra field of zip64 */
-    unsigned method;     /* the compression method that is claimed instead of 0 or 8 */
+    /* wide: sizes and offset are written as 64-bit numbers in the extra field of zip64 */
+    bool deflated, wide;
+    unsigned method;     /* the compression method that the headers claim instead of the true one (0 or 8) */
     unsigned flags;
     uint64_t claims; /* bytes unpacked */
     uint64_t claims_packed;
-    uint64_t claims_at;  /* claimed file offset of the member's header, plus 1 */
-    uint32_t sum_error;  /* number added to the right checksum */
-    bool headers_differ; /* the name in the member's header differs from that in the directory */
+    uint64_t claims_at;  /* the file offset of the member's header that the directory claims, plus 1 */
+    uint32_t sum_error;  /* a number that is added to the right checksum */
+    bool headers_differ; /* the name in the member's header differs from the name in the directory */
 } MadeMember;
 
-/* Errors of the archive as a whole. */
+/* What is wrong in the end record of a .npz archive, and its optional parts. */
 typedef struct {
-    bool end64; /* the archive has a zip64 end record and its locator */
+    bool end64; /* a zip64 end record and its locator are written */
     unsigned count_error, directory_error;
     const char *comment;
 } MadeEnd;
@@ -109,7 +110,7 @@ static inline size_t deflate_to(Made *m, const Made *content)
     return z.total_out;
 }
 
-/* Appends the fields that a member's header and its directory entry share. */
+/* Appends the fields that a member's header and the member's directory entry have in common. */
 static inline void add_common(Made *m, const MadeMember *member, size_t packed, size_t extra)
 {
     const uint64_t size = member->claims ? member->claims : member->content->size;
@@ -137,7 +138,7 @@ static inline void add_wide(Made *m, const MadeMember *member, size_t packed, co
         add_u64(m, *at);
 }
 
-/* Appends a member to the file; returns the number of bytes that it takes. */
+/* Appends a member to the archive; returns the number of bytes that the member takes. */
 static inline size_t add_member(Made *m, const MadeMember *member)
 {
     static Made packed;

@@ -1,5 +1,6 @@
-/* check.h -- cmocka with comparisons of floats and of Status. The main function of every test ends with CHECK_MAIN,
- * which exits with 1 on any failure (cmocka's own exit status is the number of failures and wraps at 256). */
+/* check.h -- cmocka with comparisons of floats and of Status. The main function of every test program ends with
+ * CHECK_MAIN, which exits with 1 on any failure. (cmocka itself returns the number of failures, and an exit status
+ * of 256 would read as 0.) */
 #ifndef ATOMO_CHECK_H
 #define ATOMO_CHECK_H
 

@@ -1,4 +1,5 @@
-/* codec_rig.h -- a codec, a tensor, and the Call with which tests encode and decode the tensor. */
+/* codec_rig.h -- a codec and a tensor for tests, with the Call (the arguments of encode and decode) for the
+ * tensor. */
 #ifndef ATOMO_CODEC_RIG_H
 #define ATOMO_CODEC_RIG_H
 
@@ -22,8 +23,7 @@ static inline Rng rig_rng(uint64_t repeat)
     return rng_open(7, repeat, 0, 0, rng_hash("rig"));
 }
 
-/* Sets the generators of random numbers for this repeat: the generator of the worker, and the generator that all
- * workers share. */
+/* Selects the random numbers of this repeat: the worker's own random numbers, and those that all workers share. */
 static inline void rig_address(Rig *rig, uint64_t repeat, int worker)
 {
     rig->call.rng = rng_open(7, repeat, worker, 0, rng_hash("rig"));
@@ -40,8 +40,8 @@ static inline Status rig_try_open(Rig *rig, const char *spec, Shape shape)
     return OK;
 }
 
-/* Opens a codec for a tensor of this shape. The caller must not move the rig afterwards, as the rig's Call has
- * pointers into the rig. */
+/* Opens a codec for a tensor of this shape. The rig must not be moved afterwards, as its Call has pointers into
+ * the rig. */
 static inline void rig_open(Rig *rig, const char *spec, Shape shape)
 {
     check_ok(rig_try_open(rig, spec, shape), &rig->err);
@@ -78,7 +78,7 @@ static inline Status rig_decode(Rig *rig)
     return codec_receive(&rig->call, &rig->message, rig->decoded);
 }
 
-/* Decodes a message whose last round's payload is replaced by `data`. */
+/* Decodes the last encoded message, with its last round's payload replaced by `data`. */
 static inline Status rig_decode_bytes(Rig *rig, const uint8_t *data, size_t size, float *x)
 {
     Message m = rig->message;

@@ -1,13 +1,12 @@
-/* coder_rig.h -- functions for tests: write Elias' omega code of one number, and read a whole rANS stream; the
- * library offers only parts of these. */
+/* coder_rig.h -- functions for tests that write one number in Elias' omega code and read a whole rANS stream. */
 #ifndef ATOMO_TEST_CODER_RIG_H
 #define ATOMO_TEST_CODER_RIG_H
 
 #include "coder/elias.h"
 #include "coder/rans.h"
 
-/* Writes the groups of v's omega code in front of the final 0: the groups of v's bit length minus 1, then v in
- * binary. */
+/* Writes the groups of bits of v's omega code, without the final 0: first recursively the groups for v's bit
+ * length minus 1, then v in binary. */
 static inline void omega_groups(BitWriter *w, uint64_t v)
 {
     if (v == 1)
@@ -23,7 +22,7 @@ static inline void omega_put(BitWriter *w, uint64_t v)
     bits_put(w, 0, 1);
 }
 
-/* Reads a rANS stream of n bytes; false when `bytes` is not exactly such a stream. */
+/* Reads a rANS stream of n symbols. Returns false when `bytes` is damaged or has further bytes. */
 static inline bool rans_get(const RansReader *r, unsigned lanes, Bytes bytes, size_t n, uint8_t *byte)
 {
     Reader in = reader_open(bytes);

@@ -1,5 +1,6 @@
-/* compare_world.h -- a comparison of codecs over a dump in memory: codecs each with one special property, a loader of
- * vectors, and a store of the comparison's records. */
+/* compare_world.h -- a comparison of codecs on a dump (gradients of several steps and workers) that is made in
+ * memory: test codecs with one special property each, a loader of vectors, and a store of the comparison's
+ * records. */
 #ifndef ATOMO_COMPARE_WORLD_H
 #define ATOMO_COMPARE_WORLD_H
 
@@ -8,7 +9,7 @@
 #include "measure/compare.h"
 #include "reference/vectors.h"
 
-/* ---- codecs for the test, whose payloads are a kind byte and then the floats ---- */
+/* ---- test codecs, whose payloads are a byte for the kind and then floats ---- */
 
 static inline size_t bound(const Call *c)
 {
@@ -23,7 +24,7 @@ static inline Status decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-static size_t encodings; /* number of calls of put() so far */
+static size_t encodings; /* number of payloads written so far */
 
 static inline Status put(const Call *c, Buf *out, const float *y)
 {
@@ -34,8 +35,8 @@ static inline Status put(const Call *c, Buf *out, const float *y)
     return OK;
 }
 
-/* Rounds each element to a multiple of 1/32 without random numbers: so encoding a concatenation of vectors gives the
- * concatenated estimates. */
+/* Rounds each element to a multiple of 1/32. The estimate of an element depends on this element alone, so vectors
+ * can be encoded separately or joined. */
 static inline Status encode_rounded(const Call *c, const float *x, Buf *out)
 {
     float *y = NEW(c->scratch, float, c->shape->n);
@@ -60,8 +61,8 @@ static inline Status encode_or_fail(const Call *c, const float *x, Buf *out)
     return encode_rounded(c, x, out);
 }
 
-/* Writes a payload with one zero byte for each step so far; the codec reports this number of steps as its
- * residual. */
+/* Writes a payload of one zero byte per earlier step, which the codec counts in its state. The codec reports this
+ * count as its residual. */
 static inline Status encode_counted(const Call *c, const float *x, Buf *out)
 {
     const uint64_t steps = *(const uint64_t *)c->state;
@@ -118,7 +119,7 @@ static const Compressor counted = {.name = "counted",
                                    .settle = count_settle,
                                    .residual = count_residual};
 
-/* ---- a dump in memory: for each step and each worker the vectors a, b and c ---- */
+/* ---- the dump in memory: each step of each worker has the vectors a, b and c ---- */
 
 enum { VECTORS = 3, CELLS_MAX = 6, RECORDS_MAX = 200 };
 
@@ -141,11 +142,11 @@ typedef struct {
     Codec codec[4];
     const Codec *codecs[4];
     Comparison c;
-    Kept kept[RECORDS_MAX]; /* the record of codec c on vector v is element v * codecs + c */
+    Kept kept[RECORDS_MAX]; /* kept[v * codecs + c] is the record of codec c on vector v */
     size_t records, failures, stop_after;
 } World;
 
-static World world; /* global, as the callback stopped() has no argument */
+static World world; /* global because the callback stopped() gets no argument */
 
 static inline Status load(void *data, const Vector *v, float *x, Error *err)
 {
@@ -154,7 +155,7 @@ static inline Status load(void *data, const Vector *v, float *x, Error *err)
     return OK;
 }
 
-/* Loads all vectors of a cell (one step of one worker) as one vector. */
+/* Loads all vectors of a cell (one step of one worker), joined to one vector. */
 static inline Status load_joined(void *data, const Vector *v, float *x, Error *err)
 {
     for (int i = 0; i < VECTORS; i++) {
@@ -174,7 +175,7 @@ static inline Status keep(void *data, const Record *r, Error *err)
     const size_t at = r->place * w->c.codecs + r->codec;
     check(at < RECORDS_MAX && r->codec < w->c.codecs);
     Kept *k = &w->kept[at];
-    check(k->vector == NULL); /* each record is reported once */
+    check(k->vector == NULL); /* each record must be reported only once */
     *k = (Kept){.codec = r->codec, .vectors = r->vectors, .level = r->level, .vector = r->vector};
     snprintf(k->error, sizeof k->error, "%s", r->error ? r->error : "");
     for (size_t m = 0; metrics[m].name; m++)

@@ -1,5 +1,5 @@
-/* crew.h -- runs one step of several workers through the exchange: their payloads of each round, and the merged
- * payloads. */
+/* crew.h -- runs one step of several workers through an exchange, and keeps the workers' payloads and the merged
+ * payload of each round. */
 #ifndef ATOMO_CREW_H
 #define ATOMO_CREW_H
 
@@ -22,7 +22,7 @@ typedef struct {
     Bytes sent[ROUNDS_MAX][WORKERS];
 } Crew;
 
-/* A pool of normal numbers: worker k's gradient begins at element APART * k. */
+/* An array of normal numbers; worker k's gradient begins at element APART * k. */
 static float *pool;
 
 static inline void crew_open(Crew *w, const Codec *codec, Shape shape)
@@ -50,8 +50,8 @@ static inline void crew_close(Crew *w)
     arena_close(w->scratch);
 }
 
-/* True when payloads of this round can be merged: in every round if the estimates can be merged, else in every round
- * but the last. */
+/* True when the payloads of this round can be merged. A LINEAR or MERGEABLE codec merges in every round, other
+ * codecs with a merge function in every round but the last. */
 static inline bool codec_merges(const Codec *codec, int round)
 {
     return codec->ops->merge &&
@@ -70,7 +70,7 @@ static inline Call call_of(const Crew *w, int worker, int round)
     return c;
 }
 
-/* Returns an empty buffer for a merged payload, larger than any codec should need. */
+/* Returns an empty buffer for a merged payload, larger than any codec needs. */
 static inline Buf room_for(Crew *w, const Bytes *in, size_t count)
 {
     size_t size = 8 * w->shape.n + 4096;
@@ -87,7 +87,7 @@ static inline Bytes merged(Crew *w, int round, const Bytes *in, size_t count)
     return buf_bytes(&out);
 }
 
-/* Runs all rounds of one step: every worker encodes, and the payloads of each round are merged when codec_merges. */
+/* Runs all rounds of one step: every worker encodes, and the round's payloads are merged if the codec allows it. */
 static inline void crew_run(Crew *w, int workers)
 {
     Exchange *e = &w->step;

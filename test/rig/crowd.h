@@ -1,5 +1,5 @@
-/* crowd.h -- one step of several workers through a codec that has two rounds and payloads that can be added:
- * each worker's payloads, and the merged payloads. */
+/* crowd.h -- runs one step of several workers with a codec of two rounds whose payloads can be added, and keeps
+ * each worker's payloads and the merged payloads. */
 #ifndef ATOMO_CROWD_H
 #define ATOMO_CROWD_H
 
@@ -10,11 +10,11 @@ enum { CROWD_MOST = 9 };
 
 typedef struct {
     int workers;
-    Try *t[CROWD_MOST]; /* for each worker, its vector x and the estimate y that its payload decodes to */
+    Try *t[CROWD_MOST]; /* for each worker: its vector x, and the estimate y decoded from its own payload */
     Exchange step;
-    Call call[CROWD_MOST]; /* each worker's Call of the last round */
+    Call call[CROWD_MOST]; /* for each worker: the Call (arguments of encode and decode) of the last round */
     Bytes first[CROWD_MOST], last[CROWD_MOST];
-    Bytes heard, merged; /* merged payload of the first round (heard) and of the last round (merged) */
+    Bytes heard, merged; /* the merged payloads: `heard` of the first round, `merged` of the last round */
     float *sum;          /* decoded from `merged` */
 } Crowd;
 
@@ -25,7 +25,7 @@ static inline Bytes crowd_merge(const Call *c, Arena *a, const Bytes *in, size_t
     return buf_bytes(&out);
 }
 
-/* Returns a crowd of workers whose vectors are still to be filled by the caller. */
+/* Returns a crowd of workers; the caller must fill the workers' vectors. */
 static inline Crowd crowd_open(const char *spec, size_t n, int workers)
 {
     Crowd k = {.workers = workers};
@@ -45,7 +45,7 @@ static inline void crowd_close(Crowd *k)
         try_close(k->t[w]);
 }
 
-/* Runs both rounds, then decodes each worker's payload and the merged payload. */
+/* Runs both rounds, then decodes each worker's payload and the merged payload separately. */
 static inline void crowd_run(Crowd *k)
 {
     Try *own = k->t[0];
@@ -92,8 +92,8 @@ static inline void crowd_merges_in_any_order(Crowd *k)
     assert_memory_equal(again.data, k->merged.data, again.size);
 }
 
-/* Checks that proper prefixes of the merged payload (all of a short payload, some of a long payload) and the merged
- * payload with one more byte are refused. */
+/* Checks that the decoder refuses other lengths of the merged payload: prefixes (all of a short payload, some of a
+ * long payload), and the payload with one more byte. */
 static inline void crowd_refuses_other_lengths(Crowd *k)
 {
     Try *t = k->t[0];

@@ -1,4 +1,4 @@
-/* entry_rig.h -- vectors of several distributions, and the water level of a budget, for tests of element-wise
+/* entry_rig.h -- vectors of several distributions, and the water level for a budget, for tests of element-wise
  * ATOMO. */
 #ifndef ATOMO_ENTRY_RIG_H
 #define ATOMO_ENTRY_RIG_H
@@ -30,7 +30,7 @@ static inline float *vector(size_t n, const char *law)
     return x;
 }
 
-/* Returns the water level of a budget, as float32: Algorithm 1 of the ATOMO paper on all of x. */
+/* Returns the water level for a budget, as float32, computed by Algorithm 1 of the ATOMO paper. */
 static inline float level_ref(const float *x, size_t n, double budget)
 {
     Level level;

@@ -1,9 +1,9 @@
-/* every_codec.h -- runs a property test on every codec of the registry, in each of its modes, on every
- * source: a codec that is added to the registry is tested for the promises of compressor.h without a change
- * here.
+/* every_codec.h -- runs a test of a property on all codecs of the registry, in each of their modes, on every test
+ * vector (Source). A codec added to the registry is tested for the promises of compressor.h without a change in
+ * this file.
  *
- * The environment variable CODEC=name restricts the specs to those with this codec as a stage, in wrappers
- * too: CODEC=qsgd runs qsgd, ef+qsgd, induced:with=qsgd+topk and so on. */
+ * The environment variable CODEC=name restricts the test to specs in which this codec occurs, also inside
+ * wrappers: CODEC=qsgd tests qsgd, ef+qsgd, induced:with=qsgd+topk and so on. */
 #ifndef ATOMO_EVERY_CODEC_H
 #define ATOMO_EVERY_CODEC_H
 
@@ -15,14 +15,13 @@
 enum { SPECS_MAX = 512, LARGEST = 70001 };
 
 static const char *specs[SPECS_MAX];
-/* index of each spec in the list of all specs, from which CODEC=name removes some */
+/* spec_turn[k] is the index of specs[k] in the list of all specs, before CODEC=name removes some */
 static size_t spec_turn[SPECS_MAX];
 static size_t spec_count;
 static Arena *forever;
 
-/* Specs of the codecs that wrappers wrap. ef wraps every codec, so that every codec is tested with error feedback;
- * the other wrappers wrap these codecs, one of each kind (identity, random, sparse and biased, by LAPACK, two rounds,
- * merging without adding, linear, planned). */
+/* Specs of codecs that are tested inside wrappers, one of each kind: identity, random, sparse and biased, LAPACK,
+ * two rounds, merging without adding, linear, planned. (The wrapper ef is tested with all codecs.) */
 static const char *const wrapped[] = {"none", "qsgd",  "topk", "svd", "terngrad:share=on",
                                       "sign", "randk", "entry"};
 
@@ -48,7 +47,7 @@ static inline bool is_wanted(const char *spec)
     return has_stage(codec, only);
 }
 
-/* Adds a spec to the list unless it is there already. */
+/* Adds a spec to the list, unless the list already has it. */
 static inline void add_spec(const char *spec)
 {
     for (size_t k = 0; spec && k < spec_count; k++)
@@ -72,9 +71,9 @@ static inline int keep_wanted(void)
     return kept ? 0 : -1;
 }
 
-/* Lists the default of every codec, each value of each parameter that is a choice, wrappers around `wrapped` codecs,
- * and the specs of more_specs.h. Wrappers with a default inner codec wrap only codecs whose variance has a closed
- * form as a function of the rate. */
+/* Lists the specs: the default of every codec, each value of each parameter that is a choice, wrappers around the
+ * codecs in `wrapped`, and more_specs.h. A wrapper with a default inner codec wraps only codecs whose variance has
+ * a closed form in the rate. */
 static inline int collect_specs(void **state)
 {
     (void)state;
@@ -129,9 +128,9 @@ static inline void run_one(Property *property, const char *spec, const Source *s
     rig_close(&rig);
 }
 
-/* Runs the property for every spec and source of vectors. An encoder may fail with ERR_NUMERIC on the source with a
- * huge norm only. With `statistics`, only smooth sources are used: all of them for a codec's default, every second
- * one for its other modes and for wrappers. */
+/* Tests the property for every spec and every test vector. An encoder may fail with ERR_NUMERIC only on the vector
+ * `huge`. If `statistics` is true, only smooth vectors are used: all of them for a codec's default, every second
+ * one for other modes and for wrappers. */
 static inline void for_all(Property *property, bool statistics)
 {
     float *x = NEW(forever, float, LARGEST);

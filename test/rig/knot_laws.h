@@ -1,4 +1,4 @@
-/* knot_laws.h -- samples for tests of optimal quantisation levels: from distributions with and without heavy
+/* knot_laws.h -- test inputs for optimal quantisation levels: numbers from distributions with and without heavy
  * tails, in clusters, and far from zero. */
 #ifndef ATOMO_TEST_KNOT_LAWS_H
 #define ATOMO_TEST_KNOT_LAWS_H
@@ -27,7 +27,7 @@ static inline double draw(const Rng *rng, int law, size_t i)
         return u;
     case FAR:
         return 1e6 + 0.25 * z;
-    case HALVES: /* half of the numbers are 0, which is the smallest number */
+    case HALVES: /* half of the numbers are 0, the least number */
         return fmax(z, 0);
     default:
         return z;

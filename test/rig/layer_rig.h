@@ -1,5 +1,5 @@
-/* layer_rig.h -- runs a few layers alone with random inputs and random gradients, and finds an activation's elements
- * by image, channel, row and column whatever its layout. */
+/* layer_rig.h -- runs a few layers of a network with random inputs and random gradients, and finds an element of
+ * an activation by image, channel, row and column in any layout. */
 #ifndef ATOMO_LAYER_RIG_H
 #define ATOMO_LAYER_RIG_H
 
@@ -19,7 +19,8 @@ typedef struct {
     Rng rng;
 } Layers;
 
-/* Opens the layers of a test. The input has the shape and layout of `like`, and receives a gradient. */
+/* Opens the layers of a test. The input has the shape and layout of `like`; the backward pass computes its
+ * gradient. */
 static inline void layers_open(Layers *r, Activation like, size_t images)
 {
     *r = (Layers){.a = arena_open(0), .scratch = arena_open(0), .images = images, .threads = 1};
@@ -86,7 +87,7 @@ static inline void layers_forward(Layers *r)
     }
 }
 
-/* Runs the backward pass. `added`: in->dx already holds a gradient, to which the layers add theirs. */
+/* Runs the backward pass. If `added`, in->dx already holds a gradient, and the layers add theirs to it. */
 static inline void layers_backward(Layers *r, bool added)
 {
     const Pass p = layers_pass(r);
@@ -100,8 +101,8 @@ static inline void layers_backward(Layers *r, bool added)
     }
 }
 
-/* Returns the address in x (which is v->x or v->dx) of element i of an image, where elements are counted by channel,
- * row and column. */
+/* Returns the address of element i of an image in x, which is v->x or v->dx. Elements are counted by channel, row
+ * and column, whatever the layout. */
 static inline float *element(const Activation *v, float *x, size_t image, size_t i)
 {
     const size_t n = activation_size(v), pixels = v->rows * v->columns, lanes = v->lanes;
@@ -120,7 +121,8 @@ static inline double *in_order(Layers *r, const Activation *v, float *x)
     return plain;
 }
 
-/* Fills dx of the outputs with random numbers; elements of an interleaved layout without an image become 0. */
+/* Fills the gradient dx of the outputs with random numbers. In an interleaved layout, elements that belong to no
+ * image become 0. */
 static inline void give_gradient(Layers *r)
 {
     float *plain = NEW(r->a, float, r->images *activation_size(r->out));

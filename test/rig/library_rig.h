@@ -1,4 +1,4 @@
-/* library_rig.h -- checks of atomo.h's results in tests, and the tensor that they use. */
+/* library_rig.h -- checks of the results of the public interface atomo.h, and the tensor that the tests use. */
 #ifndef ATOMO_LIBRARY_RIG_H
 #define ATOMO_LIBRARY_RIG_H
 

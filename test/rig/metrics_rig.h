@@ -1,4 +1,5 @@
-/* metrics_rig.h -- memory for a Tally (sums over elements and repeats), and the metrics computed from it, by name. */
+/* metrics_rig.h -- memory for a Tally (sums over elements and repeats from which metrics are computed), and access
+ * to metrics by name. */
 #ifndef ATOMO_METRICS_RIG_H
 #define ATOMO_METRICS_RIG_H
 

@@ -1,4 +1,4 @@
-/* model_rig.h -- several tensors that form one step, for tests of codecs that plan over all tensors of a step. */
+/* model_rig.h -- the tensors of one training step, for tests of codecs that plan over all tensors of a step. */
 #ifndef ATOMO_MODEL_H
 #define ATOMO_MODEL_H
 
@@ -13,10 +13,10 @@ typedef struct {
     Shape *shape;
     float **x;
     Call *call;
-    size_t loads; /* number of calls of model_load, which the codec's planning makes */
+    size_t loads; /* number of calls of model_load, by which a codec's plan reads tensors */
 } Model;
 
-/* Returns tensor j in an allocation of its own, so that a sanitizer reports a codec that reads past its end. */
+/* Returns a copy of tensor j in a block of its own, so that a sanitizer detects a codec that reads past the end. */
 static inline const float *model_load(void *data, size_t j, Error *err)
 {
     Model *m = data;
@@ -46,8 +46,8 @@ static inline float *model_tensor(Model *m, size_t j, Shape shape)
     return m->x[j] = NEW_ZERO(m->a, float, shape.n + 1);
 }
 
-/* Fills 24 tensors: with normal numbers, as matrices with a decaying spectrum, with heavy tails, and a few special
- * ones. The scales of the tensors spread over `decades` powers of ten. */
+/* Fills 24 tensors: some normal, some matrices with a decaying spectrum, some heavy-tailed, and two special ones
+ * (zero; equal magnitudes). The tensors' scales span `decades` powers of ten. */
 static inline void model_fill(Model *m, uint64_t seed, double decades)
 {
     model_open(m, 24);
@@ -62,7 +62,7 @@ static inline void model_fill(Model *m, uint64_t seed, double decades)
         for (size_t i = 0; i < shape.n; i++) {
             const double normal = rng_normal(&rng, USE_DATA, i);
             double v = j % 4 == 1 ? normal * normal * normal : normal;
-            if (j % 3 == 1) /* rows and columns of different size: a few directions have most of the norm */
+            if (j % 3 == 1) /* matrices close to rank 1: one outer product has most of the norm */
                 v = 0.05 * normal +
                     rng_normal(&rng, USE_ATOM, i / cols) * rng_normal(&rng, USE_COIN, i % cols);
             x[i] = (float)(scale * v);
@@ -73,7 +73,7 @@ static inline void model_fill(Model *m, uint64_t seed, double decades)
         m->x[7][i] = i % 2 ? 1e-4f : -1e-4f;
 }
 
-/* Reads the tensors of a dump's first step and worker. Returns false when there is no such file. */
+/* Reads the tensors of a dump's (gradient file's) first step and worker. Returns false when there is no such file. */
 static inline bool model_read(Model *m, const char *path)
 {
     Dump *dump;
@@ -99,7 +99,7 @@ static inline bool model_read(Model *m, const char *path)
     return true;
 }
 
-/* Returns the model's tensors as one step of a codec; the result is valid until the next call. */
+/* Returns the model's tensors as one Step for a codec; the result is valid until the next call. */
 static inline Step model_step(Model *m, const char *spec)
 {
     const Codec *codec;
@@ -117,8 +117,8 @@ static inline Step model_step(Model *m, const char *spec)
     return (Step){m->count, m->call, model_load, m};
 }
 
-/* Plans over the model's tensors; returns the plan's records, one for each tensor, and gives each tensor's Call its
- * record. */
+/* Makes a codec's plan over the model's tensors. Returns the plan's records, one for each tensor, and gives each
+ * tensor's Call its record. */
 static inline void *model_plan(Model *m, const char *spec)
 {
     const Step step = model_step(m, spec);
@@ -130,7 +130,7 @@ static inline void *model_plan(Model *m, const char *spec)
     return records;
 }
 
-/* Returns the closed-form variance of the whole step: the sum over the tensors. */
+/* Returns the closed-form variance of the whole step, the sum of the tensors' variances. */
 static inline double model_variance(Model *m)
 {
     double sum = 0;
@@ -139,7 +139,8 @@ static inline double model_variance(Model *m)
     return sum;
 }
 
-/* Returns the mean over `draws` draws of payload bits per element; sets *error to the mean's standard error. */
+/* Returns the payload bits per element, averaged over `draws` draws; sets *error to the standard error of the
+ * average. */
 static inline double model_bits(Model *m, size_t draws, double *error)
 {
     double mean = 0, square = 0;

@@ -1,6 +1,6 @@
-/* more_specs.h -- specs with parameter values that are neither defaults nor values of a choice. test_promises and
- * test_unbiased run all of these specs; test_golden has stored payloads of those that are marked STORED, in the order
- * of this list. */
+/* more_specs.h -- specs with parameter values that are neither defaults nor one of a list of choices.
+ * test_promises and test_unbiased test all of these specs; test_golden tests those marked STORED against stored
+ * payloads, in this order. */
 #ifndef ATOMO_MORE_SPECS_H
 #define ATOMO_MORE_SPECS_H
 

@@ -5,8 +5,8 @@
 #include "num/linalg.h"
 #include "base/rng.h"
 
-/* Fills x with a matrix of a few strong directions plus noise, as gradients have; `seed` selects the directions and
- * the noise. */
+/* Fills x with a matrix that resembles a gradient: a few outer products of high norm plus noise. `seed` selects
+ * the random numbers. */
 static inline void fill_gradient(const Shape *shape, uint64_t seed, float *x)
 {
     size_t rows, cols;
@@ -21,7 +21,7 @@ static inline void fill_gradient(const Shape *shape, uint64_t seed, float *x)
     }
 }
 
-/* The shapes of LeNet, ResNet-18 and the character transformer, with long sides shortened. */
+/* Shapes of tensors of LeNet, ResNet-18 and a character transformer; long sides are shortened. */
 static const Shape network_shapes[] = {
     {4, {20, 1, 5, 5}, 500},
     {4, {8, 4, 5, 5}, 800},

@@ -1,4 +1,4 @@
-/* page_rig.h -- a temporary folder for the results that a report page is made from. */
+/* page_rig.h -- a temporary folder for the results from which a report page is made. */
 #ifndef ATOMO_TEST_PAGE_RIG_H
 #define ATOMO_TEST_PAGE_RIG_H
 

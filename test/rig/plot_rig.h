@@ -1,4 +1,4 @@
-/* plot_rig.h -- draws figures in a temporary folder, and returns the rows that a figure selects from its data. */
+/* plot_rig.h -- draws figures in a temporary folder, and returns the rows of the data that a figure shows. */
 #ifndef ATOMO_PLOT_RIG_H
 #define ATOMO_PLOT_RIG_H
 
@@ -31,7 +31,7 @@ static int tear_down(void **state)
     for (size_t i = 0; i < countof(left); i++)
         unlink(left[i]);
     arena_close(a);
-    return chdir("/") || rmdir(folder) ? -1 : 0; /* rmdir fails if a test has left a file in the folder */
+    return chdir("/") || rmdir(folder) ? -1 : 0; /* rmdir fails when a test has left a file in the folder */
 }
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
@@ -67,7 +67,7 @@ static inline Status draw(const char *kind, const char *data, const char *figure
     return plot_draw(&job, a, &err);
 }
 
-/* Draws a figure of the CSV data in `text` and returns the figure's file as text. */
+/* Draws a figure from CSV data and returns the content of the figure's file as text. */
 static inline const char *drawn(const char *kind, const char *text, const char *figure)
 {
     write_file("data.csv", text);
@@ -89,7 +89,7 @@ static inline Csv table_of(const char *text)
     return csv;
 }
 
-/* Returns, as text, the rows of the CSV data in `text` that a figure of this kind shows. */
+/* Returns, as text, the rows of CSV data that a figure of this kind shows. */
 static inline char *picked(const PlotKind *kind, const char *text)
 {
     const Csv csv = table_of(text);

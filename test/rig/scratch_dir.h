@@ -42,7 +42,7 @@ static int scratch_close(void **state)
     return rmdir(scratch_dir);
 }
 
-/* Returns the path of a file in the directory; valid until the fourth call after this one. */
+/* Returns the path of a file in the directory. The text is overwritten by the fourth call after this one. */
 static inline const char *in_scratch(const char *name)
 {
     static char path[4][400];
@@ -67,8 +67,7 @@ static inline uint8_t *file_load(const char *path, size_t *size)
 
 static inline void file_save(const char *path, const void *data, size_t size)
 {
-    /* Writes a new file instead of overwriting the old one: some file systems write overwritten files to the disk at
-     * once, which is slow. */
+    /* Removes the old file first: some file systems write an overwritten file to the disk at once, which is slow. */
     unlink(path);
     FILE *f = fopen(path, "wb");
     check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);

@@ -1,6 +1,6 @@
-/* sources.h -- the vectors that every codec is tested on. They are made by the generator of rng.h, so that no data
- * files are needed, and their hashes are checked, so that a change of the generator is not taken for a change of a
- * codec. */
+/* sources.h -- the test vectors for every codec. They are made by the project's random number generator, so no
+ * data files are needed. Their hashes are checked first: a change of the generator must not look like a change of
+ * a codec. */
 #ifndef ATOMO_SOURCES_H
 #define ATOMO_SOURCES_H
 
@@ -17,8 +17,9 @@ typedef struct {
     int rank;
     size_t dim[4];
     void (*fill)(const Rng *rng, const Shape *shape, float *x);
-    uint64_t hash; /* hash of the vector's bytes as float32 */
-    bool smooth;   /* true: no single element dominates, so moments converge within a few thousand draws */
+    uint64_t hash; /* hash of the vector's bytes, as float32 */
+    /* true if no single element dominates, so that moments converge within a few thousand draws */
+    bool smooth;
 } Source;
 
 static inline void fill_zeros(const Rng *rng, const Shape *s, float *x)
@@ -38,7 +39,8 @@ static inline void fill_laplace(const Rng *rng, const Shape *s, float *x)
         x[i] = (float)copysign(log1p(-2 * fabs(u)), u);
     }
 }
-/* Fills x with Student's t of three degrees of freedom, which has a heavier tail than most gradients. */
+/* Fills x with numbers of Student's t distribution with three degrees of freedom, which has a heavier tail than
+ * most gradients. */
 static inline void fill_heavy(const Rng *rng, const Shape *s, float *x)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -82,8 +84,8 @@ static inline void fill_large(const Rng *rng, const Shape *s, float *x)
     for (size_t i = 0; i < s->n; i++)
         x[i] = (float)(rng_normal(rng, USE_TEST, i) * 1e30);
 }
-/* Fills x so that its norm exceeds float32: codecs that send a norm must refuse the vector and never send an
- * infinity. */
+/* Fills x with numbers whose norm exceeds float32. A codec that sends the norm must refuse the vector, and must
+ * never send an infinity. */
 static inline void fill_huge(const Rng *rng, const Shape *s, float *x)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -95,7 +97,7 @@ static inline void fill_alternating(const Rng *rng, const Shape *s, float *x)
     for (size_t i = 0; i < s->n; i++)
         x[i] = i % 2 ? -1.0f : 1.0f;
 }
-/* Fills x with a sum of two outer products: rank 2 in the paper's matrix view. */
+/* Fills x with a sum of two outer products, so its matrix view (of the ATOMO paper) has rank 2. */
 static inline void fill_low_rank(const Rng *rng, const Shape *s, float *x)
 {
     size_t rows, cols;

@@ -1,4 +1,5 @@
-/* symbols_rig.h -- for tests: writes arrays of codes with every coder of symbols.h, and reads them back. */
+/* symbols_rig.h -- writes arrays of integer codes with the entropy coders of symbols.h, and reads them back, for
+ * tests. */
 #ifndef ATOMO_TEST_SYMBOLS_RIG_H
 #define ATOMO_TEST_SYMBOLS_RIG_H
 
@@ -11,7 +12,7 @@ enum { N = 3 * BLOCK + 1234 };
 
 static Arena *arena;
 static Rng rng;
-static Walled room; /* memory between two protected pages; bytes to be read are put at its end */
+static Walled room; /* memory between two protected pages; bytes are put at its end before they are read */
 
 static inline int open_all(void **state)
 {
@@ -59,8 +60,8 @@ static inline bool take(const void *data, size_t block, const void *code)
     return true;
 }
 
-/* Returns the Symbols (the argument of symbols_put and symbols_get) for the array of codes in c, with room in c for
- * the codes that are read back. */
+/* Returns the argument of symbols_put and symbols_get for the codes in c. The codes that are read back are stored
+ * in c, too. */
 static inline Symbols symbols_of(SymbolCoder coder, int width, Carrier *c)
 {
     if (!c->byte_back) {
@@ -71,7 +72,7 @@ static inline Symbols symbols_of(SymbolCoder coder, int width, Carrier *c)
         .coder = coder, .n = c->n, .width = width, .threads = 1, .data = c, .make = make, .take = take};
 }
 
-/* Reads a copy of `in` that ends at a protected page, so that a read past the end crashes. */
+/* Reads a copy of `in` that ends at a protected page, so that a read past its end crashes. */
 static inline Status get_copy(const Symbols *s, Bytes in, const char **why)
 {
     Error err;
@@ -90,7 +91,7 @@ static inline bool comes_back(const Symbols *s, const Carrier *c, Bytes in)
                                                    : !memcmp(c->byte, c->byte_back, c->n));
 }
 
-/* Writes the codes and reads them back; checks that other lengths of the bytes are refused, and that one and three
+/* Writes the codes and reads them back. Checks that prefixes and longer bytes are refused, and that one and three
  * threads write the same bytes. Returns the bytes. */
 static inline Buf both_ways(SymbolCoder coder, int width, Carrier *c)
 {

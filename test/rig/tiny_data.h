@@ -1,4 +1,5 @@
-/* tiny_data.h -- small labelled images for tests: each class is a pattern plus noise. */
+/* tiny_data.h -- small labelled images for tests: each class is a fixed pattern, and an image is the pattern of
+ * its class plus noise. */
 #ifndef ATOMO_TINY_DATA_H
 #define ATOMO_TINY_DATA_H
 

@@ -1,4 +1,5 @@
-/* variance_level.h -- the smallest water level tau that meets a variance bound, from sorted magnitudes. */
+/* variance_level.h -- the smallest water level tau that meets a bound on the variance, computed from sorted
+ * magnitudes. */
 #ifndef ATOMO_VARIANCE_LEVEL_H
 #define ATOMO_VARIANCE_LEVEL_H
 
@@ -16,9 +17,10 @@ static inline int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Returns the water level tau of the closed form: sort the magnitudes v in descending order, take the smallest k with
- * v_(k+1) sum_{i>k} v_i <= eps sum v^2 + sum_{i>k} v_i^2; then tau = (eps sum v^2 + sum_{i>k} v_i^2) / sum_{i>k} v_i.
- * The bound on the variance is eps sum v^2. Sums start at the smallest magnitude, in long double. */
+/* Returns the water level tau by its closed form. The magnitudes v are sorted in descending order; the bound on
+ * the variance is eps sum v^2. k is the smallest index with v_(k+1) sum_{i>k} v_i <= eps sum v^2 + sum_{i>k}
+ * v_i^2. Then tau = (eps sum v^2 + sum_{i>k} v_i^2) / sum_{i>k} v_i. The sums are in long double and start at the
+ * smallest magnitude. */
 static inline double sorted_ref(const float *x, size_t n, double eps)
 {
     const ArenaMark mark = arena_mark(scratch);

@@ -1,5 +1,5 @@
-/* wall.h -- memory between two protected pages: a read or write past the end of data that is put at its end,
- * or before data at its start, crashes, also in vector instructions and without a sanitizer. */
+/* wall.h -- memory between two protected pages. Data put at its end or at its start make a read or write beyond
+ * them crash, even in vector instructions and without a sanitizer. */
 #ifndef ATOMO_TEST_WALL_H
 #define ATOMO_TEST_WALL_H
 
@@ -20,7 +20,7 @@ static inline Walled walled(size_t size)
     return (Walled){map + page, map + page + room};
 }
 
-/* Copies `size` bytes to the end of the memory and returns the copy. */
+/* Copies `size` bytes to the end of the memory, in front of the protected page; returns the copy's address. */
 static inline void *at_the_end(Walled w, const void *data, size_t size)
 {
     return memcpy(w.end - size, data, size);

@@ -1,7 +1,8 @@
-/* test_verify.c -- `verify`: each statement of the ATOMO paper holds on every source of data; verdicts and bounds. */
+/* test_verify.c -- the command verify: each statement of the ATOMO paper holds on every test vector; the verdicts
+ * that verify prints; bounds and sets of atoms. */
 #include "rig/verify_rig.h"
 
-/* ---- statements, checked on this project's methods ---- */
+/* ---- the paper's statements, checked with the right methods ---- */
 
 static void every_statement_holds_on_every_source(void **state)
 {
@@ -136,7 +137,7 @@ static void relations_mean_what_they_say(void **state)
 
 /* ---- bounds and sets of atoms ---- */
 
-/* Returns P(|S - n p| > t) for a binomial S, adding up all terms. */
+/* Returns P(|S - n p| > t) for a binomial S, by summing all its terms. */
 static double binomial_tails(int n, double p, double t)
 {
     double sum = 0;
@@ -178,7 +179,8 @@ static void all_outcomes_have_the_mean_that_lemma_1_names(void **state)
         for (size_t i = 0; i < set.dim; i++)
             cross += set.g[i] * set.g[i];
         for (size_t i = 0; i < set.count; i++)
-            cross -= set.lambda[i] * set.lambda[i]; /* |g|^2 = sum lambda^2 + cross terms, for unit atoms */
+            /* for unit atoms, |g|^2 is the sum of lambda^2 plus the cross terms */
+            cross -= set.lambda[i] * set.lambda[i];
         check_rel(atomset_outcomes(&set).mean, second, 1e-12);
         check_rel(set.cross, cross, 1e-12);
         check(set.cross < 0);

@@ -1,5 +1,5 @@
-/* test_verify_faults.c -- `verify` with one faulty method at a time: each statement that depends on the method
- * fails, and other statements still hold. */
+/* test_verify_faults.c -- the command verify with one faulty method at a time: every statement that depends on the
+ * method must fail, and the other statements must still hold. */
 #include "compress/spec.h"
 #include "rig/verify_rig.h"
 
@@ -15,7 +15,7 @@ static double level_of_too_low(const double *lambda, size_t n, double budget, Ar
     return 0.99 * waterfill_level(lambda, n, budget, a);
 }
 
-/* Treats the smallest heavy element (p = 1) as light (p < 1). */
+/* A fault of the water-filling algorithm: the smallest element with p = 1 is treated like an element with p < 1. */
 static bool heavy_off_by_one(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
 {
     const bool got = waterfill_floats(x, n, budget, threads, a, out);
@@ -31,7 +31,8 @@ static bool heavy_off_by_one(const float *x, size_t n, double budget, int thread
     return got;
 }
 
-/* Returns the right level, but a wrong number of heavy elements (p = 1). */
+/* A fault of the water-filling algorithm: the water level is right, but the number of elements with p = 1 is wrong
+ * by one. */
 static bool heavy_miscounted(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
 {
     const bool got = waterfill_floats(x, n, budget, threads, a, out);
@@ -39,7 +40,8 @@ static bool heavy_miscounted(const float *x, size_t n, double budget, int thread
     return got;
 }
 
-/* Computes p = min(1, |x| s / |x|_1): the part of the budget above p = 1 is lost. */
+/* A fault of the water-filling algorithm: p = min(1, |x| s / |x|_1) loses the part of the budget s that clipping
+ * cuts off. */
 static bool clipped(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
 {
     (void)threads, (void)a;
@@ -88,7 +90,8 @@ static Status draw_svd_slightly_large(const Call *c, const float *x, Buf *payloa
     return draw_scaled(c, x, payload, y, is_codec(c, "svd") ? 1.02 : 1);
 }
 
-/* Draws with p = min(1, s |lambda_i| / |lambda|_1) instead of Algorithm 1's p, as the released svd coder does. */
+/* A fault also found in the svd coder that the paper's authors released: p = min(1, s |lambda_i| / |lambda|_1) in
+ * place of the probabilities of Algorithm 1. */
 static Status draw_clipped(const Call *c, const float *x, Buf *payload, float *y)
 {
     const char *spec = codec_text(c->self, c->scratch);
@@ -101,7 +104,7 @@ static Status draw_clipped(const Call *c, const float *x, Buf *payload, float *y
     return verify_methods.draw(&other, x, payload, y);
 }
 
-/* Decodes all signs as +. */
+/* A fault: all signs are decoded as plus. */
 static Status draw_magnitudes(const Call *c, const float *x, Buf *payload, float *y)
 {
     TRY(verify_methods.draw(c, x, payload, y));
@@ -137,13 +140,14 @@ static bool keep_often(const Rng *rng, uint64_t i, double p)
     return verify_methods.keep(rng, i, 1.04 * p);
 }
 
-/* Uses one draw for every ten atoms: single atoms have the right probability, pairs do not. */
+/* A fault: ten atoms share one random number, so single atoms have the right probability but pairs of atoms do
+ * not. */
 static bool keep_together(const Rng *rng, uint64_t i, double p)
 {
     return verify_methods.keep(rng, i / 10, p);
 }
 
-/* Raises p[0] to 1 by Lemma 8 with the sign that the paper prints, which is wrong. */
+/* A fault: raises p[0] to 1 by Lemma 8 of the paper with the sign as printed, which is wrong. */
 static void raise_as_printed(const double *lambda, const double *q, size_t n, double *p)
 {
     double sum = 0, l1 = 0;
@@ -156,7 +160,7 @@ static void raise_as_printed(const double *lambda, const double *q, size_t n, do
         p[i] = fmin(1, lambda[i] * (sum + q[0] + 1) / l1);
 }
 
-/* Makes a feasible p by taking all that the first element gains from the second, which is not the best p. */
+/* A fault: raises p[0] to 1 and lowers p[1] by the same amount, which gives a feasible p but not the best one. */
 static void raise_at_one_cost(const double *lambda, const double *q, size_t n, double *p)
 {
     (void)lambda;
@@ -168,7 +172,7 @@ static void raise_at_one_cost(const double *lambda, const double *q, size_t n, d
 enum { MOST_NAMES = 16 };
 typedef struct {
     const char *name, *source;
-    VerifyMethods methods; /* NULL members: use the right method */
+    VerifyMethods methods; /* a NULL member stands for the right method */
     const char *seen[MOST_NAMES], *unseen[MOST_NAMES];
 } Fault;
 
@@ -295,8 +299,8 @@ static void check_names(VerifySubject *s, const Fault *fault, const char *const 
         size_t found = 0;
         for (size_t i = 0; i < statement_count(); i++) {
             const VerifyStatement *st = statement_at(i);
-            /* takes the first statement whose name begins with names[k], and of the others only those in whose
-             * names a space follows names[k] ("Theorem 6: codecs" is not taken after "Theorem 6") */
+            /* Takes the first statement whose name begins with names[k]. Takes a later statement only if a space
+             * follows names[k] in its name; so after "Theorem 6", "Theorem 6: codecs" is not taken. */
             if (!named(st, names[k]) ||
                 (found && strlen(st->name) > strlen(names[k]) && st->name[strlen(names[k])] != ' '))
                 continue;
@@ -313,7 +317,8 @@ static void check_names(VerifySubject *s, const Fault *fault, const char *const 
     }
 }
 
-/* Fills x (rows x 24) with normal columns, each 0.8 times as long as the one before: a spectrum that decays. */
+/* Fills the rows x 24 matrix x with normal columns, each scaled to 0.8 times the column before, so that the
+ * spectrum decays. */
 static void fill_decaying(const Rng *rng, const Shape *s, float *x)
 {
     for (size_t i = 0; i < s->n; i++)
