@@ -1,33 +1,35 @@
 /* test_acceptance.c -- errors and payload sizes of the codecs on two vectors of 65,536 elements, one of normal and
  * one of Laplace numbers, against a table of expected values.
  *
- * Errors are means of ten repeats, divided by |g|^2. Where the codec has a closed form, the error must be within 3
- * % of its value on the same vector, and this value within 6 % of the table's, which is that of another vector.
- * Otherwise the error must be within 3 % of the table, or within 2 % of a published error (eden and drive). Bits
- * per element may exceed the table's by 2 % or by 0.01. */
+ * An error is the mean of ten repeats of |y - x|^2 / |x|^2. If the codec has a closed form, the measured error
+ * must be within 3 % of the closed form for the same vector, and the closed form within 6 % of the table's value,
+ * which is for another vector. Otherwise the measured error must be within 3 % of the table's value, or within 2 %
+ * of a published error (eden and drive). Bits per element may exceed the table's by 2 % or by 0.01. */
 #include "rig/try.h"
 
 enum { N = 65536, REPEATS = 10 };
 
-/* The value that the measured error must equal. FORMULA: the codec's closed form. RANGE: the closed form of
+/* The value with which the measured error is compared. FORMULA: the codec's closed form. RANGE: the closed form of
  * one-bit rounding between the two extremes in the payload. TABLE: the row's value. PUBLISHED: the row's value,
- * from a paper. */
+ * which is from a paper. */
 typedef enum { FORMULA, RANGE, TABLE, PUBLISHED } Source;
 
 typedef struct {
     const char *spec;
-    /* expected |y - x|^2 / |x|^2; 0: compared with the closed form only; NAN: not tested */
+    /* expected |y - x|^2 / |x|^2; 0: only the closed form is tested; NAN: no error is tested */
     double normal, laplace;
     double normal_bits, laplace_bits; /* bits per element */
     Source source;
-    size_t repeats; /* 0: ten; more where so few atoms are kept that the mean of ten varies by over 1 % */
+    /* 0: ten repeats; rows of codecs with few atoms, whose error varies more, need more repeats */
+    size_t repeats;
 } Row;
 
-/* The test's author computed the values for stc and adaq, as no public table has them. Both send a share p of the
- * elements, those of largest magnitude: entropy(p) bits per element for their indices, and a sign bit for each. All
- * of these decode to their mean magnitude m, so the error is 1 - p m^2 / E x^2, with E x^2 over all elements. For
- * normal elements m = 2 phi(q) / p, phi their density and q the threshold: 2.576 at p = 0.01, 1.036 at p = 0.3. For
- * Laplace elements m = 1 - ln p and E x^2 = 2. */
+/* No public table has values for stc and adaq, so they are computed as follows. These codecs send a share p of the
+ * elements, those of largest magnitude. They need entropy(p) bits per element for the indices, and a sign bit per
+ * element sent. All elements sent are decoded to their mean magnitude m, so the error is 1 - p m^2 / E x^2.
+ *
+ * For normal elements m = 2 phi(q) / p, with phi the normal density and q the threshold: 2.576 at p = 0.01, 1.036
+ * at p = 0.3. For Laplace elements m = 1 - ln p and E x^2 = 2. */
 static const Row rows[] = {
     {"eden:bits=1", .574, .569, 1, 1, PUBLISHED, 0},
     {"eden", .132, .133, 2, 2, PUBLISHED, 0},
@@ -35,14 +37,15 @@ static const Row rows[] = {
     {"eden:bits=4", .0095, .0096, 4, 4, PUBLISHED, 0},
     {"eden:bits=4,rotations=1", .0095, .0096, 4, 4, PUBLISHED, 0},
     {"eden:bits=8", 4.1187e-5, 4.1187e-5, 8, 8, PUBLISHED, 0},
-    /* 1 / (1 - D) - 1 with a distortion D = .24044, half at 1 bit, half at 2 */
+    /* the error is 1 / (1 - D) - 1 with the distortion D = .24044, the mean of those at 1 and at 2 bits */
     {"eden:bits=1.5", .31655, .31655, 1.5, 1.5, PUBLISHED, 0},
-    {"eden:bits=0.5", M_PI - 1, M_PI - 1, .5, .5, PUBLISHED, 0}, /* half of the elements are sent, at 1 bit */
-    /* a tenth of the elements is sent, at 1 bit */
+    /* half of the elements are sent, with 1 bit each */
+    {"eden:bits=0.5", M_PI - 1, M_PI - 1, .5, .5, PUBLISHED, 0},
+    /* a tenth of the elements is sent, with 1 bit each */
     {"eden:bits=0.1", 14.708, 14.708, .1, .1, PUBLISHED, 0},
     {"drive", M_PI / 2 - 1, M_PI / 2 - 1, 1, 1, PUBLISHED, 0}, /* the error is 1 / (2/pi) - 1 */
     {"drive:scale=mse", .363, .364, 1, 1, PUBLISHED, 0},       /* the error is 1 - 2/pi */
-    /* no scale is sent, so the error means nothing */
+    /* the error is not tested, as the codec sends no scale */
     {"sign", NAN, NAN, 1, 1, TABLE, 0},
     /* the error is 1 - 2/pi for normal, 1/2 for Laplace elements */
     {"scaledsign", .364, .501, 1, 1, TABLE, 0},
@@ -77,12 +80,12 @@ static const Row rows[] = {
 };
 
 typedef struct {
-    /* means over repeats: |y - x|^2 / |x|^2, the closed form / |x|^2, bits per element */
+    /* means over the repeats: |y - x|^2 / |x|^2, closed form / |x|^2, bits per element */
     double error, told, bits;
 } Measured;
 
-/* Returns sum (z - low)(high - z) / norm over the elements z of the rotated vector, whose sum is nearly 0;
- * low and high are the extremes in the payload. */
+/* Returns the closed form of one-bit rounding between low and high, the extremes in the payload: the sum of (z -
+ * low)(high - z) / norm over the elements z of the rotated vector. The sum of all z is nearly 0. */
 static double between_extremes(const Try *t, double norm)
 {
     const double low = (double)load_f32(t->out.data + 1), high = (double)load_f32(t->out.data + 5);

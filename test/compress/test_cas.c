@@ -1,5 +1,5 @@
-/* test_cas.c -- the cluster-aware sketch (cas) against its definition, computed slowly from the clusters in
- * the payload. */
+/* test_cas.c -- the cluster-aware sketch (codec cas), which clusters the values and sends sums of hashed buckets
+ * for each cluster: against its definition, computed slowly from the clusters in the payload. */
 #include "rig/try.h"
 
 #include "compress/sketch/clusters.h"
@@ -8,8 +8,8 @@
 
 enum { N = 20000, BUCKETS_MOST = 20000 };
 
-/* The contents of a cas payload: the number of clusters of negative values, of all clusters and of buckets; for
- * each cluster its centre, number of buckets and first bucket; the sums of all buckets (float32). */
+/* The contents of a cas payload. `minus`: number of clusters of negative values. For each cluster: centre, number
+ * of buckets, index of the first bucket. `sum`: the sums of all buckets as float32. */
 typedef struct {
     size_t minus, clusters, buckets;
     double centre[CLUSTERS_MOST];
@@ -50,7 +50,7 @@ static size_t bucket_of(const Head *h, const Call *c, size_t i, double x)
     return h->from[j] + (size_t)(rng_u32(&c->rng_shared, USE_ATOM, i) * (uint64_t)h->size[j] >> 32);
 }
 
-/* Opens the codec on n normal numbers, every second run of 512 elements scaled by 0.1. */
+/* Opens the codec on a vector of n normal numbers; every second run of 512 elements is scaled by 0.1. */
 static Try *open_normal(const char *spec, size_t n)
 {
     Try *t = try_open(spec, n);
@@ -102,7 +102,7 @@ static void elements_decode_to_the_mean_of_their_bucket(void **state)
         }
         for (size_t b = 0; b < h.buckets; b++)
             check_rel((double)load_f32(h.sum + 4 * b), sum[b],
-                      1e-7); /* payloads keep bucket sums, up to float32 rounding */
+                      1e-7); /* a bucket's sum in the payload must be exact up to float32 rounding */
         for (size_t i = 0; i < N; i++) {
             const size_t b = bucket_of(&h, &t->call, i, (double)t->x[i]);
             check_rel((double)t->y[i], sum[b] / count[b], 3e-7);
@@ -119,7 +119,7 @@ static void signs_never_flip_even_where_clusters_are_old(void **state)
     void *kept = NEW_ZERO(t->arena, uint8_t, size);
     t->call.state = kept;
     for (size_t i = 0; i < N; i++)
-        t->x[i] = fabsf(t->x[i]); /* so that the first step has no negative value */
+        t->x[i] = fabsf(t->x[i]); /* the vector of the training step has no negative value */
     check_ok(codec_train(&t->call, t->x, kept), &t->err);
     for (uint64_t seed = 0; seed < 3; seed++) {
         try_normal(t, seed);
@@ -132,7 +132,7 @@ static void signs_never_flip_even_where_clusters_are_old(void **state)
     try_close(t);
 }
 
-/* With one bucket for each cluster an element decodes to the mean of its cluster, as in k-means. */
+/* With one bucket for each cluster, an element must decode to the mean of its cluster, as in k-means. */
 static void one_bucket_a_cluster_is_a_k_means_quantiser(void **state)
 {
     (void)state;
@@ -154,11 +154,11 @@ static void one_bucket_a_cluster_is_a_k_means_quantiser(void **state)
     double error = 0;
     for (size_t i = 0; i < N; i++)
         error += pow((double)t->y[i] - (double)t->x[i], 2);
-    check(error <= plain); /* cluster means have no more error than cluster centres */
+    check(error <= plain); /* decoding to cluster means has no more error than decoding to cluster centres */
     try_close(t);
 }
 
-/* With one cluster for each sign and one bucket for each cluster, cas is 1-bit SGD. */
+/* With one cluster for each sign and one bucket for each cluster, cas must equal 1-bit SGD. */
 static void one_cluster_a_sign_is_one_bit_sgd(void **state)
 {
     (void)state;
@@ -192,14 +192,15 @@ static void no_collision_is_lossless(void **state)
         if (!others)
             check(t->y[i] == t->x[i]);
     }
-    check(members == 20 && alone >= 10); /* small elements may share a bucket with zeros or with each other */
+    /* some of the 20 elements may share a bucket with zeros or with each other */
+    check(members == 20 && alone >= 10);
     try_close(t);
 }
 
 /* ---- sizes ---- */
 
-/* The number of buckets in a payload is n / 100, or the value of `buckets` or `sizes`; a list with a size of 1
- * gives 1 bucket (the released code takes 10). */
+/* The payload has n / 100 buckets, or the number given by the keys `buckets` or `sizes`. A list of sizes with a
+ * size of 1 must give 1 bucket (the code released with the paper takes 10). */
 static void payloads_keep_to_one_budget(void **state)
 {
     (void)state;
@@ -245,8 +246,8 @@ static void bits_are_what_was_asked_for(void **state)
         }
 }
 
-/* --equal-bits changes the key `bits` and reaches 1, 2 and 3 bits per element within 0.01; sweep changes
- * `clusters`. */
+/* --equal-bits varies the key `bits` and must reach 1, 2 and 3 bits per element within 0.01. The command sweep
+ * varies the key `clusters`. */
 static void the_fine_rate_reaches_one_two_and_three_bits(void **state)
 {
     (void)state;
@@ -277,11 +278,11 @@ static void more_bits_leave_less_error(void **state)
         before = error_of(t);
         try_close(t);
     }
-    /* the error that remains is that of the magnitudes beyond the percentile, which are one cluster */
+    /* the remaining error is that of the magnitudes above a percentile, which all belong to one cluster */
     check(before < 0.02);
 }
 
-/* Payloads with Huffman codes for the cluster index take at most 1.1 times the entropy of their streams. */
+/* If the cluster of each element is Huffman-coded, the payload takes at most 1.1 times the entropy of its streams. */
 static void index_is_within_a_tenth_of_its_entropy(void **state)
 {
     (void)state;
@@ -300,7 +301,7 @@ static void index_is_within_a_tenth_of_its_entropy(void **state)
     }
 }
 
-/* ---- the three forms of the cluster index, and edge cases ---- */
+/* ---- the three ways to code the clusters of the elements, and edge cases ---- */
 
 static void every_index_decodes_to_the_same(void **state)
 {
@@ -314,7 +315,7 @@ static void every_index_decodes_to_the_same(void **state)
             t[f] = open_normal(spec[f], k > 10 ? 2001 : 65536 * 2 + 77);
             try_both(t[f]);
             check(f == 0 || t[f]->y[0] != 0);
-            if (k < 14) /* with more clusters a bitmap is longer than floats */
+            if (k < 14) /* with 14 or more clusters a bitmap would be longer than floats, so it is not used */
                 check(!memcmp(t[0]->y, t[f]->y, t[0]->shape.n * sizeof(float)));
         }
         for (int f = 0; f < 3; f++)

@@ -1,5 +1,5 @@
-/* test_cas_workers.c -- cas over workers and steps: all workers use the same clusters and the same hash, and
- * merged bucket sums are exact. */
+/* test_cas_workers.c -- the codec cas over workers and steps: all workers use the same clusters and the same hash,
+ * and the bucket sums in merged payloads are exact. */
 #include "rig/try.h"
 
 #include "compress/sketch/clusters.h"
@@ -12,8 +12,8 @@ typedef struct {
     Bytes payload[WORKERS];
 } Team;
 
-/* Opens workers whose gradients have a common part, and noise of each worker's own. Worker 0 trains the clusters;
- * the other workers copy its state. */
+/* Opens workers whose gradients are the sum of a common vector and the worker's own noise. Worker 0 trains the
+ * clusters; the other workers copy worker 0's state. */
 static void team_open(Team *m, const char *spec, size_t n)
 {
     const Rng common = rng_open(11, 0, 0, 0, 0);
@@ -87,7 +87,7 @@ static size_t bucket_of(const Model *m, const Call *c, size_t i, float x)
     return m->from[j] + (size_t)(rng_u32(&c->rng_shared, USE_ATOM, i) * size >> 32);
 }
 
-/* A merged bucket's sum over all workers equals the sum of the values that its elements decode to. */
+/* Each bucket sum in a merged payload must equal the sum over the workers of the bucket's decoded elements. */
 static void merged_sums_are_kept_bucket_by_bucket(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void merged_sums_are_kept_bucket_by_bucket(void **state)
         check_near(given, total, 1e-3);
         print_message("%s: merged and decoded apart differ by %.3g of |sum|^2; errors %.4f and %.4f\n",
                       specs[s], apart / norm, exact / norm, each / norm);
-        /* the two estimates differ a little, because a merged bucket has one mean for the elements of all workers */
+        /* the two estimates differ a little, because merging gives a bucket one mean over all workers' elements */
         check(apart / norm < 0.02);
         check(exact <= 1.1 * each);
         team_close(&m);
@@ -166,7 +166,8 @@ static void merged_payloads_are_no_longer_than_their_parts_or_floats(void **stat
         sum = merge(&m, two, 2);
         parts += two[1].size;
         check(sum.size <= parts && sum.size <= 4 * N + 13);
-        /* byte 2 of a merged payload: 1 if the bucket sums are floats, from about ten workers on */
+        /* byte 2 of a merged payload is 1 if the bucket sums are stored as floats, which they are from about ten
+         * workers on */
         check(w > 2 || sum.data[2] == 0);
         check(w < 20 || sum.data[2] == 1);
         const float *y = decode(&m, sum);
@@ -201,7 +202,8 @@ static void payloads_of_different_models_do_not_merge(void **state)
     (void)state;
     Team m;
     team_open(&m, "cas", N);
-    m.t[1]->call.state = NULL; /* worker 1 learns clusters from its own x, which differ from worker 0's */
+    /* without a state, worker 1 learns other clusters than worker 0, from its own x */
+    m.t[1]->call.state = NULL;
     check_ok(try_send(m.t[1]), &m.t[1]->err);
     const Bytes two[] = {m.payload[0], m.t[1]->sent.round[0]};
     Buf out = {NEW(m.t[0]->arena, uint8_t, 1000000), 0, 1000000};
@@ -222,9 +224,9 @@ static void merged_payloads_of_other_lengths_are_refused(void **state)
     team_close(&m);
 }
 
-/* An element's bucket depends on the random numbers that workers share: it is the same for all workers and differs
- * between steps and repeats. (The released code uses a hash that each Python process seeds anew, so another
- * process cannot decode its payloads.) */
+/* The bucket of an element is a hash of the random numbers that all workers share: it is the same for all workers
+ * and differs between steps and repeats. (The code released with the paper uses a hash with a seed per Python
+ * process, so other processes cannot decode its payloads.) */
 static void hash_is_seeded_by_what_all_workers_share(void **state)
 {
     (void)state;
@@ -237,7 +239,8 @@ static void hash_is_seeded_by_what_all_workers_share(void **state)
     other->call.rng_shared = rng_open(1, 1, RNG_EVERYONE, 0, 9);
     check_ok(try_send(other), &other->err);
     const size_t sums = 3 + 8 * (size_t)(t->out.data[1] + t->out.data[2]);
-    check(!memcmp(other->out.data, t->out.data, sums)); /* clusters are in the state, so they do not change */
+    /* the clusters are kept in the state, so new random numbers do not change them */
+    check(!memcmp(other->out.data, t->out.data, sums));
     check(memcmp(other->out.data + sums, t->out.data + sums, 4 * (N / 100)) != 0);
     check_ok(codec_receive(&other->call, &t->sent, other->y), &other->err);
     team_close(&m);
@@ -262,7 +265,7 @@ static void model_is_learned_every_period_of_steps(void **state)
     try_close(t);
 }
 
-/* Inside error feedback, clusters are learned from gradient plus residual. */
+/* Inside error feedback (ef+cas), the clusters are learned from gradient plus residual. */
 static void ef_trains_what_it_wraps(void **state)
 {
     (void)state;
@@ -285,8 +288,10 @@ static void ef_trains_what_it_wraps(void **state)
         norm += pow((double)t->x[i], 2);
         sent += fabs((double)((const float *)(const void *)kept)[i] - owed[i]);
     }
-    check(sent / N < 1e-4);         /* estimates sent + residual = sum of all gradients */
-    check(error / norm < 12 * 0.5); /* the residual does not grow with the steps */
+    /* the residual in the state is the sum of all gradients minus the sum of all estimates */
+    check(sent / N < 1e-4);
+    /* the residual stays below 12 times half of a gradient, so it does not grow with each of the 12 steps */
+    check(error / norm < 12 * 0.5);
     try_close(t);
     try_close(alone);
 }

@@ -1,5 +1,5 @@
-/* test_clusters.c -- the clusters of the codec cas: the cluster of each value, the index codes, and the division
- * of a budget of buckets between clusters. */
+/* test_clusters.c -- the clusters of the codec cas: the cluster that each value belongs to, the codes of cluster
+ * indices, and the division of the payload's buckets among the clusters. */
 #include "rig/check.h"
 
 #include "compress/sketch/cluster_index.h"
@@ -38,8 +38,8 @@ static void learn(Rig *r, const ClusterSpec *spec, size_t n, uint64_t seed)
     check(cluster_model_good(&r->m));
 }
 
-/* Returns the cluster of x: among the clusters of x's sign the one with the nearest centre; of two equally near
- * centres that of smaller magnitude. */
+/* Returns the cluster of x: the one with the nearest centre among the clusters of x's sign. If two centres are
+ * equally near, it is the centre of smaller magnitude. */
 static size_t nearest(const ClusterModel *m, float x)
 {
     const size_t from = x > 0 ? m->minus : 0, to = x > 0 ? cluster_model_clusters(m) : m->minus;
@@ -65,7 +65,8 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
     r->x[2] = 1e6f;
     r->x[3] = -1e6f;
     r->x[4] = 1e-45f;
-    for (size_t j = 0; j + 1 < cluster_model_clusters(&r->m); j++) /* values halfway between two centres */
+    /* makes values halfway between two neighbouring centres */
+    for (size_t j = 0; j + 1 < cluster_model_clusters(&r->m); j++)
         r->x[5 + j] = r->m.cluster[j].centre / 2 + r->m.cluster[j + 1].centre / 2;
     cluster_model_thresholds(&r->m, above);
     for (Isa isa = 0; isa < ISA_COUNT; isa++) {
@@ -75,7 +76,7 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
         k->stretches(r->x, N, above, cluster_model_clusters(&r->m) - 1, code);
         for (size_t i = 0; i < N; i++)
             check(code[i] == nearest(&r->m, r->x[i]));
-        for (size_t n = 0; n < 70; n++) { /* lengths that do not fill a vector register */
+        for (size_t n = 0; n < 70; n++) { /* the lengths include ones that do not fill a vector register */
             memset(again, 0xee, sizeof again);
             k->stretches(r->x, n, above, cluster_model_clusters(&r->m) - 1, again);
             check(!memcmp(again, code, n) && again[n] == 0xee);
@@ -84,8 +85,8 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
     arena_close(r->a);
 }
 
-/* The kernel cluster_slots against its definition, where clusters are fewer than, as many as and more than the
- * lanes of a vector register. */
+/* The kernel cluster_slots against its definition, with fewer clusters than a vector register has lanes, as many,
+ * and more. */
 static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
 {
     (void)state;
@@ -113,8 +114,8 @@ static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
     }
 }
 
-/* The rarest cluster's code is so long that several in a row exceed one bits_put: the encoder must put them one by
- * one. */
+/* The rarest cluster's codeword is so long that several such codewords in a row exceed the bits that one bits_put
+ * can write, so the encoder must write them singly. */
 static void codes_of_very_unlike_lengths_come_back(void **state)
 {
     (void)state;
@@ -168,7 +169,8 @@ static void outliers_are_centred_on_the_percentile_of_their_sign(void **state)
     arena_close(r->a);
 }
 
-/* Entropies of the histogram of five bins between a cluster's extremes, against a slow computation. */
+/* The entropy of a histogram with five bins between a cluster's least and greatest value, against a slow
+ * computation. */
 static void entropies_are_those_of_histograms(void **state)
 {
     (void)state;
@@ -196,8 +198,8 @@ static void entropies_are_those_of_histograms(void **state)
 
 /* ---- budgets ---- */
 
-/* The clusters' buckets add up to the budget. (The released code exceeds the budget: it gives each cluster at
- * least ten.) */
+/* The numbers of buckets of the clusters must add up to the budget. (The code released with the paper exceeds the
+ * budget, as it gives each cluster at least ten buckets.) */
 static void buckets_come_to_the_budget_exactly(void **state)
 {
     (void)state;
@@ -217,8 +219,8 @@ static void buckets_come_to_the_budget_exactly(void **state)
     arena_close(r->a);
 }
 
-/* The clusters get more than one bucket each. (The last version of the released code gives each cluster at most
- * one, which makes cas a k-means quantiser.) */
+/* The clusters must have more than one bucket each. (The last version of the released code gives each cluster at
+ * most one bucket, which makes cas a k-means quantiser.) */
 static void clusters_do_not_collapse_to_one_bucket(void **state)
 {
     (void)state;
@@ -232,7 +234,8 @@ static void clusters_do_not_collapse_to_one_bucket(void **state)
     const double none[6] = {0};
     clusters_share(&r->m, none, 606);
     for (size_t j = 0; j < 6; j++)
-        check(r->m.cluster[j].buckets == 101); /* all weights are 0: equal shares */
+        /* all weights are 0, so all clusters get the same number of buckets */
+        check(r->m.cluster[j].buckets == 101);
     arena_close(r->a);
 }
 
@@ -276,8 +279,8 @@ static void mostly_zeros_leave_the_other_values_their_clusters(void **state)
     arena_close(r->a);
 }
 
-/* Clusters learned from a sample of 1,000 of 5,000 elements are close to those learned from all: the percentile's
- * standard error is about 0.04 standard deviations of the elements. */
+/* Clusters learned from a sample of 1,000 of 5,000 elements are close to those learned from all elements: the
+ * standard error of the sample's percentile is about 0.04 standard deviations of the elements. */
 static void a_sample_learns_nearly_the_same(void **state)
 {
     (void)state;
@@ -292,7 +295,8 @@ static void a_sample_learns_nearly_the_same(void **state)
     for (size_t j = 0; j < 6; j++)
         check_near((double)one.cluster[j].centre, (double)all.cluster[j].centre, 0.25);
     learn(r, &few, N, 1);
-    check(!memcmp(&one, &r->m, sizeof one)); /* the sample depends on the random numbers only */
+    /* the sample depends on the random numbers only, so the clusters are the same */
+    check(!memcmp(&one, &r->m, sizeof one));
     learn(r, &few, N, 2);
     check(memcmp(&one, &r->m, sizeof one) != 0);
     arena_close(r->a);

@@ -1,4 +1,4 @@
-/* test_dyadic.c -- ATOMO in the wavelet and Hadamard bases: each coefficient's random choice, the optimality
+/* test_dyadic.c -- ATOMO in wavelet and Hadamard bases: the random choice of each coefficient, the optimality
  * conditions of Algorithm 1, closed forms, and magnitudes at the limits of float32. */
 #include "compress/atoms/atoms.h"
 #include "rig/codec_rig.h"
@@ -15,7 +15,8 @@ static Arena *forever;
 typedef struct {
     const char *spec;
     double ratio;
-    int family, levels; /* family WAVELETS (the number of wavelet families) means Hadamard */
+    /* family: index of the wavelet family; WAVELETS, the number of families, stands for Hadamard */
+    int family, levels;
 } Case;
 
 static const Case cases[] = {
@@ -91,9 +92,9 @@ static void every_coefficient_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* The levels tau satisfy the Karush-Kuhn-Tucker conditions of min sum c^2 / p, sum p = s, 0 < p <= 1 (coefficients
- * c, probabilities p, budget s): |c| / p = tau wherever p < 1, and |c| >= tau where p = 1. A tau is a float32, so
- * sums of p are exact to half a unit in the last place, 6e-8. */
+/* Coefficients c are kept with probability p = min(1, |c| / tau) under a budget s. tau must satisfy the
+ * Karush-Kuhn-Tucker conditions of min sum c^2 / p with sum p = s and 0 < p <= 1: |c| / p = tau where p < 1, and
+ * |c| >= tau where p = 1. As tau is a float32, the sum of p is exact to half a unit in the last place, 6e-8. */
 static void probabilities_are_optimal_in_each_basis(void **state)
 {
     (void)state;
@@ -127,8 +128,8 @@ static void probabilities_are_optimal_in_each_basis(void **state)
         }
 }
 
-/* Mean and variance of draws must pass the limits of draws.h; estimates multiplied by 1.02, the `planted` bias,
- * must fail. */
+/* Mean and variance of the draws must pass the tests of draws.h, and must fail if all estimates are multiplied by
+ * 1.02 (the `planted` bias). */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;
@@ -157,7 +158,7 @@ static double closed_form(const char *spec, const float *x, size_t n)
     return V;
 }
 
-/* A vector made of few atoms is decoded exactly: a step function has at most one Haar atom in each level, a Walsh
+/* A vector of few atoms must be decoded exactly. A step function has at most one Haar atom in each level; a Walsh
  * pattern is one Hadamard atom. */
 static void what_is_few_atoms_travels_exactly(void **state)
 {
@@ -178,7 +179,7 @@ static void what_is_few_atoms_travels_exactly(void **state)
     rig_close(&rig);
 }
 
-/* The worked example of docs/FORMAT.md decodes to the values printed there. */
+/* The worked example of docs/FORMAT.md must decode to the values printed in that document. */
 static void the_formats_example_decodes_as_it_says(void **state)
 {
     (void)state;
@@ -211,8 +212,8 @@ static void more_levels_than_there_are_change_nothing(void **state)
     check(closed_form("wavelet:ratio=0.1,levels=8", x, 1000) != closed_form("wavelet:ratio=0.1", x, 1000));
 }
 
-/* Every draw decodes to finite numbers, or its encoding fails. Magnitudes range from those where no draw can
- * exceed float32 to those where every draw does. */
+/* Every payload must decode to finite numbers, or its encoding must fail. The magnitudes range from those for
+ * which no estimate exceeds float32 to those for which every estimate does. */
 static void draws_at_the_end_of_float32_are_finite_or_refused(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_eden.c -- drive and eden against a slow decoder of their payload; bias and error; payloads that must
- * be refused. */
+/* test_eden.c -- the codecs drive and eden: a slow decoder of their payloads, bias and error, and payloads that
+ * must be refused. */
 #include "rig/try.h"
 
 #include "num/lloyd.h"
@@ -22,7 +22,7 @@ static const char *const specs[] = {"drive",
                                     "eden:bits=1.999",
                                     "eden:bits=7.5"};
 
-/* Decodes a payload slowly, code by code; `bits`, `rounds` and `drive` are those of the spec. */
+/* Decodes a payload slowly, one code at a time; `bits`, `rounds` and `drive` are the parameters of the spec. */
 static void slow_decode(const Try *t, double bits, int rounds, bool drive, float *y)
 {
     Reader r = reader_open(buf_bytes(&t->out));
@@ -95,9 +95,10 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     }
 }
 
-/* ---- scale, bias and error ---- */
+/* ---- the two scales of estimates, bias and error ---- */
 
-/* Every draw has <x^, x> = |x|^2, x^ the estimate; with scale=mse the error is orthogonal to the estimate. */
+/* The default scale gives <x^, x> = |x|^2 in every draw, with x^ the estimate. With scale=mse, the error x^ - x is
+ * orthogonal to x^ in every draw. */
 static void scales_are_the_unbiased_one_and_the_one_of_least_error(void **state)
 {
     (void)state;
@@ -120,13 +121,13 @@ static void scales_are_the_unbiased_one_and_the_one_of_least_error(void **state)
         }
 }
 
-/* Returns |mean of `repeats` estimates - x|^2 / |x|^2 for an x with two non-zero elements. */
+/* Returns |mean of `repeats` estimates - x|^2 / |x|^2 for an x with two non-zero elements (spikes). */
 static double bias_on_two_spikes(const char *spec, size_t n, size_t repeats)
 {
     Try *t = try_open(spec, n);
     double *mean = NEW_ZERO(t->arena, double, n), off = 0;
     t->x[n / 5] = 1;
-    t->x[n / 2] = 0.9f; /* with one round, the signs depend on the larger spike only */
+    t->x[n / 2] = 0.9f; /* after one round of rotation, the signs depend on the larger spike only */
     for (uint64_t r = 0; r < repeats; r++) {
         try_repeat(t, r);
         try_both(t);
@@ -139,8 +140,8 @@ static double bias_on_two_spikes(const char *spec, size_t n, size_t repeats)
     return off / 1.81;
 }
 
-/* On two spikes of about equal size, drive with one round has a bias. With two rounds it has none: the mean of R
- * estimates, each of error 0.571, has error 0.571 / R. */
+/* On two spikes of nearly equal size, drive with one round of rotation is biased. With two rounds it is unbiased:
+ * one estimate has the error 0.571, so the mean of R estimates has the error 0.571 / R. */
 static void one_round_leaves_a_bias_on_two_spikes_and_two_rounds_none(void **state)
 {
     (void)state;
@@ -171,7 +172,8 @@ static void traits_promise_what_holds(void **state)
     }
 }
 
-/* Every worker has its own rotation, so the mean of 64 estimates of one gradient has 1/64 of the error. */
+/* Every worker has a rotation of its own, so averaging 64 workers' estimates of one gradient divides the error by
+ * 64. */
 static void averaging_over_workers_pays(void **state)
 {
     (void)state;
@@ -229,13 +231,13 @@ static void zeros_and_blocks_of_zeros_are_zeros(void **state)
         try_both(t);
         for (size_t i = 0; i < 1200; i++)
             check(t->y[i] == 0);
-        /* n = 1200 is rotated in blocks of 512, 256 and 432 elements; this element is in the last */
+        /* The 1200 elements are rotated in blocks of 512, 256 and 432; only an element of the last block is not 0. */
         t->x[1199] = 1;
         try_both(t);
         for (size_t i = 0; i < 768; i++)
             check(t->y[i] == 0);
         check(t->y[1199] != 0);
-        for (size_t i = 0; i < 1200; i++) /* one block of tiny values beside blocks of normal size */
+        for (size_t i = 0; i < 1200; i++) /* one block has the least denormals, the other blocks have ones */
             t->x[i] = i < 512 ? 0x1p-149f : 1;
         try_both(t);
         try_close(t);
@@ -259,7 +261,8 @@ static void damaged_scales_and_codes_are_refused(void **state)
         check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         t->out.data[0] = PAYLOAD_METHOD;
         if (bits_of(specs[s]) ==
-            (int)bits_of(specs[s])) { /* a plane of 36 codes takes 5 bytes, with padding bits */
+            /* 36 codes of a bit plane take 5 bytes, with padding bits that must be 0 */
+            (int)bits_of(specs[s])) {
             t->out.data[t->out.size - 1] |= 0x80;
             check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         }

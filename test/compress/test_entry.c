@@ -1,10 +1,10 @@
-/* test_entry.c -- element-wise ATOMO: each element of a draw against its definition, for every method that
- * finds the water level. */
+/* test_entry.c -- element-wise ATOMO (codec entry): each decoded element against its definition, and all methods
+ * that find the water level. */
 #include "base/coin.h"
 #include "rig/entry_rig.h"
 #include "vec/kernels.h"
 
-/* Computes the estimate to which the payload must decode, element by element. */
+/* Computes the estimate y that the payload must decode to, element by element, with the water level tau. */
 static void decoded_ref(const Rig *rig, const float *x, float tau, float *y)
 {
     for (size_t i = 0; i < rig->shape.n; i++) {
@@ -26,7 +26,7 @@ static void decodes_to_the_reference(const float *x, size_t n, const char *spec,
     check_ok(rig_decode(&rig), &rig.err);
     decoded_ref(&rig, x, level_ref(x, n, budget), y);
     if (rig.payload.data[0] == PAYLOAD_RAW &&
-        /* a tensor sent raw decodes to x itself, or to a draw that equals the reference */
+        /* A raw payload has the floats of x, or those of an estimate, which must equal the reference y. */
         memcmp(rig.decoded, y, n * sizeof *x))
         y = memcpy(y, x, n * sizeof *x);
     for (size_t i = 0; i < n; i++)
@@ -59,8 +59,8 @@ static void every_element_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* The search for the level starts from a sample of every stride-th element; in these vectors the sampled elements
- * differ from all others, so that a guess from the sample is wrong. */
+/* The search for the water level starts from a sample of every stride-th element. In these vectors the sampled
+ * elements differ from all others, so the sample suggests a wrong level, which must not change the result. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;
@@ -72,11 +72,14 @@ static void a_misleading_sample_changes_nothing(void **state)
             for (size_t k = 0; k < stride; k++) {
                 const bool seen = k == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &x[i * stride + k];
-                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f) /* the guessed level is far too high */
-                               : how == 1 ? (seen ? 1e-3f : 100) /* the guessed level is far too low */
+                /* the level guessed from the sample is far too high */
+                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f)
+                               /* the level guessed from the sample is far too low */
+                               : how == 1 ? (seen ? 1e-3f : 100)
                                : how == 2 ? (seen ? 0 : 1)       /* all sampled elements are zero */
                                           : (i % 5000 || k ? 1e-6f * (float)(1 + k)
-                                                           : 1e7f), /* a few elements make up the sum */
+                                                           /* a few elements have nearly all of the sum */
+                                                           : 1e7f),
                                *v);
             }
         decodes_to_the_reference(x, n, "entry", 0.01 * (double)n);
@@ -150,7 +153,7 @@ static void instruction_sets_sift_the_same_candidates(void **state)
                 const size_t got = k->coin_sift(v, n, coin, &key, at[1], value[1], &sum[1]);
                 check(want == got && sum[0] == sum[1] && k->sum_magnitudes(v, n) == sum[0]);
                 check(!memcmp(at[0], at[1], got * 4) && !memcmp(value[0], value[1], got * 4));
-                /* coin_sift must list every element that the coin keeps; it may list other elements too. */
+                /* coin_sift lists candidates: every element that coin_keep keeps, and possibly others */
                 size_t next = 0;
                 for (uint32_t i = 0; i < n; i++) {
                     const bool there = next < got && at[1][next] == i;

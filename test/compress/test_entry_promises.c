@@ -1,5 +1,5 @@
-/* test_entry_promises.c -- element-wise ATOMO: payload sizes, mean and variance of draws, and payloads that
- * must be refused because no encoder writes them. */
+/* test_entry_promises.c -- element-wise ATOMO (codec entry): payload sizes, mean and variance of the estimates,
+ * and payloads that must be refused because no encoder writes them. */
 #include "rig/draws.h"
 #include "rig/entry_rig.h"
 
@@ -34,7 +34,8 @@ static void bits_are_spent_as_asked(void **state)
         }
 }
 
-/* draw=systematic keeps the same probabilities, but the number of atoms differs from its mean by at most one. */
+/* With draw=systematic the probabilities are the same, but the number of atoms differs from its mean by at most
+ * one. */
 static void a_systematic_draw_keeps_a_steady_number(void **state)
 {
     (void)state;
@@ -77,11 +78,11 @@ static void clip_spends_no_more_than_the_released_coder(void **state)
     arena_rewind(forever, mark);
 }
 
-/* ---- mean and variance of draws ---- */
+/* ---- mean and variance of estimates ---- */
 
-/* Mean and variance of draws must pass the limits of draws.h, whose false-alarm probability is under 1e-6 for each
- * spec. The given number of draws suffices at n = 4096 to detect the `planted` bias, which multiplies every
- * estimate by 1.01. */
+/* Mean and variance of the draws must pass the tests of draws.h, which raise a false alarm with probability below
+ * 1e-6 for each spec. At n = 4096 the number of draws suffices to detect the `planted` bias, which multiplies
+ * every estimate by 1.01. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;
@@ -99,9 +100,9 @@ static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
     arena_rewind(forever, mark);
 }
 
-/* With empty=resample, an empty draw is drawn again, so an atom is kept with p / P(draw not empty), which is 1.58
- * p at one expected atom. The gain <estimate, x> / |x|^2 rises by the same factor; over 20,000 draws of 50
- * elements its standard error is about 0.8 %, and the limit is six standard errors. */
+/* With empty=resample, a draw without atoms is repeated, so an atom is kept with probability p / P(draw not
+ * empty). If one atom is expected, this is 1.58 p, and the gain <estimate, x> / |x|^2 rises by the same factor.
+ * The gain of 20,000 draws of 50 elements has a standard error of about 0.8 %; the limit is six standard errors. */
 static void drawing_again_inflates_by_the_chance_of_not_being_empty(void **state)
 {
     (void)state;

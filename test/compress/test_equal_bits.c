@@ -1,5 +1,6 @@
-/* test_equal_bits.c -- Sizer, which measures payload sizes alone, against the sizes in a full comparison; and
- * --equal-bits: every codec of the registry must reach a given size, or come as near as its rate parameter allows. */
+/* test_equal_bits.c -- Sizer, which measures only payload sizes, against the sizes in a full comparison. Also the
+ * option --equal-bits, which changes each codec's rate parameter so that its payloads have a given size: every
+ * codec of the registry must reach the size, or come as near as the parameter allows. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/rate.h"
@@ -13,7 +14,7 @@ typedef struct {
     Dump *dump;
     VectorList list;
     Comparison c;
-    double bits; /* bits per element of the last record, which covers all tensors */
+    double bits; /* bits per element of the last record, which is over all tensors */
 } World;
 
 static Status load(void *data, const Vector *v, float *x, Error *err)
@@ -89,8 +90,8 @@ static void check_sizes(const char *file, const GroupSpec *groups)
     }
 }
 
-/* The dump has tensors below --min-elements, and two steps: some codecs keep state from step to step or plan over
- * a step. */
+/* The dump has tensors smaller than --min-elements, which are sent raw, and two steps, since some codecs keep a
+ * state from step to step or plan over a step. */
 static void sizes_are_those_of_the_comparison(void **state)
 {
     (void)state;
@@ -107,7 +108,7 @@ static void workers_are_replayed_by_themselves(void **state)
         check_sizes(file, &(GroupSpec){.selection.worker = "worker_[0-2]", .grouping = GROUP_KIND});
 }
 
-/* Opens the codec alone; if it is a wrapper, around none or around entry, which has a rate parameter. */
+/* Opens a codec. A wrapper is opened around `entry`, which has a rate parameter, or around `none`. */
 static bool open_any(const Codec **codec, const Compressor *ops, Arena *a)
 {
     Error err;
@@ -122,9 +123,9 @@ static bool is_near(double bits, double target)
     return fabs(bits / target - 1) <= SIZE_TOLERANCE;
 }
 
-/* True when the codec has a reason not to reach the target size: it has no rate parameter; the parameter is at an
- * end of its range; it is an integer and neither neighbour is nearer to the target; or the size jumps past the
- * target at this value (gaussiank changes its threshold in large steps). */
+/* True when the codec has a good reason to miss the target size: it has no rate parameter; or the parameter is at
+ * an end of its range; or it is an integer and both neighbours are farther from the target; or the size jumps past
+ * the target at this value (gaussiank changes its threshold in large steps). */
 static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, double target)
 {
     Rate r;
@@ -143,8 +144,8 @@ static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, do
         check_ok(sizer_bits(s, other, w->c.repeats, &beside[i], &w->err), &w->err);
     }
     if (beside[0] == bits && beside[1] == bits)
-        /* The rate parameter changes too small a part of the payload: in sketchml, the keys of a dense gradient
-         * take most of it. */
+        /* The rate parameter affects too small a part of the payload. In sketchml, the indices of a dense gradient
+         * take most of the payload. */
         return true;
     if (!whole)
         return fmin(beside[0], beside[1]) < target && fmax(beside[0], beside[1]) > target;
@@ -177,7 +178,7 @@ static void every_codec_comes_to_a_bit_or_as_near_as_it_can(void **state)
     close_world(&w);
 }
 
-/* ---- specs with a new value of the rate parameter ---- */
+/* ---- specs with another value of the rate parameter ---- */
 
 static Error err;
 
@@ -213,7 +214,8 @@ static void a_rate_is_set_where_it_stands(void **state)
             if (want)
                 assert_string_equal(codec_text(set, a), want);
         }
-        assert_string_equal(codec_text(codec, a), cases[i].spec); /* rate_set leaves the codec unchanged */
+        /* rate_set makes a new codec and leaves the given codec unchanged */
+        assert_string_equal(codec_text(codec, a), cases[i].spec);
     }
     arena_close(a);
 }
@@ -285,7 +287,7 @@ static void rates_spread_over_what_a_key_can_be(void **state)
     arena_close(a);
 }
 
-/* Every rate parameter has a list of values for `sweep`, all within its range. */
+/* For every rate parameter, `sweep` has a list of values within the parameter's range. */
 static void every_rate_has_a_grid(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_excess.c -- what encoders report of a draw: its excess over a mean payload, and the entropy of index sets. */
+/* test_excess.c -- what encoders report of a random payload: its excess (bits above the expected size of a
+ * payload), and the entropy of index sets. */
 #include "rig/check.h"
 
 #include "codec/compressor.h"
@@ -45,7 +46,8 @@ static Streams draw(Draws *d, uint64_t repeat)
     return streams;
 }
 
-/* The mean excess is 0, at a false alarm rate of 6e-7 each. Where atoms have one size, every draw gives the expected size. */
+/* The mean excess must be 0, with a false-alarm probability of 6e-7 per spec. If `exact` (all atoms have the same
+ * size), payload size minus excess must be the same in every draw. */
 static void excess_has_mean_zero(const char *spec, bool exact)
 {
     Draws d;
@@ -68,7 +70,8 @@ static void draws_know_their_excess(void **state)
 {
     (void)state;
     excess_has_mean_zero("svd:rank=1", true);
-    excess_has_mean_zero("svd:rank=5", true); /* many draws are longer than floats, and sent as these */
+    /* many draws would be longer than the floats, so the raw floats are sent */
+    excess_has_mean_zero("svd:rank=5", true);
     excess_has_mean_zero("svd:rank=2,vectors=bf16", true);
     excess_has_mean_zero("svd:rank=0.6,draw=systematic", true);
     excess_has_mean_zero("svd:rank=0.4,empty=resample", true);
@@ -76,7 +79,7 @@ static void draws_know_their_excess(void **state)
     excess_has_mean_zero("wavelet:ratio=0.1", false);
 }
 
-/* Three gaps of 4, two of 1 and one of 9000: 6 log2 6 - 3 log2 3 - 2 log2 2. */
+/* The gaps are three times 4, twice 1 and once 9000, so the entropy is 6 log2 6 - 3 log2 3 - 2 log2 2 bits. */
 static void index_sets_count_the_entropy_of_gaps(void **state)
 {
     (void)state;
@@ -94,7 +97,7 @@ static void index_sets_count_the_entropy_of_gaps(void **state)
     arena_close(d.a);
 }
 
-/* Decoded values are rounded to multiples of 2^-149 there, which the closed form does not know. */
+/* At these small magnitudes decoded values are rounded to multiples of 2^-149, for which there is no closed form. */
 static void no_closed_form_where_floats_end(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_half.c -- fp16 and bf16: the kernels against the values of all 65,536 bit patterns; the codecs' sizes,
- * refusals and saturation; mean and variance of stochastic rounding. */
+/* test_half.c -- the codecs fp16 and bf16: the kernels against the values of all 65,536 bit patterns; payload
+ * sizes, refusals and saturation; mean and variance of stochastic rounding. */
 #include "vec/kernels.h"
 #include "rig/try.h"
 
@@ -30,7 +30,7 @@ static double bf16_value(uint32_t half)
     return exponent ? ldexp(128 + fraction, (int)exponent - 134) : ldexp(fraction, -133);
 }
 
-/* Returns the largest half (16-bit float) not above v, by bisection. */
+/* Returns the largest 16-bit float that is not above v, by bisection over the bit patterns. */
 static uint32_t below(double (*value)(uint32_t), uint32_t most, double v)
 {
     uint32_t low = 0, high = most;
@@ -61,7 +61,7 @@ static void halve_fill(float *x)
                                 0x1p-25f, 0x1.8p-25f, 0x1.002p0f, 0x1.006p0f, 0x1p-149f};
     for (size_t i = 0; i < N; i++) {
         uint32_t word = rng_u32(&rng, USE_TEST, i);
-        if (i % 2) /* magnitudes around fp16's range */
+        if (i % 2) /* every second number has a magnitude near the limits of fp16's range */
             word = (word & 0x807fffffu) | (85 + word % 60) << 23;
         x[i] = (word & 0x7f800000u) == 0x7f800000u ? 1 : bits_float(word);
         if (i < countof(odd))
@@ -95,9 +95,9 @@ static void halves_are_the_nearest_ones_and_saturate(void **state)
     }
 }
 
-/* Stochastic rounding goes up iff u < frac. frac is the fraction of the way to the next number, exact in double; u
- * is uniform in [0, 1), with as many random bits as frac has. For fp16's denormals these are 21 bits of a first
- * random word and 32 of a second. */
+/* Stochastic rounding goes up iff u < frac. frac is the position between the two neighbouring 16-bit floats, exact
+ * in double; u is uniform in [0, 1) and has as many bits as frac. For denormals of fp16, u is made of 21 bits of
+ * one random word and 32 bits of another. */
 static void random_halves_equal_their_definition(void **state)
 {
     (void)state;
@@ -136,7 +136,8 @@ static void ties_of_fp16_denormals_go_to_the_continuation(void **state)
     uint8_t out[128];
     size_t ups = 0;
     for (uint32_t start = 0; start < 640; start += 64) {
-        /* x lies halfway between u's first 21 random bits and the next value, so the further 32 bits decide. */
+        /* frac is in the middle between two multiples of 2^-21 and its first 21 bits equal u's, so the 32 further
+         * bits decide */
         for (uint32_t i = 0; i < 64; i++)
             x[i] = ((float)(rng_word(&key, start + i) >> 11) + 0.5f) * 0x1p-45f;
         EACH_ISA(k)
@@ -248,8 +249,8 @@ static void infinities_are_refused(void **state)
     }
 }
 
-/* Returns the distribution of the error of rounding x to one of the two neighbouring halves, which are multiples
- * of a quantum: that of x's power-of-two interval or that of the denormals. */
+/* Returns the distribution of the error of rounding x to one of its two neighbouring 16-bit floats. The neighbours
+ * are multiples of a step that depends on x's power of two; among denormals the step is constant. */
 static TwoPoint law_of(double x, int lowest, int fraction)
 {
     int exponent;
@@ -260,8 +261,8 @@ static TwoPoint law_of(double x, int lowest, int fraction)
     return (TwoPoint){(1 - part) * quantum, -part * quantum, part};
 }
 
-/* Normal vectors are rounded at several scales: 1, fp16's denormals, below fp16's smallest number, float32's
- * denormals. */
+/* Normal vectors of several scales are rounded: of scale 1 and larger, in the range of fp16's denormals, below
+ * fp16's smallest number, and among float32's denormals. */
 static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_half_merge.c -- fp16 and bf16 payloads summed during an all-reduce: the merged payload must hold the halves
- * (16-bit floats) nearest to the workers' mean. */
+/* test_half_merge.c -- fp16 and bf16 payloads summed in an all-reduce: the merged payload must have the 16-bit
+ * floats nearest to the mean of the workers' values. */
 #include "rig/try.h"
 
 #include <float.h>
@@ -8,14 +8,14 @@ enum { WORKERS = 5, N = 3000 };
 
 static const struct {
     const char *spec;
-    /* step: largest distance between neighbouring halves, relative to the value; least: smallest distance */
+    /* step: largest distance between neighbouring 16-bit floats, relative to their value; least: smallest distance */
     double step, least;
 } halves[] = {{"fp16", 0x1p-10, 0x1p-24}, {"bf16", 0x1p-7, 0x1p-133}};
 
 typedef struct {
     Try *t;
     Bytes sent[WORKERS];
-    double *sum; /* (n) sum of the decoded payloads */
+    double *sum; /* sum of the decoded payloads, n elements */
 } Team;
 
 static Team team_open(const char *spec, size_t n, float scale)
@@ -64,7 +64,7 @@ static void merged_halves_decode_to_the_sum_rounded_once_more(void **state)
             }
 }
 
-/* Every worker has the same weight in the mean, whether its payload was merged in a batch of four or alone. */
+/* Every worker's payload has the same weight in the mean, whether it was merged in a batch of four or alone. */
 static void batches_of_unequal_size_merge_to_the_same_mean(void **state)
 {
     (void)state;
@@ -92,7 +92,8 @@ static void one_worker_s_halves_merge_to_themselves(void **state)
     }
 }
 
-/* 65504 is the largest finite fp16 number: the sum of five such values exceeds it, their mean does not. */
+/* 65504 is the largest finite fp16 number. The sum of five such values is out of range, but the mean is not, so it
+ * must be kept. */
 static void sums_beyond_the_largest_half_are_kept(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_induced.c -- induced: a biased codec on x, then an unbiased codec on the first codec's error. The payload
- * must hold the payloads of both codecs, and the estimate must be unbiased. */
+/* test_induced.c -- the wrapper induced sends a vector with a biased codec, then the biased codec's error with an
+ * unbiased codec. The payload must be the payloads of both codecs, and the estimate must be unbiased. */
 #include "rig/draws.h"
 #include "compress/spec.h"
 
@@ -21,8 +21,8 @@ static Shape matrix(void)
     return (Shape){.rank = 2, .dim = {20, 35}, .n = N};
 }
 
-/* A payload is that of the first codec followed by that of the second, each as if run alone, the second with the
- * random numbers that docs/FORMAT.md gives. */
+/* The payload must be the first codec's payload followed by the second codec's payload. Each must be as if the
+ * codec were used alone, the second codec with the random numbers that docs/FORMAT.md specifies for it. */
 static void payloads_are_both_codecs_one_behind_the_other(void **state)
 {
     (void)state;
@@ -62,9 +62,9 @@ static void payloads_are_both_codecs_one_behind_the_other(void **state)
     }
 }
 
-/* The estimate is unbiased, also if the first codec is random. If it is not random, the closed form is the second
- * codec's on the first codec's error (the rest). Top-k leaves a smaller rest than x, so the variance is below that
- * of the second codec alone. */
+/* The estimate must be unbiased, also if the first codec is random. If the first codec is not random, the closed
+ * form of the variance is that of the second codec on the first codec's error. This error is smaller than x, so
+ * the variance is below that of the second codec used alone. */
 static void the_mean_is_the_gradient_and_the_variance_that_of_the_rest(void **state)
 {
     (void)state;
@@ -85,7 +85,8 @@ static void the_mean_is_the_gradient_and_the_variance_that_of_the_rest(void **st
         check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
         rig.call.rng = rig_rng(0);
         const double expected = codec_variance(&rig.call, x);
-        check(isnan(expected) == (k >= 3)); /* with a random first codec there is no closed form */
+        /* the rows from 3 on have a random first codec, for which there is no closed form */
+        check(isnan(expected) == (k >= 3));
         check(isnan(expected) || draws_variance_is(&d, expected));
         if (rows[k].alone) {
             rig_open(&alone, rows[k].alone, matrix());
@@ -105,7 +106,8 @@ static void a_biased_second_codec_is_no_promise_and_is_cautioned(void **state)
     rig_close(&rig);
 }
 
-/* A raw payload would be shorter than the two codecs' payloads, yet both are sent, and the estimate equals x. */
+/* With so few elements a raw payload would be shorter than the two codecs' payloads. Still both payloads are sent,
+ * and the estimate equals x. */
 static void few_elements_come_back_as_they_are(void **state)
 {
     (void)state;
@@ -123,7 +125,7 @@ static void few_elements_come_back_as_they_are(void **state)
     }
 }
 
-/* The first codec's state must not depend on what the second codec sends. */
+/* The state of the first codec must not depend on the second codec's payload. */
 static void the_first_codecs_state_moves_as_if_alone(void **state)
 {
     (void)state;

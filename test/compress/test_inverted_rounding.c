@@ -1,5 +1,6 @@
-/* test_inverted_rounding.c -- published errors of a QSGD implementation, which are those of a coder that rounds in
- * the wrong direction: this coder in plain loops, its closed forms, and qsgd on the same vectors. */
+/* test_inverted_rounding.c -- the errors published for one implementation of QSGD are those of a coder that rounds
+ * in the wrong direction. The tests compare this faulty coder, written in plain loops, with its closed forms and
+ * with the published errors, and run qsgd on the same vectors. */
 #include "report/report_stored.h"
 #include "base/text.h"
 #include "rig/try.h"
@@ -8,8 +9,8 @@
 
 enum { BUCKET = 512, BUCKETS = 300 };
 
-/* Returns the squared relative error of the faulty coder with s levels: it rounds up from level l to l + 1 with
- * probability 1 - f in place of f, f being the fraction above level l. The decoder assumes s_decoder levels. */
+/* Returns the squared relative error of the faulty coder with s levels. It rounds up from level l to l + 1 with
+ * probability 1 - f instead of f, with f the fraction above level l. The decoder assumes s_decoder levels. */
 static double inverted_error(const float *x, const Rng *rng, size_t bucket, double s, double s_decoder)
 {
     double norm = 0, error = 0;
@@ -36,7 +37,8 @@ static double flatness(const float *x)
     return l1 / sqrt(l2);
 }
 
-/* Fills x with normal numbers raised to a power, found by bisection, at which |x|_1 / |x|_2 is `wanted`. */
+/* Fills x with normal numbers raised to a power. The power is found by bisection, such that |x|_1 / |x|_2 is
+ * `wanted`. */
 static void bucket_of(float *x, const Rng *rng, size_t bucket, double wanted)
 {
     double low = 0.1, high = 4;
@@ -55,11 +57,12 @@ static void bucket_of(float *x, const Rng *rng, size_t bucket, double wanted)
 
 typedef struct {
     const char *of;
-    double one, mixed, three; /* errors with 1 level, with 2 levels decoded as 1, with 3 levels */
+    /* squared relative errors: with 1 level; with 2 levels that are decoded as 1 level; with 3 levels */
+    double one, mixed, three;
 } Published;
 
-/* Published squared relative errors of buckets of n = 512 elements. The first, e, gives A = |x|_1 / |x|_2 = (n + 3
- * - e) / 3; A predicts the other two. */
+/* Published squared relative errors for buckets of n = 512 elements. The first error e gives A = |x|_1 / |x|_2 =
+ * (n + 3 - e) / 3, and A must predict the other two errors. */
 static const Published published[] = {
     {"resnet50", 465.010196295329, 449.11593486528784, 43.13614901352159},
     {"attention56", 462.9645509349531, 447.5063900171538, 42.54519917821269},
@@ -80,8 +83,8 @@ static void published_errors_of_qsgd_are_those_of_rounding_the_wrong_way(void **
             mixed += inverted_error(x, &coins, b, 2, 1) / BUCKETS;
             three += inverted_error(x, &coins, b, 3, 3) / BUCKETS;
         }
-        /* Closed forms of the faulty coder. Per bucket, errors have standard deviations of up to 4.1, 5.2 and
-         * 0.65. */
+        /* The errors must be those of the closed forms. The error of one bucket has a standard deviation of at
+         * most 4.1, 5.2 and 0.65 in the three cases. */
         const double want_one = n - 3 * a + 3, want_mixed = n - 4 * a + 5, want_three = n / 9 - a + 3;
         check_near(one, want_one, 5 * 4.1 / sqrt(BUCKETS));
         check_near(mixed, want_mixed, 5 * 5.2 / sqrt(BUCKETS));
@@ -91,7 +94,7 @@ static void published_errors_of_qsgd_are_those_of_rounding_the_wrong_way(void **
     }
 }
 
-/* Returns the mean squared relative error of qsgd with this number of levels on vectors with |x|_1 / |x|_2 = a. */
+/* Returns the mean squared relative error of qsgd with `levels` levels on vectors with |x|_1 / |x|_2 = a. */
 static double error_of_qsgd(size_t p, double a, int levels)
 {
     char spec[40];
@@ -115,9 +118,9 @@ static double error_of_qsgd(size_t p, double a, int levels)
     return error;
 }
 
-/* With A = |x|_1 / |x|_2 and s levels, qsgd's squared relative error is A/s - 1, as hardly an element of these
+/* With A = |x|_1 / |x|_2 and s levels, qsgd has the squared relative error A/s - 1, as hardly an element of these
  * vectors exceeds norm / s. The number of elements rounded up to level 1 has a variance of at most A s, and each
- * adds 1 / s^2 to the error. This error is a thirtieth of the published errors. */
+ * such element adds 1 / s^2 to the error. qsgd's error is a thirtieth of the published error. */
 static void qsgd_errs_a_thirtieth_of_that(void **state)
 {
     (void)state;
@@ -129,8 +132,8 @@ static void qsgd_errs_a_thirtieth_of_that(void **state)
     }
 }
 
-/* In plots/published/fork-error.json, which `make paper` prints beside measured values, each corrected value must
- * follow from the printed value. */
+/* `make paper` prints the published values of plots/published/fork-error.json beside measured ones. Each value
+ * marked as corrected must follow from the printed value. */
 static void what_is_called_corrected_follows_from_what_was_printed(void **state)
 {
     (void)state;
@@ -151,7 +154,7 @@ static void what_is_called_corrected_follows_from_what_was_printed(void **state)
         check(csv_real(&file.table, row, "published relative_error") == (bits == 1   ? e->one
                                                                          : bits == 2 ? e->mixed
                                                                                      : e->three));
-        check_rel(corrected, a / bits - 1, 5e-4); /* the printed values agree to the last digit */
+        check_rel(corrected, a / bits - 1, 5e-4); /* the corrected value in the file is rounded */
         check(strstr(csv_cell(&file.table, row, "cause"), text_format(arena, "= %.2f", a)));
     }
     assert_int_equal(found, 6);

@@ -1,5 +1,6 @@
-/* test_joint.c -- joint, one budget for all tensors of a model: curves of variance over bits against sums and
- * against encoding; payloads, plans and refusals. */
+/* test_joint.c -- the wrapper joint, which divides one budget of bits among all tensors of a model. Each tensor
+ * has a curve of variance over bits; the curves are compared with plain sums and with encoded payloads. Also
+ * payloads, plans and refusals. */
 #include "compress/atoms/atoms.h"
 #include "rig/draws.h"
 #include "rig/model_rig.h"
@@ -11,8 +12,8 @@ static Arena *forever;
 
 /* ---- curves ---- */
 
-/* The points of a curve of bits and variance are computed from a histogram; each must equal sums over single
- * magnitudes at its water level. */
+/* The library computes the points of a tensor's curve (bits and variance at a water level) from a histogram of the
+ * magnitudes. Each point must equal sums over single magnitudes. */
 static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
 {
     (void)state;
@@ -31,7 +32,8 @@ static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
                 T1 += v > point[k].level ? 0 : v;
                 T2 += v > point[k].level ? 0 : v * v;
             }
-            /* bins count a magnitude equal to the level as heavy (sent with p = 1), so bits may differ */
+            /* the histogram counts a magnitude equal to the level as sent with p = 1, so bits may differ if some p
+             * are 1 */
             const bool on_edge = heavy != 0;
             check_near(point[k].variance, point[k].level * T1 - T2, 1e-12 * (T2 + point[k].level * T1));
             if (!on_edge)
@@ -44,9 +46,9 @@ static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
     model_close(&m);
 }
 
-/* Encoding at a point's level has the point's variance, up to rounding, and on average its bits. 60 draws are
- * taken at each of up to 6 points of a curve; the limits on bits are 5 standard errors plus 1 % plus 4 bits, as a
- * payload's last byte does not have four bits of padding on average. */
+/* Encoding at the water level of a curve's point must have the point's variance, up to rounding, and on average
+ * the point's bits. At each of up to 6 points of a curve, 60 draws are taken. The limits are 5 standard errors
+ * plus 1 % plus 4 bits, as the padding of a payload's last byte may not average four bits. */
 static void encoding_at_a_level_costs_what_the_curve_says(void **state)
 {
     (void)state;
@@ -66,7 +68,8 @@ static void encoding_at_a_level_costs_what_the_curve_says(void **state)
                 one.call->plan = &point[k];
                 double error;
                 if (s > 0 && point[k].level > point[0].level / 1024)
-                    continue; /* this level expects less than one atom: 60 draws do not suffice */
+                    /* less than one atom is expected at this level, for which 60 draws do not suffice */
+                    continue;
                 const double bits = model_bits(&one, 60, &error) * (double)m.shape[j].n;
                 check_rel(codec_variance(one.call, m.x[j]), point[k].variance, 1e-5);
                 check_near(bits, point[k].bits, 0.01 * point[k].bits + 5 * error * (double)m.shape[j].n + 4);
@@ -76,9 +79,9 @@ static void encoding_at_a_level_costs_what_the_curve_says(void **state)
     model_close(&m);
 }
 
-/* ---- tests of the codec joint ---- */
+/* ---- tests of the wrapper joint ---- */
 
-/* Without a plan for a whole step, a tensor gets the level of a plan for this tensor alone. */
+/* If the codec is called without a plan, a tensor gets the water level of a plan for this tensor alone. */
 static void a_tensor_alone_is_a_step_of_one(void **state)
 {
     (void)state;
@@ -104,7 +107,7 @@ static void a_tensor_alone_is_a_step_of_one(void **state)
     model_close(&m);
 }
 
-/* Mean and variance of planned draws must pass the limits of draws.h. */
+/* Mean and variance of draws with a plan must pass the tests of draws.h. */
 static void planned_draws_are_unbiased_and_vary_as_planned(void **state)
 {
     (void)state;
@@ -132,7 +135,7 @@ static void planned_draws_are_unbiased_and_vary_as_planned(void **state)
     model_close(&m);
 }
 
-/* Payloads hold the name of the codec used, and are decoded without the plan. */
+/* A payload names the codec that the plan chose, so it is decoded without the plan. */
 static void payloads_are_read_without_the_plan_and_name_their_codec(void **state)
 {
     (void)state;
@@ -156,7 +159,8 @@ static void payloads_are_read_without_the_plan_and_name_their_codec(void **state
     model_close(&m);
 }
 
-/* joint plans on the tensors plus ef's residuals, also where ef or joint is inside further wrappers. */
+/* With error feedback, joint must plan on each tensor plus its residual, also if ef or joint is inside further
+ * wrappers. */
 static void error_feedback_plans_on_what_it_will_send(void **state)
 {
     (void)state;

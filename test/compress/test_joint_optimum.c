@@ -1,5 +1,5 @@
-/* test_joint_optimum.c -- joint, one budget for all tensors of a model: the optimality condition of its plan, a
- * lower bound on the variance, a search of all choices, and measurements on real gradients. */
+/* test_joint_optimum.c -- the wrapper joint, which divides one budget of bits among all tensors of a model: the
+ * optimality condition of its plan, a lower bound on the variance, a search over all choices, and real gradients. */
 #include "compress/atoms/atoms.h"
 #include "rig/model_rig.h"
 #include "compress/atoms/offers.h"
@@ -25,9 +25,9 @@ static double sum_variances(const Offer *o, size_t count)
     return sum;
 }
 
-/* ---- the plan's optimality ---- */
+/* ---- the optimality of the plan ---- */
 
-/* Returns expected bits and variance of a draw at this level, from sums over single magnitudes. */
+/* Returns the expected bits and the variance at a water level, computed from sums over single magnitudes. */
 static CurvePoint point_ref(const float *x, size_t n, double level)
 {
     double heavy = 0, light = 0, variance = 0;
@@ -40,15 +40,17 @@ static CurvePoint point_ref(const float *x, size_t n, double level)
     return (CurvePoint){level, atoms_bits(n, heavy, light), variance};
 }
 
-/* The optimality condition: there is one mu, in variance per bit, for all tensors, such that a point of a tensor's
- * curve with more bits than the chosen one saves at most mu for each further bit, and a point with fewer bits
- * loses at least mu for each bit less.
+/* The optimality condition of a plan, which chooses a point (bits, variance) on each tensor's curve: there is one
+ * mu, in variance per bit, for all tensors. A point of a curve with more bits than the chosen point saves at most
+ * mu per further bit; a point with fewer bits loses at least mu per bit less.
  *
- * With level tau, T1 = sum |x| and T2 = sum x^2 over light elements (p < 1), and c bits per light atom, the
- * variance is tau T1 - T2 and the bits are fixed + c T1 / tau. So tau^2 / c = mu and p = min(1, |x| / sqrt(mu c)).
- * Curves have 16 levels to the octave, which determines mu to 12 %; a few tensors are at a jump of their convex
- * hull. Only points with 3 % more or fewer bits, in tensors with enough elements, are tested, so that rounding to
- * whole bits does not matter. */
+ * Let T1 = sum |x| and T2 = sum x^2 over the elements with p < 1 at the water level tau, and let each atom with p
+ * < 1 take c bits. Then the variance is tau T1 - T2, and the bits are c T1 / tau plus a constant. So tau^2 / c =
+ * mu and p = min(1, |x| / sqrt(mu c)). The levels on a curve are a factor 2^(1/16) apart, which determines mu to
+ * 12 %, but a few tensors are at a jump of their curve's convex hull.
+ *
+ * Only points with 3 % more or fewer bits, of tensors with enough elements, are tested, so that rounding to whole
+ * bits does not matter. */
 static void the_last_bit_of_every_tensor_saves_the_same(void **state)
 {
     (void)state;
@@ -71,7 +73,8 @@ static void the_last_bit_of_every_tensor_saves_the_same(void **state)
                 const CurvePoint there = point_ref(m.x[j], m.shape[j].n, o[j].at.level * exp2(k / 24.0));
                 const double rate = (there.variance - here.variance) / (here.bits - there.bits);
                 if (there.level > sum)
-                    continue; /* this level expects less than one atom, so it is not on the curve */
+                    /* less than one atom is expected at this level, so it is not on the library's curve */
+                    continue;
                 if (there.bits > 1.03 * here.bits)
                     gain[inner] = fmax(gain[inner], rate);
                 else if (there.bits < 0.97 * here.bits)
@@ -91,8 +94,8 @@ static void the_last_bit_of_every_tensor_saves_the_same(void **state)
     }
 }
 
-/* Returns the curves of all tensors, computed by the test. If tensors may choose between two codecs, each payload
- * takes one byte more for the codec's name. */
+/* Returns the curves of all tensors, computed by the test. If the plan may choose between two codecs, each payload
+ * takes one more byte for the name of the codec. */
 static Offers *offers_of(Model *m, const char *spec)
 {
     CurvePoint *const room[OFFER_CODECS] = {NEW(forever, CurvePoint, CURVE_MOST),
@@ -114,9 +117,9 @@ static Offers *offers_of(Model *m, const char *spec)
     return o;
 }
 
-/* Returns the least of variance + mu (bits - spare) over all choices of a point per tensor; bits and `spare` (the
- * budget) are counted from each tensor's cheapest point. By Lagrangian duality this is a lower bound on the
- * variance of every choice within the budget. */
+/* Returns the minimum of variance + mu (bits - spare) over all choices of a point per tensor. `bits` and the
+ * budget `spare` are counted from each tensor's cheapest point. By Lagrangian duality, the minimum is a lower
+ * bound on the variance of every choice within the budget. */
 static double dual(const Offers *o, size_t tensors, double spare, double mu)
 {
     double sum = -mu * spare;
@@ -131,7 +134,7 @@ static double dual(const Offers *o, size_t tensors, double spare, double mu)
     return sum;
 }
 
-/* Returns the best (largest) of the lower bounds over mu, by ternary search, as they are concave in log mu. */
+/* Returns the largest lower bound over all mu, found by ternary search, as the bound is concave in log mu. */
 static double lower_bound(const Offers *o, size_t tensors, double bits)
 {
     double low = -200, high = 200; /* log2 mu */
@@ -147,7 +150,7 @@ static double lower_bound(const Offers *o, size_t tensors, double bits)
     return dual(o, tensors, fmax(0, bits), exp2(low));
 }
 
-/* Checks variance and size of encoded payloads against the plan and the budget. */
+/* Checks the variance against the plan's, and the measured bits of payloads against the budget. */
 static void check_rounded(Model *m, double planned, double bits)
 {
     double error;
@@ -171,10 +174,11 @@ static void check_certificate(Model *m, const char *inner, double bits)
         check_rel(spent, bits * (double)m->elements, 2e-3);
     const double planned = sum_variances(chosen, m->count);
     const bool rounded =
-        /* with rounded vectors, the curve of bits and variance jumps from all atoms to the raw tensor */
+        /* with rounded singular vectors, a tensor's curve jumps from the point with all atoms to the raw tensor */
         strstr(inner, "qsgd");
     check(planned <= (rounded ? 1.6 : 1.05) * bound && planned >= bound * (1 - 1e-12));
-    /* planned bits and rounding noise hold for random singular vectors only, so the limits are wide */
+    /* The plan's bits and rounding errors hold for random singular vectors only, so the limits of this test are
+     * wide. */
     if (rounded)
         check_rounded(m, planned, bits);
     else
@@ -198,9 +202,9 @@ static void variance_is_within_5_percent_of_the_lower_bound(void **state)
         }
 }
 
-/* Tries every second point on two tensors' curves with every point on a third: no choice within the bits that
- * joint spends has less variance than the lower bound, and joint's choice has at most 1.05 times the least
- * variance of all. */
+/* Tries all choices of points for three tensors (on two tensors only every second point) within the bits that
+ * joint spends. No choice may have less variance than the lower bound; joint's choice may have at most 1.05 times
+ * the least variance. */
 static void no_choice_of_levels_does_much_better(void **state)
 {
     (void)state;
@@ -228,7 +232,7 @@ static void no_choice_of_levels_does_much_better(void **state)
     model_close(&m);
 }
 
-/* Many tensors with equal curves, a tensor alone, and budgets below the least and above the most that can be
+/* Models with many equal tensors or with one tensor, and budgets below the least and above the most that can be
  * spent. */
 static void ties_and_extremes_are_spent_right(void **state)
 {
@@ -248,7 +252,7 @@ static void ties_and_extremes_are_spent_right(void **state)
     }
     const Offer *all = model_plan(&m, "joint:bits=64+entry");
     check(sum_variances(all, m.count) == 0);
-    /* so few bits that each tensor gets its least rate, one expected atom */
+    /* the budget is so small that each tensor gets the least rate, one expected atom */
     const Offer *least = model_plan(&m, "joint:bits=0.001+entry");
     for (size_t j = 0; j < m.count; j++) {
         double sum = 0;
@@ -263,8 +267,9 @@ static void ties_and_extremes_are_spent_right(void **state)
 
 #define DATA "../shared/data/"
 
-/* Returns the variance at this number of measured bits when all tensors have the same ratio or rank, beginning at
- * `rate`. Rates are a factor of 1.25 apart; between two rates the variance is interpolated as a power of the bits. */
+/* Returns the variance if all tensors have the same rate (ratio or rank) and payloads take `bits` bits. Tries
+ * rates from `rate` on, each 1.25 times the rate before, and interpolates the variance between two rates as a
+ * power of the bits. */
 static double variance_at(Model *m, const char *codec, double rate, double bits)
 {
     double before_bits = 0, before = 0;
@@ -291,8 +296,9 @@ static double square_norm(const Model *m)
     return sum;
 }
 
-/* At equal measured bits, joint has no more variance than entry or svd with one rate for all tensors. A single
- * atom of a large matrix takes a tenth of the smallest budget, so measured bits may be off by 5 standard errors. */
+/* At equal measured bits, joint must have no more variance than entry or svd with one rate for all tensors. A
+ * single atom of a large matrix takes a tenth of the smallest budget, so measured bits may deviate by 5 standard
+ * errors. */
 static void one_step_has_less_variance_than_entry_or_svd(void **state)
 {
     (void)state;
@@ -317,9 +323,9 @@ static void one_step_has_less_variance_than_entry_or_svd(void **state)
     model_close(&m);
 }
 
-/* At 1 bit per element the variance must be below 0.53 |g|^2. A payload holds two index sets in Golomb codes, of
- * heavy (p = 1) and of light (p < 1) atoms. With ideal index codes (log2 of the number of possible sets) the least
- * variance would be 0.522 |g|^2; with a single set for all atoms, 0.494 |g|^2. */
+/* At 1 bit per element the variance must be below 0.53 |g|^2. A payload has two index sets in Golomb codes, one of
+ * the atoms with p = 1 and one of the atoms with p < 1. With ideal index codes (log2 of the number of possible
+ * sets) the least variance would be 0.522 |g|^2; with a single set for all atoms, 0.494 |g|^2. */
 static void resnet_at_one_bit(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_lowrank.c -- lowrank against a direct computation of M Q Q' (matrix M, random directions Q); mean,
- * variance and gain; sums of workers; payloads that must be refused. */
+/* test_lowrank.c -- the codec lowrank, which sends M Q for random directions Q, against a direct computation of M
+ * Q Q' for the matrix M; mean, variance and gain; sums over workers; payloads that must be refused. */
 #include "rig/codec_rig.h"
 #include "rig/draws.h"
 
@@ -53,8 +53,8 @@ static void it_is_the_matrix_times_what_all_workers_draw(void **state)
     rig_close(&rig);
 }
 
-/* On a square matrix of `side` rows, the error is within 3 % of the closed form |g|^2 (side + 1) / rank, and the
- * payload is at most 0.001 bits per element longer than its floats. */
+/* For a square matrix with `side` rows, the error must be within 3 % of the closed form |g|^2 (side + 1) / rank.
+ * The payload may be 0.001 bits per element longer than the floats of M Q. */
 static void error_and_size_are_those_of_the_closed_form(void **state)
 {
     (void)state;
@@ -84,8 +84,8 @@ static void error_and_size_are_those_of_the_closed_form(void **state)
         }
 }
 
-/* The rows of the matrix shrink as 1, 1/2, 1/3 ..., so the gain <estimate, x> / |x|^2 varies more than it would
- * with equal singular values. */
+/* The matrix has rows that decrease as 1, 1/2, 1/3 ..., so its singular values are unequal, and the gain
+ * <estimate, x> / |x|^2 varies more than with equal singular values. */
 static void mean_variance_and_gain_are_right(void **state)
 {
     (void)state;
@@ -108,7 +108,8 @@ static void mean_variance_and_gain_are_right(void **state)
         check(codec_moments(&rig.call, x, &m) == ATOMWISE);
         check_rel(d.gain_error * d.gain_error * (double)repeats, m.weighted / (g * g), 0.15);
 
-        /* tr C^2, C the covariance of the error: the mean of <e, e'>^2 over independent errors e, e' */
+        /* The moment `squares` is tr C^2, with C the covariance of the error. It is also the mean of <e, e'>^2
+         * over independent errors e and e'. */
         double pairs = 0;
         float *last = NEW_ZERO(rig.forever, float, n);
         for (size_t r = 0; r < repeats; r++) {
@@ -131,7 +132,7 @@ static void workers_add_up(void **state)
 {
     (void)state;
     enum { M = 30, K = 44, WORKERS = 4 };
-    /* at rank 60 the payload is raw floats */
+    /* at rank 60, above the matrix's rank, the payload is the raw floats */
     static const char *const specs[] = {"lowrank", "lowrank:rank=60"};
     for (size_t s = 0; s < countof(specs); s++) {
         Rig rig;
@@ -156,7 +157,7 @@ static void workers_add_up(void **state)
         check(merged.size == all[0].size + 1 && merged.data[1] == WORKERS);
         float *y = NEW(rig.forever, float, M *K);
         check_ok(rig_decode_bytes(&rig, merged.data, merged.size, y), &rig.err);
-        /* encodes the sum of the workers' matrices as a single worker */
+        /* one worker encodes the sum of all workers' matrices */
         check_ok(rig_encode(&rig, whole, 0), &rig.err);
         check_ok(rig_decode(&rig), &rig.err);
         for (size_t i = 0; i < M * K; i++) {
@@ -206,7 +207,8 @@ static void what_is_beyond_float32_is_said(void **state)
         x[i] = FLT_MAX / 2;
     check(rig_encode(&rig, x, 0) == ERR_NUMERIC);
     uint8_t one[1 + 4 * 40] = {PAYLOAD_METHOD};
-    store_f32(one + 1, 0.03f * FLT_MAX); /* a value that fits in float32, but not summed over two payloads */
+    /* this value fits in float32, but the sum of two such payloads overflows */
+    store_f32(one + 1, 0.03f * FLT_MAX);
     const Bytes two[] = {{one, sizeof one}, {one, sizeof one}};
     Buf merged = {NEW(rig.forever, uint8_t, 400), 0, 400};
     check(rig_decode_bytes(&rig, one, sizeof one, x) == OK);

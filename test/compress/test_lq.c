@@ -1,5 +1,5 @@
-/* test_lq.c -- lq (l_q quantisation, p = |g| / |g|_q) against Theorem 5 of the ATOMO paper, against each element's
- * random choice, and its mean and variance by draws.h. */
+/* test_lq.c -- the codec lq, which keeps an element g_i with probability p = |g_i| / |g|_q, against Theorem 5 of
+ * the ATOMO paper; each element's random choice; mean and variance by draws.h. */
 #include "rig/codec_rig.h"
 #include "base/coin.h"
 #include "num/finite.h"
@@ -43,7 +43,7 @@ static double squares(const float *x, size_t n)
     return sum;
 }
 
-/* At the budget s = |g|_1 / |g|_q Algorithm 1 gives p = |g| / |g|_q with no p above 1. */
+/* If the budget is s = |g|_1 / |g|_q, Algorithm 1 gives p = |g_i| / |g|_q, which is at most 1. */
 static void theorem_5_algorithm_1_gives_the_same_probabilities(void **state)
 {
     (void)state;
@@ -62,7 +62,7 @@ static void theorem_5_algorithm_1_gives_the_same_probabilities(void **state)
         }
 }
 
-/* The second moment of the estimate L_q(g) is E |L_q(g)|^2 = |g|_1 |g|_q, so the variance is |g|_1 |g|_q - |g|^2. */
+/* The second moment of the estimate L_q(g) is E |L_q(g)|^2 = |g|_1 |g|_q. So the variance is |g|_1 |g|_q - |g|^2. */
 static void the_second_moment_is_l1_times_lq(void **state)
 {
     (void)state;
@@ -109,7 +109,7 @@ static void every_element_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* Each spec's false-alarm probability is below 1e-6 (draws.h); a planted bias of 1 % must be detected. */
+/* For each spec the false-alarm probability is below 1e-6 (draws.h), and a planted bias of 1 % must be detected. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;
@@ -138,7 +138,8 @@ static void zeros_spikes_denormals_and_giants(void **state)
         check(rig.payload.size == 2);
         check_ok(rig_decode(&rig), &rig.err);
         check(!memcmp(rig.decoded, x, sizeof x) && codec_variance(&rig.call, x) == 0);
-        x[300] = -3; /* the only non-zero element: its magnitude is the norm, so it is always kept */
+        /* the norm is the magnitude of the only non-zero element, so this element is always kept */
+        x[300] = -3;
         check_ok(rig_encode(&rig, x, 0), &rig.err);
         check_ok(rig_decode(&rig), &rig.err);
         for (size_t i = 0; i < N; i++)
@@ -186,8 +187,8 @@ static void cut_longer_and_foreign_payloads_are_refused(void **state)
     arena_rewind(forever, mark);
 }
 
-/* One element takes seven bytes as an atom and five as a float, so it is sent raw and the streams report the
- * float. */
+/* The only element takes seven bytes as an atom and five bytes as a float. So it is sent raw, and the reported
+ * streams must count the float. */
 static void a_draw_that_outgrows_raw_counts_as_raw(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* test_minmax.c -- minmax: the kernels against their definition, elements against plain loops, refused
- * payloads, and the errors and sizes of the acceptance table. */
+/* test_minmax.c -- the codec minmax (uniform levels between a bucket's least and greatest value): the kernels
+ * against their definition, decoded elements against plain loops, refused payloads, and the errors and sizes of
+ * the acceptance table. */
 #include "vec/kernels.h"
 #include "coder/planes.h"
 #include "rig/try.h"
@@ -60,8 +61,9 @@ static void ranges_are_the_extremes_and_zeros_have_no_sign(void **state)
         }
 }
 
-/* Returns the expected level: rounded up iff u < frac, where u has as many random bits as frac; without a key to
- * the nearest level, up from one half. */
+/* Returns the expected level of x. With a key, the level is rounded up iff u < frac, with u random and of as many
+ * bits as frac, the fraction above the lower level. Without a key, it is rounded to the nearest level, up from one
+ * half. */
 static uint32_t grade_ref(float x, float low, float width, uint32_t s, const RngKey *key, uint32_t i)
 {
     const Quantiser q = quantiser_make(width, s);
@@ -124,7 +126,7 @@ static void levels_equal_their_definition_on_every_instruction_set(void **state)
     }
 }
 
-/* ---- vectors that are encoded and decoded ---- */
+/* ---- vectors that are encoded and decoded again ---- */
 
 static void check_elements(const Try *t, Case k)
 {
@@ -162,7 +164,7 @@ static void every_size_bucket_and_rounding_comes_back_as_defined(void **state)
                 const Case k = {sizes[a], buckets[b], bits[turn++ % countof(bits)], random};
                 Try *t = open_case(k);
                 try_normal(t, k.n + 1);
-                for (size_t i = 0; i < k.n / 7; i++) /* some buckets hold only zeros, of both signs */
+                for (size_t i = 0; i < k.n / 7; i++) /* zeros of both signs fill the first buckets */
                     t->x[i] = i % 2 ? -0.0f : 0;
                 try_both(t);
                 const size_t bucket = k.bucket ? k.bucket
@@ -203,7 +205,8 @@ static void extremes_and_constants_come_back_and_nothing_leaves_the_range(void *
     static const float values[] = {0, -0.0f, 1, -3e-20f, 0x1p-149f, 0x1.8p-140f, -0x1p-126f, 1e30f, FLT_MAX};
     for (size_t v = 0; v < countof(values); v++)
         for (int bits = 1; bits <= 16; bits++)
-            /* three kinds of vectors: a constant; 0 and the value; 1 and its neighbouring float */
+            /* The vectors are of three kinds: all elements v; elements 0 and v; elements 1 and the float next to
+             * 1. */
             for (int kind = 0; kind < 3; kind++) {
                 Try *t = open_case((Case){300, 100, bits, bits % 2});
                 for (size_t i = 0; i < 300; i++)
@@ -266,7 +269,7 @@ static void ranges_that_no_encoder_writes_are_refused(void **state)
 
 /* ---- mean and variance of draws ---- */
 
-/* Fills in each element's error distribution, computed in doubles from its bucket's extremes; returns the sum of
+/* Computes the error distribution of each element in double, from the extremes of its bucket. Returns the sum of
  * the variances. */
 static double law_of(const Try *t, size_t bucket, double s, TwoPoint *law)
 {

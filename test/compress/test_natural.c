@@ -1,5 +1,5 @@
-/* test_natural.c -- natural: the kernels against their definition in doubles, the payload's layout, refused
- * payloads, and mean, variance and size. */
+/* test_natural.c -- the codec natural (rounding to powers of two): the kernels against their definition in double,
+ * the layout of payloads, refused payloads, and mean, variance and size. */
 #include "vec/kernels.h"
 #include "coder/planes.h"
 #include "rig/try.h"
@@ -23,8 +23,8 @@ static double power_above(double v)
     return v < 0x1p-126 ? 0x1p-126 : 2 * power_below(v);
 }
 
-/* Returns x rounded to a power of two: up iff u < (v - down) / (up - down), u being 23 bits of the random word,
- * and down and up the powers of two around v = |x|. */
+/* Returns x rounded to a power of two. With v = |x| between the powers of two `down` and `up`, v is rounded up iff
+ * u < (v - down) / (up - down), u being 23 bits of the random word. */
 static double power_ref(float x, uint32_t word)
 {
     const double v = fabs((double)x), down = power_below(v), up = power_above(v);
@@ -38,7 +38,7 @@ static TwoPoint law_of(double x)
     return (TwoPoint){up - v, down - v, (v - down) / (up - down)};
 }
 
-/* Fills x with special values, then with magnitudes of all orders up to the largest that natural accepts. */
+/* Fills x with special values, then with numbers of all magnitudes up to the largest that natural accepts. */
 static void fill_orders(float *x, size_t n)
 {
     const Rng rng = rng_open(13, 0, 0, 0, 0);
@@ -187,12 +187,13 @@ static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state
             norm += (double)t->x[i] * (double)t->x[i];
             v += law[i].p * law[i].high * law[i].high + (1 - law[i].p) * law[i].low * law[i].low;
         }
-        /* law_of(x) is the error of the magnitude: turn it into the element's error */
+        /* law_of(|x|) is the error distribution of the magnitude; for a negative x the signs of both errors are
+         * swapped */
         for (size_t i = 0; i < 4096; i++)
             if (t->x[i] < 0)
                 law[i] = (TwoPoint){-law[i].high, -law[i].low, law[i].p};
         check_rel(codec_variance(&t->call, t->x), v, 1e-9);
-        check(scales[k] < 1e-37 || /* below 1e-37 some elements are denormal */ v <= norm / 8);
+        check(scales[k] < 1e-37 || /* denormals may exceed the bound */ v <= norm / 8);
         check(verdict_good(try_statistics(t, law, 2000, 1)));
         if (scales[k] > 1e-39)
             check(!verdict_good(try_statistics(t, law, 2000, 1.01)));

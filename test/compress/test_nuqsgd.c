@@ -1,5 +1,5 @@
-/* test_nuqsgd.c -- nuqsgd: the kernels against ladder.h, ladder.h against a computation in doubles, sizes, refused
- * payloads, and mean, variance and error. */
+/* test_nuqsgd.c -- the codec nuqsgd (levels at powers of two below the norm): the kernels against ladder.h,
+ * ladder.h against a computation in double, sizes, refused payloads, and mean, variance and error. */
 #include "vec/kernels.h"
 #include "coder/planes.h"
 #include "rig/try.h"
@@ -28,7 +28,8 @@ typedef struct {
     double low, up;
 } Neighbours;
 
-/* Returns the two neighbouring levels of v (norm, norm / 2, norm / 4 ... and 0), found by walking up from 0. */
+/* Returns the two neighbouring levels of v among norm, norm / 2, norm / 4, ... and 0; finds them by a walk up from
+ * 0. */
 static Neighbours neighbours(double v, double norm, int bits)
 {
     const int s = (1 << bits) - 1;
@@ -69,7 +70,8 @@ static void ladders_equal_their_definition_on_every_instruction_set(void **state
             const double u = rng_word(&key, first + (uint32_t)i) * 0x1p-32;
             check(level <= (uint32_t)s && (level || one == 0));
             check(!level || (one >> bits) == (uint32_t)(x[i] < 0));
-            if (fabs(u - part) < 1e-6) /* so close to u that float rounding may decide */
+            /* u is so close to the rounding probability that float rounding may decide */
+            if (fabs(u - part) < 1e-6)
                 edges++;
             else
                 check_near(got, u < part ? near.up : near.low, 1e-6 * got + 0x1p-149);
@@ -107,7 +109,7 @@ static void a_sign_without_a_level_is_seen(void **state)
                 }
 }
 
-/* ---- vectors that are encoded and decoded ---- */
+/* ---- vectors that are encoded and decoded again ---- */
 
 static void check_elements(const Try *t, Case k)
 {
@@ -141,7 +143,7 @@ static void every_size_bucket_and_width_comes_back_as_defined(void **state)
             const Case k = {sizes[a], buckets[b], bits[turn++ % countof(bits)]};
             Try *t = open_case(k);
             try_normal(t, k.n + 1);
-            for (size_t i = 0; i < k.n / 7; i++) /* some buckets hold only zeros, of both signs */
+            for (size_t i = 0; i < k.n / 7; i++) /* zeros of both signs fill the first buckets */
                 t->x[i] = i % 2 ? -0.0f : 0;
             try_both(t);
             const size_t bucket = k.bucket ? k.bucket : k.n ? k.n : 1, heads = (k.n + bucket - 1) / bucket;
@@ -181,7 +183,7 @@ static void one_bit_is_qsgd_with_one_level(void **state)
     try_close(t), try_close(u);
 }
 
-/* A magnitude equal to a level is decoded exactly: bits=2 has the levels 1/4, 1/2 and 1 times the norm. */
+/* A magnitude equal to a level must be decoded exactly. With bits=2 the levels are 1/4, 1/2 and 1 times the norm. */
 static void magnitudes_at_a_level_stay_there(void **state)
 {
     (void)state;
@@ -216,7 +218,7 @@ static void a_norm_beyond_float32_is_an_error(void **state)
 static void norms_that_no_encoder_writes_are_refused(void **state)
 {
     (void)state;
-    static const float bad[] = {-1, -0.0f, INFINITY, NAN, 0 /* 0 in a bucket that has non-zero levels */};
+    static const float bad[] = {-1, -0.0f, INFINITY, NAN, 0 /* 0 cannot be the norm of non-zero levels */};
     for (int bits = 1; bits <= LADDER_BITS_MAX; bits++) {
         Try *t = open_case((Case){200, 64, bits});
         for (size_t i = 0; i < 200; i++)

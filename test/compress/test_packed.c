@@ -1,5 +1,5 @@
-/* test_packed.c -- zstd and blosc, which compress an inner codec's payload without loss: the estimate is that of
- * the inner codec's payload alone, and packed bytes that no encoder writes are refused. */
+/* test_packed.c -- the wrappers zstd and blosc, which compress an inner codec's payload without loss. The estimate
+ * must be that of the inner codec alone, and packed bytes that no encoder writes must be refused. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
@@ -12,7 +12,7 @@ enum { N = 20000, ROOM = 1 << 20 };
 static const char *const backs[] = {"zstd", "blosc", "zstd:level=19", "blosc:shuffle=bit",
                                     "blosc:shuffle=off,level=9"};
 
-/* Fills x with normal floats: like a gradient's, their exponents repeat and their mantissas do not. */
+/* Fills x with normal numbers. As in gradients, the exponents of these floats repeat and the mantissas do not. */
 static void normal(float *x, size_t n, uint64_t seed)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, rng_hash("packed test"));
@@ -80,7 +80,7 @@ static void what_does_not_shrink_is_sent_with_one_byte_more(void **state)
     for (size_t b = 0; b < countof(backs); b++)
         for (size_t k = 0; k < countof(inner); k++) {
             Rig packed, plain;
-            float x[100]; /* too few elements for any bytes to repeat */
+            float x[100]; /* 100 elements are too few for repeated bytes */
             normal(x, countof(x), k);
             rig_pair(&packed, &plain, backs[b], inner[k], countof(x));
             check_ok(rig_encode(&packed, x, 0), &packed.err);
@@ -109,13 +109,13 @@ static void what_repeats_shrinks(void **state)
         check_ok(rig_encode(&rig, x, 0), &rig.err);
         check(rig.payload.data[0] == 1 && rig.payload.size < N / 10);
         check(streams.reported &&
-              isnan(streams.entropy_bits)); /* NAN: the library does not report the entropy of its streams */
+              isnan(streams.entropy_bits)); /* the entropy is NAN, since the library does not report it */
         rig_close(&rig);
     }
 }
 
-/* Floats with random mantissas and a narrow range of exponents: Blosc's byte shuffle makes the exponents
- * compressible. */
+/* The floats have random mantissas and a narrow range of exponents. Blosc's byte shuffle puts bytes of exponents
+ * together, which makes them compressible. */
 static void a_shuffle_helps_with_floats(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void packed_payloads_do_not_merge(void **state)
     }
 }
 
-/* ---- payloads made to break the decoder ---- */
+/* ---- hand-made payloads that attack the decoder ---- */
 
 typedef struct {
     Rig rig;
@@ -205,7 +205,7 @@ static void refused(Hostile *h, const char *why)
     if (status != ERR_CORRUPT || !strstr(h->rig.err.text, why))
         print_error("%s, want %s\n", status == OK ? "accepted" : h->rig.err.text, why);
     check(status == ERR_CORRUPT && strstr(h->rig.err.text, why));
-    /* the most that decoding a payload may allocate */
+    /* decoding may allocate no more than this, even for a damaged payload */
     check(arena_peak(h->rig.scratch) <= peak + 4 * h->rig.shape.n + 4096);
     rig_close(&h->rig);
     free(h);
@@ -227,17 +227,18 @@ static void frames_that_no_encoder_writes_are_refused(void **state)
     (void)state;
     static const uint8_t zeros[4 * N + 8];
     Hostile *h;
-    h = hostile_open("zstd+none", N); /* decompresses to more bytes than an inner payload may have */
+    /* a frame that decompresses to more bytes than an inner payload may have */
+    h = hostile_open("zstd+none", N);
     add_zstd(h, zeros, 4 * N + 2, false, true);
     refused(h, "it unpacks to 80002 bytes");
-    h = hostile_open("zstd+none", N); /* decompresses to one float too few */
+    h = hostile_open("zstd+none", N); /* a frame that decompresses to one float too few */
     add_zstd(h, zeros, 4 * N - 4, false, true);
     refused(h, "79996 bytes, want 80000");
-    h = hostile_open("zstd+none", N); /* two frames of half the elements each */
+    h = hostile_open("zstd+none", N); /* two frames with half of the elements each */
     add_zstd(h, zeros, 2 * N, false, true);
     add_zstd(h, zeros, 2 * N, false, true);
     refused(h, "no packed payload");
-    h = hostile_open("zstd+none", N); /* bytes after the frame */
+    h = hostile_open("zstd+none", N); /* further bytes after the frame */
     add_zstd(h, zeros, 4 * N, false, true);
     h->bytes[h->size++] = 0;
     refused(h, "no packed payload");
@@ -247,7 +248,7 @@ static void frames_that_no_encoder_writes_are_refused(void **state)
     h = hostile_open("zstd+none", N);
     add_zstd(h, zeros, 4 * N, false, false);
     refused(h, "no packed payload");
-    h = hostile_open("zstd+none", N); /* the header states a size other than the actual one */
+    h = hostile_open("zstd+none", N); /* a frame whose header states a wrong decompressed size */
     add_zstd(h, zeros, 4 * N, false, true);
     store_u32(h->bytes + 6, 4 * N - 4);
     refused(h, "do not unpack");
@@ -257,7 +258,7 @@ static void frames_that_no_encoder_writes_are_refused(void **state)
     h->size = 9;
     add_zstd(h, zeros, 4 * N, false, true);
     refused(h, "no packed payload");
-    h = hostile_open("zstd+none", 2); /* the zstd frame is longer than the bytes that it decompresses to */
+    h = hostile_open("zstd+none", 2); /* a zstd frame that is longer than the bytes that it decompresses to */
     add_zstd(h, zeros, 8, false, true);
     refused(h, "which no encoder does");
     h = hostile_open("zstd+none", 2);
@@ -292,11 +293,13 @@ static void chunks_that_no_encoder_writes_are_refused(void **state)
     add_blosc(h, zeros, 4 * N, 4, "blosclz");
     h->bytes[h->size++] = 0;
     refused(h, "no packed payload");
-    h = hostile_open("blosc+none", N); /* bytes after the chunk, included in its header's length */
+    /* a chunk whose header counts further bytes after the compressed data */
+    h = hostile_open("blosc+none", N);
     add_blosc(h, zeros, 4 * N, 4, "blosclz");
     h->bytes[h->size++] = 0;
     store_u32(h->bytes + 1 + 12, (uint32_t)h->size - 1);
-    /* the offset of the chunk's first block, which follows the 16-byte header, now points one byte too far */
+    /* The offset of the first block, which follows the 16 bytes of the chunk's header, now points one byte too
+     * far. */
     h->bytes[1 + 16]++;
     refused(h, "do not unpack");
     h = hostile_open("blosc+none", N);
@@ -312,7 +315,8 @@ static void chunks_that_no_encoder_writes_are_refused(void **state)
     refused(h, "no packed payload");
 }
 
-/* Thousands of damaged payloads, each in an allocation of its own so that ASan reports a read past its end. */
+/* Decodes thousands of damaged payloads. Each is in a block of its exact size, so that ASan detects reads past the
+ * end. */
 static void damage_is_refused_or_decodes_to_finite_numbers(void **state)
 {
     (void)state;

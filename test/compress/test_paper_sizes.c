@@ -1,6 +1,6 @@
-/* test_paper_sizes.c -- message sizes in plots/published/figure-4.json against sizes computed from the shapes of
- * ResNet-18's tensors and the formats of the ATOMO paper's coders. The paper's figure 4 is an image; no numbers
- * read from it are used here. */
+/* test_paper_sizes.c -- the message sizes in plots/published/figure-4.json (figure 4 of the ATOMO paper) against
+ * sizes computed from the shapes of ResNet-18's tensors and from the formats of the paper's coders. The paper's
+ * figure is an image, from which no numbers are read. */
 #include "rig/codec_rig.h"
 #include "nn/model.h"
 #include "report/report_stored.h"
@@ -27,7 +27,7 @@ static int close_model(void **state)
     return 0;
 }
 
-/* Returns the total bytes of the payloads of one step with normal gradients. */
+/* Returns the bytes of the payloads of one step (all tensors), with normal numbers as gradients. */
 static double message(const char *spec)
 {
     const SliceList *slices = model_parameters(model);
@@ -55,36 +55,38 @@ typedef struct {
     double parameter;                                      /* number of atoms, or of bits */
 } PaperCoder;
 
-/* Returns the bytes of min(s, m, n) atoms of an m x n matrix, each two vectors and a scale, as floats. */
+/* Returns the bytes of min(s, m, n) atoms of the tensor as an m x n matrix. An atom is two singular vectors and a
+ * scale, all floats. */
 static double bytes_of_svd(const Shape *shape, double s)
 {
     double m, n;
-    if (shape->rank == 1) { /* a vector: a row of the matrix is two elements */
+    if (shape->rank == 1) { /* a tensor with one axis becomes a matrix with two elements in a row */
         m = (double)shape->n / 2;
         n = 2;
     } else if (shape->rank == 2 || shape->dim[2] == 1) {
         m = (double)shape->dim[0];
         n = (double)shape->dim[1];
-    } else { /* a convolution: a row of the matrix is two filters */
+    } else { /* a convolution becomes a matrix with two filters in a row */
         n = 2. * (double)(shape->dim[2] * shape->dim[3]);
         m = (double)shape->n / n;
     }
     return 4 * fmin(s, fmin(m, n)) * (m + n + 1);
 }
 
-/* Returns the bytes of a tensor at `bits` (two) bits per element, plus a scale. */
+/* Returns the bytes of a TernGrad payload: `bits` (2) bits per element and one scale. */
 static double bytes_of_terngrad(const Shape *shape, double bits)
 {
     return ceil((double)shape->n * bits / 8) + 4;
 }
 
-/* Returns the bytes of fields of 2 + b bits each, which do not cross boundaries of 64-bit words. */
+/* Returns the bytes of a QSGD payload with 2 + b bits per element, packed into 64-bit words so that no element
+ * crosses a word boundary. */
 static double bytes_of_words(const Shape *shape, double bits)
 {
     return 8 * ceil((double)shape->n / floor(64 / (2 + bits)));
 }
 
-/* Returns the bytes at 1 + b bits per element, plus a norm for each 512 elements. */
+/* Returns the bytes of a QSGD payload with 1 + b bits per element and a norm for every 512 elements. */
 static double bytes_of_bits(const Shape *shape, double bits)
 {
     return ceil((double)shape->n * (1 + bits) / 8) + 4 * ceil((double)shape->n / 512);
@@ -99,10 +101,12 @@ static double step_bytes(double (*bytes)(const Shape *, double), double paramete
     return sum;
 }
 
-/* Each row's "computed bytes_up" must be the size of the paper's format, and its "corrected bytes_up" that of a
- * format without unused bits. The payloads of the row's codec must have the corrected size, if the row has one, or
- * else the computed size, within 0.05 %: payloads have a kind and a count for each tensor, and svd multiplies the
- * scale into a vector. */
+/* In each row of the file, "computed bytes_up" must be the size in the format of the paper's coder, and "corrected
+ * bytes_up" (QSGD only) the size without unused bits.
+ *
+ * The payloads of this project's codec must have the corrected size, or else the computed size, within 0.05 %.
+ * They differ from the paper's format by a kind and a count for each tensor, and by svd's scale, which is
+ * multiplied into a vector. */
 static void sizes_follow_from_shapes(void **state)
 {
     static const PaperCoder coders[] = {{"SVD, s = 1", bytes_of_svd, 1},

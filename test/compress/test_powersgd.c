@@ -1,10 +1,10 @@
-/* test_powersgd.c -- powersgd against the paper's algorithm in long doubles, and on matrices of lower rank than
- * the codec's. */
+/* test_powersgd.c -- the codec powersgd against the paper's algorithm in long double, and on matrices whose rank
+ * is below the codec's rank. */
 #include "num/linalg.h"
 #include "rig/matrices.h"
 #include "num/finite.h"
 
-/* Returns the payload's floats after the kind byte, copied for alignment. */
+/* Returns an aligned copy of the floats in a round's payload, which follow the byte for the kind. */
 static const float *values(const Rig *rig, int round)
 {
     const Bytes b = rig->message.round[round];
@@ -13,9 +13,9 @@ static const float *values(const Rig *rig, int round)
     return x;
 }
 
-/* ---- the method against the paper's algorithm ---- */
+/* ---- each round against the paper's algorithm ---- */
 
-/* Orthonormalises the `count` vectors of v, of n elements each, by Gram-Schmidt. */
+/* Makes the `count` vectors of n elements in v orthonormal by the Gram-Schmidt process. */
 static void gram_schmidt(long double *v, size_t count, size_t n)
 {
     for (size_t k = 0; k < count; k++) {
@@ -37,8 +37,8 @@ static void close_to(const float *got, const long double *want, size_t n)
         check_near((double)got[i], (double)want[i], 3e-5);
 }
 
-/* Every round of a step with two iterations is a line of the paper's algorithm, starting from a Q that the test
- * chooses: P = M Q, then Q = M' P. */
+/* In a step with two iterations, each round must compute one line of the paper's algorithm: P = M Q, or Q = M' P.
+ * The first Q is chosen by the test. */
 static void each_round_is_the_papers_line(void **state)
 {
     (void)state;
@@ -80,8 +80,8 @@ static void each_round_is_the_papers_line(void **state)
     rig_close(&rig);
 }
 
-/* Returns the relative squared error of the best approximation of this rank: the sum of the squared singular
- * values after the first `rank`, over the sum of all. */
+/* Returns the relative squared error of the best approximation of x of this rank, which is the share of the
+ * squared singular values after the first `rank` in the sum of all squared singular values. */
 static double beyond(const float *x, size_t rows, size_t cols, size_t rank)
 {
     Arena *a = arena_open(0);
@@ -120,7 +120,7 @@ static void a_constant_gradient_of_low_rank_is_reached(void **state)
     rig_close(&warm), rig_close(&cold);
 
     rig_open(&warm, "powersgd:rank=2",
-             matrix(60, 45)); /* a matrix of rank 2 is sent exactly from the first step on */
+             matrix(60, 45)); /* a matrix of rank 2 is sent without error from the first step on */
     low_rank(x, 60, 45, 2, 4);
     for (uint64_t step = 0; step < 3; step++) {
         send(&warm, x, step);
@@ -154,7 +154,7 @@ static void more_iterations_are_nearer_to_the_best(void **state)
     }
 }
 
-/* ---- matrices of lower rank than the codec's ---- */
+/* ---- matrices whose rank is below the codec's rank ---- */
 
 static void the_rank_that_is_missing_does_no_harm(void **state)
 {
@@ -187,7 +187,7 @@ static void the_rank_that_is_missing_does_no_harm(void **state)
             }
 }
 
-/* After a step whose gradient is zero, Q is zero: new directions must be drawn. */
+/* A gradient of zeros makes the kept Q zero. The next step must then draw new random directions. */
 static void a_step_of_zeros_does_not_stop_it(void **state)
 {
     (void)state;
@@ -204,7 +204,8 @@ static void a_step_of_zeros_does_not_stop_it(void **state)
     rig_close(&rig);
 }
 
-/* The kept directions Q are orthogonal to the new gradient, so P = M Q is zero: new directions must be drawn. */
+/* The new gradient is orthogonal to the kept directions Q, so P = M Q is zero. Then new random directions must be
+ * drawn. */
 static void a_gradient_of_new_directions_is_seen(void **state)
 {
     (void)state;

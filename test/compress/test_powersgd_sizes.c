@@ -1,5 +1,5 @@
-/* test_powersgd_sizes.c -- powersgd's compression ratio on ResNet-18 against the paper's, and the tensors
- * that it sends raw. */
+/* test_powersgd_sizes.c -- the compression ratio of powersgd on ResNet-18 against the ratio in the paper, and
+ * which tensors powersgd sends raw. */
 #include "rig/matrices.h"
 #include "rig/model_rig.h"
 
@@ -35,7 +35,7 @@ static void add_tensor(Model *m, size_t a, size_t b, size_t side)
 static void add_convolution(Model *m, size_t out, size_t in, size_t side)
 {
     add_tensor(m, out, in, side);
-    add_tensor(m, out, 0, 0); /* scale and shift of its batch normalisation */
+    add_tensor(m, out, 0, 0); /* scale and shift of the batch norm that follows the convolution */
     add_tensor(m, out, 0, 0);
 }
 
@@ -67,8 +67,9 @@ static void resnet18_shrinks_by_the_papers_ratios_on_its_gradients(void **state)
         ratios_are_the_papers(&m);
 }
 
-/* Defect 9 of public implementations: every tensor became a matrix (first axis, rest) whatever its layout, so 1 x
- * 1 kernels were sent raw and 3 x 3 kernels shrank by at most a factor of three. */
+/* Defect 9 of public implementations: all tensors were reshaped to matrices (first axis, rest). In the layouts
+ * with the kernel axes first, 1 x 1 kernels were then sent raw, and 3 x 3 kernels shrank by at most a factor of
+ * three. */
 static void defect_9_kernels_are_matrices_that_shrink(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_powersgd_steps.c -- powersgd in `compare`, over the steps of a dump whose gradients change slowly: a warm
- * start (with the Q of the step before) must have less error than a cold start (with a random Q). */
+/* test_powersgd_steps.c -- powersgd in comparisons, over steps with slowly changing gradients: a warm start (from
+ * the Q of the step before) must have less error than a cold start (from a random Q). */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "rig/scratch_dir.h"
@@ -7,8 +7,8 @@
 
 enum { STEPS = 12, ROWS = 72, COLS = 60, N = ROWS * COLS };
 
-/* Fills x with six outer products of unequal size, whose vectors rotate a little from step to step, plus noise of
- * standard deviation 0.02. */
+/* Fills x with six outer products of unequal norm plus noise of standard deviation 0.02. The vectors of the
+ * products rotate a little from step to step. */
 static void gradient(int step, float *x)
 {
     const Rng rng = rng_open(4, 0, 0, 0, 0), noise = rng_open(4, 0, 0, step, 1);
@@ -113,7 +113,8 @@ static void warm_starts_help_where_gradients_change_slowly(void **state)
         cold += step < 2 ? 0 : f.error[COLD][step];
         twice += step < 2 ? 0 : f.error[TWICE][step];
     }
-    check(f.error[WARM][0] == f.error[COLD][0]); /* the first step has no earlier Q to start from */
+    /* in the first step a warm start has no earlier Q, so both errors are equal */
+    check(f.error[WARM][0] == f.error[COLD][0]);
     check(warm < 0.8 * cold && twice <= warm && twice > 0.9 * warm);
     for (int step = 1; step < STEPS; step++)
         check(f.owed[OWING][step] > 0 && isnan(f.owed[WARM][step]));

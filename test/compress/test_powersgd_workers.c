@@ -1,5 +1,5 @@
-/* test_powersgd_workers.c -- powersgd between workers: merged payloads must decode to the estimate that a single
- * worker would send for the sum of all matrices; payloads that are damaged or beyond float32 are refused. */
+/* test_powersgd_workers.c -- powersgd with several workers. The merged payloads must decode to the estimate that
+ * one worker would make of the sum of all matrices; payloads that are damaged or beyond float32 must be refused. */
 #include "rig/check.h"
 #include "compress/spec.h"
 
@@ -7,7 +7,7 @@
 
 enum { WORKERS = 4, ROWS = 48, COLS = 36, N = ROWS * COLS, ROUNDS = ROUNDS_MAX };
 
-/* Workers whose payloads are merged after every round, before the next round begins. */
+/* Several workers; their payloads of one round are merged before the next round begins. */
 typedef struct {
     Arena *a;
     Error err;
@@ -64,7 +64,8 @@ static void ring_merge(Ring *r, int round)
     r->heard[round] = buf_bytes(&merged);
 }
 
-/* Runs one step: all rounds, the merged estimate (`agreed`), and the update of the states. */
+/* Runs one step: all rounds, the decoding of the merged payload to `agreed`, and the update of the workers'
+ * states. */
 static void ring_step(Ring *r, uint64_t step)
 {
     ring_address(r, step);
@@ -137,8 +138,8 @@ static void four_workers_hear_four_times_powersgd_of_their_mean(void **state)
     }
 }
 
-/* Defect 7 of public implementations: a sum over workers was taken for their mean. Here the merged payload holds
- * the number of workers, and its estimate is the sum of the workers' estimates. */
+/* Defect 7 of public implementations: a sum over workers was used as their mean. The merged payload must hold the
+ * number of workers, and must decode to the sum of the workers' estimates. */
 static void defect_7_the_merged_estimate_is_the_sum_of_so_many_workers(void **state)
 {
     (void)state;
@@ -161,14 +162,14 @@ static void defect_7_the_merged_estimate_is_the_sum_of_so_many_workers(void **st
     check_ok(codec_decode(&r.call[0], r.sent[0][1], one), &r.err);
     check(norm_of(r.agreed, one, WORKERS) < 1e-6 * norm_of(r.agreed, one, 0));
 
-    Buf twice = room(&r, 4 * N); /* a merged payload can be merged again */
+    Buf twice = room(&r, 4 * N); /* a merged payload can be merged with further payloads */
     const Bytes two[] = {r.heard[1], r.sent[2][1]};
     check_ok(codec_merge(&r.call[0], two, 2, &twice), &r.err);
     check(twice.data[1] == WORKERS + 1);
     arena_close(r.a);
 }
 
-/* Defect 7, second part: each worker drew its own Q. Here all workers draw the same Q. */
+/* Defect 7, second part: each worker drew its own random Q. All workers must draw the same Q. */
 static void defect_7_all_workers_draw_the_same_directions(void **state)
 {
     (void)state;
@@ -182,13 +183,12 @@ static void defect_7_all_workers_draw_the_same_directions(void **state)
     for (int w = 1; w < WORKERS; w++)
         for (int round = 0; round < 2; round++)
             check(!memcmp(r.sent[0][round].data, r.sent[w][round].data, r.sent[0][round].size));
-    ring_step(&r, 1); /* another step draws another Q, so payloads differ */
+    ring_step(&r, 1); /* the next step draws another Q, so the payloads differ */
     check(memcmp(first.data, r.sent[0][0].data, first.size) != 0);
     arena_close(r.a);
 }
 
-/* Defect 7, third part: directions were drawn anew in every step. Here a step starts from the merged Q of the step
- * before. */
+/* Defect 7, third part: Q was drawn anew in every step. A step must start from the merged Q of the step before. */
 static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void **state)
 {
     (void)state;
@@ -200,13 +200,13 @@ static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void *
     check(!memcmp(r.state[0], r.heard[1].data + 2, codec_state_size(&r.call[0])));
     ring_step(&r, 1);
     const Bytes first = r.sent[1][0];
-    ring_step(&r, 2); /* a warm start draws nothing, so the random numbers of another step change no byte */
+    ring_step(&r, 2); /* a warm start draws no random numbers, so the payloads are the same in another step */
     check(!memcmp(first.data, r.sent[1][0].data, first.size));
     arena_close(r.a);
 }
 
-/* Each worker keeps its own residual of error feedback; the residuals add up to the part of all gradients that was
- * not sent. */
+/* With error feedback, each worker has a residual of its own. The residuals add up to the part of all gradients
+ * that was not sent. */
 static void residuals_of_error_feedback_add_up(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void residuals_of_error_feedback_add_up(void **state)
 static Status decode_with(Ring *r, int round, const uint8_t *data, size_t size)
 {
     const Bytes kept = r->heard[round];
-    /* an allocation of its own, so that ASan reports reads past the end */
+    /* in a block of the exact size, ASan detects reads past the end */
     uint8_t *copy = malloc(size ? size : 1);
     memcpy(copy, data, size);
     r->heard[round] = (Bytes){copy, size};
@@ -246,7 +246,8 @@ static Status decode_with(Ring *r, int round, const uint8_t *data, size_t size)
     return status;
 }
 
-/* In every round, a payload of another length, or with values that no worker sends, is refused, merged or not. */
+/* In every round the decoder refuses a payload of another length, or with values that no worker sends. This holds
+ * for merged payloads, too. */
 static void every_round_refuses_other_lengths_and_what_nobody_sends(void **state)
 {
     (void)state;
@@ -273,12 +274,12 @@ static void every_round_refuses_other_lengths_and_what_nobody_sends(void **state
                     store_f32(data + head, 1);
                     data[0] = 3;
                     check(decode_with(&r, round, data, size) == ERR_CORRUPT);
-                    data[0] = 2, data[1] = 0; /* a payload that claims to be a sum over 0 workers */
+                    data[0] = 2, data[1] = 0; /* this payload claims to be a sum over 0 workers */
                     check(!merged || decode_with(&r, round, data, size) == ERR_CORRUPT);
                     data[0] = PAYLOAD_RAW;
                     check(decode_with(&r, round, data, size) == ERR_CORRUPT);
                 }
-                r.call[0].round = 0; /* only the last round's payload decodes to a gradient */
+                r.call[0].round = 0; /* only the last round's payload can be decoded to a gradient */
                 check(codec_decode(&r.call[0], r.heard[0], r.agreed) == ERR_CORRUPT);
                 arena_close(r.a);
             }
@@ -296,7 +297,7 @@ static void what_is_beyond_float32_is_said(void **state)
     Buf out = room(&r, codec_message_bound(&r.call[0]));
     check(codec_send(&r.call[0], r.x[0], &out, &m) == ERR_NUMERIC);
     r.call[0].round = 0;
-    Bytes all[2]; /* each payload fits in float32, their sum does not */
+    Bytes all[2]; /* two payloads fit in float32, but their sum does not */
     for (int w = 0; w < 2; w++) {
         Buf own = room(&r, codec_bound(&r.call[w]));
         own.size = 1 + 4 * 2 * ROWS;

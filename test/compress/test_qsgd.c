@@ -1,5 +1,5 @@
-/* test_qsgd.c -- qsgd: each element against quantise.h, payload sizes against code lengths added one at a time,
- * and payloads that must be refused. */
+/* test_qsgd.c -- the codec qsgd: each decoded element against its definition (quantise.h), payload sizes against
+ * the sum of all code lengths, and payloads that must be refused. */
 #include "rig/try.h"
 
 #include "rig/coder_rig.h"
@@ -27,7 +27,7 @@ static Try *open_case(Case k)
     return try_open(spec, k.n);
 }
 
-/* ---- vectors that are encoded and decoded ---- */
+/* ---- vectors that are encoded and decoded again ---- */
 
 static double norm_ref(const float *x, size_t n, bool linf)
 {
@@ -46,8 +46,8 @@ static float value_ref(float x, float norm, uint32_t s, const RngKey *key, uint3
     return dequantise_code(&d, s == 1 ? coin_code(coin_make(norm), x, key, i) : quantise_code(&q, x, key, i));
 }
 
-/* Checks that norms are within an ulp of a plain sum's, and that every element is exactly the value that
- * quantise.h or coin.h defines for the norm in the payload. */
+/* Checks that the norms in the payload equal plain sums within a unit in the last place. Checks that every decoded
+ * element is exactly the value that quantise.h or coin.h defines for the payload's norm. */
 static void check_elements(const Try *t, Case k)
 {
     const size_t bucket = k.bucket ? k.bucket : k.n;
@@ -71,7 +71,7 @@ static void round_trip(Case k)
 {
     Try *t = open_case(k);
     try_normal(t, k.n + 1);
-    for (size_t i = 0; i < k.n / 7; i++) /* some buckets hold only zeros, of both signs */
+    for (size_t i = 0; i < k.n / 7; i++) /* zeros of both signs fill the first buckets */
         t->x[i] = i % 2 ? -0.0f : 0;
     try_both(t);
     check(t->out.size <= raw_size(&t->call));
@@ -123,7 +123,7 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
 
 /* ---- sizes ---- */
 
-/* Returns the length in bits of a block's stream: adds up the code lengths of the decoded values, one at a time. */
+/* Returns the length in bits of a block's stream, the sum of the code lengths of all decoded values. */
 static uint64_t stream_ref(const Try *t, Case k, size_t start, bool dense)
 {
     const size_t end = start + block_size(k.n, start / BLOCK);
@@ -198,7 +198,7 @@ static void norms_that_no_encoder_writes_are_refused(void **state)
             check(strstr(t->err.text, why));
             store_f32(t->out.data + 5, good);
         }
-        store_f32(t->out.data + 5, 0); /* levels above zero in a bucket whose norm is zero */
+        store_f32(t->out.data + 5, 0); /* a norm of zero in a bucket with levels above zero */
         check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         try_close(t);
     }
@@ -208,7 +208,7 @@ static void levels_above_the_highest_and_signs_of_zero_are_refused(void **state)
 {
     (void)state;
     for (uint32_t bits = 1; bits <= 9; bits += 4) {
-        const uint32_t s = bits == 1 ? 1 : (1u << bits) - 2; /* with bits = 1 no level can be too high */
+        const uint32_t s = bits == 1 ? 1 : (1u << bits) - 2; /* with bits = 1, every code is a valid level */
         Try *t = open_case((Case){64, 64, s, "fixed", "l2"});
         try_normal(t, 10);
         try_both(t);
@@ -300,7 +300,7 @@ static void zeros_constants_and_denormals_are_right_or_close(void **state)
                     t->x[i] = values[v];
                 try_both(t);
                 for (size_t i = 0; i < 600;
-                     /* all elements are at the norm: they decode to the highest level, up to float32 rounding */
+                     /* each magnitude equals the norm, so it decodes to the highest level, up to float32 rounding */
                      i++)
                     check_near((double)t->y[i], (double)values[v],
                                fabs((double)values[v]) * 1e-6 / s + 0x1p-149);

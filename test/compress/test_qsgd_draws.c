@@ -1,4 +1,5 @@
-/* test_qsgd_draws.c -- qsgd's mean and variance against the closed form, and the entropy that it reports. */
+/* test_qsgd_draws.c -- mean and variance of qsgd's estimates against the closed form, and the entropy that qsgd
+ * reports. */
 #include "rig/try.h"
 
 static Try *open_levels(size_t n, uint32_t s, size_t bucket, const char *code, const char *norm)
@@ -18,9 +19,9 @@ static double norm_of(const float *x, size_t n, bool linf)
     return linf ? most : sqrt(sum);
 }
 
-/* Returns each element's error distribution: (1 - f) N/s with probability f, else -f N/s, where N is the bucket's
- * norm, s the number of levels and f the fraction above the lower level. Elements of a bucket share the norm, but
- * not their random words. */
+/* Returns each element's error distribution: (1 - f) N/s with probability f, else -f N/s. N is the norm of the
+ * element's bucket, s the number of levels, and f the fraction above the lower level. The errors are independent,
+ * as each element has its own random number. */
 static TwoPoint *law_of(Try *t, size_t bucket, uint32_t s, bool linf)
 {
     TwoPoint *law = NEW(t->arena, TwoPoint, t->shape.n);
@@ -83,7 +84,8 @@ static void entropy_is_told_and_stands_below_the_bytes(void **state)
         try_both(t);
         assert_memory_equal(t->out.data, plain, size);
         check(streams.reported && !streams.raw);
-        check_rel(streams.entropy_bits / 65536, 1.75, 0.01); /* the entropy of norms, levels and signs */
+        /* the entropy of the norms, levels and signs together */
+        check_rel(streams.entropy_bits / 65536, 1.75, 0.01);
         check(streams.entropy_bits < 8 * (double)size);
         try_close(t);
     }

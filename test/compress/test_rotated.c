@@ -1,5 +1,6 @@
-/* test_rotated.c -- rotated: the levels of the rotated vector, the closed form for a given rotation, the rotation
- * that workers share, and refused payloads. */
+/* test_rotated.c -- the codec rotated, which rotates a vector at random and rounds its elements to two levels or
+ * more: the levels of the rotated vector, the closed form for a given rotation, the rotation that workers share,
+ * and refused payloads. */
 #include "rig/try.h"
 
 #include "coder/planes.h"
@@ -17,8 +18,8 @@ static Try *open_rotated(const char *spec, size_t n)
     return t;
 }
 
-/* Checks the extremes and levels of each block against the vector rotated by the test; returns the closed-form
- * variance. */
+/* Checks the extremes and levels of each block in the payload against the test's own rotation of the vector.
+ * Returns the closed-form variance. */
 static double check_levels(const Try *t, unsigned steps, const uint8_t *payload)
 {
     double variance = 0;
@@ -79,8 +80,8 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     try_close(t);
 }
 
-/* 400 draws with one rotation: the mean squared error is within 6 standard errors of the closed form, and the
- * mean estimate within 6 standard errors of x. */
+/* For 400 draws with the same rotation, the mean squared error must be within 6 standard errors of the closed
+ * form, and the mean estimate within 6 standard errors of x. */
 static void the_error_given_the_rotation_is_its_closed_form(void **state)
 {
     (void)state;
@@ -112,8 +113,8 @@ static void the_error_given_the_rotation_is_its_closed_form(void **state)
     }
 }
 
-/* Workers share the rotation but not the random rounding: equal gradients give payloads with the same range and
- * different levels. */
+/* Workers share the rotation but not the random numbers of rounding. So equal gradients give payloads with equal
+ * extremes and different levels. */
 static void workers_share_the_rotation_alone(void **state)
 {
     (void)state;

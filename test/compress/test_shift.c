@@ -1,6 +1,6 @@
-/* test_shift.c -- ef, ef21 and diana over many steps: estimates and residual add up to the gradients, shifts (the
- * vectors that ef21 and diana keep and subtract) converge as the theory says, and sender and receivers hold the
- * same shift. */
+/* test_shift.c -- the wrappers ef, ef21 and diana over many steps. Estimates plus residual add up to the
+ * gradients; shifts (vectors that ef21 and diana keep and subtract from gradients) converge as the theory says;
+ * sender and receivers keep the same shift. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
@@ -30,7 +30,7 @@ static double norm2(const float *x, size_t n)
     return sum;
 }
 
-/* Runs one step of one worker alone and returns |decoded - x|^2. */
+/* Runs one step of one worker and returns |decoded - x|^2. */
 static double step(Rig *rig, const float *x, uint64_t repeat)
 {
     check_ok(rig_encode(rig, x, repeat), &rig->err);
@@ -65,8 +65,8 @@ static void residual_plus_output_is_the_input_of_error_feedback(void **state)
     }
 }
 
-/* Theorem 1 of the EF21 paper with topk's delta = k/n: each step reduces |g - h|^2, h the shift, at least by the
- * factor 1 - delta. */
+/* Theorem 1 of the EF21 paper: on a fixed gradient g, topk reduces |g - h|^2 in each step at least by the factor 1
+ * - delta. h is the shift, and delta = k/n. */
 static void ef21_contracts_to_a_fixed_gradient(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void ef21_contracts_to_a_fixed_gradient(void **state)
         check_near(codec_residual(&rig.call), sqrt(now), 1e-9);
         left = now;
     }
-    /* in ten steps every element is sent once; two more steps send the rounding errors */
+    /* after ten steps every element has been sent once; two more steps remove rounding errors */
     check(left < 1e-10 * norm2(x, N));
     rig_close(&rig);
 }
@@ -111,9 +111,9 @@ static void ef21_decodes_to_its_next_shift(void **state)
     rig_close(&inner);
 }
 
-/* On a fixed gradient g the shift converges to g, so the error must vanish: with step size alpha = 1/(1 + omega),
- * omega the codec's relative variance (about 17 at one bit and a bucket of 512), the expected error falls by the
- * factor 1 - alpha a step. */
+/* On a fixed gradient g the shift converges to g, so the error vanishes. With the step size alpha = 1/(1 + omega),
+ * where omega is the codec's relative variance (about 17 at one bit and a bucket of 512), the expected error falls
+ * by the factor 1 - alpha in each step. */
 static void diana_loses_its_variance_on_a_fixed_gradient(void **state)
 {
     (void)state;
@@ -165,8 +165,8 @@ static double learned_alpha(const char *spec, Shape shape)
     return alpha;
 }
 
-/* The alpha that diana learns is about 1/(1 + omega), omega the codec's largest relative variance: never above
- * twice this value, where shifts no longer converge, and never below half of it. */
+/* diana learns a step size alpha of about 1/(1 + omega), with omega the codec's largest relative variance. alpha
+ * must be below twice this value, from which on shifts do not converge, and above half of it. */
 static void diana_learns_at_one_over_one_plus_omega(void **state)
 {
     (void)state;
@@ -193,7 +193,7 @@ static void diana_learns_at_one_over_one_plus_omega(void **state)
     check(learned_alpha("diana+qsgd", shape_vector(0)) == 1);
 }
 
-/* A receiver has only the payloads, neither x nor the inner codec's residual; its shift equals the sender's. */
+/* A receiver has only the payloads, neither x nor the inner codec's residual. Its shift must equal the sender's. */
 static void receivers_have_the_same_shift_to_the_byte(void **state)
 {
     (void)state;
@@ -221,7 +221,7 @@ static void receivers_have_the_same_shift_to_the_byte(void **state)
     }
 }
 
-/* Three workers' payloads are merged without decoding: the merged payload decodes to the sum of the workers'
+/* Three workers' payloads are merged without decoding. The merged payload must decode to the sum of the workers'
  * estimates. */
 static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
 {
@@ -274,8 +274,7 @@ static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
     }
 }
 
-/* Payloads are merged a few at a time, as in an exchange in batches: a merged payload of m workers has the weight
- * of m payloads. */
+/* Payloads are merged a few at a time. A merged payload of m workers must have the weight of m payloads. */
 static void merging_in_stages_is_merging_at_once(void **state)
 {
     (void)state;
@@ -355,7 +354,8 @@ static void estimates_beyond_float32_are_refused_on_both_sides(void **state)
         up[i] = FLT_MAX, down[i] = -FLT_MAX;
     rig_open(&rig, "ef21+none", shape_vector(N));
     step(&rig, up, 0);
-    check(rig_encode(&rig, down, 1) == ERR_NUMERIC); /* gradient minus shift is 2 FLT_MAX */
+    /* the gradient minus the shift is -2 FLT_MAX, which overflows */
+    check(rig_encode(&rig, down, 1) == ERR_NUMERIC);
     rig.message.rounds = 1;
     uint8_t bytes[1 + sizeof up] = {PAYLOAD_RAW};
     memcpy(bytes + 1, up, sizeof up);
@@ -366,7 +366,7 @@ static void estimates_beyond_float32_are_refused_on_both_sides(void **state)
     for (size_t i = 0; i < N; i++)
         up[i] = FLT_MAX / 40, down[i] = FLT_MAX / 2;
     step(&rig, up, 0);
-    /* diana sends x - shift; randk scales its values by ten, beyond float32 */
+    /* randk multiplies gradient minus shift by ten, which overflows float32 */
     check(rig_encode(&rig, down, 1) == ERR_NUMERIC);
     rig_close(&rig);
 }

@@ -1,4 +1,4 @@
-/* test_sign_vote.c -- sign: a merged payload decodes to the majority vote of the workers that sent. */
+/* test_sign_vote.c -- the codec sign: a merged payload decodes to the majority vote of the workers' signs. */
 #include "rig/try.h"
 
 enum { WORKERS = 300 };
@@ -9,7 +9,7 @@ static Buf merge_room(Try *t)
     return (Buf){NEW(t->arena, uint8_t, cap), 0, cap};
 }
 
-/* Collects the payloads of all workers, and counts for each element the workers that send a minus sign. */
+/* Collects the payloads of all workers in `in`, and counts in minus[i] the workers whose element i is negative. */
 static void gather(Try *t, Bytes *in, int workers, uint32_t *minus)
 {
     for (int w = 0; w < workers; w++) {
@@ -44,7 +44,8 @@ static void merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_pl
         check_ok(codec_merge(&t->call, in, (size_t)workers, &merged), &t->err);
         check_ok(try_payload(t, buf_bytes(&merged)), &t->err);
         is_the_vote(t, minus, workers);
-        if (workers < 8) { /* other lengths are refused; flipped bits are refused or decode to a vote */
+        /* payloads of other lengths are refused; payloads with a flipped bit are refused or decode to a vote */
+        if (workers < 8) {
             t->sent.round[0] = buf_bytes(&merged);
             try_refuses_other_lengths(t);
         }
@@ -80,11 +81,12 @@ static void ballots_that_nobody_cast_are_refused(void **state)
     } rows[] = {
         {{1, 5}, 2, OK},
         {{1, 8}, 2, ERR_CORRUPT},             /* a padding bit is set */
-        {{2, 3, 7, 1}, 4, OK},                /* 3 voters; minus votes 3, 1, 1 */
-        {{2, 2, 7, 1}, 4, ERR_CORRUPT},       /* 3 minus votes of 2 voters */
-        {{2, 3, 15, 1}, 4, ERR_CORRUPT},      /* a padding bit of a plane is set */
+        {{2, 3, 7, 1}, 4, OK},                /* 3 voters; the elements have 3, 1 and 1 minus votes */
+        {{2, 2, 7, 1}, 4, ERR_CORRUPT},       /* an element has 3 minus votes, but there are only 2 voters */
+        {{2, 3, 15, 1}, 4, ERR_CORRUPT},      /* a padding bit of a bit plane is set */
         {{2, 0, 7, 1}, 4, ERR_CORRUPT},       /* 0 voters */
-        {{2, 0x83, 0, 7, 1}, 5, ERR_CORRUPT}, /* 3 in two bytes, not in the shortest form */
+        /* the number of voters, 3, is coded in two bytes instead of one */
+        {{2, 0x83, 0, 7, 1}, 5, ERR_CORRUPT},
         {{2, 0x80, 0x80, 8}, 4, ERR_CORRUPT}, /* 2^17 voters */
         {{2, 1, 5}, 3, OK},
         {{2, 1, 5, 0}, 4, ERR_CORRUPT},

@@ -1,5 +1,6 @@
-/* test_signed_set.c -- stc and adaq against a computation by sorting, strom over several steps, errors and sizes
- * against closed forms, and the payload format that the three codecs share. */
+/* test_signed_set.c -- the codecs stc, adaq and strom, which send a set of elements with signs and a common
+ * magnitude: stc and adaq against a computation by sorting, strom over several steps, errors and sizes against
+ * closed forms, and the common payload format. */
 #include "num/radix.h"
 #include "rig/try.h"
 
@@ -9,7 +10,7 @@ static const size_t sizes[] = {0, 1, 2, 3, 7, 63, 64, 65, 1000, 65535, 65536, 65
 static const char *const specs[] = {"stc",  "stc:ratio=0.3",  "stc:ratio=1",
                                     "adaq", "adaq:ratio=0.3", "adaq:ratio=1"};
 
-/* Fills x with normal numbers, every third rounded to eighths so that there are ties and zeros. */
+/* Fills x with normal numbers; every third is rounded to a multiple of 1/8, so that there are ties and zeros. */
 static void fill(Try *t, uint64_t seed)
 {
     try_normal(t, seed);
@@ -17,7 +18,7 @@ static void fill(Try *t, uint64_t seed)
         t->x[i] = roundf(8 * t->x[i]) / 8;
 }
 
-/* ---- the expected estimates, by sorting ---- */
+/* ---- the expected estimates, computed by sorting ---- */
 
 typedef struct {
     float size;
@@ -36,7 +37,8 @@ static size_t share_of(double ratio, size_t n)
     return k < 1 ? 1 : k > (double)n ? n : (size_t)k;
 }
 
-/* Sets want[i] to the mean magnitude of the first k items, with x's sign, for the elements i of these items. */
+/* Sets want[i], for the elements i of the first k items, to the mean magnitude of these items with the sign of
+ * x[i]. */
 static void put_mean(const Try *t, const Item *item, size_t k, double *want)
 {
     long double sum = 0;
@@ -142,7 +144,8 @@ static double error_of(const Try *t)
     return error / norm;
 }
 
-/* stc's error is |g^ - g|^2 = |g|^2 - k mu^2, g^ the estimate and mu the mean magnitude of the k elements sent. */
+/* The squared error of stc is |g^ - g|^2 = |g|^2 - k mu^2, with g^ the estimate and mu the mean magnitude of the k
+ * elements sent. */
 static void the_error_is_what_the_mean_does_not_carry(void **state)
 {
     (void)state;
@@ -178,7 +181,7 @@ static void what_is_under_tau_gathers_until_it_is_sent(void **state)
 {
     (void)state;
     Try *t = open_strom("strom:tau=0.5", 40);
-    /* decoded values, step by step, of an element that is 0.3125 in every step */
+    /* the decoded values, step by step, of element 3, which is 0.3125 in every step */
     static const float sent[] = {0, 0.5f, 0, 0.5f, 0.5f};
     for (size_t k = 0; k < countof(sent); k++) {
         t->x[3] = 0.3125f, t->x[7] = -0.3125f, t->x[11] = 2;
@@ -212,7 +215,8 @@ static void over_steps_nothing_is_lost(void **state)
     }
 }
 
-/* By default tau is half the root mean square (rms) of x. For normal elements P(|x| >= rms / 2) = 0.6171. */
+/* By default the threshold tau is half the root mean square (rms) of x. Normal elements exceed it with probability
+ * P(|x| >= rms / 2) = 0.6171. */
 static void tau_is_half_the_rms_unless_it_is_given(void **state)
 {
     (void)state;
@@ -229,7 +233,7 @@ static void tau_is_half_the_rms_unless_it_is_given(void **state)
         kept += t->y[i] != 0;
     }
     check_near((double)kept / 65536, 0.61708, 0.01); /* 5 standard errors */
-    /* the size of a bitmap and of the sent elements' signs */
+    /* the payload is a bitmap of the elements sent (1 bit per element) and a sign for each element sent */
     check(8 * (double)t->out.size / 65536 <= 1.01 * (1 + 0.617));
     try_any_threads(t);
     try_close(t);
@@ -251,19 +255,21 @@ static void sets_and_magnitudes_that_no_encoder_writes_are_refused(void **state)
 {
     (void)state;
     static const struct {
-        const char *spec; /* n = 40; bytes: kind, count, form, gaps as 0^gap 1, magnitudes, signs */
+        /* Payloads for n = 40. Bytes: kind, count, form of the index set, gaps in unary (zeros, then a 1),
+         * magnitudes, signs. */
+        const char *spec;
         uint8_t byte[24];
         size_t size;
         Status want;
     } rows[] = {
-        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, OK}, /* elements 0 and 2 */
+        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, OK}, /* elements 0 and 2 are sent */
         /* a padding bit of the signs is set */
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 4}, 9, ERR_CORRUPT},
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0xbf, 2}, 9, ERR_CORRUPT}, /* negative magnitude */
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0, 0, 2}, 9, ERR_CORRUPT},       /* a magnitude of zero */
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x7f, 2}, 9, ERR_CORRUPT}, /* infinite magnitude */
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0xc0, 0x7f, 2}, 9, ERR_CORRUPT}, /* a magnitude of NaN */
-        /* three elements where k = 2 */
+        /* three elements are sent, but k = 2 */
         {"stc:ratio=0.05", {1, 3, 0, 0xb0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT},
         {"stc:ratio=0.05", {2, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* kind: merged */
         {"stc:ratio=0.05", {1, 0}, 2, OK},

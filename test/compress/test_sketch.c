@@ -1,5 +1,5 @@
-/* test_sketch.c -- countsketch and countmin: cells and estimates against plain loops, sums of sketches, and errors
- * against theory. */
+/* test_sketch.c -- the codecs countsketch and countmin (rows of hashed bucket sums): cells and estimates against
+ * plain loops, sums of sketches, and errors against theory. */
 #include "rig/try.h"
 
 static int by_value(const void *a, const void *b)
@@ -14,7 +14,7 @@ static double median_of(float *v, size_t rows)
     return rows % 2 ? (double)v[rows / 2] : 0.5 * ((double)v[rows / 2 - 1] + (double)v[rows / 2]);
 }
 
-/* ---- cells (bucket sums) and estimates ---- */
+/* ---- cells of the sketch (bucket sums), and estimates ---- */
 
 typedef struct {
     size_t rows, cols, tables;
@@ -117,7 +117,7 @@ static void long_vectors_are_summed_in_parts_that_threads_do_not_change(void **s
 
 /* ---- sums ---- */
 
-/* Fills x with normal numbers rounded to multiples of 2^-12, so that sums below 2^10 are exact in float32. */
+/* Fills x with normal numbers rounded to multiples of 2^-12. Sums of such numbers below 2^10 are exact in float32. */
 static void rounded_normal(Try *t, uint64_t seed)
 {
     try_normal(t, seed);
@@ -137,7 +137,8 @@ static void the_merged_sketch_is_that_of_the_sum(void **state)
         float *sum = NEW_ZERO(t->arena, float, N);
         t->call.rng_shared = rng_open(2, 0, RNG_EVERYONE, 0, 0);
         for (int w = 0; w < WORKERS; w++) {
-            t->call.rng = rng_open(2, 0, w, 0, 0); /* the worker's own random numbers must not matter */
+            /* the worker's own random numbers must not change the sketch, so that sketches can be added */
+            t->call.rng = rng_open(2, 0, w, 0, 0);
             rounded_normal(t, (uint64_t)w);
             check_ok(try_send(t), &t->err);
             uint8_t *copy = NEW(t->arena, uint8_t, t->out.size);
@@ -170,8 +171,8 @@ static void the_merged_sketch_is_that_of_the_sum(void **state)
     }
 }
 
-/* countmin keeps one table of the positive and one of the negative elements. Merged tables differ from those of
- * the summed vector's sketch; the difference positive minus negative is the same. */
+/* countmin keeps one table of the positive and one table of the negative elements. The merged tables differ from
+ * the tables of the summed vector, but the difference positive minus negative is the same. */
 static void merged_tables_of_either_sign_differ_by_the_sum(void **state)
 {
     (void)state;
@@ -217,7 +218,7 @@ static void sums_beyond_float32_are_refused(void **state)
 
 /* ---- errors against theory ---- */
 
-/* Returns the mean over `repeats` draws of |decoded - x|^2 / |x|^2. */
+/* Returns the mean of |decoded - x|^2 / |x|^2 over `repeats` draws. */
 static double mean_error(Try *t, uint64_t repeats)
 {
     double error = 0, norm = 0;
@@ -234,8 +235,8 @@ static double mean_error(Try *t, uint64_t repeats)
     return error / (norm * (double)repeats);
 }
 
-/* A single row's estimates have the relative squared error n / cols. The median of 5 standard normal numbers has
- * the variance 0.28683, that of 3 has 0.44867. */
+/* An estimate from one row has the relative squared error n / cols. The estimate is the median over the rows. The
+ * median of 5 standard normal numbers has the variance 0.28683, and the median of 3 has 0.44867. */
 static void errors_are_those_of_medians_of_normal_noise(void **state)
 {
     (void)state;
@@ -262,7 +263,7 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
 {
     (void)state;
     enum { N = 20000, HEAVY = 12 };
-    /* the selection is kept as a bit per element for 5000 elements, as a list of indices for 12 */
+    /* with topk=5000 the decoder keeps the selection as one bit per element, with topk=12 as a list of indices */
     static const size_t ks[] = {HEAVY, 5000};
     for (size_t k = 0; k < countof(ks); k++) {
         char spec[64];
@@ -293,8 +294,8 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
     }
 }
 
-/* If all elements have one sign, countmin's smallest cell is never below the element's magnitude; the median of
- * the cells is too large by about n/cols times the mean. */
+/* If all elements have the same sign, the estimate of countmin (the smallest cell) is never below the element's
+ * magnitude. The median of the cells is too large by about n/cols times the mean. */
 static void counts_of_one_sign_are_never_too_small(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_sketch_hash.c -- the kernels of sketches (buckets and medians) on every instruction set, and the hash,
- * which must be uniform and pairwise independent. */
+/* test_sketch_hash.c -- the kernels of sketches (buckets and medians) on every instruction set; and the hash
+ * function, which must be uniform and pairwise independent. */
 #include "rig/check.h"
 #include "vec/kernels.h"
 #include "base/rng.h"
@@ -47,7 +47,8 @@ static void medians_are_those_of_sorted_columns(void **state)
     enum { STRIDE = 80 };
     float x[MEDIAN_MOST * STRIDE], out[STRIDE], column[MEDIAN_MOST];
     const Rng rng = rng_open(3, 0, 0, 0, 0);
-    for (size_t i = 0; i < countof(x); i++) /* values with ties, and zeros of both signs */
+    /* many of these values are equal, and there are zeros of both signs */
+    for (size_t i = 0; i < countof(x); i++)
         x[i] = (float)rint(2 * rng_normal(&rng, USE_TEST, i));
     for (size_t rows = 1; rows <= MEDIAN_MOST; rows++)
         for (size_t n = 0; n <= STRIDE - 15; n += 13)
@@ -67,7 +68,8 @@ static void medians_are_those_of_sorted_columns(void **state)
 
 /* ---- tests of the hash ---- */
 
-/* Returns Pearson's chi-square statistic; chi_limit is its limit at probability 1e-9 (Wilson and Hilferty). */
+/* Returns Pearson's chi-square statistic. Its limit at probability 1e-9 is chi_limit (approximation of Wilson and
+ * Hilferty). */
 static double chi_square(const double *count, size_t cells, double each)
 {
     double sum = 0;
@@ -91,7 +93,8 @@ static unsigned hash_state(const Rng *row, size_t i)
     return 2 * b + (rng_word(&sign, at / 32) >> at % 32 & 1);
 }
 
-/* Over many seeds, bucket and sign of two elements, near or distant: all pairs of values are equally likely. */
+/* For two elements, near or distant, all pairs of hash values (bucket and sign) must be equally likely over many
+ * seeds. */
 static void two_elements_hash_independently(void **state)
 {
     (void)state;
@@ -110,7 +113,8 @@ static void two_elements_hash_independently(void **state)
     }
 }
 
-/* With one seed: the number of colliding pairs in a row is that of random loads, and two rows are independent. */
+/* For one seed, the number of collisions in a row must be that of random buckets, and two rows must be
+ * independent. */
 static void collisions_are_as_many_as_chance_makes(void **state)
 {
     (void)state;
@@ -125,7 +129,7 @@ static void collisions_are_as_many_as_chance_makes(void **state)
             load[bucket[row][i]]++;
         const double x = chi_square(load, COLS, (double)N / COLS);
         check(x < chi_limit(COLS - 1));
-        /* nor are the loads of the cells more even than random loads */
+        /* the loads must not be more even than random loads either */
         check(x > COLS - 1 - 6 * sqrt(2.0 * COLS));
         for (size_t other = 0; other < row; other++) {
             double both = 0, same = 0;

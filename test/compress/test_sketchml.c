@@ -1,5 +1,6 @@
-/* test_sketchml.c -- sketchml against sorting and plain loops: estimates, which are never too large in magnitude;
- * the size of keys; quantiles from samples. */
+/* test_sketchml.c -- the codec sketchml (quantile bins of the magnitudes, hashed to cells of a sketch) against
+ * sorting and plain loops: estimates, which are never too large in magnitude; the size of keys (element indices);
+ * quantiles from samples. */
 #include "compress/sketch/sketchml_bins.h"
 #include "base/parallel.h"
 #include "rig/try.h"
@@ -37,7 +38,8 @@ static int by_value(const void *a, const void *b)
 }
 
 typedef struct {
-    float edge[258]; /* the smallest magnitude, the inner edges, the largest magnitude */
+    /* edges of the bins: the smallest magnitude, the edges between bins, the largest magnitude */
+    float edge[258];
     size_t bins;
 } SlowBins;
 
@@ -74,7 +76,7 @@ static double slow_value(const SlowBins *b, size_t bin)
     return (double)(float)(0.5 * ((double)b->edge[bin] + (double)b->edge[bin + 1]));
 }
 
-/* Returns the index of the cell in row `row` that an element hashes to. */
+/* Returns the index of the cell in row `row` to which element i is hashed. */
 static size_t slow_cell(const Try *t, size_t row, size_t i, size_t cols)
 {
     const Rng rng = rng_below(&t->call.rng, row);
@@ -82,7 +84,7 @@ static size_t slow_cell(const Try *t, size_t row, size_t i, size_t cols)
     return row * cols + (size_t)((uint64_t)rng_word(&key, i % BLOCK) * cols >> 32);
 }
 
-/* Decodes the elements of one sign and group into y; returns the number of elements. */
+/* Decodes the elements of one sign and one group of bins into y; returns the number of these elements. */
 static size_t slow_group(const Try *t, const Case *k, const SlowBins *b, float sign, size_t first, double *y)
 {
     const size_t n = t->shape.n;
@@ -132,7 +134,8 @@ static void estimates_are_those_of_sorting_and_plain_loops(void **state)
             for (size_t first = 0; first < b.bins; first += k->per_group)
                 count += slow_group(t, k, &b, sign, first, y);
             check((double)count == (side ? below : above));
-            for (size_t i = 0; i < k->n; i++) /* never above the value of the element's own bin */
+            /* an estimate is never above the value of the element's own bin */
+            for (size_t i = 0; i < k->n; i++)
                 if (sign * t->x[i] > 0)
                     check(fabs((double)t->y[i]) <= slow_value(&b, slow_bin(&b, fabsf(t->x[i]))));
         }
@@ -157,7 +160,7 @@ static void all_negative_vectors_keep_their_extremes(void **state)
     check(t->out.data[0] == PAYLOAD_METHOD);
     for (size_t i = 0; i < t->shape.n; i++)
         check_near((double)t->y[i], (double)t->x[i],
-                   1.0 / 64); /* groups have one bin, so the error is half a bin */
+                   1.0 / 64); /* each group has one bin, so the error is at most half a bin */
     try_close(t);
 }
 
@@ -174,8 +177,8 @@ static void few_magnitudes_come_back_exactly(void **state)
     try_close(t);
 }
 
-/* Returns the size of the keys (the elements' indices). All magnitudes are equal, so there is one bin, cells take
- * no bits, and the payload is its header and the keys. */
+/* Returns the size of the keys (element indices). All magnitudes are equal, so there is one bin, the cells take no
+ * bits, and the payload is its header and the keys. */
 static size_t size_of_keys(const char *spec, size_t n, double density, uint64_t seed, size_t *count)
 {
     Try *t = try_open(spec, n);
@@ -217,7 +220,8 @@ static void distances_of_one_to_four_bytes_take_so_many(void **state)
         Try *t = try_open("sketchml", far[k] + 40);
         t->x[far[k] - 1] = 2;
         try_both(t);
-        /* the length of a key's distance, 1 to 4 bytes, takes two bit planes */
+        /* a key is coded as its distance from the key before, in 1 to 4 bytes; the number of bytes takes two bit
+         * planes */
         assert_int_equal(t->out.size, 1 + 2 + 4 + 1 + 2 + bytes[k]);
         check(t->y[far[k] - 1] == 2);
         try_close(t);
@@ -226,8 +230,8 @@ static void distances_of_one_to_four_bytes_take_so_many(void **state)
 
 /* ---- quantile bins ---- */
 
-/* On tensors with more elements than the sample, the share of elements below an edge is the edge's quantile within
- * six standard deviations of a sample quantile. */
+/* The edges of bins are estimated from a sample. The share of elements below an edge must be the edge's quantile,
+ * within six standard deviations of a sample quantile. */
 static void edges_of_samples_are_near_their_quantiles(void **state)
 {
     (void)state;
@@ -258,7 +262,7 @@ static void edges_of_samples_are_near_their_quantiles(void **state)
     }
 }
 
-/* Edges are so close together that many share their upper 16 bits, by which bins are looked up. */
+/* The edges are so close together that many have the same upper 16 bits, by which the codec looks up bins. */
 static void bins_of_crowded_magnitudes_are_right_too(void **state)
 {
     (void)state;
@@ -281,7 +285,7 @@ static void bins_of_crowded_magnitudes_are_right_too(void **state)
     try_close(t);
 }
 
-/* More cells per group bring estimates, which are biased towards zero, nearer to x. */
+/* With more cells per group, the estimates, which are biased towards zero, must be nearer to x. */
 static void errors_fall_with_cells(void **state)
 {
     (void)state;
@@ -301,7 +305,7 @@ static void errors_fall_with_cells(void **state)
         check(error < last && (double)t->out.size > bits);
         last = error;
         bits = (double)t->out.size;
-        if (s == 1) /* the error was 0.1225 when this test was written */
+        if (s == 1) /* the measured relative error was 0.1225 when the limit was set */
             check(error / norm < 0.15);
         try_close(t);
     }

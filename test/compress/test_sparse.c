@@ -1,5 +1,5 @@
-/* test_sparse.c -- the selections (k largest, above a threshold) against sorted lists, and the codecs that send
- * the largest elements: elements sent, payload sizes, refused payloads. */
+/* test_sparse.c -- selections of elements (the k largest, or those above a threshold) against sorted lists, and
+ * the codecs that send these elements: elements sent, payload sizes, refused payloads. */
 #include "rig/try.h"
 
 #include "vec/kernels.h"
@@ -9,7 +9,7 @@
 
 static Arena *scratch;
 
-/* ---- vectors that are hard for the search ---- */
+/* ---- vectors that are hard for the search for the k-th largest magnitude ---- */
 
 static float normal(const Rng *rng, size_t i)
 {
@@ -66,7 +66,7 @@ static void fill(Try *t, float (*at)(const Rng *rng, size_t i))
         t->x[i] = at(&rng, i);
 }
 
-/* ---- reference: a sort by falling magnitude, then by index ---- */
+/* ---- reference: a sort by decreasing magnitude, then by index ---- */
 
 typedef struct {
     float magnitude;
@@ -98,7 +98,7 @@ static size_t not_zero(const float *x, size_t n)
     return count;
 }
 
-/* Marks the elements of a selection, given as a list or as bits. */
+/* Marks the elements of a selection, which may be stored as a list or as a bitmap. */
 static void unfold(const Picks *s, bool *in)
 {
     size_t *place = NEW(scratch, size_t, BLOCK), total = 0;
@@ -144,8 +144,8 @@ static void the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first(void **st
         }
 }
 
-/* The search for the k-th magnitude starts from a sample; the test computes the sampled indices as the search
- * does, and makes the sampled elements differ from all others, so that the sample misleads. */
+/* The search for the k-th largest magnitude starts from a sample. The test computes the sampled indices as the
+ * search does, and makes the sampled elements differ from all others. The wrong guess must not change the result. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;
@@ -158,7 +158,8 @@ static void a_misleading_sample_changes_nothing(void **state)
             for (size_t j = 0; j < stride; j++) {
                 const bool seen = j == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &t->x[i * stride + j];
-                *v *= how == 0   ? (seen ? 100 : 1e-3f) /* the guessed level is far too high */
+                /* the k-th magnitude guessed from the sample is far too high */
+                *v *= how == 0   ? (seen ? 100 : 1e-3f)
                       : how == 1 ? (seen ? 1e-3f : 100) /* far too low */
                       : how == 2 ? (seen ? 0 : 1)
                                  : (seen ? 1 : 0);
@@ -288,7 +289,8 @@ static void threshold_sends_what_reaches_it(void **state)
         double tau, rel;
     } rows[] = {
         {"threshold", 0, 0.01},         {"threshold:rel=0.5", 0, 0.5}, {"threshold:rel=1", 0, 1},
-        {"threshold:tau=0.7", 0.7, 0},  {"threshold:tau=0.1", 0.1, 0}, /* 0.1f is above 0.1 and is sent */
+        /* 0.1f is above 0.1, so an element of 0.1f is sent */
+        {"threshold:tau=0.7", 0.7, 0},  {"threshold:tau=0.1", 0.1, 0},
         {"threshold:tau=3e38", 3e38, 0}};
     for (size_t row = 0; row < countof(rows); row++)
         for (size_t l = 0; l < countof(laws); l++)
@@ -308,8 +310,8 @@ static void threshold_sends_what_reaches_it(void **state)
             }
 }
 
-/* The payload's indices (all bytes but kind, count, form and floats) take log2 C(n, k) bits within 3 % plus the
- * last byte's padding. */
+/* The indices in the payload (all bytes except kind, count, form and floats) must take at most 3 % more than log2
+ * C(n, k) bits, plus the padding of the last byte. */
 static void indices_cost_what_a_subset_must(void **state)
 {
     (void)state;

@@ -1,10 +1,12 @@
-/* test_svd.c -- svd (spectral ATOMO) on the shapes of real networks: probabilities, closed form and unbiasedness,
- * in more detail than test_promises.c and test_unbiased.c test every codec.
+/* test_svd.c -- the codec svd (spectral ATOMO) on the shapes of real networks: probabilities, closed form and
+ * unbiasedness, in more detail than test_promises.c and test_unbiased.c test every codec.
  *
- * Expected values come from LAPACK's singular values and a water level by bisection; by default the codec uses
- * neither. Limits on gain and error are 6.22 standard errors plus 6.5 times the largest single step, as in
- * draws.h, with the exact variances of the atoms' random choices: a false alarm has probability under 1e-9 for
- * each comparison, 1e-6 for all. */
+ * Expected values come from LAPACK's singular values and from a water level found by bisection; by default, the
+ * codec uses neither.
+ *
+ * The limits on gain and error are 6.22 standard errors plus 6.5 times the largest step of a single draw, as in
+ * draws.h, with the exact variances of the random choices of atoms. The false-alarm probability is below 1e-9 for
+ * each comparison and 1e-6 for all. */
 #include "rig/codec_rig.h"
 #include "rig/network_shapes.h"
 
@@ -24,8 +26,8 @@ static double spent(const Expected *e, double level)
     return sum;
 }
 
-/* Finds the level at which sum min(1, lambda / level) = rank, by bisection, and from it the probabilities p
- * and the expected number of atoms. */
+/* Finds by bisection the water level at which sum min(1, lambda / level) = rank. Computes from the level the
+ * probabilities p and the expected number of atoms. */
 static void fill_ref(Expected *e, double rank)
 {
     double low = 0, high = 0, nonzero = 0;
@@ -47,8 +49,8 @@ static void fill_ref(Expected *e, double rank)
     }
 }
 
-/* Returns the expected values. Singular values come largest first; values within the rounding error of the largest
- * one are set to 0. */
+/* Returns the expected values. Singular values are in decreasing order; those within the rounding error of the
+ * largest one are set to 0. */
 static Expected expect(Arena *a, const Shape *shape, const float *x)
 {
     Error err;
@@ -81,8 +83,8 @@ static double variance_of(const Expected *e)
 
 /* ---- draws against expectations ---- */
 
-/* Checks the mean gain and squared error of R draws against their exact variances. An atom that is w/p with
- * probability p, else 0, has variance w^2 (1/p - 1). */
+/* Checks the mean gain and squared error of R draws against their exact variances. An atom that is decoded to w/p
+ * with probability p, else to 0, has the variance w^2 (1/p - 1). */
 static void check_draws(Rig *rig, const float *x, const Expected *e, size_t repeats)
 {
     double gain = 0, mse = 0, gain_var = 0, mse_var = 0, gain_step = 0, mse_step = 0, atoms = 0;
@@ -116,13 +118,14 @@ static void check_draws(Rig *rig, const float *x, const Expected *e, size_t repe
     check_near(gain, 0, 6.22 * sqrt(gain_var / R) + 6.5 * gain_step / R + 1e-6);
     check_near(mse, expected,
                6.22 * sqrt(mse_var / R) + 6.5 * mse_step / R + 1e-6 * expected + 1e-12 * e->norm2);
-    if (all_counted) /* no draw was so large that it was sent raw */
+    if (all_counted) /* counts atoms only if no draw was so large that it was sent raw */
         check_near(atoms, e->atoms, 6.22 * sqrt(e->atoms / R) + 6.5 / R);
 }
 
 static const double ranks[] = {0.5, 1, 2.5, 3};
 
-/* Checks every rank on one tensor: the closed form against the reference, then the draws, or the raw floats. */
+/* Checks one tensor at every rank: the closed form against the reference, then the draws (or the raw floats if the
+ * payload is raw). */
 static void check_tensor(const Shape *shape, const float *x, size_t repeats)
 {
     Arena *a = arena_open(0);
@@ -157,7 +160,7 @@ static void estimates_are_unbiased_on_the_shapes_of_networks(void **state)
     }
 }
 
-/* With equal singular values the singular vectors are not unique, but they must be orthonormal. */
+/* If singular values are equal, the singular vectors are not unique, but the codec's vectors must be orthonormal. */
 static void estimates_are_unbiased_when_singular_values_coincide(void **state)
 {
     (void)state;
@@ -173,8 +176,8 @@ static void estimates_are_unbiased_when_singular_values_coincide(void **state)
     check_tensor(&small, x, 2000);
 }
 
-/* In a layer before a classifier of few classes, all but a few singular values are rounding errors, and their
- * atoms are sent once in a million draws. */
+/* In a layer before a classifier of few classes, most singular values are rounding errors. The atoms of these
+ * values are sent with probability 1e-6. */
 static void estimates_are_unbiased_when_most_singular_values_are_rounding_errors(void **state)
 {
     (void)state;
@@ -194,7 +197,7 @@ static void estimates_are_unbiased_when_most_singular_values_are_rounding_errors
     }
 }
 
-/* 30 of 32 nearly equal atoms are kept in a draw: 3000 draws detect a bias of 0.5 %. */
+/* On average a draw keeps 30 of 32 nearly equal atoms, so 3000 draws suffice to detect a bias of 0.5 %. */
 static void a_bias_of_one_percent_would_show(void **state)
 {
     (void)state;
@@ -237,7 +240,7 @@ static void real_gradients(void **state)
             const ArenaMark mark = arena_mark(a);
             float *x = NEW(a, float, shape->n);
             check_ok(dump_read(dump, i, x, &err), &err);
-            if (shape->n <= 70000) /* the largest tensors are slow; similar shapes are tested above */
+            if (shape->n <= 70000) /* larger tensors would take long, and similar shapes are tested above */
                 check_tensor(shape, x, (size_t)fmin(100, 4 + 200000 / (double)shape->n));
             arena_rewind(a, mark);
         }

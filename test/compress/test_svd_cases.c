@@ -1,5 +1,6 @@
-/* test_svd_cases.c -- svd in cases with known results: matrices that are sent whole, the paper's probabilities
- * against clipped ones, resampled draws; and payloads that must be refused because no encoder writes them. */
+/* test_svd_cases.c -- the codec svd in cases with known results: matrices that are decoded exactly, the paper's
+ * probabilities against clipped probabilities, and repeated draws; and payloads that must be refused because no
+ * encoder writes them. */
 #include "rig/codec_rig.h"
 #include "rig/network_shapes.h"
 
@@ -84,8 +85,7 @@ static double variance_with(const char *spec, Shape shape, const float *x)
     return v;
 }
 
-/* 16 singular values 0.5^i: |g|^2 = 1.33333, and adding it to the variance gives the expected second moments
- * below. */
+/* The 16 singular values are 0.5^i, so |g|^2 = 1.33333. The second moments below are the variance plus |g|^2. */
 static void algorithm_1_beats_clipping_at_the_same_expected_number(void **state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void algorithm_1_beats_clipping_at_the_same_expected_number(void **state)
     check_near(variance_with("svd:rank=4,probs=clip", shape, x) + norm2, 1.49998, 1e-5);
     check_near(variance_with("svd:rank=4", shape, x) + norm2, 1.37498, 1e-5);
     check_near(variance_with("svd:rank=4,method=gesdd", shape, x) + norm2, 1.37498, 1e-5);
-    /* clipped probabilities at a budget of 3 keep 2.5 atoms on average, as rank=2.5 does */
+    /* clipped probabilities with a budget of 3 keep 2.5 atoms on average, as rank=2.5 does */
     check(variance_with("svd:rank=2.5", shape, x) <=
           variance_with("svd:rank=3,probs=clip", shape, x) * (1 + 1e-3));
 }
@@ -121,8 +121,8 @@ static void neither_method_nor_draw_changes_the_variance(void **state)
     }
 }
 
-/* 16 equal singular values at a budget of one atom: a draw is empty with probability (15/16)^16. Draws that are
- * repeated until one is not empty are 1 / (1 - (15/16)^16) = 1.553 times too large. */
+/* The matrix has 16 equal singular values, and the budget is one atom. A draw is empty with probability
+ * (15/16)^16. If empty draws are repeated, the estimates are 1 / (1 - (15/16)^16) = 1.553 times too large. */
 static void resampling_never_sends_nothing_and_is_biased_as_known(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void resampling_never_sends_nothing_and_is_biased_as_known(void **state)
         check(!(codec_traits(rig.codec) & UNBIASED) == !empty);
         check(isnan(codec_variance(&rig.call, x)) == !empty);
         check_near(atoms, cases[i].atoms,
-                   /* the variance of the number of atoms is at most the sum of p */
+                   /* the number of atoms has a variance of at most the sum of all p */
                    6.22 * sqrt(cases[i].atoms / R));
         check_near(gain, cases[i].gain, 6.22 * cases[i].gain * sqrt(1.0 / R));
         rig_close(&rig);
@@ -212,7 +212,8 @@ static void values_beyond_float32_are_refused_not_sent(void **state)
     rig_close(&rig);
 }
 
-/* Two atoms of a 4 x 4 matrix take more bytes than its floats, so the draw counts as raw. */
+/* Two atoms of a 4 x 4 matrix take more bytes than its floats. So the payload is raw, and the reported streams
+ * must count the floats. */
 static void a_draw_larger_than_the_floats_counts_as_raw(void **state)
 {
     (void)state;

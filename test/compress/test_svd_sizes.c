@@ -1,5 +1,5 @@
-/* test_svd_sizes.c -- svd with singular vectors rounded to qsgd levels against svd with float vectors, on real
- * gradients: a fraction of the variance in no more bytes. */
+/* test_svd_sizes.c -- the codec svd with singular vectors rounded to qsgd levels, against svd with float vectors,
+ * on real gradients: it must have a fraction of the variance in no more bytes. */
 #include "rig/codec_rig.h"
 
 #define DATA "../shared/data/"
@@ -8,7 +8,8 @@ typedef struct {
     double bytes, variance;
 } Sent;
 
-/* Returns bytes (mean of two draws) and variance over all tensors of a dump's first step. */
+/* Returns the bytes (mean of two draws) and the variance, summed over all tensors of a dump's (gradient file's)
+ * first step. */
 static Sent send_dump(Dump *dump, const char *spec, Arena *a)
 {
     Sent sum = {0};
@@ -40,7 +41,7 @@ static void rounded_vectors_have_a_fraction_of_the_variance_at_the_same_size(voi
                                         "charlm-shakespeare.h5"};
     static const struct {
         const char *floats, *rounded;
-        double share; /* the second spec's variance is at most this share of the first spec's */
+        double share; /* the second spec's variance must be at most this share of the first spec's variance */
     } pairs[] = {{"svd:rank=1,draw=systematic", "svd:rank=3.5,vectors=qsgd,draw=systematic", 1. / 3},
                  {"svd:rank=1,draw=systematic", "svd:rank=6,vectors=qsgd,vbits=6,draw=systematic", 1. / 5}};
     for (size_t f = 0; f < countof(files); f++) {

@@ -1,12 +1,12 @@
-/* test_svd_vectors.c -- svd with singular vectors rounded to bf16 or to qsgd levels: unbiasedness, closed
- * form, and separate random words for every vector.
- *
- * Limits as in draws.h: a false alarm has probability under 1e-9 for each comparison. */
+/* test_svd_vectors.c -- the codec svd with singular vectors rounded to bf16 or to qsgd levels: unbiasedness,
+ * closed form, and independent random numbers for every vector. Limits are as in draws.h, with a false-alarm
+ * probability below 1e-9 for each comparison. */
 #include "compress/atoms/svd_plan.h"
 #include "rig/draws.h"
 #include "num/linalg.h"
 
-/* Fills x with a few strong directions plus noise; the first direction has elements of uneven size. */
+/* Fills x with a few outer products of high norm plus noise; the vectors of the first product have elements of
+ * very different size. */
 static void fill_gradient(size_t rows, size_t cols, uint64_t seed, float *x)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 0);
@@ -20,17 +20,17 @@ static void fill_gradient(size_t rows, size_t cols, uint64_t seed, float *x)
     }
 }
 
-/* ---- closed form and draws ---- */
+/* ---- closed form of the variance, and draws ---- */
 
-/* Returns E |y - x|^2 when x is rounded to y, a neighbour among multiples of `step`. */
+/* Returns E |y - x|^2 for a random y without bias, one of the two multiples of `step` next to x. */
 static double rounded(double x, double step)
 {
     const double part = fmod(fabs(x), step);
     return part * (step - part);
 }
 
-/* Returns the squared error of rounding a vector to `form`, over the vector's squared norm. For qsgd it is the
- * error of codes; a raw payload has none. */
+/* Returns the expected squared error of rounding the vector x to qsgd levels or to bf16 (`form`), divided by
+ * |x|^2. */
 static double noise_ref(const char *form, double bits, const double *x, double scale, size_t n)
 {
     double sum = 0, squares = 0;
@@ -50,8 +50,9 @@ static double noise_ref(const char *form, double bits, const double *x, double s
     return sum / squares;
 }
 
-/* Returns the closed form of the variance, sum lambda^2 ((1 + w)(1 + w') / p - 1), from LAPACK's singular vectors;
- * w and w' are the relative rounding errors of the two vectors, `level` is the plan's water level. */
+/* Returns the closed form of the variance, the sum over the atoms of lambda^2 ((1 + w)(1 + w') / p - 1), from
+ * LAPACK's singular vectors. w and w' are the relative rounding errors of the two vectors; `level` is the plan's
+ * water level, which gives p. */
 static double variance_ref(const float *x, size_t rows, size_t cols, double level, const char *form,
                            double bits)
 {
@@ -117,15 +118,15 @@ static void estimates_of_rounded_vectors_are_unbiased_and_the_closed_form_holds(
         check(draws_energy_is_right(&d));
         check(draws_variance_is(&d, closed));
         check(codec_moments(&rig.call, x, &m) == ATOMWISE);
-        /* d.gain_error^2 is a sample variance: as atoms are rare, its relative standard error is about 2 sqrt(2 /
-         * R) */
+        /* The gain's sample variance is compared with its closed form. As atoms are rare, the relative standard
+         * error of the sample variance is about 2 sqrt(2 / R). */
         check_rel(d.gain_error * d.gain_error * (double)d.repeats, m.weighted / (d.norm2 * d.norm2), 0.2);
         rig_close(&rig);
     }
 }
 
-/* The atom of a matrix of rank one is always sent, so the estimate varies by rounding only, and a bias of 1 % must
- * be detected. */
+/* The only atom of a matrix of rank one is always sent, so the estimate varies by rounding only. A bias of 1 %
+ * must be detected. */
 static void a_bias_of_one_percent_would_show(void **state)
 {
     (void)state;
@@ -144,11 +145,11 @@ static void a_bias_of_one_percent_would_show(void **state)
     }
 }
 
-/* ---- independent random words for the vectors ---- */
+/* ---- independent random numbers for the two vectors of an atom ---- */
 
-/* The matrix is a multiple of uu'. If both singular vectors were rounded with the same random words, the mean of
- * each diagonal element would be too large by its rounding variance, and the mean trace by a factor of
- * 1 + E |u^ - u|^2 / |u|^2, where u^ is the rounded u. */
+/* The matrix is a multiple of u u'. If both singular vectors were rounded with the same random numbers, the mean
+ * of each diagonal element would be too large by its rounding variance. The mean trace would be too large by the
+ * factor 1 + E |u^ - u|^2 / |u|^2, where u^ is the rounded u. */
 static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
 {
     (void)state;
@@ -172,12 +173,13 @@ static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
         squares += (sum - 1) * (sum - 1) / R;
     }
     const double limit = 6.22 * sqrt(squares / R);
-    check(limit < 0.03); /* shared words would give a deviation of at least 0.2 */
+    check(limit < 0.03); /* with the same random numbers the mean would differ from 1 by at least 0.2 */
     check_near(mean, 1, limit);
     rig_close(&rig);
 }
 
-/* A singular vector's payload is that of bf16 or qsgd alone, with the random numbers that docs/FORMAT.md gives. */
+/* The part of the payload for a singular vector is the payload of the codec bf16 or qsgd for this vector, with the
+ * random numbers that docs/FORMAT.md specifies. */
 static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(void **state)
 {
     (void)state;
@@ -222,9 +224,10 @@ static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(voi
     rig_close(&plain);
 }
 
-/* ---- expected bits and rounding noise ---- */
+/* ---- expected bits and rounding errors of singular vectors ---- */
 
-/* Payloads of matrices of normal numbers, whose singular vectors are random, have the planned number of bits. */
+/* Matrices of normal numbers have random singular vectors. Their payloads have the number of bits that the plan
+ * expects. */
 static void expected_bits_are_met_where_vectors_are_random(void **state)
 {
     (void)state;
@@ -255,8 +258,8 @@ static void expected_bits_are_met_where_vectors_are_random(void **state)
     arena_close(a);
 }
 
-/* The moment `squares` is tr C^2, C the covariance of the error: the mean of <e, e'>^2 over independent errors e,
- * e'. All atoms are sent, so that an error has many small components. */
+/* The moment `squares` is tr C^2, with C the covariance of the error. It is also the mean of <e, e'>^2 over
+ * independent errors e and e'. All atoms are sent, so that an error has many small components. */
 static void moments_count_the_directions_of_the_error(void **state)
 {
     (void)state;
@@ -282,7 +285,7 @@ static void moments_count_the_directions_of_the_error(void **state)
             mean += dot * dot / R;
             squares += dot * dot * dot * dot / R;
         }
-        /* the formula leaves out covariances between atoms, which are products of two rounding errors */
+        /* the closed form omits the covariances between atoms, which are products of two rounding errors */
         check_near(mean, m.squares, 6.22 * sqrt(squares / R) + 0.1 * m.squares);
         rig_close(&rig);
     }
@@ -301,7 +304,8 @@ static void vbits_without_qsgd_is_refused(void **state)
     rig_close(&rig);
 }
 
-/* Magnitudes up to the largest floats: a payload decodes to finite, unclipped values, or encoding fails. */
+/* For magnitudes up to the largest floats, a payload decodes to finite values that are not clipped, or encoding
+ * fails. */
 static void large_values_are_sent_whole_or_refused(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_terngrad.c -- terngrad: each element against its random choice, payload sizes, the scale that workers share
- * in a first round, and mean and variance. */
+/* test_terngrad.c -- the codec terngrad: each decoded element against its random choice, payload sizes, the scale
+ * that workers share in a first round, and mean and variance. */
 #include "rig/try.h"
 
 #include "base/coin.h"
@@ -165,7 +165,7 @@ static void damaged_shared_scales_are_refused(void **state)
     } rows[] = {
         {{1, 0, 0, 0x80, 0x3f}, 5, OK},
         {{2, 3, 0, 0, 0x80, 0x3f}, 6, OK},
-        {{2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT}, /* a payload that claims to be a maximum over 0 workers */
+        {{2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT}, /* this payload claims to be a maximum over 0 workers */
         {{2, 0x83, 0, 0, 0, 0x80, 0x3f}, 7, ERR_CORRUPT},
         {{0, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
         {{1, 0, 0, 0x80}, 4, ERR_CORRUPT},
@@ -185,7 +185,7 @@ static void damaged_shared_scales_are_refused(void **state)
         check(codec_receive(&t->call, &m, t->y) == rows[i].want);
         check(t->codec->ops->merge(&t->call, &m.round[0], 1, &merged) == rows[i].want);
     }
-    /* round 0 has a scale, not a gradient */
+    /* the payload of round 0 has a scale and no gradient */
     check(codec_decode(&t->call, t->sent.round[0], t->y) == ERR_CORRUPT);
     try_close(t);
 }

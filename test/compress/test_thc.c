@@ -1,5 +1,5 @@
-/* test_thc.c -- thc: the levels against the rotated vector, sums of several workers, the bias that clipping
- * causes, and refused payloads. */
+/* test_thc.c -- the codec thc, which rotates a vector, clips it and rounds it to uniform levels: the levels
+ * against the rotated vector, sums over several workers, the bias that clipping causes, and refused payloads. */
 #include "rig/crowd.h"
 
 #include "coder/planes.h"
@@ -8,8 +8,8 @@
 #include <float.h>
 
 static const size_t sizes[] = {0, 1, 63, 64, 65, 200, 256, 600, 1000, 1200, 4096, 65536, 65537, 200000};
-/* clipped[bits] = P(|Z| > T) for a standard normal Z, where T is the end of the range of levels at this number of
- * bits */
+/* clipped[bits] is the probability P(|Z| > T) that a standard normal Z is clipped; T is the end of the range of
+ * levels */
 static const double clipped[9] = {0,         1.0 / 32,  1.0 / 32,   1.0 / 32,  1.0 / 32,
                                   1.0 / 128, 1.0 / 512, 1.0 / 2048, 1.0 / 8192};
 
@@ -28,7 +28,7 @@ static void turn_with(Try *t, uint64_t repeat)
     t->call.rng_shared = rng_open(1, repeat, RNG_EVERYONE, 0, 0);
 }
 
-/* Returns T with P(|Z| > T) = clipped[bits] for a standard normal Z, by bisection. */
+/* Returns the T for which P(|Z| > T) = clipped[bits], Z standard normal, by bisection. */
 static double end_ref(int bits)
 {
     double low = 0, high = 8;
@@ -39,12 +39,12 @@ static double end_ref(int bits)
     return low;
 }
 
-/* The two parts of the squared error, for a given rotation. */
+/* The two parts of the squared error for a given rotation. */
 typedef struct {
     double rounding, clipping;
 } Loss;
 
-/* Checks each block's levels against the block rotated by the test, and returns the squared error. */
+/* Checks each block's levels against the test's own rotation of the block, and returns the squared error. */
 static Loss check_levels(const Try *t, int bits, const uint8_t *norm, const uint8_t *codes)
 {
     Loss loss = {0, 0};
@@ -189,7 +189,7 @@ static void merged_levels_decode_to_the_sum(void **state)
         }
 }
 
-/* Each block's range is that of the worker whose block has the largest norm. */
+/* The range of a block's levels is that of the worker whose block has the largest norm. */
 static void workers_share_each_blocks_largest_norm(void **state)
 {
     (void)state;
@@ -220,7 +220,7 @@ static void short_tensors_merge_as_floats(void **state)
         crowd_run(&k);
         assert_int_equal(k.heard.size, 0);
         assert_int_equal(k.merged.size, 2 + 4 * n);
-        /* raw payloads have no first round: with a first round's merged payload they are refused */
+        /* raw payloads have no first round, so decoding with a merged payload of a first round is refused */
         k.heard = k.merged;
         check(codec_decode(&k.call[0], k.last[0], k.t[0]->y) == ERR_CORRUPT);
         for (size_t i = 0; i < n; i++)
@@ -262,7 +262,7 @@ static void damaged_norms_and_sums_are_refused(void **state)
         {{1, 0, 0, 0x80, 0x41, 0}, 6, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0x7f}, 5, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0xc1}, 5, ERR_CORRUPT},
-        {{1, 0, 0, 0, 0}, 5, ERR_CORRUPT}, /* non-zero levels under a norm of zero */
+        {{1, 0, 0, 0, 0}, 5, ERR_CORRUPT}, /* non-zero levels together with a norm of zero */
         {{0}, 0, ERR_CORRUPT},
     };
     Try *t = open_thc(3, true, 256);
@@ -274,17 +274,17 @@ static void damaged_norms_and_sums_are_refused(void **state)
         check(codec_receive(&t->call, &m, t->y) == rows[i].want);
     }
     uint8_t sum[2 + 5 * 32] = {2, 3};
-    memset(sum + 2, 0xff, 5 * 32); /* codes of 31, where three workers have at most 21 */
+    memset(sum + 2, 0xff, 5 * 32); /* codes of 31; three workers' codes add up to at most 21 */
     check(try_payload(t, (Bytes){sum, sizeof sum}) == ERR_CORRUPT);
-    /* round 0 has norms, not a gradient */
+    /* the payload of round 0 has norms and no gradient */
     check(codec_decode(&t->call, t->sent.round[0], t->y) == ERR_CORRUPT);
     try_close(t);
 }
 
 /* ---- mean and variance of draws ---- */
 
-/* With one rotation for 400 draws, a draw's error is that of rounding plus that of clipping; averaging the draws
- * reduces the rounding error only. */
+/* For 400 draws with the same rotation, the error is the sum of a rounding error and a clipping error. The mean of
+ * the draws has a smaller rounding error and the same clipping error. */
 static void averaging_leaves_the_error_of_clipping(void **state)
 {
     (void)state;
@@ -317,7 +317,7 @@ static void averaging_leaves_the_error_of_clipping(void **state)
     }
 }
 
-/* Returns the expected squared error of a standard normal coordinate, by Simpson's rule. */
+/* Returns the expected squared error of one standard normal coordinate, computed by Simpson's rule. */
 static double normal_loss(int bits)
 {
     enum { STEPS = 200000 };
@@ -331,9 +331,9 @@ static double normal_loss(int bits)
     return sum;
 }
 
-/* The gain <x^, x> / |x|^2, x^ the estimate, has the mean E z clip(z) = P(|z| < T) = 1 - p, where z is a normal
- * coordinate, T the end of the range and p the clipped share. Over 10 rotations of 65,536 coordinates the mean
- * gain is within 6 standard errors. */
+/* The gain <x^, x> / |x|^2 of an estimate x^ has the mean E z clip(z) = P(|z| < T) = 1 - p, where z is a standard
+ * normal coordinate, T the end of the range and p the clipped share. Over 10 rotations of 65,536 coordinates, the
+ * mean gain must be within 6 standard errors. */
 static void the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table(void **state)
 {
     (void)state;
@@ -360,7 +360,7 @@ static void the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table(v
                           bits, law ? "laplace" : "normal", mse / square, v, dot / square, 1 - clipped[bits],
                           size);
             check_rel(mse, own, 0.03);
-            /* at 8 bits the error of clipping comes from few coordinates, so the mean squared error varies more */
+            /* with 8 bits few coordinates cause the clipping error, so the mean squared error varies more */
             check_rel(mse / square, v, bits < 8 ? 0.03 : 0.1);
             check_near(dot / square, 1 - clipped[bits], 6 * sqrt(v / 655360) + 0.02 * clipped[bits]);
             check_near(size, bits, 0.001);

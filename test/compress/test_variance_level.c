@@ -1,12 +1,13 @@
-/* test_variance_level.c -- the water level tau of a variance bound (p = min(1, |x| / tau)) against the closed form
- * on sorted magnitudes, the greedy iteration of gspar's paper, and ATOMO's dual problem. */
+/* test_variance_level.c -- the water level tau for a bound on the variance (p = min(1, |x| / tau)): against the
+ * closed form on sorted magnitudes, against the greedy iteration of gspar's paper, and against ATOMO's dual
+ * problem. */
 #include "vec/kernels.h"
 #include "base/rng.h"
 #include "rig/variance_level.h"
 
 #include <float.h>
 
-/* ---- vectors that are hard for the search ---- */
+/* ---- vectors that are hard for the search for tau ---- */
 
 static float normal(const Rng *rng, size_t i)
 {
@@ -63,7 +64,7 @@ static float *fill(float (*at)(const Rng *rng, size_t i), size_t n)
     return x;
 }
 
-/* Returns a bound on the relative rounding error of plain sums of n terms. */
+/* Returns a bound on the relative rounding error of a plain sum of n terms. */
 static double rounding(size_t n)
 {
     return (double)(n + 8) * DBL_EPSILON;
@@ -89,8 +90,8 @@ static void the_level_is_that_of_the_sorted_closed_form(void **state)
         }
 }
 
-/* The level tau gives the asked variance: sum over |x| <= tau of |x| (tau - |x|) = eps |x|^2, eps the bound. A
- * relative error of tau is amplified by 1 + 1/eps. */
+/* The level tau must give the requested variance eps |x|^2: the sum of |x| (tau - |x|) over |x| <= tau equals eps
+ * |x|^2. A relative error of tau is amplified by 1 + 1/eps. */
 static void the_variance_is_what_was_asked(void **state)
 {
     (void)state;
@@ -111,8 +112,8 @@ static void the_variance_is_what_was_asked(void **state)
         }
 }
 
-/* Duality: with a budget equal to the expected number of atoms at the variance bound eps, Algorithm 1 finds the
- * same level. */
+/* Duality: at the variance bound eps, the expected number of atoms is s. With the budget s, Algorithm 1 of the
+ * ATOMO paper must find the same level. */
 static void atomo_at_the_same_budget_has_the_same_level(void **state)
 {
     (void)state;
@@ -130,8 +131,9 @@ static void atomo_at_the_same_budget_has_the_same_level(void **state)
             }
 }
 
-/* Algorithm 3 of Wangni et al. (gspar), iterated until it converges: p = min(kappa n |x| / |x|_1, 1), kappa the
- * density; then the p below 1 are scaled by c = (kappa n - n + their number) / their sum, until c <= 1. */
+/* Algorithm 3 of Wangni et al. (gspar), iterated until it converges. It starts with p = min(kappa n |x| / |x|_1,
+ * 1), kappa the density. Then the m probabilities below 1 are multiplied by c = (kappa n - n + m) / (their sum),
+ * until c <= 1. */
 static void the_greedy_iteration_tends_to_the_same_probabilities(void **state)
 {
     (void)state;
@@ -164,8 +166,8 @@ static void the_greedy_iteration_tends_to_the_same_probabilities(void **state)
     arena_rewind(scratch, mark);
 }
 
-/* Large vectors are searched in a range suggested by a sample; these vectors have misleading samples, or ranges
- * that hold too many elements. The test computes the sampled positions as the search does. */
+/* In large vectors the search begins in a range suggested by a sample. These vectors have samples that suggest a
+ * wrong range, or a range with too many elements. The test computes the sampled indices as the search does. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;
@@ -181,7 +183,7 @@ static void a_misleading_sample_changes_nothing(void **state)
                 *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f)
                                : how == 1 ? (seen ? 1e-3f : 100)        /* far too low */
                                : how == 2 ? (seen ? 0 : 1)              /* all sampled elements are zero */
-                               /* the range suggested by the sample has all elements */
+                               /* the range suggested by the sample contains all elements */
                                : how == 3 ? 1 + 1e-3f * (float)(i % 64)
                                : how == 4 ? (i % 5000 || k ? 1e-6f * (float)(1 + k) : 1e7f)
                                           : (float)(1 + i % 1000) * 1e-3f,

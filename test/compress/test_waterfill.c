@@ -1,5 +1,5 @@
-/* test_waterfill.c -- Algorithm 1 of the ATOMO paper (the water level of a budget) against its optimality
- * conditions and against the paper's own two forms of it. */
+/* test_waterfill.c -- Algorithm 1 of the ATOMO paper, which computes the water level for a budget, against its
+ * optimality conditions and against the paper's two versions of the algorithm. */
 #include "rig/check.h"
 #include "base/rng.h"
 #include "compress/atoms/waterfill.h"
@@ -12,7 +12,8 @@ static double unit(uint64_t stream, uint64_t i)
     return (double)rng_word(&key, (uint32_t)i) * 0x1p-32;
 }
 
-/* Distributions that are hard for the search: wide, with ties, with many zeros, with spikes, denormal. */
+/* Distributions that are hard for the search for the level: wide, with ties, with many zeros, with spikes,
+ * denormal. */
 static float wide(size_t i)
 {
     return (float)exp(40 * unit(1, i) - 20);
@@ -70,14 +71,15 @@ static size_t nonzeros(const float *x, size_t n)
     return count;
 }
 
-/* Returns the probability p of an entry at this level; level 0 keeps every non-zero entry. */
+/* Returns the probability p with which an entry lambda is kept at the level tau; level 0 keeps every non-zero
+ * entry. */
 static double keep_chance(double tau, double lambda)
 {
     return lambda == 0 ? 0 : tau == 0 ? 1 : fmin(1, fabs(lambda) / tau);
 }
 
-/* Returns |sum p - min(s, nnz)| / s, nnz the number of non-zero entries: as p = min(1, |lambda| / tau), this
- * is the only Karush-Kuhn-Tucker condition left to test. */
+/* Returns |sum p - min(s, nnz)| / s, with nnz the number of non-zero entries. As p = min(1, |lambda| / tau) by
+ * definition, this is the only Karush-Kuhn-Tucker condition left to test. */
 static double residual(const float *x, size_t n, double s, double tau)
 {
     long double sum = 0;
@@ -109,8 +111,8 @@ static int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Returns the level by the paper's Algorithm 1: sorts the magnitudes, then walks down from the largest. Sums of
- * tails are added up from the smallest entry. */
+/* Returns the level by the paper's Algorithm 1, which sorts the magnitudes and walks down from the largest. Sums
+ * over the smallest magnitudes are computed first, from the smallest entry on. */
 static double sorted_ref(const double *lambda, size_t n, double s)
 {
     double *v = NEW(scratch, double, n);
@@ -126,8 +128,8 @@ static double sorted_ref(const double *lambda, size_t n, double s)
     return 0;
 }
 
-/* Returns the level by the O(sn) form in the paper's appendix B, without a sort: each step finds the largest entry
- * not yet taken. */
+/* Returns the level by the O(sn) algorithm of the paper's appendix B, which needs no sort: each step takes the
+ * largest entry that is left. */
 static double select_ref(const double *lambda, size_t n, double s)
 {
     char *taken = NEW_ZERO(scratch, char, n);
@@ -230,8 +232,8 @@ static void sorting_selecting_and_bisecting_give_the_same_level(void **state)
         }
 }
 
-/* Wangni et al. (gspar) minimise sum p with sum g^2 / p <= (1 + eps) sum g^2. At the eps that Algorithm 1 reaches,
- * their closed form must give Algorithm 1's probabilities: the two problems are dual. */
+/* Wangni et al. (gspar) minimise sum p subject to sum g^2 / p <= (1 + eps) sum g^2, which is the dual of ATOMO's
+ * problem. At the eps that Algorithm 1 reaches, their closed form must give Algorithm 1's probabilities. */
 static void gspar_at_the_variance_reached_gives_the_same_probabilities(void **state)
 {
     (void)state;
@@ -297,7 +299,7 @@ static void a_giant_leaves_the_level_of_the_others_exact(void **state)
     }
     d[0] = 1e30;
     check_rel(waterfill_level(d, N, 1, scratch), 1e30,
-              1e-12); /* the largest entry alone uses the whole budget */
+              1e-12); /* the largest entry alone takes the whole budget of 1 */
 }
 
 static void balanced_is_decided_with_four_ulps_to_spare(void **state)
@@ -316,7 +318,8 @@ static void balanced_is_decided_with_four_ulps_to_spare(void **state)
         x[i] = 3;
     check(waterfill_floats(x, N, 256.99999, 1, scratch, &level) && level.heavy == 0);
     const double tau =
-        waterfill_level(d, N, sum / 1.2, scratch); /* s = |g|_1 / |g|_inf: the largest entry has p = 1 */
+        /* the budget s = |g|_1 / |g|_inf gives p = 1 to the largest entry only */
+        waterfill_level(d, N, sum / 1.2, scratch);
     check_rel(tau, 1.2, 1e-14);
 }
 

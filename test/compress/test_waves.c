@@ -1,5 +1,5 @@
-/* test_waves.c -- the codecs dct and fourier: optimality conditions of Algorithm 1 in their bases, decoded
- * draws, closed forms, sizes, and the limits of float32. */
+/* test_waves.c -- the codecs dct and fourier (ATOMO in these bases): optimality conditions of Algorithm 1, decoded
+ * estimates, closed forms, payload sizes, and the limits of float32. */
 #include "compress/atoms/atoms.h"
 #include "compress/atoms/spectrum.h"
 #include "rig/codec_rig.h"
@@ -29,7 +29,7 @@ static Shape matrix(size_t rows, size_t cols)
 typedef struct {
     const char *spec;
     double ratio;
-    size_t rows, cols; /* shape of the tensor; dims=1 treats it as one vector */
+    size_t rows, cols; /* shape of the tensor; with dims=1 it is treated as one vector */
 } Case;
 
 static const Case waves[] = {
@@ -48,8 +48,8 @@ static bool two_dims(const Case *k)
     return strstr(k->spec, "dims=2") != NULL;
 }
 
-/* Computes for every atom its weight, to which p is proportional, and its length |z|, z the coefficient. Returns
- * the number of atoms. */
+/* Computes for every atom its weight, to which the probability p is proportional, and its length |z|, the
+ * magnitude of its coefficient z. Returns the number of atoms. */
 static size_t weigh(const Case *k, const Call *c, const float *x, float **weight, float **length)
 {
     const size_t n = k->rows * k->cols, rows = two_dims(k) ? k->rows : 1;
@@ -71,9 +71,9 @@ static size_t weigh(const Case *k, const Call *c, const float *x, float **weight
     return s.atoms;
 }
 
-/* The probabilities satisfy the Karush-Kuhn-Tucker conditions of min sum w^2 / p, sum p = s, 0 < p <= 1 (weights
- * w, budget s): w / p is the same wherever p < 1 and at least as large where p = 1. The level tau is a float32, so
- * sum p is exact to half a unit in tau's last place. A light atom (p < 1) that is kept has length tau. */
+/* The probabilities must satisfy the Karush-Kuhn-Tucker conditions of min sum w^2 / p with sum p = s and 0 < p <=
+ * 1 (weights w, budget s): w / p = tau where p < 1, and w >= tau where p = 1. The water level tau is a float32, so
+ * sum p is exact to half a unit in tau's last place. An atom with p < 1 that is kept is decoded with length tau. */
 static void probabilities_are_optimal_in_each_basis(void **state)
 {
     (void)state;
@@ -107,8 +107,9 @@ static void probabilities_are_optimal_in_each_basis(void **state)
     }
 }
 
-/* With exact phases the weights would be the amplitudes. 64 phases raise the weights by a mean factor of tan(t) /
- * t, t = pi / 64, and E |estimate|^2 by this factor squared, 0.16 %, or by less where many atoms are always kept. */
+/* If phases were exact, the weights would be the amplitudes. With 64 phases, the weights are larger by a mean
+ * factor of tan(t) / t, where t = pi / 64. E |estimate|^2 is larger by the square of this factor, 0.16 %, or by
+ * less if many atoms are always kept. */
 static void sixty_four_phases_cost_next_to_nothing(void **state)
 {
     (void)state;
@@ -136,8 +137,8 @@ static void sixty_four_phases_cost_next_to_nothing(void **state)
     }
 }
 
-/* In an estimate, a heavy atom (p = 1) is unchanged; a light atom is 0, or has length tau and a phase within 1/64
- * turn of the atom's. */
+/* In an estimate, an atom with p = 1 is unchanged. An atom with p < 1 is 0, or has length tau and a phase within
+ * 1/64 turn of its own phase. */
 static void draws_decode_to_atoms_of_the_tensor(void **state)
 {
     (void)state;
@@ -182,8 +183,8 @@ static void draws_decode_to_atoms_of_the_tensor(void **state)
     }
 }
 
-/* Mean and variance of draws must pass the limits of draws.h; estimates multiplied by 1.02, the `planted` bias,
- * must fail. */
+/* Mean and variance of the draws must pass the tests of draws.h, and must fail if all estimates are multiplied by
+ * 1.02 (the `planted` bias). */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;
@@ -203,7 +204,7 @@ static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
     }
 }
 
-/* Vectors that differ by a power of two have the same draw, up to this power. */
+/* If x is multiplied by a power of two, the estimate is multiplied by the same power. */
 static void powers_of_two_pass_through(void **state)
 {
     (void)state;
@@ -246,7 +247,8 @@ static void the_ends_of_float32(void **state)
             x[i] = FLT_MAX;
         check(rig_encode(&rig, x, 0) == ERR_NUMERIC && isnan(codec_variance(&rig.call, x)));
         for (size_t i = 0; i < 600; i++)
-            x[i] = (float)(i % 7) * FLT_TRUE_MIN; /* rounding errors are as large as the numbers */
+            /* at such small numbers, rounding errors are as large as the numbers */
+            x[i] = (float)(i % 7) * FLT_TRUE_MIN;
         check_ok(rig_encode(&rig, x, 0), &rig.err);
         check_ok(rig_decode(&rig), &rig.err);
         memset(x, 0, sizeof x);
@@ -259,8 +261,7 @@ static void the_ends_of_float32(void **state)
     }
 }
 
-/* With all atoms kept the payload would be the whole transform, which is longer than the raw tensor, so the
- * tensor is sent raw. */
+/* With all atoms kept, the payload would be longer than the raw tensor, so the tensor is sent raw. */
 static void keeping_everything_goes_raw(void **state)
 {
     (void)state;
@@ -280,7 +281,8 @@ static void keeping_everything_goes_raw(void **state)
     arena_rewind(forever, mark);
 }
 
-/* The mean bytes of 40 draws agree with the expected bits, and the reported streams with the bytes. */
+/* The mean size of 40 draws must agree with the expected bits, and the bits of the reported streams with the
+ * sizes. */
 static void sizes_are_what_was_expected(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_zipml.c -- zipml: elements against their definition, the levels in the payload against the solver's,
- * refused payloads, mean and variance. */
+/* test_zipml.c -- the codec zipml (optimal levels for each bucket): decoded elements against their definition, the
+ * levels in the payload against those of the solver, refused payloads, mean and variance. */
 #include "vec/kernels.h"
 #include "num/knots.h"
 #include "coder/planes.h"
@@ -28,8 +28,8 @@ static size_t size_of_case(Case k, bool *raw)
     return *raw ? 4 * k.n + 1 : own;
 }
 
-/* Reads the levels of the bucket that begins at `start` from the payload, and checks them against the
- * solver's. Returns the number of distinct levels. */
+/* Reads the levels of the bucket that begins at element `start` from the payload, and checks that the solver
+ * computes the same levels. Returns the number of distinct levels. */
 static size_t levels_at(const Try *t, Case k, size_t start, float level[KNOTS_MOST])
 {
     KnotsRoom room;
@@ -85,7 +85,7 @@ static void every_size_bucket_and_level_comes_back_as_defined(void **state)
             turn++;
             Try *t = open_case(k);
             try_normal(t, k.n + 1);
-            for (size_t i = 0; i < k.n / 7; i++) /* some buckets hold only zeros, of both signs */
+            for (size_t i = 0; i < k.n / 7; i++) /* zeros of both signs fill the first buckets */
                 t->x[i] = i % 2 ? -0.0f : 0;
             try_both(t);
             const size_t most = size_of_case(k, &raw);
@@ -125,7 +125,7 @@ static void levels_are_never_rounded(void **state)
             for (size_t i = 0; i < 300; i++)
                 t->x[i] = values[i % different];
             try_both(t);
-            /* the nine values include two zeros, so they are eight different values */
+            /* the nine values include a zero twice, so there are at most eight different values */
             check(different > 8 || codec_variance(&t->call, t->x) == 0);
             for (size_t i = 0; i < 300; i++)
                 check(t->y[i] == t->x[i] && float_bits(t->y[i]) != 0x80000000u);
@@ -164,7 +164,7 @@ static void levels_that_no_encoder_writes_are_refused(void **state)
         {{NAN, 1, 2, 3}, false},
         {{0, NAN, 2, 3}, false},
         {{0, 1, 1, 2}, false}, /* level 2 equals level 1 */
-        {{0, 1, 2, 2}, false}, /* no level 3, which some elements use */
+        {{0, 1, 2, 2}, false}, /* the levels end at index 2, but some elements use index 3 */
         {{-FLT_MAX, 0, 1, FLT_MAX}, false},
         {{-FLT_MAX, -1, -0.5f, 0}, true},
     };
@@ -223,7 +223,7 @@ static void the_mean_is_kept_and_the_variance_is_the_closed_form(void **state)
         }
 }
 
-/* zipml's levels leave less variance than as many uniform levels. */
+/* The optimal levels of zipml must leave less variance than the same number of uniform levels. */
 static void the_best_levels_leave_less_than_uniform_and_greedy_ones(void **state)
 {
     (void)state;
