@@ -1,4 +1,4 @@
-# Makefile -- everything, non-recursive. `make help` lists the targets.
+# Makefile -- builds and tests everything, without recursion. `make help` lists the targets.
 #
 #   make            builds the programs into build/release/bin/
 #   make SAN=1 ...  the same under AddressSanitizer and UBSan, in build/asan/
@@ -14,7 +14,7 @@ PKGS     := hdf5-serial fftw3f libzstd blosc matio zlib libseccomp
 HEADERS  := dnnl.h
 REVISION := $(shell git describe --always --dirty --abbrev=12 2>/dev/null)
 
-# What `make deps` installs: to build, to test, to draw.
+# The Debian packages that `make deps` installs: to build, to test, and to draw figures.
 DEB_BUILD := gcc make pkg-config libhdf5-dev libfftw3-dev libzstd-dev libblosc-dev \
              libmatio-dev zlib1g-dev libseccomp-dev libdnnl-dev libopenblas0-pthread libcmocka-dev gnuplot-nox
 
@@ -29,13 +29,13 @@ OPTIMISE := $(if $(DEBUG),-O0 -g,$(if $(SAN),-O1 -g,-O3))
 SANITISE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS   ?= $(OPTIMISE)
 FLAGS    := -std=c11 -ffp-contract=off -fno-math-errno -pthread -fPIC -fvisibility=hidden -D_GNU_SOURCE -Ilib $(WARNINGS) $(SANITISE) $(PKG_CFLAGS)
-# A program loads only those that it calls.
+# With --as-needed, a program loads only the libraries whose functions it calls.
 LIBS     := -Wl,--as-needed $(PKG_LIBS) -ldnnl -lgomp -lm -lpthread -ldl
 
 Q        := $(if $(V),,@)
 SAY      := @$(if $(V),:,echo)
 
-# Hot loops (*_vec.c) are compiled once per instruction set; same bytes from each.
+# Hot loops (*_vec.c) are compiled once per instruction set, and give the same bytes on each.
 ARCH        := $(shell uname -m)
 ISAS        := base $(if $(filter x86_64,$(ARCH)),avx2 avx512)
 ISA_base    :=
@@ -53,7 +53,8 @@ TESTS    := $(patsubst test/%.c,$(B)/test/%,$(sort $(wildcard test/*/test_*.c)))
 TRAIN_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-train.c cmd/train_*.c)))
 PROGRAMS := $(B)/bin/atomo-bench $(if $(TRAIN_OBJ),$(B)/bin/atomo-train)
 
-# libatomo for other programs (lib/atomo.h); $(B)/libatomo.a, which the programs and tests link, has every function.
+# The library for other programs (interface: lib/atomo.h). The programs and tests link $(B)/libatomo.a, which exports
+# all functions.
 SONAME   := libatomo.so.0
 LIBRARY  := $(B)/public/$(SONAME) $(B)/public/libatomo.a
 DOOR_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard lib/library/*.c)))
@@ -78,7 +79,7 @@ $(B)/bin/atomo-train: $(TRAIN_OBJ) $(B)/libatomo.a
 $(B)/libatomo.a: $(LIB_OBJ)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-# Only the names of atomo.h leave the library.
+# The shared library exports only the names in atomo.h.
 $(B)/public/$(SONAME): $(DOOR_OBJ) $(B)/libatomo.a lib/library/atomo.map
 	@mkdir -p $(@D)
 	$(SAY) LD $@
@@ -92,7 +93,7 @@ $(B)/public/libatomo.a: $(DOOR_OBJ) $(B)/libatomo.a
 	$(Q)$(CC) -r -nostdlib -o $(B)/public/libatomo.o $^
 	$(Q)objcopy --localize-hidden $(B)/public/libatomo.o && rm -f $@ && ar rcs $@ $(B)/public/libatomo.o && rm $(B)/public/libatomo.o
 
-# The gnuplot scripts travel inside the program.
+# The gnuplot scripts are compiled into the program.
 $(PLOT_SRC): $(sort $(wildcard plots/*.gp)) Makefile
 	@mkdir -p $(@D)
 	@{ echo '#include "plot/plot.h"'; echo 'const PlotScript plot_scripts[] = {'; \
@@ -103,7 +104,8 @@ $(B)/plot_scripts.o: $(PLOT_SRC)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
-# So do the parts of report's page, each with its hash as a browser's policy wants it.
+# The CSS and JavaScript of report's page are compiled into the program, each with the hash that the page's content
+# security policy needs.
 as_text = sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/    "&\\n"/' $(1)
 as_hash = sha256sum <$(1) | cut -c1-64 | tr a-f A-F | basenc --base16 -d | basenc --base64
 
@@ -130,7 +132,7 @@ $(B)/lib/vec/%.$(1).o: lib/vec/%.c
 endef
 $(foreach i,$(ISAS),$(eval $(call vec_rule,$(i))))
 
-# Those of networks may fuse products and sums.
+# The kernels of neural networks may fuse products and sums, so their results may differ between instruction sets.
 define nn_rule
 $(B)/lib/nn/vec/%.$(1).o: lib/nn/vec/%.c
 	@mkdir -p $$(@D)
@@ -143,7 +145,7 @@ VERSION_FLAGS := -DATOMO_VERSION='"$(VERSION)"' -DATOMO_REVISION='"$(REVISION)"'
 $(B)/lib/report/report_meta.o $(B)/lib/library/library_codec.o: FLAGS += $(VERSION_FLAGS)
 $(B)/lib/report/report_meta.o $(B)/lib/library/library_codec.o: $(B)/revision
 
-# Rewritten only when its text changes, so that what it goes into is made anew then and only then.
+# This file is rewritten only when its text changes, so that files that depend on it are rebuilt only then.
 $(B)/revision: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION) $(REVISION)' | cmp -s - $@ || echo '$(VERSION) $(REVISION)' >$@
@@ -155,8 +157,8 @@ $(B)/test/%: test/%.c $(B)/libatomo.a
 
 tests: $(TESTS)
 
-# Stored payloads are also read and written by the lesser instruction sets; see kernels.c. An object that stands before the
-# archive takes the place of the archive's.
+# Stored payloads are also read and written with fewer instruction sets (see kernels.c). An object on the command line
+# in front of the archive replaces the archive's object of the same functions.
 GOLDENS := $(if $(filter avx2,$(ISAS)),$(B)/test/golden-most0 $(B)/test/golden-most1)
 
 $(B)/kernels-most0.o $(B)/kernels-most1.o: $(B)/kernels-most%.o: lib/vec/kernels.c lib/vec/kernels.h
@@ -169,7 +171,8 @@ $(GOLDENS): $(B)/test/golden-most%: test/codec/test_golden.c $(B)/kernels-most%.
 	$(SAY) "CC $< (most $*)"
 	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lcmocka
 
-# The codec of docs/adding-a-compressor.md, extracted and registered beside all others: the tests of promises run on it.
+# The example codec of docs/adding-a-compressor.md is extracted and added to the list of codecs, to run the tests of
+# promises and of unbiasedness on it.
 ADDING := $(B)/test/adding-promises $(B)/test/adding-unbiased
 
 $(B)/adding/meansign.c: docs/adding-a-compressor.md
@@ -187,7 +190,8 @@ $(ADDING): $(B)/test/adding-%: test/codec/test_%.c $(B)/adding/meansign.c $(B)/a
 
 # ---- the two commands of the README ----
 
-# Installs what is missing, nothing when all is there. It asks for what the build uses, not for packages by name.
+# Installs missing packages, or nothing if all are there. Tests for the libraries, headers and programs that the build
+# uses, not for package names.
 deps:
 	@missing=; for p in $(PKGS) cmocka; do pkg-config --exists $$p 2>/dev/null || missing="$$missing $$p"; done; \
 	for h in $(HEADERS); do echo "#include <$$h>" | $(CC) -E - >/dev/null 2>&1 || missing="$$missing $$h"; done; \
@@ -250,7 +254,7 @@ REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
 
 .PHONY: $(RUNS) $(FUZZERS:%=replay-%) cli-tests $(ROOMS:%=check-%)
 
-# The tests of one room: make check-coder
+# The tests of one directory of test/, for example: make check-coder
 $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
 check-run: $(RUNS) $(FUZZERS:%=replay-%) cli-tests python-tests depcheck listcheck check-reference
@@ -261,7 +265,7 @@ $(RUNS): run-%: $(B)/test/%
 	@if $< >$<.log 2>&1; then awk '/^\[  PASSED/ {print "$*:", $$4, "passed"} /^skip/ {print "$*:", $$0}' $<.log; \
 	else cat $<.log; echo "$*: FAILED"; exit 1; fi
 
-# Own allocations and system calls that fail, in every command: make faults POINTS=0 tries each call.
+# Each command is run with failing allocations and failing system calls of its own; POINTS=0 makes each call fail.
 POINTS ?= 25
 .PHONY: faults
 faults: $(PROGRAMS) $(B)/faults.so
@@ -271,12 +275,13 @@ $(B)/faults.so: test/faults/shim.c
 	$(SAY) CC $<
 	$(Q)$(CC) -shared -fPIC -O1 -D_GNU_SOURCE -Wall -Wextra -o $@ $< -ldl
 
-# All limits of the system in small steps; `cli-tests` has a few of each.
+# Limits on memory, files, processes, stack and file size, in small steps; `cli-tests` tries a few values of each
+# limit.
 .PHONY: limits
 limits: $(PROGRAMS)
 	@sh test/limits.sh $(B)/bin all
 
-# Independent implementations hold the programs against the documents (Debian: python3-numpy python3-scipy python3-h5py).
+# Independent implementations of the documents check the programs (Debian: python3-numpy python3-scipy python3-h5py).
 REFERENCE := decode altered compare claims merge vectors files
 
 .PHONY: verify-reference check-reference $(REFERENCE:%=reference-%)
@@ -285,7 +290,7 @@ verify-reference: all
 	@$(PYTHON) -c 'import numpy, scipy, h5py'
 	@$(PARALLEL) -O $(REFERENCE:%=reference-%)
 
-# The quicker ones run in make check where Python has what they need.
+# The faster ones of these checks run in `make check` if Python has the modules that they import.
 REFERENCE_CHECK := decode altered merge vectors
 check-reference: $(PROGRAMS)
 	+@if [ -z "$(SAN)" ] && $(PYTHON) -c 'import numpy, scipy, h5py' 2>/dev/null; then $(MAKE) --no-print-directory $(REFERENCE_CHECK:%=reference-%); \
@@ -296,14 +301,15 @@ $(REFERENCE:%=reference-%): reference-%:
 	then tail -1 $(B)/reference-$*.log; \
 	else grep -v '^passed' $(B)/reference-$*.log | tail -40; echo "reference-$*: FAILED, see $(B)/reference-$*.log"; exit 1; fi
 
-# Plants faults in what makes numbers, one at a time; the tests that test/mutants/list.txt names must see each. WORD=... runs some.
+# Plants one fault at a time in source files; the tests that test/mutants/list.txt names must fail. WORD=... runs only
+# some lines.
 .PHONY: mutants
 
 mutants: all tests
 	@CC="$(CC)" FLAGS="$(FLAGS) $(CFLAGS) $(CPPFLAGS)" LIBS="$(LIBS)" ISAS="$(ISAS)" ISA_base="$(ISA_base)" ISA_avx2="$(ISA_avx2)" \
 	    ISA_avx512="$(ISA_avx512)" sh test/mutants/run.sh $(B) $(WORD)
 
-# Fuzz targets run here over their stored inputs and made-up ones; `make fuzz` searches for new ones.
+# Runs fuzz targets on stored and on random inputs; `make fuzz` searches for new inputs.
 $(B)/fuzz/%: test/fuzz/%.c test/fuzz/replay.c $(B)/libatomo.a
 	@mkdir -p $(@D)
 	$(SAY) CC $<
@@ -315,8 +321,9 @@ $(FUZZERS:%=replay-%): replay-%: $(B)/fuzz/%
 cli-tests: $(PROGRAMS) $(LIBRARY)
 	@sh test/cli/run.sh $(B)/bin >$(B)/cli.log 2>&1; code=$$?; cat $(B)/cli.log; exit $$code
 
-# The Python package, where its modules are (Debian: python3-numpy, python3-h5py, python3-pandas, python3-torch). A library under
-# AddressSanitizer cannot be loaded by a program without it.
+# The tests of the Python package, if its modules are installed (Debian: python3-numpy, python3-h5py, python3-pandas,
+# python3-torch). A program without AddressSanitizer cannot load a library that has it, so there are no such tests
+# under SAN=1.
 PYTHON_TESTS := atomo torch
 
 .PHONY: python-tests $(PYTHON_TESTS:%=python-%)
@@ -329,13 +336,14 @@ $(PYTHON_TESTS:%=python-%): python-%: all
 	    $(PYTHON) test/python/test_$*.py >$(B)/python-$*.log 2>&1; then echo "python/test_$*: $$(tail -1 $(B)/python-$*.log)"; \
 	else cat $(B)/python-$*.log; echo "python/test_$*: FAILED"; exit 1; fi
 
-# A wheel for `pip install`, with the library inside.
+# A wheel for `pip install` that contains the library.
 wheel: $(LIBRARY)
 	@$(PYTHON) lib/python/make_wheel.py $(VERSION) $(B)/public/$(SONAME) build/wheel
 
 DOCS_FIGURES := spectrum sweep errors histogram-conv histogram-fc convergence
 
-# What the codecs say of themselves; a release holds the committed page to it.
+# Writes the documents that the programs print about themselves; a release must have the committed documents equal to
+# these.
 docs: $(PROGRAMS) $(B)/test/report/test_fields
 	@mkdir -p docs
 	ATOMO_WRITE_DOCS=1 $(B)/test/report/test_fields >$(B)/docs.log 2>&1
@@ -357,19 +365,19 @@ docs: $(PROGRAMS) $(B)/test/report/test_fields
 	$(B)/bin/atomo-bench plot convergence $(B)/docs/run1.csv $(B)/docs/run2.csv $(B)/docs/run3.csv --x bytes -o $(B)/docs/convergence.svg
 	cp $(DOCS_FIGURES:%=$(B)/docs/%.svg) docs/figures/
 
-# Stored payloads, and the lists of codecs.
+# Rewrites the stored payloads and the lists of codecs.
 golden: $(B)/test/codec/test_golden $(PROGRAMS)
 	$< --write
 	@sh test/listcheck.sh $(B)/bin --write
 
-# Cases for other implementations (test/vectors/README.md).
+# Rewrites the test vectors for other implementations (test/vectors/README.md).
 vectors: $(B)/test/library/test_vectors
 	ATOMO_WRITE_VECTORS=1 $<
 
 FUZZ_SECONDS ?= 60
 FUZZ_FLAGS   := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 
-# Needs clang and its runtime (Debian: clang, libclang-rt-14-dev).
+# Fuzzing needs clang and its runtime library (Debian: clang, libclang-rt-14-dev).
 fuzz: $(FUZZERS:%=build/fuzz/%)
 	@for f in $^; do name=$$(basename $$f); mkdir -p build/fuzz/corpus/$$name; echo "== $$name"; \
 	    $$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 \
@@ -389,7 +397,7 @@ $(FUZZERS:%=build/fuzz/%): build/fuzz/%: test/fuzz/%.c $(FUZZ_OBJ)
 	$(SAY) CLANG $<
 	$(Q)$(FUZZ_CC) -Itest -o $@ $^ $(LIBS)
 
-# The race detector over the pool of threads and over two threads in the library.
+# Runs the thread sanitizer on the pool of threads and on two threads that call the library.
 tsan:
 	TSAN_OPTIONS=die_after_fork=0 $(MAKE) MODE=tsan SANITISE=-fsanitize=thread OPTIMISE='-O1 -g' run-base/test_parallel run-library/test_library run-exchange/test_exchange
 
@@ -404,10 +412,11 @@ $(B)/test/bench/%: test/bench/%.c $(B)/libatomo.a
 	$(SAY) CC $<
 	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS)
 
-# A large dump to measure on, where there is one: make bench BIG_DUMP=FILE.h5
+# A large dump (file of gradients) for benchmarks, if there is one: make bench BIG_DUMP=FILE.h5
 BIG_DUMP := $(wildcard ../shared/data/resnet18-cifar10.h5)
 
-# Ratios to a memcpy, or to a peer, measured in the same run. Peers (h5py, scipy, PyTorch) are skipped where absent.
+# Benchmarks print ratios to a memcpy or to another library, measured in the same run. A comparison is skipped if the
+# other library (h5py, scipy, PyTorch) is missing.
 bench: all $(B)/test/bench/speed_codecs $(B)/test/bench/speed_merge $(B)/test/bench/speed_growth $(B)/test/bench/speed_svd $(B)/test/bench/speed_peers \
        $(B)/test/bench/speed_networks
 	$(B)/test/bench/speed_codecs; $(B)/test/bench/speed_merge; $(B)/test/bench/speed_growth; $(B)/test/bench/speed_svd $(BIG_DUMP); \

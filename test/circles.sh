@@ -1,10 +1,11 @@
 #!/bin/sh
-# circles.sh LIBRARY -- fails on a cycle of dependencies between the library's object files, and on a global symbol that no
-# other file of lib, cmd or test uses, as it should be static.
+# circles.sh LIBRARY -- fails if object files of the library depend on one another in a cycle, or if a global symbol
+# is used in no other file of lib, cmd or test (the symbol should then be static).
 cd "$(dirname "$0")/.." || exit 1
 [ -f "$1" ] || { echo "usage: circles.sh LIBRARY"; exit 2; }
 
-# Objects that are one thing in several files, a line each: the objects, a colon, the reason why they call each other.
+# Cycles that are allowed, because their objects are one module in several files. One cycle a line: the objects, a
+# colon, and why they call each other.
 one_thing='
 '
 
@@ -12,7 +13,7 @@ words=$(mktemp) || exit 1
 trap 'rm -f "$words"' EXIT
 find cmd test lib/atomo.h -name '*.[ch]' -exec cat {} + | tr -cs 'A-Za-z0-9_' '\n' | sort -u >"$words"
 nm -o "$1" | awk -v one_thing="$one_thing" '
-# Marks all objects that `from` reaches: visits[1..] is a queue.
+# Marks all objects that `from` reaches. visits[1..] is the queue of a breadth-first search.
 function reach(from,   head, tail, visits, at, i, part) {
     visits[tail = 1] = from
     for (head = 1; head <= tail; head++) {
@@ -41,7 +42,7 @@ FILENAME != "-" {
     object = part[2]
     type = $(NF - 1)
     name = $NF
-    if (name ~ /^__/ || name == "xerbla_") # of the compiler; called by LAPACK
+    if (name ~ /^__/ || name == "xerbla_") # symbols of the compiler, and one that LAPACK calls
         next
     if (type ~ /^[TDBRVW]$/) {
         home[name] = object
@@ -77,7 +78,7 @@ END {
                 member[++size] = other
                 shown[other]
             }
-        for (i = 2; i <= size; i++) # by name
+        for (i = 2; i <= size; i++) # sorts the members by name
             for (j = i; j > 1 && member[j - 1] > member[j]; j--) {
                 other = member[j]
                 member[j] = member[j - 1]

@@ -1,6 +1,7 @@
 #!/bin/sh
-# depcheck.sh -- fails if a file includes a file of a room below its own in lib/README.md's list, if a file other than the one
-# meant for it includes another project's library, if an include's path does not start in lib/, or if two files have one name.
+# depcheck.sh -- checks the #include lines. It fails if a file includes a file of a directory below its own in the
+# list of lib/README.md; if more than one file includes another project's library; if the path of an include does not
+# start in lib/; or if two files have the same name.
 cd "$(dirname "$0")/.." || exit 1
 files=$(git ls-files -co --exclude-standard 'lib/*.[ch]' 'cmd/*.[ch]' 'test/*.[ch]' 2>/dev/null || find lib cmd test -name '*.[ch]')
 files=$(for f in $files; do [ -e "$f" ] && echo "$f"; done)

@@ -1,7 +1,8 @@
 #!/bin/sh
-# limits.sh BIN_DIRECTORY [all] -- runs the programs under limits on address space, open files, processes, stack and file size.
-# Each run must end within ten seconds, with its result or with one line on stderr (and perhaps a hint) that names what ran
-# out; an output file is whole or as it was. Without `all`, few values of each limit.
+# limits.sh BIN_DIRECTORY [all] -- runs the programs under limits on address space, open files, processes, stack and
+# file size. Each run must end within ten seconds. It must give its result, or print one line on stderr (and perhaps a
+# hint) that names the exhausted resource; an output file must be complete or unchanged. Without `all`, few values of
+# each limit are tried.
 bin=$(cd "${1:?usage: limits.sh BIN_DIRECTORY [all]}" && pwd) || exit 2
 here=$(cd "$(dirname "$0")" && pwd)
 all=$2
@@ -24,15 +25,15 @@ atomo-bench report d -q -o out.html
 atomo-train run --network softmax --dataset digits --max-steps 2 --workers 2 -q -o out.csv
 END
 
-# Says why the run that has just ended is not as it should be.
-judge() { # name of the limit, command, code
+# Prints what is wrong with the run that has just ended.
+judge() { # arguments: name of the limit, command, exit code
     runs=$((runs + 1))
     why=
     if [ "$3" != 0 ]; then
         refused=$((refused + 1))
         first=$(head -n 1 err)
         if [ "$3" = 127 ] && grep -q 'error while loading shared libraries' err; then
-            return # the loader's failure: the program has not begun
+            return # the loader failed, so the program has not started
         elif [ "$3" != 1 ]; then
             why="code $3"
         elif [ "$(grep -vc '^hint: \|^note: ' err)" != 1 ]; then
@@ -52,7 +53,7 @@ judge() { # name of the limit, command, code
     fi
 }
 
-try() { # flag of ulimit, value
+try() { # arguments: flag of ulimit, value
     while read -r command; do
         for f in out.csv out.h5 out.svg out.html; do echo before >$f; done
         rm -rf out.csv.journal out.plot.csv
@@ -66,7 +67,7 @@ try() { # flag of ulimit, value
     done <commands
 }
 
-series() { # flag, first, last, step when all, step when few
+series() { # arguments: flag, first value, last value, step with `all`, step without
     value=$2
     while [ "$value" -le "$3" ]; do
         try "$1" "$value"

@@ -1,14 +1,16 @@
 #!/bin/sh
 # listcheck.sh -- checks the lists of codecs against lib/compress/all.c: sh test/listcheck.sh BIN_DIRECTORY [--write|--release]
 #
-# Every codec must have a row in README.md's table and a section or line in docs/FORMAT.md, every name in the first column of that table
-# must be a codec, and docs/compressors.md must be the output of `list --details`. --write checks nothing: it writes docs/compressors.md
-# and adds the rows that README.md lacks. --release also wants every codec in the independent decoder.
+# Every codec must have a row in README.md's table and a section or line in docs/FORMAT.md; every name in the table's
+# first column must be a codec; docs/compressors.md must be the output of `list --details`. With --write, nothing is
+# checked: the script writes docs/compressors.md and adds missing rows to README.md's table. With --release, every
+# codec must also be in the independent decoder.
 bin=$(cd "${1:?usage: listcheck.sh BIN_DIRECTORY [--write|--release]}" && pwd) || exit 2
 cd "$(dirname "$0")/.." || exit 1
 bad=0
 
-# Codec, complaint, a pattern, and the files of which some line must match it.
+# Complains about a codec unless some line of the files matches a pattern. Arguments: codec, complaint, pattern,
+# files.
 want() {
     name=$1 what=$2 pattern=$3
     shift 3

@@ -1,7 +1,8 @@
 #!/bin/sh
-# tally.sh LOG... -- the closing line of `make check`: how many tests and cases passed and were skipped, in the logs of all
-# test programs, of the command lines and of the Python package. Each skipped one is named. Under CI=true, where every package
-# can be installed, a skip fails unless a line of may_skip.txt, a shell glob, allows it.
+# tally.sh LOG... -- prints the last line of `make check`: how many tests and cases passed and how many were skipped,
+# from the logs of all test programs, of the command lines and of the Python package. Skipped tests are named. Under
+# CI=true, where every package can be installed, a skipped test counts as a failure unless a glob in may_skip.txt
+# matches its line.
 allowed=$(dirname "$0")/may_skip.txt
 skips=$(mktemp) || exit 1
 trap 'rm -f "$skips"' EXIT

@@ -1,4 +1,4 @@
-# a synthetic dump, encoded and decoded without loss
+# a synthetic dump of gradients is encoded and decoded without loss
 $ atomo-bench synth -o a.h5 --shape 4x3x2x2 --shape 6 --steps 2 --workers 2
 > a.h5: 8 normal tensors
 = 0
@@ -61,7 +61,7 @@ $ atomo-bench synth -o a.h5 >/dev/null; ln a.h5 b.h5; cp a.h5 c.h5; atomo-bench 
 - *.tmp
 = 0
 
-# a tensor that cannot be sent is named with its file
+# if a tensor cannot be sent, the message names the tensor and the file
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py; f = h5py.File("a.h5", "w"); f["x"] = [1.0, float("nan")]; f["y"] = [3e38] * 9'; atomo-bench encode a.h5 -c none -o a.atomo; atomo-bench compare a.h5 -c none; atomo-bench encode a.h5 -c qsgd:bucket=0,code=fixed -t y -o a.atomo
 2> atomo-bench: a.h5: x: 1 of 2 elements are NaN or Inf as float32, the first is element 1
@@ -69,13 +69,13 @@ $ /usr/bin/python3 -c 'import h5py; f = h5py.File("a.h5", "w"); f["x"] = [1.0, f
 - *a.h5: a.h5*
 = 1
 
-# a full disk
+# on a full disk no output file appears
 $ (ulimit -f 20; atomo-bench synth -o a.h5); ls -A
 >
 2> atomo-bench: a.h5: cannot write step_000001/layer*: File too large
 = 0
 
-# a small file that decodes to much is refused before anything is written; --max-output allows it
+# a small file that decodes to a very large one is refused before anything is written; --max-output allows it
 $ atomo-bench synth --shape 17000000 -q -o big.h5 >/dev/null; atomo-bench encode big.h5 -c topk:ratio=1e-7 -q -o s.atomo >/dev/null; rm big.h5; atomo-bench decode s.atomo -o b.h5; echo $?; atomo-bench decode s.atomo -q -o b.h5 --max-output 60M; echo $?; atomo-bench decode s.atomo -o b.h5 --max-output 68M --memory 10M; echo $?; ls; atomo-bench decode s.atomo -o b.h5 --max-output 68000000
 2> atomo-bench: s.atomo: * bytes that decode to 68000000, want at most 67*
 2> hint: --max-output 68000000 decodes it, if you trust the file
@@ -86,14 +86,14 @@ $ atomo-bench synth --shape 17000000 -q -o big.h5 >/dev/null; atomo-bench encode
 > b.h5: topk:ratio=1e-07, 1 tensors, * payload bytes -> 68000000
 = 0
 
-# ... also one that needs more memory than --memory on the way
+# ... also a file whose decoding needs more memory than --memory
 $ atomo-bench synth --shape 1000003 -q -o g.h5 >/dev/null; atomo-bench encode g.h5 -c dct:ratio=1e-5 -q -o s.atomo >/dev/null; atomo-bench decode s.atomo -o b.h5 --memory 5M; ls
 2> atomo-bench: s.atomo: at byte *: out of memory: * bytes were asked for*
 2> hint: decoding takes several times its largest vector, here 4000012 bytes; --memory BYTES raises the limit
 - b.h5
 = 0
 
-# ... terabytes from many records, and a long transform from 200 bytes; also where the disk has too little room
+# ... terabytes claimed by many records, and a long transform from a payload of 200 bytes; also if the disk has too little room
 ? python3 -c ''
 $ python3 $SRC/test/cli/bomb.py tera.atomo topk 67108864 20000; python3 $SRC/test/cli/bomb.py dct.atomo dct 67108859 1; for f in tera dct; do timeout -s KILL 20 atomo-bench decode $f.atomo -o b.h5; echo $?; done; atomo-bench decode tera.atomo -o b.h5 --max-output 100T; ls
 2> atomo-bench: tera.atomo: * bytes that decode to 5368709120000, want at most *

@@ -1,4 +1,4 @@
-# a file that is no journal
+# a file that is not a journal is neither used nor changed
 $ atomo-bench synth -o a.h5 >/dev/null; echo garbage >x.csv.journal; atomo-bench compare a.h5 -c none -o x.csv --resume; atomo-bench compare a.h5 -c none -o x.csv; cat x.csv.journal; ls
 > garbage
 2> atomo-bench: x.csv.journal: is no journal, want a journal of this program or no file
@@ -15,7 +15,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 2>
 = 0
 
-# without -c the paper's set, entry at the size that svd of rank 3 had
+# without -c: the codecs of the paper, with entry at the size of svd:rank=3
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --repeats 2
 > none *
 > qsgd *
@@ -26,12 +26,12 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --repeats
 > entry:bits=*
 = 0
 
-# one budget for all tensors: one bit an element, and less variance than entry with a bit for each
+# joint divides one budget among all tensors: 1 bit per element in total, with less variance than entry with 1 bit per element in each tensor
 $ atomo-bench synth -o g.h5 --shape 200x100 --shape 80x30 --shape 50 -q; atomo-bench compare g.h5 -c joint+entry -c joint -c entry:bits=1 -f csv --metrics bits_per_element,variance_expected --repeats 4 | awk -F, '$3 == "*" {bits[$7] = $9; v[$7] = $10} END {print (bits["joint+entry"] - 1) ^ 2 < 1e-3, v["joint+entry"] < v["entry:bits=1"], v["joint"] < v["entry:bits=1"]}'
 > 1 1 1
 = 0
 
-# a rate of the inner codec has no effect
+# a rate of joint's inner codec has no effect, so it is refused
 $ atomo-bench compare g.h5 -c joint+entry:ratio=0.1
 2> atomo-bench: codec joint+entry:ratio=0.1: joint: ratio=0.1 has no effect, the common budget sets every level
 2> hint: write joint:bits=B+entry, with B payload bits an element
@@ -45,17 +45,17 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h
 > [*] *none *
 = 0
 
-# one record for each step, worker, tensor and codec, then those of the whole selection
+# one record for each step, worker, tensor and codec, then the records over all tensors, steps and workers
 $ atomo-bench synth -o g.h5 --shape 6x5 --shape 10 --steps 2 --workers 2 -q; atomo-bench compare g.h5 -c none -c terngrad -f csv --metrics bytes | cut -d, -f 1-3,7 | tr '\n' ' '
 > step,worker,tensor,compressor 1,0,layer0.weight,none 1,0,layer0.weight,terngrad 1,0,layer1.weight,none 1,0,layer1.weight,terngrad 1,0,[*],none 1,0,[*],terngrad 1,1,* 2,1,[*],terngrad [*],[*],[*],none [*],[*],[*],terngrad 
 = 0
 
-# the fields of the results
+# the names of the result fields
 $ atomo-bench synth -o g.h5 --shape 6x5 -q; atomo-bench compare g.h5 -c none -f csv | head -n 1
 > step,worker,tensor,kind,shape,n,compressor,repeats,raw_bytes,bytes,bytes_min,bytes_max,ratio,bits_per_element,encode_ms,encode_ms_min,decode_ms,decode_ms_min,encode_gbps,decode_gbps,mse,variance,second_moment,variance_expected,bias_ratio,bias_z,gain,gain_z,relative_error,rel_l2,rel_l1,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,wasserstein,cosine,sign_agreement,max_abs_error,density,entropy_bits,coding_efficiency,raw_fallbacks,residual_norm,peak_scratch_bytes,bytes_se,bits_per_element_se,encode_ms_se,decode_ms_se,mse_se,relative_error_se,relative_error_expected,cosine_se,bias_p,gain_se,gain_p,gain_l1,gain_l1_se,gain_l1_p,bytes_expected,bits_per_element_expected,bytes_expected_se,bits_per_element_expected_se,ratio_expected,ratio_expected_se,ratio_se,second_moment_expected,second_moment_se,variance_se,rel_l2_se,rel_l1_se,elem_error_se,elem_error_big_se,elem_error_small_se,elem_error_pos_se,elem_error_neg_se,wasserstein_mean,wasserstein_mean_se,sign_agreement_se,density_se,bias_p_holm,bias_detectable,bias,error
 = 0
 
-# JSON that a strict parser reads; missing values are null
+# JSON is valid for a strict parser; missing values are null
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 6x5 -q; atomo-bench compare g.h5 -c none -f json | python3 -c 'import json, sys; d = json.load(sys.stdin, parse_constant=int); print(d["schema"], d["results"][0]["shape"], d["results"][0]["worker"], d["results"][1]["tensor"], d["results"][0]["bias_z"], d["meta"]["repeats"])'
 > atomo-compare/1 [[]6, 5] None [*] None 10
@@ -66,17 +66,17 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c qsgd:b
 > qsgd qsgd:bits=2 qsgd:bits=1 
 = 0
 
-# an unknown metric
+# an unknown metric is refused, and the nearest is named
 $ atomo-bench compare g.h5 -c none --metrics mse,bytez
 2> atomo-bench: --metrics: no metric is called "bytez" (did you mean bytes[?])
 = 2
 
-# an unknown key to sort by
+# an unknown field to sort by is refused
 $ atomo-bench compare g.h5 -c none --sort encode
 2> atomo-bench: --sort: no metric is called "encode"*
 = 2
 
-# an unknown compressor
+# an unknown compressor is refused, and the nearest is named
 $ atomo-bench compare g.h5 -c terngrid
 2> atomo-bench: codec terngrid: no codec is called "terngrid" (did you mean terngrad[?])
 2> hint: atomo-bench list shows them all
@@ -92,23 +92,23 @@ $ atomo-bench synth -o g.h5 --shape 6x5 --shape 64x32 -q; atomo-bench compare g.
 > tensor,bytes layer0.weight,120 layer1.weight,4* [*],5* 
 = 0
 
-# too little memory to sort all elements together
+# with too little memory to sort all elements together, the pooled order statistics are missing
 $ atomo-bench synth -o g.h5 --shape 6x5 --shape 64x32 -q; atomo-bench compare g.h5 -c terngrad --memory 1K -f csv --metrics wasserstein | tail -n 1
 > 1,,[*],,,2078,terngrad,10,,
 2> note: wasserstein and percentile classes over several tensors are left out: 2078 elements take 24936 bytes, more than --memory allows
 = 0
 
-# thread counts change no figure
+# the number of threads changes no metric
 $ atomo-bench synth -o g.h5 --shape 300x250 --shape 7 -q; for t in 1 2 5; do atomo-bench compare g.h5 -c qsgd -c terngrad -c entry -c ef+lq --repeats 3 --threads $t -o $t.csv --metrics bytes,mse,variance,bias_z,gain_z,elem_error_big,wasserstein,cosine,entropy_bits,peak_scratch_bytes; done; cmp 1.csv 2.csv && cmp 1.csv 5.csv && echo same
 > same
 = 0
 
-# another seed, other draws
+# another seed gives other random numbers
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; for s in 1 2; do atomo-bench compare g.h5 -c qsgd --repeats 3 --seed $s -o $s.csv --metrics mse; done; cmp -s 1.csv 2.csv || echo differ
 > differ
 = 0
 
-# a symbolic link in the journal's place is not followed; without -o nothing is looked at
+# a symbolic link in the place of the journal is not followed; without -o no journal is opened
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; echo precious >mine; ln -s mine r.csv.journal; for more in '' --resume; do atomo-bench compare g.h5 -c none -o r.csv $more; echo $?; done; atomo-train run --network softmax --max-steps 1 -o r.csv; echo $?; cat mine; atomo-bench compare g.h5 -c none -q >/dev/null; ls
 > precious
 > 1
@@ -124,7 +124,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 - *journal*
 = 0
 
-# a note if all payloads are plain floats, also with --quiet; none if one tensor's is not
+# a note is printed, also with --quiet, if all payloads of a codec are raw floats; not if one payload is not
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h5 -c powersgd -c none -c qsgd --group all -q --repeats 1 >/dev/null; atomo-bench compare g.h5 -c svd -c lowrank -t layer1.weight -q --repeats 1 >/dev/null; atomo-bench compare g.h5 -c svd -c lowrank -q --repeats 1
 2> note: powersgd: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger; a group is one vector, not a matrix
 2> note: svd: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger
@@ -136,14 +136,14 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h
 2>
 = 0
 
-# a killed run leaves the earlier results, and resumes to the same figures
+# a killed run leaves the earlier results, and a resumed run gives the same metrics as an uninterrupted one
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; set -- atomo-bench compare g.h5 -c none -c qsgd -c ef+terngrad --repeats 6000 --metrics bytes,mse,variance,wasserstein,residual_norm; "$@" -o whole.csv; echo before >r.csv; "$@" -o r.csv & until [ "$(grep -cs '' r.csv.journal)" -ge 12 ]; do :; done 2>/dev/null; kill -9 $!; wait $!; cat r.csv; truncate -s -5 r.csv.journal; "$@" -o r.csv --resume && cmp whole.csv r.csv && echo same; ls
 > before
 > same
 - *.journal
 = 0
 
-# a stopped run says how to continue
+# a stopped run prints how to continue
 $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -o r.csv & until grep -qs layer0 r.csv.journal; do sleep 0.01; done; kill -TERM $!; wait $!; echo $?; ls
 > 130
 > r.csv.journal
@@ -152,7 +152,7 @@ $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare 
 2> hint: the same command with --resume continues from r.csv.journal
 = 0
 
-# a stopped run without a file prints what is finished
+# a stopped run without an output file prints its finished records
 $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -f csv --metrics bytes,encode_ms -v >out 2>err & until grep -q finished: err; do sleep 0.05; done; kill -INT $!; wait $!; echo $?; cat out err
 > 130
 > step,worker,*
@@ -160,13 +160,13 @@ $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare 
 > *stopped with * of 6 records finished
 = 0
 
-# a journal of other settings is not used
+# a journal of a run with other settings is not used
 $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -o r.csv & until grep -qs layer0 r.csv.journal; do sleep 0.01; done; kill -9 $!; wait $!; atomo-bench compare g.h5 -c none --repeats 3 -o r.csv --resume
 2> atomo-bench: r.csv.journal: was begun with another repeats
 2> hint: *
 = 2
 
-# --resume without a file
+# --resume needs an output file
 $ atomo-bench compare g.h5 -c none --resume
 2> atomo-bench: --resume: want -o FILE, *
 = 2
@@ -176,7 +176,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 2> atomo-bench: nowhere/r.csv: cannot write: No such file or directory
 = 1
 
-# a codec that fails loses its record only
+# if a codec fails on a tensor, only this record is lost
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.full(4000, 3e38, "f4")'; atomo-bench compare g.h5 -c qsgd:bucket=0 -f csv --metrics bytes
 > ,,a,*,qsgd:bucket=0,10,1*,
@@ -185,7 +185,7 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 2> atomo-bench: g.h5: qsgd:bucket=0 on b: *beyond float32
 = 1
 
-# NaN stops the run, --skip-nonfinite leaves the tensor out
+# NaN stops the run; with --skip-nonfinite the tensor is left out
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.array([1, numpy.nan], "f4")'; atomo-bench compare g.h5 -c none; atomo-bench compare g.h5 -c none --skip-nonfinite -f csv --metrics bytes
 2> atomo-bench: g.h5: b: 1 of 2 *
@@ -193,13 +193,13 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 2> note: g.h5: 1 tensors with NaN or Inf are left out
 = 0
 
-# --verbose says with what settings it works, and what is finished
+# --verbose prints the settings of the run and what is finished
 $ atomo-bench synth -o g.h5 --shape 8 >/dev/null && atomo-bench compare g.h5 -c none -v --threads 1 --repeats 1 >/dev/null
 2> note: compare: seed 1, threads 1, to stdout
 2> note: finished: none on *
 = 0
 
-# tables cut a mean's digits to its standard error, and print the exact error where the codec knows it
+# tables round a mean to its standard error, and print the exact error if the codec has a closed form
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c topk -c qsgd:bits=2 -c eden -c entry:budget=2 --metrics bits_per_element,relative_error,bias
 > compressor *bits/el *rel. error  bias
 > none * 32.00 * 0  none
@@ -209,19 +209,19 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 > entry:budget=2 * exact  cannot be seen with so few repeats
 = 0
 
-# csv and json hold the mean, its standard error and the exact value each by itself
+# csv and json have the mean, its standard error and the exact value in separate fields
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c qsgd:bits=2 -f csv --metrics relative_error,relative_error_se,relative_error_expected | sed -n '1p; s/.*,[0-9][0-9.e-]*,[0-9][0-9.e-]*,[0-9][0-9.e-]*,$/three numbers/p'
 > step,worker,tensor,kind,shape,n,compressor,repeats,relative_error,relative_error_se,relative_error_expected,error
 > three numbers
 = 0
 
-# a codec that draws again until it sends something is biased by 16 %
+# entry with empty=resample, which draws again until an element is kept, is biased by 16 %
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c entry:budget=2,empty=resample --metrics bias; atomo-bench compare g.h5 -c entry:budget=2,empty=resample --metrics bias --repeats 1000
 > * none seen (>= * % would show)
 > *biased (p = *)
 = 0
 
-# codecs that learn from step to step are cold on a dump of one step; one note says so
+# codecs that learn from step to step have no history in a dump of one step; one note says so
 $ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null && atomo-bench compare g.h5 -c cas -c zstd+qsgd -c ef+topk -c powersgd --metrics bytes
 2> note: ef+topk starts cold, as all codecs that learn from step to step: the vectors are of one step*
 - note: cas starts*
@@ -229,7 +229,7 @@ $ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null && atomo-bench compare g.h5
 - note: zstd*
 = 0
 
-# a dump of two steps has no cold start to note
+# on a dump of two steps there is no such note
 $ atomo-bench synth -o g.h5 --shape 30x20 --steps 2 >/dev/null && atomo-bench compare g.h5 -c ef+topk --metrics bytes
 - note: *cold*
 = 0

@@ -5,25 +5,25 @@ $ F="$SRC"/datasets/lenet-mnist.h5; for o in a.h5 a.safetensors a.npz; do atomo-
 2> note: a.npz: 18 attributes, for which the format has no place, are left out
 = 0
 
-# payloads are the same bytes whatever the file's kind, and decode
+# the file format of a dump does not change the payloads, and the payloads can be decoded
 $ F="$SRC"/datasets/lenet-mnist.h5; atomo-bench convert -q "$F" a.safetensors >a; atomo-bench convert -q "$F" a.npz >a; for f in "$F" a.safetensors a.npz; do atomo-bench encode -q $f -c qsgd -o $(basename $f).atomo >a || exit; atomo-bench decode -q $(basename $f).atomo -o d.h5 >a || exit; atomo-bench convert -q d.h5 $(basename $f).d.npz >a 2>&1; done; cmp lenet-mnist.h5.atomo a.safetensors.atomo && cmp lenet-mnist.h5.d.npz a.npz.d.npz && echo equal
 > equal
 2>
 = 0
 
-# sizes and errors are the same, too
+# the file format does not change sizes and errors
 $ F="$SRC"/datasets/lenet-mnist.h5; atomo-bench convert -q "$F" a.npz >a 2>&1; for f in "$F" a.npz; do atomo-bench compare -q $f -t 'fc2*' -c qsgd:bits=2 -c topk:ratio=0.1 --repeats 2 -o r.csv >a && atomo-bench report r.csv -f csv --columns compressor,bytes,relative_error >$(basename $f).csv; done; cmp lenet-mnist.h5.csv a.npz.csv && wc -l <a.npz.csv
 > 3
 2>
 = 0
 
-# the content tells the kind, not the name
+# the format of a file is recognised by its content, not by its name
 $ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null; atomo-bench convert -q g.h5 g.npz >/dev/null; mv g.npz g.txt; atomo-bench inspect g.txt -f csv | cut -d, -f3-6
 > layer0.weight,fc,30x20,600
 2>
 = 0
 
-# a pickle of PyTorch is refused with the Python that saves safetensors
+# a PyTorch pickle is refused; the message prints Python code that saves safetensors
 $ printf '\200\002}q\000.' >model.pt; atomo-bench compare model.pt
 2> atomo-bench: model.pt: a Python pickle, which can run any program when it is opened; want HDF5, safetensors, .npz or .npy
 2> hint: python3 -c 'import torch, safetensors.torch as s; s.save_file(torch.load("model.pt", weights_only=True), "model.safetensors")' saves the same as safetensors
@@ -42,13 +42,13 @@ $ atomo-bench convert nowhere.h5 g.npz; ls
 2> atomo-bench: nowhere.h5: cannot be opened: *
 = 0
 
-# a dump under another kind's name would mislead
+# an HDF5 dump is not written under the name of another format
 $ atomo-bench synth -o g.npz
 2> atomo-bench: g.npz: a dump is written as HDF5; want a name that ends in .h5
 2> hint: atomo-bench convert *
 = 2
 
-# report and plot given gradients name the next step
+# report and plot refuse a file of gradients and name the next command
 $ atomo-bench synth -o g.h5 --shape 4 >/dev/null; atomo-bench convert -q g.h5 g.npz >/dev/null; atomo-bench convert -q g.h5 g.safetensors >/dev/null; for f in g.h5 g.npz g.safetensors; do atomo-bench report $f; atomo-bench plot pareto $f -o x.svg; done
 2> atomo-bench: report: g.h5: an HDF5 file, not a result
 2> atomo-bench: plot: g.npz: a zip archive, such as .npz, not a result
@@ -56,19 +56,19 @@ $ atomo-bench synth -o g.h5 --shape 4 >/dev/null; atomo-bench convert -q g.h5 g.
 2> hint: atomo-bench compare g.npz -o result.csv makes a result of gradients
 = 2
 
-# and so do they given a pickle
+# they also do so for a PyTorch pickle
 $ printf '\200\002}q\000.' >model.pt; atomo-bench report model.pt
 2> atomo-bench: report: model.pt: a Python pickle, *
 2> hint: python3 -c *
 = 2
 
-# help says which files are read
+# help lists the file formats that are read
 $ atomo-bench compare --help; atomo-bench convert --help
 > FILE.h5 is a file of gradients: HDF5, safetensors, .npz or .npy.
 > usage: atomo-bench convert IN OUT.h5|OUT.safetensors|OUT.npz *
 = 0
 
-# nested groups, as Keras names its layers in HDF5, are dumps as they are
+# HDF5 files with nested groups, as Keras names its layers, are read as dumps
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py; f = h5py.File("k.h5", "w"); f["model_weights/dense_1/dense_1/kernel:0"] = [[1.0, 2.0]]; f["model_weights/dense_1/dense_1/bias:0"] = [3.0]' && atomo-bench inspect k.h5 -f csv | cut -d, -f3-6 && atomo-bench convert k.h5 k.npz && atomo-bench convert k.npz l.h5 && atomo-bench inspect l.h5 -f csv | cut -d, -f3
 > model_weights/dense_1/dense_1/kernel:0,fc,1x2,2

@@ -1,4 +1,4 @@
-# a row for each number of workers and codec; none and fp16 are always there, once
+# a row for each number of workers and codec; none and fp16 are always included, once
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench cost g.h5 -c sign -c topk -c none --workers 2,4 --compute-ms 3 -q
 > compressor *workers *topology *link *compute ms *encode ms *comm ms *decode ms *total ms *break-even GB/s *pays *speed-up *alpha ms *beta GB/s
 > none * 2 *ring *lan10g * 3.000 * - *- * 1.000 * 0.05000 * 1.250
@@ -8,7 +8,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench c
 2>
 = 0
 
-# csv: the fields in order; sizes of a payload, and of the aggregate of P workers
+# csv: the fields in order; the size of a payload, and of the merged payload of P workers
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --workers 2,8,64 -q -f csv | cut -d, -f 1-4,13-17; atomo-bench merge g.h5 -c sign --workers 64 -q -f csv --metrics bytes | tail -n 1 | cut -d, -f 1-8,15
 > compressor,workers,topology,link,bytes_up,bytes_merged,rounds,alpha_ms,beta_gbps
 > none,2,ring,lan10g,8192,*,1,0.05,1.25
@@ -18,7 +18,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --wo
 > sign,64,ring,lan10g,257,1794,1,0.05,1.25
 = 0
 
-# the time of an exchange for known sizes: 8192 bytes of floats, 4097 of fp16, at 1 kB/s and 1 s
+# the time of an exchange with known sizes: 8192 bytes of floats and 4097 bytes of fp16, over a link of 1 kB/s and 1 s
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c fp16 -c scaledsign --workers 1,2,5 --topology ps,allgather,ring,tree --link alpha=1s,beta=1kB -q -f json | python3 -c 'import json, sys; [print(r["compressor"], r["workers"], r["topology"], None if r["comm_ms"] is None else round(r["comm_ms"]), r["error"]) for r in json.load(sys.stdin)["results"]]'
 > fp16 1 ps 14289 None
@@ -34,7 +34,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c fp16 -c s
 > scaledsign 5 tree None its payloads do not add
 = 0
 
-# an all-gather is slower than a ring of floats if its payloads are over 2/P of the floats: halves from 4 workers on, one bit per element from 64 on
+# an all-gather is slower than a ring of floats if its payloads are larger than 2/P of the floats: fp16 from 4 workers on, one bit per element from 64 on
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 400x100 -q; atomo-bench cost g.h5 -c fp16:rounding=stochastic -c scaledsign --workers 3,5,63,65 --link alpha=0s,beta=1kB -q -f json | python3 -c 'import json, sys; all = json.load(sys.stdin)["results"]; none = {r["workers"]: r["comm_ms"] for r in all if r["compressor"] == "none"}; [print(r["compressor"], r["workers"], r["comm_ms"] < none[r["workers"]], r["pays"] in ("below", "always"), r["speedup"] > 1) for r in all if r["compressor"] != "none"]'
 > fp16:rounding=stochastic 3 True True True
@@ -45,27 +45,27 @@ $ atomo-bench synth -o g.h5 --shape 400x100 -q; atomo-bench cost g.h5 -c fp16:ro
 > scaledsign 65 False False False
 = 0
 
-# at the break-even bandwidth both take the same time
+# at the break-even bandwidth the compressed and the uncompressed exchange take the same time
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 400x100 -q; atomo-bench cost g.h5 -c qsgd --workers 4 --compute-ms 5 -q -f json | python3 -c 'import json, sys; r = {r["compressor"]: r for r in json.load(sys.stdin)["results"]}; q, n = r["qsgd"], r["none"]; b = q["break_even_gbps"]; fix = lambda r, bytes: r["total_ms"] - r["comm_ms"] + (3 if r is q else 6) * 0.05 + bytes / b / 1e6; print(q["pays"], abs(fix(q, 3 * q["bytes_up"]) / fix(n, 1.5 * n["bytes_merged"]) - 1) < 1e-9)'
 > below True
 = 0
 
-# each round pays the latencies; a server answers each round but the last
+# each round takes its latencies; a parameter server answers each round but the last
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c powersgd:rank=1 -c terngrad:share=on --topology allgather --workers 2 --link wan100m -q -f csv --sort rounds:desc | awk -F, '{ printf "%s %s %d\n", $1, $15, $7 }'
 > terngrad:share=on 2 40
 > powersgd:rank=1 2 40
 > fp16 1 20
 = 0
 
-# with overlap the total is less than the sum of its parts, and at least the time of the processor
+# with overlap the total time is less than the sum of its parts, and at least the compute time
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 64x32 --shape 64x32 -q; for o in "" --overlap; do atomo-bench cost g.h5 -c qsgd --workers 4 --compute-ms 30 --link alpha=1us,beta=1MB -q $o -f json | python3 -c 'import json, sys; d = json.load(sys.stdin); r = [(r["compute_ms"] + r["encode_ms"] + r["decode_ms"], r["comm_ms"], r["total_ms"]) for r in d["results"]]; print(d["schema"], d["meta"]["overlap"], all(abs(p + c - t) < 1e-9 for p, c, t in r), all(p <= t < p + c for p, c, t in r))'; done
 > atomo-cost/1 False True False
 > atomo-cost/1 True False True
 = 0
 
-# compute comes from a training run: its median step
+# --compute-from takes the median step of a training run as compute time
 $ atomo-bench synth -o g.h5 --shape 64 -q; printf 'record,compressor,compute_ms\nstep,none,7\nstep,none,1\nstep,qsgd,3\nsummary,none,900\n' >r.csv; atomo-bench cost g.h5 -c sign --workers 2 --compute-from r.csv -q -f csv | cut -d, -f 1,5; atomo-bench cost g.h5 -c sign --workers 2 --compute-from r.csv -q -f json | grep -o '"compute_from": "r.csv"'; echo '{"results": [{"record": "step", "compute_ms": 8}]}' >r.json; atomo-bench cost g.h5 --workers 2 --compute-from r.json -q -f csv -c sign | cut -d, -f 5
 > none,3
 > "compute_from": "r.csv"
@@ -91,7 +91,7 @@ $ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 -c sign --worke
 2> note: no --compute-ms or --compute-from: times are those of the exchange
 = 0
 
-# several links, presets and custom ones; each with its alpha and beta
+# several links, preset and custom, each with its latency alpha and bandwidth beta
 $ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 -c sign --workers 2 --link lan1g,wan100m --link alpha=2ms,beta=3MB -f csv -q | grep '^sign' | rev | cut -d, -f 2,3 | rev
 > 0.1,0.125
 > 20,0.0125
@@ -104,13 +104,13 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --wo
 > compressor fp16 none topk 
 = 0
 
-# 4,096 workers take no more measuring than 16
+# measurements for 4,096 workers take no longer than for 16
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign -c svd --workers 4096 --topology tree,ps -q -f csv | cut -d, -f 1-3,13,14
 > sign,4096,tree,257,*
 > svd,4096,ps,*
 = 0
 
-# a codec that fails costs its records
+# if a codec fails, only its records are lost
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.full(4000, 3e38, "f4")'; atomo-bench cost g.h5 -c qsgd:bucket=0 -c topk --workers 2 --compute-ms 1 -f csv | cut -d, -f 1-2,5-9,12-13,18
 > qsgd:bucket=0,2,,,,,,,,b: *beyond float32*
@@ -186,7 +186,7 @@ $ atomo-train run --link alpha=1s
 2> atomo-train: *link alpha=1s: beta is missing; want *
 = 2
 
-# its figures, from CSV, from JSON, and by the gnuplot scripts
+# its figures are drawn from CSV, from JSON, and by the gnuplot scripts
 ? command -v gnuplot
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c qsgd -c sign --workers 2,4 --compute-ms 1 -q -o c.csv; atomo-bench cost g.h5 -c qsgd -c sign --workers 2,4 --compute-ms 1 --topology ps,allgather -q -o c.json; for k in iteration-time runtime break-even; do atomo-bench plot $k c.csv -o $k.svg && grep -o '<text>qsgd' $k.svg; atomo-bench plot $k c.json -o j.tex && grep -c 'qsgd allgather' j.tex; gnuplot -d -c "$SRC"/plots/$k.gp c.csv f.svg && gnuplot -d -c "$SRC"/plots/$k.gp $k.plot.csv p.svg && grep -c '<text>qsgd' f.svg p.svg; atomo-bench plot $k c.csv -o f.pdf && head -c 5 f.pdf; echo; done | sort | uniq -c
 > *3 <text>qsgd
@@ -202,7 +202,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 2> hint: break-even draws what atomo-bench cost writes with -o FILE.csv
 = 1
 
-# a server also returns the sum of each round but the last: 64 floats and the number of workers of powersgd; a scale
+# a parameter server also returns the sum of each round but the last: for powersgd 64 floats and the number of workers, for terngrad a scale
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c powersgd:rank=1 -c terngrad:share=on --topology ps --workers 2 --link alpha=0s,beta=1kB -q -f json | python3 -c 'import json, sys; [print(r["compressor"], round(r["comm_ms"] / 2 - r["bytes_up"] - 8192, 6)) for r in json.load(sys.stdin)["results"]]'
 > none 0.0
@@ -211,13 +211,13 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c powersgd:
 > terngrad:share=on 5.0
 = 0
 
-# decoding P payloads includes averaging them, which takes as long as adding floats
+# the time to decode P payloads includes averaging them, which takes as long as adding floats
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 640x320 -q; atomo-bench cost g.h5 -c bf16:rounding=stochastic --topology allgather --workers 64,1024 -q -f json | python3 -c 'import json, sys; d = {(r["compressor"], r["workers"]): r["decode_ms"] for r in json.load(sys.stdin)["results"]}; slope = lambda c: (d[c, 1024] - d[c, 64]) / 960; adding = 64 * slope("bf16:rounding=stochastic") - d["bf16:rounding=stochastic", 64]; print(slope("none") > 0, abs(adding / slope("none") - 1) < 1e-6)'
 > True True
 = 0
 
-# on a ring atomo-train counts the aggregate's bytes, too
+# on a ring, atomo-train also counts the bytes of the merged payload
 $ atomo-train run --network lenet --max-steps 1 --batch-size 2 --workers 2 --link alpha=0s,beta=1kB --topology ring -c sign -q -f csv --eval-freq 0 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "step" { d = $(c["bytes_down"]); print (($(c["comm_ms"]) / d - 1) ^ 2 < 1e-12), (d > $(c["bytes_up"])) }'
 > 1 1
 = 0

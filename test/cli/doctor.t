@@ -22,29 +22,29 @@ $ atomo-bench doctor --format json | python3 -c 'import json, sys; d = json.load
 > atomo-doctor/1 ?'advice', 'found', 'ok', 'what'? atomo-bench doctor --format json
 = 0
 
-# BLAS kernels too slow for the CPU
+# a warning if the BLAS kernels are too slow for the CPU
 ? grep -q avx2 /proc/cpuinfo
 $ OPENBLAS_CORETYPE=Prescott atomo-bench doctor
 > blas kernels *Prescott* no *set OPENBLAS_CORETYPE=*
 = 0
 
-# an address space limit that OpenBLAS could hang on
+# a warning about a limit on address space with which OpenBLAS could hang
 ? ! nm -D "$(command -v atomo-bench)" | grep -q asan
 $ ulimit -v 3000000; atomo-bench doctor
 > address space limit *2.86 GiB *no *ulimit -v unlimited
 = 0
 
-# no gnuplot
+# a warning if there is no gnuplot
 $ b=$(command -v atomo-bench); PATH=/nonexistent "$b" doctor
 > gnuplot *not found *no *install gnuplot-nox
 = 0
 
-# a temporary directory that does not exist
+# a warning if the temporary directory does not exist
 $ TMPDIR=/nonexistent atomo-bench doctor
 > temporary files */nonexistent: cannot be written *no *set TMPDIR*
 = 0
 
-# limits on address space: a result, or one line that says what ran out; never a hang
+# under limits on address space: a result, or one line that names what ran out; never a hang
 ? ! nm -D "$(command -v atomo-bench)" | grep -q asan
 $ for v in 45000 70000 100000 150000 220000 300000 400000 700000; do for c in --version 'compare '"$SRC"'/datasets/lenet-mnist.h5 -c svd --repeats 1 --step *200 -q -f csv'; do (ulimit -v $v; timeout -s KILL 30 atomo-bench $c >o 2>e); r=$?; { [ $r = 0 ] || [ $r = 1 ] && [ "$(wc -l <e)" -ge 1 ]; } || echo "$v KiB, $c: code $r"; done; done
 = 0

@@ -1,4 +1,4 @@
-# each codec is run at the rate that gives the size; a codec that no rate brings to the size is marked
+# each codec is run with the rate that gives the requested size; a codec that cannot reach the size is marked
 $ atomo-bench synth -o g.h5 --shape 640x320 --shape 640 -q; atomo-bench compare g.h5 --equal-bits 1 --repeats 3 --metrics bits_per_element
 > compressor *bits/el *reached
 > none *32.00 *no
@@ -9,13 +9,13 @@ $ atomo-bench synth -o g.h5 --shape 640x320 --shape 640 -q; atomo-bench compare 
 2>
 = 0
 
-# the size is measured on the repeats that are reported; the spec in the results gives it again
+# the size is measured on the same repeats as the results; the spec in the results gives the size again
 $ atomo-bench synth -o g.h5 --shape 640x320 --steps 2 -q; atomo-bench compare g.h5 --equal-bits 0.5 --repeats 3 -c svd -c entry -f csv --metrics bits_per_element >a.csv; atomo-bench compare g.h5 --repeats 3 -c "$(grep ',svd' a.csv | head -n 1 | cut -d, -f 7)" -c "$(grep ',entry' a.csv | head -n 1 | cut -d, -f 7)" -f csv --metrics bits_per_element >b.csv; cut -d, -f 1-10 a.csv | diff - b.csv && tail -n 2 a.csv | awk -F, '{print ($9 / 0.5 > 0.99 && $9 / 0.5 < 1.01), $11, $12}'
 > 1 0.5 true
 - 0 *
 = 0
 
-# the rate in the spec has no effect, which a note says
+# a rate in the spec has no effect, which a note says
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --equal-bits 2 --repeats 2 -c qsgd:bits=1/2,bucket=64 -c entry:bits=4 -f csv --metrics bytes | cut -d, -f 7 | tr -d '"' | sort -u | sed 's/=.*//'
 > qsgd:levels
 > entry:ratio
@@ -23,28 +23,28 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --equal-b
 2> note: entry:bits=4: --equal-bits sets entry's ratio, whatever the spec says
 = 0
 
-# specs that become equal run once
+# specs that become equal by their new rates run once
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --equal-bits 2 --repeats 2 -c qsgd:bits=1/2/4 -c qsgd --metrics bytes | grep -c qsgd
 > 1
 = 0
 
-# a wrapper's rate is that of its inner codec; a state is carried from step to step
+# the rate of a wrapper is that of its inner codec; a codec's state is carried from step to step
 $ atomo-bench synth -o g.h5 --shape 640x320 --steps 3 -q; atomo-bench compare g.h5 --equal-bits 1 --repeats 2 -c ef+entry --metrics bits_per_element
 > ef+entry:ratio=* *yes
 = 0
 
-# raw tensors under --min-elements count
+# raw tensors below --min-elements count in the size
 $ atomo-bench synth -o g.h5 --shape 640x320 --shape 6400 -q; atomo-bench compare g.h5 --equal-bits 1.5 --min-elements 10000 --repeats 2 -c entry --metrics bits_per_element
 > entry:ratio=* 1.[45]* *yes
 = 0
 
-# the two fields, after those of compare
+# its two fields come after the fields of compare
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --equal-bits 2 --repeats 2 -c none -f csv --metrics bytes | cut -d, -f 7-
 > compressor,repeats,bytes,error,target_bits,reached
 > none,2,8192,,2,false
 = 0
 
-# a stopped run keeps the rates it found in its journal, and --resume uses them
+# a stopped run keeps in its journal the rates it found, and --resume uses these rates
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- compare g.h5 --equal-bits 1 --repeats 10000 -c entry -c svd -o x.csv; atomo-bench "$@" -q & until grep -qs solve x.csv.journal; do sleep 0.01; done; kill -TERM $!; wait $!; echo $?; sed -i 's/entry:ratio=[0-9.]*/entry:ratio=0.123/; s/"repeats": 10000/"repeats": 2/' x.csv.journal; atomo-bench "$@" --repeats 2 --resume && cut -d, -f 7 x.csv | sort -u
 > 130
 > entry:ratio=0.123
@@ -52,7 +52,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- compare g.h5 --equal-bits 1
 2> hint: the same command with --resume continues from x.csv.journal
 = 0
 
-# another size is another run
+# a run with another size does not resume this journal
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- compare g.h5 --repeats 10000 -c entry -c svd -o x.csv; atomo-bench "$@" --equal-bits 1 -q & until grep -qs solve x.csv.journal; do sleep 0.01; done; kill -TERM $!; wait $!; atomo-bench "$@" --equal-bits 2 --resume
 2> atomo-bench: x.csv.journal: was begun with another target_bits
 = 2

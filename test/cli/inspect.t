@@ -5,39 +5,39 @@ $ atomo-bench synth -o g.h5 --shape 30x20 --shape 7 --seed 3 >/dev/null && atomo
 > * 7 * 7 *
 = 0
 
-# fields of csv
+# the fields of csv
 $ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null && atomo-bench inspect g.h5 --format csv
 > step,worker,tensor,kind,shape,n,min,max,mean,std,l1,l2,linf,zeros,nonfinite,stable_rank,nuclear_norm,theorem6_left,theorem6_right,theorem6_winner,qsgd_budget,terngrad_budget*
 = 0
 
-# as many singular values as columns
+# a matrix has as many singular values as columns
 $ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null && atomo-bench inspect g.h5 --spectrum --format csv | wc -l
 > 21
 = 0
 
-# bins hold every element
+# the bins of the histogram hold every element
 $ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null && atomo-bench inspect g.h5 --histogram --bins 8 --format csv | awk -F, 'NR == 1 { print } NR > 1 { n += $4 } END { print NR - 1, n }'
 > tensor,bin_low,bin_high,count*
 > 8 600
 = 0
 
-# the two tables exclude each other
+# --spectrum and --histogram exclude each other
 $ atomo-bench synth -o g.h5 --shape 4 >/dev/null && atomo-bench inspect g.h5 --histogram --spectrum
 2> atomo-bench: inspect: --histogram and --spectrum are two tables; want one
 = 2
 
-# a file that does not exist
+# a file that does not exist is refused
 $ atomo-bench inspect nowhere.h5
 > 
 2> atomo-bench: nowhere.h5: *
 = 1
 
-# a spectrum of several steps notes that its rows name no step
+# a spectrum over several steps prints a note that its rows do not name the step
 $ atomo-bench synth -o g.h5 --shape 3x4 --steps 2 >/dev/null && atomo-bench inspect g.h5 --spectrum >/dev/null
 2> note: several steps or workers*
 = 0
 
-# one kind of tensors by itself: convolutions in one picture, fully-connected layers in another
+# one kind of tensors alone: convolutions in one figure, fully-connected layers in another
 $ F="$SRC"/datasets/lenet-mnist.h5; for k in conv fc 'b*'; do atomo-bench inspect "$F" --kind "$k" --step '*1000' -f csv | cut -d, -f3,4 | tail -n +2 | tr '\n' ' '; echo; done; atomo-bench inspect "$F" --kind conv --spectrum -f csv -q | cut -d, -f1 | sort -u
 > conv1.weight,conv conv2.weight,conv 
 > fc1.weight,fc fc2.weight,fc 
@@ -55,7 +55,7 @@ $ atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 --kind conv -t 'fc*'
 2> atomo-bench: *: no tensor matches all of tensor, kind, step and worker together
 = 2
 
-# a list is no glob
+# a comma-separated list is not a glob
 $ for o in '--kind conv,fc' '-t conv*,fc*'; do atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 $o; done
 2> atomo-bench: *: no kind matches "conv,fc", which is one glob and no list; there are bias, conv, fc
 2> atomo-bench: *: no tensor matches "conv\*,fc\*", which is one glob and no list; there are conv1.bias, *

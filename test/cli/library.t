@@ -1,4 +1,4 @@
-# only the names of atomo.h leave the library
+# the shared library exports only the names of atomo.h
 ? command -v nm
 $ nm -D --defined-only "$PUBLIC/libatomo.so.0" | awk '{print $3}' | sort >exported; sed -n 's/^[a-z].*[ *]\(atomo_[a-z_]*\)(.*/\1/p' "$SRC/lib/atomo.h" | sort >declared; diff exported declared
 >
@@ -10,20 +10,20 @@ $ nm -g --defined-only "$PUBLIC/libatomo.a" | awk 'NF == 3 {print $3}' | grep -v
 >
 = 1
 
-# the document's example builds with the shared library, and runs
+# the example of the document builds with the shared library, and runs
 ? ! nm -D "$PUBLIC/libatomo.so.0" | grep -q asan
 $ awk '/^```c$/ {on = 1; next} /^```$/ {on = 0} on' "$SRC/docs/library.md" >e.c; cc -std=c11 -Wall -Wextra -Werror -I"$SRC/lib" e.c -o e -L"$PUBLIC" -latomo -Wl,-rpath,"$PUBLIC" && ./e && wc -l <e.c | awk '{print ($1 <= 60 ? "short" : "long")}'
 > * bytes instead of 25600, relative error 0.*
 > short
 = 0
 
-# the header is C and C++
+# the header can be compiled as C and as C++
 ? command -v g++
 $ echo '#include <atomo.h>' >h.cc; g++ -std=c++11 -Wall -Wextra -Werror -pedantic -I"$SRC/lib" -c h.cc && echo '#include <atomo.h>' >h.c && cc -std=c11 -Wall -Wextra -Werror -pedantic -I"$SRC/lib" -c h.c && echo fine
 > fine
 = 0
 
-# installed, found by pkg-config, and gone again
+# the library is installed, found by pkg-config, and uninstalled
 ? command -v pkg-config && ! nm -D "$PUBLIC/libatomo.so.0" | grep -q asan
 $ make -s -C "$SRC" install DESTDIR="$PWD/root" prefix=/usr >log 2>&1; export PKG_CONFIG_PATH="$PWD/root/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$PWD/root"; awk '/^```c$/ {on = 1; next} /^```$/ {on = 0} on' "$SRC/docs/library.md" >e.c; cc e.c -o e $(pkg-config --cflags --libs atomo) && LD_LIBRARY_PATH="$PWD/root/usr/lib" ./e; make -s -C "$SRC" uninstall DESTDIR="$PWD/root" prefix=/usr; find root -type f
 > * bytes instead of 25600, *

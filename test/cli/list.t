@@ -1,4 +1,4 @@
-# flags are the promises of codecs that can be used alone; a wrapper that cannot has the flag wrapper only
+# flags are the traits of codecs that can be used alone; a wrapper that needs an inner codec has the flag wrapper only
 $ atomo-bench list
 > codec *flags *rate *description
 > entry *unbiased *ratio *
@@ -7,7 +7,7 @@ $ atomo-bench list
 2>
 = 0
 
-# as fields, promises that depend on the inner codec are unknown
+# in fields, traits that depend on the inner codec are unknown
 $ atomo-bench list -f csv
 > randk,"unbiased, linear, mergeable",ratio,*,true,true,false,false
 > joint,"unbiased, wrapper",bits,*,true,false,false,true
@@ -15,7 +15,7 @@ $ atomo-bench list -f csv
 2>
 = 0
 
-# with a name: formula, keys, the bias that repeats can detect
+# list NAME prints the formula, the keys, and the bias that repeats can detect
 $ atomo-bench list joint
 > joint
 > *; unbiased, wrapper
@@ -24,7 +24,7 @@ $ atomo-bench list joint
 2>
 = 0
 
-# the page has every codec once, in the order of the list, each with its formula and reference
+# the page has every codec once, in the order of the list, each with formula and reference
 $ atomo-bench list --details -f md >page; atomo-bench list -f csv | sed 's/,.*//; 1d' >names; sed -n 's/^## //p' page | cmp - names && for part in '^Reference: .' '^    .'; do awk -v part="$part" '/^## / {if (name && !has) print name; name = $2; has = 0} $0 ~ part {has = 1} END {if (!has) print name}' page; done; grep -c . names
 > [1-9][0-9]
 2>

@@ -8,13 +8,13 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 -q; atomo-bench m
 2> note: g.h5: it has 3 gradients of a tensor; the other workers' are made: g + 1 rms(g) N(0, 1)
 = 0
 
-# no note if there are as many gradients as workers
+# no note is printed if there are as many gradients as workers
 $ atomo-bench synth -o g.h5 --shape 64x32 --steps 3 -q; atomo-bench merge g.h5 -c topk --workers 3 --metrics bytes -q
 > topk * 3 * 0 *
 2>
 = 0
 
-# the fields: those of compare and of merge, the number of workers after the compressor
+# the fields: those of compare and those of merge, with the number of workers after the compressor
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c qsgd -c sign --workers 2 --metrics bytes -f csv -q | cut -d, -f 1-11,15-; atomo-bench merge g.h5 -c sign --workers 2 --metrics bytes -f csv -q | head -n 1
 > step,worker,tensor,kind,shape,n,compressor,workers,synthetic,repeats,bytes,error,merge_ms,decode_each_ms,bytes_up,bytes_merged
 > 1,,layer0.weight,fc,64x32,2048,sign,2,1,1,257,257,514
@@ -22,7 +22,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c qsgd -c 
 > 1,,[*],,,2048,qsgd,2,1,1,*,
 = 0
 
-# JSON with the schema of merge; missing values are null
+# JSON has the schema of merge; missing values are null
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c qsgd --workers 2,4 -f json -q | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["schema"], [(r["compressor"], r["workers"], r["synthetic"], r["merge_ms"] is None, r["decode_ms"] is None, r["bytes_merged"], r["worker"], r["bytes"] == r["bytes_up"]) for r in d["results"] if r["tensor"] == "*"])'
 > atomo-merge/1 [[]('sign', 2, 1, False, False, 514, None, True), ('sign', 4, 3, False, False, 770, None, True), ('qsgd', 2, 1, True, True, None, None, True), ('qsgd', 4, 3, True, True, None, None, True)]
@@ -55,14 +55,14 @@ $ atomo-bench merge g.h5 --noise -1
 2> atomo-bench: merge: --noise -1: want 0 to 1000000
 = 2
 
-# figures depend neither on the number of threads nor on the other codecs and numbers of workers
+# metrics depend neither on the number of threads nor on the other codecs and numbers of workers
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 700x100 --shape 10 --steps 2 -q; for t in 1 2; do atomo-bench merge g.h5 -c qsgd -c svd -c ef+topk -c joint+entry -c terngrad:share=on -c randk --workers 2,5 --repeats 2 --threads $t -q -f json | grep '"tensor":' | sed 's/"\(encode\|decode\|merge\|bias\)[a-z_]*": [^,]*,//g' >$t; done; cmp 1 2 && atomo-bench merge g.h5 -c randk --workers 5 --repeats 2 --threads 2 -q -f json | grep '"tensor":' | sed 's/"\(encode\|decode\|merge\|bias\)[a-z_]*": [^,]*,//g; s/,$//' >3; grep -c . 3; grep -cFf 3 1
 > 3
 > 3
 = 0
 
-# groups, small tensors, selections and steps
+# groups of tensors, small tensors, selections and steps
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --shape 640 --steps 4 -q; atomo-bench merge g.h5 -c qsgd --workers 2 --group all --min-elements 50 --metrics bytes,raw_fallbacks -f csv -q | cut -d, -f 1-11; atomo-bench merge g.h5 -c qsgd --workers 2,4 -t layer2.weight --step 1 --metrics bytes -f csv -q | cut -d, -f 1-10
 > ,,all,other,2688,2688,qsgd,2,0,1,*
 > ,,layer1.weight,norm,10,10,qsgd,2,0,1,40
@@ -71,19 +71,19 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --shape 640 --steps 4 -q; a
 > 1,,[*],,,640,qsgd,4,3,1
 = 0
 
-# worker groups are merged step by step
+# gradients of worker groups are merged step by step
 ? test -r "$SRC"/../shared/data/lenet-mnist-workers8.h5
 $ atomo-bench merge "$SRC"/../shared/data/lenet-mnist-workers8.h5 -t conv1.weight -c randk --workers 8,9 --metrics bytes -f csv -q | cut -d, -f 1-9
 > 200,,conv1.weight,conv,20x1x5x5,500,randk,8,0
 > 200,,[*],,,500,randk,9,1
 = 0
 
-# a codec that fails costs its records
+# if a codec fails, only its records are lost
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c fp16 -c none --workers 2 --noise 1e6 --metrics bytes -q -f csv | grep -c ,none,2
 > 2
 = 0
 
-# formats, files, and no journal
+# output formats and files; merge writes no journal
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; for f in csv json md tex; do atomo-bench merge g.h5 -c sign --workers 2 -q -o r.$f && grep -c sign r.$f; done; ls
 > r.tex
 - *.journal
@@ -93,7 +93,7 @@ $ atomo-bench merge g.h5 --resume
 2> atomo-bench: merge: unknown option --resume*
 = 2
 
-# a stopped merge leaves the earlier result
+# a stopped merge leaves the earlier result unchanged
 $ atomo-bench synth -o g.h5 --shape 640x320 -q; echo earlier >x.csv; sh $SRC/test/cli/stop.sh TERM atomo-bench merge g.h5 -c qsgd -c svd -c topk --workers 4096 --repeats 1000 -o x.csv -q; echo $?; cat x.csv
 > 130
 > earlier
@@ -107,7 +107,7 @@ $ atomo-bench merge --help
 - *--resume*
 = 0
 
-# its figure, from CSV, from JSON, and by the gnuplot script
+# its figure is drawn from CSV, from JSON, and by the gnuplot script
 ? command -v gnuplot
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c qsgd -c randk:ratio=0.1 --workers 4,8,...,64 -o m.json -q; atomo-bench merge g.h5 -c sign -c qsgd --workers 8,4 -q -o m.csv; atomo-bench plot merge m.json -o j.svg && grep -o '<text>sign\|<text>qsgd\|<text>randk:ratio=0.1\|solid: merged, then decoded once\|every payload decoded' j.svg | sort -u; atomo-bench plot merge m.csv -o c.tex && cut -d, -f 1,5 c.plot.csv | tr '\n' ' '; echo; gnuplot -d -c "$SRC"/plots/merge.gp m.csv f.svg && grep -c '<text>qsgd' f.svg
 > *>*sign*

@@ -1,4 +1,4 @@
-# names that mean something to a terminal, a spreadsheet, gnuplot or our own records
+# names that have a meaning for a terminal, a spreadsheet, gnuplot or our own files do no harm
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_dataset(n, data=[[1.0, 2, 3], [3, 4, 9]]) for n in (" ", "*", "=1+1", "@a", "-b", "\u0027q", "a\u202eb", "c\x1b[2Jd")]'; atomo-bench compare n.h5 -c none --per-tensor --metrics bytes; atomo-bench compare n.h5 -c none -o c.csv; cut -d, -f 3 c.csv; atomo-bench compare n.h5 -c none -f json; atomo-bench encode n.h5 -c none -q -o a.atomo && atomo-bench decode a.atomo -q -o m.h5 && atomo-bench compare m.h5 -c none --metrics bytes -f csv >m.csv; grep -c '^,,[*],,,' m.csv
 >         none *
@@ -17,7 +17,7 @@ $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_datase
 > 1
 = 0
 
-# ... read back as they were
+# ... and are read back unchanged
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_dataset(n, data=[[1.0, 2, 3], [3, 4, 9]]) for n in ("=1+1", "\u0027q", "-b")]'; atomo-bench compare n.h5 -c none -o c.csv; atomo-bench report c.csv --columns tensor,bytes --where tensor!=x -f json | grep -o '"tensor": "[^"]*"'; atomo-bench report c.csv --columns tensor -f csv --where tensor==1+1
 > "tensor": "=1+1"
@@ -26,21 +26,21 @@ $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_datase
 > '=1+1
 = 0
 
-# a name of blanks in each figure
+# a name of blanks is drawn in each figure
 ? command -v gnuplot && /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_dataset(n, data=[[1.0, 2, 3], [3, 4, 9]]) for n in (" ", "  ", "x")]'; for k in histogram spectrum; do atomo-bench inspect n.h5 --$k -q -o r.csv; atomo-bench plot $k r.csv -o $k.svg; grep -c 'blanks*)' $k.svg; done
 > 2
 2>
 = 0
 
-# a dataset named like a note's control sequence
+# a dataset whose name has control characters is printed with question marks in a note
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); f["a\u202eb\x1b[2J"] = [[1.0, 2], [3, 4]]'; atomo-bench compare n.h5 -c none -v -q >/dev/null; atomo-bench compare n.h5 -c none -t nothing
 2> note: finished: none on a?b?[[]2J
 2> atomo-bench: n.h5: no tensor matches "nothing"*a?b?[[]2J*
 = 2
 
-# a killed program leaves no folder of gnuplot's behind
+# a killed program leaves no temporary folder of gnuplot
 ? command -v gnuplot
 $ mkdir t bin; printf '#!/bin/sh\n: >started\nexec sleep 5\n' >bin/gnuplot; chmod 755 bin/gnuplot; printf 'compressor,bits_per_element,relative_error\nnone,32,0\nsvd,2,0.5\n' >r.csv; PATH=$PWD/bin:$PATH TMPDIR=$PWD/t atomo-bench plot pareto r.csv -o f.svg & pid=$!; until ls t/*/started >/dev/null 2>&1; do sleep 0.05; done; kill -KILL $pid; wait $pid; for i in $(seq 200); do [ -z "$(ls t)" ] && break; sleep 0.1; done; ls -A t; ls
 > r.csv
@@ -48,7 +48,7 @@ $ mkdir t bin; printf '#!/bin/sh\n: >started\nexec sleep 5\n' >bin/gnuplot; chmo
 - f.svg
 = 0
 
-# out of memory leaves an earlier result as it was, and says so
+# a run that is out of memory leaves the earlier result unchanged, and says what happened
 ? ! nm -D "$(command -v atomo-bench)" | grep -q asan
 $ atomo-bench synth --shape 700x700 --shape 10 -q -o g.h5 >/dev/null; for v in 60000 90000 120000 150000 180000 210000 260000; do echo before >r.csv; rm -f r.csv.journal; (ulimit -v $v; timeout -s KILL 60 atomo-bench compare g.h5 -c none -c svd --repeats 2 --threads 1 -q -o r.csv 2>err); code=$?; [ $code = 0 ] || { [ $code = 1 ] && [ "$(cat r.csv)" = before ] && grep -q '^atomo-bench: ' err; } || echo "$v KiB: code $code"; done
 >

@@ -1,35 +1,35 @@
-# a full disk behind stdout
+# stdout on a full disk is an error
 $ atomo-bench list >/dev/full
 2> atomo-bench: standard output: cannot write: No space left on device
 = 1
 
-# the same for help and version
+# this also holds for help and version
 $ atomo-bench --help >/dev/full || atomo-bench --version >/dev/full
 2> atomo-bench: standard output: cannot write: No space left on device
 = 1
 
-# a closed stdout
+# a closed stdout is an error
 $ atomo-bench list >&-
 2> atomo-bench: standard output: cannot write: *
 = 1
 
-# a pipe that nobody reads
+# stdout to a pipe that no process reads
 $ mkfifo pipe; : <pipe & exec 3>pipe; wait; atomo-bench list --details >&3; echo $?
 > 1
 2> atomo-bench: standard output: cannot write: Broken pipe
 = 0
 
-# a full disk behind -o
+# an output file of -o on a full disk is an error
 $ atomo-bench list -o /dev/full
 2> atomo-bench: /dev/full: cannot write: No space left on device
 = 1
 
-# a directory that is not there
+# an output file in a missing directory is an error
 $ atomo-bench list -o nowhere/list.csv
 2> atomo-bench: nowhere/list.csv: cannot write: No such file or directory
 = 1
 
-# that is known before the work begins, which here would take minutes, and nothing is left of the trial
+# the error is found before the work begins, which would take minutes, and the check leaves no file
 $ atomo-bench synth -o g.h5 --shape 512x512 -q; for c in cost merge inspect verify sweep; do timeout 20 atomo-bench $c g.h5 -o nowhere/x.csv; echo $?; done; timeout 20 atomo-train tune -o nowhere/x.csv; ls -A
 > 1
 > g.h5
@@ -40,12 +40,12 @@ $ atomo-bench synth -o g.h5 --shape 512x512 -q; for c in cost merge inspect veri
 - x.csv
 = 0
 
-# a directory in place of a file
+# an output file with the name of a directory is an error
 $ mkdir d; atomo-bench list -o d
 2> atomo-bench: d: is a directory, want a file
 = 1
 
-# a failed write leaves the earlier file as it was and nothing beside it
+# a failed write leaves the earlier file unchanged and no other file
 $ echo before >list.csv; (ulimit -f 0; atomo-bench list -o list.csv 2>&1; echo $?) | cat; cat list.csv; ls -A
 > atomo-bench: list.csv: cannot write: File too large
 > 1
@@ -54,19 +54,19 @@ $ echo before >list.csv; (ulimit -f 0; atomo-bench list -o list.csv 2>&1; echo $
 - *.tmp
 = 0
 
-# the file appears under its name alone, with the mode it had
+# the output file appears only under its own name, with the mode of the file that it replaces
 $ : >list.csv; chmod 600 list.csv; atomo-bench list -o list.csv; ls -A; stat -c %a list.csv
 > list.csv
 > 600
 - *.tmp
 = 0
 
-# a symbolic link stays one
+# an output file that is a symbolic link remains one
 $ : >real; ln -s real list.csv; atomo-bench list -o list.csv; test -L list.csv && head -n 1 real
 > codec,flags,*
 = 0
 
-# the ending sets the format
+# the file extension selects the format
 $ atomo-bench list -o a.csv; atomo-bench list -o a.json; atomo-bench list -o a.md; atomo-bench list -o a.tex; head -qn 1 a.*
 > codec,flags,*
 > {"schema": "atomo-list/1",
@@ -74,50 +74,50 @@ $ atomo-bench list -o a.csv; atomo-bench list -o a.json; atomo-bench list -o a.m
 > \\begin{tabular}*
 = 0
 
-# --format has the last word
+# --format takes precedence over the file extension
 $ atomo-bench list -o a.csv --format json; head -n 1 a.csv
 > {"schema": "atomo-list/1",
 = 0
 
-# -o /dev/stdout writes there
+# -o /dev/stdout writes to stdout
 $ atomo-bench list none -f csv -o /dev/stdout
 > key,type,*
 = 0
 
-# a file name with blanks, quotes and a leading dash
+# an output file whose name has blanks, quotes and a leading dash
 $ atomo-bench list -o "-a 'b' \"c\".csv" && ls
 > -a 'b' "c".csv
 = 0
 
-# colours only where asked for
+# colours are used only if asked for
 $ atomo-bench list --color always | od -c | head -n 1
 > *033*
 = 0
 
-# not in a pipe
+# colours are not used in a pipe
 $ atomo-bench list | od -c | head -n 1
 - *033*
 = 0
 
-# NO_COLOR and --color never on a terminal
+# NO_COLOR and --color never turn colours off on a terminal
 ? script -qc true /dev/null
 $ TERM=xterm NO_COLOR=1 script -qc 'atomo-bench list' /dev/null | od -c | head -n 1; TERM=xterm script -qc 'atomo-bench list --color never' /dev/null | od -c | head -n 1
 - *033*
 = 0
 
-# colours on a terminal
+# colours are used on a terminal
 ? script -qc true /dev/null
 $ TERM=xterm script -qc 'atomo-bench list' /dev/null | od -c | head -n 1
 > *033*
 = 0
 
-# JSON that a strict parser reads
+# JSON is valid for a strict parser
 ? command -v python3
 $ atomo-bench list ef -f json | python3 -c 'import json, sys; print(json.load(sys.stdin)["schema"])'
 > atomo-list/1
 = 0
 
-# a signal leaves no file behind
+# after a signal no unfinished file is left
 $ for i in INT TERM; do atomo-bench synth -o g.h5 --shape 4000x4000 --steps 40 -q & until ls -A | grep -q tmp; do :; done; kill -$i $!; wait $!; echo $?; done; ls -A
 > 130
 - *tmp*
@@ -125,7 +125,7 @@ $ for i in INT TERM; do atomo-bench synth -o g.h5 --shape 4000x4000 --steps 40 -
 2> atomo-bench: synth: stopped; nothing was written
 = 0
 
-# nor a running gnuplot and its directory
+# after a signal neither a running gnuplot nor its directory is left
 $ mkdir bin tmp; printf '#!/bin/sh\necho $$ >"$HOME/child"\nexec sleep 50\n' >bin/gnuplot; chmod +x bin/gnuplot; export HOME="$PWD" TMPDIR="$PWD/tmp" PATH="$PWD/bin:$PATH"; printf 'compressor,bits_per_element,relative_error\nnone,32,0\n' >r.csv; for c in 'plot pareto r.csv -o f.svg' doctor; do rm -f child; atomo-bench $c & until [ -s child ]; do :; done; kill -TERM $!; wait $!; echo $?; kill -0 $(cat child) 2>/dev/null && echo alive; done; ls -A . tmp
 > 130
 2> atomo-bench: plot: stopped
@@ -136,7 +136,7 @@ $ mkdir bin tmp; printf '#!/bin/sh\necho $$ >"$HOME/child"\nexec sleep 50\n' >bi
 - *tmp.*
 = 0
 
-# a symbolic link stays one, also where it leads to nothing yet
+# a symbolic link to a file that does not exist yet remains a link
 $ mkdir d; ln -s d/real.csv link; ln -s link again; ln -s a b; ln -s b a; atomo-bench list -f csv -o again; find . -type l | sort | xargs; find . -type f; atomo-bench list -o a; echo $?; find . -type l | wc -l
 > ./a ./again ./b ./link
 > ./d/real.csv
@@ -145,7 +145,7 @@ $ mkdir d; ln -s d/real.csv link; ln -s link again; ln -s a b; ln -s b a; atomo-
 > 4
 = 0
 
-# a file of an ending that no format has is refused before any work, unless --format says
+# a file extension that no format has is refused before any work, unless --format is given
 $ atomo-bench list -o x.jsn; ls; atomo-bench list -o x.jsn -f json && head -n 1 x.jsn; atomo-bench list -o x.txt && head -n 1 x.txt; atomo-bench compare none.h5 -o a.b/x.CSV
 > {*
 > codec *flags *

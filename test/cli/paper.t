@@ -1,4 +1,4 @@
-# every command of the list of figures and tables works, and every file that it names is there: what is timed or trained
+# every command in the list of figures and tables works and makes the files that it names, of results that are timed or trained
 ? command -v gnuplot
 $ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list; ln -s "$SRC"/plots/published .; b=$(dirname "$(command -v atomo-bench)"); PAPER_LIST=list PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out; r=$?; grep missing out/index.md; for f in figure-2.pdf figure-3.svg figure-4.tex figure-5.pdf break-even.csv merge.svg table-3.tex table-5.csv table-6-published.tex report.html; do test -s out/$f && echo has $f; done; cut -d, -f1 out/break-even.csv | paste -sd' '; grep -c '"svd:rank=1,draw=systematic",.*,2470084,' out/figure-4.csv; grep -c 'data-v="5586984"' out/report.html; exit $r
 > has figure-2.pdf
@@ -19,7 +19,7 @@ $ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list;
 - *FAILED*
 = 0
 
-# the rest of the list, what others printed beside what is measured, in tables and on the page; data sets and dumps that are not there are named, and no failure
+# the rest of the list: published values beside measured ones, in tables and on the page; missing data sets and dumps are named and are no failure
 ? command -v gnuplot
 $ sh "$SRC"/test/cli/tiny.sh; sed '5,/^passes:/{/^[^#]/d}' "$SRC"/plots/paper.list | sed '/^    data.*atomo-train run --threads/d' >list; sed -i '/^figure-1:/,/^$/d' list; b=$(dirname "$(command -v atomo-bench)"); DATA=full PAPER_LIST=list PAPER_QUICK=1 sh "$SRC"/plots/paper.sh $b out; r=$?; grep missing out/index.md; for f in gradients-conv.pdf gradients-fc.svg errors.pdf pareto.svg table-1.csv verify.tex fork-error-1.csv fork-error-2.tex fork-error-3.csv fork-layers.tex fork-whole.csv fork-payload.tex fork-merge.csv; do test -s out/$f && echo has $f; done; cat "$SRC"/plots/published/fork-[elwp]*.json | grep -o '"published [a-z_]*": [0-9.e-]*' | sed 's/.*: //; s/\.0$//' | sort -u >printed; wc -l <printed; cat out/fork-*.csv | tr , '\n' | sort -u | comm -23 printed - | sed 's/^/lost /'; grep -o 'data-v="[^"]*' out/report.html | cut -d'"' -f2 | sort -u >shown; grep '[.]' printed | comm -23 - shown | sed 's/^/lost on the page: /'; exit $r
 > has gradients-conv.pdf
@@ -44,14 +44,14 @@ $ sh "$SRC"/test/cli/tiny.sh; sed '5,/^passes:/{/^[^#]/d}' "$SRC"/plots/paper.li
 - lost *
 = 0
 
-# the singular values of a training run's gradients, and the commands beside the figure make the same again
+# the singular values of a training run's gradients; the commands printed beside the figure draw it again
 ? command -v gnuplot
 $ sh "$SRC"/test/cli/tiny.sh; { sed -n '/^passes:/,/^$/p' "$SRC"/plots/paper.list; sed -n '/^figure-1:/,/^$/p' "$SRC"/plots/paper.list; } >list; b=$(dirname "$(command -v atomo-bench)"); PAPER_LIST=list PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --test-batch-size 100' sh "$SRC"/plots/paper.sh $b out; mv out/figure-1.svg before.svg; rm -r out/*.pdf out/data/figure-1.json; sh out/figure-1.sh && cmp before.svg out/figure-1.svg && ls out/figure-1.pdf
 > out/figure-1.pdf
 - *FAILED*
 = 0
 
-# what is there stays; what is gone, or came from another command or older inputs, is made anew
+# existing results are kept; missing results, and results of another command or of older inputs, are made again
 ? command -v gnuplot
 $ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect $dump -t conv2.weight --spectrum\n    figure spectrum\n\nb: B\n    data $bench inspect $dump -t fc2.weight\n    table\n' >list; export PAPER_LIST=list; p="sh $SRC/plots/paper.sh $b out"; $p >1; $p >2; grep -c 'as it was' 2; rm out/a.svg; $p >3; grep 'as it was' 3; sed -i s/fc2/fc1/ list; $p >4; grep 'as it was' 4; [ out/report.html -nt out/data/b.json ] && echo the page is new; grep -o ',fc1.weight,' out/b.csv | sort -u; sleep 1; touch out/data/a.json; $p | grep 'as it was'
 > 2
@@ -63,7 +63,7 @@ $ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspec
 2>
 = 0
 
-# a step that fails is named with its log, costs what draws on it, and the rest goes on
+# a step that fails is named with its log; the steps that need its results are skipped, the others run
 $ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect nothing.h5\n    table\n\nb: B\n    from a\n    table\n\nc: C\n    data $bench inspect $dump\n    table\n\nd: D\n    data $bench inspect --nonsense\n' >list; PAPER_LIST=list sh "$SRC"/plots/paper.sh $b out; r=$?; ls out; cat out/index.md; exit $r
 > c.csv
 > c.tex
@@ -76,7 +76,7 @@ $ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspec
 - b.csv
 = 1
 
-# without gnuplot tables are made, and figures named as missing
+# without gnuplot the tables are made, and the figures are named as missing
 $ mkdir p; for c in cat date dirname ls mkdir mv rm sed sh tail; do ln -s "$(command -v $c || echo /bin/$c)" p/; done; b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect $dump -t conv2.weight --spectrum\n    figure spectrum\n    table\n' >list; PATH=$PWD/p PAPER_LIST=list sh "$SRC"/plots/paper.sh $b out; r=$?; ls out; exit $r
 > a.csv
 > a.tex
@@ -86,7 +86,7 @@ $ mkdir p; for c in cat date dirname ls mkdir mv rm sed sh tail; do ln -s "$(com
 - a.pdf
 = 1
 
-# what cannot be asked for
+# wrong arguments are refused
 $ DATA=some sh "$SRC"/plots/paper.sh bin out
 2> paper: DATA=some: want ready or full
 = 2

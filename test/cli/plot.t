@@ -1,4 +1,4 @@
-# a figure from compare's CSV; the data that it shows are written beside it
+# a figure is drawn from compare's CSV; the data in the figure are written to a file beside it
 ? command -v gnuplot
 $ printf 'compressor,bits_per_element,relative_error\nnone,32,0\nsvd,2,0.5\n' >r.csv; atomo-bench plot pareto r.csv -o f.svg; ls; head -n 1 f.plot.csv
 > f.svg
@@ -7,13 +7,13 @@ $ printf 'compressor,bits_per_element,relative_error\nnone,32,0\nsvd,2,0.5\n' >r
 2>
 = 0
 
-# the script in plots/ draws the same data by itself
+# the script in plots/ draws the same data without the program
 ? command -v gnuplot
 $ printf 'compressor,tensor,bits_per_element,relative_error\nnone,*,32,0\nsvd:rank=2,*,2,0.5\nsvd,a,1,9\n' >r.csv; gnuplot -d -c "$SRC"/plots/pareto.gp r.csv f.svg && grep -c '<text>svd' f.svg
 > 1
 = 0
 
-# without gnuplot the package is named and the data stand
+# without gnuplot the package to install is named, and the data file is written
 $ printf 'compressor,bits_per_element,relative_error\nnone,32,0\n' >r.csv; b=$(command -v atomo-bench); PATH=/nonexistent "$b" plot pareto r.csv -o f.pdf; echo $?; ls
 > 1
 > f.plot.csv
@@ -22,14 +22,14 @@ $ printf 'compressor,bits_per_element,relative_error\nnone,32,0\n' >r.csv; b=$(c
 - f.pdf
 = 0
 
-# an earlier figure survives a failure
+# a failure leaves an earlier figure unchanged
 $ echo before >f.svg; echo x >r.csv; atomo-bench plot pareto r.csv -o f.svg; cat f.svg
 > before
 2> atomo-bench: plot: r.csv: it has no column "compressor"
 2> hint: pareto draws what atomo-bench sweep or compare writes*
 = 0
 
-# what is missing or unknown
+# missing or unknown inputs are refused
 $ atomo-bench plot pareto
 2> atomo-bench: plot: an argument is missing: want KIND DATA... -o FIGURE
 = 2
@@ -51,14 +51,14 @@ $ atomo-bench plot pareto nothing.csv -o f.svg
 2> atomo-bench: plot: nothing.csv: cannot open: No such file or directory
 = 1
 
-# a name runs no command
+# a name in the data is never run as a command
 ? command -v gnuplot
 $ printf 'compressor,bits_per_element,relative_error\n`touch a`,1,1\n"$(touch b)",2,1\n' >r.csv; atomo-bench plot pareto r.csv -o f.svg && ls
 - a
 - b
 = 0
 
-# how singular values fall and how elements are distributed, from inspect's CSV and JSON
+# figures of singular values and of the distribution of elements, from inspect's CSV and JSON
 ? command -v gnuplot
 $ for k in spectrum histogram; do atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -q --$k -o r.csv && atomo-bench plot $k r.csv -o $k.svg && grep -c '<text>fc1.weight' $k.svg; done; atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -q --spectrum -o r.json && atomo-bench plot spectrum r.json -o j.svg && cmp j.plot.csv spectrum.plot.csv && echo same; ls
 > 1
@@ -68,21 +68,21 @@ $ for k in spectrum histogram; do atomo-bench inspect "$SRC"/datasets/lenet-mnis
 2>
 = 0
 
-# their scripts in plots/ draw inspect's CSV by themselves
+# their scripts in plots/ draw inspect's CSV without the program
 ? command -v gnuplot
 $ for k in spectrum histogram; do atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -q --$k -t 'fc*.weight' -o r.csv; gnuplot -d -c "$SRC"/plots/$k.gp r.csv f.svg && grep -c '<text>fc1.weight' f.svg; gnuplot -d -c "$SRC"/plots/$k.gp /dev/null f.svg 2>no || echo refused; done
 > 1
 > refused
 = 0
 
-# what they are drawn from
+# the inputs that these figures need
 $ atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -o r.csv; atomo-bench plot spectrum r.csv -o f.svg; atomo-bench plot histogram r.csv -o f.svg
 2> atomo-bench: plot: r.csv: it has no column "index"
 2> hint: spectrum draws what atomo-bench inspect writes with --spectrum*
 2> atomo-bench: plot: r.csv: it has no column "bin_low"
 = 1
 
-# each script draws the command's CSV by itself, from its own folder, too
+# each script draws the command's CSV without the program, also when it is run in its own folder
 ? command -v gnuplot
 $ printf 'tensor,compressor,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg\n*,a_b,2,1,3,2,2\nw,c,1,1,1,1,1\n' >errors.csv; printf 'tensor,step,compressor,workers,merge_ms,decode_ms,decode_each_ms\n*,*,a_b,4,1,1,3\nw,1,c,4,1,1,9\n' >merge.csv; printf 'record,compressor,step,test_accuracy,sim_seconds,steps_to_0.5\nstep,a_b,1,0.3,1,\nstep,a_b,2,0.6,2,\nsummary,c,2,0.6,2,2\n' >convergence.csv; here=$PWD; cd "$SRC"/plots; for k in errors merge convergence; do gnuplot -d -c $k.gp "$here"/$k.csv "$here"/$k.svg && grep -c '<text>a_b' "$here"/$k.svg; grep '<text>c<' "$here"/$k.svg; done
 > 1
@@ -91,7 +91,7 @@ $ printf 'tensor,compressor,elem_error,elem_error_big,elem_error_small,elem_erro
 2>
 = 1
 
-# a run with two seeds: one line to a compressor against any of four axes, and a band
+# for a training run with two seeds: one line per compressor, with a band, on any of four axes
 ? command -v gnuplot
 $ for s in 1 2; do atomo-train run --network fc -c none -c sign --max-steps 3 --eval-freq 1 --batch-size 8 --target-accuracy 0.9 --seed $s -q -o r$s.csv; done; for x in time step bytes wall; do atomo-bench plot convergence r1.csv r2.csv --x $x -o f.svg && grep -c '<text>sign' f.svg; done; cut -d, -f8,9 f.plot.csv | sort | uniq -c | tr -s ' '; grep -c 'mean of up to 2 runs' f.svg
 > 1
@@ -105,7 +105,7 @@ $ for s in 1 2; do atomo-train run --network fc -c none -c sign --max-steps 3 --
 > 1
 = 0
 
-# what there is to choose from is named
+# the message lists the possible choices
 $ atomo-bench plot merge r.csv --x bytes -o f.svg
 2> atomo-bench: plot: --x bytes: merge has one x axis only
 = 2
@@ -115,12 +115,12 @@ $ atomo-bench plot convergence r.csv --x byte -o f.svg
 2> hint: atomo-bench plot --help *
 = 2
 
-# every kind has its line of help and its script
+# every kind of figure has a line of help and a script
 $ atomo-bench plot --help | sed -n '/^kinds:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | while read k; do test -f "$SRC"/plots/$k.gp || echo no script for $k; done; atomo-bench plot --help | grep -c '^  convergence  '
 > 1
 = 0
 
-# by themselves, too, the scripts draw the whole selection only
+# the scripts, run without the program, draw only the rows over all tensors
 ? command -v gnuplot
 $ printf 'tensor,compressor,bits_per_element,relative_error,unbiased,pareto,workers,merge_ms,decode_ms,decode_each_ms,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg\n*,a,1,1,true,true,4,1,1,3,1,2,3,4,5\n*,a,8,0.1,true,true,8,1,1,6,1,2,3,4,5\n' >whole.csv; { cat whole.csv; echo 'w,a,3,0.0001,true,true,2,9,9,9,9,9,9,9,99'; } >all.csv; for k in pareto errors merge; do for d in whole all; do gnuplot -d -c "$SRC"/plots/$k.gp $d.csv $d.svg; done; cmp whole.svg all.svg && echo same; done
 > same
@@ -129,14 +129,14 @@ $ printf 'tensor,compressor,bits_per_element,relative_error,unbiased,pareto,work
 2>
 = 0
 
-# a result without rows
+# a result without rows is refused
 $ echo '{"schema": "atomo-compare/1", "results": []}' >r.json; printf 'compressor,bits_per_element,relative_error\n' >r.csv; atomo-bench plot pareto r.csv -o p.svg; atomo-bench plot pareto r.json -o p.svg; code=$?; ls; exit $code
 2> atomo-bench: plot: r.csv: the result has no rows
 2> atomo-bench: plot: r.json: the result has no rows
 - p.*
 = 1
 
-# what is no number is refused with its place, and nothing is written
+# a cell that is not a number is refused with its place, and nothing is written
 $ printf 'compressor,bits_per_element,relative_error\nnone,32,0\nsvd,2,1e999\n' >r.csv; atomo-bench plot pareto r.csv -o f.svg; r=$?; ls; exit $r
 > r.csv
 2> atomo-bench: plot: r.csv: record 2: relative_error is "1e999": want a number
@@ -145,14 +145,14 @@ $ printf 'compressor,bits_per_element,relative_error\nnone,32,0\nsvd,2,1e999\n' 
 - f.plot.csv
 = 1
 
-# LaTeX takes every kind of figure, with the packages that --help names
+# LaTeX can include every kind of figure, with the packages that --help names
 ? command -v gnuplot && kpsewhich pict2e.sty && kpsewhich xcolor.sty && kpsewhich graphicx.sty && kpsewhich amssymb.sty
 $ n='a_b%c&d#e{f}~g^h$i<j>k|l'; printf 'tensor,compressor,bits_per_element,relative_error,unbiased,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,workers,merge_ms,decode_ms,decode_each_ms,compute_ms,encode_ms,comm_ms,total_ms,break_even_gbps,pays,bytes_up,record,step,test_accuracy,sim_seconds,steps_to_0.5\n*,%s,1,1,true,1,0,3,4,5,4,1,1,3,1,1,1,4,0.5,below,4,step,1,0.3,1,\n*,%s,8,0,false,1,2,3000,4,5,8,2,1,6,1,1,1,4000,0.1,above,8,step,2,0.6,2,\n*,c,1,1,false,0,0,0,,,4,,,3,1,1,1,4,,never,4,step,1,0.2,1,\n' "$n" "$n" >r.csv; printf 'tensor,index,value,bin_low,bin_high,count\n%s,1,4,0,1,2000\n%s,2,1,1,2,900\n' "$n" "$n" >i.csv; packages=$(atomo-bench plot --help | grep -o 'pict2e\|xcolor\|graphicx\|amssymb' | paste -sd ,); { printf '\\documentclass{article}\\usepackage{%s}\\begin{document}\n' "$packages"; for k in pareto errors merge convergence iteration-time runtime break-even spectrum histogram; do case $k in spectrum | histogram) d=i.csv ;; *) d=r.csv ;; esac; atomo-bench plot $k $d -o $k.tex && printf '\\input{%s.tex}\\clearpage\n' $k; done; printf '\\end{document}\n'; } >all.tex; pdflatex -halt-on-error -interaction=nonstopmode all.tex | grep -e '^!' -e 'Output written' -A 3
 > Output written on all.pdf (9 pages*
 - !*
 = 0
 
-# the dotted limits: a Gaussian's distortion at b bits is 4^-b; an unbiased estimate's variance is 1 / (4^b - 1)
+# the dotted lines are limits: a Gaussian's distortion at b bits is 4^-b; an unbiased estimate's variance is 1 / (4^b - 1)
 ? command -v gnuplot
 $ { grep '^worst' "$SRC"/plots/pareto.gp; echo 'set print "-"; print sprintf("%.9f %.9f %.9f %.9f", worst(1), worst(3), worst_unbiased(1), worst_unbiased(0.5))'; } | gnuplot
 > 0.250000000 0.015625000 0.333333333 1.000000000

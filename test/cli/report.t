@@ -1,4 +1,4 @@
-# one page of all results in a folder, written to that folder
+# all results in a folder become one page, which is written to this folder
 $ mkdir d; atomo-bench compare "$SRC"/datasets/lenet-mnist.h5 -q --repeats 2 -c qsgd -c svd -o d/compare.json; atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -q -o d/inspect.csv; atomo-bench report d && ls d; grep -c '<h3>' d/report.html; cp d/report.html old; atomo-bench report d && cmp old d/report.html && echo same
 > report.html
 > 2
@@ -6,21 +6,21 @@ $ mkdir d; atomo-bench compare "$SRC"/datasets/lenet-mnist.h5 -q --repeats 2 -c 
 2>
 = 0
 
-# every field of every command has a plain heading and a definition
+# every field of every command has a readable heading and a definition
 $ mkdir d; f="$SRC"/datasets/lenet-mnist.h5; s='-q --step *1000'; t='-t conv1*'; atomo-bench compare $f $s $t --repeats 2 --equal-bits 2 -c qsgd -o d/a.csv; atomo-bench sweep $f $s $t --repeats 2 -c qsgd --rates 2,4 -o d/b.json; atomo-bench merge $f $s $t --workers 2 -c qsgd -o d/c.csv 2>no; atomo-bench verify $f $s $t -o d/d.csv; for k in '' --histogram --spectrum; do atomo-bench inspect $f $s $t $k -o d/e$k.csv; done; atomo-bench doctor -o d/f.json; atomo-bench list -o d/g.csv; atomo-bench list qsgd -o d/h.csv; atomo-train run -q --max-steps 2 --batch-size 8 --eval-freq 2 --test-batch-size 1000 --target-accuracy 0.01 -c none -o d/i.csv --train-dir r; atomo-train tune -q --max-steps 1 --batch-size 8 --points 1 --validation-share 0.001 -o d/j.csv; atomo-train eval -q --train-dir r -o d/k.csv; atomo-bench cost $f $s $t --repeats 2 -c qsgd --workers 2 -o d/l.csv 2>no; atomo-bench report d; grep -c '<h3>' d/report.html; grep -o '<th [^>]*title="[a-z_0-9.]*">' d/report.html; grep -c 'Left out' d/report.html
 > 14
 > 0
 - <th *
 = 1
 
-# in a browser: headings sort, nothing on the console, no request to anywhere, no script of a file's runs
+# in a browser: headings sort, the console is empty, nothing is requested from a network, and no script in a file's data runs
 ? command -v chromedriver && command -v python3
 $ mkdir d; x='<script>window.alerted=1</script>'; y='"><img src=x onerror=window.alerted=1>'; printf '{"schema": "atomo-inspect/1", "meta": {"command": "%s"}, "results": [{"tensor": "%s", "stable_rank": 10, "n": null, "kind": "b"}, {"tensor": "z", "stable_rank": 9, "n": 2, "kind": null}, {"tensor": "a", "stable_rank": 1e-9, "n": 1, "kind": "a"}]}' "$x" "$x" >d/a.json; printf '<svg xmlns="http://www.w3.org/2000/svg"><script>window.alerted=1</script><image href="http://127.0.0.1:9/x"/></svg>' >d/b.svg; printf 'tensor,compressor,repeats,bits_per_element,relative_error,error\n*,svd,1,2,0.5,\n*,qsgd,1,10,,%s\n' "$x" >"d/$y.csv"; atomo-bench report d && python3 "$SRC"/test/page.py d/report.html
 > *clicks, each table in order; no word on the console, no request to anywhere
 2>
 = 0
 
-# a damaged file is named, and costs itself alone
+# a damaged file is named, and only its own results are missing
 $ mkdir d; echo '{"results": [' >d/a.json; atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -q -o d/b.csv; atomo-bench report d; r=$?; grep -c '<h3>b.csv' d/report.html; exit $r
 > 1
 2> atomo-bench: report: d/a.json: JSON, byte *
@@ -33,7 +33,7 @@ $ mkdir d; atomo-bench report d; r=$?; ls d; exit $r
 2> hint: results come with -o, as in: atomo-bench compare FILE.h5 -o d/compare.json
 = 1
 
-# a folder that is not there, one that is a file
+# a missing folder, and a file in place of a folder, are refused
 $ atomo-bench report nothing
 2> atomo-bench: report: nothing: cannot open: No such file or directory
 = 1
@@ -42,7 +42,7 @@ $ atomo-bench report
 2> atomo-bench: report: an argument is missing: want DIR|RESULT
 = 2
 
-# an earlier page survives a failure, and a full disk is one
+# a failure, such as a full disk, leaves an earlier page unchanged
 $ mkdir d; echo before >d/report.html; atomo-bench report d; cat d/report.html
 > before
 2> *no result there
@@ -52,21 +52,21 @@ $ mkdir d; echo tensor,stable_rank >d/a.csv; ln -s /dev/full full.html; atomo-be
 2> atomo-bench: report: full.html: cannot write: No space left on device
 = 1
 
-# without gnuplot the page stands without figures
+# without gnuplot the page is written without figures
 $ mkdir d; printf 'tensor,compressor,repeats,bits_per_element,relative_error\n*,svd,1,2,0.5\n' >d/a.csv; b=$(command -v atomo-bench); PATH=/nonexistent "$b" report d; echo $?; grep -c 'No pareto figure: gnuplot: not found' d/report.html
 > 0
 > 1
 2> note: no figures: gnuplot: not found (install the package gnuplot-nox, or put gnuplot in PATH)
 = 0
 
-# its name and its title
+# options for the file name and the title of the page
 $ mkdir d; echo tensor,stable_rank >d/a.csv; atomo-bench report d --title 'a & b' -o p.html && grep -c '<title>a &amp; b</title>' p.html; ls d
 > 1
 > a.csv
 - report.html
 = 0
 
-# one result as a table: its rows of everything selected, numbers as people read them
+# one result as a table: its rows over all tensors, with readable numbers
 $ printf 'step,tensor,compressor,repeats,bytes,relative_error,encode_ms\n1,a,svd,2,10,0.1,1\n1,*,svd,2,1000,0.25,1.5\n1,*,none,2,2000000,0,\n' >r.csv; atomo-bench report r.csv
 > step  compressor   payload  rel. error  encode ms
 >    1  svd         1.000 kB      0.2500      1.500
@@ -74,7 +74,7 @@ $ printf 'step,tensor,compressor,repeats,bytes,relative_error,encode_ms\n1,a,svd
 - *10 B*
 = 0
 
-# columns by name and in that order, rows by value, sorted with what does not exist last
+# columns by name in the given order, rows selected by value, sorted with missing values last
 $ printf 'tensor,compressor,repeats,bytes\na,svd,2,10\nb,svd,2,9\nc,svd,2,\nd,none,2,1\n' >r.csv; atomo-bench report r.csv --where compressor=svd --where repeats=2.0 --columns bytes,tensor --sort bytes -f csv; atomo-bench report r.csv --all --columns tensor --sort bytes:desc -f csv | tr '\n' ' '
 > bytes,tensor
 > 9,b
@@ -84,7 +84,7 @@ $ printf 'tensor,compressor,repeats,bytes\na,svd,2,10\nb,svd,2,9\nc,svd,2,\nd,no
 - *none*
 = 0
 
-# speed-ups over plain SGD, as the paper's tables have them
+# speed-ups over plain SGD, in the form of the paper's tables
 $ printf 'record,compressor,step,sim_seconds,sim_seconds_to_0.65,sim_seconds_to_0.7\nsummary,none,9,9,3,6\nsummary,svd:rank=1,9,9,1,\nsummary,qsgd,9,9,4,12\n' >r.csv; atomo-bench report r.csv --speedup -f latex; atomo-bench report r.csv --speedup -f csv; atomo-bench report r.csv --speedup --baseline qsgd
 > \\begin{tabular}{lrr}
 > compressor & speed-up to 0.65 & speed-up to 0.7 \\\\
@@ -99,20 +99,20 @@ $ printf 'record,compressor,step,sim_seconds\nsummary,none,9,9\n' >r.csv; atomo-
 2> hint: speed-ups come from atomo-train run --target-accuracy*
 = 1
 
-# an accuracy that no run reached has its column, too
+# an accuracy that no run reached also has a column
 $ printf 'record,compressor,step,sim_seconds,sim_seconds_to_0.65,sim_seconds_to_0.99\nsummary,none,9,9,3,\nsummary,qsgd,9,9,4,\n' >r.csv; atomo-bench report r.csv --speedup -f md
 > | compressor | speed-up to 0.65 | speed-up to 0.99 |
 > | qsgd | 0.75* | N/A |
 = 0
 
-# the tuned step sizes
+# a table of tuned step sizes
 $ printf 'compressor,lr,validation_loss,chosen\nnone,0.1,2,false\nnone,0.01,1,true\n' >r.csv; atomo-bench report r.csv --where chosen=true --columns compressor,lr -f csv
 > compressor,lr
 > none,0.01
 - none,0.1
 = 0
 
-# what cannot be asked for
+# wrong arguments are refused
 $ printf 'tensor,stable_rank\na,1\n' >r.csv; for o in '--columns stabel_rank' '--where x=1' '--where tensor' '--sort tensor:up' '-o p.html'; do atomo-bench report r.csv $o; echo $?; done
 > 2
 2> *r.csv: --columns: the result has no column "stabel_rank" (did you mean stable_rank?)
@@ -130,7 +130,7 @@ $ mkdir d; echo a,b >r.csv; atomo-bench report r.csv; atomo-bench report d -f la
 2> atomo-bench: report: -o p.gif: no format has this ending*
 = 2
 
-# what would do nothing, and a table of nothing
+# options that would have no effect, and a table without rows, are refused
 $ printf 'tensor,stable_rank\na,1\n' >r.csv; for o in '--title X' '--baseline none' '--where tensor=b'; do atomo-bench report r.csv $o; echo $?; done; mkdir d; cp r.csv d; atomo-bench report d --baseline none
 2> atomo-bench: report: r.csv: --title: a table has none; want a directory for a page
 2> atomo-bench: report: r.csv: --baseline: want --speedup, whose baseline it is
@@ -141,14 +141,14 @@ $ printf 'tensor,stable_rank\na,1\n' >r.csv; for o in '--title X' '--baseline no
 - 1
 = 2
 
-# where a table came from stands in it
+# a table contains its source and command as a comment
 $ printf '{"schema": "atomo-inspect/1", "meta": {"command": "atomo-bench inspect g.h5", "seed": 1}, "results": [{"tensor": "a_b", "stable_rank": 2}]}' >r.json; atomo-bench report r.json -f latex; atomo-bench report r.json -f json | grep command
 > % command: atomo-bench inspect g.h5
 > a\\_b & 2 *
 >   "command": "atomo-bench inspect g.h5",
 = 0
 
-# a stranger's facts stay in their comment: nothing of them is TeX
+# facts from a foreign file remain in the LaTeX comment: none of their text is LaTeX code
 $ printf '{"schema": "atomo-inspect/1", "meta": {"x\\n\\\\input{y}": "z\\n\\\\input{y}"}, "results": [{"tensor": "a", "stable_rank": 2}]}' >r.json; atomo-bench report r.json -f latex
 > % x
 > %     \\input{y}: z
@@ -156,7 +156,7 @@ $ printf '{"schema": "atomo-inspect/1", "meta": {"x\\n\\\\input{y}": "z\\n\\\\in
 - \\input*
 = 0
 
-# more columns than any result has are refused at once, in either form
+# more columns than any result has are refused at once, for every table format
 $ (echo '{"schema": "atomo-inspect/1", "results": [{"tensor": "a", "stable_rank": 2'; seq 255 | sed 's/.*/, "x&": 1/'; echo '}]}') >r.json; (echo tensor,stable_rank; seq 255 | sed 's/^/x/') | paste -sd, >r.csv; for r in r.json r.csv; do atomo-bench report $r; echo "code $?"; done; grep -v '"x255"' r.json >s.json; atomo-bench report s.json --columns tensor,x254 -f csv
 2> *r.json: more than 256 columns
 2> *r.csv: more than 256 columns
@@ -164,7 +164,7 @@ $ (echo '{"schema": "atomo-inspect/1", "results": [{"tensor": "a", "stable_rank"
 > a,1
 = 0
 
-# records may have their fields in any order, and not all of them
+# a record may have its fields in any order, and may lack some
 $ echo '{"schema": "atomo-inspect/1", "results": [{"tensor": "a", "stable_rank": 2, "x": 3}, {"x": 4, "stable_rank": 5, "y": 6, "tensor": "b"}, {"x": 7}, {"tensor": "c", "x": 8}]}' >r.json; atomo-bench report r.json -f csv --columns tensor,stable_rank,x
 > a,2,3
 > b,5,4
@@ -172,7 +172,7 @@ $ echo '{"schema": "atomo-inspect/1", "results": [{"tensor": "a", "stable_rank":
 > c,,8
 = 0
 
-# names that are empty, and a result that is
+# empty column names, and a result without rows, are refused
 $ printf 'tensor,stable_rank\na,1\n' >r.csv; for o in --columns= --columns=tensor, --sort= --where==1; do atomo-bench report r.csv $o; done
 2> atomo-bench: report: r.csv: --columns: a column's name is empty; want one such as tensor
 2> atomo-bench: report: r.csv: --sort: a column's name is empty; want one such as tensor
@@ -186,7 +186,7 @@ $ echo '{"schema": "atomo-compare/1", "results": []}' >r.json; printf 'tensor,st
 2> atomo-bench: report: r.json: the result has no rows
 = 1
 
-# a table that was cut off inside its last number is none, for figures and tables alike
+# a table cut off inside its last number is refused, for figures and for tables
 $ f="$SRC"/datasets/lenet-mnist.h5; atomo-bench sweep $f -q -t conv1.weight --repeats 1 -c qsgd --rates 2,4 --metrics bits_per_element,relative_error -o whole.csv; head -c -4 whole.csv >torn.csv; for c in 'report torn.csv' 'plot pareto torn.csv -o x.svg' 'plot pareto whole.csv torn.csv -o x.svg' 'cost '$f' --compute-from torn.csv -o x.csv'; do atomo-bench $c; echo "code $?"; done; mkdir d; cp torn.csv d; atomo-bench report d; grep -c 'damaged: line [0-9]*, the last one' d/report.html; rm -r d; ls
 > code 1
 > 1
@@ -200,7 +200,7 @@ $ f="$SRC"/datasets/lenet-mnist.h5; atomo-bench sweep $f -q -t conv1.weight --re
 - x.csv
 = 0
 
-# rows with another value, and the value of a second column where the first has none
+# rows selected by another value, and the value of a second column if the first is empty
 $ printf 'compressor,workers,topology,comm_ms,pays,break_even_gbps\nnone,2,ring,1,,\nqsgd,2,ring,1,below,1.5\nqsgd,4,ring,1,never,\nsign,2,ring,1,always,\n' >r.csv; atomo-bench report r.csv --where 'compressor!=none' --columns compressor,break_even_gbps/pays -f csv; atomo-bench report r.csv --columns compressor,break_even_gbps/pys; printf 'tensor,stable_rank,a/b,a\nt,1,7,8\n' >s.csv; atomo-bench report s.csv --columns a/b,a -f csv
 > compressor,break_even_gbps
 > qsgd,1.5
@@ -212,7 +212,7 @@ $ printf 'compressor,workers,topology,comm_ms,pays,break_even_gbps\nnone,2,ring,
 - none*
 = 0
 
-# one field laid across, and published values beside measured ones
+# a pivot table of one field, with published values beside measured ones
 $ printf 'tensor,compressor,repeats,bytes,second_moment\na,svd,2,10,1\na,"qsgd:bits=2,code=rans",2,20,2\nb,svd,2,40,3\n*,svd,2,50,4\n' >r.csv; t="sh $SRC/plots/tables.sh"; b=$(command -v atomo-bench); $t across $b r.csv compressor o.csv --columns tensor,bytes --where 'tensor!=*' -q; cat o.csv; atomo-bench report o.csv -f md; $t across $b r.csv repeats x.csv --columns tensor,bytes --all; printf '{"schema": "atomo-published/1",\n"meta": {"source": "A paper"},\n"results": [{"compressor": "svd*", "setting": "x", "published bytes": 5000, "cause": "a \\"fault\\""}]}\n' >p.json; $t beside $b r.csv p.json compressor 'compressor,bytes,published bytes,cause,setting' j.json -q; atomo-bench report j.json -f latex; ls
 > tensor,svd,"qsgd:bits=2,code=rans"
 > a,10,20
@@ -225,13 +225,13 @@ $ printf 'tensor,compressor,repeats,bytes,second_moment\na,svd,2,10,1\na,"qsgd:b
 - x.csv
 = 0
 
-# a record that is none is no crash
+# a record that is not an object is refused without a crash
 $ printf '{"schema": "atomo-inspect/1", "results": [{"tensor": "a", "stable_rank": 1}, [1]]}' >r.json; atomo-bench report r.json
 >
 2> atomo-bench: report: r.json: record 2 is no object
 = 1
 
-# of arrays only shapes are values
+# of arrays, only tensor shapes are values
 $ printf '{"schema": "atomo-inspect/1", "results": [{"tensor": "a", "shape": [3, 4], "stable_rank": [[7]], "n": [1.5], "kind": ["b"]}]}' >r.json; atomo-bench report r.json -f csv --columns tensor,shape,stable_rank,n,kind
 > tensor,shape,stable_rank,n,kind
 > a,3x4,,,*

@@ -1,6 +1,7 @@
 #!/bin/sh
 # run.sh -- runs the programs as a user would: sh test/cli/run.sh BIN_DIRECTORY [FILE.t]...
-# A case that takes ten minutes is taken to hang; a slow machine, or a build with sanitizers, takes far less.
+# A case fails after ten minutes, as its command must be hanging; even on a slow machine or with sanitizers, a case
+# takes much less time.
 #
 # A case in a .t file:
 #     # what it shows
@@ -11,7 +12,7 @@
 #     2> glob               some line of stderr matches; alone: stderr is empty
 #     - glob                no line of either matches
 #     = code                the exit code; ends the case
-# In a glob a backslash quotes the character behind it.
+# In a glob, a backslash quotes the character that follows it.
 here=$(cd "$(dirname "$0")" && pwd)
 bin=$(cd "${1:?usage: run.sh BIN_DIRECTORY [FILE.t]...}" && pwd) || exit 2
 shift
@@ -28,7 +29,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 passed=0 failed=0 skipped=0
 
-# Whether some line of the file $1 matches the glob $2.
+# True when some line of the file $1 matches the glob $2.
 has_line() {
     while IFS= read -r text || [ -n "$text" ]; do
         # shellcheck disable=SC2254  # the pattern is meant to be one
@@ -38,7 +39,7 @@ has_line() {
 }
 
 run_case() {
-    rm -rf "$work/dir" "$work/out" "$work/err" # what an earlier case left running writes elsewhere
+    rm -rf "$work/dir" "$work/out" "$work/err" # processes that an earlier case left running write to other files
     mkdir "$work/dir"
     (cd "$work/dir" && timeout 600 sh -c "$command") >"$work/out" 2>"$work/err" </dev/null
     code=$?
@@ -50,7 +51,7 @@ complain() {
     $1"
 }
 
-expect() { # file, name, glob
+expect() { # arguments: file, name of the file, glob
     if [ -z "$3" ]; then
         [ -s "$1" ] && complain "$2 is not empty"
     elif ! has_line "$1" "$3"; then
@@ -58,13 +59,13 @@ expect() { # file, name, glob
     fi
 }
 
-refuse() { # glob
+refuse() { # argument: glob
     if has_line "$work/out" "$1" || has_line "$work/err" "$1"; then
         complain "a line is like: $1"
     fi
 }
 
-end_case() { # wanted exit code
+end_case() { # argument: expected exit code
     [ "$code" = "$1" ] || complain "exit code $code, want $1"
     if [ -z "$why" ]; then
         passed=$((passed + 1))

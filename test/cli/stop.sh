@@ -1,6 +1,6 @@
 #!/bin/sh
-# stop.sh SIGNAL COMMAND... -- starts COMMAND, which must run for long, sends SIGNAL as soon as COMMAND catches it, and exits
-# with COMMAND's exit code.
+# stop.sh SIGNAL COMMAND... -- starts COMMAND, which must run for a long time, and sends SIGNAL as soon as COMMAND
+# catches it. The exit code is COMMAND's.
 signal=$1
 shift
 "$@" &

@@ -9,7 +9,7 @@ $ atomo-bench synth -o g.h5 --shape 640x320 -q; atomo-bench sweep g.h5 --repeats
 2>
 = 0
 
-# without -c the paper's methods
+# without -c: the codecs of the paper
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 -f csv --metrics bytes | cut -d, -f 7 | sort -u | sed 's/:.*//' | uniq -c | tr '\n' ' '
 > *1 compressor *6 entry *1 none *6 qsgd *8 svd *1 terngrad *
 = 0
@@ -21,7 +21,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1
 > [*],lq,,,true,true
 = 0
 
-# JSON with the schema of sweep, numbers and booleans
+# JSON has the schema of sweep, with numbers and booleans
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 -c qsgd -c none -f json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["schema"], [[(r["rate"], r["pareto"], r["unbiased"]) for r in d["results"]][i] for i in (0, 5, 6)])'
 > atomo-sweep/1 [[](1, True, True), (8, True, True), (None, True, True)]
@@ -32,7 +32,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1
 > [*],qsgd:bits=2,2 [*],qsgd:bits=5,5 [*],svd:rank=2,2 [*],svd:rank=5,5 [*],entry:ratio=0.5,0.5 [*],qsgd:bits=3,3 
 = 0
 
-# rates out of a codec's range are left out; if all are, it is an error
+# rates outside a codec's range are left out; if no rate is left, it is an error
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 --rates 0.5,2 -c qsgd -c entry --metrics bytes
 > qsgd:bits=2 *
 > entry:ratio=0.5 *
@@ -48,19 +48,19 @@ $ atomo-bench sweep g.h5 --rates 2,x -c qsgd
 2> atomo-bench: --rates: "x" is no number
 = 2
 
-# the figures equal those of compare
+# the metrics equal those of compare
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; m=bytes,bytes_min,mse,variance,bias_z,gain,relative_error,wasserstein,cosine,max_abs_error,density,entropy_bits,peak_scratch_bytes; atomo-bench sweep g.h5 --repeats 3 -c qsgd -c ef+entry -c terngrad -f csv --metrics $m -q >s.csv; atomo-bench compare g.h5 --repeats 3 -c qsgd:bits=1/2/3/4/6/8 -c ef+entry:ratio=0.001/0.003/0.01/0.03/0.1/0.3 -c terngrad -f csv --metrics $m -q >c.csv; cut -d, -f 1-22 s.csv | diff - c.csv && wc -l <c.csv
 > 92
 = 0
 
-# every tensor has fronts of its own
+# every tensor has Pareto fronts of its own
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 640 -q; atomo-bench sweep g.h5 --repeats 1 -c qsgd:bits=2 -c none --per-tensor --metrics bytes
 > layer0.weight *qsgd:bits=2 *yes *yes
 > layer1.weight *none *yes *yes
 > [*] *none *yes *yes
 = 0
 
-# sorted by a field of sweep
+# rows are sorted by a field of sweep
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 -c qsgd:bits=2/8/4 --sort rate:desc -f csv --metrics bytes | cut -d, -f 11 | tail -n 3 | tr '\n' ' '
 > 8 4 2 
 = 0
@@ -74,7 +74,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- sweep g.h5 --repeats 100 -c
 - x.csv.journal
 = 0
 
-# the figure of a sweep has its fronts
+# the figure of a sweep shows its Pareto fronts
 ? command -v gnuplot
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 2 -c qsgd -c topk -c entry -o s.json && atomo-bench plot pareto s.json -o f.svg && grep -o 'front, biased\|front, unbiased\|Gaussian data (no bound)' f.svg | sort
 > front, biased

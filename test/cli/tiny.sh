@@ -1,6 +1,6 @@
 #!/bin/sh
-# tiny.sh -- 600 training and 100 test images of MNIST's shape in datasets/mnist, for cases that need some data, quickly.
-# The pixels are bytes of the dump that the project ships; labels are 0 to 9, over and over.
+# tiny.sh -- makes 600 training and 100 test images of MNIST's shape in datasets/mnist, for cases that need a small
+# data set. The pixels are bytes of the gradient file that the project ships; the labels are 0 to 9, repeated.
 set -e
 to=datasets/mnist
 mkdir -p $to

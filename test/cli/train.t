@@ -1,4 +1,4 @@
-# a run: a record for each step and a summary; tables show the steps that were tested
+# a training run writes a record for each step and a summary; tables show only the steps that were tested
 $ atomo-train run --network softmax --max-steps 20 --eval-freq 10 --threads 2 --workers 3 -c none -c qsgd --target-accuracy 0.05,1
 > record *compressor *step *epoch *loss *train acc. *test acc. *sent *
 > step * none * 10 * 1 *31.40 kB*
@@ -8,7 +8,7 @@ $ atomo-train run --network softmax --max-steps 20 --eval-freq 10 --threads 2 --
 - step * none * 11 *
 = 0
 
-# JSON with its schema, meta and fields; steps that were not tested have null
+# JSON has its schema, meta and fields; the accuracy of steps that were not tested is null
 ? command -v python3
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 4 --eval-freq 2 --link wan100m -f json -q | python3 -c 'import json, sys; d = json.load(sys.stdin); r = d["results"]; print(d["schema"], d["meta"]["network"], d["meta"]["link"], d["meta"]["batch_size"]); print([(x["record"], x["step"], x["test_accuracy"] is None, x["bytes_up"]) for x in r]); print(" ".join(r[0])); print(abs(r[0]["comm_ms"] - 40 - 2 * 31400 / 12.5e6 * 1e3) < 1e-9)'
 > atomo-run/1 softmax wan100m 128
@@ -17,7 +17,7 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 > True
 = 0
 
-# killed at any moment and resumed: checkpoints, records and saved gradients equal those of a run without interruption
+# a run killed at any moment and resumed has the checkpoints, records and saved gradients of an uninterrupted run
 $ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 400 --eval-freq 20 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv --dump-gradients $1.h5 --dump-freq 40 --dump-workers $2; }; (go a); go b & while [ ! -e b/step_00000060.h5 ]; do :; done; kill -9 $!; wait; [ ! -e b.h5 ] && atomo-bench inspect b.h5.parts/step_00000001.h5 -q | grep -c linear.weight; touch b/.step_00000099.h5.1-0.tmp; (go b --resume); cmp a/step_00000400.h5 b/step_00000400.h5 && echo same weights; for f in a b; do cut -d, -f 1-9,16 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a.h5 b.h5 && echo same gradients; ls -A b | grep -v '^step_'; ls -Ad b.csv.journal b.h5.parts 2>/dev/null; wc -l <b.csv
 > 2
 > same weights
@@ -28,32 +28,32 @@ $ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network so
 - b.*
 = 0
 
-# a kill leaves no unfinished results behind, on file systems with unnamed files
+# a killed run leaves no unfinished results, on file systems with unnamed files
 ? python3 -c "import os; os.close(os.open(os.environ.get('TMPDIR', '/tmp'), os.O_TMPFILE | os.O_WRONLY))"
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 10000000 -q -o o.csv & while ! grep -qs '"step": 9,' o.csv.journal; do sleep 0.02; done; kill -9 $!; wait $! 2>/dev/null; ls -A
 > o.csv.journal
 - .o*
 = 0
 
-# a truncated checkpoint is refused by name, and the one before it is used
+# a truncated checkpoint is refused with its name, and the checkpoint before it is used
 $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 6 --eval-freq 2 --train-dir d -f csv $1; }; go -q >/dev/null; cp d/step_00000006.h5 whole; head -c 20000 whole >d/step_00000006.h5; go --resume >/dev/null; cmp whole d/step_00000006.h5 && echo same
 > same
 2> note: d/step_00000006.h5: *trying the checkpoint before it
 = 0
 
-# without a checkpoint to resume from, the run starts from the beginning and says so
+# if --resume finds no checkpoint, the run starts from the beginning and says so
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 1 --train-dir d --resume -f csv
 > step,none,1,*
 2> note: d: no checkpoint to resume from: the run starts from the beginning
 = 0
 
-# interrupted: finished records are kept, and --resume continues
+# an interrupted run keeps finished records, and --resume continues it
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 1000000 --eval-freq 200 --train-dir d -f csv -q >o.csv & p=$!; while [ -d /proc/$p ] && [ ! -e d/step_00000200.h5 ]; do sleep 0.05; done; kill -INT $p; wait $p; code=$?; last=$(tail -n 1 o.csv | cut -d, -f 3); ls d | tail -n 1 | grep "step_0*$last.h5" >/dev/null && echo it is the last record; exit $code
 > it is the last record
 2> atomo-train: stopped after step * of 1000000
 = 130
 
-# a run that diverges names step and layer, and the other codecs still train
+# the error of a run that diverges names step and layer; the other codecs are still trained
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 9 --lr 1e38 -c none -c qsgd -f csv --eval-freq 0 | grep summary
 > summary,none,*,,,*
 > summary,qsgd,*,,,*
@@ -65,26 +65,26 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 2> hint: a smaller --lr *
 = 1
 
-# gradients saved during training are a dump
+# the gradients saved during training are a dump that other commands read
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 5 --workers 2 --dump-gradients g.h5 --dump-freq 2 --dump-workers -q >/dev/null; atomo-bench compare g.h5 -c qsgd -t '*weight' -f csv -q --metrics bytes | cut -d, -f 1-4 | head -n 3
 > step,worker,tensor,kind
 > 1,0,linear.weight,fc
 = 0
 
-# checkpoints are tested later; damaged ones are named
+# checkpoints can be tested after training; damaged checkpoints are named
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 4 --eval-freq 2 --train-dir d -q -f csv | cut -d, -f 3,7 | grep -v ,$; head -c 9999 d/step_00000004.h5 >x; mv x d/step_00000004.h5; atomo-train eval --threads 1 --train-dir d -f csv -q
 > 2,1,none,*
 2> atomo-train: d/step_00000004.h5: *
 = 1
 
-# the step size with the least validation loss is chosen
+# tune chooses the step size with the least validation loss
 $ sh $SRC/test/cli/tiny.sh; atomo-train tune --threads 1 --network softmax --dataset mnist --max-steps 15 --points 3 --lr-low 0.0001 --lr-high 1e38 -q -f csv
 > compressor,lr,steps,train_loss,validation_loss,validation_accuracy,chosen
 > none,0.0001,15,*,true
 > none,*e+*,,,,false
 = 0
 
-# a note if the best step size is at an end of the grid; none if it is within, or the only one
+# a note is printed if the best step size is at an end of the grid; not if it is within the grid or the only one
 $ sh $SRC/test/cli/tiny.sh; t="atomo-train tune --threads 1 --network softmax --dataset mnist --max-steps 15 -q"; for g in '--points 2 --lr-low 0.0001 --lr-high 1e38' '--points 2 --lr-low 1e-12 --lr-high 0.0001' '--points 3 --lr-low 1e-12 --lr-high 10000' '--points 1'; do $t $g -o o.csv 2>err; cat err; grep -c true o.csv; done
 > note: none: the grid's first step size has the least loss; try a lower --lr-low
 > 1
@@ -94,7 +94,7 @@ $ sh $SRC/test/cli/tiny.sh; t="atomo-train tune --threads 1 --network softmax --
 > 1
 = 0
 
-# run takes the step size that tune chose for each codec; a codec that was not tuned is named before training begins
+# run takes for each codec the step size that tune chose; a codec that was not tuned is named before training begins
 $ sh $SRC/test/cli/tiny.sh; t="--threads 1 --network softmax --dataset mnist -q"; printf 'chosen,lr,compressor\nfalse,0.5,none\ntrue,0.25,none\ntrue,0.125,qsgd\n' >hand.csv; atomo-train tune $t --max-steps 5 --points 2 --lr-low 0.0001 --lr-high 1e38 -c sign -o t.json; for f in hand.csv t.json; do atomo-train run $t --max-steps 1 --lr-from $f $(grep -o 'none\|qsgd\|"sign"' $f | tr -d '"' | sort -u | sed 's/^/-c /') -o o.json; grep -o '"lr":[^,}]*\|"compressor":[^,]*' o.json | uniq; done; atomo-train run $t --max-steps 1 --lr-from hand.csv -c none -c qsgd:bits=2 -o left.csv; code=$?; ls left*; exit $code
 > "lr": null
 > "compressor": "none"
@@ -122,12 +122,12 @@ $ printf 'compressor,lr\nnone,0.1\n' >a.csv; printf 'compressor,lr,chosen\nnone,
 - 2
 = 0
 
-# tune takes no --lr
+# tune does not take --lr
 $ atomo-train tune --lr 0.5
 2> atomo-train: tune: unknown option --lr
 = 2
 
-# wrong usage
+# wrong arguments are refused
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --network lenett --dataset mnist --max-steps 1
 2> atomo-train: network lenett: no such network
 2> hint: --network lenet; there are softmax, *resnet*
@@ -141,12 +141,12 @@ $ atomo-train run --dataset foo --network softmax
 2> hint: --dataset NAME; there are digits, mnist, *svhn
 = 2
 
-# help lists networks, data sets and links
+# help lists the networks, data sets and links
 $ atomo-train run --help | tr -s ' \n' '  '
 > *the network to train: softmax, *resnet18*default lenet*digits needs no files: digits, mnist, *svhn (default digits)*a preset: lan1g, *ec2-m5.4xlarge (default lan10g)*
 = 0
 
-# outputs that would overwrite one another or a checkpoint are refused
+# outputs that would overwrite each other or a checkpoint are refused
 $ atomo-train run --network softmax -o x.h5 -f csv --dump-gradients ./x.h5; code=$?; ls; exit $code
 >
 2> atomo-train: run: -o x.h5: is what --dump-gradients writes, want another file
@@ -183,43 +183,43 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 2> atomo-train: --topology ring: payloads of topk do not add
 = 2
 
-# eval --follow tests each new checkpoint once and ends with the run; it waits for a run that has not begun
+# eval --follow waits for a run that has not begun, tests each new checkpoint once, and ends with the run
 $ sh $SRC/test/cli/tiny.sh; atomo-train eval --threads 1 --train-dir d --follow -q -f csv >o.csv & e=$!; sh $SRC/test/cli/catches.sh $e; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 3000 --eval-freq 500 --train-dir d -q >/dev/null; wait $e; code=$?; cut -d, -f 1 o.csv | tr '\n' ' '; exit $code
 > step 500 1000 1500 2000 2500 3000 *
 2>
 = 0
 
-# it says what it waits for
+# eval --follow prints what it waits for
 $ mkdir d d/none; for d in nowhere d; do atomo-train eval --threads 1 --train-dir $d --follow -f csv >/dev/null 2>$d.notes & e=$!; while ! grep -q waiting $d.notes; do sleep 0.02; done; kill -INT $e; wait $e; code=$?; cat $d.notes >&2; done; exit $code
 2> note: nowhere: no such folder; waiting for a run that makes it
 2> note: d: no checkpoint there; waiting for a run (a run of several compressors has a folder for each*
 = 130
 
-# interrupted, it writes the checkpoints it tested
+# an interrupted eval --follow writes the checkpoints that it has tested
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 10000000 --eval-freq 100 --train-dir d -q >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ]; do sleep 0.02; done; atomo-train eval --threads 1 --train-dir d --follow -f json -o o.json 2>notes & e=$!; while ! grep -q 'step 200:' notes; do sleep 0.02; done; kill -INT $e; wait $e; code=$?; kill -INT $r; wait $r; cat notes >&2; grep -c '"step": [12]00,' o.json; exit $code
 > 2
 2> note: step 200: test loss *
 2> atomo-train: d: stopped
 = 130
 
-# a folder in which a run is at work is refused to another run
+# a folder that a running training uses is refused to a second run
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 10000000 >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ]; do sleep 0.02; done; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 1; code=$?; kill -INT $r; wait $r; exit $code
 2> atomo-train: d: another run is at work there
 = 1
 
-# gradients saved by a run that is stopped and resumed: none is lost, wherever it stopped
+# a run that saves gradients and is stopped and resumed at any point loses none of them
 $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 5 --train-dir $1 --dump-gradients $1.h5 --dump-freq 3 -q -f csv --max-steps $2 $3 >/dev/null; }; go a 30; go b 10; go b 20 --resume; go b 20 --resume; go b 30 --resume; cmp a.h5 b.h5 && echo same; go b 30 --resume; cmp a.h5 b.h5 && echo unchanged
 > same
 > unchanged
 = 0
 
-# saved steps of another setup are not reused
+# saved gradients of a run with other settings are not used
 $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 3 -q -f csv "$@" >/dev/null; }; go --lr 0.2 --dump-gradients x.h5; go --train-dir d; mkdir g.h5.parts; mv x.h5 g.h5.parts/step_00000001.h5; go --train-dir d --dump-gradients g.h5 --resume
 2> atomo-train: g.h5.parts/step_00000001.h5: lr is 0.2 there, 0.01 here
 2> hint: remove g.h5.parts, or name another file
 = 2
 
-# a full disk during a checkpoint: one line, the checkpoint before it can be resumed, and nothing unfinished is left
+# a full disk while a checkpoint is written: one line of error; the checkpoint before it can be resumed, and no unfinished file is left
 $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 4 --train-dir $1 -o $1.csv -q --max-steps $2 $3; }; go a 12; go b 4; rm b.csv; (ulimit -f 64; go b 12 --resume); code=$?; ls -A b; go b 12 --resume 2>/dev/null; cmp a/step_00000012.h5 b/step_00000012.h5 && echo same; exit $code
 > step_00000004.h5
 > same
@@ -228,13 +228,13 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 - .step*
 = 1
 
-# ... during the journal, whose last line may be torn
+# ... while the journal is written, whose last line may be incomplete
 $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 --train-dir $1 -o $1.csv -q --max-steps 40 $2; }; go a; mkdir b; cp a/step_00000002.h5 b; (ulimit -f 4; go c); code=$?; (ulimit -f 200; go b --resume 2>/dev/null); for f in a b; do cut -d, -f 1-9,16 $f.csv | tail -n 39 >$f.cut; done; cut -d, -f 1-7 a.cut >a.x; cut -d, -f 1-7 b.cut >b.x; cmp a.x b.x && echo same; exit $code
 > same
 2> atomo-train: c*: cannot write*: File too large
 = 1
 
-# ... during a saved gradient, and when saved gradients become one file
+# ... while a gradient is saved, and while saved gradients are joined to one file
 $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 4 --train-dir $1 --dump-gradients $1.h5 --dump-freq 2 -q -f csv --max-steps $2 $3 >/dev/null; }; go a 24; (ulimit -f 200; go b 24); code=$?; ls b.h5 2>/dev/null; ls b.h5.parts | wc -l; go b 24 --resume; cmp a.h5 b.h5 && echo same; (ulimit -f 16; go c 24) && echo no; ls -A c.h5* 2>/dev/null; exit $code
 > 12
 > same
@@ -245,7 +245,7 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 - c.h5
 = 1
 
-# ... on a disk that is really full
+# ... on a file system that is really full
 ? unshare -m true
 $ sh $SRC/test/cli/tiny.sh; mkdir m; SRC=$SRC unshare -m sh -c 'mount -t tmpfs -o size=600k none m || exit 1; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q -f csv --max-steps 40 "$@" >/dev/null; }; go --train-dir m/d; echo $?; ls -A m/d | grep -v "^step_"; set -- m/d/step_*; for last; do :; done; cp $last last.h5; rm m/d/*; mv last.h5 m/d/${last##*/}; go --train-dir m/d --resume --eval-freq 0 && ls m/d/step_00000040.h5; rm -rf m/*; go --dump-gradients m/g.h5 --dump-freq 1; echo $?; ls m'
 > 1
@@ -257,20 +257,20 @@ $ sh $SRC/test/cli/tiny.sh; mkdir m; SRC=$SRC unshare -m sh -c 'mount -t tmpfs -
 - g.h5
 = 0
 
-# a full disk is an error, and the earlier file is left as it was
+# a full disk is an error, and the earlier output file is left unchanged
 ? [ -w /dev/full ]
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 2 -f csv -q >/dev/full
 2> atomo-train: *cannot write*
 = 1
 
-# a folder with checkpoints of another run is refused; one with its own or damaged checkpoints is not
+# a folder with checkpoints of another run is refused; a folder with the run's own checkpoints or with damaged ones is not
 $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 4 --eval-freq 2 --train-dir d -q -f csv "$@" >/dev/null; code="$code $?"; }; go; head -c 5000 d/step_00000004.h5 >x; mv x d/step_00000004.h5; go --lr 0.5; rm d/step_00000002.h5; go --lr 0.5; go --lr 0.5; echo codes$code
 > codes 0 2 0 0
 2> atomo-train: d/step_00000002.h5: lr is * there, 0.5 here
 2> hint: *name another --train-dir
 = 0
 
-# a run that diverges keeps the gradients of the steps that it saved
+# a run that diverges keeps the gradients of the steps before
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 400 --lr 1e38 --dump-gradients g.h5 --dump-freq 1 -q -f csv >/dev/null; code=$?; ls -A; atomo-bench inspect g.h5 --step '*1' -q -f csv | cut -d, -f 1-3; exit $code
 > g.h5
 > *linear.weight*

@@ -16,7 +16,7 @@ $ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5 
 2> note: g.h5: * of * checks passed; * times a statement does not apply to a tensor
 = 0
 
-# the fields of csv, every one of them passed
+# the fields of csv; every statement has passed
 $ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 --steps 2 --workers 2 -q; atomo-bench verify g.h5 -f csv -q >r.csv; head -n 1 r.csv; tail -n +2 r.csv | cut -d, -f 6,7,8 | sort | uniq -c | wc -l; grep -c ,true, r.csv | sed 's/.*[1-9].*/some/'
 > statement,tensor,left,right,tolerance,passed,step,worker,relation,note
 > some
@@ -24,37 +24,37 @@ $ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 --steps 2 --workers 2 -q; at
 2>
 = 0
 
-# JSON that a strict parser reads; passed follows from left, relation, right and tolerance
+# JSON is valid for a strict parser; passed follows from left, relation, right and tolerance
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 24x10 --shape 40 -q; atomo-bench verify g.h5 -o r.json -q; python3 -c 'import json; d = json.load(open("r.json"), parse_constant=int); ok = {"=": lambda l, r, t: abs(l - r) <= t, "<=": lambda l, r, t: l <= r + t, ">=": lambda l, r, t: l >= r - t, ">": lambda l, r, t: l > r + t}; print(d["schema"], d["meta"]["seed"], d["meta"]["tensors"], d["results"][0]["worker"], all(ok[x["relation"]](x["left"], x["right"], x["tolerance"]) == x["passed"] for x in d["results"]), len({x["statement"] for x in d["results"]}) > 35)'
 > atomo-verify/1 1 2 None True True
 = 0
 
-# zeros, one element, equal magnitudes, a spike, denormals, the largest floats: a verdict or none, never a failure
+# zeros, one element, equal magnitudes, a spike, denormals, the largest floats: a verdict or none, never a failure of the program
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py, numpy as n; f = h5py.File("g.h5", "w"); s = n.where(n.arange(60) % 2, -1, 1).reshape(10, 6); d = dict(z=n.zeros((4, 5)), e=n.zeros(0), one=n.ones(1), c=s * .25, spike=n.r_[1e30, n.ones(99)], den=n.arange(80).reshape(8, 10) * 1e-44, huge=s * 3.4e38, scalar=n.float32(2)); [f.create_dataset(k, data=n.asarray(v, "f4")) for k, v in d.items()]'; atomo-bench verify g.h5 -q
 > all * 0 * - *
 2>
 = 0
 
-# the figures do not depend on threads
+# the results do not depend on the number of threads
 $ atomo-bench synth -o g.h5 --shape 300x250 --shape 70 -q; for t in 1 3; do atomo-bench verify g.h5 --threads $t -o $t.csv -q; done; cmp 1.csv 3.csv && echo same
 > same
 = 0
 
-# the whole gradient as one vector is no matrix
+# the whole gradient as one vector is no matrix, so there are no statements on matrices
 $ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5 --group all
 > Algorithm 1: KKT *  1       0    0  all *
 > Lemma 7: left *  0       0    1  - *
 = 0
 
-# selecting
+# statements and tensors can be selected
 $ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 --steps 2 -q; atomo-bench verify g.h5 -t '*1*' --step 2 -f csv -q | tail -n +2 | cut -d, -f 2,7 | sort -u
 > layer1.weight,2
 - *layer0*
 = 0
 
-# NaN stops the run, --skip-nonfinite leaves the tensor out
+# NaN stops the run; with --skip-nonfinite the tensor is left out
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.array([1, numpy.nan], "f4")'; atomo-bench verify g.h5 -o r.csv; echo $?; atomo-bench verify g.h5 --skip-nonfinite
 > 1
@@ -63,12 +63,12 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 2> note: g.h5: 1 tensors with NaN or Inf are left out
 = 0
 
-# a file that does not exist
+# a file that does not exist is refused
 $ atomo-bench verify nowhere.h5
 2> atomo-bench: nowhere.h5: *
 = 1
 
-# a stopped run leaves an earlier result as it was
+# a stopped run leaves an earlier result unchanged
 $ atomo-bench synth -o g.h5 --shape 4000x1000 -q; echo before >r.csv; sh $SRC/test/cli/stop.sh TERM atomo-bench verify g.h5 -o r.csv -q; echo $?; cat r.csv
 > 130
 > before

@@ -1,32 +1,32 @@
-# a lossless back end without an inner codec is refused, and the hint names a spec to write
+# zstd or blosc without an inner codec is refused, and the hint names a valid spec
 $ atomo-bench compare $SRC/datasets/lenet-mnist.h5 -c zstd
 2> atomo-bench: codec zstd: zstd needs a codec to wrap
 2> hint: write zstd+none, or another codec after the +
 = 2
 
-# a key that holds a spec takes the rest of its stage, and prints back
+# a key whose value is a spec takes the rest of its stage; the spec is printed in canonical form
 $ atomo-bench synth --shape 500 -o a.h5 --quiet; atomo-bench compare a.h5 -f csv --repeats 2 -c induced:with=qsgd:bucket=64,bits=2+topk:ratio=0.1
 > *"induced:with=qsgd:bits=2,bucket=64+topk:ratio=0.1",*
 = 0
 
-# its errors say which codec
+# error messages say which codec is concerned
 $ atomo-bench compare $SRC/datasets/lenet-mnist.h5 -c induced:with=qsgt+topk
 2> *induced: with: *no codec is called "qsgt" (did you mean qsgd?)
 = 2
 
-# what a learned shift leaves is a residual, packed or not
+# what remains after subtracting a learned shift is reported as residual, also inside zstd or blosc
 $ atomo-bench synth --shape 500 --steps 2 -o a.h5 --quiet; atomo-bench compare a.h5 -f csv --repeats 2 --metrics residual_norm,error -c zstd+ef21+topk:ratio=0.5 -c topk
 > 2,*,zstd+ef21+topk:ratio=0.5,2,0.[0-9]*,
 > 2,*,topk,2,,
 = 0
 
-# decoders learn the shift with the encoder
+# decoders learn the same shift as the encoder
 $ atomo-bench synth --shape 500 --steps 3 -o a.h5 --quiet; for c in ef21+none diana+bf16; do atomo-bench encode a.h5 -c $c -o a.atomo --quiet && atomo-bench decode a.atomo -o b.h5 --quiet && atomo-bench compare b.h5 -f csv --repeats 1 --metrics rel_l2 -c none; done
 > 3,*
 2>
 = 0
 
-# an automatic key says so
+# list names the keys that may have the value auto
 $ atomo-bench list diana
 > alpha *above 0, to 1, or auto *auto *
 = 0

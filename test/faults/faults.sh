@@ -1,9 +1,11 @@
 #!/bin/sh
-# faults.sh BIN_DIRECTORY SHIM.so [POINTS] -- each command with one of its own calls failing, once and from then on: allocations, and
-# calls that open, read, write, sync, rename, close, map, fork, make pipes and shared memory; also with EINTR, and with half
-# of the bytes. At most POINTS (default 25; 0: all) calls of each class are tried, spread evenly. Each run must end within 20
-# seconds with exit code 0, and then with the same result as undisturbed, or with 1 and one line, each output whole or as it was; it
-# leaves no temporary file and no more memory than an undisturbed run.
+# faults.sh BIN_DIRECTORY SHIM.so [POINTS] -- runs each command with failing C library calls: allocations, and calls
+# that open, read, write, sync, rename, close, map, fork, or make pipes and shared memory. A call fails once, or this
+# call and all later ones fail; calls also fail with EINTR or transfer half of the bytes. Of each class of calls, at
+# most POINTS calls (default 25; 0: all), spread evenly, are made to fail.
+# Each run must end within 20 seconds. Its exit code must be 0, with the same result as without faults, or 1, with one
+# line of message and every output complete or unchanged. A run may leave no temporary file, and no more allocated
+# memory than a run without faults.
 bin=$(cd "${1:?usage: faults.sh BIN_DIRECTORY SHIM.so [POINTS]}" && pwd) || exit 2
 shim=$(realpath "${2:?}") points=${3:-25}
 PATH=$bin:$PATH
@@ -20,7 +22,7 @@ atomo-bench synth --shape 20x12 --shape 6 --steps 2 --workers 2 -q -o g.h5 >/dev
     atomo-bench compare g.h5 -c none -c qsgd -q --repeats 2 -o c.csv && mkdir d && cp c.csv d || exit 1
 for f in out.csv out.atomo out.h5 out.html out.svg; do echo before >$f; done
 
-# The metrics are those that no clock is in, so that results can be compared.
+# The metrics do not depend on a clock, so that results can be compared.
 commands() {
     cat <<END
 compare g.h5 -c qsgd -c ef+topk --repeats 2 --metrics bytes,mse -q --threads 1 -o out.csv
@@ -35,7 +37,7 @@ train tune --network softmax --dataset mnist --max-steps 2 --points 2 --batch-si
 END
 }
 
-# Runs the command in a fresh copy of the folder; code, out and err say what came of it.
+# Runs the command in a fresh copy of the folder. Sets $code; writes the output to the files out and err.
 go() {
     rm -rf "$work/run" "$work/tmp" && cp -r "$work/base" "$work/run" && mkdir "$work/tmp" && cd "$work/run" || exit 1
     # shellcheck disable=SC2086
@@ -48,7 +50,7 @@ complain() {
     echo "FAILED: $command: $1 (FAULT_CLASS=$FAULT_CLASS FAULT_AT=$FAULT_AT FAULT_MODE=$FAULT_MODE): $(head -n 1 "$work/err")"
 }
 
-# Whether a file is complete: where one of several outputs fails, the others may be there.
+# True when a file is complete. If one of several outputs fails, the others may already be complete.
 whole() {
     case $1 in
     *.h5) atomo-bench inspect "$1" >/dev/null 2>&1 ;;
@@ -71,7 +73,7 @@ judge() {
     done
     if [ $code = 0 ] && [ -n "$same" ] && ! cmp -s "$same" "$work/whole"; then complain "another $same"; fi
     [ -z "$(find . -name '*.tmp')" ] || complain "leaves $(find . -name '*.tmp' | head -n 1)"
-    for i in 1 2 3 4 5 6 7 8 9 10; do # gnuplot's folder goes when all that use it have ended
+    for i in 1 2 3 4 5 6 7 8 9 10; do # gnuplot's folder is removed when all processes that use it have ended
         [ -z "$(ls -A "$work/tmp")" ] && break
         sleep 0.1
     done
@@ -80,7 +82,7 @@ judge() {
     [ "${now:-0}" -le "$live" ] || complain "leaks: $now blocks are not freed, $live undisturbed"
 }
 
-try() { # class, number of calls
+try() { # arguments: class of calls, number of calls
     step=1
     [ "$points" = 0 ] || step=$((($2 + points - 1) / points))
     modes='once on'

@@ -2,10 +2,11 @@
 # run.sh -- plants one fault at a time and checks that the named tests fail: sh test/mutants/run.sh BUILD [WORD]
 #
 # A line of list.txt is   FILE | SED COMMAND | TEST...   A test is a test program (measure/test_metrics) or a file of
-# test/cli (plot.t). With WORD only lines that hold it run. From the environment (make mutants sets them): CC, FLAGS, LIBS,
-# ISAS, and ISA_... for each. The build is complete and is not changed: a changed source is compiled by itself and linked before
-# the library; programs and changed files of other kinds stand in a copy of the tree made of links. Each named test has to
-# pass first without a fault.
+# test/cli (plot.t). With WORD, only lines that contain WORD are run.
+# The environment must have CC, FLAGS, LIBS, ISAS and an ISA_... for each instruction set (`make mutants` sets them).
+# The build must be complete, and is not changed: a changed source is compiled separately and linked in front of the
+# library; programs and other changed files are put into a copy of the source tree that consists of links. Each named
+# test must first pass without a fault.
 build=$(cd "${1:?usage: run.sh BUILD [WORD]}" && pwd) || exit 2
 word=$2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 caught=0 missed=0 broken=0 seen=' '
 
-# Compiles the changed copy $2 of source $1 to objects, and prints their names.
+# Compiles $2, the changed copy of source $1, to objects, and prints the names of the objects.
 compile() {
     case $1 in
     *_vec.c) kinds=$ISAS ;;
@@ -31,7 +32,7 @@ compile() {
     done
 }
 
-# A copy of the tree in $work/tree, by links, in which file $1 is the file $2.
+# Makes $work/tree, a copy of the source tree by links, in which the file $1 is replaced by the file $2.
 plant() {
     rm -rf "$work/tree" && mkdir "$work/tree" && ln -s "$root"/* "$work/tree/" || return 1
     path=$1 at=$work/tree from=$root
@@ -43,7 +44,7 @@ plant() {
     rm -f "$at/$path" && cp "$2" "$at/$path"
 }
 
-# Runs test $1 with the objects $2 in the place of the library's (none: as built), in the folder $3.
+# Runs test $1 in the folder $3. The objects $2 replace those of the library; if $2 is empty, the test runs as built.
 run_test() {
     case $1 in
     *.t)
@@ -59,7 +60,7 @@ run_test() {
     esac >"$work/log" 2>&1
 }
 
-# Whether every test of the list passes without a fault; each runs once.
+# True when every test in $1 passes without a fault. Each test is run only once.
 sound() {
     for test in $1; do
         case $seen in *" $test "*) continue ;; esac
