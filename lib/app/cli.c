@@ -134,8 +134,8 @@ static bool is_called(const Option *o, const char *name, size_t length)
            (o->alias && strlen(o->alias) == length && !strncmp(o->alias, name, length));
 }
 
-/* Parses "--name", "--name value" or "--name=value". `next` is the next argument; `*used` is set if it was the
- * value. */
+/* Parses "--name", "--name value" or "--name=value". `next` is the next argument; sets *used to true when `next`
+ * is the value. */
 static Status parse_long(Parser *p, const char *arg, const char *next, bool *used, bool *help)
 {
     const size_t length = strcspn(arg + 2, "=");
@@ -162,7 +162,7 @@ static Status parse_long(Parser *p, const char *arg, const char *next, bool *use
     return set(p, o, value);
 }
 
-/* Parses "-x", "-xyz" (switches), "-x value" or "-xvalue". */
+/* Parses "-x", "-x value", "-xvalue", or several switches in one argument ("-xyz"). */
 static Status parse_short(Parser *p, const char *arg, const char *next, bool *used, bool *help)
 {
     for (const char *letter = arg + 1; *letter; letter++) {
@@ -217,7 +217,7 @@ static Status keep_inputs(Parser *p, const TextList *arguments)
     return OK;
 }
 
-/* Checks before the command's work begins that -o can be written. */
+/* Checks that the file of -o can be written, before the command's work begins. */
 static Status check_output(Parser *p)
 {
     const char *output = p->command->common ? p->command->common->output : NULL;
@@ -232,7 +232,8 @@ static void common_defaults(Common *c)
         c->threads = parallel_cores();
 }
 
-/* Returns the format for the ending of a file's name; "table" without an ending; NULL: no format has this ending. */
+/* Returns the report format selected by the ending of a file's name (".csv": "csv"); "table" for a name without an
+ * ending; NULL for an unknown ending. */
 static const char *format_of(const char *path)
 {
     static const struct {
@@ -253,7 +254,7 @@ static bool ends_in(const char *path, const char *ending)
     return length > end && !strcmp(path + length - end, ending);
 }
 
-/* Sets the format. Without --format, the ending of -o determines it. */
+/* Sets the report's format: the value of --format, else the format that the ending of -o selects. */
 static Status choose_format(Parser *p)
 {
     const Command *command = p->command;

@@ -78,13 +78,14 @@ typedef struct {
     Common *common;
     unsigned takes;
     const char *fields;               /* comma-separated field names that --help explains; NULL: none */
-    const char *page;                 /* an ending of -o that is not a format (".html"); NULL: none */
+    /* an ending of -o, such as ".html", for which the command writes a web page; NULL: none */
+    const char *page;
     int arguments_min, arguments_max; /* number of positional arguments; maximum -1: any number */
 } Command;
 
-/* Parses argv (argv[0] is the command's name). Positional arguments go to `arguments`. `*helped` is set if help was
- * printed to stdout, so that the command must return at once. The first item given for a list replaces the default
- * list. ERR_USAGE for wrong options, ERR_IO if -o cannot be written. */
+/* Parses argv (argv[0] is the command's name). Positional arguments go to `arguments`. `*helped` is set if help
+ * was printed to stdout, and the command must then return at once. The first item given for a list replaces the
+ * default list. ERR_USAGE for wrong options, ERR_IO if -o cannot be written. */
 Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,
                  Error *err);
 
@@ -97,17 +98,18 @@ int cli_run(const Command *command, int argc, char **argv,
  * terminal. */
 bool cli_color(const Common *common);
 
-/* Sets facts to report_meta of the command line and its seed and threads. */
+/* Sets `facts` to the report's metadata: command line, seed and threads. */
 Status cli_meta(Fact **facts, size_t *count, const Common *common, Arena *a, Error *err);
 
-/* Returns the spec of a report with this `meta`, without columns; the options determine format, file and colours. */
+/* Returns the ReportSpec of a report with the metadata `meta`; format, file and colours come from the options, and
+ * the columns are not set. */
 ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, size_t facts);
 
 /* Prints the command's help, as --help does. */
 void cli_help(const Command *command, FILE *to, Arena *a);
 
-/* Makes SIGINT and SIGTERM only set the result of cli_stopped to true: the command finishes its output or removes
- * it, and the exit code is 130. A second signal kills the process. Called by cli_main. */
+/* Makes SIGINT and SIGTERM only set the result of cli_stopped to true: the command then finishes or removes its
+ * output file and exits with code 130. A second signal kills the process. Called by cli_main. */
 void cli_catch_stop(void);
 /* True after SIGINT or SIGTERM, if cli_catch_stop has been called. */
 bool cli_stopped(void);
@@ -123,8 +125,8 @@ typedef struct {
  * full disk or a closed pipe is an error with exit code 1. */
 int cli_main(const char *program, const char *brief, const Subcommand *table, int argc, char **argv);
 
-/* Prints "PROGRAM: text" and the hint to stderr. Returns the exit code: 2 for ERR_USAGE, 130 for ERR_STOPPED, else
- * 1. */
+/* Prints "PROGRAM: text" and the hint of `err` to stderr. Returns the exit code: 2 for ERR_USAGE, 130 for
+ * ERR_STOPPED, else 1. */
 int cli_report(const char *program, const Error *err);
 
 #endif

@@ -72,7 +72,8 @@ const char *cli_range(const Option *o, char out[96])
 {
     char low[32], high[32];
     const char *const kind = o->type == CLI_INT ? "a whole number" : "a number";
-    const bool open = o->high >= 1e15; /* the limit comes from the type, not from the option */
+    /* a limit of 1e15 or more is the limit of the number's type, so help does not show it */
+    const bool open = o->high >= 1e15;
     size_t used = 0;
     if (o->type == CLI_CHOICE) {
         for (size_t i = 0; o->choices[i] && used < 96; i++)

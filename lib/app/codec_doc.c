@@ -80,7 +80,7 @@ char *codec_doc_choices(const CodecDoc *doc, Arena *a)
     return text_done(&out);
 }
 
-/* ---- the bias that repeats can detect ---- */
+/* ---- the least bias that a given number of repeats can detect ---- */
 
 /* Draws of a codec on a square matrix of normal numbers. */
 typedef struct {
@@ -111,7 +111,8 @@ static Status draws_open(Draws *d, const Codec *codec, size_t side, Arena *a)
     return OK;
 }
 
-/* Encodes and decodes x once: <decoded, x> / |x|^2, and <decoded, sign x> / |x|_1. */
+/* Encodes and decodes x once, and sets *gain to <y, x> / |x|^2 and *gain_l1 to <y, sign x> / |x|_1, where y is the
+ * decoded vector. */
 static Status draw(Draws *d, uint64_t repeat, double *gain, double *gain_l1)
 {
     Message message;
@@ -152,7 +153,8 @@ CodecSight codec_doc_sight(const CodecDoc *doc, size_t side)
                         : (CodecSight){NAN, NAN};
 }
 
-/* The least b, E h = (1 + b) g, that so many repeats find with probability 0.9 at the level DOC_LEVEL. */
+/* Returns the least b > 0 for which a test at level DOC_LEVEL rejects "unbiased" with probability 0.9 if in truth
+ * E h = (1 + b) g (h: decoded estimate of the gradient g). */
 #define DOC_LEVEL 0.01
 static double least_bias(CodecSight s, size_t repeats)
 {

@@ -7,7 +7,8 @@
 
 typedef struct {
     const Compressor *ops;
-    /* codec with default parameters; a wrapper that needs an inner codec wraps `none`; NULL: cannot be opened */
+    /* the codec with default parameters, opened; a wrapper that needs an inner codec wraps `none`; NULL: opening
+     * failed */
     const Codec *codec;
     bool alone;        /* true: needs no inner codec, so its promises depend on no other codec */
     unsigned promises; /* the codec's promises, a set of traits; 0 unless `alone` */
@@ -23,8 +24,9 @@ char *codec_doc_flags(const CodecDoc *doc, Arena *a);
  * unbiased"; "" if there are none. */
 char *codec_doc_choices(const CodecDoc *doc, Arena *a);
 
-/* Variances, over DOC_DRAWS draws, of a draw's gain <h, g> / |g|^2 and gain along signs <h, sign g> / |g|_1, where g is a
- * side x side matrix of normal numbers. NaN if the codec is stateful, not random, or not unbiased. */
+/* Sample variances, over DOC_DRAWS draws, of <h, g> / |g|^2 and of <h, sign g> / |g|_1, where g is a side x side
+ * matrix of normal numbers and h the decoded estimate of g. NaN if the codec is stateful, not random, or not
+ * unbiased. */
 enum { DOC_DRAWS = 200 };
 typedef struct {
     double gain, gain_l1;

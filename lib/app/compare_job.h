@@ -34,7 +34,8 @@ struct CompareJob {
     bool keeps_no_journal;
     bool sums_up; /* `write` reports only sums over the selection; no --metrics, --sort, --memory */
     Status (*write)(CompareJob *j, ReportSpec spec); /* writes the results; NULL: results_write */
-    double target_bits; /* value of --equal-bits; 0: not given. In the journal, as it affects codecs' rates */
+    /* value of --equal-bits (0: not given); stored in the journal, because the codecs' rates depend on this value */
+    double target_bits;
 
     /* set by compare_job_open and compare_job_codecs */
     Fact *facts; /* facts for the report's meta; version and revision come first */
@@ -45,7 +46,8 @@ struct CompareJob {
     const char **name;   /* (codecs) their specs */
     bool *done;          /* (codecs) true: all records of this codec are written */
     size_t codecs;
-    bool noted_cold; /* a note said that codecs start without what they learn from step to step */
+    /* true: the note was printed that codecs start without the state that they learn from step to step */
+    bool noted_cold;
     Results results;
     Journal journal;
     Progress progress;
@@ -56,28 +58,29 @@ struct CompareJob {
 int compare_job_main(CompareJob *j, const Command *command, int argc, char **argv,
                      Status (*run)(CompareJob *j));
 
-/* Opens the dump and the journal, and selects j->list. compare_job_main closes both, also after a failure. */
+/* Opens the dump and the journal, and selects j->list. compare_job_main closes the dump and the journal, also
+ * after a failure. */
 Status compare_job_open(CompareJob *j);
 
-/* Takes `count` codecs, prints their warnings, and reserves space for `more` codecs, which compare_job_set_codec
- * sets. */
+/* Sets the job's first `count` codecs, prints their warnings, and reserves space for `more` further codecs, which
+ * compare_job_set_codec sets. */
 Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count, size_t more);
 /* Sets codec k, one of the codecs for which compare_job_codecs has reserved space. */
 Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec);
 
-/* Runs the codecs that are set and not done. Records that the resumed journal holds are not measured again. */
+/* Runs every codec that is set and not done. Records already in the resumed journal are not measured again. */
 Status compare_job_run(CompareJob *j);
 
 /* Returns the job's settings as a Comparison, for commands that run several comparisons. */
 Comparison compare_job_comparison(CompareJob *j);
 
-/* Writes the results as `status` allows: all results after OK; after a signal the finished ones, if there is no
- * journal to resume from. Returns the command's status: `status`, a write error, or ERR_NUMERIC if a codec failed on
- * a tensor. */
+/* Writes all results if `status` is OK. After a signal, writes the finished results if there is no journal to
+ * resume from. Returns the command's status: `status`, a write error, or ERR_NUMERIC if a codec failed on a
+ * tensor. */
 Status compare_job_finish(CompareJob *j, Status status, const char *schema);
 
-/* Implements --equal-bits: replaces each codec by the same codec at the rate that gives target_bits per element. If
- * codecs become equal, only one is kept. */
+/* Implements --equal-bits: replaces each codec by the same codec at the rate that gives target_bits per element.
+ * Of codecs that become equal, one is kept. */
 Status compare_job_equal_bits(CompareJob *j, const Codec **codec, size_t *count);
 
 /* Reads vector v into x (v->shape.n); `data` is the CompareJob. */

@@ -164,7 +164,7 @@ static void add_record(const CostJob *c, CostMeasured *m, const Record *r)
     }
     if (!r->vectors)
         return;
-    /* the time to plan is the time of a whole step minus that of its vectors */
+    /* time to plan = encoding time of the whole step - sum of the encoding times of the step's vectors */
     m->plan += r->level == LEVEL_CELL ? t->encode : -t->encode;
     if (r->level == LEVEL_CELL)
         return;
@@ -250,8 +250,8 @@ static Status measure_number(CostJob *c, size_t i, bool *skip)
     return OK;
 }
 
-/* Chooses the numbers of workers to measure: those of --workers up to 16, and 8 and 16 to extrapolate from if
- * --workers has larger numbers. */
+/* Chooses the numbers of workers to measure: those of --workers up to 16, and also 8 and 16, to extrapolate from,
+ * if --workers has larger numbers. */
 static void choose_numbers(CostJob *c)
 {
     bool wanted[COST_MEASURED_MOST + 1] = {false};
@@ -277,7 +277,8 @@ static Status measure_together(CostJob *c)
         adding += !(skip[k] = !codec_adds(j->codec[k]) || c->alone[k].error);
     TRY(team_make(&c->team, j->dump, &j->list, j->a, j->err));
     c->team.seed = (uint64_t)j->common.seed;
-    /* workers without a gradient copy another worker's: noise hardly changes sizes and times */
+    /* a worker without a gradient in the dump copies another worker's gradient without added noise: noise hardly
+     * changes sizes and times */
     c->team.noise = 0;
     c->team.threads = (int)j->common.threads;
     progress_close(&j->progress);
@@ -325,7 +326,8 @@ const CostLayer *cost_layers(const CostJob *c, size_t codec, size_t workers)
             continue;
         }
         layer[i] = c->alone[codec].layer[i];
-        /* merging takes as long as for the codec none: it adds up floats */
+        /* payloads that cannot be added are decoded to floats and merged as floats, so merging takes the time of
+         * codec 0, `none` */
         layer[i].merge = added_layer(c, 0, i, workers).merge;
     }
     return layer;

@@ -45,7 +45,9 @@ typedef struct {
     Team team;
     const char **name; /* (layers) */
     size_t layers;
-    CostMeasured *alone;    /* (codecs) one worker alone: encode, decode, bytes, early */
+    /* (codecs) measurements of one worker alone: encoding and decoding time, bytes sent, bytes of the rounds
+     * before the last */
+    CostMeasured *alone;
     Counts measured;        /* numbers of workers whose payloads are merged and measured */
     CostMeasured *together; /* (measured.count x codecs) measurements of codecs whose payloads can be added */
     size_t done;            /* number of vectors done, for the progress bar */

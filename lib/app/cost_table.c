@@ -85,8 +85,8 @@ static Iteration iteration_of(const Sheet *s, size_t codec, const CostLayer *lay
                        .overlap = c->overlap};
 }
 
-/* Returns the topology in which plain floats are exchanged, for comparison: the codec's topology, but a ring in
- * place of an all-gather. */
+/* Returns the topology in which uncompressed floats are exchanged, to compare with topology t: t itself, but a
+ * ring in place of an all-gather. */
 static Topology plain_topology(Topology t)
 {
     return t == TOPOLOGY_ALLGATHER ? TOPOLOGY_RING : t;
@@ -108,7 +108,8 @@ static void put_times(const Sheet *s, Topology topology, Value *row)
     if (s->codec == 0 && topology == plain.topology)
         return;
     row[PAYS] = value_text(pays_names[iteration_pays(&it, &plain, &even)]);
-    row[BREAK_EVEN] = value_real(even / 1e9); /* NaN is written as an empty field */
+    /* NaN (the codec never breaks even) is written as an empty field */
+    row[BREAK_EVEN] = value_real(even / 1e9);
 }
 
 static void put_sizes(const Sheet *s, Value *row)

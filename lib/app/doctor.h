@@ -11,8 +11,8 @@ typedef struct {
 
 enum { FINDINGS_MAX = 24 };
 
-/* Fills `findings` (FINDINGS_MAX); returns their number. Texts live in the arena. Slow checks end early once
- * stopped() is true. */
+/* Fills `findings` (FINDINGS_MAX); returns their number. Texts live in the arena. Slow checks end early when
+ * stopped() returns true. */
 size_t doctor_look(Finding *findings, bool (*stopped)(void), Arena *a);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Loads a vector and redraws the progress bar: solving for one codec loads many vectors. */
+/* Loads a vector, and redraws the progress bar, because the search for one codec's rate loads many vectors. */
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
     CompareJob *j = data;
@@ -15,8 +15,8 @@ static Status load(void *data, const Vector *v, float *x, Error *err)
     return compare_job_load(data, v, x, err);
 }
 
-/* Sets the codec's rate to the value at which the search starts, so that specs that differ only in the rate become
- * equal and are solved once. */
+/* Sets the codec's rate to the start value of the search. Specs that differ only in the rate then become equal,
+ * and their rate is searched once. */
 static Status unset_rate(CompareJob *j, const Codec **codec)
 {
     Rate r;
@@ -33,7 +33,7 @@ static Status unset_rate(CompareJob *j, const Codec **codec)
     return rate_set(codec, *codec, &r, start, j->a, j->err);
 }
 
-/* Returns the spec that an earlier run found for the codec, from the journal; NULL: none. */
+/* Returns the spec with the rate that an earlier run found for the codec, read from the journal; NULL: none. */
 static const char *solved_before(const CompareJob *j, const char *name)
 {
     for (size_t i = 0; i < j->journal.old_count; i++) {

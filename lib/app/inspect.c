@@ -9,8 +9,8 @@ static Value value_count(size_t n)
     return value_int((int64_t)n);
 }
 
-/* Computes the spectrum. If this fails, the tensor's spectral fields stay empty, and t->lost keeps the first
- * failure. */
+/* Computes the spectrum. On failure the tensor's spectral fields stay empty, and t->lost stores the first failure
+ * of all tensors. */
 static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
 {
     Error err;

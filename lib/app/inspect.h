@@ -12,7 +12,7 @@ typedef struct {
     Description about;
     size_t bins;
     Reshape reshape;
-    Error *lost; /* first failure of a spectrum, over all tensors; OK: none failed */
+    Error *lost; /* the first failure to compute a spectrum, over all tensors; OK: none failed */
 } Inspected;
 
 /* A table: its columns, and the function that writes the rows of one tensor. The caller rewinds `scratch`. */

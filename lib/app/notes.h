@@ -6,12 +6,13 @@
 #include "codec/codec.h"
 #include "dump/groups.h"
 
-/* Prints notes on the dump: how many datasets hold no floats, and how many step or worker groups have the number
- * of another group. */
+/* Prints notes on the dump: how many datasets hold no floats, and how many step or worker groups have the same
+ * number as another group. */
 void notes_dump(const Dump *d, Progress *p);
 
-/* Prints a note that the codec `name` starts cold, if it learns from step to step and all vectors are of one step,
- * so that it has learned nothing. Returns true if the note was printed. */
+/* Prints a note if the codec learns from step to step but all vectors are of one step, so that the codec has
+ * learned nothing when it encodes them. `name` is the codec's name in the note. Returns true if the note was
+ * printed. */
 bool notes_cold(const Codec *codec, const char *name, const VectorList *list, Progress *p);
 
 #endif

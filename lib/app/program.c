@@ -54,7 +54,8 @@ ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, 
 
 /* ---- signals ---- */
 
-static volatile sig_atomic_t stop_came; /* the only mutable global: a signal handler has no arguments */
+/* the only mutable global variable, because a signal handler cannot be given a pointer to data */
+static volatile sig_atomic_t stop_came;
 
 static void note_stop(int signal)
 {
@@ -77,9 +78,9 @@ bool cli_stopped(void)
 
 /* ---- standard streams ---- */
 
-/* Opens /dev/null for each standard stream that the caller closed. Else the next file opened would get its number,
- * and messages would go into that file. The direction is wrong on purpose (read-only stdout), so that using the
- * stream fails as with a closed one. */
+/* Opens /dev/null for each of stdin, stdout and stderr that the caller closed; otherwise the next file opened
+ * would get that descriptor number, and messages would go into the file. stdin is opened for writing, stdout and
+ * stderr for reading, so that using a closed stream still fails. */
 static void fill_standard_streams(void)
 {
     static const int wrong_way[] = {O_WRONLY, O_RDONLY, O_RDONLY};
@@ -94,7 +95,8 @@ static int finish(const char *program, int code)
     Error err;
     errno = 0;
     const bool bad = fflush(stdout) || ferror(stdout);
-    if (cli_stopped()) { /* a command may have reported an interrupted call as another error */
+    /* an interrupted system call may have been reported as another error than ERR_STOPPED */
+    if (cli_stopped()) {
         FAIL(&err, ERR_STOPPED, "stopped");
         return code ? 130 : cli_report(program, &err);
     }
@@ -156,8 +158,8 @@ static int run_command(const char *program, const Subcommand *table, int argc, c
     return command->name ? command->run(argc, argv) : unknown_command(program, table, argv[0]);
 }
 
-/* Raises the limit on the stack where it is too small for the libraries that we call; false where that is not
- * allowed. */
+/* Raises the stack size limit where it is too small for the libraries that we call; returns false where the limit
+ * cannot be raised. */
 static bool stack_suffices(const char *program)
 {
     enum { LEAST = 1 << 20, USUAL = 8 << 20 };
@@ -180,7 +182,8 @@ int cli_main(const char *program, const char *brief, const Subcommand *table, in
         return 1;
     linalg_choose_kernels();
     cli_catch_stop();
-    signal(SIGPIPE, SIG_IGN); /* without the signal, a closed pipe or a file size limit is a write error */
+    /* without SIGPIPE and SIGXFSZ, writing to a closed pipe or beyond the file size limit fails with an error */
+    signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
         print_commands(program, brief, table, stderr);

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* seconds before the bar is first drawn, and between two drawings */
+/* seconds before the bar is first drawn, and between two redraws */
 static const double PATIENCE = 1.0, PERIOD = 0.1;
 enum { BAR = 20, LINE = 256 };
 

@@ -20,7 +20,8 @@ static Status record(void *data, const StepRecord *s, Error *err)
     return train_records_step(&r->records, s, err);
 }
 
-/* Returns the folder of a codec's checkpoints: --train-dir, or with several codecs a folder in it. */
+/* Returns the folder of a codec's checkpoints: --train-dir, or a subfolder of --train-dir if there are several
+ * codecs. */
 static char *folder_of(const TrainRun *r, const char *compressor)
 {
     char *dir =
@@ -38,7 +39,7 @@ static Status begin_or_resume(TrainRun *r, Trainer *t, const char *dir)
     return trainer_step_done(t) ? train_records_replay(&r->records, trainer_step_done(t)) : OK;
 }
 
-/* Tests the network of a finished run again if the run's records are lost. */
+/* Tests the network of a finished run again if the test results of the run are lost. */
 static Status test_again(TrainRun *r, Trainer *t)
 {
     StepRecord *last = &r->records.last;
@@ -87,7 +88,7 @@ static Status train(TrainRun *r, Trainer *t, const char *compressor, const char 
     return test_again(r, t);
 }
 
-/* Trains in a folder, which stays locked during the run. */
+/* Trains codec `compressor` with checkpoints in the folder `dir`, which is locked during the run. */
 static Status train_in(TrainRun *r, const char *compressor, const char *dir)
 {
     TrainJob *j = &r->job;

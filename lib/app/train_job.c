@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Seed of the synthetic digits, which do not depend on --seed. */
+/* Random seed of the synthetic digit images; --seed does not change these images. */
 enum { DATA_SEED = 1 };
 
 void train_job_defaults(TrainJob *j)
@@ -26,7 +26,7 @@ void train_job_defaults(TrainJob *j)
 
 static const char *const groupings[] = {"tensor", "all", NULL};
 
-/* Returns "WHAT: a, b, c", where a, b, c are all the names that the function `name` gives. */
+/* Returns "WHAT: a, b, c", where a, b, c stand for all names that the function `name` returns. */
 static const char *with_names(const TrainJob *j, const char *what, TextName name)
 {
     char all[200];

@@ -42,11 +42,11 @@ Status train_job_open(TrainJob *j);
 Status train_job_load(Dataset *out, const char *name, const char *dir, DataSplit split, int threads, Arena *a,
                       Error *err);
 
-/* Fails with ERR_USAGE if `path`, the value of `option`, has the name of a checkpoint in `dir`. OK if either is
- * NULL. */
+/* Fails with ERR_USAGE if `path`, the value of `option`, is the name of a checkpoint file in `dir`. OK if `dir` or
+ * `path` is NULL. */
 Status train_job_keep(const char *dir, const char *option, const char *path, Arena *a, Error *err);
 
-/* Writes the setup as facts for a report's meta and a journal's head. */
+/* Writes the setup as name-value pairs (facts) for the head of a report and of a journal. */
 enum { TRAIN_FACTS = 16 };
 void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS]);
 

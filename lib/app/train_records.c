@@ -206,7 +206,9 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
     Status status = line ? journal_add(&r->journal, line, j->a, err) : arena_fail(j->a, err);
     arena_rewind(j->a, mark);
     if (status == OK &&
-        !isnan(s->test.accuracy)) /* a checkpoint follows, and must not outlive the records before it */
+        /* flush the records to the disk before the checkpoint is written, so that no checkpoint exists without its
+         * records */
+        !isnan(s->test.accuracy))
         status = journal_sync(&r->journal, err);
     TRY(status);
     return report_row(r->report, row, !isnan(s->test.accuracy), err);
@@ -233,8 +235,8 @@ static Status replay_row(TrainRecords *r, const Json *json)
     return report_row(r->report, row, !isnan(s.test.accuracy), r->job->err);
 }
 
-/* Replays the journal's records of the run. A step that was repeated after --resume is in the journal twice; its last
- * record counts. */
+/* Replays the journal's records of the run. A step that was repeated after --resume has two records in the
+ * journal; the last record counts. */
 Status train_records_replay(TrainRecords *r, size_t step)
 {
     const Json **of = NEW_ZERO(r->job->a, const Json *, step + 1);
@@ -280,8 +282,8 @@ Status train_records_summary(TrainRecords *r, bool failed)
 
 /* ---- closing ---- */
 
-/* Closes the report. After a signal without a journal, writes the records; with a journal the records are in the
- * journal, and FILE stays unchanged. */
+/* Closes the report. After a signal, writes the finished records if there is no journal; with a journal, the
+ * output file stays unchanged. */
 Status train_records_close(TrainRecords *r, Status status)
 {
     Error *err = r->job->err;

@@ -10,7 +10,8 @@
 enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 16 };
 enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + TARGET_COLUMNS * TARGETS_MOST };
 
-/* A target test accuracy, and when the current run reached it. */
+/* A target test accuracy, and at which simulated time and after how many bytes the current run reached this
+ * accuracy. */
 typedef struct {
     double accuracy;
     bool reached;

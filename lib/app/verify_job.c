@@ -6,7 +6,7 @@
 
 #include <sys/stat.h>
 
-/* Fixed cost of a vector's checks, in elements, for the progress bar. */
+/* Fixed cost of checking one vector, expressed as a number of elements, for the progress bar. */
 enum { OVERHEAD = 1 << 16 };
 
 static Status check_vector(const VerifyJob *o, Dump *d, const Vector *v, VerifyReport *to)

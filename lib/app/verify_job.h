@@ -16,7 +16,8 @@ typedef struct {
 } VerifyJob;
 
 /* Checks every statement on every selected tensor of the dump at `path`, and writes the report. ERR_NUMERIC if a
- * statement fails. ERR_STOPPED after a signal: a table on stdout has the finished tensors, a file is not written. */
+ * statement fails. ERR_STOPPED after a signal; then a table on stdout has rows for the finished tensors, and no
+ * file is written. */
 Status verify_job_run(VerifyJob *o, const char *path);
 
 #endif

@@ -38,19 +38,20 @@ struct Arena {
     bool full; /* the last take found no chunk with enough room left */
 };
 
-/* The arena that arena_open returns when there is no memory for the list of chunks; every take from it fails. */
+/* arena_open returns this arena when there is no memory for a new one; every take (allocation) from it fails. */
 static const Arena no_arena = {.failed = sizeof(Arena)};
 
 Arena *arena_open(size_t limit)
 {
     Arena *a = calloc(1, sizeof *a);
     if (!a)
-        return (Arena *)(uintptr_t)&no_arena; /* the cast drops const, but no function writes to this arena */
+        /* the cast removes const, but no function writes to this constant arena */
+        return (Arena *)(uintptr_t)&no_arena;
     a->limit = limit;
     return a;
 }
 
-/* Frees the chunks from `first` on, which are empty. */
+/* Frees the chunks with indices >= `first`, in which nothing is taken. */
 static void drop(Arena *a, size_t first)
 {
     for (size_t i = first; i < CHUNKS; i++) {
@@ -74,7 +75,7 @@ static size_t alignment(size_t size)
     return size >= 2 * (size_t)HUGE_PAGE ? HUGE_PAGE : ALIGN;
 }
 
-/* Rounds a size up to a multiple of its alignment, as aligned_alloc requires (C11). */
+/* Rounds a size up to a multiple of its alignment, which C11 requires for aligned_alloc. */
 static size_t whole_pages(size_t size)
 {
     const size_t rest = alignment(size) - 1;
@@ -103,10 +104,11 @@ static bool grow(Arena *a, size_t i, size_t need)
     size_t size = chunk_size(a, i, need);
     const size_t least = whole_pages(need);
     while (!(c->data = aligned_alloc(alignment(size), size)) && size > least)
-        size = size / 2 > least ? whole_pages(size / 2) : least; /* tries a chunk of half the size */
+        /* no memory: tries again with half the size */
+        size = size / 2 > least ? whole_pages(size / 2) : least;
     if (!c->data)
         return false;
-    /* each page faults when first touched, and a chunk has 512 times fewer huge pages */
+    /* ask for huge pages (512 times larger), so that first use causes fewer page faults */
     if (alignment(size) == HUGE_PAGE)
         madvise(c->data, size, MADV_HUGEPAGE);
     c->size = size;

@@ -11,8 +11,8 @@
 
 typedef struct Arena Arena;
 
-/* Returns an arena, never NULL: if there is no memory for it, its first take fails. `limit`: the most bytes; 0: no
- * limit. */
+/* Returns an arena, never NULL: if there is no memory for the arena, its first arena_take fails. `limit`: the most
+ * bytes; 0: no limit. */
 Arena *arena_open(size_t limit);
 void arena_close(Arena *a); /* NULL is fine */
 
@@ -23,18 +23,18 @@ void *arena_zeroed(Arena *a, size_t count, size_t size);
 #define NEW(a, T, count)      ((T *)arena_take(a, count, sizeof(T)))
 #define NEW_ZERO(a, T, count) ((T *)arena_zeroed(a, count, sizeof(T)))
 
-/* Records ERR_MEMORY with the size that arena_take has last failed to find. */
+/* Sets `err` to ERR_MEMORY with the size of the last arena_take that failed; returns ERR_MEMORY. */
 Status arena_fail(const Arena *a, Error *err);
 
-/* Returns OK if `taken`, else the status of arena_fail. Used after one or several takes:   TRY(arena_check(p && q, a,
- * err)); */
+/* Returns OK if `taken`, else the status of arena_fail. Call it after one or several arena_take: TRY(arena_check(p
+ * && q, a, err)); */
 static inline Status arena_check(bool taken, const Arena *a, Error *err)
 {
     return taken ? OK : arena_fail(a, err);
 }
 
-/* True when a take has failed since the arena was opened: so parsers that only note a missing text can tell "no
- * memory" from "malformed". */
+/* True when an arena_take has failed since the arena was opened. Parsers use this to tell "no memory" from
+ * "malformed" when a text is NULL. */
 bool arena_failed(const Arena *a);
 
 /* A position in an arena: arena_rewind releases everything that was taken after the mark. */
@@ -45,12 +45,12 @@ ArenaMark arena_mark(const Arena *a);
 void arena_rewind(Arena *a, ArenaMark mark);
 
 /* arena_lend gives an empty arena a 64-byte aligned buffer, from which the arena takes memory first; the buffer's
- * contents are lost. arena_unlend takes the buffer back when the arena is empty again. So a large buffer can serve as
- * scratch memory while its contents are not needed. */
+ * contents are lost. The caller calls arena_unlend, when the arena is empty again, to take the buffer back. So a
+ * large buffer can serve as scratch memory while its contents are not needed. */
 void arena_lend(Arena *a, void *data, size_t size);
 void arena_unlend(Arena *a);
 
-/* Frees the chunks in which nothing is taken; arena_rewind keeps empty chunks for later takes. */
+/* Frees the chunks from which no memory is taken; arena_rewind keeps empty chunks for later takes. */
 void arena_trim(Arena *a);
 
 size_t arena_used(const Arena *a); /* bytes taken now */

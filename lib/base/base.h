@@ -23,7 +23,7 @@ typedef enum {
 typedef struct {
     Status status;
     char text[600]; /* the message: one line, lower case, no full stop */
-    char hint[300]; /* a command or an option that helps; may be empty */
+    char hint[300]; /* a command or an option that helps the user; may be empty */
 } Error;
 
 #define MUST_USE   __attribute__((warn_unused_result))
@@ -40,7 +40,8 @@ Status error_at(Error *err, const char *format, ...) PRINTF(2);
 /* Sets the hint line; returns the recorded status. */
 Status error_hint(Error *err, const char *format, ...) PRINTF(2);
 
-/* Returns from the calling function when a step failed; the step has recorded the error. */
+/* Evaluates `step`; if it fails, returns its status from the calling function. The step has recorded the error in
+ * an Error. */
 #define TRY(step)                                                                                            \
     do {                                                                                                     \
         Status status_ = (step);                                                                             \

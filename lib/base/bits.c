@@ -1,4 +1,5 @@
-/* bits.c -- writes and reads the last bytes of bit streams, where a load or store of eight bytes would go beyond the end. */
+/* bits.c -- writes and reads the last bytes of bit streams, where a load or store of eight bytes would pass the
+ * end of the memory. */
 #include "base/bits.h"
 
 BitWriter bits_spill(BitWriter w)

@@ -12,7 +12,8 @@ enum { BITS_MAX = 56 }; /* the most bits in one call of bits_put or bits_get */
 
 typedef struct {
     uint8_t *at, *end;
-    uint64_t held; /* bits that are not stored yet, in the upper `count` bits; fewer than 8 between calls */
+    /* the bits that are not stored yet, in the upper `count` bits of `held`; fewer than 8 between calls */
+    uint64_t held;
     unsigned count;
     bool full;
 } BitWriter;
@@ -22,7 +23,7 @@ static inline BitWriter bits_writer(uint8_t *data, size_t size)
     return (BitWriter){.at = data, .end = data + size};
 }
 
-/* Stores the whole bytes that the writer holds, and returns the writer; bits_put calls bits_spill when fewer than
+/* Stores the whole bytes in w.held, and returns the changed writer; bits_put calls bits_spill when fewer than
  * eight bytes of room are left. The writer is passed by value, so that it can stay in registers. */
 BitWriter bits_spill(BitWriter w);
 
@@ -41,7 +42,7 @@ static inline void bits_put(BitWriter *w, uint64_t v, unsigned count)
     }
 }
 
-/* Stores the last byte, padded; the stream then ends at w->at. */
+/* Stores the last byte, padded with zero bits; the stream then ends at w->at. */
 void bits_close(BitWriter *w);
 
 typedef struct {
@@ -56,11 +57,11 @@ static inline BitReader bits_reader(Bytes b)
     return (BitReader){.data = b.data, .size = b.size};
 }
 
-/* Returns the 64 bits from byte `from` on, with zeros behind the end of the bytes. */
+/* Returns the 64 bits that begin at byte `from`, with zeros for bits beyond the end of the bytes. */
 uint64_t bits_tail(const BitReader *r, uint64_t from);
 
-/* Returns at least the next 57 bits, the first bit in the highest bit of the result, with zeros behind the end of the
- * bytes. */
+/* Returns at least the next 57 bits in the upper bits of the result, the first bit highest; bits beyond the end of
+ * the bytes are 0. */
 static inline uint64_t bits_peek(const BitReader *r)
 {
     const uint64_t from = r->at >> 3;
@@ -77,7 +78,7 @@ static inline void bits_skip(BitReader *r, unsigned count)
         r->at += count;
 }
 
-/* Returns and consumes the next `count` <= BITS_MAX bits; 0 once the reader is bad. */
+/* Returns the next `count` <= BITS_MAX bits and moves behind them; 0 once the reader is bad. */
 static inline uint64_t bits_get(BitReader *r, unsigned count)
 {
     const uint64_t v = bits_peek(r) >> 1 >> (63 - count);

@@ -44,7 +44,7 @@ static inline float bits_float(uint32_t u)
 
 /* ---- writing and reading bytes ---- */
 
-/* Appends `size` bytes, which the caller fills in, and returns their address. */
+/* Appends `size` uninitialized bytes and returns their address; the caller fills them in. */
 static inline uint8_t *buf_room(Buf *b, size_t size)
 {
     assert(size <= b->cap - b->size);
@@ -66,7 +66,7 @@ static inline size_t reader_left(const Reader *r)
 {
     return (size_t)(r->end - r->at);
 }
-/* Returns the next `size` bytes; NULL, with `bad` set, when fewer are left. */
+/* Returns the next `size` bytes; NULL, and sets `bad`, when fewer bytes are left. */
 static inline const uint8_t *take_bytes(Reader *r, size_t size)
 {
     if (r->bad || size > reader_left(r)) {
@@ -83,7 +83,7 @@ static inline const uint8_t *take_bytes(Reader *r, size_t size)
  *     uint32_t load_u32(const uint8_t *p)        returns the field at an address
  *     void store_u32(uint8_t *p, uint32_t v)     stores a field at an address
  *     void buf_u32(Buf *b, uint32_t v)           appends a field
- *     uint32_t take_u32(Reader *r)               returns the next field; 0, with `bad` set, when none is left */
+ *     uint32_t take_u32(Reader *r)               returns the next field; 0, and sets `bad`, when too few bytes are left */
 #define FIELD(T, name)                                                                                       \
     static inline T load_##name(const uint8_t *p)                                                            \
     {                                                                                                        \
@@ -161,7 +161,7 @@ static inline uint64_t take_varint(Reader *r)
     r->bad = true;
     return 0;
 }
-/* True when every requested field was there and no byte is left. */
+/* True when every requested field was present and no byte is left. */
 static inline bool reader_done(const Reader *r)
 {
     return !r->bad && r->at == r->end;

@@ -1,5 +1,5 @@
-/* checksum.c -- XXH64 by its specification: mixes 32-byte stripes in four lanes, merges the lanes, then mixes the
- * remaining bytes and the result. */
+/* checksum.c -- XXH64 by its specification: mixes 32-byte stripes into a state of four 64-bit lanes, merges the
+ * lanes, then mixes the remaining bytes and the result. */
 #include "base/checksum.h"
 
 static const uint64_t P1 = 0x9e3779b185ebca87, P2 = 0xc2b2ae3d27d4eb4f, P3 = 0x165667b19e3779f9,
@@ -15,7 +15,8 @@ static inline uint64_t round_of(uint64_t lane, uint64_t word)
     return rotate(lane + word * P2, 31) * P1;
 }
 
-/* Mixes all whole 32-byte stripes and returns the merged lanes; *at then points behind the last stripe. */
+/* Mixes all whole 32-byte stripes, sets *at to the end of the last stripe, and returns the four lanes of the state
+ * merged into one word. */
 static uint64_t stripes(const uint8_t **at, const uint8_t *end, uint64_t seed)
 {
     uint64_t lane[4] = {seed + P1 + P2, seed + P2, seed, seed - P1};

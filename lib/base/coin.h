@@ -1,10 +1,11 @@
-/* coin.h -- the coin: decides at random whether to keep an element x, with probability p = min(1, |x| / scale).
+/* coin.h -- a biased coin: decides at random whether to keep an element x, with probability p = min(1, |x| /
+ * scale).
  *
- * The codecs entry, lq, terngrad and 1-bit qsgd all use this coin with the same random words, so they decode to the
- * same vectors when their scales agree (ATOMO, Theorem 5). The element is kept iff u < p, where u has 62 random bits:
- * 30 bits of the element's random word and, if these equal the first 30 bits of p (one time in 2^30), the 32 bits of
- * rng_word_more. So probabilities far below 2^-32 are exact too. The vector kernels repeat these lines operation by
- * operation. */
+ * The codecs entry, lq, terngrad and 1-bit qsgd all use this coin with the same random words, so they decode to
+ * the same vectors when their scales agree (ATOMO, Theorem 5). The element is kept iff u < p, where u has 62
+ * random bits: 30 bits of the element's random word and, if these equal the first 30 bits of p (one time in 2^30),
+ * the 32 bits of rng_word_more. So probabilities far below 2^-32 are exact too. The vector kernels repeat these
+ * lines operation by operation. */
 #ifndef ATOMO_COIN_H
 #define ATOMO_COIN_H
 
@@ -12,14 +13,14 @@
 
 #include <math.h>
 
-/* The probability p is computed as p 2^30 = (|x| * lift) * slope, where `lift` is a power of two that keeps both
- * factors inside float32's normal range. */
+/* The probability p is computed as p 2^30 = (|x| * lift) * slope, where slope = 2^30 / (scale * lift), and `lift`
+ * is a power of two that keeps |x| * lift and slope inside float32's normal range. */
 typedef struct {
     float lift, slope;
 } Coin;
 
-/* Returns the coin for p = min(1, |x| / scale). `scale`: positive and finite, rounded to float32 as in the
- * payload. */
+/* Returns the coin that keeps x with probability p = min(1, |x| / scale). `scale`: positive and finite, rounded to
+ * float32 as in the payload. */
 static inline Coin coin_make(float scale)
 {
     const float lift = scale < 0x1p-60f ? 0x1p88f : 1;
@@ -37,7 +38,8 @@ static inline bool coin_keep(Coin coin, float x, const RngKey *key, uint32_t i)
 {
     const float t = coin_level(coin, x);
     const uint32_t whole = (uint32_t)t, r = rng_word(key, i) >> 2;
-    bool keep = r < whole; /* a comparison and no branch, since a branch would often be mispredicted */
+    /* computed without a branch, since a branch on random bits would often be mispredicted */
+    bool keep = r < whole;
     if (r == whole)
         keep = (double)rng_word_more(key, i) * 0x1p-32 < (double)(t - (float)whole);
     return keep;

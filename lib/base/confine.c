@@ -1,4 +1,4 @@
-/* confine.c -- limits on a child process; see confine.h. */
+/* confine.c -- sets limits on a child process; see confine.h. */
 #include "base/confine.h"
 
 #include <fcntl.h>
@@ -9,7 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Sets a limit of process `who` (0: the calling process); `hard`: the process cannot raise the limit again. */
+/* Sets a resource limit of process `who` (0: the calling process); `hard`: the process cannot raise this limit
+ * again. */
 static void set_limit(pid_t who, int which, uint64_t most, bool hard)
 {
     struct rlimit limit;
@@ -20,7 +21,7 @@ static void set_limit(pid_t who, int which, uint64_t most, bool hard)
     prlimit(who, which, &limit, NULL);
 }
 
-/* Closes all descriptors above the standard ones except the `count` descriptors in fd. */
+/* Closes all descriptors above stdin, stdout and stderr except the `count` descriptors in fd. */
 static void close_others(const int *fd, size_t count)
 {
     unsigned from = 3;
@@ -36,8 +37,9 @@ static void close_others(const int *fd, size_t count)
     }
 }
 
-/* First moves all descriptors to numbers above the wanted ones, then to the wanted numbers, CONFINE_FD on. Takes
- * `count` numbers above the wanted ones for a time: a limit of 7 open files is enough for two descriptors. */
+/* Copies the descriptors first to free high numbers, then to the wanted numbers CONFINE_FD, CONFINE_FD + 1, ...,
+ * so that no copy overwrites another one. Needs `count` spare numbers for a time: a limit of 7 open files is
+ * enough for two descriptors. */
 void confine_keep(const int *fd, size_t count)
 {
     enum { MOST = 4 };
@@ -73,7 +75,7 @@ void confine_start(void)
     static const int plain[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU, SIGALRM};
     for (size_t i = 0; i < countof(plain); i++)
         signal(plain[i], SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* the parent process decides when this child process ends */
+    signal(SIGINT, SIG_IGN); /* the parent process, not Ctrl-C, decides when this child process ends */
     signal(SIGTERM, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     set_limit(0, RLIMIT_CORE, 0, true);

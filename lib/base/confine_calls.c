@@ -1,4 +1,5 @@
-/* confine_calls.c -- the system calls that a confined process may still make, by a seccomp filter; see confine.h. */
+/* confine_calls.c -- sets a seccomp filter of the system calls that a confined process may still make; see
+ * confine.h. */
 #include "base/confine.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@ static const int always[] = {
     SCMP_SYS(getrandom),     SCMP_SYS(exit),         SCMP_SYS(exit_group),     SCMP_SYS(restart_syscall),
 };
 
-/* Calls that opening a file needs, besides open itself. */
+/* Calls that opening a file needs, besides open and openat. */
 static const int for_opening[] = {
     SCMP_SYS(stat),     SCMP_SYS(lstat),      SCMP_SYS(access), SCMP_SYS(faccessat),
     SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(getcwd), SCMP_SYS(flock),
@@ -31,7 +32,7 @@ static bool allow(scmp_filter_ctx filter, const int *call, size_t count)
     return !failed;
 }
 
-/* Allows memory that is not executed, and signals to this process alone (abort sends one). */
+/* Allows memory that cannot be executed, and signals to this process alone (abort sends one). */
 static bool allow_checked(scmp_filter_ctx filter)
 {
     const struct scmp_arg_cmp plain = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
@@ -41,7 +42,7 @@ static bool allow_checked(scmp_filter_ctx filter)
            !seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, own);
 }
 
-/* Allows opening files for reading, without creating any, and a second filter. */
+/* Allows opening existing files for reading, and installing a second filter. */
 static bool allow_opening(scmp_filter_ctx filter)
 {
     enum { WRITES = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC };
@@ -50,7 +51,7 @@ static bool allow_opening(scmp_filter_ctx filter)
     return allow(filter, for_opening, countof(for_opening)) &&
            !seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1, reads_at) &&
            !seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(open), 1, reads) &&
-           /* calls that a second filter needs */
+           /* system calls that install a second filter */
            !seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 0) &&
            !seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(seccomp), 0);
 }

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* longer than any number in range; an error message shows the start of a longer item */
+/* capacity for one item of the list: more digits than any valid number has, so that an error message can show the
+ * start of a wrong item */
 enum { ITEM_MOST = 24 };
 
 typedef struct {
@@ -70,7 +71,7 @@ static Status add_item(Reading *r, const char *item, bool ends)
 
 Status counts_read(Counts *c, const char *what, const char *text, size_t most, Error *err)
 {
-    assert(most < (size_t)1 << 31); /* then the product of two numbers fits a size_t */
+    assert(most < (size_t)1 << 31); /* the product of two numbers then fits a size_t */
     Reading r = {.counts = c, .what = what, .text = text, .most = most, .err = err};
     c->count = 0;
     for (const char *at = text; at;) {

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The state of the reader. Fields are unquoted into one buffer while they are read. A field takes no more room in the
- * buffer than in the text, as its NUL takes the place of the separator. */
+/* The state of the reader. While fields are read, their quotes are removed and they are copied into one buffer. A
+ * field takes no more room in the buffer than in the text, as the NUL at its end takes the place of the separator. */
 typedef struct {
     const char *at, *end;
     char *to;
@@ -15,7 +15,7 @@ typedef struct {
     bool row_end;    /* the latest field is the last of its row */
 } Scanner;
 
-/* Returns the next field of the text without its quotes. */
+/* Returns the next field of the text, with its quotes removed. */
 static const char *next_field(Scanner *s)
 {
     const char *field = s->to;
@@ -46,7 +46,7 @@ static const char *next_field(Scanner *s)
     return field;
 }
 
-/* Skips the byte order mark that spreadsheets put before the first column's name. */
+/* Skips the UTF-8 byte order mark that spreadsheets put before the first column's name. */
 static void skip_mark(Scanner *s)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -67,7 +67,7 @@ static Status read_header(Scanner *s, Csv *out, const char *name, Error *err)
     return OK;
 }
 
-/* Reads one row of the text into the array of cells, from `cell` on. */
+/* Reads one row of the text into the cells cell[0], cell[1], ..., one for each column. */
 static Status read_row(Scanner *s, const Csv *out, const char **cell, const char *name, Error *err)
 {
     for (size_t i = 0; i < out->columns; i++)
@@ -92,8 +92,8 @@ static size_t count_lines(const char *text, size_t length)
     return lines;
 }
 
-/* Fails when the last line has no line end: a file that was cut off inside its last number has no other sign of
- * damage. */
+/* Fails when the last line has no line end, since otherwise a file cut off inside its last number would look
+ * complete. */
 static Status check_end(const char *name, const char *text, size_t length, Error *err)
 {
     if (!length || text[length - 1] == '\n' || text[length - 1] == '\r')
@@ -116,7 +116,7 @@ Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Ar
     out->cell = arena_take(a, most, out->columns * sizeof *out->cell);
     TRY(arena_check(out->cell, a, err));
     while (s.at < s.end) {
-        if (*s.at == '\n' || *s.at == '\r') { /* an empty line is not counted as a row */
+        if (*s.at == '\n' || *s.at == '\r') { /* skips an empty line, which is not a row */
             s.at++;
             continue;
         }

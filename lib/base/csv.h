@@ -4,9 +4,9 @@
 
 #include "base/arena.h"
 
-/* A spreadsheet runs a text as a formula if the text begins with a character for which csv_guarded is true. Our
- * writer puts an apostrophe in front of such texts, and of texts that begin with an apostrophe; csv_parse removes
- * this apostrophe again. */
+/* A spreadsheet takes a text for a formula if its first character makes csv_guarded true. Our writer puts an
+ * apostrophe in front of such texts, and of texts that begin with an apostrophe; csv_parse removes this apostrophe
+ * again. */
 #define CSV_GUARD "'"
 static inline bool csv_guarded(char first)
 {
@@ -20,7 +20,7 @@ typedef struct {
     const char **cell; /* (rows, columns) texts of the cells; a missing cell is "" */
 } Csv;
 
-enum { COLUMNS_MOST = 256 }; /* the most columns: far more than any file of results has */
+enum { COLUMNS_MOST = 256 }; /* the most columns in a file: far more than any file of results has */
 
 /* Parses a CSV text. Rows may be shorter than the header, but not longer, and the last row must have a line end.
  * `name` is used in error messages. */

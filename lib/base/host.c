@@ -1,4 +1,4 @@
-/* host.c -- the machine and the library versions; see host.h. */
+/* host.c -- finds out the machine's CPU, system and limits, and the versions of libraries; see host.h. */
 #include "base/host.h"
 #include "base/text.h"
 
@@ -37,8 +37,8 @@ uint64_t host_memory(void)
 
 typedef struct {
     int which;
-    char letter;    /* the letter of the shell's ulimit option for this limit */
-    uint64_t unit;  /* the unit of ulimit's number in bytes; 1: the number is a count */
+    char letter;    /* the letter that the shell command ulimit uses for this limit, as in "ulimit -v" */
+    uint64_t unit;  /* bytes in a unit of ulimit's number; 1: the number is a count */
     uint64_t small; /* a limit below this many units is a likely reason for failures */
 } Limit;
 
@@ -54,7 +54,8 @@ static uint64_t limit_now(const Limit *l)
     return getrlimit(l->which, &is) || is.rlim_cur == RLIM_INFINITY ? UINT64_MAX : is.rlim_cur / l->unit;
 }
 
-/* True when the error text is about a program or a library whose messages seldom say which resource ran out. */
+/* True when the error text names one of the programs and libraries whose own messages seldom say which resource
+ * ran out. */
 static bool is_foreign(const char *text)
 {
     static const char *const names[] = {"HDF5 library", "libmatio", "gnuplot", "OpenBLAS"};
@@ -104,8 +105,8 @@ extern const char fftwf_version[];
 extern const char *ZSTD_versionString(void);
 extern const char *blosc_get_version_string(void);
 
-/* Returns the version in the library's text "HDF5 library version 1.10.8". A call of a function would start the
- * library, which can crash when memory is short. */
+/* Returns "1.10.8" from the library's text "HDF5 library version 1.10.8". Reading the text instead of calling a
+ * function does not start the library, which can crash when memory is short. */
 char *library_hdf5(Arena *a)
 {
     const char *version = H5_lib_vers_info_g + strcspn(H5_lib_vers_info_g, "0123456789.");

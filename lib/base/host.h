@@ -4,14 +4,15 @@
 
 #include "base/arena.h"
 
-/* Returns the value in the first line of the form "KEY<blanks>SEPARATOR VALUE" of a small text file, without quotes;
- * NULL: no such line. */
+/* Returns VALUE, without quotes, from the first line of the form "KEY<blanks>SEPARATOR VALUE" of a small text
+ * file; NULL: no such line. */
 char *host_value(const char *path, const char *key, const char *separator, Arena *a);
 
-uint64_t host_memory(void); /* returns the bytes of this machine's memory; 2 GiB where that is unknown */
+uint64_t host_memory(void); /* returns the bytes of this machine's memory; 2 GiB if unknown */
 
-/* Adds a hint to an error about memory, open files, processes or sizes of files. The hint names the limits (ulimit
- * -v, -n, -u and -f) that are set and may be the reason. Does nothing if no limit is set or the error has a hint. */
+/* Adds a hint to an error about too little memory or too many open files, processes or bytes in a file. The hint
+ * names the limits (ulimit -v, -n, -u and -f) that are set and may be the reason. Does nothing if no limit is set
+ * or the error already has a hint. */
 void host_limit_hint(Error *err);
 
 char *host_cpu(Arena *a); /* returns the CPU's model; NULL: unknown */

@@ -9,14 +9,16 @@
 
 enum { DEPTH_MAX = 64, NUMBER_MAX = 400 };
 
-/* The state of the parser. Texts are written one behind the other into one buffer. A text takes no more room in the
- * buffer than in the data: its NUL takes the place of the closing quote, or of the character before a number. So the
- * buffer may be the data themselves, if they begin with a bracket. */
+/* The state of the parser. Strings and numbers are written as NUL-ended texts, one behind the other, into one
+ * buffer. A text takes no more room in the buffer than in the JSON data, as the NUL takes the place of a closing
+ * quote or of the character before a number. So the parser may write over the data themselves, if the data begin
+ * with a bracket. */
 typedef struct {
     const char *start, *at, *end;
     char *to; /* where the next text will be written */
     int depth;
-    const JsonRows *rows; /* the array whose elements are given to `take`; NULL: none, or it has been read */
+    /* the array whose elements are passed to rows->take; NULL: none, or the array has been read */
+    const JsonRows *rows;
     Arena *a;
     Error *err;
 } Parser;
@@ -47,7 +49,7 @@ static void skip_space(Parser *p)
 
 /* ---- text ---- */
 
-/* Reads four hexadecimal digits into *code; false when there are fewer. */
+/* Reads four hexadecimal digits into *code; false when fewer digits follow. */
 static bool take_hex(Parser *p, uint32_t *code)
 {
     *code = 0;
@@ -65,8 +67,8 @@ static bool take_hex(Parser *p, uint32_t *code)
     return true;
 }
 
-/* Reads the code point behind \u into *code, from a surrogate pair if necessary; false when there is no valid code
- * point. */
+/* Reads the code point behind \u into *code, from two escapes if the first is a high surrogate; false when the
+ * code point is not valid. */
 static bool take_code_point(Parser *p, uint32_t *code)
 {
     uint32_t low;
@@ -121,7 +123,8 @@ static Status read_string(Parser *p, const char **out)
 {
     if (!take(p, '"'))
         return refuse(p, "want a string");
-    char *to = p->to; /* a decoded escape is shorter than its source */
+    /* a decoded escape is shorter than its source, so the text can be written over the data */
+    char *to = p->to;
     while (!take(p, '"')) {
         if (p->at == p->end)
             return refuse(p, "the string does not end");
@@ -153,8 +156,8 @@ static bool skip_digits(Parser *p)
     return p->at > from;
 }
 
-/* Skips a number -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?; sets *plain when the number has no fraction
- * and no exponent. */
+/* Skips a number of the form -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)?; sets *plain to true when it has no
+ * fraction and no exponent. */
 static bool skip_number(Parser *p, bool *plain)
 {
     take(p, '-');
@@ -199,7 +202,8 @@ static Status read_number(Parser *p, Json *v)
 
 static Status read_value(Parser *p, Json *v);
 
-/* Reads a member of an object or an element of an array, and the comma before it unless it is the first. */
+/* Reads a member of an object or an element of an array, and, unless `first`, the comma before the member or
+ * element. */
 static Status read_item(Parser *p, Json *item, char close, bool first)
 {
     if (!first && !take(p, ','))
@@ -216,7 +220,8 @@ static Status read_item(Parser *p, Json *item, char close, bool first)
     return OK;
 }
 
-/* Reads the members or elements behind an opening bracket, up to the closing bracket `close`. */
+/* Reads the members of an object or the elements of an array, behind the opening bracket, up to the closing
+ * bracket `close`. */
 static Status read_items(Parser *p, Json *v, char close)
 {
     const Json **link = &v->first;
@@ -247,8 +252,8 @@ static Status hand_elements(Parser *p, const JsonRows *rows)
     return OK;
 }
 
-/* Reads the array that p->rows names, and passes its elements one by one to the function `take`; all elements use the
- * same memory. */
+/* Reads the array that p->rows names, and passes its elements one by one to rows->take; each element reuses the
+ * memory of the element before. */
 static Status hand_over(Parser *p)
 {
     const JsonRows *rows = p->rows;

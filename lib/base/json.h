@@ -14,7 +14,7 @@ typedef struct Json {
     const char *name; /* the name of an object's member; NULL: an element of an array */
     const char *text; /* JSON_TEXT: the text; JSON_NUMBER: the number as it is written */
     double number;    /* JSON_NUMBER */
-    /* the number as an integer if is_whole: it has no fraction and no exponent, and fits int64_t */
+    /* the number as an integer if is_whole (no fraction, no exponent, fits int64_t) */
     int64_t whole;
     bool is_whole, on;
     const struct Json *first; /* the first element of an array, or member of an object */
@@ -24,9 +24,10 @@ typedef struct Json {
 /* Reads the value in `size` bytes at `data` into the arena. ERR_CORRUPT, with the offset, for invalid JSON. */
 Status json_read(const Json **out, const char *data, size_t size, Arena *a, Error *err);
 
-/* Does as json_read does for an object whose member `name` is a long array: `take` gets the array's elements one by
- * one, and the array is empty in `out`. An element is valid only during its call of `take`; its texts remain valid,
- * as they are written over `data`. If several members have this name, only the first array is passed to `take`. */
+/* Like json_read, but for an object whose member `name` is a long array: `take` gets the array's elements one by
+ * one, and the array is empty in `out`. An element is valid only during its call of `take`; its texts remain
+ * valid, as the parser writes them into `data`. If several members have this name, only the first array is passed
+ * to `take`. */
 typedef struct {
     const char *name;
     Status (*take)(void *of, const Json *element);

@@ -16,7 +16,7 @@ static size_t directory_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Follows symbolic links from `path` and returns the path that they lead to; no file needs to exist there. After
+/* Follows symbolic links from `path` and returns the path that they lead to; the path need not exist. After
  * LINKS_MAX links the result is still a link, and opening it fails. */
 static char *resolve(const char *path, Arena *a)
 {
@@ -66,7 +66,7 @@ static Status open_in_place(OutFile *f, Error *err)
     return f->to ? OK : cannot(f, "write", err);
 }
 
-/* Writes the name of a temporary file in the target's directory to `out`; each attempt has a different name. */
+/* Writes a name for a temporary file in the target's directory to `out`; each `attempt` gives a different name. */
 static void name_it(const OutFile *f, int attempt, char out[PATH_MAX])
 {
     const int directory = (int)directory_length(f->target);
@@ -104,8 +104,8 @@ static int open_nameless(OutFile *f, mode_t mode, char name[PATH_MAX])
     return -1;
 }
 
-/* Opens a new file in the target's directory. If the new file will replace the target, only its owner can read it
- * until commit gives it the target's mode. */
+/* Opens a new file in the target's directory. If the new file will replace an existing target, only its owner can
+ * read it until outfile_commit gives the new file the target's mode. */
 static Status open_temporary(OutFile *f, bool named, Arena *a, Error *err)
 {
     const mode_t mode = f->replaces ? 0600 : 0666;
@@ -193,7 +193,7 @@ void outfile_text(OutFile *f, const char *text)
     outfile_bytes(f, text, strlen(text));
 }
 
-/* Writes the temporary file's name to `name`; gives a nameless file a name in the target's directory first. */
+/* Writes the temporary file's name to `name`; a nameless file first gets a name in the target's directory. */
 static Status give_name(const OutFile *f, char name[PATH_MAX], Error *err)
 {
     snprintf(name, PATH_MAX, "%s", f->temporary);
@@ -219,7 +219,7 @@ static bool sync_file(int fd)
 static Status flush(OutFile *f, Error *err)
 {
     if (f->temporary && f->replaces)
-        (void)fchmod(fileno(f->to), f->mode); /* if this fails, the file keeps mode 0600 */
+        (void)fchmod(fileno(f->to), f->mode); /* if fchmod fails, the file keeps mode 0600 */
     errno = 0;
     if (!fflush(f->to) && !ferror(f->to) && (!f->temporary || sync_file(fileno(f->to))))
         return OK;

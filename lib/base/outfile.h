@@ -16,30 +16,31 @@ typedef struct {
     char *path;      /* the path that the caller gave, for error messages */
     char *target;    /* the path that the caller's path leads to, after following symbolic links */
     char *temporary; /* path of the temporary file until commit; NULL: the target is written in place */
-    bool nameless;   /* the temporary file has no name yet: it vanishes when the process ends */
-    bool replaces;   /* the target exists; at commit the new file gets its mode */
+    bool nameless;   /* the temporary file has no name yet, so it vanishes if the process ends */
+    bool replaces;   /* the target exists, and outfile_commit gives its mode to the new file */
     unsigned mode;
     int failed; /* errno of the first write that failed */
 } OutFile;
 
 Status outfile_open(OutFile *f, const char *path, Arena *a, Error *err);
-/* Does as outfile_open does for callers that open f->temporary themselves, so the temporary file has a name. */
+/* Like outfile_open, but the temporary file has a name (f->temporary), so that the caller can open the file by
+ * this name. */
 Status outfile_open_named(OutFile *f, const char *path, Arena *a, Error *err);
 
-/* Checks that the file can be written, before the work that produces its contents begins. Leaves no file behind, and
- * does not open a target that is not a regular file. */
+/* Checks that the file can be written, before the work that produces its contents begins. Leaves no file behind. A
+ * target that is not a regular file is not opened. */
 Status outfile_check(const char *path, Arena *a, Error *err);
-/* True when both paths lead to the same file, which need not exist yet. */
+/* True when the paths `path` and `other` lead to the same file, which need not exist yet. */
 bool outfile_same(const char *path, const char *other, Arena *a);
-/* Flushes the directory entry of the file at `path` to the disk; when the file system cannot, this is not an
- * error. */
+/* Flushes the directory entry of the file at `path` to the disk; if the file system cannot do this, nothing is
+ * reported. */
 void outfile_sync_directory(const char *path);
-/* Write a text, or bytes; outfile_commit reports a failure. */
+/* outfile_text writes a text, outfile_bytes writes bytes; a failure is reported later, by outfile_commit. */
 void outfile_text(OutFile *f, const char *text);
 void outfile_bytes(OutFile *f, const void *data, size_t size);
-/* Finishes the file and puts it in the target's place; on failure nothing is left behind. f is closed in any case. */
+/* Finishes the temporary file and renames it to the target; on failure removes it. f is closed in any case. */
 Status outfile_commit(OutFile *f, Error *err);
-/* closes and removes the temporary file; does nothing if the file is not open */
+/* closes and removes the temporary file; does nothing if f is not open */
 void outfile_abandon(OutFile *f);
 
 #endif

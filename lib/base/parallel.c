@@ -1,8 +1,9 @@
-/* parallel.c -- a pool of threads that work on the pieces of one call (of parallel_for) at a time.
+/* parallel.c -- a pool of threads that work together on the pieces of one call of parallel_for.
  *
  * The calling thread works too. All pieces of a call run on the calling thread if the call is made from inside a
- * piece, if another thread's call uses the pool, or if no thread can be created; results do not depend on this. An
- * idle thread spins for some microseconds, about the time between two calls in one computation, and then sleeps. */
+ * piece of another call, if the pool is busy with a call of another thread, or if no thread can be created;
+ * results are the same in each case. An idle thread spins for some microseconds, about the time between two calls
+ * in one computation, and then sleeps. */
 #include "base/parallel.h"
 
 #include <pthread.h>
@@ -14,19 +15,19 @@ typedef struct {
     size_t pieces;
     void (*body)(void *data, size_t piece, size_t slot);
     void *data;
-    atomic_size_t next; /* index of the first piece that no thread has taken */
+    atomic_size_t next; /* index of the first piece that no thread has started */
 } Task;
 
 enum { SPINS = 1000, MOST_THREADS = 1024 };
 
-/* The pool is global because threads are kept from one call to the next. */
+/* The pool is global because its threads are reused by later calls. */
 static struct {
-    pthread_mutex_t owner; /* held by the thread whose call the pool is working on */
+    pthread_mutex_t owner; /* locked by the thread whose call the pool is working on */
     pthread_mutex_t lock;  /* guards the following fields of the pool */
     pthread_cond_t work, done;
     Task *task;
-    int threads;         /* created so far */
-    size_t slot;         /* slot number of the thread that joined the present call last */
+    int threads;         /* number of threads that the pool has created so far */
+    size_t slot;         /* slot number of the latest thread that joined the present call */
     atomic_int openings; /* how many more threads may join the present call */
     atomic_int busy;     /* how many threads have joined the present call and not finished */
 } pool = {.owner = PTHREAD_MUTEX_INITIALIZER,
@@ -71,7 +72,8 @@ static void *serve(void *unused)
     return NULL;
 }
 
-/* Resets the pool in a child of fork: none of the threads exist there, and one of them may have held a lock. */
+/* Resets the pool in the child process after fork: the pool's threads do not exist in the child, and a thread may
+ * have held a lock. */
 static void forget_threads(void)
 {
     pthread_mutex_init(&pool.owner, NULL);
@@ -86,8 +88,8 @@ static void expect_forks(void)
     pthread_atfork(NULL, NULL, forget_threads);
 }
 
-/* Creates threads until the pool has `wanted` threads, or until the system refuses. The threads block all signals, so
- * that signals go to the program's other threads. */
+/* Creates threads until the pool has `wanted` threads or the system refuses to create more. The threads block all
+ * signals, so that signals go to the program's other threads. */
 static void create_threads(int wanted)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

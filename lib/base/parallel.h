@@ -10,7 +10,7 @@
 
 enum {
     BLOCK = 1 << 16
-}; /* elements in a piece of a large tensor; each block has its own key of random words */
+}; /* number of elements in a block of a large tensor; each block has its own key of random words */
 
 static inline size_t blocks_of(size_t n)
 {
@@ -22,8 +22,8 @@ static inline size_t block_size(size_t n, size_t block)
     return left < BLOCK ? left : BLOCK;
 }
 
-/* The elements from .. to - 1 of one piece, when n elements are cut into pieces of whole blocks, as equal in length
- * as possible. */
+/* The range from .. to - 1 of elements in one piece, when n elements are cut into pieces of whole blocks, as equal
+ * in length as possible. */
 typedef struct {
     size_t from, to;
 } Stretch;
@@ -36,8 +36,8 @@ static inline Stretch stretch_of(size_t n, size_t pieces, size_t p)
 /* Calls body(data, piece) for piece = 0 .. pieces-1, in any order, on up to `threads` threads. */
 void parallel_for(int threads, size_t pieces, void (*body)(void *data, size_t piece), void *data);
 
-/* Does as parallel_for does, and also passes a slot number to the body: `slot` is below parallel_slots(threads,
- * pieces), and no two calls of the body that run at the same time have the same slot. So scratch memory is needed for
+/* Like parallel_for, but also passes a slot number to the body: `slot` is below parallel_slots(threads, pieces),
+ * and no two calls of the body that run at the same time have the same slot. So scratch memory is needed once for
  * each slot, not for each piece. */
 void parallel_for_slots(int threads, size_t pieces, void (*body)(void *data, size_t piece, size_t slot),
                         void *data);

@@ -1,4 +1,4 @@
-/* param.c -- parsing, checking and printing parameters; see param.h. */
+/* param.c -- parses, checks and prints parameters; see param.h. */
 #include "base/param.h"
 #include "base/text.h"
 
@@ -15,8 +15,8 @@ static const char *const *choices_of(const Param *p)
     return p->type == PARAM_BOOL ? switches : p->choices;
 }
 
-/* Stores the value of a number, switch or choice; NaN or PARAM_NONE mean that a number is unset. Empties a text, and
- * sets a spec to its default. (assign stores texts, spec.c stores specs.) */
+/* Stores the value of a number, switch or choice in params; a real NaN or integer PARAM_NONE unsets the key. For a
+ * text stores "", for a spec stores the default. (assign stores other texts, spec.c other specs.) */
 static void store(const Param *p, void *params, double real, int64_t whole)
 {
     void *field = (char *)params + p->offset;
@@ -137,7 +137,7 @@ uint64_t param_named(const Param *schema, const char *keys)
     return named;
 }
 
-/* Parses `value` as p's type into params. */
+/* Parses `value` as a value of p's type and stores the value in params. */
 static Status assign(const Param *p, void *params, const char *owner, const char *value, Error *err)
 {
     char range[96];
@@ -170,7 +170,7 @@ static Status assign(const Param *p, void *params, const char *owner, const char
             return FAIL(err, ERR_USAGE, "%s: %s=%s is out of range: want %s", owner, p->key, value,
                         param_range(p, range));
         if (real == 0)
-            real = 0; /* turns -0, which is the same setting, into 0 */
+            real = 0; /* turns -0 into 0, so that equal settings are stored as equal bits */
     }
     store(p, params, real, whole);
     return OK;
@@ -258,7 +258,8 @@ bool param_is_default(const Param *p, const void *params)
     Error err;
     const char *value = param_value(p, params, now);
     if (!value || !p->fallback)
-        return !value; /* an unset key is not printed, as the key of the same group that is set is printed */
+        /* an unset key is not printed; another key of its group is set, and that key is printed */
+        return !value;
     if (p->type == PARAM_SPEC)
         return !strcmp(value, p->fallback);
     Param alone = *p;

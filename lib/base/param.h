@@ -30,14 +30,15 @@ typedef struct {
     const char *key, *fallback; /* fallback: the default as text; NULL: unset */
     ParamType type;
     size_t offset;
-    double low, high; /* the range of numbers, both ends included, but `low` excluded if `above` is set */
+    double low, high; /* the range of numbers, both ends included; `low` is excluded if `above` is set */
     const char *const *choices;
     const char *help;
     int group;
     bool above;     /* numbers must be above `low`; `low` itself is not allowed */
-    bool rate;      /* this key trades payload size for error */
-    bool automatic; /* a real number that may be "auto", stored as NaN */
-    bool fine;      /* a key of the rate key's group with finer steps, for reaching a given payload size */
+    bool rate;      /* true: this key controls the trade-off of payload size against error */
+    bool automatic; /* true: a real number that may also be "auto", stored as NaN */
+    /* true: in the rate key's group this key has finer steps, to reach a given payload size more exactly */
+    bool fine;
 } Param;
 
 #define PARAM_TYPE(T, field)                                                                                 \
@@ -71,12 +72,12 @@ Status param_parse(const Param *schema, void *params, const char *owner, const c
 Status param_set(const Param *schema, void *params, const char *owner, const char *key, const char *value,
                  Error *err);
 
-/* Returns ":key=value,..." for all keys that differ from their defaults, in the order of the schema; "" when all have
- * their defaults. */
+/* Returns ":key=value,..." for all keys whose values differ from the defaults, in the order of the schema; "" when
+ * all have their defaults. */
 char *param_text(const Param *schema, const void *params, Arena *a);
 
-/* Return a key's value as text (NULL: unset), and the range or the choices of a key for messages: "1 to 16",
- * "l2|linf". */
+/* param_value returns a key's value as text (NULL: unset). param_range returns a key's range or choices for
+ * messages: "1 to 16", "l2|linf". */
 const char *param_value(const Param *p, const void *params, char out[32]);
 const char *param_range(const Param *p, char out[96]);
 
@@ -86,13 +87,13 @@ bool param_is_default(const Param *p, const void *params); /* true also for a ke
 const Param *param_find(const Param *schema, const char *key);
 /* returns the rate key; NULL: the codec has no rate key */
 const Param *param_rate(const Param *schema);
-/* returns the fine key; if there is none, the rate key */
+/* returns the key marked `fine`; if there is none, the rate key */
 const Param *param_fine(const Param *schema);
 
 /* Returns the value of an integer or real key; NaN when it is unset. */
 double param_number(const Param *p, const void *params);
 
-/* Returns the set of keys that occur in `keys`, a text as for param_parse: bit i stands for schema[i]. */
+/* Returns the set of keys that are named in `keys` ("key=value,key=value"): bit i stands for schema[i]. */
 uint64_t param_named(const Param *schema, const char *keys);
 
 #endif

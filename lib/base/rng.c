@@ -1,5 +1,5 @@
-/* rng.c -- hashes addresses (seed, repeat, worker, step, tensor, use) to key words with Philox, and draws single
- * random numbers. */
+/* rng.c -- turns the coordinates (seed, repeat, worker, step, tensor, use) of random numbers into key words with
+ * Philox, and draws single random numbers. */
 #include "base/rng.h"
 
 #include <math.h>
@@ -19,8 +19,8 @@ void philox(uint32_t x[4], const uint32_t key[2])
     }
 }
 
-/* Mixes 64 bits into the 128-bit state: applies Philox, with one half of the state as its key, to the 64 bits and the
- * other half. */
+/* Hashes 64 bits into the 128-bit state: applies the Philox block function to these 64 bits and one half of the
+ * state, with the other half as the key. */
 static void absorb(uint32_t state[4], uint64_t word)
 {
     uint32_t x[4] = {(uint32_t)word, (uint32_t)(word >> 32), state[2], state[3]};
@@ -51,7 +51,8 @@ uint64_t rng_hash(const char *name)
 Rng rng_below(const Rng *rng, uint64_t index)
 {
     Rng below = *rng;
-    below.state[0] ^= 0x62656c6fu; /* makes the states of parts differ from those of rng_key */
+    /* makes the states of parts of a tensor differ from the states that rng_key derives */
+    below.state[0] ^= 0x62656c6fu;
     absorb(below.state, index);
     return below;
 }
@@ -81,8 +82,8 @@ double rng_unit(const Rng *rng, uint64_t use, uint64_t i)
     return (double)(rng_u64(rng, use, i) >> 11) * 0x1p-53;
 }
 
-/* Uses a rational approximation (Hastings, 26.2.23 in Abramowitz and Stegun), then two Halley steps on erfc; the
- * remaining error is rounding error. */
+/* Uses a rational approximation of the quantile (Hastings, 26.2.23 in Abramowitz and Stegun), then two steps of
+ * Halley's root finder on erfc; the remaining error is rounding error. */
 double normal_lower_quantile(double u)
 {
     const double t = sqrt(-2 * log(u));

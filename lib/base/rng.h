@@ -1,13 +1,4 @@
-/* rng.h -- random numbers that depend on an address, not on a state.
- *
- * A random word is a function of its address (seed, repeat, worker, step, tensor, use, element) alone, so it is the
- * same on any thread, in any order and on any machine. Philox4x32-10 (Salmon et al., SC 2011) turns the address of a
- * block of 2^16 elements into key words; inside the block, a 32-bit mixing function of the element's index and two
- * key words gives the random word, because Philox for each element would take more time than the compressors.
- *
- *     Rng rng = rng_open(seed, repeat, worker, step, tensor);
- *     RngKey key = rng_key(&rng, USE_COIN, i / BLOCK);
- *     uint32_t word = rng_word(&key, i % BLOCK); */
+/* rng.h -- counter-based random numbers: each number depends on an address, not on a generator's state. */
 #ifndef ATOMO_RNG_H
 #define ATOMO_RNG_H
 
@@ -18,13 +9,13 @@ typedef struct {
     uint32_t state[4]; /* a hash of the address (seed, repeat, worker, step, tensor) */
 } Rng;
 
-/* The key words of one block for one use of random numbers: (a, b) for rng_word, (c, d) for rng_word_more, which
- * gives comparisons 32 further bits when they need them. */
+/* Key words of one block and one use of random numbers. rng_word uses (a, b); rng_word_more uses (c, d) to give 32
+ * further bits of an element's random number when a comparison needs them. */
 typedef struct {
     uint32_t a, b, c, d;
 } RngKey;
 
-/* Uses of random words; for one tensor, different uses have independent random words. */
+/* Purposes of random words; two purposes have independent random words for the same tensor. */
 enum {
     USE_COIN = 1,
     USE_ATOM,
@@ -40,11 +31,12 @@ enum {
     USE_SHUFFLE,
 };
 
-enum { RNG_EVERYONE = -1 }; /* the value of `worker` for random numbers that all workers share */
+enum { RNG_EVERYONE = -1 }; /* the value of `worker` for random numbers that are the same on all workers */
 
-/* Returns the generator for an address; `tensor` is rng_hash of the tensor's path without step and worker groups. */
+/* Returns the generator for (seed, repeat, worker, step, tensor); `tensor` is rng_hash of the tensor's path
+ * without the step and worker groups. */
 Rng rng_open(uint64_t seed, uint64_t repeat, int64_t worker, int64_t step, uint64_t tensor);
-/* returns the 64-bit FNV-1a hash; it is stored in files, so it never changes */
+/* returns the 64-bit FNV-1a hash of `name`; the hash is stored in files, so it must never change */
 uint64_t rng_hash(const char *name);
 
 /* Returns the generator of part `index` of rng's tensor, such as a bucket; its random numbers are independent of
@@ -57,8 +49,8 @@ RngKey rng_key(const Rng *rng, uint64_t use, uint64_t block);
 #define RNG_MUL1   0x7feb352du
 #define RNG_MUL2   0x846ca68bu
 
-/* Returns x mixed with a key word b; bijective in x for each b. The multipliers are Wellons' low-bias pair. The
- * vector kernels repeat these lines. */
+/* Returns x mixed with a key word b; bijective in x for each b. The multipliers are from Wellons' low-bias integer
+ * hash. The vector kernels compute the same function. */
 static inline uint32_t rng_mix(uint32_t x, uint32_t b)
 {
     x ^= x >> 16;
@@ -68,7 +60,7 @@ static inline uint32_t rng_mix(uint32_t x, uint32_t b)
     return x ^ (x >> 16);
 }
 
-/* Returns the random word, 32 uniform bits, of element i < BLOCK of the key's block. */
+/* Returns the 32-bit uniform random word of element i < BLOCK, in the block that the key belongs to. */
 static inline uint32_t rng_word(const RngKey *key, uint32_t i)
 {
     return rng_mix(i * RNG_STRIDE + key->a, key->b);
@@ -78,13 +70,15 @@ static inline uint32_t rng_word_more(const RngKey *key, uint32_t i)
     return rng_mix(i * RNG_STRIDE + key->c, key->d);
 }
 
-/* Return random numbers for element i of a whole tensor; slower, as each call derives the block's key. */
+/* Return random numbers for element i of a whole tensor. These functions are slower than rng_word, as each call
+ * derives the block's key. */
 uint32_t rng_u32(const Rng *rng, uint64_t use, uint64_t i);
 uint64_t rng_u64(const Rng *rng, uint64_t use, uint64_t i);
 /* returns a uniform number in [0, 1) with 53 bits */
 double rng_unit(const Rng *rng, uint64_t use, uint64_t i);
 double rng_normal(const Rng *rng, uint64_t use,
-                  uint64_t i); /* returns a standard normal number, by the inverse distribution function */
+                  /* returns a standard normal number, by the inverse of the normal distribution function */
+                  uint64_t i);
 
 /* Returns the z with P(N(0, 1) < z) = u; 0 < u <= 1/2. */
 double normal_lower_quantile(double u);

@@ -39,7 +39,7 @@ char *text_format(Arena *a, const char *format, ...)
 
 void text_reserve(TextBuf *t, size_t length)
 {
-    if (t->failed || length < t->cap - t->size) /* keeps a byte free for the NUL */
+    if (t->failed || length < t->cap - t->size) /* `<` keeps one byte free for the NUL */
         return;
     const size_t need = t->size + length + 64, cap = need > 2 * t->cap ? need : 2 * t->cap;
     char *data = NEW(t->arena, char, cap);
@@ -89,14 +89,14 @@ void text_addf(TextBuf *t, const char *format, ...)
 
 char *text_done(TextBuf *t)
 {
-    text_add_bytes(t, "", 0); /* makes room for the NUL of an empty text */
+    text_add_bytes(t, "", 0); /* makes room for the NUL if nothing was added */
     if (t->failed)
         return NULL;
     t->data[t->size] = 0;
     return t->data;
 }
 
-/* Writes v with `digits` significant digits, but numbers below ten million with at least all digits before the point:
+/* Writes v with `digits` significant digits, but writes all digits before the point of numbers below ten million:
  * "1000", not "1e+03". */
 static void put_digits(char out[32], int digits, double v)
 {
@@ -161,14 +161,14 @@ bool text_to_size(const char *s, uint64_t *bytes)
     return true;
 }
 
-/* True when two characters differ, ignoring case. */
+/* True when characters a and b differ, ignoring case. */
 static bool differ(char a, char b)
 {
     return tolower((unsigned char)a) != tolower((unsigned char)b);
 }
 
-/* Returns the edit distance with transpositions (optimal string alignment) of s and t; may return most + 1 for any
- * distance above `most`. */
+/* Returns the edit distance with transpositions (optimal string alignment) of s and t; if the distance is above
+ * `most`, may return most + 1 instead. */
 static size_t distance(const char *s, const char *t, size_t most)
 {
     enum { LONGEST = 63 };
@@ -241,8 +241,8 @@ static bool same(char p, char c)
     return p == c || ((p == '.' || p == '/') && (c == '.' || c == '/'));
 }
 
-/* True when c is in the glob's character class that begins at p, behind its '['; sets *past to the character behind
- * its ']'. */
+/* True when c is in the character class ("[a-z]") of a glob. p points behind the class's '['; *past is set to the
+ * character behind its ']'. */
 static bool in_class(const char *p, char c, const char **past)
 {
     const bool negated = *p == '!' || *p == '^';
@@ -271,7 +271,7 @@ bool text_glob(const char *p, const char *s)
         if (*p == '[' ? in_class(p + 1, *s, &past) : *p && (*p == '?' || same(*p, *s))) {
             p = past;
             s++;
-        } else if (star) { /* lets the last star match one more character */
+        } else if (star) { /* mismatch: lets the last '*' match one character more, and tries again */
             p = star + 1;
             s = ++retry;
         } else {

@@ -13,12 +13,12 @@ typedef struct {
     size_t count;
 } TextList;
 
-/* Return copies in the arena; NULL when it is out of memory. */
+/* Return copies in the arena; NULL when the arena is out of memory. */
 char *text_copy(Arena *a, const char *s);
 char *text_slice(Arena *a, const char *s, size_t length);
 char *text_format(Arena *a, const char *format, ...) PRINTF(2);
 
-/* A text that grows in an arena. Errors are sticky: after the arena has run out of memory, texts that are added are
+/* A text that grows in an arena. Errors are sticky: once the arena has run out of memory, further added texts are
  * ignored and text_done returns NULL. */
 typedef struct {
     Arena *arena;
@@ -29,23 +29,23 @@ typedef struct {
 
 void text_reserve(
     TextBuf *t,
-    size_t length); /* makes room for `length` more bytes, so that adding them takes no new memory */
+    size_t length); /* makes room for `length` more bytes, so that adding them allocates no memory */
 void text_add(TextBuf *t, const char *s);
 void text_add_bytes(TextBuf *t, const char *s, size_t length);
 void text_addf(TextBuf *t, const char *format, ...) PRINTF(2);
 char *text_done(TextBuf *t); /* returns the text with a NUL at its end; NULL when memory ran out */
 
-/* Writes the shortest decimal that reads back as the same double ("0.01", "1e-09", "inf") to `out`, and returns
- * it. */
+/* Writes to `out` the shortest decimal that reads back as the same double ("0.01", "1e-09", "inf"); returns `out`. */
 char *text_double(char out[32], double v);
 
-/* Parse the whole string; false for an empty string, trailing characters or overflow. text_to_real accepts "inf". */
+/* Parse the whole string s into *v; return false for an empty string, trailing characters or overflow.
+ * text_to_real accepts "inf". */
 bool text_to_int(const char *s, int64_t *v);
 bool text_to_real(const char *s, double *v);
 bool text_to_size(const char *s,
                   uint64_t *bytes); /* reads "4096", "512M", "1.5GiB": K, M, G and T are powers of 1024 */
 
-/* A list of names, as a function: name(data, i) returns the i-th name, NULL after the last name. */
+/* An iterator over names: name(data, i) returns the i-th name, or NULL after the last name. */
 typedef const char *(*TextName)(const void *data, size_t i);
 /* lets text_names list a NULL-ended array const char *[] */
 const char *text_list_name(const void *names, size_t i);
@@ -53,11 +53,12 @@ const char *text_list_name(const void *names, size_t i);
 /* Writes "a, b, c" to `out`: all names of the list, or as many as `out` has room for. Returns `out`. */
 const char *text_names(char *out, size_t size, TextName name, const void *data);
 
-/* Returns the name nearest to `s` by edit distance with transpositions; NULL when none is within a third of the
- * length of s, plus 1. */
+/* Returns the name nearest to `s` by edit distance with transpositions; NULL when every name is farther than a
+ * third of the length of s, plus 1. */
 const char *text_nearest(const char *s, TextName name, const void *data);
 
-/* Fails with ERR_USAGE and the formatted text, followed by " (did you mean NAME?)" when a name is near to `s`. */
+/* Fails with ERR_USAGE and the formatted text, followed by " (did you mean NAME?)" when text_nearest finds a NAME
+ * near to `s`. */
 Status text_unknown(Error *err, const char *s, TextName name, const void *data, const char *format, ...)
     PRINTF(5);
 

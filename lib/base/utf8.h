@@ -1,18 +1,18 @@
-/* utf8.h -- reads the characters of UTF-8, and tells which of them are safe to print on a terminal. */
+/* utf8.h -- decodes characters of UTF-8, and tells which characters are safe to print on a terminal. */
 #ifndef ATOMO_UTF8_H
 #define ATOMO_UTF8_H
 
 #include "base/base.h"
 
-/* Returns the length in bytes of the UTF-8 character at s, where `left` bytes are left; 0: no valid character
+/* Returns the length in bytes of the UTF-8 character at s, reading at most `left` bytes; 0: no valid character
  * (overlong forms and surrogates are not valid). */
 size_t text_utf8(const char *s, size_t left);
 
-/* Returns the code point of the character of `length` bytes at s. */
+/* Returns the code point of the UTF-8 character of `length` bytes at s. */
 uint32_t text_code(const char *s, size_t length);
 
-/* True for a character (of the length that text_utf8 returns) that controls a terminal instead of being visible:
- * control characters, line ends, and characters that reverse the direction of writing or have no width. */
+/* `length` is what text_utf8 returned for s. True for a character that controls a terminal instead of being
+ * visible: control characters, line ends, and characters that reverse the direction of writing or have no width. */
 bool text_steers(const char *s, size_t length);
 
 /* Replaces, in place, characters for which text_steers is true and bytes that are not UTF-8 by '?'. */
