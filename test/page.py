@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""page.py PAGE.html [JOB] -- opens a page of atomo-bench report in headless Chromium, as a reader would, and clicks.
+"""page.py PAGE.html [JOB] -- opens a page made by `atomo-bench report` in headless Chromium and clicks as a reader
+would.
 
-Every heading of every table is clicked twice, and the order held against Python's own: numbers by value, texts by
-their characters, what does not exist last. The console stays empty, nothing is asked of any network, and nothing that
-files hold has run. Speaks WebDriver to chromedriver (Debian: chromium-driver). Exit code 77 where that is not there.
+Clicks every heading of every table twice and compares the order of the rows with Python's: numbers by value, texts by
+their characters, missing values last. The browser's console must be empty, no network may be used, and no script in
+the data may run. The script speaks WebDriver to chromedriver (Debian: chromium-driver); without chromedriver it exits
+with 77.
 """
 import functools
 import json
@@ -32,7 +34,7 @@ class Browser:
         options = {"browserName": "chrome", "goog:chromeOptions": {"args": args},
                    "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
         answer = None
-        while not answer: # until the driver listens, or is gone
+        while not answer: # waits until the driver listens, or has ended
             try:
                 answer = self.post("", {"capabilities": {"alwaysMatch": options}})
             except (urllib.error.URLError, ConnectionError):
@@ -128,7 +130,7 @@ def main():
         browser = Browser(room)
         try:
             browser.post("/url", {"url": "about:blank"})
-            browser.log("performance")  # the browser's own first page
+            browser.log("performance")  # removes the log of the browser's own first page
             browser.post("/url", {"url": page})
             clicks = check_tables(browser)
             check_quiet(browser, page)

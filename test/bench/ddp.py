@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Time of a training step of DistributedDataParallel with our hook and with PyTorch's powerSGD_hook, in the same run.
+"""ddp.py -- times a training step of PyTorch's DistributedDataParallel with our hook and with powerSGD_hook, in one
+run.
 
-usage: ddp.py [RANKS] [STEPS]. A network of 10 million parameters on the CPU, one thread a rank, gloo. Each line: seconds a step (the
-least over steps) and the ratio to plain DDP. The forward and backward pass are in all of them.
+usage: ddp.py [RANKS] [STEPS]. The network has 10 million parameters and is trained on the CPU with gloo, one thread
+per rank. Each line has the seconds per step (the least over all steps) and the ratio to plain DDP. All times include
+the forward and the backward pass.
 """
 import os
 import statistics
@@ -61,7 +63,7 @@ KINDS = [
 def work(rank, ranks, steps, kind, meeting, times):
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method="file://" + meeting, rank=rank, world_size=ranks)
-    # One bucket: over gloo, powerSGD_hook's collectives of several buckets get mixed up.
+    # There is only one bucket: over gloo, powerSGD_hook mixes up the collectives of several buckets.
     model = DistributedDataParallel(network(), bucket_cap_mb=1000)
     KINDS[kind][1](model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
@@ -79,7 +81,8 @@ def work(rank, ranks, steps, kind, meeting, times):
 
 
 def main(ranks, steps):
-    """Each kind runs in processes of its own, all kinds in turn, three times over, so that a busy machine slows all of them."""
+    """Runs each kind of hook in separate processes, all kinds in turn, three times, so that a busy machine slows all
+    of them."""
     context = mp.get_context("spawn")
     found = [[] for _ in KINDS]
     for _ in range(3):

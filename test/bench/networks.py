@@ -30,7 +30,8 @@ def big(network, torch):
     import big_networks_torch
     net = big_networks_torch.NETWORKS[network]()
     for name, layer in list(net.named_modules()):
-        if isinstance(layer, big_networks_torch.Dropout):  # it draws its words in Python
+        # this dropout draws its random numbers in Python, which is slow
+        if isinstance(layer, big_networks_torch.Dropout):
             parent, _, last = name.rpartition(".")
             setattr(net.get_submodule(parent), last, torch.nn.Dropout())
     return net
@@ -55,7 +56,8 @@ def peer(network, channels, side, images, threads, seconds):
 
 
 def blas_kernels():
-    """OpenBLAS knows no newer CPU than its own release; PyTorch would run on slow kernels."""
+    """Returns the environment that makes PyTorch use fast OpenBLAS kernels. OpenBLAS does not recognise CPUs newer
+    than its release, and would choose slow kernels."""
     try:
         with open("/proc/cpuinfo") as file:
             return {"OPENBLAS_CORETYPE": "SKYLAKEX"} if "avx512dq" in file.read() else {}
@@ -65,7 +67,7 @@ def blas_kernels():
 
 def main(program):
     try:
-        import torch  # noqa: F401 -- whether it is there
+        import torch  # noqa: F401 -- tests whether torch is installed
     except ImportError:
         print("python3-torch is not installed: training networks is left out")
         return False

@@ -1,8 +1,10 @@
-"""peers.py -- reading a dump against h5py, and the Wasserstein distance against scipy, each pair in the same run.
+"""peers.py -- times reading a dump against h5py, and the Wasserstein distance against scipy, each pair in the same
+run.
 
     peers.py BENCH_PEERS [DUMP.h5]
 
-BENCH_PEERS is the program built from speed_peers.c. Without h5py or scipy the script prints that the comparison is left out.
+BENCH_PEERS is the program built from speed_peers.c. Without h5py or scipy the script prints that the comparison is
+left out.
 """
 import os
 import subprocess
@@ -41,7 +43,7 @@ def reading(path):
 
     def read(name, item):
         if isinstance(item, h5py.Dataset):
-            item[...]  # returns nothing: a visitor that returns something ends the visit
+            item[...]  # reads without returning a value, as a returned value would end the visit
 
     def read_all():
         with h5py.File(path, "r") as file:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bomb.py -- writes a container with right checksums whose records claim large vectors.
+"""bomb.py -- writes a container whose checksums are right and whose records claim large vectors.
 
 usage: bomb.py OUT.atomo SPEC ELEMENTS RECORDS
 """

@@ -1,7 +1,8 @@
-"""The Python package: payloads equal those of atomo-bench to the byte, arrays of every kind, states, merging, errors, records.
+"""Tests of the Python package: its payloads equal those of atomo-bench bit for bit; arrays of every kind, states,
+merging, errors, records.
 
-ATOMO_LIBRARY and PYTHONPATH say which library and package; BIN is the folder of atomo-bench. What needs an absent module is
-skipped by its name.
+ATOMO_LIBRARY and PYTHONPATH name the library and the package; BIN is the folder of atomo-bench. Tests that need a
+missing module are skipped by name.
 """
 
 import contextlib

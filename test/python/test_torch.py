@@ -1,5 +1,6 @@
-"""The communication hook on 2 and 4 processes over gloo: all ranks end with the same weights, `none` with those of plain DDP,
-training succeeds with every kind of codec, and a run goes on from a checkpoint as if it had not stopped."""
+"""Tests of the communication hook on 2 and 4 processes over gloo. All ranks end with the same weights; with `none`
+these are the weights of plain DDP; training succeeds with every kind of codec; a run resumed from a checkpoint
+equals an uninterrupted run."""
 
 import copy
 import os
@@ -29,14 +30,14 @@ def data(rank, step, teacher):
 
 
 def train(rank, world, spec, steps, saved=None, exchange="auto"):
-    """Weights, the state's dictionary, accuracy on new data, bytes sent."""
+    """Returns the weights, the state's dictionary, the accuracy on new data, and the bytes sent."""
     from atomo.torch import State, hook
 
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(20, 100), torch.nn.ReLU(), torch.nn.Linear(100, 5))
     teacher = torch.randn(20, 5, generator=torch.Generator().manual_seed(7))
     start, state = 0, None
-    parallel = DistributedDataParallel(model, bucket_cap_mb=0.004)  # several buckets
+    parallel = DistributedDataParallel(model, bucket_cap_mb=0.004)  # so small that the gradients fill several buckets
     if spec:
         state = State(spec, model, min_elements=200, threads=1, exchange=exchange)
         parallel.register_comm_hook(state, hook)
@@ -61,7 +62,7 @@ def same(a, b):
 
 
 def on_all(flag, world):
-    """True where it is true on every rank, so that all fail together."""
+    """Returns True on every rank if the condition is true on every rank, so that all ranks fail together."""
     votes = torch.tensor([int(flag)])
     dist.all_reduce(votes)
     return int(votes) == world
@@ -82,7 +83,7 @@ def same_everywhere(weights, world):
 
 
 def goes_back(rank, world):
-    """An early checkpoint empties the states; names that the model does not have are refused."""
+    """Loading an early checkpoint empties the states; names that the model does not have are refused."""
     from atomo.torch import State, hook
 
     torch.manual_seed(0)

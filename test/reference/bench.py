@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench.py -- shared by the checks from outside of the program: runs the program, reads dumps, prints what passed."""
+"""bench.py -- shared by the checks of this folder: runs the program, reads dumps, prints which checks passed."""
 import json
 import os
 import subprocess
@@ -17,7 +17,7 @@ passed, failed = 0, 0
 
 
 def start():
-    """The program from the command line, and a directory of its own to work in."""
+    """Takes the program from the command line, if one is named; changes to a new temporary directory and returns it."""
     global program
     if len(sys.argv) > 1:
         program = str(Path(sys.argv[1]).resolve())
@@ -34,12 +34,12 @@ def run(*words):
 
 
 def compare(*words):
-    """The records of `compare` as a list of dictionaries."""
+    """Returns the records of `compare` as a list of dictionaries."""
     return json.loads(run("compare", *words, "--format", "json", "--quiet"))["results"]
 
 
 def tensors(path):
-    """Path to array, as it stands in a dump."""
+    """Returns a dictionary from each path in a dump to its array."""
     found = {}
     with h5py.File(path) as file:
         file.visititems(lambda name, node: found.update({name: node[()]}) if isinstance(node, h5py.Dataset) else None)
@@ -64,7 +64,7 @@ def check(condition, what):
 
 
 def verdict(condition, what):
-    """A check that is worth a line also when it passes."""
+    """Checks a statement and prints a line also when it holds."""
     if check(condition, what):
         print(f"passed  {what}", flush=True)
 

@@ -3,9 +3,9 @@
 
     big_networks_torch.py > big_networks.h
 
-Weights, images and dropout masks are made of hashed integers, as test_big_networks.c makes them. Of every gradient and
-running statistic it keeps the norm and the product with a hashed direction, which every element has a part in. Beside
-them, on standard error, how far PyTorch itself is away from them in single precision.
+Weights, images and dropout masks are made from hashed integers, as in test_big_networks.c. Of every gradient and
+running statistic, the output has the norm and the inner product with a fixed pseudorandom vector. On standard error,
+the script prints the differences to PyTorch in single precision.
 """
 import sys
 
@@ -16,12 +16,12 @@ import torch.nn.functional as F
 
 from draws import key_below, mix
 
-IMAGES, CLASSES, DROP = 4, 10, 10  # DROP: what dropout draws for
+IMAGES, CLASSES, DROP = 4, 10, 10  # DROP: the use for which dropout draws random words
 ADDRESS = (5, 0, 0, 0, 0)
 
 
 class Dropout(nn.Module):
-    """p = 1/2, by the words of the layer's place in the network."""
+    """Dropout with p = 1/2; the layer's place in the network selects the random words."""
 
     def __init__(self, index):
         super().__init__()
@@ -104,7 +104,7 @@ NETWORKS = {"resnet18": lambda: ResNet([2, 2, 2, 2], False),
 
 
 def unit(n, seed):
-    """vectors.h's reference_unit, for 0 .. n-1."""
+    """Returns reference_unit of vectors.h for 0 .. n-1."""
     h = np.arange(n, dtype=np.uint32) * np.uint32(2654435761) + np.uint32(seed * 2246822519 & 0xFFFFFFFF)
     h ^= h >> np.uint32(15)
     h *= np.uint32(2246822519)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_altered.py -- on altered containers: the program and the independent reader must refuse and accept the same ones.
+"""check_altered.py -- the program and the independent reader must refuse and accept the same altered containers.
 
-usage: check_altered.py [PROGRAM [ALTERATIONS]]. First files altered or cut anywhere, which the checksums must catch.
-Then payloads and records altered with the checksum made right again, as an enemy or a faulty writer would: both sides
-must come to the same verdict, and to the same floats where they accept.
+usage: check_altered.py [PROGRAM [ALTERATIONS]]. First, files are altered or cut anywhere, which the checksums must
+detect. Then payloads and records are altered and the checksums are corrected, as an attacker or a faulty writer would
+do. Both readers must come to the same verdict, and to the same floats if they accept.
 """
 import struct
 import subprocess
@@ -47,7 +47,7 @@ def seal(body, kind, offset):
 
 
 def blocks(data):
-    """(kind, body) of each block."""
+    """Returns (kind, body) of each block."""
     at, found = 12, []
     while at < len(data):
         size = struct.unpack_from("<Q", data, at + 1)[0]
@@ -64,7 +64,8 @@ def assemble(parts, head):
 
 
 def alter(body, rng, start):
-    """One small change at or behind `start`: a byte, a bit, one more, one less, or a nasty value."""
+    """Makes one small change at or behind `start`: another byte, a flipped bit, one byte more or less, or an extreme
+    value."""
     at = int(rng.integers(start, len(body))) if len(body) > start else len(body)
     choice = rng.integers(6)
     if choice == 0:
@@ -81,11 +82,11 @@ def alter(body, rng, start):
 
 
 def alter_payload(record_body, record, rng):
-    """Alters one round's payload and its size, so that only the payload is wrong."""
+    """Alters one round's payload and its stated size, so that only the payload is wrong."""
     rounds = list(record.rounds)
     which = int(rng.integers(len(rounds)))
     rounds[which] = alter(rounds[which], rng, 0)
-    if rng.integers(12) == 0:  # floats in place of the codec's own form
+    if rng.integers(12) == 0:  # raw floats in place of the codec's own payload
         rounds[-1] = b"\0" + rng.standard_normal(container.size_of(record.shape)).astype("<f4").tobytes()
     head = record_body[:len(record_body) - sum(map(len, record.rounds)) - 8 * len(rounds)]
     return head + b"".join(struct.pack("<Q", len(r)) for r in rounds) + b"".join(rounds)
@@ -145,7 +146,8 @@ def main():
             changed = list(parts)
             if turn % 6 == 5:
                 k = int(rng.integers(len(parts)))
-                behind = len(parts[k][1]) if parts[k][0] == b"H" else 0  # the spec's text has tests of its own
+                # spares the text of the spec, which has tests of its own
+                behind = len(parts[k][1]) if parts[k][0] == b"H" else 0
                 changed[k] = (parts[k][0], alter(parts[k][1], rng, behind))
             else:
                 changed[which] = (b"V", alter_payload(parts[which][1], record, rng))

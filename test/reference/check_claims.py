@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""check_claims.py -- checks the codecs' promises from outside of the program: oracle values, Theorem 5, threads, Monte Carlo.
+"""check_claims.py -- checks the codecs' promises from outside of the program: known values, Theorem 5, threads, Monte
+Carlo.
 
-usage: check_claims.py [PROGRAM]. Prints a verdict for each statement. Everything comes from `synth`, `encode` and
-`decode` or `compare`; the numbers it is held to come from numpy on the same vectors, or stand in the table below.
+usage: check_claims.py [PROGRAM]. Prints a verdict for each statement. All results come from `synth`, `encode` and
+`decode`, or from `compare`. They are compared with numbers that numpy computes for the same vectors, or with the
+table below.
 """
 import numpy as np
 from scipy.stats import norm as normal
@@ -14,8 +16,8 @@ from bench import same_bits, verdict
 
 D = 65536
 LAWS = ("normal", "laplace")
-# spec: (error, bits an element) on N(0, 1), then on Laplace; a public table for d = 65,536. None: it varies with the
-# sample by more than the tolerance, so the closed form on the vector itself stands alone.
+# spec: (error, bits per element) for N(0, 1), then for Laplace; from a public table for d = 65,536. None: the error
+# varies with the sample by more than the tolerance, so only the closed form for the vector is used.
 TABLE = {
     "qsgd:levels=1": ((17.06, 0.435), (15.02, 0.405)),
     "qsgd:levels=15": ((0.379, 2.337), (0.353, 2.175)),
@@ -38,7 +40,7 @@ MONTE_CARLO = ["natural",
                "hadamard:ratio=0.05", "hadamard:ratio=0.1,probs=clip", "svd:vectors=bf16","dct:ratio=0.05", "dct:ratio=0.1,dims=2",
                "fourier:ratio=0.05", "fourier:ratio=0.1,dims=2,probs=clip", "fp16:rounding=stochastic",
                "svd:rank=2,vectors=qsgd,vbits=4", "fp16:rounding=stochastic", "bf16:rounding=stochastic"]
-REPEATS, FALSE_ALARMS = 400, 1e-3  # per run, shared by all comparisons
+REPEATS, FALSE_ALARMS = 400, 1e-3  # probability of a false alarm in a run, divided among all comparisons
 
 
 def check_table(law, column):
@@ -115,8 +117,8 @@ def check_threads():
 
 
 def check_monte_carlo():
-    """The mean squared error against the closed form: its own spread over the draws is not shown, so it is estimated
-    from batches of 40 repeats with seeds of their own."""
+    """Compares the mean squared error with the closed form. The program does not print the spread of the error over
+    the draws, so the spread is estimated from batches of 40 repeats with different seeds."""
     bench.run("synth", "--law", "laplace", "--shape", "48x40", "-o", "mc.h5", "-q")
     g = next(iter(bench.tensors("mc.h5").values())).astype(float)
     words = [w for spec in MONTE_CARLO for w in ("-c", spec)]
@@ -135,10 +137,11 @@ def check_monte_carlo():
         for field, want in (("mse", expected), ("variance", expected), ("second_moment", expected + (g**2).sum())):
             values = np.array([r[field] for r in records])
             error = values.std(ddof=1) / np.sqrt(len(values))
-            # ten batches: Student's tail is longer than the normal's
+            # Student's t, as there are only ten batches
             verdict(abs(values.mean() - want) <= 2.2 * level * error + 1e-6 * want,
                     f"{spec}: {field} {values.mean():.5g} over {REPEATS} draws, {want:.5g} expected, +- {error:.2g}")
-        z = np.array([r["gain_z"] for r in records if r["gain_z"] is not None])  # none: elements that hang together
+        # None: the errors of the elements are not independent
+        z = np.array([r["gain_z"] for r in records if r["gain_z"] is not None])
         if len(z):
             verdict(abs(z.mean()) * np.sqrt(len(z)) < 1.5 * level,
                     f"{spec}: gain_z averages {z.mean():.2f} over {len(z)} runs")

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """check_compare.py -- recomputes every field of `compare` from encoded payloads, with numpy and scipy.
 
-usage: check_compare.py [PROGRAM [WORKERS.h5]]. One repeat: the payloads of `encode` are that repeat's, so every field
-is recomputed. Codecs without chance: the same for several repeats. Times are held to their own definitions only.
+usage: check_compare.py [PROGRAM [WORKERS.h5]]. With one repeat, the payloads of `encode` are those of the repeat, so
+every field is recomputed. Codecs that are not random are also checked with several repeats. Times are only checked
+against their definitions.
 """
 import sys
 from math import isclose, isnan
@@ -18,9 +19,9 @@ import plain_metrics
 import streams
 from bench import check
 
-EXACT = 1e-11      # relative; sums of up to a million terms in another order
-EXPECTED = 2e-6    # closed forms: the library's tau and norms are the float32 that travel
-SPECTRAL = 2e-4    # svd: the library's basis comes from A'A in float32; orthonormal, but not exactly singular
+EXACT = 1e-11      # relative; for sums of up to a million terms in another order
+EXPECTED = 2e-6    # closed forms: the library uses the float32 tau and norms of the payload
+SPECTRAL = 2e-4    # svd: the library's basis, from A'A in float32, is orthonormal but not exactly the singular vectors
 RANDOM = ["qsgd", "qsgd:bits=1", "qsgd:levels=5,bucket=100,norm=linf,code=fixed", "qsgd:code=elias-sparse,bits=2",
           "terngrad", "terngrad:clip=2.5,code=elias", "terngrad:share=on,code=2bit", "entry:ratio=0.05",
           "entry:bits=0.5",
@@ -53,7 +54,7 @@ TIMES = ("encode_ms_se", "decode_ms_se", "encode_ms", "encode_ms_min", "decode_m
 def agree(ours, theirs, tolerance, floor=1e-300):
     if ours is None or theirs is None:
         return ours is None and theirs is None
-    if isnan(ours):  # what the payload does not tell
+    if isnan(ours):  # the payload does not contain this value
         return True
     return isclose(ours, theirs, rel_tol=tolerance, abs_tol=floor)
 
@@ -70,13 +71,14 @@ class Sent:
         self.bytes = sum(map(len, record.rounds))
         self.fallback = not record.raw and spec != "none" and record.rounds[-1][:1] == b"\0"
         self.residual = self.settle(residuals)
-        exact = self.fallback and bench.same_bits(self.g, self.h)  # else a draw that outgrew raw travels as floats
+        # otherwise a draw longer than the raw floats is sent as floats
+        exact = self.fallback and bench.same_bits(self.g, self.h)
         self.expected = (0.0 if exact
                          else closed_forms.expected(self.spec, self.g.reshape(self.shape), record.rounds))
         self.entropy = streams.entropy(self.spec, self.shape, record.rounds)
 
     def settle(self, residuals):
-        """Error feedback's e = g + decay e - h, in float32 as floats are kept."""
+        """Computes the residual of error feedback, e = g + decay e - h, in float32 as the program does."""
         if not self.spec.startswith("ef"):
             return None
         decay = np.float32(self.spec.partition("+")[0].partition("decay=")[2] or 1)
@@ -100,7 +102,7 @@ def total(values):
 
 
 def own_figures(parts, repeats, runs):
-    """What a record over `parts` must say; sizes are means over `runs` gradients."""
+    """Returns the metrics of a record over `parts`; sizes are means over `runs` gradients."""
     g = np.concatenate([p.g for p in parts])
     h = np.concatenate([p.h for p in parts])
     found = plain_metrics.errors(g, [h] * repeats)
@@ -124,7 +126,7 @@ def own_figures(parts, repeats, runs):
 
 
 def spread(found, repeats):
-    """Standard errors and tests of bias: one repeat has none, and repeats that are all alike spread by 0."""
+    """Returns the standard errors: None for one repeat, and 0 for repeats that are all equal."""
     errors = {name: None if repeats == 1 or found.get(name[:-3]) is None else 0.0 for name in SPREADS}
     return errors
 
@@ -134,18 +136,19 @@ def hold(record, parts, repeats, runs, label):
     for field, theirs in record.items():
         if field in IDENTITY or field in TIMES or field in UNSEEN:
             continue
-        if field in TESTS:  # they need draws that differ, which a container has not
+        if field in TESTS:  # tests of bias need different draws, which a container does not have
             check(theirs is None or (repeats > 1 and 0 <= theirs <= 1), f"{label}: {field} {theirs}")
             continue
         if field == "variance" and repeats == 1 and all(p.spec in CERTAIN for p in parts):
-            ours["variance"] = 0  # a codec without chance has one from one repeat, too
+            ours["variance"] = 0  # a codec that is not random has variance 0 also with one repeat
         if field in EXPECTATIONS and "rotated" in record["compressor"]:
-            continue  # the mean over repeats of what holds given each one's rotation: the tests' draws hold it
+            continue  # a mean over repeats of the closed form for each repeat's rotation, which the C tests check
         tolerance = (SPECTRAL if "svd" in record["compressor"] else EXPECTED) if field in EXPECTATIONS else EXACT
-        floor = EXACT if field in ("gain", "cosine") else 1e-300  # sums that cancel
+        floor = EXACT if field in ("gain", "cosine") else 1e-300  # these sums may cancel
         if field in EXPECTATIONS and record["compressor"].startswith(("wavelet", "hadamard")):
             squares = sum(float((p.g.astype(float)**2).sum()) for p in parts)
-            floor = EXACT * (squares if field == "variance_expected" else 1)  # coefficients that are rounding
+            # allows for coefficients that are rounding errors
+            floor = EXACT * (squares if field == "variance_expected" else 1)
         check(field in ours and agree(ours[field], theirs, tolerance, floor),
               f"{label}: {field} {theirs}, ours {ours.get(field)}")
     check_times(record, label)
@@ -159,7 +162,7 @@ def check_times(record, label):
 
 
 def match(records, sent, repeats, label):
-    """Walks records and payloads in the promised order: step, worker, tensor, and the pools."""
+    """Compares records with payloads in the documented order: step, worker, tensor, then the pooled records."""
     addresses = list(dict.fromkeys(s.address for s in sent))
     for record in records:
         where = f"{label}: {record['step']}/{record['worker']}/{record['tensor']}"

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""check_decode.py -- compares `atomo-bench encode` and `decode` with the independent reader written from docs/FORMAT.md.
+"""check_decode.py -- compares `atomo-bench encode` and `decode` with the independent reader written from
+docs/FORMAT.md.
 
-usage: check_decode.py [PROGRAM]. Every payload is decoded twice, by the program and by decode.py, and compared bit
-by bit (transforms: to float32 rounding). The containers' addresses, attributes and checksums are checked beside.
+usage: check_decode.py [PROGRAM]. Every payload is decoded by the program and by decode.py, and the floats are
+compared bit by bit (for transforms, up to float32 rounding). The addresses, attributes and checksums in the
+containers are checked too.
 """
 import h5py
 import numpy as np
@@ -74,7 +76,7 @@ TRANSFORMED = ("wavelet", "hadamard", "dct", "fourier", "rotated", "thc", "drive
 
 
 def odd_arrays():
-    """Shapes, lengths and values where a format can go wrong."""
+    """Returns arrays with the shapes, lengths and values at which a format may fail."""
     rng = np.random.default_rng(7)
 
     def normal(*shape):
@@ -98,7 +100,7 @@ def odd_arrays():
 
 
 def rare_arrays():
-    """Elements that are nearly all 0: their symbols are gaps, some of which are longer than a block."""
+    """Returns arrays that are nearly all 0. They are coded by index gaps, some of which are longer than a block."""
     rng = np.random.default_rng(9)
 
     def values(n, share):
@@ -109,12 +111,12 @@ def rare_arrays():
 
 
 def rounds(spec):
-    """Whether two decoders may round differently."""
+    """True when two decoders of this codec may round differently."""
     return any(name in spec for name in TRANSFORMED)
 
 
 def close(ours, theirs):
-    """Equal to float32 rounding of a sum of a few products (and to a few steps where those are denormal)."""
+    """True when two numbers are equal up to float32 rounding of a sum of a few products (or to a few denormal steps)."""
     scale = np.abs(ours).max() if ours.size else 0
     return ours.shape == theirs.shape and np.allclose(theirs, ours, rtol=3e-7, atol=1e-6 * scale + 6e-45)
 
@@ -163,7 +165,8 @@ def main():
     bench.run("synth", "--shape", "100", "--shape", "12x10", "--shape", "4x3x3x3", "--steps", "2", "--workers", "3",
               "-o", "small.h5", "--quiet")
     left = np.random.default_rng(8).standard_normal((30, 20)).astype(np.float32) * (np.arange(20) < 10)
-    bench.write_dump("turned.h5", {"step_000001/a": left, "step_000002/a": left[:, ::-1]})  # into other directions
+    # the second gradient has other singular vectors
+    bench.write_dump("turned.h5", {"step_000001/a": left, "step_000002/a": left[:, ::-1]})
     one("turned.h5", "powersgd")
     one("turned.h5", "ef+powersgd:rank=5")
     bench.write_dump("rare.h5", rare_arrays())

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""check_files.py -- holds the readers and writers of safetensors, .npz and .npy against NumPy and a plain writer.
+"""check_files.py -- checks the readers and writers of safetensors, .npz and .npy against NumPy and a plain writer.
 
     check_files.py ATOMO_BENCH
 
-Files that NumPy and a writer of safetensors in plain Python make are converted to .npz and safetensors; NumPy and a
-plain reader then find the same floats, rounded to float32. The safetensors package is asked, too, where it is there.
+Files made by NumPy and by a writer of safetensors in plain Python are converted to .npz and safetensors. NumPy and a
+plain reader must find the same floats in them, rounded to float32. If the safetensors package is installed, it must
+read them too.
 """
 import json
 import os
@@ -19,7 +20,7 @@ DTYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I64": "<i8"}
 
 
 def write_safetensors(path, arrays, metadata):
-    """Writes {name: (dtype, shape, bytes)}."""
+    """Writes a file of the tensors {name: (dtype, shape, bytes)}."""
     header, data = {"__metadata__": metadata}, b""
     for name, (dtype, shape, raw) in arrays.items():
         header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [len(data), len(data) + len(raw)]}
@@ -105,7 +106,7 @@ def main(program):
                 wanted["g/" + name] = array
         metadata = {"model": "lenet", "lr": "0.1", "g@step": "3", "text": '"12"', "name": "\u00e9\n\\"}
         write_safetensors("in.safetensors", raw, metadata)
-        # a NaN of 16 bits may come back with other bits: NumPy and this program agree on which are NaN
+        # a 16-bit NaN may have other bits after the conversion; both programs must agree on which elements are NaN
         convert("in.safetensors", "a.safetensors")
         found, kept = read_safetensors("a.safetensors")
         assert kept == metadata, kept

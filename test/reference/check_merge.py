@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""check_merge.py -- recomputes, with numpy from payloads of `encode`, the figures that `merge` reports of an average.
+"""check_merge.py -- recomputes the metrics that `merge` prints, with numpy from payloads of `encode`.
 
-usage: check_merge.py [PROGRAM]. Worker p of a merge draws what worker p of a dump draws, so the payloads are the same;
-they are decoded by decode.py, averaged here, and held against the average gradient.
+usage: check_merge.py [PROGRAM]. Worker p of a merge uses the same random numbers as worker p of a dump, so the
+payloads are the same. They are decoded by decode.py, averaged here, and compared with the average gradient.
 """
 import json
 from math import isclose
@@ -27,7 +27,7 @@ def sent(dump, spec):
 
 
 def average(spec, records, gradients):
-    """Per tensor: the mean gradient, the estimates' mean, and the closed form of its error."""
+    """Returns for each tensor the mean gradient, the mean estimate, and the closed form of the mean estimate's error."""
     names = list(dict.fromkeys(r.name for r in records))
     for name in names:
         mine = [r for r in records if r.name == name][:WORKERS]
@@ -35,9 +35,9 @@ def average(spec, records, gradients):
         at = [(r.seed, r.repeat, r.worker, r.step, r.tensor) for r in mine]
         h = [decode.decode(spec, r.shape, r.rounds, a).reshape(-1).astype(float) for r, a in zip(mine, at)]
         mean, estimate = np.mean([x.astype(float) for x in g], axis=0), np.mean(h, axis=0)
-        if spec == "sign":  # a vote, a tie to plus
+        if spec == "sign":  # a majority vote, with ties decided as plus
             estimate = np.where(estimate < 0, -1.0, 1.0)
-        if spec == "fp16":  # halves add up to halves
+        if spec == "fp16":  # the sum of fp16 payloads is rounded to fp16
             estimate = estimate.astype(np.float32).astype(np.float16).astype(float)
         biased = spec.startswith(("sign", "scaledsign", "topk"))
         parts = [None if biased else closed_forms.expected(spec, x.reshape(r.shape), r.rounds) for x, r in zip(g, mine)]
@@ -57,7 +57,7 @@ def one(dump, spec):
     for name, mean, estimate, expected, size in average(spec, sent(dump, spec).records, gradients):
         theirs = [r for r in records if r["tensor"] == name][0]
         mse, norm = float(((estimate - mean)**2).sum()), float((mean**2).sum())
-        slack = 1e-5 * mse + 1e-7 * (mse * norm)**0.5 + 1e-12 * norm  # averages end in float32
+        slack = 1e-5 * mse + 1e-7 * (mse * norm)**0.5 + 1e-12 * norm  # averages are rounded to float32
         check(abs(theirs["mse"] - mse) <= slack, f"{spec} {name}: mse {theirs['mse']}, ours {mse}")
         check(isclose(theirs["bytes"], size, rel_tol=1e-12), f"{spec} {name}: bytes {theirs['bytes']}, ours {size}")
         check(theirs["synthetic"] == 0 and theirs["workers"] == WORKERS, f"{spec} {name}: whose gradients")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""check_vectors.py -- test/vectors/vectors.json against the independent reader, which knows the payloads from docs/FORMAT.md alone.
+"""check_vectors.py -- decodes test/vectors/vectors.json with the independent reader, written from docs/FORMAT.md
+alone.
 
 usage: check_vectors.py [PROGRAM]; the program is not used.
 """
@@ -16,7 +17,7 @@ from check_decode import close, rounds
 
 
 def fnv(name):
-    """64-bit FNV-1a, which makes an address of a tensor's name."""
+    """Returns the 64-bit FNV-1a hash of a tensor's name, which selects the tensor's random numbers."""
     value = 0xCBF29CE484222325
     for byte in name.encode():
         value = ((value ^ byte) * 0x100000001B3) % 2**64

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""closed_forms.py -- E|h - g|^2 of every codec for a given gradient, from the formulas and not from the library.
+"""closed_forms.py -- E|h - g|^2 of every codec for a given gradient, from the formulas, without the library.
 
-`expected(spec, g)` gives None where there is no closed form. All in double precision; water-filling by
-bisection on tau.
+`expected(spec, g)` returns None if there is no closed form. Everything is in double precision; the water level tau is
+found by bisection.
 """
 import numpy as np
 
@@ -13,7 +13,7 @@ from decode import kept, matrix_shape, natural_is_raw, parse, qsgd_is_raw, wave_
 
 
 def waterfill(weight, budget):
-    """p_i = min(1, w_i / tau) with sum p = budget, and tau (None where everything is kept)."""
+    """Returns p_i = min(1, w_i / tau) with sum p = budget, and tau (None if every element is kept)."""
     weight = np.abs(weight)
     if budget >= np.count_nonzero(weight):
         return (weight > 0).astype(float), None
@@ -44,7 +44,8 @@ def entry(g, keys):
 
 
 def entry_of_payload(g, payload):
-    """entry:bits solves for its budget; tau, which travels, says what it came to (nan where no light atom does)."""
+    """Returns the variance for entry:bits, which solves for its budget. tau is read from the payload; nan if no
+    element has p < 1."""
     source = Bytes(payload[1:])
     source.take(4 * len(index_set(source, g.size)))
     if len(index_set(source, g.size)) == 0:
@@ -54,7 +55,8 @@ def entry_of_payload(g, payload):
 
 
 def joint(spec, g, payload):
-    """The level of the common budget travels as well; raw payloads and svd's do not tell it."""
+    """Returns the variance of a tensor under joint, with the water level read from the payload; raw payloads and
+    svd's have none."""
     if not g.any():
         return 0.0
     if payload[0] == 0 or "+svd" in spec or ("+" not in spec and payload[1] == 1):
@@ -64,12 +66,12 @@ def joint(spec, g, payload):
 
 def dyadic_atoms(g, keys, name):
     weight = dyadic.to(name, keys, g.reshape(-1))
-    weight[np.abs(weight) < 1e-7 * np.abs(weight).max()] = 0  # rounding, where all but a few vanish
+    weight[np.abs(weight) < 1e-7 * np.abs(weight).max()] = 0  # sets weights that are rounding errors to 0
     return atoms_variance(weight, probabilities(weight, float(keys["ratio"]) * g.size, keys))
 
 
 def rounding(keys, vector):
-    """What rounding adds to a vector, as a share of its squared length."""
+    """Returns the variance that rounding adds to a vector, as a share of the vector's squared norm."""
     vector = vector.astype(F32).astype(float)
     if keys["vectors"] == "bf16":
         return half(vector, None, "bf16") / (vector @ vector)
@@ -84,7 +86,8 @@ def dct(g, keys):
 
 
 def fourier(g, keys):
-    """Probabilities by the gauge; a light atom that is there is tau = gauge / p long."""
+    """Returns the variance for probabilities proportional to the gauge; an atom with p < 1 is decoded to the length
+    tau = gauge / p."""
     z = waves.atoms(g.reshape(wave_shape(g.shape, keys)))
     weight = waves.gauge(z)
     weight[weight < 1e-7 * weight.max()] = 0
@@ -109,7 +112,7 @@ def svd(g, keys):
 
 
 def gspar(g, keys):
-    """By density entry's; by eps what was asked for."""
+    """Returns the variance of gspar: with a density that of entry, with eps the requested variance."""
     if "eps" in keys:
         return float(keys["eps"]) * float((g**2).sum())
     return atoms_variance(g, waterfill(g, float(keys["density"]) * g.size)[0])
@@ -170,7 +173,7 @@ def natural(g, keys):
 
 
 def zipml(g, keys):
-    """Of the best levels alone: a plain dynamic program over all pairs of sorted numbers."""
+    """Returns the variance of the optimal levels, by a plain dynamic program over all pairs of sorted numbers."""
     if keys["solver"] != "exact":
         return None
     flat, total, count = g.reshape(-1).astype(float), 0.0, int(keys["levels"])
@@ -228,7 +231,7 @@ def half(g, keys, name):
 
 
 def step_fp16(x):
-    """The distance of the halves round |x|."""
+    """Returns the distance between the neighbouring 16-bit floats of |x|."""
     exponent = np.floor(np.log2(np.where(x > 0, x, 1e-30)))
     exponent = np.where(2.0**exponent > x, exponent - 1, exponent)
     return 2.0**np.maximum(exponent - 10, -24)
@@ -240,7 +243,8 @@ def expected(spec, g, rounds):
     if spec.startswith("joint"):
         return joint(spec, g, rounds[-1])
     biased = keys.get("rounding") == "nearest" or keys.get("empty") == "resample" or keys.get("clip", "0") != "0"
-    if "+" in spec or biased or name in ("rotated", "thc", "drive", "eden", "powersgd"):  # known given the rotation, or not at all
+    # the closed form depends on the rotation, or there is none
+    if "+" in spec or biased or name in ("rotated", "thc", "drive", "eden", "powersgd"):
         return None
     if "bits" in keys and name == "entry" and g.any():
         return entry_of_payload(g, rounds[-1])

@@ -13,7 +13,7 @@ DEFAULTS = {"clusters": "2", "percentile": "95", "buckets": "0", "bins": "5", "a
 
 
 def clusters_of(keys):
-    """Of either sign, at most."""
+    """Returns the largest number of clusters of one sign."""
     if "bits" not in keys:
         return int(keys["clusters"])
     cost = {"huffman": lambda k: np.log2(2 * k) - 0.5, "fixed": lambda k: np.ceil(np.log2(2 * k)), "bitmap": lambda k: 2 * k}
@@ -50,7 +50,7 @@ def is_raw(n, keys):
     return n < int(keys["min"]) or 3 + 8 * most + 4 * buckets_of(n, keys) + index_most(n, most, keys["index"]) >= 4 * n + 1
 
 
-# ---- whose cluster ----
+# ---- the cluster of each element ----
 
 def gamma(bits):
     zeros = bits.unary()
@@ -58,7 +58,7 @@ def gamma(bits):
 
 
 def huffman_table(bits, alphabet):
-    """{code as text: symbol}; an only symbol's code is empty."""
+    """Returns {codeword as text: symbol}; the codeword of an only symbol is empty."""
     present, symbol, length, lengths = gamma(bits) - 1, -1, 8, {}
     need(0 < present <= alphabet, "symbols of a table")
     for _ in range(present):
@@ -118,10 +118,10 @@ def index_of(data, n, clusters, form):
     return bits[:, :n].argmax(0)
 
 
-# ---- which bucket ----
+# ---- the bucket of each element ----
 
 def words(address, n):
-    """A word for each element, everyone's."""
+    """Returns a random word for each element, from the generator that all workers share."""
     seed, repeat, _, step, tensor = address
     found = np.zeros(n, np.uint64)
     for b in range((n + BLOCK - 1) // BLOCK):
@@ -173,7 +173,7 @@ def cas(data, n, keys, address):
 
 
 def merged(data, n, keys, address):
-    """Behind the kind; decodes to the sum over workers."""
+    """Decodes a merged payload, without the byte for its kind, to the sum over workers."""
     source = Bytes(data)
     workers, form = source.varint(), source.byte()
     need(workers > 0 and form <= 1 and (form == 1 or not is_raw(n, keys)), "form and workers")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""codes.py -- the building blocks of payloads, read as docs/FORMAT.md defines them, plainly and slowly: varints, bits, planes, trits,
-Elias omega codes, index sets. Anything that no writer writes raises container.Refused."""
+"""codes.py -- plain, slow readers of the parts of payloads, written from docs/FORMAT.md: varints, bits, bit planes,
+trits, Elias omega codes, index sets. Bytes that no writer writes raise container.Refused."""
 import struct
 
 import numpy as np
@@ -48,7 +48,7 @@ class Bytes:
 
 
 class Bits:
-    """Bits from the high end of each byte on."""
+    """Reads bits, from the highest bit of each byte on."""
 
     def __init__(self, data):
         self.text = "".join(map("{:08b}".format, data))
@@ -65,7 +65,7 @@ class Bits:
         return int(self.text[self.at - width:self.at], 2) if width else 0
 
     def unary(self):
-        """How many zeros stand before the next one."""
+        """Returns the number of zeros in front of the next one."""
         found = self.text.find("1", self.at)
         need(found >= 0, "bits end")
         zeros, self.at = found - self.at, found + 1
@@ -85,12 +85,12 @@ class Bits:
         return 1 << zeros | self.number(zeros)
 
     def step(self, before):
-        """A number told from the one before it."""
+        """Reads a number coded as the difference to the number before."""
         step = self.gamma()
         return before + step // 2 if step % 2 else before - step // 2
 
     def whole_byte(self):
-        """Bytes used so far; zeros fill the last."""
+        """Returns the number of bytes used so far; the unused bits of the last byte must be zeros."""
         used = (self.at + 7) // 8
         need("1" not in self.text[self.at:8 * used], "padding")
         return used
@@ -101,7 +101,7 @@ class Bits:
 
 
 def planes(data, count, width):
-    """Codes of `width` bits: 64 to a group, word k of a group has bit k of each."""
+    """Reads codes of `width` bits in groups of 64; word k of a group has bit k of each code."""
     codes = np.zeros(count, np.uint32)
     whole, rest = divmod(count, 64)
     tail = (rest + 7) // 8

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """container.py -- an independent reader of .atomo containers, written from docs/FORMAT.md alone.
 
-It shares no line with the library and checks what a reader must: magic, version, every checksum, lengths, counts and
-the tensor's address. `read(path)` gives a File with the spec, the groups' attributes and the records.
+It shares no code with the library, and checks magic number, version, every checksum, lengths, counts and the tensor's
+address. `read(path)` returns a File with the spec, the groups' attributes and the records.
 """
 import struct
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ P1, P2, P3, P4, P5 = (11400714785074694791, 14029467366897019727, 16095879293928
 
 
 class Refused(Exception):
-    """The bytes are not what a writer writes."""
+    """Raised for bytes that no writer writes."""
 
 
 def need(condition, why):
@@ -31,7 +31,7 @@ def mix(state, lane):
 
 
 def xxh64(data, seed):
-    """Collet's XXH64, by its specification."""
+    """Returns Collet's XXH64 hash, by its specification."""
     at = 0
     if len(data) >= 32:
         state = [(seed + P1 + P2) & MASK, (seed + P2) & MASK, seed & MASK, (seed - P1) & MASK]
@@ -70,7 +70,7 @@ def fnv1a(name):
 
 
 class Cursor:
-    """Little-endian fields of a byte string, one after the other."""
+    """Reads the little-endian fields of a byte string one after the other."""
 
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -121,7 +121,7 @@ class Record:
 
     @property
     def shape(self):
-        """The shape as the codec sees it."""
+        """Returns the tensor's shape as the codec sees it."""
         if not self.joined:
             return self.members[0].shape
         return (sum(size_of(m.shape) for m in self.members),)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """decode.py -- an independent decoder of every payload, written from docs/FORMAT.md alone.
 
-    decode(spec, shape, rounds, address) -> float32 array   rounds: the payload of every exchange; what was heard of an
-                                                            earlier round is that round's own payload (one worker)
+    decode(spec, shape, rounds, address) -> float32 array   rounds: the payloads of all rounds of one worker; the
+                                                            merged payload of a round is the worker's own payload
                                                             address: (seed, repeat, worker, step, tensor)
 
-Nothing but the payloads' bytes, the spec, the shape and the random address goes in. Bits are slow and plain: text of 0 and 1.
+The only inputs are the payloads' bytes, the spec, the shape and the address of the random numbers. Bits are handled
+slowly, as text of 0 and 1.
 usage: decode.py FILE.atomo [OUT.npz] lists the tensors of a container and saves them.
 """
 import struct
@@ -64,11 +65,11 @@ DEFAULTS = {
     **sketches.DEFAULTS,
 }
 SPARSIFIERS = ("topk", "threshold", "gaussiank", "sidco", "dgc")
-CHOICES = ("entry", "svd")  # of a bare joint
+CHOICES = ("entry", "svd")  # the codecs between which joint chooses if it wraps none
 
 
 def parse(spec):
-    """The innermost codec's name and keys; wrappers such as ef+ leave the payload as it is."""
+    """Returns name and keys of the innermost codec; wrappers such as ef+ do not change the payload."""
     name, _, keys = spec.split("+")[-1].partition(":") if "e+" not in spec else spec.rpartition("ef+")[2].partition(":")
     given = dict(key.split("=", 1) for key in keys.split(",")) if keys else {}
     values = dict(DEFAULTS[name])
@@ -76,10 +77,10 @@ def parse(spec):
     return name, values
 
 
-# ---- codecs: what follows the kind byte ----
+# ---- codecs: the bytes that follow the byte for the kind ----
 
 def light_part(source, n, result):
-    """Elements of one common magnitude; returns their indices and tau."""
+    """Reads the atoms with p < 1, which have one common magnitude; returns their indices and tau."""
     light = index_set(source, n)
     if len(light) == 0:
         return light, F32(0)
@@ -104,7 +105,8 @@ def entry(data, n, _keys):
 
 
 def sparse(data, n, keys, name):
-    """Members' own values; what is known of how many they are, or how large."""
+    """Reads a set of elements and their values, with checks of the number of elements or their magnitudes where
+    known."""
     source, result = Bytes(data), np.zeros(n, F32)
     members = index_set(source, n)
     values = floats(source.take(4 * len(members)), len(members))
@@ -229,12 +231,12 @@ def matrix_shape(shape, reshape):
 
 
 def vector_spec(keys):
-    """The codec whose payloads a rounded singular vector travels as."""
+    """Returns the spec of the codec whose payload a rounded singular vector is."""
     return "bf16:rounding=stochastic" if keys["vectors"] == "bf16" else f"qsgd:bits={keys['vbits']},bucket=512"
 
 
 def singular_vectors(data, shape, keys):
-    """Each vector of a payload, left and right in turn: (values, its own bytes)."""
+    """Returns (values, payload bytes) for each vector of a payload, left and right vectors in turn."""
     sides = matrix_shape(shape, keys["reshape"])
     source = Bytes(data)
     count = source.varint()
@@ -251,7 +253,7 @@ def singular_vectors(data, shape, keys):
 
 
 def svd_is_unit(keys, values, own):
-    """A vector of length one as it may look once it is rounded."""
+    """True when a singular vector has length one up to its rounding."""
     if keys["vectors"] == "bf16":
         return abs(values @ values - 1) < 2.0**-6 * (1 + 2.0**-7)
     if keys["vectors"] == "qsgd" and own[0] == 1:
@@ -284,7 +286,7 @@ def omega_bits(value):
 
 
 def stream_levels(data, n, bucket, s, dense):
-    """Levels with signs of one stream or, beyond 2^16 elements, of a table and its streams."""
+    """Reads signed levels from one stream or, for more than 2^16 elements, from a table and several streams."""
     blocks = (n + BLOCK - 1) // BLOCK
     source = Bytes(data)
     lengths = struct.unpack(f"<{blocks}I", source.take(4 * blocks)) if n > BLOCK else (len(data),)
@@ -332,7 +334,7 @@ def codes_to_levels(codes, bits):
 
 
 def most_bytes(n, bucket, s, code):
-    """The worst case of a code's bytes, from spec and n alone."""
+    """Returns the largest number of bytes that a code may take, from spec and n alone."""
     blocks = (n + BLOCK - 1) // BLOCK
     table = 4 * blocks if blocks > 1 else 0
     sparse = (n * (2 + (omega_bits(s) if s > 1 else 0))
@@ -346,7 +348,7 @@ def plane_bytes(n, width):
 
 
 def norms_and_levels(data, n, keys):
-    """What qsgd and nuqsgd send: norms of buckets, and signed levels up to s."""
+    """Reads a payload of qsgd or nuqsgd: norms of buckets, and signed levels up to s."""
     s = int(keys["levels"]) if "levels" in keys else 2**int(keys["bits"]) - 1
     bits, bucket = s.bit_length(), int(keys["bucket"]) or max(n, 1)
     buckets = (n + bucket - 1) // bucket
@@ -417,7 +419,7 @@ def intsgd_is_raw(n, keys):
 
 
 def shared_scales(rounds, count, share):
-    """The scales of sums.h, and what stands behind them; merged ones as well."""
+    """Reads the shared scales of sums.h and the bytes behind them, also of merged payloads."""
     source = Bytes(rounds[0])
     need(source.byte() == 1, "kind of the scales")
     scales = np.array([source.f32() for _ in range(count)])
@@ -527,7 +529,7 @@ def vote(last, shape):
 
 
 def natural_codes(data, n, keys):
-    """Exponents and signs."""
+    """Reads exponents and signs."""
     if keys["code"] == "rans":
         codes = symbols.read(data, n, 9, "rans").astype(int)
         return codes & 255, codes >> 8
@@ -556,7 +558,7 @@ def minmax_is_raw(n, keys):
 
 
 def zipml_parts(data, n, keys):
-    """Levels (buckets, levels) and codes."""
+    """Reads the levels, an array (buckets, levels), and the codes."""
     count, (_, buckets) = int(keys["levels"]), bucket_heads(n, keys)
     levels = floats(data[:4 * count * buckets], count * buckets).reshape(buckets, count)
     return levels, symbols.read(data[4 * count * buckets:], n, (count - 1).bit_length(), "rans").astype(int)
@@ -709,7 +711,7 @@ def decode(spec, shape, rounds, address=None):
 
 
 def tensors(file):
-    """Every tensor of a container by its path, decoded."""
+    """Returns every tensor of a container, decoded, by its path."""
     found, states = {}, {}
     for record in file.records:
         address = record.seed, record.repeat, record.worker, record.step, record.tensor

@@ -8,7 +8,7 @@ COIN, ATOM, SAMPLE = 1, 2, 3
 
 
 def philox(x, k0, k1):
-    """Philox4x32-10, by Salmon et al."""
+    """Philox4x32-10 of Salmon et al."""
     for _ in range(10):
         p, q = 0xD2511F53 * x[0], 0xCD9E8D57 * x[2]
         x = (q >> 32 ^ x[1] ^ k0, q & MASK, p >> 32 ^ x[3] ^ k1, p & MASK)
@@ -23,7 +23,7 @@ def absorb(state, word):
 
 @functools.lru_cache(4096)
 def key_of(address, use, block):
-    """address: (seed, repeat, worker, step, tensor)."""
+    """Returns the key of a generator's address (seed, repeat, worker, step, tensor)."""
     state = (0x61746F6D, 0x6F000001, 0, 0)
     for word in (*address, use, block):
         state = absorb(state, word)
@@ -57,7 +57,7 @@ def unit(address, use, i):
 
 
 def share_of_block(total, marked, drawn, u):
-    """Inversion of the hypergeometric distribution from its mode."""
+    """Draws the number of elements in a block by inversion of the hypergeometric distribution, starting at its mode."""
     total, marked, drawn = float(total), float(marked), float(drawn)
     rest = total - marked - drawn
     low, high = max(0.0, -rest), min(marked, drawn)
@@ -97,7 +97,7 @@ def members_of_block(key, size, share):
 
 @functools.lru_cache(64)
 def subset(address, n, k):
-    """The k members, rising."""
+    """Returns the k elements of the subset in increasing order."""
     members = []
     for b in range((n + BLOCK - 1) // BLOCK):
         start = b * BLOCK

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """dyadic.py -- the transforms of `hadamard` and `wavelet`, in double precision from docs/FORMAT.md.
 
-    back(name, keys, c)  what coefficients stand for        to(name, keys, x)  the coefficients of a tensor
+to(name, keys, x)    returns the coefficients of a tensor
+back(name, keys, c)  returns the tensor of the coefficients c
 """
 import numpy as np
 
@@ -15,7 +16,8 @@ TAPS = {
 
 
 def hadamard(x):
-    """Its own inverse. A block as a cube of side 2, one axis after another."""
+    """The Hadamard transform, its own inverse. Treats a block as a cube of side 2 and transforms one axis after the
+    other."""
     y, start = np.array(x, float), 0
     for power in range(y.size.bit_length() - 1, -1, -1):
         if y.size >> power & 1:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""intervals.py -- how often a 95 % interval of compare, mean +- t(R - 1) standard errors, holds the value that it is of.
+"""intervals.py -- how often the 95 % intervals of compare, mean +- t(R - 1) standard errors, contain the true value.
 
     intervals.py BENCH DUMP [--tensor GLOB] [--step GLOB] [--repeats R] [--seeds N] [--long L] [-c SPEC]...
 
-Runs compare with seeds 1 .. N, and once with L repeats and another seed. A field NAME counts where there is a field NAME_se. The true
-value is NAME_expected where that is exact, else that of the long run, whose own error counts too. Prints a row for each codec and
-field, then the rows outside 90 to 99 %.
+Runs compare with seeds 1 .. N, and once with L repeats and another seed. All fields NAME that have a field NAME_se
+are tested. The true value is NAME_expected if it is exact, else the value of the long run, whose standard error is
+taken into account. Prints a row for each codec and field, then the rows outside 90 to 99 %.
 """
 import argparse
 import json
@@ -41,7 +41,7 @@ BY_SIZE = {"bytes": "bytes_expected", "bits_per_element": "bits_per_element_expe
 
 
 def truth(long, field):
-    """The value, and its standard error."""
+    """Returns the true value and its standard error."""
     exact = long.get(EXACT.get(field))
     if exact is None and long["bytes_expected_se"] == 0:
         exact = long.get(BY_SIZE.get(field))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""lowrank.py -- matrices from a few vectors, written from docs/FORMAT.md alone: plain and slow."""
+"""lowrank.py -- decodes payloads of low-rank codecs, written from docs/FORMAT.md alone: plain and slow."""
 import functools
 
 import numpy as np
@@ -23,7 +23,8 @@ def key_below(address, index, use, block):
 
 
 def normals(address, index, first, count):
-    """Everyone's, as float64; of the address itself, or of one below it."""
+    """Returns normal numbers as float64 from the generator that all workers share, or from a generator derived from
+    it."""
     seed, repeat, _, step, tensor = address
     shared = (seed, repeat, -1, step, tensor)
     words = [word64(key_below(shared, index, START, i // BLOCK), i % BLOCK) for i in range(first, first + count)]
@@ -31,7 +32,7 @@ def normals(address, index, first, count):
 
 
 def addends(data, count, own):
-    """Floats of one worker, or sums of several."""
+    """Reads the floats of one worker, or sums of several workers' floats."""
     source = Bytes(data)
     kind = source.byte()
     need(kind in (own, 2), f"kind {kind}")

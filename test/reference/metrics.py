@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""metrics.py -- every metric of the documentation, computed the plain way with numpy and scipy.
+"""metrics.py -- computes every metric of the documentation in a plain way with numpy and scipy.
 
-Writes metrics.txt, against which test_metrics.c and test_radix.c hold the library. The vectors are those of
-vectors.h. Nothing here shares a line, a formula's arrangement or a summation order with the library.
+Writes metrics.txt, with which test_metrics.c and test_radix.c compare the library. The vectors are those of
+vectors.h. The script shares no code, no arrangement of formulas and no order of summation with the library.
 """
 import sys
 

@@ -2,8 +2,9 @@
 
     networks_torch.py TEST_NETWORKS > test/reference/networks.txt
 
-TEST_NETWORKS is the program built from test_networks.c. Its --write writes, for every network, a file of the images, then
-the weights in PyTorch's order, as float32; labels are i * 7 % 10. All is computed here in float64. A line of the output is
+TEST_NETWORKS is the program built from test_networks.c. For every network, its option --write writes a file of the
+images, then the weights in PyTorch's order, as float32; labels are i * 7 % 10. This script computes in float64. A
+line of the output is
 
     network loss correct
     network/tensor norm sum g[0] g[n / 3] g[n - 1]      (of the gradient)

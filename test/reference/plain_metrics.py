@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""plain_metrics.py -- the error metrics, computed the plain way from a gradient and its decoded repeats.
+"""plain_metrics.py -- computes the error metrics in a plain way from a gradient and its decoded repeats.
 
-`errors(g, estimates)` takes float64 copies of one vector and its R estimates and gives a dictionary with None where a
-value does not exist. Written from the definitions; it shares nothing with the library.
+`errors(g, estimates)` takes one vector and its R estimates as float64, and returns a dictionary, with None for
+metrics that do not exist. It is written from the definitions and shares no code with the library.
 """
 import numpy as np
 from scipy.stats import wasserstein_distance

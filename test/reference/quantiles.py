@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""quantiles.py -- decodes payloads of sketchml, written from docs/FORMAT.md alone: keys, cells, the largest cell of each key."""
+"""quantiles.py -- decodes payloads of sketchml, written from docs/FORMAT.md alone: keys, cells, and the largest cell
+of each key."""
 from fractions import Fraction
 from math import ceil
 
@@ -41,7 +42,7 @@ def buckets(address, row, keys, cols):
 
 
 def bins_of(source, members, bins, keys, address):
-    """The bin in its group of every member."""
+    """Returns for every element the index of its bin within its group of bins."""
     found, rows = np.zeros(len(members), np.int64), int(keys["rows"])
     width = (bins - 1).bit_length()
     if not len(members) or not width:

@@ -13,7 +13,7 @@ SIGN = 8
 
 
 def pieces(n):
-    """(start, size) of every piece."""
+    """Returns (start, size) of every piece."""
     starts = list(range(0, n, BLOCK))
     if len(starts) > 1 and n - starts[-1] < 256:
         starts.pop()
@@ -25,7 +25,7 @@ def is_power(n):
 
 
 def blocks(n):
-    """(piece, place in it, size) of every block."""
+    """Returns (piece, index of the first element in the piece, size) of every block."""
     for number, (_, size) in enumerate(pieces(n)):
         at = 0
         while at < size:
@@ -37,7 +37,7 @@ def blocks(n):
 
 
 def signs(address, piece, at, n, turn):
-    """+1 and -1: bit i mod 32 of word i / 32."""
+    """Returns signs +1 and -1; sign i is bit i mod 32 of word i / 32."""
     key = key_of(address, SIGN, piece)
     words = [mix((i * 0x9E3779B9 + key[0]) & 0xFFFFFFFF, key[1])
              for i in range(at // 32 + 4096 * turn, (at + n + 31) // 32 + 4096 * turn)]
@@ -70,7 +70,7 @@ def turn_back(y, address, piece, at, rotations):
 
 
 def cell_means(c):
-    """Mean of the standard normal between the midpoints round each positive level."""
+    """Returns the means of the standard normal between the midpoints around each positive level."""
     edge = [0.0, *((c[1:] + c[:-1]) / 2), math.inf]
     density = np.array([math.exp(-t * t / 2) / math.sqrt(2 * math.pi) for t in edge])
     tail = np.array([math.erfc(t / math.sqrt(2)) / 2 for t in edge])
@@ -79,7 +79,7 @@ def cell_means(c):
 
 @functools.lru_cache(None)
 def levels(bits):
-    """The fixed point of cell_means, by Newton's method with differences for derivatives."""
+    """Returns the fixed point of cell_means, by Newton's method with differences in place of derivatives."""
     count = 2**(bits - 1)
     c = np.linspace(0, 1.1 + 0.45 * bits, count + 1)[1:] - 0.5 * (1.1 + 0.45 * bits) / count
     for _ in range(300):
@@ -106,7 +106,7 @@ def plane_bytes(n, width):
 
 
 def read_blocks(data, n, bits):
-    """Of every block: (piece, place, scale, width, wide codes, other codes)."""
+    """Returns for every block: (piece, first element, scale, width, wide codes, other codes)."""
     source, width = Bytes(data), int(bits)
     for piece, at, size in blocks(n):
         wide = int((bits - width) * size + 0.5)
@@ -121,7 +121,7 @@ def read_blocks(data, n, bits):
 
 
 def read_levels(data, n, bits):
-    """Of every block of rotated: (piece, place, low, high, levels)."""
+    """Returns for every block of rotated: (piece, first element, low, high, levels)."""
     source = Bytes(data)
     for piece, at, size in blocks(n):
         low, high = source.f32(), source.f32()

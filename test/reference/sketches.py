@@ -14,7 +14,7 @@ DEFAULTS = {
 
 
 def mixed(key, i):
-    """The words of places i, an array."""
+    """Returns the hash words of the elements i, an array."""
     x = (i.astype(np.uint32) * np.uint32(0x9E3779B9)) + np.uint32(key[0])
     x ^= x >> np.uint32(16)
     x *= np.uint32(0x7FEB352D)
@@ -24,7 +24,7 @@ def mixed(key, i):
 
 
 def hashes(address, row, n, cols):
-    """Every element's bucket and sign in a row."""
+    """Returns every element's bucket and sign in a row."""
     seed, repeat, _, step, tensor = address
     buckets, signs = np.zeros(n, np.int64), np.zeros(n, F32)
     for b in range((n + BLOCK - 1) // BLOCK):

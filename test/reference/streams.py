@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""streams.py -- the order-0 entropy of a payload's streams: 32 bits a float, 1 bit a raw bit, a set of indices by its gaps."""
+"""streams.py -- the order-0 entropy of a payload's streams: 32 bits per float, 1 bit per raw bit, the entropy of gaps
+for index sets."""
 
 import numpy as np
 
@@ -22,7 +23,8 @@ def gaps(places):
 
 
 def sets(name, data, n):
-    """entry, gspar other atoms and lq: heavy set and floats, light set, tau and a bit for each sign."""
+    """Returns the entropy for entry, gspar and lq: index set and floats of the atoms with p = 1 (lq has none); index
+    set, tau and sign bits of the other atoms."""
     source, total = Bytes(data), 0.0
     if name != "lq":
         heavy = index_set(source, n)
@@ -33,7 +35,7 @@ def sets(name, data, n):
 
 
 def frequencies(data, shape, keys):
-    """Sets of atoms, floats, tau and six bits for each phase."""
+    """Returns the entropy of two index sets of atoms, of floats, of tau, and of six bits for each phase."""
     real = waves.frequencies(*decode.wave_shape(shape, keys))[2]
     source, n = Bytes(data), len(real)
     heavy = index_set(source, n)
@@ -44,7 +46,8 @@ def frequencies(data, shape, keys):
 
 
 def svd_vectors(data, shape, keys):
-    """Floats, or what each vector's own payload carries and the bytes of its size; a byte for the number of atoms."""
+    """Returns the bits of svd's vectors: floats, or the entropy of each vector's payload and the bytes of its size;
+    one byte for the number of atoms."""
     if keys["vectors"] == "f32":
         return 8.0 * (len(data) - 1)
     vectors = list(decode.singular_vectors(data[1:], shape, keys))
@@ -53,7 +56,7 @@ def svd_vectors(data, shape, keys):
 
 
 def entropy(spec, shape, rounds):
-    """The bound; at most what was sent, which the order of the symbols may have made less."""
+    """Returns the entropy, but at most the bits sent, which may be fewer as they depend on the order of symbols."""
     return min(order0_bound(spec, shape, rounds), 8.0 * sum(len(own) for own in rounds))
 
 
@@ -117,7 +120,7 @@ def order0_bound(spec, shape, rounds):
 
 
 def levels_bound(name, keys, n, rounds):
-    """Floats and symbols of qsgd and terngrad."""
+    """Returns the entropy of floats and symbols of qsgd and terngrad."""
     if name == "terngrad":
         return 32.0 + symbols.bound(rounds[1][1:] if keys["share"] == "on" else rounds[0][5:], n, 2, "rans")
     bucket = int(keys["bucket"]) or n

@@ -15,7 +15,7 @@ LONG_GAP = 65535
 
 
 def present_symbols(bits, alphabet, each):
-    """The symbols that a table lists, and what `each` reads behind every one (the place and how many are told)."""
+    """Reads the symbols that a table lists. After each symbol calls each(k, count) for symbol k of `count` symbols."""
     count, following, found = bits.gamma() - 1, 0, {}
     need(count <= alphabet, f"{count} symbols of {alphabet}")
     for k in range(count):
@@ -26,7 +26,7 @@ def present_symbols(bits, alphabet, each):
 
 
 def huffman_table(bits, alphabet):
-    """{code as text: symbol}"""
+    """Returns {codeword as text: symbol}."""
     last = [8]
 
     def length(_, count):
@@ -58,7 +58,7 @@ def huffman_stream(table, data, n, _lanes):
 
 
 def shares(weights, precision):
-    """Frequencies that add up to 2^precision."""
+    """Returns frequencies that add up to 2^precision."""
     total, whole = sum(weights), 1 << precision
     found = [max(1, ((w << precision) + total // 2) // total) for w in weights]
     while sum(found) > whole:
@@ -71,7 +71,8 @@ def shares(weights, precision):
 
 
 def rans_table(bits, alphabet):
-    """(precision, {symbol: frequency}): runs of symbols, and weights from which the frequencies follow."""
+    """Returns (precision, {symbol: frequency}), read from runs of symbols and from weights that determine the
+    frequencies."""
     precision, detail, listed, following = bits.number(4), bits.number(4), [], 0
     need(4 <= precision <= 15, "precision")
     for run in range(bits.gamma() - 1):
@@ -122,13 +123,14 @@ def plane_bytes(n, width):
 
 
 def class_of(magnitude, lead):
-    """Magnitudes under 2^(lead + 1) by themselves, then 2^lead classes to each doubling."""
+    """Returns the class of a magnitude: magnitudes below 2^(lead + 1) have classes of their own, then 2^lead classes
+    per doubling."""
     low = max(magnitude.bit_length() - 1 - lead, 0)
     return low * 2**lead + (magnitude >> low)
 
 
 def classes(symbols, data, width, lead):
-    """Codes from the classes and the bits that these leave open."""
+    """Returns codes from their classes and the low bits that the classes leave open."""
     bits, out = codes.Bits(data), []
     for symbol in symbols:
         low, first = max((symbol // 2 >> lead) - 1, 0), symbol // 2
@@ -139,23 +141,24 @@ def classes(symbols, data, width, lead):
 
 
 def order0(found):
-    """Bits of symbols by their counts."""
+    """Returns the order-0 entropy in bits of symbols, from their counts."""
     counts = np.unique(np.concatenate(found), return_counts=True)[1]
     return float(-(counts * np.log2(counts / max(counts.sum(), 1))).sum())
 
 
 def read(data, n, width, coder):
-    """n codes of `width` bits."""
+    """Reads n codes of `width` bits."""
     return read_bound(data, n, width, coder)[0]
 
 
 def bound(data, n, width, coder):
-    """The order-0 bound of what is sent: symbols that share a table by their counts, other bits one each."""
+    """Returns the entropy in bits of what is sent: order-0 for symbols that share a table, one bit for each other
+    bit."""
     return read_bound(data, n, width, coder)[1]
 
 
 def gap_places(source, n):
-    """Positions behind gaps, and the bound of these."""
+    """Reads positions coded as gaps, and returns their entropy too."""
     count, size = source.varint(), source.varint()
     need(0 < count <= n // 4 + n // LONG_GAP, "number of gaps")
     gaps, bound_ = dense(source.take(size), count, min(n.bit_length(), 16), "huffman")
@@ -165,7 +168,7 @@ def gap_places(source, n):
 
 
 def set_places(source, n):
-    """Positions of an index set, and the bound of these."""
+    """Reads positions coded as an index set, and returns their entropy too."""
     start = source.at
     places = codes.index_set(source, n)
     k = len(places)
@@ -174,7 +177,7 @@ def set_places(source, n):
 
 
 def sparse(data, n, width, coder):
-    """The common code, but other codes at positions."""
+    """Reads the sparse form: the common code everywhere except at the positions of other codes."""
     source = codes.Bytes(data)
     source.byte()
     common = source.varint()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """waves.py -- the transforms of `dct` and `fourier`, in double precision from docs/FORMAT.md and numpy.
 
-    cosines(x), cosines_back(c)                 of a matrix
-    frequencies(rows, cols)                     (j, k, real) of every atom, in order
-    atoms(x), atoms_back(z, rows, cols)         a matrix and its complex coefficients
+cosines(x), cosines_back(c)                 the cosine transform of a matrix, and its inverse
+frequencies(rows, cols)                     (j, k, real) of every Fourier atom, in order
+atoms(x), atoms_back(z, rows, cols)         the complex coefficients of a matrix, and the inverse
 """
 import numpy as np
 from scipy.fft import dctn, idctn
@@ -45,6 +45,6 @@ def atoms_back(z, rows, cols):
 
 
 def gauge(z):
-    """How much larger than one round the origin the 64-gon through z is."""
+    """Returns the radius of the regular 64-gon around the origin that has z on an edge."""
     turn = np.angle(z) % (np.pi / 32)
     return np.abs(z) * np.cos(turn - np.pi / 64) / np.cos(np.pi / 64)

@@ -1,7 +1,8 @@
-"""wrappers.py -- an independent reader of wrappers' payloads (codecs around another codec), written from docs/FORMAT.md.
+"""wrappers.py -- an independent reader of the payloads of wrappers (codecs around another codec), written from
+docs/FORMAT.md.
 
-    decode(spec, shape, rounds, address, state, plain)      state: a dict that is kept for one worker and name
-                                                            plain: decodes a spec without wrappers
+decode(spec, shape, rounds, address, state, plain)      state: a dict, kept for one worker and one tensor name
+                                                        plain: a function that decodes a spec without wrappers
 """
 import ctypes
 import re
@@ -13,7 +14,7 @@ from container import need, size_of
 
 
 def stages(spec):
-    """The first stage's name and keys, and the spec behind it."""
+    """Returns the first stage's name and keys, and the spec of the stages behind it."""
     first, *rest = re.split(r"\+(?=[A-Za-z])", spec, maxsplit=1)
     name, _, keys = first.partition(":")
     return name, keys, rest[0] if rest else None
@@ -24,11 +25,11 @@ def key_of(keys, name, usual):
 
 
 def shifted(name, keys, spec, shape, rounds, address, state, plain):
-    """ef21 and diana: h learns from what was sent before."""
+    """Decodes ef21 and diana, whose shift h is updated from earlier estimates."""
     alpha = key_of(keys, "alpha", "auto")
     gain = 1 if alpha == "auto" else float(alpha)
     h = state.setdefault("h", np.zeros(size_of(shape), F32)).astype(float)
-    if not re.sub(r"(ef(:[^+]*)?\+)*none", "", spec):  # has no kind of its own
+    if not re.sub(r"(ef(:[^+]*)?\+)*none", "", spec):  # the payload of `none` in error feedback has no kind but raw
         need(len(rounds[-1]) > 0 and rounds[-1][0] == 0, "the kind")
         rounds = [*rounds[:-1], rounds[-1][1:]]
     q = decode(spec, shape, rounds, address, state.setdefault("behind", {}), plain).reshape(-1).astype(float)
@@ -40,7 +41,7 @@ def shifted(name, keys, spec, shape, rounds, address, state, plain):
 
 
 def unpacked(name, data, most):
-    """By the libraries themselves; what a payload may be of all they read is checked here."""
+    """Decompresses by the library itself (zstd, blosc), after checks of everything that a payload may not contain."""
     if name == "zstd":
         library = ctypes.CDLL("libzstd.so.1")
         library.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
@@ -72,7 +73,8 @@ def packed(name, spec, shape, rounds, address, state, plain):
 
 
 def induced(keys, spec, shape, rounds, address, state, plain):
-    """Keys end in a spec that has no wrappers and, in what is checked, draws nothing at the receiver."""
+    """Decodes induced. Its keys end in a spec that has no wrappers and that, in these checks, needs no random numbers
+    to decode."""
     last, n = rounds[-1], size_of(shape)
     need(len(last) > 0 and last[0] < 2, "a kind")
     if last[0] == 0:
