@@ -1,6 +1,7 @@
 /* speed_svd.c -- compares two implementations of spectral ATOMO (spec svd:rank=3) on all tensors of ResNet-18: the
- * SVD by the Gram matrix and the SVD by LAPACK's gesdd. Both run with one thread in the same process. The
- * gradients are those of the dump named on the command line, or random normal numbers in ResNet-18's shapes. */
+ * SVD by the Gram matrix and the SVD by LAPACK's gesdd. The two implementations run with one thread in the same
+ * process. The gradients are those of the dump named on the command line, or random normal numbers in ResNet-18's
+ * shapes. */
 #include "compress/spec.h"
 
 #include <math.h>

@@ -121,7 +121,7 @@ static double slowly_falling(size_t k)
 }
 
 /* The codec of this defect repeated draws until a draw had the wanted number of atoms, without correcting the
- * probabilities; it kept large atoms an eighth too often. */
+ * probabilities. So large atoms were kept an eighth too often. */
 static void defect_3_a_steady_number_of_atoms_leaves_each_its_own_probability(void **state)
 {
     (void)state;

@@ -207,7 +207,7 @@ static void figures_over_steps_and_workers_are_those_of_the_codec_driven_by_hand
 }
 
 /* In a cell (a step of a worker), the reported residual norm is the norm of the residuals of all tensors joined.
- * It differs between steps and between workers. */
+ * This norm differs between steps and between workers. */
 static void residual_norms_are_reported_for_each_step_and_worker(void **state)
 {
     (void)state;

@@ -31,7 +31,7 @@ static void unbiased(Rig *rig, const Source *source, const float *x)
         return;
     double expected = codec_variance(&rig->call, x);
     if (!(traits & UNBIASED) && isnan(expected))
-        return; /* the codec is neither unbiased nor has a closed form */
+        return; /* codecs that are biased and have no closed form are not tested */
     if (rig->codec->ops->variance && isnan(expected) && traits & UNBIASED)
         return; /* the closed form of the variance does not apply to this x */
     const Draws pilot = draws_take(rig, x, 60);

@@ -98,7 +98,7 @@ static void codes_spread_over_decades_go_by_classes(void **state)
     for (int width = 9; width <= SYMBOLS_WIDTH; width++) {
         const ArenaMark mark = arena_mark(arena);
         const uint32_t top = UINT32_C(1) << (width - 1);
-        double open = 0; /* an upper bound on the bits that the classes leave open */
+        double open = 0; /* an upper bound on the bits below the highest set bits */
         for (size_t i = 0; i < N; i++) {
             const double v = exp(rng_unit(&rng, USE_TEST, i) * log(top));
             word[i] = (uint32_t)v | (i % 3 ? 0 : top);

@@ -25,8 +25,9 @@ typedef struct {
 } Row;
 
 /* No public table has values for stc and adaq, so they are computed as follows. These codecs send a share p of the
- * elements, those of largest magnitude. They need entropy(p) bits per element for the indices, and a sign bit per
- * element sent. All elements sent are decoded to their mean magnitude m, so the error is 1 - p m^2 / E x^2.
+ * elements, those of largest magnitude. A payload needs entropy(p) bits per element for the indices, and a sign
+ * bit per element sent. All elements sent are decoded to their mean magnitude m, so the error is 1 - p m^2 / E
+ * x^2.
  *
  * For normal elements m = 2 phi(q) / p, with phi the normal density and q the threshold: 2.576 at p = 0.01, 1.036
  * at p = 0.3. For Laplace elements m = 1 - ln p and E x^2 = 2. */

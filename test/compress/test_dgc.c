@@ -121,8 +121,8 @@ static void a_whole_sample_is_topk(void **state)
         }
 }
 
-/* Every step estimates its threshold from a new sample. Over 40 steps the number of elements sent must vary,
- * within its range. */
+/* Every step estimates its threshold from a new sample, so the number of elements sent, and with it the payload's
+ * size, varies over 40 steps. */
 static void samples_are_drawn_anew_each_time(void **state)
 {
     (void)state;

@@ -34,8 +34,8 @@ static void bits_are_spent_as_asked(void **state)
         }
 }
 
-/* With draw=systematic the probabilities are the same, but the number of atoms differs from its mean by at most
- * one. */
+/* With draw=systematic an element is kept with the same probability as in independent draws, but the number of
+ * atoms differs from its mean by at most one. */
 static void a_systematic_draw_keeps_a_steady_number(void **state)
 {
     (void)state;

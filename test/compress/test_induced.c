@@ -63,8 +63,8 @@ static void payloads_are_both_codecs_one_behind_the_other(void **state)
 }
 
 /* The estimate must be unbiased, also if the first codec is random. If the first codec is not random, the closed
- * form of the variance is that of the second codec on the first codec's error. This error is smaller than x, so
- * the variance is below that of the second codec used alone. */
+ * form of the variance is that of the second codec on the first codec's error. The first codec's error is smaller
+ * than x, so the variance is below that of the second codec used alone. */
 static void the_mean_is_the_gradient_and_the_variance_that_of_the_rest(void **state)
 {
     (void)state;

@@ -9,8 +9,8 @@
 
 enum { BUCKET = 512, BUCKETS = 300 };
 
-/* Returns the squared relative error of the faulty coder with s levels. It rounds up from level l to l + 1 with
- * probability 1 - f instead of f, with f the fraction above level l. The decoder assumes s_decoder levels. */
+/* Returns the squared relative error of the faulty coder with s levels. The coder rounds up from level l to l + 1
+ * with probability 1 - f instead of f, with f the fraction above level l. The decoder assumes s_decoder levels. */
 static double inverted_error(const float *x, const Rng *rng, size_t bucket, double s, double s_decoder)
 {
     double norm = 0, error = 0;

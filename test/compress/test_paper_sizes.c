@@ -105,8 +105,8 @@ static double step_bytes(double (*bytes)(const Shape *, double), double paramete
  * bytes_up" (QSGD only) the size without unused bits.
  *
  * The payloads of this project's codec must have the corrected size, or else the computed size, within 0.05 %.
- * They differ from the paper's format by a kind and a count for each tensor, and by svd's scale, which is
- * multiplied into a vector. */
+ * These payloads differ from the paper's format by a kind and a count for each tensor, and by svd's scale, which
+ * is multiplied into a vector. */
 static void sizes_follow_from_shapes(void **state)
 {
     static const PaperCoder coders[] = {{"SVD, s = 1", bytes_of_svd, 1},

@@ -246,8 +246,8 @@ static Status decode_with(Ring *r, int round, const uint8_t *data, size_t size)
     return status;
 }
 
-/* In every round the decoder refuses a payload of another length, or with values that no worker sends. This holds
- * for merged payloads, too. */
+/* In every round the decoder refuses a payload (of one worker or merged) of another length or with values that no
+ * worker sends. */
 static void every_round_refuses_other_lengths_and_what_nobody_sends(void **state)
 {
     (void)state;

@@ -193,7 +193,8 @@ static void diana_learns_at_one_over_one_plus_omega(void **state)
     check(learned_alpha("diana+qsgd", shape_vector(0)) == 1);
 }
 
-/* A receiver has only the payloads, neither x nor the inner codec's residual. Its shift must equal the sender's. */
+/* A receiver has only the payloads, neither x nor the inner codec's residual. The receiver's shift must equal the
+ * sender's. */
 static void receivers_have_the_same_shift_to_the_byte(void **state)
 {
     (void)state;

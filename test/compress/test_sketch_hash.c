@@ -68,8 +68,8 @@ static void medians_are_those_of_sorted_columns(void **state)
 
 /* ---- tests of the hash ---- */
 
-/* Returns Pearson's chi-square statistic. Its limit at probability 1e-9 is chi_limit (approximation of Wilson and
- * Hilferty). */
+/* Returns Pearson's chi-square statistic; chi_limit (approximation of Wilson and Hilferty) is the statistic's
+ * limit at probability 1e-9. */
 static double chi_square(const double *count, size_t cells, double each)
 {
     double sum = 0;

@@ -78,8 +78,8 @@ static void digits_have_the_mean_and_deviation_that_normalise_them(void **state)
     arena_close(s.a);
 }
 
-/* Of 4,000 images, the number in a class has mean 400 and standard deviation 19. It deviates from the mean by more
- * than five standard deviations with probability below 1e-5. */
+/* Of 4,000 images, the number in a class has mean 400 and standard deviation 19. This number deviates from the
+ * mean by more than five standard deviations with probability below 1e-5. */
 static void every_digit_comes_as_often(void **state)
 {
     (void)state;

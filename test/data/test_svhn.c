@@ -334,8 +334,8 @@ static uint32_t next_word(uint32_t *s)
     return *s >> 8;
 }
 
-/* Uncompressed files have no checksum, so libmatio reads their damaged headers. The child process may crash; this
- * process must not. */
+/* Uncompressed files have no checksum, so libmatio, which runs in a child process, reads their damaged headers.
+ * The child process may crash, but this process must not. */
 static void damaged_headers_never_harm_this_process(void **state)
 {
     (void)state;

@@ -123,8 +123,8 @@ static void too_little_memory_costs_pooled_order_statistics(void **state)
     open_world(1, 1);
 }
 
-/* With enough memory, the record of the whole run sorts the values of all steps together. This must not change the
- * metrics of single steps. */
+/* With enough memory, the record of the whole run sorts the values of all steps together. The sorting must not
+ * change the metrics of single steps. */
 static void memory_does_not_change_what_both_have(void **state)
 {
     (void)state;

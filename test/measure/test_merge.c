@@ -286,8 +286,8 @@ static void what_does_not_merge_has_no_aggregate(void **state)
     }
 }
 
-/* The mean squared error is over 200 repeats of 700 independent elements. It deviates by more than 5 % in fewer
- * than one of 1000 runs; codecs with few atoms get a larger tolerance. Seeds are fixed. */
+/* The mean squared error is over 200 repeats of 700 independent elements. This mean deviates by more than 5 % in
+ * fewer than one of 1000 runs; codecs with few atoms get a larger tolerance. Seeds are fixed. */
 static void the_variance_of_an_average_is_one_pth(void **state)
 {
     static const struct {

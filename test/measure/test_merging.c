@@ -1,6 +1,6 @@
-/* test_merging.c -- merged payloads, for every codec and every round whose payloads merge. They must decode to
- * sums or votes, be the same when merged in one stage or in two and with any number of threads, be no larger than
- * documented, and be refused when damaged. */
+/* test_merging.c -- merged payloads, for every codec and every round whose payloads merge. Merged payloads must
+ * decode to sums or votes, be the same when merged in one stage or in two and with any number of threads, be no
+ * larger than documented, and be refused when damaged. */
 #include "rig/crew.h"
 #include "coder/planes.h"
 #include "compress/spec.h"
@@ -151,8 +151,8 @@ static int bits_of(size_t v)
 static size_t most_bytes(const Crew *w, int round)
 {
     const size_t workers = (size_t)w->workers;
-    /* all: bytes for the kind and the number of workers; heads: these bytes once more for each wrapper that marks
-     * its merged payload */
+    /* all: bytes for the kind and the number of workers; heads: as many bytes for each wrapper whose payload begins
+     * with a kind of its own */
     size_t all = 1 + varint_bytes(workers), heads = 0;
     for (const Codec *codec = w->codec; codec; codec = codec->inner)
         heads += codec->ops->marks ? all : 0;
@@ -239,8 +239,8 @@ static void prefixes_of_merged_payloads_and_appended_bytes_are_refused(void **st
     for_all_that_merge(refuses_lengths, shapes + 3, countof(shapes) - 3, some, countof(some));
 }
 
-/* Whether a payload is raw depends on the tensor's shape alone, so one raw payload among others shows an error: it
- * must be refused or averaged by value. */
+/* Whether a payload is raw depends on the tensor's shape alone, so one raw payload among others must be refused,
+ * or be averaged by its values. */
 static void takes_no_stray_raw_payload(Crew *w)
 {
     const int last = w->rounds - 1;

@@ -305,8 +305,8 @@ static void what_has_no_break_even_says_which_way(void **state)
     set_pair(1, 0);
     check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_NEVER);
     /* An all-gather of payloads of 3000 bytes against a ring of uncompressed gradients. With 8 workers the
-     * all-gather takes 7 latencies fewer than the ring and carries 7 x 3000 - 7000 more bytes. It pays above the
-     * bandwidth at which these bytes take 7 latencies of 1 ms each. */
+     * all-gather takes 7 latencies fewer than the ring and carries 7 x 3000 - 7000 more bytes. The all-gather pays
+     * above the bandwidth at which these bytes take 7 latencies of 1 ms each. */
     set_pair(0.75, 0);
     check(pays(TOPOLOGY_ALLGATHER, 8, 1e-3, &b) == PAYS_ABOVE);
     check_rel(b, (7 * 3000 - 7000) / 7e-3, 1e-9);

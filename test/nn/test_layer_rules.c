@@ -52,8 +52,8 @@ static void dropped_layers(Layers *r, double probability)
         r->in->x[i] = 3;
 }
 
-/* The number of elements that dropout keeps is binomial. It deviates from its mean by more than five standard
- * deviations with probability 1e-6. */
+/* The number of elements that dropout keeps is binomial. This number deviates from its mean by more than five
+ * standard deviations with probability 1e-6. */
 static void dropout_drops_its_share_and_keeps_the_mean(void **state)
 {
     (void)state;

@@ -67,8 +67,8 @@ static void check_tensor(const Net *t, const char *name, const double want[5])
             squares += (double)g[i] * (double)g[i];
             sum += (double)g[i];
         }
-        /* The tolerance `off` is 1e-5 of a typical element's size, norm / sqrt(n). It allows for rounding errors
-         * of sums over a few thousand terms. */
+        /* The tolerance `off` is 1e-5 of a typical element's size, norm / sqrt(n). The tolerance allows for
+         * rounding errors of sums over a few thousand terms. */
         const double norm = want[0], off = 1e-5 * norm / sqrt((double)n);
         check_rel(sqrt(squares), norm, 1e-5);
         check_near(sum, want[1], 1e-5 * norm * sqrt((double)n));

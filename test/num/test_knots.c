@@ -156,8 +156,8 @@ static void the_best_levels_are_those_of_a_plain_program(void **state)
         }
 }
 
-/* There are hardly more numbers than levels. The approximate solution from which knots_best starts is then far
- * from the optimum, so the search for each level must go over a wide range. */
+/* There are hardly more numbers than levels. The approximate solution from which knots_best starts is far from the
+ * optimum, so the search for each level must go over a wide range. */
 static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
 {
     (void)state;
@@ -259,7 +259,7 @@ static void greedy_levels_are_those_of_plain_merging(void **state)
     }
 }
 
-/* knots_greedy returns as many different levels as it may. */
+/* knots_greedy must return exactly `count` levels, all of them different. */
 static void greedy_levels_are_all_used(void **state)
 {
     (void)state;

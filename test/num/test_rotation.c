@@ -150,9 +150,9 @@ static void long_blocks_come_back(void **state)
     free(y);
 }
 
-/* A rotation in two rounds makes the coordinates of a vector with one non-zero element look normal. Their fourth
- * moment must be that of a uniform point on the sphere, within six standard errors; for n coordinates the standard
- * error is sqrt(96 / n). */
+/* A rotation in two rounds makes the coordinates of a vector with one non-zero element look normal. The
+ * coordinates' fourth moment must be that of a uniform point on the sphere, within six standard errors; for n
+ * coordinates the standard error is sqrt(96 / n). */
 static void two_rounds_make_a_spike_normal(void **state)
 {
     (void)state;

@@ -40,7 +40,7 @@ static size_t count_of(const char *text, const char *part)
 }
 
 /* The column "published bytes" gets the heading and the explanation of the field "bytes", with the word
- * "published" in front. HTML in such a word is escaped. */
+ * "published" in front. HTML in a word in front of a field's name is escaped. */
 static void a_word_before_a_field_stays_in_its_heading(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* vectors.h -- test vectors that reference/metrics.py makes in the same way. They are computed from hashed
+/* vectors.h -- test vectors that reference/metrics.py makes in the same way. The vectors are computed from hashed
  * integers by operations that are exact or correctly rounded, so both programs get the same floats. */
 #ifndef ATOMO_REFERENCE_VECTORS_H
 #define ATOMO_REFERENCE_VECTORS_H

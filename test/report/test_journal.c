@@ -97,8 +97,8 @@ static void records_come_back_as_they_were(void **state)
     check(access(path, F_OK) != 0);
 }
 
-/* The journal is cut at each byte in turn. Its complete lines must be read, its incomplete last line dropped, and
- * a new record must begin on a new line. */
+/* The journal is cut at each byte in turn. The journal's complete lines must be read, an incomplete last line
+ * dropped, and a new record must begin on a new line. */
 static void a_torn_last_line_is_dropped(void **state)
 {
     Arena *a = *state;

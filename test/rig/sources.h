@@ -1,6 +1,6 @@
-/* sources.h -- the test vectors for every codec. They are made by the project's random number generator, so no
- * data files are needed. Their hashes are checked first: a change of the generator must not look like a change of
- * a codec. */
+/* sources.h -- the test vectors for every codec. These vectors are made by the project's random number generator,
+ * so no data files are needed. The hashes of the vectors are checked first: a change of the generator must not
+ * look like a change of a codec. */
 #ifndef ATOMO_SOURCES_H
 #define ATOMO_SOURCES_H
 
