@@ -1,8 +1,9 @@
-/* compare_job.h -- a comparison from the command line to written results; shared by compare, sweep, merge and cost.
+/* compare_job.h -- a comparison from the command line to written results; shared by compare, sweep, merge and
+ * cost.
  *
  *     compare_job_main          parses the shared options and the command's own, then calls the command's run():
  *         compare_job_open      opens the dump and the journal, selects the vectors
- *         compare_job_codecs    takes the codecs, and allocates their results
+ *         compare_job_codecs    sets the codecs to compare, and allocates their results
  *         compare_job_run       runs the comparison
  *         compare_job_finish    writes the results, also after a failure or a signal */
 #ifndef ATOMO_COMPARE_JOB_H

@@ -1,9 +1,8 @@
 /* arena.h -- memory that is released all at once.
  *
  * The programs use two kinds: arenas that are never rewound (set-up), and arenas that are rewound after each call
- * (scratch). Memory is 64-byte aligned and NOT zeroed; under AddressSanitizer, memory that is not taken is poisoned.
- * An arena reserves address space in growing chunks; the pages of a large take are not touched before they are
- * used. */
+ * (scratch). Memory is 64-byte aligned and NOT zeroed; under AddressSanitizer, memory that no caller has taken is
+ * poisoned. An arena reserves address space in growing chunks and does not touch the pages of a large allocation. */
 #ifndef ATOMO_ARENA_H
 #define ATOMO_ARENA_H
 

@@ -1,8 +1,8 @@
 /* base.h -- status, error text and the two control-flow macros that every file uses.
  *
- * A Status is the kind of a failure; an Error also has the line that is shown to the user. Functions that can fail
- * return a Status and take an Error last. The innermost function writes "WHAT: WHY"; callers put a file's or tensor's
- * name in front (error_at). */
+ * A Status is the kind of a failure; an Error is the Status with the message for the user. Functions that can fail
+ * return a Status and take an Error last. The innermost function writes "WHAT: WHY"; callers put a file's or
+ * tensor's name in front (error_at). */
 #ifndef ATOMO_BASE_H
 #define ATOMO_BASE_H
 

@@ -1,8 +1,8 @@
 /* bits.h -- writes and reads streams of bits; the first bit is the high bit of the first byte.
  *
- * Errors are sticky: a writer without room drops all further bits and stays `full`, a reader behind the end of its
- * bytes reads zeros and stays `bad`, so a single check at the end of a stream is enough. The last byte is padded with
- * zeros, and bits_finish refuses any other padding. */
+ * Errors are sticky: after a writer runs out of room, it drops all further bits and `full` stays true; after a
+ * reader passes the end of its bytes, it reads zeros and `bad` stays true. So a single check at the end of a
+ * stream is enough. The last byte is padded with zeros, and bits_finish refuses any other padding. */
 #ifndef ATOMO_BITS_H
 #define ATOMO_BITS_H
 

@@ -1,8 +1,9 @@
 /* bytes.h -- views of bytes, and little-endian fields in bytes.
  *
- * Bytes is a view of memory that it does not own. Buf is a buffer of fixed capacity that writers fill: the caller has
- * allocated enough, and writers assert that the capacity is not exceeded. Errors of Reader are sticky: after the
- * first missing field every take_... returns 0 and `bad` stays set, so a decoder needs to check only once. */
+ * Bytes is a view of memory that the view does not own. Buf is a buffer of fixed capacity that writers fill: the
+ * caller has allocated enough, and writers assert that the capacity is not exceeded. Errors of Reader are sticky:
+ * after the first missing field every take_... returns 0 and `bad` stays set, so a decoder needs to check only
+ * once. */
 #ifndef ATOMO_BYTES_H
 #define ATOMO_BYTES_H
 

@@ -2,10 +2,10 @@
  * scale).
  *
  * The codecs entry, lq, terngrad and 1-bit qsgd all use this coin with the same random words, so they decode to
- * the same vectors when their scales agree (ATOMO, Theorem 5). The element is kept iff u < p, where u has 62
- * random bits: 30 bits of the element's random word and, if these equal the first 30 bits of p (one time in 2^30),
- * the 32 bits of rng_word_more. So probabilities far below 2^-32 are exact too. The vector kernels repeat these
- * lines operation by operation. */
+ * the same vectors when their scales agree (ATOMO paper, Theorem 5). An element is kept iff u < p, where u in [0,
+ * 1) has 62 random bits: 30 bits of the element's random word and, if these equal the first 30 bits of p (one time
+ * in 2^30), the 32 bits of rng_word_more. So probabilities far below 2^-32 are exact too. The vector kernels
+ * repeat this file's operations in the same order, so that results agree bit for bit. */
 #ifndef ATOMO_COIN_H
 #define ATOMO_COIN_H
 

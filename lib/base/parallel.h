@@ -1,8 +1,8 @@
 /* parallel.h -- runs code on several threads; all threads of the library are created here.
  *
- * Work is cut into pieces whose number depends on the data alone, never on the number of threads; each piece writes
- * to memory of its own, and sums of pieces are added in the order of the pieces. So results are the same bytes for
- * any number of threads. */
+ * Work is cut into pieces whose number depends on the data alone, never on the number of threads; each piece
+ * writes to memory of its own, and the partial sums of pieces are added in the order of the pieces. So results are
+ * bit for bit the same for any number of threads. */
 #ifndef ATOMO_PARALLEL_H
 #define ATOMO_PARALLEL_H
 

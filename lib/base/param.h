@@ -10,8 +10,8 @@
  *         {0},
  *     };
  *
- * The C types: int64_t is an integer, double a real number, bool on/off, int a choice (an index into `names`), an
- * array of char a text of at most `high` characters (choices[0] describes it), const char * the spec of another
+ * Types of fields: int64_t is an integer, double a real number, bool on/off, int a choice (an index into `names`),
+ * an array of char a text of at most `high` characters (choices[0] describes it), const char * the spec of another
  * codec, which must be the last key and extends to the end of the stage (spec.c reads it). A key whose default is
  * NULL is unset until the spec names it: PARAM_NONE for integers, NaN for reals, "" for texts. Keys of the same
  * non-zero group exclude one another: naming a key unsets the other keys of its group. */

@@ -30,8 +30,8 @@ bool codec_keeps_state(const Codec *codec)
     return false;
 }
 
-/* True if the codec or a codec inside it has an empty state on its first step. A codec that trains has learned
- * before its first step; the train hook of a wrapper trains the inner codec too. */
+/* True if the codec or a codec inside it has an empty state on its first step. A codec with a train hook fills its
+ * state before the first step; the train hook of a wrapper trains the inner codec too. */
 bool codec_starts_cold(const Codec *codec)
 {
     for (; codec; codec = codec->inner)
@@ -40,8 +40,8 @@ bool codec_starts_cold(const Codec *codec)
     return false;
 }
 
-/* True if the innermost codec has a state and several rounds, as powersgd has: such a codec is taken to keep the
- * merged payload of a round in its state. */
+/* True if the innermost codec has a state and several rounds, as powersgd has. Such a codec keeps the merged
+ * payload of a round (a sum over workers) in its state. */
 bool codec_learns_sums(const Codec *codec)
 {
     while (codec->ops->wraps)
@@ -66,7 +66,7 @@ const char *codec_caution(const Codec *codec)
 
 /* ---- encoding and decoding ---- */
 
-/* True for a wrapper that hands on the inner codec's payloads unchanged, kind byte included. */
+/* True for a wrapper whose payloads are those of the inner codec, unchanged and with the inner codec's kind byte. */
 static bool passes_on(const Codec *codec)
 {
     return codec->ops->wraps && !codec->other;
@@ -95,14 +95,16 @@ static Status raw_get(const Call *c, Bytes in, float *x)
 }
 
 /* Replaces a payload that is longer than raw floats: decodes it and sends the estimate as raw floats. Sending x
- * itself would bias the estimate, because the payload's length depends on the random draws. */
+ * itself as raw floats would bias the estimate, because the payload's length depends on the random draws. */
 static Status send_drawn(const Call *c, Buf *out, size_t start, const Streams *before)
 {
     float *drawn = NEW(c->scratch, float, c->shape->n);
     TRY(arena_check(drawn, c->scratch, c->err));
     TRY(c->self->ops->decode(c, (Bytes){out->data + start, out->size - start}, drawn));
     out->size = start;
-    if (c->streams) { /* the method's streams are not sent, but the excess has its mean of 0 with these draws too */
+    /* the method's streams are not sent, so their entropy is removed; `excess` is kept, so that its mean over all
+     * draws stays 0 */
+    if (c->streams) {
         const double excess = c->streams->excess;
         *c->streams = *before;
         c->streams->excess = excess;
@@ -119,7 +121,7 @@ Status codec_encode(const Call *c, const float *x, Buf *out)
     const bool last = c->round == codec_rounds(c->self) - 1;
     Status status = c->self->ops->encode(c, x, out);
     assert(out->size - start <= bound);
-    arena_rewind(c->scratch, mark); /* frees the encoder's memory before send_drawn takes its own */
+    arena_rewind(c->scratch, mark); /* frees the encoder's memory before send_drawn allocates */
     if (status == OK && last && !passes_on(c->self) && out->size - start > raw_size(c))
         status = send_drawn(c, out, start, &before);
     arena_rewind(c->scratch, mark);
@@ -127,8 +129,8 @@ Status codec_encode(const Call *c, const float *x, Buf *out)
 }
 
 /* Decodes raw floats for every codec, other payloads by the codec's hook. Refuses payloads that codec_encode never
- * writes: raw floats where the codec's own payload is always shorter, and its own payload where raw floats are
- * shorter. */
+ * writes: raw floats where the codec's method always gives a shorter payload, and payloads of the method where raw
+ * floats are shorter. */
 static Status decode_kind(const Call *c, Bytes in, float *x)
 {
     if (in.size == 0)
@@ -141,8 +143,8 @@ static Status decode_kind(const Call *c, Bytes in, float *x)
     }
     if (c->self->ops->bound(c) < raw_size(c))
         return payload_bad(c, "kind %d, which no tensor of %zu elements needs", PAYLOAD_RAW, c->shape->n);
-    /* Before raw floats, a codec sends empty payloads in the earlier rounds. Wrappers are exempt: their earlier
-     * rounds carry the inner codec's payloads. */
+    /* A codec that sends raw floats in the last round sends empty payloads in the earlier rounds. A wrapper's
+     * earlier rounds carry the inner codec's payloads, so wrappers are not checked. */
     for (int round = 0; c->heard && !c->self->inner && round < c->round; round++)
         if (c->heard[round].size)
             return payload_bad(c, "floats, after %zu bytes in round %d", c->heard[round].size, round);
@@ -166,10 +168,10 @@ Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return status;
 }
 
-/* ---- expected error, plans, curves of bits and variance ---- */
+/* ---- expected error, plans (budgets over tensors), and curves of variance against payload bits ---- */
 
-/* Per element, about 2^20 times the square of the smallest float: from here on the rounding of decoded values counts, which no
- * closed form knows. */
+/* The smallest expected squared error per element that closed forms hold for: about 2^20 times the square of the
+ * smallest float. Below it the rounding of decoded values, which no closed form includes, matters. */
 #define UNDERFLOW 0x1p-278
 
 double codec_variance(const Call *c, const float *x)
@@ -215,7 +217,8 @@ Status codec_plan(const Step *step, void *plan)
     if (c->self->ops->plan) {
         status = c->self->ops->plan(step, plan);
     } else {
-        assert(!c->self->ops->state_size); /* a wrapper that changes x needs a plan hook of its own */
+        /* a wrapper with a state changes x before the inner codec encodes it, so needs a plan hook of its own */
+        assert(!c->self->ops->state_size);
         status = step_inner(step, no_state, &inner);
         if (status == OK)
             status = codec_plan(&inner, plan);
@@ -313,7 +316,7 @@ Status step_inner(const Step *step, size_t (*own_state)(const Call *c), Step *in
     return OK;
 }
 
-/* ---- one worker alone, which gets only its own payloads ---- */
+/* ---- one worker alone, which receives only its own payloads ---- */
 
 size_t codec_message_bound(const Call *c)
 {

@@ -22,26 +22,28 @@
 typedef struct Compressor Compressor; /* codec/compressor.h */
 typedef struct Streams Streams;       /* codec/harness.h */
 
-/* Promises of a codec; tests check every codec's promises. */
+/* Promises of a codec, as bits. Tests check every codec's promises. */
 enum {
     UNBIASED = 1 << 0, /* the mean of decode(encode(x)) over the random draws (Call.rng) is x */
     LINEAR = 1 << 1,   /* decode(merge(a, b)) = decode(a) + decode(b), up to rounding */
-    /* payloads merge without being decoded; decode(merge) need not be a sum of estimates */
+    /* merge() adds payloads without decoding them; decode(merge) need not be a sum of estimates */
     MERGEABLE = 1 << 2,
     RANDOM = 1 << 3,      /* draws random numbers: payloads differ between repeats */
-    EXACT_BYTES = 1 << 4, /* encode writes the same bytes on every machine: calls no BLAS, LAPACK or FFT */
-    /* decode reads the state; a receiver has no x, so it calls codec_settle with x = NULL */
+    /* encode writes the same bytes on every machine, as it calls no BLAS, LAPACK or FFT */
+    EXACT_BYTES = 1 << 4,
+    /* decode reads the state; codec_settle on a receiver, which has no x, is called with x = NULL */
     DECODES_STATE = 1 << 5,
-    /* for given draws the estimate is linear in x, and all workers draw the same numbers: averaging their estimates
-     * does not reduce the variance */
+    /* for given draws the estimate is linear in x, and all workers draw the same numbers: averaging the workers'
+     * estimates does not reduce the variance */
     SHARED_DRAWS = 1 << 6,
-    /* payloads depend on a library's version; EXACT_BYTES then holds for decoded values only */
+    /* payloads depend on the version of a library (zstd, blosc); EXACT_BYTES then promises equal decoded values
+     * only */
     LIBRARY_BYTES = 1 << 7,
     /* codec_variance is conditional on the draws of rng_shared, which differ between repeats */
     GIVEN_DRAWS = 1 << 8,
 };
 
-/* A parsed spec. Only wrappers have an inner codec. */
+/* A parsed spec. `inner`: the codec inside a wrapper; NULL for other codecs. */
 typedef struct Codec {
     const Compressor *ops;
     const void *params;
@@ -57,18 +59,21 @@ enum { ROUNDS_MAX = 8 };
 /* All inputs of an encoder or decoder, for one tensor of one worker and step. */
 typedef struct {
     const Codec *self;
-    /* (codec_state_size bytes) as codec_settle left it; NULL before the first step, or if the codec keeps no state */
+    /* (codec_state_size bytes) the state that codec_settle wrote; NULL before the first step, or if the codec
+     * keeps no state */
     const void *state;
-    /* (codec_plan_size bytes) from codec_plan; NULL: the tensor is compressed without regard to other tensors. For a
-     * codec with a curve hook: a CurvePoint, whose level the codec uses. */
+    /* (codec_plan_size bytes) this tensor's record from codec_plan; NULL: the tensor is compressed without regard
+     * to other tensors. For a codec with a curve hook the record is a CurvePoint, and the codec uses its water
+     * level. */
     const void *plan;
     const Shape *shape;
     Rng rng;        /* source of the random numbers: depends on seed, repeat, worker, step, tensor */
-    Rng rng_shared; /* the same for all workers: depends on seed, repeat, step, tensor */
+    /* source of random numbers that are the same on all workers: depends on seed, repeat, step, tensor */
+    Rng rng_shared;
     int worker, workers, threads;
     int round;          /* number of the current round, 0 .. codec_rounds - 1 */
     const Bytes *heard; /* the payloads of rounds 0 .. round - 1, merged over all workers */
-    Streams *streams;   /* encode adds the entropy of its streams; NULL: not wanted */
+    Streams *streams;   /* encode adds the entropy of its streams to these sums; NULL: no sums wanted */
     Arena *scratch;     /* for temporary memory; the codec_ functions below rewind it */
     Error *err;         /* set whenever a function returns another Status than OK */
 } Call;
@@ -103,11 +108,11 @@ size_t codec_state_size(const Call *c);
  * to `state`, which the caller then copies to the other workers. Does nothing unless codec_trains. */
 Status codec_train(const Call *c, const float *x, void *state);
 
-/* Called after a step: computes the next `state`, which may be the memory of c->state. `sent` (codec_rounds entries):
- * this worker's payloads; `agreed` (shape->n): the mean of all workers' estimates. */
+/* Called after a step: computes the state for the next step into `state`, which may be the memory of c->state.
+ * `sent` (codec_rounds entries): this worker's payloads; `agreed` (shape->n): the mean of all workers' estimates. */
 Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
 
-/* One worker alone, which gets only its own payloads: all rounds, one after another, in `out`. */
+/* The payloads of all rounds of one worker alone, which receives only its own payloads. */
 typedef struct {
     Bytes round[ROUNDS_MAX]; /* the payload of each round; points into `out` */
     int rounds;

@@ -1,4 +1,4 @@
-/* compressor.c -- functions with which codecs write payloads, refuse payloads and report entropy; see
+/* compressor.c -- functions that codecs call to write raw floats, to refuse payloads and to report entropy; see
  * compressor.h. */
 #include "codec/compressor.h"
 
@@ -63,7 +63,8 @@ void streams_excess(Streams *s, double bits)
 
 void streams_symbols(Streams *s, const uint64_t *count, size_t symbols)
 {
-    double total = 0, sum = 0; /* n H = n log2 n - sum of c log2 c, for counts c with sum n */
+    /* n H = n log2 n - sum of c log2 c, where c are the symbols' counts, n is their sum, H the order-0 entropy */
+    double total = 0, sum = 0;
     for (size_t i = 0; s && i < symbols; i++)
         if (count[i]) {
             total += (double)count[i];
@@ -83,7 +84,8 @@ static int by_size(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Gaps by their size: those under SHORT are counted in a table, the few others in a list. */
+/* How often each size of an index gap occurs: gaps below SHORT_GAPS are counted in the array `count`, the few
+ * longer gaps are listed in `longer`. */
 enum { SHORT_GAPS = 4096 };
 typedef struct {
     uint64_t count[SHORT_GAPS], *longer;
@@ -107,7 +109,7 @@ static void count_gaps(GapCounts *g, const Indices *set)
     }
 }
 
-/* Replaces the sorted sizes of long gaps by how often each comes. */
+/* Replaces the sorted sizes of long gaps by the number of times that each size occurs. */
 static void count_longer(GapCounts *g)
 {
     size_t sizes = 0;

@@ -1,9 +1,9 @@
-/* compressor.h -- for authors of a codec: struct Compressor, a codec's promises and functions
+/* compressor.h -- for authors of a codec: struct Compressor holds a codec's promises and functions
  * (docs/adding-a-compressor.md).
  *
  * encode, decode and merge have no side effects: they read the Call and write only their output. Only settle and
  * train write state. A receiver decodes a payload with nothing but the spec, the shape and the source of random
- * numbers (Call.rng). A payload begins with a kind byte, except that of `none`. */
+ * numbers (Call.rng). A payload begins with a kind byte, except payloads of the codec `none`. */
 #ifndef ATOMO_COMPRESSOR_H
 #define ATOMO_COMPRESSOR_H
 
@@ -19,7 +19,7 @@ struct Compressor {
     const char *name, *brief, *formula, *paper; /* formula: lines of plain text, printed by `list NAME` */
     const Param *params;                        /* the parameters; ends in {0}; NULL: none */
     size_t params_size;
-    /* a table of functions for hooks that several codecs share, such as those of buckets.h */
+    /* a table of functions for hooks that several codecs share, for example the hooks in levels/buckets.c */
     const void *family;
 
     /* For every codec */
@@ -31,9 +31,10 @@ struct Compressor {
 
     /* Parameters */
     unsigned (*traits)(const Codec *codec);          /* returns the promises that depend on the parameters */
-    Status (*check)(const Codec *codec, Error *err); /* refuses parameters that do not go together */
+    Status (*check)(const Codec *codec, Error *err); /* refuses parameter values that contradict each other */
     const char *(*caution)(const Codec *codec);      /* a warning for users of this spec, or NULL */
-    /* Writes the spec of a second codec, for parts of a tensor; it becomes Codec.other. False: there is none. */
+    /* Writes the spec of a second codec, which compresses parts of a tensor and becomes Codec.other. Returns false
+     * if there is no second codec. */
     bool (*part)(const Codec *codec, char spec[PART_SPEC]);
 
     /* Hooks for several workers and steps; see codec.h */
@@ -56,18 +57,20 @@ struct Compressor {
     /* Members for wrappers; see wrapper.h */
     bool wraps; /* true: a wrapper, which has an inner codec */
     bool marks; /* true: a wrapper whose payloads begin with its own byte, also if it wraps `none` */
-    /* for a wrapper that may stand in a spec without a codec to wrap, such as `joint`: the specs of the codecs that
-     * then become Codec.inner and Codec.other */
+    /* for a wrapper that a spec may name without a codec to wrap, such as `joint`: the specs of the codecs that
+     * become Codec.inner and Codec.other in this case */
     const char *alone[2];
 
     bool bare; /* payloads have no kind byte; true only for `none` */
 };
 
-/* Payload kinds. RAW: raw floats. They are x itself if spec, shape and x decide for raw floats before any random
- * draw; else they are the estimate of a payload that would be longer than raw floats. */
+/* Payload kinds. RAW: raw floats, METHOD: the codec's own format, MERGED: merged payloads in the codec's format.
+ * Raw floats are x itself if spec, shape and x alone, before any random draw, show that they are shorter;
+ * otherwise they are the estimate of a payload that was longer than raw floats. */
 enum { PAYLOAD_RAW, PAYLOAD_METHOD, PAYLOAD_MERGED };
 
-/* Writes x as raw floats: a kind byte and 4 n bytes. For codecs whose own payload would not be shorter. */
+/* Writes x as raw floats: a kind byte and 4 n bytes. A codec calls raw_put when its own payload would not be
+ * shorter. */
 Status raw_put(const Call *c, const float *x, Buf *out);
 static inline size_t raw_size(const Call *c)
 {
@@ -77,9 +80,9 @@ static inline size_t raw_size(const Call *c)
 /* Fails with ERR_CORRUPT and the message "NAME payload: ...". */
 Status payload_bad(const Call *c, const char *format, ...) PRINTF(2);
 
-/* Fails unless `kind` is `want`. */
+/* Fails unless the kind byte `kind` is `want`. */
 Status payload_kind(const Call *c, unsigned kind, unsigned want);
-/* Fails unless `kind` is `want` or PAYLOAD_MERGED. */
+/* Fails unless the kind byte `kind` is `want` or PAYLOAD_MERGED. */
 Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want);
 
 /* Adds `more`, the number of workers of a merged payload, to *total; fails on overflow. */
@@ -91,12 +94,13 @@ static inline Status payload_last_round(const Call *c)
     return c->round == codec_rounds(c->self) - 1 ? OK : payload_bad(c, "round %d is not the last", c->round);
 }
 
-/* Encoders report their streams with these functions. They do nothing if s is NULL. */
-/* adds the number of symbols times their order-0 entropy */
+/* Encoders report the entropy of their streams with these functions, which do nothing if s is NULL. */
+/* adds the entropy of a stream of symbols: number of symbols times order-0 entropy */
 void streams_symbols(Streams *s, const uint64_t *count, size_t symbols);
 void streams_floats(Streams *s, size_t count);        /* adds 32 bits for each float */
 void streams_bits(Streams *s, double bits);           /* adds incompressible bits: signs, counts */
-void streams_excess(Streams *s, double bits);         /* adds bits above the mean of all draws */
-void streams_gaps(const Call *c, const Indices *set); /* adds the order-0 entropy of a set's gaps */
+/* adds the bits by which this draw's streams exceed the mean over all draws */
+void streams_excess(Streams *s, double bits);
+void streams_gaps(const Call *c, const Indices *set); /* adds the order-0 entropy of an index set's gaps */
 
 #endif

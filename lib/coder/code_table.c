@@ -1,4 +1,5 @@
-/* code_table.c -- writes and reads the parts of a code table: the list of symbols, and numbers as signed steps. */
+/* code_table.c -- writes and reads the parts of a code table: the list of symbols, and numbers as signed
+ * differences. */
 #include "coder/code_table.h"
 
 #include "coder/elias.h"

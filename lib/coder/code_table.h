@@ -8,12 +8,12 @@
 
 #include "base/bits.h"
 
-/* Writes a table to w, or only counts the table's bits when w is NULL: the same functions do both, so that the
- * counted size is exact. */
+/* Writes a table to w, or only counts the table's bits when w is NULL: the same functions write and count, so that
+ * the counted size is exact. */
 typedef struct {
     BitWriter *w;
     uint64_t bits;
-    uint32_t next;   /* the least symbol that may be listed next: the one after the last listed symbol */
+    uint32_t next;   /* the least symbol that may be listed next: 1 more than the last listed symbol */
     unsigned before; /* the previous number of the table, to which the next step is relative */
 } TableWalk;
 

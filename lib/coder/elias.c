@@ -15,7 +15,8 @@ unsigned omega_bits(uint64_t v)
     return bits;
 }
 
-/* Writes the low `count` bits of v, from the highest; count <= 64, while bits_put itself takes fewer. */
+/* Writes the low `count` bits of v, the highest bit first; count may be up to 64, more than the BITS_MAX of
+ * bits_put. */
 static void put_long(BitWriter *w, uint64_t v, unsigned count)
 {
     if (count > 32) {

@@ -8,9 +8,9 @@
 
 enum { RATIOS = 8, PEEK = 57 /* bits_peek returns at least this many valid bits */ };
 
-/* The truncated binary codes of 0 .. ratio - 1; m = ratio 2^shift, and top = floor((gap mod m) / 2^shift) is the
- * number that is coded. For the encoder: code and length in bits, indexed by top. For the decoder: top and length in
- * bits, indexed by the next three bits of the stream. */
+/* The truncated binary codes of 0 .. ratio - 1; m = ratio 2^shift, and the coded number is top = floor((gap mod m)
+ * / 2^shift). For the encoder: code and length in bits, indexed by top. For the decoder: top and length in bits,
+ * indexed by the next three bits of the stream. */
 typedef struct {
     uint8_t code[RATIOS], bits[RATIOS];
     uint8_t top[8], taken[8];
@@ -33,7 +33,7 @@ static Golomb open_code(GolombCode code)
     unsigned low = 0; /* floor(log2 ratio) */
     while (2u << low <= g.ratio)
         low++;
-    /* a top below `shorter` takes `low` bits, any other top low + 1 bits */
+    /* truncated binary: a number t < shorter takes `low` bits, any other t takes low + 1 bits */
     const unsigned shorter = (2u << low) - g.ratio;
     for (unsigned t = 0; t < g.ratio; t++) {
         const unsigned bits = low + (t >= shorter), code_of_t = t < shorter ? t : t + shorter;
@@ -53,7 +53,7 @@ uint64_t golomb_m(GolombCode code)
     return (uint64_t)g.ratio << g.shift;
 }
 
-/* Splits gap >> shift = quotient * ratio + top; returns the quotient. */
+/* Splits gap >> shift into quotient * ratio + *top, and returns the quotient. */
 static inline uint64_t split(const Golomb *g, uint64_t gap, unsigned *top)
 {
     const uint64_t v = gap >> g->shift;
@@ -62,7 +62,7 @@ static inline uint64_t split(const Golomb *g, uint64_t gap, unsigned *top)
     return q;
 }
 
-/* ---- lengths of index gaps in Golomb codes ---- */
+/* ---- total code length of a set's gaps in Golomb codes ---- */
 
 static const size_t *whole_list(const Indices *set, size_t run, size_t *count)
 {
@@ -78,8 +78,8 @@ Indices indices_list(const size_t *index, size_t count)
 
 enum { NEAR = 3 };
 
-/* Counts the bits of the gaps with each of `codes` consecutive Golomb codes, from `first` on, in one pass over the
- * set, as set->run may be slow. */
+/* Counts the bits of the gaps with each of `codes` consecutive Golomb codes, from `first` on, in a single pass
+ * over the set, as calls of set->run may be slow. */
 static void count_bits(const Indices *set, GolombCode first, size_t codes, uint64_t bits[NEAR])
 {
     Golomb g[NEAR];
@@ -153,8 +153,8 @@ GolombCode golomb_best(const Indices *set, uint64_t *bits)
 }
 
 /* Returns the mean code length when gaps are geometrically distributed: the sum over gaps of density (1 -
- * density)^gap times the gap's code length. Q = (1 - density)^m is the probability of each further zero of the
- * quotient. */
+ * density)^gap times the gap's code length. Q = (1 - density)^m is the probability that the unary quotient has one
+ * more zero. */
 static double mean_bits(GolombCode code, double density)
 {
     const Golomb g = open_code(code);
@@ -180,7 +180,8 @@ double golomb_mean_bits(double density)
 
 static inline void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
 {
-    unsigned top, apart = 0; /* apart: number of low bits that need a second bits_put */
+    /* apart: number of low bits written by a second bits_put, if the code is too long for one */
+    unsigned top, apart = 0;
     uint64_t q = split(g, gap, &top);
     const uint64_t low = gap & ((UINT64_C(1) << g->shift) - 1);
     uint64_t code = UINT64_C(1) << g->binary.bits[top] | g->binary.code[top];
@@ -243,8 +244,8 @@ static inline uint64_t take_remainder(BitReader *r, const Golomb *g)
     return (uint64_t)g->binary.top[three] << g->shift | (g->shift ? bits_get(r, g->shift) : 0);
 }
 
-/* Reads a whole gap from the bits that one bits_peek returns, which is enough for nearly every gap. Returns false and
- * reads nothing when the gap's code may be longer than the peeked bits. */
+/* Reads a whole gap (quotient and rest) from the bits of one bits_peek, which suffice for nearly every gap.
+ * Returns false and reads nothing when the gap's code may be longer. */
 static inline bool take_short(BitReader *r, const Golomb *g, uint64_t *q, uint64_t *rest)
 {
     uint64_t v = bits_peek(r);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* a table sends the code length of its first symbol as the difference from this number */
+/* FIRST_LENGTH: the number from which a table codes its first symbol's code length as a difference */
 enum { FIRST_LENGTH = 8 };
 
 bool huffman_open(Huffman *h, uint32_t alphabet, Arena *a)
@@ -28,8 +28,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Lists the symbols that occur in `leaf`, the rarest first, equally frequent symbols in rising order; returns the
- * number of listed symbols. */
+/* Writes the symbols that occur to `leaf`, the rarest first, equally frequent symbols in rising order; returns the
+ * number of these symbols. */
 static uint32_t sort_symbols(const Huffman *h, const uint64_t *count, uint64_t *leaf)
 {
     uint32_t n = 0;
@@ -40,9 +40,9 @@ static uint32_t sort_symbols(const Huffman *h, const uint64_t *count, uint64_t *
     return n;
 }
 
-/* Builds the Huffman tree: joins the two lightest nodes n - 1 times. The lightest nodes come from two queues: the
- * sorted leaves, and the joined nodes, which are made in order of weight. Node k < n is a leaf, node n + k is the
- * k-th joined node. Sets depth[k], the depth of node k, and returns the greatest depth. */
+/* Builds the Huffman tree: joins the two nodes of least weight (count) n - 1 times. These nodes come from two
+ * queues: the sorted leaves, and the joined nodes, which are made in order of weight. Node k < n is a leaf, node n
+ * + k is the k-th joined node. Sets depth[k], the depth of node k, and returns the greatest depth. */
 static unsigned leaf_depths(const uint64_t *leaf, uint32_t n, uint64_t *joined, uint32_t *parent,
                             uint8_t *depth)
 {
@@ -79,7 +79,8 @@ static bool find_lengths(Huffman *h, uint64_t *leaf, uint32_t n)
 
 /* ---- assigning codes to code lengths ---- */
 
-/* Assigns the canonical codes; false when the lengths do not form a complete prefix code (Kraft sum not 1). */
+/* Assigns the canonical codes to h->code; returns false when the lengths do not form a complete prefix code (Kraft
+ * sum not 1). */
 static bool number_codes(Huffman *h)
 {
     uint64_t next = 0;
@@ -158,7 +159,7 @@ static bool has_code(const Huffman *h, uint32_t s)
     return h->length[s] || (h->present == 1 && h->order[0] == s);
 }
 
-/* Writes the table to w unless w is NULL; returns the table's bits. */
+/* Writes the table of code lengths to w unless w is NULL; returns the table's size in bits. */
 static uint64_t walk_table(const Huffman *h, BitWriter *w)
 {
     TableWalk t = {.w = w, .before = FIRST_LENGTH};
@@ -195,7 +196,8 @@ bool huffman_table_get(Huffman *h, BitReader *r)
         unsigned length = 0;
         if (!scan_symbol(&t, &symbol) || (present > 1 && !scan_step(&t, 1, HUFFMAN_LONGEST, &length)))
             return false;
-        /* remains if this is the only symbol of the code; else number_codes overwrites `order` */
+        /* order[0] is final if this symbol is the only symbol of the code; otherwise number_codes overwrites
+         * `order` */
         h->order[0] = (uint16_t)symbol;
         h->length[symbol] = (uint8_t)length;
         h->count[length]++;
@@ -227,20 +229,21 @@ void huffman_put(const Huffman *h, const uint16_t *symbol, size_t n, BitWriter *
     *w = local;
 }
 
-/* Returns the symbol whose code the 64 bits begin with, and sets the code's length; present > 1. */
+/* Returns the symbol whose code the 64 bits begin with, and sets *length to the code's length; at least two
+ * symbols have codes. */
 static uint16_t first_symbol(const Huffman *h, uint64_t bits, unsigned *length)
 {
     unsigned l = 1;
-    /* ends, since every sequence of bits begins with a code of a complete code */
+    /* the loop ends, since every sequence of bits begins with a code word of a complete code */
     while ((bits >> (64 - l)) - h->first[l] >= h->count[l])
         l++;
     *length = l;
     return h->order[h->place[l] + (uint32_t)((bits >> (64 - l)) - h->first[l])];
 }
 
-/* An entry of the look-up table, from the low end: up to three symbols of 16 bits each, 8 bits with the total length
- * of the symbols' codes, 8 bits with the number of symbols. An entry is 0 when the first code is longer than
- * HUFFMAN_LOOK bits. */
+/* Layout of an entry of the look-up table, from the low end: up to three symbols of 16 bits each, 8 bits with the
+ * total length of the symbols' codes, 8 bits with the number of symbols. An entry is 0 when the first code is
+ * longer than HUFFMAN_LOOK bits. */
 enum { ENTRY_BITS = 48, ENTRY_COUNT = 56 };
 
 static uint64_t look_entry(const uint64_t *single, uint32_t bits)
@@ -285,8 +288,8 @@ static uint16_t one_symbol(const Huffman *h, BitReader *r)
     return symbol;
 }
 
-/* Decodes by table while 8 bytes of input are left: loads a 64-bit word, then makes up to four look-ups in the word.
- * Returns the number of symbols. */
+/* Decodes by table while at least 8 bytes of input are left: loads a 64-bit word, then makes up to four look-ups
+ * in the word. Returns the number of decoded symbols. */
 static size_t look_symbols(const Huffman *h, BitReader *r, size_t n, uint16_t *symbol)
 {
     enum { LOOKS = 4, MOST = 3 * LOOKS };

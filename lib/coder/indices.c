@@ -42,7 +42,7 @@ void indices_put(const Indices *set, size_t n, Buf *out)
         put_bitmap(set, n, out);
 }
 
-/* Reads a bitmap; true when exactly set->count bits are set, all under n. */
+/* Reads a bitmap of n bits into `set`; true when exactly set->count bits are set and all bits from n on are 0. */
 static bool get_bitmap(Reader *in, size_t n, Places *set)
 {
     const size_t bytes = bitmap_bytes(n);
@@ -90,7 +90,7 @@ bool indices_get(Reader *in, size_t n, Arena *scratch, Places *set)
 {
     const uint64_t k = take_varint(in);
     *set = (Places){0};
-    /* Each index takes at least 1 bit, except in the full set, which has no body. */
+    /* Each index takes at least 1 bit of the body, except in the set of all n indices, which has no body. */
     if (in->bad || k > n || (k < n && k / 8 > reader_left(in))) {
         in->bad = true;
         return false;
@@ -108,7 +108,7 @@ double indices_mean_bits(double n, double count)
 {
     double body = 0;
     if (count > 0 && count < n)
-        /* 8 bits: the byte `form`; 4 bits: the mean padding to a whole byte */
+        /* 8 bits for the byte `form`, and 4 bits for the mean padding to a whole byte */
         body = 8 + 4 + fmin(n, count * golomb_mean_bits(count / n));
     return 8 * (double)varint_size((uint64_t)count) + body;
 }

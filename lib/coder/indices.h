@@ -3,8 +3,8 @@
  *     count:varint  [ form:8  body ]              no form or body when count is 0 or n
  *
  * form < 160: the body holds the gaps in Golomb code number `form` (golomb.h). form = 255: the body is a bitmap;
- * index i is bit i % 8, from the low end, of byte i / 8. The writer takes the shorter body by exact sizes; both are
- * padded with zero bits to a whole byte. */
+ * index i is bit i % 8, from the low end, of byte i / 8. The writer computes both bodies' sizes and takes the
+ * shorter body. Both bodies are padded with zero bits to a whole byte. */
 #ifndef ATOMO_INDICES_H
 #define ATOMO_INDICES_H
 
@@ -21,7 +21,8 @@ void indices_put(const Indices *set, size_t n, Buf *out);
  * write; false with in->bad clear when scratch is out of memory. */
 bool indices_get(Reader *in, size_t n, Arena *scratch, Places *set);
 
-/* Returns the expected bits of a random set that holds each of n indices with probability count / n. */
+/* Returns the expected size in bits of a random set that contains each of n indices independently with probability
+ * count / n. */
 double indices_mean_bits(double n, double count);
 
 #endif

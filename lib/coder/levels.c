@@ -1,5 +1,5 @@
-/* levels.c -- computes the sizes of the blocks' streams, writes and reads the table of stream lengths, and runs the
- * encoders and decoders of levels_streams.h. */
+/* levels.c -- computes the sizes of the blocks' streams, writes and reads the table of stream lengths, and runs
+ * the encoders and decoders declared in levels_streams.h. */
 #include "coder/levels_streams.h"
 
 size_t levels_room(size_t n, uint32_t s)
@@ -12,8 +12,8 @@ static size_t table_bytes(const Levels *l)
     return l->n > BLOCK ? 4 * blocks_of(l->n) : 0;
 }
 
-/* The sparse and the dense stream are longest when every level is non-zero: in the sparse stream, leaving out an
- * entry saves more bits than the longer gap before the next entry takes. */
+/* The sparse and the dense stream are longest when every level is non-zero: in the sparse stream, an entry (gap,
+ * sign and level) left out saves more bits than it adds to the next gap's code. */
 size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form)
 {
     const Levels l = {.n = n, .run = run, .s = s};
@@ -24,7 +24,7 @@ size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form)
     return table_bytes(&l) + (size_t)(bits / 8) + blocks_of(n);
 }
 
-/* Returns by how many bits the omega code of 2^k is longer than that of 2^k - 1. */
+/* Returns how many bits longer the omega code of 2^k is than the omega code of 2^k - 1. */
 static unsigned omega_step(unsigned k)
 {
     return k ? omega_bits(UINT64_C(1) << k) - omega_bits((UINT64_C(1) << k) - 1) : 1;

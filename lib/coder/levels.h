@@ -6,9 +6,10 @@
  *     sparse   { omega(1 + non-zeros)  { omega(gap) sign:1 omega(level) } x non-zeros } x runs
  *     dense    { omega(1 + level)  sign:1 unless level = 0 } x elements
  *
- * A gap is the difference between the indices of a non-zero level and of the one before it; the first gap of a run
- * counts from the element before the run. With s = 1 the sparse stream has no levels. Streams end on whole bytes; if
- * there are two or more blocks, a table of the streams' lengths in bytes precedes them:
+ * A gap is the difference between the indices of two consecutive non-zero levels; the first gap of a run is the
+ * first non-zero level's index in the run, plus 1. With s = 1 (the largest level) the sparse stream has no levels.
+ * Streams end on whole bytes; if there are two or more blocks, a table of the streams' lengths in bytes precedes
+ * them:
  *
  *     { length:32 } x blocks  { stream } x blocks            (the table only when n > 2^16) */
 #ifndef ATOMO_LEVELS_H
@@ -23,9 +24,10 @@ typedef struct {
     size_t n, run; /* run >= 1 */
     uint32_t s;    /* the highest level */
     int bits;      /* level_bits(s) */
-    /* codes from element `first` on; NULL: the function `make` makes a block's codes when they are needed */
+    /* codes of the elements from index `first` on; NULL: the function `make` makes a block's codes when the
+     * encoder needs them */
     void *code;
-    size_t first; /* index of the first element in `code`: where a block begins */
+    size_t first; /* index of the first element in `code`; a multiple of the block length */
     const void *data;
     /* writes the codes of a block to `code` */
     void (*make)(const void *data, size_t block, void *code);
@@ -40,18 +42,18 @@ static inline bool levels_wide(const Levels *l)
     return l->bits > CODE_BYTE_BITS;
 }
 
-/* Returns an upper bound on the bytes that levels_put writes for n levels of any value in this form. */
+/* Returns an upper bound on the bytes that levels_put writes for any n levels in this form (sparse or dense). */
 size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form);
 
-/* The exact bits of one block's stream in each form. */
+/* The exact size in bits of one block's stream, in each form (sparse and dense). */
 typedef struct {
     uint64_t bits[LEVELS_FORMS];
 } LevelsSize;
-/* returns the sizes of a block's streams; l->code must hold the block's codes */
+/* returns the size of a block's stream in each form; l->code must hold the block's codes */
 LevelsSize levels_measure(const Levels *l, size_t block);
 
-/* Returns the bytes of all streams in a form together with the table of lengths; size[b]: the result of
- * levels_measure for block b. */
+/* Returns the bytes of all blocks' streams in this form, together with the table of the streams' lengths; size[b]:
+ * the result of levels_measure for block b. */
 size_t levels_bytes(const Levels *l, const LevelsSize *size, LevelsForm form);
 
 /* Where a block's stream is; callers of levels_put and levels_get lend an array of blocks_of(n) of these structs. */
@@ -60,13 +62,13 @@ typedef struct {
     bool bad;
 } LevelsStream;
 
-/* Writes all streams; `out` has room for exactly the bytes that levels_bytes returns. */
+/* Writes all blocks' streams; `out` has room for exactly as many bytes as levels_bytes returns. */
 void levels_put(const Levels *l, const LevelsSize *size, LevelsForm form, int threads, LevelsStream *stream,
                 uint8_t *out);
 
-/* Decodes the streams and gives the codes to `take`, block by block in any order; false for bytes that levels_put
- * does not write for this n, run and s. The caller lends `room`, memory for the codes of LEVELS_AT_ONCE blocks, or of
- * n elements if n is smaller. */
+/* Decodes the streams and passes the codes to l->take, block by block in any order. Returns false for bytes that
+ * levels_put does not write for this n, run and s. The caller lends `room`, memory for the codes of LEVELS_AT_ONCE
+ * blocks, or of n elements if n is smaller. */
 enum { LEVELS_AT_ONCE = 64 };
 bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *stream, void *room, Bytes in);
 

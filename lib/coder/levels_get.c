@@ -1,5 +1,6 @@
-/* levels_get.c -- decodes levels. Four streams are read in turn, with one table look-up for each entry (gap, sign and
- * level); entries that are longer than the table's index, and the last bytes of a stream, are read bit by bit. */
+/* levels_get.c -- decodes levels. The streams of four blocks are read in turn, with one table look-up for each
+ * entry (gap, sign and level). Entries that are longer than the table's index, and the last bytes of a stream, are
+ * read bit by bit. */
 #include "coder/levels_streams.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -68,8 +69,8 @@ INLINE void set_code(Lane *lane, size_t i, uint32_t code, bool wide)
         ((uint8_t *)lane->code)[i] = (uint8_t)code;
 }
 
-/* Writes a code at lane->next + gap - 1; false when this index is beyond the run. A lane is a block's stream that is
- * being read. */
+/* Writes a code at index lane->next + gap - 1; false when this index is beyond the run. A lane is the state of
+ * reading one block's stream. */
 INLINE bool place(Lane *lane, uint64_t gap, uint32_t code, bool wide)
 {
     if (__builtin_expect(gap > lane->run_end - lane->next, 0))
@@ -99,7 +100,8 @@ static bool dense_slow(const Levels *l, Lane *lane)
     return place(lane, 1, (uint32_t)(more - 1) | sign << l->bits, levels_wide(l));
 }
 
-/* Reads one entry (gap, sign and level) with the look-up table; at least 8 bytes of the stream must be left. */
+/* Reads one entry (gap, sign and level) with a look-up in `table`; at least 8 bytes of the stream must be left.
+ * Returns false if the entry is not in the table. */
 INLINE bool look(const Levels *l, const uint32_t *table, Lane *lane, bool wide, LevelsForm form)
 {
     const uint64_t bits = __builtin_bswap64(load_u64(lane->r.data + (lane->r.at >> 3))) << (lane->r.at & 7);
@@ -148,8 +150,8 @@ INLINE bool look_one(const Levels *l, const uint32_t *table, Lane *lane, bool wi
 
 /* ---- runs ---- */
 
-/* Begins the next run of elements, and further runs while they have no entries; false when a run claims more entries
- * than elements. */
+/* Begins the next run of elements that has non-zero entries; skips runs without entries. False when a run claims
+ * more entries than elements. */
 static bool begin_runs(const Levels *l, Lane *lane, LevelsForm form)
 {
     while (lane->left == 0 && lane->run_end < lane->n) {

@@ -1,4 +1,4 @@
-/* levels_put.c -- encodes levels: code words come from tables, and are merged in pairs before they are written. */
+/* levels_put.c -- encodes levels: looks code words up in tables, and joins two code words before writing them. */
 #include "coder/levels_streams.h"
 
 enum { LENGTH_BITS = 6, LENGTH_MASK = 63 };
@@ -19,7 +19,7 @@ static inline void put_word(BitWriter *w, uint64_t word)
     bits_put(w, word >> LENGTH_BITS, word & LENGTH_MASK);
 }
 
-/* Writes two code words, with one bits_put if both fit. */
+/* Writes two code words, with one call of bits_put if both together are short enough. */
 static inline void put_two(BitWriter *w, uint64_t a, uint64_t b)
 {
     if (__builtin_expect((a & LENGTH_MASK) + (b & LENGTH_MASK) <= BITS_MAX - LENGTH_BITS, 1)) {
@@ -30,7 +30,7 @@ static inline void put_two(BitWriter *w, uint64_t a, uint64_t b)
     }
 }
 
-/* Returns the code word that is written after a gap: the sign and, unless s = 1, the level. */
+/* Returns the code word that follows a gap in the sparse stream: the sign and, unless s = 1, the level. */
 static uint64_t sparse_word(const Levels *l, uint32_t code)
 {
     const uint32_t level = code & ((1u << l->bits) - 1), sign = code >> l->bits;
@@ -85,7 +85,7 @@ static void put_wide_run(const Levels *l, const StreamWords *words, const uint32
     uint16_t at[BLOCK + ROOM_BEHIND];
     const size_t count = kernels()->places32(code, n, at);
     put_word(w, packed(omega_word((uint32_t)count + 1)));
-    /* indices count from the run's first element, so SIZE_MAX stands for index -1: the element before the run */
+    /* `at` counts from the run's first element, so SIZE_MAX (-1) is the index of the element before the run */
     size_t before = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
         put_word(w, entry_word(l, words, at[i] - before, code[at[i]]));
@@ -113,15 +113,15 @@ static BitWriter put_some(const Levels *l, const StreamWords *words, const uint3
     return w;
 }
 
-/* Writes a run. The vector kernel stops at an entry that is too long for its tables; the loop then writes up to FEW
- * entries and calls the kernel again. */
+/* Writes the sparse stream of a run. The vector kernel stops at an entry (gap, sign and level) that is too long
+ * for its tables; the loop then writes up to FEW entries and calls the kernel again. */
 static void put_run(const Levels *l, const StreamWords *words, const uint8_t *code, size_t n, BitWriter *w)
 {
     enum { FEW = 64 };
     uint32_t room[1 + BLOCK + ROOM_BEHIND], *const entry = room + 1;
     const size_t count = kernels()->entries8(code, n, entry);
     put_word(w, packed(omega_word((uint32_t)count + 1)));
-    room[0] = 0; /* indices count from 1 in a run, so 0 is the element before the run */
+    room[0] = 0; /* indices in a run count from 1, so index 0 is the element before the run */
     for (size_t i = 0, some; i < count; i += some) {
         i += kernels()->put_entries(entry + i, count - i, l->bits, w);
         some = count - i < FEW ? count - i : FEW;

@@ -1,42 +1,44 @@
-/* levels_streams.h -- declares the encoders and decoders of a block's streams; only levels*.c include it. */
+/* levels_streams.h -- declares the encoders and decoders of a block's streams; only levels*.c include this header. */
 #ifndef ATOMO_LEVELS_STREAMS_H
 #define ATOMO_LEVELS_STREAMS_H
 
 #include "coder/elias.h"
 #include "coder/levels.h"
 
-/* Returns the end of the run that holds element i; `end` if the run goes beyond it. */
+/* Returns the index behind the last element of element i's run, but at most `end`. */
 static inline size_t run_end(const Levels *l, size_t i, size_t end)
 {
     const size_t left = l->run - i % l->run;
     return left < end - i ? i + left : end;
 }
 
-/* ---- writing: tables of code words, as bits << 6 | length ---- */
+/* ---- writing: tables of code words, stored as bits << 6 | length ---- */
 
 enum { WORD_BITS = 10, GAP_WORDS = 256, PAIR_BITS = 5, PAIR_GAPS = 64, PAIRS_FROM = 1 << 14 };
 
-/* Tables of code words. `ready`: the tables `code` and `gap` are filled, since codes are narrow enough and n is large
- * enough to save time; `paired`: so is `pair`. */
+/* Tables of code words. `ready`: `code` and `gap` are filled, since codes have few bits and n is large enough for
+ * tables to save time; `paired`: `pair` is filled, too. */
 typedef struct {
     bool ready, paired;
     uint64_t code[2 << WORD_BITS], gap[GAP_WORDS];
-    uint32_t pair[PAIR_GAPS << PAIR_BITS]; /* one word for a gap and the code that follows the gap */
+    /* one code word for a gap together with the sign and level behind the gap */
+    uint32_t pair[PAIR_GAPS << PAIR_BITS];
 } StreamWords;
 
 void stream_words(const Levels *l, LevelsForm form, StreamWords *words);
 void sparse_put(const Levels *l, const StreamWords *words, size_t block, BitWriter *w);
 void dense_put(const Levels *l, const StreamWords *words, size_t block, BitWriter *w);
 
-/* ---- reading: several blocks' streams in turn ---- */
+/* ---- reading: the streams of up to LANES_MAX blocks in turn ---- */
 
 enum { LANES_MAX = 4, LOOK_BITS = 12, LOOK_FROM = 2048 };
 
 typedef struct {
     BitReader r;
-    void *code;      /* the codes of the block, from its first element on */
+    void *code;      /* the block's codes, the first element's code first */
     size_t start, n; /* start: index of the block's first element in the array; n: length of the block */
-    /* indices in the block of the next element, and of the element after the current run */
+    /* next: index in the block of the next element; run_end: index in the block of the first element after the
+     * current run */
     size_t next, run_end;
     size_t left; /* entries (gap, sign and level) of the current run that are still to be read */
 } Lane;

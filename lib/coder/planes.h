@@ -4,12 +4,12 @@
  *
  *     { plane 0 : 64  plane 1 : 64  ...  plane w-1 : 64 } x n/64,  then  { plane : 8 ceil(m/8) } x w
  *
- * The last m = n mod 64 codes take ceil(m/8) bytes in each plane; unused bits of the last byte are zero. In memory,
- * codes are bytes if w <= 8, else 32-bit words.
+ * The last m = n mod 64 codes take ceil(m/8) bytes in each plane; unused bits of the last byte are zero. In
+ * memory, codes are bytes if w <= 8, else 32-bit words.
  *
- * Trits: every 320 codes become 64 bytes; byte j holds the trits of codes j, j + 64, ..., j + 256, with weights 1, 3,
- * 9, 27, 81. The last m = n mod 320 codes become q = ceil(m/5) bytes the same way, with q in place of 64 and zeros in
- * place of codes beyond m. A code is 0, 1 (plus) or 3 (minus); its trit is 0, 1 or 2. */
+ * Trits: every 320 codes become 64 bytes; byte j holds the trits of codes j, j + 64, ..., j + 256, with weights 1,
+ * 3, 9, 27, 81. The last m = n mod 320 codes become q = ceil(m/5) bytes the same way, with q in place of 64 and
+ * zeros in place of codes beyond m. The codes are 0, 1 (plus) and 3 (minus), and their trits are 0, 1 and 2. */
 #ifndef ATOMO_PLANES_H
 #define ATOMO_PLANES_H
 
@@ -18,8 +18,8 @@
 
 enum { PLANE_GROUP = 64, PLANES_MAX = 24, TRIT_GROUP = 320 };
 
-/* Returns the bytes that n codes take; n * width must not overflow. Any multiple of 64 codes can be written or read
- * separately. */
+/* Returns the bytes that n codes take; n * width must not overflow. Parts of the array that begin at a multiple of
+ * 64 codes can be written or read separately. */
 size_t planes_size(size_t n, int width);
 void planes_put8(const uint8_t *code, size_t n, int width, uint8_t *out);
 void planes_put32(const uint32_t *code, size_t n, int width, uint8_t *out);
@@ -28,15 +28,15 @@ void planes_put32(const uint32_t *code, size_t n, int width, uint8_t *out);
 bool planes_get8(const uint8_t *in, size_t n, int width, uint8_t *code);
 bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code);
 
-/* Adds `count` sets of codes element by element, without unpacking the codes. Computes the sums of codes from .. to -
- * 1, and writes the sums' bit planes to their bytes in `out`, which has room for the planes of all sums; `from` is a
- * multiple of 64, and `width` bits must hold any sum. False when an unused bit is not zero or a code is above the
- * `most` of its set. */
+/* Adds `count` arrays of codes element by element, in bit planes. Computes the sums of elements from .. to - 1,
+ * and writes the sums' bit planes to their place in `out`, which has room for the planes of all elements' sums;
+ * `from` is a multiple of 64, and `width` bits must hold any sum. Returns false when an unused bit is not zero, or
+ * when a code is above its array's `most`. */
 bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out);
 
-/* trits_size returns the bytes that n trits take. trits_put writes the trits of n codes. trits_get reads them; false
- * when a byte is above 242 or an unused trit is not 0. Any multiple of 320 codes can be written or read
- * separately. */
+/* trits_size returns the bytes that n trits take. trits_put writes the trits of n codes. trits_get reads them;
+ * false when a byte is above 242 or an unused trit is not 0. Parts of the array that begin at a multiple of 320
+ * codes can be written or read separately. */
 size_t trits_size(size_t n);
 void trits_put(const uint8_t *code, size_t n, uint8_t *out);
 bool trits_get(const uint8_t *in, size_t n, uint8_t *code);

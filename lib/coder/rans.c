@@ -6,15 +6,17 @@
 
 enum {
     LOG_BITS = 16,
-    /* low precisions of the frequencies (bits) are tried only for fewer symbols than this */
+    /* frequencies of fewer than RANS_PRECISION bits are tried only for streams of fewer symbols than this */
     ALL_PRECISIONS_UNDER = 1 << 15,
-    /* rounded weights are tried if the table has at least 1/160 of all bits */
+    /* weights rounded to few bits are tried only if the table takes at least 1/160 of all bits */
     DETAIL_FROM = 160,
-    FINE_GAIN = 256, /* tables of higher precision, slower to read, must save 1/256 of the bits */
+    /* frequencies of more than RANS_PRECISION bits, slower to read, must save 1/256 of the bits */
+    FINE_GAIN = 256,
     RARE = 3,        /* a symbol that occurs less often than this is rare */
-    /* streams are whole 16-bit words, so a smaller estimated gain may vanish in the rounding */
+    /* a stream is a whole number of 16-bit words, so an estimated gain below 16 bits may vanish in the rounding */
     WORD_BITS = 16,
-    /* mean overhead of a lane (a coder state) in bits: the state that is sent, less the information in the state */
+    /* mean overhead in bits of a lane (a coder state): the 32-bit state that is sent, less the information that it
+     * carries */
     STATE_COST = 24,
 };
 
@@ -24,7 +26,8 @@ static uint32_t log2_fixed(uint32_t v)
 {
     const unsigned whole = log2_floor(v);
     uint32_t log = whole << LOG_BITS;
-    uint64_t m = (uint64_t)v << (31 - whole); /* a number in [1, 2) with 31 fractional bits */
+    /* m = v / 2^whole, a number in [1, 2), with 31 fractional bits */
+    uint64_t m = (uint64_t)v << (31 - whole);
     for (unsigned bit = LOG_BITS; bit-- > 0;) {
         m = m * m >> 31;
         if (m >> 32) {
@@ -52,16 +55,16 @@ static uint64_t all_bits(const Rans *r, const uint64_t *count)
     return rans_table_bits(r) + rans_bits(r, count, 0);
 }
 
-/* Returns v rounded to `detail` bits below its highest bit. */
+/* Returns v rounded to a number whose bits more than `detail` places below its highest bit are 0. */
 static uint16_t rounded(uint16_t v, unsigned detail)
 {
     const unsigned class = log2_floor(v), cut = class > detail ? class - detail : 0;
     return (uint16_t)((v + (1u << cut >> 1)) >> cut << cut);
 }
 
-/* Computes weights and frequencies at r->precision from the counts of the table's symbols. When weights are rounded
- * to `detail` bits below the highest bit, a rare symbol takes the weight of the symbol before it if the two weights
- * differ by at most a factor of 2: a different weight would cost more bits in the table. */
+/* Computes weights and frequencies at r->precision from the counts of the table's symbols. When weights are
+ * rounded to `detail` bits below the highest bit, a rare symbol takes the weight of the previous symbol if their
+ * weights differ by at most a factor of 2, since a new weight would cost more bits in the table. */
 static void weigh(Rans *r, const uint64_t *count, unsigned detail)
 {
     uint64_t weight[RANS_BYTES];
@@ -77,8 +80,8 @@ static void weigh(Rans *r, const uint64_t *count, unsigned detail)
 }
 
 /* Chooses the precision (bits of the frequencies) at which a table with exact weights and the stream together are
- * shortest. Precisions below RANS_PRECISION are tried for few symbols only, higher precisions as long as each step
- * saves 1/FINE_GAIN of the bits. */
+ * shortest. Precisions below RANS_PRECISION are tried only for few symbols; higher precisions are tried as long as
+ * each step saves 1/FINE_GAIN of the bits. */
 static void choose_precision(Rans *r, const uint64_t *count, const uint64_t *by_rank, uint64_t total)
 {
     uint64_t least = UINT64_MAX;
@@ -99,8 +102,8 @@ static void choose_precision(Rans *r, const uint64_t *count, const uint64_t *by_
     *r = best;
 }
 
-/* Rounds the weights, to `detail` bits below their highest bit, if this saves more bits in the table than it adds to
- * the stream. */
+/* Rounds the weights to `detail` bits below their highest bit, if rounding saves more bits in the table than it
+ * adds to the stream. */
 static void choose_detail(Rans *r, const uint64_t *count, const uint64_t *by_rank)
 {
     uint64_t least = all_bits(r, count);

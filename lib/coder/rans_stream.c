@@ -53,8 +53,8 @@ size_t rans_reader_size(const Rans *r)
 
 static const uint32_t FIRST_STATE = 1u << 16;
 
-/* Encodes a symbol into a lane's state; when the state would become too large, first writes its low 16 bits as a word
- * in front of `at`. Returns the start of the words. */
+/* Encodes a symbol into a lane's state; when the state would become too large, first writes the state's low 16
+ * bits as a word in front of `at`. Returns the address of the first word. */
 static uint8_t *push(const RansWriter *w, uint8_t byte, uint32_t *state, uint8_t *at)
 {
     const uint32_t f = w->slice[byte] >> 16, start = w->slice[byte] & 0xffff;
@@ -124,8 +124,8 @@ static bool pull(const RansReader *r, uint32_t *state, Reader *in, uint8_t *byte
     return true;
 }
 
-/* Reads rows of sixteen symbols, one from each lane, while at least 16 words, the most that a row can take, are left;
- * returns the number of rows. */
+/* Reads rows of sixteen symbols, one from each lane, while at least 16 words are left, which is the most that a
+ * row can take; returns the number of rows read. */
 static size_t pull_rows(const RansReader *r, RansLanes *l, Reader *in, size_t rows, uint8_t *byte)
 {
     const int precision = r->rans->precision;

@@ -7,9 +7,9 @@ enum { PRECISION_BITS = 4, DETAIL_BITS = 4, FIRST_CLASS = 6 /* see rans.h */ };
 
 /* ---- frequencies ---- */
 
-/* Returns the symbol whose frequency should change by `step`, 1 or -1: the symbol with the greatest gain in bits, or
- * the least loss. When a frequency f grows by one, the bits of the symbol's occurrences fall by about weight / (f +
- * 1/2). */
+/* Returns the symbol whose frequency should change by `step`, 1 or -1: the symbol for which this change shortens
+ * the stream most, or lengthens it least. When the frequency f of a symbol grows by one, the bits of all its
+ * occurrences together fall by about weight / (f + 1/2). */
 static uint32_t best_step(const Rans *r, const uint64_t *weight, int step)
 {
     uint32_t best = 0;
@@ -69,7 +69,7 @@ static void walk_weight(TableWalk *t, uint32_t w, unsigned detail)
     walk_bits(t, (w & ((1u << class) - 1)) >> (class - sent), sent);
 }
 
-/* Returns the table's bits, and writes the table unless w is NULL. */
+/* Returns the size of the table in bits, and writes the table unless w is NULL. */
 static uint64_t walk_table(const Rans *r, BitWriter *w)
 {
     TableWalk t = {.w = w, .before = FIRST_CLASS};

@@ -1,7 +1,8 @@
-/* signs.h -- one sign bit for each element: 1 if x_i < 0, else 0; so both zeros count as plus.
+/* signs.h -- one sign bit for each element: 1 if x_i < 0, else 0; so +0 and -0 count as plus.
  *
  * The bit of element i is bit i % 8 of byte i / 8, as in bit planes of width 1 (planes.h); the unused bits of the
- * last byte are zero. Any multiple of 64 elements can be written or read separately. */
+ * last byte are zero. Parts of the array that begin at a multiple of 64 elements can be written or read
+ * separately. */
 #ifndef ATOMO_SIGNS_H
 #define ATOMO_SIGNS_H
 
@@ -14,7 +15,7 @@ static inline size_t signs_size(size_t n)
 
 void signs_put(const float *x, size_t n, uint8_t *out);
 
-/* Sets x_i to `minus` if bit i is 1, else to `plus`. Ignores unused bits. */
+/* Sets x_i to `minus` if bit i is 1, else to `plus`. The unused bits of the last byte are ignored. */
 void signs_get(const uint8_t *in, size_t n, float plus, float minus, float *x);
 
 static inline bool signs_bit(const uint8_t *in, size_t i)
@@ -22,7 +23,7 @@ static inline bool signs_bit(const uint8_t *in, size_t i)
     return in[i / 8] >> i % 8 & 1;
 }
 
-/* True when all unused bits are zero. */
+/* True when all unused bits of the last byte are zero. */
 bool signs_clean(const uint8_t *in, size_t n);
 
 /* Returns the number of minus signs among the first n elements. */

@@ -1,18 +1,21 @@
-/* symbols.c -- the sparse form, in both directions, and the choice between it and the dense forms. */
+/* symbols.c -- writes and reads the sparse form (positions of the codes that differ from the most frequent code),
+ * and chooses between the sparse form and the dense forms. */
 #include "coder/indices.h"
 #include "coder/symbols_parts.h"
 #include "num/log_series.h"
 
-/* the first byte of the sparse form; bit planes (kind 0) have no lanes, so no other form begins with 4 */
+/* SPARSE: the first byte of the sparse form. No other form begins with 4: 4 means kind 0 (bit planes) with a lane
+ * number of 1, and bit planes have lane number 0. */
 enum { SPARSE = 4 };
-/* the sparse form is taken if it saves at least 1/128 of the bits and 192 bits */
+/* the sparse form is chosen if it saves at least 1/128 of the bits and at least 192 bits */
 enum { GAIN_PART = 128, HEAD_BITS = 192 };
 enum {
     GAP_WIDTH = 16,
     LONG_GAP = (1 << GAP_WIDTH) - 1
 }; /* LONG_GAP: the gap is at least this long, and the next gap is added to it */
 
-/* Returns the greatest number of codes other than the common code for which the sparse form is tried. */
+/* Returns the greatest number of codes, besides those equal to the most frequent code, for which the sparse form
+ * is tried. */
 static size_t others_most(size_t n)
 {
     return n / 4;
@@ -23,7 +26,7 @@ static int gap_width(size_t n)
     return n > LONG_GAP ? GAP_WIDTH : (int)log2_floor(n) + 1;
 }
 
-/* An array that is sent as symbols: the gaps, or the codes other than the common code. */
+/* An array that is sent as symbols: the gaps, or the codes that differ from the most frequent code. */
 typedef struct {
     uint32_t *code; /* (n) */
     size_t n;
@@ -66,16 +69,17 @@ static Symbols symbols_of(const Symbols *s, const Words *w)
                      .take = take_words};
 }
 
-/* The codes other than the common code, in order, and their positions. With rANS, the positions are sent as an index
- * set; with Huffman, as the gaps between them, which are shorter when positions are clustered. */
+/* The codes that differ from the common (most frequent) code, in order, and their positions. With rANS, the
+ * positions are sent as an index set (indices.h). With Huffman, they are sent as gaps, which take fewer bits when
+ * positions are clustered. */
 typedef struct {
     const Symbols *s;
     uint32_t common;
     Words gap, other;
     /* writing: */
     const DensePlan *plan;
-    size_t *before; /* (blocks + 1) number of codes other than the common code before each block */
-    size_t *index;  /* (others) positions of the codes other than the common code */
+    size_t *before; /* (blocks + 1) number of codes that differ from the common code before each block */
+    size_t *index;  /* (others) positions of the codes that differ from the common code */
     /* reading: */
     Places places;
     bool *bad; /* (blocks) */
@@ -83,7 +87,7 @@ typedef struct {
 
 /* ---- writing ---- */
 
-/* Returns v log2 v, the same number on every machine. */
+/* Returns v log2 v, rounded to the same number on every machine. */
 static double v_log2_v(uint64_t v)
 {
     int e = 0;
@@ -91,8 +95,8 @@ static double v_log2_v(uint64_t v)
     return (double)v * (e + m * M_LOG2E);
 }
 
-/* Finds the most frequent code; false if more than n/4 codes differ from this code. Codes of 17 bits are counted in
- * pairs 2 k, 2 k + 1; then the even code of the most frequent pair is taken. */
+/* Finds the most frequent code; false if more than n/4 codes differ from this code. Codes of 17 bits are counted
+ * in pairs 2 k, 2 k + 1; of the most frequent pair the even code is taken. */
 static bool find_common(const DensePlan *p, uint32_t *common)
 {
     uint64_t most = 0, seen = 0;
@@ -108,8 +112,8 @@ static bool find_common(const DensePlan *p, uint32_t *common)
     return true;
 }
 
-/* Returns a lower bound on the bits of the sparse form: the entropy of the positions of the codes other than the
- * common code, plus the entropy of these codes as symbols of the dense form. */
+/* Returns a lower bound on the bits of the sparse form: the entropy of the positions of the codes that differ from
+ * the common code, plus the order-0 entropy of these codes. */
 static double sparse_bits(const DensePlan *p, uint32_t common)
 {
     const Symbols *s = p->s;
@@ -165,7 +169,8 @@ static void list_others(void *data, size_t block)
         }
 }
 
-/* Lists the codes other than the common code, and their positions; leaves the list empty if there are too many. */
+/* Lists the codes that differ from the common code, and their positions; leaves the list empty if more than n/4
+ * codes differ. */
 static Status find_others(Others *o, Arena *scratch)
 {
     const size_t n = o->s->n, blocks = blocks_of(n);
@@ -228,7 +233,7 @@ static Status put_gaps(Others *o, Buf *out, Arena *scratch, double *entropy)
     return OK;
 }
 
-/* Returns log2 of the number of subsets with k of n elements. */
+/* Returns log2 of the number of subsets that have k of n elements. */
 static double log2_sets(double n, double k)
 {
     return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) * M_LOG2E;
@@ -246,8 +251,8 @@ static Status put_set(const Others *o, Buf *out, Arena *scratch, double *entropy
     return OK;
 }
 
-/* Writes the sparse form to `out`; `out` stays empty if all codes are equal, or too many differ from the common
- * code. */
+/* Writes the sparse form to `out`; `out` stays empty if all codes are equal, or if too many codes differ from the
+ * common code. */
 static Status write_sparse(Others *o, Buf *out, Arena *scratch, double *entropy)
 {
     Buf positions, others;
@@ -299,8 +304,8 @@ static Status get_words(const Symbols *s, const Words *w, Bytes in, Arena *scrat
     return w->code ? symbols_get_dense(&words, in, scratch, err, why) : arena_fail(scratch, err);
 }
 
-/* Computes the positions of the codes other than the common code from the gaps; false if a position is beyond the
- * last code, or if the last gap is LONG_GAP, which needs a next gap. */
+/* Computes the positions of the codes that differ from the common code from the gaps; false if a position is n or
+ * more, or if the last gap is LONG_GAP, which must be continued by another gap. */
 static bool find_positions(const Others *o, Places *places)
 {
     const size_t n = o->s->n;
@@ -353,7 +358,8 @@ static Status get_set(Others *o, Reader *r, Arena *scratch, Error *err, const ch
     return r->bad ? ERR_CORRUPT : arena_fail(scratch, err);
 }
 
-/* Gives a block's codes to `take`: the common code everywhere, except at the listed positions of the other codes. */
+/* Passes a block's codes to `take`: the common code, except at the listed positions of codes that differ from the
+ * common code. */
 static void take_block(void *data, size_t block)
 {
     const Others *o = data;

@@ -1,7 +1,7 @@
 /* symbols.h -- entropy-codes an array of codes with Huffman (huffman.h) or rANS (rans.h), block by block.
  *
- * In memory, codes are bytes if width <= 8, else 32-bit words. Blocks have 2^16 codes. A code is split into a symbol,
- * which is entropy-coded, and low bits, which are sent unchanged.
+ * In memory, codes are bytes if width <= 8, else 32-bit words. Blocks have 2^16 codes. A code is split into a
+ * symbol, which is entropy-coded, and low bits, which are sent unchanged.
  *
  *     form:8 = kind + 4 lanes + 16 shift         lanes 0, 1, 2: 1, 4, 16 rANS lanes; Huffman: 0
  *     kind 0   bit planes of all codes, `width` wide (planes.h); lanes and shift are 0
@@ -9,24 +9,24 @@
  *     kind 2          { length:32 } x blocks  { table low stream } x blocks
  *     kind 3   classes: as kind 1 with shift = lead, as kind 2 with shift = 8 + lead
  *
- * Kinds 1 and 2: the symbol is code >> shift, and `low` holds the `shift` lowest bits of all codes as bit planes. A
- * table ends on a whole byte, padded with zeros. The lengths, in bytes, of the part of each block are present only if
- * n > 2^16.
+ * Kinds 1 and 2: the symbol is code >> shift, and `low` holds the `shift` lowest bits of all codes as bit planes.
+ * A table ends on a whole byte, padded with zeros. The lengths in bytes of the blocks' parts are present only if n
+ * > 2^16.
  *
- * Kind 3 is for rANS and codes of 9 bits or more, since a table has at most 256 symbols. The magnitude of a code is
- * the code without its highest bit. A class holds all magnitudes with the same position of the highest set bit and
- * the same `lead` bits below it. The symbol is 2 class + the code's highest bit, and `low` is length:32 followed by
- * the remaining bits of all magnitudes.
+ * Kind 3 is for rANS and codes of 9 bits or more, since a table has at most 256 symbols. The magnitude of a code
+ * is the code without its highest bit. A class holds all magnitudes with the same position of the highest set bit
+ * and the same `lead` bits below it. The symbol is 2 class + the code's highest bit, and `low` is length:32
+ * followed by the remaining bits of all magnitudes.
  *
- * The sparse form: when at least three quarters of the codes are equal (the common code), the positions of the other
- * codes and the other codes themselves may be sent instead, if this is shorter. Tables alone cannot give a very
- * frequent code as few bits as its entropy.
+ * The sparse form: when at least three quarters of the codes are equal (the common code), the positions of the
+ * other codes and the other codes themselves may be sent instead, if this is shorter. Tables alone cannot give a
+ * very frequent code as few bits as its entropy.
  *
  *     sparse     form:8 = 4  common:varint  positions  { symbols of the other codes, in a form above }
  *     positions  rANS: an index set (indices.h). Huffman: gaps:varint  size:varint  { gaps as symbols, size bytes }
  *
- * A gap is the number of common codes before another code; it has 16 bits, or as many as n needs if fewer. A gap of
- * 65535 is continued by the next gap.
+ * A gap is the number of common codes before another code; it has 16 bits, or as many as n needs if fewer. A gap
+ * of 65535 is continued by the next gap.
  *
  * The writer takes the shortest form, by the exact sizes of huffman.h or the estimates of rans.h. */
 #ifndef ATOMO_SYMBOLS_H
@@ -44,7 +44,7 @@ typedef struct {
     size_t n;
     int width, threads;
     const void *data;
-    /* Writes a block's codes to `code`; may be called several times for a block, from several threads. */
+    /* Writes a block's codes to `code`; may be called several times for the same block, from several threads. */
     void (*make)(const void *data, size_t block, void *code);
     /* Receives a block's decoded codes; returns false for codes that no encoder makes. */
     bool (*take)(const void *data, size_t block, const void *code);
@@ -55,11 +55,11 @@ typedef struct {
 /* Returns an upper bound on the bytes that symbols_put writes. */
 size_t symbols_most(size_t n, int width);
 
-/* Writes the codes in the shortest form; fails only with ERR_MEMORY. */
+/* Writes the codes in the form that takes the fewest bytes; fails only with ERR_MEMORY. */
 Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err);
 
-/* Decodes the codes and gives them to s->take. ERR_CORRUPT, with a reason in `why`, for bytes that symbols_put does
- * not write and for codes that `take` refuses. */
+/* Decodes the codes and passes the codes of each block to s->take. ERR_CORRUPT, with a reason in `why`, for bytes
+ * that symbols_put does not write and for codes that `take` refuses. */
 Status symbols_get(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why);
 
 #endif

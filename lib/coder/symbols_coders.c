@@ -1,4 +1,5 @@
-/* symbols_coders.c -- Huffman and rANS behind one interface; tables are padded to whole bytes. */
+/* symbols_coders.c -- implements the interface Coder (symbols_parts.h) with Huffman and with rANS; tables are
+ * padded to whole bytes. */
 #include "coder/symbols_parts.h"
 
 /* ---- Huffman ---- */
@@ -56,7 +57,7 @@ static size_t stream_put_huffman(const Table *t, unsigned lanes, const uint16_t 
 
 static bool ready_huffman(Table *t, size_t n, Arena *scratch)
 {
-    (void)scratch; /* scratch is unused: t->huffman has an arena of its own */
+    (void)scratch; /* `scratch` is not used, since t->huffman has an arena of its own */
     return n < LOOK_FROM || huffman_ready(&t->huffman);
 }
 
@@ -125,7 +126,7 @@ static size_t stream_most_rans(const Table *t, size_t n)
     return rans_most(n, RANS_LANES);
 }
 
-/* Writes symbols as the bytes of a rANS stream. */
+/* Converts symbols to the bytes that a rANS stream codes: the symbols themselves, or their ranks in the table. */
 static void symbols_to_bytes(const Table *t, const uint16_t *symbol, size_t n, uint8_t *byte)
 {
     uint8_t rank[RANS_ALPHABET];

@@ -1,4 +1,4 @@
-/* symbols_get.c -- reads the dense forms, block by block. */
+/* symbols_get.c -- reads the dense forms (kinds 0 to 3 of symbols.h), block by block. */
 #include "coder/symbols_parts.h"
 
 typedef struct {
@@ -36,7 +36,7 @@ static bool form_get(Job *job, unsigned byte)
            (job->form.kind == KIND_ONE_TABLE || blocks_of(s->n) > 1);
 }
 
-/* Finds the bytes of each block; false when the blocks' lengths do not add up to in.size. */
+/* Finds the range of bytes of each block; false when the blocks' lengths do not add up to the bytes that are left. */
 static bool find_bodies(Job *job, Bytes in)
 {
     const size_t blocks = blocks_of(job->s->n);
@@ -77,12 +77,12 @@ static Status get_tables(Job *job, Bytes in, Arena *scratch, const char **why)
     return OK;
 }
 
-/* ---- bodies: low bits and stream of a block ---- */
+/* ---- bodies: the low bits and the entropy-coded stream of a block ---- */
 
-/* A block's body that is being read. */
+/* The state of reading the body (low bits and stream) of one block. */
 typedef struct {
     Stream stream;
-    /* with classes (ranges of magnitudes): the bits of a magnitude that its class does not determine */
+    /* with classes (ranges of magnitudes): reads the bits of each magnitude that its class does not determine */
     BitReader open;
     Bytes low; /* the low bits */
 } Body;
@@ -107,8 +107,8 @@ static bool end_body(const Job *job, const Body *body)
     return job->coder->stream_end(&body->stream) && (!job->form.classes || bits_finish(&body->open));
 }
 
-/* Makes codes from the symbols (each a class of magnitudes and the code's highest bit) and from `open`, the bits of
- * each magnitude that its class does not determine. */
+/* Computes codes from the symbols (each a class of magnitudes and the code's highest bit) and from `open`, the
+ * bits of each magnitude that its class does not determine. */
 static void join_classes(const Job *job, const uint16_t *symbol, size_t n, BitReader *open, uint32_t *code)
 {
     const int lead = job->form.shift;
@@ -121,7 +121,7 @@ static void join_classes(const Job *job, const uint16_t *symbol, size_t n, BitRe
     *open = r;
 }
 
-/* Writes symbols into the bits of codes above the `shift` low bits, which the codes already have. */
+/* Puts each symbol into the bits of its code above the `shift` low bits; the low bits are set already. */
 static void join_shift(const Job *job, const uint16_t *symbol, size_t n, size_t from, void *code)
 {
     const int shift = job->form.shift;
@@ -162,7 +162,7 @@ static bool get_low_planes(const Job *job, const Body *body, size_t n, void *cod
     return symbols_wide(job->s) ? planes_get32(in, n, shift, code) : planes_get8(in, n, shift, code);
 }
 
-/* Reads a block's codes, as bytes or words; false for a damaged stream. */
+/* Reads a block's codes into `code`, as bytes or 32-bit words; false for a damaged stream. */
 static bool get_codes(const Job *job, Body *body, size_t n, void *code)
 {
     const bool bytes = !symbols_wide(job->s) && job->form.shift == 0;

@@ -1,4 +1,4 @@
-/* symbols_parts.h -- types and functions that the files symbols*.c share; no other file includes it. */
+/* symbols_parts.h -- types and functions that the files symbols*.c share; no other file includes this header. */
 #ifndef ATOMO_SYMBOLS_PARTS_H
 #define ATOMO_SYMBOLS_PARTS_H
 
@@ -10,11 +10,13 @@
 
 enum { KIND_PLANES, KIND_ONE_TABLE, KIND_OWN_TABLES, KIND_CLASSES };
 enum { BYTE_WIDTH = 8, SHIFT_MOST = 15 };
-/* with kind 3 (classes), `shift` in the form's byte is lead, plus 8 if each block has its own table */
+/* with kind 3 (classes of magnitudes), the field `shift` of the form byte is lead, plus 8 if each block has its
+ * own table; lead is the number of bits below a magnitude's highest bit that a class determines */
 enum { CLASS_LEAD_MOST = 7, CLASS_OWN_TABLES = 8 };
 
 typedef struct {
-    /* never KIND_CLASSES: forms with classes have `classes` set and the kind KIND_ONE_TABLE or KIND_OWN_TABLES */
+    /* never KIND_CLASSES: a form with classes of magnitudes has `classes` set, and its kind is KIND_ONE_TABLE or
+     * KIND_OWN_TABLES */
     int kind;
     int shift; /* with classes: lead */
     bool classes;
@@ -30,7 +32,8 @@ static inline bool symbols_wide(const Symbols *s)
     return s->width > BYTE_WIDTH;
 }
 
-/* Returns the least number of low bits that symbols leave out, since an alphabet has at most 2^16 symbols. */
+/* Returns the least number of low bits of a code that must be left out of its symbol, since an alphabet has at
+ * most 2^16 symbols. */
 static inline int shift_least(const Symbols *s)
 {
     return s->width > 16 ? s->width - 16 : 0;
@@ -38,8 +41,8 @@ static inline int shift_least(const Symbols *s)
 
 /* ---- classes ---- */
 
-/* Returns how many low bits of a magnitude are sent outside its symbol: the class, in the symbol, determines the
- * position of the highest set bit and the `lead` bits below it. */
+/* Returns how many low bits of a magnitude are sent outside its symbol. The symbol contains the magnitude's class,
+ * which determines the position of the highest set bit and the `lead` bits below it. */
 static inline unsigned class_open(uint32_t magnitude, int lead)
 {
     return magnitude < UINT32_C(2) << lead ? 0 : log2_floor(magnitude) - (unsigned)lead;
@@ -49,8 +52,8 @@ static inline uint32_t class_of(uint32_t magnitude, int lead)
     const unsigned open = class_open(magnitude, lead);
     return (open << lead) + (magnitude >> open);
 }
-/* Returns the least magnitude of a class: magnitudes of a class agree in the position of the highest set bit and in
- * the `lead` bits below it. */
+/* Returns the least magnitude of a class. All magnitudes of a class agree in the position of the highest set bit
+ * and in the `lead` bits below it. */
 static inline uint32_t class_least(uint32_t class, int lead)
 {
     const uint32_t above = class >> lead;
@@ -70,16 +73,16 @@ static inline uint32_t form_alphabet(const Symbols *s, const Form *f)
     return f->classes ? class_alphabet(s, f->shift) : UINT32_C(1) << (s->width - f->shift);
 }
 
-/* ---- Huffman and rANS behind one interface (symbols_coders.c) ---- */
+/* ---- the interface Coder, for Huffman and rANS (symbols_coders.c) ---- */
 
 typedef struct {
     Rans rans;
-    RansReader *reader; /* rANS: the look-up table, set by the coder's function `ready` */
-    Huffman huffman;    /* memory for Huffman codes, open if the coder is Huffman */
+    RansReader *reader; /* the look-up table of rANS, filled by the coder's function `ready` */
+    Huffman huffman;    /* Huffman codes and their memory, opened only if the coder is Huffman */
     bool starved;       /* memory ran out while a table was built */
 } Table;
 
-/* A stream of symbols that is read in pieces. */
+/* The state of reading a stream of symbols in pieces. */
 typedef struct {
     const Table *table;
     RansLanes lanes;
@@ -89,15 +92,15 @@ typedef struct {
 
 enum {
     STRETCH = 4096
-}; /* symbols read at a time: few enough for the first-level cache, a multiple of the rANS lanes */
+}; /* symbols read at a time: few enough for the first-level cache, and a multiple of the number of rANS lanes */
 
-/* The functions of a coder, Huffman or rANS. Sizes of tables and streams are whole bytes. */
+/* The functions of a coder: of Huffman or of rANS. Sizes of tables and streams are whole bytes. */
 typedef struct {
     /* rANS interleaves 1, 4 or 16 coder states (lanes), and sends wide codes by classes of magnitudes */
     bool is_rans;
     bool (*open)(Table *t, uint32_t alphabet, Arena *scratch);
-    /* Builds the best table for these counts; returns the bits of the symbols, UINT64_MAX if there are too many
-     * different symbols, or if memory runs out. */
+    /* Builds the best table for symbols with these counts. Returns the bits of all counted symbols, or UINT64_MAX
+     * if there are too many different symbols, or if memory runs out. */
     uint64_t (*build)(Table *t, uint32_t alphabet, const uint64_t *count);
     uint64_t (*table_bits)(const Table *t);
     void (*table_put)(const Table *t, BitWriter *w);
@@ -107,22 +110,21 @@ typedef struct {
     size_t (*stream_put)(const Table *t, unsigned lanes, const uint16_t *symbol, size_t n, uint8_t *end);
     bool (*ready)(Table *t, size_t n, Arena *scratch); /* makes the reader's look-up table */
     bool (*stream_open)(Stream *s, const Table *t, unsigned lanes, Bytes in);
-    /* Reads the next n symbols; overwrites up to HUFFMAN_SLACK elements of `symbol` behind them. */
+    /* Reads the next n symbols, and may overwrite HUFFMAN_SLACK further elements behind these n elements. */
     bool (*stream_get)(Stream *s, size_t n, uint16_t *symbol);
-    /* Reads the next n symbols into bytes; NULL: this coder has stream_get only. */
+    /* Reads the next n symbols into bytes; NULL: this coder has only stream_get. */
     bool (*stream_bytes)(Stream *s, size_t n, uint8_t *symbol);
     bool (*stream_end)(const Stream *s);
 } Coder;
 
 const Coder *symbols_coder(const Symbols *s);
 
-/* Builds a table for these counts in t; returns the table's bits plus the bits of all counted symbols, or UINT64_MAX
- * when no table could be built. */
+/* Builds a table in t for symbols with these counts; returns the table's bits plus the bits of all counted
+ * symbols, or UINT64_MAX when no table could be built. */
 uint64_t table_cost(const Symbols *s, uint32_t alphabet, const uint64_t *count, Table *t);
 size_t table_size(const Symbols *s, const Table *t);
 void table_put(const Symbols *s, const Table *t, uint8_t *to);
-/* Reads a table and its padding from the front of `in`, and advances `in` behind the padding; false for a damaged
- * table. */
+/* Reads a table and its padding from the start of `in`, and removes them from `in`; false for a damaged table. */
 bool table_get(const Symbols *s, uint32_t alphabet, Table *t, Bytes *in);
 
 /* ---- dense forms: kinds 0 to 3 of symbols.h, all forms but the sparse one ---- */
@@ -130,15 +132,16 @@ bool table_get(const Symbols *s, uint32_t alphabet, Table *t, Bytes *in);
 typedef struct {
     const Symbols *s;
     uint8_t
-        *code; /* (n) the codes, when they are bytes; wider codes are not stored but made again when needed */
+        /* (n) the codes, when they are bytes; wider codes are not stored but computed again when needed */
+        *code;
     uint32_t *count; /* (blocks, cells) how often each value of code >> shift_least occurs in each block */
     size_t cells;
     uint64_t *total; /* (cells) how often each value of code >> shift_least occurs in all blocks */
-    /* (blocks, finest) how often each symbol of the finest classes (of magnitudes with the most leading bits)
-     * occurs */
+    /* (blocks, finest) how often each symbol occurs in each block when magnitudes are split into the finest
+     * classes, those with the most leading bits */
     uint32_t *class;
     uint64_t *class_total; /* (finest) the counts in `class` added up over all blocks */
-    size_t finest;         /* number of symbols of the finest classes; 0: this plan uses no classes */
+    size_t finest;         /* number of symbols with the finest classes; 0: this plan uses no classes */
     uint64_t *spare; /* (alphabet) working memory: counts of the symbols of the form that is being tried */
     Form form;       /* the shortest form */
     uint64_t bits;   /* its estimated bits */
@@ -146,17 +149,18 @@ typedef struct {
     Table trial;     /* a table that is built only to estimate sizes */
     uint8_t *room;   /* (blocks, room_size) */
     size_t room_size;
-    size_t *size; /* (blocks) bytes written for each block, at the end of the block's part of `room` */
+    /* (blocks) number of bytes written for each block, at the end of the block's part of `room` */
+    size_t *size;
     uint8_t *out; /* bit planes */
 } DensePlan;
 
 static const size_t ALL_BLOCKS = SIZE_MAX;
 
-/* Counts the codes and chooses the form. */
+/* Counts the codes and chooses the form with the fewest estimated bits. */
 Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch);
 
-/* Counts the symbols of form f in a block, or in all blocks, into `count`; returns the number of low bits that are
- * sent beside these symbols. */
+/* Sets `count` to the counts of the symbols of form f in a block, or in all blocks (ALL_BLOCKS); returns the
+ * number of low bits that are sent unchanged with these symbols. */
 uint64_t symbols_counts(const DensePlan *p, const Form *f, size_t block, uint64_t *count);
 
 Status symbols_put_dense(DensePlan *p, Buf *out, Arena *scratch);

@@ -1,4 +1,5 @@
-/* symbols_put.c -- writes the dense forms: counts codes, chooses the shortest form, writes it block by block. */
+/* symbols_put.c -- writes the dense forms (kinds 0 to 3 of symbols.h): counts codes, chooses the shortest form,
+ * and writes the codes in this form, block by block. */
 #include "coder/symbols_parts.h"
 
 #include <math.h>
@@ -15,12 +16,14 @@ static size_t tables_of(const DensePlan *p)
 
 /* ---- counts ---- */
 
-/* upper bound on the number of symbols of the finest classes, for codes of any width */
+/* upper bound on the number of symbols when magnitudes are split into the finest classes, for codes of any width */
 enum { CLASS_SYMBOLS = 1 << 12 };
 
 static void count_bytes(const uint8_t *code, size_t n, uint32_t *count, size_t cells)
 {
-    uint32_t turn[4][1 << BYTE_WIDTH] = {{0}}; /* four counts of each value, to be added up */
+    /* four counters for each value, used in turn so that increments do not wait for each other; added up at the
+     * end */
+    uint32_t turn[4][1 << BYTE_WIDTH] = {{0}};
     size_t i = 0;
     for (; i + 4 <= n; i += 4)
         for (int k = 0; k < 4; k++)
@@ -52,8 +55,8 @@ static void count_block(void *data, size_t block)
         class[class_symbol(s, code[i], CLASS_LEAD_MOST)]++;
 }
 
-/* Adds up the counts of the finest classes (of magnitudes with the longest lead) to counts of classes with a shorter
- * lead; returns the number of bits of all magnitudes that their classes do not determine. */
+/* Adds up the counts of the finest classes to counts of classes with fewer (`lead`) leading bits. Returns the
+ * total number of bits of all magnitudes that the classes do not determine and that are sent unchanged. */
 static uint64_t merge_classes(const DensePlan *p, const uint64_t *finest, int lead, uint64_t *count)
 {
     uint64_t open = 0;
@@ -111,15 +114,16 @@ static Status count_codes(DensePlan *p, Arena *scratch)
 
 /* ---- choosing the shortest form ---- */
 
-/* From this many bytes of a block's stream on, 16 (or 4) lanes are worth the bytes that their coder states take. */
+/* The least bytes of a block's stream for which 16 (or 4) rANS lanes are used: for shorter streams, sending the
+ * lanes' coder states takes too large a share. */
 enum { LANES_16_FROM = 10 << 10, LANES_4_FROM = 5 << 10 };
 enum {
     PATIENCE = 2
 }; /* forms tried after the best form: with rounded tables sizes do not fall and rise smoothly */
 enum { LENGTH_BITS = 32, STATE_BITS = 24, PADDING_BITS = 7, SLACK = 64 };
 
-/* Sets the number of a form's lanes (coder states), given the bits of all symbols; returns the bits that states and
- * lengths take in each block. */
+/* Sets the number of a form's lanes (coder states), given the bits of all symbols; returns the bits that coder
+ * states and stream lengths take in each block. */
 static uint64_t choose_lanes(const DensePlan *p, uint64_t symbols, Form *f)
 {
     const uint64_t blocks = blocks_of(p->s->n), each = symbols / 8 / blocks;
@@ -129,8 +133,8 @@ static uint64_t choose_lanes(const DensePlan *p, uint64_t symbols, Form *f)
            (f->classes ? LENGTH_BITS : 0);
 }
 
-/* The state of a search that tries forms in turn: forms with growing shifts (low bits outside the symbol), or forms
- * with growing leads (leading bits of a magnitude in the symbol). */
+/* The state of a search that tries forms in turn, with growing shift (number of low bits outside the symbol) or
+ * with growing lead (number of leading bits of a magnitude in the symbol). */
 typedef struct {
     uint64_t best;
     int worse; /* number of forms tried since the best form */
@@ -155,8 +159,8 @@ static bool try_form(DensePlan *p, Form form, Search *family)
     return true;
 }
 
-/* Tries growing shifts (low bits outside the symbol), then growing leads of classes (leading bits of a magnitude in
- * the symbol), while they shorten the form. */
+/* Tries growing shifts (number of low bits outside the symbol), then growing leads (number of leading bits of a
+ * magnitude in the symbol), as long as the form becomes shorter. */
 static void choose_symbols(DensePlan *p)
 {
     const Symbols *s = p->s;
@@ -196,7 +200,8 @@ Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch)
         return ERR_MEMORY;
     p->trial.starved = false;
     choose_symbols(p);
-    /* if the estimate is closer to bit planes, the sizes of the written forms decide later */
+    /* if the form is at most SLACK bytes shorter by estimate than bit planes, the exact sizes are compared after
+     * writing */
     if (p->bits / 8 >= symbols_most(s->n, s->width) + SLACK)
         p->form = (Form){.kind = KIND_PLANES};
     else if (!p->trial.starved)
@@ -241,7 +246,7 @@ static size_t split_classes(const Symbols *s, int lead, const uint32_t *code, si
     return (size_t)(w.at - low);
 }
 
-/* Splits a block's codes into symbols and low bits; returns the bytes of the low bits. */
+/* Splits a block's codes into symbols and low bits; returns the number of bytes of low bits. */
 static size_t split_block(const DensePlan *p, size_t block, uint16_t *symbol, uint8_t *low)
 {
     const Symbols *s = p->s;
@@ -266,8 +271,8 @@ static size_t split_block(const DensePlan *p, size_t block, uint16_t *symbol, ui
     return planes_size(n, shift);
 }
 
-/* Fills a block's part of `room` from the end: the stream, before it the low bits, before them the block's own
- * table. */
+/* Fills a block's part of `room` from the end: the stream last, the low bits before the stream, and the block's
+ * own table (if any) before the low bits. */
 static void put_block(void *data, size_t block)
 {
     DensePlan *p = data;
@@ -301,7 +306,7 @@ static size_t room_most(const DensePlan *p, size_t n)
     return most + 2 * low;
 }
 
-/* Writes each block into its part of p->room; sets *total to the bytes of the whole form in the payload. */
+/* Writes each block into its part of p->room; sets *total to the payload bytes of the whole form. */
 static Status write_blocks(DensePlan *p, Arena *scratch, size_t *total)
 {
     const size_t n = p->s->n, blocks = blocks_of(n);
@@ -348,8 +353,8 @@ static void put_planes(void *data, size_t block)
     planes_put32(code, n, s->width, out);
 }
 
-/* Returns the order-0 bound in bits: the entropy of the symbols of each table, plus one bit for each low bit and each
- * bit of a plane. */
+/* Returns the order-0 entropy bound in bits: the entropy of the symbols of each table, plus one bit for each low
+ * bit and each bit of a plane. */
 static double bound_of(const DensePlan *p)
 {
     double bits = 0;
@@ -357,7 +362,8 @@ static double bound_of(const DensePlan *p)
         return (double)p->s->width * (double)p->s->n;
     for (size_t t = 0; t < tables_of(p); t++) {
         bits += (double)symbols_counts(p, &p->form, tables_of(p) > 1 ? t : ALL_BLOCKS, p->spare);
-        double total = 0, sum = 0; /* n codes of entropy H, counts c: n H = n log2 n - sum of c log2 c */
+        /* n H = n log2 n - sum of c log2 c, for n codes with symbol counts c and entropy H */
+        double total = 0, sum = 0;
         for (uint32_t k = 0; k < form_alphabet(p->s, &p->form); k++)
             if (p->spare[k]) {
                 total += (double)p->spare[k];
