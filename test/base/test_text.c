@@ -19,7 +19,7 @@ static void every_double_reads_back(void **state)
             continue;
         check(text_to_real(text_double(out, v), &back));
         check(back == v);
-        /* scaled to magnitudes from 2^-32 to 2^31 */
+        /* v now has a magnitude from 2^-32 to 2^31 */
         v = ldexp(rng_unit(&rng, USE_DATA, i), (int)(bits % 64) - 32);
         check(text_to_real(text_double(out, v), &back));
         check(back == v);

@@ -115,7 +115,8 @@ static void fill(Try *t, int law)
     law == 1 ? try_laplace(t, 6) : try_normal(t, 6);
     for (size_t i = 0; i < t->shape.n; i++) {
         const float v = t->x[i];
-        t->x[i] = law == 2   ? 3 + v                    /* this law has a mean far from zero */
+        /* law 2 has a mean far from zero */
+        t->x[i] = law == 2   ? 3 + v
                   : law == 3 ? v * v * v * v * v * 0.1f /* heavy tail */
                   : law == 4 ? (i % 7 ? 0 : v)
                              : v;

@@ -24,7 +24,8 @@ static void the_shortest_form_is_taken(void **state)
         assert_int_equal(kind_of(b), KIND_ONE);
         const size_t alike = b.size;
         for (size_t i = 0; i < N; i++)
-            codes[i] ^= (uint8_t)(7 * (i / BLOCK)); /* the codes of each block are now other symbols */
+            /* each block now has other symbols, so a common table costs more than tables for each block */
+            codes[i] ^= (uint8_t)(7 * (i / BLOCK));
         b = both_ways((SymbolCoder)coder, 5, &c);
         assert_int_equal(kind_of(b), KIND_OWN);
         check(b.size < alike + 200);
@@ -98,7 +99,7 @@ static void codes_spread_over_decades_go_by_classes(void **state)
     for (int width = 9; width <= SYMBOLS_WIDTH; width++) {
         const ArenaMark mark = arena_mark(arena);
         const uint32_t top = UINT32_C(1) << (width - 1);
-        double open = 0; /* an upper bound on the bits below the highest set bits */
+        double open = 0; /* at least the number of bits below the highest set bit, summed over all codes */
         for (size_t i = 0; i < N; i++) {
             const double v = exp(rng_unit(&rng, USE_TEST, i) * log(top));
             word[i] = (uint32_t)v | (i % 3 ? 0 : top);

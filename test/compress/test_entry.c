@@ -73,10 +73,10 @@ static void a_misleading_sample_changes_nothing(void **state)
                 const bool seen = k == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &x[i * stride + k];
                 /* the level guessed from the sample is far too high */
-                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f)
+                *v = copysignf(how == 0 ? (seen ? 100 : 1e-3f)
                                /* the level guessed from the sample is far too low */
                                : how == 1 ? (seen ? 1e-3f : 100)
-                               : how == 2 ? (seen ? 0 : 1)       /* all sampled elements are zero */
+                               : how == 2 ? (seen ? 0 : 1) /* all sampled elements are zero */
                                           : (i % 5000 || k ? 1e-6f * (float)(1 + k)
                                                            /* a few elements have nearly all of the sum */
                                                            : 1e7f),

@@ -70,7 +70,7 @@ static void ladders_equal_their_definition_on_every_instruction_set(void **state
             const double u = rng_word(&key, first + (uint32_t)i) * 0x1p-32;
             check(level <= (uint32_t)s && (level || one == 0));
             check(!level || (one >> bits) == (uint32_t)(x[i] < 0));
-            /* u is so close to the rounding probability that float rounding may decide */
+            /* u is so close to `part`, the probability of rounding up, that float rounding may decide */
             if (fabs(u - part) < 1e-6)
                 edges++;
             else

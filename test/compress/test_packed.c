@@ -80,7 +80,7 @@ static void what_does_not_shrink_is_sent_with_one_byte_more(void **state)
     for (size_t b = 0; b < countof(backs); b++)
         for (size_t k = 0; k < countof(inner); k++) {
             Rig packed, plain;
-            float x[100]; /* 100 elements are too few for repeated bytes */
+            float x[100]; /* in 100 elements hardly any bytes repeat, so compression does not help */
             normal(x, countof(x), k);
             rig_pair(&packed, &plain, backs[b], inner[k], countof(x));
             check_ok(rig_encode(&packed, x, 0), &packed.err);
@@ -205,7 +205,7 @@ static void refused(Hostile *h, const char *why)
     if (status != ERR_CORRUPT || !strstr(h->rig.err.text, why))
         print_error("%s, want %s\n", status == OK ? "accepted" : h->rig.err.text, why);
     check(status == ERR_CORRUPT && strstr(h->rig.err.text, why));
-    /* decoding may allocate no more than this, even for a damaged payload */
+    /* the limit on the memory that decoding may allocate, even for a damaged payload */
     check(arena_peak(h->rig.scratch) <= peak + 4 * h->rig.shape.n + 4096);
     rig_close(&h->rig);
     free(h);

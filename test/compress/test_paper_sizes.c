@@ -52,7 +52,8 @@ static double message(const char *spec)
 typedef struct {
     const char *method;
     double (*bytes)(const Shape *shape, double parameter); /* returns the bytes of a tensor's payload */
-    double parameter;                                      /* number of atoms, or of bits */
+    /* number of atoms (SVD) or of bits (other coders) */
+    double parameter;
 } PaperCoder;
 
 /* Returns the bytes of min(s, m, n) atoms of the tensor as an m x n matrix. An atom is two singular vectors and a

@@ -299,9 +299,8 @@ static void zeros_constants_and_denormals_are_right_or_close(void **state)
                 for (size_t i = 0; i < 600; i++)
                     t->x[i] = values[v];
                 try_both(t);
-                for (size_t i = 0; i < 600;
-                     /* each magnitude equals the norm, so it decodes to the highest level, up to float32 rounding */
-                     i++)
+                /* each magnitude equals the norm, so it decodes to the highest level, up to float32 rounding */
+                for (size_t i = 0; i < 600; i++)
                     check_near((double)t->y[i], (double)values[v],
                                fabs((double)values[v]) * 1e-6 / s + 0x1p-149);
                 try_close(t);

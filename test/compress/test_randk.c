@@ -161,7 +161,7 @@ static void payloads_that_do_not_add_are_refused(void **state)
         {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x3f, 0}, 6, ERR_CORRUPT},
         {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x7f}, 5, ERR_CORRUPT}, /* a value of infinity */
         {"randk:ratio=0.5", {1, 0, 0, 0xc0, 0x7f}, 5, ERR_CORRUPT}, /* a value of NaN */
-        /* 2^127, which becomes infinite when multiplied by n/k = 2 */
+        /* the value 2^127 becomes infinite when it is multiplied by n/k = 2 */
         {"randk:ratio=0.5", {1, 0, 0, 0, 0x7f}, 5, ERR_CORRUPT},
         {"randk:ratio=0.5", {3, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
         {"randk:ratio=0.5", {0, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},

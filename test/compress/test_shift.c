@@ -176,8 +176,8 @@ static void diana_learns_at_one_over_one_plus_omega(void **state)
     } rows[] = {{"diana+randk:ratio=0.1", 9},
                 {"diana+natural", 0.125},
                 {"diana+entry:ratio=0.1", 9},
-                {"diana+lq:q=2", 23.5},                 /* omega = sqrt n - 1 */
-                {"diana+lq:q=1", 599},                  /* omega = n - 1 */
+                {"diana+lq:q=2", 23.5},                 /* omega = sqrt n - 1 for n = 600 elements */
+                {"diana+lq:q=1", 599},                  /* omega = n - 1 for n = 600 elements */
                 {"diana+terngrad", 11.8},               /* omega = (sqrt n + 1)/2 - 1, plus a smaller term */
                 {"diana+qsgd:levels=1,bucket=0", 23.5}, /* omega = sqrt n / s - 1 with s levels */
                 {"diana+qsgd:levels=4,bucket=0", 5.1},  /* omega = sqrt n / s - 1 with s levels */

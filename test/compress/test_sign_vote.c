@@ -80,11 +80,11 @@ static void ballots_that_nobody_cast_are_refused(void **state)
         Status want;
     } rows[] = {
         {{1, 5}, 2, OK},
-        {{1, 8}, 2, ERR_CORRUPT},             /* a padding bit is set */
-        {{2, 3, 7, 1}, 4, OK},                /* 3 voters; the elements have 3, 1 and 1 minus votes */
-        {{2, 2, 7, 1}, 4, ERR_CORRUPT},       /* an element has 3 minus votes, but there are only 2 voters */
-        {{2, 3, 15, 1}, 4, ERR_CORRUPT},      /* a padding bit of a bit plane is set */
-        {{2, 0, 7, 1}, 4, ERR_CORRUPT},       /* 0 voters */
+        {{1, 8}, 2, ERR_CORRUPT},        /* a padding bit is set */
+        {{2, 3, 7, 1}, 4, OK},           /* 3 voters; the elements have 3, 1 and 1 minus votes */
+        {{2, 2, 7, 1}, 4, ERR_CORRUPT},  /* an element has 3 minus votes, but there are only 2 voters */
+        {{2, 3, 15, 1}, 4, ERR_CORRUPT}, /* a padding bit of a bit plane is set */
+        {{2, 0, 7, 1}, 4, ERR_CORRUPT},  /* 0 voters */
         /* the number of voters, 3, is coded in two bytes instead of one */
         {{2, 0x83, 0, 7, 1}, 5, ERR_CORRUPT},
         {{2, 0x80, 0x80, 8}, 4, ERR_CORRUPT}, /* 2^17 voters */

@@ -287,11 +287,13 @@ static void threshold_sends_what_reaches_it(void **state)
     static const struct {
         const char *spec;
         double tau, rel;
-    } rows[] = {
-        {"threshold", 0, 0.01},         {"threshold:rel=0.5", 0, 0.5}, {"threshold:rel=1", 0, 1},
-        /* 0.1f is above 0.1, so an element of 0.1f is sent */
-        {"threshold:tau=0.7", 0.7, 0},  {"threshold:tau=0.1", 0.1, 0},
-        {"threshold:tau=3e38", 3e38, 0}};
+    } rows[] = {{"threshold", 0, 0.01},
+                {"threshold:rel=0.5", 0, 0.5},
+                {"threshold:rel=1", 0, 1},
+                /* 0.1f is above 0.1, so an element of 0.1f is sent */
+                {"threshold:tau=0.7", 0.7, 0},
+                {"threshold:tau=0.1", 0.1, 0},
+                {"threshold:tau=3e38", 3e38, 0}};
     for (size_t row = 0; row < countof(rows); row++)
         for (size_t l = 0; l < countof(laws); l++)
             for (size_t z = 0; z < countof(sizes); z++) {

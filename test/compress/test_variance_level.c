@@ -181,8 +181,8 @@ static void a_misleading_sample_changes_nothing(void **state)
                 float *v = &x[i * stride + k];
                 /* the level guessed from the sample is far too high */
                 *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f)
-                               : how == 1 ? (seen ? 1e-3f : 100)        /* far too low */
-                               : how == 2 ? (seen ? 0 : 1)              /* all sampled elements are zero */
+                               : how == 1 ? (seen ? 1e-3f : 100) /* far too low */
+                               : how == 2 ? (seen ? 0 : 1)       /* all sampled elements are zero */
                                /* the range suggested by the sample contains all elements */
                                : how == 3 ? 1 + 1e-3f * (float)(i % 64)
                                : how == 4 ? (i % 5000 || k ? 1e-6f * (float)(1 + k) : 1e7f)

@@ -227,7 +227,7 @@ static void stored_vectors_hold(void **state)
         check_case(c);
     for (size_t i = 0; spec_at(i); i++)
         specs += *spec_at(i) != 0;
-    check(cases == specs); /* a spec without a test vector is added by `make vectors` */
+    check(cases == specs); /* every spec must have a test vector; `make vectors` adds missing ones */
     arena_close(a);
 }
 

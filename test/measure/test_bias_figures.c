@@ -33,9 +33,10 @@ static void bias_p_is_the_tail_of_f(void **state)
 {
     (void)state;
     Tally t = tally();
-    t.spread[S_M2] = 18;    /* variance 2 */
-    t.squares = 0.5;        /* degrees of freedom nu = 4 / 0.5 = 8 */
-    t.spread[S_BIAS] = 0.5; /* F = 10 * 0.5 / 2 = 2.5, with 8 and 72 degrees of freedom */
+    t.spread[S_M2] = 18; /* variance 2 */
+    t.squares = 0.5;     /* nu = variance^2 / squares = 4 / 0.5 = 8 */
+    /* F = repeats * bias^2 / variance = 10 * 0.5 / 2 = 2.5, with 8 and 72 degrees of freedom */
+    t.spread[S_BIAS] = 0.5;
     check_rel(bias_p(&t), f_tail(2.5, 8, 72), 1e-12);
     check_rel(bias_p(&t), 0.018677005281967134, 1e-9); /* scipy.stats.f.sf */
 }

@@ -33,7 +33,7 @@ static double terngrad(double n, double l1, double squares, double most)
     return most * l1 - squares;
 }
 static double one_level(double n, double l1, double squares,
-                        double most) /* qsgd with one bucket and one level */
+                        double most) /* the variance of qsgd with one bucket and one level */
 {
     (void)n;
     (void)most;

@@ -22,14 +22,15 @@ static void draw_closely(const Rng *rng, const float *x, size_t n, float *y)
         y[i] = (float)((double)x[i] * (1 + 1e-5 * (rng_unit(rng, USE_COIN, i) - 0.5)));
 }
 
-/* Draws an estimate whose bias is 700 times its spread. */
+/* Draws an estimate y of x whose bias is about 700 times its standard deviation. */
 static void draw_biased(const Rng *rng, const float *x, size_t n, float *y)
 {
     for (size_t i = 0; i < n; i++)
         y[i] = (float)((double)x[i] * (0.8 + 1e-3 * (rng_unit(rng, USE_COIN, i) - 0.5)));
 }
 
-/* Computes what spread_add and spread_sums compute, by their definitions, in double. */
+/* Does in double what spread_add does in float32: adds the estimate y to the mean of y - x and to m2, the sum of
+ * squared deviations. */
 static void spread_in_double(const float *x, const float *y, size_t n, double count, double *mean, double *m2)
 {
     for (size_t i = 0; i < n; i++) {

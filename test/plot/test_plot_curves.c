@@ -58,7 +58,7 @@ static void more_than_a_figure_holds_is_thinned_but_counts(void **state)
     const size_t count = rows_of(&plot_spectrum, text_done(&text), &rows);
     const size_t others = count_role(rows, count, 6, "other") / 3;
     check(others >= 148 && others <= 150);
-    check_near(rows[(count - 2) * 6 + 2].real, 0.5, 1e-12); /* the median of all 1000 tensors */
+    check_near(rows[(count - 2) * 6 + 2].real, 0.5, 1e-12); /* the median is over all 1000 tensors */
 }
 
 static void thin_bins_are_put_together(void **state)

@@ -199,7 +199,7 @@ static size_t faults_in(size_t i, int lines, bool long_names, const char *figure
                                    long_names ? "long" : "short", figure + 2);
     const char *made = drawn(samples[i].kind, data_of(i, lines, long_names), figure);
     if (!strcmp(figure, "f.svg"))
-        /* the test's clean-up removes a file of this name */
+        /* more.csv is one of the names that the test's clean-up removes */
         check(system("rsvg-convert -f pdf -o more.csv f.svg") == 0);
     if (!strcmp(figure, "f.tex"))
         read_puts(p, made, 7);

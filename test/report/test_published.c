@@ -13,7 +13,7 @@ typedef struct {
     const char *file, *source, *row, *column;
     const char *number; /* the number as text, as printed in the source */
     double value;       /* the number in the unit that the table `file` uses */
-    size_t line;        /* line number in printed.txt */
+    size_t line;        /* number of the line in printed.txt */
     bool found;
 } Printed;
 

@@ -81,11 +81,11 @@ typedef struct {
     Made *content;
     /* wide: sizes and offset are written as 64-bit numbers in the extra field of zip64 */
     bool deflated, wide;
-    unsigned method;     /* the compression method that the headers claim instead of the true one (0 or 8) */
+    unsigned method; /* the compression method that the headers claim instead of the true one (0 or 8) */
     unsigned flags;
     uint64_t claims; /* bytes unpacked */
     uint64_t claims_packed;
-    uint64_t claims_at;  /* the file offset of the member's header that the directory claims, plus 1 */
+    uint64_t claims_at;  /* the claimed file offset of the member's header, plus 1; 0: the true offset */
     uint32_t sum_error;  /* a number that is added to the right checksum */
     bool headers_differ; /* the name in the member's header differs from the name in the directory */
 } MadeMember;
