@@ -6,9 +6,9 @@
  * index and two key words gives the random word, because calling Philox for each element would take more time than
  * compressing it.
  *
- * Rng rng = rng_open(seed, repeat, worker, step, tensor);
- * RngKey key = rng_key(&rng, USE_COIN, i / BLOCK);
- * uint32_t word = rng_word(&key, i % BLOCK); */
+ *     Rng rng = rng_open(seed, repeat, worker, step, tensor);
+ *     RngKey key = rng_key(&rng, USE_COIN, i / BLOCK);
+ *     uint32_t word = rng_word(&key, i % BLOCK); */
 #ifndef ATOMO_RNG_H
 #define ATOMO_RNG_H
 

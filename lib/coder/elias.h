@@ -1,8 +1,8 @@
 /* elias.h -- Elias' gamma and omega codes of integers from 1 on. Both codes are prefix codes.
  *
- * gamma   floor(log2 v) zeros, then v in binary                              4 -> 00100
- * omega   groups of bits, then a zero: the last group is v in binary, each group before
- * the last is the length of the next group minus 1               4 -> 10 100 0
+ *     gamma   floor(log2 v) zeros, then v in binary                              4 -> 00100
+ *     omega   groups of bits, then a zero: the last group is v in binary, each earlier group
+ *             is the length of the next group minus 1                        4 -> 10 100 0
  *
  * The code length depends only on floor(log2 v), so that a histogram of floor(log2 v) gives the exact total size. */
 #ifndef ATOMO_ELIAS_H

@@ -49,7 +49,8 @@ typedef struct {
     /* Receives a block's decoded codes; returns false for codes that no encoder makes. */
     bool (*take)(const void *data, size_t block, const void *code);
     double
-        *entropy; /* symbols_put stores the order-0 entropy of its streams, in bits, here; NULL: not wanted */
+        /* symbols_put sets *entropy to the order-0 entropy of its streams, in bits; NULL: not wanted */
+        *entropy;
 } Symbols;
 
 /* Returns an upper bound on the bytes that symbols_put writes. */

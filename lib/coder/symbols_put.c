@@ -119,7 +119,7 @@ static Status count_codes(DensePlan *p, Arena *scratch)
 enum { LANES_16_FROM = 10 << 10, LANES_4_FROM = 5 << 10 };
 enum {
     PATIENCE = 2
-}; /* forms tried after the best form: with rounded tables sizes do not fall and rise smoothly */
+}; /* number of forms tried after the best form so far, since the size is not a smooth function of the shift */
 enum { LENGTH_BITS = 32, STATE_BITS = 24, PADDING_BITS = 7, SLACK = 64 };
 
 /* Sets the number of a form's lanes (coder states), given the bits of all symbols; returns the bits that coder

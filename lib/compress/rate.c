@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- finding the rate ---- */
+/* ---- finding the rate key of a spec ---- */
 
 static bool find(Rate *r, const Codec *codec, const Param *(*key_of)(const Param *schema))
 {
@@ -27,7 +27,7 @@ bool rate_find_fine(Rate *r, const Codec *codec)
     return find(r, codec, param_fine);
 }
 
-/* True if p is the key itself or another key of its group; a spec can set only one key of a group. */
+/* True if p is `key` or another key of its group; a spec can set only one key of a group. */
 static bool stands_for(const Param *p, const Param *key)
 {
     return p == key || (key->group && p->group == key->group);
@@ -64,7 +64,8 @@ void rate_range(const Rate *r, double *low, double *high, double *start)
 
 /* ---- replacing the rate ---- */
 
-/* Copies the stages from `codec` down to `stage`; the codecs inside `stage` are shared, not copied. */
+/* Copies the stages (wrappers) of a spec from `codec` down to `stage`; the codecs inside `stage` are shared, not
+ * copied. */
 static Codec *copy_down_to(const Codec *codec, const Codec *stage, Codec **copied, Arena *a)
 {
     Codec *first = NEW(a, Codec, 1);
@@ -103,8 +104,8 @@ Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double val
 
 /* ---- a spec at several rates ---- */
 
-/* Typical values of a rate key: the values of the first row that fits the key. The rows are for bits and ranks,
- * for numbers of levels, for shares, and for real-valued bits and ranks. */
+/* Typical values of a rate key: the values of the first row that fits the key. The four rows are for whole numbers
+ * of bits and ranks, for numbers of levels, for shares, and for real-valued bits and ranks. */
 static const struct {
     ParamType type;
     /* a key fits if its default is at most `usual` and the upper end of its range at most `high` */

@@ -1,4 +1,5 @@
-/* rate.h -- the rate of a spec: the parameter that trades size for error. Finds, reads and replaces it.
+/* rate.h -- the rate of a spec: the parameter that trades size for error. The functions find, read and replace
+ * this parameter.
  *
  * A compressor's Param table marks the key with `.rate`. In a spec of several stages the rate is that of the
  * outermost stage with such a key: the rate of ef+topk is topk's. */
@@ -12,25 +13,26 @@ typedef struct {
     const Param *key;
 } Rate;
 
-bool rate_find(Rate *r, const Codec *codec); /* finds the spec's rate; false: it has none */
-/* like rate_find, but a key with finer steps (`.fine`) comes first; for solvers */
+bool rate_find(Rate *r, const Codec *codec); /* finds the spec's rate; false: the spec has no rate */
+/* like rate_find, but prefers a key with finer steps (`.fine`), for searches of a rate that gives a wanted size */
 bool rate_find_fine(Rate *r, const Codec *codec);
 
 /* True if the spec names the key or another key of its group. */
 bool rate_named(const Rate *r);
 
-/* Returns the value of the key, or of the key that is set instead: one that excludes it (param.h, `group`). NaN: none
- * of them is set. */
+/* Returns the value of the rate key, or of the key of its group (param.h) that is set instead; NaN: no key of the
+ * group is set. */
 double rate_value(const Rate *r);
 
-/* Makes a copy of the codec, in `a`, with this value of the key. ERR_USAGE: the value is out of range. */
+/* Makes a copy of the codec in which the rate key has this value, in `a`. ERR_USAGE: the value is out of range. */
 Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double value, Arena *a, Error *err);
 
-/* Returns the range of positive values, and a starting value for a search: the key's default, or a typical value. */
+/* Sets the range of the key's positive values, and a value at which a search should start: the key's default, or a
+ * typical value. */
 void rate_range(const Rate *r, double *low, double *high, double *start);
 
-/* Returns typical values in rising order, separated by commas; NULL: the key has no default, so no values can be
- * chosen. Some values may be outside the key's range. */
+/* Returns typical values of the key in rising order, separated by commas; NULL: the key has no default, so no
+ * values are known. Some values may be outside the key's range. */
 const char *rate_grid(const Rate *r);
 
 /* CodecSet: a growing array of codecs. rate_spread appends to the set one codec for each of `values` (separated by

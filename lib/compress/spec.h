@@ -1,9 +1,9 @@
-/* spec.h -- specs: from text to codecs and back, and texts with several alternatives.
+/* spec.h -- specs: parses texts to codecs, prints codecs as texts, and expands texts with several alternatives.
  *
  *     [WRAPPER[:KEYS]+]...CODEC[:KEYS]        KEYS: key=value,...        a/b: one spec with a, one with b
  *
- * A '+' begins a stage only before a letter, so that 1e+3 is a number. A key whose value is a spec (induced's `with`)
- * must be the last of its stage: all text after it, commas included, belongs to that spec. */
+ * A '+' begins a stage only before a letter, so that 1e+3 is a number. A key whose value is a spec (induced's
+ * `with`) must be the last of its stage: all text after it, commas included, belongs to that spec. */
 #ifndef ATOMO_SPEC_H
 #define ATOMO_SPEC_H
 
@@ -12,7 +12,7 @@
 extern const Compressor *const compressors[];        /* all compressors (all.c); ends in NULL */
 const Compressor *compressor_find(const char *name); /* returns NULL if there is no such compressor */
 
-/* Opens the codec of a spec, in `a`. ERR_USAGE: the spec is wrong; the message says where. */
+/* Opens the codec of a spec, in `a`. ERR_USAGE: the spec is wrong; the message says at which part. */
 Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err);
 
 char *codec_text(const Codec *codec, Arena *a); /* returns the canonical spec, in `a`; NULL: out of memory */

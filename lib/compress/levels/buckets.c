@@ -77,10 +77,10 @@ static void find_head(void *data, size_t bucket)
     find(b, bucket, b->head + b->head_size * bucket);
 }
 
-/* ---- the codes of one block ---- */
+/* ---- quantising and dequantising one block ---- */
 
 /* Computes a bucket's head just before its codes, while the bucket is in the cache. For a bucket that spans two
- * blocks the head is computed in both, and stored by the block in which the bucket begins. */
+ * blocks the head is computed for each block, but stored only by the block in which the bucket begins. */
 static void quantise(const void *data, size_t block, void *code)
 {
     const Buckets *b = data;
@@ -95,7 +95,7 @@ static void quantise(const void *data, size_t block, void *code)
         }
         char *own_code = (char *)code + (i - from) * width;
         const float scale = b->law->scale ? b->law->scale(head) : 1;
-        /* if the scale is not finite, buckets_encode refuses the tensor afterwards */
+        /* if the scale is not finite, buckets_encode afterwards fails for this tensor */
         if (scale == 0 || !isfinite(scale))
             memset(own_code, 0, (end - i) * width);
         else

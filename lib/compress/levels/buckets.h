@@ -1,11 +1,12 @@
-/* buckets.h -- quantisers that cut the flattened tensor into buckets of consecutive elements (the last bucket may be
- * shorter). A payload has a head for each bucket (such as its norm or its range), and a level for each element:
+/* buckets.h -- quantisers that cut the flattened tensor into buckets of consecutive elements (the last bucket may
+ * be shorter). A payload has a head for each bucket (such as its norm or its range), and a level for each element:
  *
  *     kind:8  { head } x buckets  codes            (codes.h)
  *
- * The tensor is sent raw if the longest payload that spec and shape allow is not shorter than raw floats; random
- * draws have no influence. A quantiser (BucketLaw) defines its heads and how it rounds to levels. buckets.c handles
- * buckets, threads, raw floats and bad payloads. A quantiser's Compressor has `.family = &law, BUCKET_HOOKS`. */
+ * The tensor is sent as raw floats if the longest payload that spec and shape allow is not shorter than raw
+ * floats, whatever the random draws. A quantiser (BucketLaw) defines its heads and how it rounds to levels.
+ * buckets.c handles buckets, threads, raw floats and bad payloads. A quantiser's Compressor has `.family = &law,
+ * BUCKET_HOOKS`. */
 #ifndef ATOMO_BUCKETS_H
 #define ATOMO_BUCKETS_H
 
@@ -19,28 +20,28 @@ struct Buckets;
 typedef struct BucketLaw {
     void (*open)(struct Buckets *b, const Call *c); /* calls buckets_open with values from the parameters */
     size_t size;                                    /* bytes of a bucket's head */
-    const char *name;                               /* the word for a head in messages, such as "norm" */
+    const char *name;                               /* the name of a head in messages, such as "norm" */
 
     /* Compute the head of one bucket of n elements, or the heads of all buckets. find_all is for quantisers that need
      * memory or can fail. */
     void (*find)(const struct Buckets *b, const float *x, size_t n, uint8_t *head);
     Status (*find_all)(const struct Buckets *b, uint8_t *head);
 
-    /* good: false for a head that no encoder sends. Then encode fails with ERR_NUMERIC, and decode fails with
-     * ERR_CORRUPT, which `refuse` returns. */
+    /* Returns false for a head that no encoder sends. For such a head encode fails with ERR_NUMERIC, and decode
+     * fails with the ERR_CORRUPT that `refuse` returns. */
     bool (*good)(const struct Buckets *b, const uint8_t *head);
     Status (*refuse)(const struct Buckets *b, size_t bucket, const uint8_t *head);
 
-    /* Returns the factor by which a bucket's levels are multiplied. If it is 0, all codes must be 0, and
+    /* Returns the factor by which a bucket's levels are multiplied. If the factor is 0, all codes must be 0, and
      * `quantise` is not called. */
     float (*scale)(const uint8_t *head);
 
-    /* Rounds x (n), a part of one bucket, to code (n): bytes, or 32-bit words if Buckets.wide. Draws the words first,
-     * first + 1, ... of the key. */
+    /* Rounds x (n), a part of one bucket, to code (n): bytes, or 32-bit words if Buckets.wide. The random words
+     * are those of elements first, first + 1, ... of the key. */
     void (*quantise)(const struct Buckets *b, const uint8_t *head, const float *x, size_t n,
                      const RngKey *key, uint32_t first, void *code);
 
-    /* Turns codes back to x, under a good head. Returns NULL, or the reason why no encoder writes these codes. */
+    /* Decodes n codes to x; the head is good. Returns NULL, or the reason why no encoder writes these codes. */
     const char *(*dequantise)(const struct Buckets *b, const uint8_t *head, const void *code, size_t n,
                               float *x);
 
@@ -51,14 +52,15 @@ typedef struct BucketLaw {
 typedef struct Buckets {
     const Call *c;
     const BucketLaw *law;
-    size_t n, bucket, buckets; /* elements in all; elements of a bucket; number of buckets */
+    /* n: number of elements; bucket: elements in a bucket; buckets: number of buckets */
+    size_t n, bucket, buckets;
     size_t head_size;          /* bytes of a bucket's head */
     uint32_t s;                /* the highest level */
     bool wide;                 /* true: codes are 32-bit words */
     const float *x;
     float *decoded;
-    uint8_t *head;       /* encode: the heads in the payload (buckets x head_size bytes) */
-    const uint8_t *sent; /* decode: the heads in the payload */
+    uint8_t *head;       /* encode: where the heads (buckets x head_size bytes) are written in the payload */
+    const uint8_t *sent; /* decode: where the heads are read in the payload */
     bool known;          /* encode: true if all heads are computed before the first element is rounded */
     Codes codes;
 } Buckets;
@@ -66,7 +68,7 @@ typedef struct Buckets {
 /* Opens buckets of `bucket` elements (0: one bucket of all elements) with a sign and a level 0 .. s for each
  * element. */
 void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind);
-/* As buckets_open, with levels 0 .. s and no signs. */
+/* Like buckets_open, with levels 0 .. s and no signs. */
 void buckets_open_unsigned(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind);
 
 size_t buckets_bound(const Call *c);
@@ -77,13 +79,13 @@ double buckets_variance(const Call *c, const float *x);
 #define BUCKET_HOOKS                                                                                         \
     .bound = buckets_bound, .encode = buckets_encode, .decode = buckets_decode, .variance = buckets_variance
 
-/* Returns the variance, in units of (top / s)^2, of rounding 0 <= v <= top without bias to a multiple of top / s: f
- * (1 - f), f the fractional part of v s / top. */
+/* Returns the variance of rounding 0 <= v <= top without bias to a multiple of top / s, in units of (top / s)^2: f
+ * (1 - f), where f is the fractional part of v s / top. */
 double rounding_variance(double v, double top, uint32_t s);
 
-#define BAD_LEVEL "a level above the highest, or a sign of level 0" /* a reason that `dequantise` returns */
+#define BAD_LEVEL "a level above the highest, or a sign of level 0" /* an error that `dequantise` returns */
 
-/* Functions for quantisers whose heads consist of one float32 norm. */
+/* Functions for quantisers whose heads are one float32, the bucket's norm. */
 float buckets_norm(const float *x, size_t n); /* the l2 norm */
 float buckets_norm_scale(const uint8_t *head);
 Status buckets_refuse_norm(const Buckets *b, size_t bucket, const uint8_t *head);

@@ -1,4 +1,5 @@
-/* codes.c -- see codes.h. Blocks are quantised and packed, or unpacked and dequantised, in any order. */
+/* codes.c -- see codes.h. Blocks of 2^16 elements are quantised and packed, or unpacked and dequantised, in any
+ * order. */
 #include "compress/levels/codes.h"
 #include "coder/planes.h"
 
@@ -89,9 +90,9 @@ static void get_planes(void *data, size_t block)
     }
 }
 
-/* ---- Elias: sparse or dense depends on the sizes of all blocks, so all blocks are measured before any is written.
- * Codes of one byte are kept between the passes; 32-bit codes take four times the memory and are computed again.
- * ---- */
+/* ---- Elias codes. The choice of the sparse or the dense stream depends on the sizes of all blocks, so all blocks
+ * are measured before any block is written. Codes of one byte are kept between measuring and writing; 32-bit
+ * codes, which take four times the memory, are computed twice. ---- */
 
 static void measure_block(void *data, size_t block)
 {
@@ -197,7 +198,7 @@ static Symbols symbols_of(const CodesJob *job)
                      .take = dequantise_symbols};
 }
 
-/* Decodes levels from symbols. If the quantiser refused a block, returns OK and leaves the reason to codes_get. */
+/* Decodes levels from symbols. If the quantiser refused a block, returns OK, and codes_get reports the reason. */
 static Status get_symbols(const CodesJob *job, Reader *r)
 {
     const Call *c = job->codes->c;

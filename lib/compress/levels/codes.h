@@ -1,12 +1,12 @@
-/* codes.h -- the part of a payload that holds a level and a sign for each element.
+/* codes.h -- writes and reads the part of a payload that holds a level and a sign for each element.
  *
  *     elias                form:8 (0 sparse, 1 dense), then the shorter of the two streams of levels.h
  *     elias-sparse|-dense  the sparse or the dense stream of levels.h
  *     fixed                bit planes over the whole tensor, the sign plane last (planes.h)
  *     huffman, rans        level and sign as one symbol (symbols.h)
  *
- * A quantiser supplies `quantise` and `dequantise`, which work on a block of 2^16 elements. A code is the level, with
- * the sign in the bit above the level's bits. */
+ * A quantiser supplies `quantise` and `dequantise`, which work on a block of 2^16 elements. A code is the level,
+ * with the sign in the bit above the level's bits. */
 #ifndef ATOMO_CODES_H
 #define ATOMO_CODES_H
 
@@ -39,10 +39,10 @@ size_t codes_run_end(const Codes *codes, size_t i, size_t to);
 size_t codes_most(const Codes *codes);
 
 Status codes_put(const Codes *codes, Buf *out);
-Status codes_get(const Codes *codes, Reader *r); /* reads the rest of the payload */
+Status codes_get(const Codes *codes, Reader *r); /* reads the codes, which extend to the end of the payload */
 
-/* Adds the entropy of levels and signs to c->streams, quantising again; does nothing for symbols, which codes_put
- * reports. */
+/* Adds the entropy of levels and signs to c->streams, for which it quantises again. Does nothing for symbols
+ * (huffman, rans), whose entropy codes_put has added. */
 Status codes_report(const Codes *codes);
 
 #endif

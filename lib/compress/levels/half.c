@@ -1,13 +1,14 @@
-/* half.c -- fp16 and bf16: 16 bits an element, IEEE binary16 or the upper half of float32.
+/* half.c -- fp16 and bf16: rounds each element to 16 bits: IEEE binary16, or the upper half of a float32.
  *
  *     kind:8 = 1  half:16 x n            merged: kind:8 = 2  workers:varint  { mean:16 } x n
  *
- * rounding=nearest rounds ties to even. rounding=stochastic takes one of the two neighbours without bias, denormals
- * included. Both saturate: magnitudes above the largest finite half (65504, or 2^127 (2 - 2^-7)) become that half.
+ * rounding=nearest rounds ties to even. rounding=stochastic takes one of the two neighbours without bias,
+ * denormals included. In both modes, magnitudes above the largest finite half (65504 for fp16, 2^127 (2 - 2^-7)
+ * for bf16) become the largest finite half.
  *
- * Payloads of rounding=nearest merge as in an all-reduce of halves, but to halves of the mean, which cannot overflow.
- * Each merge rounds once more. A merged payload decodes to the mean times the number of workers. Payloads of
- * rounding=stochastic do not merge: to round a sum without bias, merge would need random numbers. */
+ * Payloads of rounding=nearest merge to the mean over workers, rounded to halves: a sum could overflow, a mean
+ * cannot. Each merge rounds once more. A merged payload decodes to the mean times the number of workers. Payloads
+ * of rounding=stochastic do not merge: to round a sum without bias, merge would need random numbers. */
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 
@@ -29,7 +30,8 @@ static const Param schema[] = {
 extern const Compressor compressor_fp16, compressor_bf16;
 
 typedef struct {
-    int lowest, fraction; /* smallest exponent of a normal number; bits of the fraction */
+    /* lowest: smallest exponent of a normal number; fraction: number of fraction bits */
+    int lowest, fraction;
     double most;
 } Format;
 static const Format fp16 = {-14, 10, 65504}, bf16 = {-126, 7, 0x1.fep127};
@@ -55,7 +57,7 @@ static size_t bound(const Call *c)
 
 typedef struct {
     uint64_t workers;
-    const uint8_t *half; /* n halves of 2 bytes */
+    const uint8_t *half; /* n 16-bit floats, 2 bytes each */
 } Halves;
 
 typedef struct {
@@ -63,10 +65,10 @@ typedef struct {
     const float *x;
     float *decoded;
     uint8_t *out;
-    const Halves *in; /* the halves of each payload */
+    const Halves *in; /* the 16-bit floats of each payload to merge */
     size_t payloads;
     uint64_t workers; /* number of workers of all payloads together */
-    uint8_t *fault;   /* for each block: its fault, or NO_FAULT */
+    uint8_t *fault;   /* for each block: the kind of error found in the block, or NO_FAULT */
 } HalfJob;
 
 enum { NO_FAULT, NOT_FINITE, TOO_LARGE };
@@ -159,7 +161,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 enum { STRIP = 2048 }; /* elements merged at a time: their sums fit in the L1 cache */
 
-/* Merges a block. A mean of finite halves is within their range, so it rounds to a finite half. */
+/* Merges a block. A mean of finite halves is within their range, so the mean rounds to a finite half. */
 static void merge_block(void *data, size_t block)
 {
     const HalfJob *job = data;
@@ -202,8 +204,8 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return run(&job, merge_block);
 }
 
-/* With rounding=stochastic returns the sum of (up - |x|)(|x| - down), where up and down are the halves next to
- * |x|; NaN if a value saturates or rounding is to nearest. */
+/* With rounding=stochastic returns the sum of (up - |x|)(|x| - down), where up and down are the neighbouring
+ * 16-bit floats above and below |x|. Returns NaN if a value saturates, or with rounding=nearest. */
 static double variance(const Call *c, const float *x)
 {
     const Format *f = is_bf16(c->self) ? &bf16 : &fp16;

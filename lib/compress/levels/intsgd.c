@@ -1,8 +1,8 @@
 /* intsgd.c -- IntSGD (Mishchenko, Wang, Kovalev, Richtarik 2022): integers, rounded stochastically at a scale that
  * all workers share, so that payloads add without being decoded. The payload is that of sums.h with one scale.
  *
- * The scale is the largest magnitude over all workers, and maps to the largest integer s; so nothing is clipped and
- * the estimate is unbiased. Rounding is that of quantise.h; the code of an integer k is k + s. */
+ * The scale is the largest magnitude over all workers, and is rounded to the largest integer s; so no element is
+ * clipped and the estimate is unbiased. Rounding is that of quantise.h; the code of an integer k is k + s. */
 #include "compress/levels/codes.h"
 #include "compress/levels/sums.h"
 
@@ -44,7 +44,7 @@ typedef struct {
     Sums sums;
     SumsTotal total; /* for decoding */
     float *decoded;
-    bool *bad; /* for each block: true if its codes are bad */
+    bool *bad; /* for each block: true if a code of the block is out of range */
 } IntsgdJob;
 
 static void quantise(const void *data, size_t block, void *code);
@@ -87,8 +87,8 @@ static void find_block(void *data, size_t block)
     l->most[block] = kernels()->abs_max(l->x + block * BLOCK, block_size(l->n, block));
 }
 
-/* Sets *scale to this worker's largest magnitude. Fails if the largest integer would decode to a value beyond
- * float32. */
+/* Sets *scale to this worker's largest magnitude. Fails if the largest integer s would decode to a value beyond
+ * float32's range. */
 static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
 {
     const Call *c = job->c;
@@ -105,9 +105,9 @@ static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
                : FAIL(c->err, ERR_NUMERIC, "intsgd: the scale %g is beyond float32", (double)*scale);
 }
 
-/* ---- the codes of one block ---- */
+/* ---- quantising and dequantising one block ---- */
 
-/* Turns codes of a level and a sign, the integer k in -s .. s, into codes k + s. */
+/* Changes codes (level and sign bit) of integers k in -s .. s to codes k + s. */
 #define ABOVE_LOWEST(TYPE)                                                                                   \
     static void above_lowest_##TYPE(TYPE *code, size_t n, uint32_t s, int sign)                              \
     {                                                                                                        \
@@ -142,7 +142,8 @@ static void quantise(const void *data, size_t block, void *code)
 
 enum { PIECE = 4096 };
 
-/* Decodes n elements. False: a sum is out of range, or is not 0 although the scale is 0. */
+/* Decodes n elements. Returns false if a sum of codes is out of range, or if the scale is 0 and the decoded
+ * integer is not 0. */
 static bool values(const IntsgdJob *job, size_t from, size_t n, float *x)
 {
     const Dequantiser d = dequantiser_make(job->scale, job->s);
@@ -229,7 +230,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 }
 
 /* Returns (M/s)^2 sum f (1 - f), where s is the largest integer, M is the scale and f is the fractional part of s
- * |x| / M. M is the scale shared by all workers once it is known, before that this worker's own. */
+ * |x| / M. In round 1, M is the scale shared by all workers; in round 0, M is this worker's largest magnitude. */
 static double variance(const Call *c, const float *x)
 {
     IntsgdJob job;

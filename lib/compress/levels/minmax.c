@@ -31,7 +31,7 @@ static unsigned traits(const Codec *codec)
     return is_random(codec) ? UNBIASED | RANDOM : 0u;
 }
 
-/* ---- the head and the levels of one bucket ---- */
+/* ---- the head (range) and the levels of one bucket ---- */
 
 typedef struct {
     float low, high, width; /* width: high - low in double, rounded to float */
@@ -95,8 +95,8 @@ static const char *dequantise(const Buckets *b, const uint8_t *head, const void 
     return NULL;
 }
 
-/* With stochastic rounding returns D^2 sum f (1 - f), f the fractional part of (x - low) / D, D = (high - low) / s
- * the distance between levels. */
+/* With stochastic rounding returns D^2 sum f (1 - f), where D = (high - low) / s is the distance between levels,
+ * and f is the fractional part of (x - low) / D. */
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
     const MinmaxRange r = range_load(head);

@@ -1,13 +1,13 @@
-/* natural.c -- natural compression (Horvath, Ho, Horvath, Sahu, Canini, Richtarik 2019): each element becomes one of
- * the two neighbouring powers of two, without bias.
+/* natural.c -- natural compression (Horvath, Ho, Horvath, Sahu, Canini, Richtarik 2019): each element is rounded
+ * without bias to one of the two neighbouring powers of two.
  *
  *     code=fixed   kind:8  { exponent:8 } x n  signs, planes of width 1 (planes.h)
  *     code=rans    kind:8  symbols of 9 bits: exponent, sign above it (symbols.h)
  *
- * The fraction of a float is the probability of the upper power: adding 23 random bits to the fraction carries into
- * the exponent field with that probability. Below 2^-126, where the exponent field is 0, the same addition chooses
- * between 0 and 2^-126. With code=rans the tensor is sent raw if the longest payload of its shape is not shorter than
- * raw floats. */
+ * The fraction bits of a float give the probability of the upper power: adding 23 random bits to the fraction
+ * carries into the exponent field with that probability. For magnitudes below 2^-126 the exponent field is 0, and
+ * the same addition chooses between 0 and 2^-126. With code=rans the tensor is sent raw if the longest payload of
+ * its shape is not shorter than raw floats. */
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 #include "coder/planes.h"
@@ -54,7 +54,7 @@ typedef struct {
     float *decoded;
     uint8_t *power, *signs;
     const uint8_t *in_power, *in_signs;
-    bool *bad; /* for each block: true if it cannot be coded or decoded */
+    bool *bad; /* for each block: true if the block cannot be encoded or decoded */
 } NaturalJob;
 
 static void encode_block(void *data, size_t block)
@@ -193,8 +193,8 @@ static Status decode(const Call *c, Bytes in, float *x)
     return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
 }
 
-/* Returns the sum of (up - |x|)(|x| - down), where up and down are the powers of two next to |x|, or 0 and 2^-126 for
- * |x| < 2^-126. */
+/* Returns the sum of (up - |x|)(|x| - down), where up and down are the neighbouring powers of two above and below
+ * |x|, or 0 and 2^-126 for |x| < 2^-126. */
 static double variance(const Call *c, const float *x)
 {
     double sum = 0;

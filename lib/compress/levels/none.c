@@ -1,4 +1,5 @@
-/* none.c -- the gradient uncompressed: float32, little-endian, no kind byte. Every comparison's baseline. */
+/* none.c -- sends the gradient uncompressed: float32, little-endian, without a kind byte. Comparisons use this
+ * codec as the baseline. */
 #include "codec/compressor.h"
 #include "compress/lowrank/addends.h"
 #include "num/finite.h"

@@ -1,6 +1,6 @@
-/* nuqsgd.c -- NUQSGD (Ramezani-Kebrya, Faghri, Markov, Aksenov, Alistarh, Roy 2021): a norm for each bucket, and for
- * each element a sign and one of s levels above 0, each twice the level below it, rounded stochastically (ladder.h).
- * The payload is that of buckets.h; a head is
+/* nuqsgd.c -- NUQSGD (Ramezani-Kebrya, Faghri, Markov, Aksenov, Alistarh, Roy 2021): sends a norm for each bucket,
+ * and for each element a sign and a level: 0 or one of s levels, each twice the level below, rounded
+ * stochastically (ladder.h). The payload is that of buckets.h; a head is
  *
  *     norm:32 */
 #include "compress/levels/buckets.h"
@@ -12,7 +12,7 @@ typedef struct {
     int code;
 } Nuqsgd;
 
-/* the names of the codes, in the order of CodeKind */
+/* names of the values of the key `code`, in the order of CodeKind */
 static const char *const code_names[] = {"elias",   "elias-sparse", "elias-dense", "fixed",
                                          "huffman", "rans",         NULL};
 
@@ -59,8 +59,8 @@ static const char *dequantise(const Buckets *b, const uint8_t *head, const void 
     return kernels()->descend(code, n, ladder_make(load_f32(head), bits_of(b)), x) ? NULL : BAD_LEVEL;
 }
 
-/* Returns the sum of (up - |x|)(|x| - low), where up and low are the levels next to |x| for the payload's float32
- * norm. */
+/* Returns the sum of (up - |x|)(|x| - low), where up and low are the neighbouring levels above and below |x|,
+ * computed from the payload's float32 norm. */
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
     const double norm = (double)load_f32(head), lowest = ldexp(norm, 1 - (int)b->s);

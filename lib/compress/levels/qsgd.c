@@ -1,5 +1,5 @@
-/* qsgd.c -- QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic 2017): a norm for each bucket, and for each element a sign
- * and one of the levels 0 .. s, rounded stochastically. The payload is that of buckets.h; a head is
+/* qsgd.c -- QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic 2017): sends a norm for each bucket, and for each
+ * element a sign and one of the levels 0 .. s, rounded stochastically. The payload is that of buckets.h; a head is
  *
  *     norm:32 */
 #include "compress/levels/buckets.h"
@@ -13,7 +13,7 @@ typedef struct {
 
 enum { NORM_L2, NORM_LINF };
 static const char *const norms[] = {"l2", "linf", NULL};
-/* the names of the codes, in the order of CodeKind */
+/* names of the values of the key `code`, in the order of CodeKind */
 static const char *const code_names[] = {"elias",   "elias-sparse", "elias-dense", "fixed",
                                          "huffman", "rans",         NULL};
 

@@ -34,7 +34,7 @@ static Status scales_check(const Sums *s, const uint8_t *scale)
     return OK;
 }
 
-/* Reads a payload of round 0: one worker's, or a merged payload. */
+/* Reads a payload of round 0, of one worker or merged, and sets *scale to its scales. */
 static Status scales_get(const Sums *s, Bytes in, uint64_t *workers, const uint8_t **scale)
 {
     Reader r = reader_open(in);
@@ -149,7 +149,7 @@ typedef struct {
     size_t n, count;
     const SumsTotal *in;
     int width;
-    PlaneSet *part; /* the payloads' planes, `count` of them */
+    PlaneSet *part; /* (count) the bit planes of the payloads to merge */
     uint8_t *out;
     bool *bad;
 } SumsJob;

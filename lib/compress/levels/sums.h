@@ -1,12 +1,12 @@
-/* sums.h -- payloads of integers that add without being decoded, because all workers round at the same scales.
+/* sums.h -- payloads of integers that merge without being decoded, because all workers use the same scales.
  *
  *     round 0   kind:8=1 { scale:f32 } x scales    merged by maximum: kind:8=2 workers:varint { scale:f32 } x scales
  *     round 1   kind:8=1 codes                     planes of n codes 0 ... top, `bits` wide (planes.h)
  *               merged: kind:8=2 workers:varint sums of codes     planes, bits + ceil(log2 workers) wide
  *     raw       round 0 is empty                   merged: kind:8=2 workers:varint { sum:f32 } x n
  *
- * Tensors of a shape that is sent raw have the payloads of the last line. If the scales are not shared, there is only
- * one round, with the payload kind:8=1 { scale:f32 } x scales codes, and payloads do not merge. */
+ * Tensors whose shape makes raw floats shorter have the payloads of the line `raw`. If the scales are not shared,
+ * there is only one round, with the payload kind:8=1 { scale:f32 } x scales codes, and payloads do not merge. */
 #ifndef ATOMO_SUMS_H
 #define ATOMO_SUMS_H
 
@@ -37,17 +37,19 @@ static inline bool sums_scale_round(const Sums *s)
 }
 
 size_t sums_codes_size(const Sums *s); /* returns the bytes of one worker's codes */
-size_t sums_bound(const Sums *s);      /* upper bound on the payload's bytes in the Call's round */
+/* returns an upper bound on the bytes of a payload of round c->round */
+size_t sums_bound(const Sums *s);
 
-/* Reads the merged scales of round 0; fails unless they are finite and not negative. */
+/* Reads the merged scales of round 0; fails if a scale is not finite or is negative. */
 Status sums_heard(const Sums *s, const uint8_t **scale);
 
-/* Opens a payload of the last round, one worker's or merged. Sets *t to its codes. Sets *scale to the payload's
- * scales; to the scales of round 0 if all workers share them; to NULL if the payload has raw floats. */
+/* Opens a payload of the last round, of one worker or merged, and sets *t to its codes. Sets *scale to the
+ * payload's scales; to the merged scales of round 0 if all workers share scales; to NULL if the payload has raw
+ * floats. */
 Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, SumsTotal *t);
 
-/* Reads the codes of elements [from, from + n). `from` must be a multiple of 64, and so must n unless the
- * tensor ends at from + n. False if a code is out of range or padding bits are set. */
+/* Reads the codes of elements [from, from + n). `from` must be a multiple of 64, and so must n unless the tensor
+ * ends at from + n. Returns false if a code is out of range or padding bits are set. */
 bool sums_get(const SumsTotal *t, size_t from, size_t n, uint32_t *sum);
 
 /* Reads the values of a payload with raw floats, opened by sums_open. */

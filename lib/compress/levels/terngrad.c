@@ -1,4 +1,5 @@
-/* terngrad.c -- TernGrad (Wen, Xu, Yan, Wu, Wang, Chen, Li 2017): each element becomes -s, 0 or s, for one scale s.
+/* terngrad.c -- TernGrad (Wen, Xu, Yan, Wu, Wang, Chen, Li 2017): each element is rounded at random to -s, 0 or s,
+ * where s is the tensor's scale.
  *
  *     share=off   kind:8  scale:32  codes
  *     share=on    round 0: kind:8  scale:32            merged by maximum: kind:8  count:varint  scale:32
@@ -6,8 +7,8 @@
  *
  *     code=trit   five to the byte (planes.h);  2bit: two bit planes;  rans, elias: codes.h with one level
  *
- * Random draws are those of coin.h. The tensor is sent raw if the longest payload of its shape is not shorter than
- * raw floats; round 0 of share=on is then empty. */
+ * Random draws are those of coin.h. The tensor is sent as raw floats if the longest payload of its shape is not
+ * shorter than raw floats; round 0 of share=on is then empty. */
 #include "compress/levels/codes.h"
 #include "compress/levels/sums.h"
 
@@ -72,7 +73,8 @@ static void toss(const TerngradJob *job, size_t from, size_t to, uint8_t *code)
     }
 }
 
-/* Decodes elements [from, to). False: a sign of 0, or an element that is not 0 although the scale is 0. */
+/* Decodes elements [from, to). Returns false if a code is a negative 0, or if the scale is 0 and an element is not
+ * 0. */
 static bool values(const TerngradJob *job, size_t from, size_t to, const uint8_t *code)
 {
     uint8_t any = 0;
@@ -96,7 +98,8 @@ static const char *dequantise(const void *data, size_t block, const void *code)
                : "a sign of 0, or an element at scale 0";
 }
 
-/* Number of elements that are packed at a time: whole groups of trits (base-3 digits). */
+/* Number of elements that are packed at a time; a multiple of TRIT_GROUP, the elements in a group of trits (base-3
+ * digits). */
 enum { PIECE = 64 * TRIT_GROUP };
 
 static size_t pieces_of(size_t n)
@@ -145,7 +148,7 @@ static size_t codes_size(const TerngradJob *job)
     return params_of(job->c->self)->code == TRIT ? trits_size(job->n) : codes_most(&job->codes);
 }
 
-enum { SCALE_BYTES = 5 }; /* bytes of a payload of round 0, with share=on */
+enum { SCALE_BYTES = 5 }; /* bytes of a payload of round 0 when workers share the scale (share=on) */
 
 static bool goes_raw(const TerngradJob *job)
 {
@@ -166,7 +169,7 @@ static size_t bound(const Call *c)
     return goes_raw(&job) ? raw_size(c) : SCALE_BYTES + codes_size(&job);
 }
 
-/* ---- the scale of the levels -s, 0 and s ---- */
+/* ---- computing the scale s of the levels -s, 0 and s ---- */
 
 typedef struct {
     const float *x;
@@ -185,8 +188,9 @@ static void stats_block(void *data, size_t block)
         kernels()->moments(x, n, &s->sum[block], &s->squares[block]);
 }
 
-/* Returns min(clip * standard deviation, most). The variance comes from one pass, so below 2^-40 of the mean square
- * it is only rounding error: such a vector counts as constant and is not clipped. */
+/* Returns min(clip * standard deviation, most). The variance is the mean square minus the squared mean, so a
+ * variance below 2^-40 of the mean square is only rounding error: such a vector is taken to be constant and is not
+ * clipped. */
 static float clipped(const ScaleStats *s, double clip, float most)
 {
     double sum = 0, squares = 0;
@@ -221,7 +225,7 @@ static Status own_scale(const Call *c, const float *x, float *scale)
     return OK;
 }
 
-/* Describes the scale to sums.h, which reads and merges it. Codes do not merge. */
+/* Describes the shared scale for sums.h, whose functions read and merge scales. Ternary codes do not merge. */
 static Sums shared_scale(const TerngradJob *job)
 {
     return (Sums){.c = job->c, .scales = 1, .shared = true, .raw = goes_raw(job)};
@@ -326,8 +330,8 @@ static Status decode(const Call *c, Bytes in, float *x)
     return get_codes(&job, &r);
 }
 
-/* Returns the sum of |x| (s - |x|) = s |x|_1 - |x|^2, s the scale that all workers share once
- * it is known, before that this worker's own scale. */
+/* Returns the sum of |x| (s - |x|) = s |x|_1 - |x|^2. In round 1 of share=on, s is the scale shared by all
+ * workers; otherwise this worker's own scale. */
 static double variance(const Call *c, const float *x)
 {
     TerngradJob job;

@@ -1,10 +1,10 @@
 /* thc.c -- tensor homomorphic compression with uniform levels (Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher, Yu
- * 2024): all workers use the same rotation and the same range of levels, so that levels add without being decoded.
- * The payload is that of sums.h. It has one scale for each block (blocks.h): the largest norm of the block over all
- * workers.
+ * 2024): all workers use the same rotation and the same range of levels, so that levels can be added without
+ * decoding. The payload is that of sums.h. It has one scale for each block (blocks.h): the largest norm of the
+ * block over all workers.
  *
- * Rotated coordinates are nearly normal, so the range is a multiple of the norm. Coordinates outside the range are
- * clipped, which makes the codec biased. */
+ * Rotated coordinates are nearly normally distributed with a standard deviation proportional to the norm, so the
+ * range is a multiple of the norm. Coordinates outside the range are clipped, which makes the codec biased. */
 #include "vec/kernels.h"
 #include "compress/rotated/blocks.h"
 #include "compress/levels/sums.h"
@@ -25,8 +25,8 @@ static const Param schema[] = {
 };
 
 /* ends[bits] = t, the end of the range in standard deviations of a coordinate. Up to 4 bits P(|Z| > t) = 1/32 for
- * a standard normal Z, as in the paper. Above 4 bits each bit divides that probability by 4, so that the error of
- * clipping falls as fast as the error of rounding. */
+ * a standard normal Z, as in the paper. Each bit above 4 divides this probability by 4, so that the clipping error
+ * falls as fast as the rounding error. */
 static const float ends[BITS_MOST + 1] = {0,          2.1538746f, 2.1538746f, 2.1538746f, 2.1538746f,
                                           2.6600676f, 3.097269f,  3.4871042f, 3.8419306f};
 
@@ -48,7 +48,7 @@ static int rounds(const Codec *codec)
 typedef struct {
     int bits;
     uint32_t steps;
-    const uint8_t *norm; /* for each block: its largest norm over all workers, as float32 */
+    const uint8_t *norm; /* for each block: its largest norm over all workers, as a float32 */
     SumsTotal total;
 } ThcJob;
 
@@ -131,11 +131,11 @@ static size_t count_levels(const void *data, size_t n, const uint8_t *in, uint64
     return 0;
 }
 
-/* Decodes a sum k of W workers' levels to (2 k - W steps) times half the distance between levels. In a block of norm
- * 0 all levels must be 0. */
+/* Decodes a sum k of W workers' levels 0 .. steps to (2 k - W steps) times half the distance between levels. In a
+ * block of norm 0 all levels must be 0. */
 static BlockResult decode_levels(const RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y)
 {
-    (void)in; /* the codes are read from job->total */
+    (void)in; /* the codes are read from job->total, not from `in` */
     const ThcJob *job = s->data;
     uint32_t sum[BLOCK_MOST], any = 0;
     float lift;

@@ -1,20 +1,20 @@
-/* addends.h -- payloads of floats that add over workers, element by element.
+/* addends.h -- payloads of floats, whose merge is the element-by-element sum over workers.
  *
  *     kind:8 = 1  { x:f32 } x count            merged: kind:8 = 2  workers:varint  { sum:f32 } x count
  *
- * Raw payloads have kind 0 in place of kind 1: `own_kind` is the kind of an unmerged payload. */
+ * Payloads of raw floats have kind 0 in place of kind 1; the argument `own_kind` of the functions is this kind. */
 #ifndef ATOMO_ADDENDS_H
 #define ATOMO_ADDENDS_H
 
 #include "codec/compressor.h"
 
-/* Reads the values (count) of a payload, one worker's or merged. Refuses other kinds and lengths, and values that are
- * not finite. */
+/* Reads the `count` values of a payload, of one worker or merged. Refuses other kinds and lengths, and values that
+ * are not finite. */
 Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, float *x);
 
-/* Returns a pointer to the values (count float32) inside a payload, and sets *workers to the number of workers whose
- * values they add up. NULL: refused, and c->err says why. `merges`: merged payloads are allowed. `what` names a value
- * in messages. */
+/* Returns a pointer to the values (count float32) inside a payload, and sets *workers to the number of workers in
+ * the merge (1 if not merged). NULL: refused, and c->err says why. `merges`: merged payloads are allowed. `what`
+ * is the word for a value in messages. */
 const uint8_t *addends_open(const Call *c, Bytes in, unsigned own_kind, bool merges, size_t count,
                             const char *what, uint64_t *workers);
 
@@ -28,7 +28,7 @@ Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned ow
                      double most, Buf *out);
 
 /* Sets out[i] to the sum over w of in[w][i], all float32. ERR_CORRUPT: a value times `factor` is beyond float32.
- * ERR_NUMERIC: the magnitude of a sum is above `most`. `what` names a value in messages. */
+ * ERR_NUMERIC: the magnitude of a sum is above `most`. `what` is the word for a value in messages. */
 Status addends_sum(const Call *c, const uint8_t *const *in, size_t workers, size_t count, double factor,
                    double most, const char *what, uint8_t *out);
 

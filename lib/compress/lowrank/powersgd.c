@@ -1,17 +1,18 @@
-/* powersgd.c -- PowerSGD (Vogels, Karimireddy, Jaggi 2019): a matrix M as P Q', from a power iteration that continues
- * from step to step.
+/* powersgd.c -- PowerSGD (Vogels, Karimireddy, Jaggi 2019): sends a matrix M as P Q', whose factors come from a
+ * power iteration that continues from step to step.
  *
  *     round 0    P = M orth(Q of the previous step)      kind:8  { p:f32 } x rank rows
  *     round 1    Q = M' orth(merged P)                   kind:8  { q:f32 } x rank cols
  *
- * Each of `iters` iterations has these two rounds; all but the first start from the merged Q of the previous round.
- * Factors are sent column by column. The estimate is orth(P) Q' with the last P and Q. Every round is linear in M, so
- * payloads add (addends.h), and the merged factors are those of the sum of the workers' matrices.
+ * Each of `iters` iterations consists of these two rounds; every iteration but the first takes for Q the merged Q
+ * of the previous round. Factors are sent column by column. The estimate is orth(P) Q' with the last P and Q.
+ * Every round is linear in M, so payloads add (addends.h), and the merged factors are those of the sum of the
+ * workers' matrices.
  *
- * State: the last merged Q, 0 before the first step. If Q has fewer than `rank` independent columns, as in the first
- * step, the missing directions are drawn at random, the same for all workers (thin.h). Tensors of rank 0 and 1, and
- * matrices for which all rounds together would not be shorter, are sent raw in the last round; the earlier rounds are
- * then empty. */
+ * State: the last merged Q, 0 before the first step. If Q has fewer than `rank` independent columns, as in the
+ * first step, the missing directions are drawn at random, the same for all workers (thin.h). Tensors with fewer
+ * than two dimensions, and matrices for which all rounds together would not be shorter than M, are sent as raw
+ * floats in the last round; the earlier rounds are then empty. */
 #include "compress/lowrank/addends.h"
 #include "vec/kernels.h"
 #include "num/linalg.h"
@@ -72,7 +73,7 @@ static bool is_last(const Call *c, int round)
     return round == rounds(c->self) - 1;
 }
 
-/* Returns the number of floats in a round: the elements of P in even rounds, those of Q in odd rounds. */
+/* Returns the number of floats in a round: the elements of P in even rounds, the elements of Q in odd rounds. */
 static size_t count_of(const PowersgdView *v, int round)
 {
     return v->rank * (round % 2 ? v->cols : v->rows);
@@ -88,7 +89,7 @@ static size_t bound(const Call *c)
 
 /* ---- factors ---- */
 
-/* Reads the merged factor of an earlier round, in scratch. */
+/* Reads the merged factor (P or Q) of an earlier round into scratch. */
 static Status heard_factor(const Call *c, const PowersgdView *v, int round, float **x)
 {
     *x = NEW(c->scratch, float, count_of(v, round));
@@ -106,7 +107,7 @@ static Status first_factor(const Call *c, const PowersgdView *v, float **x)
     return OK;
 }
 
-/* Computes the orthonormal columns by which a round multiplies M. */
+/* Computes the orthonormal columns by which M, or M' in odd rounds, is multiplied in a round. */
 static Status basis_for(const Call *c, const PowersgdView *v, int round, float **x)
 {
     const Rng rng = rng_below(&c->rng_shared, (uint64_t)round);
@@ -114,8 +115,8 @@ static Status basis_for(const Call *c, const PowersgdView *v, int round, float *
     return thin_orthonormal(*x, v->rank, round % 2 ? v->rows : v->cols, &rng, c->scratch, c->err);
 }
 
-/* True if no element of orth(P) Q' is beyond float32: elements of orth(P) are at most 1, so every element is at
- * most the sum over k of max |Q_k|, where Q_k are the columns of Q. */
+/* True if no element of orth(P) Q' is beyond float32's range: elements of orth(P) are at most 1, so every element
+ * is at most the sum over k of max |Q_k|, where Q_k are the columns of Q. */
 static bool decodes_finite(const PowersgdView *v, const float *q)
 {
     double sum = 0;

@@ -46,14 +46,15 @@ static size_t bound(const Call *c)
     return goes_raw(c) ? raw_size(c) : own_size(c);
 }
 
-/* ---- sums of non-negative and of negative elements: of a column, or of a block if there is one column ---- */
+/* ---- sums over non-negative and over negative elements: of each column, or of each block if there is one column
+ * ---- */
 
 typedef struct {
     double sum[2]; /* sum of |x| over the non-negative elements, and over the negative elements */
     size_t count[2];
 } OnebitSides;
 
-/* Writes the two means. The mean of no elements is 0; a mean may also underflow to 0. */
+/* Writes the two means. The mean of no elements is written as 0; a mean may also underflow to 0. */
 static void put_means(const OnebitSides *s, uint8_t *out)
 {
     for (int side = 0; side < 2; side++)
@@ -76,7 +77,7 @@ typedef struct {
     float *decoded;
     uint8_t *sign;
     const uint8_t *sign_in, *means_in;
-    OnebitSides *sides; /* one for each column; if there is only one column, one for each block */
+    OnebitSides *sides; /* sums and counts: for each column, or for each block if there is only one column */
 } OnebitJob;
 
 /* ---- one column: threads take blocks ---- */

@@ -18,7 +18,7 @@ static size_t own_size(const Call *c)
 
 static bool goes_raw(const Call *c)
 {
-    return own_size(c) >= raw_size(c); /* true for the empty tensor only */
+    return own_size(c) >= raw_size(c); /* only the empty tensor is sent raw */
 }
 
 static size_t bound(const Call *c)
@@ -26,7 +26,7 @@ static size_t bound(const Call *c)
     return goes_raw(c) ? raw_size(c) : own_size(c);
 }
 
-/* ---- one worker's signs ---- */
+/* ---- one worker's signs: encoding and decoding ---- */
 
 typedef struct {
     size_t n;
@@ -64,7 +64,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 enum { VOTERS_MOST = (1 << 17) - 1, WIDE = 8 };
 
-/* The votes of a payload, one worker's or merged. */
+/* The votes in a payload, of one worker or merged. */
 typedef struct {
     uint64_t voters;
     int width;           /* bits of a vote count */
@@ -79,7 +79,7 @@ static int width_of(uint64_t voters)
     return width;
 }
 
-/* Reads a payload. Checks its length, the number of workers and the padding of signs, but not the votes; get_votes
+/* Opens a payload. Checks its length, the number of workers and the padding of signs, but not the votes; get_votes
  * checks the votes. */
 static Status ballot_open(const Call *c, Bytes in, Ballot *b)
 {
@@ -101,7 +101,7 @@ static Status ballot_open(const Call *c, Bytes in, Ballot *b)
 }
 
 /* Reads the votes of elements [from, from + n). `from` is a multiple of 64, and n = 64 except at the tensor's end.
- * False if a vote exceeds the number of workers or padding bits are set. */
+ * Returns false if a vote count exceeds the number of workers or padding bits are set. */
 static bool get_votes(const Ballot *b, size_t from, size_t n, uint32_t *vote)
 {
     uint8_t narrow[PLANE_GROUP];
@@ -124,7 +124,8 @@ typedef struct {
     const PlaneSet *part;
     int width;
     uint8_t *votes;
-    bool *bad; /* for each block: true if its votes are bad */
+    /* for each block: true if a vote count exceeds the number of workers or padding bits are set */
+    bool *bad;
 } VoteCount;
 
 static void count_block(void *data, size_t block)

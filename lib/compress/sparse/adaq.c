@@ -1,6 +1,6 @@
-/* adaq.c -- adaptive quantisation (Dryden, Moon, Jacobs, Van Essen 2016): sends a share `ratio` of the positive
- * elements, the largest, all as their mean, and the same share of the negative elements likewise. The payload is that
- * of signed_set.h with two magnitudes. */
+/* adaq.c -- adaptive quantisation (Dryden, Moon, Jacobs, Van Essen 2016): sends the largest of the positive
+ * elements (a share `ratio` of them), each as the mean of the sent ones, and the negative elements of largest
+ * magnitude in the same way. The payload is that of signed_set.h with two magnitudes. */
 #include "base/parallel.h"
 #include "compress/sparse/signed_set.h"
 #include "compress/sparse/sparse.h"
@@ -21,11 +21,11 @@ static double ratio_of(const Call *c)
     return ((const Adaq *)c->self->params)->ratio;
 }
 
-/* ---- number of elements of each sign ---- */
+/* ---- number of positive and of negative elements ---- */
 
 typedef struct {
     const float *x;
-    size_t n, (*of)[SIDES]; /* of: for each block, number of elements of each sign */
+    size_t n, (*of)[SIDES]; /* of: for each block, the number of positive and of negative elements */
 } AdaqSides;
 
 static void count_block(void *data, size_t block)
@@ -74,7 +74,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return signed_set_put(&s, mean, SIDES, out);
 }
 
-/* Refuses sets of more than ratio n + 2 elements: each sign sends at most ratio times its elements, rounded up. */
+/* Refuses sets of more than ratio n + 2 elements: of each sign, at most ratio times the number of elements of this
+ * sign, rounded up, are sent. */
 static Status decode(const Call *c, Bytes in, float *x)
 {
     const size_t n = c->shape->n, most = (size_t)(ratio_of(c) * (double)n) + 2;

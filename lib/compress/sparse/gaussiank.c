@@ -1,5 +1,5 @@
-/* gaussiank.c -- sends the elements above a threshold that a fitted normal distribution gives (Shi, Chu, Cheung, See
- * 2019). The payload is that of sparse.h. */
+/* gaussiank.c -- sends the elements whose magnitudes are above a threshold computed from a fitted normal
+ * distribution (Shi, Chu, Cheung, See 2019). The payload is that of sparse.h. */
 #include "vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/sparse.h"
@@ -30,8 +30,8 @@ static void fit_block(void *data, size_t block)
                        &f->moment[block][1]);
 }
 
-/* Returns the threshold |mean| + z sigma of the fitted normal distribution, where |N(0, 1)| is above z with
- * probability ratio; NaN: out of memory. */
+/* Returns the threshold |mean| + z sigma of the fitted normal distribution, where z satisfies P(|N(0, 1)| > z) =
+ * ratio; NaN: out of memory. */
 static double fitted_level(const Call *c, const float *x, double ratio)
 {
     const double n = (double)c->shape->n;

@@ -1,10 +1,10 @@
-/* randk.c -- k of n elements times n/k, all subsets equally likely (random sparsification with a fixed number of
- * elements: Konecny and Richtarik 2018; Stich, Cordonnier, Jaggi 2018).
+/* randk.c -- sends k of n elements, multiplied by n/k, where all subsets of k elements are equally likely (random
+ * sparsification with a fixed number of elements: Konecny and Richtarik 2018; Stich, Cordonnier, Jaggi 2018).
  *
  *     kind:8  { x:f32 } x k                      their indices follow from the random numbers (subset.h)
  *     merged: kind:8  workers:varint  { sum:f32 } x k        shared=on: all workers send the same elements
  *
- * k = max(1, floor(ratio n + 1/2)) depends on spec and shape only. The factor is n/k with this k, so the estimate
+ * k = max(1, floor(ratio n + 1/2)) depends on spec and shape only. The factor is n/k, not 1/ratio, so the estimate
  * is unbiased even if ratio n is not an integer. With k = n the tensor is sent raw. */
 #include "codec/compressor.h"
 #include "base/parallel.h"
@@ -117,7 +117,7 @@ static void scatter_block(void *data, size_t block)
     job->bad[block] = bad;
 }
 
-/* Runs `block` on all blocks; false if a value times n/k is beyond float32. */
+/* Runs the function `block` on all blocks; false if a value times n/k is beyond float32's range. */
 static bool run_blocks(RandkJob *job, void (*block)(void *data, size_t block))
 {
     size_t bad = 0;
@@ -201,9 +201,9 @@ static double variance(const Call *c, const float *x)
     return omega(c) * powers_of(x, c->shape->n).squares;
 }
 
-/* The number of elements is fixed, so their errors are dependent: with w = n/k - 1 the error has the covariance C = w
- * (n diag(x^2) - x x') / (n - 1). Then `squares` is tr C^2, and `weighted` is x' C x. `weighted` is 0 if all
- * elements have the same magnitude: <estimate, x> is then |x|^2 in every draw. */
+/* The number of sent elements is fixed, so the errors of elements are dependent: with w = n/k - 1 the error has
+ * the covariance C = w (n diag(x^2) - x x') / (n - 1). Then `squares` is tr C^2, and `weighted` is x' C x.
+ * `weighted` is 0 if all elements have the same magnitude: <estimate, x> is then |x|^2 in every draw. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const double n = (double)c->shape->n, w = omega(c);

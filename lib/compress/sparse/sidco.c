@@ -1,8 +1,9 @@
-/* sidco.c -- a threshold found in stages: each stage fits an exponential distribution to the magnitudes above the
- * level of the previous stage (Abdelmoniem et al. 2021). The payload is that of sparse.h.
+/* sidco.c -- sends the elements above a threshold that is found in stages: each stage fits an exponential
+ * distribution to the magnitudes above the threshold (level) of the previous stage (Abdelmoniem et al. 2021). The
+ * payload is that of sparse.h.
  *
- * The paper adapts the number of stages to the number of elements that past steps sent. Here every number of stages
- * is tried on the tensor itself, so there is no state. */
+ * The paper adapts the number of stages to the number of elements that past steps sent. This codec instead tries
+ * every number of stages on the tensor itself, so it has no state. */
 #include "vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/sparse.h"
@@ -19,9 +20,10 @@ static const Param schema[] = {
 };
 
 enum { STAGES = 4 };
-#define FIRST_SHARE 0.25 /* the first of several stages aims at this share of all elements */
+/* if there are several stages, the first stage's threshold selects about this share of all elements */
+#define FIRST_SHARE 0.25
 
-/* The magnitudes above the level of the first stage, block by block; later stages read only these magnitudes. */
+/* The magnitudes above the first stage's threshold, block by block; later stages read only these magnitudes. */
 typedef struct {
     const Picks *s;
     float level;
@@ -68,7 +70,7 @@ static bool tail_open(Tail *t, const Picks *s, double level)
     return true;
 }
 
-/* Returns the number of magnitudes that reach the level; *mean is the mean of these magnitudes. */
+/* Returns the number of magnitudes that are at least `level`, and sets *mean to the mean of these magnitudes. */
 static size_t reach(Tail *t, double level, double *mean)
 {
     const size_t blocks = blocks_of(t->s->n);
@@ -84,9 +86,10 @@ static size_t reach(Tail *t, double level, double *mean)
     return count;
 }
 
-/* Returns the level of the last stage. Each stage aims at the same share of the magnitudes above the previous stage's
- * level, by an exponential distribution fitted to them; stages end early when no magnitude reaches a level. `first`
- * is the first stage's level, *count the number of magnitudes that reach the last. */
+/* Returns the level (threshold) of the last stage, and sets *count to the number of magnitudes that reach this
+ * level. `first` is the first stage's level. Each later stage aims at the same share of the magnitudes above the
+ * previous stage's level, using an exponential distribution fitted to these magnitudes. Stages end early when no
+ * magnitude reaches a level. */
 static double run_stages(Tail *t, double first, double ratio, int stages, size_t *count)
 {
     const double share = pow(ratio / FIRST_SHARE, 1.0 / (stages - 1));
@@ -99,14 +102,14 @@ static double run_stages(Tail *t, double first, double ratio, int stages, size_t
     return level;
 }
 
-/* Returns the factor, 1 or more, by which `count` differs from k. */
+/* Returns the factor, 1 or more, between `count` and the wanted count k. */
 static double miss(size_t count, double k)
 {
     return count == 0 ? INFINITY : fmax((double)count / k, k / (double)count);
 }
 
-/* Returns the level that a number of elements nearest to k reaches, over all numbers of stages; NaN: out of
- * memory. */
+/* Tries all numbers of stages, and returns the last stage's level (threshold) for which the number of selected
+ * elements is nearest to k; NaN: out of memory. */
 static double best_level(Picks *s, double ratio, double k)
 {
     const double mean = select_total(s) / (double)s->n, first = -mean * log(FIRST_SHARE);

@@ -1,11 +1,11 @@
-/* signed_set.h -- the payload of stc, adaq and strom: the indices and signs of some elements, and one magnitude for
- * all of them or one for each sign. All elements outside the set decode to 0.
+/* signed_set.h -- the payload of stc, adaq and strom: the indices and signs of some elements, and one magnitude
+ * for all elements or one for each sign. All elements outside the set decode to 0.
  *
  *     kind:8  set  [ { magnitude:f32 } x (1 or 2)  signs ]        the bracket only if the set is not empty
  *
- * The set is that of indices.h; sign k belongs to the k-th element of the set (signs.h). Of two magnitudes the first
- * is for positive elements, the second for negative ones; it is 0 for a sign without elements. Zeros are never in the
- * set. The tensor is sent raw if that is not longer. */
+ * The set is that of indices.h; sign k belongs to the k-th element of the set (signs.h). Of two magnitudes the
+ * first is for positive elements, the second for negative elements; the magnitude of a sign without elements is 0.
+ * Zeros are never in the set. The tensor is sent as raw floats if they are not longer. */
 #ifndef ATOMO_SIGNED_SET_H
 #define ATOMO_SIGNED_SET_H
 
@@ -24,8 +24,8 @@ typedef struct {
 /* Compressor.bound: returns an upper bound on the bytes of a payload. */
 size_t signed_set_bound(const Call *c);
 
-/* Opens an empty set of elements of x (shape->n), which must outlive the set. Next select elements in s->picks
- * (num/select.h), then call signed_set_count, which computes counts and sums. */
+/* Opens an empty set of elements of x (shape->n), and x must outlive the set. The caller then selects elements in
+ * s->picks (num/select.h), and calls signed_set_count, which computes counts and sums. */
 Status signed_set_open(SignedSet *s, const Call *c, const float *x);
 Status signed_set_count(SignedSet *s);
 

@@ -2,7 +2,8 @@
  *
  *     kind:8  set  { x:f32 } x count         set: the indices (indices.h)
  *
- * All elements outside the set decode to zero; zeros are never sent. The tensor is sent raw if that is not longer. */
+ * All elements outside the set decode to zero; zeros are never sent. The tensor is sent as raw floats if they are
+ * not longer. */
 #ifndef ATOMO_SPARSE_H
 #define ATOMO_SPARSE_H
 
@@ -12,27 +13,28 @@
 /* Returns how many of n elements to send for a share `ratio`: min(n, max(1, floor(ratio n + 1/2))). */
 size_t picks_wanted(size_t n, double ratio);
 
-/* Opens an empty selection (num/select.h) of elements of x (shape->n), in scratch; x must outlive it. */
+/* Opens an empty selection (num/select.h) of elements of x (shape->n), in scratch; x must outlive the selection. */
 Status picks_open(const Call *c, const float *x, Picks *s);
 
 /* Writes the payload of a selection: the kind, the set of indices and the values. */
 Status picks_put(const Call *c, Picks *s, Buf *out);
 /* Writes the set of indices of a selection, without the values. */
 Status picks_put_set(const Call *c, const Picks *s, Buf *out);
-Status picks_report_set(const Call *c, const Picks *s); /* its gaps, to c->streams */
+/* adds the entropy of the set's index gaps to c->streams */
+Status picks_report_set(const Call *c, const Picks *s);
 
 /* Writes the payload of a selection; an empty selection is first replaced by the elements of largest magnitude. */
 Status picks_put_some(const Call *c, Picks *s, Buf *out);
 
-/* Decodes a payload into x (shape->n). Refuses values that are 0 or not finite. Sets `read`, with which codecs check
- * further rules on their payloads. */
+/* Decodes a payload into x (shape->n). Refuses values that are 0 or not finite. Sets `read` to facts with which
+ * codecs check further rules on their payloads. */
 typedef struct {
     size_t count;
     float least, largest; /* smallest and largest magnitude of the values; infinity and 0 if there are none */
 } PicksRead;
 Status picks_get(const Call *c, Bytes in, float *x, PicksRead *read);
 
-/* Hooks; picks_decode is for codecs without further rules on their payloads. */
+/* The hooks bound and decode. picks_decode is for codecs without further rules on their payloads. */
 size_t picks_bound(const Call *c);
 Status picks_decode(const Call *c, Bytes in, float *x);
 

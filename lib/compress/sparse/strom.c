@@ -1,5 +1,5 @@
-/* strom.c -- threshold quantisation (Strom 2015): an element whose accumulated value reaches tau is sent as plus or
- * minus tau; the rest is carried over to later steps.
+/* strom.c -- threshold quantisation (Strom 2015): an element whose accumulated value reaches tau is sent as plus
+ * or minus tau; the remainder is added to the gradients of later steps.
  *
  *     t = x + r        decode tau sgn(t_i) where |t_i| >= tau, else 0        r = t - decoded
  *
@@ -23,7 +23,7 @@ static const Param schema[] = {
     {0},
 };
 
-/* Returns the spec's tau; NaN: the spec has none, so tau is computed from t (the gradient plus the residual). */
+/* Returns the spec's tau; NaN: the spec sets none, and tau is computed from t (the gradient plus the residual). */
 static double tau_of(const Call *c)
 {
     return ((const Strom *)c->self->params)->tau;
