@@ -174,8 +174,8 @@ static void every_schema_is_sound(void **state)
             check(p->help && *p->help);
             check(p->offset < compressors[c]->params_size);
             check(p->choices || p->type == PARAM_BOOL || p->low <= p->high);
-            check(p->fallback || p->type == PARAM_INT || p->type == PARAM_REAL ||
-                  p->type == PARAM_TEXT); /* only keys of these three types may have no default */
+            /* only keys of these three types may have no default */
+            check(p->fallback || p->type == PARAM_INT || p->type == PARAM_REAL || p->type == PARAM_TEXT);
             check(!p->group || p->type == PARAM_INT || p->type == PARAM_REAL);
             for (const Param *other = p + 1; other->key; other++)
                 check(strcmp(p->key, other->key) != 0);

@@ -90,8 +90,8 @@ static void the_nearest_name_is_near(void **state)
 {
     (void)state;
     static const char *const names[] = {"qsgd", "terngrad", "topk", "threshold", NULL};
-    assert_string_equal(text_nearest("qsdg", text_list_name, names),
-                        "qsgd"); /* a transposition counts as one edit */
+    /* a transposition counts as one edit */
+    assert_string_equal(text_nearest("qsdg", text_list_name, names), "qsgd");
     assert_string_equal(text_nearest("terngrda", text_list_name, names), "terngrad");
     assert_string_equal(text_nearest("TernGrad", text_list_name, names), "terngrad");
     assert_string_equal(text_nearest("treshold", text_list_name, names), "threshold");
@@ -176,9 +176,10 @@ static void characters_that_steer_a_terminal_are_replaced(void **state)
         {"conv1.weight", "conv1.weight"},
         {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
         {"a\x1b[2J\nb\x7f", "a?[2J?b?"},
+        /* U+009B (CSI) is one control character of two bytes */
         {"\xc2\x9b"
          "x",
-         "?x"}, /* U+009B (CSI) is one control character of two bytes */
+         "?x"},
         {"a\xe2\x80\xae"
          "b\xe2\x81\xa6\xe2\x81\xa9",
          "a?b??"}, /* U+202E, U+2066, U+2069 */

@@ -190,8 +190,8 @@ int main(int argc, char **argv)
     Growth g = {.sizes = SIZES};
     bool ok = true;
     fill(x, floats_of(0) * 16);
-    for (size_t i = floats_of(0) * 16; i < most;
-         i++) /* the first elements are repeated, since drawing all elements would take long */
+    /* the first elements are repeated, since drawing all elements would take long */
+    for (size_t i = floats_of(0) * 16; i < most; i++)
         x[i] = x[i - floats_of(0) * 16];
     best_copy(y, x, most, 2);
     printf("growth with the tensor, n/%d by %d floats, one thread: ns an element\n%-19s", COLS, COLS, "");

@@ -101,8 +101,8 @@ static void elements_decode_to_the_mean_of_their_bucket(void **state)
             count[b]++;
         }
         for (size_t b = 0; b < h.buckets; b++)
-            check_rel((double)load_f32(h.sum + 4 * b), sum[b],
-                      1e-7); /* a bucket's sum in the payload must be exact up to float32 rounding */
+            /* a bucket's sum in the payload must be exact up to float32 rounding */
+            check_rel((double)load_f32(h.sum + 4 * b), sum[b], 1e-7);
         for (size_t i = 0; i < N; i++) {
             const size_t b = bucket_of(&h, &t->call, i, (double)t->x[i]);
             check_rel((double)t->y[i], sum[b] / count[b], 3e-7);

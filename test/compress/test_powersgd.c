@@ -119,8 +119,8 @@ static void a_constant_gradient_of_low_rank_is_reached(void **state)
     check_rel(best, beyond(x, 60, 45, 2), 1e-4);
     rig_close(&warm), rig_close(&cold);
 
-    rig_open(&warm, "powersgd:rank=2",
-             matrix(60, 45)); /* a matrix of rank 2 is sent without error from the first step on */
+    /* a matrix of rank 2 is sent without error from the first step on */
+    rig_open(&warm, "powersgd:rank=2", matrix(60, 45));
     low_rank(x, 60, 45, 2, 4);
     for (uint64_t step = 0; step < 3; step++) {
         send(&warm, x, step);

@@ -159,8 +159,8 @@ static void all_negative_vectors_keep_their_extremes(void **state)
     try_both(t);
     check(t->out.data[0] == PAYLOAD_METHOD);
     for (size_t i = 0; i < t->shape.n; i++)
-        check_near((double)t->y[i], (double)t->x[i],
-                   1.0 / 64); /* each group has one bin, so the error is at most half a bin */
+        /* each group has one bin, so the error is at most half a bin */
+        check_near((double)t->y[i], (double)t->x[i], 1.0 / 64);
     try_close(t);
 }
 

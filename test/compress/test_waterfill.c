@@ -298,8 +298,8 @@ static void a_giant_leaves_the_level_of_the_others_exact(void **state)
         check_rel(waterfill_level(d, N, 51, scratch), waterfill_level(others, N - 1, 50, scratch), 1e-14);
     }
     d[0] = 1e30;
-    check_rel(waterfill_level(d, N, 1, scratch), 1e30,
-              1e-12); /* the largest entry alone takes the whole budget of 1 */
+    /* the largest entry alone takes the whole budget of 1 */
+    check_rel(waterfill_level(d, N, 1, scratch), 1e30, 1e-12);
 }
 
 static void balanced_is_decided_with_four_ulps_to_spare(void **state)

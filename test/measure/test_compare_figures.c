@@ -19,8 +19,8 @@ static void pooled_figures_are_those_of_the_joined_vector(void **state)
     w->c.load = load_joined;
     run(w);
     const Kept *joined = kept(w, 0, 0);
-    static const char *const differ[] = {"bytes", "ratio", "bits_per", "coding",
-                                         "peak"}; /* the bytes per kind and the scratch memory may differ */
+    /* metrics whose names begin like this may differ: bytes per kind of payload part, and scratch memory */
+    static const char *const differ[] = {"bytes", "ratio", "bits_per", "coding", "peak"};
     for (size_t m = 0; metrics[m].name; m++) {
         bool skip = is_time(metrics[m].name);
         for (size_t i = 0; i < countof(differ); i++)

@@ -32,8 +32,8 @@ static double terngrad(double n, double l1, double squares, double most)
     (void)n;
     return most * l1 - squares;
 }
-static double one_level(double n, double l1, double squares,
-                        double most) /* the variance of qsgd with one bucket and one level */
+/* returns the variance of qsgd with one bucket and one level */
+static double one_level(double n, double l1, double squares, double most)
 {
     (void)n;
     (void)most;

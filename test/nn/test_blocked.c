@@ -271,8 +271,8 @@ static void norm_begin(Bench *t, size_t channels, size_t rows, size_t columns)
     bench_begin(t, channels, rows, columns, layer_lanes());
     build_norm(&t->b, &t->in, "bn");
     bench_ready(t);
-    for (size_t i = 0; i < MOST * activation_size(&t->in);
-         i++) /* channels get different means and standard deviations */
+    /* channels get different means and standard deviations */
+    for (size_t i = 0; i < MOST * activation_size(&t->in); i++)
         t->in.x[i] = t->in.x[i] * (float)(1 + i % 3) + (float)(i % 5);
 }
 
