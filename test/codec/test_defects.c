@@ -120,8 +120,8 @@ static double slowly_falling(size_t k)
     return pow(0.93, (double)k);
 }
 
-/* The codec of this defect repeated draws until a draw had the wanted number of atoms, without correcting the
- * probabilities. So large atoms were kept an eighth too often. */
+/* A codec with this defect repeats draws until a draw has the wanted number of atoms, without correcting the
+ * probabilities. The draws that remain have large atoms an eighth too often. */
 static void defect_3_a_steady_number_of_atoms_leaves_each_its_own_probability(void **state)
 {
     (void)state;

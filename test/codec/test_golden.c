@@ -85,7 +85,8 @@ static bool is_of(const char *spec, const Compressor *ops)
     return !strncmp(spec, ops->name, length) && strchr(":+", spec[length]);
 }
 
-/* Tests the codec with its default keys, with each value of each key that is a choice, and with its more_specs. */
+/* Tests the codec with its default keys, with each value of each key that is a choice, and with its specs in
+ * more_specs.h. */
 static void one_codec(const Compressor *ops)
 {
     Arena *a = arena_open(0);

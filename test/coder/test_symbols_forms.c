@@ -19,8 +19,8 @@ static Carrier zeros(size_t n, int width)
 
 /* ---- bytes made by hand, with every form byte ---- */
 
-/* Tables whose only symbol is 0. The rANS table has precision 12, detail 0, one run (gamma(2)) and gamma(1) twice
- * for the run; the Huffman table is gamma(2), gamma(1). */
+/* Tables whose only symbol is 0. The rANS table has precision 12, detail 0 (no bits kept below a weight's highest
+ * bit), one run (gamma(2)) and gamma(1) twice for the run; the Huffman table is gamma(2), gamma(1). */
 static const uint8_t only_table[][2] = {[CODER_HUFFMAN] = {0x50}, [CODER_RANS] = {0xc0, 0x58}};
 static const uint8_t bad_table[][2] = {[CODER_HUFFMAN] = {0x00}, [CODER_RANS] = {0x30, 0x58}};
 

@@ -128,7 +128,8 @@ static void merged_sums_are_kept_bucket_by_bucket(void **state)
         check_near(given, total, 1e-3);
         print_message("%s: merged and decoded apart differ by %.3g of |sum|^2; errors %.4f and %.4f\n",
                       specs[s], apart / norm, exact / norm, each / norm);
-        /* the two estimates differ a little, because merging gives a bucket one mean over all workers' elements */
+        /* the estimates of the merged and of the separate payloads differ a little, because a merged bucket has
+         * one mean over all workers' elements */
         check(apart / norm < 0.02);
         check(exact <= 1.1 * each);
         team_close(&m);

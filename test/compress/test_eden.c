@@ -260,9 +260,8 @@ static void damaged_scales_and_codes_are_refused(void **state)
         t->out.data[0] = PAYLOAD_MERGED;
         check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         t->out.data[0] = PAYLOAD_METHOD;
-        if (bits_of(specs[s]) ==
-            /* 36 codes of a bit plane take 5 bytes, with padding bits that must be 0 */
-            (int)bits_of(specs[s])) {
+        /* 36 codes of a bit plane take 5 bytes, with padding bits that must be 0 */
+        if (bits_of(specs[s]) == (int)bits_of(specs[s])) {
             t->out.data[t->out.size - 1] |= 0x80;
             check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         }

@@ -25,9 +25,8 @@ static void decodes_to_the_reference(const float *x, size_t n, const char *spec,
     check_ok(rig_encode(&rig, x, 3), &rig.err);
     check_ok(rig_decode(&rig), &rig.err);
     decoded_ref(&rig, x, level_ref(x, n, budget), y);
-    if (rig.payload.data[0] == PAYLOAD_RAW &&
-        /* A raw payload has the floats of x, or those of an estimate, which must equal the reference y. */
-        memcmp(rig.decoded, y, n * sizeof *x))
+    /* A raw payload has the floats of x, or those of an estimate, which must equal the reference y. */
+    if (rig.payload.data[0] == PAYLOAD_RAW && memcmp(rig.decoded, y, n * sizeof *x))
         y = memcpy(y, x, n * sizeof *x);
     for (size_t i = 0; i < n; i++)
         if (rig.decoded[i] != y[i]) {

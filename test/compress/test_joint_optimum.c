@@ -173,9 +173,8 @@ static void check_certificate(Model *m, const char *inner, double bits)
     if (least < bits * (double)m->elements)
         check_rel(spent, bits * (double)m->elements, 2e-3);
     const double planned = sum_variances(chosen, m->count);
-    const bool rounded =
-        /* with rounded singular vectors, a tensor's curve jumps from the point with all atoms to the raw tensor */
-        strstr(inner, "qsgd");
+    /* with rounded singular vectors, a tensor's curve jumps from the point with all atoms to the raw tensor */
+    const bool rounded = strstr(inner, "qsgd");
     check(planned <= (rounded ? 1.6 : 1.05) * bound && planned >= bound * (1 - 1e-12));
     /* The plan's bits and rounding errors hold for random singular vectors only, so the limits of this test are
      * wide. */

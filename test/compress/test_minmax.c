@@ -1,6 +1,6 @@
 /* test_minmax.c -- the codec minmax (uniform levels between a bucket's least and greatest value): the kernels
- * against their definition, decoded elements against plain loops, refused payloads, and the errors and sizes of
- * the acceptance table. */
+ * against their definition, decoded elements against plain loops, refused payloads, and errors and sizes
+ * against a table of expected values. */
 #include "vec/kernels.h"
 #include "coder/planes.h"
 #include "rig/try.h"

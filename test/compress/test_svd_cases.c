@@ -153,9 +153,8 @@ static void resampling_never_sends_nothing_and_is_biased_as_known(void **state)
         check(empty == !strstr(cases[i].spec, "resample"));
         check(!(codec_traits(rig.codec) & UNBIASED) == !empty);
         check(isnan(codec_variance(&rig.call, x)) == !empty);
-        check_near(atoms, cases[i].atoms,
-                   /* the number of atoms has a variance of at most the sum of all p */
-                   6.22 * sqrt(cases[i].atoms / R));
+        /* the number of atoms has a variance of at most the sum of all p */
+        check_near(atoms, cases[i].atoms, 6.22 * sqrt(cases[i].atoms / R));
         check_near(gain, cases[i].gain, 6.22 * cases[i].gain * sqrt(1.0 / R));
         rig_close(&rig);
     }

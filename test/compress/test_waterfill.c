@@ -317,9 +317,8 @@ static void balanced_is_decided_with_four_ulps_to_spare(void **state)
     for (size_t i = 0; i < N; i++)
         x[i] = 3;
     check(waterfill_floats(x, N, 256.99999, 1, scratch, &level) && level.heavy == 0);
-    const double tau =
-        /* the budget s = |g|_1 / |g|_inf gives p = 1 to the largest entry only */
-        waterfill_level(d, N, sum / 1.2, scratch);
+    /* the budget s = |g|_1 / |g|_inf gives p = 1 to the largest entry only */
+    const double tau = waterfill_level(d, N, sum / 1.2, scratch);
     check_rel(tau, 1.2, 1e-14);
 }
 

@@ -14,9 +14,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { SPECS_MOST = 1000 };
-static const char
-    /* every codec with default keys (a wrapper wraps `none`), and the specs of more_specs */
-    *specs[SPECS_MOST];
+/* every codec with default keys (a wrapper wraps `none`), and the specs in more_specs.h */
+static const char *specs[SPECS_MOST];
 static size_t spec_count;
 
 static void collect_specs(void)

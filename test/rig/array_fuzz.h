@@ -27,9 +27,8 @@ static inline void read_listed(const ArrayFile *f)
         Error err = {0};
         const size_t n = f->array[i].shape.n;
         check_listed(f, &f->array[i]);
-        float *x =
-            /* in a block of the exact size, ASan detects writes past the end */
-            n <= READ_MOST ? malloc(n * sizeof *x + 1) : NULL;
+        /* in a block of the exact size, ASan detects writes past the end */
+        float *x = n <= READ_MOST ? malloc(n * sizeof *x + 1) : NULL;
         if (x && array_read(f, i, x, &err) != OK && !*err.text)
             abort();
         free(x);
