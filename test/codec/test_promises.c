@@ -77,7 +77,7 @@ static void exact(Rig *rig, const Source *source, const float *x)
         error += e * e;
         norm2 += (double)x[i] * (double)x[i];
     }
-    /* the norm of the error may be 6 * 2^-24 of the norm of x */
+    /* the norm of the error may be at most 6 * 2^-24 of the norm of x */
     const double limit = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24);
     if (error > limit)
         print_error("error %.3g of a norm of %.3g\n", sqrt(error), sqrt(norm2));

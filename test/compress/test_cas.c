@@ -119,7 +119,7 @@ static void signs_never_flip_even_where_clusters_are_old(void **state)
     void *kept = NEW_ZERO(t->arena, uint8_t, size);
     t->call.state = kept;
     for (size_t i = 0; i < N; i++)
-        t->x[i] = fabsf(t->x[i]); /* the vector of the training step has no negative value */
+        t->x[i] = fabsf(t->x[i]); /* the codec is trained on a vector without negative values */
     check_ok(codec_train(&t->call, t->x, kept), &t->err);
     for (uint64_t seed = 0; seed < 3; seed++) {
         try_normal(t, seed);
