@@ -41,8 +41,8 @@ static size_t all_bytes(const RotatedBlocks *s, size_t n)
     return (pieces - 1) * piece_bytes(s, BLOCK) + piece_bytes(s, rotation_piece(n, pieces - 1));
 }
 
-/* Returns the number of blocks of n elements: a full piece (2^16 elements) is one block; the last piece may have
- * several. */
+/* Returns the number of blocks of a vector of n elements: a full piece (2^16 elements) is one block; the last
+ * piece may have several. */
 size_t blocks_count(size_t n)
 {
     const size_t pieces = rotation_pieces(n);
@@ -57,14 +57,15 @@ static bool goes_raw(const Call *c)
     return c->shape->n < ROTATION_SHORTEST;
 }
 
-/* Returns the size of raw floats: a tensor of any length may be sent raw. */
+/* Returns the size of raw floats, since a tensor of any length may be sent as raw floats, and no other payload is
+ * longer. */
 size_t blocks_bound(const Call *c)
 {
     return raw_size(c);
 }
 
-/* True if all |x| are under 2^-100 and not all are 0. Such tensors go raw: their scales would be too coarse in
- * float32. */
+/* True if all |x| are under 2^-100 and not all are 0. Such tensors are sent as raw floats, because float32 would
+ * round their scales too coarsely. */
 static bool is_tiny(const float *x, size_t n)
 {
     bool zero = true;
@@ -130,7 +131,7 @@ static void report(const BlocksJob *job)
     streams_symbols(job->s->c->streams, count[1], 256);
 }
 
-/* Decodes the payload, to see whether all its values are within float32's range. */
+/* Decodes the payload, and fails unless all decoded values are within float32's range. */
 static Status check_range(const BlocksJob *job)
 {
     const Call *c = job->s->c;

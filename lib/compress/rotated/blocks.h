@@ -12,9 +12,9 @@
 
 enum { BLOCK_MOST = ROTATION_LONGEST };
 
-/* The result of coding a block, from best to worst. BLOCK_LARGE: the block is encoded, but its scale is so large that
- * decoded values may be beyond float32, so the caller decodes the payload to see. All results after BLOCK_LARGE are
- * refusals, with messages in blocks.c. */
+/* The result of coding a block, from best to worst. BLOCK_LARGE: the block is encoded, but its scale is so large
+ * that decoded values may be beyond float32's range, so the caller decodes the payload to find out. All results
+ * after BLOCK_LARGE are failures, with messages in blocks.c. */
 typedef enum {
     BLOCK_FINE,
     BLOCK_LARGE,
@@ -48,7 +48,7 @@ typedef struct RotatedBlocks {
     double (*variance)(const struct RotatedBlocks *s, const RotatedBlock *b, const float *x);
 } RotatedBlocks;
 
-/* The Compressor.family of codecs that use the hooks below; `blocks` returns the quantiser for a Call. */
+/* The Compressor.family of codecs that use ROTATED_HOOKS; `blocks` returns the quantiser for a Call. */
 typedef struct {
     RotatedBlocks (*blocks)(const Call *c);
 } RotatedFamily;
@@ -60,7 +60,7 @@ double blocks_variance(const Call *c, const float *x); /* for quantisers that ha
 
 #define ROTATED_HOOKS .bound = blocks_bound, .encode = blocks_encode, .decode = blocks_decode
 
-/* Writes the blocks without a kind byte, never as raw floats; n >= ROTATION_SHORTEST. */
+/* Writes the encoded blocks without a kind byte, never as raw floats; n >= ROTATION_SHORTEST. */
 Status blocks_put(const RotatedBlocks *s, const float *x, Buf *out);
 /* Reads the blocks that blocks_put writes. */
 Status blocks_get(const RotatedBlocks *s, Bytes in, float *x);
@@ -68,18 +68,18 @@ Status blocks_get(const RotatedBlocks *s, Bytes in, float *x);
 /* Returns the number of blocks of a vector of n elements. */
 size_t blocks_count(size_t n);
 
-/* Returns the power of two by which a block of this norm is multiplied before its rotation, so that no value leaves
- * float32's range. */
+/* Returns the power of two by which a block of this norm is multiplied before its rotation, so that no value of
+ * the rotated block leaves float32's range. */
 static inline float blocks_lift(double norm)
 {
     return norm < 0x1p-60 ? 0x1p100f : norm > 0x1p60 ? 0x1p-100f : 1;
 }
 
-/* Divides y (n) by `lift`, after the rotation back; false: a value is then beyond float32. */
+/* Divides the n values y, rotated back, by `lift`; false: a quotient is beyond float32's range. */
 bool blocks_drop(float *y, size_t n, float lift);
 
-/* Rounds z (n) stochastically to levels 0 .. steps, evenly spaced from `low` to `high`, and writes the levels to code
- * (n). Overwrites z with its distance from `low`. */
+/* Rounds z (n) stochastically to levels 0 .. steps, evenly spaced from `low` to `high`, and writes the levels to
+ * code (n). Overwrites each z with z - low. */
 void blocks_round(const RotatedBlocks *s, const RotatedBlock *b, float low, float high, uint32_t steps,
                   float *z, uint8_t *code);
 

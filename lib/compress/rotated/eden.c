@@ -1,17 +1,17 @@
-/* eden.c -- EDEN and DRIVE (Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher 2022 and 2021): rotate
- * the vector at random, and send each coordinate as its nearest level: a Lloyd-Max level (eden) or +-1 (drive). Each
- * block has one scale. A block in a payload of blocks.h is
+/* eden.c -- EDEN and DRIVE (Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher 2022 and 2021):
+ * rotate the vector at random, and send each coordinate as its nearest level: a Lloyd-Max level (eden) or +-1
+ * (drive). Each block has one scale. A block in a payload of blocks.h is
  *
  *     scale:f32  planes of the first m coordinates' codes, w + 1 wide  planes of the other codes, w wide (planes.h)
  *
  * The number b of bits per coordinate need not be an integer: w = floor(b), and m = floor((b - w) n + 1/2) of the
- * block's n coordinates have the wider codes. If w = 0, m is at least LEAST_SENT; the other coordinates are not sent
- * and decode to 0. The low bits of a code are the index of a level, the top bit is the sign. A block decodes to the
- * scale times the levels, rotated back.
+ * block's n coordinates have the wider codes. If w = 0, m is at least LEAST_SENT; the other coordinates are not
+ * sent and decode to 0. The low bits of a code are the index of a level, the top bit is the sign. A block decodes
+ * to the scale times the levels, rotated back.
  *
- * Let z be the rotated block, N its norm and c the levels nearest to z sqrt(n) / N. With the scale N^2 / <c, z> the
- * inner product of estimate and block is N^2 in every draw, so the error is orthogonal to the block. The random
- * rotation gives the error a random direction, so its mean is 0. */
+ * Let z be the rotated block of n coordinates, N its norm, and c the levels nearest to z sqrt(n) / N. With the
+ * scale N^2 / <c, z> the inner product of estimate and block is N^2 in every draw, so the error is orthogonal to
+ * the block. The random rotation gives the error a random direction, so the mean error is 0. */
 #include "coder/planes.h"
 #include "compress/rotated/blocks.h"
 #include "num/lloyd.h"
@@ -23,7 +23,7 @@ enum { SCALE_UNBIASED, SCALE_MSE };
 static const char *const scales[] = {"unbiased", "mse", NULL};
 
 typedef struct {
-    double bits; /* eden's key; 0 for drive, which has one bit and levels +-1 */
+    double bits; /* eden's key `bits`; 0 for drive, which has one bit and levels +-1 */
     int scale;   /* value of drive's key `scale`; SCALE_UNBIASED for eden */
     int64_t rotations;
 } Eden;
@@ -54,7 +54,8 @@ static unsigned traits(const Codec *codec)
 /* ---- codes of a block ---- */
 
 typedef struct {
-    size_t wide, others; /* numbers of codes that are width + 1 bits wide, and that are `width` bits wide */
+    /* wide: number of codes that are width + 1 bits wide; others: number of codes that are `width` bits wide */
+    size_t wide, others;
     int width;
 } CodeWidths;
 
@@ -100,7 +101,8 @@ static LevelScale scale_of(const Eden *e, int width, float unit)
 
 /* ---- encoding ---- */
 
-/* Sets code (n) to the levels c nearest to the rotated z (n); returns <c, z>. */
+/* Sets code (n) to the codes of the levels c nearest to the rotated block z (n) divided by `unit`, and returns <c,
+ * z>. */
 static double round_off(const Eden *e, const CodeWidths *k, const float *z, float unit, uint8_t *code)
 {
     double dot = 0;
@@ -115,8 +117,8 @@ static double round_off(const Eden *e, const CodeWidths *k, const float *z, floa
     return dot;
 }
 
-/* Rotates x, sets code (n) to the codes of its levels, and returns the scale. Returns 0, with code unset, if x is
- * 0 or all coordinates that would be sent are 0. */
+/* Rotates the block x, sets code (n) to the codes of the levels, and returns the scale. Returns 0, with code
+ * unset, if x is 0 or all coordinates that would be sent are 0. */
 static float turn_and_round(const Eden *e, const RotatedBlock *b, const CodeWidths *k, const float *x,
                             uint8_t *code)
 {
@@ -156,7 +158,7 @@ static size_t count_codes(const void *data, size_t n, const uint8_t *in, uint64_
 
 /* ---- decoding ---- */
 
-/* Sets z (n) to the levels of the codes, times `unit`. */
+/* Sets z (n) to the levels that the codes stand for, times `unit`. */
 static void level_values(const Eden *e, int width, float unit, const uint8_t *code, size_t n, float *z)
 {
     const LevelScale s = scale_of(e, width, 1);
@@ -209,7 +211,8 @@ static RotatedBlocks eden_blocks(const Call *c)
 
 static const RotatedFamily family = {eden_blocks};
 
-/* The scale holds <x^, x> at |x|^2 in every draw. */
+/* The errors of coordinates are dependent, because the scale makes <x^, x> = |x|^2 in every draw (x^: the
+ * estimate). */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     (void)c, (void)x, (void)m;

@@ -155,11 +155,12 @@ enum { FORM_SKETCH, FORM_FLOATS };
 typedef struct {
     uint64_t workers;
     bool floats;
-    const uint8_t *value; /* if `floats`: n floats, one for each element; else the sums of the buckets */
-    bool wide;            /* true: sums are f64 (merged), not f32 */
+    const uint8_t *value; /* if `floats`: n floats, one for each element; otherwise the sums of the buckets */
+    bool wide;            /* true: a sum is an f64 (merged payload); false: an f32 */
     ClusterModel model;
     size_t buckets;
-    /* the rest of the payload: one index, or in a merged payload each worker's index, preceded by its size */
+    /* the rest of the payload: one index; in a merged payload an index for each worker, preceded by the index's
+     * size */
     Reader index;
 } CasPayload;
 
@@ -176,7 +177,7 @@ static bool take_model(Reader *r, ClusterModel *m)
     return !r->bad;
 }
 
-/* Finds the parts of a payload. Sums and indices are checked later, when they are read. */
+/* Finds the parts of a payload. The sums and indices are checked later, when they are read. */
 static Status payload_open(const Call *c, Bytes in, CasPayload *p)
 {
     const CasLimits l = cas_limits(c);
@@ -225,8 +226,8 @@ static double sum_at(const CasPayload *p, size_t b)
     return p->wide ? load_f64(p->value + 8 * b) : (double)load_f32(p->value + 4 * b);
 }
 
-/* True for a sum that an encoder can write: +0 for an empty bucket; else a number with the sign of its cluster, or +0
- * in a cluster of x <= 0. */
+/* True for a sum that an encoder can write: +0 for an empty bucket. Otherwise the sum has the sign of its cluster;
+ * in a cluster of x <= 0 the sum may also be +0. */
 static bool sum_good(double sum, uint64_t count, bool below)
 {
     if (count == 0 || sum == 0)
@@ -248,7 +249,7 @@ static Status take_means(const Call *c, const CasPayload *p, const uint64_t *cou
     return OK;
 }
 
-/* Sets x (n) to the mean of each element's bucket, the estimate of one worker. */
+/* Sets x (n), the estimate of one worker, to the mean of each element's bucket. */
 static Status spread_one(const Call *c, const CasTable *s, const double *mean, const uint8_t *code, float *x)
 {
     float *narrow = NEW(c->scratch, float, s->buckets);
@@ -282,7 +283,7 @@ static Status spread_all(const Call *c, const CasPayload *p, const CasTable *s, 
     return narrow_sum(c, sum, x);
 }
 
-/* Refuses a sketch whose indices no encoder writes. */
+/* Fails if the sketch has an index that no encoder writes. */
 static Status check_indices(const Call *c, const CasPayload *p)
 {
     const ArenaMark mark = arena_mark(c->scratch);
@@ -335,7 +336,7 @@ typedef struct {
     size_t count;
     uint64_t workers;         /* number of workers of all payloads together */
     const CasPayload *sketch; /* the first payload that is a sketch; NULL: all payloads are floats */
-    bool floats;              /* true: at least one payload has floats */
+    bool floats;              /* true: at least one payload is merged in the form of n floats */
 } CasMerge;
 
 static bool same_model(const ClusterModel *a, const ClusterModel *b)
@@ -358,7 +359,7 @@ static Status add_payload(CasMerge *m, const CasPayload *p)
     return OK;
 }
 
-/* Returns an upper bound on the bytes of the sketches merged into one. */
+/* Returns an upper bound on the bytes of the payload that merges the sketches. */
 static size_t joined_size(const CasMerge *m)
 {
     size_t size = 1 + VARINT_MAX + 3 + 8 * cluster_model_clusters(&m->sketch->model) + 8 * m->sketch->buckets;
@@ -395,7 +396,8 @@ static void join(const CasMerge *m, Buf *out)
     }
 }
 
-/* Adds the estimate of the merged sketches and the values of the float payloads to sum (n). */
+/* Adds the estimates of the payloads that are sketches, and the values of the payloads that are floats, to sum
+ * (n). */
 static Status add_up(const CasMerge *m, double *sum)
 {
     const size_t n = m->c->shape->n;

@@ -7,9 +7,9 @@
 
 /* ---- limits ---- */
 
-/* Returns the largest number of clusters of each sign that is tried for `bits` an element. With k clusters in all, an
- * element takes about log2 k bits or less with Huffman codes, ceil(log2 k) bits in the fixed index, and k bits in a
- * bitmap. */
+/* Returns the largest number of clusters of each sign that is tried for `bits` payload bits per element. With k
+ * clusters in all, the index takes for each element about log2 k bits or less with Huffman codes, ceil(log2 k)
+ * bits in the fixed index, and k bits in a bitmap. */
 static size_t clusters_for(double bits, int index)
 {
     size_t k = 1;
@@ -92,8 +92,8 @@ CasLimits cas_limits(const Call *c)
 /* ---- learning ---- */
 
 /* Sets the numbers of buckets to the spec's sizes. k sizes are for each sign's clusters, from zero outwards; 2 k
- * sizes are for all clusters, from the lowest to the highest. If fewer clusters were found than the spec allows, the
- * sizes of the outermost ones are not used. */
+ * sizes are for all clusters, from the lowest to the highest. If fewer clusters were found than the spec allows,
+ * the sizes for the outermost clusters are not used. */
 static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
 {
     uint64_t size[CLUSTERS_MOST];
@@ -116,11 +116,11 @@ static Status index_cost(const Call *c, const ClusterModel *m, const ClusterStat
     return cluster_index_huffman_bits(s->share, (uint32_t)clusters, bits, c->scratch, c->err);
 }
 
-/* The index may take this share of `bits`; buckets take the rest. */
+/* The index may take this share of the wanted bits per element (`bits`); the buckets take the rest. */
 #define INDEX_SHARE 0.97
 
-/* Learns clusters, starting from the largest number and decreasing it until the index takes at most INDEX_SHARE of
- * `bits`. *budget is the number of buckets that fit in the rest of `bits`. */
+/* Learns clusters. Starts from the largest number of clusters and decreases this number until the index takes at
+ * most INDEX_SHARE of `bits` per element. *budget is the number of buckets that fit in the rest of `bits`. */
 static Status learn_for_bits(const Call *c, const float *x, ClusterSpec *spec, ClusterModel *m,
                              ClusterStats *s, uint64_t *budget)
 {

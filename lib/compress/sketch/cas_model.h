@@ -1,5 +1,5 @@
-/* cas_model.h -- the cluster-aware sketch (cas.c): its keys, the limits that follow from keys and shape, and the
- * learning of clusters. */
+/* cas_model.h -- the cluster-aware sketch (cas.c): its parameters, the limits that follow from parameters and
+ * shape, and the learning of clusters. */
 #ifndef ATOMO_CAS_MODEL_H
 #define ATOMO_CAS_MODEL_H
 
@@ -22,9 +22,9 @@ static inline const Cas *cas_params(const Call *c)
 
 /* Limits that encoder and decoder compute from the spec and the shape. */
 typedef struct {
-    size_t clusters;  /* most clusters of both signs together */
-    uint64_t buckets; /* most buckets */
-    size_t bytes;     /* most bytes of a payload */
+    size_t clusters;  /* upper bound on the number of clusters of both signs together */
+    uint64_t buckets; /* upper bound on the number of buckets */
+    size_t bytes;     /* upper bound on the bytes of a payload */
     bool raw;         /* the tensor is sent as raw floats */
 } CasLimits;
 
@@ -34,7 +34,7 @@ CasLimits cas_limits(const Call *c);
 /* Learns clusters within the limits from x, and divides the buckets between them. */
 Status cas_learn(const Call *c, const float *x, ClusterModel *m);
 
-/* True if a model, learned or read, is within the limits. */
+/* True if a model, learned or read from a payload, is within the limits. */
 bool cas_fits(const ClusterModel *m, const CasLimits *l);
 
 #endif

@@ -22,8 +22,9 @@ typedef struct {
     const float *x;
     uint8_t *code_out;
     const uint8_t *code;
-    double *sums;     /* one for each piece of the vector and each bucket */
-    uint64_t *counts; /* one for each piece of the vector and each bucket */
+    double *sums;     /* (pieces x buckets) for each piece of the vector, the sum of each bucket */
+    /* (pieces x buckets) for each piece of the vector, the number of elements of each bucket */
+    uint64_t *counts;
     const float *mean;
     const double *wide;
     float *y;
@@ -31,7 +32,7 @@ typedef struct {
 } TableJob;
 
 /* Returns the number of pieces into which the vector is cut. Each piece has a table with a sum or a count for each
- * bucket; the tables of all pieces take at most 8 bytes for each element of the vector. */
+ * bucket; the tables of all pieces together take at most 8 bytes per element of the vector. */
 static size_t pieces_of(const CasTable *s)
 {
     const size_t blocks = blocks_of(s->n), room = s->n / (s->buckets + 1);
@@ -41,8 +42,8 @@ static size_t pieces_of(const CasTable *s)
 
 typedef void Visit(const TableJob *job, size_t piece, size_t i, size_t count, const uint32_t *slot);
 
-/* Calls `visit` for the elements from .. to - 1, a run at a time, with each element's bucket; `from` must be the
- * first element of a block. If x is given, finds the elements' clusters first. */
+/* Calls `visit` for the elements from .. to - 1, a run of elements at a time, with each element's bucket; `from`
+ * must be the first element of a block of 2^16. If job has x, first finds the elements' clusters. */
 static void walk(const TableJob *job, size_t piece, size_t from, size_t to, Visit *visit)
 {
     const Kernels *k = kernels();

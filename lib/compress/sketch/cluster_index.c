@@ -7,15 +7,16 @@
 
 typedef struct {
     const ClusterIndex *index;
-    uint8_t *code; /* n cluster numbers; cluster_index_put only reads them */
+    uint8_t *code; /* (n) cluster number of each element; cluster_index_put only reads this array */
     uint8_t *out;
     const uint8_t *in;
     uint32_t *count; /* for each block and cluster: number of elements */
-    uint64_t *at;    /* blocks + 1 offsets, at which the blocks' streams begin and end */
-    bool *bad;       /* for each block: true if it cannot be decoded */
+    /* (blocks + 1) offsets of the blocks' streams in the index; at[b + 1] is the end of block b's stream */
+    uint64_t *at;
+    bool *bad;       /* for each block: true if its stream cannot be decoded */
     Huffman huffman;
-    /* word[v]: the bits of the Huffman codes of the cluster numbers packed in byte v, and the number of these bits
-     * (see WORD_LENGTH); longest: the largest number of these bits */
+    /* word[v]: the bits of the Huffman codes of the cluster numbers packed in byte v, together with the number of
+     * these bits (see WORD_LENGTH); longest: the largest such number of bits */
     uint64_t word[256], longest;
 } IndexJob;
 
@@ -32,9 +33,9 @@ static size_t bitmap_size(size_t n)
     return n / 8 + (n % 8 != 0);
 }
 
-/* Returns an upper bound on the bytes of a Huffman-coded index. The table takes at most 17 bits for its count, and
- * for each cluster 17 bits for a gap and 11 bits for a length step. Huffman codes take no more bits in all than
- * codes of fixed width. */
+/* Returns an upper bound on the bytes of a Huffman-coded index. The table of code lengths takes at most 17 bits
+ * for the number of listed clusters, and for each cluster 17 bits for the skipped clusters and 11 bits for the
+ * difference of code lengths. Huffman codes take no more bits in all than codes of fixed width. */
 static size_t huffman_most(size_t n, uint32_t clusters)
 {
     const size_t width = (size_t)width_of(clusters), blocks = blocks_of(n);
@@ -50,7 +51,8 @@ size_t cluster_index_most(IndexForm form, size_t n, uint32_t clusters)
 
 /* ---- counts ---- */
 
-/* Returns how many of n codes are c. Counts in 32 bytes at once, and adds the bytes up before one could overflow. */
+/* Returns how many of n codes equal c. Counts in 32 byte counters at once, and adds these up before a counter
+ * could overflow. */
 enum { FEW = 16, ABREAST = 32, BATCH = 255 * ABREAST };
 static uint32_t count_equal(const uint8_t *code, size_t n, uint8_t c)
 {
@@ -73,7 +75,8 @@ static uint32_t count_equal(const uint8_t *code, size_t n, uint8_t c)
 static void count_each(const uint8_t *code, size_t n, uint32_t clusters, uint32_t *count)
 {
     uint32_t part[4][INDEX_MOST] = {{0}};
-    for (size_t i = 0; i < n; i++) /* four tables, because increments of one counter in a row are slow */
+    /* four tables of counts, because incrementing one counter many times in a row is slow */
+    for (size_t i = 0; i < n; i++)
         part[i % 4][code[i]]++;
     for (uint32_t c = 0; c < clusters; c++)
         count[c] = part[0][c] + part[1][c] + part[2][c] + part[3][c];
@@ -185,8 +188,8 @@ static void get_bitmap(void *data, size_t block)
 
 /* ---- huffman ---- */
 
-/* Returns how many cluster numbers the encoder packs into a byte, to look up their Huffman codes at once: four
- * numbers of 2 bits, two of 4 bits, or one. */
+/* Returns how many cluster numbers the encoder packs into a byte, to look up all their Huffman codes at once: four
+ * numbers of 2 bits, two numbers of 4 bits, or one number. */
 static size_t group_of(uint32_t clusters)
 {
     return clusters <= 4 ? 4 : clusters <= 16 ? 2 : 1;
@@ -221,7 +224,7 @@ static void make_words(IndexJob *job)
         uint64_t bits = 0, length = 0;
         for (size_t k = 0; k < group; k++) {
             const unsigned c = code_of(v, group, k);
-            /* there is no cluster c, so no packed byte has this value */
+            /* cluster c does not exist, so no packed byte has this value */
             if (c >= clusters)
                 break;
             bits = bits << h->length[c] | (h->length[c] ? h->code[c] : 0);
@@ -244,8 +247,8 @@ static inline void put_word(BitWriter *w, uint64_t word)
 }
 
 /* Writes the Huffman codes of lookups * group cluster numbers: packs `group` numbers into a byte, and looks up the
- * bits of their codes in job->word. Writes the bits of four bytes by one bits_put if any four fit into BITS_MAX
- * bits. */
+ * bits of their codes in job->word. Writes the bits of four such bytes by one bits_put if the bits of any four
+ * bytes fit into BITS_MAX bits. */
 static inline void put_lookups(const IndexJob *job, const uint8_t *code, size_t lookups, size_t group,
                                BitWriter *w)
 {

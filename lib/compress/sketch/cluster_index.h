@@ -1,11 +1,11 @@
-/* cluster_index.h -- the cluster number of each element, as one stream.
+/* cluster_index.h -- codes the cluster number of each element in one of three forms.
  *
  *     fixed    bit planes (planes.h) of cluster numbers, as wide as the largest number needs
  *     bitmap   for each cluster a bit for each element, bit i % 8 of byte i / 8, zero padding
  *     huffman  table of code lengths (huffman.h), padded to a byte  [ { size:u32 } x blocks ]  { stream } x blocks
  *
- * huffman has a stream for each block of 2^16 elements, padded to a byte; the sizes of the streams are sent only when
- * n > 2^16. */
+ * The form huffman has a stream for each block of 2^16 elements, padded to a byte; the sizes of the streams are
+ * sent only when n > 2^16. */
 #ifndef ATOMO_CLUSTER_INDEX_H
 #define ATOMO_CLUSTER_INDEX_H
 
@@ -25,7 +25,7 @@ typedef struct {
     Error *err;
 } ClusterIndex;
 
-/* Returns an upper bound on the bytes of an index. */
+/* Returns an upper bound on the bytes of an index in this form. */
 size_t cluster_index_most(IndexForm form, size_t n, uint32_t clusters);
 
 /* Counts the elements of each cluster, from their cluster numbers code (n). */
@@ -34,8 +34,8 @@ Status cluster_index_counts(const ClusterIndex *index, const uint8_t *code, uint
 /* Appends the index of the cluster numbers code (n) to `out`. */
 Status cluster_index_put(const ClusterIndex *index, const uint8_t *code, Buf *out);
 
-/* Reads an index, which must be all the rest of r, into code (n). ERR_CORRUPT, with the reason in `why` and not in
- * err: cluster_index_put does not write these bytes. */
+/* Reads an index, which must extend to the end of r, into code (n). Returns ERR_CORRUPT for bytes that
+ * cluster_index_put does not write; the reason is then in *why, not in an Error. */
 Status cluster_index_get(const ClusterIndex *index, Reader *r, uint8_t *code, const char **why);
 
 /* Sets *bits to the mean length of a Huffman code for clusters with these shares of the elements. */

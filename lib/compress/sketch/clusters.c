@@ -13,15 +13,15 @@ double log2_whole(uint64_t v)
 {
     int e;
     const double log_m = log_split((double)v, &e);
-    return e + log_m * 0x1.71547652b82fep+0; /* the factor is 1 / ln 2 */
+    return e + log_m * 0x1.71547652b82fep+0; /* the factor 0x1.71547652b82fep+0 is 1 / ln 2 */
 }
 
 /* ---- clustering the values of one sign ---- */
 
-/* The magnitudes of one sign (x <= 0 or x > 0) in rising order, and the clusters found. */
+/* The magnitudes of the values of one sign (x <= 0 or x > 0) in rising order, and the clusters found. */
 typedef struct {
     const float *value;
-    size_t n, all; /* number of values of this sign; of the whole sample */
+    size_t n, all; /* n: number of values of this sign; all: number of values in the whole sample */
     float centre[SIDE_MOST];
     double share[SIDE_MOST], entropy[SIDE_MOST];
     size_t clusters;
@@ -35,8 +35,8 @@ static double percentile_of(const float *value, size_t n, double percent)
     return low + (at - (double)k) * (high - low);
 }
 
-/* Returns the entropy in bits of a histogram of `bins` equally wide bins, n H = n log2 n - sum of c log2 c over their
- * counts c. count (bins) is scratch memory. */
+/* Returns the entropy in bits of a histogram of `bins` equally wide bins, n H = n log2 n - sum of c log2 c, where
+ * c are the bins' counts and n is their sum. `count` (bins) is scratch memory. */
 static double entropy_of(const float *value, size_t n, size_t bins, size_t *count)
 {
     if (n == 0 || !(value[n - 1] > value[0]))
@@ -63,8 +63,9 @@ static void add_centre(ClusterSide *s, double centre)
         s->centre[s->clusters++] = c;
 }
 
-/* Finds the centres: the percentile of the magnitudes, and the centres that k-means finds for the magnitudes below
- * the percentile. With one cluster, or if no magnitude is below the percentile, k-means clusters all magnitudes. */
+/* Finds the centres of one sign's clusters: one centre is the percentile of the magnitudes, and k-means finds the
+ * other centres from the magnitudes below the percentile. With one cluster, or if no magnitude is below the
+ * percentile, k-means clusters all magnitudes. */
 static Status find_centres(ClusterSide *s, const ClusterSpec *spec, const Rng *rng, Arena *scratch,
                            Error *err)
 {
@@ -91,7 +92,7 @@ static float middle_of(float a, float b)
     return (double)near > middle ? nextafterf(near, 0) : near;
 }
 
-/* Sets each cluster's share and entropy. */
+/* Sets the share and the entropy of each cluster of this sign. */
 static void measure(ClusterSide *s, size_t bins, size_t *count)
 {
     for (size_t j = 0, from = 0; j < s->clusters; j++) {
@@ -106,7 +107,7 @@ static void measure(ClusterSide *s, size_t bins, size_t *count)
 
 /* ---- the sample to learn from ---- */
 
-/* Draws values with replacement: element floor(n u), u in [0, 1) of 64 bits. */
+/* Draws values with replacement: each is element floor(n u), where u is uniform in [0, 1) with 64 bits. */
 static void draw_sample(const float *x, size_t n, size_t sample, const Rng *rng, float *value)
 {
     for (size_t from = 0; from < sample; from += BLOCK) {
@@ -135,7 +136,7 @@ static Status take_sample(const ClusterSpec *spec, const float *x, size_t n, con
     return radix_sort(*value, *count, *value, spare, 1, scratch, err);
 }
 
-/* Turns the first `n` values, which rise and are <= 0, into magnitudes in rising order. */
+/* Turns the first `n` values, which are <= 0 in rising order, into magnitudes in rising order. */
 static void turn_round(float *value, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -186,8 +187,8 @@ Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec,
 
 /* ---- buckets ---- */
 
-/* Divides the budget of buckets in proportion to weight. Rounds the running sums of the shares, not each share, so
- * that the numbers of buckets add up to exactly the budget. */
+/* Divides the budget of buckets in proportion to weight. Rounds the cumulative sums of the shares, not each share,
+ * so that the numbers of buckets add up to exactly the budget. */
 void clusters_share(ClusterModel *m, const double *weight, uint64_t budget)
 {
     const size_t clusters = cluster_model_clusters(m);
@@ -228,9 +229,9 @@ bool cluster_model_good(const ClusterModel *m)
     return true;
 }
 
-/* Sets above[j], the threshold between clusters j and j + 1: an x above it belongs to cluster j + 1 or a later
- * one. For x <= 0, a value halfway between two centres belongs to the later cluster; so above[j] is the float just
- * below that value, which is -middle_of(-high, -low). */
+/* Sets above[j], the threshold between clusters j and j + 1: an x above the threshold belongs to cluster j + 1 or
+ * a later cluster. For x <= 0, a value halfway between two centres belongs to the later cluster; so above[j] is
+ * the float just below the halfway value, which is -middle_of(-high, -low). */
 void cluster_model_thresholds(const ClusterModel *m, float *above)
 {
     for (size_t j = 0; j + 1 < cluster_model_clusters(m); j++) {

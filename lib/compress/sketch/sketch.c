@@ -9,13 +9,14 @@
 
 enum {
     RUN = 512,            /* elements processed at a time, so that buffers fit on the stack */
-    HALVED_FROM = 1 << 20 /* longer vectors are summed in two parts, so that more threads share the work */
+    HALVED_FROM = 1 << 20 /* longer vectors are summed in two halves, so that more threads share the work */
 };
 
 typedef struct {
     const Call *c;
     SketchKind kind;
-    size_t n, rows, cols, width; /* width: number of sums in a row, in all its tables together */
+    /* rows; cols: buckets of a row in one table; width: number of sums in a row, in all tables together */
+    size_t n, rows, cols, width;
 } Sketch;
 
 /* ---- sizes ---- */
@@ -66,7 +67,8 @@ static RowHash hash_of(const Sketch *s, size_t row, size_t block)
     return (RowHash){rng_key(&rng, USE_BUCKET, block), rng_key(&rng, USE_SIGN, block)};
 }
 
-/* Sets y (n) to x (n) times the random signs of the block's elements from `at` on, a multiple of 32. y may be x. */
+/* Sets y (n) to x (n) times the random signs of the block's elements `at`, `at` + 1, ...; `at` is a multiple of
+ * 32. y may be x. */
 static void flip(const RowHash *h, size_t at, const float *x, size_t n, float *y)
 {
     kernels()->flip_signs(x, n, 1, h->sign, (uint32_t)(at / 32), y);
@@ -98,7 +100,7 @@ static void add_run(const Sketch *s, const RowHash *h, size_t at, const float *x
         cell[bucket[i]] += (double)v[i];
 }
 
-/* Adds one part of the vector to the bucket sums of one row. */
+/* Adds one part of the vector to the bucket sums of one row of the sketch. */
 static void add_piece(void *data, size_t piece)
 {
     const SketchSums *sums = data;
@@ -147,8 +149,8 @@ typedef struct {
     Picks kept;
 } SketchEstimate;
 
-/* Sets v (n) to the cells (bucket sums) that elements at .. at + n - 1 hash to in a row, times the elements' signs
- * for SKETCH_SIGNED; sets w (n), unless NULL, to the elements' cells in the second table. */
+/* Sets v (n) to the cells (bucket sums) to which the elements at .. at + n - 1 hash in a row, times the elements'
+ * signs for SKETCH_SIGNED; sets w (n), unless NULL, to the elements' cells in the second table. */
 static void cells_of_row(const SketchEstimate *e, size_t row, const RowHash *h, size_t at, size_t n, float *v,
                          float *w)
 {
@@ -189,7 +191,7 @@ static void median_run(const SketchEstimate *e, const RowHash *hash, size_t at, 
     float v[SKETCH_ROWS * RUN];
     for (size_t row = 0; row < e->s.rows; row++) {
         cells_of_row(e, row, &hash[row], at, n, v + row * RUN, NULL);
-        /* clears the rest of the run, which medians reads too */
+        /* zeros the unused rest of the run, because the kernel medians reads all RUN values */
         memset(v + row * RUN + n, 0, (RUN - n) * sizeof *v);
     }
     kernels()->medians(v, RUN, e->s.rows, n, x);
@@ -237,14 +239,15 @@ static Status keep_largest(SketchEstimate *e, size_t k)
 
 /* ---- reading ---- */
 
-/* True if the bits of a float are a sum's: finite and not `never`. `mask` clears the sign bit if it may be set. */
+/* True if `bits`, the bits of a float, can be a sum: finite and not equal to `never`. `mask` clears the sign bit
+ * if it may be set. */
 static bool is_sum(uint32_t bits, uint32_t mask, uint32_t never)
 {
     return (bits & mask) < 0x7f800000u && bits != never;
 }
 
-/* Returns the cells (bucket sums) of a payload; NULL: a cell holds no possible sum. Sums of positive or negative
- * parts are not negative. No sum is -0, but raw floats may be -0. */
+/* Returns the cells (bucket sums) of a payload; NULL: some cell has a value that no sum has. Sums of positive or
+ * negative parts are not negative. No sum is -0, but raw floats may be -0. */
 static const uint8_t *check_cells(const Sketch *s, const uint8_t *cell, size_t cells)
 {
     const bool raw = goes_raw(s);

@@ -3,28 +3,29 @@
  *     kind:8 = 1  { cell:f32 } x rows x tables x cols        merged: kind:8 = 2  workers:varint  { cell:f32 } x ...
  *
  * Row j puts element i into bucket floor(word_i cols / 2^32); word_i is a random word that depends on j and is the
- * same for all workers, so their cells add. If there would be at least as many cells as elements, the elements are
- * sent raw; raw payloads add too. */
+ * same for all workers, so the workers' cells can be added. If there would be at least as many cells as elements,
+ * the elements are sent as raw floats, which can be added too. */
 #ifndef ATOMO_SKETCH_H
 #define ATOMO_SKETCH_H
 
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 
-/* The sum that a cell (a hash bucket in one row) holds, and the estimate of an element from its cells, one in each
- * row. */
+/* What a cell (a hash bucket in one row) sums, and how an element is estimated from the cells to which it hashes,
+ * one in each row. */
 typedef enum {
-    /* sum of elements times random signs; estimate: median over rows of the cell times the sign */
+    /* a cell sums elements times random signs; estimate: median over rows of the cell times the element's sign */
     SKETCH_SIGNED,
-    /* one table sums positive parts, one negative parts; estimate: difference of their least cells */
+    /* one table sums positive parts, another sums negative parts; estimate: least cell of the first minus least
+     * cell of the second */
     SKETCH_SPLIT,
-    SKETCH_PLAIN, /* sum of elements; estimate: median over rows of the cell */
+    SKETCH_PLAIN, /* a cell sums elements; estimate: median over rows of the cell */
 } SketchKind;
 
 typedef struct {
     int64_t rows, cols, topk;
     double bits;
-    int estimate; /* index into the codec's SketchKinds */
+    int estimate; /* index into the codec's array of SketchKind */
 } SketchParams;
 
 enum { SKETCH_ROWS = MEDIAN_MOST };

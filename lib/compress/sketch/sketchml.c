@@ -1,5 +1,6 @@
-/* sketchml.c -- SketchML (Jiang, Fu, Yang, Cui 2018): sends the indices ("keys") of the elements that are not zero,
- * and their quantile bins in MinMaxSketches.
+/* sketchml.c -- SketchML (Jiang, Fu, Yang, Cui 2018): sends the indices ("keys") of the elements that are not
+ * zero, and sends their quantile bins in MinMaxSketches (tables of the least bin of all elements that hash to a
+ * cell).
  *
  *     kind:8 = 1  above:varint below:varint  { value:f32 } x (above + below)  group...
  *     group  = keys  cells         groups of x > 0 first; of each sign from zero outwards
@@ -8,9 +9,9 @@
  *     cells  = bit planes of rows x max(1, ceil(cols count)) bins, as wide as the group's number of bins needs
  *
  * An index gap is the distance from the previous key; the first key's gap is counted from -1. A group is a run of
- * about `quantiles / groups` bins of one sign. A cell holds the least bin, numbered within the group, of the elements
- * that hash to it, or the last bin if no element does. An element decodes to the largest of its cells, which is at
- * most its own bin. The tensor is sent raw if that takes no more bytes. */
+ * about `quantiles / groups` bins of one sign. A cell holds the least bin, numbered within the group, of the
+ * elements that hash to it, or the last bin if no element does. An element decodes to the value of the largest bin
+ * in its cells, which is at most its own bin. The tensor is sent as raw floats if they take no more bytes. */
 #include "coder/indices.h"
 #include "coder/planes.h"
 #include "compress/sketch/sketchml_bins.h"
@@ -46,8 +47,8 @@ static const Sketchml *sketchml_of(const Call *c)
     return c->self->params;
 }
 
-/* Returns an upper bound on the bytes of a payload: delta-binary keys of 4 bytes and 2 bits are longer than Golomb
- * codes, and a cell takes at most a byte. */
+/* Returns an upper bound on the bytes of a payload: assumes delta-binary keys of 4 bytes and 2 bits, which are
+ * longer than Golomb codes, and a cell takes at most a byte. */
 static size_t bound(const Call *c)
 {
     const size_t n = c->shape->n, rows = (size_t)sketchml_of(c)->rows;
@@ -59,7 +60,7 @@ static size_t bound(const Call *c)
 /* ---- groups ---- */
 
 typedef struct {
-    size_t count, cols; /* number of members (elements); number of cells of a row */
+    size_t count, cols; /* count: number of members (elements of the group); cols: number of cells in a row */
     size_t first, bins; /* the group's bins are first .. first + bins - 1, numbered within the group's sign */
     int side, width;    /* width: bits that a cell takes */
     uint32_t *key;      /* `count` entries: indices of the group's members, rising */
@@ -69,7 +70,7 @@ typedef struct {
 
 typedef struct {
     BinGroup group[GROUPS_MOST];
-    uint16_t of[TWO_SIDES * BINS_MOST]; /* the group of each bin of both signs */
+    uint16_t of[TWO_SIDES * BINS_MOST]; /* group number of each bin of each sign */
     size_t count;
 } BinGroups;
 
@@ -83,7 +84,8 @@ static void groups_cut(BinGroups *groups, const QuantileBins *bins, const Sketch
 {
     const size_t per_group = (size_t)((p->quantiles + p->groups - 1) / p->groups);
     groups->count = 0;
-    memset(groups->of, 0, sizeof groups->of); /* bins that do not exist get group 0; they have no members */
+    /* bins that do not exist are assigned to group 0; they have no members */
+    memset(groups->of, 0, sizeof groups->of);
     for (int side = 0; side < TWO_SIDES; side++) {
         for (size_t b = 0; b < bins->bins[side]; b += per_group) {
             const size_t left = bins->bins[side] - b, some = left < per_group ? left : per_group;
@@ -95,7 +97,7 @@ static void groups_cut(BinGroups *groups, const QuantileBins *bins, const Sketch
     }
 }
 
-/* Sets a group's number of members (elements), and the number of cells in a row that follows from it. */
+/* Sets a group's number of members (elements), and computes from this number the number of cells in a row. */
 static void group_size(BinGroup *g, const Sketchml *p, size_t count)
 {
     const double cols = ceil(p->cols * (double)count);
@@ -103,8 +105,8 @@ static void group_size(BinGroup *g, const Sketchml *p, size_t count)
     g->cols = cols < 1 ? 1 : (size_t)cols;
 }
 
-/* Returns how many members from member i on are in member i's block, at most MEMBERS_RUN, and sets `at` to their
- * positions in the block. */
+/* Returns how many members of the group, from member i on, lie in member i's block, but at most MEMBERS_RUN; sets
+ * `at` to these members' positions in the block. */
 static size_t group_run(const BinGroup *g, size_t i, uint32_t at[MEMBERS_RUN])
 {
     const uint32_t block = g->key[i] / BLOCK;
@@ -118,7 +120,8 @@ static size_t group_run(const BinGroup *g, size_t i, uint32_t at[MEMBERS_RUN])
     return n;
 }
 
-/* Sets bucket (n) to the cells of a row that n positions of a block hash to. */
+/* Sets bucket (n) to the cell numbers to which n elements hash in a row; `at` has the elements' positions in their
+ * block. */
 static void group_buckets(const BinGroup *g, const Call *c, size_t row, size_t block, const uint32_t *at,
                           size_t n, uint32_t *bucket)
 {
@@ -128,7 +131,7 @@ static void group_buckets(const BinGroup *g, const Call *c, size_t row, size_t b
 
 /* ---- keys ---- */
 
-/* Returns the number of bytes, 1 to 4, of an index gap. */
+/* Returns the number of bytes, 1 to 4, in which an index gap `delta` is sent. */
 static unsigned bytes_of(uint32_t delta)
 {
     return (39 - (unsigned)__builtin_clz(delta)) / 8;
@@ -255,12 +258,12 @@ typedef struct {
     BinGroups *groups;
     BinIndex index;
     uint8_t *bin; /* the bin of each of the n elements */
-    /* for each block and group: number of members in the block; lay_out replaces it by the number in all previous
-     * blocks */
+    /* for each block and group: number of the group's members in the block; lay_out replaces each number by the
+     * sum over all previous blocks */
     size_t *before;
 } GroupJob;
 
-/* Returns the index of a bin among the bins of both signs. */
+/* Returns the index of element x's bin in an array of the bins of both signs. */
 static inline size_t either_bin(float x, uint8_t bin)
 {
     return (size_t)(float_bits(x) >> 31) * BINS_MOST + bin;
@@ -304,7 +307,7 @@ static void place_block(void *data, size_t block)
         }
 }
 
-/* Computes one row of one group's cells: a cell is the least bin of the members that hash to it. */
+/* Computes one row of one group's cells: a cell is the least bin of the members that hash to the cell. */
 static void fill_row(void *data, size_t piece)
 {
     const GroupJob *job = data;
@@ -324,7 +327,8 @@ static void fill_row(void *data, size_t piece)
     }
 }
 
-/* Turns each block's number of members of a group into the position of its first member, and allocates the groups. */
+/* Turns each block's number of members of a group into the position of the block's first member in the group, and
+ * allocates the groups. */
 static Status lay_out(GroupJob *job)
 {
     const Call *c = job->c;
@@ -371,7 +375,8 @@ static void put_group(const Call *c, const BinGroup *g, Buf *out)
 {
     const size_t n = c->shape->n, cells = (size_t)sketchml_of(c)->rows * g->cols;
     keys_put(sketchml_of(c)->keys, g->key, g->count, n, g->bin,
-             out); /* g->bin serves as scratch memory, because the cells already hold the bins */
+             /* g->bin serves as scratch memory, because the members' bins are already stored in the cells */
+             out);
     size_t run[KEYS_RUN];
     const KeyRuns keys = {g->key, g->count, run};
     const Indices set = keys_set(&keys);
@@ -421,7 +426,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 /* ---- decoding ---- */
 
-/* Reads the values of the bins; refuses values that are not positive, and values that fall from bin to bin. */
+/* Reads the values of the bins; refuses values that are not positive, and values that are smaller than the value
+ * of the previous bin. */
 static Status take_bins(const Call *c, Reader *r, QuantileBins *b)
 {
     uint64_t bins[TWO_SIDES];
@@ -457,8 +463,8 @@ static Status take_cells(const Call *c, Reader *r, BinGroup *g)
     return good ? OK : payload_bad(c, "cells that no encoder writes");
 }
 
-/* Sets bin (n) to the estimated bins of n members (elements) of a group from member i on: for each member the
- * largest of its cells. */
+/* Sets bin (n) to the estimated bins of members i .. i + n - 1 of a group: for each member the largest of its
+ * cells. */
 static void query_run(const Call *c, const BinGroup *g, size_t i, size_t n, const uint32_t at[MEMBERS_RUN],
                       uint8_t bin[MEMBERS_RUN])
 {

@@ -1,5 +1,5 @@
-/* sketchml_bins.c -- quantiles of the magnitudes of x > 0 and of x < 0, from a sorted sample: all elements that are
- * not zero, or one out of each run of `stride` of them. */
+/* sketchml_bins.c -- quantiles of the magnitudes of x > 0 and of x < 0, from a sorted sample of the elements that
+ * are not zero: all of these elements, or one of every `stride`. */
 #include "compress/sketch/sketchml_bins.h"
 
 #include "num/radix.h"
@@ -16,8 +16,8 @@ typedef struct {
 typedef struct {
     const float *x;
     size_t n;
-    SideExtent *of; /* the numbers and extremes of each block */
-    size_t *before; /* for each block: number of elements before it that are not zero */
+    SideExtent *of; /* for each block: numbers of elements of each sign, and their extremes */
+    size_t *before; /* for each block: number of non-zero elements in all previous blocks */
     size_t stride, picks;
     float *sample; /* values of the sampled elements */
 } SampleJob;
@@ -31,8 +31,8 @@ static void join(SideExtent *a, size_t side, size_t count, float least, float mo
     a->most[side] = most > a->most[side] ? most : a->most[side];
 }
 
-/* Finds a block's numbers of elements and extremes. Compares the bits of the floats as integers, which have the order
- * of positive floats, because compilers vectorise integer comparisons. */
+/* Finds a block's numbers of elements and extremes. Compares the bits of magnitudes as integers, because positive
+ * floats have the order of their bits and compilers vectorise integer comparisons. */
 static void survey_block(void *data, size_t block)
 {
     const SampleJob *s = data;
@@ -89,9 +89,9 @@ static void sample_block(void *data, size_t block)
 
 /* ---- edges ---- */
 
-/* Sets the edges and values of a sign's bins, `wanted` > 0 of them, from its m sampled elements: upwards from
- * sample[low] for ABOVE_ZERO, downwards from sample[low - 1] for BELOW_ZERO. The caller has set all edges to
- * infinity. */
+/* Sets the edges and values of the bins of one sign, of which `wanted` > 0 are asked for, from this sign's m
+ * sampled elements: upwards from sample[low] for ABOVE_ZERO, downwards from sample[low - 1] for BELOW_ZERO. The
+ * caller has set all edges to infinity. */
 static void set_edges(QuantileBins *b, size_t side, const float *sample, size_t low, size_t m, size_t wanted,
                       const SideExtent *all)
 {
@@ -164,7 +164,7 @@ Status quantile_bins_find(QuantileBins *bins, const Call *c, const float *x, siz
 
 /* ---- finding the bin of each element ---- */
 
-/* Returns the number of edges <= a, which is the bin of magnitude a. */
+/* Returns the number of edges that are at most a, which is the bin of magnitude a. */
 static size_t edges_upto(const float *edge, float a)
 {
     size_t count = 0;
@@ -192,7 +192,8 @@ void quantile_bins_index(const QuantileBins *bins, BinIndex *index)
     }
 }
 
-enum { STEPS_MOST = 6 }; /* for more steps bisection is faster than single steps */
+/* for more steps, a bisection over the edges is faster than going from edge to edge */
+enum { STEPS_MOST = 6 };
 
 void quantile_bins_take(const QuantileBins *bins, const BinIndex *index, const float *x, size_t n,
                         uint8_t *bin)

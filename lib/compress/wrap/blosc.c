@@ -1,5 +1,5 @@
-/* blosc.c -- Blosc after any codec: groups the bytes or bits of four-byte words by significance, then runs BloscLZ,
- * on one thread. */
+/* blosc.c -- packs any codec's payload with Blosc: groups the bytes or bits of four-byte words by significance,
+ * then compresses with BloscLZ, on one thread. */
 #include "compress/wrap/packed.h"
 
 #include <blosc.h>
@@ -24,7 +24,7 @@ static Status pack(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *si
 {
     const Blosc *p = c->self->params;
     *size = 0;
-    /* the library counts bytes in ints, so longer payloads are stored unpacked */
+    /* Blosc counts bytes in ints, so longer payloads are stored unpacked */
     if (in.size > BLOSC_MAX_BUFFERSIZE)
         return OK;
     const int packed = blosc_compress_ctx((int)p->level, modes[p->shuffle], WORD, in.size, in.data, out, cap,
@@ -35,8 +35,8 @@ static Status pack(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *si
     return OK;
 }
 
-/* Offsets in a chunk's header: library format version, flags (the upper three bits are the compressor's format), and
- * word size. */
+/* Offsets of bytes in the header of a Blosc chunk: format version of the library, flags (whose upper three bits
+ * are the compressor's format), and word size. */
 enum { VERSION = 0, FLAGS = 2, TYPESIZE = 3, FORMAT_SHIFT = 5 };
 
 static size_t claims(Bytes in)

@@ -2,8 +2,9 @@
  *
  *     t = x + decay e        the inner codec encodes t        e = t - decoded
  *
- * Seide et al. 2014 for one bit; Stich et al. 2018 and Karimireddy et al. 2019 prove convergence for contractive
- * codecs. The payload is the inner codec's, unchanged. State: e (n floats), then the inner codec's state. */
+ * Seide et al. 2014 introduced error feedback for one-bit codes; Stich et al. 2018 and Karimireddy et al. 2019
+ * prove convergence for contractive codecs. The payload is the inner codec's, unchanged. State: e (n floats), then
+ * the inner codec's state. */
 #include "codec/wrapper.h"
 #include "vec/kernels.h"
 
@@ -77,7 +78,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return codec_encode(&inner, t, out);
 }
 
-/* The Step from which the inner codec makes its plan: the values are gradients plus residuals. */
+/* The Step that the inner codec's plan is computed from: the tensors' values are gradients plus residuals. */
 typedef struct {
     const Step *step;
     float *t; /* room for the values of the largest tensor */
@@ -136,7 +137,8 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     const Call inner = call_inner(c, own_state(c));
     const size_t n = c->shape->n;
     void *behind = (char *)state + state_round(own_state(c));
-    if (!x) /* a receiver has no residual: it only updates the state that the inner codec's decoder reads */
+    /* a receiver (x = NULL) has no residual: it only updates the state that the inner codec's decoder reads */
+    if (!x)
         return codec_settle(&inner, NULL, sent, agreed, behind);
     const float *t = with_residual(c, x);
     float *e = state, *decoded = NEW(c->scratch, float, n);
@@ -155,8 +157,8 @@ static double residual(const Call *c)
     return c->state ? sqrt(kernels()->sum_squares(c->state, c->shape->n)) : 0;
 }
 
-/* Warns of unbiased random codecs. Convergence needs a contraction, E|C(x) - x|^2 < |x|^2 for the inner codec C;
- * unbiased codecs are contractions only at high rates. */
+/* Returns a warning for an unbiased random inner codec C, else NULL. Convergence needs a contraction, E|C(x) -
+ * x|^2 < |x|^2, which unbiased codecs are only at high rates. */
 static const char *caution(const Codec *codec)
 {
     return codec_traits(codec->inner) & UNBIASED && codec_traits(codec->inner) & RANDOM

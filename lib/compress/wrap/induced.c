@@ -1,4 +1,5 @@
-/* induced.c -- makes a biased codec C unbiased: sends C(x), and an unbiased codec's estimate of the error of C.
+/* induced.c -- makes a biased codec C unbiased: sends C(x), and an unbiased codec's estimate of the error x -
+ * C(x).
  *
  *     decoded = C(x) + Q(x - C(x))          C is the inner codec, Q the key `with`
  *
@@ -41,7 +42,7 @@ static size_t bound(const Call *c)
     return is_last(c) ? 1 + VARINT_MAX + codec_bound(&inner) + codec_bound(&with) : codec_bound(&inner);
 }
 
-/* Encodes C's payload of the last round, in scratch. */
+/* Encodes x with C in the last round; the payload is in scratch. */
 static Status put_first(const Call *c, const float *x, Buf *first)
 {
     const Call inner = call_inner(c, 0);
@@ -50,7 +51,7 @@ static Status put_first(const Call *c, const float *x, Buf *first)
     return first->data ? codec_encode(&inner, x, first) : arena_fail(c->scratch, c->err);
 }
 
-/* Computes C's estimate, `decoded`, and its error x - C(x), `rest`; both in scratch. */
+/* Computes C's estimate *decoded = C(x) and the error *rest = x - C(x), both in scratch. */
 static Status take_rest(const Call *c, const float *x, const Buf *first, float **decoded, float **rest)
 {
     const Call inner = call_inner(c, 0);
@@ -86,7 +87,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     buf_copy(out, first.data, first.size);
     TRY(codec_encode(&with, rest, out));
     if (c->streams)
-        c->streams->raw = raw; /* a raw part does not make the whole payload raw */
+        c->streams->raw = raw; /* a part sent as raw floats does not make the whole payload raw */
     if (!sum_is_safe(y, n) && decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
         return FAIL(c->err, ERR_NUMERIC, "induced: the estimate is beyond float32");
     return OK;
@@ -112,15 +113,16 @@ static Status decode(const Call *c, Bytes in, float *x)
     return bad == n ? OK : payload_bad(c, "element %zu of both parts is beyond float32", bad);
 }
 
-/* Updates C's state as if C had been used alone. C's payload is encoded again, because the sent payload may be raw
- * floats of the sum C(x) + Q(x - C(x)). */
+/* Updates C's state as if C had been used alone. C's payload is encoded again, because what was sent may be raw
+ * floats of the sum C(x) + Q(x - C(x)), not C's payload. */
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     Call inner = call_inner(c, 0);
     Bytes own[ROUNDS_MAX];
     Buf first;
     float *y, *rest;
-    (void)agreed; /* agreed is the mean of C + Q; C needs the estimate of C alone */
+    /* `agreed` is the mean of all workers' C + Q, but C's state depends on the mean of C alone */
+    (void)agreed;
     if (!codec_state_size(&inner))
         return OK;
     TRY(put_first(c, x, &first));
@@ -156,7 +158,7 @@ static const float *fixed_rest(const Call *c, const float *x)
 static double variance(const Call *c, const float *x)
 {
     Call with = call_with(c), quiet = *c;
-    /* Q compresses the mean of all workers' errors, which one worker does not know */
+    /* a Q with shared draws gives variance by the mean of all workers' errors, which one worker does not know */
     if (c->workers > 1 && codec_traits(with.self) & SHARED_DRAWS)
         return NAN;
     quiet.streams = with.streams = NULL;

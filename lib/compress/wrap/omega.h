@@ -5,8 +5,8 @@
 
 #include "codec/compressor.h"
 
-/* Computes 1/(1 + omega), from an estimate of omega, rounded down to eight significant bits, so that rounding errors
- * of LAPACK cannot change it. */
+/* Sets *rate to 1/(1 + omega), where omega is an estimate of the codec's relative variance. The result is rounded
+ * down to eight significant bits, so that rounding errors of LAPACK do not change the result. */
 Status omega_rate(const Call *c, double *rate);
 
 #endif

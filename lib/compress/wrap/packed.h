@@ -1,6 +1,7 @@
 /* packed.h -- lossless wrappers: a general-purpose compressor packs the inner codec's payload.
  *
- * Payload:  form:8 = 0 | the inner codec's payload          or          form:8 = 1 | the same, packed and shorter
+ * Payload:  form:8 = 0 | the inner codec's payload          or          form:8 = 1 | that payload, packed and
+ * shorter
  *
  * Payloads of rounds before the last are not packed, so that they can merge. Packed payloads do not merge. Packed
  * bytes depend on the library's version; decoded values do not. */
@@ -11,12 +12,12 @@
 
 /* The functions of a compression library; Compressor.family points to them. */
 typedef struct Packer {
-    /* Packs `in` to `out`. *size: bytes written, at most `cap`; 0: they would not fit. ERR_MEMORY: the library is out
-     * of memory. */
+    /* Packs `in` to `out`, and sets *size to the bytes written, at most `cap`; 0: the packed bytes do not fit.
+     * ERR_MEMORY: the library is out of memory. */
     Status (*pack)(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *size);
-    /* Returns the unpacked size that the packed bytes state; 0: `pack` did not write them. */
+    /* Returns the unpacked size that is written in the packed bytes; 0: `pack` did not write these bytes. */
     size_t (*claims)(Bytes in);
-    /* Unpacks `in` to exactly `size` bytes; false: it does not unpack to this size. */
+    /* Unpacks `in` to exactly `size` bytes; false if `in` does not unpack to this size. */
     bool (*unpack)(Bytes in, uint8_t *out, size_t size);
 } Packer;
 

@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/* True if x plus any finite vector is finite: float32 addends under 2^103 cannot round a sum up to infinity. */
+/* True if the sum of x and any finite vector is finite: an addend below 2^103 cannot round a finite float32 up to
+ * infinity. */
 static inline bool sum_is_safe(const float *x, size_t n)
 {
     float most = 0;

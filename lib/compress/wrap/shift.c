@@ -4,12 +4,14 @@
  *     t = x - h        the inner codec encodes t and decodes it to q        h' = h + alpha q
  *
  * ef21 (Richtarik et al. 2021) decodes to the new shift h', for contractive codecs; diana (Mishchenko et al. 2019)
- * decodes to h + q, for unbiased codecs. Sender and receivers keep the same h, so decoding reads the state: a head,
- * this worker's h and the mean of all workers' h (n floats each), then the inner codec's state.
+ * decodes to h + q, for unbiased codecs. Sender and receivers keep the same h, so decoding reads the state. The
+ * state is a head (ShiftHead), this worker's h, the mean of all workers' h (n floats each), and the inner codec's
+ * state.
  *
- * Payload: the inner codec's payload, after a kind byte 0 if that payload has no kind byte. Merged, if the inner
- * codec is linear: kind:8 = 2, workers:varint, the inner codec's merged payload. It decodes to the sum of all
- * estimates: the number of workers times the mean shift, plus the inner codec's decoded sum (ef21: times alpha). */
+ * Payload: the inner codec's payload, after a kind byte 0 if the inner codec's payload has no kind byte. Merged,
+ * if the inner codec is linear: kind:8 = 2, workers:varint, the inner codec's merged payload. A merged payload
+ * decodes to the sum of all estimates: the number of workers times the mean shift, plus the inner codec's decoded
+ * sum (ef21: times alpha). */
 #include "compress/wrap/omega.h"
 #include "compress/wrap/safe_sum.h"
 #include "codec/wrapper.h"
@@ -39,7 +41,7 @@ static bool wraps_unbiased(const Codec *codec)
 /* ---- the state of the codec ---- */
 
 typedef struct {
-    double alpha; /* the alpha that diana uses; 0: not computed yet */
+    double alpha; /* the alpha of diana, computed from omega when alpha is auto; 0: not computed yet */
     double left;  /* |x - h'| (gradient minus next shift), computed by the sender only */
 } ShiftHead;
 
@@ -73,7 +75,7 @@ static Status learning_rate(const Call *c, const ShiftHead *head, double *alpha)
     const Call inner = call_inner(c, own_state(c));
     const bool automatic = isnan(((const Shift *)c->self->params)->alpha);
     *alpha = head->alpha > 0 ? head->alpha : spec_alpha(c);
-    /* a biased codec has no relative variance omega, so its alpha is that of the spec */
+    /* a biased codec has no relative variance omega, so for it alpha is that of the spec */
     return head->alpha > 0 || !is_diana(c->self) || !automatic || !wraps_unbiased(c->self)
                ? OK
                : omega_rate(&inner, alpha);
@@ -123,7 +125,7 @@ static Status train(const Call *c, const float *x, void *state)
     return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
 }
 
-/* The Step from which the inner codec makes its plan: the values are gradients minus shifts. */
+/* The Step that the inner codec's plan is computed from: the tensors' values are gradients minus shifts. */
 typedef struct {
     const Step *step;
     float *t; /* room for the values of the largest tensor */
@@ -162,7 +164,7 @@ static bool is_merged(Bytes in)
     return in.size && in.data[0] == PAYLOAD_MERGED;
 }
 
-/* Removes the kind byte that ef21 and diana put before payloads without one, in the last round. */
+/* In the last round, removes the kind byte that ef21 and diana put before a payload whose inner codec writes none. */
 static Status take_kind(const Call *c, Bytes *in)
 {
     if (!adds_kind(c))
@@ -173,7 +175,7 @@ static Status take_kind(const Call *c, Bytes *in)
     return OK;
 }
 
-/* Reads a merged payload's kind and number of workers; *in becomes the rest. */
+/* Reads a merged payload's kind byte and number of workers, and sets *in to the rest of the payload. */
 static Status take_workers(const Call *c, Bytes *in, uint64_t *workers)
 {
     Reader r = reader_open(*in);
@@ -223,7 +225,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     TRY(codec_encode(&inner, t, out));
     if (c->round < codec_rounds(c->self) - 1 || !h || sum_is_safe(h, n))
         return OK;
-    /* decodes the payload, to see whether the estimate is within float32's range */
+    /* decodes the payload to see whether every value of the estimate is within float32's range */
     float *y = NEW(c->scratch, float, n);
     TRY(arena_check(y, c->scratch, c->err));
     if (decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
@@ -254,8 +256,8 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 
 /* ---- learning ---- */
 
-/* Updates the inner codec's state. The inner codec encoded t (the gradient minus the shift), and its agreed
- * estimate is the mean of all workers' q (the decoded t). */
+/* Updates the inner codec's state. The inner codec encoded t (the gradient minus the shift), so `agreed`, for the
+ * inner codec, is the mean of all workers' q (the decoded t). */
 static Status settle_inner(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     Call inner = call_inner(c, own_state(c));
@@ -294,7 +296,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     TRY(take_kind(c, &last));
     TRY(codec_decode(&inner, last, q));
     TRY(learning_rate(c, head, &alpha));
-    /* must precede the update of the shifts, because settle_inner reads the shifts of this step */
+    /* settle_inner comes before the update of the shifts, because it reads the shifts of this step */
     TRY(settle_inner(c, x, sent, agreed, state));
     const double toward = is_diana(c->self) ? alpha : 1;
     for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
-/* zstd.c -- Zstandard after any codec (RFC 8878): one frame that states its content size, without checksum or
- * dictionary, made on one thread. */
+/* zstd.c -- packs any codec's payload with Zstandard (RFC 8878): one frame that states its content size, without
+ * checksum or dictionary, compressed on one thread. */
 #include "compress/wrap/packed.h"
 
 #include <zstd.h>
@@ -26,8 +26,8 @@ static Status pack(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *si
     return OK;
 }
 
-/* A frame begins with its magic number and a byte of flags. FOREIGN: the flags for a dictionary and a checksum, and
- * unused flags, none of which `pack` sets. */
+/* A frame begins with the magic number (MAGIC bytes) and a byte of flags. FOREIGN: the flags for a dictionary and
+ * a checksum, and unused flags, none of which `pack` sets. */
 enum { MAGIC = 4, FOREIGN = 0x1f };
 
 static size_t claims(Bytes in)
