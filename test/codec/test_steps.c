@@ -15,7 +15,8 @@ enum {
     MOST = 1500
 };
 
-/* Specs of codecs that update their state in different ways. */
+/* Specs of codecs with a state: error feedback around several codecs, and other ways to keep a state between
+ * steps. */
 static const char *const specs[] = {
     "ef+qsgd:bits=2",     "ef+topk:ratio=0.05",
     "ef+entry:ratio=0.1", "ef+scaledsign",
