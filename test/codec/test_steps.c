@@ -15,8 +15,7 @@ enum {
     MOST = 1500
 };
 
-/* Specs of codecs with a state: error feedback around several codecs, and other ways to keep a state between
- * steps. */
+/* Specs of codecs with a state, such as error feedback around several codecs, and one codec without a state. */
 static const char *const specs[] = {
     "ef+qsgd:bits=2",     "ef+topk:ratio=0.05",
     "ef+entry:ratio=0.1", "ef+scaledsign",

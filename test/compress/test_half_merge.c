@@ -92,8 +92,8 @@ static void one_worker_s_halves_merge_to_themselves(void **state)
     }
 }
 
-/* 65504 is the largest finite fp16 number. The sum of five such values exceeds the range of fp16, but a merged
- * payload of the five must still decode to their mean. */
+/* 65504 is the largest finite fp16 number. The sum of five such values exceeds the range of fp16. The merged
+ * payload keeps their mean, so it must still decode to the sum. */
 static void sums_beyond_the_largest_half_are_kept(void **state)
 {
     (void)state;
