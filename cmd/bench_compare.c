@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-/* The codecs compared without -c: the methods of the ATOMO paper, then `entry` at the measured size of svd of rank 3
- * (set_entry). With --equal-bits each method is compared once. */
+/* The codecs that are compared without -c: the codecs of the ATOMO paper, and then `entry` (from a call of
+ * set_entry). With --equal-bits each codec of equal_set is compared once. */
 static const char *const paper_set[] = {"none", "qsgd:bits=1/2/4/8", "terngrad", "svd:rank=1/2/3/4"};
-static const char sized_by[] = "svd"; /* canonical name of svd:rank=3, as rank 3 is the default */
+static const char sized_by[] = "svd"; /* what compare calls svd:rank=3: rank 3 is svd's default */
 static const char *const equal_set[] = {"none", "qsgd", "terngrad", "svd", "entry"};
 
 /* Adds `entry` as the last codec, at the bits per element that svd of rank 3 needed. */

@@ -16,7 +16,7 @@ typedef struct {
     Error *err;
 } Options;
 
-/* Returns the most bytes that a file of this size may decode to without --max-output. */
+/* Returns the most bytes that a container of this size may decode to, unless --max-output allows more. */
 static uint64_t usual_most(uint64_t file_size)
 {
     enum { ALWAYS = 64 << 20, EACH = 1024 };

@@ -67,7 +67,8 @@ static Status inspect(const Options *o, Dump *d, const char *path)
     TRY(report_finish(report, write_all(o, d, report, view, &lost), o->err));
     if (lost.status == OK)
         return OK;
-    *o->err = lost; /* the report has all other tensors, so the failure is reported only now */
+    /* a tensor could not be described; this is reported after the results of all other tensors are written */
+    *o->err = lost;
     return error_at(o->err, "%s", path);
 }
 

@@ -18,7 +18,8 @@ typedef struct {
     Counts workers;
 } Merge;
 
-/* The codecs compared without -c: some whose payloads can be added, and some whose payloads cannot. */
+/* The codecs that are compared without -c: of some the payloads can be merged without decoding, of others they
+ * cannot. */
 static const char *const usual_set[] = {"none", "randk", "sign", "qsgd", "terngrad", "svd", "topk"};
 static const char all_numbers[] = "4,8,...,512";
 
@@ -93,7 +94,7 @@ static Status run_number(Merge *m, size_t number)
     c.skip = skip;
     c.workers = number;
     c.load_worker = load_worker;
-    c.progress = NULL; /* `figures` updates the progress bar instead */
+    c.progress = NULL; /* the callback `figures` updates the progress bar instead */
     Arena *work = arena_open(0);
     const Status status = compare_run(&c, &failures, work, j->err);
     arena_close(work);

@@ -54,7 +54,7 @@ static Status sweep_set(CompareJob *j, const CodecSet *set)
 
 static Status run(CompareJob *j)
 {
-    const char *rates = ((Sweep *)j)->rates; /* the job is Sweep's first member */
+    const char *rates = ((Sweep *)j)->rates; /* valid, as the job is the first member of Sweep */
     const TextList paper = {(const char **)(uintptr_t)paper_set, countof(paper_set)};
     const Codec **codec;
     CodecSet set;

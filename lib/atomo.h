@@ -27,21 +27,23 @@ extern "C" {
 
 /* ---- versions and errors ---- */
 
-/* The interface of this header: functions are added under the same number, and changed under the next one only. */
+/* The version of this header's interface. New functions may be added under the same version; an existing function
+ * changes only with a new version. */
 #define ATOMO_INTERFACE 0
 
-/* The number that the loaded library was built with, to be compared with ATOMO_INTERFACE. */
+/* Returns the interface version of the loaded library; a program compares it with ATOMO_INTERFACE. */
 int atomo_interface(void);
 
-/* The library's version, such as "0.1.0". */
+/* Returns the library's version, such as "0.1.0". */
 const char *atomo_version(void);
 
 typedef enum {
     ATOMO_OK,
-    ATOMO_USAGE,   /* the caller asked for something impossible: a wrong spec, calls out of order */
-    ATOMO_IO,      /* files, or a library that cannot be loaded */
-    ATOMO_CORRUPT, /* a payload or a state that no encoder produces */
-    ATOMO_NUMERIC, /* NaN or infinity in a tensor, a result beyond float32, no convergence */
+    ATOMO_USAGE,   /* the caller asked for something impossible: a wrong spec, or calls in the wrong order */
+    ATOMO_IO,      /* a file cannot be read or written, or a library cannot be loaded */
+    ATOMO_CORRUPT, /* the bytes of a payload or a state are not what an encoder produces */
+    /* a tensor holds NaN or infinity, a result exceeds float32's range, or an iteration does not converge */
+    ATOMO_NUMERIC,
     ATOMO_MEMORY,
     ATOMO_STOPPED, /* a callback asked to stop */
 } atomo_status;
@@ -49,7 +51,7 @@ typedef enum {
 typedef struct {
     atomo_status status;
     char text[600]; /* one line, lower case, no full stop */
-    char hint[300]; /* what helps; may be empty */
+    char hint[300]; /* advice to the user; may be empty */
 } atomo_error;
 
 /* ---- codecs ---- */
@@ -58,40 +60,45 @@ typedef struct atomo_codec atomo_codec;
 
 /* Opens a codec. ATOMO_USAGE: the spec is wrong, and the text says where. */
 atomo_status atomo_codec_open(atomo_codec **codec, const char *spec, atomo_error *err);
-void atomo_codec_close(atomo_codec *codec); /* NULL is fine */
+void atomo_codec_close(atomo_codec *codec); /* `codec` may be NULL */
 
-/* The spec with every parameter that is not at its default, in a fixed order; lives as long as the codec. */
+/* Returns the codec's spec with every parameter that differs from its default, in a fixed order. The text lives as
+ * long as the codec. */
 const char *atomo_codec_spec(const atomo_codec *codec);
 
-/* What a codec promises. */
-#define ATOMO_UNBIASED    1u  /* the mean of the estimate over random addresses is the tensor */
-#define ATOMO_LINEAR      2u  /* the estimate of merged payloads is the sum of their estimates, to rounding */
+/* The properties of a codec, as bits of atomo_codec_traits. An address is what random numbers are drawn from:
+ * (seed, worker, step, name of the tensor). */
+#define ATOMO_UNBIASED    1u  /* the mean of the estimate over random addresses equals the tensor */
+/* the estimate of a merged payload is the sum of the estimates of the payloads in it, to rounding */
+#define ATOMO_LINEAR      2u
 #define ATOMO_MERGEABLE   4u  /* payloads merge without being decoded */
 #define ATOMO_RANDOM      8u  /* payloads depend on the address */
-#define ATOMO_STATEFUL    16u /* keeps a state from step to step, such as the residual of error feedback */
-#define ATOMO_TRAINS      32u /* atomo_train has something to learn */
+/* the codec keeps a state from step to step, such as the residual of error feedback */
+#define ATOMO_STATEFUL    16u
+#define ATOMO_TRAINS      32u /* the codec learns from a gradient before a step (atomo_train) */
 #define ATOMO_EXACT_BYTES 64u /* payloads have the same bytes on every machine */
 #define ATOMO_READS_STATE 128u /* decoding needs the sender's state */
 unsigned atomo_codec_traits(const atomo_codec *codec);
 
-/* How many payloads a worker sends in a step, one after another: 1 or more. */
+/* Returns how many payloads a worker sends in a step, one after another: at least 1. */
 int atomo_codec_rounds(const atomo_codec *codec);
 
-/* A warning for users of this spec; NULL: none. */
+/* Returns a warning for users of this spec; NULL: there is none. */
 const char *atomo_codec_caution(const atomo_codec *codec);
 
-/* The name of compressor `index` and one line about it (brief may be NULL); NULL after the last one. */
+/* Returns the name of compressor number `index`, and sets *brief to one line about it unless `brief` is NULL. NULL
+ * after the last compressor. */
 const char *atomo_compressor(size_t index, const char **brief);
 
 /* ---- a codec on a tensor ---- */
 
-/* One tensor as one worker sees it, with the codec's state for it. */
+/* One worker's tensor, with the codec's state for this tensor. */
 typedef struct atomo_tensor atomo_tensor;
 
 #define ATOMO_RANK_MAX 8
 
 typedef struct {
-    const char *name;  /* part of the random address; the same on all workers */
+    const char *name;  /* the tensor's name, the same on all workers; random numbers are drawn from it */
     int rank;          /* 0 .. ATOMO_RANK_MAX */
     const size_t *dim; /* (rank), row-major: the last axis is contiguous */
     uint64_t seed;     /* the same on all workers */
@@ -106,25 +113,28 @@ typedef struct {
 /* Opens a tensor with an empty state. The codec must stay open until the tensor is closed; `layout` is copied. */
 atomo_status atomo_tensor_open(atomo_tensor **tensor, const atomo_codec *codec, const atomo_layout *layout,
                                atomo_error *err);
-void atomo_tensor_close(atomo_tensor *tensor); /* NULL is fine */
+void atomo_tensor_close(atomo_tensor *tensor); /* `tensor` may be NULL */
 
-/* Most bytes that atomo_encode writes. */
+/* Returns the most bytes that atomo_encode writes. */
 size_t atomo_encode_bound(const atomo_tensor *tensor);
 
-/* Encodes x (elements of the layout, finite) to `out`, which has room for atomo_encode_bound bytes; *size becomes the number of
- * bytes written. A codec of several rounds hears nobody but itself, and its payloads stand one after another, each but the last
- * behind its size (LEB128). The state is read and stays as it is. */
+/* Encodes x (elements of the layout, finite) to `out`, which has room for atomo_encode_bound bytes; *size becomes
+ * the number of bytes written. With a codec of several rounds, each round continues from this worker's own
+ * payloads alone, and the payloads of all rounds follow one another, every payload but the last behind its size
+ * (LEB128). The codec's state is read but not changed. */
 atomo_status atomo_encode(atomo_tensor *tensor, int64_t step, const float *x, void *out, size_t *size,
                           atomo_error *err);
 
-/* Decodes what atomo_encode wrote for worker `worker` at this step to x (elements of the layout); any bytes are safe to give.
- * A payload of atomo_merge decodes to the sum. */
+/* Decodes to x (elements of the layout) what atomo_encode wrote for worker number `worker` at this step. `in` may
+ * hold any bytes: a damaged payload is an error and does no harm. A payload from atomo_merge decodes to the sum of
+ * the merged payloads' estimates. */
 atomo_status atomo_decode(atomo_tensor *tensor, int64_t step, int worker, const void *in, size_t size,
                           float *x, atomo_error *err);
 
-/* Moves the state on after a step that this worker took alone: x was encoded to `in`. Does nothing for a codec without
- * state. ATOMO_USAGE between atomo_step_begin and atomo_step_finish, which moves the state on itself; atomo_encode,
- * atomo_decode and atomo_merge are allowed there, and leave the step as it is. */
+/* Computes the state of the next step after a step that this worker took alone, in which x was encoded to `in`.
+ * Does nothing for a codec without state. Returns ATOMO_USAGE between atomo_step_begin and atomo_step_finish,
+ * because atomo_step_finish computes the next state. atomo_encode, atomo_decode and atomo_merge are allowed during
+ * a step and do not change the step. */
 atomo_status atomo_advance(atomo_tensor *tensor, int64_t step, const float *x, const void *in, size_t size,
                            atomo_error *err);
 
@@ -148,55 +158,62 @@ atomo_status atomo_merge(atomo_tensor *tensor, int64_t step, const void *const *
  * All workers that take the same payloads in the same order end with the same bytes. This is the same code that atomo-train
  * runs. */
 
-/* Learns from this worker's x what all workers must begin the step with, for a codec with ATOMO_TRAINS; before
- * atomo_step_begin, on one worker. That worker's atomo_learned is then given to atomo_learn on all others. */
+/* Learns from this worker's x the state that all workers must start the step with, for a codec with ATOMO_TRAINS.
+ * Call atomo_train before atomo_step_begin, on one worker; then give the bytes of this worker's atomo_learned to
+ * atomo_learn on all other workers. */
 atomo_status atomo_train(atomo_tensor *tensor, int64_t step, const float *x, atomo_error *err);
-const void *atomo_learned(atomo_tensor *tensor, size_t *size); /* valid until the tensor's next call */
+/* the bytes are valid until the next call with this tensor */
+const void *atomo_learned(atomo_tensor *tensor, size_t *size);
 atomo_status atomo_learn(atomo_tensor *tensor, const void *learned, size_t size, atomo_error *err);
 
-/* Begins a step in which `senders` (1 .. workers) send. `mean` (elements of the layout) is kept until atomo_step_finish, which
- * leaves the mean there; until then it is scratch. A step that was not finished is forgotten. */
+/* Begins a step in which `senders` workers (1 .. workers) send. The library keeps the pointer `mean` (elements of
+ * the layout) until atomo_step_finish, uses the array as scratch, and finally leaves the mean of the estimates in
+ * it. Discards an earlier step that was not finished. */
 atomo_status atomo_step_begin(atomo_tensor *tensor, int64_t step, int senders, float *mean, atomo_error *err);
 
-/* Encodes x for this round. *payload is good until atomo_step_finish. A worker that does not send leaves this call out. */
+/* Encodes x for this round. *payload is valid until atomo_step_finish. A worker that does not send in this step
+ * skips this call. */
 atomo_status atomo_step_send(atomo_tensor *tensor, const float *x, const void **payload, size_t *size,
                              atomo_error *err);
 
-/* Takes a worker's payload, which the caller keeps until atomo_step_end_round, or until atomo_step_finish for a codec with
- * ATOMO_READS_STATE. */
+/* Takes a worker's payload of this round. The caller must keep the payload's bytes until atomo_step_end_round, or
+ * until atomo_step_finish for a codec with ATOMO_READS_STATE. */
 atomo_status atomo_step_take(atomo_tensor *tensor, int worker, const void *payload, size_t size,
                              atomo_error *err);
 
-/* Instead of taking every payload: a program that merges payloads on their way, as an all-reduce does, gives the merge of all
- * senders' payloads alone. atomo_step_merge merges payloads of this round, merged ones among them; `out` has room for
- * atomo_merge_bound bytes. Needs ATOMO_LINEAR or ATOMO_MERGEABLE. */
+/* For programs that merge payloads on their way, as an all-reduce does. atomo_step_merge merges payloads of this
+ * round, which may be merged payloads themselves; `out` has room for atomo_merge_bound bytes.
+ * atomo_step_take_merged takes the merge of all senders' payloads, in place of one atomo_step_take for each
+ * payload. Both functions need ATOMO_LINEAR or ATOMO_MERGEABLE. */
 atomo_status atomo_step_merge(atomo_tensor *tensor, const void *const *in, const size_t *in_size,
                               size_t count, void *out, size_t *size, atomo_error *err);
 atomo_status atomo_step_take_merged(atomo_tensor *tensor, const void *payload, size_t size, atomo_error *err);
 
-/* *more becomes 1 when another round follows, else 0. */
+/* Ends the round; *more becomes 1 when another round follows, else 0. */
 atomo_status atomo_step_end_round(atomo_tensor *tensor, int *more, atomo_error *err);
 
-/* Writes the mean of the senders' estimates to `mean` and moves the state on. x: this worker's tensor, as it was given to
- * atomo_step_send, or would have been. */
+/* Writes the mean of the senders' estimates to `mean` and computes the state of the next step. x: this worker's
+ * tensor, the same as in atomo_step_send; needed also if this worker did not send. */
 atomo_status atomo_step_finish(atomo_tensor *tensor, const float *x, atomo_error *err);
 
 /* ---- states, for checkpoints ---- */
 
-/* The bytes that atomo_state_save writes; they name the codec and the shape, and end with a checksum. */
+/* atomo_state_size returns the number of bytes that atomo_state_save writes. The bytes identify the codec and the
+ * shape, and end with a checksum. */
 size_t atomo_state_size(const atomo_tensor *tensor);
 void atomo_state_save(const atomo_tensor *tensor, void *out);
 
-/* ATOMO_CORRUPT: bytes of another codec, shape, name, seed, worker or number of workers, or damaged ones. */
+/* Loads a saved state. ATOMO_CORRUPT: the bytes are damaged, or were saved with another codec, shape, name, seed,
+ * worker or number of workers. */
 atomo_status atomo_state_load(atomo_tensor *tensor, const void *in, size_t size, atomo_error *err);
 
 /* ---- measurements ---- */
 
-/* Metrics have the names and the meaning of docs/metrics.md. NULL after the last one. */
+/* Returns the name of metric number `index`; docs/metrics.md explains each metric. NULL after the last metric. */
 const char *atomo_metric(size_t index);
 
-/* Compares an estimate y with x (n elements each): writes to `value` one number for each metric; NaN: it does not follow from two
- * vectors. `bytes`: the payload's size. */
+/* Compares an estimate y with x (n elements each): writes one number for each metric to `value`; NaN: the metric
+ * cannot be computed from two vectors alone. `bytes`: the payload's size. */
 atomo_status atomo_measure(const float *x, const float *y, size_t n, size_t bytes, int threads, double *value,
                            atomo_error *err);
 
@@ -209,26 +226,27 @@ typedef struct {
 } atomo_gradient;
 
 typedef struct {
-    /* (specs) such as "qsgd:bits=4"; alternatives ("bits=2/4") stand for one spec each */
+    /* (specs) the codecs, such as "qsgd:bits=4"; a spec with alternatives, "bits=2/4", gives one codec for each */
     const char *const *spec;
     size_t specs;
     size_t repeats; /* 1 or more */
     uint64_t seed;
     int threads; /* 0: one for each core */
     int timed;   /* 1: measure encode and decode times, 0: leave them out, which is faster */
-    /* The comparison calls it now and then; 1 ends the comparison with ATOMO_STOPPED. May be NULL. */
+    /* The comparison calls this function from time to time; if it returns 1, the comparison ends with
+     * ATOMO_STOPPED. May be NULL. */
     int (*stopped)(void *data);
     void *data;
 } atomo_comparison;
 
-/* Runs the comparison of `atomo-bench compare` on `count` tensors in memory, in order of steps, then workers. *json becomes the
- * same document that `atomo-bench compare --format json` writes, to be freed with atomo_free. */
+/* Runs the comparison of `atomo-bench compare` on `count` tensors in memory, ordered by step, then by worker.
+ * *json becomes the document that `atomo-bench compare --format json` writes; the caller frees it with atomo_free. */
 atomo_status atomo_compare(const atomo_comparison *c, const atomo_gradient *gradient, size_t count,
                            char **json, atomo_error *err);
 
-/* The same for a gradient dump (HDF5), which a separate process reads. */
+/* Like atomo_compare, for a gradient dump (HDF5), which a separate process reads. */
 atomo_status atomo_compare_file(const atomo_comparison *c, const char *path, char **json, atomo_error *err);
-void atomo_free(void *json); /* NULL is fine */
+void atomo_free(void *json); /* `json` may be NULL */
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -162,7 +162,8 @@ static _Noreturn void child_run(const Shared *s)
     confine_memory(used, HEAD + s->most * (PIXELS + 1) + 256 * MIB);
     const uint64_t seconds = 8 + (s->file_size + s->most * PIXELS) / (32 * MIB);
     confine_seconds(seconds);
-    alarm((unsigned)(60 + 8 * seconds)); /* limits wall-clock time, as waiting takes no CPU seconds */
+    /* alarm limits wall-clock time: a child that waits uses no CPU time, so a CPU limit would not end it */
+    alarm((unsigned)(60 + 8 * seconds));
     confine_files(2);
     confine_calls(true);
     const Status status = read_variables(s, &count, &err);

@@ -92,8 +92,8 @@ static bool found(const char *const *path, size_t count, const char *wanted, boo
     return low < count && (whole ? !strcmp(path[low], wanted) : !strncmp(path[low], wanted, strlen(wanted)));
 }
 
-/* Splits a key "OBJECT@NAME" at the first '@' behind the path of an array or a group; without such an '@' the key is
- * the name of an attribute of the root. */
+/* Splits a key "OBJECT@NAME" at the first '@' that directly follows the path of an array or a group; if no '@'
+ * does, the whole key is the name of an attribute of the root. */
 static Status take_key(Note *note, const char *key, const char *const *path, size_t count, Arena *a,
                        Error *err)
 {

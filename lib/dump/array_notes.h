@@ -1,8 +1,9 @@
 /* array_notes.h -- attributes in the metadata of safetensors, which are pairs of texts.
  *
- * The pair NAME: VALUE is an attribute of the root; OBJECT@NAME: VALUE is one of the group or array OBJECT, if the
- * file has it. A VALUE that reads as a number is a number: whole ("-12") or real ("0.1", "1e-05", "2.0", "nan", "-inf"). A
- * text that reads as a number, or begins with a quote, has quotes around it ("\"12\""). */
+ * The pair NAME: VALUE is an attribute of the root. The pair OBJECT@NAME: VALUE is an attribute of the group or
+ * array OBJECT, if the file has this group or array. A VALUE that reads as a number is a number: whole ("-12") or
+ * real ("0.1", "1e-05", "2.0", "nan", "-inf"). An attribute that is a text, but reads as a number or begins with a
+ * quote, is stored in quotes ("\"12\""). */
 #ifndef ATOMO_ARRAY_NOTES_H
 #define ATOMO_ARRAY_NOTES_H
 

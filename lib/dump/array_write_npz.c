@@ -6,7 +6,7 @@
 #include "dump/extent.h"
 
 enum {
-    NPY = 64, /* the length of a .npy header is a multiple of this */
+    NPY = 64, /* the length of a .npy header is a multiple of 64 bytes */
     FIXED_MOST = 128,
     VERSION = 20,
     VERSION64 = 45,

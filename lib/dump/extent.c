@@ -14,7 +14,7 @@ struct ExtentStream {
     Extent extent;
     uint64_t fetched; /* number of stored bytes read from the file */
     uint64_t taken;   /* number of unpacked bytes returned to the caller */
-    uint32_t sum;     /* of these */
+    uint32_t sum;     /* CRC-32 of the unpacked bytes returned so far */
     bool ended;       /* true: the end of the deflated data has been reached */
     z_stream z;
     uint8_t input[INPUT]; /* deflated bytes */

@@ -13,8 +13,8 @@ typedef enum {
     FILE_PICKLE, /* a Python pickle, or a zip archive with a pickle as written by torch.save */
 } FileKind;
 
-/* Finds the kind of the open file of `size` bytes from a few bytes at fixed offsets. ERR_IO when they cannot be read;
- * the error's text does not name the file. */
+/* Finds the kind of the open file of `size` bytes from a few bytes at fixed offsets. ERR_IO when these bytes
+ * cannot be read; the error's text does not name the file. */
 Status file_kind(int fd, uint64_t size, FileKind *kind, Error *err);
 
 /* Returns the kind of the file at `path`; FILE_UNKNOWN if it is not a regular file or cannot be opened. */

@@ -21,8 +21,9 @@ typedef struct {
 
 typedef struct {
     const char *name; /* the tensor's name; or "conv", "fc", "other" (by kind); or "all" */
-    const char *step_group, *worker_group; /* names of the groups; NULL where the file has none */
-    int64_t step, worker;                  /* the numbers of the groups; 0: no such group */
+    /* names of the step group and the worker group in the file; NULL: the file has no such group */
+    const char *step_group, *worker_group;
+    int64_t step, worker;                  /* the numbers in the names of these groups; 0: no such group */
     int64_t step_address, worker_address;  /* numbers from which random numbers are drawn, see TensorInfo */
     /* kind of the members; KIND_OTHER when the members differ in kind */
     Kind kind;

@@ -30,15 +30,16 @@ static bool has_workers(const VectorList *v)
 
 typedef struct {
     Team *team;
-    /* true: the workers of each step are merged; false: steps are taken as workers of one step */
+    /* true: the payloads of a step's workers are merged; false: each step counts as one worker, and all steps are
+     * merged */
     bool stepwise;
     size_t from; /* index of the first member of the present step */
     /* index of the member to compare first: workers usually have their vectors in the same order */
     size_t guess;
 } Gathering;
 
-/* Returns the Member (the vectors that are merged with each other) to which vector i belongs; adds a member if none
- * has the same name and shape. */
+/* Returns the Member (a set of vectors whose payloads are merged with each other) to which vector i belongs; adds
+ * a member if no member has this name and shape. */
 static Member *find_member(Gathering *g, size_t i)
 {
     Team *c = g->team;

@@ -1,10 +1,10 @@
-/* team.h -- supplies the gradients of P workers from a dump; the payloads of these gradients are then merged. If the
- * dump has fewer workers, the missing gradients are made up.
+/* team.h -- supplies the gradients of P workers from a dump; the payloads of these gradients are then merged. If
+ * the dump has fewer workers, the missing gradients are made up.
  *
- * If the dump has worker groups, the workers of each step are merged; if not, its steps are taken as the workers of a
- * single step. Vectors of the same name and shape are merged. If the dump holds F gradients of a vector, worker p >=
- * F gets g + noise rms(g) z, where g is the gradient of worker p mod F, and z are standard normal numbers that depend
- * on seed, p, step and tensor alone. */
+ * If the dump has worker groups, the payloads of each step's workers are merged; if not, each step counts as one
+ * worker, and the payloads of all steps are merged. Only payloads of vectors with the same name and shape are
+ * merged. If the dump holds F gradients of a vector, worker p >= F gets g + noise rms(g) z, where g is the
+ * gradient of worker p mod F, and z are standard normal numbers that depend on seed, p, step and tensor alone. */
 #ifndef ATOMO_TEAM_H
 #define ATOMO_TEAM_H
 

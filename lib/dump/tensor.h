@@ -52,8 +52,10 @@ typedef struct {
 /* ---- reading ---- */
 
 typedef struct {
-    const char *path; /* path in the file without the leading '/': "step_000100/worker_0/conv1.weight" */
-    /* path below the step and worker groups: "conv1.weight"; the name "*" becomes a slash and a star */
+    /* path in the file without the leading '/', for example "step_000100/worker_0/conv1.weight" */
+    const char *path;
+    /* the path below the step and worker groups: "conv1.weight"; a tensor named "*" gets the name slash and star,
+     * as "*" is the name of records of all tensors together */
     const char *name;
     const char *display; /* the name without "module." and "_orig_mod." */
     /* names such as "step_000100", "worker_0"; NULL where the file has none */

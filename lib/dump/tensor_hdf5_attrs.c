@@ -20,7 +20,7 @@ const char *hdf5_reason(char out[HDF5_REASON])
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, out);
     const char *number = strstr(out, "errno = ");
     const int cause = number ? atoi(number + strlen("errno = ")) : 0;
-    if (cause) /* takes only the system's error, as the rest of the message is times and addresses */
+    if (cause) /* reports only the system's error: the rest of HDF5's message is times and memory addresses */
         snprintf(out, HDF5_REASON, "%s%s", strstr(out, "lock file") ? "unable to lock file: " : "",
                  strerror(cause));
     out[strcspn(out, "\n")] = 0;

@@ -88,7 +88,8 @@ static Status describe(Listing *l, TensorInfo *t, Error *err)
     for (size_t i = 0; attrs && i < attrs->count; i++)
         if (attrs->item[i].type == ATTR_INT && !strcmp(attrs->item[i].name, "step"))
             t->step = attrs->item[i].whole;
-    if (!strcmp(t->name, "*")) /* "*" is the name of records of all tensors together */
+    /* a tensor is not called "*", because the results of all tensors together have this name */
+    if (!strcmp(t->name, "*"))
         t->name = "/*";
     t->display = display_name(t->name);
     t->kind = find_kind(t);

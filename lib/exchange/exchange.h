@@ -50,7 +50,6 @@ typedef struct {
 } ExchangeClock;
 
 typedef struct {
-    /* Set by the caller, and unchanged until the step is over. */
     /* the caller sets self, shape, threads, scratch, err, and workers: the number that send in this step, 1 or
      * more */
     Call call;

@@ -210,7 +210,8 @@ static int by_cell(const void *left, const void *right)
         return a->step < b->step ? -1 : 1;
     if (a->worker != b->worker)
         return a->worker < b->worker ? -1 : 1;
-    return a < b ? -1 : a > b; /* both pointers point into one array */
+    /* of tensors with equal step and worker, the one that the caller gave first comes first */
+    return a < b ? -1 : a > b;
 }
 
 static Status add_vector(Job *j, const atomo_gradient *g)

@@ -250,8 +250,9 @@ atomo_status atomo_advance(atomo_tensor *t, int64_t step, const float *x, const 
 
 /* ---- merging ---- */
 
-/* The room that exchange.c gives its own merges, whose result may be larger than a payload: two payloads, and 4096 bytes,
- * because a merge of payloads of a few bytes may have a head larger than both. */
+/* Returns the most bytes that a merge may write: the size of two payloads, as a merged payload may be larger than
+ * one payload, and 4096 bytes, as the header of a merge of very small payloads may be larger than both payloads.
+ * exchange.c reserves as much. */
 size_t atomo_merge_bound(const atomo_tensor *t, size_t count)
 {
     (void)count;
@@ -290,10 +291,10 @@ atomo_status atomo_merge(atomo_tensor *t, int64_t step, const void *const *in, c
     return status_of(status);
 }
 
-/* ---- states ----
+/* ---- saved states ----
  *
- * magic:8 "atomosta", kind:u64 (checksum of spec, shape, name, seed, worker), workers:u64, size:u64 of the states, the states in the
- * order of the workers, checksum:u64 of all before. */
+ * A saved state is magic:8 ("atomosta"), kind:u64 (checksum of spec, shape, name, seed and worker), workers:u64,
+ * size:u64 (bytes of all states), the states in the order of the workers, and checksum:u64 of all preceding bytes. */
 
 enum { STATE_HEAD = 32, STATE_TAIL = 8 };
 

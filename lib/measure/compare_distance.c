@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-enum { SORTED_MOST = 1 << 22 }; /* elements: a longer vector's copy would be a large part of all memory */
-enum { PLANES_MOST = 100 };     /* else a thousand repeats of a small dump would take gigabytes */
+enum { SORTED_MOST = 1 << 22 }; /* in elements; a sorted copy of a longer vector would take too much memory */
+/* limits the memory for estimates: a thousand repeats of a small dump would take gigabytes */
+enum { PLANES_MOST = 100 };
 
 Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Error *err)
 {
@@ -22,7 +23,8 @@ Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Er
     if (!held)
         return OK;
     const uint64_t most = c->repeats < PLANES_MOST ? c->repeats : PLANES_MOST;
-    if (b->sorted && left / held > 3) /* x, the sort's buffer, and planes */
+    /* the 3 arrays of `held` floats are pool_x, the sort's buffer and at least one plane (one repeat's estimates) */
+    if (b->sorted && left / held > 3)
         b->planes = (size_t)(left / held - 2 < most ? left / held - 2 : most);
     b->pool_x = NEW(a, float, held);
     b->pool_y = arena_take(a, b->planes, held * sizeof *b->pool_y);

@@ -184,8 +184,8 @@ static void note_sizes(Merger *m, Tally *tally)
     }
 }
 
-/* Measures the mean estimate, which is y. The sort overwrites it and `work`, which later holds the repeats' deviations, so
- * where that comes first y is copied to g. */
+/* Measures the mean estimate, which is in y. distance_first sorts y in place and overwrites `work`, where
+ * tally_repeat keeps the repeats' deviations; so distance_first is called first, and y is copied to g before it. */
 static Status measure_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
 {
     const Buffers *b = m->b;

@@ -30,14 +30,18 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
 
 /* ---- one codec on one vector ---- */
 
-/* Buffers for the largest vector, 16 bytes per element in total, and the pools that order statistics sort. */
+/* Buffers for the largest vector, 16 bytes per element in total, and the pools: elements of several vectors,
+ * joined for percentiles and Wasserstein distances. */
 typedef struct {
     float *x, *y;
-    float *work; /* a little more than 2 n: buffer of the sort, then mean and deviation of each element */
+    /* a little more than 2 n floats: the sort's buffer, then the mean and the deviation over repeats of each
+     * element */
+    float *work;
     /* Wasserstein distances (compare_distance.c) */
     float *sorted; /* the vector, sorted; NULL: only repeat 0 has a distance */
-    float *pool_x; /* (held) NULL: statistics of single vectors only */
-    float *pool_y; /* (planes, held) the estimates of the first repeats */
+    /* (held) joined elements of the gradient; NULL: percentiles and distances of single vectors only */
+    float *pool_x;
+    float *pool_y; /* (planes, held) joined elements of the estimates; plane r has those of repeat r */
     size_t held, planes;
     double *encode, *decode; /* seconds of each repeat */
     const Codec *none;
@@ -57,7 +61,8 @@ static inline size_t lendable(size_t n)
     return (n * sizeof(float) + 63) & ~(size_t)63;
 }
 
-/* The order-0 entropy of a payload's streams, or its own bits where their order let them be fewer; NaN: not reported. */
+/* Returns the order-0 entropy of a payload's streams in bits, or the payload's own bits if these are fewer, as
+ * they can be if a codec exploits the order of symbols; NaN: the codec reports no streams. */
 static inline double streams_bound(const Streams *s, double bytes)
 {
     return !s->reported || isnan(s->entropy_bits) ? NAN : fmin(s->entropy_bits, 8 * bytes);
@@ -97,19 +102,23 @@ void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
 
 /* ---- Wasserstein distances (compare_distance.c) ---- */
 
-/* Takes the buffers, for as many repeats as `memory` allows: those of one vector, and of `held` pooled elements. */
+/* Allocates the buffers for Wasserstein distances: of single vectors, and of `held` joined elements of several
+ * vectors; for as many repeats as `memory` allows. */
 Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Error *err);
 
-/* Adds the distance of repeat r's estimate y, which is sorted in place. Repeats come in order. The first function is for
- * repeat 0 where there is no room for others, and overwrites `work`, so it comes before tally_repeat; the second comes
- * behind it, for every repeat. Each does nothing in the other's case. */
+/* Add to the tally the Wasserstein distance between the vector and repeat r's estimate y, and sort y in place. If
+ * memory allows distances of every repeat (b->sorted), distance_repeat adds each, called after tally_repeat for r
+ * = 0, 1, ... in order. Otherwise distance_first adds that of repeat 0 alone; it overwrites `work`, so it is
+ * called before tally_repeat. The function that does not apply does nothing. */
 Status distance_first(const MeasuredVector *s, const Buffers *b, float *y, Tally *t);
 Status distance_repeat(const MeasuredVector *s, const Buffers *b, size_t r, float *y, Tally *t);
 
-/* Copies repeat r's estimate into its plane; into all planes where one decoding serves for all repeats. */
+/* Copies repeat r's estimate to the pool's plane of repeat r, or to every plane if all repeats have the same
+ * estimate. */
 void distance_pool(const Trial *t, const Buffers *b, const Tally *tally, size_t r, const float *y);
 
-/* Sets the distances of the n > 0 pooled elements from `begin` on, and sorts them in place. */
+/* Adds to the tally the distances of the n > 0 joined elements from index `begin` on, one for each plane (repeat);
+ * sorts these elements in place. */
 Status distance_pooled(const Buffers *b, size_t begin, size_t n, int threads, Tally *t, Error *err);
 
 /* ---- merges of many workers (compare_merge.c) ---- */

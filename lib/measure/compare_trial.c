@@ -21,8 +21,9 @@ typedef struct {
     Call call;
     Buf payload;
     Message message;
-    Moments sizes;    /* of the repeats' payloads, bytes */
-    Moments expected; /* of the payloads less the draws' excess */
+    Moments sizes;    /* bytes of the payload, over the repeats */
+    /* bytes of the payload minus the excess that this repeat's random draw causes (harness.h), over the repeats */
+    Moments expected;
 } Run;
 
 /* Encodes the vector; uses y as scratch. */
@@ -104,8 +105,8 @@ static void note_size(Run *run, const Streams *streams, bool first, Tally *tally
     tally->raw += streams->raw;
 }
 
-/* Measures repeat r's estimate. Sorting for the Wasserstein distance overwrites y, so it is decoded again where it is
- * still needed. */
+/* Measures repeat r's estimate. Sorting y for the Wasserstein distance overwrites y, so the estimate is decoded
+ * again if y is needed afterwards. */
 static Status measure_repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
 {
     const Buffers *b = run->b;

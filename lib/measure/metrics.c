@@ -77,7 +77,7 @@ static double bits_expected(const Tally *t)
 {
     return ratio(8 * t->size, t->n);
 }
-/* Differences that are rounding alone are no error. */
+/* Returns the standard error of the expected bytes; 0 if it is so small that it can only come from rounding. */
 static double bytes_expected_se(const Tally *t)
 {
     const double se = t->spread_known ? sqrt(t->size_spread / (double)t->repeats) : NAN;
@@ -194,7 +194,8 @@ static double relative_error_se(const Tally *t)
 {
     return ratio(mse_se(t), norm2(t));
 }
-/* An error of |h - g| is counted as one of |h - E h|, which is at most as large in the mean. */
+/* Returns the standard error of the variance metric. The standard error of |h - g|^2 (h: estimate, g: gradient) is
+ * used in place of that of |h - E h|^2; the mean of |h - E h|^2 is at most as large. */
 static double variance_se(const Tally *t)
 {
     return t->decoded == 1 ? mse_se(t) : mse_se(t) * (double)t->repeats / freedom(t);

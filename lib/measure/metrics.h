@@ -31,7 +31,9 @@ typedef struct {
     double raw;      /* number of tensors sent raw, mean over repeats */
     double expected; /* variance from codec_variance; NaN: unknown */
     double size,
-        size_spread; /* mean bytes of a repeat less its draw's excess (harness.h), and the variance of one */
+        /* mean and variance over repeats of the payload's bytes minus the excess caused by the repeat's random
+         * draw (harness.h) */
+        size_spread;
     bool unbiased;   /* the codec promises E h = g */
     double squares;  /* sum v^2 over the variances v of elements or atoms; NaN: unknown */
     double weighted; /* sum v lambda^2 over atoms, the closed-form variance of <estimate, g>; 0: unknown */
@@ -49,7 +51,8 @@ typedef struct {
     double early;  /* for merges: bytes of the merged payloads of all rounds but the last */
     double gradient[G_SUMS];
     double (*error)[E_SUMS]; /* for each decoded repeat: sums over its estimate */
-    /* sums over the repeats' deviations from their mean, and over their mean's deviation from g */
+    /* over the elements: sums of the repeats' deviations from the mean estimate, and of the mean estimate's
+     * deviation from g */
     double spread[S_SUMS];
     bool spread_known;     /* false: the codec is random and there is only one repeat */
     bool percentile_known; /* true: the 95th percentile of the tally's level is known */
@@ -94,7 +97,7 @@ typedef enum {
 typedef struct {
     const char *name; /* name of the field; report/fields.h has its heading and its meaning */
     MetricForm form;
-    double (*of)(const Tally *t); /* NULL: the value is one of the following two */
+    double (*of)(const Tally *t); /* computes the value from the sums; NULL: `each` or `at` gives the value */
     /* the value is the standard error of this function's mean over repeats */
     double (*each)(const Tally *t, size_t r);
     size_t at;     /* the value is the member of the Tally at this offset, in seconds for FORM_TIME */

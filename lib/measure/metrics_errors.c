@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Estimates are float32, so without any bias their mean may differ from g by this share of g. */
+/* An estimate is float32, so even without bias the mean estimate may differ from g by this fraction of g. */
 #define ROUNDING 0x1p-22
 
 /* ---- standard errors ---- */
@@ -35,7 +35,8 @@ double values_se(const Tally *t, double (*value)(const Tally *t, size_t r))
     }
     if (m.n < 2 || m.n == t->decoded)
         return m.n ? se_of(t, &m) : NAN;
-    /* widened, so that t with R - 1 degrees of freedom gives the interval of the fewer values */
+    /* NaN values were left out, so m.n < R: widens the error such that a t interval with R - 1 degrees of freedom
+     * is as wide as one with m.n - 1 */
     return se_of(t, &m) * t_quantile(0.05, (double)(m.n - 1)) / t_quantile(0.05, (double)(t->decoded - 1));
 }
 

@@ -37,8 +37,9 @@ double gain_l1_p(const Tally *t);
  * probability 0.9, for an estimate with standard error se. */
 double bias_detectable(double se, size_t repeats, double level);
 
-/* The lesser of the two for the standard errors of gain and gain_l1, NaN where a test says nothing. A gain that the codec holds
- * at 1 in every draw does not count: a bias would show elsewhere. */
+/* Returns the smaller of bias_detectable for gain's standard error and for gain_l1's; NaN if neither test applies.
+ * If gain's standard error is below 1/1000 of gain_l1's, the codec makes the gain 1 in every draw, so its test
+ * cannot find a bias, and only gain_l1 counts. */
 double bias_least(double gain_se, double gain_l1_se, size_t repeats, double level);
 
 #endif

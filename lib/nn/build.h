@@ -32,7 +32,7 @@ typedef struct {
 /* Adds a convolution by the loops of loops.h (conv_direct.c). `name` is the name of the PyTorch module: "conv1" gives
  * the parameters conv1.weight and, with a bias, conv1.bias. */
 Activation *build_conv(Builder *b, Activation *in, const char *name,
-                       const ConvSettings *s); /* computed by the loops of loops.h (conv_direct.c) */
+                       const ConvSettings *s);
 /* Adds a convolution by oneDNN; the number of output channels must be a multiple of layer_lanes(). */
 Activation *build_conv_blocked(Builder *b, Activation *in, const char *name, const ConvSettings *s);
 Activation *build_norm(Builder *b, Activation *in, const char *name);

@@ -216,7 +216,7 @@ static Status primitives_open(Primitives *s, const Layer *l, size_t images, Erro
     TRY(dnnl_check(dnnl_engine_create(&s->engine, dnnl_cpu, 0), "engine", err));
     begin(s, winograd_saves(l) ? dnnl_convolution_winograd : dnnl_convolution_direct);
     if (s->back == dnnl_convolution_winograd && piece_make(l, s, s->images) != dnnl_success)
-        /* second try with direct sums: oneDNN has Winograd's algorithm for some CPUs only */
+        /* second try, with direct sums only: oneDNN has Winograd's algorithm for some CPUs only */
         begin(s, dnnl_convolution_direct);
     return primitives_ready(s, l, images, err);
 }
@@ -376,7 +376,9 @@ static dnnl_status_t execute(const Primitives *s, dnnl_primitive_t run, const Ar
         if (arg[i].desc)
             args[used++] = (dnnl_exec_arg_t){arg[i].arg, lend(s, arg[i].desc, arg[i].data)};
     const int before = omp_get_max_threads();
-    omp_set_num_threads(1); /* some primitives read the number of threads again when executed */
+    /* execution also reads OpenMP's number of threads in some primitives, so it is 1 here as it was when they were
+     * made */
+    omp_set_num_threads(1);
     status = dnnl_primitive_execute(run, stream, used, args);
     omp_set_num_threads(before);
     dnnl_stream_wait(stream);
