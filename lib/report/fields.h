@@ -25,9 +25,9 @@ extern const Field fields[]; /* ends in {0} */
 /* Returns the field of this name; NULL: no command writes it. */
 const Field *field_find(const char *name);
 
-/* Returns the field of a column of a published result: the text behind the last space names it, so "published
- * bytes" has the field bytes. `*before` (`before` may be NULL) is the number of characters in front of the field's
- * name. */
+/* Returns the field of a column of a published result. The text after the last space is the field's name: the
+ * column "published bytes" has the field bytes. If `before` is not NULL, sets *before to the number of characters
+ * in front of the field's name. */
 const Field *field_of_column(const char *column, size_t *before);
 
 /* Returns the number at the end of a name of field f: "0.9" of "bytes_to_0.9"; "" if the field's names have no
@@ -40,9 +40,10 @@ bool field_counts_bytes(const char *column);
 bool field_is_se(const char *column, const char *beside);
 /* True when the column `beside` has the exact value of `column`, which is a mean over draws. */
 bool field_is_exact(const char *column, const char *beside);
-/* true when field_is_exact is true of `column` and the column whose standard error `beside` has; exact values have none, or 0 */
+/* true when the column `beside` has the standard error of the exact value of `column`; exact values without an
+ * error have no such column, or 0 in it */
 bool field_is_exact_se(const char *column, const char *beside);
-/* true when one of these three is true */
+/* true when field_is_se, field_is_exact or field_is_exact_se is true of the two columns */
 bool field_is_beside(const char *column, const char *beside);
 
 int field_digits(const char *column);

@@ -38,7 +38,8 @@ static const Value *fact(const Report *r, const char *name)
     return NULL;
 }
 
-/* The column of compressors also says which draws the results are of. */
+/* Returns the heading of a column; that of the column of compressors also names the draws from which the results
+ * come. */
 static const char *heading(const Report *r, const char *column)
 {
     const char *head = field_heading(column, r->spec.format != FORMAT_LATEX, r->a);

@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/* NaN: repeats did not vary, or there is no gain. */
+/* Returns the standard error of gain (0) or gain_l1 (1); NaN: its test was not possible, as the repeats did not
+ * vary or there is no gain. */
 static double se_if_tested(const BiasRow *row, size_t gain)
 {
     return isnan(row->p[1 + gain]) ? NAN : row->se[gain];

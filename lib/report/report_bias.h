@@ -9,13 +9,14 @@
 
 enum { BIAS_TESTS = 3 }; /* bias_p, gain_p, gain_l1_p */
 
-/* The test results of a codec on one vector, or on several vectors measured as one; NaN: there are none. */
+/* The test results of a codec on one vector, or on several vectors measured as one; NaN: there is no such result. */
 typedef struct {
     double p[BIAS_TESTS];
     double se[2]; /* standard errors of gain and gain_l1 */
     double mse, variance;
     /* set by bias_judge */
-    double holm;       /* the least of the p-values as adjusted by Holm's method; NaN: nothing was tested */
+    /* the smallest of the row's p-values after adjustment by Holm's method; NaN: nothing was tested */
+    double holm;
     double detectable; /* least bias that would be detected (metrics_errors.h); NaN: nothing was tested */
 } BiasRow;
 

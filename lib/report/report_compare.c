@@ -172,13 +172,13 @@ double results_number(const Results *r, size_t place, size_t codec, const char *
     return NAN;
 }
 
-/* True when the codec failed on some of the vectors that the record at `place` is about, or on all. */
+/* True when the codec failed on at least one of the vectors that the record at `place` is about. */
 static bool results_failed(const Results *r, size_t place, size_t codec)
 {
     return row_at(r, place, codec)[r->error].type != VALUE_NONE;
 }
 
-/* Sets one of the fields that the command adds. */
+/* Sets field number `field` of the fields that the command adds to a record. */
 static void results_set(Results *r, size_t place, size_t codec, size_t field, Value v)
 {
     row_at(r, place, codec)[r->error + 1 + field] = v;
@@ -303,7 +303,7 @@ static Value rate_of(const Codec *codec)
     return v == floor(v) && fabs(v) < 0x1p53 ? value_int((int64_t)v) : value_real(v);
 }
 
-/* The exact value where it is known, else the mean over repeats. */
+/* Returns the field `exact` if the record has it, else the field `mean`, the mean over repeats. */
 static double best_known(const Results *r, size_t place, size_t codec, const char *exact, const char *mean)
 {
     const double v = results_number(r, place, codec, exact);

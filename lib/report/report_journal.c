@@ -81,7 +81,8 @@ static bool same_value(const Json *v, const Json *w)
     return numbers || texts || v->type == JSON_NULL || (v->type == JSON_BOOL && v->on == w->on);
 }
 
-/* Compares only the settings that this version writes: another version may have written the journal's first line. */
+/* Compares the settings that this version writes; the journal of another version may have further settings, which
+ * are not compared. */
 static Status compare_settings(const Journal *j, const Json *was, const Json *is, Error *err)
 {
     for (const Json *setting = is->first; setting; setting = setting->next)
@@ -150,7 +151,8 @@ static Status open_locked(Journal *j, Error *err)
         return cannot(j, "write", err);
     if (fstat(j->fd, &now) || !S_ISREG(now.st_mode))
         return refuse(j, "is no regular file", err);
-    if (flock(j->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) /* some file systems have no locks */
+    /* only EWOULDBLOCK is an error: on a file system without locks flock fails with other errors */
+    if (flock(j->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return FAIL(err, ERR_IO, "%s: another run is at work on it", j->path);
     return OK;
 }
@@ -200,7 +202,8 @@ void journal_close(Journal *j)
 {
     Error ignored;
     if (j->path && j->fd >= 0) {
-        (void)journal_sync(j, &ignored); /* the records are a help after a crash, and no result */
+        /* a failure is ignored: the records are kept for --resume only and are not results */
+        (void)journal_sync(j, &ignored);
         close(j->fd);
     }
     *j = (Journal){.fd = -1};

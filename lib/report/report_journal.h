@@ -5,7 +5,7 @@
  * settings is refused. Lines reach the disk within a second, and at the latest when the journal is closed. The
  * file is removed when the results are complete.
  *
- * A symbolic link, a file that is not regular and a file that is no journal of ours are refused and stay
+ * A symbolic link, a file that is not regular and a file that is no journal of this program are refused and stay
  * unchanged. */
 #ifndef ATOMO_REPORT_JOURNAL_H
 #define ATOMO_REPORT_JOURNAL_H
@@ -18,7 +18,7 @@ typedef struct {
     int fd;
     const Json **old; /* records of the run that is resumed */
     size_t old_count;
-    size_t replaced; /* records of an earlier run that this one overwrites, as --resume was not given */
+    size_t replaced; /* number of records of an earlier run that are lost, as --resume was not given */
     double synced;   /* time of the last sync to the disk */
 } Journal;
 

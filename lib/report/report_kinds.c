@@ -19,7 +19,7 @@ static void rank_all(const Csv *t, RowRank *rank)
         rank[i] = ROW_LEAD;
 }
 
-/* Puts the row over the whole selection first; with several steps or workers, the row over all of them. */
+/* Puts the row over all tensors first; if there are several steps or workers, the row over all steps and workers. */
 static void rank_whole(const Csv *t, RowRank *rank)
 {
     bool pooled = false;

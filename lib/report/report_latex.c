@@ -83,7 +83,7 @@ static int unit_of(const Report *r, size_t i)
     return most > 0 ? (int)report_unit(least, most) : NO_UNIT;
 }
 
-/* A number's text, in the column's unit; value NULL: out of memory. */
+/* Returns a number as text, in the column's unit; `value` NULL: out of memory. */
 static Uncertain number_text(const Layout *l, const TableRow *row, size_t i, Arena *a)
 {
     const size_t unit = l->unit == NO_UNIT ? 0 : (size_t)l->unit;
@@ -147,7 +147,8 @@ static void put_number(TextBuf *out, const char *number, int after)
                   "00000000000000000");
 }
 
-/* The mean, and in the next column its error: "1.27 & $\\pm$ 0.03", "(1.27 & $\\pm$ $0.03)\\cdot10^{-7}$". */
+/* Writes a mean and, in the next column, its standard error: "1.27 & $\\pm$ 0.03", "(1.27 & $\\pm$
+ * $0.03)\\cdot10^{-7}$". */
 static void put_uncertain(TextBuf *out, const Layout *l, const Uncertain *u)
 {
     text_add(out, u->exponent && *u->se ? "(" : "");

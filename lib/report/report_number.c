@@ -32,7 +32,7 @@ size_t report_unit_of(double v)
     return unit;
 }
 
-/* The unit of their geometric mean. */
+/* Returns the unit that suits the geometric mean of the least and the largest number of bytes. */
 size_t report_unit(double least, double most)
 {
     return report_unit_of(sqrt(least) * sqrt(most));
@@ -55,8 +55,8 @@ void report_put_bytes(TextBuf *out, double v, size_t unit, int digits)
 
 /* ---- means with standard errors ---- */
 
-/* The share of a unit of the last digit under which a standard error is not printed: two seeds then differ in that digit less
- * than once in forty times. */
+/* A standard error below this fraction of a unit of the last printed digit is not printed: two runs with other
+ * seeds differ in this digit less than once in forty times. */
 #define UNSEEN 0.02
 
 static int magnitude_of(double v)
@@ -64,7 +64,7 @@ static int magnitude_of(double v)
     return (int)floor(log10(fabs(v)));
 }
 
-/* v in units of 10^exponent, rounded to 10^last. */
+/* Returns v in units of 10^exponent, rounded to a multiple of 10^last. */
 static const char *rounded(double v, int exponent, int last, Arena *a)
 {
     const double unit = pow(10, last);

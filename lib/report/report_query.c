@@ -149,7 +149,8 @@ static Status name_columns(Pick *p, const char *list)
     return OK;
 }
 
-/* Whether the column's values stand beside those of one that is chosen; or, without a choice, of any. */
+/* True when the column has a standard error or an exact value (field_is_beside) of a chosen column; without
+ * `chosen`, of any column. */
 static bool is_beside(const Pick *p, size_t column, bool chosen)
 {
     for (size_t i = 0; i < (chosen ? p->shown : p->t->columns); i++)

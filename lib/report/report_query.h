@@ -6,18 +6,21 @@
 #include "base/text.h"
 
 typedef struct {
-    /* Comma-separated names; NAME/OTHER: the value of OTHER where NAME has none. NULL: the usual columns of the
-     * result's kind. */
+    /* Comma-separated names of columns; NAME/OTHER shows the value of OTHER in rows where NAME is empty. NULL: the
+     * usual columns of the result's kind. */
     const char *columns;
-    /* FIELD=VALUE or FIELD!=VALUE: only rows for which all are true; empty: the leading rows */
+    /* conditions FIELD=VALUE or FIELD!=VALUE; only rows that meet all conditions are chosen; empty: the leading
+     * rows */
     TextList where;
     const char *sort; /* FIELD or FIELD:desc; NULL: the stored order */
     bool all;         /* true: every row, not only the leading rows */
-    bool people;      /* true: standard errors and exact values stand beside their fields' values */
+    /* true: standard errors and exact values are shown in the cells of the fields that they belong to */
+    bool people;
 } Query;
 
-/* `kind` NULL: all rows, and all columns with a value. ERR_USAGE names an unknown column, and the hint the nearest known one. For people
- * the columns behind the first `*shown` are those whose values stand beside others. */
+/* Chooses rows and columns of t. `kind` NULL: all rows, and all columns with a value. ERR_USAGE names an unknown
+ * column; the hint has the nearest known name. With q->people, *shown is the number of columns to show; the
+ * columns of `out` after these hold standard errors and exact values of the shown columns. */
 Status query_run(Csv *out, size_t *shown, const Query *q, const Csv *t, const ResultKind *kind, Arena *a,
                  Error *err);
 

@@ -7,7 +7,7 @@
 /* Fails with ERR_USAGE unless `sort` is FIELD or FIELD:desc. */
 Status sort_check(const char *sort, Error *err);
 
-/* true when `sort` names this field; false if it is NULL */
+/* true when `sort` is by this field; false if `sort` is NULL */
 bool sort_is_by(const char *sort, const char *field);
 
 typedef struct {

@@ -5,9 +5,9 @@
 
 #include "base/csv.h"
 
-/* Makes a row from each summary in a run's records: its compressor and, for each target, the baseline's simulated
- * time / its own; "" if one of the two never reached the target. If the baseline ran several times, its first run
- * is used. */
+/* Makes a row from each summary in a run's records: the compressor and, for each target accuracy, the baseline's
+ * simulated time divided by this compressor's; "" if one of the two never reached the target. If the baseline ran
+ * several times, its first run is used. */
 Status speedup_rows(Csv *out, const Csv *run, const char *baseline, Arena *a, Error *err);
 
 #endif

@@ -37,8 +37,8 @@ static const char *cell_of(const Json *v, Arena *a)
     }
 }
 
-/* Writes the cells of a record. Columns are the fields of the first record; other records mostly have them in the
- * same order. */
+/* Writes the cells of a record. The columns are the fields of the first record, so the fields of another record
+ * are searched from the field after the last one found. */
 static bool put_record(const char **cell, const Csv *out, const Json *record, Arena *a)
 {
     const Json *at = record->first;
@@ -127,7 +127,7 @@ static Status parse_json(Stored *out, const char *path, char *text, size_t lengt
     return OK;
 }
 
-/* Refuses files of gradients and names the next step. */
+/* Refuses a file of gradients, with a hint which command reads it. */
 static Status refuse_gradients(const char *path, Error *err)
 {
     static const char *const kinds[] = {[FILE_HDF5] = "an HDF5 file",

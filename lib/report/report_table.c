@@ -1,6 +1,6 @@
 /* report_table.c -- formats cells for people, and writes two formats from them: the aligned table for the
- * terminal, and Markdown. A real number has its field's significant digits, a number of bytes a decimal unit, a mean of
- * draws the digits that its standard error supports. */
+ * terminal, and Markdown. A real number has the significant digits of its field, a number of bytes has a decimal
+ * unit, and a mean over draws has the digits that its standard error supports. */
 #include "report/report_table.h"
 
 #include "report/fields.h"
@@ -73,8 +73,8 @@ const char *report_cell(const char *column, const Value *v, Arena *a)
 
 /* ---- means over draws: the exact value if it is known, else the mean with its standard error ---- */
 
-/* Returns the row's value in that other column for which is(name of `column`, name of the other column) is true;
- * NaN: there is none. */
+/* Searches the row for the column c for which is(name of `column`, name of c) is true, and returns the row's value
+ * in c; NaN: there is no such column. */
 static double beside(const Report *r, const Value *row, size_t column, bool (*is)(const char *, const char *))
 {
     const Column *columns = r->spec.columns;
@@ -102,7 +102,7 @@ static const char *uncertain_cell(const char *column, double v, double se, Arena
     return text_done(&out);
 }
 
-/* Fills in the cell of column i, its number, and its standard error where there is one to show. */
+/* Fills in the cell of column i, its number, and the standard error if one is shown. */
 static void keep_cell(const Report *r, const Value *row, size_t i, TableRow *kept)
 {
     const char *column = r->spec.columns[i].name;

@@ -7,9 +7,10 @@
 struct TableRow {
     const char **cell; /* (columns) text of each cell; NULL: the column is not shown */
     ValueType *type;   /* (columns) */
-    /* (columns) the number shown: the exact one if it is known; NaN: the value is not a number */
+    /* (columns) the number in the cell: the exact value if it is known, else the mean; NaN: the value is not a
+     * number */
     double *number;
-    double *se; /* (columns) its standard error; NaN: none is shown */
+    double *se; /* (columns) standard error of `number`; NaN: none is shown */
     TableRow *next;
 };
 

@@ -6,7 +6,7 @@
 #include "report/report.h"
 #include "verify/verify.h"
 
-/* Summary of the verdicts on one statement, or on all. */
+/* Summary of the verdicts on one statement, or on all statements. */
 typedef struct {
     size_t checked, failed, absent; /* absent: number of vectors to which the statement does not apply */
     VerifyVerdict worst;

@@ -11,7 +11,7 @@
 static const char usual[] =
     "bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein_mean,bias";
 
-/* The fields that are written with any --metrics. */
+/* The fields that are always written, whatever --metrics lists. */
 static const char *const fixed[] = {"step", "worker",     "tensor",  "kind",  "shape",
                                     "n",    "compressor", "repeats", "error", NULL};
 
@@ -92,15 +92,15 @@ typedef struct {
     Value *row;
 } Sheet;
 
-/* True when tables show the record at index `place`: that of the whole selection, and with per_tensor that of each
- * tensor. */
+/* True when tables show the record at index `place`: the last record, which is over all vectors, and with
+ * per_tensor also the record of each tensor. */
 static bool is_shown(const Sheet *s, size_t place)
 {
     return place + 1 == s->r->places || (s->v->per_tensor && s->r->level[place] == LEVEL_VECTOR);
 }
 
 /* Returns the index, in the results, of the i-th column to write: the leading fields that the command adds come
- * right after the compressor. */
+ * directly after the compressor. */
 static size_t written(const Results *r, size_t i)
 {
     const size_t from = r->compressor + 1, own = r->error + 1;
@@ -128,7 +128,8 @@ static bool is_column_shown(const Sheet *s, size_t i, bool errors)
     return text_listed(s->v->metrics ? s->v->metrics : s->v->usual ? s->v->usual : usual, name);
 }
 
-/* True when tables need the field beside a listed field, as its standard error or its exact value. */
+/* True when the field `name` is the standard error or the exact value of the field `listed`, so that tables need
+ * it. */
 static bool is_beside(const char *name, const char *listed)
 {
     for (const Field *f = fields; f->name; f++)

@@ -17,9 +17,9 @@ void ISA_NAME(stretches)(const float *x, size_t n, const float *above, size_t co
     IN_PIECES(ROW, float, x, uint8_t, code, n, stretch_row(from, above, count, to));
 }
 
-/* Sets slot[] to the slots of one vector of codes: lane l with cluster c = code[l] takes slot from[c] + floor(word[l]
- * size[c] / 2^32). With at most LANES clusters (`few`), the tables `from` and `size` fit registers, and a permutation
- * looks up their entries. */
+/* Sets slot[] to the slots of one vector of codes: lane l with cluster c = code[l] gets the slot from[c] +
+ * floor(word[l] size[c] / 2^32). With at most LANES clusters (`few`), the tables `from` and `size` fit into
+ * registers, and a permutation reads their entries. */
 INLINE void find_slots(VecU word, const uint8_t *code, bool few, const uint32_t *from, const uint32_t *size,
                        uint32_t *slot)
 {

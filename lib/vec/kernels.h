@@ -16,8 +16,8 @@ enum { FEW_COLS = 32, MEDIAN_MOST = 31 };
 
 typedef enum { ISA_BASE, ISA_AVX2, ISA_AVX512, ISA_COUNT } Isa;
 
-/* For each k, how many numbers of a run (a bucket's part in a block) are at least 2^k; the exact length of the run's
- * Elias codes follows from these counts. */
+/* For each k, how many numbers of a run (consecutive codes that share a norm) are at least 2^k; the exact length
+ * of the run's Elias codes follows from these counts. */
 typedef struct {
     uint64_t level[17]; /* level >= 2^k */
     uint64_t next[17];  /* how often level + 1 >= 2^k, for k >= 1 */

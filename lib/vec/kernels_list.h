@@ -64,8 +64,8 @@ LOOP(void, hadamard_rows, (float *x, size_t stride, int log_rows, size_t cols, f
  * detail_k likewise with w->detail, added in double. Reads 2 pairs + taps - 2 elements of x. */
 LOOP(void, wavelet_split,
      (const WaveletFilter *w, const float *x, size_t pairs, float *smooth, float *detail))
-/* The transpose of wavelet_split: computes x_2k and x_(2k + 1) from smooth_i and detail_i for i = k - taps / 2 + 1 ..
- * k. So the taps / 2 - 1 elements in front of `smooth` and of `detail` are also read. */
+/* The transpose of wavelet_split: computes x_2k and x_(2k + 1) for k < pairs, from smooth_i and detail_i for i = k
+ * - taps / 2 + 1 .. k. So the taps / 2 - 1 elements in front of `smooth` and of `detail` are also read. */
 LOOP(void, wavelet_join,
      (const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs, float *x))
 
@@ -127,16 +127,16 @@ LOOP(uint8_t *, rans_put,
 LOOP(size_t, rans_get,
      (const uint32_t *slot, int precision, uint8_t *byte, size_t rows, uint32_t state[16], const uint8_t **at,
       const uint8_t *end))
-/* Does as rans_get does, for tables with more than RANS_PRECISION bits in a frequency: `slot` holds the symbol alone
- * and has three unused bytes at its end; frequency and start come from slice[symbol]. */
+/* Decodes as rans_get does, for tables with frequencies of more than RANS_PRECISION bits: `slot` holds only the
+ * symbol and has three unused bytes at its end; slice[symbol] holds frequency and start. */
 LOOP(size_t, rans_get_fine,
      (const uint8_t *slot, const uint32_t *slice, int precision, uint8_t *byte, size_t rows,
       uint32_t state[16], const uint8_t **at, const uint8_t *end))
 
 /* ---- compress/levels/ ---- */
 
-/* Round x to codes at random: quantise8 and quantise32 as quantise.h describes, toss8 to levels 0 and 1 with the coin
- * of coin.h. */
+/* Round x to codes at random, without bias: quantise8 and quantise32 to levels as quantise.h describes, toss8 to
+ * levels 0 and 1 with keep probabilities as in coin.h. */
 LOOP(void, quantise8, (const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint8_t *code))
 LOOP(void, quantise32, (const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint32_t *code))
 LOOP(void, toss8, (const float *x, size_t n, Coin coin, RngKey key, uint32_t first, uint8_t *code))
@@ -152,7 +152,8 @@ LOOP(bool, descend, (const uint8_t *code, size_t n, Ladder l, float *x))
 /* Writes the smallest and the largest element to *low and *high, with +0 for -0; n > 0. */
 LOOP(void, range, (const float *x, size_t n, float *low, float *high))
 /* grade8 and grade32 round x - low >= 0 to levels as quantise.h does, but without signs; key NULL: to the nearest
- * level. graded8 and graded32 set x to min(low + (level unit) drop, high), with unit and drop of d. */
+ * level. graded8 and graded32 convert codes back: x = min(low + (level unit) drop, high), where unit and drop are
+ * members of d. */
 LOOP(void, grade8,
      (const float *x, size_t n, float low, Quantiser q, const RngKey *key, uint32_t first, uint8_t *code))
 LOOP(void, grade32,

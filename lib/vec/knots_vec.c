@@ -104,8 +104,8 @@ INLINE void store_pair(const Least l[2], double *next, uint16_t *back)
     }
 }
 
-/* Writes to next[] and back[] the minima of rows j .. j + PAIR - 1, which fill two vectors, and the columns of the
- * minima; all of these columns lie in low .. high. */
+/* Writes the minima of rows j .. j + PAIR - 1 (two vectors of rows) to next[] and the columns of these minima to
+ * back[]; all of these columns lie in low .. high. */
 INLINE void rows_of_pair(const Layer *y, size_t j, size_t low, size_t high, double *next, uint16_t *back)
 {
     /* Only columns below the row number count; columns below `common` count in all rows. */

@@ -13,7 +13,7 @@ INLINE VecD magnitude_d(const float *x)
     return (VecD)((Bits)load_d(x) & UINT64_C(0x7fffffffffffffff));
 }
 
-/* Appends to `at` and `value` the index and the value of the lanes where r <= most; returns the number of these
+/* Appends the index and the value of each lane with r <= most to `at` and `value`; returns the number of these
  * lanes. May write up to LANES elements, however few lanes it appends. */
 INLINE size_t append(uint32_t *at, float *value, VecU index, VecF v, VecI r, VecI most)
 {

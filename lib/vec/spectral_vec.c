@@ -7,9 +7,9 @@
 #include "base/bytes.h"
 
 /* Computes elements r .. r + TURNED - 1 of u[k] = a v_k, with `a` at row r; v_k is column k of v. `count` is a
- * constant in each case, so that the sums stay in registers. Columns of a are taken four at a time; the last four may
- * overlap columns that were already added, and `tail` holds the rows of v for the last four columns, with zeros for
- * those already added. */
+ * constant at each call, so that the sums stay in registers. Columns of a are taken four at a time. The last four
+ * columns may include columns that were already added; `tail` holds the rows of v for the last four columns, with
+ * zeros for the columns that were already added. */
 INLINE void project_turned(const float *a, size_t cols, const double *v, const double *tail, const int count,
                            uint8_t *const u[4], size_t r)
 {
@@ -35,8 +35,8 @@ INLINE void project_turned(const float *a, size_t cols, const double *v, const d
     }
 }
 
-/* Computes element r of u[k] = a v_k, with `a` at row r, in the order of operations in which a lane of project_turned
- * computes an element. */
+/* Computes element r of u[k] = a v_k, with `a` at row r. The order of operations is that of one lane of
+ * project_turned, so both round alike. */
 static void project_one(const float *a, size_t cols, const double *v, size_t count, uint8_t *const u[4],
                         size_t r)
 {

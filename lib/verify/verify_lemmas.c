@@ -31,7 +31,7 @@ static void random_weights(const VerifySubject *s, size_t try, double *w)
     }
 }
 
-/* Scales w to the sum s, as problem (4) requires. */
+/* Scales w such that its sum is s, as problem (4) requires: minimise sum lambda_i^2 / p_i over sum p = s. */
 static void relaxed_chances(double *w, size_t n, double s)
 {
     double sum = 0;
@@ -41,7 +41,8 @@ static void relaxed_chances(double *w, size_t n, double s)
         w[i] *= s / sum;
 }
 
-/* Replaces w by min(1, w / level), with the level at which the sum is s, as problem (3) requires. */
+/* Replaces w by min(1, w / level), with the level at which the sum is s, as problem (3) requires: minimise sum
+ * lambda_i^2 / p_i over sum p = s and p <= 1. */
 static void feasible_chances(double *w, size_t n, double s)
 {
     double low = 0, high = 0, sum = 0;
@@ -58,8 +59,8 @@ static void feasible_chances(double *w, size_t n, double s)
         w[i] = chance_at(high, w[i]);
 }
 
-/* Returns a budget between the largest balanced budget (at which s lambda_i / |lambda|_1 is at most 1 for all i)
- * and n; 0: the magnitudes are so equal that there is none. */
+/* Returns a budget s between the largest balanced budget (up to which s lambda_i / |lambda|_1 is at most 1 for all
+ * i) and n; 0: no such budget exists, as the magnitudes are nearly equal. */
 static double unbalanced(double l1, double most, size_t count)
 {
     const double edge = l1 / most, all = (double)count, s = sqrt(edge * all), ahead = s / edge - 1;
@@ -130,13 +131,14 @@ static Status check_lemma_3(VerifySubject *s, VerifyVerdict *v)
 
 /* ---- Lemma 8: the construction of Appendix A.2 ---- */
 
-/* Constructs p. The paper's set A is first .. n-1, where `first` is the smallest index from which the elements are
- * balanced at the budget that p_0 = 1 leaves to them. Elements before A keep their q. */
+/* Constructs p from q. The paper's set A is first .. n-1, where `first` is the smallest index such that
+ * lambda_first .. lambda_(n-1) are balanced (no probability is limited to 1) at the budget that is left when p_0
+ * is 1. Elements before `first` keep their q. */
 void verify_raise(const double *lambda, const double *q, size_t n, double *p)
 {
     double sum = 0, l1 = 0, share = 0;
     size_t first = n;
-    for (size_t i = n; i-- > 1;) { /* adds the smallest first, for accuracy */
+    for (size_t i = n; i-- > 1;) { /* adds the smallest lambda first, for accuracy */
         sum += q[i];
         l1 += lambda[i];
         if (lambda[i] * (sum + q[0] - 1) <= l1) {

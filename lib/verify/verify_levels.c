@@ -19,8 +19,8 @@ static double *tails(const double *lambda, size_t n, Arena *scratch)
     return tail;
 }
 
-/* Returns the water level by Algorithm 1 as in the paper, but with sums over |lambda_j|, where the paper prints
- * |lambda_i|. */
+/* Returns the water level by the paper's Algorithm 1, with its misprint corrected: the sums are over |lambda_j|,
+ * where the paper prints |lambda_i|. */
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);
@@ -79,8 +79,9 @@ double level_selected(const double *lambda, size_t n, double budget, Arena *scra
     return level;
 }
 
-/* Solves Wangni et al.'s dual problem. Element k is always kept if and only if lambda_k (lambda_k + lambda_(k+1) +
- * ..) > eps |lambda|^2 + lambda_k^2 + lambda_(k+1)^2 + ..; lambda_k^2 is on both sides, so the code leaves it out. */
+/* Solves Wangni et al.'s dual problem: minimise the expected number of kept elements at a second moment of at most
+ * (1 + eps) |lambda|^2. Element k is always kept iff lambda_k (lambda_k + lambda_(k+1) + ..) > eps |lambda|^2 +
+ * lambda_k^2 + lambda_(k+1)^2 + ..; the code leaves out lambda_k^2, which is on both sides. */
 double level_gspar(const double *lambda, size_t n, double eps)
 {
     double all = 0, rest1 = 0, rest2 = 0;
@@ -133,7 +134,8 @@ static void step(const double *lambda, const double *p, const double *low, size_
     double y[SMALL_MOST], w[SMALL_MOST];
     for (size_t i = 0; i < n; i++) {
         w[i] = 2 * (lambda[i] / p[i]) * (lambda[i] / p[i]) / p[i];
-        y[i] = p[i] + p[i] / 2; /* p - gradient / w, where the gradient is -lambda^2 / p^2 */
+        /* the Newton step p - gradient / w: the gradient is -lambda^2 / p^2, w = 2 lambda^2 / p^3 */
+        y[i] = p[i] + p[i] / 2;
     }
     project(y, w, low, n, budget, next);
 }
@@ -168,7 +170,7 @@ double least_by_descent(const double *lambda, size_t n, double budget)
 
 /* ---- sums over the probabilities at a level ---- */
 
-/* waterfill.h counts an element as light (p < 1) up to level * BALANCED. */
+/* waterfill.h counts an element as light (kept with p < 1) if its magnitude is at most level * BALANCED. */
 #define BALANCED (1 + 4 * DBL_EPSILON)
 
 typedef struct {

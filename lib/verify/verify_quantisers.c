@@ -161,7 +161,7 @@ static Status check_second(VerifySubject *s, VerifyVerdict *v)
         coded.call.shape = &coded.shape;
         const double left = codec_variance(&coded.call, s->x) / l->squares + 1;
         const double right = l->l1 / l->squares * l->norm[k];
-        if (!raw && !isnan(left)) /* NaN: no closed form where floats end */
+        if (!raw && !isnan(left)) /* left is NaN where float32's range leaves no closed form */
             verdict_take(v, left, right, rounding(l->norm[k]) * right, "q = %g", powers[k]);
         arena_rewind(s->a, mark);
     }
@@ -241,7 +241,8 @@ static Status same_vectors(VerifySubject *s, VerifyVerdict *v, const char *spec,
     TRY(leading(s, &l));
     if (l->most == 0 || !in_range(l->norm[k]))
         return OK;
-    const ArenaMark mark = arena_mark(s->a); /* the rewind must not free the result of `leading` */
+    /* marked after `leading` has stored its result, so that the rewind does not free this result */
+    const ArenaMark mark = arena_mark(s->a);
     const size_t draws = l->n < BLOCK ? 4 : 1;
     const double budget = l->l1 / l->norm[k];
     TRY(count_different(s, spec, l->n, budget, draws, &count, &raw));

@@ -96,7 +96,8 @@ static Status take_part(VerifySubject *s)
         if (p->x[i] != 0)
             p->lambda[p->count++] = -fabs((double)p->x[i]);
     }
-    stats_sort(p->lambda, p->count); /* the magnitudes are negated, so that the largest comes first */
+    /* p->lambda holds negated magnitudes now, so that ascending order puts the largest first */
+    stats_sort(p->lambda, p->count);
     for (size_t i = p->count; i-- > 0;) {
         p->lambda[i] = -p->lambda[i];
         p->l1 += p->lambda[i];

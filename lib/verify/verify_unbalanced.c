@@ -1,10 +1,11 @@
-/* verify_unbalanced.c -- holds the codecs entry and svd to Algorithm 1's variance where s |lambda|_inf > |lambda|_1,
- * so that some p are 1. There p = min(1, s |lambda_i| / |lambda|_1), which loses the part of the budget above 1, has
- * another variance; at budgets where nothing is clipped the two are the same, and no other statement would tell them
- * apart.
+/* verify_unbalanced.c -- compares the variance of the codecs entry and svd with that of Algorithm 1 at budgets s
+ * where s |lambda|_inf > |lambda|_1, so that Algorithm 1 sets some p to 1. A faulty codec could use p = min(1, s
+ * |lambda_i| / |lambda|_1), called clipped p below, which loses the part of the budget above 1 and has another
+ * variance. At smaller budgets the two kinds of p are equal, so no other statement would find this fault.
  *
- * For orthogonal atoms |ghat - g|^2 = sum lambda_i^2 (t_i / p_i - 1)^2, t_i = 1 if atom i is kept, else 0: a sum of
- * independent bounded terms. The budget is the one of 12 at which a draw tells most about the difference. */
+ * For orthogonal atoms |ghat - g|^2 = sum lambda_i^2 (t_i / p_i - 1)^2, where ghat is the estimate of g, and t_i
+ * is 1 if atom i is kept, else 0: a sum of independent bounded terms. Of 12 budgets the one at which a draw tells
+ * most about the difference is used. */
 #include "verify/verify_parts.h"
 
 #include <math.h>
@@ -16,7 +17,9 @@ typedef struct {
     const double *lambda; /* (n) sorted, largest first, no zeros */
     size_t n;
     double budget, tau;
-    double variance, clipped; /* E |ghat - g|^2: Algorithm 1's, and that of clipped p */
+    /* E |ghat - g|^2 (ghat: estimate of g) with Algorithm 1's p, and with clipped p = min(1, s |lambda_i| /
+     * |lambda|_1) */
+    double variance, clipped;
     double spread,
         most; /* of |ghat - g|^2 in one draw: variance, and largest distance of a term from its mean */
 } Regime;
@@ -36,7 +39,8 @@ static void set_spread(Regime *r)
     r->spread = r->most = 0;
     for (size_t i = r->n; i-- > 0;) {
         const double p = chance_at(r->tau, r->lambda[i]), square = r->lambda[i] * r->lambda[i];
-        const double range = square * fabs((1 / p - 1) * (1 / p - 1) - 1); /* between kept and not kept */
+        /* difference of the atom's squared error between kept and not kept */
+        const double range = square * fabs((1 / p - 1) * (1 / p - 1) - 1);
         if (p >= 1)
             continue;
         r->spread += range * range * p * (1 - p);
@@ -44,8 +48,9 @@ static void set_spread(Regime *r)
     }
 }
 
-/* Sets *r for the one of the budgets up to `high` at which a draw tells most about the difference between Algorithm
- * 1's variance and that of clipped p; false: none shows a difference. */
+/* Sets *r for that one of the budgets up to `high` at which a draw tells most about the difference between the
+ * variance of Algorithm 1 and that of clipped p (min(1, s |lambda_i| / |lambda|_1)); false: the two are equal at
+ * all budgets. */
 static bool choose_budget(Regime *r, double high, Arena *scratch)
 {
     Regime best = *r;
@@ -76,7 +81,8 @@ static double tolerance_of(const Regime *r, double draws)
     return bernstein(r->spread / draws, r->most / draws, VERIFY_ALARM) + 1e-5 * r->variance;
 }
 
-/* Returns the number of draws whose tolerance is half of the difference to clipped p; at most `most`. */
+/* Returns the number of draws, at most `most`, at which the tolerance is half of the difference between the
+ * variances of Algorithm 1 and of clipped p (min(1, s |lambda_i| / |lambda|_1)). */
 static size_t draws_of(const Regime *r, size_t most)
 {
     size_t draws = DRAWS_LEAST;
@@ -85,7 +91,8 @@ static size_t draws_of(const Regime *r, size_t most)
     return draws < most ? draws : most;
 }
 
-/* Draws x (shape) with the codec, and compares the mean squared error with Algorithm 1's. */
+/* Encodes x (shape) with `draws` draws of the codec, and compares the mean squared error with Algorithm 1's
+ * variance. */
 static Status hold(VerifySubject *s, const Regime *r, const char *spec, const float *x, const Shape *shape,
                    size_t draws, VerifyVerdict *v)
 {
@@ -109,7 +116,7 @@ static Status hold(VerifySubject *s, const Regime *r, const char *spec, const fl
 
 /* ---- the statements ---- */
 
-/* Entries beyond half of them would make the payload raw floats. */
+/* Checks the codec `entry` at budgets up to half of the entries; above, the payload would be raw floats. */
 static Status check_entries(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
@@ -122,7 +129,8 @@ static Status check_entries(VerifySubject *s, VerifyVerdict *v)
     return hold(s, &r, spec, p->x, &shape, draws_of(&r, 2 + 20000000 / (p->n + 1)), v);
 }
 
-/* Singular values under a thousandth of the largest count as rounding; an atom takes 4 (rows + cols) bytes. */
+/* Checks the codec `svd`; does nothing if a singular value is below a thousandth of the largest, as it may be
+ * rounding error. The budget is limited because an atom takes 4 (rows + cols) bytes. */
 static Status check_svd(VerifySubject *s, VerifyVerdict *v)
 {
     VerifyMatrix m;
