@@ -108,7 +108,7 @@ class GradientDump:
         self.kinds = kinds(model) if model is not None else {}
         folder, name = os.path.split(self.path)
         self.temporary = os.path.join(folder, ".%s.%d.tmp" % (name, os.getpid()))
-        # the 1.10 format guards its metadata with checksums
+        # HDF5's 1.10 format has checksums of its metadata
         self.file = h5py.File(self.temporary, "w", libver=("v110", "v110"), track_order=True)
         facts = {
             "schema": SCHEMA,
@@ -150,11 +150,11 @@ class GradientDump:
     def _write_tensor(self, group, name, gradient):
         values = as_floats(gradient)
         options = {}
-        if self.compress and values.size >= 1024:  # small chunks cost more than they save
+        if self.compress and values.size >= 1024:  # chunks take space, so small arrays are not compressed
             rows = max(1, (1 << 18) // max(1, values.size // values.shape[0]))
             options = dict(chunks=(min(rows, values.shape[0]),) + values.shape[1:], shuffle=True, compression=1)
         dataset = group.create_dataset(name, data=values, track_times=False, **options)
-        if self.model is not None:  # else atomo-bench tells the kind from name and shape
+        if self.model is not None:  # without a model, atomo-bench guesses the kind from name and shape
             dataset.attrs["kind"] = self.kinds.get(name, "other")
 
     def close(self):

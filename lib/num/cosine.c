@@ -199,7 +199,7 @@ static Status run(Pass *p, FourierWay way, int threads, Arena *scratch, Error *e
     const size_t room = fourier_room(p->length), most = STRIP / room > LEAST ? STRIP / room : LEAST;
     const ArenaMark mark = arena_mark(scratch);
     p->strips = (p->lines - 1) / most + 1;
-    p->width = (p->lines - 1) / p->strips + 1; /* strips have as equal a number of lines as possible */
+    p->width = (p->lines - 1) / p->strips + 1; /* strips have nearly equal numbers of lines */
     p->strips = (p->lines - 1) / p->width + 1;
     const size_t slots = least(p->strips, SLOTS);
     p->slot = NEW(scratch, float, slots * p->width * room);

@@ -5,7 +5,8 @@
 
 enum { CHUNK = 4096 };
 
-/* Compares bits, which compilers turn into vector instructions. */
+/* True when x has a NaN or an infinity. Compares the bits of floats, because compilers turn this into vector
+ * instructions. */
 static bool any_nonfinite(const float *x, size_t n)
 {
     uint32_t any = 0;

@@ -1,7 +1,8 @@
 /* hadamard_transform.c -- see hadamard_transform.h.
  *
- * A piece of 2^16 elements passes through all of its sixteen strides while it is in the cache. A longer block then
- * needs butterflies between elements of different pieces, eight strides in each pass over memory. */
+ * A piece of 2^16 elements passes through the butterflies of all sixteen strides 1, 2, 4, ..., 2^15 while it is in
+ * the cache. A block longer than a piece also needs butterflies between elements of different pieces, with up to
+ * eight strides in each pass over memory. */
 #include "num/hadamard_transform.h"
 
 #include "vec/kernels.h"

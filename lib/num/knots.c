@@ -66,8 +66,8 @@ static void sort(KnotsRoom *room, const float *x, size_t n)
     }
 }
 
-/* Sorts x and keeps one key of each different number in room->key; room->rank counts for each different number how
- * many numbers of x are not larger. Returns the number of different numbers. */
+/* Sorts x and keeps one key of each different number in room->key. Sets room->rank for each different number: how
+ * many numbers of x are less than or equal to it. Returns the number of different numbers. */
 static size_t sort_different(KnotsRoom *room, const float *x, size_t n)
 {
     size_t differ = 0;

@@ -18,8 +18,8 @@ static int by_place(const void *x, const void *y)
     return kind ? kind : size ? size : order(p->error, q->error);
 }
 
-/* Marks the front in sorted points. `best` is the last point on the front so far; no earlier point of its kind has
- * less error. */
+/* Marks the front in points sorted by kind, then size, then error. `best` is the last point on the front so far;
+ * no earlier point of the same kind has less error. */
 static void mark_sorted(ParetoPoint **point, size_t count)
 {
     const ParetoPoint *best = NULL;

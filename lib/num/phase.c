@@ -74,8 +74,9 @@ unsigned phase_draw(float re, float im, float gauge, double u)
     unsigned j = 0;
     for (unsigned k = 1; k < EDGES; k++) /* true when z is in the direction of corner k or beyond */
         j = y * cosine[k] >= x * cosine[QUARTER - k] ? k : j;
-    /* z = gauge ((1 - q) c_j + q c_(j+1)), where c_j and c_(j+1) are the corners at the ends of the edge; the cross
-     * product of c_j and z is q gauge sin(2 pi / 64) */
+    /* z = gauge ((1 - q) c_j + q c_(j+1)), where gauge is that of z, q is the probability of the second corner,
+     * and c_j and c_(j+1) are the corners at the ends of the edge; the cross product of c_j and z is q gauge sin(2
+     * pi / 64) */
     const double q = (cosine[j] * y - cosine[QUARTER - j] * x) / ((double)gauge * cosine[QUARTER - 1]);
     unsigned k = j + (u < q);
     k = a > b ? k : QUARTER - k;

@@ -14,15 +14,16 @@
 
 enum { PHASE_BITS = 6, PHASES = 1 << PHASE_BITS };
 
-/* A lower bound on |z| / gauge(z), which is at least cos(pi / 64), with a margin for rounding. */
+/* A lower bound on |z| / gauge(z), where gauge(z) is |z| divided by the length of the 64-gon's point in the
+ * direction of z. The exact minimum is cos(pi / 64); this value leaves a margin for rounding. */
 #define PHASE_LEAST_RHO 0.9987
 
-/* Multiplies `count` complex numbers z (pairs re, im) by `scale` in place and sets gauge[i] to the gauge of the i-th
- * product: its length divided by that of the 64-gon's point in its direction. */
+/* Multiplies `count` complex numbers z (pairs re, im) by `scale` in place, and sets gauge[i] to the gauge of
+ * product i: the product's length divided by the length of the 64-gon's point in the same direction. */
 void phase_gauges(float *z, size_t count, float scale, float *gauge);
 
-/* Returns the index k of the corner exp(2 pi i k / 64) that a uniform number u in [0, 1) selects for z = re + i im;
- * `gauge` is the gauge of z and not 0. */
+/* Returns the index k of the corner exp(2 pi i k / 64) that a uniform number u in [0, 1) selects for z = re + i
+ * im; `gauge` is the gauge of z (see phase_gauges) and not 0. */
 unsigned phase_draw(float re, float im, float gauge, double u);
 
 /* Writes the real and imaginary part of corner k to z. */

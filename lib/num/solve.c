@@ -29,7 +29,8 @@ typedef struct {
     double direction; /* 1: the function rises, -1: it falls, 0: not known yet */
     double presumed;  /* the direction (1 rising, -1 falling) that is assumed until it is known */
     bool ended;       /* a try had no value, which ends the search */
-    bool level;       /* the last step did not change the function's value */
+    /* true: the latest tries had (nearly) the same value, so the function counts as constant there */
+    bool level;
     double reach;     /* length of the next step (in the argument's logarithm) if the function is constant */
     /* inside: tries inside the bracket; same: how many of the latest tries moved the same end of the bracket */
     int inside, same;
@@ -165,8 +166,8 @@ static double choose_next(Search *q)
     const double at = choose_outside(q);
     if (!isnan(at) || q->direction != 0 || q->presumed < 0)
         return at;
-    /* The function is constant up to the limit. It may fall, so the search continues on the other side of the first
-     * try. */
+    /* The function did not change up to the limit, so its direction is unknown. It may fall, so the search
+     * continues on the other side of the first try. */
     q->presumed = -1;
     q->last = q->first;
     q->reach = REACH;

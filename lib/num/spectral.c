@@ -10,7 +10,8 @@
 /* Eigenvalues of A'A below this share of the largest have at most two correct digits. */
 #define DUST 1e-12
 
-/* Returns the index of the eigenvalue of atom i: eigenvalues ascend, atoms descend. */
+/* Returns the index of the eigenvalue of atom i: eigenvalues are in ascending order, atoms in descending order of
+ * norm. */
 static size_t eigen_index(const Spectral *s, size_t i)
 {
     return s->k - 1 - i;
@@ -39,8 +40,8 @@ static Status eigenvectors(Spectral *s, const size_t *index, size_t count, doubl
     return OK;
 }
 
-/* Sets lambda of the atoms from number `first` on to |A v_i|: the eigenvalues of these atoms are mostly rounding
- * error. */
+/* Sets lambda to |A v_i| for the atoms from number `first` on, since the eigenvalues of these atoms are mostly
+ * rounding error. */
 static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
 {
     enum { AT_ONCE = 256 };

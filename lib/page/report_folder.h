@@ -18,7 +18,8 @@ typedef struct {
     const char *why;
     const ResultKind *kind; /* ENTRY_RESULT */
     const char *media;      /* ENTRY_FIGURE: "image/png" */
-    const char *article;    /* ENTRY_RESULT: HTML that the caller may store; NULL at first */
+    /* ENTRY_RESULT: HTML text that the caller of folder_read may store; NULL at first */
+    const char *article;
 } Entry;
 
 typedef struct {

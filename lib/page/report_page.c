@@ -1,5 +1,5 @@
-/* report_page.c -- see report_page.h. Each result becomes an article while it is in memory (folder_read); the page is
- * then written from the articles, in the order of result_kinds. */
+/* report_page.c -- see report_page.h. While a result is in memory (folder_read), it is turned into an HTML
+ * article; afterwards the page is written from the articles, in the order of result_kinds. */
 #include "page/report_page.h"
 
 #include "base/file.h"
@@ -286,7 +286,8 @@ static void put_section(Page *p, const ResultKind *kind)
             fprintf(p->out.to, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"says\">%s</p>\n", kind->name,
                     kind->heading, kind->says);
         any = true;
-        fputs(f->entry[i].article, p->out.to); /* outfile commit reports write errors */
+        /* write errors are reported when the output file is committed */
+        fputs(f->entry[i].article, p->out.to);
     }
     fputs(any ? "</section>\n" : "", p->out.to);
 }

@@ -9,7 +9,8 @@
 typedef struct {
     const Field *field;       /* NULL: no command writes this field */
     const char *name;         /* the column's name: "published bytes" */
-    const char *before, *own; /* the name in two parts, `own` the field's: "published ", "bytes" */
+    /* the name in two parts: `own` is the field's name, `before` the text before it: "published ", "bytes" */
+    const char *before, *own;
     bool numbers;             /* every value is a number */
     bool shown, rare;         /* rare: shown only on request for all columns */
 } PageColumn;
@@ -26,8 +27,8 @@ static Value value_at(const PageTable *t, const PageColumn *c, size_t row, size_
     return stored_value(cell_at(t, row, column), c->field && c->field->text);
 }
 
-/* Sets c->numbers, shown and rare from the rows of that rank: a column without values is not shown; a column with
- * only "*" is rare. */
+/* Sets c->numbers, shown and rare from the rows with this rank (rows shown first, or on request): a column without
+ * values is not shown; a column with only "*" is rare. */
 static void look_at(PageColumn *c, const PageTable *t, size_t column, RowRank rank)
 {
     bool stars = true;

@@ -5,7 +5,7 @@
 #include "report/report_kinds.h"
 #include "report/fields.h"
 
-enum { ROWS_MOST = 1000 }; /* most rows of one table; browsers stay fast up to here */
+enum { ROWS_MOST = 1000 }; /* most rows of one table; browsers become slow with more rows */
 
 typedef struct {
     const char *id;   /* the result's id on the page */
@@ -20,7 +20,7 @@ typedef struct {
  * many rows are left out. */
 void page_table(TextBuf *out, const PageTable *t, Arena *a);
 
-/* Returns the number of rows of that rank. */
+/* Returns the number of rows that have this rank. */
 size_t page_count(const PageTable *t, RowRank rank);
 
 #endif

@@ -67,7 +67,7 @@ Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *co
     return kind->pick(data, rows, count, a, err);
 }
 
-/* The kind's columns, and those of looks. */
+/* Returns the columns of the kind of figure, and after them the columns of colour, mark, dash and label. */
 static Column *all_columns(const PlotKind *kind, Arena *a)
 {
     const size_t own = plot_columns(kind);

@@ -14,14 +14,17 @@
 typedef struct {
     const char *name;   /* also the name of its script */
     const char *brief;  /* for --help: lines of up to 78 characters with newlines between them */
-    const char *source; /* what writes its data, for messages: "atomo-bench merge writes with -o FILE.csv" */
+    /* the command that writes the data, for messages: "atomo-bench merge writes with -o FILE.csv" */
+    const char *source;
 
     /* Columns that the data must have, and the columns of the picked rows; both end in NULL. Texts are in the last
      * column, as gnuplot miscounts the columns after a doubled quote. */
     const char *const *needs;
     const Column *columns;
     const char *const *numbers; /* optional columns whose cells must be empty or numbers */
-    const char *named;          /* the column whose texts have looks and labels; NULL: texts are no codecs */
+    /* the column whose texts are codec specs, each drawn with its own look and label; NULL: there is no such
+     * column */
+    const char *named;
     const char *const *against; /* the choices of --x, the default first; NULL: the kind has no --x */
 
     /* Picks the rows to draw from data that have all columns of `needs`, as values of `columns`. */
@@ -38,14 +41,14 @@ extern const PlotKind *const plot_kinds[];
  * writes it. */
 Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 
-/* Sets *text to the picked rows as the CSV that the kind's script reads, with looks and labels. `labels`: "SPEC=TEXT", NULL:
- * none. */
+/* Sets *text to the picked rows as the CSV that the kind's script reads, with the columns colour, mark, dash and
+ * label. `labels`: texts "SPEC=TEXT" of --label; NULL: none. */
 Status plot_text(const PlotKind *kind, const Csv *data, const TextList *labels, char **text, Arena *a,
                  Error *err);
 size_t plot_columns(const PlotKind *kind);
 
-/* Called while gnuplot runs. When it returns true, gnuplot is killed and the call fails with ERR_STOPPED. NULL:
- * never. */
+/* Called while gnuplot runs; if it returns true, gnuplot is killed and the drawing fails with ERR_STOPPED. A NULL
+ * pointer of this type: drawing is never stopped. */
 typedef bool (*PlotStopped)(void);
 
 typedef struct {
@@ -54,7 +57,7 @@ typedef struct {
     const char *figure; /* the ending chooses the format: pdf, svg, png or tex */
     const char *x;      /* column on the x axis, one of the kind's `against`; NULL: the first of them */
     const char *width;  /* "3.25in", "6.75in" or another width in inches; NULL: a column of a paper */
-    TextList labels;    /* "SPEC=TEXT" */
+    TextList labels;    /* texts "SPEC=TEXT" of --label: TEXT is the label of SPEC */
     PlotStopped stopped;
 } PlotJob;
 
@@ -70,8 +73,8 @@ Status plot_append(Csv *all, const Csv *more, Arena *a, Error *err);
  * otherwise to all rows. */
 Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Error *err);
 
-/* Picks the rows of plot_selection for which `keep` is true, for a kind whose columns are all numbers but the
- * last, a name. */
+/* Picks the rows of plot_selection for which `keep` is true, for a kind of figure whose last column is a name and
+ * whose other columns are numbers. */
 Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value *row), Value **rows,
                  size_t *count, Arena *a, Error *err);
 
@@ -79,9 +82,10 @@ Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value
  * each text by the number in column `x`. Stable. */
 Status plot_sort(const PlotKind *kind, Value *rows, size_t count, size_t by, size_t x, Arena *a, Error *err);
 
-/* Returns s with %2C, %22 and %5C for the characters that gnuplot's CSV reader misreads: it ends a text at a comma even
- * within quotes, miscounts the columns after a doubled quote, and interprets backslashes. Bytes other than printable
- * ASCII become '?', a name of blanks becomes their number. NULL: out of memory. */
+/* Returns s with %2C, %22 and %5C in place of comma, double quote and backslash, which gnuplot's CSV reader
+ * misreads: a comma ends a text even within quotes, after a doubled quote columns are miscounted, and backslashes
+ * are interpreted. Bytes other than printable ASCII become '?'; a name of blanks becomes a text with their number.
+ * NULL: out of memory. */
 char *plot_name(const char *s, Arena *a);
 char *plot_plain(const char *s, Arena *a); /* undoes %2C, %22 and %5C; NULL: out of memory */
 

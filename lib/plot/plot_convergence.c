@@ -1,9 +1,9 @@
 /* plot_convergence.c -- the data of the convergence figure: the accuracy of each test of a training run, with the
  * steps, bytes and times until the test.
  *
- * A step that is not larger than the step before begins another run. Runs of one compressor, with different seeds
- * from several files, become one line: the mean at each step, between `low` and `high`. A row without a step is a
- * target accuracy. */
+ * A row whose step is not larger than that of the row before begins another run. Runs of one compressor with
+ * different seeds, from several files, become one line: the mean accuracy at each step, between `low` and `high`.
+ * A row without a step is a target accuracy. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -55,8 +55,8 @@ typedef struct {
     double step, sent;
 } Run;
 
-/* Updates `run` to the row: the bytes that the worker has sent up to its step are the sum of each step's bytes,
- * which the rows of atomo-train run have. */
+/* Updates `run` to the row. The bytes that the worker has sent are the sum over all steps so far; rows of
+ * atomo-train run have the bytes of each step. */
 static void follow(Run *run, const Csv *data, size_t row)
 {
     const char *compressor = csv_cell(data, row, "compressor");
@@ -121,7 +121,8 @@ static void add_run(Value *sum, const Value *more)
     sum[RUNS].real += more[RUNS].real;
 }
 
-/* Replaces the rows of a compressor's tests at one step, which are neighbours, by one row. */
+/* Replaces neighbouring rows, the tests of one compressor's runs at one step, by one row; returns the number of
+ * rows left. */
 static size_t join_runs(Value *rows, size_t count)
 {
     size_t kept = 0;

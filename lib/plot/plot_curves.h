@@ -1,8 +1,8 @@
 /* plot_curves.h -- figures with a curve per tensor, from results of inspect, whose rows have one curve after
  * another: finds the rows of each curve and the names in the figure.
  *
- * If a tensor has several curves, they are those of several steps or workers, which the rows do not tell apart. Up
- * to NAMED_MAX tensors are all named. Of more tensors, only two are named, those with the least and with the
+ * A tensor has several curves if the result has several steps or workers; the rows name neither step nor worker.
+ * Up to NAMED_MAX tensors are all named. Of more tensors, only two are named, those with the least and with the
  * largest trait (a number by which the kind of figure orders curves). */
 #ifndef ATOMO_PLOT_CURVES_H
 #define ATOMO_PLOT_CURVES_H
@@ -38,9 +38,9 @@ typedef struct {
     bool (*typical)(const Curve *c); /* false: the curve is left out, unless it is false for all curves */
 } CurveKind;
 
-/* Finds the curves and their roles, and chooses the curves to draw: all with a name, and at most DRAWN_MAX
- * without, evenly spaced. Ignores rows without a number in the last column, and rows of a band of quartiles in a
- * FIGURE.plot.csv. */
+/* Finds the curves and their roles, and chooses the curves to draw: all curves with a name, and at most DRAWN_MAX
+ * others, evenly spaced in the order of traits. Ignores rows without a number in the last column, and the rows of
+ * a FIGURE.plot.csv that describe the band of quartiles. */
 Status curves_find(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err);
 
 /* quartiles_of sorts v. */

@@ -22,7 +22,7 @@ static void put_plain(TextBuf *out, char c)
 char *plot_name(const char *s, Arena *a)
 {
     TextBuf out = {.arena = a};
-    if (*s && !s[strspn(s, " \t\r\n")]) /* gnuplot takes blanks for a missing value */
+    if (*s && !s[strspn(s, " \t\r\n")]) /* gnuplot takes a text of blanks for a missing value */
         text_addf(&out, "(%zu blank%s)", strlen(s), s[1] ? "s" : "");
     else
         for (; *s; s++)

@@ -1,8 +1,8 @@
-/* plot_dress.c -- the look and the label of each line of a figure, as columns of its data.
+/* plot_dress.c -- adds the look (colour, mark, dash) and the label of each line of a figure to the figure's data.
  *
- * A label is the name of the line, except: a text of --label; the whole spec where a series has one point; the rate of a codec at
- * its default rate beside the same codec at other rates, so that "qsgd" is "qsgd:bits=4" between "qsgd:bits=2" and
- * "qsgd:bits=8". */
+ * The label of a line is, in this order: the text of --label; the whole spec if the line has a single point; the
+ * spec with its rate written out if the figure also shows the same codec at other rates, so that "qsgd" becomes
+ * "qsgd:bits=4" between "qsgd:bits=2" and "qsgd:bits=8"; else the line's name. */
 #include "plot/plot_look.h"
 
 #include "compress/spec.h"
@@ -19,8 +19,8 @@ static bool is_rate(const Param *keys, const Param *p)
     return rate && (p == rate || (p->group && p->group == rate->group));
 }
 
-/* Appends the keys of a stage that differ from their defaults, without its rate: they tell its line from other
- * lines. */
+/* Appends the keys of one codec of the spec that differ from their defaults, without the rate key; so lines of
+ * codecs with other keys have other names. */
 static void add_keys(TextBuf *out, const Codec *codec)
 {
     const Param *keys = codec->ops->params;
@@ -32,7 +32,8 @@ static void add_keys(TextBuf *out, const Codec *codec)
         }
 }
 
-/* The rate key of the last stage, or the key of its group that is set; NULL: it has none. */
+/* Returns the rate key of the last codec of a spec, or of keys that exclude each other the one that is set; NULL:
+ * the codec has no rate. */
 static const Param *rate_key(const Codec *codec)
 {
     const Param *keys = codec->ops->params, *rate = param_rate(keys);
@@ -73,12 +74,13 @@ char *plot_series(const char *spec, const char **rate, Arena *a)
 /* ---- labels ---- */
 
 typedef struct {
-    const char *name, *series; /* without the escapes of plot_name */
+    const char *name, *series; /* the names of the line and of its series, without the escapes of plot_name */
     const char *label;
     size_t rows;
 } Line;
 
-/* The spec with its rate written out, if the rate is at its default; else NULL. */
+/* Returns the spec with its rate written out if the rate has its default value; NULL otherwise, or if the spec
+ * states the rate. */
 static const char *with_rate(const char *spec, Arena *a)
 {
     Error err;
@@ -113,7 +115,8 @@ static const char *canonical(const char *spec, Arena *a)
     return codec_open(&codec, spec, a, &err) == OK ? codec_text(codec, a) : spec;
 }
 
-/* Applies SPEC=TEXT, of which SPEC may contain '=', too: it ends at any '=' before which there is a line's name. */
+/* Applies one "SPEC=TEXT" of --label. SPEC may contain '=', too: every '=' is tried, and what comes before it must
+ * be a line's name. */
 static Status apply(const char *said, Line *line, size_t count, Arena *a, Error *err)
 {
     for (const char *equals = strchr(said, '='); equals; equals = strchr(equals + 1, '=')) {

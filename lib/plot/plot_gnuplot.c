@@ -22,7 +22,7 @@ extern char **environ;
 
 typedef struct {
     char *path; /* path of the private directory */
-    /* end of a pipe; once we and gnuplot have closed it, a guardian process removes the directory */
+    /* end of a pipe; when this process and gnuplot have both closed it, a guardian process removes the directory */
     int lease;
     pid_t guard; /* 0: none */
     PlotStopped stopped;
@@ -42,12 +42,12 @@ static void remove_directory(const char *path)
     rmdir(path);
 }
 
-/* Runs in the guardian process: waits until nobody holds the other end of the pipe, also because we were killed,
- * and removes the directory. */
+/* Runs in the guardian process: waits until no process holds the other end of the pipe, as after the program has
+ * ended or was killed, and removes the directory. */
 _Noreturn static void guard(const char *path, int pipe_end)
 {
     char byte;
-    setsid(); /* signals to our process group do not reach this process */
+    setsid(); /* signals to the program's process group do not reach the guardian */
     dup2(pipe_end, 0);
     close_range(1, ~0u, 0);
     while (read(0, &byte, 1) < 0 && errno == EINTR)
@@ -56,8 +56,8 @@ _Noreturn static void guard(const char *path, int pipe_end)
     _exit(0);
 }
 
-/* Starts the guardian, a process that removes the directory when we end. Without it the directory is left behind
- * if we are killed. */
+/* Starts the guardian, a process that removes the directory when this program ends. Without the guardian, the
+ * directory remains if the program is killed. */
 static void room_guard(Room *room)
 {
     int ends[2];
@@ -145,8 +145,8 @@ static char **clean_environment(Arena *a)
     return clean;
 }
 
-/* Starts gnuplot in the private directory, without input, with its output going to a file there. Returns an error
- * number; 0: none. */
+/* Starts gnuplot in the private directory, without input, with its output going to a file in this directory.
+ * Returns 0 or an error number. */
 static int spawn(const Room *room, char *const *arguments, char **environment, pid_t *child)
 {
     posix_spawn_file_actions_t to_do;

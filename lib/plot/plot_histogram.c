@@ -1,10 +1,10 @@
 /* plot_histogram.c -- the data of the gradient-distribution figure: each tensor's histogram, with small bins
- * merged. If there are many tensors, also a band: the quartiles of the tensors' densities, each in units of its
- * own standard deviation.
+ * merged. If there are many tensors, also a band of quartiles: each tensor's density is taken in units of the
+ * tensor's standard deviation, and the quartiles are over the tensors.
  *
  * In a row, role is `named`, `least` (shortest tails), `most` (longest tails), `other` or `band`. In a row of the
- * band, the bin is a place in standard deviations from the mean, and `count` is the median density there, between
- * `low` and `high`. */
+ * band, the bin is a distance from the mean in standard deviations, `count` is the median density at this
+ * distance, and `low` and `high` are the quartiles. */
 #include "plot/plot.h"
 #include "plot/plot_curves.h"
 
@@ -53,8 +53,8 @@ static Status check_curve(const Curves *all, Curve *c, Error *err)
 
 enum { ENOUGH = 10 }; /* least number of elements of a bin */
 
-/* True when the tensor has enough elements. With fewer, the histogram has at most about 25 bins of ENOUGH
- * elements: mostly noise. */
+/* True when the tensor has enough elements. A histogram of fewer elements has at most about 25 bins of ENOUGH
+ * elements, which are mostly noise. */
 static bool has_many(const Curve *c)
 {
     return c->n >= 25 * ENOUGH;

@@ -1,8 +1,9 @@
 /* plot_look.c -- how a codec looks in every figure: colour, mark and dashes follow from its spec alone.
  *
- * The hue says the codec's family, the mark the codec; wrappers and keys change the shade and the dashes. The hues are those of
- * Okabe and Ito with wine for sketches: readers who are colour-blind can tell them apart, and marks and dashes tell apart
- * in grey. Two specs of one figure never look the same: the later one takes the next free look. */
+ * The hue shows the codec's family and the mark shows the codec; wrappers and keys change the shade and the
+ * dashes. The hues are those of Okabe and Ito, which colour-blind readers can tell apart, and wine for sketches.
+ * In a figure without colours, marks and dashes distinguish the codecs. Two specs of one figure never look the
+ * same: the later spec takes the next free look. */
 #include "plot/plot_look.h"
 
 #include "compress/spec.h"
@@ -20,12 +21,13 @@ static const unsigned char hues[FAMILIES][3] = {
     [ROTATIONS] = {86, 180, 233}, [SKETCH] = {136, 34, 85},
 };
 
-/* Shares of white (> 0) or black (< 0) in a shade. */
+/* Each shade mixes the hue with this share of white (> 0) or black (< 0). */
 static const double shades[SHADES] = {0, -0.4, 0.25, -0.65, 0.45};
 
 static const struct {
     Family family;
-    const char *codecs; /* each between spaces, in an order that is never changed: new codecs go to the end */
+    /* names, each between spaces; the order is never changed, so a new codec is added at the end */
+    const char *codecs;
 } families[] = {
     {NONE, " none fp16 bf16 ef ef21 diana induced zstd blosc "},
     {ATOMS, " svd entry hadamard fourier dct wavelet lq gspar joint "},
@@ -37,7 +39,8 @@ static const struct {
     {SKETCH, " countsketch countmin sketchml cas "},
 };
 
-/* The family of a codec, and its place in the family; a place after the last for a codec in no list. */
+/* Returns the family of a codec, and sets *place to the codec's index in the family's list; MARKS for a codec in
+ * no list. */
 static Family family_of(const char *codec, size_t *place)
 {
     char word[64];
@@ -62,14 +65,16 @@ static size_t hash(size_t h, const char *s)
     return h;
 }
 
-/* Doublings from the default to the value of a number, in halves; 0 without a default. */
+/* Returns 2 log2(value / default), rounded: how many factors sqrt(2) a number is above its default; 0 without a
+ * default. */
 static long halves(const Param *p, const char *value)
 {
     const double from = p->fallback ? atof(p->fallback) : 0, to = value ? atof(value) : 0;
     return from > 0 && to > 0 ? lround(2 * log2(to / from)) : 0;
 }
 
-/* A codec's variants: 0 for the codec alone with all keys at their defaults. Half a doubling of the rate is one step. */
+/* Returns a number for wrappers and keys, from which shade and dashes follow: 0 for a codec without wrapper and
+ * with all keys at their defaults. A factor sqrt(2) of the rate adds 1. */
 static size_t variant_of(const Codec *codec, const Codec **base)
 {
     size_t others = 0;

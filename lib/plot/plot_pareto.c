@@ -49,10 +49,10 @@ static const char *const against[] = {"bits", "time", NULL};
 
 typedef struct {
     const char *compressor, *series, *rate;
-    double bits, encode, decode, error, se; /* NaN: the data lack it */
+    double bits, encode, decode, error, se; /* NaN: the data have no such value */
     size_t row;                             /* index of the row in the data */
     enum { UNKNOWN, BIASED, PROMISED } promise;
-    bool front, front_time, beyond; /* beyond: the figure's axis ends below its error */
+    bool front, front_time, beyond; /* beyond: the error is above the end of the figure's axis */
 } Point;
 
 /* Returns whether the compressor is unbiased: from the data's field `unbiased`, or else from the codec's promises. */
@@ -78,7 +78,8 @@ static Status name_point(Point *p, const char *cell, Arena *a, Error *err)
     return arena_check(p->compressor && p->series && p->rate, a, err);
 }
 
-/* Returns the field's expected value where the data have one, else its mean over repeats; sets *se to its standard error. */
+/* Returns the field's expected value if the data have it, else its mean over repeats; sets *se to the standard
+ * error of the returned value. */
 static double best_known(const Csv *data, size_t row, const char *field, double *se)
 {
     char name[64];
@@ -129,7 +130,7 @@ static Status mark_front(const Csv *data, Point *point, size_t count, Arena *a, 
     return OK;
 }
 
-/* Sets whether each point with both times is on the front of time. */
+/* Sets whether each point with an encode and a decode time is on the Pareto front of total time against error. */
 static Status mark_time_front(Point *point, size_t count, Arena *a, Error *err)
 {
     ParetoPoint *p = NEW(a, ParetoPoint, count);
@@ -146,7 +147,8 @@ static Status mark_time_front(Point *point, size_t count, Arena *a, Error *err)
     return OK;
 }
 
-/* Outliers: at most a quarter of at least four points, with errors over OUTLIER times that of any other point. */
+/* Outliers are the points whose errors are over OUTLIER times the next smaller error; at most a quarter of the
+ * points, and only among four or more points. */
 enum { OUTLIER = 30 };
 
 static Status mark_beyond(Point *point, size_t count, Arena *a, Error *err)

@@ -1,8 +1,8 @@
-/* plot_spectrum.c -- the data of the singular-value figure: each tensor's singular values, from inspect. If there
- * are many tensors, also a band: the quartiles of value / largest value.
+/* plot_spectrum.c -- the data of the singular-value figure: each tensor's singular values, from a result of
+ * inspect. If there are many tensors, also a band: the quartiles over the tensors of value / largest value.
  *
  * In a row, role is `named`, `least` (steepest decay), `most` (flattest), `other` or `band`. In a row of the band,
- * `value` is the median, between `low` and `high`. */
+ * `value` is the median, and `low` and `high` are the quartiles. */
 #include "plot/plot.h"
 #include "plot/plot_curves.h"
 
@@ -72,7 +72,8 @@ static Value *put_curve(Value *row, const Curves *all, const Curve *c)
     return row;
 }
 
-/* Writes the band of quartiles over all curves, as far as at least half of the curves have values. */
+/* Writes the band of quartiles over all curves, up to the last index at which at least half of the curves have a
+ * value. */
 static Value *put_band(Value *row, const Curves *all, size_t longest, double *room)
 {
     const double *value = all->column[VALUE];

@@ -74,7 +74,7 @@ class Comparison(ctypes.Structure):
     ]
 
 
-# name: (result, arguments); `int` results with an error as last argument are checked by call().
+# NAME: (result type, argument types). call() checks functions that return int and end with an error argument.
 _FUNCTIONS = {
     "atomo_interface": (c_int, []),
     "atomo_version": (c_char_p, []),

@@ -25,7 +25,7 @@ def as_floats(array):
     else NumPy understands."""
     if hasattr(array, "detach"):
         array = array.detach().cpu()
-        if str(array.dtype) == "torch.bfloat16":  # NumPy has none
+        if str(array.dtype) == "torch.bfloat16":  # NumPy has no bfloat16
             array = array.float()
         array = array.numpy()
     return np.ascontiguousarray(array, dtype=np.float32)

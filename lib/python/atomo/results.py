@@ -61,7 +61,7 @@ def compare(source, specs, repeats=10, seed=1, threads=0, timed=True):
     if isinstance(source, (str, os.PathLike)):
         call(lib.atomo_compare_file, byref(want), os.fsencode(source), byref(out))
     else:
-        held = []  # arrays stay alive during the call
+        held = []  # keeps the arrays alive during the call
         for name, array, step, worker in _gradients(source):
             values = as_floats(array)
             dims = (c_size_t * max(1, values.ndim))(*values.shape)

@@ -53,7 +53,7 @@ class State:
             for name, parameter in model.named_parameters():
                 self._names[id(parameter)] = name[7:] if name.startswith("module.") else name
         self._tensors = {}
-        self._means = {}  # room for results, which new memory each step would cost more to fill than to compute
+        self._means = {}  # arrays for the means, reused in every step: new memory would cost more time than the mean
         self._loaded = {}
         self.exchange = exchange
 
@@ -101,7 +101,7 @@ class State:
 
     def _end_step(self):
         self.step += 1
-        if self._numbered:  # load_state_dict knew no names
+        if self._numbered:  # load_state_dict stored the states by number, as it had no names
             self._refuse(set(self._loaded))
 
     def _tensor(self, parameter, shape):
@@ -228,7 +228,7 @@ def _exchange(state, tensors, values):
             state._means[tensor.name] = np.empty(tensor.shape, np.float32)
         tensor.begin(state.step, mean=state._means[tensor.name])
     left = list(zip(tensors, values))
-    kept = []  # payloads stay until finish
+    kept = []  # keeps the payloads alive until finish
     while left:
         for take, some in (
             (_take_merged, [(t, x) for t, x in left if _reduces(state, t)]),
