@@ -16,7 +16,7 @@
 
 enum { HEADER_MOST = 100000000, LENGTH = 8 }; /* HEADER_MOST: the format's own limit on the header's bytes */
 
-/* Which bytes of the data one array takes; also for arrays of integers. */
+/* The bytes of the data that one array takes; arrays of integers have a Span, too. */
 typedef struct {
     uint64_t from, to;
     const char *name;

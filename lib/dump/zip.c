@@ -16,7 +16,7 @@ enum {
     LOCATOR = 20,     /* bytes of the zip64 locator, which points to the zip64 end record */
     ENTRY = 46,       /* bytes of a directory entry without its name, extra fields and comment */
     LOCAL = 30,       /* bytes of a member's header without its name and extra fields */
-    COMMENT = 0xffff, /* longest comment */
+    COMMENT = 0xffff, /* bytes of the longest comment */
     INFLATE_MOST = 1032,
     MEMBERS_MOST = 1 << 20,
 };

@@ -1,4 +1,4 @@
-/* library_codec.c -- see atomo.h: versions and codecs. */
+/* library_codec.c -- the functions of atomo.h that report versions and open codecs. */
 #include "library/library_parts.h"
 
 #include "compress/spec.h"

@@ -1,4 +1,4 @@
-/* library_measure.c -- see atomo.h: metrics of a pair of vectors, and whole comparisons as JSON. */
+/* library_measure.c -- the functions of atomo.h that compute metrics of two vectors, or run a whole comparison. */
 #include "library/library_parts.h"
 
 #include "compress/spec.h"

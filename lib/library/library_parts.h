@@ -16,7 +16,7 @@ struct atomo_tensor {
     Arena *arena, *scratch;
     char *name; /* for messages; "tensor" if the caller's name is empty */
     Shape shape;
-    /* exchange of the current step; between steps it keeps the Call and what selects random numbers */
+    /* the exchange of the current step; its Call, and its fields that select random numbers, stay valid between steps */
     Exchange exchange;
     /* (workers) this worker's state, and for ATOMO_READS_STATE also the other workers' states */
     ExchangeWorker *worker;
@@ -49,7 +49,7 @@ static inline atomo_status status_of(Status status)
 /* Refuses x with NaN or infinities, unless the caller has promised that there are none. */
 Status library_check(const atomo_tensor *t, const float *x, Error *err);
 
-/* Sets *shape, or says why it cannot be: ATOMO_USAGE. */
+/* Sets *shape; ATOMO_USAGE with the reason if the shape is not valid. */
 Status library_shape(Shape *shape, const char *name, int rank, const size_t *dim, Error *err);
 
 /* Called before work that may call OpenBLAS: sets OpenBLAS to one thread, unless the codec never calls it. */

@@ -1,4 +1,4 @@
-/* library_step.c -- see atomo.h: one step of several workers. */
+/* library_step.c -- the functions of atomo.h for one step of several workers. */
 #include "library/library_parts.h"
 
 #include "codec/wrapper.h"
@@ -58,7 +58,7 @@ atomo_status atomo_learn(atomo_tensor *t, const void *learned, size_t size, atom
     return ATOMO_OK;
 }
 
-/* ---- one step of several workers ---- */
+/* ---- the functions of one step of several workers ---- */
 
 static void begin_round(atomo_tensor *t)
 {

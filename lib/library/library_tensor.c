@@ -1,4 +1,4 @@
-/* library_tensor.c -- see atomo.h: a codec on one tensor. */
+/* library_tensor.c -- the functions of atomo.h that apply a codec to one tensor. */
 #include "library/library_parts.h"
 
 #include "base/checksum.h"

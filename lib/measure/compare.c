@@ -146,7 +146,7 @@ static Status find_percentiles(Engine *e)
     return OK;
 }
 
-/* ---- several vectors measured as one ---- */
+/* ---- measuring several vectors as one long vector ---- */
 
 static Status open_pool(Engine *e, Pool *p, RecordLevel level)
 {

@@ -28,7 +28,7 @@ typedef struct {
 
 Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena *a, Error *err);
 
-/* ---- one codec on one vector ---- */
+/* ---- measuring one codec on one vector ---- */
 
 /* Buffers for the largest vector, 16 bytes per element in total, and the pools: elements of several vectors,
  * joined for percentiles and Wasserstein distances. */

@@ -139,7 +139,7 @@ Status sizer_bits(Sizer *s, const Codec *codec, size_t repeats, double *bits, Er
     return status;
 }
 
-/* ---- the rate for a wanted size ---- */
+/* ---- finding the rate that gives a wanted payload size ---- */
 
 typedef struct {
     Sizer *s;

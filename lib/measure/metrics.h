@@ -28,7 +28,7 @@ typedef struct {
     double bytes, bytes_min, bytes_max;
     double encode, encode_min, decode, decode_min; /* seconds */
     double entropy;  /* bits, mean over repeats; NaN: the codec does not report them */
-    double raw;      /* number of tensors sent raw, mean over repeats */
+    double raw;      /* number of tensors sent as raw floats, mean over repeats */
     double expected; /* variance from codec_variance; NaN: unknown */
     double size,
         /* mean and variance over repeats of the payload's bytes minus the excess caused by the repeat's random

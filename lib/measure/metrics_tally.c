@@ -113,7 +113,7 @@ Status tally_spread(Tally *t, const MeasuredVector *s)
     return OK;
 }
 
-/* ---- adding tallies ---- */
+/* ---- adding one tally to another ---- */
 
 static void add_known(double *total, double part)
 {

@@ -68,11 +68,11 @@ static dnnl_memory_desc_t activation_desc(const Activation *v, size_t images)
 
 /* ---- choosing the algorithm, and the number of images in a piece ---- */
 
-/* Winograd's algorithm F(4x4, 3x3) (Lavin & Gray 2016) takes 36 products for 16 output pixels; direct sums take 144.
- * The relative rounding error of Winograd's algorithm is about 1e-6, that of direct sums 2e-7. Errors in gradients
- * stay as small as that. In the forward pass, however, the larger errors would change the sign of more relu inputs,
- * and each change of sign alters the gradients of all earlier layers. So the forward pass uses direct sums, and
- * gradients use Winograd's algorithm. */
+/* Winograd's algorithm F(4x4, 3x3) (Lavin & Gray 2016) takes 36 products for 16 output pixels; direct sums take
+ * 144. Its relative rounding error is about 1e-6, that of direct sums 2e-7. In the forward pass the larger error
+ * would change the sign of more relu inputs, and each change of sign alters the gradients of all earlier layers.
+ * So the forward pass uses direct sums, and only gradients, which merely get the rounding error itself, use
+ * Winograd's algorithm. */
 enum { TILE = 4, TILE_PRODUCTS = 36 };
 
 static size_t tiles(const Activation *v)

@@ -32,7 +32,7 @@ typedef struct {
     bool interleaved;
     float *x;  /* values of the activation, with room for the largest pass */
     float *dx; /* d loss / d x; NULL for the network's images */
-    /* during backward: another reader of x has already written dx, so the next reader adds to dx */
+    /* true once a layer that reads x has written dx in this backward pass; the next layer that reads x adds to dx */
     bool accumulate;
 } Activation;
 
@@ -97,7 +97,7 @@ typedef struct {
 
 struct Layer {
     const LayerOps *ops;
-    /* depending on `ops`: ConvSettings, PoolSettings, DropoutSettings or NULL */
+    /* settings of this kind of layer: ConvSettings, PoolSettings, DropoutSettings or NULL */
     const void *settings;
     Activation *in, *other, *out; /* other: the second summand of a residual sum, else NULL */
     const Slice *weight, *bias;   /* NULL: the layer has no weights or no bias */

@@ -98,7 +98,7 @@ static void measure(KnotsRoom *room, size_t n, size_t differ)
 }
 
 /* Writes to level[] the numbers with the `levels` indices in `place`, and fills the rest of level (room->count) with
- * the last of them; returns `levels`. */
+ * the last of these numbers; returns `levels`. */
 static size_t fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
 {
     for (size_t k = 0; k < room->count; k++)

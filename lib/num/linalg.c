@@ -1,4 +1,4 @@
-/* linalg.c -- products: Gram matrices, projections, rank-one sums, gemm. */
+/* linalg.c -- computes Gram matrices, projections, sums of rank-one matrices, and general products of matrices. */
 #include "num/linalg_blas.h"
 #include "base/bytes.h"
 #include "vec/kernels.h"
@@ -240,7 +240,7 @@ Status linalg_project(const Tall *a, const double *v, size_t count, int threads,
     return status;
 }
 
-/* ---- rank-one sums ---- */
+/* ---- sums of rank-one matrices ---- */
 
 typedef struct {
     const float *l, *r;

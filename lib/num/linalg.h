@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 
-/* ---- tall matrices (rows >= columns) ---- */
+/* ---- operations on tall matrices (rows >= columns) ---- */
 
 /* A matrix A with rows >= cols, stored row by row; when `turned`, the transpose of A is stored row by row. */
 typedef struct {
@@ -38,7 +38,7 @@ void linalg_outer(const float *l, const float *r, size_t count, size_t rows, siz
  * v_i', where u_i and v_i are the rows of u (cols, rows) and v (cols, cols). */
 Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch, Error *err);
 
-/* ---- symmetric matrices ---- */
+/* ---- eigenvectors of symmetric matrices ---- */
 
 /* The eigenvalues and an orthonormal basis of eigenvectors, which may be computed in part. A vector does not depend
  * on which other vectors are asked for: unless its eigenvalue is well separated from the neighbouring eigenvalues,

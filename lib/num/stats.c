@@ -1,4 +1,4 @@
-/* stats.c -- quantiles, moments, tails of distributions; see stats.h. */
+/* stats.c -- computes quantiles, moments and tails of distributions; see stats.h. */
 #include "num/stats.h"
 
 #include <assert.h>
@@ -127,7 +127,7 @@ double t_quantile(double p, double d)
     return high;
 }
 
-/* ---- p-values of many tests ---- */
+/* ---- p-values adjusted for many tests ---- */
 
 double stats_holm(const double *sorted, size_t m, double p)
 {

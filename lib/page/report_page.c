@@ -16,7 +16,7 @@ typedef struct {
     Folder folder;
     bool *used;    /* for each field: true if a column on the page shows it */
     bool asked;    /* true: the page has looked for gnuplot */
-    Error gnuplot; /* why gnuplot cannot draw figures; OK: it can */
+    Error gnuplot; /* why gnuplot cannot draw figures; OK: gnuplot works */
     OutFile out;
     Arena *a;
     Error *err;

@@ -12,7 +12,7 @@ typedef struct {
     /* the name in two parts: `own` is the field's name, `before` the text before it: "published ", "bytes" */
     const char *before, *own;
     bool numbers;             /* every value is a number */
-    bool shown, rare;         /* rare: shown only on request for all columns */
+    bool shown, rare;         /* rare: shown only when the user asks for all columns */
 } PageColumn;
 
 /* ---- columns ---- */

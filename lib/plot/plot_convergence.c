@@ -104,7 +104,7 @@ static Status put_tests(const Csv *data, Value **to, Arena *a, Error *err)
     return OK;
 }
 
-/* ---- runs of one compressor together ---- */
+/* ---- joining the runs of one compressor ---- */
 
 static bool same_test(const Value *x, const Value *y)
 {

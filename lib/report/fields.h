@@ -8,7 +8,8 @@
 typedef struct {
     const char
         *name; /* JSON key and CSV header; a name that ends in '_' is followed by a number: "bytes_to_0.9" */
-    const char *heading; /* in LaTeX, on the page and in docs; then the number in the name, if any */
+    /* heading in LaTeX, on the HTML page and in docs; a number at the end of the name is added to it */
+    const char *heading;
     const char *brief;   /* heading in the terminal and in Markdown; NULL: `heading` */
     const char *unit;    /* unit: "ms" or FIELD_BYTES; NULL: a plain number or a text */
     int digits;          /* significant digits in tables; 0 means 4 */

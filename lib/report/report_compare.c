@@ -339,7 +339,7 @@ Status sweep_fill(Results *r, const Codec *const *codec, Error *err)
     return OK;
 }
 
-/* ---- compare --equal-bits ---- */
+/* ---- the fields that compare --equal-bits adds ---- */
 
 enum { TARGET_BITS, REACHED, TARGET_FIELDS };
 

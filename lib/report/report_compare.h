@@ -77,19 +77,21 @@ Status results_write(Results *r, const View *v, ReportSpec spec, Error *err);
 
 /* ---- fields that commands add ---- */
 
-/* sweep's fields. rate: value of the codec's rate parameter; null: it has none. pareto: true on the Pareto front
- * of relative_error against bits_per_element among the unbiased or among the biased codecs of the same step,
- * worker and tensor; false if the codec failed. unbiased: true if the codec promises it. */
+/* The fields that sweep adds: rate, the value of the codec's rate parameter (null: it has no such parameter);
+ * pareto, true if the codec is on the Pareto front of relative_error against bits_per_element, among the unbiased
+ * or among the biased codecs of the same step, worker and tensor (false if the codec failed); unbiased, true if
+ * the codec promises to be unbiased. */
 extern const OwnFields sweep_fields;
 Status sweep_fill(Results *r, const Codec *const *codec, Error *err);
 
-/* Fields of compare --equal-bits. target_bits; reached: true if the bits per element over the whole selection are
- * within SIZE_TOLERANCE of target_bits. */
+/* The fields that compare --equal-bits adds: target_bits; reached, true if the bits per element over all selected
+ * tensors are within SIZE_TOLERANCE of target_bits. */
 extern const OwnFields target_fields;
 void target_fill(Results *r, double bits);
 
-/* merge's fields. workers; synthetic: number of workers whose gradients are made up; merge_ms, decode_each_ms,
- * bytes_up, bytes_merged. Fields of the merged payload are null if the codec's payloads do not merge. */
+/* The fields that merge adds: workers; synthetic, the number of workers whose gradients are made up; merge_ms,
+ * decode_each_ms, bytes_up and bytes_merged. The fields of the merged payload are null if the codec's payloads do
+ * not merge. */
 extern const OwnFields merge_fields;
 void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- which rows come first ---- */
+/* ---- choosing the rows that are shown first ---- */
 
 enum { FEW = 60 };
 

@@ -53,7 +53,7 @@ void report_put_bytes(TextBuf *out, double v, size_t unit, int digits)
         put_real(out, report_in_unit(v, unit), digits);
 }
 
-/* ---- means with standard errors ---- */
+/* ---- printing means with standard errors ---- */
 
 /* A standard error below this fraction of a unit of the last printed digit is not printed: two runs with other
  * seeds differ in this digit less than once in forty times. */

@@ -79,7 +79,7 @@ typedef struct {
  * above[0] is not used. */
 enum { LEVEL_SCALE_BITS = 7, LEVEL_SCALE_MOST = 1 << LEVEL_SCALE_BITS };
 typedef struct {
-    int count, bits; /* number of levels and of their bits: count = 2^bits */
+    int count, bits; /* count: number of levels, 2^bits; bits: bits of a level's index */
     float above[LEVEL_SCALE_MOST], level[LEVEL_SCALE_MOST];
     float step[LEVEL_SCALE_MOST]; /* distance of level k to the level below: level[k] - level[k - 1] */
 } LevelScale;

@@ -66,7 +66,7 @@ Status statement_check(const VerifyStatement *st, VerifySubject *s, VerifyVerdic
     return status;
 }
 
-/* ---- the methods under test ---- */
+/* ---- the library's functions that are under test ---- */
 
 static Status draw(const Call *c, const float *x, Buf *payload, float *y)
 {

@@ -67,7 +67,7 @@ static double unbalanced(double l1, double most, size_t count)
     return count > 1 && ahead * ahead / s > 1e-8 ? s : 0;
 }
 
-/* ---- Lemma 2 ---- */
+/* ---- Lemma 2: sum lambda_i^2 / p_i is at least |lambda|_1^2 / s for every p with sum p = s ---- */
 
 static Status check_bound(VerifySubject *s, VerifyVerdict *v)
 {
@@ -105,7 +105,7 @@ static Status check_equality(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- Lemma 3 ---- */
+/* ---- Lemma 3: at an unbalanced budget the best p has p_0 = 1 ---- */
 
 static Status check_lemma_3(VerifySubject *s, VerifyVerdict *v)
 {
@@ -185,7 +185,7 @@ static Status check_lemma_8(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- Theorem 4 ---- */
+/* ---- Theorem 4: second moments at balanced and at unbalanced budgets ---- */
 
 static Status whole_second(VerifySubject *s, double budget, double *second)
 {

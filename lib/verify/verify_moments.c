@@ -24,7 +24,7 @@ static const char *direction_name(size_t which)
     return which == 0 ? "along g" : which == 1 ? "along (1, .., 1)" : "along g with random signs";
 }
 
-/* ---- entries, drawn by the codec ---- */
+/* ---- random draws of entries by the codec `entry` ---- */
 
 typedef struct EntrySample {
     size_t draws;
@@ -72,8 +72,8 @@ static Status draw_entries(VerifySubject *s, EntrySample *e, Coded *coded)
     return OK;
 }
 
-/* Draws entries with a budget of 10 % of the entries, but at least 100 and at most half of them. With this number of
- * draws a bias of 1 % would show. */
+/* Draws entries with a budget of 10 % of the entries, but at least 100 and at most half of the entries; draws
+ * often enough to find a bias of 1 %. */
 static Status sample_entries(VerifySubject *s)
 {
     const VerifyPart *p = &s->part;
@@ -143,7 +143,7 @@ static Status check_entry_second(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- small sets of atoms, drawn by equation (2) ---- */
+/* ---- random draws from small sets of atoms by the paper's equation (2) ---- */
 
 typedef struct AtomSample {
     VerifyMatrix m; /* matrix whose singular vectors are the atoms; unused for overlapping atoms */
@@ -251,7 +251,7 @@ static Status second_of_atoms(const AtomSample *sample, double cross, VerifyVerd
     return OK;
 }
 
-/* ---- singular vectors of a submatrix ---- */
+/* ---- draws from the singular vectors of a submatrix ---- */
 
 static Status sample_spectral(VerifySubject *s)
 {
@@ -313,7 +313,7 @@ static Status check_svd(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- overlapping atoms ---- */
+/* ---- draws from a set of atoms that overlap ---- */
 
 static Status sample_overlap(VerifySubject *s)
 {

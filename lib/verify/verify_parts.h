@@ -115,7 +115,7 @@ typedef struct AtomSet {
 Status atomset_take(VerifySubject *s, AtomSet *set, size_t count, size_t dim);
 /* Divides each lambda_i a_i in set->atom by its length, and sets lambda, g, gram and the norms. */
 void atomset_settle(AtomSet *set);
-/* sets count to 0 if there are too few non-zero elements */
+/* makes atoms that overlap; sets set->count to 0 if there are too few non-zero elements */
 Status atomset_overlapping(VerifySubject *s, AtomSet *set);
 Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set); /* k <= ATOMS_MOST */
 Status atomset_spend(VerifySubject *s, AtomSet *set, double budget); /* sets p, by the methods under test */

@@ -208,7 +208,7 @@ static Status check_measured(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- equal random numbers give equal decoded vectors ---- */
+/* ---- the codecs decode to equal vectors if they draw equal random numbers ---- */
 
 /* Counts elements that `entry` and the codec `spec` decode to values that differ by more than the rounding of their
  * scale. */

@@ -114,7 +114,7 @@ static Status hold(VerifySubject *s, const Regime *r, const char *spec, const fl
     return OK;
 }
 
-/* ---- the statements ---- */
+/* ---- the two statements, about the codecs entry and svd ---- */
 
 /* Checks the codec `entry` at budgets up to half of the entries; above, the payload would be raw floats. */
 static Status check_entries(VerifySubject *s, VerifyVerdict *v)

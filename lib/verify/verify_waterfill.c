@@ -84,7 +84,7 @@ static Status check_lemma_9(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- statements checked on a part, against reference solvers ---- */
+/* ---- statements checked on a part of the elements, against reference solvers of the water level ---- */
 
 static Status part_level(VerifySubject *s, const float *x, double budget, double *tau)
 {

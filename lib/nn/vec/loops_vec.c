@@ -15,7 +15,7 @@ INLINE VecF splat(float x)
     return x - (VecF){0};
 }
 
-/* ---- convolutions: outputs ---- */
+/* ---- the outputs of a convolution ---- */
 
 INLINE void pixel(const Direct *d, const float *x, const float *weight, const Reach *row, const Reach *column,
                   VecF *sum, const size_t width)
@@ -85,7 +85,7 @@ static void direct(const Direct *d)
         }
 }
 
-/* ---- convolutions: weight gradients ---- */
+/* ---- the weight gradients of a convolution ---- */
 
 /* TALL: outputs in a tile; BROAD: kernel elements in a tile */
 enum { TALL = 4, BROAD = VEC_BYTES == 64 ? 5 : 2 };
