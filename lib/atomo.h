@@ -1,7 +1,7 @@
 /* atomo.h -- libatomo: gradient compressors for other programs.
  *
  * Every other header in this folder is private and changes without notice; this one does not. docs/library.md has a tutorial and
- * an example, docs/FORMAT.md the payloads.
+ * an example; docs/FORMAT.md describes the payloads.
  *
  * A codec is a compressor with its parameters, opened from a spec such as "qsgd:bits=4" (`atomo-bench list` shows all). It
  * encodes a tensor, float32 in row-major order, to a payload, the bytes that travel, and decodes a payload to an estimate of the
@@ -12,7 +12,7 @@
  * undefined after a failure, except that objects are never left half open.
  * Memory. The library keeps no pointer that it is given after a function returns, except where the function's comment says so.
  * Threads. An atomo_codec never changes and serves any number of threads. An atomo_tensor serves one thread at a time; different
- * ones never share anything.
+ * tensors share nothing.
  * The library prints nothing, never ends the process and leaves its environment and its signals alone. */
 #ifndef ATOMO_H
 #define ATOMO_H
@@ -196,7 +196,7 @@ atomo_status atomo_step_end_round(atomo_tensor *tensor, int *more, atomo_error *
  * tensor, the same as in atomo_step_send; needed also if this worker did not send. */
 atomo_status atomo_step_finish(atomo_tensor *tensor, const float *x, atomo_error *err);
 
-/* ---- states, for checkpoints ---- */
+/* ---- saving and loading states, for checkpoints ---- */
 
 /* atomo_state_size returns the number of bytes that atomo_state_save writes. The bytes identify the codec and the
  * shape, and end with a checksum. */

@@ -1,4 +1,4 @@
-/* array_write_hdf5.c -- an ArrayWriter of HDF5 dumps. */
+/* array_write_hdf5.c -- writes HDF5 dumps, as an ArrayWriter. */
 #include "dump/array_write.h"
 
 typedef struct {

@@ -1,5 +1,5 @@
-/* array_write_npz.c -- an ArrayWriter of .npz: a zip archive of stored .npy members (laid out in zip.c and npy.c),
- * dated 1 January 1980, so that equal dumps give equal bytes. */
+/* array_write_npz.c -- writes .npz files, as an ArrayWriter: a zip archive of stored .npy members (zip.c and npy.c
+ * have the layouts). All members are dated 1 January 1980, so that equal dumps give equal bytes. */
 #include "base/bytes.h"
 #include "base/outfile.h"
 #include "dump/array_write.h"

@@ -1,4 +1,4 @@
-/* array_write_safetensors.c -- an ArrayWriter of safetensors (laid out in safetensors.c). */
+/* array_write_safetensors.c -- writes safetensors files (safetensors.c has the layout), as an ArrayWriter. */
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/outfile.h"

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 
 /* Returns the z with P(N(0, 1) < z) = u, 0 < u < 1, accurate up to rounding errors. Uses only sums, products,
- * quotients and a square root, so the result does not depend on the C library. Faster than normal_lower_quantile. */
+ * quotients and a square root, so the result does not depend on the C library. */
 double noise_quantile(double u);
 
 /* Adds to each element `scale` times a standard normal number, which is made from 52 random bits that no other

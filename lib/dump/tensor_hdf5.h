@@ -45,7 +45,7 @@ Status walk_file(Source *s, Error *err);
 /* Appends the attributes of an object that hold one number or one text to `out`; leaves out all other attributes. */
 Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err);
 
-/* True when the object has an attribute of this name with this text; each has up to 64 bytes. */
+/* True when the object has an attribute of this name with this text; name and text have at most 64 bytes. */
 bool attr_says(hid_t object, const char *name, const char *text);
 
 /* Finds out whether the dataset holds floats (or bfloat16 as uint16), and its shape. Fails when the dataset is not

@@ -29,7 +29,7 @@ struct GradientExchange {
     Bytes (*sent)[ROUNDS_MAX]; /* for each worker: payloads of the vector that is being exchanged */
 
     /* The current step. */
-    size_t step, senders, first; /* senders: number of workers that send; first: the first of them */
+    size_t step, senders, first; /* senders: number of workers that send; first: index of the first sender */
     float *const *gradient;
     const double *weight;
     const bool *sends;

@@ -48,9 +48,9 @@ typedef struct {
     double early;  /* bytes of the merged payloads of all rounds but the last */
 } GradientBytes;
 
-/* Runs one step. gradient[w]: worker w's gradient; weight[w]: its weight in the mean (its share of the images). Only
- * workers with sends[w] send, at least one. Sets `agreed` to the mean of their estimates. Errors name step, worker
- * and tensor. */
+/* Runs one step. gradient[w]: worker w's gradient; weight[w]: this gradient's weight in the mean (the worker's
+ * share of the images). Only the workers w with sends[w] send; there must be at least one. Sets `agreed` to the
+ * mean of the senders' estimates. Errors name step, worker and tensor. */
 Status gradient_step(GradientExchange *x, size_t step, float *const *gradient, const double *weight,
                      const bool *sends, float *agreed, GradientBytes *bytes, Error *err);
 

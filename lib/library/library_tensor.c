@@ -120,7 +120,7 @@ void atomo_tensor_close(atomo_tensor *t)
     free(t);
 }
 
-/* ---- one worker by itself ---- */
+/* ---- calls of one worker outside a step of several workers ---- */
 
 Status library_check(const atomo_tensor *t, const float *x, Error *err)
 {

@@ -43,8 +43,8 @@ static Status add_sample(Status (*work)(void *), void *arg, double least, double
     return OK;
 }
 
-/* Encodes once untimed to report the streams, then times encoding. y is not needed before decoding, so the codec gets
- * its memory as scratch. */
+/* Encodes once untimed to report the streams, then times encoding. y is not needed before decoding, so the memory
+ * of y is lent to the codec as scratch. */
 static Status time_encode(Merger *m, size_t worker, Status (*work)(void *), void *arg)
 {
     Call *call = &m->x.call;

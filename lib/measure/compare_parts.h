@@ -94,10 +94,10 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
  * timed. */
 void trial_times(Tally *tally, const Buffers *b, bool encoded, bool decoded);
 
-/* Sets `expected` to 0 if every payload is raw floats, which have no error. Unless the errors of elements are
- * independent, replaces the spread sums behind bias_z and gain_z: if the errors of atoms are independent and their
- * closed forms for the estimate of x are `known`, by these forms (S_M2 is R - 1 times the variance, for R
- * repeats); else by NaN. */
+/* Sets `expected` to 0 if every payload is raw floats, which have no error. Corrects the spread sums from which
+ * bias_z and gain_z follow, unless the errors of elements are independent: if the errors of atoms are independent
+ * and the closed forms of their variances for the estimate of x are `known`, sets the sums by these closed forms
+ * (S_M2 to R - 1 times the variance, for R repeats); else sets the sums to NaN. */
 void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
 
 /* ---- Wasserstein distances (compare_distance.c) ---- */

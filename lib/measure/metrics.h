@@ -62,9 +62,10 @@ typedef struct {
  * all. */
 Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Arena *a, Error *err);
 
-/* The measured vector g. `half` and `root` (n each) accumulate the repeats (kernel spread_add); NULL if only one
- * repeat is decoded. They are float32. With up to 1000 repeats this changes results by at most 1e-6 of their value,
- * or by 1e-9 times the ratio of bias to spread. */
+/* The measured vector g. `half` and `root` (n each) hold half of the mean error and the root of the summed squared
+ * deviations of each element, over the repeats so far (kernel spread_add); NULL if only one repeat is decoded.
+ * Storing these numbers as float32 changes results over up to 1000 repeats by at most 1e-6 of their value, or by
+ * 1e-9 times the ratio of bias to spread. */
 typedef struct {
     const float *x;
     size_t n;

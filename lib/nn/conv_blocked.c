@@ -376,8 +376,7 @@ static dnnl_status_t execute(const Primitives *s, dnnl_primitive_t run, const Ar
         if (arg[i].desc)
             args[used++] = (dnnl_exec_arg_t){arg[i].arg, lend(s, arg[i].desc, arg[i].data)};
     const int before = omp_get_max_threads();
-    /* execution also reads OpenMP's number of threads in some primitives, so it is 1 here as it was when they were
-     * made */
+    /* some primitives read OpenMP's number of threads again when executed; it must be 1, as when they were made */
     omp_set_num_threads(1);
     status = dnnl_primitive_execute(run, stream, used, args);
     omp_set_num_threads(before);

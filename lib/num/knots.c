@@ -187,7 +187,7 @@ size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
         end[i] = (uint16_t)i;
     while (s > most)
         s = merge_pairs(room, end, s, (most - 1) / 2);
-    assert(s == most); /* s > most implies ceil(s / 2) + floor((most - 1) / 2) >= most */
+    assert(s == most); /* s never falls below most: ceil(s / 2) + floor((most - 1) / 2) >= most if s > most */
     return fill(room, end, s + 1, level);
 }
 

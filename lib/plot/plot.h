@@ -31,8 +31,8 @@ typedef struct {
     Status (*pick)(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 } PlotKind;
 
-/* Defined in plot_KIND.c (errors and merge in plot_compared.c; the three kinds of cost in plot_cost.c). plot_kinds
- * has all, in the order of --help; ends in NULL. */
+/* The kinds of figures. Each is defined in plot_KIND.c, except errors and merge (plot_compared.c) and the three
+ * kinds of cost (plot_cost.c). plot_kinds lists all kinds in the order of --help and ends in NULL. */
 extern const PlotKind plot_pareto, plot_errors, plot_spectrum, plot_histogram, plot_merge, plot_convergence;
 extern const PlotKind plot_iteration_time, plot_runtime, plot_break_even;
 extern const PlotKind *const plot_kinds[];

@@ -1,4 +1,4 @@
-/* kernels_list.h -- lists every hot loop once, as LOOP(result, name, (parameters)) under the room that calls it, with
+/* kernels_list.h -- lists every hot loop once, as LOOP(result, name, (parameters)) under the folder that calls it, with
  * its contract above it. Each file that includes this list defines LOOP first: as a member of the table (kernels.h),
  * as a declaration (vec.h) or as an initialiser (kernels_vec.c).
  *

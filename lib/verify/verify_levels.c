@@ -176,8 +176,8 @@ double least_by_descent(const double *lambda, size_t n, double budget)
 typedef struct {
     const float *x;
     size_t n;
-    /* root: sqrt(mu) by the paper's equation (16), from the number of heavy elements (p = 1) and the sum of the
-     * light ones (p < 1) */
+    /* root: the water level sqrt(mu) by the paper's equation (16), from the number of heavy elements (p = 1) and
+     * the sum of the light elements (p < 1) */
     double tau, root;
     double bound; /* Lemma 9's lower bound on p, divided by lambda^2 */
     Spent *part;  /* the sums of each block */
