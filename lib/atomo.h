@@ -1,19 +1,20 @@
 /* atomo.h -- libatomo: gradient compressors for other programs.
  *
- * Every other header in this folder is private and changes without notice; this one does not. docs/library.md has a tutorial and
- * an example; docs/FORMAT.md describes the payloads.
+ * Every other header in this folder is private and changes without notice; this one does not. docs/library.md has
+ * a tutorial and an example; docs/FORMAT.md describes the payloads.
  *
- * A codec is a compressor with its parameters, opened from a spec such as "qsgd:bits=4" (`atomo-bench list` shows all). It
- * encodes a tensor, float32 in row-major order, to a payload, the bytes that travel, and decodes a payload to an estimate of the
- * tensor. Random numbers are a function of an address (seed, worker, step, name of the tensor), so the same address gives the
- * same payload on any number of threads; the receiver needs the sender's address.
+ * A codec is a compressor with its parameters, opened from a spec such as "qsgd:bits=4" (`atomo-bench list` shows
+ * all). It encodes a tensor, float32 in row-major order, to a payload, the bytes that travel, and decodes a
+ * payload to an estimate of the tensor. Random numbers are a function of an address (seed, worker, step, name of
+ * the tensor), so the same address gives the same payload on any number of threads; the receiver needs the
+ * sender's address.
  *
- * Errors. Functions that can fail return ATOMO_OK or a code, and describe the failure in `err`, which may be NULL. Outputs are
- * undefined after a failure, except that objects are never left half open.
- * Memory. The library keeps no pointer that it is given after a function returns, except where the function's comment says so.
- * Threads. An atomo_codec never changes and serves any number of threads. An atomo_tensor serves one thread at a time; different
- * tensors share nothing.
- * The library prints nothing, never ends the process and leaves its environment and its signals alone. */
+ * Errors. Functions that can fail return ATOMO_OK or a code, and describe the failure in `err`, which may be NULL.
+ * Outputs are undefined after a failure, except that objects are never left half open. Memory. The library keeps
+ * no pointer that it is given after a function returns, except where the function's comment says so. Threads. An
+ * atomo_codec never changes and serves any number of threads. An atomo_tensor serves one thread at a time;
+ * different tensors share nothing. The library prints nothing, never ends the process and leaves its environment
+ * and its signals alone. */
 #ifndef ATOMO_H
 #define ATOMO_H
 
@@ -58,7 +59,7 @@ typedef struct {
 
 typedef struct atomo_codec atomo_codec;
 
-/* Opens a codec. ATOMO_USAGE: the spec is wrong, and the text says where. */
+/* Opens a codec. ATOMO_USAGE: the spec is wrong, and err->text says where. */
 atomo_status atomo_codec_open(atomo_codec **codec, const char *spec, atomo_error *err);
 void atomo_codec_close(atomo_codec *codec); /* `codec` may be NULL */
 
@@ -105,8 +106,8 @@ typedef struct {
     int worker;        /* this worker's number, 0 .. workers - 1 */
     int workers;       /* 1 .. 1048576 */
     int threads;       /* most threads that a call may use; 0: one for each core */
-    /* 1: the caller promises that its tensors are finite, which saves a pass over them; a payload of NaN or infinities
-     * is undefined. 0: calls refuse such tensors with ATOMO_NUMERIC. */
+    /* 1: the caller promises that its tensors are finite, which saves a pass over them; a payload of NaN or
+     * infinities is undefined. 0: calls refuse such tensors with ATOMO_NUMERIC. */
     int unchecked;
 } atomo_layout;
 
@@ -155,8 +156,8 @@ atomo_status atomo_merge(atomo_tensor *tensor, int64_t step, const void *const *
  *     while there are more rounds
  *     atomo_step_finish         the mean of all estimates; the state moves on
  *
- * All workers that take the same payloads in the same order end with the same bytes. This is the same code that atomo-train
- * runs. */
+ * All workers that take the same payloads in the same order end with the same bytes. This is the same code that
+ * atomo-train runs. */
 
 /* Learns from this worker's x the state that all workers must start the step with, for a codec with ATOMO_TRAINS.
  * Call atomo_train before atomo_step_begin, on one worker; then give the bytes of this worker's atomo_learned to

@@ -16,7 +16,8 @@ struct atomo_tensor {
     Arena *arena, *scratch;
     char *name; /* for messages; "tensor" if the caller's name is empty */
     Shape shape;
-    /* the exchange of the current step; its Call, and its fields that select random numbers, stay valid between steps */
+    /* the exchange of the current step; its Call, and its fields that select random numbers, stay valid between
+     * steps */
     Exchange exchange;
     /* (workers) this worker's state, and for ATOMO_READS_STATE also the other workers' states */
     ExchangeWorker *worker;

@@ -50,7 +50,8 @@ typedef struct {
     double known; /* variance of the result in closed form; 0: unknown */
 } Along;
 
-/* Returns the codec's closed-form variance divided by the measured variance; 1 if this is below 1 or unknown. */
+/* Returns the codec's closed-form variance divided by the measured variance; 1 if the quotient is below 1 or
+ * unknown. */
 static double unseen(const Tally *t)
 {
     const double measured = t->spread[S_M2] / (double)(t->repeats - 1);

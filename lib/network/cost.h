@@ -48,7 +48,7 @@ IterationTime iteration_time(const Iteration *it, double bandwidth);
  * workers. */
 double layer_decode(const Iteration *it, const CostLayer *layer);
 
-/* At which bandwidths a compressed iteration is faster than the plain one: below or above a threshold, at all, at
+/* The bandwidths at which a compressed iteration is faster than the plain one: below or above a threshold, all, or
  * none. */
 typedef enum { PAYS_BELOW, PAYS_ABOVE, PAYS_ALWAYS, PAYS_NEVER } Pays;
 extern const char *const pays_names[]; /* names in the order of Pays */

@@ -46,7 +46,7 @@ Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch
 typedef struct {
     size_t k;
     double *value;  /* (k), ascending */
-    double *vector; /* (k, k), row i belongs to value[i]; NULL until it is computed */
+    double *vector; /* (k, k), row i is the eigenvector of value[i]; NULL until all are computed */
     /* the tridiagonal form of the matrix, and the reflectors that produce this form */
     double *reduced, *tau, *diag, *off;
 } Eigen;

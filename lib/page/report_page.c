@@ -104,7 +104,7 @@ static Status ask_gnuplot(Page *p)
     return OK;
 }
 
-/* Writes a figure, or the reason why it cannot be drawn. */
+/* Writes a figure, or the reason why the figure cannot be drawn. */
 static Status put_drawing(Part *p, const char *kind)
 {
     Drawing d;

@@ -49,7 +49,7 @@ static inline Value value_shape(const Shape *s)
     return (Value){VALUE_SHAPE, {.shape = s}};
 }
 
-/* NaN unless it is an integer or a real number */
+/* returns the value as a number; NaN unless it is an integer or a real number */
 static inline double value_number(const Value *v)
 {
     return v->type == VALUE_INT ? (double)v->whole : v->type == VALUE_REAL ? v->real : (double)NAN;

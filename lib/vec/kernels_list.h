@@ -1,6 +1,6 @@
-/* kernels_list.h -- lists every hot loop once, as LOOP(result, name, (parameters)) under the folder that calls it, with
- * its contract above it. Each file that includes this list defines LOOP first: as a member of the table (kernels.h),
- * as a declaration (vec.h) or as an initialiser (kernels_vec.c).
+/* kernels_list.h -- lists every hot loop once, as LOOP(result, name, (parameters)) under the folder that calls it,
+ * with its contract above it. Each file that includes this list defines LOOP first: as a member of the table
+ * (kernels.h), as a declaration (vec.h) or as an initialiser (kernels_vec.c).
  *
  * x (n) means that x is a vector of n floats; n may be 0 unless the contract says otherwise. A "word" is a random
  * word of rng.h: element i of x uses word first + i of the block of `key`. A matrix a (rows, cols) is row-major. */
