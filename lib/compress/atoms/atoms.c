@@ -10,7 +10,7 @@ size_t atoms_bound(size_t n)
     return 1 + 2 * indices_bound(n) + 4 * n + 4 + n / 8 + 1;
 }
 
-/* ---- index sets of the heavy (p = 1) or of the light (p < 1) atoms ---- */
+/* ---- index sets of the kept heavy atoms (p = 1) or of the kept light atoms (p < 1) ---- */
 
 Status atom_side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side)
 {
@@ -47,9 +47,9 @@ static const size_t *side_run(const Indices *set, size_t block, size_t *count)
     return s->index;
 }
 
-/* Writes the indices of the kept atoms, heavy (p = 1) or light (p < 1). If a list of all these indices takes at
- * most a byte for each of the n atoms, collects them in a list first; else finds the indices block by block while
- * they are written. */
+/* Writes the indices of the kept heavy atoms (p = 1), or of the kept light atoms (p < 1). If a list of these
+ * indices takes at most a byte for each of the n atoms, the list is made first; otherwise the indices are found
+ * block by block while they are written. */
 Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out)
 {
     const size_t n = side->n, blocks = blocks_of(n);
@@ -141,7 +141,8 @@ static Status put_light(const Call *c, AtomSide *s, size_t count, size_t n, Buf 
     return OK;
 }
 
-/* What this number of light atoms costs above the expected number: about, but its mean over draws is 0. */
+/* Reports by how many bits a payload with `light` light atoms (p < 1) exceeds the expected payload: an
+ * approximation whose mean over all draws is 0. */
 static void note_excess(const Call *c, const AtomDraw *draw, size_t n, double light)
 {
     const double mean = draw->light, low = 0.9 * mean, high = 1.1 * mean;
@@ -206,8 +207,8 @@ ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t
 
 /* ---- reading ---- */
 
-/* The heavy (p = 1) or the light (p < 1) atoms read from a payload: `value` has the coefficients of heavy atoms;
- * `sign` and `tau` are set for light atoms. */
+/* The heavy atoms (p = 1) or the light atoms (p < 1) read from a payload: `value` has the coefficients of heavy
+ * atoms; `sign` and `tau` are set for light atoms. */
 typedef struct {
     Places set;
     const uint8_t *value, *sign;
@@ -220,7 +221,8 @@ typedef struct {
     float *x;
 } AtomEstimate;
 
-/* Sets a block to zeros and stores its atoms, while the block is in the cache. */
+/* Sets the estimate in a block of elements to zeros and then stores the block's atoms, while the block is in the
+ * cache. */
 static void fill_block(void *data, size_t block)
 {
     const AtomEstimate *e = data;
@@ -261,8 +263,8 @@ static Status take_light(const Call *c, Reader *in, size_t n, ReadAtoms *light)
     return OK;
 }
 
-/* Refuses an atom that is both heavy (p = 1) and light (p < 1), and a heavy atom whose magnitude is not above the
- * water level tau. */
+/* Fails for an atom that is both heavy (p = 1) and light (p < 1), and a heavy atom whose magnitude is not above
+ * the water level tau. */
 static Status check_lists(const Call *c, const ReadAtoms *heavy, const ReadAtoms *light, size_t n)
 {
     for (size_t h = 0; h < heavy->set.count && light->set.count; h++)

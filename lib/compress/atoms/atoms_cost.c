@@ -1,10 +1,10 @@
 /* atoms_cost.c -- expected bits and variance of a draw of atoms: at one water level, at the level that meets a
  * number of bits, and at many levels (the curve).
  *
- * Levels are searched on a profile of the magnitudes: counts and sums in bins of the float's leading bits without
- * the sign. At a bin's lower edge v, three numbers are exact: the number of heavy atoms (p = 1), the expected
- * number of kept light atoms (p < 1) S1 / v, and the variance v S1 - S2. S1 and S2 are the sums of |x| and x^2
- * over |x| < v. */
+ * Levels are searched on a profile of the magnitudes |x|: a histogram over the leading bits of the float, with
+ * counts and sums for each bin. If the water level is a bin's lower edge v, three numbers are exact: the number of
+ * heavy atoms (p = 1), the expected number of kept light atoms (p < 1) S1 / v, and the variance v S1 - S2. S1 and
+ * S2 are the sums of |x| and x^2 over |x| < v. */
 #include "compress/atoms/atoms.h"
 
 #include "num/phase.h"
@@ -14,8 +14,8 @@
 
 /* ---- bits and variance at one water level ---- */
 
-/* Returns the expected bits of a list of light atoms (p < 1), if `light` of n atoms are expected in the list: for
- * each an index and `each` more bits, and once the float tau if the list is not empty. */
+/* Returns the expected bits of a list of light atoms (p < 1), if `light` of n atoms are expected in the list. Each
+ * listed atom takes an index and `each` more bits; a list that is not empty also takes the float tau. */
 static double light_bits(size_t n, double light, double each)
 {
     const double any = -expm1(-light); /* about the probability that the list is not empty */
@@ -46,7 +46,7 @@ typedef struct {
     const float *x;
     size_t n;
     double tau;
-    BlockSpread *block; /* the sums of each block */
+    BlockSpread *block; /* for each block: the sums over its elements */
 } SpreadJob;
 
 static void spread_block(void *data, size_t block)
@@ -79,7 +79,7 @@ double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMome
     return sum;
 }
 
-/* ---- the profile: counts and sums of magnitudes in bins ---- */
+/* ---- the profile: a histogram of magnitudes, with sums ---- */
 
 typedef struct {
     double sum, square;
@@ -87,9 +87,9 @@ typedef struct {
 } Bin;
 
 typedef struct {
-    int shift; /* a magnitude's bin is its bits >> shift */
+    int shift; /* the bin of a magnitude is (bits of the float) >> shift */
     int bins;
-    uint32_t largest; /* largest |x|, as the bits of a float */
+    uint32_t largest; /* the bits of the largest |x| as a float */
     Bin *bin;         /* the counts and sums of each bin */
 } Profile;
 
@@ -135,8 +135,9 @@ static void add_pieces(Profile *all, const Profile *piece, size_t pieces)
     }
 }
 
-/* Turns bins into running totals: the number of magnitudes at or above each bin's lower edge, and the sums of the
- * magnitudes below that edge. The last bin holds NaN only, so it is empty, and its sums become the totals. */
+/* Turns the bins' counts and sums into cumulative ones: the number of magnitudes at or above each bin's lower
+ * edge, and the sums of the magnitudes below that edge. The last bin is for NaN, so it is empty, and its sums
+ * become the sums over all magnitudes. */
 static void accumulate(Profile *p)
 {
     Bin under = {0};
@@ -149,8 +150,8 @@ static void accumulate(Profile *p)
         const Bin own = p->bin[b];
         p->bin[b].sum = under.sum;
         p->bin[b].square = under.square;
-        /* skips the empty bins, which are most bins: every addition to a running sum waits for the previous
-         * addition */
+        /* skips the empty bins, which are most bins, because every addition to a cumulative sum must wait for the
+         * previous one */
         if (own.sum > 0) {
             under.sum += own.sum;
             under.square += own.square;
@@ -158,7 +159,7 @@ static void accumulate(Profile *p)
     }
 }
 
-/* Makes the accumulated profile of x, n > 0, in scratch; false: out of memory. */
+/* Sets *profile to the cumulative profile of x, n > 0, in scratch; false: out of memory. */
 static bool make_profile(const float *x, size_t n, int shift, int threads, Arena *scratch, Profile *profile)
 {
     const size_t blocks = blocks_of(n);
@@ -189,11 +190,11 @@ static double cost_at(const Profile *p, size_t n, int bin)
     return atoms_bits(n, (double)p->bin[bin].count, p->bin[bin].sum / edge(p, bin));
 }
 
-/* Returns the water level at which the payload is expected to take `bits`. These bits fall as the level rises:
- * bisects the lower edges of the bins, then interpolates between two edges. */
+/* Returns the water level at which the payload is expected to take `bits`. As the expected bits fall when the
+ * level rises, bisects the lower edges of the bins, then interpolates between two edges. */
 static double search(const Profile *p, size_t n, double bits)
 {
-    int low = 1, high = LAST_EDGE; /* edge 0 is 0, which is not a level */
+    int low = 1, high = LAST_EDGE; /* edge 0 is the magnitude 0, which is not a water level */
     if (bits >= atoms_bits(n, (double)p->bin[0].count, 0))
         return 0;
     while (high - low > 1) {
@@ -206,7 +207,8 @@ static double search(const Profile *p, size_t n, double bits)
     const double from = cost_at(p, n, low), to = cost_at(p, n, high);
     const double share = from > to ? fmin(1, fmax(0, (from - bits) / (from - to))) : 0;
     const double level = edge(p, low) + share * (edge(p, high) - edge(p, low));
-    return fmin(level, p->bin[p->bins - 1].sum); /* at the level |x|_1 the probabilities sum to 1 */
+    /* at the water level |x|_1, the largest that is used, the probabilities sum to 1 */
+    return fmin(level, p->bin[p->bins - 1].sum);
 }
 
 double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, Arena *scratch)
@@ -224,7 +226,8 @@ double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, A
 
 /* ---- the curve of bits and variance over all water levels ---- */
 
-/* 16 bins to the octave: between two edges, bits and variance are within 2e-4 of a straight line. */
+/* CURVE_SHIFT gives 16 bins per octave (factor 2): between two edges, bits and variance differ from a straight
+ * line by less than 2e-4 of their values. */
 enum { CURVE_SHIFT = 19 };
 
 typedef struct {
@@ -234,8 +237,8 @@ typedef struct {
     size_t count;
 } AtomCurve;
 
-/* Appends the point of a water level to the curve, after removing the last points if they need at least as many
- * bits. False if the level needs at least as many bits as a payload that keeps every atom. */
+/* Appends the point of a water level to the curve, after removing previous points that need at least as many bits.
+ * Returns false if the level needs at least as many bits as a payload that keeps every atom. */
 static bool add_level(AtomCurve *curve, double level, const Bin *at)
 {
     const CurvePoint p = {level, atoms_bits(curve->n, (double)at->count, at->sum / level),
@@ -248,8 +251,8 @@ static bool add_level(AtomCurve *curve, double level, const Bin *at)
     return true;
 }
 
-/* Appends points at water levels downwards from |x|_1, at which one atom is expected. At levels of max |x| or more
- * no atom is heavy (p = 1). */
+/* Appends points at falling water levels, from |x|_1, at which one kept atom is expected. At levels of max |x| or
+ * more no atom is heavy (p = 1). */
 static void add_levels(AtomCurve *curve, const Profile *p)
 {
     const Bin all = {p->bin[p->bins - 1].sum, p->bin[p->bins - 1].square, 0};

@@ -12,7 +12,8 @@ const char *const atom_probs[] = {"optimal", "clip", NULL};
 const char *const atom_empty[] = {"send", "resample", NULL};
 const char *const atom_draws[] = {"independent", "systematic", NULL};
 
-/* Removes, from a block's candidates, the atoms that their random words do not keep at the final water level. */
+/* Removes from a block's candidates (a superset of the kept atoms) the atoms that their random words do not keep
+ * at the final water level. */
 static void toss(const Candidates *d, size_t block, AtomPiece *p)
 {
     const RngKey key = rng_key(&d->rng, USE_COIN, block);
@@ -47,8 +48,8 @@ static Status draw_independent(Candidates *d)
 
 /* ---- systematic draws: one random offset for all atoms ---- */
 
-/* Returns p in units of 2^-64. p = 1 is returned as 0: it would add an integer to the running sum, of which only the
- * fraction matters. */
+/* Returns p in units of 2^-64, modulo 1: p = 1 gives 0, since only the fractional part of the cumulative sum of p
+ * matters. `level` is p 2^30. */
 static inline uint64_t mass_of(float level)
 {
     return level < 0x1p30f ? (uint64_t)((double)level * 0x1p34) : 0;
@@ -57,7 +58,7 @@ static inline uint64_t mass_of(float level)
 /* For each block: the sum of p modulo 1, and whether one of its elements has p = 1. */
 typedef struct {
     Candidates *d;
-    bool *sure; /* for each block: it has an element with p = 1 */
+    bool *sure; /* for each block: true if the block has an element with p = 1 */
 } MassJob;
 
 static void weigh_block(void *data, size_t block)
@@ -77,7 +78,8 @@ static void weigh_block(void *data, size_t block)
     w->sure[block] = sure;
 }
 
-/* Keeps the elements of a block whose interval of the running sum of p contains the offset plus an integer. */
+/* Keeps the elements of a block whose interval of the cumulative sum of p contains the random offset plus an
+ * integer. */
 static void march(const Candidates *d, size_t block, AtomPiece *s)
 {
     const size_t size = block_size(d->n, block);
@@ -111,7 +113,7 @@ static Status draw_systematic(Candidates *d, bool never_empty)
         any |= sure[b];
     }
     d->offset = rng_u64(&d->rng, USE_ATOM, 0);
-    /* sum p < 1: scales the offset down, so that it falls on one of the atoms */
+    /* if sum p < 1, scales the offset down to below sum p, so that it lies in the interval of some atom */
     if (never_empty && !any && total >> 64 == 0)
         d->offset = (uint64_t)(d->offset * total >> 64);
     return candidates_collect(d, march);
@@ -139,12 +141,13 @@ static void toss_after_first(const Candidates *d, size_t block, AtomPiece *s)
     }
 }
 
-/* Draws again, given that at least one atom is kept. The first atom kept is i with probability p_i times the
- * probability that no atom before i is kept, divided by the probability that any atom is kept; atoms after it are
- * drawn independently. No p is 1, because the previous draw was empty. */
+/* Draws again, given that at least one atom is kept. The first kept atom is i with probability p_i times the
+ * probability that no atom before i is kept, divided by the probability that any atom is kept. The atoms after i
+ * are drawn independently. No p is 1, because the previous draw kept no atom. */
 static Status draw_again(Candidates *d)
 {
-    /* logarithms of the probability that no atom is kept: of all atoms, and of the atoms so far */
+    /* none: log of the probability that no atom at all is kept; passed: log of the probability that no atom so far
+     * is kept */
     double none = 0, passed = 0;
     for (size_t i = 0; i < d->n; i++)
         none += log1p(-probability(d, i));

@@ -45,7 +45,7 @@ size_t basis_bound(const Call *c)
     return atoms_bound(c->shape->n);
 }
 
-/* ---- keeping estimates within the range of float32 ---- */
+/* ---- keeping estimates within float32's range ---- */
 
 double basis_lift(float largest)
 {
@@ -67,9 +67,9 @@ bool basis_scale(const float *from, size_t n, double lift, float *to)
     return in;
 }
 
-/* True if no estimate can leave float32's range. With m = max |x|: |x|_2 <= sqrt(n) m, so |coef|_1 <= n m, and the
- * water level is at most n m / budget. An estimate has at most n coefficients, each at most the larger of the
- * level and |x|_2. */
+/* True if no estimate can leave float32's range, for coefficients `coef` of a vector x. With m = max |x| =
+ * `largest`, |x|_2 <= sqrt(n) m, so |coef|_1 <= n m, and the water level is at most n m / budget. An estimate has
+ * at most n coefficients, each at most the water level or |x|_2, whichever is larger. */
 bool basis_in_range(const AtomPlan *plan, size_t n, float largest)
 {
     const double side = sqrt((double)n), most = (double)largest * side;
@@ -153,7 +153,7 @@ Status basis_decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-/* ---- variance, curve of bits and variance, moments of the error ---- */
+/* ---- closed forms: variance, curve of variance against bits, moments of the error ---- */
 
 double basis_variance(const Call *c, const float *x)
 {

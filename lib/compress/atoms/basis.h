@@ -1,11 +1,11 @@
 /* basis.h -- ATOMO in an orthonormal basis: a codec supplies the transform T; basis.c does the rest.
  *
- *     coefficients = T x; the payload is a draw of them (atoms.h); x^ = T' (decoded coefficients)
+ *     coefficients = T x; the payload is a random draw of the coefficients (atoms.h); x^ = T' (decoded coefficients)
  *
- * T preserves lengths, so the tensor's squared error is that of the coefficients, and the closed form of atoms.h
- * holds. Transforms get only zero vectors and vectors whose largest magnitude is from 2^-40 to 2^40: other vectors
- * are multiplied by a power of two before the transform and divided by it afterwards, so that nothing leaves
- * float32's range. Without a transform the elements themselves are the atoms. */
+ * T preserves lengths, so the squared error of the tensor equals that of the coefficients, and the closed form of
+ * the variance in atoms.h holds. Transforms get only zero vectors and vectors whose largest magnitude is from
+ * 2^-40 to 2^40: other vectors are multiplied by a power of two before the transform and divided by it afterwards,
+ * so that no value leaves float32's range. Without a transform the elements themselves are the atoms. */
 #ifndef ATOMO_BASIS_H
 #define ATOMO_BASIS_H
 
@@ -13,7 +13,7 @@
 
 /* An orthonormal basis; the Compressor.family of a codec that uses the hooks below. */
 typedef struct {
-    /* Makes the plan for x; NULL: basis_plan makes it. */
+    /* Makes the AtomPlan (how tau is chosen) for x; NULL: basis_plan makes the plan. */
     Status (*plan)(const Call *c, const float *x, AtomPlan *plan);
     /* Transforms x (n) to coef (n), not in place; NULL: the elements are the atoms. */
     Status (*forward)(const Call *c, const float *x, float *coef);
@@ -21,7 +21,7 @@ typedef struct {
     bool light; /* true: payloads list light atoms (p < 1) only */
 } Basis;
 
-/* The parameters that all codecs in an orthonormal basis share; the first member of a codec's parameters. */
+/* The parameters that all codecs in an orthonormal basis share; a codec's struct of parameters begins with them. */
 typedef struct {
     double ratio;
     int probs, empty, draw;
@@ -32,14 +32,14 @@ typedef struct {
           .rate = true),                                                                                     \
         ATOM_PARAMS(BasisKeys)
 
-/* Returns the plan that the codec's parameters give: a budget of ratio * n expected atoms, or, if the Call has a
- * CurvePoint, the water level of that point. */
+/* Returns the plan for a draw: the water level of the Call's CurvePoint if it has one, else a budget of ratio * n
+ * expected atoms. */
 AtomPlan basis_plan(const Call *c);
 
 /* Returns the trait that depends on the parameters: UNBIASED, unless empty=resample. */
 unsigned basis_traits(const Codec *codec);
 
-/* The other hooks of a Compressor whose family is a Basis. */
+/* The other hooks of a Compressor whose `family` is a Basis. */
 size_t basis_bound(const Call *c);
 Status basis_encode(const Call *c, const float *x, Buf *out);
 Status basis_decode(const Call *c, Bytes in, float *x);
@@ -53,18 +53,18 @@ Status basis_curve(const Call *c, const float *x, CurvePoint *point, size_t *cou
 
 /* ---- functions for codecs that use a basis but write another payload ---- */
 
-/* Returns the power of two that brings the largest magnitude to about 1; returns 1 if the magnitude is 0, or from
- * 2^-40 to 2^40. */
+/* Returns the power of two that scales `largest`, the largest magnitude, to about 1; returns 1 if `largest` is 0
+ * or from 2^-40 to 2^40. */
 double basis_lift(float largest);
 
-/* Sets `to` to from * lift (in place if to == from); false: a product is beyond float32. */
+/* Sets `to` to from * lift (in place if to == from); false: a product is beyond float32's range. */
 bool basis_scale(const float *from, size_t n, double lift, float *to);
 
-/* True if no draw from an x with this largest magnitude can decode to a value near the end of float32's range. */
+/* True if no draw from an x with this largest magnitude can decode to a value beyond float32's range. */
 bool basis_in_range(const AtomPlan *plan, size_t n, float largest);
 
-/* Decodes `payload` with the codec's own hook, to see whether its values are within float32's range; ERR_NUMERIC if
- * not. */
+/* Decodes `payload` with the codec's decode hook; returns ERR_NUMERIC if a decoded value is beyond float32's
+ * range. */
 Status basis_check_range(const Call *c, Bytes payload);
 
 #endif

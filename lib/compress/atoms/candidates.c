@@ -1,13 +1,13 @@
 /* candidates.c -- finds the water level and the candidates (the elements that a draw may keep) in one pass, for a
  * tensor that is large enough to sample and keeps few atoms.
  *
- * A level t is guessed from a sample and lowered a little, so that it is almost surely below the true level tau.
+ * A level t is guessed from a sample and lowered a little, so that t is almost surely below the true level tau.
  * One pass then adds up |x| and collects the candidates of t (the elements that their random words keep at level
- * t). These candidates include every element above t, which suffices to solve for tau exactly, and all candidates
- * of tau. If the guess was too high, a linear-time search finds the level. If many atoms are kept, lists of them
- * would be larger than the tensor; tau is then solved over the elements themselves. The result is the same either
- * way: the iteration for tau uses only elements above the levels that it visits, in an order that does not depend
- * on t. */
+ * t). These candidates include all candidates of tau, and every element above t; the latter suffice to solve for
+ * tau exactly. If the guess was too high, a linear-time search finds the level. If many atoms are kept, lists of
+ * atoms would be larger than the tensor; tau is then computed from the elements themselves. The result is the same
+ * in all cases: the iteration for tau uses only elements above the levels that it visits, in an order that does
+ * not depend on t. */
 #include "compress/atoms/candidates.h"
 
 #include "vec/kernels.h"
@@ -24,18 +24,18 @@ enum {
     ROUNDS = 64
 };
 
-/* A draw is dense if it is expected to keep more than this share of the elements. So the lists of other draws take
- * less than 2 bytes for each element of the tensor. */
+/* A draw is dense if it is expected to keep more than this share of the elements. A dense draw makes no lists of
+ * atoms, so that lists take less than 2 bytes for each element of the tensor. */
 #define DENSE 0.125
 
-/* Returns the coin (coin.h) that decides by a random word whether an element is kept at a water level; at level 0
- * it keeps every element that is not zero. */
+/* Returns the coin (coin.h) that decides from a random word whether an element is kept at water level tau; the
+ * coin for level 0 keeps every element that is not zero. */
 static Coin coin_of(float tau)
 {
     return coin_make(tau > 0 ? tau : FLT_TRUE_MIN);
 }
 
-/* ---- collecting the candidates (elements that a draw may keep), WAVE blocks at a time ---- */
+/* ---- collecting the candidates (elements that a draw may keep), WAVE blocks of elements at a time ---- */
 
 void candidates_sift(const Candidates *d, size_t block, AtomPiece *slot)
 {
@@ -44,7 +44,7 @@ void candidates_sift(const Candidates *d, size_t block, AtomPiece *slot)
                                        slot->value, &slot->sum);
 }
 
-/* Sets, in d->kept, the bits of the atoms in a slot (the memory for one block's draw). */
+/* Marks, in the bits d->kept, the atoms that a slot (the memory for one block's draw) holds. */
 static void mark_slot(Candidates *d, size_t slot)
 {
     const AtomPiece *s = &d->slot[slot];
@@ -122,7 +122,7 @@ Status candidates_open(Candidates *d, const Call *c, const float *x, size_t n)
     return OK;
 }
 
-/* ---- the water level ---- */
+/* ---- computing the water level ---- */
 
 /* Returns element i of a stratified sample of SAMPLE elements. */
 static float sampled(const Candidates *d, uint32_t i)
@@ -131,7 +131,7 @@ static float sampled(const Candidates *d, uint32_t i)
     return d->x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
 }
 
-/* Returns 0.9 times the water level of the sample; 0: the sample has no level. */
+/* Returns 0.9 times the water level of the sample for this budget; 0: the sample has no level. */
 static double guess_level(const Candidates *d, double budget)
 {
     const ArenaMark mark = arena_mark(d->call->scratch);
@@ -155,17 +155,17 @@ static bool keeps_many(const Candidates *d, Coin coin)
     return sum > DENSE * SAMPLE;
 }
 
-/* The elements not yet counted as heavy (p = 1): a list of magnitudes, which shrinks, or the elements of x with
- * |x| <= `under`. */
+/* The elements that are not yet counted as heavy (p = 1): a list of magnitudes that gets shorter, or the elements
+ * of x with |x| <= `under`. */
 typedef struct {
-    float *list; /* magnitudes not yet counted; NULL: x is used */
+    float *list; /* magnitudes of elements not yet counted as heavy; NULL: x is used instead */
     size_t count;
     const float *x;
-    float under; /* elements of x above `under` have been counted */
+    float under; /* elements with |x| > `under` are already counted as heavy */
 } Remaining;
 
-/* Removes the magnitudes above the level from the list. Returns their number; *sum is their sum, in the order of the
- * elements. */
+/* Removes the magnitudes above `level` from the list. Returns how many were removed, and sets *sum to their sum,
+ * added in the order of the elements. */
 static size_t take_listed(Remaining *live, double level, double *sum)
 {
     size_t rest = 0;
@@ -195,7 +195,7 @@ static inline bool any_between(const float row[ROW], float above, float most)
 static size_t take_whole(Remaining *live, double level, double *sum)
 {
     const float nearest = (float)level, under = live->under, *const x = live->x;
-    /* a float is above `above` exactly if it is above `level` */
+    /* `above` is a float for which |x| > above is equivalent to |x| > level, for every float |x| */
     const float above = (double)nearest > level ? nextafterf(nearest, 0) : nearest;
     size_t taken = 0;
     double more = 0;
@@ -218,8 +218,9 @@ typedef enum { SOLVED, TOO_HIGH, ILL_CONDITIONED } LevelResult;
 
 /* Solves tau = (|x|_1 - sum of the heavy |x|) / (s - number of heavy elements) by iteration, where s is the
  * budget, and heavy elements have |x| > tau. Uses `all` = |x|_1 and the elements above `from`. Each round counts
- * the elements above its level as heavy; the levels fall until a round finds none. TOO_HIGH: a level is below
- * `from`. ILL_CONDITIONED: the subtraction would lose more than three digits, or ROUNDS rounds have passed. */
+ * the elements above the current level as heavy and computes a lower level, until a round finds no further heavy
+ * element. TOO_HIGH: a level is below `from`. ILL_CONDITIONED: the subtraction would lose more than three digits,
+ * or ROUNDS rounds have passed. */
 static LevelResult solve(double all, double s, double from, Remaining *live, double *tau)
 {
     double above = 0, more;
@@ -298,7 +299,7 @@ static Status sample_and_solve(Candidates *d, double s, double *tau, LevelResult
     return OK;
 }
 
-/* Finds the water level of a budget of s expected atoms (Algorithm 1). Sets *ready if d->piece holds the
+/* Finds the water level of a budget of s expected atoms (Algorithm 1). Sets *ready to true if d->piece holds the
  * candidates of tau or of a lower level. */
 static Status level_of_budget(Candidates *d, double s, double *tau, bool *ready)
 {

@@ -2,9 +2,9 @@
  * memory.
  *
  * The candidates of a level t are the elements that their coins (coin.h) keep at t. An element's coin uses the
- * same random word at every level, so the candidates of a lower level include those of a higher one. If there are
- * few candidates, they are held in lists. A dense draw has no lists, only a bit for each element, set if it is
- * kept. For atoms_draw.c. */
+ * same random word at every level, so the candidates of a lower level include the candidates of a higher level. If
+ * there are few candidates, they are stored in lists. A draw that keeps many elements (a dense draw) has no lists,
+ * only a bit for each element, which is set if the element is kept. Only atoms_draw.c uses these functions. */
 #ifndef ATOMO_CANDIDATES_H
 #define ATOMO_CANDIDATES_H
 
@@ -15,7 +15,7 @@ enum { WAVE = 16 }; /* number of blocks that are drawn at once */
 
 typedef struct Candidates Candidates;
 
-/* Draws a block's atoms into `slot`, which has room for a whole block. */
+/* A function that draws a block's atoms into `slot`, which has room for a whole block. */
 typedef void BlockDraw(const Candidates *d, size_t block, AtomPiece *slot);
 
 struct Candidates {
@@ -25,29 +25,30 @@ struct Candidates {
     Rng rng;
     Coin coin;
     bool dense;
-    AtomPiece *piece; /* one for each block; a dense draw has counts and sums only */
+    AtomPiece *piece; /* for each block, its kept atoms; in a dense draw only counts and sums are set */
     uint64_t *kept;   /* a dense draw's bits: bit i % 64 of word i / 64 is set if element i is kept */
     AtomPiece slot[WAVE];
-    size_t wave;       /* number of the block that slot 0 holds */
+    size_t wave;       /* index of the block whose atoms slot[0] holds */
     BlockDraw *filler; /* the function that draws a block's atoms into a slot */
-    /* for each block: sum of p before it, modulo 1, in units of 2^-64; only for systematic draws */
+    /* for each block: the sum of p over all previous blocks, modulo 1, in units of 2^-64; set only for systematic
+     * draws */
     uint64_t *mass;
-    uint64_t offset; /* the offset of a systematic draw, in units of 2^-64 */
-    size_t first;    /* the first atom kept, in a draw that must keep at least one */
+    uint64_t offset; /* the random offset of a systematic draw, in units of 2^-64 */
+    size_t first;    /* the index of the first kept atom, in a draw that must keep at least one atom */
 };
 
-/* Allocates memory in c->scratch, which must outlive the draw. x (n) must outlive it too. */
+/* Opens d for x (n). Allocates memory in c->scratch; this memory and x must outlive the draw. */
 Status candidates_open(Candidates *d, const Call *c, const float *x, size_t n);
 
-/* Draws every block by `filler`, into d->piece, or, if the draw is dense, into the bits d->kept. */
+/* Draws all blocks with the function `filler`, into d->piece or, if the draw is dense, into the bits d->kept. */
 Status candidates_collect(Candidates *d, BlockDraw *filler);
 
 /* A BlockDraw: keeps the elements that d->coin keeps. */
 void candidates_sift(const Candidates *d, size_t block, AtomPiece *slot);
 
-/* Finds the plan's water level, and sets d->coin to the coin of that level. Unless the draw is dense, the pieces
- * then hold a superset of the elements that this coin keeps. The level depends neither on the sample nor on the
- * threads or the instruction set. */
+/* Finds the plan's water level, and sets d->coin to the coin of that level. Unless the draw is dense, d->piece
+ * then holds a superset of the elements that this coin keeps. The level does not depend on the sample, on the
+ * number of threads or on the instruction set. */
 Status candidates_of_plan(Candidates *d, const AtomPlan *plan, float *tau);
 
 #endif

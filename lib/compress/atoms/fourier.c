@@ -1,12 +1,13 @@
 /* fourier.c -- ATOMO in the Fourier basis: an atom is a frequency; its cosine and sine coefficients are one
  * complex number z. A heavy atom is sent as its two floats. A light atom is sent as its index and one of 64
- * phases, drawn so that the estimate is unbiased (phase.h); all light atoms have the amplitude tau.
+ * phases, drawn at random so that the estimate is unbiased (phase.h); all light atoms have the amplitude tau.
  *
  *     payload    kind:8  heavy:set  { re:f32 im:f32 } x heavy  light:set  [ tau:f32  { phase:6 } x light ]
  *
- * A real atom (a frequency that is its own conjugate) has no im. A light atom decodes to tau times corner `phase`
- * of phase.h's polygon (0 or 32 for a real atom). Phases fill each byte from its high bit; padding bits are zeros.
- * An atom is kept with p = min(1, gauge / tau); phase.h defines its gauge. */
+ * The payload has no `im` for a real atom (a frequency that is its own conjugate). A light atom decodes to tau
+ * times corner `phase` of phase.h's polygon (0 or 32 for a real atom). Phases fill each byte from its high bit;
+ * padding bits are zeros. An atom is kept with p = min(1, gauge / tau), where its gauge (phase.h) replaces the
+ * magnitude |z|. */
 #include "compress/atoms/basis.h"
 #include "compress/atoms/spectrum.h"
 #include "base/bits.h"
@@ -36,14 +37,14 @@ static FourierSpectrum shape_of(const Call *c)
     return spectrum_shape(rows, cols);
 }
 
-/* A tensor's spectrum, and the water level for its atoms' gauges (phase.h: the magnitudes that set p); the atoms
- * are not yet drawn. */
+/* A tensor's spectrum, the atoms' gauges (numbers that replace |z| in p = min(1, gauge / tau)), and the water
+ * level tau; the atoms are not yet drawn. */
 typedef struct {
     AtomPlan plan;
     FourierSpectrum s;
     float *gauge; /* the gauge (phase.h) of each atom */
     AtomDraw draw;
-    bool raw; /* the tensor is sent raw: the atoms are expected to take at least as many bytes */
+    bool raw; /* the tensor is sent as raw floats, because the expected payload of atoms is not shorter */
 } FourierDraw;
 
 static Status draw_open(const Call *c, const float *x, FourierDraw *d)
@@ -123,11 +124,11 @@ typedef struct {
     Places heavy, light;
     const uint8_t *value, *phase;
     float tau;
-    double least, most; /* least and largest |z| of the heavy atoms (p = 1) */
+    double least, most; /* smallest and largest |z| of the heavy atoms (p = 1) */
 } ReadPhases;
 
-/* Returns the index of the set's member k. On entry *block is the block of member k - 1 (0 for k = 0); on return it
- * is that of member k. */
+/* Returns the index of the set's member k. On entry *block is the block of member k - 1 (0 for k = 0); on return
+ * *block is the block of member k. */
 static size_t member(const Places *set, size_t k, size_t *block)
 {
     while (k >= set->before[*block + 1])
@@ -153,7 +154,7 @@ static Status take_heavy(const Call *c, Reader *in, const FourierSpectrum *s, Re
     return OK;
 }
 
-/* True if the phase of every real atom is 0 or half a turn. */
+/* True if the phase of every light real atom is 0 or half a turn. */
 static bool phases_fit(const FourierSpectrum *s, const ReadPhases *kept, BitReader *r)
 {
     bool fit = true;
@@ -260,8 +261,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return basis_check_range(c, (Bytes){out->data + start, out->size - start});
 }
 
-/* Returns the sum over light atoms (p < 1) of gauge tau - |z|^2, the variance of an atom that is kept with p =
- * gauge / tau and then has amplitude tau. */
+/* Returns the sum over light atoms (p < 1) of gauge tau - |z|^2, where gauge tau - |z|^2 is the variance of an
+ * atom that is kept with p = gauge / tau and is then sent with amplitude tau. */
 static double spread(const FourierDraw *d, AtomMoments *m)
 {
     double sum = 0;
@@ -290,8 +291,8 @@ static double variance(const Call *c, const float *x)
     return d.plan.empty == EMPTY_RESAMPLE ? NAN : spread(&d, &m);
 }
 
-/* Treats each atom's error as if it lay along the atom's phase; rounding to 64 phases changes its direction a
- * little. */
+/* Returns the law and the moments of the error. As an approximation, each atom's error is taken to lie along the
+ * atom's phase; rounding to 64 phases turns the error a little. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     FourierDraw d;

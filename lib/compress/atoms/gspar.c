@@ -1,6 +1,7 @@
-/* gspar.c -- gradient sparsification (Wangni, Wang, Liu, Zhang 2018). With eps: the smallest expected number of
- * elements for a given variance, which is the dual of ATOMO over the elements. With density: a given expected number
- * of elements, which is ATOMO itself. Either way p_i = min(1, |g_i| / tau); the payload is that of atoms.h. */
+/* gspar.c -- gradient sparsification (Wangni, Wang, Liu, Zhang 2018). With the key eps: keeps the smallest
+ * expected number of elements for a given variance, which is the dual problem of element-wise ATOMO. With the key
+ * density: keeps a given expected number of elements, which is element-wise ATOMO. In both cases p_i = min(1,
+ * |g_i| / tau); the payload is that of atoms.h. */
 #include "compress/atoms/basis.h"
 
 typedef struct {

@@ -1,7 +1,8 @@
-/* joint.c -- one bit budget for all tensors of a step: the water levels are chosen so that one more bit saves the
- * same variance in every tensor (Wang et al. 2018 leave this for future work; offers.h has the method).
+/* joint.c -- divides one bit budget between all tensors of a step. The water levels are chosen so that one more
+ * bit saves the same variance in every tensor (Wang et al. 2018 leave this for future work; offers.h has the
+ * method).
  *
- * joint+CODEC sends CODEC's payload. joint alone chooses between two codecs for each tensor, and sends
+ * joint+CODEC sends CODEC's payload. `joint` without a codec chooses between two codecs for each tensor, and sends
  *
  *     kind:8 = 0  { x:f32 } x n     or     kind:8 = 1  codec:8  the codec's payload without its kind byte */
 #include "compress/atoms/offers.h"
@@ -26,9 +27,9 @@ static const Codec *codec_of(const Codec *self, int i)
     return i ? self->other : self->inner;
 }
 
-/* Turns the curves (bits against variance) of one tensor into offers. If the spec is joint alone, adds the bits of
- * the byte that names the codec. The second codec may have no curve for a tensor: svd has none for matrices too
- * large for LAPACK. */
+/* Turns the curves (bits against variance) of one tensor into offers. For `joint` without a codec, adds the bits
+ * of the byte that tells which of the two codecs is used. The second codec may have no curve for a tensor: svd has
+ * none for matrices too large for LAPACK. */
 static Status make_offers(const Call *c, const float *x, CurvePoint *const room[OFFER_CODECS], Arena *a,
                           Offers *o)
 {
@@ -74,8 +75,8 @@ static const float *load_own(void *data, size_t j, Error *err)
     return data;
 }
 
-/* Makes the inner codec's Call at the planned level. Without a plan, plans a step that consists of this tensor
- * alone. */
+/* Makes the inner codec's Call at the planned water level. Without a plan, plans a step that consists of this
+ * tensor alone. */
 static Status open_inner(const Call *c, const float *x, Offer *offer, Call *inner)
 {
     if (c->plan) {
@@ -155,8 +156,8 @@ static unsigned traits(const Codec *codec)
     return codec_traits(codec->inner) & (codec->other ? codec_traits(codec->other) : ~0u);
 }
 
-/* Refuses keys of the inner codec that set its rate, and keys for which the inner codec's curve of bits and
- * variance is wrong. */
+/* Refuses keys of the inner codec that set its rate, since joint sets the rate, and keys for which the inner
+ * codec's curve (variance against bits) does not hold. */
 static Status check_inner(const Codec *inner, Error *err)
 {
     static const char *const kept[][2] = {{"probs", "optimal"}, {"empty", "send"}};

@@ -1,6 +1,6 @@
-/* lq.c -- quantisation to {-N, 0, N} with N = |g|_q: ATOMO at the budget s = |g|_1 / |g|_q, at which no atom has
- * |x| above the water level tau (Wang et al. 2018, Theorem 5). q = 2 is 1-bit QSGD, q = inf is TernGrad. The
- * payload is a list of light atoms (p < 1; atoms.h) with tau = N. */
+/* lq.c -- quantises to {-N, 0, N} with N = |g|_q, which is ATOMO with the budget s = |g|_1 / |g|_q, at which no
+ * atom has |x| above the water level tau (Wang et al. 2018, Theorem 5). q = 2 is 1-bit QSGD, q = inf is TernGrad.
+ * The payload is a list of light atoms (p < 1; atoms.h) with tau = N. */
 #include "compress/atoms/basis.h"
 #include "vec/kernels.h"
 #include "base/parallel.h"
@@ -28,15 +28,15 @@ static unsigned traits(const Codec *codec)
 /* ---- the norm |x|_q ---- */
 
 typedef struct {
-    double sum; /* sum of |x|, x^2 or (|x| / largest)^q */
+    double sum; /* sum over the block of |x|, x^2 or (|x| / largest)^q */
     float largest;
 } NormPart;
 
 typedef struct {
     const float *x;
     size_t n;
-    double q, largest; /* largest: max |x|, set once all blocks are measured */
-    NormPart *part;    /* the sums of each block */
+    double q, largest; /* q: the key q; largest: max |x|, set when all blocks are measured */
+    NormPart *part;    /* for each block: the sums over its elements */
 } NormJob;
 
 static void measure_block(void *data, size_t block)
@@ -70,8 +70,8 @@ static double add_parts(const NormJob *s)
     return sum;
 }
 
-/* Returns |x|_q (a quasi-norm for q < 1); NaN: out of memory. Powers are taken of |x| / max |x|, so they cannot
- * overflow. */
+/* Returns |x|_q (a quasi-norm for q < 1); NaN: out of memory. Powers are computed of |x| / max |x|, so that no
+ * power overflows. */
 static double norm(const Call *c, const float *x)
 {
     const size_t blocks = blocks_of(c->shape->n);

@@ -5,8 +5,8 @@
 
 enum { JUMPS_MOST = 16 };
 
-/* Offers (points of a tensor's curve) that save less than this share of the variance are ignored: so small a
- * saving is rounding error. */
+/* Offers (points of a tensor's curve of variance against bits) that save less than this share of the variance are
+ * ignored, since so small a saving may be rounding error. */
 #define LEAST_SAVING 1e-9
 
 /* ---- the offers for one tensor ---- */
@@ -22,7 +22,8 @@ static double saving(const CurvePoint *from, const CurvePoint *to)
     return (from->variance - to->variance) / (to->bits - from->bits);
 }
 
-/* Returns the variance saved per bit from corner k - 1 to corner k > 0 of the lower convex hull; it falls with k. */
+/* Returns the variance saved per bit from corner k - 1 to corner k > 0 of the lower convex hull; the saving falls
+ * as k grows. */
 static double saving_at(const Offers *o, size_t k)
 {
     return saving(corner(o, k - 1), corner(o, k));
@@ -62,11 +63,12 @@ Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_
     return OK;
 }
 
-/* Returns the last corner of the lower convex hull such that every bit up to this corner saves at least mu of
- * variance. */
+/* Returns the last corner of the lower convex hull such that every edge of the hull up to this corner saves at
+ * least mu of variance per bit. */
 static size_t corner_of(const Offers *o, double mu)
 {
-    size_t low = 0, high = o->corners; /* saving_at(low) >= mu (or low = 0), saving_at(high) < mu */
+    /* invariant: saving_at(low) >= mu or low = 0, and saving_at(high) < mu */
+    size_t low = 0, high = o->corners;
     while (high - low > 1) {
         const size_t mid = (low + high) / 2;
         if (saving_at(o, mid) >= mu)
@@ -77,8 +79,8 @@ static size_t corner_of(const Offers *o, double mu)
     return low;
 }
 
-/* Returns the point with `bits` between two neighbours on a codec's curve, by interpolation. Returns the left
- * neighbour if the right one has level 0, which is the tensor itself. */
+/* Interpolates between the neighbouring points a and b of a codec's curve, and returns the point with `bits`.
+ * Returns a if b has water level 0, which means that the whole tensor is sent. */
 static CurvePoint between(const CurvePoint *a, const CurvePoint *b, double bits)
 {
     const double share = (bits - a->bits) / (b->bits - a->bits);
@@ -88,7 +90,7 @@ static CurvePoint between(const CurvePoint *a, const CurvePoint *b, double bits)
                         a->variance + share * (b->variance - a->variance)};
 }
 
-/* Returns the offer of least variance with at most `bits`, which must suffice for item 0. */
+/* Returns the offer of least variance that takes at most `bits`; item 0 must not take more than `bits`. */
 static Offer best_within(const Offers *o, double bits)
 {
     Offer best = o->item[0];
@@ -112,9 +114,9 @@ static Offer best_within(const Offers *o, double bits)
 /* ---- dividing the budget between all tensors ---- */
 
 typedef struct {
-    const Offers *o; /* the offers of each tensor */
+    const Offers *o; /* for each tensor: its offers (points of its curves) */
     size_t tensors;
-    const bool *fixed; /* for each tensor: true if its offer is chosen */
+    const bool *fixed; /* for each tensor: true if its offer is already chosen */
 } Market;
 
 static double bits_of(const Market *m, double mu)
@@ -126,16 +128,16 @@ static double bits_of(const Market *m, double mu)
     return bits;
 }
 
-/* The multiplier mu at which the tensors whose offers are not yet chosen take `bits` together, bracketed as closely
- * as doubles allow: at `high` they take at most `bits`; at `low` they take more, unless `bits` suffices for
- * everything. */
+/* Bounds, as close as doubles allow, of the multiplier mu at which the tensors whose offers are not yet chosen
+ * take `bits` together. With mu = high these tensors take at most `bits`; with mu = low they take more, unless
+ * `bits` suffices for every tensor's last corner. */
 typedef struct {
     double high, low;
 } Multiplier;
 
 static Multiplier find_multiplier(const Market *m, double bits)
 {
-    /* bounds of log2 mu: enough for variances from 2^-300 to 2^300 and up to 2^70 bits */
+    /* bounds of log2 mu: enough for variances from 2^-300 to 2^300 and for up to 2^70 bits */
     double low = -1000, high = 1000;
     for (int i = 0; i < 100; i++) {
         const double mid = (low + high) / 2;
@@ -149,8 +151,9 @@ static Multiplier find_multiplier(const Market *m, double bits)
 
 typedef struct {
     double bits, variance;
-    size_t cut;    /* the first tensor whose next hull corner did not fit in the budget; `tensors`: none */
-    size_t corner; /* the last hull corner of this tensor that fits in the budget */
+    /* index of the first tensor whose next hull corner did not fit in the budget; `tensors`: every corner fitted */
+    size_t cut;
+    size_t corner; /* index of this tensor's last hull corner that fits in the budget */
 } Spending;
 
 /* Moves tensors without a fixed offer along the corners of their hulls, one tensor after another, while the corners
@@ -183,7 +186,7 @@ static Spending spend(const Market *m, double bits, Offer *chosen)
     return spent;
 }
 
-/* Returns the total variance if tensor j has corner k of its lower convex hull and the other tensors share the
+/* Returns the total variance when tensor j takes corner k of its lower convex hull and the other tensors share the
  * rest of the budget; infinity if the rest is too small. */
 static double variance_with(const Market *m, double bits, size_t j, size_t k, Offer *chosen)
 {
@@ -192,10 +195,11 @@ static double variance_with(const Market *m, double bits, size_t j, size_t k, Of
     return spent.bits + p->bits <= bits * (1 + 1e-9) ? p->variance + spent.variance : INFINITY;
 }
 
-/* A lower convex hull may have long edges, from one codec to another or from atoms to raw floats. If the budget
- * ends within such an edge, that tensor's best offer may lie far above its hull. The tensor is then fixed at one
- * end of the edge if that lowers the total variance, and the other tensors share the rest of the budget. The
- * budget may then end within another tensor's edge; hence the rounds. */
+/* A tensor's lower convex hull may have long edges, from a point of one codec to a point of another, or from atoms
+ * to raw floats. If the budget is used up within such an edge, the tensor's best offer may have a much larger
+ * variance than the edge. The tensor's offer is then fixed at one end of the edge if this lowers the total
+ * variance, and the other tensors share the rest of the budget. This is repeated, because the rest may be used up
+ * within another tensor's edge. */
 Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err)
 {
     bool *fixed = NEW_ZERO(a, bool, tensors);

@@ -1,7 +1,8 @@
-/* svd.c -- spectral ATOMO: the atoms are products of singular vectors of a matrix (Wang et al., NeurIPS 2018).
+/* svd.c -- spectral ATOMO: the atoms are outer products of left and right singular vectors of a matrix (Wang et
+ * al., NeurIPS 2018).
  *
- * A = sum lambda_i u_i v_i'. Atom i is kept with probability p_i and sent as u_i lambda_i / p_i and v_i, so the mean
- * of the estimate is A. svd_plan.h chooses p and draws atoms; svd_payload.h has the payload. */
+ * A = sum lambda_i u_i v_i'. Atom i is kept with probability p_i and sent as u_i lambda_i / p_i and v_i, so the
+ * mean of the estimate is A. svd_plan.h chooses p and draws atoms; svd_payload.h has the payload. */
 #include "compress/atoms/svd_payload.h"
 
 #include "compress/atoms/basis.h"
@@ -9,7 +10,8 @@
 #include <float.h>
 #include <math.h>
 
-static const char *const methods[] = {"gram", "gesdd", NULL}; /* names in the order of SpectralMethod */
+/* names of the values of the key `method`, in the order of SpectralMethod */
+static const char *const methods[] = {"gram", "gesdd", NULL};
 
 enum { VBITS = 8 }; /* the default of the key vbits */
 
@@ -51,7 +53,7 @@ static Status make_plan(const Call *c, const float *x, SvdPlan *plan)
     return c->plan ? svd_plan_level(c, plan, ((const CurvePoint *)c->plan)->level) : svd_plan_rank(c, plan);
 }
 
-/* Sets x to the sum of the atoms; false: a value is beyond float32. */
+/* Sets x to the sum of the atoms; false: a value is beyond float32's range. */
 static bool add_up(const Call *c, const SvdAtoms *a, float *x)
 {
     linalg_outer(a->left, a->right, a->count, a->rows, a->cols, c->threads, x);
@@ -86,10 +88,11 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 /* ---- closed forms of the variance and of the error's moments ---- */
 
-/* A plan, and the variance that rounding adds to its atoms' vectors. */
+/* A plan, and the variance that rounding adds to the vectors of the plan's atoms. */
 typedef struct {
     SvdPlan plan;
-    VectorNoise *left, *right; /* k entries each: noise of the atoms' left and right vectors */
+    /* (k) rounding noise of each atom's left vector, and of each atom's right vector */
+    VectorNoise *left, *right;
 } NoisyPlan;
 
 static Status make_noisy(const Call *c, const float *x, NoisyPlan *n)
@@ -100,8 +103,8 @@ static Status make_noisy(const Call *c, const float *x, NoisyPlan *n)
     return n->left && n->right ? svd_noise(c, &n->plan, n->left, n->right) : arena_fail(c->scratch, c->err);
 }
 
-/* Returns the sum of lambda^2 ((1 + w)(1 + w') / p - 1), w and w' the mean squared errors of rounding u and v. The
- * atoms are orthogonal, so this holds for dependent draws too. */
+/* Returns the sum of lambda^2 ((1 + w)(1 + w') / p - 1), where w and w' are the mean squared errors of rounding
+ * the vectors u and v. The atoms are orthogonal, so the sum holds for dependent draws too. */
 static double variance(const Call *c, const float *x)
 {
     NoisyPlan n;
@@ -115,9 +118,10 @@ static double variance(const Call *c, const float *x)
     return n.plan.raw ? 0 : ((const Svd *)c->self->params)->empty == EMPTY_RESAMPLE ? NAN : sum;
 }
 
-/* Adds one atom to the moments. Let q = 1/p, x the Kronecker product, and D, D' the covariances of the rounding of u
- * and v. Then the covariance of the atom's error, in units of lambda^2, is uu' x ((q - 1) vv' + q D') + q D x (vv' +
- * D'). `squares` grows by the trace of its square, `weighted` by the variance of the estimate along the atom. */
+/* Adds one atom lambda u v' to the moments. Let q = 1/p, let x be the Kronecker product, and let D and D' be the
+ * covariances of the rounding errors of u and v. Then the covariance of the atom's error, in units of lambda^2, is
+ * uu' x ((q - 1) vv' + q D') + q D x (vv' + D'). `squares` grows by the trace of this covariance's square,
+ * `weighted` by lambda^2 times the variance of the estimate along the atom. */
 static void add_atom(double lambda2, double p, const VectorNoise *u, const VectorNoise *v, AtomMoments *m)
 {
     const double q = 1 / p, coin = (1 - p) / p, along = u->along + v->along + u->along * v->along;
@@ -142,8 +146,8 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 
 /* ---- the curve of bits and variance ---- */
 
-/* Returns the plan's variance, computed from the expected rounding noise of random vectors instead of the noise of
- * each vector; computes no vectors. */
+/* Returns the plan's variance. Uses the expected rounding noise of random vectors, so that no singular vectors
+ * need to be computed. */
 static double expected_variance(const SvdPlan *plan)
 {
     double sum = 0;
@@ -154,7 +158,7 @@ static double expected_variance(const SvdPlan *plan)
     return sum;
 }
 
-/* Appends a point, after removing the last points if they need at least as many bits. */
+/* Appends a point to the curve, after removing previous points that need at least as many bits. */
 static void add_point(CurvePoint *point, size_t *count, CurvePoint added)
 {
     while (*count && point[*count - 1].bits >= added.bits)
@@ -173,8 +177,8 @@ static Status add_level(const Call *c, SvdPlan *plan, double level, CurvePoint *
 }
 
 /* Tries water levels in steps of a factor 2^(1/16), down from the level at which 1/1024 of an atom is expected (a
- * small budget may be less than one atom) to the level at which all atoms are kept; then level 0. If vectors are
- * rounded, level 0 means raw floats. */
+ * small budget may be less than one atom) to the level at which all atoms are kept; then appends level 0. If
+ * vectors are rounded, level 0 means that raw floats are sent. */
 static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
 {
     SvdPlan plan;

@@ -11,7 +11,8 @@ size_t svd_payload_most(const Call *c)
     return 1 + VARINT_MAX + most * (svd_vectors_most(rows) + svd_vectors_most(cols));
 }
 
-/* Returns the largest |x|; infinity if an x is NaN or infinite. Compares bits, which order floats without a sign. */
+/* Returns the largest |x|; infinity if an x is NaN or infinite. Compares the floats' bits as integers, which have
+ * the same order for floats without a sign. */
 static double largest(const float *x, size_t n)
 {
     int32_t most = 0;
@@ -33,8 +34,7 @@ double svd_ceiling(const SvdAtoms *a)
 
 /* ---- writing the vectors of atoms as floats ---- */
 
-/* The addresses to which the vectors of atoms are written: `rows` floats at each `left`, `cols`
- * floats at each `right`. */
+/* The addresses to which the vectors of atoms are written: `rows` floats at left[i], `cols` floats at right[i]. */
 typedef struct {
     uint8_t **left, **right;
 } VectorSlots;
@@ -46,7 +46,7 @@ static Status slots_take(const Call *c, size_t count, VectorSlots *p)
     return p->left && p->right ? OK : arena_fail(c->scratch, c->err);
 }
 
-/* Computes the atoms index[0 .. count-1], divided by their p. */
+/* Computes the vectors of the atoms index[0 .. count-1], divided by the atoms' p. */
 static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size_t count,
                          const VectorSlots *p)
 {
@@ -59,7 +59,7 @@ static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size
                           turned ? p->left : p->right, c->scratch, c->err);
 }
 
-/* Atoms to be rounded are computed this many at a time, to save memory. */
+/* Vectors that will be rounded are computed for this many atoms at a time, to save memory. */
 enum { AT_ONCE = 64 };
 
 typedef struct {
@@ -83,7 +83,7 @@ static Status batch_take(const Call *c, const SvdPlan *plan, size_t count, Vecto
 
 /* ---- writing ---- */
 
-/* Computes the vectors as floats, directly in the payload. */
+/* Computes the vectors of the kept atoms as floats, directly in the payload. */
 static Status put_floats(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
 {
     VectorSlots to;
@@ -121,7 +121,7 @@ Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, B
     return (plan->vectors.codec ? put_rounded : put_floats)(c, plan, kept, count, out);
 }
 
-/* ---- the variance that rounding adds ---- */
+/* ---- the variance that rounding adds to the vectors ---- */
 
 Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *right)
 {
@@ -195,7 +195,7 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
     a->count = (size_t)count;
     TRY(atoms_take(c, a));
     for (size_t i = 0; i < a->count; i++) {
-        /* true: the right vectors have length one; false: the left ones */
+        /* true: the right vectors have length one; false: the left vectors have length one */
         const bool right = a->rows >= a->cols;
         TRY(get_vector(&v, c, &r, i, !right, a->rows, a->left + i * a->rows));
         TRY(get_vector(&v, c, &r, i, right, a->cols, a->right + i * a->cols));

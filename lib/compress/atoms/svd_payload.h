@@ -2,7 +2,8 @@
  *
  *     kind:8 = 1   count:varint   { left:vector  right:vector } x count             (vectors: svd_vectors.h)
  *
- * where the vector of the shorter side has length one, and the other vector has length lambda / p. */
+ * where, of the two vectors of an atom, the one with fewer elements has length one, and the other has length
+ * lambda / p. */
 #ifndef ATOMO_SVD_PAYLOAD_H
 #define ATOMO_SVD_PAYLOAD_H
 
@@ -17,17 +18,18 @@ typedef struct {
 /* Returns an upper bound on the bytes of a payload. */
 size_t svd_payload_most(const Call *c);
 
-/* Appends the payload of the kept atoms (count) of the plan, each divided by its p. */
+/* Appends the payload of the plan's `count` kept atoms; kept[i] is an atom's index, and each atom is divided by
+ * its p. */
 Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out);
 
-/* Reads the atoms of a payload, into c->scratch. ERR_CORRUPT: svd_put does not write this payload. */
+/* Reads the atoms of a payload into memory from c->scratch. ERR_CORRUPT: svd_put does not write this payload. */
 Status svd_get(const Call *c, Bytes in, SvdAtoms *a);
 
-/* Returns an upper bound on the magnitudes of all elements of the atoms' sum. */
+/* Returns an upper bound on the magnitude of every element of the atoms' sum. */
 double svd_ceiling(const SvdAtoms *a);
 
-/* Sets left and right (k) to the variances that rounding adds to each atom's unit vectors; 0 for atoms that are never
- * sent. */
+/* Sets left (k) and right (k) to the variances that rounding adds to each atom's left and right unit vector; 0 for
+ * atoms that are never sent. */
 Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *right);
 
 #endif

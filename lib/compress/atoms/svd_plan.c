@@ -1,11 +1,11 @@
-/* svd_plan.c -- see svd_plan.h. Algorithm 1 chooses the level: of all p with sum p = rank it has the least sum
- * lambda^2 (1/p - 1).
+/* svd_plan.c -- see svd_plan.h. Algorithm 1 chooses the water level: among all probabilities p with sum p = rank,
+ * its p have the least variance sum lambda^2 (1/p - 1).
  *
- * If vectors are rounded, with the mean squared errors w and w', an atom's variance is lambda^2 ((1 + w)(1 + w') / p
- * - 1), and the best p is proportional to lambda sqrt((1 + w)(1 + w') / bits). The vectors of a matrix have the same
- * two lengths for all atoms, so these roots are nearly equal, and p is computed from lambda alone. Using each atom's
- * own w lowers the variance on gradients of ResNet-18 by one part in 10^4 at 2 bits, and by less at more bits; but
- * then all vectors would have to be computed, not only those sent. */
+ * If vectors are rounded, with the mean squared errors w and w', an atom's variance is lambda^2 ((1 + w)(1 + w') /
+ * p - 1), and the best p is proportional to lambda sqrt((1 + w)(1 + w') / bits). The vectors of a matrix have the
+ * same two lengths for all atoms, so these roots are nearly equal, and p is computed from lambda alone. Using each
+ * atom's own w lowers the variance on gradients of ResNet-18 by one part in 10^4 at 2 bits, and by less at more
+ * bits; but would need the vectors of all atoms, not only of the atoms that are sent. */
 #include "compress/atoms/svd_plan.h"
 #include "compress/atoms/waterfill.h"
 
@@ -86,8 +86,9 @@ static size_t draw_independent(const Call *c, const SvdPlan *plan, size_t *kept)
     return count;
 }
 
-/* One random offset for all atoms: keeps an atom if its interval of the running sum of p contains the offset plus an
- * integer. Atoms with p = 1 are kept separately, because rounding errors of the sum could drop them. */
+/* Draws with one random offset for all atoms: keeps an atom if its interval of the cumulative sum of p contains
+ * the offset plus an integer. Atoms with p = 1 are kept separately, because rounding errors of the sum could drop
+ * them. */
 static size_t draw_systematic(const Call *c, const SvdPlan *plan, size_t *kept)
 {
     const double offset = rng_unit(&c->rng, USE_ATOM, 0);
@@ -102,8 +103,8 @@ static size_t draw_systematic(const Call *c, const SvdPlan *plan, size_t *kept)
     return count;
 }
 
-/* Draws atoms with the distribution of a draw that is repeated until it keeps an atom: draws the first kept atom
- * from its distribution given that there is one, then the later atoms independently. */
+/* Draws atoms, given that at least one atom is kept. Draws the first kept atom from its conditional distribution,
+ * then the later atoms independently. */
 static size_t draw_again(const Call *c, const SvdPlan *plan, size_t *kept)
 {
     const Svd *o = c->self->params;
@@ -113,7 +114,8 @@ static size_t draw_again(const Call *c, const SvdPlan *plan, size_t *kept)
     for (size_t i = 0; i < k; i++) {
         if (plan->p[i] <= 0)
             continue;
-        first = i; /* if rounding errors leave left >= 0 at the end, the last atom is taken */
+        /* if rounding errors leave left >= 0 at the end of the loop, the last atom is the first kept atom */
+        first = i;
         left -= none * plan->p[i];
         if (left < 0)
             break;
@@ -134,9 +136,10 @@ size_t svd_draw(const Call *c, const SvdPlan *plan, size_t *kept)
     return count || o->empty == EMPTY_SEND ? count : draw_again(c, plan, kept);
 }
 
-/* ---- the law of the number of atoms ---- */
+/* ---- the distribution of the number of kept atoms ---- */
 
-/* chance[k], k = 0 .. most: the probability of k atoms; the last one: of `most` or more. */
+/* Sets chance[k], k = 0 .. most - 1, to the probability that a draw keeps k atoms, and chance[most] to the
+ * probability of `most` or more atoms. */
 static void count_law(const SvdPlan *plan, const Svd *o, size_t most, double *chance)
 {
     double mean = 0;
@@ -148,7 +151,8 @@ static void count_law(const SvdPlan *plan, const Svd *o, size_t most, double *ch
             chance[j] = chance[j] * (j == most ? 1 : 1 - p) + chance[j - 1] * p;
         chance[0] *= 1 - p;
     }
-    if (o->draw == DRAW_SYSTEMATIC) { /* the two whole numbers around the mean */
+    /* the number of atoms is one of the two whole numbers next to the mean */
+    if (o->draw == DRAW_SYSTEMATIC) {
         const size_t low = (size_t)mean;
         chance[0] = 0;
         chance[low < most ? low : most] += 1 - (mean - (double)low);
@@ -159,7 +163,8 @@ static void count_law(const SvdPlan *plan, const Svd *o, size_t most, double *ch
     chance[0] = o->empty == EMPTY_RESAMPLE ? 0 : chance[0];
 }
 
-/* codec_encode sends the estimate as floats where its payload would be longer. */
+/* Returns the bits of a payload of `count` atoms, but at most the bits of raw floats, which codec_encode sends
+ * where they are shorter. */
 static double payload_bits(const Call *c, const SvdPlan *plan, size_t count)
 {
     return fmin(8 * (double)raw_size(c),
@@ -168,7 +173,8 @@ static double payload_bits(const Call *c, const SvdPlan *plan, size_t count)
 
 double svd_excess(const Call *c, const SvdPlan *plan, size_t count)
 {
-    size_t most = 1; /* from here on payloads have one size */
+    /* payloads of `most` or more atoms are all sent as raw floats, so they have the same size */
+    size_t most = 1;
     while (most < plan->s.k && payload_bits(c, plan, most) < 8 * (double)raw_size(c))
         most++;
     double *chance = NEW_ZERO(c->scratch, double, most + 1), mean = 0;

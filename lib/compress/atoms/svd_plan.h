@@ -22,22 +22,22 @@ typedef struct {
 
 typedef struct {
     size_t rows, cols; /* rows and columns of the matrix in memory */
-    Spectral s;        /* s.lambda: k singular values, largest first */
+    Spectral s;        /* singular value decomposition; s.lambda has the k singular values, largest first */
     Vectors vectors;
     double atom_bits; /* expected payload bits of an atom, the same for all atoms */
-    /* expected (1 + w)(1 + w'), where w and w' are the mean squared errors of rounding the two unit vectors */
+    /* expected (1 + w)(1 + w'), where w and w' are the mean squared errors of rounding an atom's two unit vectors */
     double atom_noise;
     double level; /* the water level; 0: every atom that is not 0 is kept */
-    double *p;    /* k probabilities */
-    double atoms; /* expected number of atoms sent */
+    double *p;    /* (k) probability that each atom is kept */
+    double atoms; /* expected number of kept atoms */
     double bits;  /* expected payload bits */
-    bool raw;     /* the tensor is sent raw: the expected payload is not shorter than raw floats */
+    bool raw;     /* true: the tensor is sent as raw floats, because the expected payload is not shorter */
 } SvdPlan;
 
 /* Computes the rows and columns of the matrix to which a tensor is reshaped. */
 void svd_view(const Call *c, size_t *rows, size_t *cols);
 
-/* Sets all members except level, p, atoms, bits and raw; their memory is in c->scratch. */
+/* Sets all members of *plan except level, p, atoms, bits and raw; the memory is in c->scratch. */
 Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan);
 
 /* Sets level, p, atoms, bits and raw for an expected number of `rank` atoms. */
@@ -45,11 +45,11 @@ Status svd_plan_rank(const Call *c, SvdPlan *plan);
 /* Sets level, p, atoms, bits and raw for a given water level. */
 Status svd_plan_level(const Call *c, SvdPlan *plan, double level);
 
-/* Draws atoms: writes the indices of the kept atoms, rising, to kept (k); returns their number. */
+/* Draws atoms: writes the indices of the kept atoms to kept (k) in rising order, and returns their number. */
 size_t svd_draw(const Call *c, const SvdPlan *plan, size_t *kept);
 
-/* The expected bits of a payload of so many atoms less those of a draw's: exact where atoms have a fixed size. 0 when scratch has
- * no memory. */
+/* Returns by how many bits a payload of `count` atoms exceeds the mean payload of a draw; exact if all atoms take
+ * the same number of bits, else approximate. Returns 0 when scratch is out of memory. */
 double svd_excess(const Call *c, const SvdPlan *plan, size_t count);
 
 #endif

@@ -34,7 +34,7 @@ static Call call_for(const Vectors *v, const Call *c, const Shape *shape)
     return inner;
 }
 
-/* True if qsgd sends a vector of n elements as raw floats: if its codes may take at least as many bytes. */
+/* True if qsgd sends a vector of n elements as raw floats, because its payload might be as long as raw floats. */
 static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
 {
     const Shape shape = shape_vector(n);
@@ -44,14 +44,15 @@ static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
 
 /* ---- expected bits and rounding noise of a vector ---- */
 
-/* Means over one element of a random unit vector. The element's magnitude, in steps between levels, is |Z| t,
- * where Z is from N(0, 1) and t is a factor. */
+/* Means for one element of a random unit vector, rounded by qsgd. The element's magnitude, in units of the
+ * distance between levels, is |Z| t, where Z is from N(0, 1) and t is a factor. */
 typedef struct {
-    double density;  /* probability of a level that is not 0 */
-    /* f (1 - f): variance in units of the squared step, f the fractional part of the magnitude */
+    double density;  /* probability that the level is not 0 */
+    /* mean of f (1 - f), the variance in units of the squared distance between levels; f: fractional part of |Z| t */
     double rounding;
-    double dense;    /* bits of the Elias omega code of level + 1, and of a sign if the level is not 0 */
-    double sparse;   /* bits of the Elias omega code of the level and of a sign; none if the level is 0 */
+    double dense;    /* mean bits of the Elias omega code of level + 1, and of a sign if the level is not 0 */
+    /* mean bits of the Elias omega code of the level and of a sign; 0 bits if the level is 0 */
+    double sparse;
 } LevelMeans;
 
 static void add_level(LevelMeans *m, double chance, uint32_t level, uint32_t s)
@@ -81,8 +82,8 @@ static LevelMeans level_means(double t, uint32_t s)
     return m;
 }
 
-/* Returns the expected bits of the Elias omega codes of index gaps, for each element, for gaps between random
- * positions of this density in a run of `run` elements. */
+/* Returns the expected bits per element of the Elias omega codes of index gaps, in a run of `run` elements in
+ * which each element is non-zero independently with probability `density`. */
 static double gap_bits(double density, double run)
 {
     double bits = 0, chance = density;
@@ -108,8 +109,8 @@ static VectorCost qsgd_cost(const Vectors *v, const Call *c, size_t n)
 
 VectorCost svd_vectors_cost(const Vectors *v, const Call *c, size_t n)
 {
-    /* bf16: the distance of neighbouring values is 2^-7 of the power of two below |x|; the mean of x^2 is 2.16 times
-     * the mean square of that power. */
+    /* bf16: the distance between neighbouring values is 2^-7 of the power of two below |x|; the mean of x^2 is
+     * 2.16 times the mean square of this power of two. */
     if (v->form == VECTORS_BF16)
         return (VectorCost){8 * (double)(varint_size(1 + 2 * n) + 1 + 2 * n), 0x1p-14 / 6 / 2.16};
     return v->form == VECTORS_QSGD && n ? qsgd_cost(v, c, n) : (VectorCost){32 * (double)n, 0};
@@ -160,8 +161,8 @@ Status svd_vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n,
     return OK;
 }
 
-/* True if the vector can have length one. For qsgd the sent norms are those before rounding; bf16 changes a value by
- * less than 2^-7 of itself. */
+/* True if x can be a rounded vector of length one. In a payload of qsgd, the norms before rounding are sent, and
+ * these are tested; bf16 changes each value by a factor within 1 +- 2^-7. */
 bool svd_vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
 {
     const bool norms = v->form == VECTORS_QSGD && payload.data[0] == PAYLOAD_METHOD;
@@ -174,7 +175,7 @@ bool svd_vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
     return fabs(sum - 1) < (v->form == VECTORS_BF16 ? 0x1.02p-6 : 1e-5);
 }
 
-/* ---- rounding noise of an element: (up - |x|)(|x| - down), with |x| rounded to `up` or `down` ---- */
+/* ---- rounding noise of an element: (up - |x|)(|x| - down), where |x| is rounded to `up` or to `down` ---- */
 
 static void add_element(VectorNoise *sum, double x, double noise)
 {
@@ -183,8 +184,8 @@ static void add_element(VectorNoise *sum, double x, double noise)
     sum->squares += noise * noise;
 }
 
-/* Adds the rounding noise of bf16. `down` is the upper 16 bits of x; up - down is 2^-7 of the power of two below
- * |x|. */
+/* Adds the noise of rounding the elements of x to bf16. `down` is the upper 16 bits of x; up - down is 2^-7 of the
+ * power of two below |x|. */
 static void bf16_noise(const float *x, size_t n, VectorNoise *sum)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,11 +1,11 @@
 /* waterfill.c -- a radix search for the water level.
  *
- * Positive doubles order like integers. So one pass counts and sums the entries by their leading 12 bits, and a
- * scan from the largest bin down finds the bin that holds the level; the next pass counts that bin's entries by
- * their next bits. Floats take three passes, doubles six, whatever the data. With K entries at or above a value v,
- * all of them are heavy (p = 1) if and only if v (s - K) > sum of the entries below v, s the budget. This test has
- * a product instead of a quotient, and its sums start from the small end, so that an entry 1e30 times as large as
- * the others does no harm. */
+ * The bits of positive doubles, read as integers, have the same order. So one pass counts and sums the entries in
+ * bins of equal leading 12 bits, and a scan from the largest bin down finds the bin that contains the water level;
+ * the next pass counts the entries of this bin by their next bits. Floats take three passes, doubles six, for any
+ * data. With K entries at or above a value v, all of them are heavy (p = 1) if and only if v (s - K) > sum of the
+ * entries below v, where s is the budget. This test has a product instead of a quotient, and its sums start with
+ * the smallest entries, so that the result is accurate even if one entry is 1e30 times as large as all others. */
 #include "compress/atoms/waterfill.h"
 
 #include "base/bytes.h"
@@ -24,10 +24,10 @@ enum {
 #define BALANCED (1 + 4 * DBL_EPSILON)
 
 typedef struct {
-    const float *single; /* the entries: either `single` or `twice` is set */
+    const float *single; /* the entries: one of `single` and `twice` is NULL */
     const double *twice;
     size_t n;
-    int low; /* the lowest bit that can be set in an entry */
+    int low; /* index of the lowest bit that can be 1 in an entry */
 } Entries;
 
 typedef struct {
@@ -54,7 +54,7 @@ static inline double bits_double(uint64_t u)
     return v;
 }
 
-/* ---- counting entries by bin, in pieces of the vector that depend on n only ---- */
+/* ---- counting entries in bins, in pieces of the vector whose number does not depend on the threads ---- */
 
 enum { PIECES = 64 };
 
@@ -62,8 +62,9 @@ typedef struct {
     const Entries *entries;
     Bins *piece; /* the bins of each piece of the vector */
     size_t pieces;
-    uint64_t prefix;  /* only entries whose bits above the digit equal this prefix are counted */
-    int shift, width; /* the digit by which entries are counted: position and width in bits */
+    /* only entries whose bits above the digit (see `shift`) equal this prefix are counted */
+    uint64_t prefix;
+    int shift, width; /* position and width, in bits, of the digit by which entries are counted */
 } Count;
 
 static void count_piece(void *data, size_t p)
@@ -86,7 +87,7 @@ static void count_piece(void *data, size_t p)
 }
 
 /* Counts the entries of all pieces of the vector by their digit (`width` bits from bit `shift` on), and adds up
- * the pieces' bins in order into piece[0]. */
+ * the bins of all pieces, in order, into piece[0]. */
 static void count_digit(Count *c, int threads)
 {
     parallel_for(threads, c->pieces, count_piece, c);
@@ -105,14 +106,14 @@ typedef struct {
     double below; /* sum of the entries known to be below the water level (p < 1) */
 } Search;
 
-/* Goes down from the largest bin while its entries are heavy (above the water level). Returns the bin that holds
- * the first light entry (below the water level), or -1 if all entries are heavy. */
+/* Goes down from the largest bin while a bin's entries are heavy (above the water level). Returns the first bin
+ * that contains a light entry (below the water level), or -1 if all entries are heavy. */
 static int find_bin(Search *f, const Count *c, bool last)
 {
     const Bins *bins = &c->piece[0];
     double under[BINS];
-    /* used, many: the bins that are not empty; in short vectors they are few, and scanning all bins would take most
-     * of the time */
+    /* used[0 .. many - 1]: the bins that are not empty; short vectors fill few bins, and scanning all bins would
+     * take most of the time */
     int used[BINS], many = 0;
     double sum = f->below;
     for (int d = 0; d < BINS; d++) {

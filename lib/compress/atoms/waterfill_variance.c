@@ -1,14 +1,16 @@
-/* waterfill_variance.c -- the smallest expected number of atoms for a given variance, without a sort.
+/* waterfill_variance.c -- finds the water level with the smallest expected number of atoms for a given variance,
+ * without sorting.
  *
- * At the level t an entry v <= t adds v (t - v) to the variance, so V(t) = t T1 - T2, with T1 = sum v and T2 = sum
- * v^2 over the entries up to t. V rises with t, and is linear between two entries. Floats order like integers. So a
- * pass adds up T1 and T2 by the leading bits, a scan from the small end finds the bin in which V reaches the wanted
- * variance, and the next pass splits that bin by its next bits. After three passes the entries up to the level are
- * known, and t = (V + T2) / T1.
+ * At the water level t an entry of magnitude v <= t adds v (t - v) to the variance, so V(t) = t T1 - T2, with T1 =
+ * sum v and T2 = sum v^2 over the entries up to t. V rises with t, and is linear between two entries. The bits of
+ * positive floats, read as integers, have the same order. So a pass adds up T1 and T2 in bins of equal leading
+ * bits, a scan from the smallest bin up finds the bin in which V reaches the wanted variance, and the next pass
+ * splits this bin by the next bits. After three passes the entries up to the level are known, and t = (V + T2) /
+ * T1.
  *
- * For a large vector a sample gives a range that should hold the level. One pass adds up the entries below the range
- * and collects those in it, which alone are searched. If they are too many, or the level is outside the range, the
- * whole vector is searched. */
+ * For a large vector a sample gives a range that probably contains the level. One pass adds up the entries below
+ * the range and collects the entries in the range, and only these are searched. If too many entries are in the
+ * range, or the level is outside the range, the whole vector is searched. */
 #include "compress/atoms/waterfill.h"
 
 #include "base/bytes.h"
@@ -19,7 +21,8 @@
 #include <math.h>
 
 enum { DIGITS = 3, BINS = 1 << 11, PIECES = 64 };
-static const int digit_width[DIGITS] = {11, 10, 10}; /* 31 bits in all: a float without its sign */
+/* widths of the digits of a float; 31 bits in all, which is a float without its sign */
+static const int digit_width[DIGITS] = {11, 10, 10};
 
 typedef struct {
     double sum[BINS], squares[BINS];
@@ -29,8 +32,9 @@ typedef struct {
     const float *x;
     size_t n, pieces;
     Bins *piece;      /* the bins of each piece of the vector */
-    uint32_t prefix;  /* only entries whose bits above the digit equal this prefix are counted */
-    int shift, width; /* the digit by which entries are counted: position and width in bits */
+    /* only entries whose bits above the digit (see `shift`) equal this prefix are counted */
+    uint32_t prefix;
+    int shift, width; /* position and width, in bits, of the digit by which entries are counted */
 } Count;
 
 static void count_piece(void *data, size_t p)
@@ -53,7 +57,7 @@ static void count_piece(void *data, size_t p)
 }
 
 /* Counts the entries of all pieces of the vector by their digit (`width` bits from bit `shift` on), and adds up
- * the pieces' bins in order into piece[0]. */
+ * the bins of all pieces, in order, into piece[0]. */
 static void count_digit(Count *c, int threads)
 {
     parallel_for(threads, c->pieces, count_piece, c);
@@ -69,8 +73,8 @@ typedef struct {
     double sum, squares;
 } Under;
 
-/* Goes up the bins while the variance at a bin's upper edge is at most `variance`. Returns the first bin where the
- * variance is larger, or the number of bins. */
+/* Goes up the bins while the variance at a bin's upper edge is at most `variance`. Returns the first bin at whose
+ * upper edge the variance is larger, or the number of bins if there is none. */
 static uint32_t find_bin(const Count *c, double variance, Under *under)
 {
     const Bins *bins = &c->piece[0];
@@ -93,7 +97,7 @@ static double search(const float *x, size_t n, Under under, double variance, int
     Count c = {.x = x, .n = n, .pieces = blocks < PIECES ? blocks : PIECES, .shift = 31};
     uint32_t last = 0;
     const ArenaMark mark = arena_mark(scratch);
-    c.piece = NEW(scratch, Bins, c.pieces + 1); /* + 1, so that there is a piece for n = 0 */
+    c.piece = NEW(scratch, Bins, c.pieces + 1); /* + 1, so that piece[0] exists even if n = 0 */
     if (!c.piece)
         return NAN;
     memset(c.piece, 0, sizeof *c.piece);
@@ -102,7 +106,7 @@ static double search(const float *x, size_t n, Under under, double variance, int
         c.shift -= c.width;
         count_digit(&c, threads);
         last = find_bin(&c, variance, &under);
-        /* added, not or-ed: find_bin may return the number of bins, which carries into the prefix */
+        /* added, not or-ed, since find_bin may return the number of bins, which then carries into the prefix */
         c.prefix = (c.prefix << c.width) + last;
     }
     if (last < 1u << c.width) { /* bin `last` holds the largest light entry (below the water level) */
@@ -113,23 +117,23 @@ static double search(const float *x, size_t n, Under under, double variance, int
     return under.sum > 0 ? (variance + under.squares) / under.sum : 0;
 }
 
-/* ---- large vectors: a sample gives a range that should hold the level ---- */
+/* ---- large vectors: a sample gives a range that probably contains the water level ---- */
 
 enum {
     SAMPLE = 1 << 14,
     SAMPLED_FROM = 8 * SAMPLE,
-    WAVE = 16, /* number of blocks at once */
-    SLACK = 16 /* sums_around may write this many floats past the last entry */
+    WAVE = 16, /* number of blocks that are filtered at a time */
+    SLACK = 16 /* the kernel sums_around may write this many floats behind the last entry */
 };
 
 typedef struct {
     const float *x;
-    size_t n, wave; /* wave: number of the block that slot 0 holds */
+    size_t n, wave; /* wave: index of the block that slot[0] holds */
     float low, high;
     float *slot[WAVE];
     size_t found[WAVE];
     double sum[WAVE][3];
-    float *between; /* the entries from `low` to `high` found so far */
+    float *between; /* the entries from `low` to `high` that have been collected so far */
     size_t count, room;
     Under under;
     double squares; /* sum of the squares of all entries */
@@ -153,7 +157,7 @@ static void settle_slot(Range *r, size_t slot)
     r->squares += r->sum[slot][2];
 }
 
-/* Adds up the entries below r->low, and collects the entries from r->low to r->high; false: out of memory. */
+/* Adds up all entries below r->low, and collects the entries from r->low to r->high; false: out of memory. */
 static bool gather(Range *r, int threads, Arena *scratch)
 {
     const size_t blocks = blocks_of(r->n);
@@ -193,7 +197,7 @@ static double sum_squares(const float *x, size_t n)
     return sum;
 }
 
-/* Returns the water level of a sample with one entry from each `stride` entries; NaN: out of memory. */
+/* Returns the water level of a sample that has one of every `stride` entries; NaN: out of memory. */
 static double guess(const float *x, size_t n, double eps, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);
