@@ -77,7 +77,7 @@ typedef struct {
     const Option *options;
     Common *common;
     unsigned takes;
-    const char *fields;               /* comma-separated field names that --help explains; NULL: none */
+    const char *fields; /* comma-separated field names that --help explains; NULL: none */
     /* an ending of -o, such as ".html", for which the command writes a web page; NULL: none */
     const char *page;
     int arguments_min, arguments_max; /* number of positional arguments; maximum -1: any number */

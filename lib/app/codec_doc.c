@@ -82,7 +82,7 @@ char *codec_doc_choices(const CodecDoc *doc, Arena *a)
 
 /* ---- the least bias that a given number of repeats can detect ---- */
 
-/* Draws of a codec on a square matrix of normal numbers. */
+/* Data to encode and decode a square matrix of normal random numbers repeatedly with a codec. */
 typedef struct {
     Call call;
     Shape shape;

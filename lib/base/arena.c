@@ -108,7 +108,7 @@ static bool grow(Arena *a, size_t i, size_t need)
         size = size / 2 > least ? whole_pages(size / 2) : least;
     if (!c->data)
         return false;
-    /* ask for huge pages (512 times larger), so that first use causes fewer page faults */
+    /* ask for huge pages (512 times larger than normal pages), so that first use causes fewer page faults */
     if (alignment(size) == HUGE_PAGE)
         madvise(c->data, size, MADV_HUGEPAGE);
     c->size = size;

@@ -81,7 +81,7 @@ char *param_text(const Param *schema, const void *params, Arena *a);
 const char *param_value(const Param *p, const void *params, char out[32]);
 const char *param_range(const Param *p, char out[96]);
 
-bool param_is_default(const Param *p, const void *params); /* true also for a key that is unset */
+bool param_is_default(const Param *p, const void *params); /* returns true also for a key that is unset */
 
 /* returns a key by its name; NULL: no such key */
 const Param *param_find(const Param *schema, const char *key);

@@ -28,7 +28,7 @@ enum {
     LINEAR = 1 << 1,   /* decode(merge(a, b)) = decode(a) + decode(b), up to rounding */
     /* merge() adds payloads without decoding them; decode(merge) need not be a sum of estimates */
     MERGEABLE = 1 << 2,
-    RANDOM = 1 << 3,      /* draws random numbers: payloads differ between repeats */
+    RANDOM = 1 << 3, /* draws random numbers: payloads differ between repeats */
     /* encode writes the same bytes on every machine, as it calls no BLAS, LAPACK or FFT */
     EXACT_BYTES = 1 << 4,
     /* decode reads the state; codec_settle on a receiver, which has no x, is called with x = NULL */
@@ -67,7 +67,7 @@ typedef struct {
      * level. */
     const void *plan;
     const Shape *shape;
-    Rng rng;        /* source of the random numbers: depends on seed, repeat, worker, step, tensor */
+    Rng rng; /* source of the random numbers: depends on seed, repeat, worker, step, tensor */
     /* source of random numbers that are the same on all workers: depends on seed, repeat, step, tensor */
     Rng rng_shared;
     int worker, workers, threads;

@@ -39,7 +39,9 @@ struct Compressor {
 
     /* Hooks for several workers and steps; see codec.h */
     Status (*merge)(const Call *c, const Bytes *in, size_t n, Buf *out); /* merges one round's payloads */
-    int (*rounds)(const Codec *codec);   /* number of rounds; NULL: as the inner codec, or 1 */
+    int (*rounds)(
+        const Codec *codec); /* number of rounds; NULL: the inner codec's number, or 1 without an inner
+                                          * codec */
     size_t (*state_size)(const Call *c); /* returns the bytes of the codec's state */
     Status (*train)(const Call *c, const float *x, void *state);
     Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
@@ -97,8 +99,8 @@ static inline Status payload_last_round(const Call *c)
 /* Encoders report the entropy of their streams with these functions, which do nothing if s is NULL. */
 /* adds the entropy of a stream of symbols: number of symbols times order-0 entropy */
 void streams_symbols(Streams *s, const uint64_t *count, size_t symbols);
-void streams_floats(Streams *s, size_t count);        /* adds 32 bits for each float */
-void streams_bits(Streams *s, double bits);           /* adds incompressible bits: signs, counts */
+void streams_floats(Streams *s, size_t count); /* adds 32 bits for each float */
+void streams_bits(Streams *s, double bits);    /* adds incompressible bits: signs, counts */
 /* adds the bits by which this draw's streams exceed the mean over all draws */
 void streams_excess(Streams *s, double bits);
 void streams_gaps(const Call *c, const Indices *set); /* adds the order-0 entropy of an index set's gaps */

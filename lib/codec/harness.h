@@ -12,8 +12,8 @@ struct Streams {
     /* bits by which this draw's payload exceeds the mean over draws, as far as encode knows; the mean of `excess`
      * is 0 */
     double excess;
-    bool reported;       /* true: encode reported at least one stream */
-    bool raw;            /* true: the payload is raw floats */
+    bool reported; /* true: encode reported at least one stream */
+    bool raw;      /* true: the payload is raw floats */
 };
 
 /* Returns E |decode(encode(x)) - x|^2 in closed form. NaN: no closed form is known, or none holds for this x. */

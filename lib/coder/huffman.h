@@ -30,10 +30,9 @@ typedef struct {
     /* For each code length: the first code word, the index in `order` of the first code word's symbol, and the
      * number of code words. */
     uint32_t first[HUFFMAN_LONGEST + 1], place[HUFFMAN_LONGEST + 1], count[HUFFMAN_LONGEST + 1];
-    uint64_t
-        /* (2^HUFFMAN_LOOK) up to three symbols for each value of the next HUFFMAN_LOOK bits; filled by
-         * huffman_ready */
-        *look;
+    /* (2^HUFFMAN_LOOK) up to three symbols for each value of the next HUFFMAN_LOOK bits; filled by
+     * huffman_ready */
+    uint64_t *look;
     Arena *room; /* memory for building codes, freed after each build */
 } Huffman;
 

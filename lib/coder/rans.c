@@ -12,7 +12,7 @@ enum {
     DETAIL_FROM = 160,
     /* frequencies of more than RANS_PRECISION bits, slower to read, must save 1/256 of the bits */
     FINE_GAIN = 256,
-    RARE = 3,        /* a symbol that occurs less often than this is rare */
+    RARE = 3, /* a symbol that occurs less often than this is rare */
     /* a stream is a whole number of 16-bit words, so an estimated gain below 16 bits may vanish in the rounding */
     WORD_BITS = 16,
     /* mean overhead in bits of a lane (a coder state): the 32-bit state that is sent, less the information that it

@@ -48,9 +48,8 @@ typedef struct {
     void (*make)(const void *data, size_t block, void *code);
     /* Receives a block's decoded codes; returns false for codes that no encoder makes. */
     bool (*take)(const void *data, size_t block, const void *code);
-    double
-        /* symbols_put sets *entropy to the order-0 entropy of its streams, in bits; NULL: not wanted */
-        *entropy;
+    /* symbols_put sets *entropy to the order-0 entropy of its streams, in bits; NULL: not wanted */
+    double *entropy;
 } Symbols;
 
 /* Returns an upper bound on the bytes that symbols_put writes. */

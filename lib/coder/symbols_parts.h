@@ -131,9 +131,8 @@ bool table_get(const Symbols *s, uint32_t alphabet, Table *t, Bytes *in);
 
 typedef struct {
     const Symbols *s;
-    uint8_t
-        /* (n) the codes, when they are bytes; wider codes are not stored but computed again when needed */
-        *code;
+    /* (n) the codes, when they are bytes; wider codes are not stored but computed again when needed */
+    uint8_t *code;
     uint32_t *count; /* (blocks, cells) how often each value of code >> shift_least occurs in each block */
     size_t cells;
     uint64_t *total; /* (cells) how often each value of code >> shift_least occurs in all blocks */

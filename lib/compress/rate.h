@@ -17,7 +17,7 @@ bool rate_find(Rate *r, const Codec *codec); /* finds the spec's rate; false: th
 /* like rate_find, but prefers a key with finer steps (`.fine`), for searches of a rate that gives a wanted size */
 bool rate_find_fine(Rate *r, const Codec *codec);
 
-/* True if the spec names the key or another key of its group. */
+/* True if the spec sets the rate key or another key of its group (keys of a group exclude one another). */
 bool rate_named(const Rate *r);
 
 /* Returns the value of the rate key, or of the key of its group (param.h) that is set instead; NaN: no key of the

@@ -131,7 +131,7 @@ static void add_atom(double lambda2, double p, const VectorNoise *u, const Vecto
     m->weighted += lambda2 * lambda2 * (coin + q * along);
 }
 
-/* The atoms' errors are independent, because atoms are kept and rounded independently. */
+/* Unless the draw is systematic, atoms are kept and rounded independently, so their errors are independent. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     NoisyPlan n;

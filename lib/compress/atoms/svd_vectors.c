@@ -47,10 +47,10 @@ static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
 /* Means for one element of a random unit vector, rounded by qsgd. The element's magnitude, in units of the
  * distance between levels, is |Z| t, where Z is from N(0, 1) and t is a factor. */
 typedef struct {
-    double density;  /* probability that the level is not 0 */
+    double density; /* probability that the level is not 0 */
     /* mean of f (1 - f), the variance in units of the squared distance between levels; f: fractional part of |Z| t */
     double rounding;
-    double dense;    /* mean bits of the Elias omega code of level + 1, and of a sign if the level is not 0 */
+    double dense; /* mean bits of the Elias omega code of level + 1, and of a sign if the level is not 0 */
     /* mean bits of the Elias omega code of the level and of a sign; 0 bits if the level is 0 */
     double sparse;
 } LevelMeans;

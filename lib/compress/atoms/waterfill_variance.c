@@ -31,7 +31,7 @@ typedef struct {
 typedef struct {
     const float *x;
     size_t n, pieces;
-    Bins *piece;      /* the bins of each piece of the vector */
+    Bins *piece; /* the bins of each piece of the vector */
     /* only entries whose bits above the digit (see `shift`) equal this prefix are counted */
     uint32_t prefix;
     int shift, width; /* position and width, in bits, of the digit by which entries are counted */

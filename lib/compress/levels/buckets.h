@@ -54,9 +54,9 @@ typedef struct Buckets {
     const BucketLaw *law;
     /* n: number of elements; bucket: elements in a bucket; buckets: number of buckets */
     size_t n, bucket, buckets;
-    size_t head_size;          /* bytes of a bucket's head */
-    uint32_t s;                /* the highest level */
-    bool wide;                 /* true: codes are 32-bit words */
+    size_t head_size; /* bytes of a bucket's head */
+    uint32_t s;       /* the highest level */
+    bool wide;        /* true: codes are 32-bit words */
     const float *x;
     float *decoded;
     uint8_t *head;       /* encode: where the heads (buckets x head_size bytes) are written in the payload */

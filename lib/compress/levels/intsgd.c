@@ -1,5 +1,6 @@
-/* intsgd.c -- IntSGD (Mishchenko, Wang, Kovalev, Richtarik 2022): integers, rounded stochastically at a scale that
- * all workers share, so that payloads add without being decoded. The payload is that of sums.h with one scale.
+/* intsgd.c -- IntSGD (Mishchenko, Wang, Kovalev, Richtarik 2022): sends integers, rounded stochastically at a
+ * scale that all workers share, so that payloads add without being decoded. The payload is that of sums.h with one
+ * scale.
  *
  * The scale is the largest magnitude over all workers, and is rounded to the largest integer s; so no element is
  * clipped and the estimate is unbiased. Rounding is that of quantise.h; the code of an integer k is k + s. */

@@ -2,7 +2,7 @@
  * without bias to one of the two neighbouring powers of two.
  *
  *     code=fixed   kind:8  { exponent:8 } x n  signs, planes of width 1 (planes.h)
- *     code=rans    kind:8  symbols of 9 bits: exponent, sign above it (symbols.h)
+ *     code=rans    kind:8  symbols of 9 bits: exponent in the low 8 bits, sign in bit 8 (symbols.h)
  *
  * The fraction bits of a float give the probability of the upper power: adding 23 random bits to the fraction
  * carries into the exponent field with that probability. For magnitudes below 2^-126 the exponent field is 0, and

@@ -22,7 +22,7 @@ typedef struct {
     const float *x;
     uint8_t *code_out;
     const uint8_t *code;
-    double *sums;     /* (pieces x buckets) for each piece of the vector, the sum of each bucket */
+    double *sums; /* (pieces x buckets) for each piece of the vector, the sum of each bucket */
     /* (pieces x buckets) for each piece of the vector, the number of elements of each bucket */
     uint64_t *counts;
     const float *mean;

@@ -13,7 +13,7 @@ typedef struct {
     uint32_t *count; /* for each block and cluster: number of elements */
     /* (blocks + 1) offsets of the blocks' streams in the index; at[b + 1] is the end of block b's stream */
     uint64_t *at;
-    bool *bad;       /* for each block: true if its stream cannot be decoded */
+    bool *bad; /* for each block: true if its stream cannot be decoded */
     Huffman huffman;
     /* word[v]: the bits of the Huffman codes of the cluster numbers packed in byte v, together with the number of
      * these bits (see WORD_LENGTH); longest: the largest such number of bits */

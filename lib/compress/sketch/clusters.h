@@ -38,7 +38,7 @@ typedef struct {
 } ClusterStats;
 
 typedef struct {
-    size_t clusters;   /* upper bound on the number of clusters of each sign */
+    size_t clusters; /* upper bound on the number of clusters of each sign */
     /* upper bound on the number of values to learn from; if x has more, values are drawn with replacement */
     size_t sample;
     size_t bins;       /* number of bins of a cluster's histogram */
