@@ -12,9 +12,10 @@
 
 typedef struct {
     const Command *command;
-    const Option *rows; /* the rows of the command's options, then the common ones; ends in {0} */
-    bool *given;        /* (rows) for each row: true if the option was given */
-    size_t room;        /* capacity of each list */
+    const Option
+        *rows;   /* the rows of the command's options, then the rows of the common options; ends in {0} */
+    bool *given; /* (rows) for each row: true if the option was given */
+    size_t room; /* capacity of each list */
     Arena *a;
     Error *err;
 } Parser;

@@ -54,8 +54,8 @@ struct CompareJob {
     Progress progress;
 };
 
-/* Runs the whole command; returns the exit code. In help, the command's own options come before the shared ones, and
- * its details before the list of metrics. */
+/* Runs the whole command; returns the exit code. In help, the command's own options come before the shared ones,
+ * and the command's details come before the list of metrics. */
 int compare_job_main(CompareJob *j, const Command *command, int argc, char **argv,
                      Status (*run)(CompareJob *j));
 

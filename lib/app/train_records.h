@@ -43,7 +43,7 @@ Status train_records_targets(TrainRecords *r, const char *list);
 /* Opens the journal and the report. */
 Status train_records_open(TrainRecords *r);
 
-/* Begins the run of a codec; the following records belong to it. */
+/* Begins the run of a codec; the following records belong to this run. */
 void train_records_begin(TrainRecords *r, const char *compressor);
 
 /* Replays the run's records up to `step` from the resumed journal, as if the steps had just run. */

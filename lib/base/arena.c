@@ -1,6 +1,6 @@
-/* arena.c -- an arena is a list of chunks of memory. Each new chunk is as large as all chunks before it together, but
- * at most 1 GiB, unless a single take (an allocation from the arena) needs more. This file is the only caller of
- * malloc in the library. Chunk 0 is the lent buffer, or empty; the arena owns the other chunks. */
+/* arena.c -- an arena is a list of chunks of memory. Each new chunk is as large as all chunks before it together,
+ * but at most 1 GiB, unless a single take (an allocation from the arena) needs more. This file is the only caller
+ * of malloc in the library. Chunk 0 is the buffer of arena_lend, or empty; the arena owns the other chunks. */
 #include "base/arena.h"
 
 #include <assert.h>
@@ -38,7 +38,8 @@ struct Arena {
     bool full; /* the last take found no chunk with enough room left */
 };
 
-/* arena_open returns this arena when there is no memory for a new one; every take (allocation) from it fails. */
+/* arena_open returns this arena when there is no memory for a new arena; every take (allocation) from no_arena
+ * fails. */
 static const Arena no_arena = {.failed = sizeof(Arena)};
 
 Arena *arena_open(size_t limit)

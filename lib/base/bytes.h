@@ -146,8 +146,8 @@ static inline size_t varint_size(uint64_t v)
 
 /* ---- reading ---- */
 
-/* Returns the next LEB128 number; sets `bad` if it has more bytes than necessary, so that each value has only one
- * encoding. */
+/* Returns the next LEB128 number; sets `bad` if the number has more bytes than necessary, so that each value has
+ * only one encoding. */
 static inline uint64_t take_varint(Reader *r)
 {
     uint64_t v = 0;

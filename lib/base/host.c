@@ -98,8 +98,8 @@ char *host_os(Arena *a)
 
 /* ---- libraries ---- */
 
-/* The libraries' variables and functions for their versions. They are declared here so that this file includes no
- * header of these libraries: each header is included by one file only. */
+/* The libraries' variables and functions for their versions. The declarations are in this file so that this file
+ * includes no header of these libraries: each header is included by one file only. */
 extern const char H5_lib_vers_info_g[];
 extern const char fftwf_version[];
 extern const char *ZSTD_versionString(void);

@@ -104,8 +104,8 @@ Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out);
 /* Returns the bytes of state for this tensor and worker. A state is all zero before the first step. */
 size_t codec_state_size(const Call *c);
 
-/* Called before a step, on one worker: learns from its x the parameters that all workers must share, and writes them
- * to `state`, which the caller then copies to the other workers. Does nothing unless codec_trains. */
+/* Called before a step, on one worker: learns from this worker's x the parameters that all workers must share, and
+ * writes them to `state`, which the caller then copies to the other workers. Does nothing unless codec_trains. */
 Status codec_train(const Call *c, const float *x, void *state);
 
 /* Called after a step: computes the state for the next step into `state`, which may be the memory of c->state.

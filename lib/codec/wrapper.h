@@ -11,8 +11,8 @@
 /* Returns the Call of the inner codec; `own_state` is the size of the wrapper's own part of the state, in bytes. */
 Call call_inner(const Call *c, size_t own_state);
 
-/* Sets *inner to the Step of the inner codec: the Call of each tensor becomes that of call_inner. The Calls are in
- * the scratch arena. */
+/* Sets *inner to the Step of the inner codec: the Call of each tensor becomes the result of call_inner. The Calls
+ * are in the scratch arena. */
 Status step_inner(const Step *step, size_t (*own_state)(const Call *c), Step *inner);
 
 size_t state_round(size_t bytes); /* rounds up to a multiple of 64 */

@@ -140,8 +140,8 @@ typedef struct {
     int worse; /* number of forms tried since the best form */
 } Search;
 
-/* Tries a form with one table, and makes it the plan's form if it is shorter than the plan's form so far; false when
- * the search should end. */
+/* Tries a form with one table, and makes this form the plan's form if it is shorter than the plan's form so far.
+ * Returns false when the search should end. */
 static bool try_form(DensePlan *p, Form form, Search *family)
 {
     const uint64_t low = symbols_counts(p, &form, ALL_BLOCKS, p->spare),

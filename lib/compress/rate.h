@@ -36,7 +36,7 @@ void rate_range(const Rate *r, double *low, double *high, double *start);
 const char *rate_grid(const Rate *r);
 
 /* CodecSet: a growing array of codecs. rate_spread appends to the set one codec for each of `values` (separated by
- * commas; NULL: those of rate_grid). A codec without a rate, or whose spec names the rate, is appended once,
+ * commas; NULL: the values of rate_grid). A codec without a rate, or whose spec names the rate, is appended once,
  * unchanged. *left_out counts the values outside the key's range. */
 typedef struct {
     const Codec **codec;

@@ -32,8 +32,8 @@ typedef struct {
           .rate = true),                                                                                     \
         ATOM_PARAMS(BasisKeys)
 
-/* Returns the plan for a draw: the water level of the Call's CurvePoint if it has one, else a budget of ratio * n
- * expected atoms. */
+/* Returns the plan for a draw: the water level of the Call's CurvePoint if the Call has one, else a budget of
+ * ratio * n expected atoms. */
 AtomPlan basis_plan(const Call *c);
 
 /* Returns the trait that depends on the parameters: UNBIASED, unless empty=resample. */

@@ -1,5 +1,5 @@
 /* entry.c -- element-wise ATOMO: the unbiased sparsification of least variance among those that keep a given
- * expected number of elements (Wang et al. 2018, Algorithm 1). The payload is that of atoms.h. */
+ * expected number of elements (Wang et al. 2018, Algorithm 1). The payload has the format of atoms.h. */
 #include "compress/atoms/basis.h"
 
 typedef struct {

@@ -1,5 +1,5 @@
 /* wavelet.c -- ATOMO in an orthonormal wavelet basis: an atom is a wavelet of one width at one position, which
- * suits gradients whose neighbouring elements are similar. The payload is that of atoms.h. */
+ * suits gradients whose neighbouring elements are similar. The payload has the format of atoms.h. */
 #include "num/wavelet_transform.h"
 #include "compress/atoms/basis.h"
 

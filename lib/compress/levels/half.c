@@ -113,7 +113,7 @@ static Status take_halves(const Call *c, Bytes in, Halves *h)
     return OK;
 }
 
-/* Converts elements [from, from + n) to floats; false if one of them is not finite. */
+/* Converts elements [from, from + n) to floats; false if an element is not finite. */
 static bool floats_of(const HalfJob *job, const Halves *h, size_t from, size_t n, float *x)
 {
     const Kernels *k = kernels();

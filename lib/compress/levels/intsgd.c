@@ -1,9 +1,9 @@
 /* intsgd.c -- IntSGD (Mishchenko, Wang, Kovalev, Richtarik 2022): sends integers, rounded stochastically at a
- * scale that all workers share, so that payloads add without being decoded. The payload is that of sums.h with one
- * scale.
+ * scale that all workers share, so that payloads add without being decoded. The payload has the format of sums.h
+ * with one scale.
  *
  * The scale is the largest magnitude over all workers, and is rounded to the largest integer s; so no element is
- * clipped and the estimate is unbiased. Rounding is that of quantise.h; the code of an integer k is k + s. */
+ * clipped and the estimate is unbiased. quantise.h rounds; the code of an integer k is k + s. */
 #include "compress/levels/codes.h"
 #include "compress/levels/sums.h"
 

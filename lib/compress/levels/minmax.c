@@ -1,5 +1,6 @@
 /* minmax.c -- uniform levels between the smallest and the largest element of each bucket: the k-level quantiser of
- * Suresh, Yu, Kumar, McMahan 2017 and of CGX. The payload is that of buckets.h with planes of `bits` bits; a head is
+ * Suresh, Yu, Kumar, McMahan 2017 and of CGX. The payload has the format of buckets.h with planes of `bits` bits;
+ * a head is
  *
  *     low:32  high:32 */
 #include "compress/levels/buckets.h"

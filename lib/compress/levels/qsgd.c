@@ -1,5 +1,6 @@
 /* qsgd.c -- QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic 2017): sends a norm for each bucket, and for each
- * element a sign and one of the levels 0 .. s, rounded stochastically. The payload is that of buckets.h; a head is
+ * element a sign and one of the levels 0 .. s, rounded stochastically. The payload has the format of buckets.h; a
+ * head is
  *
  *     norm:32 */
 #include "compress/levels/buckets.h"

@@ -1,7 +1,7 @@
 /* thc.c -- tensor homomorphic compression with uniform levels (Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher, Yu
  * 2024): all workers use the same rotation and the same range of levels, so that levels can be added without
- * decoding. The payload is that of sums.h. It has one scale for each block (blocks.h): the largest norm of the
- * block over all workers.
+ * decoding. The payload has the format of sums.h. The payload has one scale for each block (blocks.h): the largest
+ * norm of the block over all workers.
  *
  * Rotated coordinates are nearly normally distributed with a standard deviation proportional to the norm, so the
  * range is a multiple of the norm. Coordinates outside the range are clipped, which makes the codec biased. */

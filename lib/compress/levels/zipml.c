@@ -1,5 +1,5 @@
 /* zipml.c -- quantises each bucket to the levels for which stochastic rounding of its elements has the least
- * variance (Zhang et al. 2017). The levels are found exactly or greedily (knots.h). The payload is that of
+ * variance (Zhang et al. 2017). The levels are found exactly or greedily (knots.h). The payload has the format of
  * buckets.h with symbols (symbols.h); a head is
  *
  *     { level:32 } x levels         rising; a bucket with fewer different values repeats the highest level */

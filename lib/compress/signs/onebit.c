@@ -111,7 +111,7 @@ static void value_block(void *data, size_t block)
     s->count[0] = n - s->count[1];
 }
 
-/* Adds the sums of all blocks to those of the first block. */
+/* Adds the sums of all blocks to the sums of the first block. */
 static void join_blocks(const OnebitJob *job)
 {
     for (size_t b = 1; b < blocks_of(job->n); b++)

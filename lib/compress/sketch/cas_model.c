@@ -26,7 +26,7 @@ static size_t clusters_of(const Codec *codec)
     return isnan(p->bits) ? (size_t)p->clusters : clusters_for(p->bits, p->index);
 }
 
-/* Parses sizes=a:b:...; returns the number of sizes, or 0 if one of them is not a number from 1 to 2^30. */
+/* Parses sizes=a:b:...; returns the number of sizes, or 0 if a size is not a number from 1 to 2^30. */
 static size_t read_sizes(const char *text, uint64_t size[CLUSTERS_MOST])
 {
     size_t count = 0;

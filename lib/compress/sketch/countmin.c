@@ -1,6 +1,6 @@
 /* countmin.c -- the Count-Min Sketch of Cormode and Muthukrishnan 2005, extended to negative elements: either one
  * table of positive parts and one table of negative parts, whose minima are the estimates, or one table of sums of
- * elements, whose medians are the estimates. The payload is that of sketch.h. */
+ * elements, whose medians are the estimates. The payload has the format of sketch.h. */
 #include "compress/sketch/sketch.h"
 
 static const char *const estimates[] = {"min-split", "median", NULL};

@@ -111,7 +111,7 @@ static void set_edges(QuantileBins *b, size_t side, const float *sample, size_t 
     }
 }
 
-/* Gives each sign a number of bins in proportion to its number of elements, at least one. */
+/* Gives each sign a number of bins in proportion to the sign's number of elements, but at least one bin. */
 static void share_bins(QuantileBins *b, const float *sample, size_t m, size_t quantiles,
                        const SideExtent *all)
 {

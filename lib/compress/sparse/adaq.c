@@ -1,6 +1,6 @@
 /* adaq.c -- adaptive quantisation (Dryden, Moon, Jacobs, Van Essen 2016): sends the largest of the positive
  * elements (a share `ratio` of them), each as the mean of the sent ones, and the negative elements of largest
- * magnitude in the same way. The payload is that of signed_set.h with two magnitudes. */
+ * magnitude in the same way. The payload has the format of signed_set.h with two magnitudes. */
 #include "base/parallel.h"
 #include "compress/sparse/signed_set.h"
 #include "compress/sparse/sparse.h"

@@ -1,5 +1,6 @@
 /* dgc.c -- Deep Gradient Compression (Lin, Han, Mao, Wang, Dally 2018): each worker accumulates momentum and
- * unsent values, and sends the accumulated values above a sampled threshold. The payload is that of sparse.h.
+ * unsent values, and sends the accumulated values above a sampled threshold. The payload has the format of
+ * sparse.h.
  *
  *     u = momentum u + x       v = v + u       sent: |v_i| >= t       then v_i = 0, and with mask u_i = 0
  *

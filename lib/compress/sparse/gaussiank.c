@@ -1,5 +1,5 @@
 /* gaussiank.c -- sends the elements whose magnitudes are above a threshold computed from a fitted normal
- * distribution (Shi, Chu, Cheung, See 2019). The payload is that of sparse.h. */
+ * distribution (Shi, Chu, Cheung, See 2019). The payload has the format of sparse.h. */
 #include "vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/sparse.h"

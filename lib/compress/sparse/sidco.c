@@ -1,6 +1,6 @@
 /* sidco.c -- sends the elements above a threshold that is found in stages: each stage fits an exponential
  * distribution to the magnitudes above the threshold (level) of the previous stage (Abdelmoniem et al. 2021). The
- * payload is that of sparse.h.
+ * payload has the format of sparse.h.
  *
  * The paper adapts the number of stages to the number of elements that past steps sent. This codec instead tries
  * every number of stages on the tensor itself, so it has no state. */

@@ -3,7 +3,7 @@
  *
  *     kind:8  set  [ { magnitude:f32 } x (1 or 2)  signs ]        the bracket only if the set is not empty
  *
- * The set is that of indices.h; sign k belongs to the k-th element of the set (signs.h). Of two magnitudes the
+ * `set` is coded as in indices.h; sign k belongs to the k-th element of the set (signs.h). Of two magnitudes the
  * first is for positive elements, the second for negative elements; the magnitude of a sign without elements is 0.
  * Zeros are never in the set. The tensor is sent as raw floats if they are not longer. */
 #ifndef ATOMO_SIGNED_SET_H

@@ -3,7 +3,7 @@
  *
  *     t = x + r        decode tau sgn(t_i) where |t_i| >= tau, else 0        r = t - decoded
  *
- * The payload is that of signed_set.h with one magnitude, tau. State: r (n floats). */
+ * The payload has the format of signed_set.h with one magnitude, tau. State: r (n floats). */
 #include "vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/signed_set.h"

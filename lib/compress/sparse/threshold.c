@@ -1,5 +1,5 @@
-/* threshold.c -- sends every element whose magnitude reaches a threshold (Strom 2015 without accumulation; Dutta et
- * al. 2020). The payload is that of sparse.h. */
+/* threshold.c -- sends every element whose magnitude reaches a threshold (Strom 2015 without accumulation; Dutta
+ * et al. 2020). The payload has the format of sparse.h. */
 #include "compress/sparse/sparse.h"
 
 typedef struct {

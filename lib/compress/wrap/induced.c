@@ -23,7 +23,7 @@ static bool is_last(const Call *c)
     return c->round == codec_rounds(c->self) - 1;
 }
 
-/* Returns the Call of Q; its random numbers are independent of those of C. */
+/* Returns the Call of Q; the random numbers of Q are independent of the random numbers of C. */
 static Call call_with(const Call *c)
 {
     Call with = *c;
