@@ -1,4 +1,4 @@
-/* cli_rows.c -- see cli_rows.h. */
+/* cli_rows.c -- implements cli_rows.h. */
 #include "app/cli_rows.h"
 
 #include "report/report.h"

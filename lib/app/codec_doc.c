@@ -1,4 +1,4 @@
-/* codec_doc.c -- see codec_doc.h. */
+/* codec_doc.c -- implements codec_doc.h. */
 #include "app/codec_doc.h"
 #include "compress/spec.h"
 
@@ -82,7 +82,7 @@ char *codec_doc_choices(const CodecDoc *doc, Arena *a)
 
 /* ---- the least bias that a given number of repeats can detect ---- */
 
-/* Data to encode and decode a square matrix of normal random numbers repeatedly with a codec. */
+/* The data needed to encode and decode a square matrix of normal random numbers repeatedly with a codec. */
 typedef struct {
     Call call;
     Shape shape;

@@ -1,4 +1,4 @@
-/* compare_job.c -- see compare_job.h. */
+/* compare_job.c -- implements compare_job.h. */
 #include "app/compare_job.h"
 
 #include "app/notes.h"

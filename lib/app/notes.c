@@ -1,4 +1,4 @@
-/* notes.c -- see notes.h. */
+/* notes.c -- implements notes.h. */
 #include "app/notes.h"
 
 void notes_dump(const Dump *d, Progress *p)

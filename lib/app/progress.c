@@ -1,4 +1,4 @@
-/* progress.c -- see progress.h. */
+/* progress.c -- implements progress.h. */
 #include "app/progress.h"
 
 #include "app/cli.h"

@@ -1,4 +1,4 @@
-/* train_job.c -- see train_job.h. */
+/* train_job.c -- implements train_job.h. */
 #include "app/train_job.h"
 
 #include "nn/networks.h"

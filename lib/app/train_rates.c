@@ -1,4 +1,4 @@
-/* train_rates.c -- see train_rates.h. */
+/* train_rates.c -- implements train_rates.h. */
 #include "app/train_rates.h"
 
 #include "report/report_stored.h"

@@ -1,4 +1,4 @@
-/* train_records.c -- see train_records.h. */
+/* train_records.c -- implements train_records.h. */
 #include "app/train_records.h"
 
 #include "measure/timing.h"

@@ -1,4 +1,4 @@
-/* verify_job.c -- see verify_job.h. */
+/* verify_job.c -- implements verify_job.h. */
 #include "app/verify_job.h"
 
 #include "app/notes.h"

@@ -84,7 +84,7 @@ static inline const uint8_t *take_bytes(Reader *r, size_t size)
  *     uint32_t load_u32(const uint8_t *p)        returns the field at an address
  *     void store_u32(uint8_t *p, uint32_t v)     stores a field at an address
  *     void buf_u32(Buf *b, uint32_t v)           appends a field
- *     uint32_t take_u32(Reader *r)               returns the next field; 0, and sets `bad`, when too few bytes are left */
+ *     uint32_t take_u32(Reader *r)               returns the next field; 0, and sets `bad`, if bytes are missing */
 #define FIELD(T, name)                                                                                       \
     static inline T load_##name(const uint8_t *p)                                                            \
     {                                                                                                        \

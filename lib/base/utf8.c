@@ -1,4 +1,4 @@
-/* utf8.c -- see utf8.h. */
+/* utf8.c -- implements utf8.h. */
 #include "base/utf8.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* rate.c -- see rate.h. */
+/* rate.c -- implements rate.h. */
 #include "compress/rate.h"
 #include "compress/spec.h"
 

@@ -1,4 +1,4 @@
-/* spec.c -- see spec.h. */
+/* spec.c -- implements spec.h. */
 #include "compress/spec.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* basis.c -- see basis.h. */
+/* basis.c -- implements basis.h. */
 #include "compress/atoms/basis.h"
 
 #include "vec/kernels.h"

@@ -1,4 +1,4 @@
-/* offers.c -- see offers.h. */
+/* offers.c -- implements offers.h. */
 #include "compress/atoms/offers.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* svd_payload.c -- see svd_payload.h. */
+/* svd_payload.c -- implements svd_payload.h. */
 #include "compress/atoms/svd_payload.h"
 
 #include <math.h>

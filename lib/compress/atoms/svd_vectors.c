@@ -1,4 +1,4 @@
-/* svd_vectors.c -- see svd_vectors.h. */
+/* svd_vectors.c -- implements svd_vectors.h. */
 #include "compress/atoms/svd_vectors.h"
 #include "coder/elias.h"
 #include "vec/kernels.h"

@@ -1,4 +1,4 @@
-/* buckets.c -- see buckets.h. */
+/* buckets.c -- implements buckets.h. */
 #include "compress/levels/buckets.h"
 
 #include <math.h>

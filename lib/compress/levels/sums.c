@@ -1,4 +1,4 @@
-/* sums.c -- see sums.h. */
+/* sums.c -- implements sums.h. */
 #include "compress/levels/sums.h"
 
 #include "compress/lowrank/addends.h"

@@ -1,4 +1,4 @@
-/* addends.c -- see addends.h. */
+/* addends.c -- implements addends.h. */
 #include "compress/lowrank/addends.h"
 
 #include "vec/kernels.h"

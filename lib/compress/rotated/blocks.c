@@ -1,4 +1,4 @@
-/* blocks.c -- see blocks.h. */
+/* blocks.c -- implements blocks.h. */
 #include "compress/rotated/blocks.h"
 
 #include "vec/kernels.h"

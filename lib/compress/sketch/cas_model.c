@@ -1,4 +1,4 @@
-/* cas_model.c -- see cas_model.h. */
+/* cas_model.c -- implements cas_model.h. */
 #include "compress/sketch/cas_model.h"
 
 #include "compress/sketch/cluster_index.h"

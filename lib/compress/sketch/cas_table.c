@@ -1,4 +1,4 @@
-/* cas_table.c -- see cas_table.h. */
+/* cas_table.c -- implements cas_table.h. */
 #include "compress/sketch/cas_table.h"
 
 #include "vec/kernels.h"

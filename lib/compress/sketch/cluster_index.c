@@ -1,4 +1,4 @@
-/* cluster_index.c -- see cluster_index.h. */
+/* cluster_index.c -- implements cluster_index.h. */
 #include "compress/sketch/cluster_index.h"
 
 #include "coder/huffman.h"

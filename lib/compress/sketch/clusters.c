@@ -1,4 +1,4 @@
-/* clusters.c -- see clusters.h. */
+/* clusters.c -- implements clusters.h. */
 #include "compress/sketch/clusters.h"
 
 #include "num/kmeans.h"

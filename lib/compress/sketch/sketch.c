@@ -1,4 +1,4 @@
-/* sketch.c -- see sketch.h. */
+/* sketch.c -- implements sketch.h. */
 #include "compress/sketch/sketch.h"
 
 #include "compress/lowrank/addends.h"

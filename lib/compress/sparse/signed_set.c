@@ -1,4 +1,4 @@
-/* signed_set.c -- see signed_set.h. */
+/* signed_set.c -- implements signed_set.h. */
 #include "compress/sparse/signed_set.h"
 
 #include "coder/indices.h"

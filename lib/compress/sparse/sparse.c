@@ -1,4 +1,4 @@
-/* sparse.c -- see sparse.h. */
+/* sparse.c -- implements sparse.h. */
 #include "compress/sparse/sparse.h"
 
 #include "coder/indices.h"

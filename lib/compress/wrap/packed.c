@@ -1,4 +1,4 @@
-/* packed.c -- see packed.h. */
+/* packed.c -- implements packed.h. */
 #include "compress/wrap/packed.h"
 
 #include <math.h>
