@@ -9,7 +9,7 @@
  * cannot be opened or read, ERR_CORRUPT when it has more than `most` bytes. */
 Status file_load(char **data, size_t *size, const char *path, size_t most, Arena *a, Error *err);
 
-/* Reads an open file from its present position on, as file_load does. */
+/* Like file_load, for an open file, which is read from its present position on. */
 Status file_read(char **data, size_t *size, int fd, size_t most, Arena *a, Error *err);
 
 #endif

@@ -39,9 +39,8 @@ struct Compressor {
 
     /* Hooks for several workers and steps; see codec.h */
     Status (*merge)(const Call *c, const Bytes *in, size_t n, Buf *out); /* merges one round's payloads */
-    int (*rounds)(
-        const Codec *codec); /* number of rounds; NULL: the inner codec's number, or 1 without an inner
-                                          * codec */
+    /* number of rounds; NULL: the inner codec's number, or 1 without an inner codec */
+    int (*rounds)(const Codec *codec);
     size_t (*state_size)(const Call *c); /* returns the bytes of the codec's state */
     Status (*train)(const Call *c, const float *x, void *state);
     Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);

@@ -34,7 +34,7 @@ typedef struct {
 } PicksRead;
 Status picks_get(const Call *c, Bytes in, float *x, PicksRead *read);
 
-/* The hooks bound and decode. picks_decode is for codecs without further rules on their payloads. */
+/* Functions for the hooks `bound` and `decode`. picks_decode is for codecs without further rules on their payloads. */
 size_t picks_bound(const Call *c);
 Status picks_decode(const Call *c, Bytes in, float *x);
 
