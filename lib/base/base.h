@@ -37,7 +37,7 @@ Status error_set(Error *err, Status status, const char *format, ...) PRINTF(3);
 /* Puts the formatted text and ": " in front of the recorded text; returns the recorded status. */
 Status error_at(Error *err, const char *format, ...) PRINTF(2);
 
-/* Sets the hint line; returns the recorded status. */
+/* Sets err->hint; returns the status recorded in err. */
 Status error_hint(Error *err, const char *format, ...) PRINTF(2);
 
 /* Evaluates `step`; if it fails, returns its status from the calling function. The step has recorded the error in

@@ -23,8 +23,8 @@ static inline BitWriter bits_writer(uint8_t *data, size_t size)
     return (BitWriter){.at = data, .end = data + size};
 }
 
-/* Stores the whole bytes in w.held, and returns the changed writer; bits_put calls bits_spill when fewer than
- * eight bytes of room are left. The writer is passed by value, so that it can stay in registers. */
+/* Writes the whole bytes in w.held to memory, and returns the changed writer; bits_put calls bits_spill when fewer
+ * than eight bytes of room are left. The writer is passed by value, so that it can stay in registers. */
 BitWriter bits_spill(BitWriter w);
 
 /* Writes the low `count` bits of v, whose other bits are 0; count <= BITS_MAX. */

@@ -42,7 +42,7 @@ static FourierSpectrum shape_of(const Call *c)
 typedef struct {
     AtomPlan plan;
     FourierSpectrum s;
-    float *gauge; /* the gauge (phase.h) of each atom */
+    float *gauge; /* for each atom, the number that replaces |z| in p = min(1, |z| / tau); see phase.h */
     AtomDraw draw;
     bool raw; /* the tensor is sent as raw floats, because the expected payload of atoms is not shorter */
 } FourierDraw;

@@ -80,7 +80,7 @@ typedef struct {
     OnebitSides *sides; /* sums and counts: for each column, or for each block if there is only one column */
 } OnebitJob;
 
-/* ---- one column: threads take blocks ---- */
+/* ---- sums of a matrix with one column: each thread takes blocks of elements ---- */
 
 static void sum_block(void *data, size_t block)
 {
@@ -121,7 +121,7 @@ static void join_blocks(const OnebitJob *job)
         }
 }
 
-/* ---- several columns: threads take strips of STRIP columns ---- */
+/* ---- sums of a matrix with several columns: each thread takes strips of STRIP columns ---- */
 
 enum { STRIP = 256 };
 
