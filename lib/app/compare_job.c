@@ -113,7 +113,7 @@ Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count
     j->done = NEW_ZERO(j->a, bool, all);
     TRY(arena_check(j->codec && j->name && j->done, j->a, j->err));
     progress_close(&j->progress);
-    progress_open(&j->progress, "comparing", all * j->list.count, j->common.quiet);
+    progress_open(&j->progress, "comparing", all * compare_places(&j->list), j->common.quiet);
     for (size_t k = 0; k < count; k++)
         TRY(compare_job_set_codec(j, k, codec[k]));
     return results_open(&j->results, &j->list, j->name, all, (size_t)j->repeats, j->own, j->a, j->err);
@@ -156,9 +156,14 @@ static Status keep(void *data, const Record *record, Error *err)
     return OK;
 }
 
-static void step(void *data, size_t vectors)
+static void step(void *data, size_t records)
 {
-    progress_step(&((CompareJob *)data)->progress, vectors);
+    progress_step(&((CompareJob *)data)->progress, records);
+}
+
+static bool known(void *data, size_t codec, size_t place, Tally *tally, bool *failed)
+{
+    return results_known(&((CompareJob *)data)->results, codec, place, tally, failed);
 }
 
 Comparison compare_job_comparison(CompareJob *j)
@@ -175,6 +180,7 @@ Comparison compare_job_comparison(CompareJob *j)
                         .data = j,
                         .load = compare_job_load,
                         .record = keep,
+                        .known = known,
                         .progress = step,
                         .stopped = cli_stopped};
 }

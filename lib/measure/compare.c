@@ -102,8 +102,9 @@ typedef struct {
     Pool run;       /* sums over all vectors so far */
     /* number of elements now in pool_x and pool_y: of one step or of all steps so far, depending on Layout.reach */
     size_t pooled;
-    size_t vectors; /* vectors done, counted over all codecs; for progress */
+    size_t records; /* records done, counted over all codecs; for progress */
     size_t failures;
+    bool pools; /* the current cell's vectors go to pool_x and pool_y */
     Error *err;
 } Engine;
 
@@ -146,6 +147,29 @@ static Status find_percentiles(Engine *e)
     return OK;
 }
 
+/* ---- records: new ones, and those of an interrupted comparison ---- */
+
+static bool is_known(const Engine *e, size_t place, Tally *tally, bool *failed)
+{
+    *failed = false;
+    return e->c->known && e->c->known(e->c->data, e->codec, place, tally, failed);
+}
+
+static void count_records(Engine *e, size_t count)
+{
+    e->records += count;
+    if (e->c->progress)
+        e->c->progress(e->c->data, e->records);
+}
+
+/* Hands a new record to the caller. */
+static Status put_record(Engine *e, const Record *r)
+{
+    TRY(e->c->record(e->c->data, r, e->err));
+    count_records(e, 1);
+    return OK;
+}
+
 /* ---- measuring several vectors as one long vector ---- */
 
 static Status open_pool(Engine *e, Pool *p, RecordLevel level)
@@ -182,7 +206,7 @@ static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, do
             snprintf(text, sizeof text, "all of %zu tensors failed", all);
         r.error = text;
     }
-    return e->c->record(e->c->data, &r, e->err);
+    return put_record(e, &r);
 }
 
 /* ---- measuring one vector ---- */
@@ -245,77 +269,137 @@ static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *po
     pool->tally.wasserstein = tally->wasserstein;
     pool->tally.distances = tally->distances;
     pool->vectors++;
-    if (!e->b.pool_x)
+    if (!e->pools)
         return;
     memcpy(e->b.pool_x + e->pooled, e->b.x, v->shape.n * sizeof *e->b.x);
     e->pooled += v->shape.n;
 }
 
-/* Measures a vector. If the codec fails, the vector's record says so; any other error, and a lack of memory, which
- * may not last, ends the comparison. */
-static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Pool *pool)
+/* Opens a trial of the codec on vector i. Finds the codec's state and the vector's plan. */
+static Status open_trial(Engine *e, const Cell *cell, size_t i, Trial *t)
 {
     const Comparison *c = e->c;
     const Vector *v = &c->vectors->item[i];
-    const ArenaMark mark = arena_mark(e->tallies);
-    bool unread = false;
-    Trial t = {.c = c,
-               .codec = v->raw ? e->b.none : c->codec[e->codec],
-               .vector = v,
-               .unread = &unread,
-               .above = {e->layout.above[i], cell->above, e->layout.above_run},
-               .pooled = e->b.pool_x ? e->b.pool_y + e->pooled : NULL};
-    Record r = {.codec = e->codec, .place = place, .level = LEVEL_VECTOR, .vector = v, .vectors = 1};
+    *t = (Trial){.c = c,
+                 .codec = v->raw ? e->b.none : c->codec[e->codec],
+                 .vector = v,
+                 .above = {e->layout.above[i], cell->above, e->layout.above_run},
+                 .pooled = e->pools ? e->b.pool_y + e->pooled : NULL};
+    TRY(take_plans(e, v, &t->plan));
+    const Call call = trial_call(c, t->codec, v, NULL, e->b.scratch, e->err);
+    return codec_states_find(&e->states, &call, v->worker_address, v->name, &t->state);
+}
+
+/* Runs the codec on a vector whose record is known, without timing, for what later records need: the codec's next
+ * state, and the estimates in pool_y. A codec that failed on the vector fails again. */
+static Status repeat_trial(Engine *e, const Trial *known)
+{
+    Comparison c = *e->c;
+    Trial t = *known;
+    Buffers b = e->b;
+    Tally unused;
     Error why;
-    if (!c->workers)
-        TRY(load_values(e, v));
-    TRY(take_plans(e, v, &t.plan));
-    const Call call = trial_call(c, t.codec, v, NULL, e->b.scratch, e->err);
-    TRY(codec_states_find(&e->states, &call, v->worker_address, v->name, &t.state));
-    TRY(tally_open(&r.tally, LEVEL_VECTOR, c->repeats, codec_traits(t.codec) & RANDOM, e->tallies, e->err));
-    const Status status = t.plan && e->plan->failed ? (why = *e->plan->why).status
-                          : c->workers              ? merge_run(&t, &e->b, &r.tally, &why)
-                                                    : trial_run(&t, &e->b, &r.tally, &why);
-    if (status == ERR_STOPPED || status == ERR_MEMORY || unread) {
-        *e->err = why;
-        return status;
-    }
-    if (status != OK) {
+    if (!t.state && !t.pooled)
+        return OK;
+    TRY(load_values(e, t.vector));
+    if (t.plan && e->plan->failed)
+        return OK;
+    c.untimed = true;
+    c.repeats = !t.pooled ? 1 : b.planes < c.repeats ? b.planes : c.repeats;
+    b.sorted = NULL;
+    t.c = &c;
+    TRY(tally_open(&unused, LEVEL_VECTOR, c.repeats, codec_traits(t.codec) & RANDOM, e->tallies, e->err));
+    const Status status = trial_run(&t, &b, &unused, &why);
+    if (status != ERR_STOPPED && status != ERR_MEMORY)
+        return OK;
+    *e->err = why;
+    return status;
+}
+
+/* Measures a vector. A failure of the codec is written to *why; any other error, and a lack of memory, which may not
+ * last, ends the comparison. */
+static Status measure_vector(Engine *e, Trial *t, Tally *tally, bool *failed, Error *why)
+{
+    bool unread = false;
+    t->unread = &unread;
+    if (!e->c->workers)
+        TRY(load_values(e, t->vector));
+    const Status status = t->plan && e->plan->failed ? (*why = *e->plan->why).status
+                          : e->c->workers            ? merge_run(t, &e->b, tally, why)
+                                                     : trial_run(t, &e->b, tally, why);
+    *failed = status != OK;
+    if (status != ERR_STOPPED && status != ERR_MEMORY && !unread)
+        return OK;
+    *e->err = *why;
+    return status;
+}
+
+/* Measures a vector and writes its record, unless the record is known. If the codec fails, the record says so. */
+static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Pool *pool)
+{
+    const Vector *v = &e->c->vectors->item[i];
+    const ArenaMark mark = arena_mark(e->tallies);
+    Record r = {.codec = e->codec, .place = place, .level = LEVEL_VECTOR, .vector = v, .vectors = 1};
+    Trial t;
+    Error why;
+    bool failed;
+    TRY(open_trial(e, cell, i, &t));
+    TRY(tally_open(&r.tally, LEVEL_VECTOR, e->c->repeats, codec_traits(t.codec) & RANDOM, e->tallies,
+                   e->err));
+    const bool known = is_known(e, place, &r.tally, &failed);
+    TRY(known ? repeat_trial(e, &t) : measure_vector(e, &t, &r.tally, &failed, &why));
+    if (failed) {
         r.vectors = 0;
-        r.error = why.text;
+        r.error = known ? NULL : why.text;
         pool->failed++;
         e->failures++;
     } else {
         pool_vector(e, v, &r.tally, pool);
     }
-    TRY(c->record(c->data, &r, e->err));
+    if (known)
+        count_records(e, 1);
+    else
+        TRY(put_record(e, &r));
     arena_rewind(e->tallies, mark);
-    e->vectors++;
-    if (c->progress)
-        c->progress(c->data, e->vectors);
     return OK;
 }
 
 /* ---- loops over cells (all vectors of a step and worker) and codecs ---- */
 
+/* Computes the measurements of a cell whose vectors have been measured, and writes its record. */
+static Status conclude_cell(Engine *e, Pool *pool, const Cell *cell, size_t place)
+{
+    if (pool->vectors)
+        count_plan(e, pool);
+    if (pool->vectors > 1) {
+        pool->tally.wasserstein = NAN;
+        pool->tally.distances = (Moments){0};
+        TRY(pool_wasserstein(e, pool));
+    }
+    return put_pool(e, pool, &e->c->vectors->item[cell->from], place, cell->above);
+}
+
 static Status run_cell(Engine *e, size_t k)
 {
     const Cell *cell = &e->layout.cell[k];
+    const size_t place = cell->to + k;
+    const bool random = codec_traits(e->c->codec[e->codec]) & RANDOM;
     const ArenaMark mark = arena_mark(e->tallies);
     Pool pool;
+    Tally was;
+    bool ignored;
     TRY(open_pool(e, &pool, LEVEL_CELL));
+    TRY(tally_open(&was, LEVEL_CELL, e->c->repeats, random, e->tallies, e->err));
+    const bool known = is_known(e, place, &was, &ignored);
+    e->pools = e->b.pool_x && !(known && e->layout.reach < LEVEL_RUN);
     TRY(plan_cell(e, cell));
     for (size_t i = cell->from; i < cell->to; i++)
         TRY(run_vector(e, cell, i + k, i, &pool));
-    if (pool.vectors)
-        count_plan(e, &pool);
-    if (pool.vectors > 1) {
-        pool.tally.wasserstein = NAN;
-        pool.tally.distances = (Moments){0};
-        TRY(pool_wasserstein(e, &pool));
-    }
-    TRY(put_pool(e, &pool, &e->c->vectors->item[cell->from], cell->to + k, cell->above));
-    tally_append(&e->run.tally, &pool.tally);
+    if (known)
+        count_records(e, 1);
+    else
+        TRY(conclude_cell(e, &pool, cell, place));
+    tally_append(&e->run.tally, known ? &was : &pool.tally);
     e->run.vectors += pool.vectors;
     e->run.failed += pool.failed;
     arena_rewind(e->tallies, mark);
@@ -359,7 +443,7 @@ static Status run_all(Engine *e, Arena *a)
     TRY(find_percentiles(e));
     for (e->codec = 0; e->codec < c->codecs; e->codec++) {
         if (c->skip && c->skip[e->codec])
-            e->vectors += c->vectors->count;
+            count_records(e, compare_places(c->vectors));
         else
             TRY(run_codec(e));
     }

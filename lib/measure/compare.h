@@ -51,8 +51,12 @@ typedef struct {
     void *data;
     Status (*load)(void *data, const Vector *v, float *x, Error *err);
     Status (*record)(void *data, const Record *r, Error *err);
-    /* called with the number of vectors done, counted over all codecs; may be NULL */
-    void (*progress)(void *data, size_t vectors);
+    /* called with the number of records done, counted over all codecs; may be NULL */
+    void (*progress)(void *data, size_t records);
+    /* Reads the record of an interrupted comparison, so that it is not measured again: sets *failed if the codec failed
+     * on the vector, else reads the values of the open tally. Returns false if there is no such record. Codecs all
+     * of whose records are known are left out by `skip`. NULL: no comparison was interrupted */
+    bool (*known)(void *data, size_t codec, size_t place, Tally *tally, bool *failed);
     bool (*stopped)(void); /* if it returns true, the comparison ends with ERR_STOPPED; may be NULL */
 } Comparison;
 

@@ -21,8 +21,9 @@ _Static_assert((int)LEVELS == (int)THRESHOLDS, "one threshold for each level");
 
 typedef struct {
     RecordLevel level;
-    size_t repeats;  /* number of repeats; R in formulas */
-    size_t decoded;  /* repeats that are decoded: R, or 1 if the codec is not random */
+    size_t repeats;          /* number of repeats; R in formulas */
+    size_t decoded;          /* repeats that are decoded: R, or 1 if the codec is not random */
+    double (*error)[E_SUMS]; /* for each decoded repeat: sums over its estimate */
     /* n: number of elements; cells: number of (step, worker) pairs, by which sizes and times are divided */
     double n, cells;
     double bytes, bytes_min, bytes_max;
@@ -34,7 +35,6 @@ typedef struct {
         /* mean and variance over repeats of the payload's bytes minus the excess caused by the repeat's random
          * draw (harness.h) */
         size_spread;
-    bool unbiased;   /* the codec promises E h = g */
     double squares;  /* sum v^2 over the variances v of elements or atoms; NaN: unknown */
     double weighted; /* sum v lambda^2 over atoms, the closed-form variance of <estimate, g>; 0: unknown */
     double sizes;    /* variance of the payload's bytes over repeats */
@@ -50,10 +50,10 @@ typedef struct {
     double merged; /* for merges: bytes of the merged payloads of all rounds; NaN: they do not merge */
     double early;  /* for merges: bytes of the merged payloads of all rounds but the last */
     double gradient[G_SUMS];
-    double (*error)[E_SUMS]; /* for each decoded repeat: sums over its estimate */
     /* over the elements: sums of the repeats' deviations from the mean estimate, and of the mean estimate's
      * deviation from g */
     double spread[S_SUMS];
+    bool unbiased;         /* the codec promises E h = g */
     bool spread_known;     /* false: the codec is random and there is only one repeat */
     bool percentile_known; /* true: the 95th percentile of the tally's level is known */
 } Tally;
@@ -89,6 +89,13 @@ Status tally_spread(Tally *t, const MeasuredVector *s);
  * `distances` and `cells` unchanged. */
 void tally_append(Tally *total, const Tally *part);
 
+/* Returns the tally's values as text (metrics_text.c), without its level; NULL: out of memory. */
+char *tally_text(const Tally *t, Arena *a);
+
+/* Sets the values of an open tally from the text of a tally of as many decoded repeats, made by the same program on
+ * the same machine. False if the text is no such text; the values are then undefined. */
+bool tally_read(Tally *t, const char *text);
+
 typedef enum {
     FORM_REAL,
     FORM_COUNT, /* printed without a fraction if the value is an integer */
@@ -105,7 +112,7 @@ typedef struct {
     bool per_cell; /* the member is divided by Tally.cells */
 } Metric;
 
-extern const Metric metrics[];               /* in the order in which results are printed; ends in {0} */
+extern const Metric metrics[]; /* in the order in which results are printed; ends in {0} */
 /* returns the metric's value (times in ms); NaN: it does not exist */
 double metric_value(const Metric *m, const Tally *t);
 const Metric *metric_find(const char *name); /* returns NULL if there is no such metric */

@@ -31,6 +31,9 @@ static const Column identity[IDENTITY] = {
     [REPEATS] = {"repeats", false},
 };
 
+/* The journal's lines begin with these columns, before the columns of the results. sums: the text of the tally. */
+enum { PLACE, SUMS, LINE };
+
 static size_t count_metrics(void)
 {
     size_t n = 0;
@@ -88,14 +91,16 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
                    .error = IDENTITY + metric_count + VERDICTS,
                    .leading = own.leading,
                    .a = a};
-    Column *columns = NEW_ZERO(a, Column, 1 + r->column_count);
+    Column *columns = NEW_ZERO(a, Column, LINE + r->column_count);
     r->rows = arena_zeroed(a, places * codecs, r->column_count * sizeof *r->rows);
     r->have = NEW_ZERO(a, bool, places *codecs);
+    r->sums = NEW_ZERO(a, const char *, places *codecs);
     r->first = NEW(a, const Vector *, places);
     r->level = NEW(a, RecordLevel, places);
-    TRY(arena_check(columns && r->rows && r->have && r->first && r->level, a, err));
-    columns->name = "place"; /* the journal has this column before the columns of the results */
-    r->columns = ++columns;
+    TRY(arena_check(columns && r->rows && r->have && r->sums && r->first && r->level, a, err));
+    columns[PLACE].name = "place";
+    columns[SUMS].name = "sums";
+    r->columns = columns += LINE;
     memcpy(columns, identity, sizeof identity);
     for (size_t m = 0; m < metric_count; m++)
         columns[IDENTITY + m] = (Column){metrics[m].name, true};
@@ -211,22 +216,26 @@ Status results_judge(Results *r, Error *err)
 
 char *results_line(const Results *r, const Record *record, Arena *a)
 {
-    Value *row = NEW_ZERO(a, Value, 1 + r->column_count);
-    if (!row)
+    Value *row = NEW_ZERO(a, Value, LINE + r->column_count);
+    const char *sums = tally_text(&record->tally, a);
+    if (!row || !sums)
         return NULL;
-    row[0] = value_int((int64_t)record->place);
-    fill_row(r, record, row + 1);
-    return report_json_row(r->columns - 1, 1 + r->error + 1, row, a);
+    row[PLACE] = value_int((int64_t)record->place);
+    row[SUMS] = value_text(sums);
+    fill_row(r, record, row + LINE);
+    return report_json_row(r->columns - LINE, LINE + r->error + 1, row, a);
 }
 
 /* Copies a journal's record into its row; ignores records of codecs that this run does not have. */
 static Status resume_record(Results *r, const Json *record, const bool *done, Error *err)
 {
-    const Json *place = json_member(record, "place"), *name = json_member(record, "compressor");
+    const Json *place = json_member(record, "place"), *name = json_member(record, "compressor"),
+               *sums = json_member(record, "sums");
     if (json_member(record, "solve")) /* the line has a rate that --equal-bits found, not a record */
         return OK;
-    if (!place || !name || place->type != JSON_NUMBER || !place->is_whole || name->type != JSON_TEXT ||
-        place->whole < 0 || (uint64_t)place->whole >= r->places)
+    if (!place || !name || !sums || place->type != JSON_NUMBER || !place->is_whole ||
+        name->type != JSON_TEXT || sums->type != JSON_TEXT || place->whole < 0 ||
+        (uint64_t)place->whole >= r->places)
         return FAIL(err, ERR_CORRUPT, "its place or compressor is none of this comparison");
     for (size_t k = 0; k < r->codecs; k++)
         if (!done[k] && r->codec[k] && !strcmp(r->codec[k], name->text)) {
@@ -234,6 +243,7 @@ static Status resume_record(Results *r, const Json *record, const bool *done, Er
             TRY(journal_row(record, r->columns, r->error + 1, row_at(r, at, k), r->a, err));
             put_identity(r, at, k, row_at(r, at, k));
             r->have[row_index(r, at, k)] = true;
+            r->sums[row_index(r, at, k)] = sums->text;
         }
     return OK;
 }
@@ -248,10 +258,15 @@ Status results_resume(Results *r, const Journal *j, bool *done, Error *err)
         for (size_t place = 0; place < r->places; place++)
             have += r->have[row_index(r, place, k)];
         done[k] = have == r->places;
-        for (size_t place = 0; place < r->places && !done[k]; place++)
-            r->have[row_index(r, place, k)] = false;
     }
     return OK;
+}
+
+bool results_known(const Results *r, size_t codec, size_t place, Tally *tally, bool *failed)
+{
+    const char *sums = r->sums[row_index(r, place, codec)];
+    *failed = sums && r->level[place] == LEVEL_VECTOR && row_at(r, place, codec)[r->error].type == VALUE_TEXT;
+    return sums && (*failed || tally_read(tally, sums));
 }
 
 char *results_failures(const Results *r, Arena *a)
@@ -354,8 +369,7 @@ void target_fill(Results *r, double bits)
     for (size_t k = 0; k < r->codecs; k++) {
         const double whole = results_number(r, r->places - 1, k, "bits_per_element");
         /* `reached` is false if `whole` is NaN */
-        const bool reached = fabs(whole / bits - 1) <= SIZE_TOLERANCE &&
-                             !results_failed(r, r->places - 1, k);
+        const bool reached = fabs(whole / bits - 1) <= SIZE_TOLERANCE && !results_failed(r, r->places - 1, k);
         for (size_t place = 0; place < r->places; place++)
             if (results_have(r, place, k)) {
                 results_set(r, place, k, TARGET_BITS, value_real(bits));

@@ -17,8 +17,10 @@ typedef struct {
     const Column *columns; /* identity, metrics, error, then the command's own fields */
     /* indices of columns; verdict: the first of the fields on bias */
     size_t column_count, compressor, verdict, error, leading;
-    Value *rows;          /* [places][codecs][column_count] */
-    bool *have;           /* [places][codecs] */
+    Value *rows; /* [places][codecs][column_count] */
+    bool *have;  /* [places][codecs] */
+    const char *
+        *sums; /* [places][codecs]: text of the record's tally, from a journal; NULL: not from a journal */
     const Vector **first; /* (places) for each record position: the first vector that the record is about */
     RecordLevel *level;   /* (places) */
     Arena *a;
@@ -49,9 +51,12 @@ extern const Column results_verdicts[]; /* the fields set by results_judge; ends
 /* Returns the record's line for the journal. */
 char *results_line(const Results *r, const Record *record, Arena *a); /* returns NULL when out of memory */
 
-/* Sets the rows of each codec whose records are all in the journal, and marks the codec done. Ignores codecs that
- * are done already or have no name yet. */
+/* Sets the rows of the records that the journal has, and marks each codec done whose records are all there. Ignores
+ * codecs that are done already or have no name yet. */
 Status results_resume(Results *r, const Journal *j, bool *done, Error *err);
+
+/* Reads a record that results_resume has found: the callback `known` of a Comparison (measure/compare.h). */
+bool results_known(const Results *r, size_t codec, size_t place, Tally *tally, bool *failed);
 
 /* Returns the first failure as a sentence (codec, tensor, reason), with the number of further failures; "" without
  * a failure. NULL: out of memory. */

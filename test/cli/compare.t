@@ -143,6 +143,12 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; set -- atomo-
 - *.journal
 = 0
 
+# killed at 50 random moments, with less time than one compressor takes: each start continues at the next record
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 100x30 --shape 10 --steps 3 --workers 2 -q; set -- atomo-bench compare g.h5 -q --repeats 40 -c qsgd -c ef+terngrad -c powersgd:rank=2 -c joint:bits=1+entry --metrics bytes,mse,variance,wasserstein,residual_norm,cosine,bias_p; "$@" -o whole.csv 2>err; for i in $(seq 50); do timeout -s KILL 0.$(od -An -N1 -tu1 /dev/urandom | awk '{printf "%02d", 5 + $1 % 12}') "$@" -o r.csv --resume; done 2>err; "$@" -o r.csv --resume 2>err; cmp whole.csv r.csv && echo same; ls
+> same
+- *.journal
+= 0
+
 # a stopped run prints how to continue
 $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -o r.csv & until grep -qs layer0 r.csv.journal; do sleep 0.01; done; kill -TERM $!; wait $!; echo $?; ls
 > 130

@@ -135,11 +135,122 @@ static void codecs_that_are_done_are_left_out(void **state)
     check_same_figures(&before, kept(w, 3, 1));
 }
 
+/* ---- continuing an interrupted comparison ---- */
+
+enum { STEPS_DONE = 2, CODECS_DONE = 4, PLACES_DONE = STEPS_DONE * 2 * (VECTORS + 1) + 1 };
+
+/* The texts of the tallies of a comparison that was not interrupted; which of them the next comparison finds. */
+static struct {
+    char *sums[PLACES_DONE * CODECS_DONE];
+    bool failed[PLACES_DONE * CODECS_DONE], found[PLACES_DONE * CODECS_DONE];
+} done;
+
+static Status keep_sums(void *data, const Record *r, Error *err)
+{
+    World *w = data;
+    const size_t at = r->place * CODECS_DONE + r->codec;
+    done.sums[at] = tally_text(&r->tally, w->a);
+    done.failed[at] = r->error && r->level == LEVEL_VECTOR;
+    return keep(data, r, err);
+}
+
+static bool find_sums(void *data, size_t codec, size_t place, Tally *tally, bool *failed)
+{
+    const size_t at = place * CODECS_DONE + codec;
+    (void)data;
+    *failed = done.found[at] && done.failed[at];
+    return done.found[at] && (*failed || tally_read(tally, done.sums[at]));
+}
+
+/* A comparison that finds the records before place `until` of codec `last`, in the order in which records are made, must
+ * make the other records as an uninterrupted one does. The order is by codec, worker, step and vector. */
+static void check_continued(World *w, const Kept *whole, size_t last, size_t until)
+{
+    const size_t record = VECTORS + 1, cells = PLACES_DONE / record;
+    size_t rank[PLACES_DONE], missing = 0;
+    bool skip[CODECS_DONE];
+    for (size_t place = 0; place < PLACES_DONE; place++) {
+        const size_t cell = place / record, step = cell / 2, worker = cell % 2;
+        rank[place] = cell == cells ? place : (worker * STEPS_DONE + step) * record + place % record;
+    }
+    for (size_t at = 0; at < PLACES_DONE * CODECS_DONE; at++) {
+        const size_t codec = at % CODECS_DONE, place = at / CODECS_DONE;
+        done.found[at] = codec < last || (codec == last && rank[place] < until);
+        missing += !done.found[at];
+    }
+    for (size_t k = 0; k < CODECS_DONE; k++)
+        skip[k] = k < last;
+    w->c.skip = skip;
+    run(w);
+    check(w->records == missing);
+    for (size_t at = 0; at < PLACES_DONE * CODECS_DONE; at++) {
+        check(done.found[at] == !w->kept[at].vector);
+        if (done.found[at])
+            continue;
+        check_same_figures(&whole[at], &w->kept[at]);
+        assert_string_equal(whole[at].error, w->kept[at].error);
+    }
+}
+
+/* Memory for all vectors at once, for the vectors of one step, and for one vector. */
+static void an_interrupted_comparison_continues_at_the_next_record(void **state)
+{
+    static const uint64_t memory[] = {(uint64_t)1 << 30, POOLED_BYTES * 71300, POOLED_BYTES * 70000};
+    static Kept whole[RECORDS_MAX];
+    (void)state;
+    World *w = open_world(STEPS_DONE, 2);
+    add_codec(w, &coins);
+    add_codec(w, &counted);
+    add_codec(w, &failing);
+    add_codec(w, &rounded);
+    for (size_t i = 0; i < countof(memory); i++) {
+        w->c.memory = memory[i];
+        w->c.untimed = true;
+        w->c.known = NULL;
+        w->c.skip = NULL;
+        w->c.record = keep_sums;
+        run(w);
+        memcpy(whole, w->kept, sizeof whole);
+        w->c.known = find_sums;
+        w->c.record = keep;
+        for (size_t k = 0; k < CODECS_DONE; k++)
+            for (size_t until = 0; until < PLACES_DONE; until += k == 1 ? 1 : 5)
+                check_continued(w, whole, k, until);
+    }
+}
+
+static void only_the_text_of_an_equal_tally_is_read(void **state)
+{
+    World *w = open_world(1, 1);
+    Tally t, u;
+    (void)state;
+    check_ok(tally_open(&t, LEVEL_VECTOR, 3, true, w->a, &w->err), &w->err);
+    check_ok(tally_open(&u, LEVEL_VECTOR, 3, true, w->a, &w->err), &w->err);
+    t.n = 5;
+    t.error[2][0] = 7;
+    t.distances.n = 2;
+    t.percentile_known = false;
+    char *text = tally_text(&t, w->a);
+    check(tally_read(&u, text) && u.n == 5 && u.error[2][0] == 7 && u.distances.n == 2 &&
+          !u.percentile_known);
+    text[strlen(text) / 2] = 'x';
+    check(!tally_read(&u, text));
+    check(!tally_read(&u, "") && !tally_read(&u, "00"));
+    check_ok(tally_open(&u, LEVEL_VECTOR, 2, true, w->a, &w->err), &w->err);
+    check(!tally_read(&u, tally_text(&t, w->a)));
+}
+
 static const struct CMUnitTest tests[] = {
-    WORLD_TEST(records_have_their_places),      WORLD_TEST(one_cell_has_no_record_of_everything),
-    WORLD_TEST(a_failure_costs_one_record),     WORLD_TEST(states_move_on_by_step_and_worker),
-    WORLD_TEST(states_follow_names_not_places), WORLD_TEST(small_tensors_travel_raw),
-    WORLD_TEST(a_stop_keeps_what_is_finished),  WORLD_TEST(codecs_that_are_done_are_left_out),
+    WORLD_TEST(records_have_their_places),
+    WORLD_TEST(one_cell_has_no_record_of_everything),
+    WORLD_TEST(a_failure_costs_one_record),
+    WORLD_TEST(states_move_on_by_step_and_worker),
+    WORLD_TEST(states_follow_names_not_places),
+    WORLD_TEST(small_tensors_travel_raw),
+    WORLD_TEST(a_stop_keeps_what_is_finished),
+    WORLD_TEST(codecs_that_are_done_are_left_out),
+    WORLD_TEST(an_interrupted_comparison_continues_at_the_next_record),
+    WORLD_TEST(only_the_text_of_an_equal_tally_is_read),
 };
 
 CHECK_MAIN(tests)

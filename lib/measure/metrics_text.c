@@ -1,0 +1,70 @@
+/* metrics_text.c -- a tally as text, for a journal, and back: hexadecimal digits of the tally's numbers, of the sums of
+ * each decoded repeat, and of its flags, in the byte order of this machine. */
+#include "measure/metrics.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* The numbers from `n` to `spread` take 8 bytes each, without padding, so they are copied as one piece. */
+enum { FIRST = offsetof(Tally, n), NUMBERS = offsetof(Tally, unbiased) - FIRST, FLAGS = 3 };
+_Static_assert(NUMBERS % 8 == 0 && FIRST % 8 == 0, "numbers have no padding");
+
+static size_t sums_size(const Tally *t)
+{
+    return t->decoded * sizeof *t->error;
+}
+
+static char *put_hex(char *to, const void *from, size_t size)
+{
+    static const char digit[] = "0123456789abcdef";
+    const unsigned char *byte = from;
+    for (size_t i = 0; i < size; i++) {
+        *to++ = digit[byte[i] >> 4];
+        *to++ = digit[byte[i] & 15];
+    }
+    return to;
+}
+
+char *tally_text(const Tally *t, Arena *a)
+{
+    const unsigned char flag[FLAGS] = {t->unbiased, t->spread_known, t->percentile_known};
+    char *text = arena_take(a, 2 * (NUMBERS + sums_size(t) + FLAGS) + 1, 1);
+    if (!text)
+        return NULL;
+    char *end = put_hex(text, (const char *)t + FIRST, NUMBERS);
+    end = put_hex(end, t->error, sums_size(t));
+    *put_hex(end, flag, FLAGS) = 0;
+    return text;
+}
+
+static int hex_value(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Reads `size` bytes from *text, and moves *text behind them; false if a character is no hexadecimal digit. */
+static bool take_hex(const char **text, void *to, size_t size)
+{
+    unsigned char *byte = to;
+    for (size_t i = 0; i < size; i++, *text += 2) {
+        const int high = hex_value((*text)[0]), low = high < 0 ? -1 : hex_value((*text)[1]);
+        if (low < 0)
+            return false;
+        byte[i] = (unsigned char)(high << 4 | low);
+    }
+    return true;
+}
+
+bool tally_read(Tally *t, const char *text)
+{
+    unsigned char flag[FLAGS];
+    if (strlen(text) != 2 * (NUMBERS + sums_size(t) + FLAGS))
+        return false;
+    if (!take_hex(&text, (char *)t + FIRST, NUMBERS) || !take_hex(&text, t->error, sums_size(t)) ||
+        !take_hex(&text, flag, FLAGS))
+        return false;
+    t->unbiased = flag[0];
+    t->spread_known = flag[1];
+    t->percentile_known = flag[2];
+    return true;
+}
