@@ -69,14 +69,8 @@ static Status open_journal(CompareJob *j)
         {"seed", value_int(j->common.seed)},
         {"threads", value_int(j->common.threads)},
     };
-    TRY(journal_open(&j->journal, j->keeps_no_journal ? NULL : j->common.output, j->common.resume, settings,
-                     countof(settings), j->a, j->err));
-    if (j->journal.replaced)
-        progress_note(
-            &j->progress,
-            "note: %s: %zu records of an earlier run are overwritten; --resume would have used them",
-            j->journal.path, j->journal.replaced);
-    return OK;
+    return journal_open(&j->journal, j->keeps_no_journal ? NULL : j->common.output, j->common.resume,
+                        settings, countof(settings), j->a, j->err);
 }
 
 /* ---- opening the dump and choosing codecs ---- */

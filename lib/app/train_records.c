@@ -121,13 +121,7 @@ static Status open_journal(TrainRecords *r)
     train_job_facts(j, fact + count);
     count += TRAIN_FACTS;
     fact[count++] = (Fact){"seed", value_int(j->common.seed)};
-    TRY(journal_open(&r->journal, j->common.output, j->common.resume, fact, count, j->a, j->err));
-    if (r->journal.replaced)
-        progress_note(
-            &r->job->progress,
-            "note: %s: %zu records of an earlier run are overwritten; --resume would have used them",
-            r->journal.path, r->journal.replaced);
-    return OK;
+    return journal_open(&r->journal, j->common.output, j->common.resume, fact, count, j->a, j->err);
 }
 
 Status train_records_open(TrainRecords *r)

@@ -89,8 +89,8 @@ static Status compare_settings(const Journal *j, const Json *was, const Json *is
         if (!same_value(json_member(was, setting->name), setting)) {
             FAIL(err, ERR_USAGE, "%s: was begun with another %s", j->path, setting->name);
             return error_hint(err,
-                              "repeat the command with the settings it began with, or leave --resume out "
-                              "to begin afresh");
+                              "repeat the command with the settings it began with, or remove the journal to "
+                              "begin afresh");
         }
     return OK;
 }
@@ -110,7 +110,7 @@ static Status take_lines(Journal *j, char *data, size_t size, const char *settin
         end = memchr(line, '\n', (size_t)(data + size - line));
         if (json_read(&v, line, (size_t)(end - line), a, err) != OK) {
             error_at(err, "%s: line %zu", j->path, number + 1);
-            return error_hint(err, "leave --resume out to begin afresh");
+            return error_hint(err, "remove the journal to begin afresh");
         }
         if (number++) {
             j->old[j->old_count++] = v;
@@ -194,7 +194,12 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
         return error_at(err, "%s", j->path);
     if (!is_journal(data, size))
         return refuse(j, "is no journal", err);
-    j->replaced = resume ? 0 : count_records(data, size);
+    const size_t records = count_records(data, size);
+    if (records && !resume) {
+        FAIL(err, ERR_USAGE, "%s: has %zu records of a run that did not end, want --resume or no journal",
+             j->path, records);
+        return error_hint(err, "--resume continues that run; to begin afresh, remove the journal");
+    }
     return resume && size ? take_lines(j, data, size, first, a, err) : begin(j, first, a, err);
 }
 

@@ -18,12 +18,12 @@ typedef struct {
     int fd;
     const Json **old; /* records of the run that is resumed */
     size_t old_count;
-    size_t replaced; /* number of records of an earlier run that are lost, as --resume was not given */
-    double synced;   /* time of the last sync to the disk */
+    double synced; /* time of the last sync to the disk */
 } Journal;
 
-/* Begins a journal beside `output`; with `resume`, continues an existing one. Keeps no journal if `output` is NULL
- * or not a regular file. Lines and path live in the arena. */
+/* Begins a journal beside `output`; with `resume`, continues an existing one. Without `resume` a journal that has
+ * records is refused (ERR_USAGE) and stays as it is. Keeps no journal if `output` is NULL or not a regular file.
+ * Lines and path live in the arena. */
 Status journal_open(Journal *j, const char *output, bool resume, const Fact *settings, size_t count, Arena *a,
                     Error *err);
 

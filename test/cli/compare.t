@@ -166,6 +166,15 @@ $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare 
 > *stopped with * of 6 records finished
 = 0
 
+# a journal with records is neither overwritten nor used without --resume
+$ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; set -- compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -o r.csv; atomo-bench "$@" & until grep -qs layer0 r.csv.journal; do sleep 0.01; done; kill -9 $!; wait $!; cp r.csv.journal was; atomo-bench "$@"; echo $?; cmp was r.csv.journal && echo kept; ls
+> 2
+> kept
+- r.csv
+2> atomo-bench: r.csv.journal: has * records of a run that did not end, want --resume or no journal
+2> hint: --resume continues that run; to begin afresh, remove the journal
+= 0
+
 # a journal of a run with other settings is not used
 $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -o r.csv & until grep -qs layer0 r.csv.journal; do sleep 0.01; done; kill -9 $!; wait $!; atomo-bench compare g.h5 -c none --repeats 3 -o r.csv --resume
 2> atomo-bench: r.csv.journal: was begun with another repeats
