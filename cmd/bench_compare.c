@@ -7,13 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-/* The codecs that are compared without -c: the codecs of the ATOMO paper, and then `entry` (from a call of
- * set_entry). With --equal-bits each codec of equal_set is compared once. */
+/* The codecs that `compare` applies if the user gives no -c: the codecs of the ATOMO paper. set_entry adds the
+ * codec `entry`. With --equal-bits the codecs are those of `equal_set`. */
 static const char *const paper_set[] = {"none", "qsgd:bits=1/2/4/8", "terngrad", "svd:rank=1/2/3/4"};
 static const char sized_by[] = "svd"; /* what compare calls svd:rank=3: rank 3 is svd's default */
 static const char *const equal_set[] = {"none", "qsgd", "terngrad", "svd", "entry"};
 
-/* Adds `entry` as the last codec, at the bits per element that svd of rank 3 needed. */
+/* Adds `entry` as the last codec. Its budget is the bits per element of the payloads of svd with rank 3. */
 static Status set_entry(CompareJob *j)
 {
     char spec[64] = "entry";

@@ -1,4 +1,5 @@
-/* bench_merge.c -- merge FILE.h5 -c SPEC... --workers 4,8,...,512: aggregates the payloads of many workers. */
+/* bench_merge.c -- merge FILE.h5 -c SPEC... --workers 4,8,...,512: merges the payloads of 4, 8, ... workers, and
+ * reports sizes and errors. */
 #include "bench_commands.h"
 
 #include "app/compare_job.h"
@@ -18,8 +19,8 @@ typedef struct {
     Counts workers;
 } Merge;
 
-/* The codecs that are compared without -c: of some the payloads can be merged without decoding, of others they
- * cannot. */
+/* The codecs that `merge` applies if the user gives no -c. Some have payloads that can be merged without
+ * decoding, the others have not. */
 static const char *const usual_set[] = {"none", "randk", "sign", "qsgd", "terngrad", "svd", "topk"};
 static const char all_numbers[] = "4,8,...,512";
 
@@ -41,8 +42,8 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
     return team_load(&((Merge *)data)->team, v, worker, x, err);
 }
 
-/* Returns the number of workers of codec k in the comparison, where each spec occurs once for each number of
- * workers. */
+/* Returns the number of workers for entry k of the comparison's list of codecs. The list has every codec once
+ * for each number of workers. */
 static size_t workers_at(const Merge *m, size_t k)
 {
     return m->workers.number[k % m->workers.count];

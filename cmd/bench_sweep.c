@@ -1,5 +1,5 @@
-/* bench_sweep.c -- sweep FILE.h5 -c CODEC...: varies each codec's rate, reports size against error, and marks the
- * Pareto front. */
+/* bench_sweep.c -- sweep FILE.h5 -c CODEC...: runs each codec at several values of its rate parameter, reports
+ * size against error, and marks the Pareto front. */
 #include "bench_commands.h"
 
 #include "app/compare_job.h"

@@ -44,7 +44,7 @@ static Status check_dump(const TrainRun *r)
     return OK;
 }
 
-/* Refuses two outputs at one path, where the later would overwrite the earlier. */
+/* Refuses two outputs with the same path, since the second would overwrite the first. */
 static Status keep_apart(const TrainRun *r)
 {
     const TrainJob *j = &r->job;

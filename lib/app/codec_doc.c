@@ -15,7 +15,7 @@ static const struct {
     const char *name;
 } promises[] = {{UNBIASED, "unbiased"}, {LINEAR, "linear"}, {MERGEABLE, "mergeable"}};
 
-/* Returns the text to append to the spec of a wrapper that cannot be used alone: an inner codec. */
+/* Returns the text to append to the codec's spec: "+none" for a wrapper that needs an inner codec. */
 static const char *wrapped(const CodecDoc *doc)
 {
     return doc->alone ? "" : "+none";
@@ -51,7 +51,7 @@ char *codec_doc_flags(const CodecDoc *doc, Arena *a)
     return text_done(&out);
 }
 
-/* Appends how the promises change when parameter p is set to `choice` instead of its default. */
+/* Appends the promises (such as "unbiased") that parameter `p` adds or removes if it is set to `choice`. */
 static void put_difference(TextBuf *out, const CodecDoc *doc, const Param *p, const char *choice, Arena *a)
 {
     Error err;
@@ -80,9 +80,9 @@ char *codec_doc_choices(const CodecDoc *doc, Arena *a)
     return text_done(&out);
 }
 
-/* ---- the least bias that a given number of repeats can detect ---- */
+/* ---- the least bias that tests with a given number of repeats detect ---- */
 
-/* The data needed to encode and decode a square matrix of normal random numbers repeatedly with a codec. */
+/* Encodes and decodes a square matrix of normal random numbers repeatedly with one codec. */
 typedef struct {
     Call call;
     Shape shape;
@@ -153,8 +153,8 @@ CodecSight codec_doc_sight(const CodecDoc *doc, size_t side)
                         : (CodecSight){NAN, NAN};
 }
 
-/* Returns the least b > 0 for which a test at level DOC_LEVEL rejects "unbiased" with probability 0.9 if in truth
- * E h = (1 + b) g (h: decoded estimate of the gradient g). */
+/* Suppose that decoded gradients have the mean (1 + b) g, where g is the true gradient. Returns the least b > 0
+ * that a test of "unbiased" at significance DOC_LEVEL detects with probability 0.9. */
 #define DOC_LEVEL 0.01
 static double least_bias(CodecSight s, size_t repeats)
 {

@@ -12,10 +12,11 @@ typedef struct {
     Description about;
     size_t bins;
     Reshape reshape;
-    Error *lost; /* the first failure to compute a spectrum, over all tensors; OK: none failed */
+    Error *lost; /* the first error in computing a spectrum, of any tensor; OK: no error */
 } Inspected;
 
-/* A table: its columns, and the function that writes the rows of one tensor. The caller rewinds `scratch`. */
+/* A table of the report: its columns, and the function that writes one tensor's rows. The function's caller
+ * rewinds `scratch` after the call. */
 typedef struct {
     Status (*write)(const Inspected *t, Report *to, Arena *scratch, Error *err);
     const Column *columns;

@@ -1,6 +1,6 @@
-/* arena.c -- an arena is a list of chunks of memory. Each new chunk is as large as all chunks before it together,
- * but at most 1 GiB, unless a single take (an allocation from the arena) needs more. This file is the only caller
- * of malloc in the library. Chunk 0 is the buffer of arena_lend, or empty; the arena owns the other chunks. */
+/* arena.c -- an arena is a list of chunks of memory. Each new chunk is as large as all earlier chunks together,
+ * but at most 1 GiB. A larger single allocation gets a chunk of its size. Only this file of the library calls
+ * malloc. Chunk 0 is the buffer that arena_lend lends, or empty. The arena owns the other chunks. */
 #include "base/arena.h"
 
 #include <assert.h>
@@ -33,13 +33,12 @@ typedef struct {
 
 struct Arena {
     Chunk chunk[CHUNKS];
-    size_t current; /* index of the chunk that the next take tries first; later chunks are empty */
+    size_t current; /* index of the chunk that the next allocation tries first; later chunks are empty */
     size_t taken, peak, limit, failed;
     bool full; /* the last take found no chunk with enough room left */
 };
 
-/* arena_open returns this arena when there is no memory for a new arena; every take (allocation) from no_arena
- * fails. */
+/* arena_open returns this arena if there is no memory for a new one. Every allocation from it fails. */
 static const Arena no_arena = {.failed = sizeof(Arena)};
 
 Arena *arena_open(size_t limit)
@@ -76,14 +75,14 @@ static size_t alignment(size_t size)
     return size >= 2 * (size_t)HUGE_PAGE ? HUGE_PAGE : ALIGN;
 }
 
-/* Rounds a size up to a multiple of its alignment, which C11 requires for aligned_alloc. */
+/* Rounds `size` up to a multiple of alignment(size), since C11's aligned_alloc requires a multiple. */
 static size_t whole_pages(size_t size)
 {
     const size_t rest = alignment(size) - 1;
     return size > SIZE_MAX - rest ? SIZE_MAX & ~rest : (size + rest) & ~rest;
 }
 
-/* Returns the size for chunk i: the sum of the sizes of the chunks before chunk i, at most LAST_CHUNK, at least
+/* Returns the size of chunk i: the sum of the sizes of the earlier chunks, but at most LAST_CHUNK and at least
  * `need`. */
 static size_t chunk_size(const Arena *a, size_t i, size_t need)
 {
@@ -94,8 +93,8 @@ static size_t chunk_size(const Arena *a, size_t i, size_t need)
     return whole_pages(need > below ? need : below);
 }
 
-/* Makes chunk `i` > 0 hold at least `need` bytes; false: no memory. Chunk i and all later chunks are empty; if chunk
- * i is too small, chunk i and all later chunks are freed and a new chunk i is allocated. */
+/* Makes chunk i > 0 hold at least `need` bytes. Chunk i and all later chunks are empty when this is called. If
+ * chunk i is too small, they are freed and a new chunk i is allocated. Returns false if there is no memory. */
 static bool grow(Arena *a, size_t i, size_t need)
 {
     Chunk *c = &a->chunk[i];
@@ -109,7 +108,7 @@ static bool grow(Arena *a, size_t i, size_t need)
         size = size / 2 > least ? whole_pages(size / 2) : least;
     if (!c->data)
         return false;
-    /* ask for huge pages (512 times larger than normal pages), so that first use causes fewer page faults */
+    /* ask for huge pages (2 MiB instead of 4 kiB), so that the first use causes fewer page faults */
     if (alignment(size) == HUGE_PAGE)
         madvise(c->data, size, MADV_HUGEPAGE);
     c->size = size;

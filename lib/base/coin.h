@@ -2,10 +2,11 @@
  * scale).
  *
  * The codecs entry, lq, terngrad and 1-bit qsgd all use this coin with the same random words, so they decode to
- * the same vectors when their scales agree (ATOMO paper, Theorem 5). An element is kept iff u < p, where u in [0,
- * 1) has 62 random bits: 30 bits of the element's random word and, if these equal the first 30 bits of p (one time
- * in 2^30), the 32 bits of rng_word_more. So probabilities far below 2^-32 are exact too. The vector kernels
- * repeat this file's operations in the same order, so that results agree bit for bit. */
+ * the same vectors when their scales agree (ATOMO paper, Theorem 5). An element is kept iff u < p, where u in
+ * [0, 1) has 62 random bits. The first 30 bits come from the element's random word. They decide, unless they
+ * equal the first 30 bits of p; then rng_word_more gives 32 more bits. So probabilities far below 2^-32 are
+ * exact too. The SIMD kernels do the operations of this file in the same order, so that their results are the
+ * same to the last bit. */
 #ifndef ATOMO_COIN_H
 #define ATOMO_COIN_H
 
@@ -13,21 +14,21 @@
 
 #include <math.h>
 
-/* The probability p is computed as p 2^30 = (|x| * lift) * slope, where slope = 2^30 / (scale * lift), and `lift`
- * is a power of two that keeps |x| * lift and slope inside float32's normal range. */
+/* The probability p is computed as p 2^30 = (|x| * lift) * slope, where slope = 2^30 / (scale * lift). `lift`
+ * is a power of two such that |x| * lift and slope are normal float32 numbers. */
 typedef struct {
     float lift, slope;
 } Coin;
 
-/* Returns the coin that keeps x with probability p = min(1, |x| / scale). `scale`: positive and finite, rounded to
- * float32 as in the payload. */
+/* Returns the coin that keeps x with probability p = min(1, |x| / scale). `scale` must be positive and finite.
+ * It is the float32 number that the payload contains. */
 static inline Coin coin_make(float scale)
 {
     const float lift = scale < 0x1p-60f ? 0x1p88f : 1;
     return (Coin){lift, (float)(0x1p30 / ((double)scale * (double)lift))};
 }
 
-/* Returns p 2^30 for element x, where p is the probability to keep x; at most 2^30. */
+/* Returns p 2^30, where p is the probability to keep element x. */
 static inline float coin_level(Coin coin, float x)
 {
     const float t = fabsf(x) * coin.lift * coin.slope;

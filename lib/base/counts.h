@@ -11,9 +11,9 @@ typedef struct {
     size_t number[COUNTS_MOST]; /* the numbers in the order given, without repetitions */
 } Counts;
 
-/* Reads numbers from 1 to `most` (below 2^31) with commas between them. Dots continue a geometric sequence: after
- * 4,8 they mean 16, 32 and so on up to the number behind the dots, which must be in the sequence. The message of
- * ERR_USAGE has `what`, the name of the option whose value `text` is, and the part of `text` that is wrong. */
+/* Reads integers from 1 to `most` (below 2^31), separated by commas. "4,8,...,64" stands for the geometric
+ * sequence 4,8,16,32,64; the number behind the dots must be in the sequence. `what` is the name of the option
+ * whose value `text` is. If `text` is wrong, ERR_USAGE quotes `what` and the wrong part of `text`. */
 Status counts_read(Counts *c, const char *what, const char *text, size_t most, Error *err) MUST_USE;
 
 size_t counts_largest(const Counts *c); /* returns the largest number; 0 for an empty list */

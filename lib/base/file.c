@@ -22,7 +22,7 @@ Status file_read(char **data, size_t *size, int fd, size_t most, Arena *a, Error
     if (!fstat(fd, &now) && S_ISREG(now.st_mode)) {
         if ((uint64_t)now.st_size > most)
             return too_large(most, err);
-        /* allocate the file's size at once: a buffer that grows piece by piece takes three times the memory */
+        /* allocate the file's size at once: a buffer that grows step by step takes three times the memory */
         text_reserve(&all, (size_t)now.st_size);
     }
     for (ssize_t got; (got = read(fd, piece, sizeof piece)) != 0;) {

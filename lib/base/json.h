@@ -15,20 +15,21 @@ typedef struct Json {
     const char *name; /* the name of an object's member; NULL: an element of an array */
     const char *text; /* JSON_TEXT: the text; JSON_NUMBER: the number as it is written */
     double number;    /* JSON_NUMBER */
-    /* the number as an integer if is_whole (no fraction, no exponent, fits int64_t) */
+    /* the number as an integer, valid if is_whole: no fraction, no exponent, fits int64_t */
     int64_t whole;
     bool is_whole, on;
     const struct Json *first; /* the first element of an array, or member of an object */
     const struct Json *next;  /* the next element or member of the same array or object */
 } Json;
 
-/* Reads the value in `size` bytes at `data` into the arena. ERR_CORRUPT, with the offset, for invalid JSON. */
+/* Parses the JSON value in `size` bytes at `data` into the arena. Invalid JSON gives ERR_CORRUPT with the
+ * offset of the error. */
 Status json_read(const Json **out, const char *data, size_t size, Arena *a, Error *err);
 
-/* Like json_read, but for an object whose member `name` is a long array: `take` gets the array's elements one by
- * one, and the array is empty in `out`. An element is valid only during its call of `take`; its texts remain
- * valid, as the parser writes them into `data`. If several members have this name, only the first array is passed
- * to `take`. */
+/* json_read_rows reads an object of which member `name` is a long array. It passes the array's elements to
+ * `take` one by one instead of storing them: in `out` the array is empty. An element is valid only during the
+ * call of `take`. Its texts stay valid, as they are stored in `data`. If several members have this name, only
+ * the first array is passed to `take`. */
 typedef struct {
     const char *name;
     Status (*take)(void *of, const Json *element);
@@ -37,10 +38,10 @@ typedef struct {
 
 Status json_read_rows(const Json **out, const JsonRows *rows, char *data, size_t size, Arena *a, Error *err);
 
-/* Returns the member `name`; NULL when there is none, or when `object` is NULL or not an object. */
+/* Returns the member `name` of `object`. NULL: there is none, or `object` is NULL or not an object. */
 const Json *json_member(const Json *object, const char *name);
 
-/* Appends a text in quotes, with escapes; bytes that are not UTF-8 become U+FFFD. */
+/* Appends `text` in quotes, with JSON escapes. Bytes that are not UTF-8 become U+FFFD. */
 void json_put_text(TextBuf *out, const char *text);
 
 #endif

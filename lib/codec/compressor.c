@@ -1,5 +1,5 @@
-/* compressor.c -- functions that codecs call to write raw floats, to refuse payloads and to report entropy; see
- * compressor.h. */
+/* compressor.c -- helper functions of codecs: write raw floats, refuse payloads, and report the entropy of
+ * payloads. */
 #include "codec/compressor.h"
 
 #include <math.h>
@@ -63,7 +63,8 @@ void streams_excess(Streams *s, double bits)
 
 void streams_symbols(Streams *s, const uint64_t *count, size_t symbols)
 {
-    /* n H = n log2 n - sum of c log2 c, where c are the symbols' counts, n is their sum, H the order-0 entropy */
+    /* n H = n log2 n - sum over symbols of c log2 c, where c is a symbol's count, n the sum of the counts, and
+     * H the order-0 entropy */
     double total = 0, sum = 0;
     for (size_t i = 0; s && i < symbols; i++)
         if (count[i]) {
@@ -84,8 +85,8 @@ static int by_size(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* How often each size of an index gap occurs: gaps below SHORT_GAPS are counted in the array `count`, the few
- * longer gaps are listed in `longer`. */
+/* A histogram of index gaps. count[gap] counts the gaps below SHORT_GAPS. `longer` lists the few longer
+ * gaps. */
 enum { SHORT_GAPS = 4096 };
 typedef struct {
     uint64_t count[SHORT_GAPS], *longer;
@@ -109,7 +110,7 @@ static void count_gaps(GapCounts *g, const Indices *set)
     }
 }
 
-/* Replaces the sorted sizes of long gaps by the number of times that each size occurs. */
+/* Sorts the list of long gaps and replaces it by a list of counts: how often each gap occurs. */
 static void count_longer(GapCounts *g)
 {
     size_t sizes = 0;

@@ -1,24 +1,24 @@
-/* rans.h -- rANS (range asymmetric numeral systems, Duda 2013) with a table of frequencies: codes symbols to
- * within about a thousandth of their entropy. The least frequency of a symbol is 1 / 2^12, or 1 / 2^15 if the
- * result is then shorter.
+/* rans.h -- rANS (range asymmetric numeral systems, Duda 2013) with a table of frequencies: the code is about a
+ * thousandth longer than the entropy. Frequencies are multiples of 1 / 2^12, or of 1 / 2^15 if this makes the
+ * code shorter.
  *
- * Direction: the writer takes the symbols from last to first and fills its buffer from the end, so that the reader
- * reads forwards. There are 1, 4 or 16 coder states (lanes), and symbol i belongs to lane i mod lanes. Each lane
- * has a 32-bit state in [2^16, 2^32); all lanes share one sequence of 16-bit words. When the state of a reader's
- * lane falls below 2^16, the lane takes the next word. Every lane of a writer starts at state 2^16, so every lane
- * of a reader must end at state 2^16; readers check this.
+ * Direction: the writer takes the symbols from last to first and fills its buffer from the end, so that the
+ * reader reads forwards. There are 1, 4 or 16 coder states (lanes), and symbol i belongs to lane i mod lanes.
+ * Each lane has a 32-bit state in [2^16, 2^32); all lanes share one sequence of 16-bit words. When the state of
+ * a reader's lane falls below 2^16, the lane takes the next word. Every lane of a writer starts at state 2^16,
+ * so every lane of a reader must end at state 2^16; readers check this.
  *
  *     table  = precision:4 detail:4 gamma(1 + runs)  { gamma(left out) gamma(listed) } x runs  { weight } x symbols
  *     stream = { state:32 } x lanes  { word:16 } x ...
  *
  * `precision` is the number of bits of the frequencies: they add up to 2^precision. The table lists the symbols
- * that occur as runs of consecutive symbols: each run says how many symbols of the alphabet are left out (in the
- * first run: this number plus one) and how many symbols are listed after the left-out symbols. Then each listed
- * symbol has a weight w, and `detail` says how many bits below the highest bit of a weight are sent at most: b =
- * floor(log2 w) is sent as a step (code_table.h) from the previous weight's b (from 6 for the first weight), then
- * the min(b, detail) bits below the highest bit; the remaining bits of w are 0. The frequency of a symbol is its
- * weight's share of 2^precision (rans_share). A table of one symbol or none has no weights, detail 0 and precision
- * 12; its stream is empty.
+ * that occur, as runs of consecutive symbols. A run gives the number of symbols of the alphabet that are left
+ * out before it (in the first run: this number plus one), and its own length. Then follows a weight w for each
+ * listed symbol. First comes b = floor(log2 w), as its difference from the b of the previous weight, in the
+ * code of code_table.h (the first weight's difference is from 6). Then come the min(b, detail) bits below the
+ * highest bit of w. The remaining bits of w are 0. The frequency of a symbol is its weight's share of
+ * 2^precision (rans_share). A table of at most one symbol has no weights, detail 0 and precision 12, and its
+ * stream is empty.
  *
  * Streams carry bytes: the symbols themselves if the alphabet has at most RANS_BYTES symbols, else the symbols'
  * ranks in the table, which lists at most RANS_BYTES symbols. */
@@ -32,14 +32,15 @@ enum {
     RANS_BYTES = 256,
     RANS_LANES = 16, /* at most */
     RANS_PRECISION_LEAST = 4,
-    /* the usual precision (bits of a frequency); for a higher precision the reader needs two table look-ups for
-     * each symbol */
+    /* The usual precision (bits of a frequency). For a higher precision the reader looks into two tables per
+     * symbol. */
     RANS_PRECISION = 12,
     RANS_PRECISION_MOST = 15,
     RANS_SLOTS = 1 << RANS_PRECISION,
     RANS_FINE_SLOTS = 1 << RANS_PRECISION_MOST,
     RANS_DETAIL = 3, /* rounded weights are sent with at most 3 bits below their highest bit */
-    /* weights that equal the frequencies are sent with all of their bits, at most 15 below the highest bit */
+    /* If the weights are the frequencies themselves, all bits of a weight are sent: at most 15 below the
+     * highest bit. */
     RANS_EXACT = 15,
 };
 
@@ -64,40 +65,41 @@ static inline uint32_t rans_byte(const Rans *r, uint32_t rank)
 
 /* ---- tables ---- */
 
-/* Sets each symbol's frequency to its weight's share of 2^precision, rounded, and at least 1; then changes
- * frequencies by one, where the change costs the fewest bits, until their sum is 2^precision. There are r->present
- * weights, each at least 1, with a sum below 2^47. */
+/* Computes frequencies from weights. A frequency is first the weight's share of 2^precision, rounded, at least
+ * 1. Then frequencies are changed by one, where this costs the fewest bits, until their sum is 2^precision.
+ * There are r->present weights, each at least 1, with a sum below 2^47. */
 void rans_share(Rans *r, const uint64_t *weight);
 
-/* Chooses the table's precision (bits of a frequency) and detail (bits of a weight below its highest bit), and the
- * symbols' weights, so that table and stream together are short. Symbol s < alphabet occurs count[s] < 2^47 times.
- * False when more than RANS_BYTES symbols occur. */
+/* Builds a table for symbols s < alphabet that occur count[s] < 2^47 times. Chooses precision (bits of a
+ * frequency), detail (bits of a weight below its highest bit) and weights so that table and stream together are
+ * short. Returns false if more than RANS_BYTES symbols occur. */
 bool rans_build(Rans *r, uint32_t alphabet, const uint64_t *count);
 
 /* Returns the exact bits of the table. */
 uint64_t rans_table_bits(const Rans *r);
-/* Estimates the bits of a stream in which symbol s occurs count[s] times, to within 9 bits for each lane (coder
- * state) plus a thousandth; the exact number depends on the final states. The estimate is the same on every
- * machine. */
+/* Estimates the number of bits of a stream in which symbol s occurs count[s] times. The error is at most 9 bits
+ * per lane plus a thousandth of the result. The result is the same on every machine. */
 uint64_t rans_bits(const Rans *r, const uint64_t *count, unsigned lanes);
 
 void rans_table_put(const Rans *r, BitWriter *w);
-/* Reads a table; false for tables that rans_table_put does not write, such as one with symbols beyond the alphabet or
+/* Reads a table. Returns false if the table is not valid, for example if it has symbols beyond the alphabet or
  * more than 2^precision symbols. */
 bool rans_table_get(Rans *r, uint32_t alphabet, BitReader *in);
 
 /* ---- streams ---- */
 
-/* Returns an upper bound on the bytes of a stream of n symbols: a word for each symbol and a state for each lane. */
+/* Returns an upper bound on the bytes of a stream of n symbols: 2 bytes for each symbol and 4 for each lane's
+ * state. */
 static inline size_t rans_most(size_t n, unsigned lanes)
 {
     return 2 * n + 4 * (size_t)lanes;
 }
 
-/* Look-up tables of writers and readers; the fields of an entry are listed from the high end. A symbol with
- * frequency f owns f of the 2^precision slots, the first of which is `start`: slice[byte] = frequency:16 |
- * start:16, and slot[low bits of a state] = byte:8 | frequency:12 | slot - start:12. If the precision is above
- * RANS_PRECISION, fine[low bits of a state] holds the byte alone, and frequency and start come from slice[byte]. */
+/* Tables for writing and for reading. A symbol with frequency f owns f consecutive slots of the 2^precision
+ * slots, and `start` is its first slot. slice[byte] has the bits frequency:16 start:16, from high to low. The
+ * reader takes the slot from the low bits of a state. slot[slot] has the bits byte:8 frequency:12 (slot -
+ * start):12. If the precision is above RANS_PRECISION, fine[slot] has the byte only, and slice[byte] has the
+ * rest. */
 typedef struct {
     const Rans *rans;
     uint32_t slice[RANS_BYTES];
@@ -113,22 +115,23 @@ typedef struct {
 } RansReader;
 void rans_writer(RansWriter *w, const Rans *r);
 void rans_reader(RansReader *reader, const Rans *r);
-/* Returns the number of bytes of a RansReader that a table of this precision uses. */
+/* Returns how many bytes of a RansReader are used with the precision of table `r`. */
 size_t rans_reader_size(const Rans *r);
 
-/* Writes the stream of n bytes so that it ends at `end`, and returns its length in bytes. lanes (coder states): 1,
- * 4 or RANS_LANES. */
+/* Writes the stream of n symbols into the bytes before `end`, and returns the stream's length in bytes. `lanes`
+ * is 1, 4 or RANS_LANES. */
 size_t rans_put(const RansWriter *w, unsigned lanes, const uint8_t *byte, size_t n, uint8_t *end);
 
-/* The coder states of a stream that is read in pieces; the length of every piece but the last is a multiple of the
- * number of lanes (states). */
+/* The states of the lanes while a stream is read by several calls of rans_pull. In every call but the last, n
+ * must be a multiple of the number of lanes. */
 typedef struct {
     unsigned lanes;
     uint32_t state[RANS_LANES];
 } RansLanes;
 bool rans_open(const RansReader *r, RansLanes *l, unsigned lanes, Reader *in);
 bool rans_pull(const RansReader *r, RansLanes *l, Reader *in, size_t n, uint8_t *byte);
-/* True when all words have been read and every lane's state is 2^16, the state from which writers start. */
+/* Returns whether all words have been read and every lane's state is 2^16, the state from which writers
+ * start. */
 bool rans_ended(const RansReader *r, const RansLanes *l, const Reader *in);
 
 #endif

@@ -1,5 +1,5 @@
-/* rans_stream.c -- writes and reads rANS streams; with sixteen lanes (coder states), the vector kernels
- * (vec/rans_vec.c) handle 16 symbols at a time. */
+/* rans_stream.c -- writes and reads rANS streams. With sixteen lanes (coder states), the SIMD kernels of
+ * vec/rans_vec.c handle 16 symbols at a time. */
 #include "vec/kernels.h"
 #include "coder/rans.h"
 
@@ -53,8 +53,8 @@ size_t rans_reader_size(const Rans *r)
 
 static const uint32_t FIRST_STATE = 1u << 16;
 
-/* Encodes a symbol into a lane's state; when the state would become too large, first writes the state's low 16
- * bits as a word in front of `at`. Returns the address of the first word. */
+/* Encodes a symbol into a lane's state. If the state would become too large, first writes the state's low 16
+ * bits in front of `at`. Returns the address of the first byte written so far. */
 static uint8_t *push(const RansWriter *w, uint8_t byte, uint32_t *state, uint8_t *at)
 {
     const uint32_t f = w->slice[byte] >> 16, start = w->slice[byte] & 0xffff;
@@ -100,7 +100,8 @@ bool rans_open(const RansReader *r, RansLanes *l, unsigned lanes, Reader *in)
     return good && !in->bad;
 }
 
-/* Reads the next symbol of a lane (coder state); false when the lane needs a word and no word is left. */
+/* Reads the next symbol of a lane (coder state). Returns false if the lane needs another word but none is
+ * left. */
 static bool pull(const RansReader *r, uint32_t *state, Reader *in, uint8_t *byte)
 {
     const int precision = r->rans->precision;
@@ -124,8 +125,8 @@ static bool pull(const RansReader *r, uint32_t *state, Reader *in, uint8_t *byte
     return true;
 }
 
-/* Reads rows of sixteen symbols, one from each lane, while at least 16 words are left, which is the most that a
- * row can take; returns the number of rows read. */
+/* Reads groups ("rows") of sixteen symbols, one from each lane. A row takes at most 16 words, so reading stops
+ * when fewer than 16 words are left. Returns the number of rows read. */
 static size_t pull_rows(const RansReader *r, RansLanes *l, Reader *in, size_t rows, uint8_t *byte)
 {
     const int precision = r->rans->precision;

@@ -1,5 +1,5 @@
-/* atoms_draw.c -- draws atoms: each by its own random word (a coin, coin.h), or all by one random offset (systematic
- * sampling). */
+/* atoms_draw.c -- draws atoms at random. Independent draws use a random word for each atom (coin.h). Systematic
+ * sampling uses one random offset for all atoms. */
 #include "compress/atoms/atoms.h"
 
 #include "compress/atoms/candidates.h"
@@ -12,8 +12,8 @@ const char *const atom_probs[] = {"optimal", "clip", NULL};
 const char *const atom_empty[] = {"send", "resample", NULL};
 const char *const atom_draws[] = {"independent", "systematic", NULL};
 
-/* Removes from a block's candidates (a superset of the kept atoms) the atoms that their random words do not keep
- * at the final water level. */
+/* Draws the kept atoms among a block's candidates: removes each candidate that its coin does not keep. The
+ * candidates are all atoms that might be kept. */
 static void toss(const Candidates *d, size_t block, AtomPiece *p)
 {
     const RngKey key = rng_key(&d->rng, USE_COIN, block);
@@ -48,17 +48,17 @@ static Status draw_independent(Candidates *d)
 
 /* ---- systematic draws: one random offset for all atoms ---- */
 
-/* Returns p in units of 2^-64, modulo 1: p = 1 gives 0, since only the fractional part of the cumulative sum of p
- * matters. `level` is p 2^30. */
+/* Returns p modulo 1 in units of 2^-64, so 0 for p = 1. Only the fractional part of sums of p matters. `level`
+ * is p 2^30. */
 static inline uint64_t mass_of(float level)
 {
     return level < 0x1p30f ? (uint64_t)((double)level * 0x1p34) : 0;
 }
 
-/* For each block: the sum of p modulo 1, and whether one of its elements has p = 1. */
+/* Computes for each block the sum of its elements' p modulo 1, and whether an element has p = 1. */
 typedef struct {
     Candidates *d;
-    bool *sure; /* for each block: true if the block has an element with p = 1 */
+    bool *sure; /* one entry per block: true if the block has an element with p = 1 */
 } MassJob;
 
 static void weigh_block(void *data, size_t block)
@@ -78,8 +78,8 @@ static void weigh_block(void *data, size_t block)
     w->sure[block] = sure;
 }
 
-/* Keeps the elements of a block whose interval of the cumulative sum of p contains the random offset plus an
- * integer. */
+/* Draws the kept elements of a block by systematic sampling. Element i owns the interval from the sum of p
+ * before i to the sum that includes i. An element is kept if its interval contains `offset` plus an integer. */
 static void march(const Candidates *d, size_t block, AtomPiece *s)
 {
     const size_t size = block_size(d->n, block);
@@ -113,7 +113,8 @@ static Status draw_systematic(Candidates *d, bool never_empty)
         any |= sure[b];
     }
     d->offset = rng_u64(&d->rng, USE_ATOM, 0);
-    /* if sum p < 1, scales the offset down to below sum p, so that it lies in the interval of some atom */
+    /* if sum p < 1, offsets in [0, 1) are scaled to [0, sum p), so that every offset lies in the interval of an
+     * atom */
     if (never_empty && !any && total >> 64 == 0)
         d->offset = (uint64_t)(d->offset * total >> 64);
     return candidates_collect(d, march);
@@ -141,13 +142,13 @@ static void toss_after_first(const Candidates *d, size_t block, AtomPiece *s)
     }
 }
 
-/* Draws again, given that at least one atom is kept. The first kept atom is i with probability p_i times the
- * probability that no atom before i is kept, divided by the probability that any atom is kept. The atoms after i
- * are drawn independently. No p is 1, because the previous draw kept no atom. */
+/* Draws again after a draw that kept no atom, under the condition that at least one is kept. The first kept
+ * atom is i with probability p_i times P(no atom before i is kept) / P(some atom is kept). Later atoms are
+ * drawn independently. No p is 1, since otherwise the first draw had kept an atom. */
 static Status draw_again(Candidates *d)
 {
-    /* none: log of the probability that no atom at all is kept; passed: log of the probability that no atom so far
-     * is kept */
+    /* `none`: log of the probability that no atom is kept; `passed`: log of the probability that none of atoms
+     * 0 .. i is kept */
     double none = 0, passed = 0;
     for (size_t i = 0; i < d->n; i++)
         none += log1p(-probability(d, i));
@@ -164,7 +165,7 @@ static Status draw_again(Candidates *d)
 
 /* ---- finding the water level and drawing the atoms ---- */
 
-/* Number of heavy atoms (p = 1) in a block of elements, and the sum of their |x|. */
+/* The number of heavy atoms (p = 1) in a block of elements, and the sum of their |x|. */
 typedef struct {
     size_t count;
     double sum;

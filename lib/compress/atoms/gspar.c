@@ -1,7 +1,7 @@
-/* gspar.c -- gradient sparsification (Wangni, Wang, Liu, Zhang 2018). With the key eps: keeps the smallest
- * expected number of elements for a given variance, which is the dual problem of element-wise ATOMO. With the key
- * density: keeps a given expected number of elements, which is element-wise ATOMO. In both cases p_i = min(1,
- * |g_i| / tau); the payload is that of atoms.h. */
+/* gspar.c -- gradient sparsification (Wangni, Wang, Liu, Zhang 2018). Element i is kept with probability p_i =
+ * min(1, |g_i| / tau). If `eps` is set, tau gives a variance of at most eps |g|^2 with the fewest expected
+ * elements: the dual problem of element-wise ATOMO. If `density` is set, tau gives this expected share of
+ * elements: element-wise ATOMO. atoms.h describes the payload. */
 #include "compress/atoms/basis.h"
 
 typedef struct {

@@ -1,11 +1,12 @@
-/* svd_plan.c -- see svd_plan.h. Algorithm 1 chooses the water level: among all probabilities p with sum p = rank,
- * its p have the least variance sum lambda^2 (1/p - 1).
+/* svd_plan.c -- implements svd_plan.h. The ATOMO paper's Algorithm 1 chooses the probabilities p: with sum p =
+ * rank, they have the least variance sum lambda^2 (1/p - 1).
  *
- * If vectors are rounded, with the mean squared errors w and w', an atom's variance is lambda^2 ((1 + w)(1 + w') /
- * p - 1), and the best p is proportional to lambda sqrt((1 + w)(1 + w') / bits). The vectors of a matrix have the
- * same two lengths for all atoms, so these roots are nearly equal, and p is computed from lambda alone. Using each
- * atom's own w lowers the variance on gradients of ResNet-18 by one part in 10^4 at 2 bits, and by less at more
- * bits; but would need the vectors of all atoms, not only of the atoms that are sent. */
+ * If singular vectors are rounded, an atom's variance is lambda^2 ((1 + w)(1 + w') / p - 1), where w and w' are
+ * the mean squared errors of its two vectors. Then the best p is proportional to lambda sqrt((1 + w)(1 + w') /
+ * bits). All atoms of a matrix have vectors of the same lengths, so these roots are nearly equal. Therefore p
+ * is computed from lambda alone. Using each atom's own w would lower the variance on gradients of ResNet-18 by
+ * one part in 10^4 at 2 bits, and by less at more bits. It would need the vectors of all atoms, not only of
+ * those that are sent. */
 #include "compress/atoms/svd_plan.h"
 #include "compress/atoms/waterfill.h"
 
@@ -56,7 +57,8 @@ Status svd_plan_level(const Call *c, SvdPlan *plan, double level)
     if (o->empty == EMPTY_RESAMPLE && plan->atoms > 0)
         plan->atoms /= 1 - chance_of_none(plan, o->draw);
     plan->bits = 16 + plan->atoms * plan->atom_bits;
-    /* Level 0 of a joint plan means the exact tensor, which rounded vectors cannot give. */
+    /* In a joint plan, level 0 asks for the exact tensor. Rounded vectors cannot give it, so the tensor is sent
+     * raw. */
     const bool exact = c->plan && level == 0 && plan->atoms > 0 && plan->atom_noise > 1;
     plan->raw = exact || plan->bits >= 8 * (double)raw_size(c);
     return OK;
@@ -86,9 +88,9 @@ static size_t draw_independent(const Call *c, const SvdPlan *plan, size_t *kept)
     return count;
 }
 
-/* Draws with one random offset for all atoms: keeps an atom if its interval of the cumulative sum of p contains
- * the offset plus an integer. Atoms with p = 1 are kept separately, because rounding errors of the sum could drop
- * them. */
+/* Systematic sampling with one random offset. Atom i owns the interval from the sum of p before i to the sum
+ * that includes i. It is kept if its interval contains the offset plus an integer. Atoms with p = 1 are left
+ * out of the sums and always kept, since rounding errors could drop them. */
 static size_t draw_systematic(const Call *c, const SvdPlan *plan, size_t *kept)
 {
     const double offset = rng_unit(&c->rng, USE_ATOM, 0);
@@ -103,8 +105,8 @@ static size_t draw_systematic(const Call *c, const SvdPlan *plan, size_t *kept)
     return count;
 }
 
-/* Draws atoms, given that at least one atom is kept. Draws the first kept atom from its conditional distribution,
- * then the later atoms independently. */
+/* Draws atoms under the condition that at least one is kept. First draws which atom is the first kept one, then
+ * the later atoms independently. */
 static size_t draw_again(const Call *c, const SvdPlan *plan, size_t *kept)
 {
     const Svd *o = c->self->params;
@@ -114,7 +116,8 @@ static size_t draw_again(const Call *c, const SvdPlan *plan, size_t *kept)
     for (size_t i = 0; i < k; i++) {
         if (plan->p[i] <= 0)
             continue;
-        /* if rounding errors leave left >= 0 at the end of the loop, the last atom is the first kept atom */
+        /* rounding errors can leave left >= 0 at the end of the loop; then the last atom is the first kept
+         * one */
         first = i;
         left -= none * plan->p[i];
         if (left < 0)
@@ -138,8 +141,8 @@ size_t svd_draw(const Call *c, const SvdPlan *plan, size_t *kept)
 
 /* ---- the distribution of the number of kept atoms ---- */
 
-/* Sets chance[k], k = 0 .. most - 1, to the probability that a draw keeps k atoms, and chance[most] to the
- * probability of `most` or more atoms. */
+/* Computes the distribution of the number of kept atoms. For k < most, chance[k] is the probability of k atoms;
+ * chance[most] is the probability of `most` or more. */
 static void count_law(const SvdPlan *plan, const Svd *o, size_t most, double *chance)
 {
     double mean = 0;
@@ -151,7 +154,7 @@ static void count_law(const SvdPlan *plan, const Svd *o, size_t most, double *ch
             chance[j] = chance[j] * (j == most ? 1 : 1 - p) + chance[j - 1] * p;
         chance[0] *= 1 - p;
     }
-    /* the number of atoms is one of the two whole numbers next to the mean */
+    /* systematic sampling keeps floor(mean) or floor(mean) + 1 atoms */
     if (o->draw == DRAW_SYSTEMATIC) {
         const size_t low = (size_t)mean;
         chance[0] = 0;
@@ -163,8 +166,8 @@ static void count_law(const SvdPlan *plan, const Svd *o, size_t most, double *ch
     chance[0] = o->empty == EMPTY_RESAMPLE ? 0 : chance[0];
 }
 
-/* Returns the bits of a payload of `count` atoms, but at most the bits of raw floats, which codec_encode sends
- * where they are shorter. */
+/* Returns the bits of a payload of `count` atoms. codec_encode sends raw floats if they are shorter, so the
+ * result is at most the bits of raw floats. */
 static double payload_bits(const Call *c, const SvdPlan *plan, size_t count)
 {
     return fmin(8 * (double)raw_size(c),
@@ -173,7 +176,7 @@ static double payload_bits(const Call *c, const SvdPlan *plan, size_t count)
 
 double svd_excess(const Call *c, const SvdPlan *plan, size_t count)
 {
-    /* payloads of `most` or more atoms are all sent as raw floats, so they have the same size */
+    /* payloads of `most` or more atoms are replaced by raw floats, so they all have the same size */
     size_t most = 1;
     while (most < plan->s.k && payload_bits(c, plan, most) < 8 * (double)raw_size(c))
         most++;
