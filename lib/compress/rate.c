@@ -27,7 +27,7 @@ bool rate_find_fine(Rate *r, const Codec *codec)
     return find(r, codec, param_fine);
 }
 
-/* True if p is `key` or another key of its group; a spec can set only one key of a group. */
+/* True if p is `key` or in the same group as `key`. A spec can set only one key of a group. */
 static bool stands_for(const Param *p, const Param *key)
 {
     return p == key || (key->group && p->group == key->group);
@@ -64,8 +64,8 @@ void rate_range(const Rate *r, double *low, double *high, double *start)
 
 /* ---- replacing the rate ---- */
 
-/* Copies the stages (wrappers) of a spec from `codec` down to `stage`; the codecs inside `stage` are shared, not
- * copied. */
+/* Copies a chain of wrappers from `codec` inwards to `stage`. The copy of `stage` keeps its inner codecs, which
+ * are not copied. */
 static Codec *copy_down_to(const Codec *codec, const Codec *stage, Codec **copied, Arena *a)
 {
     Codec *first = NEW(a, Codec, 1);
@@ -104,11 +104,12 @@ Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double val
 
 /* ---- a spec at several rates ---- */
 
-/* Typical values of a rate key: the values of the first row that fits the key. The four rows are for whole numbers
- * of bits and ranks, for numbers of levels, for shares, and for real-valued bits and ranks. */
+/* Typical values of a rate parameter. The first row that fits the parameter is used. The rows are for numbers
+ * of bits or ranks, for numbers of levels, for shares of the elements, and for real-valued bits or ranks. */
 static const struct {
     ParamType type;
-    /* a key fits if its default is at most `usual` and the upper end of its range at most `high` */
+    /* a row fits if the parameter's default is at most `usual`, and the upper end of its range is at most
+     * `high` */
     double usual, high;
     const char *values;
 } grids[] = {

@@ -17,8 +17,8 @@ static const char *compressor_name(const void *data, size_t i)
     return compressors[i] ? compressors[i]->name : NULL;
 }
 
-/* Returns the end of the stage (codec with its keys) that begins at s: a '+' before a letter, or the end of the
- * text. */
+/* Returns the end of the stage that begins at s. A stage is one codec with its keys; it ends at a '+' before a
+ * letter or at the end of the text. */
 static const char *stage_end(const char *s)
 {
     while (*s && !(s[0] == '+' && isalpha((unsigned char)s[1])))
@@ -28,8 +28,8 @@ static const char *stage_end(const char *s)
 
 enum { STAGES_MAX = 8 };
 
-/* Cuts the key p and its value, a spec, off the end of `keys`, and returns the value; NULL: `keys` does not name
- * p. */
+/* If `keys` sets the key `p`, cuts `p` and everything behind it off `keys`, and returns its value, which is a
+ * spec. Returns NULL if it does not. */
 static char *cut_spec(char *keys, const Param *p)
 {
     const size_t length = strlen(p->key);
@@ -41,8 +41,8 @@ static char *cut_spec(char *keys, const Param *p)
     return NULL;
 }
 
-/* Returns the wrapper whose name is the text before the first character of `stops`; NULL: no wrapper has this
- * name. */
+/* Reads a name up to the first character of `stops`. Returns the wrapper of this name, or NULL if there is
+ * none. */
 static const Compressor *wrapper_at(const char *text, const char *stops, Arena *a)
 {
     const char *name = text_slice(a, text, strcspn(text, stops));
@@ -50,7 +50,7 @@ static const Compressor *wrapper_at(const char *text, const char *stops, Arena *
     return ops && ops->wraps ? ops : NULL;
 }
 
-/* Opens the codec that the key p names, and sets the key to the codec's canonical spec. */
+/* Opens the codec whose spec is the value of key `p`, and replaces the value by the codec's canonical spec. */
 static Status open_named(Codec *codec, const Param *p, const char *spec, Arena *a, Error *err)
 {
     const char **text = (const char **)(uintptr_t)((const char *)codec->params + p->offset);
@@ -162,8 +162,8 @@ static bool stage_begins(const char *spec, const char *s)
     return s == spec || (s[-1] == '+' && isalpha((unsigned char)*s));
 }
 
-/* Finds the range from .. to of the alternatives (a/b/c) around the first '/' of spec. Alternatives are names of
- * codecs, which end at ':', or values of a key, which may contain ':'. */
+/* Finds the alternatives (a/b/c) around the first '/' of `spec`; they are the characters from *from to *to.
+ * They are names of codecs, which end at ':', or values of a key, which may contain ':'. */
 static bool find_alternatives(const char *spec, size_t *from, size_t *to)
 {
     const char *slash = strchr(spec, '/');

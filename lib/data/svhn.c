@@ -1,11 +1,12 @@
-/* svhn.c -- reads SVHN's cropped digits: MATLAB 5 files with X (32 x 32 x 3 x images) and y (images x 1), bytes,
- * first axis fastest.
+/* svhn.c -- reads SVHN's cropped digits: MATLAB 5 files with two arrays of bytes, X (32 x 32 x 3 x images) and
+ * y (images x 1). The first axis is contiguous.
  *
- * libmatio can crash on a damaged file, so it runs in a confined child process. The child copies X and y unchanged
- * into shared memory; the parent reads them after the child has ended and checks every count and label again.
- * libmatio misses some damage, so the parent checks lengths and checksums before it starts the child.
+ * libmatio can crash on a damaged file, so it runs in a confined child process. The child copies X and y
+ * unchanged into shared memory. The parent reads them after the child has ended, and checks every count and
+ * label again. libmatio does not notice all damage, so the parent checks the file's lengths and checksums
+ * before it starts the child.
  *
- *     shared memory = Answer (HEAD bytes), X, y */
+ *      shared memory = Answer (HEAD bytes), X, y */
 #include "base/confine.h"
 #include "data/files.h"
 
@@ -38,7 +39,8 @@ typedef struct {
     int file, memory; /* file: descriptor of the file's bytes; memory: descriptor of the child's output */
     size_t file_size;
     size_t
-        most; /* an upper bound on the images in the file: deflate compresses by a factor of at most 1032 */
+        /* upper bound on the number of images in the file: deflate compresses by a factor of at most 1032 */
+        most;
     Answer *answer;
 } Shared;
 
@@ -87,8 +89,8 @@ static const char *axes(const matvar_t *v, char out[100])
     return v->rank > 0 ? out : "nothing";
 }
 
-/* Checks the shape of X and sets *count to the number of images. MATLAB drops a last axis of length 1, so X of one
- * image has three axes. */
+/* Checks the shape of X and sets *count to the number of images. MATLAB drops a last axis of length 1, so X has
+ * three axes if there is one image. */
 static Status check_pixels(const matvar_t *x, size_t most, size_t *count, Error *err)
 {
     char sides[100];
@@ -117,8 +119,8 @@ static Status check_labels(const matvar_t *y, size_t count, Error *err)
     return OK;
 }
 
-/* Reads a variable's bytes. If the data end too soon, libmatio still reports success, but leaves the last byte of the
- * buffer unchanged. So this function sets the last byte to a mark before reading; if the byte still equals the mark
+/* Reads a variable's bytes. libmatio reports success even if the data end too soon, but then it does not write
+ * the last byte. So this function sets the last byte to a mark before it reads. If the mark is still there
  * afterwards, it reads again with another mark. */
 static Status read_bytes(mat_t *mat, matvar_t *v, uint8_t *out, size_t size, Error *err)
 {
@@ -162,7 +164,8 @@ static _Noreturn void child_run(const Shared *s)
     confine_memory(used, HEAD + s->most * (PIXELS + 1) + 256 * MIB);
     const uint64_t seconds = 8 + (s->file_size + s->most * PIXELS) / (32 * MIB);
     confine_seconds(seconds);
-    /* alarm limits wall-clock time: a child that waits uses no CPU time, so a CPU limit would not end it */
+    /* alarm() limits elapsed time: a child that waits for something uses no processor time, so a limit on that
+     * would not end it */
     alarm((unsigned)(60 + 8 * seconds));
     confine_files(2);
     confine_calls(true);
@@ -241,8 +244,8 @@ static Status put_file(int fd, Bytes file, Error *err)
     return OK;
 }
 
-/* Copies the checked bytes of the file to shared memory, so that the child reads the same bytes, and reserves memory
- * for the child's output. */
+/* Copies the checked file to shared memory, so that the child reads the bytes that were checked. Reserves
+ * shared memory for the child's output. */
 static Status share(Shared *s, Bytes file, Error *err)
 {
     const uint64_t packed = 1032 * (uint64_t)file.size / PIXELS + 1;

@@ -1,4 +1,5 @@
-/* array_list.c -- lists a file of arrays with the parser of the file's kind. */
+/* array_list.c -- lists the arrays in a file of arrays (.npy, .npz, safetensors), with the parser for its
+ * format. */
 #include "dump/array_file.h"
 
 #include <string.h>

@@ -1,11 +1,12 @@
-/* convert.h -- writes the tensors of a dump to a new file, whose kind follows from the ending of its name. */
+/* convert.h -- writes the tensors of a dump to a new file. The ending of its name determines the format. */
 #ifndef ATOMO_CONVERT_H
 #define ATOMO_CONVERT_H
 
 #include "dump/tensor.h"
 
 typedef struct {
-    /* Called after each tensor with the number of tensors done; false ends the work with ERR_STOPPED. */
+    /* Called after each tensor with the number of tensors written so far. Returns false to stop with
+     * ERR_STOPPED. */
     bool (*tick)(void *data, uint64_t done);
     void *tick_data;
 } ConvertJob;
@@ -19,7 +20,8 @@ typedef struct {
 /* Fails with ERR_USAGE when the path has none of the known endings. */
 Status convert_check(const char *path, Error *err);
 
-/* Writes all tensors as float32 and the attributes that the file can hold. The file appears whole or not at all. */
+/* Writes all tensors as float32, and those attributes that the format can hold. If it fails, no file
+ * appears. */
 Status convert_dump(Dump *d, const char *path, const ConvertJob *job, ConvertSum *sum, Arena *a, Error *err);
 
 #endif

@@ -6,7 +6,7 @@
 
 const char *const grouping_names[] = {"tensor", "kind", "all", NULL};
 
-/* True when tensor t is compressed alone, not joined with other tensors to a vector. */
+/* True if tensor t is a vector of its own, not joined with other tensors. */
 static bool alone(const GroupSpec *spec, const TensorInfo *t)
 {
     return spec->grouping == GROUP_TENSOR || t->shape.n < spec->min_elements;
@@ -29,8 +29,8 @@ static bool same_text(const char *a, const char *b)
 
 /* ---- leaving out tensors with NaN or Inf ---- */
 
-/* Reads the *count tensors with the indices in `index`, keeps only the indices of tensors whose elements are all
- * finite, and lowers *count to their number. */
+/* Reads the *count tensors that `index` lists, and removes from the list the tensors with NaN or Inf. Sets
+ * *count to the number of tensors left. */
 static Status drop_nonfinite(Dump *d, size_t *index, size_t *count, Arena *a, Error *err)
 {
     const ArenaMark mark = arena_mark(a);
@@ -59,8 +59,8 @@ typedef struct {
     size_t from;   /* index of the first vector of the present step and worker */
 } Grouper;
 
-/* Returns the index of the vector to which tensor t belongs: an existing vector of the same step and worker, or a new
- * vector. */
+/* Returns the index of the vector to which tensor t belongs. Appends a new vector if its step and worker have
+ * no such vector yet. */
 static size_t vector_for(Grouper *g, const TensorInfo *t)
 {
     VectorList *l = g->list;
@@ -98,7 +98,8 @@ static void add_member(Grouper *g, size_t v, const TensorInfo *t)
     vector->members++;
 }
 
-/* Sets each vector's list of member tensors; all lists are parts of one array, in the order of the vectors. */
+/* Gives each vector the list of its tensors. All these lists are parts of the array `member`, in the order of
+ * the vectors. */
 static void deal(const Grouper *g, const size_t *index, size_t count, size_t *member)
 {
     VectorList *l = g->list;
@@ -166,7 +167,7 @@ Status vector_load(Dump *d, const Vector *v, float *x, Error *err)
     return OK;
 }
 
-/* ---- addresses of random numbers: from which step, worker and tensor they are drawn ---- */
+/* ---- random numbers: their generator depends on step, worker and name of a vector ---- */
 
 Rng vector_rng(const Vector *v, uint64_t seed, uint64_t repeat)
 {

@@ -1,10 +1,11 @@
-/* npy.c -- the header of a .npy file (NumPy's NEP 1; versions 1.0 to 3.0), and a .npy file by itself.
+/* npy.c -- reads the header of a .npy file (NumPy's NEP 1; versions 1.0 to 3.0), and lists a .npy file as a
+ * file with one array.
  *
- *     "\x93NUMPY" major:u8 minor:u8 length (u16 in version 1, else u32) header elements
+ *      "\x93NUMPY" major:u8 minor:u8 length (u16 in version 1, else u32) header elements
  *
  * The header is a Python dictionary of exactly three keys, as in
  *
- *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+ *      {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
  *
  * followed by spaces and a line feed. */
 #include "dump/array_file.h"
@@ -25,7 +26,8 @@ typedef struct {
 
 /* The values of the dictionary. */
 typedef struct {
-    const char *descr; /* text of the type, without a NUL; NULL: a list, as in structured arrays */
+    /* text of the element type, without a NUL; NULL: `descr` is a list (structured array) */
+    const char *descr;
     size_t descr_size;
     bool fortran;
     int rank;
@@ -43,7 +45,7 @@ static void skip_space(Cursor *c)
         c->at++;
 }
 
-/* If `text` comes next, behind spaces or not, skips it and returns true. */
+/* Skips spaces; if `text` comes next, skips it, too, and returns true. */
 static bool take(Cursor *c, const char *text)
 {
     const size_t length = strlen(text);
@@ -113,7 +115,7 @@ static bool take_size(Cursor *c, size_t *size)
     return true;
 }
 
-/* Reads a shape such as (), (3,), (3, 4) or (3, 4,). Axes beyond RANK_MAX are counted but not stored. */
+/* Reads a shape such as (), (3,), (3, 4) or (3, 4,). Counts axes beyond RANK_MAX, but does not store them. */
 static bool take_shape(Cursor *c, Dictionary *d)
 {
     size_t size;
@@ -173,8 +175,8 @@ static Status take_dictionary(const char *header, Dictionary *d, Error *err)
 
 /* ---- types ---- */
 
-/* Sets type and byte order of *a from the dictionary's descr, such as "<f4"; `floats` is false for types that are not
- * floats. */
+/* Sets the element type and byte order of *a from `descr`, such as "<f4". Sets *floats to false if the type is
+ * not a float type. */
 static Status take_type(const Dictionary *d, Array *a, bool *floats, Error *err)
 {
     static const struct {
@@ -203,7 +205,7 @@ static Status take_type(const Dictionary *d, Array *a, bool *floats, Error *err)
 
 /* ---- headers ---- */
 
-/* Reads the text of the header, adds a NUL, and sets *head to the bytes before the elements. */
+/* Reads the header as a text with a NUL at its end. Sets *head to the number of bytes before the elements. */
 static Status take_header(ExtentStream *from, char **header, uint32_t *head, Arena *arena, Error *err)
 {
     uint8_t magic[MAGIC], length[4] = {0};
@@ -246,7 +248,7 @@ Status npy_header(ExtentStream *from, Array *a, bool *floats, Arena *arena, Erro
 
 /* ---- a .npy file by itself ---- */
 
-/* Returns the file's name without folder and ending, or "array" if that is no valid name. */
+/* Returns the file's name without folder and ending, or "array" if this is not a valid name. */
 static const char *stem(const char *path, Arena *a)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');

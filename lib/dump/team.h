@@ -1,10 +1,10 @@
-/* team.h -- supplies the gradients of P workers from a dump; the payloads of these gradients are then merged. If
- * the dump has fewer workers, the missing gradients are made up.
+/* team.h -- reads the gradients of P workers from a dump, whose payloads are then merged. If the dump has
+ * gradients of fewer workers, the missing ones are made up.
  *
- * If the dump has worker groups, the payloads of each step's workers are merged; if not, each step counts as one
- * worker, and the payloads of all steps are merged. Only payloads of vectors with the same name and shape are
- * merged. If the dump holds F gradients of a vector, worker p >= F gets g + noise rms(g) z, where g is the
- * gradient of worker p mod F, and z are standard normal numbers that depend on seed, p, step and tensor alone. */
+ * If the dump has worker groups, the payloads of the workers of one step are merged. If not, each step counts
+ * as a worker, so the payloads of all steps are merged. Only vectors with the same name and shape are merged.
+ * Let F be the number of workers in the dump. A worker p >= F gets g + noise rms(g) z, where g is the gradient
+ * of worker p mod F and z are standard normal numbers. z depends on seed, p, step and tensor only. */
 #ifndef ATOMO_TEAM_H
 #define ATOMO_TEAM_H
 
@@ -21,7 +21,7 @@ typedef struct {
     Dump *dump;
     VectorList from; /* the dump's vectors */
     VectorList
-        list;       /* the vectors to merge: without worker, and without step if steps are taken as workers */
+        list;       /* the vectors to merge; they name no worker, and no step if steps count as workers */
     Member *member; /* (list.count) */
     uint64_t seed;
     double noise;
@@ -30,10 +30,11 @@ typedef struct {
 
 Status team_make(Team *out, Dump *dump, const VectorList *from, Arena *a, Error *err);
 
-/* Reads the gradient of a worker (0 ..), real or made up, into x (v->shape.n); v is an item of the team's list. */
+/* Reads worker number `worker`'s gradient, real or made up, into x (v->shape.n). `v` must be in the team's
+ * list. */
 Status team_load(Team *c, const Vector *v, size_t worker, float *x, Error *err);
 
-/* Returns how many of the gradients of v for workers 0 .. workers - 1 are made up. */
+/* Returns how many of the workers 0 .. workers - 1 have a made-up gradient of v. */
 size_t team_made(const Team *c, const Vector *v, size_t workers);
 
 #endif

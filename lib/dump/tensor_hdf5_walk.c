@@ -1,7 +1,7 @@
-/* tensor_hdf5_walk.c -- in the reader process: lists a file's groups and tensors.
+/* tensor_hdf5_walk.c -- lists a file's groups and tensors; runs in the reader process.
  *
- * Only hard links are followed, and each group is entered once, so that cycles end. Soft links are skipped: their
- * target is listed under the name of its hard link. Links to other files are refused. */
+ * Only hard links are followed. Each group is entered once, so that cycles of links end. Soft links are
+ * skipped, since their target is listed under the name of its hard link. Links to other files are refused. */
 #include "dump/tensor_hdf5.h"
 
 enum { SHARED_MAX = 4096 }; /* the most groups that have more than one name */
@@ -73,7 +73,7 @@ static Status visit_dataset(Walk *w, hid_t dataset)
     return remember(w, (Found){.n = shape.n, .bytes = bytes, .bfloat16 = content == BFLOATS});
 }
 
-/* Lists the group itself, then its members: in order of creation if the file records this order, else by name. */
+/* Lists the group itself, then its members: in order of creation if the file records it, otherwise by name. */
 static Status visit_group(Walk *w, hid_t group)
 {
     const hid_t creation = H5Gget_create_plist(group);
@@ -139,7 +139,8 @@ static Status visit_name(Walk *w, hid_t group, const char *name, H5L_type_t type
     } else if (type != H5L_TYPE_SOFT) {
         status = FAIL(w->err, ERR_CORRUPT, "an external link, which points into another file; refused");
     }
-    /* only the innermost call puts its path in front of the error, as it is the first to set w->status */
+    /* visits are nested: only the innermost call, which is the first to set w->status, adds its path to the
+     * error */
     if (status != OK && w->status == OK)
         error_at(w->err, "%.200s", w->path);
     w->length = before;

@@ -1,21 +1,23 @@
-/* tensor_stream.h -- the messages that the reader process sends about a dump, and the functions that check them.
+/* tensor_stream.h -- the messages in which the reader process sends the contents of a dump, and the functions
+ * that check them.
  *
- * The reader runs the HDF5 library, or a parser, on an untrusted file, so its messages may contain anything:
+ * The reader process runs the HDF5 library, or a parser, on an untrusted file, so its messages may contain
+ * anything:
  *
- *     size:u32  type:u8  body                 size counts type and body; all fields little-endian
+ *      size:u32  type:u8  body                 size counts type and body; all fields little-endian
  *
- *     'G' group     path:text attrs            in the order in which the file is listed; the root has the path ""
- *     'T' tensor    path:text rank:u8 dim:u64 x rank at:u64 attrs      at: the file offset of its floats if
- *                   they are contiguous float32; else NOWHERE
- *     'S' skipped   (empty)                   a dataset that holds no floats
- *     'Z' end       count:u64                 the number of tensors; ends the listing
- *     'D' done      (empty)                   the requested floats are in the shared memory
- *     'E' error     status:u8 text:text hint:text
+ *      'G' group     path:text attrs            in the order in which the file is listed; the root has the path ""
+ *      'T' tensor    path:text rank:u8 dim:u64 x rank at:u64 attrs      at: the file offset of its floats if
+ *                    they are contiguous float32; else NOWHERE
+ *      'S' skipped   (empty)                   a dataset that holds no floats
+ *      'Z' end       count:u64                 the number of tensors; ends the listing
+ *      'D' done      (empty)                   the requested floats are in the shared memory
+ *      'E' error     status:u8 text:text hint:text
  *
- *     text = size:u32 bytes    attrs = count:u32 { name:text type:u8 (whole:u64 | real:f64 | text:text) } x count
+ *      text = size:u32 bytes    attrs = count:u32 { name:text type:u8 (whole:u64 | real:f64 | text:text) } x count
  *
- * A request to the reader has REQUEST_SIZE bytes: tensor:u64 (its number, in the order in which tensors were sent)
- * room:u64 (bytes of the shared memory). */
+ * A request to the reader process asks for a tensor's floats and has REQUEST_SIZE bytes: tensor:u64 (its number
+ * in the order of the 'T' messages), room:u64 (bytes of the shared memory). */
 #ifndef ATOMO_TENSOR_STREAM_H
 #define ATOMO_TENSOR_STREAM_H
 
@@ -33,7 +35,7 @@ enum {
 typedef struct {
     TensorInfo info;
     size_t number; /* the tensor's number in the order in which the reader sent them */
-    uint64_t at;   /* file offset of the tensor's floats if they are contiguous float32, else NOWHERE */
+    uint64_t at;   /* file offset of the tensor's floats if they are contiguous float32; else NOWHERE */
 } Listed;
 
 typedef struct {
@@ -52,33 +54,35 @@ typedef struct {
     const ListedGroup **by_path; /* pointers to the groups sorted by path, set by listing_finish */
     size_t skipped;
     size_t twins; /* see dump_twins */
-    /* path of a tensor in the first twin (a group that shares its number with another); NULL: there is none */
+    /* Two groups with the same step or worker number are twins. This is the path of a tensor in the first twin;
+     * NULL: there are no twins. */
     const char *twin;
     bool ended;
 } Listing;
 
-/* Returns the most elements that a tensor in a file of this size may have: deflate compresses by a factor of at most
- * 1032. */
+/* Returns an upper bound on the elements of a tensor in a file of this size: deflate compresses by a factor of
+ * at most 1032. */
 static inline uint64_t elements_limit(uint64_t file_size)
 {
     return ((uint64_t)1 << 20) + 1032 * (file_size < (uint64_t)1 << 50 ? file_size : (uint64_t)1 << 50);
 }
 
-/* Parses one message (type and body) of the listing and adds its contents to l. For 'E' it returns the error in the
- * message. */
+/* Parses one message of the listing (type and body) and adds its contents to `l`. If it is an 'E' message,
+ * returns the error that it contains. */
 Status listing_take(Listing *l, Bytes message, Error *err);
 
-/* Called after message 'Z': derives names, steps, workers and kinds, and sorts tensors by step, then by worker, then
- * by the number in which the reader sent them. */
+/* Completes the listing after message 'Z': derives names, steps, workers and layer kinds. Sorts the tensors by
+ * step, then by worker, then by the order in which the reader sent them. */
 Status listing_finish(Listing *l, Error *err);
 
-/* Returns the error in an 'E' message; ERR_CORRUPT when the message is not valid. */
+/* Returns the error that an 'E' message contains; ERR_CORRUPT: the message is not valid. */
 Status message_error(Bytes message, Error *err);
 
-/* Writes the size of message `b` into its first 4 bytes, which the caller has left free, and sends the message. */
+/* Completes and sends message `b`. Its first 4 bytes must have been left free; the message's size is written
+ * there. */
 Status message_send(int socket, Buf *b, Error *err);
 
-/* Returns the attributes of the group at `path`, after listing_finish; NULL: no such group. */
+/* Returns the attributes of the group at `path`; NULL: no such group. Call listing_finish first. */
 const AttrList *listing_attrs(const Listing *l, const char *path);
 
 #endif

@@ -16,12 +16,12 @@ struct atomo_tensor {
     Arena *arena, *scratch;
     char *name; /* for messages; "tensor" if the caller's name is empty */
     Shape shape;
-    /* the exchange of the current step; its Call, and its fields that select random numbers, stay valid between
-     * steps */
+    /* The exchange of the current step. Its Call, with the fields that select random numbers, stays valid
+     * between steps. */
     Exchange exchange;
     /* (workers) this worker's state, and for ATOMO_READS_STATE also the other workers' states */
     ExchangeWorker *worker;
-    /* (workers) payloads of the current step, from which the next states are computed */
+    /* one entry per worker: the payloads of the current step, from which the next states are computed */
     Bytes (*sent)[ROUNDS_MAX];
     bool *took; /* (workers) true: the worker's payload of this round was taken */
     size_t self, workers;
@@ -35,8 +35,8 @@ struct atomo_tensor {
     } at;
 };
 
-/* Returns `err` as an Error (an atomo_error is an Error under its public name), or `own` if the caller wants no
- * description. */
+/* Returns where to write an error: `err`, or `own` if err is NULL because the caller wants no description. An
+ * atomo_error is an Error under its public name. */
 static inline Error *error_of(atomo_error *err, Error *own)
 {
     return err ? (Error *)err : own;
@@ -47,13 +47,13 @@ static inline atomo_status status_of(Status status)
     return (atomo_status)status;
 }
 
-/* Refuses x with NaN or infinities, unless the caller has promised that there are none. */
+/* Refuses x if it contains NaN or infinity. Does nothing if the caller has promised that x does not. */
 Status library_check(const atomo_tensor *t, const float *x, Error *err);
 
 /* Sets *shape; ATOMO_USAGE with the reason if the shape is not valid. */
 Status library_shape(Shape *shape, const char *name, int rank, const size_t *dim, Error *err);
 
-/* Called before work that may call OpenBLAS: sets OpenBLAS to one thread, unless the codec never calls it. */
+/* Call this before work that may call OpenBLAS: it sets OpenBLAS to one thread if the codec uses OpenBLAS. */
 void library_enter(const Codec *codec);
 /* Called after such work: undoes library_enter. */
 void library_leave(const Codec *codec);

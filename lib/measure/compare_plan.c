@@ -1,5 +1,5 @@
-/* compare_plan.c -- calls codec_plan for the vectors of a cell (one step and worker), before the first of them is
- * encoded. This loads each vector once more; loading is not part of the planning time. */
+/* compare_plan.c -- calls codec_plan for all vectors of one step and worker, before the first of them is
+ * encoded. For this each vector is loaded once more. The time of loading does not count as planning time. */
 #include "measure/compare_parts.h"
 
 #include "measure/timing.h"
@@ -26,7 +26,7 @@ static const float *load(void *data, size_t j, Error *err)
     return s->failed ? NULL : p->x;
 }
 
-/* Opens the Step: the vectors of a cell (one step and worker) that are not sent raw, with their Calls. */
+/* Fills in the Step: the vectors of one step and worker, without those that are sent raw, and their Calls. */
 static Status open_step(Step *step, Source *source, const Cell *cell, Arena *a, Error *err)
 {
     const Planner *p = source->planner;

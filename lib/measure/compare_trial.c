@@ -1,12 +1,12 @@
-/* compare_trial.c -- measures one codec on one vector: encodes and decodes it in every repeat, measures the times of
- * both, and the error.
+/* compare_trial.c -- measures one codec on one vector: in every repeat it encodes and decodes the vector, and
+ * measures both times and the error.
  *
- * Each repeat runs once untimed, reporting its streams, and then timed without reports; both runs give the same
- * payload. If a codec is not random, its estimate is the same in every repeat, so only repeat 0 is measured; later
- * repeats are only timed.
+ * Each repeat first runs once untimed, in which the codec reports its streams (entropy and excess bits). Then
+ * it is timed, without reports. Both runs give the same payload. If a codec is not random, its estimate is the
+ * same in every repeat, so only repeat 0 measures it; later repeats only measure times.
  *
- * Memory limits comparisons of the largest tensors. So unused buffers are lent to the codec as scratch: y while
- * encoding, and `work` once the repeats' deviations in it have been summed. */
+ * Memory limits how large tensors can be. So unused buffers are lent to the codec as scratch memory: `y` while
+ * it encodes, and `work` when the repeats' deviations in it have been summed. */
 #include "measure/compare_parts.h"
 
 #include "num/stats.h"
@@ -22,7 +22,8 @@ typedef struct {
     Buf payload;
     Message message;
     Moments sizes;    /* bytes of the payload, over the repeats */
-    /* bytes of the payload minus the excess that this repeat's random draw causes (harness.h), over the repeats */
+    /* The payload's bytes without this repeat's excess, over the repeats. The excess is the part of the size
+     * that is due to this random draw (harness.h). */
     Moments expected;
 } Run;
 
@@ -68,8 +69,8 @@ static void set_address(Run *run, uint64_t repeat)
     trial_address(&run->call, run->t->c, run->t->vector, repeat);
 }
 
-/* Encodes and decodes once untimed. Sets *streams and the payload, and raises *scratch to the peak of scratch
- * memory. */
+/* Encodes and decodes once, untimed. Sets *streams and the payload. Raises *scratch to the peak use of scratch
+ * memory, if that is higher. */
 static Status exchange(Run *run, Streams *streams, double *scratch)
 {
     Arena *a = run->call.scratch;
@@ -105,8 +106,8 @@ static void note_size(Run *run, const Streams *streams, bool first, Tally *tally
     tally->raw += streams->raw;
 }
 
-/* Measures repeat r's estimate. Sorting y for the Wasserstein distance overwrites y, so the estimate is decoded
- * again if y is needed afterwards. */
+/* Measures the estimate y of repeat r. The Wasserstein distance sorts y, so y is decoded again if it is needed
+ * afterwards. */
 static Status measure_repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
 {
     const Buffers *b = run->b;
@@ -161,8 +162,8 @@ void trial_moments(const Call *call, const float *x, bool known, Tally *tally)
     tally->spread[S_M2_WEIGHTED] = times * m.weighted;
 }
 
-/* Returns the codec's closed-form variance, averaged over repeats if it depends on the repeat's draws
- * (GIVEN_DRAWS). */
+/* Returns the codec's closed-form variance. If the variance depends on random draws (GIVEN_DRAWS), returns its
+ * mean over the repeats. */
 static double expected_variance(Run *run)
 {
     const size_t repeats = codec_traits(run->t->codec) & GIVEN_DRAWS ? run->t->c->repeats : 1;
@@ -174,8 +175,8 @@ static double expected_variance(Run *run)
     return sum / (double)repeats;
 }
 
-/* Computes the codec's expected variance, and its next state from repeat 0's payload, which is encoded again if later
- * repeats have overwritten it. */
+/* Computes the codec's expected variance. Then computes its next state from the payload of repeat 0, which is
+ * encoded again if later repeats have overwritten it. */
 static Status conclude(Run *run, Tally *tally)
 {
     Arena *a = run->call.scratch;
@@ -253,7 +254,8 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)
 {
     const size_t n = c->vectors->largest;
-    /* a single vector is measured in x and y; only several vectors need memory in which they are joined */
+    /* Room to join several vectors: all of the run, or those of one step and worker. A single vector needs no
+     * such room, since it is measured in x and y. */
     const size_t held = c->vectors->count == 1   ? 0
                         : l->reach == LEVEL_RUN  ? c->vectors->elements
                         : l->reach == LEVEL_CELL ? l->largest

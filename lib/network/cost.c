@@ -1,10 +1,10 @@
-/* cost.c -- see cost.h.
+/* cost.c -- implements cost.h.
  *
- * Without overlap, computing, encoding, communication and decoding follow one another. With overlap (docs/cost.md)
- * the forward pass takes a third of the compute time and the backward pass two thirds, from the last layer to the
- * first, each layer in proportion to its elements. The processor encodes each layer as soon as its gradient is
- * computed, and meanwhile the link sends the encoded layers in the same order. After the last layer is encoded, the
- * processor decodes the layers in this order. */
+ * Without overlap, computing, encoding, communication and decoding follow one another. With overlap
+ * (docs/cost.md), the forward pass takes a third of the compute time. The backward pass takes the rest and goes
+ * from the last layer to the first; a layer's time is proportional to its elements. The processor encodes each
+ * layer as soon as its gradient is computed. Meanwhile the link sends the layers that are already encoded. When
+ * all layers are encoded, the processor decodes them in the same order. */
 #include "network/cost.h"
 
 #include <math.h>
@@ -24,8 +24,9 @@ CostLayer cost_more_workers(const CostLayer *half, const CostLayer *full, double
 
 /* ---- times of one layer ---- */
 
-/* Returns the share of merging P payloads (P - 1 additions) that one worker does: on a ring each worker adds 1/P of a
- * payload P - 1 times, on a tree a whole payload once for each level of the tree. */
+/* Returns one worker's share of the additions that merge P payloads (P - 1 additions of a whole payload). On a
+ * ring, each worker adds 1/P of a payload P - 1 times. On a tree, it adds a whole payload once for each of
+ * log2(P) levels. */
 static double adding_share(const Iteration *it)
 {
     const double p = it->workers;

@@ -1,8 +1,8 @@
-/* minmax.c -- uniform levels between the smallest and the largest element of each bucket: the k-level quantiser of
- * Suresh, Yu, Kumar, McMahan 2017 and of CGX. The payload has the format of buckets.h with planes of `bits` bits;
- * a head is
+/* minmax.c -- the quantiser of Suresh, Yu, Kumar, McMahan 2017 and of CGX: each bucket has 2^bits uniform
+ * levels, from its smallest to its largest element. buckets.h describes the payload. It has bit planes of
+ * `bits` bits per element, and for each bucket the head
  *
- *     low:32  high:32 */
+ *      low:32  high:32 */
 #include "compress/levels/buckets.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ static void find(const Buckets *b, const float *x, size_t n, uint8_t *head)
     store_f32(head + 4, high);
 }
 
-/* True if low and high are finite, in order and not -0, and their distance is within float32's range. */
+/* True if low and high are finite, low <= high, neither is -0, and high - low is within float32's range. */
 static bool good(const Buckets *b, const uint8_t *head)
 {
     const MinmaxRange r = range_load(head);
@@ -96,8 +96,8 @@ static const char *dequantise(const Buckets *b, const uint8_t *head, const void 
     return NULL;
 }
 
-/* With stochastic rounding returns D^2 sum f (1 - f), where D = (high - low) / s is the distance between levels,
- * and f is the fractional part of (x - low) / D. */
+/* Returns the variance of stochastic rounding: D^2 sum f (1 - f). D = (high - low) / s is the distance between
+ * levels, and f is the fractional part of (x - low) / D. */
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
     const MinmaxRange r = range_load(head);

@@ -1,5 +1,5 @@
-/* scaledsign.c -- sends every element as its sign times the mean magnitude of the tensor or of its bucket
- * (Karimireddy, Rebjock, Stich, Jaggi 2019).
+/* scaledsign.c -- an element decodes to its sign times a scale. The scale is the mean magnitude of the tensor's
+ * elements, or of the elements of a bucket (Karimireddy, Rebjock, Stich, Jaggi 2019).
  *
  *     kind:8  { scale:f32 } x (1 or buckets)  signs        signs.h: bit set where x < 0
  *

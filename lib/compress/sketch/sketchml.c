@@ -1,17 +1,18 @@
-/* sketchml.c -- SketchML (Jiang, Fu, Yang, Cui 2018): sends the indices ("keys") of the elements that are not
- * zero, and sends their quantile bins in MinMaxSketches (tables of the least bin of all elements that hash to a
- * cell).
+/* sketchml.c -- SketchML (Jiang, Fu, Yang, Cui 2018). It sends the indices ("keys") of the non-zero elements.
+ * It quantises their values to quantile bins, and sends the bins in MinMaxSketches: tables in which a cell
+ * holds the least bin of all elements that hash to it.
  *
- *     kind:8 = 1  above:varint below:varint  { value:f32 } x (above + below)  group...
- *     group  = keys  cells         groups of x > 0 first; of each sign from zero outwards
- *     keys   = delta-binary: count:varint  planes of { bytes - 1 : 2 } x count  { gap: 1 to 4 bytes } x count
- *              delta-adaptive: indices.h
- *     cells  = bit planes of rows x max(1, ceil(cols count)) bins, as wide as the group's number of bins needs
+ *      kind:8 = 1  above:varint below:varint  { value:f32 } x (above + below)  group...
+ *      group  = keys  cells         groups of x > 0 first; of each sign from zero outwards
+ *      keys   = delta-binary: count:varint  planes of { bytes - 1 : 2 } x count  { gap: 1 to 4 bytes } x count
+ *               delta-adaptive: indices.h
+ *      cells  = bit planes of rows x max(1, ceil(cols count)) bins, as wide as the group's number of bins needs
  *
- * An index gap is the distance from the previous key; the first key's gap is counted from -1. A group is a run of
- * about `quantiles / groups` bins of one sign. A cell holds the least bin, numbered within the group, of the
- * elements that hash to it, or the last bin if no element does. An element decodes to the value of the largest bin
- * in its cells, which is at most its own bin. The tensor is sent as raw floats if they take no more bytes. */
+ * `above` and `below` are the numbers of bins of positive and of negative values. A gap is the difference
+ * between two successive keys; the first gap is the first key + 1. A group has about `quantiles / groups`
+ * consecutive bins of one sign, and its own sketch. The cells number the bins from the first bin of the group.
+ * A cell to which no element hashes holds the last bin. An element decodes to the value of the largest bin in
+ * its cells, which is at most its own bin. The tensor is sent as raw floats if they take no more bytes. */
 #include "coder/indices.h"
 #include "coder/planes.h"
 #include "compress/sketch/sketchml_bins.h"
@@ -47,8 +48,8 @@ static const Sketchml *sketchml_of(const Call *c)
     return c->self->params;
 }
 
-/* Returns an upper bound on the bytes of a payload: assumes delta-binary keys of 4 bytes and 2 bits, which are
- * longer than Golomb codes, and a cell takes at most a byte. */
+/* Returns an upper bound on the bytes of a payload. An element takes at most 4 bytes and 2 bits for its key in
+ * delta-binary (Golomb codes are shorter), and at most one byte per row for its cells. */
 static size_t bound(const Call *c)
 {
     const size_t n = c->shape->n, rows = (size_t)sketchml_of(c)->rows;
@@ -60,8 +61,9 @@ static size_t bound(const Call *c)
 /* ---- groups ---- */
 
 typedef struct {
-    size_t count, cols; /* count: number of members (elements of the group); cols: number of cells in a row */
-    size_t first, bins; /* the group's bins are first .. first + bins - 1, numbered within the group's sign */
+    /* `count`: number of elements of the group (its members); `cols`: number of cells in a row */
+    size_t count, cols;
+    size_t first, bins; /* the bins of the group are first .. first + bins - 1 of its sign */
     int side, width;    /* width: bits that a cell takes */
     uint32_t *key;      /* `count` entries: indices of the group's members, rising */
     uint8_t *bin;       /* the members' bins, `count` of them */
@@ -84,7 +86,7 @@ static void groups_cut(BinGroups *groups, const QuantileBins *bins, const Sketch
 {
     const size_t per_group = (size_t)((p->quantiles + p->groups - 1) / p->groups);
     groups->count = 0;
-    /* bins that do not exist are assigned to group 0; they have no members */
+    /* bins that do not exist have no elements; assign them to group 0 */
     memset(groups->of, 0, sizeof groups->of);
     for (int side = 0; side < TWO_SIDES; side++) {
         for (size_t b = 0; b < bins->bins[side]; b += per_group) {
@@ -97,7 +99,7 @@ static void groups_cut(BinGroups *groups, const QuantileBins *bins, const Sketch
     }
 }
 
-/* Sets a group's number of members (elements), and computes from this number the number of cells in a row. */
+/* Sets a group's number of elements, and the number of cells in a row, which follows from it. */
 static void group_size(BinGroup *g, const Sketchml *p, size_t count)
 {
     const double cols = ceil(p->cols * (double)count);
@@ -105,8 +107,8 @@ static void group_size(BinGroup *g, const Sketchml *p, size_t count)
     g->cols = cols < 1 ? 1 : (size_t)cols;
 }
 
-/* Returns how many members of the group, from member i on, lie in member i's block, but at most MEMBERS_RUN; sets
- * `at` to these members' positions in the block. */
+/* Counts the consecutive members of a group (elements), from member i on, that lie in the same block of the
+ * tensor, up to MEMBERS_RUN. Sets at[] to their positions in the block. Returns their number. */
 static size_t group_run(const BinGroup *g, size_t i, uint32_t at[MEMBERS_RUN])
 {
     const uint32_t block = g->key[i] / BLOCK;
@@ -120,8 +122,8 @@ static size_t group_run(const BinGroup *g, size_t i, uint32_t at[MEMBERS_RUN])
     return n;
 }
 
-/* Sets bucket (n) to the cell numbers to which n elements hash in a row; `at` has the elements' positions in their
- * block. */
+/* Sets bucket[] to the cells to which n elements hash in one row of the sketch. at[] are the elements'
+ * positions in their block. */
 static void group_buckets(const BinGroup *g, const Call *c, size_t row, size_t block, const uint32_t *at,
                           size_t n, uint32_t *bucket)
 {
@@ -131,7 +133,7 @@ static void group_buckets(const BinGroup *g, const Call *c, size_t row, size_t b
 
 /* ---- keys ---- */
 
-/* Returns the number of bytes, 1 to 4, in which an index gap `delta` is sent. */
+/* Returns how many bytes (1 to 4) the index gap `delta` takes. */
 static unsigned bytes_of(uint32_t delta)
 {
     return (39 - (unsigned)__builtin_clz(delta)) / 8;
@@ -184,7 +186,7 @@ static Indices keys_set(const KeyRuns *keys)
                      .run = keys_run};
 }
 
-/* Writes `count` rising keys (element indices) below n; `bytes` is scratch memory for `count` bytes. */
+/* Writes `count` rising keys (element indices), all below n. `bytes` is scratch memory of `count` bytes. */
 static void keys_put(int form, const uint32_t *key, size_t count, size_t n, uint8_t *bytes, Buf *out)
 {
     if (form == DELTA_ADAPTIVE) {
@@ -258,12 +260,12 @@ typedef struct {
     BinGroups *groups;
     BinIndex index;
     uint8_t *bin; /* the bin of each of the n elements */
-    /* for each block and group: number of the group's members in the block; lay_out replaces each number by the
-     * sum over all previous blocks */
+    /* before[block, group]: first the number of the group's members in the block. lay_out replaces it by the
+     * number of the group's members in all earlier blocks. */
     size_t *before;
 } GroupJob;
 
-/* Returns the index of element x's bin in an array of the bins of both signs. */
+/* Returns the index of element x's bin in an array that has the bins of both signs. */
 static inline size_t either_bin(float x, uint8_t bin)
 {
     return (size_t)(float_bits(x) >> 31) * BINS_MOST + bin;
@@ -293,7 +295,7 @@ static void place_block(void *data, size_t block)
     const size_t n = block_size(job->c->shape->n, block);
     const size_t *const before = job->before + block * job->groups->count;
     uint32_t *key[GROUPS_MOST];
-    /* key[k] and own[k]: where the key and the bin of group k's next member are stored */
+    /* where the key and the bin of the next member of group k go: `key[k]` and `own[k]` */
     uint8_t *own[GROUPS_MOST];
     for (size_t k = 0; k < job->groups->count; k++) {
         key[k] = job->groups->group[k].key + before[k];
@@ -307,7 +309,7 @@ static void place_block(void *data, size_t block)
         }
 }
 
-/* Computes one row of one group's cells: a cell is the least bin of the members that hash to the cell. */
+/* Computes one row of a group's sketch: a cell is the least bin of the group's elements that hash to it. */
 static void fill_row(void *data, size_t piece)
 {
     const GroupJob *job = data;
@@ -327,8 +329,8 @@ static void fill_row(void *data, size_t piece)
     }
 }
 
-/* Turns each block's number of members of a group into the position of the block's first member in the group, and
- * allocates the groups. */
+/* Allocates the groups' arrays. Replaces job->before (see there): numbers of members in a block become sums
+ * over all earlier blocks. */
 static Status lay_out(GroupJob *job)
 {
     const Call *c = job->c;
@@ -349,7 +351,7 @@ static Status lay_out(GroupJob *job)
     return OK;
 }
 
-/* Puts every element that is not zero into its group, and computes all cells. */
+/* Puts every non-zero element into its group, and computes the cells of all groups. */
 static Status groups_fill(BinGroups *groups, const Call *c, const float *x, const QuantileBins *bins)
 {
     const size_t blocks = blocks_of(c->shape->n);
@@ -375,7 +377,7 @@ static void put_group(const Call *c, const BinGroup *g, Buf *out)
 {
     const size_t n = c->shape->n, cells = (size_t)sketchml_of(c)->rows * g->cols;
     keys_put(sketchml_of(c)->keys, g->key, g->count, n, g->bin,
-             /* g->bin serves as scratch memory, because the members' bins are already stored in the cells */
+             /* g->bin is free for use as scratch memory: the cells are already computed from it */
              out);
     size_t run[KEYS_RUN];
     const KeyRuns keys = {g->key, g->count, run};
@@ -426,8 +428,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 /* ---- decoding ---- */
 
-/* Reads the values of the bins; refuses values that are not positive, and values that are smaller than the value
- * of the previous bin. */
+/* Reads the values of the bins. Refuses values that are not positive or that fall from one bin to the next. */
 static Status take_bins(const Call *c, Reader *r, QuantileBins *b)
 {
     uint64_t bins[TWO_SIDES];
@@ -463,8 +464,7 @@ static Status take_cells(const Call *c, Reader *r, BinGroup *g)
     return good ? OK : payload_bad(c, "cells that no encoder writes");
 }
 
-/* Sets bin (n) to the estimated bins of members i .. i + n - 1 of a group: for each member the largest of its
- * cells. */
+/* Estimates the bins of members i .. i + n - 1 of a group: bin[] gets the largest of each member's cells. */
 static void query_run(const Call *c, const BinGroup *g, size_t i, size_t n, const uint32_t at[MEMBERS_RUN],
                       uint8_t bin[MEMBERS_RUN])
 {

@@ -1,13 +1,14 @@
-/* dgc.c -- Deep Gradient Compression (Lin, Han, Mao, Wang, Dally 2018): each worker accumulates momentum and
- * unsent values, and sends the accumulated values above a sampled threshold. The payload has the format of
+/* dgc.c -- Deep Gradient Compression (Lin, Han, Mao, Wang, Dally 2018). Each worker accumulates momentum u, and
+ * a sum v of the values that it has not yet sent. It sends the elements of v with |v_i| >= t, in the payload of
  * sparse.h.
  *
- *     u = momentum u + x       v = v + u       sent: |v_i| >= t       then v_i = 0, and with mask u_i = 0
+ *      u = momentum u + x       v = v + u       sent: |v_i| >= t       then v_i = 0, and with mask u_i = 0
  *
- * State: u (n floats), then v (n floats). The threshold t comes from a sample of `sample` n elements (`sample` is
- * a share): v is cut into as many runs of equal length, and one random element of each run is taken. If t selects
- * more than 1.3 k elements, only the k largest are sent. If t selects fewer than 0.8 k elements, t is multiplied
- * by 0.8 until enough are selected, at most ten times. */
+ * State: u (n floats), then v (n floats). k = ratio n elements should be sent. The threshold t is estimated
+ * from a random sample: v is cut into runs of equal length, and one random element of each run is taken. The
+ * option `sample` is the sample's size as a share of n. If t selects more than 1.3 k elements, only the k
+ * largest are sent. If it selects fewer than 0.8 k, t is multiplied by 0.8 until it selects enough, at most ten
+ * times. */
 #include "num/radix.h"
 #include "vec/kernels.h"
 #include "compress/sparse/sparse.h"
@@ -65,7 +66,7 @@ static size_t sample_size(const Call *c)
     return wanted < n ? (size_t)wanted : c->shape->n;
 }
 
-/* Returns the magnitude that a share `ratio` of the sample reaches or exceeds; NaN: out of memory. */
+/* Returns the threshold that a share `ratio` of the sampled magnitudes reaches; NaN: out of memory. */
 static double sampled_level(const Call *c, const float *v, size_t samples)
 {
     const size_t n = c->shape->n, k = (size_t)(((const Dgc *)c->self->params)->ratio * (double)samples + 0.5);

@@ -1,12 +1,12 @@
-/* omega.h -- omega, the relative variance of an unbiased codec Q: the smallest number with E|Q(x) - x|^2 <= omega
- * |x|^2 for all x. */
+/* omega.h -- the relative variance omega of an unbiased codec Q: the smallest number with E|Q(x) - x|^2 <=
+ * omega |x|^2 for all x. */
 #ifndef ATOMO_OMEGA_H
 #define ATOMO_OMEGA_H
 
 #include "codec/compressor.h"
 
-/* Sets *rate to 1/(1 + omega), where omega is an estimate of the codec's relative variance. The result is rounded
- * down to eight significant bits, so that rounding errors of LAPACK do not change the result. */
+/* Sets *rate to 1/(1 + omega), where omega is an estimate of the codec's relative variance. Rounds the result
+ * down to eight significant bits, so that it is the same in spite of rounding errors of LAPACK. */
 Status omega_rate(const Call *c, double *rate);
 
 #endif

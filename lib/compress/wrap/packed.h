@@ -1,10 +1,10 @@
 /* packed.h -- lossless wrappers: a general-purpose compressor packs the inner codec's payload.
  *
- * Payload:  form:8 = 0 | the inner codec's payload          or          form:8 = 1 | that payload, packed and
- * shorter
+ *      payload = form:8 = 0, inner codec's payload     or     form:8 = 1, packed bytes (if shorter)
  *
- * Payloads of rounds before the last are not packed, so that they can merge. Packed payloads do not merge. Packed
- * bytes depend on the library's version; decoded values do not. */
+ * If a codec has several rounds, only the payload of the last round is packed, so that the others can merge.
+ * Packed payloads do not merge. Packed bytes depend on the version of the compression library. Decoded values
+ * do not. */
 #ifndef ATOMO_PACKED_H
 #define ATOMO_PACKED_H
 
@@ -12,12 +12,12 @@
 
 /* The functions of a compression library; Compressor.family points to them. */
 typedef struct Packer {
-    /* Packs `in` to `out`, and sets *size to the bytes written, at most `cap`; 0: the packed bytes do not fit.
-     * ERR_MEMORY: the library is out of memory. */
+    /* Packs `in` to `out`, and sets *size to the number of bytes written, at most `cap`. *size = 0: the packed
+     * bytes do not fit. ERR_MEMORY: the library is out of memory. */
     Status (*pack)(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *size);
-    /* Returns the unpacked size that is written in the packed bytes; 0: `pack` did not write these bytes. */
+    /* Returns the unpacked size that the packed bytes state; 0: these are not bytes that `pack` wrote. */
     size_t (*claims)(Bytes in);
-    /* Unpacks `in` to exactly `size` bytes; false if `in` does not unpack to this size. */
+    /* Unpacks `in` to `size` bytes. Returns false if `in` has another unpacked size. */
     bool (*unpack)(Bytes in, uint8_t *out, size_t size);
 } Packer;
 
