@@ -16,14 +16,15 @@ typedef struct {
     Error *err;
 } Options;
 
-/* Returns the most bytes that a container of this size may decode to, unless --max-output allows more. */
+/* Returns the limit on the decoded size of an .atomo file of `file_size` bytes, when --max-output sets no
+ * other limit. */
 static uint64_t usual_most(uint64_t file_size)
 {
     enum { ALWAYS = 64 << 20, EACH = 1024 };
     return file_size > UINT64_MAX / (2 * EACH) ? UINT64_MAX : ALWAYS + EACH * file_size;
 }
 
-/* Returns the bytes that are free for the user where `path` will be written; UINT64_MAX: unknown. */
+/* Returns how many bytes are free on the disk where `path` will be written; UINT64_MAX if unknown. */
 static uint64_t free_space(const char *path, Arena *a)
 {
     struct statvfs disk;
@@ -34,7 +35,8 @@ static uint64_t free_space(const char *path, Arena *a)
     return (uint64_t)disk.f_bavail * disk.f_frsize;
 }
 
-/* Refuses a file that decodes to more than the limits, before anything is written. */
+/* Fails if the decoded file would exceed the limit on its size, the limit on memory, or the free disk space.
+ * Nothing is written before this check. */
 static Status check_size(const Options *o, FrameReader *from, ArchiveSize *size)
 {
     const char *path = frame_name(from);

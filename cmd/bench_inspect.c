@@ -14,8 +14,8 @@ typedef struct {
     Error *err;
 } Options;
 
-/* Warns if a tensor occurs in several steps or workers: rows of --histogram and --spectrum name the tensor but not
- * its step and worker. */
+/* Warns if a tensor occurs in several steps or workers. The rows of --histogram and --spectrum then cannot
+ * be told apart: they name the tensor, but not its step and worker. */
 static void note_repeats(const Options *o, const Dump *d, const size_t *index, size_t count)
 {
     const TensorInfo *first = dump_tensor(d, index[0]), *last = dump_tensor(d, index[count - 1]);
@@ -67,7 +67,8 @@ static Status inspect(const Options *o, Dump *d, const char *path)
     TRY(report_finish(report, write_all(o, d, report, view, &lost), o->err));
     if (lost.status == OK)
         return OK;
-    /* a tensor could not be described; this is reported after the results of all other tensors are written */
+    /* A tensor's spectrum could not be computed. The error is reported now, after the results of all tensors
+     * are written. */
     *o->err = lost;
     return error_at(o->err, "%s", path);
 }

@@ -1,20 +1,22 @@
 /* atomo.h -- libatomo: gradient compressors for other programs.
  *
- * Every other header in this folder is private and changes without notice; this one does not. docs/library.md has
- * a tutorial and an example; docs/FORMAT.md describes the payloads.
+ * Every other header in this folder is private and changes without notice; this one does not.
+ * docs/library.md has a tutorial and an example; docs/FORMAT.md describes the payloads.
  *
- * A codec is a compressor with its parameters, opened from a spec such as "qsgd:bits=4" (`atomo-bench list` shows
- * all). It encodes a tensor, float32 in row-major order, to a payload, the bytes that travel, and decodes a
- * payload to an estimate of the tensor. Random numbers are a function of an address (seed, worker, step, name of
- * the tensor), so the same address gives the same payload on any number of threads; the receiver needs the
- * sender's address.
+ * A codec is a compressor with its parameters, opened from a spec such as "qsgd:bits=4" (`atomo-bench list`
+ * shows all). It encodes a tensor (float32 in row-major order) to a payload, the bytes that are sent. It
+ * decodes a payload to an estimate of the tensor. Random numbers are a function of an address: seed, worker,
+ * step and name of the tensor. So the payload does not depend on the number of threads. The receiver must
+ * know the sender's address.
  *
- * Errors. Functions that can fail return ATOMO_OK or a code, and describe the failure in `err`, which may be NULL.
- * Outputs are undefined after a failure, except that objects are never left half open. Memory. The library keeps
- * no pointer that it is given after a function returns, except where the function's comment says so. Threads. An
- * atomo_codec never changes and serves any number of threads. An atomo_tensor serves one thread at a time;
- * different tensors share nothing. The library prints nothing, never ends the process and leaves its environment
- * and its signals alone. */
+ * Errors: functions that can fail return ATOMO_OK or an error code, and describe the failure in `err`, which
+ * may be NULL. After a failure the outputs are undefined; a function that opens an object has then opened
+ * nothing.
+ * Memory: a function keeps no pointer from its caller after it returns, unless its comment says so.
+ * Threads: an atomo_codec never changes, and any number of threads may use it. Only one thread at a time may
+ * use an atomo_tensor; different tensors share no memory.
+ * The library prints nothing, never ends the process, and does not change environment variables or signal
+ * handlers. */
 #ifndef ATOMO_H
 #define ATOMO_H
 
@@ -28,8 +30,8 @@ extern "C" {
 
 /* ---- versions and errors ---- */
 
-/* The version of this header's interface. New functions may be added under the same version; an existing function
- * changes only with a new version. */
+/* The version of the interface that this header declares. A change to an existing function increases it; a
+ * new function does not. */
 #define ATOMO_INTERFACE 0
 
 /* Returns the interface version of the loaded library; a program compares it with ATOMO_INTERFACE. */
@@ -42,7 +44,7 @@ typedef enum {
     ATOMO_OK,
     ATOMO_USAGE,   /* the caller asked for something impossible: a wrong spec, or calls in the wrong order */
     ATOMO_IO,      /* a file cannot be read or written, or a library cannot be loaded */
-    ATOMO_CORRUPT, /* the bytes of a payload or a state are not what an encoder produces */
+    ATOMO_CORRUPT, /* a payload or a saved state is damaged, or no encoder can have written it */
     /* a tensor holds NaN or infinity, a result exceeds float32's range, or an iteration does not converge */
     ATOMO_NUMERIC,
     ATOMO_MEMORY,
@@ -63,14 +65,14 @@ typedef struct atomo_codec atomo_codec;
 atomo_status atomo_codec_open(atomo_codec **codec, const char *spec, atomo_error *err);
 void atomo_codec_close(atomo_codec *codec); /* `codec` may be NULL */
 
-/* Returns the codec's spec with every parameter that differs from its default, in a fixed order. The text lives as
- * long as the codec. */
+/* Returns the codec's spec: its parameters that differ from their defaults, in a fixed order. The text is
+ * valid until the codec is closed. */
 const char *atomo_codec_spec(const atomo_codec *codec);
 
 /* The properties of a codec, as bits of atomo_codec_traits. An address is what random numbers are drawn from:
  * (seed, worker, step, name of the tensor). */
 #define ATOMO_UNBIASED    1u  /* the mean of the estimate over random addresses equals the tensor */
-/* the estimate of a merged payload is the sum of the estimates of the payloads in it, to rounding */
+/* the codec is linear: a merged payload decodes to the sum of the merged payloads' estimates, up to rounding */
 #define ATOMO_LINEAR      2u
 #define ATOMO_MERGEABLE   4u  /* payloads merge without being decoded */
 #define ATOMO_RANDOM      8u  /* payloads depend on the address */
@@ -81,14 +83,14 @@ const char *atomo_codec_spec(const atomo_codec *codec);
 #define ATOMO_READS_STATE 128u /* decoding needs the sender's state */
 unsigned atomo_codec_traits(const atomo_codec *codec);
 
-/* Returns how many payloads a worker sends in a step, one after another: at least 1. */
+/* Returns the number of rounds in a step, at least 1. A worker sends one payload in each round. */
 int atomo_codec_rounds(const atomo_codec *codec);
 
 /* Returns a warning for users of this spec; NULL: there is none. */
 const char *atomo_codec_caution(const atomo_codec *codec);
 
-/* Returns the name of compressor number `index`, and sets *brief to one line about it unless `brief` is NULL. NULL
- * after the last compressor. */
+/* Returns the name of compressor number `index`; NULL if there are no more compressors. Sets *brief to a
+ * description in one line, unless `brief` is NULL. */
 const char *atomo_compressor(size_t index, const char **brief);
 
 /* ---- a codec on a tensor ---- */
@@ -106,8 +108,9 @@ typedef struct {
     int worker;        /* this worker's number, 0 .. workers - 1 */
     int workers;       /* 1 .. 1048576 */
     int threads;       /* most threads that a call may use; 0: one for each core */
-    /* 1: the caller promises that its tensors are finite, which saves a pass over them; a payload of NaN or
-     * infinities is undefined. 0: calls refuse such tensors with ATOMO_NUMERIC. */
+    /* 1: the library does not check that tensors are finite, which saves one pass over the data; the payload
+     * of a tensor with NaN or infinity is then undefined. 0: functions fail for such a tensor with
+     * ATOMO_NUMERIC. */
     int unchecked;
 } atomo_layout;
 
@@ -119,28 +122,28 @@ void atomo_tensor_close(atomo_tensor *tensor); /* `tensor` may be NULL */
 /* Returns the most bytes that atomo_encode writes. */
 size_t atomo_encode_bound(const atomo_tensor *tensor);
 
-/* Encodes x (elements of the layout, finite) to `out`, which has room for atomo_encode_bound bytes; *size becomes
- * the number of bytes written. With a codec of several rounds, each round continues from this worker's own
- * payloads alone, and the payloads of all rounds follow one another, every payload but the last behind its size
- * (LEB128). The codec's state is read but not changed. */
+/* Encodes the tensor x, which must be finite, and sets *size to the number of bytes written to `out`. `out`
+ * has room for atomo_encode_bound bytes. Does not change the codec's state. A codec of several rounds runs
+ * all of them with this worker alone. `out` then holds the payloads of all rounds in order, and a size in
+ * LEB128 precedes each payload but the last. */
 atomo_status atomo_encode(atomo_tensor *tensor, int64_t step, const float *x, void *out, size_t *size,
                           atomo_error *err);
 
-/* Decodes to x (elements of the layout) what atomo_encode wrote for worker number `worker` at this step. `in` may
- * hold any bytes: a damaged payload is an error and does no harm. A payload from atomo_merge decodes to the sum of
- * the merged payloads' estimates. */
+/* Decodes what atomo_encode wrote at this step on worker number `worker`; x receives the estimate. A payload
+ * from atomo_merge decodes to the sum of the merged payloads' estimates. `in` may hold any bytes: a damaged
+ * payload is an error and does no harm. */
 atomo_status atomo_decode(atomo_tensor *tensor, int64_t step, int worker, const void *in, size_t size,
                           float *x, atomo_error *err);
 
-/* Computes the state of the next step after a step that this worker took alone, in which x was encoded to `in`.
- * Does nothing for a codec without state. Returns ATOMO_USAGE between atomo_step_begin and atomo_step_finish,
- * because atomo_step_finish computes the next state. atomo_encode, atomo_decode and atomo_merge are allowed during
- * a step and do not change the step. */
+/* For a step of this worker alone, in which atomo_encode encoded x to `in`: computes the codec's state for
+ * the next step. Does nothing for a codec without state. In a step of several workers atomo_step_finish
+ * computes this state, so this function returns ATOMO_USAGE between atomo_step_begin and atomo_step_finish. */
 atomo_status atomo_advance(atomo_tensor *tensor, int64_t step, const float *x, const void *in, size_t size,
                            atomo_error *err);
 
-/* Merges `count` payloads of one step into the payload of their sum, without decoding them. Needs ATOMO_LINEAR or
- * ATOMO_MERGEABLE and a codec of one round; `out` has room for atomo_merge_bound bytes. */
+/* Merges `count` payloads of one step without decoding them. The result decodes to the sum of their
+ * estimates. The codec must have ATOMO_LINEAR or ATOMO_MERGEABLE, and one round. `out` has room for
+ * atomo_merge_bound bytes. */
 size_t atomo_merge_bound(const atomo_tensor *tensor, size_t count);
 atomo_status atomo_merge(atomo_tensor *tensor, int64_t step, const void *const *in, const size_t *in_size,
                          size_t count, void *out, size_t *size, atomo_error *err);
@@ -154,22 +157,22 @@ atomo_status atomo_merge(atomo_tensor *tensor, int64_t step, const void *const *
  *         atomo_step_take       every worker's payload, its own included, in the same order everywhere
  *         atomo_step_end_round
  *     while there are more rounds
- *     atomo_step_finish         the mean of all estimates; the state moves on
+ *     atomo_step_finish         computes the mean of all estimates and the next step's state
  *
- * All workers that take the same payloads in the same order end with the same bytes. This is the same code that
- * atomo-train runs. */
+ * If all workers take the same payloads in the same order, their means are equal bit for bit. atomo-train
+ * runs the same code. */
 
-/* Learns from this worker's x the state that all workers must start the step with, for a codec with ATOMO_TRAINS.
- * Call atomo_train before atomo_step_begin, on one worker; then give the bytes of this worker's atomo_learned to
- * atomo_learn on all other workers. */
+/* For a codec with ATOMO_TRAINS: learns from x, the tensor of this worker, a state with which all workers
+ * must start the step. Call atomo_train on one worker, before atomo_step_begin. Then send the bytes that
+ * atomo_learned returns to all other workers, and pass them to atomo_learn there. */
 atomo_status atomo_train(atomo_tensor *tensor, int64_t step, const float *x, atomo_error *err);
 /* the bytes are valid until the next call with this tensor */
 const void *atomo_learned(atomo_tensor *tensor, size_t *size);
 atomo_status atomo_learn(atomo_tensor *tensor, const void *learned, size_t size, atomo_error *err);
 
-/* Begins a step in which `senders` workers (1 .. workers) send. The library keeps the pointer `mean` (elements of
- * the layout) until atomo_step_finish, uses the array as scratch, and finally leaves the mean of the estimates in
- * it. Discards an earlier step that was not finished. */
+/* Begins a step in which `senders` workers (1 .. workers) send. Discards an earlier step that was not
+ * finished. Until atomo_step_finish the library keeps the pointer `mean` and uses the array as scratch
+ * memory; then the array holds the mean of the estimates. */
 atomo_status atomo_step_begin(atomo_tensor *tensor, int64_t step, int senders, float *mean, atomo_error *err);
 
 /* Encodes x for this round. *payload is valid until atomo_step_finish. A worker that does not send in this step
@@ -177,15 +180,15 @@ atomo_status atomo_step_begin(atomo_tensor *tensor, int64_t step, int senders, f
 atomo_status atomo_step_send(atomo_tensor *tensor, const float *x, const void **payload, size_t *size,
                              atomo_error *err);
 
-/* Takes a worker's payload of this round. The caller must keep the payload's bytes until atomo_step_end_round, or
- * until atomo_step_finish for a codec with ATOMO_READS_STATE. */
+/* Takes the payload that worker number `worker` sent in this round. The caller must keep the payload's bytes
+ * until atomo_step_end_round, or until atomo_step_finish for a codec with ATOMO_READS_STATE. */
 atomo_status atomo_step_take(atomo_tensor *tensor, int worker, const void *payload, size_t size,
                              atomo_error *err);
 
-/* For programs that merge payloads on their way, as an all-reduce does. atomo_step_merge merges payloads of this
- * round, which may be merged payloads themselves; `out` has room for atomo_merge_bound bytes.
- * atomo_step_take_merged takes the merge of all senders' payloads, in place of one atomo_step_take for each
- * payload. Both functions need ATOMO_LINEAR or ATOMO_MERGEABLE. */
+/* For programs that merge payloads before every worker has them, as an all-reduce does. Both functions need
+ * ATOMO_LINEAR or ATOMO_MERGEABLE. atomo_step_merge merges payloads of this round, which may themselves be
+ * merged; `out` has room for atomo_merge_bound bytes. atomo_step_take_merged takes one payload, merged from
+ * the payloads of all senders, and replaces all calls of atomo_step_take. */
 atomo_status atomo_step_merge(atomo_tensor *tensor, const void *const *in, const size_t *in_size,
                               size_t count, void *out, size_t *size, atomo_error *err);
 atomo_status atomo_step_take_merged(atomo_tensor *tensor, const void *payload, size_t size, atomo_error *err);
@@ -193,14 +196,14 @@ atomo_status atomo_step_take_merged(atomo_tensor *tensor, const void *payload, s
 /* Ends the round; *more becomes 1 when another round follows, else 0. */
 atomo_status atomo_step_end_round(atomo_tensor *tensor, int *more, atomo_error *err);
 
-/* Writes the mean of the senders' estimates to `mean` and computes the state of the next step. x: this worker's
- * tensor, the same as in atomo_step_send; needed also if this worker did not send. */
+/* Writes the mean of the senders' estimates to `mean`, and computes the state of the next step. `x` is this
+ * worker's tensor, the one passed to atomo_step_send. A worker that did not send passes its tensor too. */
 atomo_status atomo_step_finish(atomo_tensor *tensor, const float *x, atomo_error *err);
 
 /* ---- saving and loading states, for checkpoints ---- */
 
-/* atomo_state_size returns the number of bytes that atomo_state_save writes. The bytes identify the codec and the
- * shape, and end with a checksum. */
+/* atomo_state_size returns the number of bytes that atomo_state_save writes. These bytes include the names
+ * of the codec and the shape, to check them on loading, and a checksum. */
 size_t atomo_state_size(const atomo_tensor *tensor);
 void atomo_state_save(const atomo_tensor *tensor, void *out);
 
@@ -210,11 +213,12 @@ atomo_status atomo_state_load(atomo_tensor *tensor, const void *in, size_t size,
 
 /* ---- measurements ---- */
 
-/* Returns the name of metric number `index`; docs/metrics.md explains each metric. NULL after the last metric. */
+/* Returns the name of metric number `index`; NULL if there are no more metrics. docs/metrics.md explains
+ * each metric. */
 const char *atomo_metric(size_t index);
 
-/* Compares an estimate y with x (n elements each): writes one number for each metric to `value`; NaN: the metric
- * cannot be computed from two vectors alone. `bytes`: the payload's size. */
+/* Compares an estimate y with the tensor x (n elements each), and writes one number for each metric to
+ * `value`. NaN: the metric needs more than two vectors. `bytes`: the size of the payload. */
 atomo_status atomo_measure(const float *x, const float *y, size_t n, size_t bytes, int threads, double *value,
                            atomo_error *err);
 
@@ -227,7 +231,8 @@ typedef struct {
 } atomo_gradient;
 
 typedef struct {
-    /* (specs) the codecs, such as "qsgd:bits=4"; a spec with alternatives, "bits=2/4", gives one codec for each */
+    /* (specs) specs of codecs, such as "qsgd:bits=4"; "qsgd:bits=2/4" stands for two codecs, with bits=2 and
+     * bits=4 */
     const char *const *spec;
     size_t specs;
     size_t repeats; /* 1 or more */
@@ -240,8 +245,9 @@ typedef struct {
     void *data;
 } atomo_comparison;
 
-/* Runs the comparison of `atomo-bench compare` on `count` tensors in memory, ordered by step, then by worker.
- * *json becomes the document that `atomo-bench compare --format json` writes; the caller frees it with atomo_free. */
+/* Compares codecs as `atomo-bench compare` does, on `count` tensors in memory, ordered by step, then by
+ * worker. *json becomes the text that `atomo-bench compare --format json` prints; the caller frees it with
+ * atomo_free. */
 atomo_status atomo_compare(const atomo_comparison *c, const atomo_gradient *gradient, size_t count,
                            char **json, atomo_error *err);
 

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* Loads a vector, and redraws the progress bar, because the search for one codec's rate loads many vectors. */
+/* Loads a vector. Redraws the progress bar too, because the search for one codec's rate takes long and loads
+ * many vectors. */
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
     CompareJob *j = data;
@@ -15,8 +16,8 @@ static Status load(void *data, const Vector *v, float *x, Error *err)
     return compare_job_load(data, v, x, err);
 }
 
-/* Sets the codec's rate to the start value of the search. Specs that differ only in the rate then become equal,
- * and their rate is searched once. */
+/* Sets the codec's rate to the value at which the search starts. Specs that differ only in the rate become
+ * equal, so the search runs once for them. */
 static Status unset_rate(CompareJob *j, const Codec **codec)
 {
     Rate r;
@@ -33,7 +34,8 @@ static Status unset_rate(CompareJob *j, const Codec **codec)
     return rate_set(codec, *codec, &r, start, j->a, j->err);
 }
 
-/* Returns the spec with the rate that an earlier run found for the codec, read from the journal; NULL: none. */
+/* Looks in the journal of an earlier run for the rate found for the codec `name`. Returns the spec with this
+ * rate; NULL: the journal has none. */
 static const char *solved_before(const CompareJob *j, const char *name)
 {
     for (size_t i = 0; i < j->journal.old_count; i++) {

@@ -4,8 +4,10 @@
 
 #include "codec/codec.h"
 
-/* Sets rate (codecs), in the arena, to the learning rate chosen for each codec, found by its spec. ERR_CORRUPT if
- * the file at `path` is not a result of tune, ERR_USAGE if the file has no learning rate for a codec. */
+/* Reads the output of `atomo-train tune` from the file at `path`, and sets (*rate)[k] to the learning rate
+ * chosen for codec[k]. Codecs are found by their specs. `*rate` is allocated in the arena. Returns
+ * ERR_CORRUPT if the file is not an output of tune. Returns ERR_USAGE if the file has no learning rate for a
+ * codec. */
 Status train_rates_load(double **rate, const char *path, const Codec *const *codec, size_t codecs, Arena *a,
                         Error *err);
 

@@ -1,5 +1,5 @@
-/* train_records.h -- the records of atomo-train run: one for each step and a summary for each codec. During training
- * records are also written to a journal, from which --resume reads them. */
+/* train_records.h -- the records that `atomo-train run` writes: one for each step, and a summary for each
+ * codec. During training the records also go to a journal (a file), from which --resume reads them. */
 #ifndef ATOMO_TRAIN_RECORDS_H
 #define ATOMO_TRAIN_RECORDS_H
 
@@ -10,8 +10,7 @@
 enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 16 };
 enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + TARGET_COLUMNS * TARGETS_MOST };
 
-/* A target test accuracy, and at which simulated time and after how many bytes the current run reached this
- * accuracy. */
+/* A target test accuracy. If the current run has `reached` it, the other fields say when. */
 typedef struct {
     double accuracy;
     bool reached;
@@ -43,15 +42,18 @@ Status train_records_targets(TrainRecords *r, const char *list);
 /* Opens the journal and the report. */
 Status train_records_open(TrainRecords *r);
 
-/* Begins the run of a codec; the following records belong to this run. */
+/* Begins the run of the codec with the spec `compressor`. All records until the next call belong to this
+ * run. */
 void train_records_begin(TrainRecords *r, const char *compressor);
 
-/* Replays the run's records up to `step` from the resumed journal, as if the steps had just run. */
+/* For a resumed run: writes the records of steps 1 to `step`, read from the journal, as if these steps had
+ * just run. */
 Status train_records_replay(TrainRecords *r, size_t step);
 Status train_records_step(TrainRecords *r, const StepRecord *step, Error *err);
 Status train_records_summary(TrainRecords *r, bool failed); /* failed: the run diverged */
 
-/* Writes the report if `status` is OK, or after a signal if there is no journal. Returns the command's status. */
+/* Writes the report if `status` is OK. After a signal, writes the report only if there is no journal.
+ * Returns the exit status of the command. */
 Status train_records_close(TrainRecords *r, Status status);
 
 #endif

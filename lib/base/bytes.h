@@ -1,9 +1,9 @@
-/* bytes.h -- views of bytes, and little-endian fields in bytes.
+/* bytes.h -- reads and writes arrays of bytes, and little-endian numbers in them.
  *
- * Bytes is a view of memory that the view does not own. Buf is a buffer of fixed capacity that writers fill: the
- * caller has allocated enough, and writers assert that the capacity is not exceeded. Errors of Reader are sticky:
- * after the first missing field every take_... returns 0 and `bad` stays set, so a decoder needs to check only
- * once. */
+ * Bytes refers to memory that its owner frees. Buf is a buffer of fixed capacity: the caller allocates
+ * enough, and functions that write to it assert that the capacity is not exceeded. A Reader that has too few
+ * bytes left sets `bad`. From then on every take_... returns 0 and `bad` stays set, so a decoder may check
+ * it once at the end. */
 #ifndef ATOMO_BYTES_H
 #define ATOMO_BYTES_H
 
@@ -29,7 +29,7 @@ static inline Bytes buf_bytes(const Buf *b)
 
 /* ---- floats as integers with the same bits ---- */
 
-/* Return the bits of a float as an integer, and the float with the given bits. */
+/* Convert between a float and the 32-bit integer with the same bits. */
 static inline uint32_t float_bits(float f)
 {
     uint32_t u;
@@ -67,7 +67,7 @@ static inline size_t reader_left(const Reader *r)
 {
     return (size_t)(r->end - r->at);
 }
-/* Returns the next `size` bytes; NULL, and sets `bad`, when fewer bytes are left. */
+/* Returns the next `size` bytes. If fewer are left, returns NULL and sets `bad`. */
 static inline const uint8_t *take_bytes(Reader *r, size_t size)
 {
     if (r->bad || size > reader_left(r)) {
@@ -146,8 +146,8 @@ static inline size_t varint_size(uint64_t v)
 
 /* ---- reading ---- */
 
-/* Returns the next LEB128 number; sets `bad` if the number has more bytes than necessary, so that each value has
- * only one encoding. */
+/* Returns the next LEB128 number. Sets `bad` if the number has more bytes than necessary: each value has
+ * only one valid encoding. */
 static inline uint64_t take_varint(Reader *r)
 {
     uint64_t v = 0;

@@ -1,5 +1,5 @@
-/* confine_calls.c -- sets a seccomp filter of the system calls that a confined process may still make; see
- * confine.h. */
+/* confine_calls.c -- restricts the process by a seccomp filter to the system calls that it needs to read
+ * files; see confine.h. */
 #include "base/confine.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static bool allow(scmp_filter_ctx filter, const int *call, size_t count)
     return !failed;
 }
 
-/* Allows memory that cannot be executed, and signals to this process alone (abort sends one). */
+/* Allows to map or protect memory without PROT_EXEC, and to send a signal to this process (abort does so). */
 static bool allow_checked(scmp_filter_ctx filter)
 {
     const struct scmp_arg_cmp plain = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);

@@ -1,5 +1,5 @@
-/* counts.c -- reads "4,8,...,512" from left to right; the numbers that the dots stand for are added when the number
- * behind the dots is read. */
+/* counts.c -- reads a list such as "4,8,...,512" from left to right. The dots stand for the numbers between
+ * 8 and 512, each twice the previous; they are added when 512 is read. */
 #include "base/counts.h"
 
 #include "base/text.h"
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* capacity for one item of the list: more digits than any valid number has, so that an error message can show the
- * start of a wrong item */
+/* Capacity for one item of the list. It exceeds the digits of any valid number: an error message can show
+ * the start of a wrong item. */
 enum { ITEM_MOST = 24 };
 
 typedef struct {

@@ -1,16 +1,18 @@
 /* parallel.h -- runs code on several threads; all threads of the library are created here.
  *
- * Work is cut into pieces whose number depends on the data alone, never on the number of threads; each piece
- * writes to memory of its own, and the partial sums of pieces are added in the order of the pieces. So results are
- * bit for bit the same for any number of threads. */
+ * Results are bit for bit the same for any number of threads. Work is cut into pieces, and their number
+ * depends on the data alone. Each piece writes to its own memory. Partial sums of pieces are added in the
+ * order of the pieces. */
 #ifndef ATOMO_PARALLEL_H
 #define ATOMO_PARALLEL_H
 
 #include "base/base.h"
 
+/* Number of elements in a block. Large tensors are cut into blocks, and each block has its own key of random
+ * words. */
 enum {
     BLOCK = 1 << 16
-}; /* number of elements in a block of a large tensor; each block has its own key of random words */
+};
 
 static inline size_t blocks_of(size_t n)
 {
@@ -22,8 +24,8 @@ static inline size_t block_size(size_t n, size_t block)
     return left < BLOCK ? left : BLOCK;
 }
 
-/* The range from .. to - 1 of elements in one piece, when n elements are cut into pieces of whole blocks, as equal
- * in length as possible. */
+/* The elements from .. to - 1, which form piece p of n elements. A piece consists of whole blocks, and all
+ * pieces have nearly the same length. */
 typedef struct {
     size_t from, to;
 } Stretch;
@@ -36,9 +38,9 @@ static inline Stretch stretch_of(size_t n, size_t pieces, size_t p)
 /* Calls body(data, piece) for piece = 0 .. pieces-1, in any order, on up to `threads` threads. */
 void parallel_for(int threads, size_t pieces, void (*body)(void *data, size_t piece), void *data);
 
-/* Like parallel_for, but also passes a slot number to the body: `slot` is below parallel_slots(threads, pieces),
- * and no two calls of the body that run at the same time have the same slot. So scratch memory is needed once for
- * each slot, not for each piece. */
+/* Like parallel_for, but also passes a number `slot`, below parallel_slots(threads, pieces), to each call of
+ * the body. Calls that run at the same time have different slots. So scratch memory is needed for each slot,
+ * not for each piece. */
 void parallel_for_slots(int threads, size_t pieces, void (*body)(void *data, size_t piece, size_t slot),
                         void *data);
 

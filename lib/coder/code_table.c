@@ -1,5 +1,5 @@
-/* code_table.c -- writes and reads the parts of a code table: the list of symbols, and numbers as signed
- * differences. */
+/* code_table.c -- writes and reads the parts of a table of code lengths or frequencies: the list of symbols,
+ * and each number as the signed difference from the previous number. */
 #include "coder/code_table.h"
 
 #include "coder/elias.h"

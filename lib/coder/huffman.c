@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* FIRST_LENGTH: the number from which a table codes its first symbol's code length as a difference */
+/* A table codes each code length as the difference from the previous one. The first is coded as the
+ * difference from FIRST_LENGTH. */
 enum { FIRST_LENGTH = 8 };
 
 bool huffman_open(Huffman *h, uint32_t alphabet, Arena *a)
@@ -28,8 +29,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Writes the symbols that occur to `leaf`, the rarest first, equally frequent symbols in rising order; returns the
- * number of these symbols. */
+/* Writes to `leaf` the symbols that occur, sorted by count and then by symbol. Returns their number. */
 static uint32_t sort_symbols(const Huffman *h, const uint64_t *count, uint64_t *leaf)
 {
     uint32_t n = 0;
@@ -40,9 +40,10 @@ static uint32_t sort_symbols(const Huffman *h, const uint64_t *count, uint64_t *
     return n;
 }
 
-/* Builds the Huffman tree: joins the two nodes of least weight (count) n - 1 times. These nodes come from two
- * queues: the sorted leaves, and the joined nodes, which are made in order of weight. Node k < n is a leaf, node n
- * + k is the k-th joined node. Sets depth[k], the depth of node k, and returns the greatest depth. */
+/* Builds the Huffman tree: joins the two nodes of least weight (count) n - 1 times. Two queues hold the
+ * nodes not yet joined, each in order of weight: the leaves, and the nodes made by joining. Node k < n is a
+ * leaf, node n + k is the k-th node made by joining. Sets depth[k], the depth of node k, and returns the
+ * greatest depth. */
 static unsigned leaf_depths(const uint64_t *leaf, uint32_t n, uint64_t *joined, uint32_t *parent,
                             uint8_t *depth)
 {
@@ -79,8 +80,8 @@ static bool find_lengths(Huffman *h, uint64_t *leaf, uint32_t n)
 
 /* ---- assigning codes to code lengths ---- */
 
-/* Assigns the canonical codes to h->code; returns false when the lengths do not form a complete prefix code (Kraft
- * sum not 1). */
+/* Assigns the canonical codes to h->code; returns false if the lengths do not form a complete prefix code
+ * (Kraft sum not 1). */
 static bool number_codes(Huffman *h)
 {
     uint64_t next = 0;
@@ -196,8 +197,7 @@ bool huffman_table_get(Huffman *h, BitReader *r)
         unsigned length = 0;
         if (!scan_symbol(&t, &symbol) || (present > 1 && !scan_step(&t, 1, HUFFMAN_LONGEST, &length)))
             return false;
-        /* order[0] is final if this symbol is the only symbol of the code; otherwise number_codes overwrites
-         * `order` */
+        /* If the code has one symbol, order[0] is now final. Otherwise number_codes overwrites `order`. */
         h->order[0] = (uint16_t)symbol;
         h->length[symbol] = (uint8_t)length;
         h->count[length]++;
@@ -229,8 +229,8 @@ void huffman_put(const Huffman *h, const uint16_t *symbol, size_t n, BitWriter *
     *w = local;
 }
 
-/* Returns the symbol whose code the 64 bits begin with, and sets *length to the code's length; at least two
- * symbols have codes. */
+/* Decodes the first symbol in `bits`, the next 64 bits of the stream, and sets *length to the length of its
+ * code word. The code must have two symbols or more. */
 static uint16_t first_symbol(const Huffman *h, uint64_t bits, unsigned *length)
 {
     unsigned l = 1;
@@ -241,9 +241,9 @@ static uint16_t first_symbol(const Huffman *h, uint64_t bits, unsigned *length)
     return h->order[h->place[l] + (uint32_t)((bits >> (64 - l)) - h->first[l])];
 }
 
-/* Layout of an entry of the look-up table, from the low end: up to three symbols of 16 bits each, 8 bits with the
- * total length of the symbols' codes, 8 bits with the number of symbols. An entry is 0 when the first code is
- * longer than HUFFMAN_LOOK bits. */
+/* An entry of the look-up table, from its low bits: up to three symbols of 16 bits each, 8 bits with the
+ * total length of their code words, 8 bits with their number. An entry is 0 if the first code word is longer
+ * than HUFFMAN_LOOK bits. */
 enum { ENTRY_BITS = 48, ENTRY_COUNT = 56 };
 
 static uint64_t look_entry(const uint64_t *single, uint32_t bits)
@@ -266,7 +266,8 @@ bool huffman_ready(Huffman *h)
     uint64_t *look = NEW(h->room, uint64_t, 1 << HUFFMAN_LOOK);
     if (!look)
         return false;
-    /* indexed by the next bits of the stream: length << SYMBOL_BITS | symbol of the first code in the bits */
+    /* index: the next HUFFMAN_LOOK bits of the stream; entry: length << SYMBOL_BITS | symbol of the first
+     * code word */
     uint64_t single[1 << HUFFMAN_LOOK] = {0};
     for (unsigned l = 1; l <= HUFFMAN_LOOK && h->present > 1; l++)
         for (uint32_t i = 0; i < h->count[l]; i++) {
@@ -288,8 +289,8 @@ static uint16_t one_symbol(const Huffman *h, BitReader *r)
     return symbol;
 }
 
-/* Decodes by table while at least 8 bytes of input are left: loads a 64-bit word, then makes up to four look-ups
- * in the word. Returns the number of decoded symbols. */
+/* Decodes with the look-up table while at least 8 bytes of input are left. Loads 64 bits and looks up to
+ * four times in the table before it loads again. Returns the number of decoded symbols. */
 static size_t look_symbols(const Huffman *h, BitReader *r, size_t n, uint16_t *symbol)
 {
     enum { LOOKS = 4, MOST = 3 * LOOKS };

@@ -1,15 +1,17 @@
-/* levels.h -- codes an array of signed levels as Elias omega codes, in one of the two streams of the QSGD paper.
+/* levels.h -- codes an array of signed levels as Elias omega codes, in one of the two streams of the QSGD
+ * paper.
  *
- * The input is codes of quantise.h: level | sign << bits, bytes while bits <= CODE_BYTE_BITS, else 32-bit words.
- * Elements form runs of `run` elements (buckets), which also end at blocks of 2^16. The stream of a block:
+ * The input is an array of codes: level | sign << bits (quantise.h). A code is a byte if bits <=
+ * CODE_BYTE_BITS, else a 32-bit word. The array is cut into blocks of 2^16 elements, and each block into
+ * runs (buckets) of `run` elements. The stream of a block:
  *
  *     sparse   { omega(1 + non-zeros)  { omega(gap) sign:1 omega(level) } x non-zeros } x runs
  *     dense    { omega(1 + level)  sign:1 unless level = 0 } x elements
  *
- * A gap is the difference between the indices of two consecutive non-zero levels; the first gap of a run is the
- * first non-zero level's index in the run, plus 1. With s = 1 (the largest level) the sparse stream has no levels.
- * Streams end on whole bytes; if there are two or more blocks, a table of the streams' lengths in bytes precedes
- * them:
+ * A gap is the difference between the indices of two consecutive non-zero levels; the first gap of a run is
+ * the first non-zero level's index in the run, plus 1. If the largest level s is 1, the sparse stream omits
+ * the levels. Streams end on whole bytes; if there are two or more blocks, a table of the streams' lengths
+ * in bytes precedes them:
  *
  *     { length:32 } x blocks  { stream } x blocks            (the table only when n > 2^16) */
 #ifndef ATOMO_LEVELS_H
@@ -24,8 +26,7 @@ typedef struct {
     size_t n, run; /* run >= 1 */
     uint32_t s;    /* the highest level */
     int bits;      /* level_bits(s) */
-    /* codes of the elements from index `first` on; NULL: the function `make` makes a block's codes when the
-     * encoder needs them */
+    /* the codes from index `first` on; NULL: the encoder calls `make` for the codes of one block at a time */
     void *code;
     size_t first; /* index of the first element in `code`; a multiple of the block length */
     const void *data;
@@ -42,33 +43,34 @@ static inline bool levels_wide(const Levels *l)
     return l->bits > CODE_BYTE_BITS;
 }
 
-/* Returns an upper bound on the bytes that levels_put writes for any n levels in this form (sparse or dense). */
+/* Returns an upper bound on the bytes that levels_put writes for n levels in this form (sparse or dense). */
 size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form);
 
 /* The exact size in bits of one block's stream, in each form (sparse and dense). */
 typedef struct {
     uint64_t bits[LEVELS_FORMS];
 } LevelsSize;
-/* returns the size of a block's stream in each form; l->code must hold the block's codes */
+/* Returns the size of one block's stream in each form; `l->code` must hold the block's codes. */
 LevelsSize levels_measure(const Levels *l, size_t block);
 
-/* Returns the bytes of all blocks' streams in this form, together with the table of the streams' lengths; size[b]:
+/* Returns the total bytes of all blocks' streams in this form, with the table of their lengths. size[b] is
  * the result of levels_measure for block b. */
 size_t levels_bytes(const Levels *l, const LevelsSize *size, LevelsForm form);
 
-/* Where a block's stream is; callers of levels_put and levels_get lend an array of blocks_of(n) of these structs. */
+/* Where a block's stream is. Callers of levels_put and levels_get lend an array with one of these structs
+ * for each block. */
 typedef struct {
     size_t at, size; /* offset and size of the stream in the bytes that are written or read */
     bool bad;
 } LevelsStream;
 
-/* Writes all blocks' streams; `out` has room for exactly as many bytes as levels_bytes returns. */
+/* Writes all blocks' streams. `out` has room for the number of bytes that levels_bytes returns. */
 void levels_put(const Levels *l, const LevelsSize *size, LevelsForm form, int threads, LevelsStream *stream,
                 uint8_t *out);
 
-/* Decodes the streams and passes the codes to l->take, block by block in any order. Returns false for bytes that
- * levels_put does not write for this n, run and s. The caller lends `room`, memory for the codes of LEVELS_AT_ONCE
- * blocks, or of n elements if n is smaller. */
+/* Decodes the streams and passes the codes of each block to `l->take`; the blocks come in any order. Returns
+ * false if levels_put never writes such bytes for this n, run and s. The caller lends `room`, memory for the
+ * codes of LEVELS_AT_ONCE blocks, or of n elements if n is smaller. */
 enum { LEVELS_AT_ONCE = 64 };
 bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *stream, void *room, Bytes in);
 

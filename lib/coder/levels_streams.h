@@ -5,23 +5,24 @@
 #include "coder/elias.h"
 #include "coder/levels.h"
 
-/* Returns the index behind the last element of element i's run, but at most `end`. */
+/* Returns the end of the run that contains element i: the index after the run's last element, but at most
+ * `end`. */
 static inline size_t run_end(const Levels *l, size_t i, size_t end)
 {
     const size_t left = l->run - i % l->run;
     return left < end - i ? i + left : end;
 }
 
-/* ---- writing: tables of code words, stored as bits << 6 | length ---- */
+/* ---- writing: tables of code words; an entry is bits << 6 | length ---- */
 
 enum { WORD_BITS = 10, GAP_WORDS = 256, PAIR_BITS = 5, PAIR_GAPS = 64, PAIRS_FROM = 1 << 14 };
 
-/* Tables of code words. `ready`: `code` and `gap` are filled, since codes have few bits and n is large enough for
- * tables to save time; `paired`: `pair` is filled, too. */
+/* Tables of code words, which save time if n is large and codes have few bits. `ready`: `code` and `gap` are
+ * filled; `paired`: `pair` is filled, too. */
 typedef struct {
     bool ready, paired;
     uint64_t code[2 << WORD_BITS], gap[GAP_WORDS];
-    /* one code word for a gap together with the sign and level behind the gap */
+    /* code words that join a gap with the sign and the level that follow it */
     uint32_t pair[PAIR_GAPS << PAIR_BITS];
 } StreamWords;
 
@@ -37,7 +38,7 @@ typedef struct {
     BitReader r;
     void *code;      /* the block's codes, the first element's code first */
     size_t start, n; /* start: index of the block's first element in the array; n: length of the block */
-    /* next: index in the block of the next element; run_end: index in the block of the first element after the
+    /* indices in the block: `next` is the next element to read; `run_end` is the first element after the
      * current run */
     size_t next, run_end;
     size_t left; /* entries (gap, sign and level) of the current run that are still to be read */
@@ -45,9 +46,9 @@ typedef struct {
 
 Lane lane_open(const Levels *l, size_t block, Bytes stream);
 
-/* Fills the look-up table of readers. Indexed by the next LOOK_BITS bits of a stream, the table holds the entry (gap,
- * sign and level) at the start of these bits, as length:4 | gap:10 | code:18 from the low end; 0: the entry is longer
- * than LOOK_BITS bits, or not valid. */
+/* Fills the look-up table of the decoder. Its index is the next LOOK_BITS bits of a stream. Its value
+ * describes the first triple (gap, sign, level) in these bits: from the low end, length:4 | gap:10 |
+ * code:18. The value is 0 if the triple is longer than LOOK_BITS bits or not valid. */
 void stream_table(const Levels *l, LevelsForm form, uint32_t *table);
 bool sparse_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes);
 bool dense_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes);

@@ -36,7 +36,8 @@ static bool form_get(Job *job, unsigned byte)
            (job->form.kind == KIND_ONE_TABLE || blocks_of(s->n) > 1);
 }
 
-/* Finds the range of bytes of each block; false when the blocks' lengths do not add up to the bytes that are left. */
+/* Finds the range of bytes of each block. Returns false if the blocks' lengths do not add up to the
+ * remaining bytes. */
 static bool find_bodies(Job *job, Bytes in)
 {
     const size_t blocks = blocks_of(job->s->n);
@@ -82,7 +83,8 @@ static Status get_tables(Job *job, Bytes in, Arena *scratch, const char **why)
 /* The state of reading the body (low bits and stream) of one block. */
 typedef struct {
     Stream stream;
-    /* with classes (ranges of magnitudes): reads the bits of each magnitude that its class does not determine */
+    /* used with classes (ranges of magnitudes): reads the bits of a magnitude that its class does not
+     * determine */
     BitReader open;
     Bytes low; /* the low bits */
 } Body;
@@ -107,8 +109,8 @@ static bool end_body(const Job *job, const Body *body)
     return job->coder->stream_end(&body->stream) && (!job->form.classes || bits_finish(&body->open));
 }
 
-/* Computes codes from the symbols (each a class of magnitudes and the code's highest bit) and from `open`, the
- * bits of each magnitude that its class does not determine. */
+/* Computes codes. A symbol is 2 * class + the highest bit of the code; a class is a range of magnitudes.
+ * `open` reads the bits of each magnitude that its class does not determine. */
 static void join_classes(const Job *job, const uint16_t *symbol, size_t n, BitReader *open, uint32_t *code)
 {
     const int lead = job->form.shift;
@@ -121,7 +123,7 @@ static void join_classes(const Job *job, const uint16_t *symbol, size_t n, BitRe
     *open = r;
 }
 
-/* Puts each symbol into the bits of its code above the `shift` low bits; the low bits are set already. */
+/* Sets the high bits of each code to its symbol; the low `shift` bits are already set. */
 static void join_shift(const Job *job, const uint16_t *symbol, size_t n, size_t from, void *code)
 {
     const int shift = job->form.shift;

@@ -67,9 +67,10 @@ bool basis_scale(const float *from, size_t n, double lift, float *to)
     return in;
 }
 
-/* True if no estimate can leave float32's range, for coefficients `coef` of a vector x. With m = max |x| =
- * `largest`, |x|_2 <= sqrt(n) m, so |coef|_1 <= n m, and the water level is at most n m / budget. An estimate has
- * at most n coefficients, each at most the water level or |x|_2, whichever is larger. */
+/* True if no estimate of the vector x can exceed float32's range; `largest` is m = max |x|. Since |x|_2 <=
+ * sqrt(n) m, the sum of the coefficients' magnitudes is at most n m, and the water level at most n m /
+ * budget. An estimate is a sum of at most n coefficients. Each is at most the water level or |x|_2,
+ * whichever is larger. */
 bool basis_in_range(const AtomPlan *plan, size_t n, float largest)
 {
     const double side = sqrt((double)n), most = (double)largest * side;
@@ -106,7 +107,8 @@ static Status transform(const Call *c, const float *x, float *coef)
     return OK;
 }
 
-/* Sets *coef to the coefficients of x, in scratch, or to x itself if the elements are the atoms. */
+/* Computes the coefficients of x in scratch memory. If the basis is the standard basis, sets *coef to x
+ * itself. */
 static Status coefficients(const Call *c, const float *x, const float **coef)
 {
     *coef = x;
@@ -153,7 +155,7 @@ Status basis_decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-/* ---- closed forms: variance, curve of variance against bits, moments of the error ---- */
+/* ---- formulas for the variance, the curve of variance against bits, and the moments of the error ---- */
 
 double basis_variance(const Call *c, const float *x)
 {

@@ -1,13 +1,13 @@
-/* candidates.c -- finds the water level and the candidates (the elements that a draw may keep) in one pass, for a
- * tensor that is large enough to sample and keeps few atoms.
+/* candidates.c -- finds the water level tau and the candidates (the elements that a draw may keep). One pass
+ * over the tensor suffices if the tensor is large enough to sample and few atoms are kept.
  *
- * A level t is guessed from a sample and lowered a little, so that t is almost surely below the true level tau.
- * One pass then adds up |x| and collects the candidates of t (the elements that their random words keep at level
- * t). These candidates include all candidates of tau, and every element above t; the latter suffice to solve for
- * tau exactly. If the guess was too high, a linear-time search finds the level. If many atoms are kept, lists of
- * atoms would be larger than the tensor; tau is then computed from the elements themselves. The result is the same
- * in all cases: the iteration for tau uses only elements above the levels that it visits, in an order that does
- * not depend on t. */
+ * A level t is estimated from a sample and lowered a little, so that t is almost surely below tau. One pass
+ * adds up |x| and collects the candidates of t: the elements that their random words keep at level t. They
+ * include all candidates of tau and every element above t. The elements above t suffice to solve for tau
+ * exactly. If t was above tau, a linear-time search finds tau instead.
+ * If many atoms are kept, lists of atoms would be larger than the tensor. Then tau is computed from the
+ * elements themselves. The result is the same in all cases: the iteration for tau uses only elements above
+ * the levels that it visits, in an order that does not depend on t. */
 #include "compress/atoms/candidates.h"
 
 #include "vec/kernels.h"
@@ -24,12 +24,12 @@ enum {
     ROUNDS = 64
 };
 
-/* A draw is dense if it is expected to keep more than this share of the elements. A dense draw makes no lists of
- * atoms, so that lists take less than 2 bytes for each element of the tensor. */
+/* A draw is dense if the expected share of kept elements is above DENSE. A dense draw makes no lists of
+ * atoms, so lists never take more than 2 bytes for each element of the tensor. */
 #define DENSE 0.125
 
-/* Returns the coin (coin.h) that decides from a random word whether an element is kept at water level tau; the
- * coin for level 0 keeps every element that is not zero. */
+/* Returns the coin for water level tau. It decides from a random word whether an element is kept (coin.h).
+ * At level 0 it keeps every element that is not zero. */
 static Coin coin_of(float tau)
 {
     return coin_make(tau > 0 ? tau : FLT_TRUE_MIN);
@@ -44,7 +44,7 @@ void candidates_sift(const Candidates *d, size_t block, AtomPiece *slot)
                                        slot->value, &slot->sum);
 }
 
-/* Marks, in the bits d->kept, the atoms that a slot (the memory for one block's draw) holds. */
+/* Sets the bits in `d->kept` of the atoms kept in one block; slot `slot` holds the indices of these atoms. */
 static void mark_slot(Candidates *d, size_t slot)
 {
     const AtomPiece *s = &d->slot[slot];
@@ -64,7 +64,8 @@ static void fill_slot(void *data, size_t slot)
         mark_slot(d, slot);
 }
 
-/* Copies the candidates in a slot (memory for one block's draw) to memory of exactly their size. */
+/* Copies a block's candidates out of slot `slot`, which has room for a whole block, to memory of exactly
+ * their size. */
 static bool settle_slot(Candidates *d, size_t slot)
 {
     const AtomPiece *s = &d->slot[slot];
@@ -131,7 +132,8 @@ static float sampled(const Candidates *d, uint32_t i)
     return d->x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
 }
 
-/* Returns 0.9 times the water level of the sample for this budget; 0: the sample has no level. */
+/* Estimates the water level from the sample and lowers it: returns 0.9 times the sample's water level for
+ * this budget. 0: the sample has no water level. */
 static double guess_level(const Candidates *d, double budget)
 {
     const ArenaMark mark = arena_mark(d->call->scratch);
@@ -145,8 +147,7 @@ static double guess_level(const Candidates *d, double budget)
     return 0.9 * level.tau;
 }
 
-/* True if a draw with this coin is expected to keep more than a share DENSE of the elements, as estimated from the
- * sample. */
+/* True if, judging from the sample, this coin is expected to keep more than the share DENSE of the elements. */
 static bool keeps_many(const Candidates *d, Coin coin)
 {
     double sum = 0;
@@ -155,8 +156,8 @@ static bool keeps_many(const Candidates *d, Coin coin)
     return sum > DENSE * SAMPLE;
 }
 
-/* The elements that are not yet counted as heavy (p = 1): a list of magnitudes that gets shorter, or the elements
- * of x with |x| <= `under`. */
+/* The elements that the iteration for tau has not yet counted as heavy (p = 1). They are either a list of
+ * magnitudes, or the elements of x with |x| <= `under`. */
 typedef struct {
     float *list; /* magnitudes of elements not yet counted as heavy; NULL: x is used instead */
     size_t count;
@@ -164,8 +165,7 @@ typedef struct {
     float under; /* elements with |x| > `under` are already counted as heavy */
 } Remaining;
 
-/* Removes the magnitudes above `level` from the list. Returns how many were removed, and sets *sum to their sum,
- * added in the order of the elements. */
+/* Removes the magnitudes above `level` from the list. Returns their number and sets *sum to their sum. */
 static size_t take_listed(Remaining *live, double level, double *sum)
 {
     size_t rest = 0;
@@ -195,7 +195,7 @@ static inline bool any_between(const float row[ROW], float above, float most)
 static size_t take_whole(Remaining *live, double level, double *sum)
 {
     const float nearest = (float)level, under = live->under, *const x = live->x;
-    /* `above` is a float for which |x| > above is equivalent to |x| > level, for every float |x| */
+    /* a float such that |x| > above if and only if |x| > level, for every float x */
     const float above = (double)nearest > level ? nextafterf(nearest, 0) : nearest;
     size_t taken = 0;
     double more = 0;
@@ -216,11 +216,11 @@ static size_t take_whole(Remaining *live, double level, double *sum)
 
 typedef enum { SOLVED, TOO_HIGH, ILL_CONDITIONED } LevelResult;
 
-/* Solves tau = (|x|_1 - sum of the heavy |x|) / (s - number of heavy elements) by iteration, where s is the
- * budget, and heavy elements have |x| > tau. Uses `all` = |x|_1 and the elements above `from`. Each round counts
- * the elements above the current level as heavy and computes a lower level, until a round finds no further heavy
- * element. TOO_HIGH: a level is below `from`. ILL_CONDITIONED: the subtraction would lose more than three digits,
- * or ROUNDS rounds have passed. */
+/* Solves tau = (|x|_1 - sum of the heavy |x|) / (s - number of heavy elements) by iteration. `s` is the
+ * budget, and an element is heavy if |x| > tau. `all` is |x|_1. Each round counts the elements above the
+ * current level as heavy and computes a lower level. It ends when a round finds no more heavy elements. Only
+ * elements above `from` are available: TOO_HIGH says that a level is below `from`. ILL_CONDITIONED: the
+ * subtraction would lose more than three digits, or ROUNDS rounds have passed. */
 static LevelResult solve(double all, double s, double from, Remaining *live, double *tau)
 {
     double above = 0, more;
@@ -299,8 +299,8 @@ static Status sample_and_solve(Candidates *d, double s, double *tau, LevelResult
     return OK;
 }
 
-/* Finds the water level of a budget of s expected atoms (Algorithm 1). Sets *ready to true if d->piece holds the
- * candidates of tau or of a lower level. */
+/* Finds the water level tau at which `s` atoms are expected (Algorithm 1 of the paper). Sets *ready to true
+ * if `d->piece` now holds all candidates of tau. */
 static Status level_of_budget(Candidates *d, double s, double *tau, bool *ready)
 {
     LevelResult solved = ILL_CONDITIONED;

@@ -1,6 +1,6 @@
-/* lq.c -- quantises to {-N, 0, N} with N = |g|_q, which is ATOMO with the budget s = |g|_1 / |g|_q, at which no
- * atom has |x| above the water level tau (Wang et al. 2018, Theorem 5). q = 2 is 1-bit QSGD, q = inf is TernGrad.
- * The payload is a list of light atoms (p < 1; atoms.h) with tau = N. */
+/* lq.c -- quantises to {-N, 0, N} with N = |g|_q: q = 2 is 1-bit QSGD, q = inf is TernGrad. This is ATOMO
+ * with the budget s = |g|_1 / |g|_q; at this budget no |g| of an element exceeds the water level tau (Wang
+ * et al. 2018, Theorem 5). The payload is a list of light atoms (p < 1; atoms.h) with tau = N. */
 #include "compress/atoms/basis.h"
 #include "vec/kernels.h"
 #include "base/parallel.h"
@@ -17,8 +17,8 @@ static const Param schema[] = {
     {0},
 };
 
-/* Promises equal bytes on all machines (EXACT_BYTES) only for q = 1, 2 and inf: other norms use pow, whose last
- * bit may differ between machines. */
+/* Promises equal bytes on all machines (EXACT_BYTES) only for q = 1, 2 and inf. Other norms use pow, and its
+ * last bit may differ between machines. */
 static unsigned traits(const Codec *codec)
 {
     const double q = ((const Lq *)codec->params)->q;
@@ -35,7 +35,7 @@ typedef struct {
 typedef struct {
     const float *x;
     size_t n;
-    double q, largest; /* q: the key q; largest: max |x|, set when all blocks are measured */
+    double q, largest; /* q: the codec's parameter q; largest: max |x|, set when all blocks are measured */
     NormPart *part;    /* for each block: the sums over its elements */
 } NormJob;
 
@@ -70,8 +70,8 @@ static double add_parts(const NormJob *s)
     return sum;
 }
 
-/* Returns |x|_q (a quasi-norm for q < 1); NaN: out of memory. Powers are computed of |x| / max |x|, so that no
- * power overflows. */
+/* Returns |x|_q (a quasi-norm for q < 1); NaN: out of memory. To avoid overflow, computes the powers of |x|
+ * / max |x|. */
 static double norm(const Call *c, const float *x)
 {
     const size_t blocks = blocks_of(c->shape->n);

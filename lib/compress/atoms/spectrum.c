@@ -51,7 +51,7 @@ static void load(const FourierSpectrum *s, const float *x, double lift)
             s->data[j * s->room + i] = (float)((double)x[i * s->rows + j] * lift);
 }
 
-/* Copies the matrix s->data, multiplied by lift, to x; false: a value is beyond float32's range. */
+/* Copies the matrix `s->data`, multiplied by `lift`, to x. Returns false if a value exceeds float32's range. */
 static bool store(const FourierSpectrum *s, double lift, float *x)
 {
     bool in = true;
@@ -71,7 +71,7 @@ static bool store(const FourierSpectrum *s, double lift, float *x)
 typedef struct {
     const FourierSpectrum *s;
     float *gauge;
-    size_t blocks; /* number of blocks of a row's atoms with 0 < k < cols / 2 */
+    size_t blocks; /* blocks for each row: the number of blocks of atoms with 0 < k < cols / 2 */
 } GaugeJob;
 
 static void measure_piece(void *data, size_t piece)
@@ -84,9 +84,9 @@ static void measure_piece(void *data, size_t piece)
                  m->gauge + s->edge + j * s->middle + from);
 }
 
-/* Computes the gauges (phase.h: numbers that replace |z| in the probability) of the atoms in column k, which is 0
- * or cols / 2. Entries in rows j > rows / 2 are conjugate partners of atoms, not atoms, so their gauges are not
- * stored. */
+/* Computes the gauges of the atoms in column k, which is 0 or cols / 2. A gauge replaces |z| in an atom's
+ * probability (phase.h). Rows j > rows / 2 hold the conjugates of other rows, not atoms, so they get no
+ * gauge. */
 static void measure_edge(const FourierSpectrum *s, size_t first, size_t k, float *gauge)
 {
     const double n = (double)elements(s);
@@ -144,15 +144,15 @@ Status spectrum_clear(const Call *c, FourierSpectrum *s)
     return arena_check(s->data, c->scratch, c->err);
 }
 
-/* Returns the factor that turns an atom's z into the input of the inverse transform, since the inverse transform
- * itself does not apply the factors sqrt(2) and 1 / sqrt(n). */
+/* Returns the factor between an atom's z and the input of the inverse transform. It includes sqrt(2) and 1 /
+ * sqrt(n), which the inverse transform does not apply. */
 double spectrum_factor(const FourierSpectrum *s, Frequency f, double lift)
 {
     return lift / sqrt((f.real ? 1 : 2) * (double)elements(s));
 }
 
-/* Sets the conjugate partners of the atoms in column k (0 or cols / 2): the inverse transform reads the atoms and
- * their partners. */
+/* Fills in the conjugates of the atoms in column k (0 or cols / 2), because the inverse transform reads them
+ * too. */
 static void mirror(const FourierSpectrum *s, size_t k)
 {
     for (size_t j = 1; 2 * j < s->rows; j++) {

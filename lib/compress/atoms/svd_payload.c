@@ -11,8 +11,8 @@ size_t svd_payload_most(const Call *c)
     return 1 + VARINT_MAX + most * (svd_vectors_most(rows) + svd_vectors_most(cols));
 }
 
-/* Returns the largest |x|; infinity if an x is NaN or infinite. Compares the floats' bits as integers, which have
- * the same order for floats without a sign. */
+/* Returns the largest |x|; infinity if an x is NaN or infinite. Compares the bits of |x| as integers, which
+ * have the same order as the floats. */
 static double largest(const float *x, size_t n)
 {
     int32_t most = 0;
@@ -34,7 +34,8 @@ double svd_ceiling(const SvdAtoms *a)
 
 /* ---- writing the vectors of atoms as floats ---- */
 
-/* The addresses to which the vectors of atoms are written: `rows` floats at left[i], `cols` floats at right[i]. */
+/* Where the vectors of atoms are written: the left vector of atom i (`rows` floats) at left[i], the right
+ * vector (`cols` floats) at right[i]. */
 typedef struct {
     uint8_t **left, **right;
 } VectorSlots;
@@ -46,7 +47,8 @@ static Status slots_take(const Call *c, size_t count, VectorSlots *p)
     return p->left && p->right ? OK : arena_fail(c->scratch, c->err);
 }
 
-/* Computes the vectors of the atoms index[0 .. count-1], divided by the atoms' p. */
+/* Computes the left and right vectors of the atoms index[0 .. count-1]. Each atom is divided by its
+ * probability p. */
 static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size_t count,
                          const VectorSlots *p)
 {
@@ -59,7 +61,7 @@ static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size
                           turned ? p->left : p->right, c->scratch, c->err);
 }
 
-/* Vectors that will be rounded are computed for this many atoms at a time, to save memory. */
+/* Number of atoms whose vectors are computed at a time before they are rounded; a small number saves memory. */
 enum { AT_ONCE = 64 };
 
 typedef struct {
@@ -195,7 +197,7 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
     a->count = (size_t)count;
     TRY(atoms_take(c, a));
     for (size_t i = 0; i < a->count; i++) {
-        /* true: the right vectors have length one; false: the left vectors have length one */
+        /* the vector that has length one: true: the right one; false: the left one */
         const bool right = a->rows >= a->cols;
         TRY(get_vector(&v, c, &r, i, !right, a->rows, a->left + i * a->rows));
         TRY(get_vector(&v, c, &r, i, right, a->cols, a->right + i * a->cols));

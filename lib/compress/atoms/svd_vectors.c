@@ -34,7 +34,7 @@ static Call call_for(const Vectors *v, const Call *c, const Shape *shape)
     return inner;
 }
 
-/* True if qsgd sends a vector of n elements as raw floats, because its payload might be as long as raw floats. */
+/* True if qsgd sends a vector of n elements as raw floats. It does so if its own payload might be as long. */
 static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
 {
     const Shape shape = shape_vector(n);
@@ -44,14 +44,16 @@ static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
 
 /* ---- expected bits and rounding noise of a vector ---- */
 
-/* Means for one element of a random unit vector, rounded by qsgd. The element's magnitude, in units of the
- * distance between levels, is |Z| t, where Z is from N(0, 1) and t is a factor. */
+/* Means over the elements of a random unit vector that qsgd rounds to levels. An element's magnitude divided
+ * by the distance between levels is |Z| t. Z is a random number from N(0, 1), t a constant factor. */
 typedef struct {
     double density; /* probability that the level is not 0 */
-    /* mean of f (1 - f), the variance in units of the squared distance between levels; f: fractional part of |Z| t */
+    /* mean of f (1 - f), where f is the fractional part of |Z| t: the variance divided by the squared
+     * distance between levels */
     double rounding;
-    double dense; /* mean bits of the Elias omega code of level + 1, and of a sign if the level is not 0 */
-    /* mean bits of the Elias omega code of the level and of a sign; 0 bits if the level is 0 */
+    /* mean bits of an element: the Elias omega code of level + 1, and a sign if the level is not 0 */
+    double dense;
+    /* mean bits of an element: the Elias omega code of the level and a sign; none if the level is 0 */
     double sparse;
 } LevelMeans;
 
@@ -82,8 +84,8 @@ static LevelMeans level_means(double t, uint32_t s)
     return m;
 }
 
-/* Returns the expected bits per element of the Elias omega codes of index gaps, in a run of `run` elements in
- * which each element is non-zero independently with probability `density`. */
+/* Returns the expected bits per element for the Elias omega codes of the gaps between non-zero elements. A
+ * run has `run` elements, each non-zero with probability `density`, independently. */
 static double gap_bits(double density, double run)
 {
     double bits = 0, chance = density;
@@ -109,8 +111,8 @@ static VectorCost qsgd_cost(const Vectors *v, const Call *c, size_t n)
 
 VectorCost svd_vectors_cost(const Vectors *v, const Call *c, size_t n)
 {
-    /* bf16: the distance between neighbouring values is 2^-7 of the power of two below |x|; the mean of x^2 is
-     * 2.16 times the mean square of this power of two. */
+    /* bf16: with P the power of two below |x|, neighbouring values differ by 2^-7 P, and the mean of x^2 is
+     * 2.16 times the mean of P^2. */
     if (v->form == VECTORS_BF16)
         return (VectorCost){8 * (double)(varint_size(1 + 2 * n) + 1 + 2 * n), 0x1p-14 / 6 / 2.16};
     return v->form == VECTORS_QSGD && n ? qsgd_cost(v, c, n) : (VectorCost){32 * (double)n, 0};
@@ -161,8 +163,8 @@ Status svd_vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n,
     return OK;
 }
 
-/* True if x can be a rounded vector of length one. In a payload of qsgd, the norms before rounding are sent, and
- * these are tested; bf16 changes each value by a factor within 1 +- 2^-7. */
+/* True if x can be a decoded vector that had length one before rounding. A qsgd payload contains the norms
+ * before rounding, so these are tested. bf16 changes each element by a factor within 1 +- 2^-7. */
 bool svd_vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
 {
     const bool norms = v->form == VECTORS_QSGD && payload.data[0] == PAYLOAD_METHOD;
@@ -184,8 +186,8 @@ static void add_element(VectorNoise *sum, double x, double noise)
     sum->squares += noise * noise;
 }
 
-/* Adds the noise of rounding the elements of x to bf16. `down` is the upper 16 bits of x; up - down is 2^-7 of the
- * power of two below |x|. */
+/* Adds the noise of rounding the elements of x to bf16. `down` is x cut to its upper 16 bits. `up - down` is
+ * 2^-7 of the power of two below |x|. */
 static void bf16_noise(const float *x, size_t n, VectorNoise *sum)
 {
     for (size_t i = 0; i < n; i++) {

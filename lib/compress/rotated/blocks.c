@@ -41,8 +41,8 @@ static size_t all_bytes(const RotatedBlocks *s, size_t n)
     return (pieces - 1) * piece_bytes(s, BLOCK) + piece_bytes(s, rotation_piece(n, pieces - 1));
 }
 
-/* Returns the number of blocks of a vector of n elements: a full piece (2^16 elements) is one block; the last
- * piece may have several. */
+/* Returns the number of blocks of a vector of n elements. The vector is cut into pieces of 2^16 elements;
+ * each is one block, except that a shorter last piece may have several blocks. */
 size_t blocks_count(size_t n)
 {
     const size_t pieces = rotation_pieces(n);
@@ -57,15 +57,14 @@ static bool goes_raw(const Call *c)
     return c->shape->n < ROTATION_SHORTEST;
 }
 
-/* Returns the size of raw floats, since a tensor of any length may be sent as raw floats, and no other payload is
- * longer. */
+/* Returns the size of raw floats: any tensor may be sent as raw floats, and no other payload is longer. */
 size_t blocks_bound(const Call *c)
 {
     return raw_size(c);
 }
 
-/* True if all |x| are under 2^-100 and not all are 0. Such tensors are sent as raw floats, because float32 would
- * round their scales too coarsely. */
+/* True if all |x| are below 2^-100 and not all are 0. Such a tensor is sent as raw floats, because its scale
+ * factors would lose precision in float32. */
 static bool is_tiny(const float *x, size_t n)
 {
     bool zero = true;
@@ -114,7 +113,7 @@ static Status run(BlocksJob *job, BlockResult *worst)
 
 /* ---- encoding and decoding the whole vector ---- */
 
-/* Adds the entropy of the codes and the bits of the floats to c->streams. */
+/* Adds up the entropy of the codes and the bits of the floats in `c->streams`. */
 static void report(const BlocksJob *job)
 {
     uint64_t count[2][256] = {{0}};
@@ -131,7 +130,7 @@ static void report(const BlocksJob *job)
     streams_symbols(job->s->c->streams, count[1], 256);
 }
 
-/* Decodes the payload, and fails unless all decoded values are within float32's range. */
+/* Decodes the payload, and fails if a decoded value exceeds float32's range. */
 static Status check_range(const BlocksJob *job)
 {
     const Call *c = job->s->c;
