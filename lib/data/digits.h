@@ -1,7 +1,8 @@
 /* digits.h -- draws synthetic digits that look handwritten, so that a first run needs no download.
  *
- * An image depends on (seed, split, its index) alone and has the same bytes on any machine: only additions, products,
- * quotients and square roots are used, which IEEE arithmetic rounds identically everywhere. */
+ * An image depends only on the seed, the split (training or test) and its index. It has the same bytes on
+ * any machine: the code uses only additions, products, quotients and square roots, and IEEE arithmetic
+ * rounds these identically everywhere. */
 #ifndef ATOMO_DIGITS_H
 #define ATOMO_DIGITS_H
 
@@ -14,13 +15,13 @@ enum {
     DIGITS_TEST = 10000,
 };
 
-/* A style is one way to write a digit: the points that the pen passes through, in a square of 100 by 100, with y
- * downwards. */
+/* A style is one way to write a digit: the list of points through which the pen moves. The points are in a
+ * square of 100 x 100; y grows downwards. */
 typedef struct {
     uint8_t x, y;
 } PenPoint;
 enum {
-    PEN_UP = 255, /* value of x that ends a stroke; the next point begins another stroke */
+    PEN_UP = 255, /* value of x that ends a stroke; the next point begins a new stroke */
     STYLE_POINTS = 18,
     STYLES = 3, /* styles per digit */
 };
@@ -30,7 +31,7 @@ typedef struct {
 } DigitStyle;
 extern const DigitStyle digit_styles[10][STYLES];
 
-/* Draws images 0 .. count-1: pixels (count, 28, 28), light ink on a dark ground, and labels (count). */
+/* Draws images 0 .. count - 1: pixels (count, 28, 28), light digits on a dark ground; labels (count). */
 void digits_draw(uint64_t seed, DataSplit split, size_t count, int threads, uint8_t *pixels, uint8_t *labels);
 
 #endif

@@ -12,7 +12,8 @@ static uint32_t word_at(Bytes file, size_t at)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Finds the items (images or labels) behind the header and checks their number. `size`: bytes of an item. */
+/* Finds the items (images or labels), which follow the header, and checks their number. `size` is the bytes
+ * of an item. */
 static Status take_items(Bytes file, uint32_t magic, size_t header, size_t size, Items *out, Error *err)
 {
     if (file.size < header)

@@ -6,7 +6,7 @@ typedef struct {
     DumpWriter *to;
 } Hdf5Writer;
 
-/* Fails when an array's path is also the path of a group, since HDF5 has only one object at a path. */
+/* Fails if an array and a group have the same path, because HDF5 allows only one object at a path. */
 static Status refuse_both(const Dump *d, Error *err)
 {
     for (size_t i = 0; i < dump_count(d); i++)

@@ -1,8 +1,8 @@
-/* describe.h -- statistics of a tensor before compression: moments, norms, histogram, singular values, and the
- * quantities that the ATOMO paper's theorems compare.
+/* describe.h -- statistics of a tensor before compression: moments, norms, histogram, singular values, and
+ * the quantities that the ATOMO paper's theorems compare.
  *
- * NaN and infinities are counted and otherwise ignored; a tensor with NaN or infinities gets no spectrum. A statistic
- * that is not defined is NaN. Sums are taken in double, block by block. */
+ * The statistics ignore NaN and infinities, except that these are counted. A tensor with NaN or infinities
+ * gets no spectrum. A statistic that is not defined is NaN. Sums are computed in double, block by block. */
 #ifndef ATOMO_DESCRIBE_H
 #define ATOMO_DESCRIBE_H
 
@@ -18,10 +18,10 @@ typedef struct {
 
 Description describe(const float *x, size_t n);
 
-/* Bins of equal width from the smallest to the largest finite element; one bin when all elements are equal. Bin b
- * holds histogram_edge(b) <= x < histogram_edge(b + 1); the last bin includes its upper edge. The caller sets `bins`
- * and gives `count` room for as many; histogram_fill sets `bins` to the number of bins in use, 0 when no element is
- * finite. */
+/* A histogram with bins of equal width from the smallest to the largest finite element. If all elements are
+ * equal, there is one bin. Bin b counts histogram_edge(b) <= x < histogram_edge(b + 1); the last bin
+ * includes its upper edge. The caller sets `bins` and allocates `count` for this many bins. histogram_fill
+ * reduces `bins` to the number in use, which is 0 if no element is finite. */
 typedef struct {
     double min, max;
     size_t bins;
@@ -30,12 +30,13 @@ typedef struct {
 void histogram_fill(Histogram *h, const float *x, size_t n);
 double histogram_edge(const Histogram *h, size_t b);
 
-/* The singular values of the tensor viewed as a matrix. Theorem 6 of the ATOMO paper: at equal cost, singular vectors
- * as atoms have less variance than entries iff (rows + cols) nuclear_norm^2 <= l1^2, that is, theorem6_left <=
- * theorem6_right. */
+/* The singular values of the tensor as a matrix. Theorem 6 of the ATOMO paper compares two choices of atoms
+ * at equal cost: singular vectors and entries. Singular vectors have less variance iff (rows + cols)
+ * nuclear_norm^2 <= l1^2, that is, theorem6_left <= theorem6_right. */
 typedef struct {
     size_t rows, cols, k; /* k = min(rows, cols) */
-    double *value; /* (k) singular values, descending; NULL when the tensor is not finite, or on failure */
+    /* (k) singular values, descending; NULL if the tensor is not finite or the computation failed */
+    double *value;
     double stable_rank; /* sum of the squared singular values divided by the largest squared singular value */
     double nuclear_norm;
     double theorem6_left, theorem6_right;

@@ -1,7 +1,8 @@
-/* groups.h -- selects the tensors of a dump that are compressed, and joins those that are compressed together.
+/* groups.h -- selects the tensors of a dump that are compressed, and joins tensors that are compressed
+ * together.
  *
- * A Vector is the input of one call of a codec: one tensor of one step and worker, or all tensors of a kind in that
- * step and worker, or the whole gradient; joined tensors follow one another in file order. */
+ * A Vector is the input of one call of a codec. It belongs to one step and worker. It is one tensor, or all
+ * tensors of one kind of layer (conv, fc, other), or the whole gradient. Joined tensors are in file order. */
 #ifndef ATOMO_GROUPS_H
 #define ATOMO_GROUPS_H
 
@@ -14,14 +15,16 @@ extern const char *const grouping_names[]; /* names in the order of Grouping: "t
 typedef struct {
     Selection selection;
     Grouping grouping;
-    /* tensors with fewer elements are sent one by one as floats, whatever the codec; 0: none */
+    /* tensors with fewer elements than this are not compressed: each is sent alone as floats; 0: all are
+     * compressed */
     size_t min_elements;
-    bool skip_nonfinite; /* leave out tensors with NaN or Inf; for this every selected tensor is read twice */
+    bool skip_nonfinite; /* leave out tensors with NaN or Inf; every selected tensor is then read twice */
 } GroupSpec;
 
 typedef struct {
     const char *name; /* the tensor's name; or "conv", "fc", "other" (by kind); or "all" */
-    /* names of the step group and the worker group in the file; NULL: the file has no such group */
+    /* names of the step group and the worker group that contain the tensors; NULL: the file has no such
+     * group */
     const char *step_group, *worker_group;
     int64_t step, worker;                  /* the numbers in the names of these groups; 0: no such group */
     int64_t step_address, worker_address;  /* numbers from which random numbers are drawn, see TensorInfo */
@@ -35,7 +38,7 @@ typedef struct {
 } Vector;
 
 typedef struct {
-    Vector *item; /* sorted by step, then worker, then place of the first member in the file */
+    Vector *item; /* sorted by step, then by worker, then by the position of the first member in the file */
     size_t count;
     size_t largest;  /* number of elements of the longest vector */
     size_t tensors;  /* number of members of all vectors */
@@ -43,17 +46,17 @@ typedef struct {
     size_t elements; /* number of elements of all vectors */
 } VectorList;
 
-/* Makes the vectors that `spec` describes. Fails when no tensor is selected, or when all selected tensors hold NaN or
- * Inf and are left out. */
+/* Makes the vectors that `spec` describes. Fails if no tensor is selected, or if all selected tensors have
+ * NaN or Inf and are left out. */
 Status groups_make(VectorList *out, Dump *d, const GroupSpec *spec, Arena *a, Error *err);
 
-/* Reads the vector's members, one after the other, into x (shape.n floats). ERR_NUMERIC when a member holds NaN or
- * Inf; the message has the member's name, the number of its elements that are not finite, and the index of the first
- * of them. */
+/* Reads the vector's members, one after the other, into x (shape.n floats). Returns ERR_NUMERIC if a member
+ * has NaN or Inf. The message then states the member's name, how many of its elements are not finite, and
+ * the index of the first. */
 Status vector_load(Dump *d, const Vector *v, float *x, Error *err);
 
-/* Return the generator of the vector's random numbers: vector_rng that of its worker, vector_rng_shared that which
- * all workers share (RNG_EVERYONE). The tensor in the generator's address is rng_hash(v->name). */
+/* Return a generator of random numbers for the vector. Its address contains the hash of the vector's name.
+ * vector_rng is different for each worker; vector_rng_shared is the same for all workers (RNG_EVERYONE). */
 Rng vector_rng(const Vector *v, uint64_t seed, uint64_t repeat);
 Rng vector_rng_shared(const Vector *v, uint64_t seed, uint64_t repeat);
 

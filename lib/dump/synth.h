@@ -6,7 +6,7 @@
  *     lowrank   scale (U V' / sqrt(rank) + noise Z) on the paper's matrix view; U, V, Z ~ N(0, 1)
  *     sparse    scale z with probability `density`, else 0
  *
- * An element depends on seed, worker, step, tensor name and index alone. */
+ * An element depends only on seed, worker, step, the tensor's name and the element's index. */
 #ifndef ATOMO_SYNTH_H
 #define ATOMO_SYNTH_H
 
@@ -24,7 +24,8 @@ typedef struct {
     double density; /* the fraction of non-zero elements, for sparse: 0 to 1 */
     uint64_t seed;
     int threads;
-    /* called before each block; when it returns true, the work ends with ERR_STOPPED; may be NULL */
+    /* called before each block; if it returns true, the function that called it returns ERR_STOPPED; may be
+     * NULL */
     bool (*stopped)(void);
 } Synth;
 
@@ -35,15 +36,16 @@ Status synth_fill(const Synth *s, int64_t worker, int64_t step, const char *name
 typedef struct {
     const Shape *shape; /* one for each tensor; the tensors are called layer0.weight, layer1.weight, ... */
     size_t shapes;
-    /* the number of step groups, from step_000001 on, and of worker groups worker_0, ..., which exist only if
-     * workers > 1 */
+    /* Number of step groups (step_000001, ...) and of worker groups in each (worker_0, ...). With one worker
+     * there are no worker groups. */
     int64_t steps, workers;
 } SynthLayout;
 
-/* Writes a whole dump, with the distribution and its parameters as attributes; the caller then calls dump_commit. */
+/* Writes a whole dump. The distribution and its parameters become attributes of the file. The caller then
+ * calls dump_commit. */
 Status synth_dump(const Synth *s, const SynthLayout *layout, DumpWriter *to, Arena *a, Error *err);
 
-/* Parses a shape such as "64x3x3x3"; false when the text is no shape. */
+/* Parses a shape such as "64x3x3x3". Returns false if the text is not a shape. */
 bool synth_shape(const char *text, Shape *shape);
 
 #endif

@@ -1,5 +1,6 @@
-/* tensor_hdf5_attrs.c -- in the reader process: writes an object's attributes to a message, and finds out why a call
- * of HDF5 failed. Attributes that are neither one number nor one text of up to 64 KB are left out. */
+/* tensor_hdf5_attrs.c -- code of the reader process. It writes the attributes of an HDF5 object to a
+ * message, and finds out why a call of HDF5 failed. An attribute must be one number, or one text of up to 64
+ * KB; others are left out. */
 #include "dump/tensor_hdf5.h"
 
 #include <stdio.h>
@@ -20,7 +21,8 @@ const char *hdf5_reason(char out[HDF5_REASON])
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, out);
     const char *number = strstr(out, "errno = ");
     const int cause = number ? atoi(number + strlen("errno = ")) : 0;
-    if (cause) /* reports only the system's error: the rest of HDF5's message is times and memory addresses */
+    /* Reports only the system's error. The rest of HDF5's message is times and memory addresses. */
+    if (cause)
         snprintf(out, HDF5_REASON, "%s%s", strstr(out, "lock file") ? "unable to lock file: " : "",
                  strerror(cause));
     out[strcspn(out, "\n")] = 0;
@@ -40,8 +42,8 @@ typedef struct {
     bool full;
 } AttrSink;
 
-/* Writes the name and the type of an attribute whose value takes `value` bytes; sets `full` and returns false when
- * the message has no room for name, type and value. */
+/* Writes an attribute's name and type to the message. Its value, of `value` bytes, follows later. If the
+ * message has no room for all three, sets `full` and returns false. */
 static bool begin(AttrSink *sink, const char *name, uint8_t type, size_t value)
 {
     const size_t length = strlen(name);
@@ -55,7 +57,8 @@ static bool begin(AttrSink *sink, const char *name, uint8_t type, size_t value)
     return true;
 }
 
-/* Reads the attribute's only element and converts it to the type `wanted`; false when the HDF5 library cannot. */
+/* Reads the attribute's only element and converts it to the type `wanted`. Returns false if the HDF5 library
+ * cannot convert it. */
 static bool read_number(hid_t attr, hid_t type, hid_t wanted, void *value)
 {
     union {

@@ -1,8 +1,8 @@
-/* tensor_hdf5_read.c -- the reader process, the only one in which the HDF5 library opens existing files. It also
- * parses the other kinds of files (array_file.h).
+/* tensor_hdf5_read.c -- the reader process. Only in this process does the HDF5 library open existing files.
+ * It also parses files in other formats (array_file.h).
  *
- * The process can open no other files, and its memory and processor time are limited, so that a damaged or hostile
- * file can harm nothing but this process. */
+ * The process cannot open other files, and its memory and processor time are limited. So a damaged or
+ * hostile file can harm only this process. */
 #include "base/confine.h"
 #include "dump/array_send.h"
 #include "dump/tensor_hdf5.h"
@@ -42,7 +42,8 @@ static void send_done(int socket)
 
 /* ---- reading ---- */
 
-/* Turns bfloat16 numbers, which are the upper halves of floats, into floats, in place, from the last to the first. */
+/* Converts bfloat16 numbers to floats in place, the last number first. A bfloat16 number is the upper half
+ * of a float. */
 static void widen_bfloat16(float *x, size_t n)
 {
     const uint8_t *halves = (const uint8_t *)x;
@@ -85,7 +86,8 @@ static Status open_hdf5(Source *s, Error *err)
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);
     s->id = H5Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
-    /* user_block is called only when the file is open: a failing call would overwrite the reason */
+    /* user_block is called only if the file is open: a failing call would overwrite the reason why the file
+     * did not open. */
     s->has_user_block = s->id >= 0 && user_block(s->id) != 0;
     confine_calls(false); /* so that the file cannot make the library open another file */
     if (s->id >= 0)

@@ -12,7 +12,7 @@ static Status check_at(const atomo_tensor *t, int at, const char *want, Error *e
 
 /* ---- training ---- */
 
-/* Returns the offset of the learned part in the state; the learned part reaches to the state's end. */
+/* Returns the offset in the state of its learned part, which ends where the state ends. */
 static size_t learned_at(const atomo_tensor *t, size_t *size)
 {
     Call inner = exchange_call(&t->exchange, &t->worker[t->self]);
@@ -214,8 +214,9 @@ atomo_status atomo_step_end_round(atomo_tensor *t, int *more, atomo_error *err)
     return status_of(status);
 }
 
-/* Computes the next value of every state that this object holds: this worker's, and, if decoding reads states, the
- * other workers'. x is this worker's gradient; other workers' gradients are unknown. */
+/* Computes the next value of this worker's state. If the codec's decoder reads states, the object also holds
+ * the other workers' states, and these are updated too. `x` is this worker's gradient; the gradients of the
+ * others are unknown. */
 static Status settle(atomo_tensor *t, const float *x)
 {
     for (size_t w = 0; w < t->workers; w++) {

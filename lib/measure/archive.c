@@ -1,4 +1,5 @@
-/* archive.c -- see archive.h. Encoding and decoding make the same Calls and the same codec states. */
+/* archive.c -- implements archive.h. Encoding and decoding call the codec with the same arguments and the
+ * same states. */
 #include "measure/archive.h"
 #include "exchange/states.h"
 #include "measure/compare.h"
@@ -107,7 +108,7 @@ static Status open_vector(Work *w, Dump *d, const Vector *v, FrameRecord *r, Cal
     return OK;
 }
 
-/* Data of `load`, the callback with which codec_plan reads the vectors of a step. */
+/* The argument of `load`. codec_plan calls `load` to read the vectors of a step. */
 typedef struct {
     Dump *dump;
     const Vector **vector; /* `count` entries: the step's vectors */
@@ -122,7 +123,7 @@ static const float *load(void *data, size_t j, Error *err)
     return vector_load(s->dump, s->vector[j], s->x, err) == OK ? s->x : NULL;
 }
 
-/* Plans the cell (all vectors of a step and worker, compare.h) that begins at vector `first`. */
+/* Calls codec_plan for one worker's vectors of one step. The first of them is number `first` of the list. */
 static Status plan_cell(Work *w, Dump *d, const VectorList *list, size_t first, Arena *plans)
 {
     size_t to = first, largest = 0;
@@ -179,7 +180,8 @@ static int compare_paths(const void *left, const void *right)
     return strcmp(*a, *b);
 }
 
-/* Returns the sorted paths of all tensors of the list (list->tensors entries); NULL: out of memory. */
+/* Returns the paths of all tensors of the list, sorted; there are `list->tensors` of them. NULL: out of
+ * memory. */
 static const char **sorted_members(const Dump *d, const VectorList *list, Arena *a)
 {
     const char **path = NEW(a, const char *, list->tensors);
@@ -192,8 +194,8 @@ static const char **sorted_members(const Dump *d, const VectorList *list, Arena 
     return path;
 }
 
-/* For bsearch: compares a group's path with a tensor's path; equal if the tensor is below the group. Among sorted
- * paths the tensors of a group are neighbours. */
+/* For bsearch in sorted paths of tensors: compares the path of a group with the path of a tensor. They count
+ * as equal if the tensor is inside the group. */
 static int compare_below(const void *group, const void *item)
 {
     const char *const *path = item;
@@ -202,7 +204,7 @@ static int compare_below(const void *group, const void *item)
     return order || !length ? order : '/' - (unsigned char)(*path)[length];
 }
 
-/* Writes the attributes of the root and of every group that has a tensor of the list below it. */
+/* Writes the attributes of the root group and of every group that contains a tensor of the list. */
 static Status put_groups(const Dump *d, const VectorList *list, FrameWriter *to, Arena *a, Error *err)
 {
     const char **member = sorted_members(d, list, a);
@@ -266,7 +268,7 @@ Status archive_survey(FrameReader *from, ArchiveSize *out, Arena *scratch, Error
     return frame_rewind(from, err);
 }
 
-/* Decodes the estimate. Also computes the next state, if the codec's decoder reads the state. */
+/* Decodes a payload to the estimate x. If the decoder reads the codec's state, also computes the next state. */
 static Status receive(Work *w, Call *c, const FrameRecord *r, float *x)
 {
     const bool replay = codec_traits(c->self) & DECODES_STATE;

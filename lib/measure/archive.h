@@ -1,7 +1,8 @@
-/* archive.h -- encodes a whole dump to a payload container, and decodes it: the commands `encode` and `decode`.
+/* archive.h -- encodes a whole dump to an .atomo file (a container of payloads), and decodes it: the
+ * commands `encode` and `decode`.
  *
- * Vectors are encoded in file order, with the random numbers of repeat 0. A codec's state continues from step to
- * step, as in training with one worker. */
+ * Vectors are encoded in the order of the dump, with the random numbers of repeat 0. A codec's state
+ * continues from step to step, as in training with one worker. */
 #ifndef ATOMO_ARCHIVE_H
 #define ATOMO_ARCHIVE_H
 
@@ -15,8 +16,8 @@ typedef struct {
     int threads;
     uint64_t memory;     /* most bytes for decoding; 0: no limit */
     uint64_t output_max; /* most bytes of tensors that decoding writes; 0: no limit */
-    /* Called after each vector with the number of vectors done; if it returns false, the job ends with ERR_STOPPED.
-     * May be NULL. */
+    /* Called after each vector; `done` is the number of vectors finished. If it returns false, the job ends
+     * with ERR_STOPPED. May be NULL. */
     bool (*tick)(void *data, uint64_t done);
     void *tick_data;
 } ArchiveJob;
@@ -27,22 +28,22 @@ typedef struct {
     uint64_t payload_bytes; /* bytes of the payloads of all rounds */
 } ArchiveSum;
 
-/* Writes the attributes of the groups and a record for every vector. The caller commits the file. */
+/* Writes the attributes of the groups, and a record for every vector. The caller then commits the file. */
 Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, FrameWriter *w, ArchiveSum *sum,
                       Arena *a, Error *err);
 
-/* The sizes of the vectors in a container, as the container's records state them. */
+/* The sizes of the vectors in a container, as stated in its records. */
 typedef struct {
     uint64_t bytes;   /* bytes of all tensors as float32 */
     uint64_t largest; /* bytes of the largest vector */
 } ArchiveSize;
 
-/* Reads the whole container, checks every block, decodes nothing, and goes back to its beginning. The scratch
- * arena is rewound. */
+/* Reads the whole container without decoding, to check every block and add up the sizes. Then returns to its
+ * beginning. Rewinds the scratch arena. */
 Status archive_survey(FrameReader *r, ArchiveSize *out, Arena *scratch, Error *err);
 
-/* Writes estimates with the paths, shapes and attributes of the container. `job->codec` must be the codec that the
- * container names. The caller commits the file. */
+/* Decodes a container to a dump with the same paths, shapes and attributes. `job->codec` must be the codec
+ * that the container names. The caller then commits the file. */
 Status archive_decode(FrameReader *r, const ArchiveJob *job, DumpWriter *w, ArchiveSum *sum, Arena *a,
                       Error *err);
 

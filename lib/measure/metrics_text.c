@@ -1,11 +1,12 @@
-/* metrics_text.c -- a tally as text, for a journal, and back: hexadecimal digits of the tally's numbers, of the sums of
- * each decoded repeat, and of its flags, in the byte order of this machine. */
+/* metrics_text.c -- converts a Tally to text for a journal, and back. The text is the hexadecimal digits of
+ * the memory of its numbers, of the sums of each decoded repeat, and of its flags. The byte order is that of
+ * this machine. */
 #include "measure/metrics.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* The numbers from `n` to `spread` take 8 bytes each, without padding, so they are copied as one piece. */
+/* The members from `n` to `spread` take 8 bytes each, without padding, so they are copied together. */
 enum { FIRST = offsetof(Tally, n), NUMBERS = offsetof(Tally, unbiased) - FIRST, FLAGS = 3 };
 _Static_assert(NUMBERS % 8 == 0 && FIRST % 8 == 0, "numbers have no padding");
 
@@ -42,7 +43,8 @@ static int hex_value(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Reads `size` bytes from *text, and moves *text behind them; false if a character is no hexadecimal digit. */
+/* Reads `size` bytes, written as hexadecimal digits, and moves *text past them. Returns false at another
+ * character. */
 static bool take_hex(const char **text, void *to, size_t size)
 {
     unsigned char *byte = to;

@@ -1,10 +1,10 @@
 /* build.h -- builds a network: each call adds a layer and returns the layer's output activation.
  *
- * A call that fails (out of memory, sizes that do not fit) stores the error in the builder and returns a placeholder,
- * so calls need no checks; model_open checks once, at the end. Layers that work in place return their input. If a
- * layer needs another memory layout, a conversion layer is added in front of the layer. The backward passes of relu
- * and sigmoid read the layer's own output, so no later layer may overwrite this output, except dropout after relu,
- * which keeps the signs that relu needs. */
+ * A call that fails (out of memory, sizes that do not fit) stores the error in the builder and returns a
+ * placeholder. So only model_open, at the end, checks for errors. If a layer needs another memory layout,
+ * the builder adds a conversion layer before it. A layer that works in place returns its input. The backward
+ * passes of relu and sigmoid read the layer's own output, so no later layer may overwrite this output.
+ * Dropout after relu may, because it keeps the signs that relu needs. */
 #ifndef ATOMO_BUILD_H
 #define ATOMO_BUILD_H
 
@@ -29,11 +29,11 @@ typedef struct {
     SliceList parameters, running;
 } Builder;
 
-/* Adds a convolution by the loops of loops.h (conv_direct.c). `name` is the name of the PyTorch module: "conv1" gives
- * the parameters conv1.weight and, with a bias, conv1.bias. */
+/* Adds a convolution computed by the loops of loops.h (conv_direct.c). `name` is the name of the PyTorch
+ * module: "conv1" has the parameters conv1.weight and, with a bias, conv1.bias. */
 Activation *build_conv(Builder *b, Activation *in, const char *name,
                        const ConvSettings *s);
-/* Adds a convolution by oneDNN; the number of output channels must be a multiple of layer_lanes(). */
+/* Adds a convolution computed by oneDNN. The number of output channels must be a multiple of layer_lanes(). */
 Activation *build_conv_blocked(Builder *b, Activation *in, const char *name, const ConvSettings *s);
 Activation *build_norm(Builder *b, Activation *in, const char *name);
 Activation *build_linear(Builder *b, Activation *in, const char *name, size_t outputs);
@@ -44,8 +44,8 @@ Activation *build_max_pool(Builder *b, Activation *in, size_t size);
 Activation *build_average_pool(Builder *b, Activation *in, size_t size);
 Activation *build_sum(Builder *b, Activation *in, Activation *other);
 
-/* Returns a formatted name that lives as long as the model; "" when out of memory, which the builder stores as its
- * error. */
+/* Returns a formatted name, which is valid as long as the model. If memory runs out, stores the error in the
+ * builder and returns "". */
 PRINTF(2) const char *build_name(Builder *b, const char *format, ...);
 
 #endif

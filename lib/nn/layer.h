@@ -1,9 +1,10 @@
 /* layer.h -- a network's layers: forward and backward passes over a batch of images.
  *
- * A network is a list of layers in the order they run; each reads one activation (a residual sum reads two) and
- * writes the next. Backward runs the list from its end. All work is cut into pieces of PIECE images, whatever the
- * number of threads, and sums over images (weight gradients, batch statistics) add the pieces' partial sums in order.
- * So every step gives the same bytes for any number of threads. */
+ * A network is a list of layers in the order in which they run. Each layer reads one activation (a residual
+ * sum reads two) and writes another. The backward pass runs the list from its end.
+ * The batch is cut into pieces of PIECE images, for any number of threads. Sums over images (weight
+ * gradients, batch statistics) add the partial sums of the pieces in order. So every step gives the same
+ * bytes for any number of threads. */
 #ifndef ATOMO_LAYER_H
 #define ATOMO_LAYER_H
 
@@ -18,8 +19,8 @@ static inline size_t pieces_of(size_t images)
     return (images + PIECE - 1) / PIECE;
 }
 
-/* Returns the number of channels in a group of a blocked activation: as many as floats in this CPU's vectors, 8 or
- * 16. */
+/* Returns the number of channels in a group of a blocked activation (see below): 8 or 16, the floats of one
+ * CPU vector. */
 size_t layer_lanes(void);
 
 /* An activation: the numbers between two layers, in one of three layouts. Plain: [image][channel][row][column].
@@ -32,7 +33,8 @@ typedef struct {
     bool interleaved;
     float *x;  /* values of the activation, with room for the largest pass */
     float *dx; /* d loss / d x; NULL for the network's images */
-    /* true once a layer that reads x has written dx in this backward pass; the next layer that reads x adds to dx */
+    /* true: a layer that reads x has already written dx in this backward pass, so other layers that read x
+     * add to dx */
     bool accumulate;
 } Activation;
 
@@ -53,12 +55,12 @@ static inline size_t activation_wide(const Activation *v)
     return v->interleaved ? PIECE : v->lanes;
 }
 
-/* Initial values of a parameter: uniform in +-1/sqrt(fan in); normal with variance 2 / (k k out) for k x k kernels
- * with `out` outputs; all 0; all 1. */
+/* Initial values of a parameter. INIT_UNIFORM: uniform in +-1/sqrt(fan in). INIT_NORMAL: normal with
+ * variance 2 / (k k out), for k x k kernels with `out` outputs. INIT_ZERO: 0. INIT_ONE: 1. */
 typedef enum { INIT_UNIFORM, INIT_NORMAL, INIT_ZERO, INIT_ONE } Init;
 
-/* A parameter: a slice of the flat weights and of the flat gradient. Parameters have the names and the order of the
- * PyTorch module. */
+/* A parameter: a slice of the array of all weights, and the same slice of the gradient. Parameters have the
+ * names and the order of the PyTorch module. */
 typedef struct {
     const char *name; /* for example "layer1.0.conv1.weight" */
     Kind kind;
@@ -86,8 +88,8 @@ typedef struct Layer Layer;
 
 typedef struct {
     const char *name;
-    /* Called once, before passes over up to `images` images. Memory from the arena lives as long as the model. May be
-     * NULL. */
+    /* Called once, before any pass; later passes have up to `images` images. Memory from the arena lives as
+     * long as the model. May be NULL. */
     Status (*open)(Layer *l, size_t images, Arena *a, Error *err);
     Status (*forward)(Layer *l, const Pass *p);
     /* reads out->dx; writes in->dx, or adds to it if in->accumulate */
@@ -102,7 +104,7 @@ struct Layer {
     Activation *in, *other, *out; /* other: the second summand of a residual sum, else NULL */
     const Slice *weight, *bias;   /* NULL: the layer has no weights or no bias */
     size_t running;               /* offset of the layer's running statistics in the flat array */
-    /* index of the layer in the network; dropout draws its random numbers from this index */
+    /* index of the layer in the network; dropout's random numbers depend on it */
     size_t index;
     void *state; /* private to the layer: numbers kept for backward, oneDNN primitives */
 };
@@ -117,7 +119,7 @@ typedef struct {
 } ConvSettings;
 
 typedef struct {
-    /* the window is size x size pixels; rows and columns that do not fill a window are ignored */
+    /* The window has size x size pixels. Rows and columns at the end that do not fill a window are ignored. */
     size_t size;
 } PoolSettings;
 
@@ -127,7 +129,7 @@ typedef struct {
 
 extern const LayerOps conv_direct_layer; /* layout interleaved; computed by the loops of loops.h */
 extern const LayerOps
-    conv_blocked_layer; /* layout blocked, computed by oneDNN; an input of few channels may also be plain */
+    conv_blocked_layer; /* blocked layout, computed by oneDNN; an input with few channels may also be plain */
 /* convert an activation from plain to interleaved layout, and back */
 extern const LayerOps interleave_layer, plain_layer;
 extern const LayerOps linear_layer; /* out = W x + b, x flattened channel by channel */
@@ -140,8 +142,8 @@ extern const LayerOps max_pool_layer, average_pool_layer;
 /* adds the activation `other` to `in`; works in place: out is in */
 extern const LayerOps sum_layer;
 
-/* Computes the softmax cross-entropy of plain outputs: *loss is the sum over the batch, *correct is the number of
- * images whose largest output is that of their label. v->dx becomes the gradient of the mean loss. */
+/* Computes the softmax cross-entropy of plain outputs. *loss is the sum over the batch. *correct is the
+ * number of images whose largest output is at their label. `v->dx` becomes the gradient of the mean loss. */
 void softmax_loss(const Activation *v, const uint8_t *labels, size_t images, double *loss, size_t *correct);
 
 #endif

@@ -1,8 +1,7 @@
-/* networks.c -- the networks of the ATOMO authors' code, layer by layer, with the names and the order of parameters
- * of that code.
+/* networks.c -- the networks of the ATOMO authors' code, with the same names and order of parameters.
  *
- * LeNet and FC are defined by that code; ResNet (He et al. 2016) and VGG (Simonyan & Zisserman 2015) are the variants
- * for CIFAR. */
+ * LeNet and FC are the authors' own. ResNet (He et al. 2016) and VGG (Simonyan & Zisserman 2015) are the
+ * variants for CIFAR. */
 #include "nn/networks.h"
 
 /* ---- LeNet and FC, for grey images ---- */
@@ -50,7 +49,8 @@ static Activation *cnn(Builder *b, Activation *v, const void *plan)
 
 typedef struct {
     size_t blocks[4];
-    bool bottleneck; /* true: convolutions 1x1, 3x3 and 1x1 (with four times the channels); false: two 3x3 */
+    /* true: a block has convolutions 1x1, 3x3 and 1x1 (with four times the channels); false: two 3x3 */
+    bool bottleneck;
 } ResNet;
 
 static Activation *conv_norm(Builder *b, Activation *v, const char *conv, const char *norm, size_t channels,
@@ -60,7 +60,7 @@ static Activation *conv_norm(Builder *b, Activation *v, const char *conv, const 
     return build_norm(b, build_conv_blocked(b, v, conv, &s), norm);
 }
 
-/* Adds convolution number `i` of a block and the batch norm that follows it. */
+/* Adds convolution number `i` of a residual block, and the batch norm that follows it. */
 static Activation *numbered(Builder *b, Activation *v, const char *block, int i, size_t channels, size_t size,
                             size_t stride)
 {
@@ -103,8 +103,8 @@ static Activation *resnet(Builder *b, Activation *v, const void *plan)
 
 enum { POOL = 0, END = 1 };
 
-/* Adds VGG's layers. Parameter names contain module numbers: in PyTorch's `features` each convolution, norm, relu and
- * pool is one module. */
+/* Adds VGG's layers. Parameter names contain a module number: PyTorch counts convolutions, norms, relus and
+ * pools. */
 static Activation *vgg(Builder *b, Activation *v, const void *plan)
 {
     size_t module = 0;

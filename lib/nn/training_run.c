@@ -4,14 +4,14 @@
 #include "nn/checkpoint.h"
 #include "nn/train_parts.h"
 
-/* True when the network is tested and a checkpoint is saved after this step. */
+/* True if the network is tested, and a checkpoint saved, after this step. */
 static bool is_due(const Course *c, size_t step)
 {
     return step == c->steps || (c->every && step % c->every == 0);
 }
 
-/* Runs one step. Writes the step's record before its checkpoint, so a run resumed from the checkpoint has every
- * record. */
+/* Runs one step. Writes the step's record before its checkpoint, so that a run resumed from the checkpoint
+ * finds all earlier records. */
 static Status run_step(Trainer *t, const Course *c, bool *stops, Error *err)
 {
     StepRecord r;

@@ -9,14 +9,15 @@ typedef struct {
     size_t every;    /* steps between tests and checkpoints; 0: only after the last step */
     const char *dir; /* folder of the checkpoints; NULL: no checkpoints */
     GradientDump *dump;
-    size_t dump_every; /* of every `dump_every` steps, the gradients of the first are saved in the dump */
+    /* the gradients of every `dump_every`-th step, from the first on, are saved in the dump */
+    size_t dump_every;
     void *data;
     Status (*record)(void *data, const StepRecord *r, Error *err); /* called after each step */
     bool (*stopped)(void); /* returns true when the user has asked to stop; may be NULL */
 } Course;
 
-/* Runs from the step after the trainer's last step to step c->steps. When stopped, finishes and saves the present
- * step, then returns ERR_STOPPED. */
+/* Runs the steps from the trainer's last step + 1 to c->steps. If `stopped` returns true, finishes and saves
+ * the current step, then returns ERR_STOPPED. */
 Status train_run(Trainer *t, const Course *c, Error *err);
 
 #endif

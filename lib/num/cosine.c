@@ -1,9 +1,9 @@
 /* cosine.c -- a DCT through one real FFT of the same length (Makhoul, IEEE Trans. ASSP 28, 1980).
  *
- * With v = x_0, x_2, x_4, ..., x_5, x_3, x_1 and V its Fourier transform, t_k V_k = C_k - i C_{n-k}, where t_k =
- * exp(-i pi k / (2 n)) and C_k = sum x_i cos(pi (2 i + 1) k / (2 n)). Lines (rows or columns) are handled in strips
- * of several lines: a strip is gathered into a buffer in the order of v and transformed, and its coefficients C_k are
- * written. */
+ * With v = x_0, x_2, x_4, ..., x_5, x_3, x_1 and V its Fourier transform, t_k V_k = C_k - i C_{n-k}, where
+ * t_k = exp(-i pi k / (2 n)) and C_k = sum x_i cos(pi (2 i + 1) k / (2 n)). A matrix is transformed line by
+ * line (rows, then columns); several neighbouring lines form a strip. A strip is copied to a buffer in the
+ * order of v and transformed; then its coefficients C_k are written. */
 #include "num/cosine.h"
 
 #include "num/fourier_transform.h"
@@ -15,8 +15,9 @@
 enum {
     STRIP = 1 << 14,    /* floats in a strip (the lines transformed together) when lines are short */
     LEAST = 16,         /* fewest lines in a strip, so that columns are read in whole cache lines */
-    SLOTS = 8,          /* strips that are handled at the same time, each in a buffer */
-    CHUNK = ROTOR_CHUNK /* elements of a line that are handled before the next line: they stay in the cache */
+    SLOTS = 8,          /* number of buffers: strips that are transformed at the same time */
+    /* elements of one line that are copied before those of the next line, so that they stay in the cache */
+    CHUNK = ROTOR_CHUNK
 };
 
 /* One pass over the lines (rows or columns) of a matrix. Element i of line l is at l * pitch + i * step. */
@@ -38,8 +39,8 @@ static size_t least(size_t a, size_t b)
 
 /* ---- gathering and scattering a chunk (CHUNK elements) of a line ---- */
 
-/* Copies elements 2 i and 2 i + 1 of x for i = at .. end - 1 to their positions in v (the order that the FFT needs:
- * even elements, then odd elements backwards); x has n / 2 pairs in all. */
+/* Copies pairs of elements of x, 2 i and 2 i + 1 for i = at .. end - 1, to v. In v the even elements come
+ * first, then the odd elements backwards, as the FFT needs. x has n / 2 pairs. */
 static inline void split(const float *x, size_t step, size_t n, size_t at, size_t end, float *v)
 {
     for (size_t i = at; i < end; i++) {
@@ -56,8 +57,8 @@ static inline void join(const float *v, size_t step, size_t n, size_t at, size_t
     }
 }
 
-/* Computes coefficients k and n - k of the DCT for k = at .. end - 1, k > 0, from the Fourier transform v, and writes
- * them to y. f holds the factors of the chunk that `at` is in. */
+/* Computes from the Fourier transform v the DCT's coefficients k and n - k, for k = at .. end - 1, k > 0,
+ * and writes them to y. `f` holds the factors for these k. */
 static inline void fold(const float *v, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
                         float *y)
 {
@@ -151,7 +152,7 @@ static void unfold_strip(const Strip *s)
 {
     const Pass *p = s->p;
     const size_t n = p->length, end = n / 2 + 1;
-    /* includes a factor 1 / n, since FFTW's inverse is n times the inverse transform */
+    /* includes the factor 1 / n that FFTW's inverse transform omits */
     const double scale = sqrt(0.5 / (double)n);
     RotorChunk f;
     for (size_t at = 0; at < end; at += CHUNK) {

@@ -5,8 +5,7 @@
 
 enum { CHUNK = 4096 };
 
-/* True when x has a NaN or an infinity. Compares the bits of floats, because compilers turn this into vector
- * instructions. */
+/* True if x has a NaN or an infinity. Tests the bits of the floats, because the compiler vectorises this. */
 static bool any_nonfinite(const float *x, size_t n)
 {
     uint32_t any = 0;

@@ -1,17 +1,20 @@
-/* knots.h -- the best levels for stochastic rounding: the set of levels, chosen among the numbers themselves, with
- * the least variance when each number is rounded at random, without bias, to one of its two neighbouring levels.
+/* knots.h -- finds the best levels for stochastic rounding. Each number is rounded at random, without bias,
+ * to one of its two neighbouring levels. The levels are chosen among the numbers themselves, so that the
+ * variance of rounding is least.
  *
- * The numbers between the levels x_i < x_j have the variance V(i, j) = sum over x_i < x_t < x_j of (x_j - x_t)(x_t -
- * x_i). An optimal set has all levels at numbers (between two numbers the variance is concave in a level) and
- * includes the smallest and the largest number. So it is the cheapest path from the smallest to the largest number in
- * count - 1 steps, where a step from x_i to x_j costs V(i, j). The least cost of a path to x_j in q steps is T(q, j)
- * = min over i < j of T(q - 1, i) + V(i, j). Let b_i be the value at y = x_i of the sum over t of max(y - x_t, 0),
- * plus any linear function of y. Then
+ * Rounding the numbers between two levels x_i < x_j has the variance V(i, j) = sum over x_i < x_t < x_j of
+ * (x_j - x_t)(x_t - x_i). An optimal set includes the smallest and the largest number. All its levels are at
+ * numbers, because between two numbers the variance is concave in a level. So an optimal set is a shortest
+ * path in count - 1 steps from the smallest to the largest number, where a step from x_i to x_j costs V(i,
+ * j). The least cost of a path to x_j in q steps is T(q, j) = min over i < j of T(q - 1, i) + V(i, j).
+ * To compute V quickly, let B(y) be the sum over t of max(y - x_t, 0), plus any linear function of y, and
+ * let b_i = B(x_i). Then
  *     V(i, j) = b_i x_j - x_i b_j + f_j - f_i
- * where the sum of f_j - f_i over all steps is the same for every path, so that f can be left out. V has the
- * quadrangle inequality, so the best i does not fall as j rises. x and b are measured from the median: they are small
- * where most numbers are, and so are their rounding errors. Because of rounding errors the levels that are found may
- * have more variance than the best levels: 2^-50 n (max - min)^2 more at most, usually 2^-50 V. */
+ * The sum of f_j - f_i is the same for every path, so f is left out. V has the quadrangle inequality, so the
+ * best i does not fall as j rises.
+ * x and b are measured from the median, where most numbers are: there they are small, and so are their
+ * rounding errors. Rounding errors may lead to levels of more variance than the best: at most 2^-50 n (max -
+ * min)^2 more, usually 2^-50 V. */
 #ifndef ATOMO_KNOTS_H
 #define ATOMO_KNOTS_H
 
@@ -24,26 +27,29 @@ typedef struct {
     size_t most, count;      /* most: capacity in numbers; count: number of levels */
     uint32_t *key, *spare;   /* (most) */
     uint32_t *rank;          /* for each different number: how many of the numbers are <= that number */
-    double *x, *b, *cost[2]; /* x, b and two layers of T (see above) for each different number */
-    /* (count, most). knots_best: in layer q, the best previous level for each number; knots_greedy: the ends of
-     * intervals */
+    /* cost: T(q - 1, j) and T(q, j) (see above); all are arrays over the different numbers */
+    double *x, *b, *cost[2];
+    /* (count, most) for knots_best: the best previous level of each number, for each number of steps q; for
+     * knots_greedy: the ends of intervals */
     uint16_t *back;
 } KnotsRoom;
 
-/* Returns how many bytes of the arena knots_open takes. 2 <= count <= KNOTS_MOST, n <= KNOTS_OF. */
+/* Returns how many bytes knots_open takes from the arena. Needs 2 <= count <= KNOTS_MOST and n <= KNOTS_OF. */
 size_t knots_size(size_t n, size_t count);
 bool knots_open(KnotsRoom *room, size_t n, size_t count, Arena *scratch); /* false: no memory */
 
-/* Find rising levels for x (n > 0 finite numbers). knots_best finds the levels with the least variance. knots_greedy
- * merges neighbouring intervals where this adds the least variance (Acharya, Diakonikolas, Hegde, Li, Schmidt 2015):
- * with t = floor((count - 2) / 2), the variance of its levels is at most t / (t + 1 - k) times that of the best k + 1
- * levels, for any 1 <= k <= t. Each function returns the number of different levels: `count`, or the number of
- * different numbers in x if that is smaller; the rest of level[] then repeats the last level. -0 counts as +0. */
+/* Find levels for x (n > 0 finite numbers), and write them to level[] in rising order. Each function returns
+ * the number of different levels: `count`, or fewer if x has fewer different numbers; then the last level is
+ * repeated. -0 counts as +0.
+ *
+ * knots_best finds the levels with the least variance. knots_greedy merges neighbouring intervals where this
+ * adds the least variance (Acharya, Diakonikolas, Hegde, Li, Schmidt 2015). Let t = floor((count - 2) / 2).
+ * For any 1 <= k <= t, its variance is at most t / (t + 1 - k) times the least variance with k + 1 levels. */
 size_t knots_best(KnotsRoom *room, const float *x, size_t n, float *level);
 size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level);
 
-/* Returns the variance of rounding x (n) at random, without bias, to `count` rising levels: the sum over x_i of (up -
- * x_i)(x_i - low), where low and up are the two levels next to x_i. */
+/* Returns the variance of rounding x (n) at random, without bias, to `count` rising levels. It is the sum
+ * over x_i of (up - x_i)(x_i - low), where `low` and `up` are the two levels around x_i. */
 double knots_variance(const float *x, size_t n, const float *level, size_t count);
 
 #endif

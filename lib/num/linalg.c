@@ -16,7 +16,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Returns the number of rows in a piece of about BLOCK elements; it depends on the number of columns alone. */
+/* Returns the number of rows in a piece of about BLOCK elements. It depends only on the number of columns. */
 static size_t piece_rows(size_t cols)
 {
     return cols < BLOCK / 64 ? BLOCK / cols / 64 * 64 : 64;
@@ -52,7 +52,7 @@ static Status few_gram(const Tall *a, int threads, double *g, Arena *scratch, Er
 
 enum { STRIP = 256 }; /* the number of columns of g that one call computes */
 
-/* Chooses the number of rows of a panel such that the panel takes about 2 MB as doubles. */
+/* Chooses the number of rows of a panel. A panel of this many rows takes about 2 MB as doubles. */
 Status panel_open(Panel *p, const Tall *a, Arena *scratch, Error *err)
 {
     const size_t cols = a->cols, most = cols < 256 ? 1024 : cols < 4096 ? (1 << 18) / cols : 64;
@@ -81,8 +81,8 @@ typedef struct {
     double *g;
 } ManyGram;
 
-/* Adds the product of a panel's transpose and the panel to columns from .. to - 1 of the upper triangle of g: first
- * to the rectangle above row `from`, then to the triangle below. */
+/* A panel is a few rows of A. Adds panel' panel to columns from .. to - 1 of the upper triangle of g.
+ * Computes first the rectangle above row `from`, then the triangle below. */
 static void many_gram_strip(void *data, size_t strip)
 {
     const ManyGram *m = data;
@@ -145,7 +145,7 @@ static void project_piece(void *data, size_t piece)
     kernels()->project_rows(p->a->x + from * p->a->cols, rows, p->a->cols, p->v, p->count, u);
 }
 
-/* Adds v_j times column j of A to the results, for all columns j, SOME rows of A at a time; A is stored as its
+/* Adds v_j times column j of A to the results, for all columns j, in blocks of SOME rows. A is stored as its
  * transpose, so its columns are contiguous. */
 static void project_turned_piece(void *data, size_t piece)
 {
@@ -198,7 +198,7 @@ typedef struct {
 
 enum { VECTORS = 128 }; /* the number of vectors that one piece projects */
 
-/* Computes product = v panel' for up to VECTORS vectors and stores it as floats. */
+/* Computes product = v panel' for up to VECTORS rows of v, and stores it as floats. */
 static void project_strip(void *data, size_t strip)
 {
     const ManyProjection *m = data;
@@ -280,7 +280,7 @@ enum { PANEL_ROWS = 256, PANEL_COLUMNS = 256 };
 
 typedef struct {
     const Product *p;
-    size_t columns; /* columns of a panel (a part of the result that one thread computes) */
+    size_t columns; /* columns of the result in a panel; one thread computes a panel */
     size_t across;  /* number of panels side by side, which together have all columns */
 } Panels;
 
@@ -298,8 +298,8 @@ static void multiply_panel(void *data, size_t panel)
         p->c + from * p->n + left, blas_int(p->n));
 }
 
-/* Computes the product in panels. Panels are cuts of the rows; when there are too few rows for two panels, the
- * columns are cut too. */
+/* Cuts the result into panels, which threads compute. A panel is PANEL_ROWS rows of the result. If it has
+ * too few rows for two panels, its columns are cut too. */
 void linalg_multiply(const Product *p, int threads)
 {
     if (p->m == 0 || p->n == 0)

@@ -1,9 +1,9 @@
 /* linalg.h -- dense linear algebra; its callers do not use OpenBLAS directly.
  *
- * OpenBLAS runs on one thread: large products are cut into panels, which depend on the matrix's shape alone and are
- * computed by parallel_for, so results are the same bytes for any number of threads. NaN and infinities are refused
- * before LAPACK is called, which may loop for ever on an infinity. Matrices are float; derived quantities are double,
- * whose range holds every product of floats, so tiny and huge matrices need no scaling. */
+ * Results have the same bytes for any number of threads. OpenBLAS runs on one thread; parallel_for computes
+ * panels of a large product, which depend only on the matrix's shape. LAPACK may loop for ever on an
+ * infinity, so functions fail for a matrix with NaN or infinities. Matrices are float and derived quantities
+ * double. The range of double holds every product of floats, so tiny and huge matrices need no scaling. */
 #ifndef ATOMO_LINALG_H
 #define ATOMO_LINALG_H
 
@@ -11,7 +11,7 @@
 
 /* ---- operations on tall matrices (rows >= columns) ---- */
 
-/* A matrix A with rows >= cols, stored row by row; when `turned`, the transpose of A is stored row by row. */
+/* A matrix A with rows >= cols. Stored row by row is A itself, or the transpose of A if `turned`. */
 typedef struct {
     const float *x;
     size_t rows, cols;
@@ -21,45 +21,45 @@ typedef struct {
 /* x (rows, cols) is stored row by row. Returns x or its transpose, whichever is tall. */
 Tall tall_of(const float *x, size_t rows, size_t cols);
 
-/* Writes g (cols, cols) = A'A; the products are exact and added in double. */
+/* Writes g (cols, cols) = A'A. Products are exact, and are added in double. */
 Status linalg_gram(const Tall *a, int threads, double *g, Arena *scratch, Error *err);
 
-/* Writes u[k] = A v_k for the rows v_k of v (count, cols), added in double; u[k] is `rows` floats and needs no
- * alignment. Results beyond float32's range become infinities. */
+/* Writes u[k] = A v_k, where v_k is row k of v (count, cols). Sums are in double. u[k] has `rows` floats and
+ * needs no alignment. A result that exceeds float32's range becomes an infinity. */
 Status linalg_project(const Tall *a, const double *v, size_t count, int threads, uint8_t *const *u,
                       Arena *scratch, Error *err);
 
-/* Writes x (rows, cols) = the sum over k of l_k r_k', where l_k and r_k are the rows of l (count, rows) and r (count,
- * cols). */
+/* Writes x (rows, cols) = the sum over k of l_k r_k'. l_k is row k of l (count, rows), and r_k is row k of r
+ * (count, cols). */
 void linalg_outer(const float *l, const float *r, size_t count, size_t rows, size_t cols, int threads,
                   float *x);
 
-/* Computes the singular values s, descending, and, unless u and v are NULL, the singular vectors: A = sum of s_i u_i
- * v_i', where u_i and v_i are the rows of u (cols, rows) and v (cols, cols). */
+/* Computes the singular values s, descending, and the singular vectors unless u and v are NULL. A = sum of
+ * s_i u_i v_i', where u_i is row i of u (cols, rows), and v_i is row i of v (cols, cols). */
 Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch, Error *err);
 
 /* ---- eigenvectors of symmetric matrices ---- */
 
-/* The eigenvalues and an orthonormal basis of eigenvectors, which may be computed in part. A vector does not depend
- * on which other vectors are asked for: unless its eigenvalue is well separated from the neighbouring eigenvalues,
- * the whole basis is computed once and the vector is taken from that basis. */
+/* The eigenvalues of a matrix and an orthonormal basis of eigenvectors. Single eigenvectors can be computed,
+ * but an eigenvector is always the same, whichever others are computed. If its eigenvalue is not well
+ * separated from its neighbours, it is taken from the whole basis, which is computed once. */
 typedef struct {
     size_t k;
     double *value;  /* (k), ascending */
     double *vector; /* (k, k), row i is the eigenvector of value[i]; NULL until all are computed */
-    /* the tridiagonal form of the matrix, and the reflectors that produce this form */
+    /* the tridiagonal form of the matrix, and the Householder reflectors that lead to it */
     double *reduced, *tau, *diag, *off;
 } Eigen;
 
 /* Returns ERR_NUMERIC when eigen_open refuses k x k matrices as too large. */
 Status eigen_fits(size_t k, Error *err);
 
-/* Computes the eigenvalues of g (k, k), symmetric, which is overwritten. g and the arena must outlive e. ERR_NUMERIC
- * when g is not finite. */
+/* Computes the eigenvalues of the symmetric matrix g (k, k), which is overwritten. g and the arena must
+ * outlive `e`. Returns ERR_NUMERIC if g is not finite. */
 Status eigen_open(Eigen *e, double *g, size_t k, Arena *a, Error *err);
 Status eigen_all(Eigen *e, Arena *a, Error *err); /* computes e->vector */
 
-/* Writes to v (count, k) the eigenvectors of value[index[i]] for i < count; index[] ascends. */
+/* Writes to v (count, k) the eigenvectors of the eigenvalues value[index[i]], i < count; index[] ascends. */
 Status eigen_some(Eigen *e, const size_t *index, size_t count, double *v, Arena *a, Error *err);
 
 /* An orthonormal basis of k dimensions whose first vectors are `count` given vectors, up to their signs. */
@@ -68,7 +68,8 @@ typedef struct {
     double *reflector, *tau;
 } Completion;
 
-/* Completes the rows of v (count, k), which are orthonormal. v is overwritten; v and the arena must outlive c. */
+/* Completes the rows of v (count, k), which are orthonormal, to a basis. Overwrites v; v and the arena must
+ * outlive `c`. */
 Status completion_open(Completion *c, double *v, size_t count, size_t k, Arena *a, Error *err);
 
 /* Sets square[i] = |A v_i|^2 for each of the k vectors v_i of the basis. */
@@ -80,8 +81,8 @@ Status completion_some(const Completion *c, const size_t *index, size_t count, d
 
 /* ---- products ---- */
 
-/* A product c (m, n) = scale A B, plus the old c when `add`. A is (m, k), B is (k, n); a matrix whose `turned` is set
- * is stored as its transpose. */
+/* The product c (m, n) = scale A B; if `add`, it is added to c. A is (m, k), B is (k, n). A is stored as its
+ * transpose if `a_turned` is set, and B if `b_turned` is set. */
 typedef struct {
     const float *a, *b;
     float *c;
@@ -93,19 +94,19 @@ void linalg_multiply(const Product *p, int threads);
 
 /* ---- loading OpenBLAS ---- */
 
-/* Loads OpenBLAS unless it is loaded already; ERR_IO with the loader's reason when that fails. The functions above
- * that return a Status call linalg_ready themselves; callers of linalg_multiply must call it first. */
+/* Loads OpenBLAS unless it is loaded. Returns ERR_IO, with the loader's reason, if this fails. The functions
+ * above that return a Status call linalg_ready themselves; before linalg_multiply the caller must call it. */
 Status linalg_ready(Error *err);
 
-/* OpenBLAS picks kernels by CPU model, and takes its slowest kernels for a model that it does not know. This call
- * permits linalg_ready to name the kernels that suit this CPU in the environment variable OPENBLAS_CORETYPE, unless
- * the user has set it, and keeps OpenBLAS from creating threads. Programs call it before they create threads;
- * libraries leave the environment alone. */
+/* OpenBLAS picks its kernels by CPU model, and picks the slowest for an unknown model. After this call,
+ * linalg_ready sets the environment variable OPENBLAS_CORETYPE to the kernels that suit this CPU, unless the
+ * user has set it. It also keeps OpenBLAS from creating threads. Programs call this function before they
+ * create threads. The library libatomo does not, since it must not change the environment. */
 void linalg_choose_kernels(void);
 
-/* For a library inside a program that may use OpenBLAS too: from linalg_borrow to linalg_return OpenBLAS runs on one
- * thread. Several threads may borrow at the same time; the last return restores the number of threads that OpenBLAS
- * had before. */
+/* For a library inside a program that may use OpenBLAS too. Between linalg_borrow and linalg_return OpenBLAS
+ * runs on one thread. Several threads may borrow at the same time; the last call of linalg_return restores
+ * OpenBLAS's number of threads. */
 void linalg_borrow(void);
 void linalg_return(void);
 

@@ -1,12 +1,12 @@
-/* phase.c -- finds the edge of the regular 64-gon that a complex number points to: maps the number to the first
- * octant, for which there are tables, and maps the result back. */
+/* phase.c -- finds the edge of the regular 64-gon to which a complex number points. Maps the number to the
+ * first octant, for which there are tables, and maps the result back. */
 #include "num/phase.h"
 
 #include <math.h>
 
 enum { EDGES = PHASES / 8, QUARTER = PHASES / 4, HALF = PHASES / 2 };
 
-/* Element k is cos(2 pi k / 64) for k <= 16; the table read backwards holds the sines. */
+/* Element k is cos(2 pi k / 64) for k <= 16. Element 16 - k is the sine of the same angle. */
 static const double cosine[QUARTER + 1] = {1,
                                            0.99518472667219693,
                                            0.98078528040323043,
@@ -25,8 +25,9 @@ static const double cosine[QUARTER + 1] = {1,
                                            0.09801714032956077,
                                            0};
 
-/* Edge j of the 64-gon in the first octant lies on the line re edge_re[j] + im edge_im[j] = 1. The two numbers are
- * the cosine and the sine of the direction of the edge's middle, divided by cos(pi / 64). */
+/* The 8 edges of the 64-gon in the first octant. Edge j is part of the line re edge_re[j] + im edge_im[j] =
+ * 1. The two numbers are the cosine and the sine of the direction of the edge's middle, divided by cos(pi /
+ * 64). */
 static const float edge_re[EDGES] = {
     1, 0.990369453f, 0.971201107f, 0.942679564f, 0.905079501f, 0.858763028f, 0.804176197f, 0.74184471f};
 static const float edge_im[EDGES] = {0.0491268498f, 0.146907431f, 0.243273213f, 0.337296141f,

@@ -1,9 +1,10 @@
-/* cas_table.h -- buckets of the cluster-aware sketch: an element adds its value to one bucket of its cluster, and
- * decodes to the mean of that bucket.
+/* cas_table.h -- the buckets of the cluster-aware sketch. Each cluster of values has its own buckets. An
+ * element is added to one bucket of its cluster, and decodes to the mean of that bucket.
  *
- * Element i goes into bucket floor(word_i size / 2^32) of its cluster's `size` buckets; word_i is a random word
- * that is the same for all workers. The vector is cut into a few pieces, whose sums are added in order; the number
- * of pieces depends on the sizes only, so sums do not depend on the number of threads. */
+ * The element's index i selects the bucket: number floor(word_i size / 2^32) of its cluster's `size`
+ * buckets. word_i is a random word that is the same on all workers. Threads sum pieces of the vector, and
+ * the pieces' sums are added in order. The number of pieces depends on sizes only, so results do not depend
+ * on the number of threads. */
 #ifndef ATOMO_CAS_TABLE_H
 #define ATOMO_CAS_TABLE_H
 
@@ -14,13 +15,13 @@ typedef struct {
     const Call *c;
     size_t n, clusters, buckets;
     float above[CLUSTERS_MOST]; /* from cluster_model_thresholds */
-    /* size: each cluster's number of buckets; from: the index of each cluster's first bucket */
+    /* for each cluster: size is its number of buckets, from the index of its first bucket */
     uint32_t size[CLUSTERS_MOST], from[CLUSTERS_MOST];
 } CasTable;
 
 void cas_table_open(CasTable *s, const Call *c, const ClusterModel *m);
 
-/* Sets code (n) to each element's cluster, and sum (buckets) to the sum of x over each bucket's elements. */
+/* Sets code[i] to the number of element i's cluster. Sets each bucket's `sum` to the sum of its elements. */
 Status cas_table_sums(const CasTable *s, const float *x, uint8_t *code, double *sum);
 
 /* Adds each bucket's number of elements to count (buckets). */

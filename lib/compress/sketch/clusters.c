@@ -18,7 +18,8 @@ double log2_whole(uint64_t v)
 
 /* ---- clustering the values of one sign ---- */
 
-/* The magnitudes of the values of one sign (x <= 0 or x > 0) in rising order, and the clusters found. */
+/* The sample's values of one sign (x <= 0 or x > 0): their magnitudes in rising order, and the clusters
+ * found. */
 typedef struct {
     const float *value;
     size_t n, all; /* n: number of values of this sign; all: number of values in the whole sample */
@@ -35,8 +36,8 @@ static double percentile_of(const float *value, size_t n, double percent)
     return low + (at - (double)k) * (high - low);
 }
 
-/* Returns the entropy in bits of a histogram of `bins` equally wide bins, n H = n log2 n - sum of c log2 c, where
- * c are the bins' counts and n is their sum. `count` (bins) is scratch memory. */
+/* Returns the entropy H in bits of a histogram of the values with `bins` equally wide bins. With c the count
+ * of a bin, n H = n log2 n - sum of c log2 c. `count` (bins) is scratch memory. */
 static double entropy_of(const float *value, size_t n, size_t bins, size_t *count)
 {
     if (n == 0 || !(value[n - 1] > value[0]))
@@ -55,7 +56,7 @@ static double entropy_of(const float *value, size_t n, size_t bins, size_t *coun
     return h > 0 ? h : 0;
 }
 
-/* Adds a centre, unless it rounds to the same float32 as the previous centre. */
+/* Adds a centre, unless it is the same float32 as the previous centre. */
 static void add_centre(ClusterSide *s, double centre)
 {
     const float c = (float)centre;
@@ -63,9 +64,9 @@ static void add_centre(ClusterSide *s, double centre)
         s->centre[s->clusters++] = c;
 }
 
-/* Finds the centres of one sign's clusters: one centre is the percentile of the magnitudes, and k-means finds the
- * other centres from the magnitudes below the percentile. With one cluster, or if no magnitude is below the
- * percentile, k-means clusters all magnitudes. */
+/* Finds the centres of one sign's clusters. One centre is a percentile of the magnitudes; k-means finds the
+ * others from the smaller magnitudes. If only one cluster is allowed or no magnitude is smaller, k-means
+ * uses all magnitudes. */
 static Status find_centres(ClusterSide *s, const ClusterSpec *spec, const Rng *rng, Arena *scratch,
                            Error *err)
 {
@@ -107,7 +108,7 @@ static void measure(ClusterSide *s, size_t bins, size_t *count)
 
 /* ---- the sample to learn from ---- */
 
-/* Draws values with replacement: each is element floor(n u), where u is uniform in [0, 1) with 64 bits. */
+/* Draws `sample` values of x with replacement. Each is x[floor(n u)], where u is uniform in [0, 1). */
 static void draw_sample(const float *x, size_t n, size_t sample, const Rng *rng, float *value)
 {
     for (size_t from = 0; from < sample; from += BLOCK) {
@@ -136,7 +137,8 @@ static Status take_sample(const ClusterSpec *spec, const float *x, size_t n, con
     return radix_sort(*value, *count, *value, spare, 1, scratch, err);
 }
 
-/* Turns the first `n` values, which are <= 0 in rising order, into magnitudes in rising order. */
+/* Replaces the first `n` values by their magnitudes, in rising order. The values are <= 0 and also in rising
+ * order. */
 static void turn_round(float *value, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -187,8 +189,8 @@ Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec,
 
 /* ---- buckets ---- */
 
-/* Divides the budget of buckets in proportion to weight. Rounds the cumulative sums of the shares, not each share,
- * so that the numbers of buckets add up to exactly the budget. */
+/* Divides the budget of buckets in proportion to `weight`. Rounds the cumulative sums of the clusters'
+ * shares, so that the numbers of buckets add up to exactly the budget. */
 void clusters_share(ClusterModel *m, const double *weight, uint64_t budget)
 {
     const size_t clusters = cluster_model_clusters(m);
@@ -229,9 +231,9 @@ bool cluster_model_good(const ClusterModel *m)
     return true;
 }
 
-/* Sets above[j], the threshold between clusters j and j + 1: an x above the threshold belongs to cluster j + 1 or
- * a later cluster. For x <= 0, a value halfway between two centres belongs to the later cluster; so above[j] is
- * the float just below the halfway value, which is -middle_of(-high, -low). */
+/* Sets above[j], the threshold between clusters j and j + 1: cluster j has only values x <= above[j]. For x
+ * <= 0, a value halfway between two centres belongs to the cluster j + 1, so above[j] is the next float
+ * below the halfway value. */
 void cluster_model_thresholds(const ClusterModel *m, float *above)
 {
     for (size_t j = 0; j + 1 < cluster_model_clusters(m); j++) {

@@ -1,6 +1,7 @@
-/* countmin.c -- the Count-Min Sketch of Cormode and Muthukrishnan 2005, extended to negative elements: either one
- * table of positive parts and one table of negative parts, whose minima are the estimates, or one table of sums of
- * elements, whose medians are the estimates. The payload has the format of sketch.h. */
+/* countmin.c -- the Count-Min Sketch (Cormode and Muthukrishnan 2005), extended to negative elements in one
+ * of two ways. With `min-split`, positive and negative parts have a table each, and the estimate of a part
+ * is a minimum over rows. With `median`, one table holds sums of elements, and the estimate is a median over
+ * rows. The payload has the format of sketch.h. */
 #include "compress/sketch/sketch.h"
 
 static const char *const estimates[] = {"min-split", "median", NULL};

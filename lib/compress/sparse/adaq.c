@@ -1,6 +1,6 @@
-/* adaq.c -- adaptive quantisation (Dryden, Moon, Jacobs, Van Essen 2016): sends the largest of the positive
- * elements (a share `ratio` of them), each as the mean of the sent ones, and the negative elements of largest
- * magnitude in the same way. The payload has the format of signed_set.h with two magnitudes. */
+/* adaq.c -- adaptive quantisation (Dryden, Moon, Jacobs, Van Essen 2016). Sends the largest positive
+ * elements, a share `ratio` of them, each as their common mean. Does the same with the negative elements of
+ * largest magnitude. The payload has the format of signed_set.h with two magnitudes. */
 #include "base/parallel.h"
 #include "compress/sparse/signed_set.h"
 #include "compress/sparse/sparse.h"
@@ -74,8 +74,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return signed_set_put(&s, mean, SIDES, out);
 }
 
-/* Refuses sets of more than ratio n + 2 elements: of each sign, at most ratio times the number of elements of this
- * sign, rounded up, are sent. */
+/* Fails if the payload has more than ratio n + 2 elements. An encoder sends at most ratio times the number
+ * of elements of each sign, rounded up. */
 static Status decode(const Call *c, Bytes in, float *x)
 {
     const size_t n = c->shape->n, most = (size_t)(ratio_of(c) * (double)n) + 2;

@@ -1,9 +1,9 @@
-/* sidco.c -- sends the elements above a threshold that is found in stages: each stage fits an exponential
- * distribution to the magnitudes above the threshold (level) of the previous stage (Abdelmoniem et al. 2021). The
- * payload has the format of sparse.h.
+/* sidco.c -- sends the elements above a threshold that is found in stages (Abdelmoniem et al. 2021). Each
+ * stage fits an exponential distribution to the magnitudes above the threshold of the previous stage, and so
+ * finds a higher threshold. The payload has the format of sparse.h.
  *
- * The paper adapts the number of stages to the number of elements that past steps sent. This codec instead tries
- * every number of stages on the tensor itself, so it has no state. */
+ * The paper adapts the number of stages to the number of elements sent in past steps. This codec has no
+ * state: it tries every number of stages on the tensor itself. */
 #include "vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/sparse.h"
@@ -20,10 +20,11 @@ static const Param schema[] = {
 };
 
 enum { STAGES = 4 };
-/* if there are several stages, the first stage's threshold selects about this share of all elements */
+/* With several stages, the first stage's threshold is set to select about this share of all elements. */
 #define FIRST_SHARE 0.25
 
-/* The magnitudes above the first stage's threshold, block by block; later stages read only these magnitudes. */
+/* The magnitudes above the first stage's threshold, for each block of elements; later stages read only
+ * these. */
 typedef struct {
     const Picks *s;
     float level;
@@ -70,7 +71,7 @@ static bool tail_open(Tail *t, const Picks *s, double level)
     return true;
 }
 
-/* Returns the number of magnitudes that are at least `level`, and sets *mean to the mean of these magnitudes. */
+/* Returns how many magnitudes are at least `level`, and sets *mean to their mean. */
 static size_t reach(Tail *t, double level, double *mean)
 {
     const size_t blocks = blocks_of(t->s->n);
@@ -86,10 +87,10 @@ static size_t reach(Tail *t, double level, double *mean)
     return count;
 }
 
-/* Returns the level (threshold) of the last stage, and sets *count to the number of magnitudes that reach this
- * level. `first` is the first stage's level. Each later stage aims at the same share of the magnitudes above the
- * previous stage's level, using an exponential distribution fitted to these magnitudes. Stages end early when no
- * magnitude reaches a level. */
+/* Returns the threshold of the last stage, and sets *count to the number of magnitudes that reach it.
+ * `first` is the threshold of the first stage. Each later stage fits an exponential distribution to the
+ * magnitudes above the previous threshold. Its threshold is set to select the same share of them in each
+ * stage. Ends early if no magnitude reaches a threshold. */
 static double run_stages(Tail *t, double first, double ratio, int stages, size_t *count)
 {
     const double share = pow(ratio / FIRST_SHARE, 1.0 / (stages - 1));
@@ -102,14 +103,14 @@ static double run_stages(Tail *t, double first, double ratio, int stages, size_t
     return level;
 }
 
-/* Returns the factor, 1 or more, between `count` and the wanted count k. */
+/* Returns the factor, 1 or more, by which `count` differs from the desired count k. */
 static double miss(size_t count, double k)
 {
     return count == 0 ? INFINITY : fmax((double)count / k, k / (double)count);
 }
 
-/* Tries all numbers of stages, and returns the last stage's level (threshold) for which the number of selected
- * elements is nearest to k; NaN: out of memory. */
+/* Tries all numbers of stages. Returns the last stage's threshold of the try that selects nearest to k
+ * elements; NaN: out of memory. */
 static double best_level(Picks *s, double ratio, double k)
 {
     const double mean = select_total(s) / (double)s->n, first = -mean * log(FIRST_SHARE);

@@ -1,5 +1,6 @@
-/* blosc.c -- packs any codec's payload with Blosc: groups the bytes or bits of four-byte words by significance,
- * then compresses with BloscLZ, on one thread. */
+/* blosc.c -- compresses another codec's payload with Blosc. Blosc splits the payload into words of four
+ * bytes, and groups bytes (or bits) of the same significance. Then it compresses them with BloscLZ, on one
+ * thread. */
 #include "compress/wrap/packed.h"
 
 #include <blosc.h>
@@ -35,8 +36,8 @@ static Status pack(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *si
     return OK;
 }
 
-/* Offsets of bytes in the header of a Blosc chunk: format version of the library, flags (whose upper three bits
- * are the compressor's format), and word size. */
+/* Offsets of bytes in the header of a Blosc chunk: the version of the format, the flags, the size of a word.
+ * The upper three bits of the flags are the compression method. */
 enum { VERSION = 0, FLAGS = 2, TYPESIZE = 3, FORMAT_SHIFT = 5 };
 
 static size_t claims(Bytes in)

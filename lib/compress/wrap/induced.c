@@ -1,11 +1,11 @@
-/* induced.c -- makes a biased codec C unbiased: sends C(x), and an unbiased codec's estimate of the error x -
- * C(x).
+/* induced.c -- makes a biased codec C unbiased (Horvath and Richtarik, ICLR 2021). It sends C(x), and also
+ * the error x - C(x), encoded with an unbiased codec Q.
  *
- *     decoded = C(x) + Q(x - C(x))          C is the inner codec, Q the key `with`
+ *     decoded = C(x) + Q(x - C(x))          C is the inner codec, Q the parameter `with`
  *
  * Payload:  kind:8 = 1 | size:varint | C's payload (size bytes) | Q's payload (docs/FORMAT.md)
  *
- * Horvath and Richtarik, ICLR 2021. Rounds before the last carry C's payloads alone. */
+ * If C has several rounds, only the last round has this payload; earlier rounds send C's payload alone. */
 #include "compress/wrap/safe_sum.h"
 #include "codec/wrapper.h"
 
@@ -23,7 +23,7 @@ static bool is_last(const Call *c)
     return c->round == codec_rounds(c->self) - 1;
 }
 
-/* Returns the Call of Q; the random numbers of Q are independent of the random numbers of C. */
+/* Returns `c` changed for the codec Q. Its random numbers are independent of those of C. */
 static Call call_with(const Call *c)
 {
     Call with = *c;
@@ -42,7 +42,7 @@ static size_t bound(const Call *c)
     return is_last(c) ? 1 + VARINT_MAX + codec_bound(&inner) + codec_bound(&with) : codec_bound(&inner);
 }
 
-/* Encodes x with C in the last round; the payload is in scratch. */
+/* Encodes x with C, in the last round; the payload is in scratch memory. */
 static Status put_first(const Call *c, const float *x, Buf *first)
 {
     const Call inner = call_inner(c, 0);
@@ -51,7 +51,7 @@ static Status put_first(const Call *c, const float *x, Buf *first)
     return first->data ? codec_encode(&inner, x, first) : arena_fail(c->scratch, c->err);
 }
 
-/* Computes C's estimate *decoded = C(x) and the error *rest = x - C(x), both in scratch. */
+/* Sets *decoded to C's estimate C(x), and *rest to the error x - C(x); both are in scratch memory. */
 static Status take_rest(const Call *c, const float *x, const Buf *first, float **decoded, float **rest)
 {
     const Call inner = call_inner(c, 0);
@@ -87,7 +87,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     buf_copy(out, first.data, first.size);
     TRY(codec_encode(&with, rest, out));
     if (c->streams)
-        c->streams->raw = raw; /* a part sent as raw floats does not make the whole payload raw */
+        c->streams->raw = raw; /* if C or Q sends raw floats, the whole payload still is not raw floats */
     if (!sum_is_safe(y, n) && decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
         return FAIL(c->err, ERR_NUMERIC, "induced: the estimate is beyond float32");
     return OK;
@@ -113,15 +113,16 @@ static Status decode(const Call *c, Bytes in, float *x)
     return bad == n ? OK : payload_bad(c, "element %zu of both parts is beyond float32", bad);
 }
 
-/* Updates C's state as if C had been used alone. C's payload is encoded again, because what was sent may be raw
- * floats of the sum C(x) + Q(x - C(x)), not C's payload. */
+/* Updates C's state as if C had been used alone. Encodes C's payload again: the payload that was sent may be
+ * raw floats of the sum C(x) + Q(x - C(x)), and then contains no payload of C. */
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     Call inner = call_inner(c, 0);
     Bytes own[ROUNDS_MAX];
     Buf first;
     float *y, *rest;
-    /* `agreed` is the mean of all workers' C + Q, but C's state depends on the mean of C alone */
+    /* `agreed` is the mean of C + Q over all workers; but C's state depends on the mean of C alone, so
+     * `agreed` is not used. */
     (void)agreed;
     if (!codec_state_size(&inner))
         return OK;
@@ -142,7 +143,7 @@ static unsigned traits(const Codec *codec)
     return (with & (UNBIASED | GIVEN_DRAWS)) | ((first | with) & RANDOM) | (first & with & EXACT_BYTES);
 }
 
-/* Returns x - C(x); NULL: C is random or has several rounds, or encoding failed. */
+/* Returns the error x - C(x). NULL: C is random or has several rounds, or encoding failed. */
 static const float *fixed_rest(const Call *c, const float *x)
 {
     Call last = *c;
@@ -158,7 +159,8 @@ static const float *fixed_rest(const Call *c, const float *x)
 static double variance(const Call *c, const float *x)
 {
     Call with = call_with(c), quiet = *c;
-    /* a Q with shared draws gives variance by the mean of all workers' errors, which one worker does not know */
+    /* If all workers share Q's random draws, the variance depends on the errors of all workers; one worker
+     * knows only its own. */
     if (c->workers > 1 && codec_traits(with.self) & SHARED_DRAWS)
         return NAN;
     quiet.streams = with.streams = NULL;
@@ -166,8 +168,8 @@ static double variance(const Call *c, const float *x)
     return rest ? codec_variance(&with, rest) : NAN;
 }
 
-/* Returns the law and the moments of Q's error on x - C(x). The error's component along x is unknown, so
- * `weighted` is NaN. */
+/* Returns the law and the moments of the error that Q makes in encoding x - C(x). This error's component
+ * along x is not computed, so `weighted` is NaN. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const Call with = call_with(c);
