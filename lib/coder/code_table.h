@@ -2,8 +2,8 @@
  * lists the symbols that occur. A number of the table is sent as its difference d from the previous number.
  * Both use Elias' gamma code:
  *
- *      gamma(1 + symbols listed)  { gamma(1 + symbols skipped before this symbol) ... } x symbols listed
- *      difference: gamma(1 + 2 d) for a number d >= 0 above the previous number, gamma(2 d) for d > 0 below */
+ *     gamma(1 + symbols listed)  { gamma(1 + symbols skipped before this symbol) ... } x symbols listed
+ *     difference: gamma(1 + 2 d) for a number d >= 0 above the previous number, gamma(2 d) for d > 0 below */
 #ifndef ATOMO_CODE_TABLE_H
 #define ATOMO_CODE_TABLE_H
 

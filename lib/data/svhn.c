@@ -6,7 +6,7 @@
  * label again. libmatio does not notice all damage, so the parent checks the file's lengths and checksums
  * before it starts the child.
  *
- *      shared memory = Answer (HEAD bytes), X, y */
+ *     shared memory = Answer (HEAD bytes), X, y */
 #include "base/confine.h"
 #include "data/files.h"
 

@@ -1,11 +1,11 @@
 /* npy.c -- reads the header of a .npy file (NumPy's NEP 1; versions 1.0 to 3.0), and lists a .npy file as a
  * file with one array.
  *
- *      "\x93NUMPY" major:u8 minor:u8 length (u16 in version 1, else u32) header elements
+ *     "\x93NUMPY" major:u8 minor:u8 length (u16 in version 1, else u32) header elements
  *
  * The header is a Python dictionary of exactly three keys, as in
  *
- *      {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+ *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
  *
  * followed by spaces and a line feed. */
 #include "dump/array_file.h"

@@ -4,17 +4,17 @@
  * The reader process runs the HDF5 library, or a parser, on an untrusted file, so its messages may contain
  * anything:
  *
- *      size:u32  type:u8  body                 size counts type and body; all fields little-endian
+ *     size:u32  type:u8  body                 size counts type and body; all fields little-endian
  *
- *      'G' group     path:text attrs            in the order in which the file is listed; the root has the path ""
- *      'T' tensor    path:text rank:u8 dim:u64 x rank at:u64 attrs      at: the file offset of its floats if
- *                    they are contiguous float32; else NOWHERE
- *      'S' skipped   (empty)                   a dataset that holds no floats
- *      'Z' end       count:u64                 the number of tensors; ends the listing
- *      'D' done      (empty)                   the requested floats are in the shared memory
- *      'E' error     status:u8 text:text hint:text
+ *     'G' group     path:text attrs            in the order in which the file is listed; the root has the path ""
+ *     'T' tensor    path:text rank:u8 dim:u64 x rank at:u64 attrs      at: the file offset of its floats if
+ *                   they are contiguous float32; else NOWHERE
+ *     'S' skipped   (empty)                   a dataset that holds no floats
+ *     'Z' end       count:u64                 the number of tensors; ends the listing
+ *     'D' done      (empty)                   the requested floats are in the shared memory
+ *     'E' error     status:u8 text:text hint:text
  *
- *      text = size:u32 bytes    attrs = count:u32 { name:text type:u8 (whole:u64 | real:f64 | text:text) } x count
+ *     text = size:u32 bytes    attrs = count:u32 { name:text type:u8 (whole:u64 | real:f64 | text:text) } x count
  *
  * A request to the reader process asks for a tensor's floats and has REQUEST_SIZE bytes: tensor:u64 (its number
  * in the order of the 'T' messages), room:u64 (bytes of the shared memory). */

@@ -120,8 +120,8 @@ static double gain(const Iteration *it, const Iteration *plain, double bandwidth
     return iteration_time(plain, bandwidth).total - iteration_time(it, bandwidth).total;
 }
 
-/* Returns the bandwidth at which the compressed and the plain iteration take the same time, by bisection: with
- * overlap the total is not linear in 1 / bandwidth. */
+/* Finds by bisection the bandwidth at which the compressed and the uncompressed iteration take the same time.
+ * With overlap, the time is not linear in 1 / bandwidth. */
 static double crossing(const Iteration *it, const Iteration *plain, bool pays_fast)
 {
     double slow = log(1e-3), fast = log(1e18);

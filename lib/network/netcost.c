@@ -1,4 +1,4 @@
-/* netcost.c -- reads the description of a link, and computes the time of an exchange; see netcost.h. */
+/* netcost.c -- parses the description of a network link, and computes how long an exchange takes. */
 #include "network/netcost.h"
 
 #include "base/text.h"
@@ -10,8 +10,8 @@ const char *const topology_names[] = {"ps", "allgather", "ring", "tree", NULL};
 
 #define BITS(per_second) ((per_second) / 8)
 
-/* Latencies include the kernel's network stack, not the wire alone. EC2 instances have the bandwidth of their network
- * class: "high" is about 1 Gbit/s, "up to 10" is 10 Gbit/s. */
+/* Latencies include the kernel's network stack. The bandwidth of an EC2 instance is that of its network class:
+ * "high" is about 1 Gbit/s, "up to 10" is 10 Gbit/s. */
 const Link links[] = {
     {"lan1g", 100e-6, BITS(1e9)},
     {"lan10g", 50e-6, BITS(10e9)},
@@ -125,7 +125,7 @@ Status link_read(Link *out, const char *text, Arena *a, Error *err)
 
 /* ---- time ---- */
 
-/* Returns how many times the latency counts: the number of messages that follow one another. */
+/* Returns how many messages follow one another, each of which takes the latency once. */
 static double traffic_latencies(const Traffic *t)
 {
     const double others = t->workers - 1;

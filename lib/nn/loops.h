@@ -1,23 +1,24 @@
-/* loops.h -- the hot loops of layers whose activations are interleaved (PIECE images in the last axis) or blocked (a
- * group of channels in the last axis).
+/* loops.h -- the hot loops of layers. They work on activations whose last axis is PIECE images (interleaved) or
+ * a group of channels (blocked).
  *
- * lib/nn/vec/loops_vec.c is compiled once per instruction set, like the kernels of vec/. Compilers may use fused
- * multiply-adds, so results differ between instruction sets by rounding errors; on the same machine they are always
- * the same bytes. */
+ * lib/nn/vec/loops_vec.c is compiled once per instruction set, like the kernels of vec/. Compilers may use
+ * fused multiply-adds, so instruction sets give results with different rounding errors. On one machine the
+ * bytes are always the same. */
 #ifndef ATOMO_LOOPS_H
 #define ATOMO_LOOPS_H
 
 #include "vec/kernels.h"
 
-/* The taps of a kernel that contribute to one output row (or column): `count` taps tap, tap + tap_step, ..., which
- * read the input at rows (or columns) at, at + at_step, ... */
+/* The rows (or columns) of a convolution kernel that contribute to one output row (or column), without those
+ * that fall into the padding. They are the `count` kernel rows tap, tap + tap_step, ... They read the input
+ * rows at, at + at_step, ... */
 typedef struct {
     size_t count, tap, tap_step, at;
     ptrdiff_t at_step;
 } Reach;
 
-/* Arguments of a convolution of PIECE images: y[k][row][column] = bias[k] + sum over channels and contributing taps
- * of weight * x. */
+/* Arguments of a convolution of PIECE images: y[k][row][column] = bias[k] + sum of weight * x over the input
+ * channels and over the kernel's rows and columns in `row` and `column`. */
 typedef struct {
     const float *x; /* input (channels, x_rows, x_columns, PIECE) */
     size_t channels, x_rows, x_columns;
@@ -30,8 +31,9 @@ typedef struct {
     bool add; /* true: add to y instead of overwriting it */
 } Direct;
 
-/* Arguments of weight gradients: dw += sum over images and output pixels of dy times the x that the tap reads; dbias
- * += sum of dy. */
+/* Arguments of the gradients of a convolution's weights and biases. A weight's gradient dw is the sum of dy x
+ * over images and output pixels, where x is the input pixel that the weight multiplies. dbias is the sum of dy.
+ * Both are added to the old values. */
 typedef struct {
     const float *x; /* input (channels, x_rows, x_columns, PIECE), padding included */
     size_t channels, x_rows, x_columns;
@@ -49,19 +51,19 @@ typedef struct {
 } Windows;
 
 typedef struct {
-    size_t widest; /* the most outputs in a tile (Direct.width); a width is a multiple of 4 */
+    size_t widest; /* the largest Direct.width (outputs per tile); a width is a multiple of 4 */
     void (*direct)(const Direct *d);
     void (*direct_weights)(const DirectWeights *d);
-    /* windows_max writes to y the maximum of each window, NaN if the window contains NaN, and to `place` the index of
-     * the maximum's pixel in the window, row by row; of equal maxima the first.
-     * windows_max_back sets dx to dy at the pixel of the maximum and to 0 at the window's other pixels; if `add`, it
-     * adds these values to dx. */
+    /* windows_max sets y to the maximum of each window, or NaN if the window contains NaN. It sets `place` to
+     * the index of the maximum's pixel in the window, row by row. If several pixels have the maximum, it takes
+     * the first. windows_max_back sets dx to dy at the maximum's pixel, and to 0 at the window's other pixels.
+     * If `add` is true, it adds to dx instead. */
     void (*windows_max)(const Windows *w, const float *x, float *y, uint8_t *place);
     void (*windows_max_back)(const Windows *w, const float *dy, const uint8_t *place, bool add, float *dx);
 } Loops;
 
 const Loops *loops(void);
-/* for tests; NULL: not in this build, or this CPU lacks the instruction set */
+/* for tests: returns the loops for one instruction set; NULL: not in this build, or not on this CPU */
 const Loops *loops_of(Isa isa);
 
 #endif

@@ -1,7 +1,8 @@
 /* model.h -- a network that is ready to run: its parameters, and the loss and gradient of a batch.
  *
- * A model has memory for activations but none for weights. The caller keeps weights, gradients and running statistics
- * in flat arrays, so several workers can share one model. Not thread-safe: one pass at a time. */
+ * A model has memory for activations but none for weights. The caller has weights, gradients and running
+ * statistics in flat arrays, so several workers can share one model. Not thread-safe: one pass (forward and
+ * backward) at a time. */
 #ifndef ATOMO_MODEL_H
 #define ATOMO_MODEL_H
 
@@ -16,18 +17,19 @@ typedef struct {
     size_t images; /* the most images in one pass */
 } ModelSpec;
 
-/* Opens a network by its name. ERR_USAGE: there is no such network (the hint names the nearest name), or the network
+/* Opens a network by its name. ERR_USAGE: there is no such network (the hint is the most similar name), or it
  * does not take images of this size. */
 Status model_open(Model **out, const ModelSpec *spec, Error *err);
 void model_close(Model *m); /* NULL is fine */
 
-/* Return the names, shapes and offsets of the parameters (in the order of the PyTorch module), or of the running
- * statistics ("bn1.running_mean", ...), in flat arrays of list->floats floats. The lists live as long as the
- * model. */
+/* Return the names, shapes and offsets in a flat array: model_parameters of the parameters, in the order of the
+ * PyTorch module; model_running of the running statistics ("bn1.running_mean", ...). The flat array has
+ * list->floats floats. The lists are valid until the model is closed. */
 const SliceList *model_parameters(const Model *m);
 const SliceList *model_running(const Model *m);
 
-/* Fills weights and running statistics with initial values drawn from the seed; the same on any machine. */
+/* Fills weights and running statistics with random initial values. They depend on the seed only, on any
+ * machine. */
 void model_init(const Model *m, uint64_t seed, float *weights, float *running);
 
 typedef struct {
@@ -41,13 +43,14 @@ typedef struct {
     size_t correct; /* number of images whose largest output is their label */
 } Score;
 
-/* Computes the loss of a batch and fills the gradient of the mean loss; updates the running statistics. `rng` is the
- * generator for (seed, worker, step). ERR_NUMERIC: the loss is not finite; the error names the first parameter or
- * layer with values that are not finite. */
+/* Computes the mean loss of a batch and its gradient, and updates the running statistics. `rng` must be the
+ * generator of (seed, worker, step). ERR_NUMERIC: the loss is not finite; the error names the first parameter
+ * or layer that is not finite. */
 Status model_gradient(Model *m, const Batch *batch, const float *weights, float *running, const Rng *rng,
                       int threads, float *gradient, Score *score, Error *err);
 
-/* Computes the loss of a batch without dropout, with the given running statistics, which stay unchanged. */
+/* Computes the loss of a batch with the given running statistics and without dropout. Does not change the
+ * running statistics. */
 Status model_score(Model *m, const Batch *batch, const float *weights, const float *running, int threads,
                    Score *score, Error *err);
 

@@ -1,8 +1,8 @@
-/* hadamard_transform.c -- see hadamard_transform.h.
+/* hadamard_transform.c -- implements hadamard_transform.h.
  *
- * A piece of 2^16 elements passes through the butterflies of all sixteen strides 1, 2, 4, ..., 2^15 while it is in
- * the cache. A block longer than a piece also needs butterflies between elements of different pieces, with up to
- * eight strides in each pass over memory. */
+ * Pieces of 2^16 elements are transformed while they are in the cache: butterflies with the sixteen strides 1,
+ * 2, 4, ..., 2^15. A longer vector also needs butterflies with larger strides, between elements of different
+ * pieces. Each pass over memory does up to eight of these strides. */
 #include "num/hadamard_transform.h"
 
 #include "vec/kernels.h"
@@ -58,8 +58,8 @@ typedef struct {
     size_t n;
 } Transform;
 
-/* Transforms one piece of 2^16 elements of the vector. A full piece is a block or a part of a block; the last,
- * shorter piece may have several blocks. */
+/* Transforms a piece of 2^16 elements of the vector, which is a block of the transform or a part of one. The
+ * last piece may be shorter and consist of several blocks. */
 static void transform_piece(void *data, size_t piece)
 {
     const Transform *t = data;

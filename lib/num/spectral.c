@@ -1,4 +1,4 @@
-/* spectral.c -- computes the bases and the vectors of the atoms; see spectral.h. */
+/* spectral.c -- computes the atoms of a matrix (singular values and vectors); implements spectral.h. */
 #include "num/spectral.h"
 #include "base/bytes.h"
 #include "vec/kernels.h"
@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Eigenvalues of A'A below this share of the largest have at most two correct digits. */
+/* Eigenvalues of A'A below DUST times the largest eigenvalue have at most two correct digits. */
 #define DUST 1e-12
 
-/* Returns the index of the eigenvalue of atom i: eigenvalues are in ascending order, atoms in descending order of
- * norm. */
+/* Returns the index of atom i's eigenvalue. Eigenvalues are in ascending order, atoms in descending order of
+ * lambda. */
 static size_t eigen_index(const Spectral *s, size_t i)
 {
     return s->k - 1 - i;
@@ -40,8 +40,8 @@ static Status eigenvectors(Spectral *s, const size_t *index, size_t count, doubl
     return OK;
 }
 
-/* Sets lambda to |A v_i| for the atoms from number `first` on, since the eigenvalues of these atoms are mostly
- * rounding error. */
+/* Sets lambda_i to |A v_i| for the atoms i >= first. Their eigenvalues are mostly rounding error, so their
+ * square roots would not do. */
 static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
 {
     enum { AT_ONCE = 256 };
@@ -63,9 +63,9 @@ static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
     return OK;
 }
 
-/* Completes the first `strong` eigenvectors to a basis. In the directions orthogonal to these eigenvectors A is
- * mostly rounding error, so any orthonormal vectors may complete the basis. Leaves s->rest empty if computing the
- * `strong` eigenvectors has already computed the whole basis. */
+/* Completes the first `strong` eigenvectors to an orthonormal basis. Any orthonormal vectors will do, since A
+ * is mostly rounding error in the other directions. Leaves s->rest empty if all eigenvectors are already
+ * computed. */
 static Status complete(Spectral *s, size_t strong, Arena *arena, Error *err)
 {
     double *v = NEW(arena, double, strong * s->k), *square = NEW(arena, double, s->k);
@@ -112,8 +112,8 @@ Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Ar
     *s = (Spectral){.a = a, .k = a.cols, .lambda = NEW(arena, double, a.cols), .threads = threads};
     TRY(arena_check(s->lambda, arena, err));
     TRY((method == SPECTRAL_GRAM ? open_gram : open_gesdd)(s, arena, err));
-    /* The basis is orthonormal up to rounding only, so values of lambda below the rounding error of the largest
-     * lambda are set to 0. */
+    /* The basis is only orthonormal up to rounding. So a lambda below the rounding error of the largest lambda
+     * is set to 0. */
     for (size_t i = 1; i < s->k; i++)
         if (s->lambda[i] <= (double)s->k * DBL_EPSILON * s->lambda[0])
             s->lambda[i] = 0;

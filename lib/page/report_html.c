@@ -14,7 +14,7 @@ static const char *entity(char c)
                        : NULL;
 }
 
-/* True for a C0 or C1 control character; in UTF-8, C1 characters are c2 80 to c2 9f. */
+/* True if a C0 or C1 control character begins at s. In UTF-8, C1 characters are the bytes c2 80 to c2 9f. */
 static bool is_control(const char *s)
 {
     const unsigned char c = (unsigned char)s[0];

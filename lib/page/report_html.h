@@ -4,11 +4,12 @@
 
 #include "base/text.h"
 
-/* Writes s escaped for text and for quoted attributes. Invalid UTF-8 and control characters become U+FFFD. */
+/* Writes s with the escapes that HTML text and quoted attributes need. Invalid UTF-8 and control characters
+ * become U+FFFD. */
 void html_text(TextBuf *out, const char *s);
 
-/* Writes a <figure> with the file's bytes as a data: URI in an <img>, in which browsers run no script and fetch
- * nothing. `type`: media type ("image/svg+xml"); `label`: alternative text. */
+/* Writes a <figure> with the image as a data: URI in an <img>: there, browsers run no script in the image and
+ * fetch nothing. `type`: media type ("image/svg+xml"); `label`: alternative text. */
 void html_picture(TextBuf *out, const char *type, const char *data, size_t size, const char *label,
                   const char *caption);
 

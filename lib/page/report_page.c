@@ -1,5 +1,6 @@
-/* report_page.c -- see report_page.h. While a result is in memory (folder_read), it is turned into an HTML
- * article; afterwards the page is written from the articles, in the order of result_kinds. */
+/* report_page.c -- writes the HTML page of a folder of results. Each result is turned into an HTML article
+ * while it is in memory (folder_read). Then the page is written from the articles, in the order of
+ * `result_kinds`. */
 #include "page/report_page.h"
 
 #include "base/file.h"
@@ -84,7 +85,7 @@ static void put_reason(Part *p, const char *kind, const char *why)
     text_add(p->out, "</p>\n");
 }
 
-/* Looks for gnuplot before the first figure; writes a note, once, when gnuplot is missing. */
+/* Looks for gnuplot before the first figure is drawn. If it is missing, writes a note, once. */
 static Status ask_gnuplot(Page *p)
 {
     char *version, *terminals;
@@ -225,8 +226,8 @@ static Status put_out(Page *p, TextBuf *text)
 
 /* ---- the page's head and table of contents ---- */
 
-/* Writes <head>. Its Content-Security-Policy allows only the script and the style with these hashes, and data: URIs
- * as pictures; nothing is fetched. */
+/* Writes <head>. Its Content-Security-Policy allows only one script and one style, by their hashes, and images
+ * as data: URIs. So browsers fetch nothing. */
 static void put_head(TextBuf *t, const PageSpec *spec)
 {
     text_add(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -243,7 +244,7 @@ static void put_head(TextBuf *t, const PageSpec *spec)
     text_add(t, "</h1></header>\n");
 }
 
-/* Writes a link to a result's anchor, which is r and the result's index in the folder. */
+/* Writes a link to result i of the folder. Its anchor is "r" and the index i. */
 static void put_link(TextBuf *t, const Folder *f, size_t i)
 {
     text_addf(t, "<li><a href=\"#r%zu\">", i);

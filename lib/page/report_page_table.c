@@ -9,7 +9,7 @@
 typedef struct {
     const Field *field;       /* NULL: no command writes this field */
     const char *name;         /* the column's name: "published bytes" */
-    /* the name in two parts: `own` is the field's name, `before` the text before it: "published ", "bytes" */
+    /* a field's name in two parts: `before` = "published " and `own` = "bytes" for "published bytes" */
     const char *before, *own;
     bool numbers;             /* every value is a number */
     bool shown, rare;         /* rare: shown only when the user asks for all columns */
@@ -27,8 +27,8 @@ static Value value_at(const PageTable *t, const PageColumn *c, size_t row, size_
     return stored_value(cell_at(t, row, column), c->field && c->field->text);
 }
 
-/* Sets c->numbers, shown and rare from the rows with this rank (rows shown first, or on request): a column without
- * values is not shown; a column with only "*" is rare. */
+/* Sets c->numbers, shown and rare from the rows of one rank: rows that are shown first, or rows shown on
+ * request. A column without values is not shown. A column with only "*" is rare. */
 static void look_at(PageColumn *c, const PageTable *t, size_t column, RowRank rank)
 {
     bool stars = true;
@@ -160,7 +160,7 @@ size_t page_count(const PageTable *t, RowRank rank)
     return count;
 }
 
-/* Says how many rows are left out, and names the file that holds them. */
+/* Writes a note that says how many rows are left out, and which file has them all. */
 static void put_first(TextBuf *out, const PageTable *t, size_t all)
 {
     if (all <= ROWS_MOST)

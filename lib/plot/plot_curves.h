@@ -1,9 +1,9 @@
-/* plot_curves.h -- figures with a curve per tensor, from results of inspect, whose rows have one curve after
- * another: finds the rows of each curve and the names in the figure.
+/* plot_curves.h -- finds the curves in a result of `inspect`, for figures with one curve per tensor. The rows
+ * of a curve are consecutive.
  *
- * A tensor has several curves if the result has several steps or workers; the rows name neither step nor worker.
- * Up to NAMED_MAX tensors are all named. Of more tensors, only two are named, those with the least and with the
- * largest trait (a number by which the kind of figure orders curves). */
+ * A tensor has several curves if the result has several steps or workers; the rows do not say which. If there
+ * are at most NAMED_MAX tensors, the figure names all of them. If there are more, it names two: those with the
+ * least and the largest trait. A trait is a number by which the curves of a figure are ordered. */
 #ifndef ATOMO_PLOT_CURVES_H
 #define ATOMO_PLOT_CURVES_H
 
@@ -26,21 +26,21 @@ typedef struct {
     double *column[CURVE_COLUMNS]; /* the columns of the data that CurveKind.column names */
 } Curves;
 
-/* The columns of a kind of curves, and the functions that check them. */
+/* The columns of one type of figure, and the functions that check its curves. */
 typedef struct {
     const char *const *column;                    /* names of up to CURVE_COLUMNS columns; ends in NULL */
     bool (*follows)(const Curves *c, size_t row); /* true: the row belongs to the curve of the row before */
 
-    /* Refuses values that inspect does not write, and sets the curve's trait, the number by which curves are
+    /* Refuses values that `inspect` cannot have written. Sets the curve's trait, the number by which curves are
      * ordered; NaN: the curve is not drawn. */
     Status (*check)(const Curves *all, Curve *c, Error *err);
     const char *none;                /* the message if no curve can be drawn */
-    bool (*typical)(const Curve *c); /* false: the curve is left out, unless it is false for all curves */
+    bool (*typical)(const Curve *c); /* false: the curve is not drawn, unless this is false for all curves */
 } CurveKind;
 
-/* Finds the curves and their roles, and chooses the curves to draw: all curves with a name, and at most DRAWN_MAX
- * others, evenly spaced in the order of traits. Ignores rows without a number in the last column, and the rows of
- * a FIGURE.plot.csv that describe the band of quartiles. */
+/* Finds the curves and chooses those to draw: all curves with a name, and at most DRAWN_MAX others, evenly
+ * spaced in the order of traits. Ignores rows without a number in the last column. Also ignores the rows of a
+ * FIGURE.plot.csv that describe the band of quartiles. */
 Status curves_find(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err);
 
 /* quartiles_of sorts v. */

@@ -1,8 +1,8 @@
-/* plot_dress.c -- adds the look (colour, mark, dash) and the label of each line of a figure to the figure's data.
+/* plot_dress.c -- adds to the data of a figure the look (colour, mark, dash) and the label of each line.
  *
- * The label of a line is, in this order: the text of --label; the whole spec if the line has a single point; the
- * spec with its rate written out if the figure also shows the same codec at other rates, so that "qsgd" becomes
- * "qsgd:bits=4" between "qsgd:bits=2" and "qsgd:bits=8"; else the line's name. */
+ * The label of a line is the first of these that applies: the text of --label; the whole spec if the line has a
+ * single point; the spec with its rate, if the figure also has other rates of this codec ("qsgd" becomes
+ * "qsgd:bits=4" between "qsgd:bits=2" and "qsgd:bits=8"); the line's name. */
 #include "plot/plot_look.h"
 
 #include "compress/spec.h"
@@ -12,15 +12,15 @@
 const Column plot_dress_columns[DRESS_COLUMNS] = {
     {"colour", false}, {"mark", false}, {"dash", false}, {"label", false}};
 
-/* True when the key sets the codec's rate, so that it varies along a line of the figure. */
+/* True if key `p` sets the codec's rate (such as bits), which varies along a line of the figure. */
 static bool is_rate(const Param *keys, const Param *p)
 {
     const Param *rate = param_rate(keys);
     return rate && (p == rate || (p->group && p->group == rate->group));
 }
 
-/* Appends the keys of one codec of the spec that differ from their defaults, without the rate key; so lines of
- * codecs with other keys have other names. */
+/* Appends the keys of one codec that differ from their defaults, without the rate key. So codecs with different
+ * keys get lines with different names. */
 static void add_keys(TextBuf *out, const Codec *codec)
 {
     const Param *keys = codec->ops->params;
@@ -32,8 +32,8 @@ static void add_keys(TextBuf *out, const Codec *codec)
         }
 }
 
-/* Returns the rate key of the last codec of a spec, or of keys that exclude each other the one that is set; NULL:
- * the codec has no rate. */
+/* Returns the rate key of the spec's last codec; NULL: it has none. If several keys can set the rate, returns
+ * the one that is set. */
 static const Param *rate_key(const Codec *codec)
 {
     const Param *keys = codec->ops->params, *rate = param_rate(keys);
@@ -74,13 +74,13 @@ char *plot_series(const char *spec, const char **rate, Arena *a)
 /* ---- labels ---- */
 
 typedef struct {
-    const char *name, *series; /* the names of the line and of its series, without the escapes of plot_name */
+    /* names of the line and of its data series, without the escapes of plot_name */
+    const char *name, *series;
     const char *label;
     size_t rows;
 } Line;
 
-/* Returns the spec with its rate written out if the rate has its default value; NULL otherwise, or if the spec
- * states the rate. */
+/* If the spec does not state its rate, returns the spec with the default rate written out; otherwise NULL. */
 static const char *with_rate(const char *spec, Arena *a)
 {
     Error err;
@@ -115,7 +115,7 @@ static const char *canonical(const char *spec, Arena *a)
     return codec_open(&codec, spec, a, &err) == OK ? codec_text(codec, a) : spec;
 }
 
-/* Applies one "SPEC=TEXT" of --label. SPEC may contain '=', too: every '=' is tried, and what comes before it must
+/* Applies one "SPEC=TEXT" of --label. SPEC may contain '=', too. So every '=' is tried: the text before it must
  * be a line's name. */
 static Status apply(const char *said, Line *line, size_t count, Arena *a, Error *err)
 {

@@ -1,30 +1,33 @@
-/* report_bias.h -- the verdict on each codec's bias, from the p-values of all codecs of a comparison together. */
+/* report_bias.h -- decides for each codec of a comparison whether it is biased, by adjusting the p-values of
+ * all codecs together. */
 #ifndef ATOMO_REPORT_BIAS_H
 #define ATOMO_REPORT_BIAS_H
 
 #include "report/report.h"
 
-/* The family-wise level: the probability that a table of unbiased codecs calls any of them biased. */
+/* The family-wise error rate: the probability that some codec of a table is called biased if all are
+ * unbiased. */
 #define BIAS_LEVEL 0.01
 
 enum { BIAS_TESTS = 3 }; /* bias_p, gain_p, gain_l1_p */
 
-/* The test results of a codec on one vector, or on several vectors measured as one; NaN: there is no such result. */
+/* The test results of a codec for one vector, or for several vectors measured as one. NaN: no result. */
 typedef struct {
     double p[BIAS_TESTS];
     double se[2]; /* standard errors of gain and gain_l1 */
     double mse, variance;
     /* set by bias_judge */
-    /* the smallest of the row's p-values after adjustment by Holm's method; NaN: nothing was tested */
+    /* the smallest of this row's p-values, adjusted by Holm's method; NaN: nothing was tested */
     double holm;
     double detectable; /* least bias that would be detected (metrics_errors.h); NaN: nothing was tested */
 } BiasRow;
 
-/* Adjusts the p-values of all tests of all rows by Holm's method, and sets each row's `holm` and `detectable`. The
- * rows are codecs on the same vectors, each with `repeats` repeats. */
+/* Adjusts the p-values of all rows together by Holm's method. Sets each row's `holm` and `detectable`. The rows
+ * are codecs on the same vectors, each measured in `repeats` repeats. */
 Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *err);
 
-/* Returns the verdict in words: "none seen (>= 12 % would show)". Text NULL: there is no verdict. */
+/* Returns the verdict in words, such as "none seen (>= 12 % would show)". The value's text is NULL if nothing
+ * was tested. */
 Value bias_words(const BiasRow *row, Arena *a);
 
 #endif

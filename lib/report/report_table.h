@@ -1,4 +1,5 @@
-/* report_table.h -- rows kept as cells, for the formats that need all rows at once: table, Markdown, LaTeX. */
+/* report_table.h -- collects all rows of a report, for formats that need them at once: table, Markdown,
+ * LaTeX. */
 #ifndef ATOMO_REPORT_TABLE_H
 #define ATOMO_REPORT_TABLE_H
 
@@ -7,17 +8,17 @@
 struct TableRow {
     const char **cell; /* (columns) text of each cell; NULL: the column is not shown */
     ValueType *type;   /* (columns) */
-    /* (columns) the number in the cell: the exact value if it is known, else the mean; NaN: the value is not a
+    /* one entry per column: the number in the cell (the exact value if known, else the mean); NaN: not a
      * number */
     double *number;
     double *se; /* (columns) standard error of `number`; NaN: none is shown */
     TableRow *next;
 };
 
-/* Returns a value formatted for people; "-" if it does not exist. NULL: out of memory. */
+/* Returns a value as text for people, "-" if it does not exist. NULL: out of memory. */
 const char *report_cell(const char *column, const Value *v, Arena *a);
 
-/* True if the column is aligned to the left, because not all of its values are numbers. */
+/* True if the column is left-aligned. This is so if one of its values is not a number. */
 bool report_left(const Report *r, size_t column);
 void report_begin_nothing(const Report *r, TextBuf *out);
 

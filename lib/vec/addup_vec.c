@@ -1,8 +1,8 @@
-/* addup_vec.c -- adds up the floats in the payloads of all workers, element by element; the payloads need no
- * alignment. */
+/* addup_vec.c -- adds the floats in the payloads of all workers, element by element. The payloads need not be
+ * aligned. */
 #include "vec/vec.h"
 
-/* number of elements that are summed at a time: their sums stay in the first-level cache */
+/* elements that are summed at once, so that their sums stay in the first-level cache */
 enum { RUN = 512 };
 
 INLINE float load_one(const uint8_t *p)
@@ -12,8 +12,8 @@ INLINE float load_one(const uint8_t *p)
     return v;
 }
 
-/* Adds elements at .. at + n - 1 of the payloads of `some` workers to `sum`; true when no payload's element has a
- * magnitude above part_most. `some` is a constant at each call, so that the inner loop unrolls. */
+/* Adds elements at .. at + n - 1 of `some` workers' payloads to `sum`. Returns whether all these elements have
+ * magnitudes of at most `part_most`. `some` is a constant in every call, so that the inner loop is unrolled. */
 INLINE bool add_run(const uint8_t *const *in, size_t some, size_t at, size_t n, float part_most, double *sum)
 {
     int beyond = 0;

@@ -1,9 +1,9 @@
-/* kernels.h -- the hot loops as a table of functions, and the types of their parameters; kernels_list.h says what
- * each loop does.
+/* kernels.h -- the hot loops as a table of functions, and the types of their parameters. kernels_list.h says
+ * what each loop does.
  *
- * The Makefile compiles every *_vec.c once per instruction set, and each compilation fills one table. The loops of
- * all tables give the same bytes: a sum has a fixed number of lanes, most often 16, whatever the vector width, and a
- * fixed tree adds the lanes. */
+ * The Makefile compiles every *_vec.c once per instruction set, and each compilation fills one table. All
+ * tables give the same bytes, as sums do not depend on the vector width: a sum has a fixed number of lanes,
+ * most often 16, which are added in a fixed order. */
 #ifndef ATOMO_KERNELS_H
 #define ATOMO_KERNELS_H
 
@@ -16,27 +16,28 @@ enum { FEW_COLS = 32, MEDIAN_MOST = 31 };
 
 typedef enum { ISA_BASE, ISA_AVX2, ISA_AVX512, ISA_COUNT } Isa;
 
-/* For each k, how many numbers of a run (consecutive codes that share a norm) are at least 2^k; the exact length
- * of the run's Elias codes follows from these counts. */
+/* Counts of numbers that are at least 2^k, for each k, in one run of codes (consecutive codes that share a
+ * norm). They determine the exact length of the run's Elias codes. */
 typedef struct {
     uint64_t level[17]; /* level >= 2^k */
     uint64_t next[17];  /* how often level + 1 >= 2^k, for k >= 1 */
-    uint64_t gap[17]; /* index gap >= 2^k; gaps lie between non-zero levels, the first from the run's start */
+    /* index gap >= 2^k; a gap is from one non-zero level to the next, the first from the run's start */
+    uint64_t gap[17];
 } Census;
-/* Codes of `width` bits as bit planes (planes.h); no code is above `most`. */
+/* Codes of `width` bits, each at most `most`, as bit planes (planes.h). */
 typedef struct {
     const uint8_t *planes;
     int width;
     uint32_t most;
 } PlaneSet;
 
-/* Indices into the sums that gradient_sums returns: of x^2, of |x|, the number of x != 0, and from G_ABOVE on the
- * number of |x| above each threshold. */
+/* Indices into the sums that gradient_sums returns: the sums of x^2 and of |x|, the number of x != 0, and from
+ * G_ABOVE on the number of |x| above each of the thresholds. */
 enum { THRESHOLDS = 3 };
 enum { G_SQUARES, G_MAGNITUDES, G_NONZERO, G_ABOVE, G_SUMS = G_ABOVE + THRESHOLDS };
 
-/* Indices into the sums that error_sums returns: each is the sum of the given term over all elements. x is an element
- * of the gradient, y of its estimate, d = y - x, and, if x is not 0, q = |d| / |x|. */
+/* Indices into the sums that error_sums returns. Each entry is named with the term that is summed over all
+ * elements. x is an element of the gradient, y its estimate, d = y - x. If x is not 0, q = |d| / |x|. */
 enum {
     E_SQUARES, /* d^2 */
     E_ERRORS,  /* |d| */
@@ -53,9 +54,9 @@ enum {
     E_SUMS = E_ABOVE + THRESHOLDS,
 };
 
-/* Indices into sums over elements. For each element, `mean` is the mean error over all repeats, and m2 the sum of the
- * squared deviations of the errors from `mean`. spread_add returns by how much one repeat raises the sums below
- * S_STEPS, spread_sums returns the other sums. */
+/* Indices into sums over elements. In these, `mean` is an element's mean error over all repeats, and m2 its sum
+ * of squared deviations from `mean`. The sums before S_STEPS grow with every repeat, and spread_add returns by
+ * how much. spread_sums returns the other sums, at the end. */
 enum {
     S_M2,
     S_M2_WEIGHTED, /* m2 x^2 */
@@ -68,7 +69,8 @@ enum {
 
 enum { ROOM_BEHIND = 16, ENTRY_SHIFT = 8, HADAMARD_RUN = 256, HADAMARD_TILE = 1 << 14 };
 
-/* The low-pass (`smooth`) and the high-pass (`detail`) filter of an orthogonal wavelet; 2, 4 or 8 taps. */
+/* The low-pass (`smooth`) and high-pass (`detail`) filter of an orthogonal wavelet, with 2, 4 or 8 taps
+ * (coefficients). */
 enum { WAVELET_TAPS = 8 };
 typedef struct {
     int taps;
@@ -76,12 +78,12 @@ typedef struct {
 } WaveletFilter;
 
 /* The levels of a quantiser that is symmetric around 0: magnitudes in (above[k], above[k + 1]] become level[k].
- * above[0] is not used. */
+ * above[0] is not used, as level[0] begins at 0. */
 enum { LEVEL_SCALE_BITS = 7, LEVEL_SCALE_MOST = 1 << LEVEL_SCALE_BITS };
 typedef struct {
     int count, bits; /* count: number of levels, 2^bits; bits: bits of a level's index */
     float above[LEVEL_SCALE_MOST], level[LEVEL_SCALE_MOST];
-    float step[LEVEL_SCALE_MOST]; /* distance of level k to the level below: level[k] - level[k - 1] */
+    float step[LEVEL_SCALE_MOST]; /* distance of a level from the next lower one: level[k] - level[k - 1] */
 } LevelScale;
 
 typedef struct {
@@ -94,7 +96,7 @@ typedef struct {
 
 Isa isa_of_cpu(void); /* returns the widest instruction set of this CPU */
 const Kernels *kernels(void);
-/* for tests; NULL: not in this build, or this CPU lacks the instruction set */
+/* for tests: returns the loops for one instruction set; NULL: not in this build, or not on this CPU */
 const Kernels *kernels_of(Isa isa);
 
 #endif

@@ -1,5 +1,5 @@
-/* rans_vec.c -- the rANS coder of rans.h with sixteen lanes (states): rows of 16 symbols, one for each lane, are
- * written from the last row to the first and read from the first to the last. */
+/* rans_vec.c -- the rANS coder of rans.h with sixteen lanes (coder states). A row is 16 symbols, one for each
+ * lane. Rows are written from last to first, and read from first to last. */
 #include "vec/vec.h"
 
 #include "base/bytes.h"
@@ -9,7 +9,7 @@ enum { LOW = 1 << 16, ROW_WORDS = 2 * ROW };
 
 #if VEC_BYTES == 64
 
-/* Returns x / f rounded down: for 32-bit numbers the truncated quotient in double is exact. */
+/* Returns x / f rounded down. For 32-bit numbers, the truncated quotient in double is exact. */
 INLINE __m512i divide(__m512i x, __m512i f)
 {
     const __m512d low = _mm512_div_pd(_mm512_cvtepu32_pd(_mm512_castsi512_si256(x)),
@@ -43,7 +43,8 @@ uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t 
     return at;
 }
 
-/* Refills the states x that are below LOW with 16-bit words from p; returns the address behind the words. */
+/* Refills each state of x that is below LOW with a 16-bit word from p. Returns the address behind the last
+ * word. */
 INLINE const uint8_t *refill(__m512i *x, const uint8_t *p)
 {
     const __mmask16 empty = _mm512_cmplt_epu32_mask(*x, _mm512_set1_epi32(LOW));

@@ -1,5 +1,5 @@
-/* rotate_vec.c -- changes signs at random, 32 elements for each random word, and finds nearest levels of a symmetric
- * quantiser. */
+/* rotate_vec.c -- flips signs at random, 32 elements with each random word, and finds the nearest levels of a
+ * symmetric quantiser. */
 #include "vec/lane.h"
 
 enum { WORD_BITS = 32 };

@@ -1,8 +1,8 @@
-/* signs_vec.c -- converts signs to bits and back, and adds up the elements >= 0 and those < 0. */
+/* signs_vec.c -- converts signs to bits and back, and sums up elements >= 0 and elements < 0 separately. */
 #include "vec/vec.h"
 
 enum { GROUP = 64 };
-/* Returns a word whose bit l is set when lane l is below zero. */
+/* Returns a word whose bit l is set if lane l of v is below zero. */
 INLINE uint64_t below_zero(VecF v)
 {
 #if VEC_BYTES == 64
@@ -29,7 +29,7 @@ void ISA_NAME(sign_bits)(const float *x, size_t groups, uint8_t *bit)
     }
 }
 
-/* Returns `minus` in the lanes l where bit l of the word is set, else `plus`. */
+/* Returns a vector with `minus` in each lane l whose bit l of `word` is set, and `plus` in the other lanes. */
 INLINE VecF choose(uint32_t word, VecF plus, VecF minus)
 {
 #if VEC_BYTES == 64

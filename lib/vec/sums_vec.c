@@ -1,5 +1,5 @@
-/* sums_vec.c -- sums of elements and of squares in double, in 16 lanes that the tree of vec.h adds; the largest
- * magnitude. */
+/* sums_vec.c -- sums of elements and of squares in double, and the largest magnitude. Sums have 16 lanes, which
+ * are added in the fixed order of vec.h. */
 #include "vec/lane.h"
 
 double ISA_NAME(sum_squares)(const float *x, size_t n)
@@ -45,7 +45,7 @@ void ISA_NAME(moments)(const float *x, size_t n, double *sum, double *squares)
 
 float ISA_NAME(abs_max)(const float *x, size_t n)
 {
-    /* magnitudes are compared by their bits, which as integers have the order of the floats */
+    /* compare the bits of the magnitudes as integers: they have the same order as the floats */
     VecI top[PARTS];
     int32_t lane[ROW], most = 0;
     size_t i = 0;

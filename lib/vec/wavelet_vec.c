@@ -1,9 +1,9 @@
-/* wavelet_vec.c -- one level of an orthogonal wavelet transform and its inverse, away from the ends of the vector:
- * each pair of neighbours gives one smooth and one detail coefficient.
+/* wavelet_vec.c -- one level of an orthogonal wavelet transform and its inverse, away from the ends of the
+ * vector. Each pair of neighbours gives one smooth and one detail coefficient.
  *
- * Sums are taken in double, tap by tap in the same order in every lane, and only the results are rounded to float.
- * Taps rounded to float would have errors up to 2^-25 that are the same at each of up to twenty levels and would add
- * up; errors of rounded results are random and partly cancel. */
+ * Sums are taken in double, in the same order in every lane, and only the results are rounded to float. The
+ * filters' coefficients are doubles, too. As floats they would have errors of up to 2^-25 that are the same at
+ * every level and add up over twenty levels. Errors of rounded results are random and partly cancel. */
 #include "vec/vec.h"
 
 enum { CHUNK = 512, BEYOND = WAVELET_TAPS / 2 };
@@ -68,7 +68,7 @@ static void unite(const float *even, const float *odd, size_t pairs, float *x)
     }
 }
 
-/* ---- filters of 2 * half taps; `half` is a constant in each case ---- */
+/* ---- filters of 2 * half coefficients; `half` is a constant in every call ---- */
 
 INLINE VecD wide(const float *p)
 {
@@ -89,8 +89,9 @@ INLINE void store_narrow(float *p, VecD v)
 #endif
 }
 
-/* A filter f and its output: element k of `to` is the sum over j of a_(k + step j) f_2j + b_(k + step j) f_(2j + 1).
- * The inputs a and b are the even and the odd elements of x, or the smooth and the detail coefficients. */
+/* A filter f and its output `to`: to_k is the sum over j of a_(k + step j) f_2j + b_(k + step j) f_(2j + 1). In
+ * the forward transform, a and b are the even and the odd elements of x. In the inverse they are the smooth and
+ * the detail coefficients. */
 typedef struct {
     const double *f;
     float *to;
@@ -141,8 +142,8 @@ INLINE void split(const WaveletFilter *w, const float *x, size_t pairs, float *s
     }
 }
 
-/* The transpose of `split`: computes pairs of x; pair k depends on smooth and detail coefficients k, k - 1, ..., k -
- * half + 1. */
+/* The transpose of `split`: computes pairs of elements of x. Pair k depends on the smooth and detail
+ * coefficients k - half + 1, ..., k. */
 INLINE void join(const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs, float *x,
                  const int half)
 {

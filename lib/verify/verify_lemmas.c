@@ -1,8 +1,9 @@
-/* verify_lemmas.c -- checks Lemmas 2, 3 and 8 and Theorem 4: which probabilities are best.
+/* verify_lemmas.c -- checks Lemmas 2, 3 and 8 and Theorem 4 of the ATOMO paper, on which probabilities are
+ * best.
  *
- * f(p) = sum lambda_i^2 / p_i. The paper's problem (4) asks for the minimum of f over sum p = s; problem (3) also
- * requires p <= 1. A statement about every feasible p is checked on many p: near the best p, far from it, and with
- * equal p_i. Values of f are divided by |lambda|^2. */
+ * f(p) = sum lambda_i^2 / p_i. The paper's problem (4) is to minimise f(p) with sum p = s. Problem (3) also
+ * requires p <= 1. A lemma on all feasible p is checked on many p: near the best p, far from it, and with equal
+ * p_i. Values of f are divided by |lambda|^2. */
 #include "verify/verify_parts.h"
 
 #include <math.h>
@@ -15,8 +16,8 @@ static double f_of(const double *lambda, const double *p, size_t n)
     return sum;
 }
 
-/* Makes weights w, from which a p is made: powers of lambda times random factors, from nearly lambda itself (the best
- * p) to weights that hardly depend on lambda. */
+/* Makes random weights w, from which the caller makes a p. They are powers of lambda times random factors: from
+ * nearly lambda itself (the best p) to weights that hardly depend on lambda. */
 enum { TRIES = 24 };
 static void random_weights(const VerifySubject *s, size_t try, double *w)
 {
@@ -31,7 +32,8 @@ static void random_weights(const VerifySubject *s, size_t try, double *w)
     }
 }
 
-/* Scales w such that its sum is s, as problem (4) requires: minimise sum lambda_i^2 / p_i over sum p = s. */
+/* Scales w to the sum s, so that w is feasible for problem (4): minimise sum lambda_i^2 / p_i with sum p =
+ * s. */
 static void relaxed_chances(double *w, size_t n, double s)
 {
     double sum = 0;
@@ -41,8 +43,8 @@ static void relaxed_chances(double *w, size_t n, double s)
         w[i] *= s / sum;
 }
 
-/* Replaces w by min(1, w / level), with the level at which the sum is s, as problem (3) requires: minimise sum
- * lambda_i^2 / p_i over sum p = s and p <= 1. */
+/* Replaces w by min(1, w / level), with the level at which the sum is s. So w is feasible for problem (3):
+ * minimise sum lambda_i^2 / p_i with sum p = s and p <= 1. */
 static void feasible_chances(double *w, size_t n, double s)
 {
     double low = 0, high = 0, sum = 0;
@@ -59,8 +61,8 @@ static void feasible_chances(double *w, size_t n, double s)
         w[i] = chance_at(high, w[i]);
 }
 
-/* Returns a budget s between the largest balanced budget (up to which s lambda_i / |lambda|_1 is at most 1 for all
- * i) and n; 0: no such budget exists, as the magnitudes are nearly equal. */
+/* A budget s is balanced if s lambda_i / |lambda|_1 <= 1 for all i. Returns a budget between the largest
+ * balanced budget and n. Returns 0 if there is none, because the magnitudes are nearly equal. */
 static double unbalanced(double l1, double most, size_t count)
 {
     const double edge = l1 / most, all = (double)count, s = sqrt(edge * all), ahead = s / edge - 1;
@@ -84,7 +86,8 @@ static Status check_bound(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Computes the second moment for Algorithm 1's p at a balanced budget (at which no p is limited to 1). */
+/* Computes the second moment for the p of Algorithm 1 at a balanced budget, at which min(1, ...) limits no
+ * p. */
 static Status balanced_second(VerifySubject *s, double budget, double *second)
 {
     Level level;
@@ -105,7 +108,7 @@ static Status check_equality(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- Lemma 3: at an unbalanced budget the best p has p_0 = 1 ---- */
+/* ---- Lemma 3: if the budget is unbalanced (some p would exceed 1), the best p has p_0 = 1 ---- */
 
 static Status check_lemma_3(VerifySubject *s, VerifyVerdict *v)
 {
@@ -131,9 +134,9 @@ static Status check_lemma_3(VerifySubject *s, VerifyVerdict *v)
 
 /* ---- Lemma 8: the construction of Appendix A.2 ---- */
 
-/* Constructs p from q. The paper's set A is first .. n-1, where `first` is the smallest index such that
- * lambda_first .. lambda_(n-1) are balanced (no probability is limited to 1) at the budget that is left when p_0
- * is 1. Elements before `first` keep their q. */
+/* Constructs p from q as in the proof in the paper. p_0 becomes 1. The paper's set A is first .. n-1, where
+ * `first` is the smallest index such that lambda_first .. lambda_(n-1) are balanced (no probability exceeds 1)
+ * at the remaining budget. Elements before `first` keep their q. */
 void verify_raise(const double *lambda, const double *q, size_t n, double *p)
 {
     double sum = 0, l1 = 0, share = 0;
@@ -220,7 +223,8 @@ static Status check_unbalanced(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Checks Theorem 4 on atoms that are not orthogonal. E |estimate|^2 is computed over all outcomes of the draws. */
+/* Checks Theorem 4 on atoms that are not orthogonal, where E |estimate|^2 is computed over all possible
+ * draws. */
 static Status check_cross(VerifySubject *s, VerifyVerdict *v)
 {
     AtomSet set;

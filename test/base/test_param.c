@@ -1,5 +1,5 @@
-/* test_param.c -- param_parse reads the keys of a codec (key=value) by its table of keys; codec specs are parsed
- * into stages and alternatives and printed as canonical text. */
+/* test_param.c -- tests of param_parse, which reads a codec's keys (key=value), and of codec specs: how they
+ * are split into stages and alternatives, and their canonical text. */
 #include "rig/check.h"
 #include "compress/spec.h"
 
@@ -49,7 +49,7 @@ static void naming_a_key_unsets_those_it_excludes(void **state)
     check(p.bits == 2 && p.levels == PARAM_NONE);
 }
 
-/* Wrong texts of keys, each with a part of the error message that it must cause. */
+/* Wrong texts of keys, each with a part of the error message that is expected. */
 static void wrong_keys_say_what_is_wrong(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void a_key_too_long_is_refused(void **state)
     assert_int_equal(parse(&p, keys), ERR_USAGE);
 }
 
-/* Texts of keys as a user writes them, each with the canonical text. */
+/* Texts of keys as a user writes them, each with the expected canonical text. */
 static void the_canonical_text_has_what_differs_in_schema_order(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void every_codec_prints_back(void **state)
         const char *name = compressors[c]->name;
         const char *spec = compressors[c]->wraps ? text_format(a, "%s+none", name) : name;
         if (codec_open(&codec, spec, a, &err) != OK)
-            continue; /* the codec has keys without a default, so its name alone is no valid spec */
+            continue; /* the codec has keys without a default, so its name alone is not a valid spec */
         const char *text = codec_text(codec, a);
         assert_string_equal(text, spec);
         check_ok(codec_open(&again, text, a, &err), &err);
@@ -257,7 +257,7 @@ static void a_plus_begins_a_stage_only_before_a_letter(void **state)
     arena_close(a);
 }
 
-/* In each case, the first spec has alternatives (separated by '/') and the other specs are its expansion. */
+/* The first spec of each case has alternatives (separated by '/'). The others are its expansion. */
 static void alternatives_are_every_combination_in_order_each_once(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static void alternatives_are_every_combination_in_order_each_once(void **state)
          "ef:decay=0.5+ef:decay=0.75+none", "ef:decay=0.25+ef:decay=0+none",
          "ef:decay=0.25+ef:decay=0.75+none"},
         {"none/svd", "none", "svd"},
-        /* the keys behind the ':' belong to each alternative, so svd:rank=2 is listed twice and kept once */
+        /* the keys behind ':' apply to both alternatives, so both are svd:rank=2, which is kept once */
         {"svd/svd:rank=2", "svd:rank=2"},
         {"ef+none/svd", "ef+none", "ef+svd"},
         {"ef+svd/svd:rank=2", "ef+svd:rank=2"},

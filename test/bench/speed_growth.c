@@ -1,16 +1,17 @@
-/* speed_growth.c -- measures how the time to encode and decode grows with the tensor: every codec of the registry
- * at 2^16, 2^18, .. 2^26 floats, one thread, process CPU time.
+/* speed_growth.c -- measures how the time to encode and decode grows with the tensor: every codec at 2^16,
+ * 2^18, .. 2^26 floats, on one thread, in CPU time.
  *
- * The tensor has the shape n/64 by 64, so that the codec svd takes n * 64 + 64^3 operations. A wrapper is measured
- * around the codec `none`, or around `entry` if it refuses `none`. The check is that the time of no codec grows
- * faster than n log n. With t(n) the codec's time per element and c(n) the time per element of memcpy, it is
+ * The tensor has the shape n/64 by 64, so that the codec svd takes n * 64 + 64^3 operations. A wrapper is
+ * measured around the codec `none`, or around `entry` if it refuses `none`. The time of every codec must not
+ * grow faster than n log n. Let t(n) be the codec's time per element and c(n) memcpy's time per element. The
+ * check is
  *
- * t(N) <= 1.6 (log N / log n) t(n) + 16 (c(N) - c(n))   for the largest size N and every smaller size n
+ *     t(N) <= 1.6 (log N / log n) t(n) + 16 (c(N) - c(n))   for the largest size N and every smaller size n
  *
- * The second term allows for cache misses: memcpy moves 4 bytes per element each way, while a codec that reads a
- * table at random may move a whole cache line per element, 16 times as much. The factor 1.6 allows for noise.
- * Growth that is faster than n log n by a factor sqrt(n) doubles the time per element from one size to the next,
- * so the check detects it even if it starts at a large size. */
+ * The factor 1.6 allows for noise. The second term allows for cache misses: memcpy moves 4 bytes per element
+ * each way. A codec that reads a table at random may move a whole cache line per element, 16 times as much. If
+ * time grows faster than n log n by a factor of sqrt(n), the time per element doubles from one size to the
+ * next. The check detects this even if it starts at a large size. */
 #include "compress/spec.h"
 #include "bench/yardstick.h"
 
@@ -18,7 +19,7 @@
 
 enum { COLS = 64, FIRST = 16, LAST = 26, STEP = 2, SIZES = (LAST - FIRST) / STEP + 1 };
 
-/* Each size is run for ENOUGH seconds, at least twice and at most RUNS_MAX times. A size is skipped if one run
+/* Each size is run for ENOUGH seconds, at least twice and at most RUNS_MAX times. It is skipped if one run
  * would take longer than PATIENCE seconds. NOISE is the factor 1.6 of the check. */
 #define ENOUGH   0.25
 #define PATIENCE 5.0
@@ -77,7 +78,8 @@ static Status run_once(Bench *b, const float *x, double *encode, double *decode)
     return OK;
 }
 
-/* Runs encoding and decoding several times after a warm-up run; writes the least time of each in seconds. */
+/* Encodes and decodes several times after a warm-up run. Sets *encode and *decode to the shortest times in
+ * seconds. */
 static Status run_size(Bench *b, const float *x, double *encode, double *decode)
 {
     double e, d, used = 0;
@@ -131,10 +133,10 @@ static Status measure(Growth *g, const Codec *codec, const float *x, float *y, E
     return OK;
 }
 
-/* ---- checking that the time grows no faster than n log n ---- */
+/* ---- the check that time does not grow faster than n log n ---- */
 
-/* Returns the largest quotient of the time at the largest size and its bound, over the bounds from all smaller
- * sizes. The check passes if the quotient is at most 1. */
+/* Divides the time at the largest size by the bound that follows from each smaller size. Returns the largest of
+ * these quotients. The check passes if it is at most 1. */
 static double excess(const Growth *g, const double *t)
 {
     const int last = g->sizes - 1;
@@ -147,7 +149,7 @@ static double excess(const Growth *g, const double *t)
     return worst;
 }
 
-/* Returns the exponent e for which time is proportional to n^e between the first and the last size. */
+/* Returns the exponent e such that time grows like n^e from the first to the last size. */
 static double exponent(const Growth *g, const double *t)
 {
     const int last = g->sizes - 1;

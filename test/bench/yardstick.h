@@ -1,4 +1,5 @@
-/* yardstick.h -- the units of the benchmarks: CPU time, and a warm memcpy of the same vector in the same run. */
+/* yardstick.h -- CPU time, and the time of a memcpy of the same vector in the same run (from warm caches), to
+ * which benchmarks compare times. */
 #ifndef ATOMO_BENCH_YARDSTICK_H
 #define ATOMO_BENCH_YARDSTICK_H
 

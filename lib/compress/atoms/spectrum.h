@@ -6,8 +6,8 @@
  * k is 0 or cols / 2, with j <= rows / 2). A frequency that is its own conjugate is a real atom, with z = X[j,
  * k]. The sum of |z|^2 is the squared norm of the matrix. The atoms have this order:
  *
- *      j = 0 .. rows / 2 at k = 0;  k = 1 .. (cols - 1) / 2 for j = 0, for j = 1, ...;  and, for even cols,
- *      j = 0 .. rows / 2 at k = cols / 2
+ *     j = 0 .. rows / 2 at k = 0;  k = 1 .. (cols - 1) / 2 for j = 0, for j = 1, ...;  and, for even cols,
+ *     j = 0 .. rows / 2 at k = cols / 2
  *
  * For a vector this is the order of frequency. A matrix with more rows than columns is transposed first. */
 #ifndef ATOMO_SPECTRUM_H

@@ -2,7 +2,7 @@
  * levels, from its smallest to its largest element. buckets.h describes the payload. It has bit planes of
  * `bits` bits per element, and for each bucket the head
  *
- *      low:32  high:32 */
+ *     low:32  high:32 */
 #include "compress/levels/buckets.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* addends.h -- payloads that are lists of floats. A merged payload holds the element-wise sums over workers.
  *
- *      kind:8 = 1  { x:f32 } x count            merged: kind:8 = 2  workers:varint  { sum:f32 } x count
+ *     kind:8 = 1  { x:f32 } x count            merged: kind:8 = 2  workers:varint  { sum:f32 } x count
  *
  * Payloads of raw floats have kind 0 instead of 1. The functions' argument `own_kind` is the kind of an
  * unmerged payload. */

@@ -2,11 +2,11 @@
  * It quantises their values to quantile bins, and sends the bins in MinMaxSketches: tables in which a cell
  * holds the least bin of all elements that hash to it.
  *
- *      kind:8 = 1  above:varint below:varint  { value:f32 } x (above + below)  group...
- *      group  = keys  cells         groups of x > 0 first; of each sign from zero outwards
- *      keys   = delta-binary: count:varint  planes of { bytes - 1 : 2 } x count  { gap: 1 to 4 bytes } x count
- *               delta-adaptive: indices.h
- *      cells  = bit planes of rows x max(1, ceil(cols count)) bins, as wide as the group's number of bins needs
+ *     kind:8 = 1  above:varint below:varint  { value:f32 } x (above + below)  group...
+ *     group  = keys  cells         groups of x > 0 first; of each sign from zero outwards
+ *     keys   = delta-binary: count:varint  planes of { bytes - 1 : 2 } x count  { gap: 1 to 4 bytes } x count
+ *              delta-adaptive: indices.h
+ *     cells  = bit planes of rows x max(1, ceil(cols count)) bins, as wide as the group's number of bins needs
  *
  * `above` and `below` are the numbers of bins of positive and of negative values. A gap is the difference
  * between two successive keys; the first gap is the first key + 1. A group has about `quantiles / groups`

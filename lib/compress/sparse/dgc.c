@@ -2,7 +2,7 @@
  * a sum v of the values that it has not yet sent. It sends the elements of v with |v_i| >= t, in the payload of
  * sparse.h.
  *
- *      u = momentum u + x       v = v + u       sent: |v_i| >= t       then v_i = 0, and with mask u_i = 0
+ *     u = momentum u + x       v = v + u       sent: |v_i| >= t       then v_i = 0, and with mask u_i = 0
  *
  * State: u (n floats), then v (n floats). k = ratio n elements should be sent. The threshold t is estimated
  * from a random sample: v is cut into runs of equal length, and one random element of each run is taken. The

@@ -1,7 +1,7 @@
 /* signed_set.h -- the payload of the codecs stc, adaq and strom. It has the indices and the signs of a set of
  * elements, and one magnitude for all of them, or one for each sign. Elements outside the set decode to 0.
  *
- *      kind:8  set  [ { magnitude:f32 } x (1 or 2)  signs ]        the bracket only if the set is not empty
+ *     kind:8  set  [ { magnitude:f32 } x (1 or 2)  signs ]        the bracket only if the set is not empty
  *
  * indices.h describes the code of `set`, and signs.h the code of `signs`; sign k is the sign of the k-th
  * element of the set. If there are two magnitudes, the first is for positive elements and the second for

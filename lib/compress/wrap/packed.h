@@ -1,6 +1,6 @@
 /* packed.h -- lossless wrappers: a general-purpose compressor packs the inner codec's payload.
  *
- *      payload = form:8 = 0, inner codec's payload     or     form:8 = 1, packed bytes (if shorter)
+ *     payload = form:8 = 0, inner codec's payload     or     form:8 = 1, packed bytes (if shorter)
  *
  * If a codec has several rounds, only the payload of the last round is packed, so that the others can merge.
  * Packed payloads do not merge. Packed bytes depend on the version of the compression library. Decoded values
