@@ -1,10 +1,10 @@
-/* test_defects.c -- each test checks that a codec is free of one defect found in public implementations of its
- * method.
+/* test_defects.c -- each test checks that a codec is free of one defect that public implementations of its
+ * method have.
  *
- * The tests are numbered like the project's list of defects. Defects 7 (sums in place of averages) and 9 (the
- * matrices of convolutions) concern low-rank methods and are tested in test_powersgd_workers.c and
- * test_powersgd_sizes.c. Defect 12 is a trainer's: it computed the gradient in one variable and compressed another
- * variable. Its test checks that a comparison gives codecs the vector that it loaded. */
+ * The tests have the numbers of the project's list of defects. Defects 7 (sums instead of averages) and 9 (the
+ * matrices of convolutions) are defects of low-rank methods; test_powersgd_workers.c and test_powersgd_sizes.c
+ * test for them. Defect 12 is one of a trainer that computed the gradient in one variable and compressed
+ * another. Its test checks that a comparison gives codecs the vector that it loaded. */
 #include "rig/try.h"
 
 #include "base/bits.h"
@@ -13,7 +13,7 @@
 #include "coder/signs.h"
 #include "compress/spec.h"
 
-/* ---- defect 1: levels were rounded up if a random number was above the fraction, so 0.1 was rounded up with
+/* ---- defect 1: rounded up if a random number was above the fraction, so a fraction 0.1 was rounded up with
  * probability 0.9 ---- */
 
 static double share_rounded_up(uint32_t s, double fraction)
@@ -60,8 +60,8 @@ static double inverse_square(size_t k)
 }
 
 typedef struct {
-    /* `variance` is the closed form; `atoms` and `gain` are means over the draws; `gain_error` is the gain's
-     * standard error */
+    /* `variance`: the closed form; `atoms`, `gain`: means over the draws; `gain_error`: standard error of
+     * `gain` */
     double variance, atoms, gain, gain_error;
 } Drawn;
 
@@ -89,8 +89,8 @@ static Drawn draw_spectrum(const char *spec, size_t atoms, size_t draws)
     return d;
 }
 
-/* With singular values 1/k^2 and a budget of six atoms, probabilities that are only clipped at 1 sum to 3.3, so an
- * average of 3.3 atoms is sent. */
+/* The singular values are 1/k^2 and the budget is six atoms. If probabilities are only clipped at 1, they sum
+ * to 3.3, so only 3.3 atoms are sent on average. */
 static void defect_2_svd_gives_what_clipping_would_waste_to_the_other_atoms(void **state)
 {
     (void)state;
@@ -104,8 +104,8 @@ static void defect_2_svd_gives_what_clipping_would_waste_to_the_other_atoms(void
               5.2, 0.01);
 }
 
-/* With a budget of one atom, one draw in five keeps no atom. If the codec repeats these draws (empty=resample),
- * the estimate is on average more than 1.1 times too large. */
+/* The budget is one atom, and one draw in five keeps no atom. If the codec draws again after such a draw
+ * (empty=resample), estimates are on average more than 1.1 times too large. */
 static void defect_2_svd_sends_the_draw_that_keeps_nothing(void **state)
 {
     (void)state;
@@ -120,8 +120,8 @@ static double slowly_falling(size_t k)
     return pow(0.93, (double)k);
 }
 
-/* A codec with this defect repeats draws until a draw has the wanted number of atoms, without correcting the
- * probabilities. The draws that remain have large atoms an eighth too often. */
+/* A codec with this defect repeats draws until the wanted number of atoms is kept, but does not correct the
+ * probabilities. Large atoms are then kept an eighth too often. */
 static void defect_3_a_steady_number_of_atoms_leaves_each_its_own_probability(void **state)
 {
     (void)state;
@@ -144,15 +144,14 @@ static void defect_3_a_steady_number_of_atoms_leaves_each_its_own_probability(vo
             const double p = BUDGET * slowly_falling(k) / sum;
             check_near((double)kept[k] / DRAWS, p, 6.22 * sqrt(p * (1 - p) / DRAWS));
         }
-        /* Systematic draws, which use one random offset for all atoms, keep the same number of atoms in every
-         * draw; independent draws do not. */
+        /* Systematic sampling keeps the same number of atoms in every draw, independent draws do not. */
         check((other_numbers == 0) == (s == 1));
         try_close(t);
     }
 }
 
-/* ---- defect 4, of onebit: the complement of a mask of bytes 0 and 1 was taken as 255 and 254, and these factors
- * multiplied the mean of the positive elements ---- */
+/* ---- defect 4, of onebit: the mean of the positive elements was multiplied by 255 and 254, which are the
+ * bytes ~0 and ~1 of a mask ---- */
 
 static void defect_4_both_sides_of_onebit_decode_to_their_own_mean(void **state)
 {
@@ -165,8 +164,8 @@ static void defect_4_both_sides_of_onebit_decode_to_their_own_mean(void **state)
     try_close(t);
 }
 
-/* ---- defect 5, of randk: no scaling by n/k, indices drawn with replacement, and an index equal to n (out of
- * range) ---- */
+/* ---- defect 5, of randk: no scaling by n/k, the same index drawn twice, and an index n, which is out of range
+ * ---- */
 
 static void defect_5_randk_sends_k_different_elements_and_scales_them_by_n_over_k(void **state)
 {
@@ -190,7 +189,7 @@ static void defect_5_randk_sends_k_different_elements_and_scales_them_by_n_over_
             }
             check(sent == KEPT);
         }
-        /* a limit of 7.6 standard deviations, exceeded by chance in one of 1e9 runs */
+        /* 7.6 standard deviations, which chance exceeds in one of 1e9 runs */
         for (size_t i = 0; i < COUNT; i++)
             check_near((double)often[i] / DRAWS, 0.3, 7.6 * sqrt(0.3 * 0.7 / DRAWS));
         try_close(t);
@@ -218,8 +217,8 @@ static void defect_6_natural_decodes_to_powers_of_two_and_not_to_its_input(void 
     try_close(t);
 }
 
-/* ---- defect 8: the threshold was a fraction of the largest value, not of the largest magnitude, so all elements
- * of a negative gradient were sent ---- */
+/* ---- defect 8: the threshold was a fraction of the largest value instead of the largest magnitude, so a
+ * negative gradient was sent whole ---- */
 
 static void defect_8_a_threshold_of_a_negative_gradient_is_one_of_magnitudes(void **state)
 {
@@ -281,7 +280,7 @@ static void defect_10_a_stream_of_more_than_two_to_the_24_bits_ends_at_its_last_
     test_free(data);
 }
 
-/* ---- defect 11, of sign: zeros had a third level, 0, which one bit per element cannot represent ---- */
+/* ---- defect 11, of sign: zero had a sign of its own, 0, which one bit per element cannot represent ---- */
 
 static void defect_11_zeros_of_both_signs_are_plus_and_no_third_level(void **state)
 {

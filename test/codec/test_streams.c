@@ -1,11 +1,12 @@
-/* test_streams.c -- the functions by which encoders report the entropy of the numbers that they code, against
- * exact values. */
+/* test_streams.c -- compares the entropy that codecs report for the numbers that they code with exact
+ * values. */
 #include "codec/compressor.h"
 #include "rig/check.h"
 
 #include <math.h>
 
-/* Returns n times the order-0 entropy of n gaps, with each gap's frequency counted by comparison with all gaps. */
+/* Returns n times the order-0 entropy of n gaps. Counts how often each gap occurs by comparing it with all
+ * gaps. */
 static double entropy_of_gaps(const size_t *index, size_t count)
 {
     double bits = 0;
@@ -19,8 +20,8 @@ static double entropy_of_gaps(const size_t *index, size_t count)
     return bits;
 }
 
-/* The gaps include 0, repeated gaps, and gaps of 4096 or more, which the function counts without its table; 5000
- * occurs more than once. */
+/* The gaps include 0, repeated gaps, and gaps of 4096 or more, which are beyond the function's table of counts.
+ * One of these, 5000, occurs more than once. */
 static void index_sets_count_the_entropy_of_their_gaps(void **state)
 {
     (void)state;

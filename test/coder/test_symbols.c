@@ -1,10 +1,10 @@
-/* test_symbols.c -- arrays of integer codes written and read by symbols.h: the shortest form (way to code an
- * array) is chosen, codes of every width are read back, malformed bytes are refused. */
+/* test_symbols.c -- symbols.h writes and reads arrays of integer codes. It must choose the shortest of its
+ * formats, read back codes of every width, and refuse malformed bytes. */
 #include "rig/symbols_rig.h"
 
 static uint8_t codes[N];
 
-/* Fills `codes` with random values 0 .. most, of which larger values are rarer. */
+/* Fills `codes` with random values 0 .. most; the larger a value, the rarer it is. */
 static void fill_codes(size_t n, uint8_t most, double slope)
 {
     for (size_t i = 0; i < n; i++) {
@@ -24,7 +24,8 @@ static void the_shortest_form_is_taken(void **state)
         assert_int_equal(kind_of(b), KIND_ONE);
         const size_t alike = b.size;
         for (size_t i = 0; i < N; i++)
-            /* each block now has other symbols, so a common table costs more than tables for each block */
+            /* each block now has different symbols, so one common table costs more than a table for each
+             * block */
             codes[i] ^= (uint8_t)(7 * (i / BLOCK));
         b = both_ways((SymbolCoder)coder, 5, &c);
         assert_int_equal(kind_of(b), KIND_OWN);
@@ -90,8 +91,9 @@ static void forms_that_no_writer_writes_are_refused(void **state)
     }
 }
 
-/* Most codes are small and a few are very large. A form that codes only the high bits as symbols would send most
- * codes as symbol 0, or need a very large table. The writer must choose classes of magnitudes as symbols instead. */
+/* Most codes are small and a few are very large. If the high bits were the symbols, most codes would be symbol
+ * 0, or the table would be very large. So the writer must use classes of magnitudes (the position of the
+ * highest bit) as symbols. */
 static void codes_spread_over_decades_go_by_classes(void **state)
 {
     (void)state;
@@ -99,7 +101,8 @@ static void codes_spread_over_decades_go_by_classes(void **state)
     for (int width = 9; width <= SYMBOLS_WIDTH; width++) {
         const ArenaMark mark = arena_mark(arena);
         const uint32_t top = UINT32_C(1) << (width - 1);
-        double open = 0; /* at least the number of bits below the highest set bit, summed over all codes */
+        /* upper bound on the number of bits below the highest set bit, summed over all codes */
+        double open = 0;
         for (size_t i = 0; i < N; i++) {
             const double v = exp(rng_unit(&rng, USE_TEST, i) * log(top));
             word[i] = (uint32_t)v | (i % 3 ? 0 : top);
@@ -132,7 +135,7 @@ static void damaged_open_bits_are_refused(void **state)
         check(comes_back(&s, &c, buf_bytes(&b)) == (form == was));
         b.data[0] = was;
     }
-    /* with a flipped bit the bytes are refused or decode to other codes, without a crash */
+    /* flip a bit: the reader must refuse the bytes or return other codes */
     for (size_t i = 0; i < b.size; i++) {
         b.data[i] ^= (uint8_t)(1 << i % 8);
         check(!comes_back(&s, &c, buf_bytes(&b)));
@@ -170,8 +173,8 @@ static double order_0(const uint32_t *code, size_t from, size_t to, int shift)
     return bits;
 }
 
-/* symbols_put must report this entropy. With one table: the order-0 entropy of all symbols plus 1 bit for each low
- * bit sent without a table. With a table for each block: the sum of the blocks' entropies. With bit planes: the
+/* symbols_put must report this entropy. One table: the order-0 entropy of all symbols, plus 1 bit for each low
+ * bit that is sent without a table. One table per block: the sum of the blocks' entropies. Bit planes: the
  * number of bits. */
 static void the_bound_is_that_of_the_streams_that_are_sent(void **state)
 {

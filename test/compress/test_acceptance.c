@@ -1,36 +1,37 @@
-/* test_acceptance.c -- errors and payload sizes of the codecs on two vectors of 65,536 elements, one of normal and
- * one of Laplace numbers, against a table of expected values.
+/* test_acceptance.c -- compares errors and payload sizes of codecs with a table of expected values, on two
+ * vectors of 65,536 elements: normal numbers and Laplace numbers.
  *
- * An error is the mean of ten repeats of |y - x|^2 / |x|^2. If the codec has a closed form, the measured error
- * must be within 3 % of the closed form for the same vector, and the closed form within 6 % of the table's value,
- * which is for another vector. Otherwise the measured error must be within 3 % of the table's value, or within 2 %
- * of a published error (eden and drive). Bits per element may exceed the table's by 2 % or by 0.01. */
+ * The measured error is the mean of |y - x|^2 / |x|^2 over ten repeats, where y is the estimate. If the codec
+ * has a closed form, the error must be within 3 % of it. The closed form must be within 6 % of the table's
+ * value, which is for another vector. If there is no closed form, the error must be within 3 % of the table's
+ * value, or within 2 % of a published error (eden and drive). Bits per element may exceed the table's value by
+ * 2 % or by 0.01. */
 #include "rig/try.h"
 
 enum { N = 65536, REPEATS = 10 };
 
-/* The value with which the measured error is compared. FORMULA: the codec's closed form. RANGE: the closed form of
- * one-bit rounding between the two extremes in the payload. TABLE: the row's value. PUBLISHED: the row's value,
- * which is from a paper. */
+/* What the measured error is compared with. FORMULA: the codec's closed form. RANGE: the closed form of one-bit
+ * rounding between the smallest and the largest value of the payload. TABLE: the row's value. PUBLISHED: the
+ * row's value, from a paper. */
 typedef enum { FORMULA, RANGE, TABLE, PUBLISHED } Source;
 
 typedef struct {
     const char *spec;
-    /* expected |y - x|^2 / |x|^2; 0: only the closed form is tested; NAN: no error is tested */
+    /* expected |y - x|^2 / |x|^2; 0: only the closed form is tested; NAN: the error is not tested */
     double normal, laplace;
     double normal_bits, laplace_bits; /* bits per element */
     Source source;
-    /* 0: ten repeats; rows of codecs with few atoms, whose error varies more, need more repeats */
+    /* number of repeats; 0: ten. Codecs with few atoms need more, as their errors vary more. */
     size_t repeats;
 } Row;
 
-/* No public table has values for stc and adaq, so they are computed as follows. These codecs send a share p of the
- * elements, those of largest magnitude. A payload needs entropy(p) bits per element for the indices, and a sign
- * bit per element sent. All elements sent are decoded to their mean magnitude m, so the error is 1 - p m^2 / E
- * x^2.
+/* No public table has values for stc and adaq, so they are computed here. These codecs send a share p of the
+ * elements, those of largest magnitude. A payload has entropy(p) bits per element for the indices, and a sign
+ * bit per element sent. All elements that are sent decode to their mean magnitude m, so the error is 1 - p m^2
+ * / E x^2.
  *
- * For normal elements m = 2 phi(q) / p, with phi the normal density and q the threshold: 2.576 at p = 0.01, 1.036
- * at p = 0.3. For Laplace elements m = 1 - ln p and E x^2 = 2. */
+ * Normal elements: m = 2 phi(q) / p, with the normal density phi and the threshold q, which is 2.576 at p =
+ * 0.01 and 1.036 at p = 0.3. Laplace elements: m = 1 - ln p and E x^2 = 2. */
 static const Row rows[] = {
     {"eden:bits=1", .574, .569, 1, 1, PUBLISHED, 0},
     {"eden", .132, .133, 2, 2, PUBLISHED, 0},
@@ -38,7 +39,7 @@ static const Row rows[] = {
     {"eden:bits=4", .0095, .0096, 4, 4, PUBLISHED, 0},
     {"eden:bits=4,rotations=1", .0095, .0096, 4, 4, PUBLISHED, 0},
     {"eden:bits=8", 4.1187e-5, 4.1187e-5, 8, 8, PUBLISHED, 0},
-    /* the error is 1 / (1 - D) - 1 with the distortion D = .24044, the mean of those at 1 and at 2 bits */
+    /* error 1 / (1 - D) - 1 with the distortion D = .24044, the mean of the distortions at 1 and 2 bits */
     {"eden:bits=1.5", .31655, .31655, 1.5, 1.5, PUBLISHED, 0},
     /* half of the elements are sent, with 1 bit each */
     {"eden:bits=0.5", M_PI - 1, M_PI - 1, .5, .5, PUBLISHED, 0},
@@ -81,12 +82,13 @@ static const Row rows[] = {
 };
 
 typedef struct {
-    /* means over the repeats: |y - x|^2 / |x|^2, closed form / |x|^2, bits per element */
+    /* means over the repeats of |y - x|^2 / |x|^2, closed form / |x|^2 and bits per element */
     double error, told, bits;
 } Measured;
 
-/* Returns the closed form of one-bit rounding between low and high, the extremes in the payload: the sum of (z -
- * low)(high - z) / norm over the elements z of the rotated vector. The sum of all z is nearly 0. */
+/* Returns the closed form of one-bit rounding between `low` and `high`, the smallest and largest value in the
+ * payload: the sum of (z - low)(high - z) / norm over the elements z of the rotated vector. It uses that the
+ * sum of all z is nearly 0. */
 static double between_extremes(const Try *t, double norm)
 {
     const double low = (double)load_f32(t->out.data + 1), high = (double)load_f32(t->out.data + 5);

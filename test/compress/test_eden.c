@@ -1,5 +1,5 @@
-/* test_eden.c -- the codecs drive and eden: a slow decoder of their payloads, bias and error, and payloads that
- * must be refused. */
+/* test_eden.c -- the codecs drive and eden: their estimates against a slow decoder, their bias and error, and
+ * invalid payloads. */
 #include "rig/try.h"
 
 #include "num/lloyd.h"
@@ -22,7 +22,7 @@ static const char *const specs[] = {"drive",
                                     "eden:bits=1.999",
                                     "eden:bits=7.5"};
 
-/* Decodes a payload slowly, one code at a time; `bits`, `rounds` and `drive` are the parameters of the spec. */
+/* Decodes a payload slowly, one code at a time. `bits`, `rounds` and `drive` must be those of the spec. */
 static void slow_decode(const Try *t, double bits, int rounds, bool drive, float *y)
 {
     Reader r = reader_open(buf_bytes(&t->out));
@@ -97,8 +97,8 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
 
 /* ---- the two scales of estimates, bias and error ---- */
 
-/* The default scale gives <x^, x> = |x|^2 in every draw, with x^ the estimate. With scale=mse, the error x^ - x is
- * orthogonal to x^ in every draw. */
+/* With the default scale, every draw must have <x^, x> = |x|^2, where x^ is the estimate. With scale=mse, the
+ * error x^ - x must be orthogonal to x^ in every draw. */
 static void scales_are_the_unbiased_one_and_the_one_of_least_error(void **state)
 {
     (void)state;
@@ -121,13 +121,13 @@ static void scales_are_the_unbiased_one_and_the_one_of_least_error(void **state)
         }
 }
 
-/* Returns |mean of `repeats` estimates - x|^2 / |x|^2 for an x with two non-zero elements (spikes). */
+/* Averages `repeats` estimates of an x with two non-zero elements (spikes). Returns |average - x|^2 / |x|^2. */
 static double bias_on_two_spikes(const char *spec, size_t n, size_t repeats)
 {
     Try *t = try_open(spec, n);
     double *mean = NEW_ZERO(t->arena, double, n), off = 0;
     t->x[n / 5] = 1;
-    t->x[n / 2] = 0.9f; /* after one round of rotation, the signs depend on the larger spike only */
+    t->x[n / 2] = 0.9f; /* with one round of rotation, all signs depend on the larger spike only */
     for (uint64_t r = 0; r < repeats; r++) {
         try_repeat(t, r);
         try_both(t);
@@ -140,8 +140,8 @@ static double bias_on_two_spikes(const char *spec, size_t n, size_t repeats)
     return off / 1.81;
 }
 
-/* On two spikes of nearly equal size, drive with one round of rotation is biased. With two rounds it is unbiased:
- * one estimate has the error 0.571, so the mean of R estimates has the error 0.571 / R. */
+/* If x has two spikes of nearly equal size, drive with one round of rotation is biased. With two rounds it is
+ * unbiased: one estimate has the error 0.571, and the mean of R estimates 0.571 / R. */
 static void one_round_leaves_a_bias_on_two_spikes_and_two_rounds_none(void **state)
 {
     (void)state;
@@ -172,8 +172,8 @@ static void traits_promise_what_holds(void **state)
     }
 }
 
-/* Every worker has a rotation of its own, so averaging 64 workers' estimates of one gradient divides the error by
- * 64. */
+/* Every worker uses a different rotation. So averaging 64 workers' estimates of one gradient must divide the
+ * error by 64. */
 static void averaging_over_workers_pays(void **state)
 {
     (void)state;
@@ -231,7 +231,8 @@ static void zeros_and_blocks_of_zeros_are_zeros(void **state)
         try_both(t);
         for (size_t i = 0; i < 1200; i++)
             check(t->y[i] == 0);
-        /* The 1200 elements are rotated in blocks of 512, 256 and 432; only an element of the last block is not 0. */
+        /* 1200 elements are rotated in blocks of 512, 256 and 432; the only non-zero element is in the last
+         * block */
         t->x[1199] = 1;
         try_both(t);
         for (size_t i = 0; i < 768; i++)
@@ -260,7 +261,7 @@ static void damaged_scales_and_codes_are_refused(void **state)
         t->out.data[0] = PAYLOAD_MERGED;
         check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         t->out.data[0] = PAYLOAD_METHOD;
-        /* 36 codes of a bit plane take 5 bytes, with padding bits that must be 0 */
+        /* 36 codes of a bit plane take 5 bytes, whose padding bits must be 0 */
         if (bits_of(specs[s]) == (int)bits_of(specs[s])) {
             t->out.data[t->out.size - 1] |= 0x80;
             check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);

@@ -1,5 +1,5 @@
-/* test_nuqsgd.c -- the codec nuqsgd (levels at powers of two below the norm): the kernels against ladder.h,
- * ladder.h against a computation in double, sizes, refused payloads, and mean, variance and error. */
+/* test_nuqsgd.c -- the codec nuqsgd (levels are the norm times powers of two): the kernels against ladder.h,
+ * ladder.h against a computation in double, sizes, invalid payloads, mean, variance and error. */
 #include "vec/kernels.h"
 #include "coder/planes.h"
 #include "rig/try.h"
@@ -28,7 +28,7 @@ typedef struct {
     double low, up;
 } Neighbours;
 
-/* Returns the two neighbouring levels of v among norm, norm / 2, norm / 4, ... and 0; finds them by a walk up from
+/* The levels are 0 and norm, norm / 2, norm / 4, ... Returns the two levels next to v, found by going up from
  * 0. */
 static Neighbours neighbours(double v, double norm, int bits)
 {
@@ -70,7 +70,7 @@ static void ladders_equal_their_definition_on_every_instruction_set(void **state
             const double u = rng_word(&key, first + (uint32_t)i) * 0x1p-32;
             check(level <= (uint32_t)s && (level || one == 0));
             check(!level || (one >> bits) == (uint32_t)(x[i] < 0));
-            /* u is so close to `part`, the probability of rounding up, that float rounding may decide */
+            /* u is so close to `part`, the probability of rounding up, that a rounding error may decide */
             if (fabs(u - part) < 1e-6)
                 edges++;
             else
@@ -183,7 +183,8 @@ static void one_bit_is_qsgd_with_one_level(void **state)
     try_close(t), try_close(u);
 }
 
-/* A magnitude equal to a level must be decoded exactly. With bits=2 the levels are 1/4, 1/2 and 1 times the norm. */
+/* A magnitude equal to a level must decode exactly. With bits=2 the levels are 1/4, 1/2 and 1 times the
+ * norm. */
 static void magnitudes_at_a_level_stay_there(void **state)
 {
     (void)state;

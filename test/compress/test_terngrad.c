@@ -1,5 +1,5 @@
-/* test_terngrad.c -- the codec terngrad: each decoded element against its random choice, payload sizes, the scale
- * that workers share in a first round, and mean and variance. */
+/* test_terngrad.c -- the codec terngrad: each decoded element against its random number, payload sizes, the
+ * scale on which workers agree in a first round, mean and variance. */
 #include "rig/try.h"
 
 #include "base/coin.h"

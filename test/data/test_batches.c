@@ -4,8 +4,7 @@
 
 enum { SIDE = 32, PIXELS = 3 * SIDE * SIDE };
 
-/* Returns a pixel of the test image: its value is row + 1 in channel 0, column + 1 in channel 1, and 255 in
- * channel 2. */
+/* Returns a pixel of the test image: row + 1 in channel 0, column + 1 in channel 1, and 255 in channel 2. */
 static uint8_t pixel_of(int channel, int row, int column)
 {
     return (uint8_t)(channel == 0 ? row + 1 : channel == 1 ? column + 1 : 255);
@@ -39,7 +38,7 @@ static void open_fixture(Fixture *f, size_t count, Crop crop)
     f->x = NEW(f->a, float, count *PIXELS);
 }
 
-/* Returns the image byte (before normalisation) at (image, channel, row, column) of the batch. */
+/* Returns a pixel of the batch as a byte, as it was before normalisation. */
 static int byte_at(const Fixture *f, size_t image, int channel, int row, int column)
 {
     const float x = f->x[image * PIXELS + (size_t)((channel * SIDE + row) * SIDE + column)];
@@ -64,7 +63,7 @@ static void every_image_comes_once_an_epoch(void **state)
             same += order[i] == other[i];
         }
     }
-    /* the number of images at an unchanged position is Poisson distributed with mean 20, and above 44 with
+    /* the number of images that keep their position is Poisson distributed with mean 20; it is above 44 with
      * probability 1e-6 */
     check(kept < 45 && same < 45);
     dataset_shuffle(&f.data, 7, 3, order);
@@ -85,8 +84,8 @@ static int expected(int channel, int row, int column, Crop crop)
     return pixel_of(channel, row, column);
 }
 
-/* Returns the number of the crop that an image of the batch shows and sets *flipped; returns -1 if it shows no
- * crop. The crops are the 81 shifts by up to 4 pixels, each plain or flipped. */
+/* Finds which crop of the test image an image of the batch shows: one of the 81 shifts by up to 4 pixels,
+ * flipped or not. Returns the shift's number and sets *flipped; -1: it shows none. */
 static int crop_shown(const Fixture *f, size_t image, int *flipped)
 {
     for (int k = 0; k < 162; k++) {
@@ -105,8 +104,8 @@ static int crop_shown(const Fixture *f, size_t image, int *flipped)
     return -1;
 }
 
-/* All 81 crops are equally likely. Over 1,620 images, chi-squared with 80 degrees of freedom exceeds 144 with
- * probability 1e-5. */
+/* All 81 shifts must be equally likely. Over 1,620 images, chi-squared with 80 degrees of freedom exceeds 144
+ * with probability 1e-5. */
 static void crops_and_flips_are_uniform(void **state)
 {
     (void)state;
@@ -129,7 +128,7 @@ static void crops_and_flips_are_uniform(void **state)
         for (int k = 0; k < 81; k++)
             chi += (found[k] - 20) * (found[k] - 20) / 20;
         check(chi < 144 && chi > 35);
-        /* the expected number of flipped images is COUNT / 2, with a standard deviation of 20 */
+        /* COUNT / 2 images are flipped on average, with standard deviation 20 */
         check_near(flips, COUNT / 2, 90);
         arena_close(f.a);
     }

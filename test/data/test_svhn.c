@@ -1,5 +1,5 @@
-/* test_svhn.c -- SVHN's MATLAB files are read unchanged; damaged and hostile files are refused with an error that
- * names the file, even files that crash the library libmatio. */
+/* test_svhn.c -- reads SVHN's MATLAB files. Damaged and hostile files must be refused with an error that names
+ * the file, even if they crash the library libmatio. */
 #include "data/dataset.h"
 #include "rig/scratch_dir.h"
 
@@ -11,7 +11,7 @@ enum { IMAGES = 6, PLANE = 1024, PIXELS = 3 * PLANE, UINT8 = 9, DOUBLE = 6, MATR
 static Error err;
 static const uint8_t digits[IMAGES] = {10, 1, 9, 5, 10, 3};
 
-/* ---- a writer of MATLAB 5 files, whose headers may contradict the data ---- */
+/* ---- writes MATLAB 5 files whose headers may contradict the data ---- */
 
 typedef struct {
     uint8_t data[1 << 17];
@@ -191,8 +191,8 @@ static void one_image_is_a_data_set(void **state)
     arena_close(a);
 }
 
-/* To detect data that end too soon, the reader sets the last byte of its buffer to a mark before it reads. Files
- * whose last byte happens to equal the mark must be read, too. */
+/* The reader sets the last byte of its buffer to a mark before it reads, to notice data that end too soon. It
+ * must also read files whose last byte equals this mark. */
 static void any_last_byte_is_read(void **state)
 {
     (void)state;
@@ -262,8 +262,8 @@ static void labels_that_are_not_one_to_ten_are_refused(void **state)
     refused_both(images(), y, "y has 5 labels: want one for each of the 6 images");
 }
 
-/* The outer headers state the right lengths, but the data inside are shorter than the shape needs. libmatio reads
- * on into the bytes that follow, so an unpacked file is refused only if these bytes end, too. */
+/* The outer headers state the right lengths, but the data inside are shorter than the shape needs. libmatio
+ * reads on into the bytes behind them. So an unpacked file is refused only if the file ends there. */
 static void data_shorter_than_the_shape_says_are_refused(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void data_shorter_than_the_shape_says_are_refused(void **state)
             refused(f.data, f.size, "X cannot be read, or ends before its 18432 bytes");
         }
     Variable y = labels();
-    y.size = 4; /* the stated length of y is 4, so the bytes after its four labels count as padding */
+    y.size = 4; /* the stated length of y is 4, so the bytes behind its four labels count as padding */
     make(&f, images(), y, true);
     refused(f.data, f.size, "label 0 of image 4");
     y.size = 0;
@@ -315,7 +315,7 @@ static void other_kinds_of_files_are_refused(void **state)
     refused(f.data, f.size, "not a MATLAB 5 file: version 0x0000");
 }
 
-/* Packed data have a checksum over all bytes, so damage to any byte is detected. */
+/* Packed data have a checksum over all bytes, so damage to any byte must be detected. */
 static void any_damage_to_packed_data_is_noticed(void **state)
 {
     (void)state;
@@ -334,8 +334,8 @@ static uint32_t next_word(uint32_t *s)
     return *s >> 8;
 }
 
-/* Uncompressed files have no checksum, so libmatio, which runs in a child process, reads their damaged headers.
- * The child process may crash, but this process must not. */
+/* Uncompressed files have no checksum, so libmatio reads damaged headers, in a child process. The child process
+ * may crash, but this process must not. */
 static void damaged_headers_never_harm_this_process(void **state)
 {
     (void)state;

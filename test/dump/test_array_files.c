@@ -1,5 +1,5 @@
-/* test_array_files.c -- safetensors, .npy and .npz files read as dumps (files of gradients): right numbers for
- * every type, order and layout, and an error with a reason for every broken file. */
+/* test_array_files.c -- reads safetensors, .npy and .npz files as dumps of gradients: the right numbers for
+ * every type, byte order and layout, and for every broken file an error with a reason. */
 #include "rig/array_make.h"
 #include "dump/array_file.h"
 
@@ -31,7 +31,7 @@ static void check_tensor(size_t i, const char *path, size_t n, const float *want
     assert_memory_equal(x, want, n * sizeof *x);
 }
 
-/* Opens the file under test and reads all tensors; returns OK or the first failure. */
+/* Opens the file under test and reads all tensors. Returns OK or the first error. */
 static Status read_made(const char *name)
 {
     arena = arena_open((size_t)1 << 28);
@@ -195,7 +195,7 @@ static void npy_of_each_version_type_and_order_is_read(void **state)
 {
     (void)state;
     static const float want[] = {1, 2, 3, 4, 5, 6};
-    /* the elements 1 .. 6 of a 2 x 3 array, as stored in Fortran order */
+    /* the elements 1 .. 6 of a 2 x 3 array, in Fortran (column-major) order */
     static const double narrow[] = {1, 4, 2, 5, 3, 6};
     uint8_t swapped[24];
     for (size_t i = 0; i < 6; i++)
@@ -270,7 +270,7 @@ static void broken_npy_is_refused_with_the_reason(void **state)
     check_refused("broken.npy", "fewer than its header needs");
 }
 
-/* Returns the value of a half-precision number, computed by the definition of the format. */
+/* Returns the value of a half-precision number by the format's definition. */
 static float half_value(unsigned half)
 {
     const int exponent = (int)(half >> 10 & 31), fraction = (int)(half & 1023);
@@ -379,8 +379,8 @@ static void broken_npz_is_refused_with_the_reason(void **state)
     }
 }
 
-/* The member of the .npz is a .npy file whose stated shape fits the member's stated size, but decompression gives
- * more bytes. */
+/* The .npz file has a member that is a .npy file. Its shape fits the member's stated size, but decompressing
+ * gives more bytes. */
 static void members_that_unpack_to_more_than_they_say_are_refused(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
-/* test_describe.c -- statistics of tensors, against numpy.
+/* test_describe.c -- compares statistics of tensors with numpy's.
  *
  * The 35 numbers are x[i] = ((37 i mod 23) - 11) / 8, except x[5] = 0, as float32. The expected statistics were
  * computed by numpy 1.24 in float64: x.min(), .max(), .mean(), .std(), abs(x).sum(), np.linalg.norm(x) and
- * np.histogram(x, bins)[0]; and, with s = np.linalg.svd(x.reshape(7, 5), compute_uv=False), (s**2).sum() / s[0]**2
- * and s.sum(). */
+ * np.histogram(x, bins)[0]; and, with s = np.linalg.svd(x.reshape(7, 5), compute_uv=False), (s**2).sum() /
+ * s[0]**2 and s.sum(). */
 #include "app/inspect.h"
 #include "rig/scratch_dir.h"
 
@@ -60,7 +60,7 @@ static void histograms_are_numpys(void **state)
     (void)state;
     const uint64_t six[] = {6, 6, 4, 7, 6, 6}, seven[] = {6, 5, 3, 6, 5, 4, 6},
                    ten[] = {5, 2, 4, 2, 3, 5, 4, 3, 3, 4}, tenths[] = {1, 1, 1, 1, 1, 1, 2, 0, 2, 1};
-    /* these numbers are on the edges of the histogram's bins, up to float32 rounding */
+    /* numbers on the edges of the histogram's bins, up to float32 rounding */
     const float edges[] = {.1F, .2F, .3F, .4F, .5F, .6F, .7F, .8F, .9F, 1, 0};
     float x[N];
     uint64_t count[10];
@@ -117,8 +117,8 @@ static void empty_zero_and_constant_tensors_have_no_wrong_numbers(void **state)
     check(h.bins == 1 && count[0] == 3 && histogram_edge(&h, 0) == 2 && histogram_edge(&h, 1) == 2);
 }
 
-/* The tensor `bad` has a NaN, so its singular value decomposition fails. Only the row of `bad` must lack the
- * statistics of the spectrum. */
+/* The tensor `bad` has a NaN, so its singular value decomposition fails. Only its row may lack the statistics
+ * of the spectrum. */
 static void a_spectrum_that_fails_costs_its_own_figures_only(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void a_spectrum_that_fails_costs_its_own_figures_only(void **state)
     text[size] = 0;
     for (char *rest, *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         empty += strstr(line, ",,,,,,") != NULL;
-        /* the line ends with the two sides of the inequality of the paper's Theorem 6: (2 + 2) 2^2 = 16 and 2^2 =
+        /* the line ends with both sides of the inequality in the paper's Theorem 6: (2 + 2) 2^2 = 16 and 2^2 =
          * 4 */
         full += strstr(line, ",2,16,4,entry,") != NULL;
     }

@@ -1,15 +1,15 @@
-/* fuzz_descriptor.c -- fuzzes the messages in which the process that reads HDF5 files lists a file's tensors: a
- * listing must be valid or be refused.
+/* fuzz_descriptor.c -- fuzzes the messages in which the reader process lists the tensors of an HDF5 file. A
+ * listing must be accepted as valid or refused, without a crash.
  *
- * Input: the size that the file claims to have (2 bytes, in units of 64), then messages; each message is a length
- * (u16) and this many bytes. */
+ * Input: the size that the file claims to have (2 bytes, in units of 64), then messages. A message is its
+ * length (u16) and this many bytes. */
 #include "dump/tensor_stream.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Reads all fields of a listing, so that ASan detects invalid pointers and sizes. */
+/* Reads all fields of a listing, so that AddressSanitizer detects invalid pointers and sizes. */
 static size_t walk(const Listing *l)
 {
     size_t sum = 0;
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (status == OK && reader_left(&r) >= 2) {
         const size_t length = load_u16(take_bytes(&r, 2));
         const uint8_t *from = take_bytes(&r, length);
-        /* in a block of the message's exact size, ASan detects reads past the end */
+        /* copied to a block of its exact size, so that AddressSanitizer detects reads past the end */
         uint8_t *exact = malloc(length + 1);
         if (from && length)
             memcpy(exact, from, length);

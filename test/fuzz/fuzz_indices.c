@@ -1,5 +1,5 @@
-/* fuzz_indices.c -- fuzzes the reader of coded index sets: it must refuse the input or return increasing indices
- * below n, and an accepted set must be written and read back unchanged.
+/* fuzz_indices.c -- fuzzes the reader of coded index sets. It must refuse the input or return increasing
+ * indices below n. If it accepts a set, writing and reading the set must give the same indices.
  *
  * Input: n (four bytes), then the coded set. */
 #include "coder/indices.h"
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     Arena *a = arena_open(0);
     const size_t n = load_u32(data) % 1000003;
-    /* in a block of the exact size, ASan detects reads past the end */
+    /* copied to a block of the exact size, so that AddressSanitizer detects reads past the end */
     uint8_t *exact = malloc(size - 4 + 1);
     Places set;
     memcpy(exact, data + 4, size - 4);

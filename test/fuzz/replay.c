@@ -1,5 +1,5 @@
 /* replay.c -- runs a fuzz target without a fuzzer: on stored inputs (files, or folders of files) and on 20,000
- * inputs made by a random number generator. `make check` does this for every target. */
+ * random inputs. `make check` does this for every target. */
 #include "base/rng.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
-/* test_frame.c -- the container of payloads: a written container is read back. Containers that are cut, altered or
- * forged must be refused with the offset of the damage, and without large allocations. */
+/* test_frame.c -- the file format that stores payloads. A file must be read back as it was written. If it is
+ * cut, altered or forged, it must be refused with the offset of the damage, and without large allocations. */
 #include "base/checksum.h"
 #include "measure/frame.h"
 #include "rig/scratch_dir.h"
@@ -158,8 +158,8 @@ static void every_flipped_bit_is_seen(void **state)
     free(data);
 }
 
-/* Returns the offset of block `number`. The file begins with a magic number and a version; each block has a type,
- * a size, a body and a checksum. */
+/* Returns the offset of block `number` of a file. The file begins with a magic number and a version. A block is
+ * a type, a size, a body and a checksum. */
 static size_t block_at(const uint8_t *data, int number)
 {
     size_t at = 12;

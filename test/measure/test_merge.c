@@ -1,5 +1,6 @@
-/* test_merge.c -- merges of the payloads of many workers: against a comparison of one worker, against payloads
- * that the test decodes and averages itself, and against closed forms of the variance of averages. */
+/* test_merge.c -- merges the payloads of many workers. The results are compared with a comparison of one
+ * worker, with payloads that the test itself decodes and averages, and with the closed-form variance of
+ * averages. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/spec.h"
@@ -15,7 +16,7 @@ typedef struct {
     VectorList list;
     const Codec *codec;
     Comparison c;
-    Tally kept[KEPT]; /* records in the order of output: vector a, vector b, both vectors as one */
+    Tally kept[KEPT]; /* records in the order of output: vector a, vector b, both vectors as one vector */
     char error[KEPT][120];
     size_t records, failures, loads, fail_at, stop_at;
     bool same; /* true if every worker has the gradient of worker 0 */
@@ -28,7 +29,7 @@ static bool stopped(void)
     return stopping && stopping->stop_at && stopping->loads >= stopping->stop_at;
 }
 
-/* Fills x with sums of two uniform numbers; every seventh sum is multiplied by four. */
+/* Fills x with sums of two uniform random numbers; multiplies every seventh sum by four. */
 static void fill(const Bench *b, const Vector *v, size_t worker, float *x)
 {
     const Rng rng = rng_open(5, 0, b->same ? 0 : (int64_t)worker, 0, rng_hash(v->name));
@@ -164,8 +165,8 @@ static void a_merge_of_one_worker_is_a_comparison(void **state)
     }
 }
 
-/* Returns the squared error of the mean estimate of all workers, computed by decoding each worker's payload
- * separately. Only the payloads of round 0 are merged, as round 1 needs their merged payload. */
+/* Decodes each worker's payload separately, and returns the squared error of the mean estimate. Only the
+ * payloads of round 0 are merged, since round 1 needs their merged payload. */
 static double error_by_hand(Bench *b, size_t workers, double *bytes)
 {
     enum { WORKERS = 24, N = 700 };
@@ -266,7 +267,7 @@ static void votes_are_counted_over_all_batches(void **state)
         want += (vote - g[i]) * (vote - g[i]);
     }
     check_rel(figure(b.kept, "mse"), want, 1e-6);
-    /* up to 21 minus votes are counted per element, so each count takes five bit planes */
+    /* an element gets at most 21 minus votes, so its count takes five bit planes */
     check_near(b.kept->merged, 2 + 5 * ((N + 7) / 8), 16);
     close_bench(&b);
 }
@@ -286,8 +287,8 @@ static void what_does_not_merge_has_no_aggregate(void **state)
     }
 }
 
-/* The mean squared error is over 200 repeats of 700 independent elements. This mean deviates by more than 5 % in
- * fewer than one of 1000 runs; codecs with few atoms get a larger tolerance. Seeds are fixed. */
+/* The mean squared error is over 200 repeats of 700 independent elements. It is off by more than 5 % in fewer
+ * than one of 1000 runs. Codecs with few atoms have a larger tolerance. Seeds are fixed. */
 static void the_variance_of_an_average_is_one_pth(void **state)
 {
     static const struct {
@@ -316,8 +317,8 @@ static void the_variance_of_an_average_is_one_pth(void **state)
     }
 }
 
-/* All workers share their random numbers, so the error of the mean is the same for any number of workers: (n/k -
- * 1) |mean g|^2 for randk and (cols + 1)/rank |mean g|^2 for lowrank. */
+/* All workers use the same random numbers. So the error of their mean does not depend on the number of workers:
+ * it is (n/k - 1) |mean g|^2 for randk and (cols + 1)/rank |mean g|^2 for lowrank. */
 static void a_draw_that_all_share_does_not_average_out(void **state)
 {
     static const struct {
@@ -367,7 +368,7 @@ static void gradients_that_cannot_be_read_and_stops_end_it(void **state)
     (void)state;
     for (size_t at = 1; at <= 12; at++) {
         open_bench(&b, "qsgd", 4, 700, 0);
-        b.fail_at = at; /* the first 4 loads are for the percentiles, the next 4 for the payloads */
+        b.fail_at = at; /* the first 4 loads compute percentiles, the next 4 compute payloads */
         check(run_bench(&b) == (at <= 8 ? ERR_IO : OK));
         check(at > 8 || !strcmp(b.err.text, "gone"));
         close_bench(&b);

@@ -1,6 +1,6 @@
-/* test_merging.c -- merged payloads, for every codec and every round whose payloads merge. Merged payloads must
- * decode to sums or votes, be the same when merged in one stage or in two and with any number of threads, be no
- * larger than documented, and be refused when damaged. */
+/* test_merging.c -- merges payloads, for every codec and every round whose payloads merge. A merged payload
+ * must decode to the sum or the vote. It must not depend on the number of threads, or on whether payloads are
+ * merged in one stage or two. It must be no larger than documented, and it must be refused if damaged. */
 #include "rig/crew.h"
 #include "coder/planes.h"
 #include "compress/spec.h"
@@ -40,8 +40,8 @@ static void for_all_that_merge(Holds *holds, const Shape *shape, size_t n_shapes
 
 /* ---- the vector that a merged payload decodes to ---- */
 
-/* Checks that y equals `want` up to rounding errors relative to size[i], or, for codecs whose transform mixes
- * elements, relative to the largest size[i]. */
+/* Checks that y[i] equals want[i] up to a rounding error relative to size[i]. If the codec's transform mixes
+ * elements, the error is relative to the largest size[i]. */
 static void check_close(Crew *w, const float *y, const double *want, const double *size)
 {
     double largest = 0;
@@ -101,8 +101,8 @@ static void merged_signs_decode_to_the_vote(void **state)
     for_all_that_merge(is_the_vote, shapes, countof(shapes), counts, countof(counts));
 }
 
-/* Merges batches of five payloads, then the merged batches. Compared with a merge of all payloads at once, sums of
- * floats may differ by rounding; votes and maxima must be equal. */
+/* Merges batches of five payloads, then the merged batches. The result must equal a merge of all payloads at
+ * once; sums of floats may differ by rounding errors. */
 static void is_the_same_in_two_stages(Crew *w)
 {
     for (int r = 0; r < w->rounds && merges(w, r); r++) {
@@ -146,13 +146,13 @@ static int bits_of(size_t v)
     return bits;
 }
 
-/* Returns the documented maximum size in bytes of a merged payload; if none is documented, the sum of the sizes of
- * the payloads merged. */
+/* Returns the documented maximum size of a merged payload in bytes. If there is none, returns the sum of the
+ * sizes of the merged payloads. */
 static size_t most_bytes(const Crew *w, int round)
 {
     const size_t workers = (size_t)w->workers;
-    /* all: bytes for the kind and the number of workers; heads: as many bytes for each wrapper whose payload begins
-     * with a kind of its own */
+    /* `all`: bytes of a payload's kind and number of workers; `heads`: the same for all wrappers that write
+     * their own kind */
     size_t all = 1 + varint_bytes(workers), heads = 0;
     for (const Codec *codec = w->codec; codec; codec = codec->inner)
         heads += codec->ops->marks ? all : 0;
@@ -185,7 +185,7 @@ static void merged_payloads_grow_no_more_than_stated(void **state)
 
 /* ---- damaged payloads ---- */
 
-/* Merges a copy in a new block of memory, so that AddressSanitizer detects reads past the end. */
+/* Merges a copy of `data` in a new block of memory, so that AddressSanitizer detects reads past the end. */
 static Status merge_copy(Crew *w, int round, Bytes good, const uint8_t *data, size_t size)
 {
     const Call c = call_of(w, 0, round);
@@ -239,8 +239,8 @@ static void prefixes_of_merged_payloads_and_appended_bytes_are_refused(void **st
     for_all_that_merge(refuses_lengths, shapes + 3, countof(shapes) - 3, some, countof(some));
 }
 
-/* Whether a payload is raw depends on the tensor's shape alone, so one raw payload among others must be refused,
- * or be averaged by its values. */
+/* Only the tensor's shape decides whether payloads are raw. So one raw payload among others must be refused, or
+ * averaged as floats. */
 static void takes_no_stray_raw_payload(Crew *w)
 {
     const int last = w->rounds - 1;
@@ -307,8 +307,8 @@ static void a_merge_without_memory_is_refused_in_words(void **state)
 
 static size_t counted_to_the_last; /* number of pairs (codec, round) that were tested */
 
-/* Returns the merged payload `whole` with the number of workers replaced by `workers`; empty if `whole` does not
- * begin with the number of workers. */
+/* Returns the merged payload `whole` with the number of workers changed to `workers`. Returns empty bytes if
+ * `whole` does not begin with the number of workers. */
 static Bytes of_many(Crew *w, Bytes whole, uint64_t workers)
 {
     Reader r = reader_open(whole);
@@ -321,8 +321,8 @@ static Bytes of_many(Crew *w, Bytes whole, uint64_t workers)
     return buf_bytes(&out);
 }
 
-/* Merges two payloads of together 2^64 - 1 workers, then of one more worker than 64 bits can count. Codecs with a
- * lower limit refuse both merges. */
+/* Merges two payloads of together 2^64 - 1 workers, then of 2^64 workers, which 64 bits cannot count. A codec
+ * with a lower limit refuses both merges. */
 static void counts_workers_to_the_last(Crew *w)
 {
     for (int r = 0; r < w->rounds && merges(w, r); r++) {
@@ -377,7 +377,8 @@ static void threads_do_not_change_a_merged_byte(void **state)
     for_all_that_merge(is_the_same_on_threads, &large, 1, three, 1);
 }
 
-/* The gradients of all workers are slices of one array, because drawing random numbers takes longer than merging. */
+/* All workers' gradients are slices of one array, since drawing separate random numbers would take longer than
+ * merging. */
 static int prepare(void **state)
 {
     const Rng rng = rng_open(11, 0, 0, 0, 0);

@@ -1,5 +1,5 @@
-/* test_spread.c -- the mean and deviation of each element over repeats, computed by a recurrence in float32,
- * against the same recurrence in double. */
+/* test_spread.c -- the mean and deviation of each element over repeats, computed by a recurrence in float32.
+ * They are compared with the same recurrence in double. */
 #include "rig/metrics_rig.h"
 
 typedef void Draw(const Rng *rng, const float *x, size_t n, float *y);
@@ -29,8 +29,8 @@ static void draw_biased(const Rng *rng, const float *x, size_t n, float *y)
         y[i] = (float)((double)x[i] * (0.8 + 1e-3 * (rng_unit(rng, USE_COIN, i) - 0.5)));
 }
 
-/* Does in double what spread_add does in float32: adds the estimate y to the mean of y - x and to m2, the sum of
- * squared deviations. */
+/* Does in double what spread_add does in float32: updates the mean of y - x, and m2, the sum of squared
+ * deviations from the mean. */
 static void spread_in_double(const float *x, const float *y, size_t n, double count, double *mean, double *m2)
 {
     for (size_t i = 0; i < n; i++) {
@@ -80,8 +80,8 @@ static void check_spread(Bench *b, Draw *draw, size_t repeats)
     check_rel(value(&t, "bias_ratio"), value(&exact, "bias_ratio"), 1e-6);
     check_rel(value(&t, "gain"), value(&exact, "gain"), 1e-7);
     check_rel(t.spread[S_M2_SQUARES], exact.spread[S_M2_SQUARES], 1e-6);
-    /* bias_z and gain_z are differences that may be near 0, so their tolerances are relative to the terms of the
-     * differences. */
+    /* bias_z and gain_z are differences that may be near 0, so tolerances are relative to the terms of these
+     * differences */
     check(fabs(value(&t, "bias_z") - value(&exact, "bias_z")) <=
           1e-6 * (100 + fabs(value(&exact, "bias_z"))));
     check(fabs(value(&t, "gain_z") - value(&exact, "gain_z")) <= 1e-6 * (1 + fabs(value(&exact, "gain_z"))));
@@ -97,8 +97,8 @@ static void float32_holds_mean_and_spread(void **state)
             check_spread(*state, draws[d], repeats[r]);
 }
 
-/* If all repeats have the same estimate y, the variance is 0, even if y - x has more bits than a float32. The bias
- * is finite, even if y - x overflows float32. */
+/* If the estimate y is the same in all repeats, the variance must be 0, even if y - x is not a float32 number.
+ * The bias must be finite, even if y - x is beyond float32's range. */
 static void what_never_varies_has_no_variance(void **state)
 {
     Bench *b = *state;

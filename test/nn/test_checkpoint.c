@@ -1,6 +1,6 @@
-/* test_checkpoint.c -- checkpoints of training: a resumed run equals an uninterrupted run bit for bit, for every
- * codec with a state. Damaged checkpoints are refused with an error that names the file, and the newest undamaged
- * checkpoint is loaded. Saved gradients equal the workers' gradients. */
+/* test_checkpoint.c -- checkpoints of training. A resumed run must equal an uninterrupted run bit for bit, for
+ * every codec with a state. A damaged checkpoint must be refused with an error that names its file, and the
+ * newest undamaged one loaded. Saved gradients must be the workers' gradients. */
 #include "rig/check.h"
 #include "nn/checkpoint.h"
 #include "nn/training_run.h"
@@ -34,7 +34,7 @@ static TrainSetup setup_of(const char *spec)
 static int open_all(void **state)
 {
     arena = arena_open(0);
-    /* an epoch has four steps with 24 images and a last step with 4 */
+    /* an epoch has four steps of 24 images and a last step of 4 */
     train_data = tiny_data(SPLIT_TRAIN, 100, arena);
     test_data = tiny_data(SPLIT_TEST, 100, arena);
     return scratch_open(state);
@@ -61,7 +61,8 @@ static void note(void *data, const char *text)
     strcat(noted, "\n");
 }
 
-/* Trains up to step `steps`, from the folder's newest checkpoint if `resumes`, else from the start. */
+/* Trains up to step `steps`. Starts from the newest checkpoint in the folder if `resumes` is true, otherwise
+ * from the beginning. */
 static void run_to(const char *spec, size_t steps, bool resumes)
 {
     const TrainSetup s = setup_of(spec);
@@ -133,8 +134,8 @@ static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void
         run_to("ef+qsgd", 9, true);
         size_t now;
         uint8_t *again = file_load(in_scratch("step_00000009.h5"), &now);
-        /* The damage to the file of step 9 was detected, so step 9 was computed again. Damage can remain
-         * undetected only in bytes that no checksum covers. */
+        /* The damaged file of step 9 was refused, so step 9 has been computed again. (Damage to bytes that no
+         * checksum covers can stay unnoticed.) */
         if (strstr(noted, "step_00000009.h5"))
             check(now == want && !memcmp(again, whole, now));
         free(again);
@@ -143,7 +144,7 @@ static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void
     free(data);
 }
 
-/* Changes one weight in the file: HDF5 does not detect the change, but the checkpoint's own checksum must. */
+/* Changes one weight in the file. HDF5 does not detect this; the checkpoint's own checksum must. */
 static void a_changed_weight_is_seen(void **state)
 {
     (void)state;
@@ -238,7 +239,7 @@ static void saved_gradients_have_the_layout_of_dumps(void **state)
             x[w] = NEW(arena, float, n);
             check_ok(dump_read(d[1], w * tensors + i, x[w], &err), &err);
         }
-        /* all three workers have eight images each, so the mean gradient is their unweighted mean */
+        /* each of the three workers has eight images, so the mean gradient is the workers' unweighted mean */
         for (size_t j = 0; j < n; j++)
             check_near((double)mean[j], ((double)x[0][j] + (double)x[1][j] + (double)x[2][j]) / 3, 1e-7);
     }

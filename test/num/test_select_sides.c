@@ -1,5 +1,5 @@
-/* test_select_sides.c -- selection of the largest positive and of the largest negative elements, each with its own
- * count, against a sort. */
+/* test_select_sides.c -- selects the k[0] largest positive and the k[1] most negative elements, and compares
+ * the result with a sort. */
 #include "rig/check.h"
 
 #include "base/rng.h"
@@ -14,8 +14,8 @@ static int by_magnitude(const void *a, const void *b)
     return v > w ? -1 : v < w ? 1 : i < j ? -1 : 1;
 }
 
-/* Sets in[i] for the k[0] largest positive elements and for the k[1] negative elements of largest magnitude; of
- * equal magnitudes, the elements with the lowest indices. */
+/* Sets in[i] for the k[0] largest positive elements and the k[1] most negative elements. Of equal elements,
+ * those with the lowest indices are taken. */
 static void sides_ref(const float *x, size_t n, const size_t k[2], size_t *room, bool *in)
 {
     memset(in, 0, n * sizeof *in);
@@ -45,8 +45,8 @@ static void unfold(const Picks *s, size_t *room, bool *in)
     }
 }
 
-/* Distributions for which a sample of the elements is representative, useless, or misleading. (The selection
- * estimates its threshold from a sample.) */
+/* The selection estimates its threshold from a sample of the elements. The distributions are such that the
+ * sample is representative, useless, or misleading. */
 static float normal(const Rng *rng, size_t i)
 {
     return (float)rng_normal(rng, USE_TEST, i);

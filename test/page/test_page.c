@@ -1,11 +1,11 @@
-/* test_page.c -- page_write makes one HTML page of a folder of results; hostile content of the files must appear
- * as text. */
+/* test_page.c -- page_write makes an HTML page from a folder of results. Hostile content of the files must
+ * appear as text. */
 #include "rig/page_rig.h"
 #include "base/file.h"
 
 #include <sys/stat.h>
 
-static int notes; /* number of notes (messages to the user) while the last page was written */
+static int notes; /* number of notes (messages to the user) during the last page_write */
 
 static void count_note(void *data, const char *text)
 {
@@ -39,8 +39,8 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
-/* The column "published bytes" gets the heading and the explanation of the field "bytes", with the word
- * "published" in front. HTML in a word in front of a field's name is escaped. */
+/* "published bytes" is the field "bytes" with the word "published" in front: its column gets the heading and
+ * the explanation of "bytes", with that word in front. HTML in such a word must be escaped. */
 static void a_word_before_a_field_stays_in_its_heading(void **state)
 {
     (void)state;

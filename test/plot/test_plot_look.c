@@ -1,5 +1,5 @@
-/* test_plot_look.c -- legibility of figures: shortened names stay distinct, keys (legends) are in the order of the
- * data, sizes and network links are named; a cell that is not a number makes the figure fail and is not dropped. */
+/* test_plot_look.c -- figures are legible: shortened names stay distinct, legends are in the order of the data,
+ * sizes and network links are named. If a cell is not a number, the figure fails. */
 #include "rig/plot_rig.h"
 
 #include "report/fields.h"
@@ -26,8 +26,8 @@ static const struct {
 };
 enum { NAMES = 3 };
 
-/* Returns a sample's data with the names "xxx1yyyy", "xxx2yyyy", ...; x occurs `before` times and y `behind`
- * times. */
+/* Returns the data of a sample with the names "xxx1yyyy", "xxx2yyyy", ..., with `before` letters x and `behind`
+ * letters y. */
 static const char *alike(size_t sample, int before, int behind)
 {
     TextBuf out = {.arena = a};
@@ -46,7 +46,7 @@ static const char *alike(size_t sample, int before, int behind)
     return text_done(&out);
 }
 
-/* Returns the number of different texts in a figure that contain "xx" or "yy". */
+/* Counts the different texts in a figure that contain "xx" or "yy". */
 static size_t names_in(const char *svg)
 {
     const char *seen[32];
@@ -127,7 +127,7 @@ static void a_key_of_many_long_names_stays_one_column(void **state)
               left_of(f, "a long name of a compressor as long as 100"));
 }
 
-/* A long tensor name is written above the key, so that the key's entries do not overlap. */
+/* A long tensor name must be written above the legend, so that the legend's entries do not overlap. */
 static void steps_of_a_tensor_with_a_long_name_do_not_cover_one_another(void **state)
 {
     (void)state;
@@ -176,8 +176,8 @@ static void computing_without_a_time_is_said_to_be_left_out(void **state)
     }
 }
 
-/* Returns the x coordinate of a text. The tests use it to check that names of network links are to the right of
- * the curves. */
+/* Returns the x coordinate of a text. Tests check with it that names of network links are to the right of the
+ * curves. */
 static double x_of(const char *svg, const char *text)
 {
     const char *at = svg, *moved = NULL;
@@ -195,7 +195,7 @@ static void links_are_named_right_of_the_curves(void **state)
                           COST_HEAD "a,2,1,1,1,1,4,0.1,below,4\na,4,1,1,1,1,4,1,below,4\n"
                                     "a,64,1,1,1,1,4,2,below,4\n",
                           "f.svg");
-    /* "10 Gbit/s" ends at its x and is about 45 wide, so it begins to the right of "64" */
+    /* the text "10 Gbit/s" ends at its x and is about 45 wide, so it begins to the right of "64" */
     check(x_of(f, ">10 Gbit/s<") - x_of(f, ">64<") > 50);
     check(!strstr(f, ">128<"));
 }
@@ -221,7 +221,7 @@ static void times_from_a_second_on_are_in_seconds(void **state)
     check_has(long_ones, ">5<");
 }
 
-/* A logarithmic axis from 3 to 8 contains no power of ten, so other numbers must label it. */
+/* A logarithmic axis from 3 to 8 has no power of ten, so other numbers must label it. */
 static void a_short_logarithmic_axis_has_numbers(void **state)
 {
     (void)state;

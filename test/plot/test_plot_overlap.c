@@ -1,8 +1,8 @@
-/* test_plot_overlap.c -- the positions of texts in finished figures: no two texts overlap and no text leaves the
- * page, for every kind of figure and every format, with 1, 4, 10 and 25 lines, short names and long names.
+/* test_plot_overlap.c -- in finished figures, no two texts overlap and no text leaves the page: for every
+ * figure type and format, with 1, 4, 10 and 25 lines, with short and long names.
  *
- * pdftotext measures the words of a PDF. An SVG is first converted to a PDF by rsvg-convert. In a LaTeX picture,
- * \put commands give the positions of texts, and the widths are those of Helvetica, whose letters are at least as
+ * pdftotext measures the words of a PDF. rsvg-convert first converts an SVG to a PDF. In a LaTeX picture, \put
+ * commands give the positions of texts; their widths are computed for Helvetica, whose letters are at least as
  * wide as those of the font cmss. A PNG has the same layout as the PDF and is not measured. */
 #include "rig/plot_rig.h"
 
@@ -12,7 +12,7 @@
 #define COST_HEAD                                                                                            \
     "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,bytes_up\n"
 
-/* in the data, @ stands for a name and # for a number that grows with the line */
+/* in `head` and `rows`, @ stands for a name and # for a number that grows from line to line of the figure */
 static const struct {
     const char *kind, *head, *rows;
 } samples[] = {
@@ -64,8 +64,8 @@ typedef struct {
     double wide, high;
 } Page;
 
-/* True when two boxes overlap in both directions by more than 0.3 of their smallest side. A box is larger than its
- * letters, so a smaller overlap is no fault. */
+/* True if two boxes overlap in both directions by more than 0.3 of their smallest side. Boxes are larger than
+ * their letters, so a smaller overlap does no harm. */
 static bool overlap(const Box *x, const Box *y)
 {
     const double across = fmin(x->right, y->right) - fmax(x->left, y->left);
@@ -134,7 +134,7 @@ static void read_words(Page *p, const char *pdf)
 
 /* ---- LaTeX ---- */
 
-/* Returns the width of a text in Helvetica. `lower` has the widths of the letters a .. z in thousandths of the
+/* Returns the width of a text in Helvetica. lower[] are the widths of the letters a .. z in thousandths of the
  * font size. */
 static double width_of(const char *s, double size)
 {
@@ -153,7 +153,7 @@ static double width_of(const char *s, double size)
 
 static void read_puts(Page *p, const char *tex, double size)
 {
-    /* the size of a LaTeX unit in points, which gnuplot writes as \setlength{\unitlength}{0.120450pt} */
+    /* a LaTeX unit in points; gnuplot writes it as \setlength{\unitlength}{0.120450pt} */
     double unit = 0.120450;
     const char *length = strstr(tex, "\\unitlength}{"), *frame = strstr(tex, "\\begin{picture}(");
     check(frame && sscanf(frame, "\\begin{picture}(%lf,%lf)", &p->wide, &p->high) == 2);

@@ -4,8 +4,8 @@
 
 #include "rig/check.h"
 
-/* Returns the value of this group and name, or NaN if the file has no such line, which means that the metric is
- * undefined. */
+/* Returns the value with this group and name from the file of reference values. NaN: the file has no such line,
+ * so the metric is undefined. */
 static inline double known(const char *group, const char *name)
 {
     FILE *f = fopen("test/reference/metrics.txt", "r");

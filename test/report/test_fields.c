@@ -1,4 +1,4 @@
-/* test_fields.c -- the table of all fields of results is complete, has no field twice, and equals the table in
+/* test_fields.c -- the table of all fields of results is complete, has no field twice, and is the table in
  * docs/metrics.md. */
 #include "rig/check.h"
 #include "measure/metrics.h"
@@ -73,8 +73,8 @@ static char *fields_page(Arena *a)
     return text_done(&out);
 }
 
-/* Compares docs/metrics.md with the table of fields, or writes docs/metrics.md if the environment variable
- * ATOMO_WRITE_DOCS is set. */
+/* Compares docs/metrics.md with the table of fields. If the environment variable ATOMO_WRITE_DOCS is set,
+ * writes docs/metrics.md instead. */
 static void the_page_has_the_table(void **state)
 {
     (void)state;

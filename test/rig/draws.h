@@ -1,19 +1,21 @@
-/* draws.h -- tests a codec's mean and variance on R independent draws (encodings with different random numbers) of
- * a vector g.
+/* draws.h -- tests a codec's mean and variance on R independent draws (encodings with different random numbers)
+ * of a vector g.
  *
- * Draw r gives gain_r = <decoded_r, g>/|g|^2 and the squared error e_r = |decoded_r - g|^2. An unbiased codec with
- * the closed-form variance V has E gain_r = 1 and E e_r = V.
+ * Draw r has the gain gain_r = <decoded_r, g>/|g|^2 and the squared error e_r = |decoded_r - g|^2. An unbiased
+ * codec with the closed-form variance V has E gain_r = 1 and E e_r = V.
  *
- * The tests of gain and variance allow 6.22 standard errors (probability 5e-10, two-sided, for a normal statistic)
- * plus 6.5 M/R. M is the largest deviation of a single draw; the term keeps skewed draws from raising a false
- * alarm. All tests of a codec together raise a false alarm with probability below 1e-6.
+ * The tests of gain and variance allow 6.22 standard errors (probability 5e-10, two-sided, for a normal
+ * statistic) plus 6.5 M/R. M is the largest deviation of a single draw. The second term is for skewed draws,
+ * which would otherwise raise false alarms. All tests of a codec together raise a false alarm with probability
+ * below 1e-6.
  *
- * The energy test checks that the mean of R draws has the squared error V/R. Its number of degrees of freedom is
- * (tr C)^2 / tr C^2, with C the covariance of the errors. It is (sum v)^2 / sum v^2 if the elements are
- * independent with variances v, and at most the number of atoms if whole vectors are drawn. For the error vectors
- * E_r and E_s of two independent draws, tr C^2 is the expectation of <E_r, E_s>^2.
+ * The energy test checks that the mean of R draws has the squared error V/R. Its number of degrees of freedom
+ * is (tr C)^2 / tr C^2, where C is the covariance of the error. If elements are independent with variances v,
+ * this is (sum v)^2 / sum v^2. If a codec draws atoms that are whole vectors, it is at most the number of
+ * atoms. tr C^2 is the expectation of <E_r, E_s>^2 for the errors E_r and E_s of two independent draws.
  *
- * Rounding of payloads to float32 does not count as bias: an error of a few units in the last place of |g| passes. */
+ * Rounding of payloads to float32 does not count as bias: an error of a few units in the last place of |g| is
+ * allowed. */
 #ifndef ATOMO_DRAWS_H
 #define ATOMO_DRAWS_H
 
@@ -21,15 +23,15 @@
 
 typedef struct {
     size_t repeats;
-    /* over the draws r: mean of gain_r, standard error of the mean, largest |gain_r - mean| / R */
+    /* mean of gain_r over the draws, the mean's standard error, and the largest |gain_r - mean| / R */
     double gain, gain_error, gain_step;
-    /* over the draws r: mean of e_r, standard error of the mean, largest e_r / R */
+    /* mean of e_r over the draws, the mean's standard error, and the largest e_r / R */
     double mse, mse_error, mse_step;
-    /* sum over r of |decoded_r - mean|^2 / (R - 1), the variance of one draw */
+    /* variance of one draw: the sum of |decoded_r - mean|^2 over the draws, divided by R - 1 */
     double variance;
-    /* R |mean - g|^2 / variance, and the degrees of freedom of this ratio */
+    /* the ratio R |mean - g|^2 / variance, and its degrees of freedom */
     double bias_ratio, freedom;
-    /* |mean - g|^2, |g|^2, and a limit on the squared error of rounding to float32 */
+    /* |mean - g|^2, |g|^2, and the largest squared error that rounding to float32 may cause */
     double off, norm2, rounding;
 } Draws;
 
@@ -39,8 +41,8 @@ static inline const float *draws_load(void *data, size_t j, Error *err)
     return data;
 }
 
-/* Makes the plan of a codec that plans over all tensors of a step, if the codec has a plan. All draws use the same
- * plan, as it does not depend on the random numbers. */
+/* If the codec plans over all tensors of a step, makes its plan. The plan does not depend on random numbers, so
+ * all draws use it. */
 static inline void draws_plan(Rig *rig, const float *x)
 {
     const size_t size = codec_plan_size(rig->codec);
@@ -75,7 +77,7 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
             mean[i] += step / (double)(r + 1);
             m2[i] += step * (y - mean[i]);
         }
-        /* `pair` is the inner product of the error vectors of draws r and r - 1; 0 if r = 0 */
+        /* inner product of the errors of draws r and r - 1 (0 if r = 0): `pair` */
         pairs += pair * pair;
         /* `gain` is gain_r - 1, which has more significant digits than gain_r */
         const double gain = dot / norm2;
@@ -106,8 +108,8 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
     d.rounding = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24);
     d.bias_ratio = sum > 0 ? R * off / sum : NAN;
     d.freedom = sum2 > 0 ? sum * sum / fmax(sum2, pairs / (R - 1)) : 0;
-    /* The estimate of tr C^2 from pairs of draws misses rare atoms, so the codec's closed form is used if there is
-     * one. */
+    /* if the codec has a closed form of tr C^2, use it, since the estimate from pairs of draws misses rare
+     * atoms */
     AtomMoments m;
     rig->call.rng = rig_rng(0);
     if (codec_moments(&rig->call, x, &m) == ATOMWISE && m.squares > 0)
@@ -115,8 +117,7 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
     return d;
 }
 
-/* Returns the statistics that the draws would have if every estimate were multiplied by `factor`, which makes the
- * estimates biased. */
+/* Returns the statistics that the draws would have if every estimate were multiplied by `factor`. */
 static inline Draws draws_scaled(const Draws *d, double factor)
 {
     Draws e = *d;
@@ -131,14 +132,14 @@ static inline bool draws_gain_is_one(const Draws *d)
     return fabs(d->gain - 1) <= 6.22 * d->gain_error + 6.5 * d->gain_step + 1e-6;
 }
 
-/* True when bias_ratio is within its limits. For an unbiased codec, bias_ratio has the distribution F(nu, nu (R -
- * 1)) with nu = d->freedom. For nu >= 100 it is nearly normal, and z is its distance from 1 in standard
- * deviations. */
+/* Returns whether bias_ratio is within its limit. For an unbiased codec it has the distribution F(nu, nu (R -
+ * 1)), where nu is d->freedom. For nu >= 100 this is nearly normal, and z is the distance of bias_ratio from 1
+ * in standard deviations. */
 static inline bool draws_energy_is_right(const Draws *d)
 {
     const double R = (double)d->repeats;
     if (isnan(d->bias_ratio) || d->freedom < 100)
-        return true; /* the energy test is not used with fewer than 100 degrees of freedom */
+        return true; /* the energy test needs at least 100 degrees of freedom */
     if (d->off <= d->rounding)
         return true;
     const double z = (d->bias_ratio - 1) / sqrt(2 * R / ((R - 1) * d->freedom));
@@ -148,12 +149,12 @@ static inline bool draws_energy_is_right(const Draws *d)
 static inline bool draws_variance_is(const Draws *d, double expected)
 {
     if (d->variance <= d->rounding && (double)d->repeats * expected < d->norm2)
-        return true; /* all draws are equal: the random atoms are so rare that no draw has one */
+        return true; /* all draws are equal: random atoms are so rare that no draw has one */
     return fabs(d->mse - expected) <= 6.22 * d->mse_error + 6.5 * d->mse_step + 1e-6 * expected + d->rounding;
 }
 
-/* Checks on R draws that a codec is unbiased and has the variance of its closed form. Also checks that the tests
- * would detect estimates that are too large by the factor `planted`. */
+/* Checks on R draws that a codec is unbiased and has its closed-form variance. Also checks that the test would
+ * detect it if all estimates were multiplied by `planted`. */
 static inline void draws_check(const char *spec, Shape shape, const float *x, size_t R, double planted)
 {
     Rig rig;

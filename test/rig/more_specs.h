@@ -1,6 +1,6 @@
-/* more_specs.h -- specs with parameter values that are neither defaults nor one of a list of choices.
- * test_promises and test_unbiased test all of these specs; test_golden tests those marked STORED against stored
- * payloads, in this order. */
+/* more_specs.h -- additional specs for tests, mostly with numeric parameters that are not the defaults.
+ * test_promises and test_unbiased use all of them. For specs marked STORED, test_golden compares payloads with
+ * stored payloads, in this order. */
 #ifndef ATOMO_MORE_SPECS_H
 #define ATOMO_MORE_SPECS_H
 

@@ -1,5 +1,5 @@
-/* try.h -- tests of a codec on one vector: encodes and decodes the vector, checks that damaged payloads are
- * refused, and tests mean and variance. */
+/* try.h -- tests a codec on one vector: encodes and decodes it, checks that damaged payloads are refused, and
+ * tests mean and variance. */
 #ifndef ATOMO_TRY_H
 #define ATOMO_TRY_H
 
@@ -54,7 +54,7 @@ static inline Status try_send(Try *t)
     return codec_send(&t->call, t->x, &t->out, &t->sent);
 }
 
-/* Encodes and decodes the vector. Afterwards t->sent.round[rounds - 1] is the last round's payload. */
+/* Encodes and decodes the vector. Afterwards, t->sent.round[rounds - 1] is the payload of the last round. */
 static inline void try_both(Try *t)
 {
     check_ok(try_send(t), &t->err);
@@ -89,13 +89,13 @@ static inline void try_repeat(Try *t, uint64_t repeat)
     t->call.rng = rng_open(1, repeat, 0, 0, 0);
 }
 
-/* Checks that the decoder refuses prefixes of the payload (up to 600 of them) and the payload with one more byte. */
+/* Checks that the decoder refuses up to 600 prefixes of the payload, and the payload with one more byte. */
 static inline void try_refuses_other_lengths(Try *t)
 {
     const Bytes whole = t->sent.round[t->sent.rounds - 1];
     const size_t step = whole.size / 600 + 1;
     for (size_t size = 0; size < whole.size; size += step) {
-        /* in a block of the exact size, ASan detects reads past the end */
+        /* copied to a block of its exact size, so that AddressSanitizer detects reads past the end */
         uint8_t *cut = NEW(t->scratch, uint8_t, size);
         memcpy(cut, whole.data, size);
         check(try_payload(t, (Bytes){cut, size}) == ERR_CORRUPT);
@@ -108,8 +108,8 @@ static inline void try_refuses_other_lengths(Try *t)
     }
 }
 
-/* Flips every `step`-th bit of the payload, one at a time. Each changed payload must be refused or decode to
- * finite numbers. Returns the number of changed payloads that were refused. */
+/* Flips every `step`-th bit of the payload, one bit at a time. Each changed payload must be refused or decode
+ * to finite numbers. Returns how many were refused. */
 static inline size_t try_survives_flips(Try *t, size_t step)
 {
     const Bytes whole = t->sent.round[t->sent.rounds - 1];
@@ -151,21 +151,21 @@ static inline void try_any_threads(Try *t)
 
 /* ---- tests of mean and variance ---- */
 
-/* The distribution of one element's error by the codec's definition: `high` with probability p, else `low`. */
+/* The distribution of one element's error: `high` with probability p, otherwise `low`. */
 typedef struct {
     double high, low, p;
 } TwoPoint;
 
 typedef struct {
-    /* mean gain minus 1, and its limit (probability of a false alarm below 1e-8) */
+    /* mean gain minus 1, and its limit, which an unbiased codec exceeds with probability below 1e-8 */
     double gain, gain_allowed;
     /* measured squared error divided by its expectation, minus 1; and its limit */
     double ratio, ratio_allowed;
 } Verdict;
 
-/* Encodes and decodes R = `repeats` times; returns gain and squared error with their limits. The errors of the
- * elements must be independent with the two-point distributions `law`. Estimates are multiplied by `faked`; with
- * faked != 1 the test must detect a bias. */
+/* Encodes and decodes `repeats` times. Returns gain and squared error with their limits. The errors of the
+ * elements must be independent with the distributions `law`. Estimates are multiplied by `faked`: if it is not
+ * 1, the test must detect a bias. */
 static inline Verdict try_statistics(Try *t, const TwoPoint *law, size_t repeats, double faked)
 {
     const size_t n = t->shape.n;

@@ -1,4 +1,4 @@
-/* verify_rig.h -- makes a subject (input) of the command verify from a test vector. */
+/* verify_rig.h -- makes an input of the command `verify` (a VerifySubject) from a test vector. */
 #ifndef ATOMO_VERIFY_RIG_H
 #define ATOMO_VERIFY_RIG_H
 
@@ -18,7 +18,7 @@ static inline const Source *source(const char *name)
     return NULL;
 }
 
-/* Opens a subject (input) of the command verify: a vector with the elements of the source `from`. */
+/* Makes an input of the command `verify`: a vector with the elements of the source `from`. */
 static inline void open_subject(VerifySubject *s, const VerifyMethods *methods, const Source *from)
 {
     Vector *v = NEW_ZERO(scratch, Vector, 1);

@@ -1,5 +1,5 @@
-/* test_kernels.c -- the vector kernels of every instruction set: their results must equal those of slow reference
- * loops bit for bit. */
+/* test_kernels.c -- the SIMD kernels of every instruction set must give the same results as slow reference
+ * loops, bit for bit. */
 #include "rig/check.h"
 
 #include "base/bytes.h"
@@ -10,7 +10,8 @@
 enum { N = 1500 };
 static const size_t sizes[] = {0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 511, 512, 513, 1000, N};
 
-/* Fills x with numbers of all magnitudes down to denormals, zeros of both signs and whole numbers. */
+/* Fills x with normal random numbers times `scale`; half of them are scaled down further, by up to 2^-39.
+ * Some elements are zeros of either sign. */
 static void fill(float *x, size_t n, float scale)
 {
     const Rng rng = rng_open(11, 0, 0, 0, 0);
@@ -70,8 +71,8 @@ static void sums_and_maxima_agree_to_the_bit_and_with_long_doubles(void **state)
     }
 }
 
-/* Returns the quantisation level of x by the definition: |x| / norm * s, rounded up if a uniform random number,
- * taken from `word`, is below the fraction. */
+/* Returns the quantisation level of x by its definition: |x| / norm * s, rounded up if a uniform random number
+ * is below the fraction. The random number is computed from `word`. */
 static uint32_t level_ref(float x, float norm, uint32_t s, uint32_t word)
 {
     const Quantiser q = quantiser_make(norm, s);
@@ -133,8 +134,8 @@ static void tossing_equals_the_coin(void **state)
     }
 }
 
-/* coin_keep keeps an element with a probability that it compares with random bits. Here the first 30 bits of the
- * probabilities equal the first 30 random bits, so further random bits must decide. */
+/* coin_keep compares an element's probability with random bits. Here the first 30 random bits equal those of
+ * the probability, so later random bits must decide. */
 static void ties_of_the_coin_go_to_the_continuation(void **state)
 {
     (void)state;
@@ -145,7 +146,7 @@ static void ties_of_the_coin_go_to_the_continuation(void **state)
     for (uint32_t start = 0; start < BLOCK - 64; start += 64) {
         for (uint32_t i = 0; i < 64; i++) {
             const uint32_t r = rng_word(&key, start + i) >> 2;
-            /* before rounding to float32, x is in the middle between two multiples of 2^-30 */
+            /* before rounding to float32, x is halfway between two multiples of 2^-30 */
             x[i] = (float)((double)r + 0.5) * 0x1p-30f;
             const float t = coin_level(coin, x[i]);
             near += (uint32_t)t == r && t > (float)(uint32_t)t;
