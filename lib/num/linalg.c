@@ -81,7 +81,7 @@ typedef struct {
     double *g;
 } ManyGram;
 
-/* A panel is a few rows of A. Adds panel' panel to columns from .. to - 1 of the upper triangle of g.
+/* A panel is a block of rows of A. Adds panel' panel to columns from .. to - 1 of the upper triangle of g.
  * Computes first the rectangle above row `from`, then the triangle below. */
 static void many_gram_strip(void *data, size_t strip)
 {

@@ -33,9 +33,8 @@ static const float edge_re[EDGES] = {
 static const float edge_im[EDGES] = {0.0491268498f, 0.146907431f, 0.243273213f, 0.337296141f,
                                      0.428070723f,  0.51472275f,  0.596417716f, 0.672368853f};
 
-/* Returns gauge(z) = |z| / |e| for z = re + i im, where e is the point of the 64-gon in the direction of z: the
- * largest x edge_re[j] + y edge_im[j] over the edges j of the octant, where x + i y is z mapped to the first
- * octant. */
+/* Returns gauge(z) = |z| / |e|, where e is the point of the 64-gon in the direction of z = re + i im. If x +
+ * i y is z mapped to the first octant, gauge(z) is the largest x edge_re[j] + y edge_im[j] over its edges j. */
 static inline float gauge_of(float re, float im)
 {
     const float a = fabsf(re), b = fabsf(im);
@@ -71,13 +70,13 @@ unsigned phase_draw(float re, float im, float gauge, double u)
 {
     const double a = fabs((double)re), b = fabs((double)im);
     const double x = a > b ? a : b, y = a > b ? b : a;
-    /* index of the corner at the beginning of the edge that z points to */
+    /* index of the corner at the beginning of the edge to which z points */
     unsigned j = 0;
     for (unsigned k = 1; k < EDGES; k++) /* true when z is in the direction of corner k or beyond */
         j = y * cosine[k] >= x * cosine[QUARTER - k] ? k : j;
-    /* z = gauge ((1 - q) c_j + q c_(j+1)), where gauge is that of z, q is the probability of the second corner,
-     * and c_j and c_(j+1) are the corners at the ends of the edge; the cross product of c_j and z is q gauge sin(2
-     * pi / 64) */
+    /* Let c_j and c_(j+1) be the corners at the ends of the edge, and q the probability of the second
+     * corner. Then z = gauge ((1 - q) c_j + q c_(j+1)), so the cross product of c_j and z is q gauge sin(2
+     * pi / 64). */
     const double q = (cosine[j] * y - cosine[QUARTER - j] * x) / ((double)gauge * cosine[QUARTER - 1]);
     unsigned k = j + (u < q);
     k = a > b ? k : QUARTER - k;

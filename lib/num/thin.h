@@ -1,28 +1,30 @@
-/* thin.h -- for low-rank codecs: products of a matrix with a few vectors, and orthonormalisation of a few vectors.
+/* thin.h -- for low-rank codecs: products of a matrix with a few vectors, and orthonormalisation of a few
+ * vectors.
  *
- * Vectors are stored one after another. BLAS is not used: sums are taken in double in an order that depends on the
- * shape alone, so results are the same bytes for any number of threads and on any machine. */
+ * Vectors are stored one after another. Results have the same bytes for any number of threads and on any
+ * machine: BLAS is not used, and sums are computed in double in an order that depends only on the shape. */
 #ifndef ATOMO_THIN_H
 #define ATOMO_THIN_H
 
 #include "base/arena.h"
 #include "base/rng.h"
 
-/* Writes p_k = M q_k, where p_k and q_k are the rows of p (count, rows) and q (count, cols), and m holds M (rows,
- * cols) row by row. Results beyond float32's range become infinities. */
+/* Writes p_k = M q_k, where p_k is row k of p (count, rows), and q_k is row k of q (count, cols). m holds M
+ * (rows, cols) row by row. A result that exceeds float32's range becomes an infinity. */
 void thin_right(const float *m, size_t rows, size_t cols, const float *q, size_t count, int threads,
                 float *p);
 
-/* Writes q_k = M' p_k, where q_k and p_k are the rows of q (count, cols) and p (count, rows). */
+/* Writes q_k = M' p_k, where q_k is row k of q (count, cols), and p_k is row k of p (count, rows). */
 Status thin_left(const float *m, size_t rows, size_t cols, const float *p, size_t count, int threads,
                  float *q, Arena *scratch, Error *err);
 
-/* Makes the rows v_k of v (count, n), count <= n, orthonormal, in place (Gram-Schmidt, two passes, in double). If the
- * part of v_k that is orthogonal to the rows before it is shorter than a millionth of v_k, it is mostly rounding
- * error, and a random normal vector replaces v_k. */
+/* Makes the rows of v (count, n), count <= n, orthonormal, in place, by Gram-Schmidt in two passes, in
+ * double. Of each row it keeps the part that is orthogonal to the previous rows. If this part is shorter
+ * than a millionth of the row, it is mostly rounding error, and a random normal vector replaces the row. */
 Status thin_orthonormal(float *v, size_t count, size_t n, const Rng *rng, Arena *scratch, Error *err);
 
-/* Sets v_i for i < n to `scale` times the standard normal number of `rng` for element first + i. */
+/* Sets v_i, i < n, to `scale` times element first + i of the sequence of standard normal numbers that `rng`
+ * defines. */
 void thin_normal(const Rng *rng, uint64_t first, size_t n, double scale, int threads, float *v);
 
 #endif

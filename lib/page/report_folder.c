@@ -76,7 +76,7 @@ static Status list(Folder *f, const char *path, const char *without, Arena *a, E
 
 static Status put_damage(Entry *e, Arena *a, Error *err)
 {
-    /* the page names the file, so the path at the start of the message is cut off */
+    /* cuts off the path at the start of the message, because the page names the file already */
     const size_t path = strlen(e->path);
     const bool named = !strncmp(err->text, e->path, path) && !strncmp(err->text + path, ": ", 2);
     e->type = ENTRY_DAMAGED;
@@ -111,7 +111,7 @@ static Status look_at_figure(Entry *e, const char *head, Arena *a, Error *err)
     return good || e->why ? OK : arena_fail(a, err);
 }
 
-/* Returns the kind of a file that is neither result nor figure; NULL: the file may be a result or a figure. */
+/* If the file is of a kind that cannot be a result or a figure, returns the name of this kind; else NULL. */
 static const char *other_kind(const Entry *e, const struct stat *now)
 {
     return S_ISDIR(now->st_mode)           ? "a directory"

@@ -1,7 +1,7 @@
-/* report_page.h -- writes a folder of results as one HTML page that needs no network and no other file.
+/* report_page.h -- writes a folder of results as one HTML page. The page needs no network and no other file.
  *
- * Texts from files are escaped (report_html.h). The page's Content-Security-Policy allows only the page's own script
- * and style, by their hashes. The same files give the same page, byte for byte. */
+ * Texts from files are escaped (report_html.h). The Content-Security-Policy allows only the page's own
+ * script and style; it contains their hashes. The same files give the same page, byte for byte. */
 #ifndef ATOMO_REPORT_PAGE_H
 #define ATOMO_REPORT_PAGE_H
 
@@ -15,12 +15,11 @@ typedef struct {
     void (*note)(void *data, const char *text); /* called with a note for the user */
 } PageSpec;
 
-/* Writes the page. ERR_IO when the folder has neither a result nor a figure. ERR_CORRUPT when a file in the folder is
- * damaged; the page is written all the same. */
+/* Writes the page. Returns ERR_IO if the folder has no result and no figure. Returns ERR_CORRUPT if a file
+ * in the folder is damaged; the page is written nevertheless. */
 Status page_write(const PageSpec *spec, Arena *a, Error *err);
 
-/* page.css and page.js, built into the library, and their SHA-256 hashes in base64 as the Content-Security-Policy
- * needs them. */
+/* The text of page.css and page.js, and their SHA-256 hashes in base64 for the Content-Security-Policy. */
 extern const char page_css[], page_js[], page_css_hash[], page_js_hash[];
 
 #endif

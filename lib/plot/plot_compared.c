@@ -1,5 +1,6 @@
-/* plot_compared.c -- the data of two figures that show rows of a comparison as they are. errors: each compressor's
- * element errors over the whole selection. merge: times by compressor and number of workers. */
+/* plot_compared.c -- the data of two figures that show records of a comparison without further computation.
+ * errors: each compressor's errors of single elements, over all selected tensors. merge: times for each
+ * compressor and number of workers. */
 #include "plot/plot.h"
 
 /* ---- errors ---- */

@@ -1,9 +1,9 @@
-/* plot_convergence.c -- the data of the convergence figure: the accuracy of each test of a training run, with the
- * steps, bytes and times until the test.
+/* plot_convergence.c -- the data of the convergence figure: the test accuracies of training runs, and the
+ * steps, bytes and times before each test.
  *
- * A row whose step is not larger than that of the row before begins another run. Runs of one compressor with
- * different seeds, from several files, become one line: the mean accuracy at each step, between `low` and `high`.
- * A row without a step is a target accuracy. */
+ * The input is a table. A new run begins at a row whose step is not larger than the previous row's. Runs of
+ * one compressor with different seeds, from several files, become one line: the mean accuracy at each step,
+ * between `low` and `high`. A row without a step is a target accuracy. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -33,8 +33,8 @@ static void put_target(Value **to, double accuracy)
     *to += COLUMNS;
 }
 
-/* Writes a row for each target accuracy. Results of atomo-train run have targets in the names of columns; a
- * FIGURE.plot.csv has them in rows without a step. */
+/* Writes a row for each target accuracy. In a result of `atomo-train run` the targets are in the names of
+ * columns. In a FIGURE.plot.csv they are rows without a step. */
 static void put_targets(const Csv *data, Value **to)
 {
     static const char prefix[] = "steps_to_";
@@ -55,8 +55,8 @@ typedef struct {
     double step, sent;
 } Run;
 
-/* Updates `run` to the row. The bytes that the worker has sent are the sum over all steps so far; rows of
- * atomo-train run have the bytes of each step. */
+/* Updates `run` with the row. A row of `atomo-train run` has the bytes of one step, so their sum over all
+ * rows so far gives the bytes that a worker has sent. */
 static void follow(Run *run, const Csv *data, size_t row)
 {
     const char *compressor = csv_cell(data, row, "compressor");
@@ -121,8 +121,8 @@ static void add_run(Value *sum, const Value *more)
     sum[RUNS].real += more[RUNS].real;
 }
 
-/* Replaces neighbouring rows, the tests of one compressor's runs at one step, by one row; returns the number of
- * rows left. */
+/* Joins rows of the same compressor and step, which come from runs with different seeds, to one row. These
+ * rows are neighbours. Returns the number of rows left. */
 static size_t join_runs(Value *rows, size_t count)
 {
     size_t kept = 0;

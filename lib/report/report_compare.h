@@ -1,8 +1,8 @@
-/* report_compare.h -- a comparison's records as rows: their columns, the fields that commands add, and the rows
- * and columns that tables show.
+/* report_compare.h -- writes a comparison's records as rows: their columns, the fields that commands add,
+ * and which rows and columns a table shows.
  *
- * Rows are ordered by place (position of the record, compare.h), then by codec. A row is filled from a Record, or
- * from a line of a journal. */
+ * Rows are in order of the records' positions (`place`, compare.h), and then of the codecs. A row is filled
+ * from a Record, or from a line of a journal. */
 #ifndef ATOMO_REPORT_COMPARE_H
 #define ATOMO_REPORT_COMPARE_H
 
@@ -21,17 +21,17 @@ typedef struct {
     bool *have;  /* [places][codecs] */
     const char *
         *sums; /* [places][codecs]: text of the record's tally, from a journal; NULL: not from a journal */
-    const Vector **first; /* (places) for each record position: the first vector that the record is about */
-    RecordLevel *level;   /* (places) */
+    const Vector **first; /* (places) for each position of a record: the first vector that it is about */
+    RecordLevel *level;   /* (places) for each position: what its record is about */
     Arena *a;
 } Results;
 
-/* Fields that a command adds to every record. They are set when all codecs have run; the journal does not have
- * them. */
+/* Fields that a command adds to every record. They are set after all codecs have run, so they are not in the
+ * journal. */
 typedef struct {
     const Column *column;
     size_t count;
-    size_t leading; /* the first `leading` fields identify a record, and are written beside the compressor */
+    size_t leading; /* the first `leading` fields identify a record; they are written next to the compressor */
     bool timed;     /* true: some of the fields are times */
 } OwnFields;
 
@@ -42,8 +42,8 @@ double results_number(const Results *r, size_t place, size_t codec, const char *
 
 Status results_put(Results *r, const Record *record, Error *err);
 
-/* Sets bias_p_holm, bias_detectable and bias, which depend on the results of all codecs on the same vectors; call
- * after the last record. */
+/* Sets bias_p_holm, bias_detectable and bias. They depend on the results of all codecs on the same vectors,
+ * so this is called after the last record. */
 Status results_judge(Results *r, Error *err);
 
 extern const Column results_verdicts[]; /* the fields set by results_judge; ends in {0} */
@@ -51,52 +51,54 @@ extern const Column results_verdicts[]; /* the fields set by results_judge; ends
 /* Returns the record's line for the journal. */
 char *results_line(const Results *r, const Record *record, Arena *a); /* returns NULL when out of memory */
 
-/* Sets the rows of the records that the journal has, and marks each codec done whose records are all there. Ignores
- * codecs that are done already or have no name yet. */
+/* Fills the rows whose records are in the journal. Sets done[codec] if all records of the codec are there.
+ * Ignores codecs that are already done or have no name yet. */
 Status results_resume(Results *r, const Journal *j, bool *done, Error *err);
 
-/* Reads a record that results_resume has found: the callback `known` of a Comparison (measure/compare.h). */
+/* Gets a record that results_resume has found in the journal. This is the callback `known` of a Comparison
+ * (measure/compare.h). */
 bool results_known(const Results *r, size_t codec, size_t place, Tally *tally, bool *failed);
 
-/* Returns the first failure as a sentence (codec, tensor, reason), with the number of further failures; "" without
- * a failure. NULL: out of memory. */
+/* Returns a sentence about the first failure (codec, tensor, reason) with the number of further failures.
+ * "": nothing failed. NULL: out of memory. */
 char *results_failures(const Results *r, Arena *a);
 
 size_t results_finished(const Results *r); /* returns the number of rows that are filled */
 
 typedef struct {
-    const char *metrics; /* comma-separated names; NULL: all in csv and json, the usual ones in tables */
+    /* names, separated by commas; NULL: all metrics in csv and json, the usual metrics in tables */
+    const char *metrics;
     const char *sort;    /* METRIC or METRIC:desc; NULL: the order of the codecs */
     bool per_tensor;     /* tables also show each tensor */
-    const char *usual;   /* metrics in tables if `metrics` is NULL; NULL: the usual metrics of compare */
+    const char *usual;   /* the usual metrics of this command's tables; NULL: those of compare */
 } View;
 
-/* Fails with ERR_USAGE for an unknown name; the hint has the nearest known name. */
+/* Fails with ERR_USAGE for an unknown name; the error's hint has the most similar name that exists. */
 Status view_check(const View *v, OwnFields own, Error *err);
 
-/* True when the view writes a field that is a time, or sorts by one. */
+/* True if the view shows a field that is a time, or sorts by such a field. */
 bool view_times(const View *v, OwnFields own);
 
-/* Sets the fields on bias, sets the columns of `spec`, and writes the rows that are filled. */
+/* Sets the fields about bias, sets the columns of `spec`, and writes the rows that are filled. */
 Status results_write(Results *r, const View *v, ReportSpec spec, Error *err);
 
 /* ---- fields that commands add ---- */
 
-/* The fields that sweep adds: rate, the value of the codec's rate parameter (null: it has no such parameter);
- * pareto, true if the codec is on the Pareto front of relative_error against bits_per_element, among the unbiased
- * or among the biased codecs of the same step, worker and tensor (false if the codec failed); unbiased, true if
- * the codec promises to be unbiased. */
+/* The fields that the command `sweep` adds. `rate` is the value of the codec's rate parameter; null if it
+ * has none. `pareto` is true if the codec is on the Pareto front of relative_error against bits_per_element.
+ * For each step, worker and tensor, biased codecs have one front and unbiased codecs another. `unbiased` is
+ * true if the codec promises to be unbiased. */
 extern const OwnFields sweep_fields;
 Status sweep_fill(Results *r, const Codec *const *codec, Error *err);
 
-/* The fields that compare --equal-bits adds: target_bits; reached, true if the bits per element over all selected
- * tensors are within SIZE_TOLERANCE of target_bits. */
+/* The fields that `compare --equal-bits` adds: target_bits, and `reached`: true if the bits per element over
+ * all selected tensors are within SIZE_TOLERANCE of target_bits. */
 extern const OwnFields target_fields;
 void target_fill(Results *r, double bits);
 
-/* The fields that merge adds: workers; synthetic, the number of workers whose gradients are made up; merge_ms,
- * decode_each_ms, bytes_up and bytes_merged. The fields of the merged payload are null if the codec's payloads do
- * not merge. */
+/* The fields that the command `merge` adds: workers, synthetic, merge_ms, decode_each_ms, bytes_up and
+ * bytes_merged. `synthetic` is the number of workers whose gradients are made up. Fields about the merged
+ * payload are null if the codec's payloads do not merge. */
 extern const OwnFields merge_fields;
 void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic);
 

@@ -32,7 +32,7 @@ size_t report_unit_of(double v)
     return unit;
 }
 
-/* Returns the unit that suits the geometric mean of the least and the largest number of bytes. */
+/* Returns the unit (bytes, KB, MB, ...) that suits the geometric mean of `least` and `most`, both in bytes. */
 size_t report_unit(double least, double most)
 {
     return report_unit_of(sqrt(least) * sqrt(most));
@@ -55,8 +55,8 @@ void report_put_bytes(TextBuf *out, double v, size_t unit, int digits)
 
 /* ---- printing means with standard errors ---- */
 
-/* A standard error below this fraction of a unit of the last printed digit is not printed: two runs with other
- * seeds differ in this digit less than once in forty times. */
+/* A standard error below UNSEEN units of the last printed digit is not printed. A repetition with another
+ * seed then changes this digit with a probability below 1/40. */
 #define UNSEEN 0.02
 
 static int magnitude_of(double v)

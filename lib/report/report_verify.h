@@ -1,5 +1,6 @@
-/* report_verify.h -- the results of `verify` as rows. csv, json and --per-tensor have a row for each verdict; a
- * table otherwise has a row for each statement, with the vector that has the least margin. */
+/* report_verify.h -- the results of the command `verify` as rows. csv, json and --per-tensor have a row for
+ * each verdict (a statement on a vector). A table otherwise has a row for each statement, with the vector on
+ * which it holds by the least margin. */
 #ifndef ATOMO_REPORT_VERIFY_H
 #define ATOMO_REPORT_VERIFY_H
 
@@ -31,8 +32,8 @@ Status verify_report_put(VerifyReport *r, size_t statement, const Vector *vector
 /* Writes the summary, if the report has one. Frees the report, also on failure. */
 Status verify_report_close(VerifyReport *r, Error *err);
 
-/* Returns the first statement that failed, with its worst failure, as a sentence; "" if all hold. NULL: out of
- * memory. */
+/* Returns a sentence about the first statement that failed, with its worst failure. "": all statements hold.
+ * NULL: out of memory. */
 char *verify_failures(const VerifyReport *r, Arena *a);
 
 #endif

@@ -1,9 +1,10 @@
-/* adder_vec.c -- adds codes in bit planes (planes.h) without unpacking them: a ripple-carry adder over planes. Each
- * 64-bit lane adds one group of 64 codes. */
+/* adder_vec.c -- adds codes that are stored as bit planes (planes.h) without unpacking them: a ripple-carry
+ * adder, one plane after another. Each 64-bit lane adds one group of 64 codes. */
 #include "vec/vec.h"
 enum { GROUPS = VEC_BYTES / 8, MOST = 24 };
 
-/* Returns plane k of GROUPS groups, one group in each lane; a group has `width` words, one for each plane. */
+/* Loads plane k of GROUPS groups, one group into each lane. A group in memory has `width` 64-bit words, one
+ * for each plane. */
 INLINE VecQ load_plane(const uint8_t *planes, int width, int k)
 {
     VecQ v;
@@ -15,8 +16,8 @@ INLINE VecQ load_plane(const uint8_t *planes, int width, int k)
     return v;
 }
 
-/* Adds the codes of GROUPS groups to `sum`. Returns a set bit for each code above `most`: the carry out of
- * code + (2^width - 1 - most). */
+/* Adds the codes of GROUPS groups to `sum`. Returns a mask of the codes above `most`. Such a code gives a
+ * carry in the sum code + (2^width - 1 - most). */
 INLINE VecQ add_groups(VecQ *sum, int planes, const uint8_t *in, int width, uint32_t most)
 {
     VecQ carry = {0}, above = {0};

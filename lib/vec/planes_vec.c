@@ -1,8 +1,8 @@
-/* planes_vec.c -- converts groups of 64 codes to bit planes (planes.h) and back: plane k is a word of bit k of the 64
- * codes. 32-bit codes are handled one byte of the code at a time. */
+/* planes_vec.c -- converts groups of 64 codes to bit planes (planes.h) and back. Plane k of a group is a
+ * 64-bit word with bit k of each code. Codes of 32 bits are converted one byte at a time. */
 #include "vec/lane.h"
 
-/* ---- groups of 64 codes of a byte each: bit k of the 64 bytes is one word, plane k ---- */
+/* ---- groups of 64 codes of a byte each ---- */
 
 #if VEC_BYTES == 64
 
@@ -28,8 +28,9 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
 
 #elif VEC_BYTES == 32
 
-/* Packs bits k < width of 64 codes into planes. A 16-bit shift by at most 7 moves bits of the lower byte into the
- * upper byte, but never into the top bit of the upper byte, and movemask reads only top bits. */
+/* Packs bits k < width of 64 codes into planes. movemask gathers the top bit of each byte, so bit k is first
+ * shifted there. The 16-bit shift by at most 7 also moves bits from the lower byte into the upper byte, but
+ * never into its top bit. */
 INLINE void pack_group(const uint8_t *code, int width, uint8_t *plane)
 {
     const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)code),
@@ -70,8 +71,8 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
 
 #define EVERY_BYTE UINT64_C(0x0101010101010101)
 
-/* Packs bits k < width of 64 codes into planes, eight codes at a time: the product gathers bit 0 of each byte in the
- * top byte. */
+/* Packs bits k < width of 64 codes into planes, eight codes at a time. A multiplication gathers bit 0 of
+ * eight bytes in the top byte of the product. */
 INLINE void pack_group(const uint8_t *code, int width, uint8_t *plane)
 {
     for (int j = 0; j < 8; j++) {
@@ -89,7 +90,7 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
         for (int k = 0; k < width; k++) {
             const uint64_t one = plane[8 * k + j] * EVERY_BYTE & UINT64_C(0x8040201008040201);
             v |= ((one + 0x7f * EVERY_BYTE) >> 7 & EVERY_BYTE)
-                 << k; /* sets the high bit of bytes that are not 0, and moves it down */
+                 << k; /* gives 1 for each byte that is not 0, and moves it to bit k */
         }
         memcpy(code + 8 * j, &v, 8);
     }
@@ -97,7 +98,7 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
 
 #endif
 
-/* ---- any number of groups; `width` is constant in each case of a switch, so that loops over planes unroll ---- */
+/* ---- any number of groups; loops over planes are unrolled, because `width` is a constant in each call ---- */
 
 enum { GROUP = 64 };
 

@@ -1,10 +1,10 @@
-/* sift_vec.c -- the pass with which random sparsifiers begin: adds up |x| and lists the elements that a coin (coin.h)
- * may keep.
+/* sift_vec.c -- the pass with which random sparsifiers begin. It adds up |x|, and lists the candidates:
+ * elements that a coin (coin.h) may keep.
  *
- * An element with keep probability p is a candidate when word / 4 <= floor(p 2^30), where `word` is its random word.
- * On < the coin keeps the element; on = there is a tie, which coin.h decides with more random bits. The arithmetic
- * repeats coin.h's operation by operation, so every element that a later coin_keep keeps, with an equal or a larger
- * scale, is among the candidates. */
+ * An element with keep probability p is a candidate if word / 4 <= floor(p 2^30), where `word` is its random
+ * word. If < holds, the coin keeps the element; if = holds, coin.h decides with more random bits. The
+ * arithmetic is the same as in coin.h, operation by operation. So every element that coin_keep keeps later,
+ * with the same or a larger scale, is a candidate. */
 #include "vec/lane.h"
 
 INLINE VecD magnitude_d(const float *x)
@@ -13,8 +13,8 @@ INLINE VecD magnitude_d(const float *x)
     return (VecD)((Bits)load_d(x) & UINT64_C(0x7fffffffffffffff));
 }
 
-/* Appends the index and the value of each lane with r <= most to `at` and `value`; returns the number of these
- * lanes. May write up to LANES elements, however few lanes it appends. */
+/* Appends the index and the value of each lane with r <= most to `at` and `value`. Returns how many lanes
+ * these are. May overwrite LANES elements, however few it appends. */
 INLINE size_t append(uint32_t *at, float *value, VecU index, VecF v, VecI r, VecI most)
 {
 #if VEC_BYTES == 64
@@ -99,8 +99,8 @@ double ISA_NAME(sum_magnitudes)(const float *x, size_t n)
     return tree16(lane);
 }
 
-/* Adds the squares of a vector v of magnitudes to all2, and for the magnitudes below `low` also the magnitude to
- * `under` and the square to `under2`. */
+/* v is a vector of magnitudes. Adds their squares to `all2`. For the magnitudes below `low`, also adds the
+ * magnitudes to `under` and the squares to `under2`. */
 INLINE void add_around(VecD v, VecD low, VecD *under, VecD *under2, VecD *all2)
 {
     typedef uint64_t Bits __attribute__((vector_size(VEC_BYTES)));

@@ -1,15 +1,15 @@
-/* spectral_vec.c -- loops of spectral ATOMO: the projection of a matrix on a few vectors, and the sum of rank-one
- * matrices.
+/* spectral_vec.c -- loops of spectral ATOMO: the projection of a matrix on a few vectors, and the sum of
+ * rank-one matrices.
  *
- * Neither loop uses fused multiply-add: products of floats and doubles are rounded, and all instruction sets must
- * round alike. */
+ * Fused multiply-add is not used: it rounds differently from a multiplication followed by an addition, and
+ * all instruction sets must give the same results. */
 #include "vec/turn.h"
 #include "base/bytes.h"
 
-/* Computes elements r .. r + TURNED - 1 of u[k] = a v_k, with `a` at row r; v_k is column k of v. `count` is a
- * constant at each call, so that the sums stay in registers. Columns of a are taken four at a time. The last four
- * columns may include columns that were already added; `tail` holds the rows of v for the last four columns, with
- * zeros for the columns that were already added. */
+/* Computes elements r .. r + TURNED - 1 of u[k] = a v_k, where v_k is column k of v; `a` points to row r.
+ * `count` is a constant at each call, so that the compiler keeps the sums in registers. Columns of `a` are
+ * read four at a time. If the number of columns is not a multiple of four, the last four overlap with
+ * columns already added; `tail` has the rows of v for these four, with zeros for the columns already added. */
 INLINE void project_turned(const float *a, size_t cols, const double *v, const double *tail, const int count,
                            uint8_t *const u[4], size_t r)
 {
@@ -35,8 +35,8 @@ INLINE void project_turned(const float *a, size_t cols, const double *v, const d
     }
 }
 
-/* Computes element r of u[k] = a v_k, with `a` at row r. The order of operations is that of one lane of
- * project_turned, so both round alike. */
+/* Computes element r of u[k] = a v_k; `a` points to row r. The order of operations is that in one lane of
+ * project_turned, so that both round equally. */
 static void project_one(const float *a, size_t cols, const double *v, size_t count, uint8_t *const u[4],
                         size_t r)
 {
@@ -77,8 +77,8 @@ void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const doub
         project_one(a + r * cols, cols, v, count, u, r);
 }
 
-/* Sets row r of x to the sum over k of u[k][r] v[k], plus the old row when `add`; for rows of at least a vector's
- * length. */
+/* Sets row r of x to the sum over k of u[k][r] v[k]; if `add`, adds this sum to row r. A row has at least
+ * the length of a SIMD vector. */
 static void outer_long(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                        size_t cols, bool add, float *x)
 {
@@ -99,8 +99,8 @@ static void outer_long(const float *const u[4], const float *const v[4], size_t 
     }
 }
 
-/* Sets x to the sum of count rank-one matrices. Short rows are handled in groups of LANES rows. A group fills exactly
- * `cols` SIMD vectors, and a given lane of these vectors has the same row and column within every group. */
+/* Sets x to the sum of `count` rank-one matrices. Short rows are computed in groups of LANES rows. A group
+ * fills exactly `cols` SIMD vectors, so an element has the same position in every group. */
 void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                           size_t cols, bool add, float *x)
 {

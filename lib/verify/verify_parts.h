@@ -5,16 +5,17 @@
 #include "codec/compressor.h"
 #include "verify/verify.h"
 
-/* Stores a case in `v` if its strain is larger than that of all earlier cases. */
+/* Stores the numbers of a case in the verdict `v`, if its strain (distance to the tolerance) is larger than
+ * in all earlier cases. */
 void verdict_take(VerifyVerdict *v, double left, double right, double tolerance, const char *note, ...)
     PRINTF(5);
 
-/* Returns the random stream of a purpose, independent of the numbers that codecs draw. */
+/* Returns a random stream for one purpose. It is independent of the random numbers that codecs draw. */
 Rng subject_rng(const VerifySubject *s, uint64_t purpose);
 enum { FOR_PART = 1, FOR_MATRIX, FOR_CUT, FOR_CHANCES, FOR_ATOMS, FOR_SIGNS, FOR_UNBALANCED };
 
-/* Draws min(size, n) of the indices below n, one from each of min(size, n) ranges of equal length; returns their
- * number. */
+/* Divides the indices 0 .. n - 1 into min(size, n) ranges of equal length, and draws one index of each.
+ * Writes the indices to `place`, and returns their number. */
 size_t places_take(size_t *place, size_t size, size_t n, const Rng *rng);
 
 /* ---- matrices (verify_matrices.c) ---- */
@@ -23,8 +24,8 @@ Status subject_matrix(VerifySubject *s); /* sets s->matrix */
 Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purpose,
                   VerifyMatrix *out); /* also computes the singular values */
 
-/* The numbers of Table 1 and Theorem 6, for s = 0.9 of the largest budget that the theorem allows, and s' = s / (n +
- * m). */
+/* The numbers of Table 1 and Theorem 6. The budget s is 0.9 of the largest that the theorem allows, and s' =
+ * s / (n + m). */
 typedef struct {
     double entry_budget, svd_budget; /* s and s' */
     double entry_second, svd_second; /* second moments by Table 1, divided by |X|_F^2 */
@@ -42,8 +43,8 @@ const char *theory_winner(double ratio);
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch);
 double level_bisected(const double *lambda, size_t n, double budget, Arena *scratch);
 double level_selected(const double *lambda, size_t n, double budget, Arena *scratch);
-/* Returns the water level of Wangni et al.'s dual problem: to minimise sum p with a second moment of at most (1 +
- * eps) |lambda|^2. */
+/* Returns the water level of the optimisation problem of gspar (Wangni et al. 2018): minimise sum p with a
+ * second moment of at most (1 + eps) |lambda|^2. */
 double level_gspar(const double *lambda, size_t n, double eps);
 /* Returns the minimum of sum lambda^2 / p over 0 < p <= 1 with sum p = budget, by projected descent. */
 double least_by_descent(const double *lambda, size_t n, double budget); /* requires n <= 64, budget < n */
@@ -58,7 +59,7 @@ typedef struct {
     double sum;       /* sum of p */
     double second;    /* sum of lambda^2 / p; NaN: p is not feasible */
     double violation; /* largest violation of the conditions (14), see verify_waterfill.c */
-    double least;     /* minimum of p divided by Lemma 9's bound; NaN: p is not feasible */
+    double least;     /* the least quotient of p and Lemma 9's bound; NaN: p is not feasible */
     size_t heavy;
 } Spent;
 Status spend_floats(VerifySubject *s, double budget, const Level *level, Spent *out); /* over all elements */
@@ -68,11 +69,11 @@ Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* 
 
 #define VERIFY_ALARM 5e-10
 
-/* Returns t of Bernstein's inequality: P(|S - E S| > t) <= alarm for a sum S of independent terms with total variance
- * v, each at most `most` from its mean. */
+/* Returns the t of Bernstein's inequality, P(|S - E S| > t) <= alarm. S is a sum of independent terms with
+ * total variance v; each term differs from its mean by at most `most`. */
 double bernstein(double v, double most, double alarm);
 
-/* Returns the number of draws, from least to most, after which a mean has the tolerance `want`, if one draw has
+/* Returns how many draws, from `least` to `most`, give their mean the tolerance `want`; one draw has
  * variance v. */
 size_t draws_for(double v, double want, double least, double most);
 
@@ -91,7 +92,7 @@ static inline bool coded_raw(const Coded *c)
 {
     return c->payload.size && c->payload.data[0] == PAYLOAD_RAW;
 }
-/* True if the payload is x itself as raw floats, so that nothing was drawn. */
+/* True if the payload is x itself as raw floats: then no random numbers were drawn. */
 static inline bool coded_plain(const Coded *c, const float *x)
 {
     return coded_raw(c) && !memcmp(c->y, x, c->shape.n * sizeof *x);
@@ -103,7 +104,8 @@ extern const VerifyStatement lemma_statements[], level_statements[], moment_stat
 /* The default of VerifyMethods.raise (Lemma 8). */
 void verify_raise(const double *lambda, const double *q, size_t n, double *p);
 
-/* Atoms a_i of length 1 with g = sum lambda_i a_i: so few that all outcomes of a draw can be enumerated. */
+/* Atoms a_i of length 1 with g = sum lambda_i a_i. They are so few that all outcomes of a random draw can be
+ * listed. */
 enum { ATOMS_MOST = 10 };
 typedef struct AtomSet {
     size_t count, dim;
@@ -113,9 +115,10 @@ typedef struct AtomSet {
     double l1, squares, cross; /* norms |lambda|_1, |g|^2, and the cross terms phi(g) of Lemma 1 */
 } AtomSet;
 Status atomset_take(VerifySubject *s, AtomSet *set, size_t count, size_t dim);
-/* Divides each lambda_i a_i in set->atom by its length, and sets lambda, g, gram and the norms. */
+/* `set->atom` holds the vectors lambda_i a_i. Divides each by its length, which is lambda_i. Sets lambda, g,
+ * gram and the norms. */
 void atomset_settle(AtomSet *set);
-/* makes atoms that overlap; sets set->count to 0 if there are too few non-zero elements */
+/* makes atoms that are not orthogonal; sets `set->count` to 0 if there are too few non-zero elements */
 Status atomset_overlapping(VerifySubject *s, AtomSet *set);
 Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set); /* k <= ATOMS_MOST */
 Status atomset_spend(VerifySubject *s, AtomSet *set, double budget); /* sets p, by the methods under test */

@@ -1,12 +1,13 @@
-/* verify_waterfill.c -- checks the statements about Algorithm 1, and Lemma 9.
+/* verify_waterfill.c -- checks Lemma 9 and the statements about Algorithm 1.
  *
- * The paper's conditions (14), with the square and the sign that are missing in print: 0 <= 1 - p_i perpendicular to
- * lambda_i^2 / p_i^2 - mu >= 0 (one of the two is 0). So p_i = 1 if lambda_i^2 >= mu, else lambda_i / sqrt(mu). */
+ * The paper's conditions (14) lack a square and a sign in print. They should be: 1 - p_i >= 0, lambda_i^2 /
+ * p_i^2 - mu >= 0, and one of the two is 0. So p_i = 1 if lambda_i^2 >= mu, else lambda_i / sqrt(mu). */
 #include "verify/verify_parts.h"
 
 #include <math.h>
 
-/* Writes the budgets that are tested for `count` non-zero entries, each below `count`; returns their number. */
+/* Writes the budgets to test for `count` non-zero entries; each is below `count`. Returns the number of
+ * budgets. */
 enum { BUDGETS = 6 };
 static size_t budgets_of(double l1, double most, size_t count, double budget[BUDGETS])
 {
@@ -22,7 +23,7 @@ static size_t budgets_of(double l1, double most, size_t count, double budget[BUD
 
 /* ---- statements checked on all elements ---- */
 
-/* The levels of Algorithm 1, and sums over their probabilities, at several budgets. */
+/* The water levels of Algorithm 1 at several budgets, and sums over the probabilities at each level. */
 typedef struct Spendings {
     size_t count;
     double budget[BUDGETS];
@@ -48,8 +49,8 @@ static Status make_spendings(VerifySubject *s)
     return OK;
 }
 
-/* Checks that the probabilities add up to the budget, and that a budget above the number of non-zero elements keeps
- * all of them. */
+/* Checks that the probabilities add up to the budget. Also checks that a budget above the number of non-zero
+ * elements keeps all of them. */
 static Status check_budget(VerifySubject *s, VerifyVerdict *v)
 {
     const double all = (double)s->nonzero, plenty = 2 * all + 1;
@@ -94,8 +95,8 @@ static Status part_level(VerifySubject *s, const float *x, double budget, double
     return OK;
 }
 
-/* Returns the tolerance of the level: if little of the budget is left for light elements (p < 1), a rounding error
- * of the budget changes the level a lot. */
+/* Returns the tolerance of the water level. If little of the budget is left for light elements (p < 1), a
+ * rounding error in the budget changes the level a lot. */
 static double rounding(const double *lambda, size_t n, double budget, double tau)
 {
     double light = 0;
@@ -137,7 +138,8 @@ static Status check_selection(VerifySubject *s, VerifyVerdict *v)
     return against(s, v, level_selected);
 }
 
-/* Checks that gspar's dual problem has the same level, for the variance that Algorithm 1 reaches. */
+/* Checks the dual problem that gspar solves: given the variance that Algorithm 1 reaches, it must have the
+ * same water level. */
 static Status check_gspar(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
@@ -180,8 +182,8 @@ static Status check_descent(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Checks the level of x in reverse order, with changed signs, times 4 or 1/4: it must be the level of x times the
- * same factor. */
+/* Reverses x, changes the signs of some elements, and multiplies by 4 or 1/4. The water level must be that
+ * of x times this factor. */
 static Status check_invariance(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;

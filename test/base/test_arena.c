@@ -109,8 +109,8 @@ static void zeroed_memory_is_zero_after_use(void **state)
     arena_close(a);
 }
 
-/* True when this process may reserve a terabyte of address space. False under AddressSanitizer, which would touch the
- * shadow memory of a terabyte. */
+/* True if this process may reserve a terabyte of address space. AddressSanitizer would write to its shadow
+ * memory for all of it, so the result is then false. */
 static bool space_is_free(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -128,8 +128,8 @@ static bool space_is_free(void)
 #endif
 }
 
-/* While memory is lent to an arena, the arena allocates from the lent memory first, then from its own chunks.
- * After arena_unlend the arena allocates from its own chunks only. */
+/* While memory is lent to an arena, the arena allocates first from it, and then from its own chunks. After
+ * arena_unlend it allocates only from its own chunks. */
 static void lent_memory_is_taken_first(void **state)
 {
     (void)state;
@@ -178,7 +178,7 @@ static void trimming_keeps_what_is_taken(void **state)
     arena_close(a);
 }
 
-/* The blocks are allocated but never written, so the test reserves address space and uses no memory. */
+/* The blocks are allocated but never written, so the test only reserves address space. */
 static void many_large_takes_find_room(void **state)
 {
     (void)state;
@@ -212,7 +212,7 @@ static void running_out_of_chunks_is_said(void **state)
     arena_close(a);
 }
 
-/* When malloc has no memory for the arena itself, every call on the arena fails cleanly. */
+/* If malloc has no memory for the arena itself, every later call with this arena must return an error. */
 static void an_arena_that_could_not_be_had_says_so(void **state)
 {
     (void)state;

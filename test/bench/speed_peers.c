@@ -1,8 +1,8 @@
-/* speed_peers.c -- this project's side of the comparison with other libraries by peers.py: prints the seconds that
- * one task takes, best of several runs.
+/* speed_peers.c -- peers.py compares this project's speed with other libraries'. This program times one task
+ * of this project, and prints the seconds of the best of several runs.
  *
- * bench_peers read DUMP.h5         opens the file and reads every tensor
- * bench_peers wasserstein PAIR     computes W1 between the two halves of a file of float32 numbers */
+ * bench_peers read DUMP.h5         opens the file and reads every tensor bench_peers wasserstein PAIR
+ * computes W1 between the two halves of a file of float32 numbers */
 #include "num/radix.h"
 #include "dump/tensor.h"
 #include "measure/timing.h"
@@ -36,7 +36,7 @@ static Status time_read(const char *path, double *seconds, Arena *a, Error *err)
     return OK;
 }
 
-/* Times the Wasserstein distance W1 with one thread, as peers.py does for the other library. */
+/* Times the Wasserstein distance W1 on one thread; peers.py times the other library on one thread, too. */
 static Status time_wasserstein(const char *path, double *seconds, Arena *a, Error *err)
 {
     const ArenaMark mark = arena_mark(a);

@@ -1,7 +1,6 @@
-/* speed_svd.c -- compares two implementations of spectral ATOMO (spec svd:rank=3) on all tensors of ResNet-18: the
- * SVD by the Gram matrix and the SVD by LAPACK's gesdd. The two implementations run with one thread in the same
- * process. The gradients are those of the dump named on the command line, or random normal numbers in ResNet-18's
- * shapes. */
+/* speed_svd.c -- compares two ways to compute the SVD in spectral ATOMO (spec svd:rank=3): from the Gram
+ * matrix, and by LAPACK's gesdd. Both run on one thread in the same process, on all tensors of ResNet-18.
+ * The gradients come from the dump on the command line, or are random normal numbers in ResNet-18's shapes. */
 #include "compress/spec.h"
 
 #include <math.h>
@@ -74,8 +73,8 @@ static Status load(Model *m, const char *path, Arena *a, Error *err)
     return OK;
 }
 
-/* Returns the best time in seconds to encode every tensor once. Each spec runs for at least a second, so that a
- * short interruption of the machine does not change which spec is faster. */
+/* Returns the least time in seconds of several runs; a run encodes every tensor once. All runs together take
+ * at least a second. A short interruption of the machine then does not change which spec is faster. */
 static double time_spec(const Model *m, const char *spec, size_t *bytes, Error *err)
 {
     double best = INFINITY, spent = 0;
@@ -109,7 +108,7 @@ static double time_spec(const Model *m, const char *spec, size_t *bytes, Error *
         }
         const double took = cpu_seconds() - start;
         spent += took;
-        /* the first run (r == 0) is not counted, as it includes page faults */
+        /* the first run (r == 0) is not counted, because it includes page faults */
         best = r ? fmin(best, took) : best;
     }
     arena_close(forever);

@@ -1,15 +1,15 @@
-/* test_golden.c -- codecs against stored payloads: a codec must write the same payload in every version and on
- * every machine.
+/* test_golden.c -- compares codecs with stored payloads: a codec must write the same payload in every
+ * version and on every machine.
  *
- * golden/CODEC.txt has a line for each spec and test vector: spec | vector | bytes | payload | decoded vector. A
- * payload of at most 48 bytes is stored in hex. Of a longer payload and of the decoded vector a 64-bit FNV-1a hash
- * is stored.
+ * golden/CODEC.txt has a line for each spec and test vector: spec | vector | bytes | payload | decoded
+ * vector. A payload of at most 48 bytes is stored in hexadecimal digits. A longer payload and the decoded
+ * vector are stored as a 64-bit FNV-1a hash.
  *
- * A codec that calls BLAS, LAPACK or an FFT library writes equal payloads on different machines only up to
- * rounding, so its hashes are "-". If a library compresses the payload, its size and hash are "-".
+ * Payloads of a codec that calls BLAS, LAPACK or an FFT library differ between machines by rounding errors,
+ * so "-" replaces its hashes. If a library compresses the payload, "-" replaces its size and hash.
  *
- * `make golden` rewrites the files; a person must review the difference. The folder golden/refuse/ has payloads
- * that decoders must refuse. */
+ * `make golden` rewrites the files; a person must review the difference. The folder golden/refuse/ has
+ * payloads that decoders must refuse. */
 #include "rig/codec_rig.h"
 #include "rig/more_specs.h"
 #include "rig/sources.h"
@@ -38,8 +38,8 @@ static void describe(char line[LINE], const char *spec, const Source *source, co
     check_ok(rig_decode(&rig), &rig.err);
     if (packed)
         used += snprintf(line + used, LINE - (size_t)used, "- | ");
-    /* This vector, a matrix of rank 2, has further atoms from rounding errors, so the payload's size varies
-     * between machines. */
+    /* This test vector is a matrix of rank 2. Rounding errors add atoms, so the payload's size depends on
+     * the machine. */
     else if (exact || strcmp(source->name, "low-rank-40x30"))
         used += snprintf(line + used, LINE - (size_t)used, "%zu | ", rig.payload.size);
     else
@@ -85,8 +85,8 @@ static bool is_of(const char *spec, const Compressor *ops)
     return !strncmp(spec, ops->name, length) && strchr(":+", spec[length]);
 }
 
-/* Tests the codec with its default keys, with each value of each key that is a choice, and with its specs in
- * more_specs.h. */
+/* Tests the codec with default parameters, with each value of each parameter that is a choice, and with its
+ * specs in more_specs.h. */
 static void one_codec(const Compressor *ops)
 {
     Arena *a = arena_open(0);
@@ -124,9 +124,9 @@ static void payloads_are_what_they_were(void **state)
         one_codec(compressors[i]);
 }
 
-/* Tests that the payload in a file is refused. The file has the spec, the tensor's shape, the payload in hex
- * (white space ignored, the rounds' payloads separated by |), then # and a text that the error message must
- * contain. */
+/* Tests that the decoder refuses the payload in a file. The file has the spec, the tensor's shape, and the
+ * payload in hexadecimal digits (white space is ignored, | separates the payloads of rounds). After #
+ * follows a text that the error message must contain. */
 static void refuse_one(const char *path)
 {
     char spec[128], shape_line[64], why[128] = "";
@@ -155,7 +155,8 @@ static void refuse_one(const char *path)
     for (int r = 0; r + 1 < rounds; r++)
         rig.message.round[r] = (Bytes){bytes + from[r], from[r + 1] - from[r]};
     size -= from[rounds - 1];
-    /* in a block of the exact size, AddressSanitizer detects reads past the end */
+    /* The payload is copied to a block of exactly its size, so that AddressSanitizer detects reads past its
+     * end. */
     uint8_t *copy = malloc(size + 1);
     memcpy(copy, bytes + from[rounds - 1], size);
     const Status status = rig_decode_bytes(&rig, copy, size, rig.decoded);

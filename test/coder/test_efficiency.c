@@ -1,10 +1,12 @@
-/* test_efficiency.c -- efficiency (order-0 entropy over payload size) of codecs with rANS: it must be at least
- * 0.98 for every payload over 4 KB, at every width of the levels, on six distributions and on dumps of gradients.
+/* test_efficiency.c -- efficiency of codecs with rANS: the order-0 entropy divided by the size of the
+ * payload. It must be at least 0.98 for every payload over 4 KB. The test uses all numbers of bits per
+ * level, six distributions, and dumps of gradients.
  *
- * The entropy is that reported by the encoder: the order-0 entropy of the symbols of each table, plus 1 bit for
- * each bit sent without a table (test_symbols.c tests these reports). A second check computes the entropy without
- * the library. For levels of few bits it is the entropy of the decoded levels' histogram. For levels of many bits,
- * for which a histogram has too few elements per level, it is the entropy of the input's distribution. */
+ * The encoder reports the entropy: the order-0 entropy of the symbols of each table, plus 1 bit for each bit
+ * sent without a table (test_symbols.c tests these reports). A second check computes the entropy without the
+ * library. For levels of few bits, it is the entropy of the decoded levels' histogram. For levels of many
+ * bits, a histogram would have too few elements per level; it is then the entropy of the input's
+ * distribution. */
 #include "rig/try.h"
 
 #include "dump/tensor.h"
@@ -36,7 +38,7 @@ static void fill(Try *t, Source source)
         float *x = &t->x[i];
         if (source == UNIFORM)
             *x = (float)(u - 0.5);
-        /* every run of 64 elements has its own scale between 1e-5 and 1; every third element is 0 */
+        /* 64 consecutive elements share a random scale between 1e-5 and 1; every third element is 0 */
         if (source == DECADES)
             *x *= i % 3 ? (float)pow(10, -5 * u) : 0;
         if (source == SPARSE)
@@ -46,8 +48,8 @@ static void fill(Try *t, Source source)
     }
 }
 
-/* True when the payload of this spec has an efficiency (entropy over size) of at least 0.98, or is too small (at
- * most 4 KB) to be tested. */
+/* True if the payload of this spec has an efficiency of at least 0.98, or is too small (at most 4 KB) to be
+ * tested. */
 static bool near(Try *t, const char *spec, const char *what)
 {
     Streams streams = {0};
@@ -74,8 +76,8 @@ static bool near_on(const char *spec, size_t n, Source source)
     return good;
 }
 
-/* The sizes are chosen so that payloads are just above 4 KB or larger. On one of the sources, each width is also
- * tested with a million elements. */
+/* The numbers of elements are chosen so that most payloads are just above 4 KB. On one of the sources, each
+ * number of bits per level is also tested with a million elements. */
 static void every_width_is_within_two_percent_on_payloads_over_4_kb(void **state)
 {
     (void)state;
@@ -115,7 +117,7 @@ static void so_is_every_codec_that_has_symbols(void **state)
     assert_int_equal(low, 0);
 }
 
-/* Payloads of millions of elements, of which only a few thousand have a level other than 0. */
+/* Payloads of millions of elements; only a few thousand elements have a level other than 0. */
 static void millions_of_elements_with_a_few_kilobytes_to_say_are_no_exception(void **state)
 {
     (void)state;
@@ -129,8 +131,7 @@ static void millions_of_elements_with_a_few_kilobytes_to_say_are_no_exception(vo
 
 /* ---- inputs for which few levels differ from 0 ---- */
 
-/* Like near(), on Laplace-distributed data of which about one element in `every` is kept and all others are set to
- * 0. */
+/* Like near(), on random Laplace numbers; about one element in `every` is kept, all others are set to 0. */
 static bool near_on_rare(const char *spec, size_t n, double every)
 {
     char what[32];
@@ -146,8 +147,8 @@ static bool near_on_rare(const char *spec, size_t n, double every)
     return good;
 }
 
-/* Hundreds of thousands or millions of levels are 0, and only a few thousand are not. Each nonzero level is rarer
- * than the smallest probability in a rANS table. */
+/* Hundreds of thousands or millions of levels are 0, and only a few thousand are not. Each non-zero level is
+ * rarer than the smallest probability that a rANS table can hold. */
 static void levels_may_be_as_rare_as_they_like(void **state)
 {
     (void)state;
@@ -177,8 +178,8 @@ static void levels_may_be_as_rare_as_they_like(void **state)
 
 /* ---- the entropy, computed from the decoded levels or from the distribution ---- */
 
-/* Returns the entropy in bits of a qsgd payload, computed from the decoded elements: the order-0 entropy of all
- * levels (0 .. s), 1 bit per sign of a nonzero level, 32 bits per bucket's norm. */
+/* Returns the bits that a qsgd payload should take, computed from the decoded elements: the order-0 entropy
+ * of all levels (0 .. s), 1 bit per sign of a non-zero level, 32 bits per bucket's norm. */
 static double levels_bits(const Try *t, double s, size_t bucket)
 {
     const size_t n = t->shape.n, run = bucket ? bucket : n;
@@ -214,15 +215,17 @@ static void narrow_levels_take_two_percent_more_than_their_entropy_at_most(void 
                 const double entropy = levels_bits(t, (1 << bits) - 1, bucket),
                              sent = 8 * (double)t->out.size;
                 check(t->out.size < JUDGED_FROM || entropy >= 0.98 * sent);
-                /* runs of zero levels in DECADES make index gaps cheaper than the order-0 entropy of the levels */
+                /* In DECADES the zero levels come in runs, so the indices of non-zero levels are cheaper
+                 * than the order-0 entropy. */
                 check(entropy <= sent || source == DECADES);
                 try_close(t);
             }
 }
 
-/* The step between levels is N/s (N: the bucket's norm, s: the number of levels), much finer than the standard
- * deviation. The entropy of a signed level is then nearly the differential entropy of the Laplace distribution
- * minus log2(N/s). With mean magnitude 1, it is 1 bit for the sign plus log2 e + log2(s/N) bits for the level. */
+/* The distance between levels is N/s (N: the bucket's norm, s: the number of levels), much less than the
+ * standard deviation. So the entropy of a signed level is nearly the differential entropy of the Laplace
+ * distribution minus log2(N/s). With mean magnitude 1, this is 1 bit for the sign plus log2 e + log2(s/N)
+ * bits for the level. */
 static void fine_levels_of_a_law_cost_its_entropy(void **state)
 {
     (void)state;

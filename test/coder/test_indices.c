@@ -1,5 +1,5 @@
-/* test_indices.c -- coded sets of indices: round trips; sizes in bits against log2 C(n, k) and against the
- * predicted size; malformed bytes are refused. */
+/* test_indices.c -- sets of indices, encoded and decoded. Sizes in bits are compared with log2 C(n, k) and
+ * with the predicted size. Malformed bytes must be refused. */
 #include "rig/check.h"
 #include "coder/golomb.h"
 #include "coder/indices.h"
@@ -31,8 +31,8 @@ static Buf written(const size_t *index, size_t k, size_t n)
     return b;
 }
 
-/* Reads a coded index set and sets *index to the array of its *k indices. Returns false when the bytes are
- * refused. */
+/* Decodes an index set, and sets *index to the array of its *k indices. Returns false if the decoder refuses
+ * the bytes. */
 static bool takes(Reader *in, size_t n, size_t **index, size_t *k)
 {
     Places set;
@@ -53,7 +53,8 @@ static bool reads(Bytes bytes, size_t n, size_t **index, size_t *k)
     return takes(&in, n, index, k) && reader_done(&in);
 }
 
-/* A list of indices cut into runs: runs 0, 2, 4, ... have `each` indices, and runs 1, 3, 5, ... are empty. */
+/* A list of indices in runs, as the encoder reads it: runs 0, 2, 4, ... have `each` indices, runs 1, 3, 5,
+ * ... have none. */
 typedef struct {
     const size_t *index;
     size_t count, each;
@@ -133,8 +134,8 @@ static void lopsided_sets_come_back(void **state)
     returns(crowd, countof(crowd), 300000);
 }
 
-/* At densities k/n up to 0.2 and k >= 60, the Golomb codes of the gaps take at most 3 % more than log2 C(n, k)
- * bits, as indices.h promises. The bits for k, for the choice of code and for padding are not counted. */
+/* At densities k/n up to 0.2 and k >= 60, the Golomb codes of the gaps must take at most 3 % more than log2
+ * C(n, k) bits. The bits for k, for the choice of code and for padding are not counted. */
 static void gaps_are_within_three_percent_of_the_entropy(void **state)
 {
     (void)state;
@@ -185,8 +186,8 @@ static void the_best_code_is_the_best_of_all(void **state)
     }
 }
 
-/* Returns the length in bits of the Golomb code of `gap` with divisor m: quotient + 1 bits in unary, plus
- * ceil(log2 m) bits for the remainder (one bit less for the smallest remainders). */
+/* Returns the length in bits of the Golomb code of `gap` with divisor m. The quotient takes quotient + 1
+ * bits in unary. The remainder takes ceil(log2 m) bits, or one less for the smallest remainders. */
 static uint64_t length_ref(uint64_t m, uint64_t gap)
 {
     unsigned most = 0;
@@ -233,7 +234,7 @@ static void cut_padded_and_foreign_bytes_are_refused(void **state)
             check(!reads((Bytes){b.data, size}, n, &back, &count));
         /* n is too small for k indices */
         check(!reads((Bytes){b.data, b.size}, n / 4 < k ? k - 1 : 0, &back, &count));
-        /* with one flipped bit, the bytes are refused or decode to another valid set */
+        /* with one flipped bit, the bytes must be refused or decode to a valid set */
         for (size_t bit = 0; bit < 8 * b.size; bit++) {
             b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
             Reader in = reader_open(buf_bytes(&b));

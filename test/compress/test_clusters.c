@@ -1,5 +1,5 @@
-/* test_clusters.c -- the clusters of the codec cas: the cluster that each value belongs to, the codes of cluster
- * indices, and the division of the payload's buckets among the clusters. */
+/* test_clusters.c -- the clusters of values in the codec cas: to which cluster a value belongs, how the
+ * clusters' numbers are coded, and how the buckets are divided among the clusters. */
 #include "rig/check.h"
 
 #include "compress/sketch/cluster_index.h"
@@ -38,8 +38,8 @@ static void learn(Rig *r, const ClusterSpec *spec, size_t n, uint64_t seed)
     check(cluster_model_good(&r->m));
 }
 
-/* Returns the cluster of x: the one with the nearest centre among the clusters of x's sign. If two centres are
- * equally near, it is the centre of smaller magnitude. */
+/* Returns the cluster of x: of the clusters of x's sign, that with the nearest centre. If two centres are
+ * equally near, the centre of smaller magnitude counts. */
 static size_t nearest(const ClusterModel *m, float x)
 {
     const size_t from = x > 0 ? m->minus : 0, to = x > 0 ? cluster_model_clusters(m) : m->minus;
@@ -85,8 +85,8 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
     arena_close(r->a);
 }
 
-/* The kernel cluster_slots against its definition, with fewer clusters than a vector register has lanes, as many,
- * and more. */
+/* Compares the kernel cluster_slots with its definition, for fewer clusters than a vector register has
+ * lanes, for as many, and for more. */
 static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
 {
     (void)state;
@@ -114,8 +114,8 @@ static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
     }
 }
 
-/* The rarest cluster's codeword is so long that several such codewords in a row exceed the bits that one bits_put
- * can write, so the encoder must write them singly. */
+/* The rarest cluster has a very long code word. One call of bits_put cannot write several such code words
+ * together, so the encoder must write them singly. */
 static void codes_of_very_unlike_lengths_come_back(void **state)
 {
     (void)state;
@@ -169,8 +169,7 @@ static void outliers_are_centred_on_the_percentile_of_their_sign(void **state)
     arena_close(r->a);
 }
 
-/* The entropy of a histogram with five bins between a cluster's least and greatest value, against a slow
- * computation. */
+/* Compares the entropy of each cluster's histogram, which has five bins, with a slow computation. */
 static void entropies_are_those_of_histograms(void **state)
 {
     (void)state;
@@ -198,8 +197,8 @@ static void entropies_are_those_of_histograms(void **state)
 
 /* ---- budgets ---- */
 
-/* The numbers of buckets of the clusters must add up to the budget. (The code released with the paper exceeds the
- * budget, as it gives each cluster at least ten buckets.) */
+/* The clusters' numbers of buckets must add up to the budget. (The code released with the paper exceeds the
+ * budget, because each cluster gets at least ten buckets.) */
 static void buckets_come_to_the_budget_exactly(void **state)
 {
     (void)state;
@@ -219,8 +218,8 @@ static void buckets_come_to_the_budget_exactly(void **state)
     arena_close(r->a);
 }
 
-/* The clusters must have more than one bucket each. (The last version of the released code gives each cluster at
- * most one bucket, which makes cas a k-means quantiser.) */
+/* The clusters must have buckets in proportion to their weights, not only one bucket each. (In the last
+ * version of the released code, each cluster has at most one bucket, so cas becomes a k-means quantiser.) */
 static void clusters_do_not_collapse_to_one_bucket(void **state)
 {
     (void)state;
