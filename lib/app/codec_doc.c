@@ -82,7 +82,7 @@ char *codec_doc_choices(const CodecDoc *doc, Arena *a)
 
 /* ---- the least bias that tests with a given number of repeats detect ---- */
 
-/* Encodes and decodes a square matrix of normal random numbers repeatedly with one codec. */
+/* What is needed to encode and decode a square matrix of normal random numbers repeatedly with one codec. */
 typedef struct {
     Call call;
     Shape shape;

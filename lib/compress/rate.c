@@ -27,7 +27,7 @@ bool rate_find_fine(Rate *r, const Codec *codec)
     return find(r, codec, param_fine);
 }
 
-/* True if p is `key` or in the same group as `key`. A spec can set only one key of a group. */
+/* True if p is `key` or belongs to the same group of keys. A spec can set only one key of a group. */
 static bool stands_for(const Param *p, const Param *key)
 {
     return p == key || (key->group && p->group == key->group);
@@ -64,8 +64,8 @@ void rate_range(const Rate *r, double *low, double *high, double *start)
 
 /* ---- replacing the rate ---- */
 
-/* Copies a chain of wrappers from `codec` inwards to `stage`. The copy of `stage` keeps its inner codecs, which
- * are not copied. */
+/* Copies a chain of wrappers from `codec` inwards to `stage`. The codecs inside `stage` are not copied: `stage`
+ * and its copy share them. */
 static Codec *copy_down_to(const Codec *codec, const Codec *stage, Codec **copied, Arena *a)
 {
     Codec *first = NEW(a, Codec, 1);

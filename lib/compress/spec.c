@@ -162,8 +162,8 @@ static bool stage_begins(const char *spec, const char *s)
     return s == spec || (s[-1] == '+' && isalpha((unsigned char)*s));
 }
 
-/* Finds the alternatives (a/b/c) around the first '/' of `spec`; they are the characters from *from to *to.
- * They are names of codecs, which end at ':', or values of a key, which may contain ':'. */
+/* Finds the alternatives (a/b/c) around the first '/' of `spec`, and sets *from and *to to their beginning and
+ * end. Alternatives are names of codecs, which end at ':', or values of a key, which may contain ':'. */
 static bool find_alternatives(const char *spec, size_t *from, size_t *to)
 {
     const char *slash = strchr(spec, '/');

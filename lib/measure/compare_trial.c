@@ -22,8 +22,8 @@ typedef struct {
     Buf payload;
     Message message;
     Moments sizes;    /* bytes of the payload, over the repeats */
-    /* The payload's bytes without this repeat's excess, over the repeats. The excess is the part of the size
-     * that is due to this random draw (harness.h). */
+    /* Statistics over the repeats of the payload's bytes minus the excess: the part of the size that is due to
+     * the repeat's random draw (harness.h). */
     Moments expected;
 } Run;
 

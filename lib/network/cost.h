@@ -51,8 +51,8 @@ IterationTime iteration_time(const Iteration *it, double bandwidth);
  * workers. */
 double layer_decode(const Iteration *it, const CostLayer *layer);
 
-/* At which bandwidths the compressed iteration is faster than the uncompressed one: below or above a threshold,
- * at all, or at none. */
+/* At which bandwidths the compressed iteration is faster than the uncompressed one: below a threshold, above
+ * it, at all bandwidths, or at none. */
 typedef enum { PAYS_BELOW, PAYS_ABOVE, PAYS_ALWAYS, PAYS_NEVER } Pays;
 extern const char *const pays_names[]; /* names in the order of Pays */
 

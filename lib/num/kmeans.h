@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/rng.h"
 
-/* most rounds of Lloyd's iteration; the centres usually stop moving after 20 to 50 rounds */
+/* most rounds of Lloyd's iteration; the centres usually stop moving after a few tens of rounds */
 enum { KMEANS_ROUNDS = 100 };
 
 /* Return how many of the n sorted numbers x are < value (count_under) or <= value (count_upto). */

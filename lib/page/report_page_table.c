@@ -27,8 +27,9 @@ static Value value_at(const PageTable *t, const PageColumn *c, size_t row, size_
     return stored_value(cell_at(t, row, column), c->field && c->field->text);
 }
 
-/* Sets c->numbers, shown and rare from the rows of one rank: rows that are shown first, or rows shown on
- * request. A column without values is not shown. A column with only "*" is rare. */
+/* Sets the fields `numbers`, `shown` and `rare` of column c from the rows of one rank. (There are two ranks:
+ * rows shown first, and rows shown on request.) A column without values is not shown. A column with only "*" is
+ * rare. */
 static void look_at(PageColumn *c, const PageTable *t, size_t column, RowRank rank)
 {
     bool stars = true;

@@ -18,7 +18,7 @@ struct TableRow {
 /* Returns a value as text for people, "-" if it does not exist. NULL: out of memory. */
 const char *report_cell(const char *column, const Value *v, Arena *a);
 
-/* True if the column is left-aligned. This is so if one of its values is not a number. */
+/* True if the column is left-aligned: some of its values are not numbers. */
 bool report_left(const Report *r, size_t column);
 void report_begin_nothing(const Report *r, TextBuf *out);
 

@@ -189,8 +189,8 @@ LOOP(bool, power_floats, (const uint8_t *power, const uint8_t *sign, size_t n, f
 
 /* Sets *sum to the sum of |x_i|, added in double. Lists candidates for sampling: all elements that
  * coin_keep(coin, x_i, key, i) would keep with the scale of `coin` or any larger scale, and about one in 2^30
- * others. Writes the candidates' indices to `at` and their elements to `value`, in order, and returns their
- * number. Both arrays have room for n + ROOM_BEHIND elements; n <= BLOCK. */
+ * of the other elements. Writes the candidates' indices to `at` and their elements to `value`, in order, and
+ * returns their number. Both arrays have room for n + ROOM_BEHIND elements; n <= BLOCK. */
 LOOP(size_t, coin_sift,
      (const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value, double *sum))
 
@@ -219,7 +219,7 @@ LOOP(bool, add_up,
 
 /* Sets bucket[i] to floor(word * buckets / 2^32), where `word` is random word number first + i. */
 LOOP(void, hash_buckets, (RngKey key, uint32_t first, size_t n, uint32_t buckets, uint32_t *bucket))
-/* Does the same for listed elements: `word` is random word number at[i]. */
+/* Sets bucket[i] to floor(word * buckets / 2^32), where `word` is random word number at[i]. */
 LOOP(void, hash_places, (RngKey key, const uint32_t *at, size_t n, uint32_t buckets, uint32_t *bucket))
 /* Sets median[i] to the median of column i of `rows` <= MEDIAN_MOST vectors, which start `stride` >= n floats
  * apart. If `rows` is even, it is the mean of the two middle values. Writes +0 instead of -0. Reads up to 15

@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 
-/* LOW: the least state of a lane; ROW_WORDS: the most bytes that a row reads */
+/* LOW: the least state of a lane; ROW_WORDS: bytes of the 16 words that a row can read at most */
 enum { LOW = 1 << 16, ROW_WORDS = 2 * ROW };
 
 #if VEC_BYTES == 64

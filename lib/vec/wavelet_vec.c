@@ -1,5 +1,5 @@
 /* wavelet_vec.c -- one level of an orthogonal wavelet transform and its inverse, away from the ends of the
- * vector. Each pair of neighbours gives one smooth and one detail coefficient.
+ * vector. Each pair of neighbours gives one smooth (low-pass) and one detail (high-pass) coefficient.
  *
  * Sums are taken in double, in the same order in every lane, and only the results are rounded to float. The
  * filters' coefficients are doubles, too. As floats they would have errors of up to 2^-25 that are the same at

@@ -43,7 +43,7 @@ static void relaxed_chances(double *w, size_t n, double s)
         w[i] *= s / sum;
 }
 
-/* Replaces w by min(1, w / level), with the level at which the sum is s. So w is feasible for problem (3):
+/* Replaces w by min(1, w / level), where `level` is such that the sum is s. So w is feasible for problem (3):
  * minimise sum lambda_i^2 / p_i with sum p = s and p <= 1. */
 static void feasible_chances(double *w, size_t n, double s)
 {

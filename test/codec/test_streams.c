@@ -1,5 +1,5 @@
-/* test_streams.c -- compares the entropy that codecs report for the numbers that they code with exact
- * values. */
+/* test_streams.c -- checks the entropy that encoders report for the numbers that they code. It must be the
+ * exact value. */
 #include "codec/compressor.h"
 #include "rig/check.h"
 
@@ -20,7 +20,7 @@ static double entropy_of_gaps(const size_t *index, size_t count)
     return bits;
 }
 
-/* The gaps include 0, repeated gaps, and gaps of 4096 or more, which are beyond the function's table of counts.
+/* The gaps include 0, repeated gaps, and gaps of 4096 or more, which streams_gaps does not count in its table.
  * One of these, 5000, occurs more than once. */
 static void index_sets_count_the_entropy_of_their_gaps(void **state)
 {

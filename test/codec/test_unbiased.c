@@ -129,8 +129,8 @@ static const char *name_of(const char *spec)
 }
 
 /* Chooses which of a codec's specs is tested: one whose gain has variance v, or one whose gain has variance
- * `other`. Returns true for v. If DRAWS_GOOD draws suffice for both, it is the noisier spec, otherwise the less
- * noisy spec. */
+ * `other`. Returns true to choose v. If DRAWS_GOOD draws suffice for both, it is the noisier spec, otherwise
+ * the less noisy spec. */
 static bool goes_before(double v, double other)
 {
     const bool good = draws_wanted(v) <= DRAWS_GOOD, other_good = draws_wanted(other) <= DRAWS_GOOD;

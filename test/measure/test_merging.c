@@ -1,6 +1,7 @@
 /* test_merging.c -- merges payloads, for every codec and every round whose payloads merge. A merged payload
- * must decode to the sum or the vote. It must not depend on the number of threads, or on whether payloads are
- * merged in one stage or two. It must be no larger than documented, and it must be refused if damaged. */
+ * must decode to the workers' sum or majority vote. It must not depend on the number of threads, or on whether
+ * payloads are merged in one stage or two. It must be no larger than documented, and it must be refused if
+ * damaged. */
 #include "rig/crew.h"
 #include "coder/planes.h"
 #include "compress/spec.h"

@@ -144,7 +144,7 @@ static void toss_after_first(const Candidates *d, size_t block, AtomPiece *s)
 
 /* Draws again after a draw that kept no atom, under the condition that at least one is kept. The first kept
  * atom is i with probability p_i times P(no atom before i is kept) / P(some atom is kept). Later atoms are
- * drawn independently. No p is 1, since otherwise the first draw had kept an atom. */
+ * drawn independently. No p is 1, since otherwise the first draw would have kept an atom. */
 static Status draw_again(Candidates *d)
 {
     /* `none`: log of the probability that no atom is kept; `passed`: log of the probability that none of atoms

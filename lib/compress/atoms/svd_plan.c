@@ -57,8 +57,8 @@ Status svd_plan_level(const Call *c, SvdPlan *plan, double level)
     if (o->empty == EMPTY_RESAMPLE && plan->atoms > 0)
         plan->atoms /= 1 - chance_of_none(plan, o->draw);
     plan->bits = 16 + plan->atoms * plan->atom_bits;
-    /* In a joint plan, level 0 asks for the exact tensor. Rounded vectors cannot give it, so the tensor is sent
-     * raw. */
+    /* If a plan covers all tensors of a step, water level 0 asks for the exact tensor. Rounded vectors cannot
+     * give it, so the tensor is sent raw. */
     const bool exact = c->plan && level == 0 && plan->atoms > 0 && plan->atom_noise > 1;
     plan->raw = exact || plan->bits >= 8 * (double)raw_size(c);
     return OK;

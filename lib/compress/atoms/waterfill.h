@@ -25,10 +25,10 @@ bool waterfill_floats(const float *x, size_t n, double budget, int threads, Aren
  * values. */
 double waterfill_level(const double *lambda, size_t n, double budget, Arena *scratch);
 
-/* The dual problem: which probabilities p keep the fewest atoms on average, if the variance is at most eps
- * |x|^2 (Wangni et al. 2018)? Returns their water level tau, at which the variance, the sum of |x| (tau - |x|)
- * over entries with |x| <= tau, is eps |x|^2. eps must be positive and the entries finite. Takes O(n) time. The
- * result does not depend on the number of threads. Returns 0 if all entries are 0, and NaN if memory runs
+/* Solves the dual problem (Wangni et al. 2018): the probabilities p that keep the fewest atoms on average,
+ * among all p with variance at most eps |x|^2. Returns their water level tau. The variance is the sum of |x|
+ * (tau - |x|) over the entries with |x| <= tau. eps must be positive and the entries finite. Takes O(n) time.
+ * The result does not depend on the number of threads. Returns 0 if all entries are 0, and NaN if memory runs
  * out. */
 double waterfill_of_variance(const float *x, size_t n, double eps, int threads, Arena *scratch);
 

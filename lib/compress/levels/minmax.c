@@ -1,6 +1,6 @@
 /* minmax.c -- the quantiser of Suresh, Yu, Kumar, McMahan 2017 and of CGX: each bucket has 2^bits uniform
  * levels, from its smallest to its largest element. buckets.h describes the payload. It has bit planes of
- * `bits` bits per element, and for each bucket the head
+ * `bits` bits per element, and for each bucket a head:
  *
  *     low:32  high:32 */
 #include "compress/levels/buckets.h"
@@ -97,7 +97,7 @@ static const char *dequantise(const Buckets *b, const uint8_t *head, const void 
 }
 
 /* Returns the variance of stochastic rounding: D^2 sum f (1 - f). D = (high - low) / s is the distance between
- * levels, and f is the fractional part of (x - low) / D. */
+ * levels, and f is the fractional part of (x - low) / D for an element x. */
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
     const MinmaxRange r = range_load(head);

@@ -295,7 +295,7 @@ static void place_block(void *data, size_t block)
     const size_t n = block_size(job->c->shape->n, block);
     const size_t *const before = job->before + block * job->groups->count;
     uint32_t *key[GROUPS_MOST];
-    /* where the key and the bin of the next member of group k go: `key[k]` and `own[k]` */
+    /* `key[k]` and `own[k]` point to where the key and the bin of the next member of group k are stored */
     uint8_t *own[GROUPS_MOST];
     for (size_t k = 0; k < job->groups->count; k++) {
         key[k] = job->groups->group[k].key + before[k];
@@ -329,7 +329,7 @@ static void fill_row(void *data, size_t piece)
     }
 }
 
-/* Allocates the groups' arrays. Replaces job->before (see there): numbers of members in a block become sums
+/* Allocates the groups' arrays. Replaces each number in job->before (a group's members in a block) by the sum
  * over all earlier blocks. */
 static Status lay_out(GroupJob *job)
 {
@@ -464,7 +464,8 @@ static Status take_cells(const Call *c, Reader *r, BinGroup *g)
     return good ? OK : payload_bad(c, "cells that no encoder writes");
 }
 
-/* Estimates the bins of members i .. i + n - 1 of a group: bin[] gets the largest of each member's cells. */
+/* Estimates the bins of members i .. i + n - 1 of a group. The estimate of a member's bin is the largest of its
+ * cells. */
 static void query_run(const Call *c, const BinGroup *g, size_t i, size_t n, const uint32_t at[MEMBERS_RUN],
                       uint8_t bin[MEMBERS_RUN])
 {
