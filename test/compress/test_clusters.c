@@ -278,8 +278,9 @@ static void mostly_zeros_leave_the_other_values_their_clusters(void **state)
     arena_close(r->a);
 }
 
-/* Clusters learned from a sample of 1,000 of 5,000 elements are close to those learned from all elements: the
- * standard error of the sample's percentile is about 0.04 standard deviations of the elements. */
+/* Clusters learned from a sample of 1,000 of the 5,000 elements must be close to those learned from all
+ * elements. A cluster's centre is a percentile; in the sample its standard error is about 0.04 standard
+ * deviations of the elements. */
 static void a_sample_learns_nearly_the_same(void **state)
 {
     (void)state;
@@ -294,7 +295,7 @@ static void a_sample_learns_nearly_the_same(void **state)
     for (size_t j = 0; j < 6; j++)
         check_near((double)one.cluster[j].centre, (double)all.cluster[j].centre, 0.25);
     learn(r, &few, N, 1);
-    /* the sample depends on the random numbers only, so the clusters are the same */
+    /* with the same seed the sample is the same, so the clusters are the same */
     check(!memcmp(&one, &r->m, sizeof one));
     learn(r, &few, N, 2);
     check(memcmp(&one, &r->m, sizeof one) != 0);

@@ -1,10 +1,10 @@
-/* test_entry.c -- element-wise ATOMO (codec entry): each decoded element against its definition, and all methods
- * that find the water level. */
+/* test_entry.c -- element-wise ATOMO (codec entry): compares each decoded element with its definition, and
+ * tests all methods that find the water level. */
 #include "base/coin.h"
 #include "rig/entry_rig.h"
 #include "vec/kernels.h"
 
-/* Computes the estimate y that the payload must decode to, element by element, with the water level tau. */
+/* Computes the estimate y to which the payload must decode, element by element, from the water level tau. */
 static void decoded_ref(const Rig *rig, const float *x, float tau, float *y)
 {
     for (size_t i = 0; i < rig->shape.n; i++) {
@@ -25,7 +25,8 @@ static void decodes_to_the_reference(const float *x, size_t n, const char *spec,
     check_ok(rig_encode(&rig, x, 3), &rig.err);
     check_ok(rig_decode(&rig), &rig.err);
     decoded_ref(&rig, x, level_ref(x, n, budget), y);
-    /* A raw payload has the floats of x, or those of an estimate, which must equal the reference y. */
+    /* A raw payload has the floats of x or of the estimate. If the decoded floats are not the estimate y,
+     * they must be x. */
     if (rig.payload.data[0] == PAYLOAD_RAW && memcmp(rig.decoded, y, n * sizeof *x))
         y = memcpy(y, x, n * sizeof *x);
     for (size_t i = 0; i < n; i++)
@@ -58,8 +59,8 @@ static void every_element_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* The search for the water level starts from a sample of every stride-th element. In these vectors the sampled
- * elements differ from all others, so the sample suggests a wrong level, which must not change the result. */
+/* The search for the water level starts from a sample: every stride-th element. In these vectors the sampled
+ * elements differ from all others, so the sample suggests a wrong level. This must not change the result. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;

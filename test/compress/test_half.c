@@ -1,5 +1,5 @@
-/* test_half.c -- the codecs fp16 and bf16: the kernels against the values of all 65,536 bit patterns; payload
- * sizes, refusals and saturation; mean and variance of stochastic rounding. */
+/* test_half.c -- the codecs fp16 and bf16. Compares the kernels with the values of all 65,536 bit patterns.
+ * Tests payload sizes, refused payloads, saturation, and mean and variance of stochastic rounding. */
 #include "vec/kernels.h"
 #include "rig/try.h"
 
@@ -95,9 +95,9 @@ static void halves_are_the_nearest_ones_and_saturate(void **state)
     }
 }
 
-/* Stochastic rounding goes up iff u < frac. frac is the position between the two neighbouring 16-bit floats, exact
- * in double; u is uniform in [0, 1) and has as many bits as frac. For denormals of fp16, u is made of 21 bits of
- * one random word and 32 bits of another. */
+/* Stochastic rounding goes up if and only if u < frac. frac is the position between the two neighbouring
+ * 16-bit floats, exact in double. u is uniform in [0, 1) and has as many bits as frac. For denormals of
+ * fp16, u consists of 21 bits of one random word and 32 bits of another. */
 static void random_halves_equal_their_definition(void **state)
 {
     (void)state;
@@ -136,8 +136,8 @@ static void ties_of_fp16_denormals_go_to_the_continuation(void **state)
     uint8_t out[128];
     size_t ups = 0;
     for (uint32_t start = 0; start < 640; start += 64) {
-        /* frac is in the middle between two multiples of 2^-21 and its first 21 bits equal u's, so the 32 further
-         * bits decide */
+        /* frac is halfway between two multiples of 2^-21. Its first 21 bits equal those of u, so the next 32
+         * bits of u decide. */
         for (uint32_t i = 0; i < 64; i++)
             x[i] = ((float)(rng_word(&key, start + i) >> 11) + 0.5f) * 0x1p-45f;
         EACH_ISA(k)
@@ -249,8 +249,8 @@ static void infinities_are_refused(void **state)
     }
 }
 
-/* Returns the distribution of the error of rounding x to one of its two neighbouring 16-bit floats. The neighbours
- * are multiples of a step that depends on x's power of two; among denormals the step is constant. */
+/* Returns the distribution of the error when x is rounded to one of the two neighbouring 16-bit floats.
+ * Their distance depends on x's power of two; among denormals it is constant. */
 static TwoPoint law_of(double x, int lowest, int fraction)
 {
     int exponent;
@@ -261,8 +261,8 @@ static TwoPoint law_of(double x, int lowest, int fraction)
     return (TwoPoint){(1 - part) * quantum, -part * quantum, part};
 }
 
-/* Normal vectors of several scales are rounded: of scale 1 and larger, in the range of fp16's denormals, below
- * fp16's smallest number, and among float32's denormals. */
+/* Rounds normal vectors of several scales: 1 and larger; in the range of fp16's denormals; below fp16's
+ * smallest number; in the range of float32's denormals. */
 static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state)
 {
     (void)state;

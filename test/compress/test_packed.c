@@ -1,5 +1,5 @@
-/* test_packed.c -- the wrappers zstd and blosc, which compress an inner codec's payload without loss. The estimate
- * must be that of the inner codec alone, and packed bytes that no encoder writes must be refused. */
+/* test_packed.c -- the wrappers zstd and blosc, which compress another codec's payload without loss. The
+ * estimate must be that of the other codec alone. Decoders must refuse payloads that no encoder writes. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
@@ -108,14 +108,14 @@ static void what_repeats_shrinks(void **state)
         rig.call.streams = &streams;
         check_ok(rig_encode(&rig, x, 0), &rig.err);
         check(rig.payload.data[0] == 1 && rig.payload.size < N / 10);
-        /* the entropy is NAN, since zstd and blosc do not report the entropy of their streams */
+        /* zstd and blosc do not report the entropy of their streams, so it is NAN */
         check(streams.reported && isnan(streams.entropy_bits));
         rig_close(&rig);
     }
 }
 
-/* The floats have random mantissas and a narrow range of exponents. Blosc's byte shuffle puts bytes of exponents
- * together, which makes them compressible. */
+/* The floats have random mantissas and a narrow range of exponents. Blosc's byte shuffle puts the bytes with
+ * the exponents together, so they can be compressed. */
 static void a_shuffle_helps_with_floats(void **state)
 {
     (void)state;
@@ -205,7 +205,7 @@ static void refused(Hostile *h, const char *why)
     if (status != ERR_CORRUPT || !strstr(h->rig.err.text, why))
         print_error("%s, want %s\n", status == OK ? "accepted" : h->rig.err.text, why);
     check(status == ERR_CORRUPT && strstr(h->rig.err.text, why));
-    /* the limit on the memory that decoding may allocate, even for a damaged payload */
+    /* even for a damaged payload, decoding may allocate no more memory than this */
     check(arena_peak(h->rig.scratch) <= peak + 4 * h->rig.shape.n + 4096);
     rig_close(&h->rig);
     free(h);
@@ -227,7 +227,7 @@ static void frames_that_no_encoder_writes_are_refused(void **state)
     (void)state;
     static const uint8_t zeros[4 * N + 8];
     Hostile *h;
-    /* a frame that decompresses to more bytes than an inner payload may have */
+    /* a zstd frame that decompresses to more bytes than the inner codec's payload may have */
     h = hostile_open("zstd+none", N);
     add_zstd(h, zeros, 4 * N + 2, false, true);
     refused(h, "it unpacks to 80002 bytes");
@@ -298,8 +298,7 @@ static void chunks_that_no_encoder_writes_are_refused(void **state)
     add_blosc(h, zeros, 4 * N, 4, "blosclz");
     h->bytes[h->size++] = 0;
     store_u32(h->bytes + 1 + 12, (uint32_t)h->size - 1);
-    /* The offset of the first block, which follows the 16 bytes of the chunk's header, now points one byte too
-     * far. */
+    /* The first block's offset follows the 16 bytes of the chunk's header. It now points one byte too far. */
     h->bytes[1 + 16]++;
     refused(h, "do not unpack");
     h = hostile_open("blosc+none", N);
@@ -315,8 +314,8 @@ static void chunks_that_no_encoder_writes_are_refused(void **state)
     refused(h, "no packed payload");
 }
 
-/* Decodes thousands of damaged payloads. Each is in a block of its exact size, so that ASan detects reads past the
- * end. */
+/* Decodes thousands of damaged payloads. Each is copied to a block of exactly its size, so that ASan detects
+ * reads past its end. */
 static void damage_is_refused_or_decodes_to_finite_numbers(void **state)
 {
     (void)state;

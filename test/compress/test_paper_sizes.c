@@ -1,6 +1,6 @@
-/* test_paper_sizes.c -- the message sizes in plots/published/figure-4.json (figure 4 of the ATOMO paper) against
- * sizes computed from the shapes of ResNet-18's tensors and from the formats of the paper's coders. The paper's
- * figure is an image, from which no numbers are read. */
+/* test_paper_sizes.c -- message sizes of figure 4 of the ATOMO paper, in plots/published/figure-4.json.
+ * Compares them with sizes computed from the shapes of ResNet-18's tensors and the formats of the paper's
+ * coders. (No numbers are read from the paper's figure, which is an image.) */
 #include "rig/codec_rig.h"
 #include "nn/model.h"
 #include "report/report_stored.h"
@@ -27,7 +27,7 @@ static int close_model(void **state)
     return 0;
 }
 
-/* Returns the bytes of the payloads of one step (all tensors), with normal numbers as gradients. */
+/* Returns the total bytes of the payloads of all tensors in one step. The gradients are normal numbers. */
 static double message(const char *spec)
 {
     const SliceList *slices = model_parameters(model);
@@ -56,12 +56,12 @@ typedef struct {
     double parameter;
 } PaperCoder;
 
-/* Returns the bytes of min(s, m, n) atoms of the tensor as an m x n matrix. An atom is two singular vectors and a
- * scale, all floats. */
+/* Returns the bytes of an SVD payload: min(s, m, n) atoms of the tensor as an m x n matrix. An atom is two
+ * singular vectors and a scale, all floats. */
 static double bytes_of_svd(const Shape *shape, double s)
 {
     double m, n;
-    if (shape->rank == 1) { /* a tensor with one axis becomes a matrix with two elements in a row */
+    if (shape->rank == 1) { /* a tensor of rank 1 becomes a matrix with two columns */
         m = (double)shape->n / 2;
         n = 2;
     } else if (shape->rank == 2 || shape->dim[2] == 1) {
@@ -74,20 +74,21 @@ static double bytes_of_svd(const Shape *shape, double s)
     return 4 * fmin(s, fmin(m, n)) * (m + n + 1);
 }
 
-/* Returns the bytes of a TernGrad payload: `bits` (2) bits per element and one scale. */
+/* Returns the bytes of a TernGrad payload: 2 bits (`bits`) per element, and one scale. */
 static double bytes_of_terngrad(const Shape *shape, double bits)
 {
     return ceil((double)shape->n * bits / 8) + 4;
 }
 
-/* Returns the bytes of a QSGD payload with 2 + b bits per element, packed into 64-bit words so that no element
- * crosses a word boundary. */
+/* Returns the bytes of a QSGD payload with 2 + b bits per element, b = `bits`. Elements are packed into
+ * 64-bit words; no element is in two words. */
 static double bytes_of_words(const Shape *shape, double bits)
 {
     return 8 * ceil((double)shape->n / floor(64 / (2 + bits)));
 }
 
-/* Returns the bytes of a QSGD payload with 1 + b bits per element and a norm for every 512 elements. */
+/* Returns the bytes of a QSGD payload with 1 + b bits per element, b = `bits`, and a norm for every 512
+ * elements. */
 static double bytes_of_bits(const Shape *shape, double bits)
 {
     return ceil((double)shape->n * (1 + bits) / 8) + 4 * ceil((double)shape->n / 512);
@@ -102,12 +103,12 @@ static double step_bytes(double (*bytes)(const Shape *, double), double paramete
     return sum;
 }
 
-/* In each row of the file, "computed bytes_up" must be the size in the format of the paper's coder, and "corrected
- * bytes_up" (QSGD only) the size without unused bits.
+/* In each row of the file, "computed bytes_up" must be the size in the format of the paper's coder.
+ * "corrected bytes_up" (QSGD only) must be the size without unused bits.
  *
- * The payloads of this project's codec must have the corrected size, or else the computed size, within 0.05 %.
- * These payloads differ from the paper's format by a kind and a count for each tensor, and by svd's scale, which
- * is multiplied into a vector. */
+ * This project's payloads must have the corrected size, or, if there is none, the computed size, within 0.05
+ * %. Their format differs a little: each tensor adds a kind and a count, and svd has no scale, because it is
+ * multiplied into a vector. */
 static void sizes_follow_from_shapes(void **state)
 {
     static const PaperCoder coders[] = {{"SVD, s = 1", bytes_of_svd, 1},

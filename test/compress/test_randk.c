@@ -1,5 +1,5 @@
-/* test_randk.c -- the codec randk, which sends k of n elements chosen at random: the elements sent, merged
- * payloads, refused payloads, mean and variance. */
+/* test_randk.c -- the codec randk, which sends k of n elements, chosen at random. Tests which elements are
+ * sent, merged payloads, refused payloads, mean and variance. */
 #include "rig/try.h"
 
 #include "num/subset.h"
@@ -20,8 +20,8 @@ static size_t kept_ref(double ratio, size_t n)
     return n == 0 ? 0 : k < 1 ? 1 : k;
 }
 
-/* The payload has the elements of the subset that the shared random numbers select, in order of their indices.
- * Each value must be decoded to n/k times the value. */
+/* The shared random numbers select a subset of the elements. The payload must have the values of this
+ * subset, in order of their indices. Each value must decode to n/k times the value. */
 static void values_of_the_subset_travel_and_come_back_scaled(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void payloads_that_do_not_add_are_refused(void **state)
         {"randk:ratio=0.5", {1, 0, 0, 0, 0x7f}, 5, ERR_CORRUPT},
         {"randk:ratio=0.5", {3, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
         {"randk:ratio=0.5", {0, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
-        /* a raw payload at a ratio for which the codec's own payload is shorter */
+        /* a raw payload, which is refused because the codec's own format would be shorter at this ratio */
         {"randk:ratio=0.5", {0, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 9, ERR_CORRUPT},
         {"randk:ratio=1", {0, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 9, OK},
         {"randk:ratio=1", {1, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 9, ERR_CORRUPT},
@@ -207,8 +207,8 @@ static void sums_beyond_float32_and_subsets_of_their_own_do_not_merge(void **sta
 
 /* ---- closed forms ---- */
 
-/* The closed forms of variance and moments, against the covariance matrix of the error over all subsets of six
- * elements. */
+/* Compares the closed forms of variance and moments with exact values. These come from the error's
+ * covariance matrix over all subsets of six elements. */
 static void the_moments_are_those_of_all_subsets_together(void **state)
 {
     (void)state;
@@ -249,8 +249,8 @@ static void the_moments_are_those_of_all_subsets_together(void **state)
         }
 }
 
-/* Mean and mean squared error of random draws must equal the closed forms within six standard errors, which are
- * estimated from the draws. */
+/* The mean and the mean squared error of random draws must equal the closed forms, within six standard
+ * errors. The standard errors are estimated from the draws. */
 static void draws_spread_as_the_moments_say(void **state)
 {
     (void)state;

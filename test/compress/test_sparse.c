@@ -1,5 +1,6 @@
-/* test_sparse.c -- selections of elements (the k largest, or those above a threshold) against sorted lists, and
- * the codecs that send these elements: elements sent, payload sizes, refused payloads. */
+/* test_sparse.c -- selections of elements (the k largest, or those above a threshold), and the codecs that
+ * send the selected elements. Compares selections with sorted lists. Tests which elements are sent, payload
+ * sizes, and refused payloads. */
 #include "rig/try.h"
 
 #include "vec/kernels.h"
@@ -98,7 +99,7 @@ static size_t not_zero(const float *x, size_t n)
     return count;
 }
 
-/* Marks the elements of a selection, which may be stored as a list or as a bitmap. */
+/* Marks the selected elements in the array `in`. A selection may be stored as a list or as a bitmap. */
 static void unfold(const Picks *s, bool *in)
 {
     size_t *place = NEW(scratch, size_t, BLOCK), total = 0;
@@ -144,8 +145,8 @@ static void the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first(void **st
         }
 }
 
-/* The search for the k-th largest magnitude starts from a sample. The test computes the sampled indices as the
- * search does, and makes the sampled elements differ from all others. The wrong guess must not change the result. */
+/* The search for the k-th largest magnitude starts from a sample. In this test the sampled elements differ
+ * from all others, so the search starts with a wrong estimate. This must not change the result. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;
@@ -312,8 +313,8 @@ static void threshold_sends_what_reaches_it(void **state)
             }
 }
 
-/* The indices in the payload (all bytes except kind, count, form and floats) must take at most 3 % more than log2
- * C(n, k) bits, plus the padding of the last byte. */
+/* The indices must take at most 3 % more than log2 C(n, k) bits, plus the padding of the last byte. Their
+ * bytes are those of the payload without kind, count, form and floats. */
 static void indices_cost_what_a_subset_must(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* test_synth.c -- synthetic gradients have the statistical properties of their distributions. Seeds are fixed.
- * Each limit is 5 standard errors of the estimate, which a random seed would exceed with probability below 6e-7. */
+/* test_synth.c -- synthetic gradients must have the statistical properties of their distributions. Seeds are
+ * fixed. Each limit is 5 standard errors of the estimate; with a random seed, an estimate would exceed it
+ * with probability below 6e-7. */
 #include "dump/synth.h"
 #include "rig/check.h"
 
@@ -86,8 +87,8 @@ static void sparse_has_its_density(void **state)
     check_near(mean_of(squared), 0.1 * 0.25, 5 * 0.25 * sqrt(0.3 / N));
 }
 
-/* Returns the largest share of a column's squared norm that remains after subtracting the projections on the first
- * two columns. */
+/* Projects each column on the space of the first two columns. Returns the largest share of a column's
+ * squared norm that is outside this space. */
 static double beyond_rank_two(const float *m, size_t rows, size_t cols)
 {
     double q[2][512], worst = 0;

@@ -1,5 +1,5 @@
-/* fuzz_csv.c -- fuzzes the CSV reader: it must refuse the bytes, or return cells that stay the same when our
- * writer writes them and the reader reads them again. */
+/* fuzz_csv.c -- fuzzes the CSV reader. It must refuse the bytes or return cells. If our writer writes these
+ * cells and the reader reads them again, they must stay the same. */
 #include "base/csv.h"
 #include "report/report_writer.h"
 

@@ -14,7 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { SPECS_MOST = 1000 };
-/* every codec with default keys (a wrapper wraps `none`), and the specs in more_specs.h */
+/* every codec with default parameters (wrappers wrap the codec `none`), and the specs in more_specs.h */
 static const char *specs[SPECS_MOST];
 static size_t spec_count;
 
@@ -48,8 +48,8 @@ static void encode_and_edit(Call *c, Buf *payload, Message *m, const uint8_t *ed
         payload->size -= edit[0] % (payload->size + 1);
 }
 
-/* Divides the bytes among the message's rounds. Each round takes as many bytes as its valid payload had, and the
- * last round takes all remaining bytes. */
+/* Divides the bytes among the rounds of the message. Each round takes as many bytes as its valid payload
+ * had. The last round takes all remaining bytes. */
 static void divide(Message *m, const uint8_t *data, size_t size)
 {
     for (int i = 0; i < m->rounds; i++) {
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         payload = (Buf){(uint8_t *)(uintptr_t)(data + 3), size - 3, size - 3};
     for (int i = 0; i < m.rounds && !(data[2] & 1); i++)
         m.round[i].size = payload.size / (size_t)m.rounds;
-    /* in a block of the payload's exact size, ASan detects reads past the end */
+    /* The payload is copied to a block of exactly its size, so that ASan detects reads past its end. */
     uint8_t *exact = malloc(payload.size + 1);
     memcpy(exact, payload.data, payload.size);
     divide(&m, exact, payload.size);

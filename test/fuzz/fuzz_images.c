@@ -1,5 +1,6 @@
-/* fuzz_images.c -- fuzzes the parsers of IDX, CIFAR and gzip files and the check of MATLAB files: they must refuse
- * the input with a reason, or find all images and labels that the file claims to have, each label valid.
+/* fuzz_images.c -- fuzzes the parsers of IDX, CIFAR and gzip files, and the check of MATLAB files. A parser
+ * must refuse the input with a reason, or return as many images and labels as the file claims to have. Each
+ * label must be valid.
  *
  * Input: the number of the parser (one byte), then the file. */
 #include "data/files.h"
@@ -58,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     Arena *a = arena_open((size_t)1 << 26);
     Error err = {0};
-    /* in a block of the file's exact size, ASan detects reads past the end */
+    /* The file is copied to a block of exactly its size, so that ASan detects reads past its end. */
     uint8_t *exact = malloc(size - 1 + !(size - 1));
     memcpy(exact, data + 1, size - 1);
     if (parse(*data, (Bytes){exact, size - 1}, a, &err) != OK && !*err.text)

@@ -1,5 +1,6 @@
-/* test_bias_figures.c -- p-values and standard errors of the measured bias, computed from a tally (sums over
- * repeats) that is filled by hand, against their definitions, with values of statistical tables and of SciPy. */
+/* test_bias_figures.c -- p-values and standard errors of the measured bias. They are computed from a Tally
+ * (sums over repeats) that is filled by hand. The test compares them with their definitions, statistical
+ * tables and SciPy. */
 #include "measure/metrics_errors.h"
 #include "num/stats.h"
 #include "rig/check.h"
@@ -44,7 +45,8 @@ static void bias_p_is_the_tail_of_f(void **state)
 static void what_would_show_adds_both_quantiles(void **state)
 {
     (void)state;
-    /* Student's t with nine degrees of freedom: 3.2498 for two tails of 1 % together, 1.3830 for one tail of 10 % */
+    /* Student's t with nine degrees of freedom: two tails of 1 % together begin at 3.2498, one tail of 10 %
+     * at 1.3830. */
     check_rel(bias_detectable(0.1, R, 0.01), 0.1 * (3.249836 + 1.383029), 1e-6);
 }
 

@@ -1,8 +1,8 @@
-/* test_compare_figures.c -- metrics of several vectors measured as one vector (pooled), and options that must not
- * change metrics. */
+/* test_compare_figures.c -- tests pooled metrics (the metrics of several vectors as if they were one
+ * vector). Tests options that must not change metrics. */
 #include "rig/compare_world.h"
 
-/* The pooled metrics of several vectors against the metrics of one vector that joins them. */
+/* Compares the pooled metrics of several vectors with the metrics of one vector that joins them. */
 static void pooled_figures_are_those_of_the_joined_vector(void **state)
 {
     (void)state;
@@ -19,7 +19,8 @@ static void pooled_figures_are_those_of_the_joined_vector(void **state)
     w->c.load = load_joined;
     run(w);
     const Kept *joined = kept(w, 0, 0);
-    /* metrics whose names begin like this may differ: bytes per kind of payload part, and scratch memory */
+    /* Beginnings of the names of metrics that may differ. Sizes differ because each payload has its own kind
+     * byte; scratch memory grows with the vector. */
     static const char *const differ[] = {"bytes", "ratio", "bits_per", "coding", "peak"};
     for (size_t m = 0; metrics[m].name; m++) {
         bool skip = is_time(metrics[m].name);
@@ -34,8 +35,8 @@ static void pooled_figures_are_those_of_the_joined_vector(void **state)
     check_same_figures(kept(w, 1, 0), joined);
 }
 
-/* In the record over all cells (a cell is a step of a worker), sizes are means over the cells and errors are sums
- * over the cells. */
+/* A cell is one step of one worker. In the record over all cells, sizes are means over the cells, and errors
+ * are sums over the cells. */
 static void the_record_of_everything_averages_sizes(void **state)
 {
     (void)state;
@@ -123,8 +124,8 @@ static void too_little_memory_costs_pooled_order_statistics(void **state)
     open_world(1, 1);
 }
 
-/* With enough memory, the record of the whole run sorts the values of all steps together. The sorting must not
- * change the metrics of single steps. */
+/* With enough memory, the values of all steps are sorted together for the record of the whole run. The
+ * metrics of single steps must be the same as with little memory. */
 static void memory_does_not_change_what_both_have(void **state)
 {
     (void)state;
@@ -160,7 +161,7 @@ static void empty_and_single_vectors_are_measured(void **state)
     check(value(kept(w, 3, 0), "bytes") == 4 * 70001 + 3);
 }
 
-/* Without timing, each repeat is encoded only once. The metrics are the same, except that times are missing. */
+/* Without timing, each repeat is encoded only once. All metrics other than times must be the same. */
 static void without_a_clock_all_but_times_is_the_same(void **state)
 {
     (void)state;

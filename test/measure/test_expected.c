@@ -1,6 +1,6 @@
-/* test_expected.c -- the metrics variance_expected and relative_error_expected, in records of one vector and of
- * several vectors, against the codecs' closed forms, which the test sums itself. No random numbers are involved,
- * so a record that is wrong by 0.001 % fails. */
+/* test_expected.c -- the metrics variance_expected and relative_error_expected, in records of one vector and
+ * of several vectors. The test sums the codecs' closed forms itself and compares. The closed forms involve
+ * no random numbers, so the tolerance is only 0.001 %. */
 #include "compress/spec.h"
 #include "measure/compare.h"
 #include "reference/vectors.h"

@@ -1,9 +1,9 @@
 /* test_memory.c -- the resident memory that a comparison takes, and the scratch memory that it reports.
  *
- * The project promises that a comparison of a large tensor takes at most six times the tensor's size (24 bytes per
- * element) plus 256 MB. The memory that does not grow with the tensor (the program, its libraries, buffers of the
- * threads) is far below 256 MB, so at 8 M elements a comparison with too much memory per element would still meet
- * the promise. This test therefore allows only 24 bytes per element plus 32 MB. */
+ * The project promises that a comparison of a large tensor takes at most six times the tensor's size (24
+ * bytes per element) plus 256 MB. The memory that does not grow with the tensor is far below 256 MB: the
+ * program, its libraries, the threads' buffers. So at 8 M elements, a comparison that takes too much memory
+ * per element could still keep the promise. This test therefore allows only 24 bytes per element plus 32 MB. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/spec.h"
@@ -25,7 +25,7 @@ typedef struct {
     bool failed;
 } Bench;
 
-/* Fills the vector with sums of four random bytes, whose distribution is nearly normal. */
+/* Fills the vector with nearly normal numbers; each is the sum of four random bytes. */
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
     (void)data, (void)err;
@@ -52,7 +52,7 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
     return load(data, v, x, err);
 }
 
-/* Runs a merge of `workers` workers, or a comparison if `workers` is 0. */
+/* Runs a merge of `workers` workers; if `workers` is 0, runs a comparison instead. */
 static bool done(Bench *b, const char *spec, size_t n, size_t repeats, int threads, size_t workers)
 {
     size_t failures;
@@ -101,7 +101,7 @@ static size_t peak_of_merge(const char *spec, size_t workers)
 
 /* ---- tests ---- */
 
-/* Each case runs in a separate process, whose peak resident memory can be measured. */
+/* Each case runs in a separate process, so that its peak resident memory can be measured. */
 static void a_large_tensor_takes_six_times_its_size(void **state)
 {
     /* ODD has a large prime factor, for which FFTW needs more memory */
@@ -136,7 +136,7 @@ static void a_large_tensor_takes_six_times_its_size(void **state)
     }
 }
 
-/* Two merges may differ by 2 MB, one huge page, which the kernel may or may not use. */
+/* The peaks of two merges may differ by 2 MB: the size of a huge page, which the kernel may or may not use. */
 static void a_merge_takes_no_more_for_more_workers(void **state)
 {
     static const char *const specs[] = {"qsgd", "randk", "sign", "joint"};

@@ -1,9 +1,9 @@
-/* test_times.c -- the reported encode and decode times against a clock that the test reads itself.
+/* test_times.c -- compares the reported encode and decode times with a clock that the test reads itself.
  *
- * The test codec's encode and decode wait until CLOCK_MONOTONIC has advanced by fixed times, which every reported
- * time must reach. As another process may take the CPU while the library measures, only one of 50 comparisons
- * needs to report times at most 3 % above the fixed times. If an undisturbed comparison (10 ms) has probability
- * 1/4 or more, all 50 are disturbed with probability below 1e-6. */
+ * The test codec's encode and decode wait a fixed time on CLOCK_MONOTONIC. No reported time may be shorter.
+ * Another process may take the CPU while the library measures. So the test runs 50 comparisons, and only one
+ * of them must report times at most 3 % above the fixed times. If a comparison (10 ms) is undisturbed with
+ * probability 1/4 or more, all 50 are disturbed with probability below 1e-6. */
 #include "codec/compressor.h"
 #include "measure/compare.h"
 #include "reference/vectors.h"

@@ -1,5 +1,5 @@
-/* test_layers.c -- single layers, on plain activations and on interleaved activations (with PIECE images in the
- * last axis). Outputs are compared with a slow forward pass in double, and gradients with central differences of
+/* test_layers.c -- tests single layers, on plain and on interleaved activations (with PIECE images in the
+ * last axis). Compares outputs with a slow forward pass in double, and gradients with central differences of
  * the slow forward pass. */
 #include "rig/layer_rig.h"
 
@@ -26,7 +26,7 @@ static void conv_ref(const Case *c, const double *x, const double *w, double *y)
                     const size_t ch = i / c->size / c->size, ky = i / c->size % c->size, kx = i % c->size;
                     const size_t r = row * c->stride + ky - c->padding,
                                  l = column * c->stride + kx - c->padding;
-                    /* these numbers are unsigned, so a negative row or column wraps to a large number */
+                    /* rows and columns are unsigned here, so a negative one wraps around to a large number */
                     if (r < c->rows && l < c->columns)
                         sum += w[k * c->channels * c->size * c->size + i] *
                                x[(ch * c->rows + r) * c->columns + l];
@@ -124,8 +124,8 @@ static Activation *sigmoid(Builder *b, Activation *in, const Case *c)
     return build_sigmoid(b, in);
 }
 
-/* Computes the sum of two convolutions of the same input. (In the backward pass, the second convolution must add
- * its gradient to that of the first.) */
+/* Computes the sum of two convolutions of the same input. In the backward pass the second convolution must
+ * add to the input's gradient, not overwrite it. */
 static void two_convs_ref(const Case *c, const double *x, const double *w, double *y)
 {
     const size_t n = c->outputs * c->rows * c->columns;
@@ -139,7 +139,7 @@ static void two_convs_ref(const Case *c, const double *x, const double *w, doubl
 
 static Activation *two_convs(Builder *b, Activation *in, const Case *c)
 {
-    /* max pooling of size 1 changes nothing but the layout, which becomes interleaved */
+    /* max pooling of size 1 does not change the numbers, but makes the layout interleaved */
     in = build_max_pool(b, in, 1);
     const ConvSettings s = {.channels = c->outputs, .size = c->size, .stride = 1, .padding = c->padding};
     Activation *one = build_conv(b, in, "one", &s);
@@ -148,7 +148,8 @@ static Activation *two_convs(Builder *b, Activation *in, const Case *c)
 
 /* clang-format off */
 static const Case cases[] = {
-    /* columns: channels, rows, columns, images, layer, reference; then outputs, size, stride, padding, bias */
+    /* The first columns are channels, rows, columns, images, layer, reference. The named fields are outputs,
+     * size, stride, padding, bias. */
     {1, 28, 28, 2, conv, conv_ref,                .outputs = 20, .size = 5, .stride = 1, .bias = true},
     {20, 12, 12, 1, conv, conv_ref,               .outputs = 50, .size = 5, .stride = 1, .bias = true},
     {3, 9, 7, 17, conv, conv_ref,                 .outputs = 7, .size = 3, .stride = 1, .padding = 1, .bias = true},
@@ -189,7 +190,7 @@ static void case_open(Layers *r, const Case *c)
         r->in->dx[i] = NAN;
 }
 
-/* Checks that |a_i - b_i| <= 2e-6 max |b| for all n elements; each element is a sum of at most a few thousand
+/* Checks that |a_i - b_i| <= 2e-6 max |b| for all n elements. The tolerance is for sums of a few thousand
  * products. */
 static void check_all(const Case *c, const char *what, const double *a, const double *b, size_t n)
 {
@@ -213,8 +214,8 @@ static double weighted_sum(const Case *c, const double *x, const double *w, cons
     return sum;
 }
 
-/* Returns the derivative with respect to *v (an element of x or w) of the sum of y_i dy_i over the outputs y of
- * one image, by central differences. */
+/* Returns a derivative by central differences. The function is the sum of y_i dy_i over the outputs y of one
+ * image; the variable is *v, an element of x or w. */
 static double slope(const Case *c, const double *x, const double *w, double *v, const double *dy, size_t n,
                     double *y)
 {
@@ -227,7 +228,8 @@ static double slope(const Case *c, const double *x, const double *w, double *v, 
     return (up - down) / (2 * step);
 }
 
-enum { SAMPLE = 60 }; /* number of parameters, and number of elements of an image, that are checked */
+/* number of parameters that are checked, and number of elements of an image that are checked */
+enum { SAMPLE = 60 };
 
 static void check_case(const Case *c)
 {

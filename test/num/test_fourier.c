@@ -1,6 +1,6 @@
-/* test_fourier.c -- the Fourier and cosine transforms against their defining sums, at lengths with large and small
- * prime factors; the order of Fourier atoms (the pairs of coefficients that codecs send); and rounded phases,
- * which must be unbiased. */
+/* test_fourier.c -- tests the Fourier and cosine transforms against their defining sums, at lengths with
+ * large and small prime factors. Tests the order of Fourier atoms (the pairs of coefficients that codecs
+ * send). Tests that rounded phases are unbiased. */
 #include "rig/check.h"
 #include "num/cosine.h"
 #include "num/fourier_transform.h"
@@ -46,8 +46,8 @@ static double distance(const float *x, const float *y, size_t n)
     return sqrt(sum);
 }
 
-/* Limit of the relative error of a transform, as a share of |x|. A transform of n floats has an error of about
- * 2^-24 sqrt(log2 n), a little more for prime lengths (Rader's algorithm). */
+/* The limit of a transform's error divided by |x|. A transform of n floats has an error of about 2^-24
+ * sqrt(log2 n); prime lengths have a little more (Rader's algorithm). */
 #define ROUNDING 6e-7
 
 static const struct {
@@ -77,8 +77,8 @@ static double coefficient_ref(const float *x, size_t rows, size_t cols, size_t j
     return sum;
 }
 
-/* Returns the distance between the indices of coefficients that are checked; 1 for small n, so that all
- * coefficients are checked. */
+/* Only every stride-th coefficient is checked; returns the stride. For small n it is 1, so all coefficients
+ * are checked. */
 static size_t stride_for(size_t n)
 {
     return n <= 1300 ? 1 : n / 61 | 1;
@@ -101,7 +101,7 @@ static void cosines_are_their_sums_and_come_back(void **state)
         check_ok(cosine_back(y, rows, cols, z, 1, a, &err), &err);
         check(distance(x, z, n) <= 2 * ROUNDING * size);
         check_ok(cosine_forward(x, rows, cols, z, 8, a, &err), &err);
-        /* y and z, made with different numbers of threads, are the same bytes */
+        /* y and z must be the same bytes, although they were computed with different numbers of threads */
         assert_memory_equal(y, z, n * sizeof *y);
         arena_rewind(a, mark);
     }
@@ -144,7 +144,7 @@ static void frequency_ref(const float *x, size_t rows, size_t cols, size_t j, si
         }
 }
 
-/* Checks the Fourier atoms of a matrix one by one, in the order given in docs/FORMAT.md. */
+/* Compares the Fourier atoms of a matrix with their defining sums, in the order given in docs/FORMAT.md. */
 static void check_frequencies(const FourierSpectrum *s, const float *x, size_t rows, size_t cols)
 {
     const bool turned = rows > cols;
@@ -197,7 +197,7 @@ static void frequencies_are_their_sums_and_come_back(void **state)
             for (size_t part = 0; part < (f.real ? 1 : 2); part++)
                 again.data[f.at + part] = (float)((double)z[part] * spectrum_factor(&own, f, 1));
         }
-        /* an atom of a real coefficient has one real number, any other atom has two */
+        /* an atom of a real coefficient is one real number; every other atom is two */
         check(2 * own.atoms - real == n);
         check_rel(sqrt(sum), norm(x, n), 1e-6);
         check_ok(spectrum_back(&c, &again, 1, y, &in), &err);
@@ -206,8 +206,8 @@ static void frequencies_are_their_sums_and_come_back(void **state)
     }
 }
 
-/* Fourier coefficients against those of numpy.fft.rfft, divided by sqrt(n) and, except for the first, multiplied
- * by sqrt(2). */
+/* Compares Fourier coefficients with those of numpy.fft.rfft. These are divided by sqrt(n), and all but the
+ * first are multiplied by sqrt(2). */
 static void frequencies_are_those_of_numpy(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ static void frequencies_are_those_of_numpy(void **state)
         check_near((double)s.data[i], want[i] * (i < 2 ? 1 : sqrt(2)), 1e-6);
 }
 
-/* FFTW may reuse what it learned from earlier plans, which must not change any result. */
+/* FFTW may reuse what it learned when it made earlier plans. This must not change any result. */
 static void earlier_plans_change_nothing(void **state)
 {
     (void)state;
@@ -245,8 +245,8 @@ static void earlier_plans_change_nothing(void **state)
 
 /* ---- phases ---- */
 
-/* Returns the probability that phase_draw returns the corner `first` of an edge and not the edge's other corner.
- * Bisection finds the uniform number u at which the result changes. */
+/* Returns the probability that phase_draw returns the corner `first` of an edge, not the edge's other
+ * corner. Finds by bisection the uniform number u at which the result changes. */
 static double chance_of_first(float re, float im, float gauge, unsigned first)
 {
     double low = 0, high = 1;
@@ -260,8 +260,9 @@ static double chance_of_first(float re, float im, float gauge, unsigned first)
     return low;
 }
 
-/* phase_draw rounds a complex number z to a random corner of a regular 64-gon (phase.h). For z of all angles,
- * `gauge` (the 64-gon's radius) times the mean of the drawn corner must be z, up to float32 rounding. */
+/* phase_draw rounds a complex number z to a random corner of a regular 64-gon (phase.h). `gauge` is the
+ * radius of the 64-gon that has z on an edge. `gauge` times the mean of the drawn corner must be z, up to
+ * float32 rounding. The test uses z of all angles. */
 static void rounded_phases_have_the_right_mean(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_linalg.c -- matrix products against plain loops; matrix decompositions, whose factors must multiply to the
- * matrix. */
+/* test_linalg.c -- compares matrix products with plain loops. Tests that the factors of matrix
+ * decompositions multiply to the matrix. */
 #include "vec/kernels.h"
 #include "rig/linalg_rig.h"
 #include "base/parallel.h"
@@ -103,8 +103,7 @@ static void projections_are_those_of_plain_loops_for_any_thread_count(void **sta
             for (size_t i = 0; i < count * a.cols; i++)
                 v[i] = rng_normal(&rng, USE_TEST, i);
             float *u = NEW(arena, float, count *a.rows);
-            /* the address odd + 2 is not a multiple of 4, so the results are written to floats that are not
-             * aligned */
+            /* the address odd + 2 is not a multiple of 4: linalg_project must also write to unaligned floats */
             uint8_t *odd = NEW(arena, uint8_t, 2 + count * a.rows * sizeof *u);
             check_ok(linalg_project(&a, v, count, 1, slots((uint8_t *)u, count, a.rows), arena, &err), &err);
             check_ok(linalg_project(&a, v, count, 3, slots(odd + 2, count, a.rows), arena, &err), &err);
@@ -168,7 +167,8 @@ static void multiply_honours_turns_scale_and_add(void **state)
 
 /* ---- decompositions ---- */
 
-/* Returns the largest element of |V V' - I|, the deviation of the `count` rows of V from an orthonormal set. */
+/* Returns the largest element of |V V' - I|: by how much the `count` rows of V deviate from an orthonormal
+ * set. */
 static double off_orthonormal(const double *v, size_t count, size_t n)
 {
     double most = 0;
@@ -272,15 +272,15 @@ static void eigenvectors_are_orthonormal_and_belong_to_their_values(void **state
     }
 }
 
-/* An eigenvector must be the same whichever other eigenvectors are computed in the same call; otherwise estimates
- * would be biased. */
+/* An eigenvector must not depend on which others are computed in the same call. Otherwise estimates would be
+ * biased. */
 static void an_eigenvector_is_the_same_whichever_others_are_asked_for(void **state)
 {
     (void)state;
     enum { K = 80 };
     for (int close = 0; close < 3; close++) {
         double w[K];
-        /* the eigenvalues w are all distinct, or in pairs that differ by a rounding error, or all equal */
+        /* the eigenvalues w: all different, or in pairs that differ by a rounding error, or all equal */
         for (size_t i = 0; i < K; i++)
             w[i] = close == 2   ? 1
                    : close == 1 ? 1 + (double)(i / 2) + 1e-14 * (double)(i % 2)
@@ -297,7 +297,7 @@ static void an_eigenvector_is_the_same_whichever_others_are_asked_for(void **sta
             check_ok(eigen_some(&e, index, 3, v, arena, &err), &err);
             check((e.vector != NULL) == (close > 0));
             for (size_t i = 0; i < 3; i++) {
-                /* eigenvectors may differ by their sign, which does not change the atom u v' */
+                /* the sign of an eigenvector may differ: it does not change the atom u v' */
                 double dot = 0;
                 for (size_t j = 0; j < K; j++)
                     dot += v[i * K + j] * whole.vector[index[i] * K + j];

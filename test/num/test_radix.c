@@ -1,5 +1,5 @@
-/* test_radix.c -- the radix sort against qsort; Wasserstein distances and quantiles computed with it against scipy
- * and numpy. */
+/* test_radix.c -- compares the radix sort with qsort, and the Wasserstein distances and quantiles that are
+ * computed with it with scipy and numpy. */
 #include "rig/check.h"
 #include "base/parallel.h"
 #include "num/radix.h"
@@ -66,8 +66,8 @@ static float falling(const Rng *rng, uint64_t i)
     return (void)rng, -(float)i;
 }
 
-/* Returns the float with random bits: denormals, huge numbers, both signs. If the bits are infinity or NaN,
- * returns 0. */
+/* Returns the float whose bits are a random word: a normal or denormal number of either sign. If it is
+ * infinity or NaN, returns 0. */
 static float anything(const Rng *rng, uint64_t i)
 {
     float f;
@@ -104,8 +104,8 @@ static void sorted_order_is_qsorts(void **state)
         }
 }
 
-/* These arrays are so long that the sort cuts them into pieces. The result must be the same on one, two and eight
- * threads, in place or not. */
+/* These arrays are so long that the sort cuts them into pieces. The result must be the same on one, two and
+ * eight threads, and whether the output overwrites the input or not. */
 static void threads_and_place_do_not_matter(void **state)
 {
     Bench *b = *state;

@@ -1,5 +1,5 @@
-/* test_stats.c -- quantiles, moments, tails of the F and t distributions, p-values of multiple tests, and
- * summaries of measured times, against known numbers. */
+/* test_stats.c -- compares with published numbers: quantiles, moments, tails of the F and t distributions,
+ * p-values of multiple tests, and summaries of measured times. */
 #include "rig/check.h"
 #include "base/rng.h"
 #include "num/stats.h"
@@ -59,8 +59,8 @@ static void f_tails_are_scipys(void **state)
         check_rel(f_tail(known[i].f, known[i].d1, known[i].d2), known[i].tail, known[i].tol);
 }
 
-/* For F-distributed values, f_tail is uniform on [0, 1]. The Kolmogorov distance between n = 2000 values of f_tail
- * and the uniform distribution exceeds 2.3 / sqrt(n) with probability 5e-5. */
+/* For F-distributed values, f_tail is uniform on [0, 1]. The test computes the Kolmogorov distance between n
+ * = 2000 values of f_tail and the uniform distribution. It exceeds 2.3 / sqrt(n) with probability 5e-5. */
 static void f_tails_of_f_variables_are_uniform(void **state)
 {
     (void)state;
@@ -80,8 +80,9 @@ static void f_tails_of_f_variables_are_uniform(void **state)
         check_near(tail[i], (i + 0.5) / N, 2.3 / sqrt(N));
 }
 
-/* The two-sided tails of Student's t distribution, against closed forms for 1, 2 and 3 degrees of freedom, and
- * against the F distribution: the square of t with d degrees of freedom has the distribution F(1, d). */
+/* Compares the two-sided tails of Student's t distribution with closed forms for 1, 2 and 3 degrees of
+ * freedom. Also compares them with the F distribution: the square of t with d degrees of freedom has the
+ * distribution F(1, d). */
 static void t_tails_are_their_closed_forms(void **state)
 {
     (void)state;
@@ -98,8 +99,8 @@ static void t_tails_are_their_closed_forms(void **state)
     check_rel(t_quantile(0.01, 99), 2.626405457, 1e-8);
 }
 
-/* Holm's adjusted p-values against R's p.adjust, also for equal p-values and for adjusted values that are capped
- * at 1. */
+/* Compares Holm's adjusted p-values with R's p.adjust, also for equal p-values, and if an adjusted value is
+ * cut to 1. */
 static void holms_values_are_those_of_r(void **state)
 {
     (void)state;
@@ -111,8 +112,8 @@ static void holms_values_are_those_of_r(void **state)
     check_rel(stats_holm(ties, 3, 0.9), 0.9, 1e-15);
 }
 
-/* The median of 25 normal numbers has a variance about 2 % below pi / 2 / 25. The mean of 4000 estimates of this
- * variance must be within 4 %. */
+/* The median of 25 normal numbers has a variance about 2 % below pi / 2 / 25. stats_median_variance
+ * estimates this variance from 25 numbers. The mean of 4000 such estimates must be within 4 %. */
 static void the_variance_of_a_median_is_the_normal_laws(void **state)
 {
     (void)state;

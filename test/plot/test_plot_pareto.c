@@ -1,5 +1,5 @@
-/* test_plot_pareto.c -- the figure of payload size against error: its rows, its Pareto front, and errors of 0 on a
- * logarithmic axis. */
+/* test_plot_pareto.c -- the figure of payload size against error: tests its rows, its Pareto front, and that
+ * errors of 0 appear on the logarithmic axis. */
 #include "rig/plot_rig.h"
 
 static const char usual[] =
@@ -62,8 +62,8 @@ static void one_point_and_no_error_at_all_are_figures_too(void **state)
     drawn("pareto", "compressor,bits_per_element,relative_error\nx,1,0.5\n", "f.svg");
 }
 
-/* If one of sixteen points has a million times the error of the others, the axis ends below this point. If two of
- * six points do, neither is an outlier. */
+/* If one of sixteen points has a million times the error of the others, it is an outlier, and the axis ends
+ * below it. If two of six points have such an error, neither is an outlier. */
 static void outliers_are_beyond_the_axis_and_their_error_is_written(void **state)
 {
     enum { BEYOND = 10, COLUMNS = 12 };

@@ -1,12 +1,13 @@
-/* vectors.h -- test vectors that reference/metrics.py makes in the same way. The vectors are computed from hashed
- * integers by operations that are exact or correctly rounded, so both programs get the same floats. */
+/* vectors.h -- test vectors that the program reference/metrics.py computes too. Elements are hashed
+ * integers, converted by operations that are exact or correctly rounded, so both programs get the same
+ * floats. */
 #ifndef ATOMO_REFERENCE_VECTORS_H
 #define ATOMO_REFERENCE_VECTORS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns a uniform number in [0, 1) of 24 random bits, a hash of i and seed. */
+/* Returns a number in [0, 1), a multiple of 2^-24, computed by hashing i and seed. */
 static inline double reference_unit(uint32_t i, uint32_t seed)
 {
     uint32_t h = i * 2654435761u + seed * 2246822519u;
@@ -27,8 +28,9 @@ static inline void reference_gradient(float *x, size_t n, uint32_t seed)
     }
 }
 
-/* Fills y with an imitation of a decoded estimate of x in repeat r: each element is rounded to a multiple of 1/64,
- * up or down by a hashed random bit, and every third zero becomes 1/64 or -1/64. */
+/* Fills y with an imitation of the estimate that a codec decodes in repeat number `repeat`. Each element of
+ * x is rounded to a multiple of 1/64, up or down by a hashed random bit. Every third zero becomes 1/64 or
+ * -1/64. */
 static inline void reference_decoded(const float *x, float *y, size_t n, uint32_t repeat)
 {
     for (uint32_t i = 0; i < n; i++) {

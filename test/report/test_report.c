@@ -1,4 +1,5 @@
-/* test_report.c -- results written in five formats. The file of a result is complete or absent. */
+/* test_report.c -- results written in five formats. Also tests that the file of a result is complete or
+ * absent. */
 #include "rig/check.h"
 #include "base/csv.h"
 #include "report/report.h"
@@ -157,8 +158,8 @@ static void a_latex_column_of_bytes_has_one_unit(void **state)
           strstr(text, "\n18.91\\phantom{000} ") && strstr(text, "\n0\\phantom{.00000} "));
 }
 
-/* Names from files are escaped and made valid UTF-8, so that a name neither opens a LaTeX group nor ends a table
- * row. */
+/* Names from files are escaped and made valid UTF-8. So a name can neither open a LaTeX group nor end a
+ * table's row. */
 static void names_are_no_markup(void **state)
 {
     (void)state;
@@ -234,8 +235,8 @@ static void json_is_strict_whatever_the_text(void **state)
                         "{\"a\": null, \"b\": -0, \"c\": 1e+300, \"d\": -9223372036854775808}");
 }
 
-/* Returns random text of few different characters. Most are special in CSV, so that quotes, commas and line ends
- * often follow each other. */
+/* Returns random text of few different characters. Most are special in CSV, so quotes, commas and line ends
+ * often follow one another. */
 static char *hostile(const Rng *rng, uint64_t *next)
 {
     static const char alphabet[] = "ab,\"\n\r';\t|";
@@ -375,7 +376,7 @@ static void an_abandoned_report_leaves_nothing(void **state)
     spec.path = path_of("x.txt");
     check_ok(report_open(&r, &spec, a, &err), &err);
     check_ok(report_row(r, rows(), true, &err), &err);
-    /* until the report is closed there is only a file without a name, or with a temporary name */
+    /* before the report is closed, its file has no name or a temporary name */
     check(files_in(folder, false) <= 1 && access(spec.path, F_OK));
     report_abandon(r);
     report_abandon(NULL);

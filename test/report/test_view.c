@@ -1,5 +1,5 @@
-/* test_view.c -- a View is the choice of metrics to print: compare refuses unknown metrics, and measures times
- * only if a chosen metric needs them. */
+/* test_view.c -- a View is the choice of metrics to print. Tests that compare refuses unknown metrics, and
+ * that it measures times only if a chosen metric needs them. */
 #include "rig/check.h"
 #include "report/report_compare.h"
 

@@ -1,4 +1,5 @@
-/* array_make.h -- makes safetensors, .npy and .npz files for tests byte by byte, valid files and broken files. */
+/* array_make.h -- makes safetensors, .npy and .npz files for tests, byte by byte. The files may be valid or
+ * broken. */
 #ifndef ATOMO_ARRAY_MAKE_H
 #define ATOMO_ARRAY_MAKE_H
 
@@ -74,18 +75,19 @@ static inline void add_npy(Made *m, int version, const char *dictionary, const v
 
 /* ---- .npz ---- */
 
-/* A member of a .npz archive: how it is written, and what its header and its entry in the archive's directory
- * claim. A claim of zero means that the true value is written. */
+/* A member of a .npz archive: how it is written, and the values that its header and its entry in the
+ * archive's directory claim. A claim of 0 stands for the true value. */
 typedef struct {
     const char *name; /* with .npy */
     Made *content;
-    /* wide: sizes and offset are written as 64-bit numbers in the extra field of zip64 */
+    /* deflated: compressed; wide: sizes and offset are 64-bit numbers in the extra field of zip64 */
     bool deflated, wide;
-    unsigned method; /* the compression method that the headers claim instead of the true one (0 or 8) */
+    unsigned method; /* the compression method that the headers claim; the true one is 0 or 8 */
     unsigned flags;
     uint64_t claims; /* bytes unpacked */
     uint64_t claims_packed;
-    uint64_t claims_at;  /* the claimed file offset of the member's header, plus 1; 0: the true offset */
+    /* the offset of the member's header that the directory claims, plus 1; 0: the true offset */
+    uint64_t claims_at;
     uint32_t sum_error;  /* a number that is added to the right checksum */
     bool headers_differ; /* the name in the member's header differs from the name in the directory */
 } MadeMember;
@@ -110,7 +112,7 @@ static inline size_t deflate_to(Made *m, const Made *content)
     return z.total_out;
 }
 
-/* Appends the fields that a member's header and the member's directory entry have in common. */
+/* Appends the fields that are both in a member's header and in the member's entry of the directory. */
 static inline void add_common(Made *m, const MadeMember *member, size_t packed, size_t extra)
 {
     const uint64_t size = member->claims ? member->claims : member->content->size;
@@ -138,7 +140,7 @@ static inline void add_wide(Made *m, const MadeMember *member, size_t packed, co
         add_u64(m, *at);
 }
 
-/* Appends a member to the archive; returns the number of bytes that the member takes. */
+/* Appends a member to the archive. Returns the number of bytes that it takes. */
 static inline size_t add_member(Made *m, const MadeMember *member)
 {
     static Made packed;

@@ -1,5 +1,5 @@
-/* crowd.h -- runs one step of several workers with a codec of two rounds whose payloads can be added, and keeps
- * each worker's payloads and the merged payloads. */
+/* crowd.h -- runs one step of several workers with a codec of two rounds. Keeps each worker's payloads, and
+ * the payloads merged over the workers. */
 #ifndef ATOMO_CROWD_H
 #define ATOMO_CROWD_H
 
@@ -10,9 +10,9 @@ enum { CROWD_MOST = 9 };
 
 typedef struct {
     int workers;
-    Try *t[CROWD_MOST]; /* for each worker: its vector x, and the estimate y decoded from its own payload */
+    Try *t[CROWD_MOST]; /* for each worker: its vector x, and the estimate y of its own payload */
     Exchange step;
-    Call call[CROWD_MOST]; /* for each worker: the Call (arguments of encode and decode) of the last round */
+    Call call[CROWD_MOST]; /* for each worker: the arguments of its last call of the encoder */
     Bytes first[CROWD_MOST], last[CROWD_MOST];
     Bytes heard, merged; /* the merged payloads: `heard` of the first round, `merged` of the last round */
     float *sum;          /* decoded from `merged` */
@@ -92,8 +92,8 @@ static inline void crowd_merges_in_any_order(Crowd *k)
     assert_memory_equal(again.data, k->merged.data, again.size);
 }
 
-/* Checks that the decoder refuses other lengths of the merged payload: prefixes (all of a short payload, some of a
- * long payload), and the payload with one more byte. */
+/* Checks that the decoder refuses wrong lengths of the merged payload. These are prefixes of the payload
+ * (all prefixes if it is short, else some), and the payload with one more byte. */
 static inline void crowd_refuses_other_lengths(Crowd *k)
 {
     Try *t = k->t[0];

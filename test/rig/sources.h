@@ -1,6 +1,6 @@
-/* sources.h -- the test vectors for every codec. These vectors are made by the project's random number generator,
- * so no data files are needed. The hashes of the vectors are checked first: a change of the generator must not
- * look like a change of a codec. */
+/* sources.h -- the test vectors for every codec. The project's random number generator makes them, so no
+ * data files are needed. Their hashes are checked first: a change of the generator must not look like a
+ * change of a codec. */
 #ifndef ATOMO_SOURCES_H
 #define ATOMO_SOURCES_H
 
@@ -18,7 +18,7 @@ typedef struct {
     size_t dim[4];
     void (*fill)(const Rng *rng, const Shape *shape, float *x);
     uint64_t hash; /* hash of the vector's bytes, as float32 */
-    /* true if no single element dominates, so that moments converge within a few thousand draws */
+    /* true: no single element dominates, so moments converge within a few thousand draws */
     bool smooth;
 } Source;
 
@@ -84,8 +84,8 @@ static inline void fill_large(const Rng *rng, const Shape *s, float *x)
     for (size_t i = 0; i < s->n; i++)
         x[i] = (float)(rng_normal(rng, USE_TEST, i) * 1e30);
 }
-/* Fills x with numbers whose norm exceeds float32. A codec that sends the norm must refuse the vector, and must
- * never send an infinity. */
+/* Fills x with numbers so large that the norm of x exceeds float32's range. A codec that sends the norm must
+ * refuse x, and must never send an infinity. */
 static inline void fill_huge(const Rng *rng, const Shape *s, float *x)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -97,7 +97,7 @@ static inline void fill_alternating(const Rng *rng, const Shape *s, float *x)
     for (size_t i = 0; i < s->n; i++)
         x[i] = i % 2 ? -1.0f : 1.0f;
 }
-/* Fills x with a sum of two outer products, so its matrix view (of the ATOMO paper) has rank 2. */
+/* Fills x with a sum of two outer products, so that x, viewed as a matrix as in the ATOMO paper, has rank 2. */
 static inline void fill_low_rank(const Rng *rng, const Shape *s, float *x)
 {
     size_t rows, cols;

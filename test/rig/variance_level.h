@@ -17,10 +17,10 @@ static inline int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Returns the water level tau by its closed form. The magnitudes v are sorted in descending order; the bound on
- * the variance is eps sum v^2. k is the smallest index with v_(k+1) sum_{i>k} v_i <= eps sum v^2 + sum_{i>k}
- * v_i^2. Then tau = (eps sum v^2 + sum_{i>k} v_i^2) / sum_{i>k} v_i. The sums are in long double and start at the
- * smallest magnitude. */
+/* Returns the water level tau by its closed form. The magnitudes v are sorted in descending order, and the
+ * variance must be at most eps sum v^2. Let k be the smallest index with v_(k+1) sum_{i>k} v_i <= eps sum
+ * v^2 + sum_{i>k} v_i^2. Then tau = (eps sum v^2 + sum_{i>k} v_i^2) / sum_{i>k} v_i. The sums are in long
+ * double and start at the smallest magnitude. */
 static inline double sorted_ref(const float *x, size_t n, double eps)
 {
     const ArenaMark mark = arena_mark(scratch);
