@@ -65,12 +65,12 @@ typedef struct atomo_codec atomo_codec;
 atomo_status atomo_codec_open(atomo_codec **codec, const char *spec, atomo_error *err);
 void atomo_codec_close(atomo_codec *codec); /* `codec` may be NULL */
 
-/* Returns the codec's spec: its parameters that differ from their defaults, in a fixed order. The text is
- * valid until the codec is closed. */
+/* Returns the codec's spec: its name, and in a fixed order all parameters that differ from their defaults.
+ * The text is valid until the codec is closed. */
 const char *atomo_codec_spec(const atomo_codec *codec);
 
-/* The properties of a codec, as bits of atomo_codec_traits. An address is what random numbers are drawn from:
- * (seed, worker, step, name of the tensor). */
+/* The properties of a codec, as bits of atomo_codec_traits. A random number depends only on its address:
+ * seed, worker, step, name of the tensor. */
 #define ATOMO_UNBIASED    1u  /* the mean of the estimate over random addresses equals the tensor */
 /* the codec is linear: a merged payload decodes to the sum of the merged payloads' estimates, up to rounding */
 #define ATOMO_LINEAR      2u
@@ -101,7 +101,7 @@ typedef struct atomo_tensor atomo_tensor;
 #define ATOMO_RANK_MAX 8
 
 typedef struct {
-    const char *name;  /* the tensor's name, the same on all workers; random numbers are drawn from it */
+    const char *name;  /* the tensor's name, the same on all workers; random numbers depend on it */
     int rank;          /* 0 .. ATOMO_RANK_MAX */
     const size_t *dim; /* (rank), row-major: the last axis is contiguous */
     uint64_t seed;     /* the same on all workers */
@@ -197,13 +197,13 @@ atomo_status atomo_step_take_merged(atomo_tensor *tensor, const void *payload, s
 atomo_status atomo_step_end_round(atomo_tensor *tensor, int *more, atomo_error *err);
 
 /* Writes the mean of the senders' estimates to `mean`, and computes the state of the next step. `x` is this
- * worker's tensor, the one passed to atomo_step_send. A worker that did not send passes its tensor too. */
+ * worker's tensor, the one passed to atomo_step_send. A worker that did not send must pass its tensor too. */
 atomo_status atomo_step_finish(atomo_tensor *tensor, const float *x, atomo_error *err);
 
 /* ---- saving and loading states, for checkpoints ---- */
 
-/* atomo_state_size returns the number of bytes that atomo_state_save writes. These bytes include the names
- * of the codec and the shape, to check them on loading, and a checksum. */
+/* atomo_state_size returns the number of bytes that atomo_state_save writes. The bytes identify the codec
+ * and the shape, so that loading can check them, and end with a checksum. */
 size_t atomo_state_size(const atomo_tensor *tensor);
 void atomo_state_save(const atomo_tensor *tensor, void *out);
 

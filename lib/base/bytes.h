@@ -1,6 +1,6 @@
 /* bytes.h -- reads and writes arrays of bytes, and little-endian numbers in them.
  *
- * Bytes refers to memory that its owner frees. Buf is a buffer of fixed capacity: the caller allocates
+ * Bytes points to memory that it does not own. Buf is a buffer of fixed capacity: the caller allocates
  * enough, and functions that write to it assert that the capacity is not exceeded. A Reader that has too few
  * bytes left sets `bad`. From then on every take_... returns 0 and `bad` stays set, so a decoder may check
  * it once at the end. */

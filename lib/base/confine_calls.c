@@ -32,7 +32,8 @@ static bool allow(scmp_filter_ctx filter, const int *call, size_t count)
     return !failed;
 }
 
-/* Allows to map or protect memory without PROT_EXEC, and to send a signal to this process (abort does so). */
+/* Allows mapping or protecting memory without PROT_EXEC, and sending signals to this process (abort sends
+ * one). */
 static bool allow_checked(scmp_filter_ctx filter)
 {
     const struct scmp_arg_cmp plain = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Capacity for one item of the list. It exceeds the digits of any valid number: an error message can show
- * the start of a wrong item. */
+/* Capacity for one item of the list. It exceeds the digits of any valid number, so that an error message can
+ * show the start of a wrong item. */
 enum { ITEM_MOST = 24 };
 
 typedef struct {

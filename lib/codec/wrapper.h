@@ -1,18 +1,19 @@
 /* wrapper.h -- functions for wrappers: compressors that encode with another codec, the inner codec.
  *
- * A wrapper's state is its own bytes, padded to state_round bytes, followed by the inner codec's state. For
+ * A wrapper's state is its own bytes, padded to a multiple of 64, followed by the inner codec's state. For
  * rounds, train, plan, state and residual, a wrapper without its own function uses the inner codec's. */
 #ifndef ATOMO_WRAPPER_H
 #define ATOMO_WRAPPER_H
 
 #include "codec/compressor.h"
 
-/* Returns `c` changed for the inner codec. `own_state` is the size in bytes of the wrapper's own part of the
- * state. */
+/* Returns the inner codec's Call (arguments of an encoder or decoder), made from the wrapper's Call `c`.
+ * `own_state` is the size in bytes of the wrapper's own part of the state. */
 Call call_inner(const Call *c, size_t own_state);
 
-/* Sets *inner to `step` changed for the inner codec, by call_inner for each tensor. `own_state` returns the
- * size in bytes of the wrapper's own part of the state. *inner is in the scratch arena. */
+/* Makes the inner codec's Step from the wrapper's `step`: replaces each tensor's Call by the result of
+ * call_inner. `own_state` returns the size in bytes of the wrapper's own part of the state. *inner is in the
+ * scratch arena. */
 Status step_inner(const Step *step, size_t (*own_state)(const Call *c), Step *inner);
 
 size_t state_round(size_t bytes); /* rounds up to a multiple of 64 */

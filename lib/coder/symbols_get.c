@@ -1,4 +1,4 @@
-/* symbols_get.c -- reads the dense forms (kinds 0 to 3 of symbols.h), block by block. */
+/* symbols_get.c -- reads arrays of codes in the dense forms (kinds 0 to 3 of symbols.h), block by block. */
 #include "coder/symbols_parts.h"
 
 typedef struct {

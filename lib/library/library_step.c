@@ -12,7 +12,8 @@ static Status check_at(const atomo_tensor *t, int at, const char *want, Error *e
 
 /* ---- training ---- */
 
-/* Returns the offset in the state of its learned part, which ends where the state ends. */
+/* Returns the offset of the innermost codec's state, which is the last part of the state. Sets *size to its
+ * size. */
 static size_t learned_at(const atomo_tensor *t, size_t *size)
 {
     Call inner = exchange_call(&t->exchange, &t->worker[t->self]);

@@ -1,6 +1,6 @@
-/* metrics_text.c -- converts a Tally to text for a journal, and back. The text is the hexadecimal digits of
- * the memory of its numbers, of the sums of each decoded repeat, and of its flags. The byte order is that of
- * this machine. */
+/* metrics_text.c -- converts a Tally to text for a journal, and back. The text is the Tally's memory in
+ * hexadecimal digits, in the byte order of this machine: its numbers, the sums of each decoded repeat, and
+ * its flags. */
 #include "measure/metrics.h"
 
 #include <stddef.h>

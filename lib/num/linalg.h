@@ -11,7 +11,7 @@
 
 /* ---- operations on tall matrices (rows >= columns) ---- */
 
-/* A matrix A with rows >= cols. Stored row by row is A itself, or the transpose of A if `turned`. */
+/* A matrix A with rows >= cols. `x` holds A row by row; if `turned`, it holds the transpose of A row by row. */
 typedef struct {
     const float *x;
     size_t rows, cols;

@@ -32,7 +32,7 @@ size_t report_unit_of(double v)
     return unit;
 }
 
-/* Returns the unit (bytes, KB, MB, ...) that suits the geometric mean of `least` and `most`, both in bytes. */
+/* Returns the unit (B, kB, MB, ...) that suits the geometric mean of `least` and `most`, both in bytes. */
 size_t report_unit(double least, double most)
 {
     return report_unit_of(sqrt(least) * sqrt(most));

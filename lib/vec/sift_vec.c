@@ -14,7 +14,7 @@ INLINE VecD magnitude_d(const float *x)
 }
 
 /* Appends the index and the value of each lane with r <= most to `at` and `value`. Returns how many lanes
- * these are. May overwrite LANES elements, however few it appends. */
+ * these are. May write to LANES elements of `at` and `value`, even if it appends fewer. */
 INLINE size_t append(uint32_t *at, float *value, VecU index, VecF v, VecI r, VecI most)
 {
 #if VEC_BYTES == 64

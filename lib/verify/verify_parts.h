@@ -5,8 +5,8 @@
 #include "codec/compressor.h"
 #include "verify/verify.h"
 
-/* Stores the numbers of a case in the verdict `v`, if its strain (distance to the tolerance) is larger than
- * in all earlier cases. */
+/* Stores the numbers of a case in the verdict `v`, if its strain is larger than in all earlier cases. A
+ * strain above 1 means that the case fails. */
 void verdict_take(VerifyVerdict *v, double left, double right, double tolerance, const char *note, ...)
     PRINTF(5);
 

@@ -203,7 +203,8 @@ static Status check_invariance(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Compares the water level that waterfill_level computes for singular values with that of the paper's sorted form. */
+/* Compares two water levels of the singular values: by waterfill_level, and by the paper's formula for
+ * sorted values. */
 static Status check_spectrum(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(subject_matrix(s));

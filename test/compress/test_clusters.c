@@ -279,8 +279,8 @@ static void mostly_zeros_leave_the_other_values_their_clusters(void **state)
 }
 
 /* Clusters learned from a sample of 1,000 of the 5,000 elements must be close to those learned from all
- * elements. A cluster's centre is a percentile; in the sample its standard error is about 0.04 standard
- * deviations of the elements. */
+ * elements. One centre is a percentile; its standard error in the sample is about 0.04 standard deviations
+ * of the elements. */
 static void a_sample_learns_nearly_the_same(void **state)
 {
     (void)state;

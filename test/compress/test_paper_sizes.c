@@ -107,8 +107,8 @@ static double step_bytes(double (*bytes)(const Shape *, double), double paramete
  * "corrected bytes_up" (QSGD only) must be the size without unused bits.
  *
  * This project's payloads must have the corrected size, or, if there is none, the computed size, within 0.05
- * %. Their format differs a little: each tensor adds a kind and a count, and svd has no scale, because it is
- * multiplied into a vector. */
+ * %. Their format differs a little: each tensor adds a kind byte and a count, and svd has no scale, because
+ * it is multiplied into a vector. */
 static void sizes_follow_from_shapes(void **state)
 {
     static const PaperCoder coders[] = {{"SVD, s = 1", bytes_of_svd, 1},

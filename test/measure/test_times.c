@@ -1,9 +1,9 @@
 /* test_times.c -- compares the reported encode and decode times with a clock that the test reads itself.
  *
  * The test codec's encode and decode wait a fixed time on CLOCK_MONOTONIC. No reported time may be shorter.
- * Another process may take the CPU while the library measures. So the test runs 50 comparisons, and only one
- * of them must report times at most 3 % above the fixed times. If a comparison (10 ms) is undisturbed with
- * probability 1/4 or more, all 50 are disturbed with probability below 1e-6. */
+ * Another process may take the CPU while the library measures. So the test runs 50 comparisons, and at least
+ * one of them must report times at most 3 % above the fixed times. If a comparison (10 ms) is undisturbed
+ * with probability 1/4 or more, all 50 are disturbed with probability below 1e-6. */
 #include "codec/compressor.h"
 #include "measure/compare.h"
 #include "reference/vectors.h"

@@ -1,5 +1,5 @@
-/* test_radix.c -- compares the radix sort with qsort, and the Wasserstein distances and quantiles that are
- * computed with it with scipy and numpy. */
+/* test_radix.c -- compares the radix sort with qsort. Compares Wasserstein distances and quantiles, which
+ * use this sort, with those of scipy and numpy. */
 #include "rig/check.h"
 #include "base/parallel.h"
 #include "num/radix.h"

@@ -92,7 +92,7 @@ typedef struct {
     bool headers_differ; /* the name in the member's header differs from the name in the directory */
 } MadeMember;
 
-/* What is wrong in the end record of a .npz archive, and its optional parts. */
+/* The end record of a .npz archive: its optional parts, and the errors in it. */
 typedef struct {
     bool end64; /* a zip64 end record and its locator are written */
     unsigned count_error, directory_error;

@@ -195,7 +195,7 @@ static inline bool any_between(const float row[ROW], float above, float most)
 static size_t take_whole(Remaining *live, double level, double *sum)
 {
     const float nearest = (float)level, under = live->under, *const x = live->x;
-    /* a float such that |x| > above if and only if |x| > level, for every float x */
+    /* `above` is a float such that |x| > above if and only if |x| > level, for every float x */
     const float above = (double)nearest > level ? nextafterf(nearest, 0) : nearest;
     size_t taken = 0;
     double more = 0;
@@ -218,9 +218,9 @@ typedef enum { SOLVED, TOO_HIGH, ILL_CONDITIONED } LevelResult;
 
 /* Solves tau = (|x|_1 - sum of the heavy |x|) / (s - number of heavy elements) by iteration. `s` is the
  * budget, and an element is heavy if |x| > tau. `all` is |x|_1. Each round counts the elements above the
- * current level as heavy and computes a lower level. It ends when a round finds no more heavy elements. Only
- * elements above `from` are available: TOO_HIGH says that a level is below `from`. ILL_CONDITIONED: the
- * subtraction would lose more than three digits, or ROUNDS rounds have passed. */
+ * current level as heavy and computes a lower level. It ends when a round finds no more heavy elements.
+ * Returns TOO_HIGH if a level is below `from`, because only elements above `from` are available. Returns
+ * ILL_CONDITIONED if the subtraction would lose more than three digits, or after ROUNDS rounds. */
 static LevelResult solve(double all, double s, double from, Remaining *live, double *tau)
 {
     double above = 0, more;

@@ -71,7 +71,7 @@ static bool store(const FourierSpectrum *s, double lift, float *x)
 typedef struct {
     const FourierSpectrum *s;
     float *gauge;
-    size_t blocks; /* blocks for each row: the number of blocks of atoms with 0 < k < cols / 2 */
+    size_t blocks; /* number of blocks in a row of atoms; columns 0 and cols / 2 are not counted */
 } GaugeJob;
 
 static void measure_piece(void *data, size_t piece)
@@ -144,8 +144,8 @@ Status spectrum_clear(const Call *c, FourierSpectrum *s)
     return arena_check(s->data, c->scratch, c->err);
 }
 
-/* Returns the factor between an atom's z and the input of the inverse transform. It includes sqrt(2) and 1 /
- * sqrt(n), which the inverse transform does not apply. */
+/* Returns the factor by which an atom's complex number z is multiplied before the inverse transform. It
+ * includes the factors sqrt(2) and 1 / sqrt(n), which the inverse transform does not apply. */
 double spectrum_factor(const FourierSpectrum *s, Frequency f, double lift)
 {
     return lift / sqrt((f.real ? 1 : 2) * (double)elements(s));

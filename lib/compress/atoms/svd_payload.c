@@ -197,7 +197,7 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
     a->count = (size_t)count;
     TRY(atoms_take(c, a));
     for (size_t i = 0; i < a->count; i++) {
-        /* the vector that has length one: true: the right one; false: the left one */
+        /* true: the right vectors have length one; false: the left vectors have length one */
         const bool right = a->rows >= a->cols;
         TRY(get_vector(&v, c, &r, i, !right, a->rows, a->left + i * a->rows));
         TRY(get_vector(&v, c, &r, i, right, a->cols, a->right + i * a->cols));

@@ -113,7 +113,7 @@ static Status run(BlocksJob *job, BlockResult *worst)
 
 /* ---- encoding and decoding the whole vector ---- */
 
-/* Adds up the entropy of the codes and the bits of the floats in `c->streams`. */
+/* Adds the entropy of the payload's codes and the bits of its floats to the sums in `c->streams`. */
 static void report(const BlocksJob *job)
 {
     uint64_t count[2][256] = {{0}};

@@ -15,7 +15,7 @@ typedef struct {
     const Call *c;
     size_t n, clusters, buckets;
     float above[CLUSTERS_MOST]; /* from cluster_model_thresholds */
-    /* for each cluster: size is its number of buckets, from the index of its first bucket */
+    /* for each cluster: `size` is its number of buckets, `from` is the index of its first bucket */
     uint32_t size[CLUSTERS_MOST], from[CLUSTERS_MOST];
 } CasTable;
 

@@ -23,7 +23,8 @@ static bool is_last(const Call *c)
     return c->round == codec_rounds(c->self) - 1;
 }
 
-/* Returns `c` changed for the codec Q. Its random numbers are independent of those of C. */
+/* Returns the Call (arguments of an encoder or decoder) for the codec Q. The random numbers of Q are
+ * independent of those of C. */
 static Call call_with(const Call *c)
 {
     Call with = *c;
@@ -168,8 +169,8 @@ static double variance(const Call *c, const float *x)
     return rest ? codec_variance(&with, rest) : NAN;
 }
 
-/* Returns the law and the moments of the error that Q makes in encoding x - C(x). This error's component
- * along x is not computed, so `weighted` is NaN. */
+/* Describes the error that Q makes in encoding x - C(x): returns its ErrorLaw and sets *m to its moments.
+ * The component of this error along x is not computed, so `weighted` is NaN. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const Call with = call_with(c);
