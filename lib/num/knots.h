@@ -44,7 +44,8 @@ bool knots_open(KnotsRoom *room, size_t n, size_t count, Arena *scratch); /* fal
  *
  * knots_best finds the levels with the least variance. knots_greedy merges neighbouring intervals where this
  * adds the least variance (Acharya, Diakonikolas, Hegde, Li, Schmidt 2015). Let t = floor((count - 2) / 2).
- * For any 1 <= k <= t, its variance is at most t / (t + 1 - k) times the least variance with k + 1 levels. */
+ * For any 1 <= k <= t, the variance of the levels of knots_greedy is at most t / (t + 1 - k) times the least
+ * variance with k + 1 levels. */
 size_t knots_best(KnotsRoom *room, const float *x, size_t n, float *level);
 size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level);
 

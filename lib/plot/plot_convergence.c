@@ -55,8 +55,8 @@ typedef struct {
     double step, sent;
 } Run;
 
-/* Updates `run` with the row. A row of `atomo-train run` has the bytes of one step, so their sum over all
- * rows so far gives the bytes that a worker has sent. */
+/* Updates `run` with the row. A row of `atomo-train run` has the bytes of one step; `run` sums them to the
+ * bytes that a worker has sent so far. */
 static void follow(Run *run, const Csv *data, size_t row)
 {
     const char *compressor = csv_cell(data, row, "compressor");

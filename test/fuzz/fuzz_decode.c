@@ -1,9 +1,10 @@
-/* fuzz_decode.c -- fuzzes every codec's decoder with random bytes and with valid payloads that are then modified.
+/* fuzz_decode.c -- fuzzes every codec's decoder with random bytes and with valid payloads that are then
+ * modified.
  *
- * Input: spec (two bytes), shape (one byte), mode (one byte), then further bytes. If the mode is even, the further
- * bytes are the payload. If it is odd, the payload is that of a vector of normal numbers, and the further bytes
- * are edits (position, value) and a length to which the payload is cut. The decoder must refuse the payload or
- * return finite numbers. */
+ * Input: spec (two bytes), shape (one byte), mode (one byte), then further bytes. If the mode is even, the
+ * further bytes are the payload. If the mode is odd, the payload is that of a vector of normal numbers. The
+ * further bytes then are edits (position, value) and a length to which the payload is cut. The decoder must
+ * refuse the payload or return finite numbers. */
 #include "num/finite.h"
 #include "compress/spec.h"
 #include "rig/more_specs.h"

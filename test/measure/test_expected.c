@@ -18,8 +18,8 @@ static float *gradient(size_t i, float *x)
     return x;
 }
 
-/* ---- closed forms of the variance, from the number of elements n, the sum of magnitudes l1, the sum of squares
- * and the largest magnitude `most` ---- */
+/* ---- closed forms of the variance; l1: sum of the magnitudes; squares: sum of the squares; most: largest
+ * magnitude ---- */
 
 static double keep_some(double n, double l1, double squares, double most) /* randk, a tenth */
 {

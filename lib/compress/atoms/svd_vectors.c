@@ -111,7 +111,7 @@ static VectorCost qsgd_cost(const Vectors *v, const Call *c, size_t n)
 
 VectorCost svd_vectors_cost(const Vectors *v, const Call *c, size_t n)
 {
-    /* bf16: with P the power of two below |x|, neighbouring values differ by 2^-7 P, and the mean of x^2 is
+    /* Let P be the power of two below |x|. Neighbouring values of bf16 differ by 2^-7 P. The mean of x^2 is
      * 2.16 times the mean of P^2. */
     if (v->form == VECTORS_BF16)
         return (VectorCost){8 * (double)(varint_size(1 + 2 * n) + 1 + 2 * n), 0x1p-14 / 6 / 2.16};

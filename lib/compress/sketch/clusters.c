@@ -232,8 +232,8 @@ bool cluster_model_good(const ClusterModel *m)
 }
 
 /* Sets above[j], the threshold between clusters j and j + 1: cluster j has only values x <= above[j]. For x
- * <= 0, a value halfway between two centres belongs to cluster j + 1, so above[j] is the next float below
- * the halfway value. */
+ * <= 0, a value halfway between the two centres belongs to cluster j + 1. So above[j] is the next float
+ * below this value. */
 void cluster_model_thresholds(const ClusterModel *m, float *above)
 {
     for (size_t j = 0; j + 1 < cluster_model_clusters(m); j++) {
