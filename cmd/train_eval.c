@@ -53,6 +53,7 @@ static Status open_trainer(Eval *e, const char *path)
     s->test = &e->test;
     s->test_batch = (size_t)e->test_batch;
     s->threads = (int)e->common.threads;
+    s->stopped = cli_stopped;
     return trainer_open(&e->trainer, s, e->err);
 }
 
@@ -85,6 +86,8 @@ static Status test_one(Eval *e, size_t step)
         status = trainer_test(e->trainer, &e->test, &tested, e->err);
     if (status == OK)
         return write_row(e, &tested);
+    if (status == ERR_STOPPED) /* the rows of the checkpoints before are written as usual */
+        return OK;
     if (status != ERR_CORRUPT && status != ERR_NUMERIC)
         return status;
     progress_note(&e->progress, "note: %s", e->err->text);

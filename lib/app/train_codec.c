@@ -36,7 +36,9 @@ static Status begin_or_resume(TrainRun *r, Trainer *t, const char *dir)
     if (!r->job.common.resume)
         return checkpoint_check_folder(t, dir, r->job.err);
     TRY(checkpoint_resume(t, dir, note, r, r->job.err));
-    return trainer_step_done(t) ? train_records_replay(&r->records, trainer_step_done(t)) : OK;
+    const size_t step = trainer_step_done(t);
+    const bool tested = step == r->job.steps || (r->every && step % (size_t)r->every == 0);
+    return step ? train_records_replay(&r->records, step, tested ? t : NULL) : OK;
 }
 
 /* Tests the network of a finished run again if the test results of the run are lost. */

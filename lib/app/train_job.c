@@ -115,7 +115,8 @@ Status train_job_open(TrainJob *j)
                             .seed = (uint64_t)j->common.seed,
                             .threads = threads,
                             .topology = (Topology)j->topology,
-                            .link = link};
+                            .link = link,
+                            .stopped = cli_stopped};
     return OK;
 }
 

@@ -210,10 +210,25 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
 
 /* ---- resuming ---- */
 
-static Status replay_row(TrainRecords *r, const Json *json)
+/* Adds the test that was stopped in an earlier run to the record of its step, and the record to the journal. */
+static Status repeat_test(TrainRecords *r, Value *row, Trainer *t)
+{
+    TrainJob *j = r->job;
+    MeanScore score;
+    TRY(trainer_test(t, j->setup.test, &score, j->err));
+    row[TEST_ACCURACY] = value_real(score.accuracy);
+    const char *line = report_json_row(r->column, STEP_COLUMNS, row, j->a);
+    TRY(arena_check(line, j->a, j->err));
+    return journal_add(&r->journal, line, j->a, j->err);
+}
+
+/* Replays a record; `tested`: the trainer that has done the record's step, if the step has a test; else NULL. */
+static Status replay_row(TrainRecords *r, const Json *json, Trainer *tested)
 {
     Value row[RECORD_COLUMNS_MOST];
     TRY(journal_row(json, r->column, r->columns, row, r->job->a, r->job->err));
+    if (tested && isnan(value_number(&row[TEST_ACCURACY])))
+        TRY(repeat_test(r, row, tested));
     const StepRecord s = {.step = (size_t)value_number(&row[STEP]),
                           .epoch = (size_t)value_number(&row[EPOCH]),
                           .train = {value_number(&row[LOSS]), value_number(&row[TRAIN_ACCURACY])},
@@ -231,7 +246,7 @@ static Status replay_row(TrainRecords *r, const Json *json)
 
 /* Replays the journal's records of the run. A step that was repeated after --resume has two records in the
  * journal; the last record counts. */
-Status train_records_replay(TrainRecords *r, size_t step)
+Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested)
 {
     const Json **of = NEW_ZERO(r->job->a, const Json *, step + 1);
     size_t lost = 0;
@@ -252,7 +267,7 @@ Status train_records_replay(TrainRecords *r, size_t step)
                       r->compressor, lost, step);
     for (size_t i = 1; i <= step; i++)
         if (of[i])
-            TRY(replay_row(r, of[i]));
+            TRY(replay_row(r, of[i], i == step ? tested : NULL));
     r->clock = clock_now();
     return OK;
 }

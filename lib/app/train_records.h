@@ -47,8 +47,9 @@ Status train_records_open(TrainRecords *r);
 void train_records_begin(TrainRecords *r, const char *compressor);
 
 /* For a resumed run: writes the records of steps 1 to `step`, read from the journal, as if these steps had
- * just run. */
-Status train_records_replay(TrainRecords *r, size_t step);
+ * just run. `tested`: a trainer that has done these steps; if the record of step `step` has no test, the network is
+ * tested now. NULL: no test. */
+Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested);
 Status train_records_step(TrainRecords *r, const StepRecord *step, Error *err);
 Status train_records_summary(TrainRecords *r, bool failed); /* failed: the run diverged */
 

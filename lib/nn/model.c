@@ -12,6 +12,7 @@ struct Model {
     Arena *arena, *scratch;
     Builder b;
     Activation *outputs;
+    bool (*stopped)(void);
 };
 
 /* ---- opening ---- */
@@ -68,6 +69,7 @@ Status model_open(Model **out, const ModelSpec *spec, Error *err)
         return status;
     }
     m->arena = arena;
+    m->stopped = spec->stopped;
     m->scratch = arena_open(0);
     const Status status = build(m, network, spec, err);
     if (status != OK) {
@@ -137,12 +139,18 @@ void model_init(const Model *m, uint64_t seed, float *weights, float *running)
 
 /* ---- passes ---- */
 
+static Status check_stopped(const Model *m, Error *err)
+{
+    return m->stopped && m->stopped() ? FAIL(err, ERR_STOPPED, "stopped") : OK;
+}
+
 static Status forward(Model *m, const Pass *p, const float *images)
 {
     /* The cast only removes const: no layer writes to the images. */
     m->b.image->x = (float *)(uintptr_t)images;
     for (size_t i = 0; i < m->b.layers; i++) {
         Layer *l = &m->b.layer[i];
+        TRY(check_stopped(m, p->err));
         const ArenaMark mark = arena_mark(p->scratch);
         TRY(l->ops->forward(l, p));
         arena_rewind(p->scratch, mark);
@@ -156,6 +164,7 @@ static Status backward(Model *m, const Pass *p)
         m->b.layer[i].in->accumulate = m->b.layer[i].out->accumulate = false;
     for (size_t i = m->b.layers; i-- > 0;) {
         Layer *l = &m->b.layer[i];
+        TRY(check_stopped(m, p->err));
         const ArenaMark mark = arena_mark(p->scratch);
         TRY(l->ops->backward(l, p));
         arena_rewind(p->scratch, mark);

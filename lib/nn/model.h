@@ -14,7 +14,8 @@ typedef struct {
     const char *network;
     size_t channels, rows, columns; /* channels, rows and columns of each image */
     size_t classes;
-    size_t images; /* the most images in one pass */
+    size_t images;         /* the most images in one pass */
+    bool (*stopped)(void); /* called before each layer: if it returns true, the pass ends; may be NULL */
 } ModelSpec;
 
 /* Opens a network by its name. ERR_USAGE: there is no such network (the hint is the most similar name), or it
@@ -45,7 +46,8 @@ typedef struct {
 
 /* Computes the mean loss of a batch and its gradient, and updates the running statistics. `rng` must be the
  * generator of (seed, worker, step). ERR_NUMERIC: the loss is not finite; the error names the first parameter
- * or layer that is not finite. */
+ * or layer that is not finite. ERR_STOPPED: `stopped` returned true; some of the running statistics may have been
+ * updated. */
 Status model_gradient(Model *m, const Batch *batch, const float *weights, float *running, const Rng *rng,
                       int threads, float *gradient, Score *score, Error *err);
 

@@ -103,9 +103,16 @@ static Status compute(Trainer *t, size_t step, const Portion *all, size_t w, Sco
     return status == ERR_NUMERIC ? hint_divergence(err) : status;
 }
 
+static void copy_running(const Trainer *t, float *const *to, float *const *from)
+{
+    for (size_t w = 0; w < t->s.workers; w++)
+        memcpy(to[w], from[w], t->running_floats * sizeof **to);
+}
+
 static Status compute_all(Trainer *t, StepRecord *r, const Portion *all, Error *err)
 {
     shuffle(t, all->epoch);
+    copy_running(t, t->running_before, t->running);
     for (size_t w = 0; w < t->s.workers; w++) {
         const double start = clock_now(), images = (double)portion_share(all, t->s.workers, w).count;
         Score score;
@@ -157,7 +164,10 @@ Status trainer_step(Trainer *t, StepRecord *r, Error *err)
                       .lr = sgd_rate(&t->s.sgd, t->step + 1),
                       .test = {NAN, NAN}};
     choose(t, r->step, &all);
-    TRY(compute_all(t, r, &all, err));
+    const Status computed = compute_all(t, r, &all, err);
+    if (computed == ERR_STOPPED)
+        copy_running(t, t->running, t->running_before);
+    TRY(computed);
     memset(t->encode, 0, t->s.workers * sizeof *t->encode);
     t->decode = 0;
     const Status status =
@@ -218,6 +228,7 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     t->agreed = NEW_ZERO(a, float, t->floats);
     t->gradient = NEW(a, float *, t->s.workers);
     t->running = NEW(a, float *, t->s.workers);
+    t->running_before = NEW(a, float *, t->s.workers);
     t->weight = NEW(a, double, t->s.workers);
     t->sends = NEW(a, bool, t->s.workers);
     t->encode = NEW(a, double, t->s.workers);
@@ -225,13 +236,15 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     t->labels = NEW(a, uint8_t, images);
     t->order = NEW(a, uint32_t, t->s.train->count);
     t->index = NEW(a, uint32_t, t->s.test_batch);
-    TRY(arena_check(t->weights && t->velocity && t->agreed && t->gradient && t->running && t->weight &&
-                        t->sends && t->encode && t->images && t->labels && t->order && t->index,
+    TRY(arena_check(t->weights && t->velocity && t->agreed && t->gradient && t->running &&
+                        t->running_before && t->weight && t->sends && t->encode && t->images && t->labels &&
+                        t->order && t->index,
                     a, err));
     for (size_t w = 0; w < t->s.workers; w++) {
         t->gradient[w] = NEW_ZERO(a, float, t->floats);
         t->running[w] = NEW(a, float, t->running_floats);
-        full = full || !t->gradient[w] || !t->running[w];
+        t->running_before[w] = NEW(a, float, t->running_floats);
+        full = full || !t->gradient[w] || !t->running[w] || !t->running_before[w];
     }
     return full ? arena_fail(a, err) : OK;
 }
@@ -266,7 +279,8 @@ static Status open_trainer(Trainer *t, Error *err)
                             .rows = d->rows,
                             .columns = d->columns,
                             .classes = d->classes,
-                            .images = share > s->test_batch ? share : s->test_batch};
+                            .images = share > s->test_batch ? share : s->test_batch,
+                            .stopped = s->stopped};
     TRY(check_options(s, err));
     TRY(model_open(&t->model, &spec, err));
     t->floats = model_parameters(t->model)->floats;

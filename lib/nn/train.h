@@ -24,7 +24,8 @@ typedef struct {
     uint64_t seed;
     int threads;
     Topology topology;
-    const Link *link; /* the network model for communication time; NULL: no communication time */
+    const Link *link;      /* the network model for communication time; NULL: no communication time */
+    bool (*stopped)(void); /* returns true when the user has asked to stop; may be NULL */
 } TrainSetup;
 
 typedef struct Trainer Trainer;
@@ -57,10 +58,10 @@ typedef struct {
 } StepRecord;
 
 /* Runs one step. ERR_NUMERIC: there are values that are not finite; the error names the step and the layer or
- * tensor. */
+ * tensor. ERR_STOPPED: stopped while a gradient was computed; the trainer is as before the step. */
 Status trainer_step(Trainer *t, StepRecord *r, Error *err);
 
-/* Computes loss and accuracy on all images of `d` with worker 0's running statistics. */
+/* Computes loss and accuracy on all images of `d` with worker 0's running statistics. ERR_STOPPED: stopped. */
 Status trainer_test(Trainer *t, const Dataset *d, MeanScore *out, Error *err);
 
 #endif

@@ -16,6 +16,7 @@ struct Trainer {
     size_t floats;                      /* number of parameters */
     float *weights, *velocity, *agreed; /* (floats) */
     float **gradient, **running;        /* (workers) gradient and running statistics of each worker */
+    float **running_before;             /* (workers) running statistics before the present step */
     size_t running_floats;
     double *weight; /* (workers) weight of each sending worker's gradient in the mean */
     bool *sends;    /* (workers) true: the worker sends in this step */

@@ -16,8 +16,9 @@ typedef struct {
     bool (*stopped)(void); /* returns true when the user has asked to stop; may be NULL */
 } Course;
 
-/* Runs the steps from the trainer's last step + 1 to c->steps. If `stopped` returns true, finishes and saves
- * the current step, then returns ERR_STOPPED. */
+/* Runs the steps from the trainer's last step + 1 to c->steps. If `stopped` returns true, saves the last finished
+ * step, then returns ERR_STOPPED. The step at work is finished first only if all its gradients are computed. A test
+ * that was stopped has no result in the record of its step. */
 Status train_run(Trainer *t, const Course *c, Error *err);
 
 #endif

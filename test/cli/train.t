@@ -41,6 +41,12 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 2> note: d/step_00000006.h5: *trying the checkpoint before it
 = 0
 
+# a run stopped by a signal again and again, in a step or in a test, ends with the records and weights of an uninterrupted run
+$ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 60 --eval-freq 2 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv $2; }; lines() { grep -cs '' b.csv.journal; }; (go a); for i in 1 2 3 4 5 6 7 8; do [ -e b.csv ] && break; was=$(lines); (go b --resume) 2>err & until [ -e b.csv ] || [ "$(lines)" -gt $((${was:-0} + 3)) ]; do :; done 2>/dev/null; kill -TERM $! 2>/dev/null; wait $!; done; [ -e b.csv ] || (go b --resume); for f in a b; do cut -d, -f 1-9,16 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a/step_00000060.h5 b/step_00000060.h5 && echo same weights
+> same records
+> same weights
+= 0
+
 # if --resume finds no checkpoint, the run starts from the beginning and says so
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 1 --train-dir d --resume -f csv
 > step,none,1,*

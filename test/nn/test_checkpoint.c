@@ -8,6 +8,7 @@
 #include "rig/tiny_data.h"
 #include "compress/spec.h"
 
+#include <math.h>
 #include <sys/stat.h>
 
 static Arena *arena;
@@ -109,6 +110,74 @@ static void every_codec_goes_on_as_if_it_had_never_stopped(void **state)
     check_resumes("ef+powersgd");
     check_resumes("ef+cas");
     check_resumes("ef+joint");
+}
+
+/* ---- stopping in the middle of a step or a test ---- */
+
+static size_t calls, stop_at, steps_seen, tests_seen;
+
+/* True from call number `stop_at` on. */
+static bool stops_for_good(void)
+{
+    return ++calls >= stop_at;
+}
+
+static Status count_records(void *data, const StepRecord *r, Error *e)
+{
+    (void)data;
+    (void)e;
+    steps_seen++;
+    tests_seen += isnan(r->test.accuracy) ? 0 : 1;
+    return OK;
+}
+
+/* Stops a run of 4 steps, tested after steps 2 and 4, at the given call of `stopped`, and resumes it. Returns false if
+ * the run ended before that call. */
+static bool stop_and_resume(size_t at, const uint8_t *whole, size_t want)
+{
+    TrainSetup s = setup_of("ef+topk:ratio=0.01");
+    Course c = {.steps = 4, .every = 2, .dir = scratch_dir, .record = count_records};
+    Trainer *t;
+    size_t size;
+    scratch_files(true);
+    calls = steps_seen = tests_seen = 0;
+    stop_at = at;
+    s.stopped = c.stopped = stops_for_good;
+    check_ok(trainer_open(&t, &s, &err), &err);
+    const Status status = train_run(t, &c, &err);
+    trainer_close(t);
+    if (status == OK)
+        return false;
+    check(status == ERR_STOPPED);
+    s.stopped = c.stopped = NULL;
+    check_ok(trainer_open(&t, &s, &err), &err);
+    check_ok(checkpoint_resume(t, scratch_dir, note, NULL, &err), &err);
+    check(trainer_step_done(t) == steps_seen); /* every step that was done is in a checkpoint */
+    check_ok(train_run(t, &c, &err), &err);
+    trainer_close(t);
+    check(steps_seen == 4 && tests_seen >= 1); /* the test that was stopped is missing from its record */
+    uint8_t *again = file_load(in_scratch("step_00000004.h5"), &size);
+    check(size == want && !memcmp(again, whole, want));
+    free(again);
+    return true;
+}
+
+static void a_run_stopped_between_any_two_layers_resumes_to_the_same_weights(void **state)
+{
+    (void)state;
+    const TrainSetup s = setup_of("ef+topk:ratio=0.01");
+    const Course c = {.steps = 4, .every = 2, .dir = scratch_dir, .record = ignore};
+    Trainer *t;
+    size_t size, at = 1;
+    scratch_files(true);
+    check_ok(trainer_open(&t, &s, &err), &err);
+    check_ok(train_run(t, &c, &err), &err);
+    trainer_close(t);
+    uint8_t *whole = file_load(in_scratch("step_00000004.h5"), &size);
+    while (stop_and_resume(at, whole, size))
+        at += at < 10 ? 1 : 5;
+    check(at > 100); /* 4 steps of 3 workers, and 2 tests, have more layers than this */
+    free(whole);
 }
 
 static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void **state)
@@ -251,6 +320,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_codec_goes_on_as_if_it_had_never_stopped),
+        cmocka_unit_test(a_run_stopped_between_any_two_layers_resumes_to_the_same_weights),
         cmocka_unit_test(a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used),
         cmocka_unit_test(a_changed_weight_is_seen),
         cmocka_unit_test(another_setups_checkpoint_is_not_taken_up),
