@@ -257,7 +257,7 @@ REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
 # The tests of one directory of test/, for example: make check-coder
 $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
-check-run: $(RUNS) $(FUZZERS:%=replay-%) cli-tests python-tests depcheck listcheck check-reference
+check-run: $(RUNS) $(FUZZERS:%=replay-%) cli-tests python-tests depcheck listcheck mutants-fresh check-reference
 
 run-adding-%: export CODEC := meansign
 
@@ -303,11 +303,14 @@ $(REFERENCE:%=reference-%): reference-%:
 
 # Plants one fault at a time in source files; the tests that test/mutants/list.txt names must fail. WORD=... runs only
 # some lines.
-.PHONY: mutants
+.PHONY: mutants mutants-fresh
 
-mutants: all tests
-	@CC="$(CC)" FLAGS="$(FLAGS) $(CFLAGS) $(CPPFLAGS)" LIBS="$(LIBS)" ISAS="$(ISAS)" ISA_base="$(ISA_base)" ISA_avx2="$(ISA_avx2)" \
-	    ISA_avx512="$(ISA_avx512)" sh test/mutants/run.sh $(B) $(WORD)
+mutants: all
+	+@CC="$(CC)" MAKE="$(MAKE)" sh test/mutants/run.sh $(B) '$(WORD)'
+
+# Checks that each fault of the list still changes the file that it names.
+mutants-fresh:
+	@sh test/mutants/run.sh -n
 
 # Runs fuzz targets on stored and on random inputs; `make fuzz` searches for new inputs.
 $(B)/fuzz/%: test/fuzz/%.c test/fuzz/replay.c $(B)/libatomo.a

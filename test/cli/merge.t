@@ -22,6 +22,20 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c qsgd -c 
 > 1,,[*],,,2048,qsgd,2,1,1,*,
 = 0
 
+# a record over all steps is the mean of a step: sizes, and times
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 --workers 2 -q; atomo-bench merge g.h5 -c sign --workers 2 -f csv -q >r.csv; awk -F, '$3 == "*" { print $1, $(NF - 1), $NF }' r.csv; awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $3 == "*" && $1 != "*" { m += $c["merge_ms"] / 3; d += $c["decode_each_ms"] / 3 } $1 == "*" { print "means", (m / $c["merge_ms"] - 1) ^ 2 < 1e-18, (d / $c["decode_each_ms"] - 1) ^ 2 < 1e-18 }' r.csv
+> 1 260 520
+> 3 260 520
+> [*] 260 520
+> means 1 1
+= 0
+
+# merge_ms and decode_each_ms are milliseconds: each of 8 payloads of 8 MB is read, below 1 TB/s, and all of it within the time of the program
+? date +%s%N | grep -qv N
+$ atomo-bench synth -o g.h5 --shape 2000x1000 -q; s=$(date +%s%N); atomo-bench merge g.h5 -c none --workers 8 --repeats 1 -f csv -q >r.csv; e=$(date +%s%N); awk -F, -v all=$(((e - s) / 1000000)) 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } END { m = $c["merge_ms"]; d = $c["decode_each_ms"]; print (m > 0.064), (m <= all), (d > 0.064), (d <= all) }' r.csv
+> 1 1 1 1
+= 0
+
 # JSON has the schema of merge; missing values are null
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c qsgd --workers 2,4 -f json -q | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["schema"], [(r["compressor"], r["workers"], r["synthetic"], r["merge_ms"] is None, r["decode_ms"] is None, r["bytes_merged"], r["worker"], r["bytes"] == r["bytes_up"]) for r in d["results"] if r["tensor"] == "*"])'

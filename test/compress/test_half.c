@@ -56,9 +56,9 @@ static uint32_t nearest_ref(double (*value)(uint32_t), uint32_t most, double v)
 static void halve_fill(float *x)
 {
     const Rng rng = rng_open(12, 0, 0, 0, 0);
-    static const float odd[] = {0,        -0.0f,      65504,      65519,      65520,
-                                1e6f,     FLT_MAX,    -FLT_MAX,   0x1p-14f,   0x1p-24f,
-                                0x1p-25f, 0x1.8p-25f, 0x1.002p0f, 0x1.006p0f, 0x1p-149f};
+    static const float odd[] = {0,          -0.0f,      65504,     65519,     65520,    1e6f,
+                                FLT_MAX,    -FLT_MAX,   0x1p-14f,  0x1p-24f,  0x1p-25f, 0x1.8p-25f,
+                                0x1.002p0f, 0x1.006p0f, 0x1p-149f, 0x1.01p0f, 0x1.03p0f};
     for (size_t i = 0; i < N; i++) {
         uint32_t word = rng_u32(&rng, USE_TEST, i);
         if (i % 2) /* every second number has a magnitude near the limits of fp16's range */

@@ -139,10 +139,52 @@ static void records_hold_the_closed_forms_and_their_sums(void **state)
     }
 }
 
+/* The closed form of `rotated` depends on the rotation that is drawn; the record's is the mean over repeats, and so is the measured
+ * variance: over 70,003 elements and 10 repeats it is within 1 %. */
+static Status keep_ratio(void *data, const Record *r, Error *err)
+{
+    double *ratio = data;
+    (void)err;
+    if (r->level == LEVEL_VECTOR)
+        *ratio = metric_value(metric_find("variance"), &r->tally) /
+                 metric_value(metric_find("variance_expected"), &r->tally);
+    return OK;
+}
+
+static void a_form_that_depends_on_draws_is_averaged(void **state)
+{
+    Error err = {0};
+    Arena *a = arena_open(0);
+    const Codec *codec;
+    static const char *const spec[] = {"rotated:bits=2"};
+    Vector vector = {.name = "b", .shape = shape_vector(sizes[1])};
+    const VectorList list = {.item = &vector, .count = 1, .elements = sizes[1], .largest = sizes[1]};
+    double ratio = 0;
+    size_t failures;
+    (void)state;
+    check_ok(codec_open(&codec, *spec, a, &err), &err);
+    const Comparison c = {.codec = &codec,
+                          .name = spec,
+                          .codecs = 1,
+                          .vectors = &list,
+                          .repeats = 10,
+                          .seed = 1,
+                          .memory = 1 << 30,
+                          .threads = 1,
+                          .untimed = true,
+                          .data = &ratio,
+                          .load = load,
+                          .record = keep_ratio};
+    check_ok(compare_run(&c, &failures, a, &err), &err);
+    check_rel(ratio, 1, 0.01);
+    arena_close(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_hold_the_closed_forms_and_their_sums),
+        cmocka_unit_test(a_form_that_depends_on_draws_is_averaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <time.h>
 
-enum { ENCODE_US = 700, DECODE_US = 400, REPEATS = 5, ATTEMPTS = 50, N = 16 };
+enum { ENCODE_US = 700, DECODE_US = 400, REPEATS = 5, ATTEMPTS = 50, WORKERS = 4, N = 16 };
 
 static void wait_us(int64_t us)
 {
@@ -60,6 +60,12 @@ static Status load(void *data, const Vector *v, float *x, Error *err)
     return OK;
 }
 
+static Status load_worker(void *data, const Vector *v, size_t worker, float *x, Error *err)
+{
+    (void)worker;
+    return load(data, v, x, err);
+}
+
 static Status keep(void *data, const Record *r, Error *err)
 {
     double *ms = data;
@@ -70,7 +76,20 @@ static Status keep(void *data, const Record *r, Error *err)
     return OK;
 }
 
-static void compare_waiter(double ms[TIMES])
+/* ms[0]: the time of one worker's encoding; ms[1]: the time of decoding all payloads */
+static Status keep_merge(void *data, const Record *r, Error *err)
+{
+    double *ms = data;
+    (void)err;
+    if (r->level == LEVEL_VECTOR) {
+        ms[0] = metric_value(metric_find("encode_ms"), &r->tally);
+        ms[1] = 1e3 * r->tally.each;
+    }
+    return OK;
+}
+
+/* Compares the codec, or merges the payloads of `workers` if this is not 0. */
+static void compare_waiter(size_t workers, double ms[TIMES])
 {
     Error err = {0};
     Arena *a = arena_open(0);
@@ -86,42 +105,59 @@ static void compare_waiter(double ms[TIMES])
                           .seed = 1,
                           .memory = 1 << 20,
                           .threads = 1,
+                          .workers = workers,
                           .data = ms,
                           .load = load,
-                          .record = keep};
+                          .load_worker = load_worker,
+                          .record = workers ? keep_merge : keep};
     size_t failures;
     check_ok(compare_run(&c, &failures, a, &err), &err);
     assert_int_equal(failures, 0);
     arena_close(a);
 }
 
-static void times_are_those_of_a_clock_outside_of_the_library(void **state)
+/* Every time reaches its wait, in milliseconds, and is once at most 3 % above it. */
+static void check_times(size_t workers, const char *const *field, const double *wait, size_t times)
 {
-    (void)state;
     bool near[TIMES] = {false}, all = false;
     for (int attempt = 0; attempt < ATTEMPTS && !all; attempt++) {
         double ms[TIMES] = {0};
-        compare_waiter(ms);
+        compare_waiter(workers, ms);
         all = true;
-        for (int i = 0; i < TIMES; i++) {
-            if (!(ms[i] >= waits[i]))
-                print_error("%s is %g, but every call took %g ms or more\n", fields[i], ms[i], waits[i]);
-            check(ms[i] >= waits[i]);
-            near[i] |= ms[i] <= 1.03 * waits[i];
+        for (size_t i = 0; i < times; i++) {
+            if (!(ms[i] >= wait[i]))
+                print_error("%s is %g, but every call took %g ms or more\n", field[i], ms[i], wait[i]);
+            check(ms[i] >= wait[i]);
+            near[i] |= ms[i] <= 1.03 * wait[i];
             all &= near[i];
         }
     }
-    for (int i = 0; i < TIMES; i++) {
+    for (size_t i = 0; i < times; i++) {
         if (!near[i])
-            print_error("%s was never within 3 %% of %g\n", fields[i], waits[i]);
+            print_error("%s was never within 3 %% of %g\n", field[i], wait[i]);
         check(near[i]);
     }
+}
+
+static void times_are_those_of_a_clock_outside_of_the_library(void **state)
+{
+    (void)state;
+    check_times(0, fields, waits, TIMES);
+}
+
+static void times_of_merges_are_of_one_encoding_and_of_all_decodings(void **state)
+{
+    static const char *const field[] = {"encode_ms", "decode_each_ms"};
+    static const double wait[] = {1e-3 * ENCODE_US, 1e-3 * DECODE_US * WORKERS};
+    (void)state;
+    check_times(WORKERS, field, wait, countof(wait));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_those_of_a_clock_outside_of_the_library),
+        cmocka_unit_test(times_of_merges_are_of_one_encoding_and_of_all_decodings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,110 +1,135 @@
 #!/bin/sh
-# run.sh -- plants one fault at a time and checks that the named tests fail: sh test/mutants/run.sh BUILD [WORD]
+# run.sh -- plants the faults of list.txt, one at a time, and checks that the tests named beside each fail.
 #
-# A line of list.txt is   FILE | SED COMMAND | TEST...   A test is a test program (measure/test_metrics) or a file of
-# test/cli (plot.t). With WORD, only lines that contain WORD are run.
-# The environment must have CC, FLAGS, LIBS, ISAS and an ISA_... for each instruction set (`make mutants` sets them).
-# The build must be complete, and is not changed: a changed source is compiled separately and linked in front of the
-# library; programs and other changed files are put into a copy of the source tree that consists of links. Each named
-# test must first pass without a fault.
-build=$(cd "${1:?usage: run.sh BUILD [WORD]}" && pwd) || exit 2
-word=$2
+#     sh test/mutants/run.sh BUILD [WORD]      plants them; with WORD, only those whose line holds it
+#     sh test/mutants/run.sh -n                only checks that each fault changes its file and that its tests exist
+#
+# BUILD is a folder of `make` (build/release). The run copies tree and build into a folder of its own and makes the tests there, so that
+# make itself compiles the changed file and links what was named; several runs may go on at once. FROM=N (environment) starts at the
+# N-th of the chosen faults, where a run ended early. CC and MAKE come from the environment too.
+#
+# One line a fault says `caught` with the first failing case of each test, or `SURVIVED`, or `ERROR` where it could not be tried: a
+# pattern that changes nothing, a file that no longer compiles, a program that does not link, a test that fails without the fault.
+# Exits 1 on one that survived or could not be tried. A fault whose tests skip here (no numpy) is named and does not count.
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 cd "$root" || exit 2
-work=$build/mutants
-rm -rf "$work" && mkdir -p "$work" || exit 2
+work=$(mktemp -d "${TMPDIR:-/tmp}/atomo-mutants.XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-caught=0 missed=0 broken=0 seen=' '
+tree=$work/tree log=$work/log
+caught=0 missed=0 broken=0 skipped=0 sound=' ' count=0
 
-# Compiles $2, the changed copy of source $1, to objects, and prints the names of the objects.
-compile() {
+# The tests exist, and change $2 changes file $1; $work/changed is the result.
+applies() { # file, change, tests
+    [ -f "$1" ] || { why="no such file"; return 1; }
+    sed -- "$2" "$1" >"$work/changed" 2>"$log" || { why="sed refuses the change"; return 1; }
+    ! cmp -s "$1" "$work/changed" || { why="the change finds nothing to change"; return 1; }
+    [ -n "$3" ] || { why="no test is named"; return 1; }
+    for test in $3; do
+        case $test in
+        *.t) test=cli/$test ;;
+        python-*) test=python/test_${test#*-}.py ;;
+        *) test=$test.c ;;
+        esac
+        [ -f "test/$test" ] || { why="no test/$test"; return 1; }
+    done
+}
+
+remake() {
+    ${MAKE:-make} --no-print-directory -C "$tree" ${CC:+CC="$CC"} "$@" >"$log" 2>&1
+}
+
+# Makes what test $1 runs.
+build_test() {
     case $1 in
-    *_vec.c) kinds=$ISAS ;;
-    *) kinds=base ;;
+    *.t | python-*) remake all ;;
+    *) remake "$build/test/$1" ;;
     esac
-    for kind in $kinds; do
-        eval "isa=\$ISA_$kind"
-        # shellcheck disable=SC2086  # flags are words
-        $CC $FLAGS $isa -w -c -o "$work/$kind.o" "$2" || return 1
-        echo "$work/$kind.o"
-    done
 }
 
-# Makes $work/tree, a copy of the source tree by links, in which the file $1 is replaced by the file $2.
-plant() {
-    rm -rf "$work/tree" && mkdir "$work/tree" && ln -s "$root"/* "$work/tree/" || return 1
-    path=$1 at=$work/tree from=$root
-    while [ "$path" != "${path#*/}" ]; do
-        dir=${path%%/*} path=${path#*/}
-        rm -f "$at/$dir" && mkdir "$at/$dir" && ln -s "$from/$dir"/* "$at/$dir/" || return 1
-        at=$at/$dir from=$from/$dir
-    done
-    rm -f "$at/$path" && cp "$2" "$at/$path"
-}
-
-# Runs test $1 in the folder $3. The objects $2 replace those of the library; if $2 is empty, the test runs as built.
 run_test() {
     case $1 in
-    *.t)
-        sh "$3/test/cli/run.sh" "$build/bin" "$3/test/cli/$1" ;;
-    *)
-        program=$build/test/$1
-        if [ -n "$2" ]; then
-            program=$work/test
-            # shellcheck disable=SC2086
-            $CC $FLAGS -Itest -w -o "$program" "test/$1.c" $2 "$build/libatomo.a" $LIBS -lcmocka || return 0
-        fi
-        (cd "$3" && timeout 300 "$program") ;;
-    esac >"$work/log" 2>&1
+    *.t) (cd "$tree" && timeout 1200 sh test/cli/run.sh "$build/bin" "test/cli/$1") ;;
+    python-*) timeout 1200 "${MAKE:-make}" --no-print-directory -C "$tree" "$1" ;;
+    *) (cd "$tree" && timeout 300 "$build/test/$1") ;;
+    esac >"$log" 2>&1
 }
 
-# True when every test in $1 passes without a fault. Each test is run only once.
+# The first failing case that the log names.
+failing_case() {
+    sed -n -e 's/^\[  FAILED  \] \([a-z][a-z0-9_]*\).*/\1/p' -e 's/^FAILED: [a-z-]*\.t:\([0-9]*\): .*/line \1/p' \
+        -e 's/^FAIL: \([a-z_0-9]*\).*/\1/p' "$log" | head -n 1
+}
+
+# Whether each of the tests passes without a fault; each runs once.
 sound() {
     for test in $1; do
-        case $seen in *" $test "*) continue ;; esac
-        run_test "$test" "" "$root" || { echo "mutants: $test fails without any fault"; return 1; }
-        seen="$seen$test "
+        case $sound in *" $test "*) continue ;; esac
+        build_test "$test" || { why="$test cannot be made without any fault"; return 1; }
+        run_test "$test" || { why="$test fails without any fault"; return 1; }
+        ! grep -q "^skip: $test\|^skip: python/test_${test#*-}:" "$log" || { why="$test skips"; return 2; }
+        sound="$sound$test "
     done
+}
+
+# Sets why: the tests with their failing cases, those that see nothing, or the error.
+plant() { # tests
+    seen= unseen=
+    for test in $1; do
+        build_test "$test" || { why="does not compile or link: $(grep -m 1 'error\|undefined' "$log")"; return 2; }
+        if run_test "$test"; then
+            unseen="$unseen $test"
+        else
+            seen="$seen $test: $(failing_case)"
+        fi
+    done
+    why="${unseen:-$seen}"
+    [ -z "$unseen" ]
+}
+
+say() { # verdict
+    printf '%3d %-8s %s  %s  (%s)\n' "$count" "$1" "$file" "$change" "${why# }"
 }
 
 mutant() {
-    file=$1 change=$2 tests=$3 objects= tree=$root
-    sed "$change" "$file" >"$work/${file##*/}"
-    if cmp -s "$file" "$work/${file##*/}"; then
-        echo "NO CHANGE  $file  $change"
-        broken=$((broken + 1))
-        return
-    fi
-    case $file in
-    *.c) objects=$(compile "$file" "$work/${file##*/}" 2>"$work/log" | tr '\n' ' ') ; [ -n "$objects" ] || {
-        echo "NO OBJECT  $file  $change"; cat "$work/log"
-        broken=$((broken + 1))
-        return
-    } ;;
-    *) plant "$file" "$work/${file##*/}" && tree=$work/tree ;;
+    applies "$file" "$change" "$tests" || { broken=$((broken + 1)); say ERROR; return; }
+    [ -n "$build" ] || return
+    sound "$tests"
+    case $? in
+    1) broken=$((broken + 1)); say ERROR; return ;;
+    2) skipped=$((skipped + 1)); say skipped; return ;;
     esac
-    sound "$tests" || { broken=$((broken + 1)); return; }
-    for test in $tests; do
-        if run_test "$test" "$objects" "$tree"; then
-            echo "SURVIVED   $file  $change  ($test)"
-            missed=$((missed + 1))
-        else
-            echo "caught     $file  $change  ($test)"
-            caught=$((caught + 1))
-        fi
-    done
+    cp "$work/changed" "$tree/$file"
+    plant "$tests"
+    case $? in
+    0) caught=$((caught + 1)); say caught ;;
+    1) missed=$((missed + 1)); say SURVIVED ;;
+    *) broken=$((broken + 1)); say ERROR ;;
+    esac
+    cp "$file" "$tree/$file"
 }
 
+build= word=$2
+if [ "$1" != -n ]; then
+    build=${1:?usage: run.sh BUILD [WORD], or run.sh -n}
+    mkdir -p "$tree/$build" || exit 2
+    for part in *; do
+        [ "$part" = build ] || cp -a "$part" "$tree" || exit 2
+    done
+    cp -a "$build/." "$tree/$build" && cp -a build/*.c "$tree/build" || exit 2
+fi
 while IFS='|' read -r file change tests; do
     case $file in '' | '#'*) continue ;; esac
     [ -z "$word" ] || case "$file$change$tests" in *"$word"*) ;; *) continue ;; esac
-    # shellcheck disable=SC2086  # to trim blanks
-    set -- $file
-    file=$1
-    change=${change# } change=${change% }
-    mutant "$file" "$change" "${tests# }"
+    count=$((count + 1))
+    [ "$count" -ge "${FROM:-1}" ] || continue
+    file=${file% } change=${change# } change=${change% } tests=${tests# }
+    mutant </dev/null
 done <"$here/list.txt"
-echo "mutants: $caught caught, $missed survived, $broken that could not be tried"
-[ "$missed" = 0 ] && [ "$broken" = 0 ] && [ "$caught" -gt 0 ]
+if [ -n "$build" ]; then
+    echo "mutants: $caught caught, $missed survived, $broken that could not be tried, $skipped whose tests skip here"
+else
+    echo "mutants: $count faults, $broken of them stale"
+fi
+[ "$missed" = 0 ] && [ "$broken" = 0 ] && [ "$count" -gt 0 ]

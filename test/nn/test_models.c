@@ -104,7 +104,88 @@ static void gradients_are_the_slopes_of_the_loss(void **state)
     check_gradient("lenet", 1, 28, 37, 2e-3, 0.03);
 }
 
+/* The first batch norm of ResNet-18 normalises a convolution of the image, which this test computes by its definition. The running
+ * statistics begin at 0 and 1 and move by a tenth towards the batch's mean and unbiased variance, over 1024 values here: dividing by
+ * 1024 in place of 1023 changes them by 3e-5. */
+static void running_statistics_move_a_tenth_to_mean_and_unbiased_variance(void **state)
+{
+    (void)state;
+    enum { SIDE = 32, C = 3, K = 64, VALUES = SIDE * SIDE };
+    Model *m = opened("resnet18", C, SIDE, 10, 1);
+    const Slice *const stats = model_running(m)->item, *const first = model_parameters(m)->item;
+    Arena *a = arena_open(0);
+    const size_t n = model_parameters(m)->floats;
+    float *w = NEW(a, float, n), *g = NEW(a, float, n), *x = NEW(a, float, C *VALUES);
+    float *running = NEW(a, float, model_running(m)->floats);
+    const uint8_t label = 3;
+    const Rng rng = rng_open(5, 0, 0, 0, 0);
+    Score s;
+    Error err;
+    assert_int_equal(first->shape.n, K * C * 9);
+    check(stats[0].shape.n == K && stats[1].shape.n == K);
+    model_init(m, 3, w, running);
+    for (size_t i = 0; i < C * VALUES; i++)
+        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    check_ok(model_gradient(m, &(Batch){x, &label, 1}, w, running, &rng, 1, g, &s, &err), &err);
+    for (int k = 0; k < K; k++) {
+        double sum = 0, squares = 0;
+        for (int at = 0; at < VALUES; at++) {
+            double v = 0;
+            for (int tap = 0; tap < C * 9; tap++) {
+                const int row = at / SIDE + tap % 9 / 3 - 1, column = at % SIDE + tap % 3 - 1;
+                if (row >= 0 && row < SIDE && column >= 0 && column < SIDE)
+                    v += (double)w[first->offset + (size_t)(k * C * 9 + tap)] *
+                         (double)x[tap / 9 * VALUES + row * SIDE + column];
+            }
+            sum += v;
+            squares += v * v;
+        }
+        const double mean = sum / VALUES, variance = (squares - sum * mean) / (VALUES - 1);
+        check_near((double)running[stats[0].offset + (size_t)k], 0.1 * mean, 2e-7);
+        check_rel((double)running[stats[1].offset + (size_t)k], 0.9 + 0.1 * variance, 1e-6);
+    }
+    arena_close(a);
+    model_close(m);
+}
+
+/* The initial weights of a layer have the variance of their law: 1 / (3 n) for n inputs, PyTorch's default, a uniform law; or 2 / (9 K)
+ * for the K kernels of 3 x 3 of a VGG layer, a normal one (He and others, 2015). A false alarm is beyond six standard deviations. */
+static size_t check_initial(const char *network, size_t channels, size_t side, bool normal)
+{
+    Model *m = opened(network, channels, side, 10, 1);
+    const SliceList *list = model_parameters(m);
+    Arena *a = arena_open(0);
+    float *w = NEW(a, float, list->floats), *running = NEW(a, float, model_running(m)->floats + 1);
+    size_t seen = 0;
+    model_init(m, 1, w, running);
+    for (const Slice *s = list->item; s < list->item + list->count; s++) {
+        const double n = (double)s->shape.n, outputs = (double)s->shape.dim[0];
+        const bool he = normal && s->shape.rank == 4;
+        double squares = 0;
+        if (s->shape.rank < 2)
+            continue;
+        for (size_t i = 0; i < s->shape.n; i++)
+            squares += (double)w[s->offset + i] * (double)w[s->offset + i];
+        /* the fourth moment of a normal law is 3 variance^2, of a uniform one 1.8 variance^2 */
+        check_rel(squares / n, he ? 2 / (9 * outputs) : outputs / (3 * n), 6 * sqrt((he ? 2 : 0.8) / n));
+        seen++;
+    }
+    arena_close(a);
+    model_close(m);
+    return seen;
+}
+
+static void initial_weights_have_the_variance_of_their_law(void **state)
+{
+    (void)state;
+    assert_int_equal(check_initial("fc", 1, 28, false), 3);
+    assert_int_equal(check_initial("resnet18", 3, 32, false), 21);
+    assert_int_equal(check_initial("vgg11", 3, 32, true), 11);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(initial_weights_have_the_variance_of_their_law),
+    cmocka_unit_test(running_statistics_move_a_tenth_to_mean_and_unbiased_variance),
     cmocka_unit_test(every_network_has_its_published_number_of_parameters),
     cmocka_unit_test(gradients_are_the_slopes_of_the_loss),
 };

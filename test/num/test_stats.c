@@ -105,11 +105,12 @@ static void holms_values_are_those_of_r(void **state)
 {
     (void)state;
     static const double p[] = {0.005, 0.01, 0.03, 0.04}, adjusted[] = {0.02, 0.03, 0.06, 0.06};
-    static const double ties[] = {0.3, 0.3, 0.9};
+    static const double ties[] = {0.3, 0.3, 0.9}, large[] = {0.6, 0.7, 0.8};
     for (size_t i = 0; i < 4; i++)
         check_rel(stats_holm(p, 4, p[i]), adjusted[i], 1e-15);
     check_rel(stats_holm(ties, 3, 0.3), 0.9, 1e-15);
     check_rel(stats_holm(ties, 3, 0.9), 0.9, 1e-15);
+    check(stats_holm(large, 3, 0.6) == 1 && stats_holm(large, 3, 0.8) == 1);
 }
 
 /* The median of 25 normal numbers has a variance about 2 % below pi / 2 / 25. stats_median_variance

@@ -35,6 +35,21 @@ static void dominated_points_are_off_the_front(void **state)
         check(rows[i * 12 + 7].on == front[i]);
 }
 
+/* The time of a codec is that of both directions: a encodes faster than b, but decodes slower by more. */
+static void the_front_by_time_counts_both_directions(void **state)
+{
+    (void)state;
+    Value *rows;
+    static const bool front[] = {false, true, true};
+    const size_t count = rows_of(&plot_pareto,
+                                 "compressor,bits_per_element,relative_error,unbiased,encode_ms,decode_ms\n"
+                                 "a,1,0.5,true,1,9\nb,1,0.4,true,2,1\nc,1,0.3,true,3,2\n",
+                                 &rows);
+    assert_int_equal(count, countof(front));
+    for (size_t i = 0; i < count; i++)
+        check(rows[i * 12 + 8].on == front[i]);
+}
+
 static void rows_without_a_size_or_an_error_are_refused(void **state)
 {
     (void)state;
@@ -126,6 +141,7 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(outliers_are_beyond_the_axis_and_their_error_is_written),
     IN_FOLDER(rates_stand_at_the_points_and_bars_show_intervals),
     IN_FOLDER(time_is_an_axis_too),
+    IN_FOLDER(the_front_by_time_counts_both_directions),
     IN_FOLDER(one_point_and_no_error_at_all_are_figures_too),
 };
 CHECK_MAIN(tests)

@@ -232,6 +232,13 @@ class Records(unittest.TestCase):
         self.assertAlmostEqual(mine["relative_error"], atomo.measure(x["fc"], estimate)["relative_error"], places=12)
         steps = atomo.compare({0: {"w": x["fc"]}, 5: {"w": x["bias"]}}, "qsgd", repeats=2, timed=False)
         self.assertEqual([r["step"] for r in steps if r["tensor"] == "w"], [0, 5])
+        both = atomo.compare({4: {0: {"w": x["fc"]}, 2: {"w": x["bias"]}}}, "topk", repeats=1, timed=False)
+        self.assertEqual([(r["step"], r["worker"], r["n"]) for r in both if r["tensor"] == "w"], [(4, 0, 600), (4, 2, 20)])
+
+    def test_times_where_wanted(self):
+        for timed in (True, False):
+            record = atomo.compare({"w": normal(100)}, "topk", repeats=1, timed=timed)[0]
+            self.assertEqual([record[k] is not None and record[k] > 0 for k in ("encode_ms", "decode_ms")], [timed, timed])
 
     def test_file_equals_atomo_bench(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -7,6 +7,7 @@ import os
 import pickle
 import sys
 import tempfile
+import types
 import unittest
 import unittest.mock
 
@@ -114,9 +115,21 @@ def goes_back(rank, world):
         check("other" in said, world, named, "takes a state of another name", said)
 
 
+def gathered(rank, world):
+    """Every rank gets the bytes of all, of different lengths, and has sent its own to each of the others."""
+    import numpy as np
+    from atomo.torch import _gather
+
+    state = types.SimpleNamespace(group=None, bytes_sent=0)
+    parts = _gather(state, np.full(10 + rank, rank, np.uint8))
+    check([list(part) for part in parts] == [[r] * (10 + r) for r in range(world)], world, "gathers", parts)
+    check(state.bytes_sent == (10 + rank) * (world - 1), world, "gathering sent", state.bytes_sent)
+
+
 def work(rank, world, meeting):
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method="file://" + meeting, rank=rank, world_size=world)
+    gathered(rank, world)
     plain = None
     for spec in SPECS:
         weights, saved, accuracy, sent = train(rank, world, spec, STEPS)

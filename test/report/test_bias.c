@@ -258,7 +258,27 @@ static void verdicts_say_what_would_have_shown(void **state)
     check_words((BiasRow){.holm = NAN, .detectable = NAN, .mse = 2, .variance = NAN}, "no verdict");
 }
 
+/* The least bias that would show has, at power 0.9, a p-value of the level divided by the number of all tests. */
+static void what_would_show_counts_all_tests_of_the_table(void **state)
+{
+    (void)state;
+    enum { R = 8 };
+    BiasRow row[3] = {{.p = {0.5, 0.4, 0.3}, .se = {0.02, 0.02}},
+                      {.p = {0.6, 0.2, NAN}, .se = {0.03, NAN}},
+                      {.p = {NAN, NAN, NAN}, .se = {0.1, 0.1}}};
+    Arena *a = arena_open(0);
+    Error err;
+    check_ok(bias_judge(row, countof(row), R, a, &err), &err);
+    for (int k = 0; k < 2; k++) {
+        const double t = row[k].detectable / row[k].se[0] - t_quantile(0.2, R - 1);
+        check_rel(5 * t_tails(t, R - 1), BIAS_LEVEL, 1e-6);
+    }
+    check(isnan(row[2].holm) && isnan(row[2].detectable));
+    arena_close(a);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_would_show_counts_all_tests_of_the_table),
     cmocka_unit_test(intervals_hold_the_value_19_times_in_20),
     cmocka_unit_test(unbiased_codecs_are_seldom_called_biased),
     cmocka_unit_test(a_bias_of_16_percent_is_found_or_said_to_be_too_small),

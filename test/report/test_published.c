@@ -183,6 +183,28 @@ static void values_that_are_called_printed_are_printed(void **state)
         check(printed[i].found);
 }
 
+/* Sizes in fork-payload.json that this project computed: 8 bits for each byte that is printed, and what qsgd of b bits needs, 1 + b
+ * bits an element and a norm of 32 bits for each 512. They are rounded to a thousandth. */
+static void computed_bits_follow_from_the_printed_bytes(void **state)
+{
+    Stored stored;
+    Error err;
+    (void)state;
+    check_ok(stored_load(&stored, "plots/published/fork-payload.json", a, &err), &err);
+    const Csv *t = &stored.table;
+    assert_int_equal(t->rows, 6);
+    for (size_t row = 0; row < t->rows; row++) {
+        const char *method = csv_cell(t, row, "method");
+        const double bytes = csv_real(t, row, "published bytes"),
+                     levels = strtod(strchr(method, ',') + 1, NULL);
+        check_near(csv_real(t, row, "computed bits_per_element"), 8 * bytes / 55703780, 0.00051);
+        if (!strncmp(method, "qsgd", 4))
+            check_near(csv_real(t, row, "corrected bits_per_element"), 1 + levels + 32 / 512., 0.00051);
+        else
+            check(isnan(csv_real(t, row, "corrected bits_per_element")));
+    }
+}
+
 /* Returns the text that follows the first occurrence of `number` as a complete number ("13.96" and "3.961" do not
  * count as 3.96), or NULL if there is none. */
 static const char *behind_number(const char *text, const char *number)
@@ -239,6 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_that_are_called_printed_are_printed),
+        cmocka_unit_test(computed_bits_follow_from_the_printed_bytes),
         cmocka_unit_test(printed_numbers_are_in_their_sources),
     };
     return cmocka_run_group_tests(tests, read_printed, close_printed) ? 1 : 0;

@@ -2,6 +2,7 @@
  * absent. */
 #include "rig/check.h"
 #include "base/csv.h"
+#include "report/report_number.h"
 #include "report/report.h"
 #include "base/rng.h"
 
@@ -307,6 +308,8 @@ static void human_numbers_keep_their_digits(void **state)
                  {-12.3456, "-12.35", "-12.35 B"},
                  {123456.7, "123457", "123.5 kB"},
                  {1e7, "1.000e+07", "10.00 MB"},
+                 {1e6, "1000000", "1.000 MB"},
+                 {1010000, "1010000", "1.010 MB"},
                  {1.5e-5, "1.500e-05", "1.500e-05 B"},
                  {1000, "1000", "1.000 kB"},
                  {999, "999.0", "999 B"},
@@ -320,6 +323,36 @@ static void human_numbers_keep_their_digits(void **state)
         const Value v[] = {value_real(pairs[i].v), value_real(pairs[i].v)};
         const char *row = strstr(report_text(&spec, v, 1, a), "---: |\n") + 7;
         assert_string_equal(row, text_format(a, "| %s | %s |\n", pairs[i].text, pairs[i].bytes));
+    }
+}
+
+/* The error keeps one digit, two where the first is 1, and the mean as many as the error supports, at most four. An error too small
+ * to change the fourth digit is left out. */
+static void means_are_cut_to_the_digits_of_their_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        double v, se;
+        const char *value, *error;
+        int exponent;
+    } cases[] = {{1.2719, 0.034, "1.27", "0.03", 0},
+                 {1.2719, 0.0134, "1.272", "0.013", 0},
+                 {1.2719, 0.0194, "1.272", "0.019", 0},
+                 {1.2719, 0.0196, "1.27", "0.02", 0},
+                 {-1.2719, 0.34, "-1.3", "0.3", 0},
+                 {123456, 2300, "123000", "2000", 0},
+                 {1.23456, 0.00034, "1.235", "0.0003", 0},
+                 {1.23456, 0.000021, "1.235", "0.00002", 0},
+                 {1.23456, 0.000019, "1.235", "", 0},
+                 {1.23456, 0, "1.235", "", 0},
+                 {1.27e-7, 3e-9, "1.27", "0.03", -7},
+                 {0, 0.034, "0.00", "0.03", 0},
+                 {0.01, 0.3, "0.0", "0.3", 0}};
+    for (size_t i = 0; i < countof(cases); i++) {
+        const Uncertain u = report_uncertain(cases[i].v, cases[i].se, 4, a);
+        assert_string_equal(u.value, cases[i].value);
+        assert_string_equal(u.se, cases[i].error);
+        assert_int_equal(u.exponent, cases[i].exponent);
     }
 }
 
@@ -415,6 +448,7 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(csv_reads_back_as_it_was_written),
     IN_FOLDER(csv_from_elsewhere_is_read_or_refused),
     IN_FOLDER(human_numbers_keep_their_digits),
+    IN_FOLDER(means_are_cut_to_the_digits_of_their_errors),
     IN_FOLDER(a_full_disk_is_an_error_and_leaves_the_earlier_file),
     IN_FOLDER(devices_and_odd_places_are_handled),
     IN_FOLDER(an_abandoned_report_leaves_nothing),
