@@ -328,6 +328,7 @@ cli-tests: $(PROGRAMS) $(LIBRARY)
 # python3-torch). A program without AddressSanitizer cannot load a library that has it, so there are no such tests
 # under SAN=1.
 PYTHON_TESTS := atomo torch
+AS_PACKAGE = PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=lib/python ATOMO_LIBRARY=$(CURDIR)/$(B)/public/$(SONAME)
 
 .PHONY: python-tests $(PYTHON_TESTS:%=python-%)
 
@@ -335,7 +336,7 @@ python-tests: $(PYTHON_TESTS:%=python-%)
 
 $(PYTHON_TESTS:%=python-%): python-%: all
 	@if [ -n "$(SAN)" ] || ! $(PYTHON) -c 'import numpy' 2>/dev/null; then echo "skip: python/test_$*: needs numpy, and a build without sanitizers" | tee $(B)/python-$*.log; \
-	elif PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=lib/python ATOMO_LIBRARY=$(CURDIR)/$(B)/public/$(SONAME) BIN=$(CURDIR)/$(B)/bin \
+	elif $(AS_PACKAGE) BIN=$(CURDIR)/$(B)/bin \
 	    $(PYTHON) test/python/test_$*.py >$(B)/python-$*.log 2>&1; then echo "python/test_$*: $$(tail -1 $(B)/python-$*.log)"; \
 	else cat $(B)/python-$*.log; echo "python/test_$*: FAILED"; exit 1; fi
 
@@ -424,7 +425,8 @@ bench: all $(B)/test/bench/speed_codecs $(B)/test/bench/speed_merge $(B)/test/be
        $(B)/test/bench/speed_networks
 	$(B)/test/bench/speed_codecs; $(B)/test/bench/speed_merge; $(B)/test/bench/speed_growth; $(B)/test/bench/speed_svd $(BIG_DUMP); \
 	$(PYTHON) test/bench/peers.py $(B)/test/bench/speed_peers $(or $(BIG_DUMP),$(DUMP)); low=$$?; \
-	$(PYTHON) test/bench/networks.py $(B)/test/bench/speed_networks && exit $$low
+	$(PYTHON) test/bench/networks.py $(B)/test/bench/speed_networks || low=1; \
+	$(AS_PACKAGE) $(PYTHON) test/bench/ddp.py || low=1; exit $$low
 
 rng-quality: $(B)/test/bench/rng_stream
 	$< | dieharder -a -g 200

@@ -175,8 +175,8 @@ atomo_status atomo_learn(atomo_tensor *tensor, const void *learned, size_t size,
  * memory; then the array holds the mean of the estimates. */
 atomo_status atomo_step_begin(atomo_tensor *tensor, int64_t step, int senders, float *mean, atomo_error *err);
 
-/* Encodes x for this round. *payload is valid until atomo_step_finish. A worker that does not send in this step
- * skips this call. */
+/* Encodes x for this round; x is the same in every round of a step. *payload is valid until atomo_step_finish. A
+ * worker that does not send in this step skips this call. */
 atomo_status atomo_step_send(atomo_tensor *tensor, const float *x, const void **payload, size_t *size,
                              atomo_error *err);
 

@@ -56,6 +56,15 @@ typedef struct Codec {
 
 enum { ROUNDS_MAX = 8 };
 
+/* Room for a vector that a codec would otherwise compute again in each round of a step and in codec_settle, such as
+ * the gradient plus the residual. Its owner clears `vector` before each step, and gives it to the calls for one worker
+ * and one gradient only. */
+typedef struct {
+    Arena *arena;        /* the vector's memory, which outlives the step */
+    const float *vector; /* NULL: not computed yet */
+    const float *x;      /* the gradient from which it was computed */
+} KeptVector;
+
 /* All inputs of an encoder or decoder, for one tensor of one worker and step. */
 typedef struct {
     const Codec *self;
@@ -74,6 +83,7 @@ typedef struct {
     int round;          /* number of the current round, 0 .. codec_rounds - 1 */
     const Bytes *heard; /* the payloads of rounds 0 .. round - 1, merged over all workers */
     Streams *streams;   /* encode adds the entropy of its streams to these sums; NULL: no sums wanted */
+    KeptVector *kept;   /* NULL: nothing is kept between calls */
     Arena *scratch;     /* for temporary memory; the codec_ functions below rewind it */
     Error *err;         /* set whenever a function returns another Status than OK */
 } Call;

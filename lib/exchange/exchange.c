@@ -15,6 +15,7 @@ Call exchange_call(const Exchange *x, const ExchangeWorker *w)
     call.worker = (int)w->index;
     call.state = w->state;
     call.plan = w->plan;
+    call.kept = w->kept;
     call.rng = rng_open(x->seed, x->repeat, (int64_t)w->index, x->step, x->tensor);
     call.rng_shared = rng_open(x->seed, x->repeat, RNG_EVERYONE, x->step, x->tensor);
     call.heard = x->heard;
@@ -32,6 +33,7 @@ static Status run(Exchange *x, ExchangePhase phase, const ExchangeWorker *w, Sta
 static Status train(void *arg)
 {
     Exchange *x = arg;
+    x->call.kept = NULL; /* the step has not begun */
     return codec_train(&x->call, x->gradient, x->receiver.state);
 }
 
@@ -243,6 +245,7 @@ static Status encode_zeros(Exchange *x, Call c, Bytes *sent)
     const float *zeros = NEW_ZERO(c.scratch, float, c.shape->n);
     c.state = NEW_ZERO(c.scratch, uint8_t, state_round(codec_state_size(&c)));
     c.plan = NULL;
+    c.kept = NULL;
     TRY(arena_check(zeros && c.state, c.scratch, c.err));
     for (c.round = 0; c.round < x->rounds; c.round++) {
         Buf out = {.cap = codec_bound(&c)};

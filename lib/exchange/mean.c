@@ -2,6 +2,9 @@
 #include "exchange/mean.h"
 
 #include "base/parallel.h"
+#include "vec/kernels.h"
+
+#include <math.h>
 
 typedef struct {
     const float *x;
@@ -49,8 +52,18 @@ void mean_of_sum(float *mean, const double *sum, size_t n, double count, int thr
     parallel_for(threads, blocks_of(n), divide_block, &job);
 }
 
+/* Divides by a power of two: the product with its inverse, which float32 has, is rounded as the quotient is. */
+static void halve_block(void *data, size_t b)
+{
+    const MeanJob *job = data;
+    float *mean = job->mean + b * BLOCK;
+    kernels()->scale(mean, (float)(1 / job->count), block_size(job->n, b), mean);
+}
+
 void mean_scale(float *x, size_t n, double count, int threads)
 {
     MeanJob job = {.mean = x, .n = n, .count = count};
-    parallel_for(threads, blocks_of(n), scale_block, &job);
+    int exponent;
+    const bool power_of_two = frexp(count, &exponent) == 0.5;
+    parallel_for(threads, blocks_of(n), power_of_two ? halve_block : scale_block, &job);
 }

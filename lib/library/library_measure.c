@@ -224,6 +224,8 @@ static Status add_vector(Job *j, const atomo_gradient *g)
                   .worker_group = "worker",
                   .step = g->step,
                   .worker = g->worker,
+                  .step_address = g->step,
+                  .worker_address = g->worker,
                   .members = 1};
     TRY(library_shape(&v->shape, *g->name ? g->name : "tensor", g->rank, g->dim, j->err));
     v->kind = kind_guess(g->name, &v->shape);

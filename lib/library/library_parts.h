@@ -21,6 +21,7 @@ struct atomo_tensor {
     Exchange exchange;
     /* (workers) this worker's state, and for ATOMO_READS_STATE also the other workers' states */
     ExchangeWorker *worker;
+    KeptVector kept; /* of this worker, in exchange.payloads */
     /* one entry per worker: the payloads of the current step, from which the next states are computed */
     Bytes (*sent)[ROUNDS_MAX];
     bool *took; /* (workers) true: the worker's payload of this round was taken */

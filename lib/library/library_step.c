@@ -74,6 +74,7 @@ atomo_status atomo_step_begin(atomo_tensor *t, int64_t step, int senders, float 
     if (senders < 1 || (size_t)senders > t->workers)
         return status_of(FAIL(e, ERR_USAGE, "senders=%d: want 1 to %zu", senders, t->workers));
     arena_rewind(x->payloads, (ArenaMark){0});
+    t->kept.vector = NULL;
     memset(t->sent, 0, t->workers * sizeof *t->sent);
     begin_round(t);
     x->step = step;

@@ -66,6 +66,7 @@ static Status make_workers(atomo_tensor *t, Error *err)
         if (!t->worker[w].state)
             return arena_fail(t->arena, err);
     }
+    t->worker[t->self].kept = &t->kept;
     return OK;
 }
 
@@ -90,6 +91,7 @@ static Status open_tensor(atomo_tensor *t, const atomo_layout *l, Error *err)
                              .tensor = rng_hash(l->name),
                              .keep = true,
                              .payloads = arena_open(0)};
+    t->kept.arena = t->exchange.payloads;
     return make_workers(t, err);
 }
 
@@ -140,6 +142,7 @@ static Call call_of(const atomo_tensor *t, int64_t step, size_t worker, Error *e
     Call call = exchange_call(&x, worker < t->workers ? &t->worker[worker] : &stranger);
     call.workers = 1;
     call.heard = NULL;
+    call.kept = NULL;
     return call;
 }
 

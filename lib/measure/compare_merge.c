@@ -102,7 +102,7 @@ Exchange merge_exchange(const Comparison *c, const Codec *codec, const Vector *v
 
 static ExchangeWorker worker_of(const Merger *m, size_t w)
 {
-    return (ExchangeWorker){w, m->t->state, m->t->plan ? m->t->plan[w] : NULL};
+    return (ExchangeWorker){.index = w, .state = m->t->state, .plan = m->t->plan ? m->t->plan[w] : NULL};
 }
 
 static Status load(Merger *m, size_t worker)

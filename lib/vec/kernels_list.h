@@ -12,8 +12,12 @@
 LOOP(double, sum_squares, (const float *x, size_t n))
 /* Returns the sum of |x_i|, added in double. */
 LOOP(double, sum_magnitudes, (const float *x, size_t n))
-/* Returns the largest |x_i|; 0 for n = 0. */
+/* Returns the largest |x_i|, where NaN is larger than infinity; 0 for n = 0. */
 LOOP(float, abs_max, (const float *x, size_t n))
+/* Sets y_i to a_i + factor b_i; y may be a or b. */
+LOOP(void, add_scaled, (const float *a, const float *b, float factor, size_t n, float *y))
+/* Sets y_i to factor x_i; y may be x. */
+LOOP(void, scale, (const float *x, float factor, size_t n, float *y))
 /* Writes the sum of x_i to *sum and the sum of x_i^2 to *squares, both added in double. */
 LOOP(void, moments, (const float *x, size_t n, double *sum, double *squares))
 /* Sets sum[0] and sum[1] to the sums of |x_i| and of x_i^2 over the elements with |x_i| < low, where low > 0.

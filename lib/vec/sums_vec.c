@@ -57,9 +57,9 @@ float ISA_NAME(abs_max)(const float *x, size_t n)
     memcpy(lane, top, sizeof lane);
     for (int l = 0; l < ROW; l++)
         most = lane[l] > most ? lane[l] : most;
-    float largest;
-    memcpy(&largest, &most, sizeof largest);
-    for (; i < n; i++)
-        largest = fabsf(x[i]) > largest ? fabsf(x[i]) : largest;
-    return largest;
+    for (; i < n; i++) {
+        const int32_t bits = (int32_t)(float_bits(x[i]) & 0x7fffffff);
+        most = bits > most ? bits : most;
+    }
+    return bits_float((uint32_t)most);
 }

@@ -63,6 +63,7 @@ static void a_comparison_is_json(void **state)
     good(atomo_compare(&c, g, 2, &json, &err), &err);
     check(strstr(json, "\"schema\": \"atomo-compare/1\"") && strstr(json, "\"compressor\": \"qsgd:bits=2\""));
     check(strstr(json, "\"tensor\": \"conv\"") < strstr(json, "\"tensor\": \"fc\"")); /* ordered by step */
+    check(strstr(json, "\"step\": \"*\"")); /* both steps together */
     atomo_free(json);
     stop = 1;
     refused(atomo_compare(&c, g, 2, &json, &err), ATOMO_STOPPED, &err, "stopped");

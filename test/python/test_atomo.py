@@ -100,6 +100,7 @@ class Payloads(unittest.TestCase):
             x = np.ones(shape, np.float32)
             codec = atomo.Codec("topk")
             self.assertEqual(codec.decode(codec.encode(x), shape).shape, shape)
+            self.assertEqual(codec.tensor(shape).decode(codec.tensor(shape).encode(x)).shape, shape)
 
     def test_merging(self):
         codec, x = atomo.Codec("randk:ratio=0.2"), [normal(50, 4, seed=s) for s in range(3)]
@@ -192,12 +193,40 @@ class Errors(unittest.TestCase):
         for name, value in (("step", 2**63), ("seed", -1), ("seed", 2**64), ("worker", 2**32)):
             with self.assertRaisesRegex(ValueError, "%s=%d: want" % (name, value)):
                 codec.encode(x, **{name: value})
-        with self.assertRaisesRegex(TypeError, "step=1.5: want an integer"):
+        with self.assertRaisesRegex(atomo.UsageError, "step=1.5: want an integer"):
             codec.encode(x, step=1.5)
         with self.assertRaisesRegex(ValueError, "dimension=-3"):
             codec.tensor((-3, 4))
         with self.assertRaisesRegex(ValueError, "tensor: 9223372036854775808 x 4: too many elements"):
             codec.tensor((2**63, 4))
+
+    def test_every_error_is_atomos_own(self):
+        codec, x = atomo.Codec("qsgd"), normal(10)
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as other:
+            other.write("a,b\n1,2,3\n")
+            other.flush()
+            for kind, says, wrong in (
+                (atomo.UsageError, "spec=3: want text", lambda: atomo.Codec(3)),
+                (atomo.UsageError, "without zero bytes", lambda: atomo.Codec("qsgd\0")),
+                (atomo.UsageError, "shape=5: want a tuple", lambda: codec.tensor(5)),
+                (atomo.UsageError, "threads='2': want an integer", lambda: codec.tensor((5,), threads="2")),
+                (atomo.UsageError, "tensor=5: want text", lambda: codec.encode(x, tensor=5)),
+                (atomo.UsageError, "str cannot be read as bytes", lambda: codec.decode("text", (10,))),
+                (atomo.UsageError, "list cannot be read as floats", lambda: codec.encode([[1], [2, 3]])),
+                (atomo.UsageError, "its elements are complex", lambda: codec.encode(x * 1j)),
+                (atomo.UsageError, "int: want the path of a dump, or", lambda: atomo.compare(5, "qsgd")),
+                (atomo.UsageError, "step='one': want an integer", lambda: atomo.compare({"one": {"w": x}}, "qsgd")),
+                (atomo.FileError, "no-such-file.csv: No such file", lambda: atomo.read_result("no-such-file.csv")),
+                (atomo.CorruptError, "want a heading, and rows", lambda: atomo.read_result(other.name)),
+            ):
+                with self.assertRaisesRegex(atomo.Error, says) as caught:
+                    wrong()
+                self.assertIs(type(caught.exception), kind)
+        with self.assertRaises(atomo.Error) as caught:
+            codec.tensor(5)
+        error = pickle.loads(pickle.dumps(caught.exception))
+        self.assertEqual((error.text, error.hint), ("shape=5: want a tuple of integers", "the shape of a vector of 5 is (5,)"))
+        self.assertEqual(str(error), "%s (%s)" % (error.text, error.hint))
 
     def test_another_library_is_refused_by_name(self):
         for path, says in (("/nonexistent/libatomo.so", "nonexistent"), ("libc.so.6", "is not libatomo")):
@@ -255,6 +284,19 @@ class Records(unittest.TestCase):
             self.assertEqual((a["tensor"], a["bytes"], a["mse"]), (b["tensor"], b["bytes"], b["mse"]))
             self.assertEqual((b["bytes"], b["mse"]), (c["bytes"], c["mse"]))
         self.assertIn("version", read["r.json"].meta)
+
+    @unittest.skipUnless(h5py, "needs h5py")
+    def test_arrays_of_several_steps_equal_their_file(self):
+        with h5py.File(DUMP) as file:
+            arrays = {int(s.attrs["step"]): {n: s[n][()] for n in s} for s in file.values()}
+        mine, files = (atomo.compare(source, "qsgd", repeats=2, timed=False) for source in (arrays, DUMP))
+        self.assertEqual([r["level"] for r in mine], [r["level"] for r in files])
+        self.assertEqual([len(mine.level(name)) for name in ("tensor", "step", "all")], [16, 2, 1])
+        for a, b in zip(mine, files):
+            for name in ("step", "tensor", "n", "bytes", "relative_error"):
+                self.assertEqual(a[name], b[name], (a["tensor"], name))
+        self.assertIsNone(mine[-1]["step"])
+        self.assertEqual(mine.level("all").meta, mine.meta)
 
     @unittest.skipUnless(pandas, "needs pandas")
     def test_pandas(self):

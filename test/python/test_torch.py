@@ -7,7 +7,6 @@ import os
 import pickle
 import sys
 import tempfile
-import types
 import unittest
 import unittest.mock
 
@@ -116,14 +115,38 @@ def goes_back(rank, world):
 
 
 def gathered(rank, world):
-    """Every rank gets the bytes of all, of different lengths, and has sent its own to each of the others."""
+    """Every rank gets the bytes of all, of different lengths, and has sent its own to each of the others; lengths change from step to
+    step, so that messages are longer and shorter than their room."""
     import numpy as np
-    from atomo.torch import _gather
+    from atomo._wire import Wire
 
-    state = types.SimpleNamespace(group=None, bytes_sent=0)
-    parts = _gather(state, np.full(10 + rank, rank, np.uint8))
-    check([list(part) for part in parts] == [[r] * (10 + r) for r in range(world)], world, "gathers", parts)
-    check(state.bytes_sent == (10 + rank) * (world - 1), world, "gathering sent", state.bytes_sent)
+    wire, lengths = Wire(None), (10, 10, 400, 5)
+    for least in lengths:
+        parts = wire.gather("place", np.full(least + rank, rank, np.uint8))
+        check([list(part) for part in parts] == [[r] * (least + r) for r in range(world)], world, "gathers", parts)
+        other = wire.swap("pair", np.full(least + rank, rank, np.uint8), rank ^ 1)
+        check(list(other) == [rank ^ 1] * (least + (rank ^ 1)), world, "swaps", other)
+    check(wire.sent == sum(least + rank for least in lengths) * world, world, "has sent", wire.sent)
+
+
+def fails_together(rank, world):
+    """NaN on one rank is an error on all of them, which names the rank and the tensor; nobody waits for a payload that never comes.
+    Payloads are gathered or merged on their way, in one round or several."""
+    import atomo
+    from atomo.torch import State, hook
+
+    for spec, exchange in (("qsgd", "auto"), ("powersgd:rank=2", "gather"), ("randk:ratio=0.2", "reduce"), ("cas", "auto")):
+        model = torch.nn.Linear(30, 40)
+        parallel = DistributedDataParallel(model)
+        parallel.register_comm_hook(State(spec, model, exchange=exchange, threads=1), hook)
+        sick = 0 if spec == "cas" else world - 1  # rank 0 trains for all
+        x = torch.full((8, 30), float("nan") if rank == sick else 1.0)
+        try:
+            parallel(x).sum().backward()
+            said = ""
+        except (RuntimeError, atomo.NumericError) as error:  # backward may wrap it
+            said = str(error)
+        check("rank %d: weight: element 0 is NaN" % sick in said, world, spec, "says", said)
 
 
 def work(rank, world, meeting):
@@ -151,6 +174,7 @@ def work(rank, world, meeting):
     gap = max(float((both[0][n] - both[1][n]).abs().max()) for n in both[0])
     check(gap < 1e-5, world, "reduce is", gap, "off gather")
     goes_back(rank, world)
+    fails_together(rank, world)
     dist.destroy_process_group()
 
 

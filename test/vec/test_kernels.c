@@ -71,6 +71,59 @@ static void sums_and_maxima_agree_to_the_bit_and_with_long_doubles(void **state)
     }
 }
 
+static void the_largest_magnitude_is_not_finite_where_an_element_is_not(void **state)
+{
+    (void)state;
+    static const float bad[] = {INFINITY, -INFINITY, NAN, -NAN};
+    float x[N];
+    fill(x, N, FLT_MAX / 8);
+    for (size_t s = 0; s < countof(sizes); s++)
+        for (size_t i = 0; i < sizes[s]; i += 1 + sizes[s] / 9)
+            for (size_t b = 0; b < countof(bad); b++) {
+                const float old = x[i];
+                x[i] = bad[b];
+                EACH_ISA(k)
+                {
+                    check(!isfinite(k->abs_max(x, sizes[s])));
+                    check(isnan(k->abs_max(x, sizes[s])) == (isnan(bad[b]) != 0));
+                }
+                x[i] = old;
+            }
+}
+
+static void sums_and_multiples_equal_their_definition(void **state)
+{
+    (void)state;
+    static const float factors[] = {1, -1, 0.5f, 0.3f, 0x1p-140f};
+    float a[N], b[N], want[N], product[N], y[N + 1];
+    fill(a, N, 1);
+    fill(b, N, 3);
+    for (size_t v = 0; v < countof(factors) * countof(sizes); v++) {
+        const size_t n = sizes[v / countof(factors)];
+        const float f = factors[v % countof(factors)];
+        for (size_t i = 0; i < n; i++) {
+            volatile float rounded = f * b[i]; /* no fused operation */
+            product[i] = rounded;
+            want[i] = a[i] + rounded;
+        }
+        EACH_ISA(k)
+        {
+            y[n] = 77;
+            k->add_scaled(a, b, f, n, y);
+            assert_memory_equal(y, want, n * sizeof *y);
+            k->scale(b, f, n, y);
+            assert_memory_equal(y, product, n * sizeof *y);
+            check(y[n] == 77);
+            memcpy(y, a, n * sizeof *y); /* the result may be an input */
+            k->add_scaled(y, b, f, n, y);
+            assert_memory_equal(y, want, n * sizeof *y);
+            memcpy(y, b, n * sizeof *y);
+            k->add_scaled(a, y, f, n, y);
+            assert_memory_equal(y, want, n * sizeof *y);
+        }
+    }
+}
+
 /* Returns the quantisation level of x by its definition: |x| / norm * s, rounded up if a uniform random number
  * is below the fraction. The random number is computed from `word`. */
 static uint32_t level_ref(float x, float norm, uint32_t s, uint32_t word)
@@ -302,6 +355,8 @@ static void counts_of_lengths_and_places_equal_counting(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_table_is_full),
     cmocka_unit_test(sums_and_maxima_agree_to_the_bit_and_with_long_doubles),
+    cmocka_unit_test(the_largest_magnitude_is_not_finite_where_an_element_is_not),
+    cmocka_unit_test(sums_and_multiples_equal_their_definition),
     cmocka_unit_test(quantising_equals_its_definition),
     cmocka_unit_test(tossing_equals_the_coin),
     cmocka_unit_test(ties_of_the_coin_go_to_the_continuation),

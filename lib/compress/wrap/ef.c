@@ -6,6 +6,7 @@
  * prove convergence for contractive codecs. The payload is the inner codec's, unchanged. State: e (n floats), then
  * the inner codec's state. */
 #include "codec/wrapper.h"
+#include "base/parallel.h"
 #include "vec/kernels.h"
 
 #include <math.h>
@@ -41,40 +42,68 @@ static size_t bound(const Call *c)
     return codec_bound(&inner);
 }
 
-static void add_residual(const Call *c, const float *x, float *t)
+/* A job: sum = a + factor b. */
+typedef struct {
+    const float *a, *b;
+    float factor, *sum;
+    size_t n;
+    bool *finite; /* (blocks) false: the block's sum has NaN or infinities; NULL: not wanted */
+} Sum;
+
+static void add_block(void *data, size_t block)
 {
-    const float decay = (float)((const Ef *)c->self->params)->decay, *e = c->state;
+    const Sum *s = data;
+    const size_t from = block * BLOCK, n = block_size(s->n, block);
+    kernels()->add_scaled(s->a + from, s->b + from, s->factor, n, s->sum + from);
+    if (s->finite)
+        s->finite[block] = isfinite(kernels()->abs_max(s->sum + from, n));
+}
+
+static void add_up(int threads, Sum sum)
+{
+    parallel_for(threads, blocks_of(sum.n), add_block, &sum);
+}
+
+/* Sets t to the gradient x plus the decayed residual, and refuses sums beyond float32. */
+static Status add_residual(const Call *c, const float *x, float *t, Error *err)
+{
     const size_t n = c->shape->n;
-    for (size_t i = 0; i < n; i++)
-        t[i] = x[i] + decay * e[i];
+    const float decay = (float)((const Ef *)c->self->params)->decay;
+    bool *finite = NEW(c->scratch, bool, blocks_of(n));
+    TRY(arena_check(finite, c->scratch, err));
+    add_up(c->threads, (Sum){x, c->state, decay, t, n, finite});
+    for (size_t b = 0; b < blocks_of(n); b++)
+        if (!finite[b])
+            return FAIL(err, ERR_NUMERIC, "ef: gradient plus residual is beyond float32 at element %zu",
+                        first_nonfinite(t, n, NULL));
+    return OK;
 }
 
-/* Returns t (the gradient x plus the decayed residual), in scratch, or x itself before the first step; NULL: out
- * of memory. */
-static const float *with_residual(const Call *c, const float *x)
+/* Sets *t to the gradient x plus the decayed residual, kept or in scratch, or to x itself before the first step. */
+static Status with_residual(const Call *c, const float *x, const float **t)
 {
+    Arena *a = c->kept ? c->kept->arena : c->scratch;
+    *t = x;
     if (!c->state)
-        return x;
-    float *t = NEW(c->scratch, float, c->shape->n);
-    if (t)
-        add_residual(c, x, t);
-    return t;
-}
-
-static Status check_finite(const Call *c, const float *t, Error *err)
-{
-    const size_t bad = first_nonfinite(t, c->shape->n, NULL);
-    if (bad < c->shape->n)
-        return FAIL(err, ERR_NUMERIC, "ef: gradient plus residual is beyond float32 at element %zu", bad);
+        return OK;
+    if (c->kept && c->kept->vector && c->kept->x == x) {
+        *t = c->kept->vector;
+        return OK;
+    }
+    float *sum = NEW(a, float, c->shape->n);
+    TRY(arena_check(sum, a, c->err));
+    TRY(add_residual(c, x, sum, c->err));
+    *t = sum;
+    if (c->kept)
+        *c->kept = (KeptVector){c->kept->arena, sum, x};
     return OK;
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     const Call inner = call_inner(c, own_state(c));
-    const float *t = with_residual(c, x);
-    TRY(arena_check(t, c->scratch, c->err));
-    TRY(check_finite(c, t, c->err));
+    const float *t;
+    TRY(with_residual(c, x, &t));
     return codec_encode(&inner, t, out);
 }
 
@@ -91,8 +120,7 @@ static const float *load_sum(void *data, size_t j, Error *err)
     const float *x = s->step->load(s->step->data, j, err);
     if (!x || !c->state)
         return x;
-    add_residual(c, x, s->t);
-    return check_finite(c, s->t, err) == OK ? s->t : NULL;
+    return add_residual(c, x, s->t, err) == OK ? s->t : NULL;
 }
 
 static Status plan(const Step *step, void *records)
@@ -114,9 +142,8 @@ static Status plan(const Step *step, void *records)
 static Status train(const Call *c, const float *x, void *state)
 {
     const Call inner = call_inner(c, own_state(c));
-    const float *t = with_residual(c, x);
-    TRY(arena_check(t, c->scratch, c->err));
-    TRY(check_finite(c, t, c->err));
+    const float *t;
+    TRY(with_residual(c, x, &t));
     return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
 }
 
@@ -135,20 +162,19 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     const Call inner = call_inner(c, own_state(c));
-    const size_t n = c->shape->n;
     void *behind = (char *)state + state_round(own_state(c));
     /* a receiver (x = NULL) has no residual: it only updates the state that the inner codec's decoder reads */
     if (!x)
         return codec_settle(&inner, NULL, sent, agreed, behind);
-    const float *t = with_residual(c, x);
-    float *e = state, *decoded = NEW(c->scratch, float, n);
-    TRY(arena_check(t && decoded, c->scratch, c->err));
+    const float *t;
+    float *decoded = NEW(c->scratch, float, c->shape->n);
+    TRY(arena_check(decoded, c->scratch, c->err));
+    TRY(with_residual(c, x, &t));
     Call last = inner;
     last.round = codec_rounds(inner.self) - 1;
     TRY(codec_decode(&last, sent[last.round], decoded));
     TRY(codec_settle(&inner, t, sent, agreed, behind));
-    for (size_t i = 0; i < n; i++)
-        e[i] = t[i] - decoded[i];
+    add_up(c->threads, (Sum){t, decoded, -1, state, c->shape->n, NULL}); /* e = t - decoded */
     return OK;
 }
 

@@ -9,16 +9,20 @@
 atomo.torch has a communication hook for PyTorch's DistributedDataParallel, atomo.dump writes gradients to HDF5.
 """
 
-from ._library import AtomoError, CorruptError, NumericError, UsageError, lib
+from ._library import CorruptError, Error, FileError, NumericError, OutOfMemory, UsageError, lib
 from .codec import Codec, Tensor, compressors
 from .results import Records, compare, measure, read_result
 
+for _kind in (Error, *Error.__subclasses__()):
+    _kind.__module__ = __name__  # the name that users know
 __version__ = lib.atomo_version().decode()
 __all__ = [
-    "AtomoError",
     "Codec",
     "CorruptError",
+    "Error",
+    "FileError",
     "NumericError",
+    "OutOfMemory",
     "Records",
     "Tensor",
     "UsageError",

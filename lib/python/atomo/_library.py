@@ -9,25 +9,55 @@ INTERFACE = 0  # ATOMO_INTERFACE of atomo.h
 NAME = "libatomo.so.%d" % INTERFACE
 
 
-class AtomoError(Exception):
-    """A call that failed; `hint` says what helps, may be empty, and ends the text in brackets."""
+class Error(Exception):
+    """A call that failed. `text` says what was found and what was expected; `hint` says what helps, and may be empty. Printed, an
+    error is its text, and the hint in brackets."""
 
-    hint = ""
+    status = 0
+
+    def __init__(self, text="", hint=""):
+        super().__init__("%s (%s)" % (text, hint) if hint else text)
+        self.text, self.hint = text, hint
+
+    def __reduce__(self):
+        return type(self), (self.text, self.hint)
 
 
-class UsageError(AtomoError, ValueError):
-    """A wrong spec, or something else that cannot be asked for."""
+class UsageError(Error, ValueError):
+    """A wrong spec, a wrong argument, or something else that cannot be asked for."""
+
+    status = 1
 
 
-class CorruptError(AtomoError, ValueError):
+class FileError(Error, OSError):
+    """A file, or a library, that cannot be read, written or loaded."""
+
+    status = 2
+
+
+class CorruptError(Error, ValueError):
     """A payload, a state or a file that nothing of atomo's writes."""
 
+    status = 3
 
-class NumericError(AtomoError, ArithmeticError):
+
+class NumericError(Error, ArithmeticError):
     """NaN or infinity in a tensor, or a result beyond float32."""
 
+    status = 4
 
-_ERRORS = {1: UsageError, 2: OSError, 3: CorruptError, 4: NumericError, 5: MemoryError, 6: KeyboardInterrupt}
+
+class OutOfMemory(Error, MemoryError):
+    """There is not enough memory."""
+
+    status = 5
+
+
+_ERRORS = {kind.status: kind for kind in (UsageError, FileError, CorruptError, NumericError, OutOfMemory)}
+
+
+def error_of(status, text, hint):
+    return _ERRORS.get(status, Error)(text, hint)
 
 
 class _Error(ctypes.Structure):
@@ -150,11 +180,7 @@ def call(function, *arguments):
     error = _Error()
     status = function(*arguments, byref(error))
     if status:
-        text = error.text.decode("utf-8", "replace")
-        hint = error.hint.decode("utf-8", "replace")
-        raised = _ERRORS.get(status, AtomoError)("%s (%s)" % (text, hint) if hint else text)
-        raised.hint = hint
-        raise raised
+        raise error_of(status, error.text.decode("utf-8", "replace"), error.hint.decode("utf-8", "replace"))
 
 
 def integer(name, value, low, high):
@@ -162,10 +188,19 @@ def integer(name, value, low, high):
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError("%s=%r: want an integer" % (name, value)) from None
+        raise UsageError("%s=%r: want an integer" % (name, value)) from None
     if not low <= number <= high:
-        raise ValueError("%s=%d: want %d to %d" % (name, number, low, high))
+        raise UsageError("%s=%d: want %d to %d" % (name, number, low, high))
     return number
+
+
+def text_of(name, value):
+    """Text for the library, which ends it at the first zero byte."""
+    if not isinstance(value, str):
+        raise UsageError("%s=%r: want text" % (name, value))
+    if "\0" in value:
+        raise UsageError("%s=%r: want text without zero bytes" % (name, value))
+    return value.encode("utf-8", "surrogateescape")
 
 
 def step_of(value):

@@ -6,7 +6,7 @@ from ctypes import byref, c_int, c_size_t, c_void_p
 
 import numpy as np
 
-from ._library import Layout, call, int_of, integer, lib, seed_of, step_of
+from ._library import Layout, UsageError, call, int_of, integer, lib, seed_of, step_of, text_of
 
 _TRAITS = {
     "unbiased": 1,
@@ -23,12 +23,26 @@ _TRAITS = {
 def as_floats(array):
     """The array as contiguous float32; without a copy where it already is. Takes NumPy arrays, tensors of PyTorch, and whatever
     else NumPy understands."""
-    if hasattr(array, "detach"):
-        array = array.detach().cpu()
-        if str(array.dtype) == "torch.bfloat16":  # NumPy has no bfloat16
-            array = array.float()
-        array = array.numpy()
-    return np.ascontiguousarray(array, dtype=np.float32)
+    try:
+        if hasattr(array, "detach"):
+            array = array.detach().cpu()
+            if str(array.dtype) == "torch.bfloat16":  # NumPy has no bfloat16
+                array = array.float()
+            array = array.numpy()
+        values = np.asarray(array)
+        if values.dtype.kind not in "fiub":
+            raise TypeError("its elements are %s" % values.dtype)
+        return np.asarray(values, dtype=np.float32, order="C")
+    except (TypeError, ValueError, RuntimeError) as error:
+        hint = "give an array of NumPy, or a dense tensor of PyTorch, of real numbers"
+        raise UsageError("%s cannot be read as floats: %s" % (type(array).__name__, error), hint) from None
+
+
+def shape_of(shape):
+    try:
+        return tuple(integer("dimension", d, 0, 2**64 - 1) for d in shape)
+    except TypeError:
+        raise UsageError("shape=%r: want a tuple of integers" % (shape,), "the shape of a vector of 5 is (5,)") from None
 
 
 def _address(array):
@@ -37,7 +51,11 @@ def _address(array):
 
 def _view(data):
     """Bytes, or anything with a buffer, as an array of bytes, without a copy."""
-    return np.frombuffer(data, dtype=np.uint8)
+    try:
+        return np.frombuffer(data, dtype=np.uint8)
+    except (TypeError, ValueError, AttributeError) as error:
+        hint = "a payload is what encode has returned: bytes, or an array of uint8"
+        raise UsageError("%s cannot be read as bytes: %s" % (type(data).__name__, error), hint) from None
 
 
 class Codec:
@@ -45,7 +63,7 @@ class Codec:
 
     def __init__(self, spec):
         self._handle = c_void_p()
-        call(lib.atomo_codec_open, byref(self._handle), str(spec).encode())
+        call(lib.atomo_codec_open, byref(self._handle), text_of("spec", spec))
         self._mine = threading.local()
 
     def __del__(self, close=lib.atomo_codec_close):
@@ -88,7 +106,7 @@ class Codec:
     def _stateless(self, shape, tensor, seed, worker):
         """A Tensor whose state stays empty, kept for the next call of this thread."""
         cache = self._mine.__dict__.setdefault("tensors", {})
-        key = (tuple(shape), tensor, seed, worker)
+        key = (shape_of(shape), tensor, seed, worker)
         found = cache.get(key)
         if found is None:
             if len(cache) >= 256:
@@ -104,10 +122,10 @@ class Codec:
             worker, tensor, seed = (d if v is None else v for v, d in ((worker, 0), (tensor, ""), (seed, 1)))
             return self._stateless(values.shape, tensor, seed, worker).encode(values, step)
         if state.codec.spec != self.spec:
-            raise ValueError("the state is of %s, this codec is %s" % (state.codec.spec, self.spec))
+            raise UsageError("the state is of %s, this codec is %s" % (state.codec.spec, self.spec))
         for name, given, own in (("worker", worker, state.worker), ("tensor", tensor, state.name), ("seed", seed, state.seed)):
             if given is not None and given != own:
-                raise ValueError("%s=%r: the state's is %r" % (name, given, own))
+                raise UsageError("%s=%r: the state's is %r" % (name, given, own))
         data = state.encode(array, step)
         state.advance(array, data, step)
         return data
@@ -126,13 +144,14 @@ class Tensor:
 
     def __init__(self, codec, shape, tensor="", seed=1, worker=0, workers=1, threads=0, check=True):
         self.codec = codec
-        self.shape = tuple(integer("dimension", d, 0, 2**64 - 1) for d in shape)
+        self.shape = shape_of(shape)
         self.name = tensor
         self.worker, self.workers = int_of("worker", worker), int_of("workers", workers)
         self.seed = seed_of(seed)
         self._handle = c_void_p()
         dims = (c_size_t * max(1, len(self.shape)))(*self.shape)
-        layout = Layout(str(tensor).encode(), len(self.shape), dims, self.seed, self.worker, self.workers, threads, not check)
+        name, threads = text_of("tensor", tensor), int_of("threads", threads)
+        layout = Layout(name, len(self.shape), dims, self.seed, self.worker, self.workers, threads, not check)
         call(lib.atomo_tensor_open, byref(self._handle), codec._handle, byref(layout))
         self._size = c_size_t()
         self._out = None
@@ -155,7 +174,7 @@ class Tensor:
     def _values(self, array):
         values = as_floats(array)
         if values.shape != self.shape:
-            raise ValueError("%s: shape %s: want %s" % (self.name or "tensor", values.shape, self.shape))
+            raise UsageError("%s: shape %s: want %s" % (self.name or "tensor", values.shape, self.shape))
         return values
 
     @property
@@ -172,7 +191,7 @@ class Tensor:
                 self._out = np.empty(self.bound, np.uint8)
             room = self._out
         elif out.dtype != np.uint8 or out.ndim != 1 or not out.flags.c_contiguous or out.size < self.bound:
-            raise ValueError("out: want a contiguous array of at least %d bytes (uint8)" % self.bound)
+            raise UsageError("out: want a contiguous array of at least %d bytes (uint8)" % self.bound)
         call(lib.atomo_encode, self._handle, step_of(step), _address(values), _address(room), byref(self._size))
         return room[: self._size.value] if out is not None else room[: self._size.value].tobytes()
 
@@ -219,7 +238,7 @@ class Tensor:
         if mean is None:
             mean = np.empty(self.shape, np.float32)
         elif mean.dtype != np.float32 or mean.shape != self.shape or not mean.flags.c_contiguous:
-            raise ValueError("mean: want a contiguous array of float32 of shape %s" % (self.shape,))
+            raise UsageError("mean: want a contiguous array of float32 of shape %s" % (self.shape,))
         self._mean = mean
         senders = self.workers if senders is None else int_of("senders", senders)
         call(lib.atomo_step_begin, self._handle, step_of(step), senders, _address(self._mean))

@@ -6,23 +6,45 @@ import json
 import os
 from ctypes import byref, c_char_p, c_double, c_size_t, c_void_p
 
-from ._library import STOPPED, Comparison, Gradient, call, integer, lib, seed_of, step_of
+from ._library import (
+    STOPPED,
+    Comparison,
+    CorruptError,
+    FileError,
+    Gradient,
+    UsageError,
+    call,
+    int_of,
+    integer,
+    lib,
+    seed_of,
+    step_of,
+    text_of,
+)
 from .codec import _address, as_floats
 
 
 class Records(list):
-    """A list of dictionaries, one for each tensor and compressor: pandas.DataFrame takes it as it is. `meta` has the facts of
-    the run: versions, machine, seed."""
+    """A list of dictionaries: pandas.DataFrame takes it as it is. `meta` has the facts of the run: versions, machine, seed.
+
+    A comparison has records of several levels, which say so in their field "level": "tensor", one tensor; "step", all tensors of
+    one step and worker together; "all", everything together. Fields that a level does not have, such as the step of "all", are None."""
 
     meta = {}
     schema = None
+
+    def level(self, name):
+        """The records of one level."""
+        some = Records(r for r in self if r["level"] == name)
+        some.meta, some.schema = self.meta, self.schema
+        return some
 
 
 def measure(x, y, size=0, threads=0):
     """The metrics of an estimate y of x, by name; `size`: the payload's bytes. None: the metric does not follow from these."""
     x, y = as_floats(x), as_floats(y)
     if x.shape != y.shape:
-        raise ValueError("shapes %s and %s differ" % (x.shape, y.shape))
+        raise UsageError("shapes %s and %s differ" % (x.shape, y.shape))
     names = []
     while True:
         name = lib.atomo_metric(len(names))
@@ -30,42 +52,55 @@ def measure(x, y, size=0, threads=0):
             break
         names.append(name.decode())
     values = (c_double * len(names))()
+    size, threads = integer("size", size, 0, 2**63 - 1), int_of("threads", threads)
     call(lib.atomo_measure, _address(x), _address(y), x.size, size, threads, values)
     return {name: None if value != value else value for name, value in zip(names, values)}
 
 
+def _items(arrays, want):
+    try:
+        return arrays.items()
+    except AttributeError:
+        raise UsageError("%s: want %s" % (type(arrays).__name__, want)) from None
+
+
 def _gradients(arrays):
     """(name, array, step, worker) of every array: {name: array}, {step: {name: array}} or {step: {worker: {name: array}}}."""
-    for key, value in arrays.items():
+    for key, value in _items(arrays, "the path of a dump, or a dictionary of arrays by name"):
         if not isinstance(value, dict):
-            yield str(key), value, 0, 0
+            yield key, value, 0, 0
             continue
         for inner, deeper in value.items():
             if not isinstance(deeper, dict):
-                yield str(inner), deeper, int(key), 0
+                yield inner, deeper, key, 0
                 continue
             for name, array in deeper.items():
-                yield str(name), array, int(key), int(inner)
+                yield name, array, key, inner
+
+
+def _gradient(name, array, step, worker):
+    """A Gradient, and what must live as long as it."""
+    values = as_floats(array)
+    dims = (c_size_t * max(1, values.ndim))(*values.shape)
+    step, worker = step_of(step), integer("worker", worker, -(2**63), 2**63 - 1)
+    return Gradient(text_of("tensor", name), values.ndim, dims, values.ctypes.data, step, worker), values, dims
 
 
 def compare(source, specs, repeats=10, seed=1, threads=0, timed=True):
     """Applies every spec to every array and measures bytes, times and errors, as `atomo-bench compare` does.
 
     source: the path of a gradient dump (HDF5), or arrays by name, {name: array}; for several steps {step: {name: array}}, for
-    several workers {step: {worker: {name: array}}}. Records with tensor "*" are about all tensors of a step together.
+    several workers {step: {worker: {name: array}}}, where steps and workers are integers. Records says what comes back.
     """
     specs = [specs] if isinstance(specs, str) else list(specs)
-    encoded = (c_char_p * max(1, len(specs)))(*[str(s).encode() for s in specs])
-    want = Comparison(encoded, len(specs), integer("repeats", repeats, 1, 2**63 - 1), seed_of(seed), threads, int(bool(timed)), STOPPED(), None)
+    encoded = (c_char_p * max(1, len(specs)))(*[text_of("spec", s) for s in specs])
+    repeats, threads = integer("repeats", repeats, 1, 2**63 - 1), int_of("threads", threads)
+    want = Comparison(encoded, len(specs), repeats, seed_of(seed), threads, int(bool(timed)), STOPPED(), None)
     out = c_void_p()
     if isinstance(source, (str, os.PathLike)):
         call(lib.atomo_compare_file, byref(want), os.fsencode(source), byref(out))
     else:
-        held = []  # keeps the arrays alive during the call
-        for name, array, step, worker in _gradients(source):
-            values = as_floats(array)
-            dims = (c_size_t * max(1, values.ndim))(*values.shape)
-            held.append((Gradient(name.encode(), values.ndim, dims, values.ctypes.data, step_of(step), worker), values, dims))
+        held = [_gradient(*g) for g in _gradients(source)]  # keeps the arrays alive during the call
         gradients = (Gradient * max(1, len(held)))(*[h[0] for h in held])
         call(lib.atomo_compare, byref(want), gradients, len(held), byref(out))
     try:
@@ -74,8 +109,17 @@ def compare(source, specs, repeats=10, seed=1, threads=0, timed=True):
         lib.atomo_free(out)
 
 
+def _name_level(record):
+    """Says the level in a field; "*" stands for all steps, workers or tensors in atomo-bench's files."""
+    if "tensor" in record:
+        record["level"] = "all" if record.get("step") == "*" else "step" if record["tensor"] == "*" else "tensor"
+        for name in ("step", "worker"):
+            record[name] = None if record.get(name) == "*" else record.get(name)
+    return record
+
+
 def _records(document):
-    records = Records(document["results"])
+    records = Records(map(_name_level, document["results"]))
     records.meta, records.schema = document["meta"], document["schema"]
     return records
 
@@ -91,16 +135,26 @@ def _number(text):
     return text if text != "" else None
 
 
-def read_result(path):
-    """The records of a file that atomo-bench or atomo-train wrote with -o FILE.json or FILE.csv."""
-    with open(path, encoding="utf-8", newline="") as file:
-        text = file.read()
-    if text.lstrip().startswith("{"):
-        return _records(json.loads(text))
-    records, lines = Records(), text.splitlines(keepends=True)
+def _read_csv(text):
+    lines = text.splitlines(keepends=True)
     facts = [line[1:].strip() for line in lines if line.startswith("#")]
-    rows = csv.DictReader(line for line in lines if not line.startswith("#"))
-    records.extend({name: _number(value) for name, value in row.items()} for row in rows)
+    rows = list(csv.DictReader((line for line in lines if not line.startswith("#")), strict=True))
+    if not rows or any(None in row or None in row.values() for row in rows):
+        raise ValueError("want a heading, and rows with its columns")
+    records = Records(_name_level({name: _number(value) for name, value in row.items()}) for row in rows)
     records.meta = dict(fact.partition(": ")[::2] for fact in facts if ": " in fact)
     records.schema = facts[0] if facts else None
     return records
+
+
+def read_result(path):
+    """The records of a file that atomo-bench or atomo-train wrote with -o FILE.json or FILE.csv."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            text = file.read()
+        return _records(json.loads(text)) if text.lstrip().startswith("{") else _read_csv(text)
+    except OSError as error:
+        raise FileError("%s: %s" % (path, error.strerror)) from None
+    except (ValueError, KeyError, TypeError, AttributeError, csv.Error) as error:
+        hint = "results come from -o FILE.csv or -o FILE.json of atomo-bench or atomo-train"
+        raise CorruptError("%s: not a result: %s" % (path, error), hint) from None

@@ -9,16 +9,12 @@ Every parameter is compressed by itself, in its own shape, with a codec state of
 elements travel as floats. All ranks end each step with the same bytes. It is the exchange of atomo-train: rank r is worker r.
 """
 
-import struct
-
 import numpy as np
 import torch
-import torch.distributed as dist
 
-from ._library import seed_of
+from ._library import UsageError, int_of, seed_of
+from ._wire import Failure, Wire, pack, unpack
 from .codec import Codec
-
-_HEAD = struct.Struct("<q")
 
 
 class State:
@@ -38,28 +34,31 @@ class State:
 
     def __init__(self, spec, model=None, seed=1, min_elements=1000, process_group=None, exchange="auto", threads=0):
         if exchange not in ("auto", "gather", "reduce"):
-            raise ValueError("exchange=%r: want auto, gather or reduce" % (exchange,))
+            raise UsageError("exchange=%r: want auto, gather or reduce" % (exchange,))
         self.codec = Codec(spec)
         if exchange == "reduce" and not _adds(self.codec):
-            raise ValueError("exchange='reduce': payloads of %s do not merge" % self.spec)
+            raise UsageError("exchange='reduce': payloads of %s do not merge" % self.spec)
         self.none = Codec("none")
-        self.seed, self.min_elements, self.threads = seed_of(seed), min_elements, threads
-        self.group = process_group
+        self.seed, self.min_elements, self.threads = seed_of(seed), min_elements, int_of("threads", threads)
+        self.wire = Wire(process_group)
         self.step = 0
-        self.bytes_sent = 0
         self._names = {}
         self._numbered = model is None
         if model is not None:
             for name, parameter in model.named_parameters():
                 self._names[id(parameter)] = name[7:] if name.startswith("module.") else name
         self._tensors = {}
-        self._means = {}  # arrays for the means, reused in every step: new memory would cost more time than the mean
+        self._results = {}  # memory for the means of each bucket, reused: new memory would cost more time than the mean
         self._loaded = {}
         self.exchange = exchange
 
     @property
     def spec(self):
         return self.codec.spec
+
+    @property
+    def bytes_sent(self):
+        return self.wire.sent
 
     def __repr__(self):
         return "State(%r, seed=%d, min_elements=%d, exchange=%r, step=%d, bytes_sent=%d)" % (
@@ -87,17 +86,18 @@ class State:
             spec, step, sent, states = (saved[key] for key in ("spec", "step", "bytes_sent", "states"))
             states = dict(states)
         except (KeyError, TypeError, ValueError):
-            raise ValueError("not a dictionary of State.state_dict: want spec, step, bytes_sent and states") from None
+            raise UsageError("not a dictionary of State.state_dict: want spec, step, bytes_sent and states") from None
         if spec != self.spec:
-            raise ValueError("the checkpoint is of %s, this state of %s" % (spec, self.spec))
+            raise UsageError("the checkpoint is of %s, this state of %s" % (spec, self.spec))
         if not self._numbered:
             self._refuse(set(states) - set(self._names.values()))
-        self.step, self.bytes_sent = step, sent
-        self._loaded, self._tensors, self._means = states, {}, {}
+        self.step, self.wire.sent = step, sent
+        self._loaded, self._tensors = states, {}
+        self.wire.forget()
 
     def _refuse(self, names):
         if names:
-            raise ValueError("the checkpoint has states of %s, which the model does not have" % ", ".join(sorted(names)))
+            raise UsageError("the checkpoint has states of %s, which the model does not have" % ", ".join(sorted(names)))
 
     def _end_step(self):
         self.step += 1
@@ -110,61 +110,44 @@ class State:
         if tensor is None:
             elements = int(np.prod(shape, dtype=np.int64))
             codec = self.codec if elements >= self.min_elements else self.none
-            tensor = codec.tensor(
-                shape, name, self.seed, dist.get_rank(self.group), dist.get_world_size(self.group), self.threads
-            )
+            tensor = codec.tensor(shape, name, self.seed, self.wire.rank, self.wire.ranks, self.threads)
             if name in self._loaded:
                 tensor.load_state(self._loaded.pop(name))
             self._tensors[name] = tensor
         return tensor
 
-
-def _gather(state, data):
-    """Every rank's bytes, in the order of the ranks."""
-    world = dist.get_world_size(state.group)
-    sizes = [torch.empty(1, dtype=torch.int64) for _ in range(world)]
-    dist.all_gather(sizes, torch.tensor([data.size], dtype=torch.int64), group=state.group)
-    most = max(int(s) for s in sizes)
-    mine = torch.zeros(most, dtype=torch.uint8)
-    mine[: data.size] = torch.from_numpy(data)
-    all_bytes = [torch.empty(most, dtype=torch.uint8) for _ in range(world)]
-    dist.all_gather(all_bytes, mine, group=state.group)
-    state.bytes_sent += data.size * (world - 1)
-    return [part.numpy()[: int(size)] for part, size in zip(all_bytes, sizes)]
-
-
-def _pack(payloads):
-    """Payloads one after another, each behind its size."""
-    out = np.empty(sum(_HEAD.size + p.size for p in payloads), np.uint8)
-    at = 0
-    for payload in payloads:
-        out[at : at + _HEAD.size] = np.frombuffer(_HEAD.pack(payload.size), np.uint8)
-        at += _HEAD.size
-        out[at : at + payload.size] = payload
-        at += payload.size
-    return out
-
-
-def _unpack(data, count):
-    payloads, at = [], 0
-    for _ in range(count):
-        size = _HEAD.unpack_from(data, at)[0]
-        at += _HEAD.size
-        payloads.append(data[at : at + size])
-        at += size
-    return payloads
+    def _result(self, bucket, like):
+        """Memory for the means of a bucket's gradients."""
+        result = self._results.get(bucket)
+        if result is None or (result.shape, result.dtype, result.device) != (like.shape, like.dtype, like.device):
+            result = self._results[bucket] = torch.empty_like(like)
+        return result
 
 
 def _train(state, tensors, values):
     """Rank 0 learns what all begin the step with, for codecs that train."""
-    training = [i for i, t in enumerate(tensors) if "trains" in t.codec.traits]
+    training = [(t, x) for t, x in zip(tensors, values) if "trains" in t.codec.traits]
     if not training:
         return
-    rank = dist.get_rank(state.group)
-    learned = [np.frombuffer(tensors[i].train(values[i], state.step), np.uint8) for i in training] if rank == 0 else []
-    everyone = _gather(state, _pack(learned))
-    for i, data in zip(training, _unpack(everyone[0], len(training))):
-        tensors[i].learn(data.tobytes())
+    learned = _message(state, lambda: [np.frombuffer(t.train(x, state.step), np.uint8) for t, x in training if state.wire.rank == 0])
+    everyone = _arrived(state.wire.gather((tensors[0].name, "train"), learned), learned)
+    for (tensor, _), data in zip(training, unpack(everyone[0], len(training))):
+        tensor.learn(data.tobytes())
+
+
+def _message(state, payloads):
+    """What this rank sends: the payloads that the function returns, or how it failed."""
+    try:
+        return pack(payloads())
+    except Exception as error:  # goes to all ranks, which raise it together
+        return Failure.on(state.wire.rank, error)
+
+
+def _arrived(messages, own):
+    """The messages; raises the failure of a rank instead. `own`: this rank's message, or its failure."""
+    if isinstance(messages, Failure):
+        raise messages.error from getattr(own, "cause", None)
+    return messages
 
 
 def _adds(codec):
@@ -174,83 +157,86 @@ def _adds(codec):
 
 def _reduces(state, tensor):
     """Whether this tensor's payloads are merged on their way."""
-    world = dist.get_world_size(state.group)
+    world = state.wire.ranks
     paired = not world & (world - 1)
     if state.exchange == "reduce" and not paired:
-        raise ValueError("exchange='reduce' on %d ranks: want a power of two" % world)
+        raise UsageError("exchange='reduce' on %d ranks: want a power of two" % world)
     least = {"gather": world + 1, "reduce": 2, "auto": 4}[state.exchange]
     return paired and world >= least and _adds(tensor.codec)
 
 
-def _swap(state, data, partner):
-    """Sends bytes to a rank and returns that rank's."""
-    if state.group is not None:
-        partner = dist.get_global_rank(state.group, partner)
-    size = torch.empty(1, dtype=torch.int64)
-    sending = dist.isend(torch.tensor([data.size], dtype=torch.int64), partner, group=state.group)
-    dist.recv(size, partner, group=state.group)
-    sending.wait()
-    theirs = torch.empty(int(size), dtype=torch.uint8)
-    sending = dist.isend(torch.from_numpy(data), partner, group=state.group)
-    dist.recv(theirs, partner, group=state.group)
-    sending.wait()
-    state.bytes_sent += data.size
-    return theirs.numpy()
+def _merge(state, tensors, low, high):
+    for message in (low, high):
+        if isinstance(message, Failure):
+            return message
+    pairs = zip(tensors, unpack(low, len(tensors)), unpack(high, len(tensors)))
+    return _message(state, lambda: [tensor.merge_round(pair) for tensor, *pair in pairs])
 
 
-def _take_merged(state, tensors, sent):
+def _take_merged(state, tensors, message, place):
     """An all-reduce by recursive doubling: after log2(ranks) swaps every rank has the merge of all payloads. Both ranks of a pair
     merge the lower one's payload first, so all ranks end with the same bytes."""
-    rank, distance = dist.get_rank(state.group), 1
-    while distance < dist.get_world_size(state.group):
-        theirs = _unpack(_swap(state, _pack(sent), rank ^ distance), len(tensors))
-        pairs = zip(sent, theirs) if not rank & distance else zip(theirs, sent)
-        sent = [tensor.merge_round(pair) for tensor, pair in zip(tensors, pairs)]
+    rank, distance = state.wire.rank, 1
+    while distance < state.wire.ranks:
+        theirs = state.wire.swap((*place, distance), message, rank ^ distance)
+        pair = (theirs, message) if rank & distance else (message, theirs)
+        message = _merge(state, tensors, *pair)
         distance *= 2
-    for tensor, payload in zip(tensors, sent):
+    _arrived(message, message)
+    for tensor, payload in zip(tensors, unpack(message, len(tensors))):
         tensor.take_merged(payload)
-    return sent
+    return message
 
 
-def _take_all(state, tensors, sent):
-    everyone = _gather(state, _pack(sent))
+def _take_all(state, tensors, message, place):
+    everyone = _arrived(state.wire.gather(place, message), message)
     for rank, data in enumerate(everyone):
-        for tensor, payload in zip(tensors, _unpack(data, len(tensors))):
+        for tensor, payload in zip(tensors, unpack(data, len(tensors))):
             tensor.take(rank, payload)
     return everyone
 
 
-def _exchange(state, tensors, values):
-    """The mean over the ranks of each tensor's estimate."""
+def _exchange(state, tensors, values, means):
+    """Sets means to the mean over the ranks of each tensor's estimate."""
     _train(state, tensors, values)
-    for tensor in tensors:
-        if tensor.name not in state._means:
-            state._means[tensor.name] = np.empty(tensor.shape, np.float32)
-        tensor.begin(state.step, mean=state._means[tensor.name])
-    left = list(zip(tensors, values))
-    kept = []  # keeps the payloads alive until finish
+    for tensor, mean in zip(tensors, means):
+        tensor.begin(state.step, mean=mean)
+    left, turn = list(zip(tensors, values)), 0
+    kept = []  # keeps the messages alive until finish
     while left:
         for take, some in (
             (_take_merged, [(t, x) for t, x in left if _reduces(state, t)]),
             (_take_all, [(t, x) for t, x in left if not _reduces(state, t)]),
         ):
             if some:
-                kept.append(take(state, [t for t, _ in some], [t.send(x) for t, x in some]))
-        left = [(t, x) for t, x in left if t.end_round()]
-    return [tensor.finish(x) for tensor, x in zip(tensors, values)]
+                message = _message(state, lambda: [t.send(x) for t, x in some])
+                kept.append(take(state, [t for t, _ in some], message, (some[0][0].name, turn)))
+        left, turn = [(t, x) for t, x in left if t.end_round()], turn + 1
+    for tensor, value in zip(tensors, values):
+        tensor.finish(value)
+
+
+def _as_mean(view):
+    """The memory of a view as NumPy's, where means can be written; else memory of its own."""
+    if view.device.type == "cpu" and view.dtype == torch.float32 and view.is_contiguous():
+        return view.numpy()
+    return np.empty(tuple(view.shape), np.float32)
 
 
 def hook(state, bucket):
     """The communication hook: DistributedDataParallel.register_comm_hook(state, hook)."""
-    gradients, parameters = bucket.gradients(), bucket.parameters()
+    whole, gradients, parameters = bucket.buffer(), bucket.gradients(), bucket.parameters()
     values = [g.detach().to("cpu", torch.float32).contiguous().numpy() for g in gradients]
     tensors = [state._tensor(p, v.shape) for p, v in zip(parameters, values)]
-    means = _exchange(state, tensors, values)
-    with torch.no_grad():
-        for gradient, mean in zip(gradients, means):
-            gradient.copy_(torch.from_numpy(mean).view_as(gradient))
+    result = state._result(bucket.index(), whole)
+    views = [result.as_strided(g.shape, g.stride(), g.storage_offset() - whole.storage_offset()) for g in gradients]
+    means = [_as_mean(view) for view in views]
+    _exchange(state, tensors, values, means)
+    for view, mean in zip(views, means):
+        if view.data_ptr() != mean.ctypes.data:
+            view.copy_(torch.from_numpy(mean))
     if bucket.is_last():
         state._end_step()
     done = torch.futures.Future()
-    done.set_result(bucket.buffer())
+    done.set_result(result)
     return done
