@@ -48,7 +48,7 @@ typedef enum {
     /* a tensor holds NaN or infinity, a result exceeds float32's range, or an iteration does not converge */
     ATOMO_NUMERIC,
     ATOMO_MEMORY,
-    ATOMO_STOPPED, /* a callback asked to stop */
+    ATOMO_STOPPED /* a callback asked to stop */
 } atomo_status;
 
 typedef struct {

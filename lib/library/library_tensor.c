@@ -266,8 +266,11 @@ static Status merge_alone(const atomo_tensor *t, const Call *call, const Bytes *
 {
     if (!codec_adds(call->self))
         return FAIL(call->err, ERR_USAGE, "payloads of %s do not merge", t->codec->spec);
-    if (codec_rounds(call->self) > 1)
-        return FAIL(call->err, ERR_USAGE, "payloads of %s merge within a step only", t->codec->spec);
+    if (codec_rounds(call->self) > 1) {
+        FAIL(call->err, ERR_USAGE, "%s sends %d payloads a step, and a merge outside a step takes one",
+             t->codec->spec, codec_rounds(call->self));
+        return error_hint(call->err, "merge the payloads of each round by themselves: atomo_step_merge");
+    }
     if (!count)
         return FAIL(call->err, ERR_USAGE, "no payload to merge");
     return codec_merge(call, in, count, out);

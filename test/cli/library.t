@@ -19,7 +19,7 @@ $ awk '/^```c$/ {on = 1; next} /^```$/ {on = 0} on' "$SRC/docs/library.md" >e.c;
 
 # the header can be compiled as C and as C++
 ? command -v g++
-$ echo '#include <atomo.h>' >h.cc; g++ -std=c++11 -Wall -Wextra -Werror -pedantic -I"$SRC/lib" -c h.cc && echo '#include <atomo.h>' >h.c && cc -std=c11 -Wall -Wextra -Werror -pedantic -I"$SRC/lib" -c h.c && echo fine
+$ echo '#include <atomo.h>' >h.cc; g++ -std=c++98 -Wall -Wextra -Werror -pedantic -Wcomment -I"$SRC/lib" -c h.cc && echo '#include <atomo.h>' >h.c && cc -std=c99 -Wall -Wextra -Werror -pedantic -Wcomment -Wstrict-prototypes -I"$SRC/lib" -c h.c && echo fine
 > fine
 = 0
 

@@ -109,6 +109,8 @@ class Payloads(unittest.TestCase):
         np.testing.assert_allclose(codec.decode(merged, x[0].shape), parts, rtol=1e-5, atol=1e-5)
         with self.assertRaisesRegex(atomo.UsageError, "do not merge"):
             atomo.Codec("qsgd").merge([b"a"], (3,))
+        with self.assertRaisesRegex(atomo.UsageError, "sends 2 payloads a step.*atomo_step_merge"):
+            atomo.Codec("powersgd").merge([b"a"], (3,))
 
     def test_states(self):
         x = normal(30, 30)
