@@ -282,7 +282,7 @@ limits: $(PROGRAMS)
 	@sh test/limits.sh $(B)/bin all
 
 # Independent implementations of the documents check the programs (Debian: python3-numpy python3-scipy python3-h5py).
-REFERENCE := decode altered compare claims merge vectors files
+REFERENCE := decode altered compare against claims merge vectors files
 
 .PHONY: verify-reference check-reference $(REFERENCE:%=reference-%)
 
@@ -291,7 +291,7 @@ verify-reference: all
 	@$(PARALLEL) -O $(REFERENCE:%=reference-%)
 
 # The faster ones of these checks run in `make check` if Python has the modules that they import.
-REFERENCE_CHECK := decode altered merge vectors
+REFERENCE_CHECK := decode altered against merge vectors
 check-reference: $(PROGRAMS)
 	+@if [ -z "$(SAN)" ] && $(PYTHON) -c 'import numpy, scipy, h5py' 2>/dev/null; then $(MAKE) --no-print-directory $(REFERENCE_CHECK:%=reference-%); \
 	else echo "reference: skip: needs a build without sanitizers, and numpy, scipy and h5py (Debian: python3-numpy python3-scipy python3-h5py)"; fi

@@ -3,6 +3,7 @@
 
 #include "app/compare_job.h"
 #include "compress/spec.h"
+#include "report/report_against.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,6 +13,65 @@
 static const char *const paper_set[] = {"none", "qsgd:bits=1/2/4/8", "terngrad", "svd:rank=1/2/3/4"};
 static const char sized_by[] = "svd"; /* what compare calls svd:rank=3: rank 3 is svd's default */
 static const char *const equal_set[] = {"none", "qsgd", "terngrad", "svd", "entry"};
+
+typedef struct {
+    CompareJob job;
+    const char *against; /* spec of --against; NULL: not given */
+    Against pairs;
+} Compare;
+
+static Compare *compare_of(CompareJob *j)
+{
+    return (Compare *)j; /* the job is Compare's first member */
+}
+
+/* ---- --against ---- */
+
+/* Moves the codec of --against to the front of the list, or adds it there. */
+static Status put_first(const Codec ***codec, size_t *count, const char *spec, Arena *a, Error *err)
+{
+    const Codec **all = NEW(a, const Codec *, *count + 1);
+    TRY(arena_check(all, a, err));
+    if (codec_open(&all[0], spec, a, err) != OK)
+        return error_at(err, "--against");
+    memcpy(all + 1, *codec, *count * sizeof *all);
+    *codec = all;
+    *count += 1;
+    return codec_unique(all, count, a, err);
+}
+
+static void put_pairs(CompareJob *j, const Record *record)
+{
+    against_put(&compare_of(j)->pairs, record);
+}
+
+static Status write_pairs(CompareJob *j, ReportSpec spec)
+{
+    return against_write(&compare_of(j)->pairs, j->view.per_tensor, spec, j->a, j->err);
+}
+
+/* Nothing is timed, and there is no journal: the draws of single repeats are in no record. */
+static Status prepare_pairs(CompareJob *j)
+{
+    if (j->common.resume) {
+        FAIL(j->err, ERR_USAGE,
+             "--resume: cannot continue a comparison with --against, which keeps no journal");
+        return error_hint(j->err, "leave --resume out");
+    }
+    if (j->view.sort) {
+        FAIL(j->err, ERR_USAGE, "--sort: rows of --against stand in the order of codecs and metrics");
+        return error_hint(j->err, "leave --sort out");
+    }
+    j->keeps_no_journal = true;
+    j->figures = put_pairs;
+    j->write = write_pairs;
+    if (!j->view.metrics)
+        j->view.metrics = against_usual;
+    TRY(view_check(&j->view, j->own, j->err));
+    return against_metrics(&compare_of(j)->pairs, j->view.metrics, j->a, j->err);
+}
+
+/* ---- the codecs ---- */
 
 /* Adds `entry` as the last codec. Its budget is the bits per element of the payloads of svd with rank 3. */
 static Status set_entry(CompareJob *j)
@@ -33,6 +93,8 @@ static Status compare_set(CompareJob *j, const Codec **codec, size_t count)
     if (j->target_bits > 0)
         TRY(compare_job_equal_bits(j, codec, &count));
     TRY(compare_job_codecs(j, codec, count, entry));
+    if (compare_of(j)->against)
+        TRY(against_open(&compare_of(j)->pairs, &j->results, j->a, j->err));
     TRY(compare_job_run(j));
     return entry ? set_entry(j) == OK ? compare_job_run(j) : j->err->status : OK;
 }
@@ -47,6 +109,7 @@ static Status run(CompareJob *j)
 {
     const TextList paper = {(const char **)(uintptr_t)paper_set, countof(paper_set)},
                    equal = {(const char **)(uintptr_t)equal_set, countof(equal_set)};
+    const char *against = compare_of(j)->against;
     const Codec **codec;
     size_t count;
     if (j->target_bits > 0) {
@@ -58,15 +121,22 @@ static Status run(CompareJob *j)
                    : j->target_bits > 0 ? &equal
                                         : &paper,
                    j->a, j->err));
+    if (against) {
+        TRY(prepare_pairs(j));
+        TRY(put_first(&codec, &count, against, j->a, j->err));
+    }
     TRY(compare_job_open(j));
-    return compare_job_finish(j, compare_set(j, codec, count), "atomo-compare/1");
+    return compare_job_finish(j, compare_set(j, codec, count),
+                              against ? "atomo-against/1" : "atomo-compare/1");
 }
 
 int bench_compare(int argc, char **argv)
 {
-    CompareJob job = {0};
+    Compare c = {0};
     const Option options[] = {
-        OPTION(0, "equal-bits", "B", &job.target_bits,
+        OPTION(0, "against", "SPEC", &c.against,
+               "report each metric's difference to this codec, with interval and p-value"),
+        OPTION(0, "equal-bits", "B", &c.job.target_bits,
                "set each codec's rate so that it sends B bits per element", .low = 1e-6, .high = 64),
         {0},
     };
@@ -81,8 +151,14 @@ int bench_compare(int argc, char **argv)
             "--equal-bits solves for each codec's rate (the key that list CODEC marks; for qsgd its levels), so that its "
             "measured size over the whole selection, on these repeats, is B bits per element within 1 %. The field "
             "reached says whether the codec gets there: one whose sizes come in steps, or end before B, is shown at the "
-            "nearest size, one without a rate as it is.\n",
+            "nearest size, one without a rate as it is.\n"
+            "--against reports paired differences: codecs draw the same random numbers in the same repeat, so the "
+            "differences of their results vary less than the results. Each row is a codec and a metric: both means, their "
+            "difference with its 95 % interval (Student's t over the repeats), and a verdict at p = 0.05, after Holm's "
+            "correction for all rows on the same tensors. Where no repeat differs from another there is no interval. --metrics takes "
+            "metrics that are means over repeats; without it: bits_per_element, relative_error, second_moment, cosine and "
+            "wasserstein_mean. No time is measured.\n",
         .options = options,
     };
-    return compare_job_main(&job, &command, argc, argv, run);
+    return compare_job_main(&c.job, &command, argc, argv, run);
 }

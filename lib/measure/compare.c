@@ -268,6 +268,8 @@ static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *po
     /* the Wasserstein distance is right if this vector is the only one of its step; else run_cell replaces it */
     pool->tally.wasserstein = tally->wasserstein;
     pool->tally.distances = tally->distances;
+    for (size_t r = 0; r < pool->tally.decoded; r++)
+        pool->tally.distance[r] = tally->distance[tally->decoded == 1 ? 0 : r];
     pool->vectors++;
     if (!e->pools)
         return;
@@ -374,6 +376,8 @@ static Status conclude_cell(Engine *e, Pool *pool, const Cell *cell, size_t plac
     if (pool->vectors > 1) {
         pool->tally.wasserstein = NAN;
         pool->tally.distances = (Moments){0};
+        for (size_t r = 0; r < pool->tally.decoded; r++)
+            pool->tally.distance[r] = NAN;
         TRY(pool_wasserstein(e, pool));
     }
     return put_pool(e, pool, &e->c->vectors->item[cell->from], place, cell->above);

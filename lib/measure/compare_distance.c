@@ -34,6 +34,7 @@ Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Er
 static void add(Tally *t, double w1)
 {
     t->wasserstein = t->distances.n ? t->wasserstein : w1;
+    t->distance[t->distances.n] = w1;
     moments_add(&t->distances, w1);
 }
 

@@ -92,7 +92,7 @@ static Status clock_repeat(Run *run, size_t r)
     return time_loop(receive, run, least, &run->b->decode[r]);
 }
 
-static void note_size(Run *run, const Streams *streams, bool first, Tally *tally)
+static void note_size(Run *run, const Streams *streams, size_t r, Tally *tally)
 {
     const double bytes = (double)run->payload.size;
     for (int i = 0; i + 1 < run->message.rounds; i++)
@@ -100,7 +100,8 @@ static void note_size(Run *run, const Streams *streams, bool first, Tally *tally
     moments_add(&run->sizes, bytes);
     moments_add(&run->expected, bytes - streams->excess / 8);
     tally->bytes += bytes;
-    tally->bytes_min = first ? bytes : fmin(tally->bytes_min, bytes);
+    tally->sent[r] = bytes;
+    tally->bytes_min = r == 0 ? bytes : fmin(tally->bytes_min, bytes);
     tally->bytes_max = fmax(tally->bytes_max, bytes);
     tally->entropy += streams_bound(streams, bytes);
     tally->raw += streams->raw;
@@ -127,7 +128,7 @@ static Status repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
     if (r < tally->decoded) {
         Streams streams = {0};
         TRY(exchange(run, &streams, &tally->scratch));
-        note_size(run, &streams, r == 0, tally);
+        note_size(run, &streams, r, tally);
     }
     if (!run->t->c->untimed)
         TRY(clock_repeat(run, r));

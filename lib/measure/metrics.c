@@ -60,6 +60,14 @@ static double bits_per_element(const Tally *t)
 {
     return ratio(8 * t->bytes, t->n);
 }
+static double bytes_of(const Tally *t, size_t r)
+{
+    return t->sent[r] / t->cells;
+}
+static double bits_of(const Tally *t, size_t r)
+{
+    return ratio(8 * t->sent[r], t->n);
+}
 static double encode_gbps(const Tally *t)
 {
     return 1e-9 * ratio(raw_total(t), t->encode);
@@ -122,6 +130,10 @@ static double mse(const Tally *t)
 {
     return mean_sum(t, E_SQUARES);
 }
+static double mse_of(const Tally *t, size_t r)
+{
+    return t->error[r][E_SQUARES];
+}
 static double second_moment(const Tally *t)
 {
     return mean_sum(t, E_NORM);
@@ -181,6 +193,10 @@ static double gain_z(const Tally *t)
 static double relative_error(const Tally *t)
 {
     return ratio(mse(t), norm2(t));
+}
+static double relative_error_of(const Tally *t, size_t r)
+{
+    return ratio(mse_of(t, r), norm2(t));
 }
 static double relative_error_expected(const Tally *t)
 {
@@ -281,6 +297,10 @@ static double wasserstein_mean(const Tally *t)
 {
     return t->distances.n ? t->distances.mean : NAN;
 }
+static double distance_of(const Tally *t, size_t r)
+{
+    return t->distance[r];
+}
 static double wasserstein_mean_se(const Tally *t)
 {
     return t->distances.n == 0 || !t->spread_known ? NAN
@@ -339,38 +359,38 @@ static double residual_norm(const Tally *t)
 
 const Metric metrics[] = {
     {"raw_bytes", FORM_COUNT, .of = raw_bytes},
-    {"bytes", FORM_COUNT, PER_CELL(bytes)},
+    {"bytes", FORM_COUNT, PER_CELL(bytes), .draw = bytes_of},
     {"bytes_min", FORM_COUNT, PER_CELL(bytes_min)},
     {"bytes_max", FORM_COUNT, PER_CELL(bytes_max)},
     {"ratio", FORM_REAL, .of = compression},
-    {"bits_per_element", FORM_REAL, .of = bits_per_element},
+    {"bits_per_element", FORM_REAL, .of = bits_per_element, .draw = bits_of},
     {"encode_ms", FORM_TIME, PER_CELL(encode)},
     {"encode_ms_min", FORM_TIME, PER_CELL(encode_min)},
     {"decode_ms", FORM_TIME, PER_CELL(decode)},
     {"decode_ms_min", FORM_TIME, PER_CELL(decode_min)},
     {"encode_gbps", FORM_TIME, .of = encode_gbps},
     {"decode_gbps", FORM_TIME, .of = decode_gbps},
-    {"mse", FORM_REAL, .of = mse},
+    {"mse", FORM_REAL, .of = mse, .draw = mse_of},
     {"variance", FORM_REAL, .of = variance},
-    {"second_moment", FORM_REAL, .of = second_moment},
+    {"second_moment", FORM_REAL, .of = second_moment, .draw = second_moment_of},
     {"variance_expected", FORM_REAL, MEMBER(expected)},
     {"bias_ratio", FORM_REAL, .of = bias_ratio},
     {"bias_z", FORM_REAL, .of = bias_z},
     {"gain", FORM_REAL, .of = gain},
     {"gain_z", FORM_REAL, .of = gain_z},
-    {"relative_error", FORM_REAL, .of = relative_error},
+    {"relative_error", FORM_REAL, .of = relative_error, .draw = relative_error_of},
     {"rel_l2", FORM_REAL, .of = rel_l2},
-    {"rel_l1", FORM_REAL, .of = rel_l1},
-    {"elem_error", FORM_REAL, .of = elem_error},
-    {"elem_error_big", FORM_REAL, .of = elem_error_big},
-    {"elem_error_small", FORM_REAL, .of = elem_error_small},
-    {"elem_error_pos", FORM_REAL, .of = elem_error_pos},
-    {"elem_error_neg", FORM_REAL, .of = elem_error_neg},
+    {"rel_l1", FORM_REAL, .of = rel_l1, .draw = rel_l1_of},
+    {"elem_error", FORM_REAL, .of = elem_error, .draw = elem_error_of},
+    {"elem_error_big", FORM_REAL, .of = elem_error_big, .draw = elem_error_big_of},
+    {"elem_error_small", FORM_REAL, .of = elem_error_small, .draw = elem_error_small_of},
+    {"elem_error_pos", FORM_REAL, .of = elem_error_pos, .draw = elem_error_pos_of},
+    {"elem_error_neg", FORM_REAL, .of = elem_error_neg, .draw = elem_error_neg_of},
     {"wasserstein", FORM_REAL, MEMBER(wasserstein)},
-    {"cosine", FORM_REAL, .of = cosine},
-    {"sign_agreement", FORM_REAL, .of = sign_agreement},
+    {"cosine", FORM_REAL, .of = cosine, .draw = cosine_of},
+    {"sign_agreement", FORM_REAL, .of = sign_agreement, .draw = sign_agreement_of},
     {"max_abs_error", FORM_REAL, .of = max_abs_error},
-    {"density", FORM_REAL, .of = density},
+    {"density", FORM_REAL, .of = density, .draw = density_of},
     {"entropy_bits", FORM_REAL, PER_CELL(entropy)},
     {"coding_efficiency", FORM_REAL, .of = coding_efficiency},
     {"raw_fallbacks", FORM_COUNT, PER_CELL(raw)},
@@ -407,7 +427,7 @@ const Metric metrics[] = {
     {"elem_error_small_se", FORM_REAL, .each = elem_error_small_of},
     {"elem_error_pos_se", FORM_REAL, .each = elem_error_pos_of},
     {"elem_error_neg_se", FORM_REAL, .each = elem_error_neg_of},
-    {"wasserstein_mean", FORM_REAL, .of = wasserstein_mean},
+    {"wasserstein_mean", FORM_REAL, .of = wasserstein_mean, .draw = distance_of},
     {"wasserstein_mean_se", FORM_REAL, .of = wasserstein_mean_se},
     {"sign_agreement_se", FORM_REAL, .each = sign_agreement_of},
     {"density_se", FORM_REAL, .each = density_of},

@@ -24,6 +24,8 @@ typedef struct {
     size_t repeats;          /* number of repeats; R in formulas */
     size_t decoded;          /* repeats that are decoded: R, or 1 if the codec is not random */
     double (*error)[E_SUMS]; /* for each decoded repeat: sums over its estimate */
+    /* for each decoded repeat: bytes of its payload (0 in merges), and W1 (NaN: not measured); a journal has neither */
+    double *sent, *distance;
     /* n: number of elements; cells: number of (step, worker) pairs, by which sizes and times are divided */
     double n, cells;
     double bytes, bytes_min, bytes_max;
@@ -110,6 +112,8 @@ typedef struct {
     double (*each)(const Tally *t, size_t r);
     size_t at;     /* the value is the member of the Tally at this offset, in seconds for FORM_TIME */
     bool per_cell; /* the member is divided by Tally.cells */
+    /* the value of decoded repeat r, where the metric is a mean over repeats; NULL: it is no such mean */
+    double (*draw)(const Tally *t, size_t r);
 } Metric;
 
 extern const Metric metrics[]; /* in the order in which results are printed; ends in {0} */

@@ -19,7 +19,12 @@ Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Aren
                  .spread_known = !random || repeats > 1,
                  .percentile_known = true};
     t->error = arena_zeroed(a, t->decoded, sizeof *t->error);
-    return arena_check(t->error, a, err);
+    t->sent = NEW_ZERO(a, double, t->decoded);
+    t->distance = NEW(a, double, t->decoded);
+    TRY(arena_check(t->error && t->sent && t->distance, a, err));
+    for (size_t r = 0; r < t->decoded; r++)
+        t->distance[r] = NAN;
+    return OK;
 }
 
 /* ---- passes over a vector: blocks run in parallel, and their sums are added in order ---- */
@@ -157,9 +162,12 @@ void tally_append(Tally *total, const Tally *part)
     total->largest = fmax(total->largest, part->largest);
     for (size_t i = 0; i < G_SUMS; i++)
         total->gradient[i] += part->gradient[i];
-    for (size_t r = 0; r < total->decoded; r++)
+    for (size_t r = 0; r < total->decoded; r++) {
+        const size_t from = part->decoded == 1 ? 0 : r;
+        total->sent[r] += part->sent[from];
         for (size_t i = 0; i < E_SUMS; i++)
-            total->error[r][i] += part->error[part->decoded == 1 ? 0 : r][i];
+            total->error[r][i] += part->error[from][i];
+    }
     for (size_t i = 0; i < S_SUMS; i++)
         total->spread[i] += part->spread[i];
     total->spread_known = total->spread_known && part->spread_known;

@@ -57,6 +57,9 @@ const ResultKind result_kinds[] = {
      "error,target_bits,reached,bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,variance,"
      "bias,wasserstein_mean,cosine",
      "pareto,errors", rank_whole},
+    {"against", "atomo-against/1", "tensor,compressor,against,metric,difference", "Paired differences",
+     "Each compressor against one of them, with the same random numbers in each repeat.", NULL, NULL,
+     rank_whole},
     {"sweep", "atomo-sweep/1", COMPARED ",rate,pareto", "Size against error",
      "Each compressor at many rates. On the front are those that no other one of their kind beats in both.",
      WHOSE

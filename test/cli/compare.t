@@ -248,3 +248,48 @@ $ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null && atomo-bench compare g.h5
 $ atomo-bench synth -o g.h5 --shape 30x20 --steps 2 >/dev/null && atomo-bench compare g.h5 -c ef+topk --metrics bytes
 - note: *cold*
 = 0
+
+# --against: paired differences; another lossless code has no other error, none has none
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --against qsgd -c qsgd:code=rans -c none --metrics bits_per_element,relative_error --repeats 3
+> compressor (R = 3, seed 1)  against  metric * result * against's * difference  95 % interval * difference is
+> qsgd:code=rans *qsgd *bits_per_element * smaller (p = *)
+> qsgd:code=rans *qsgd *relative_error * 0  - *equal in each repeat
+> none *qsgd *bits_per_element * 32.00 * larger (p = *)
+> none *qsgd *relative_error * 0  * smaller (p = *)
+= 0
+
+# --against: codecs that are not random have exact differences; a record for each tensor, and one for all
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h5 --against none -c fp16 --metrics bytes -f csv | cut -d, -f 3-7,8,10,12,14-
+> tensor,compressor,against,repeats,metric,result,result_against,difference,interval,difference_low,difference_high,difference_p,difference_p_holm,differs,error
+> layer0.weight,fp16,none,10,bytes,*,*,-*,,,,,,exact,
+> layer1.weight,fp16,none,10,bytes,*,*,-*,,,,,,exact,
+> [*],fp16,none,10,bytes,*,*,-*,,,,,,exact,
+= 0
+
+# --against: one draw shows no spread; the reports and the page read the result
+$ mkdir r; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --against terngrad -c qsgd --repeats 1 --metrics cosine -q -o r/x.json; atomo-bench report r/x.json -f csv | tail -1; atomo-bench report r -o p.html -q; grep -c 'cannot be seen with one repeat' p.html | grep -c '^[1-9]'
+> *cosine*cannot be seen with one repeat*
+> 1
+= 0
+
+# --against refuses metrics without a value for each repeat, --sort and --resume
+$ atomo-bench synth -o g.h5 -q; atomo-bench compare g.h5 --against none --metrics ratio; atomo-bench compare g.h5 --against none --sort mse; atomo-bench compare g.h5 --against none --resume -o x.csv; atomo-bench compare g.h5 --against nune; ls
+2> atomo-bench: --metrics: ratio has no value for each repeat, so --against cannot pair it
+2> hint: --against pairs bytes, bits_per_element, *
+2> atomo-bench: --sort: rows of --against stand in the order of codecs and metrics
+2> hint: leave --sort out
+2> atomo-bench: --resume: cannot continue a comparison with --against, which keeps no journal
+2> hint: leave --resume out
+2> atomo-bench: --against: codec nune: no codec is called "nune" (did you mean none?)
+2> hint: atomo-bench list shows them all
+> g.h5
+= 0
+
+# a codec that fails on a tensor has no difference there, and none over all tensors
+? /usr/bin/python3 -c 'import h5py'
+$ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.full(4000, 3e38, "f4")'; atomo-bench compare g.h5 --against none -c qsgd:bucket=0 -f csv --metrics bytes | cut -d, -f 3,4,7,8,18-
+> tensor,compressor,metric,result,differs,error
+> a,qsgd:bucket=0,bytes,1*,*,
+> b,qsgd:bucket=0,bytes,,,*beyond float32
+> [*],qsgd:bucket=0,bytes,,,"without 1 of 2 tensors, which failed"
+2> atomo-bench: g.h5: qsgd:bucket=0 on b: *beyond float32

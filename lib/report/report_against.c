@@ -1,0 +1,256 @@
+/* report_against.c -- see report_against.h. */
+#include "report/report_against.h"
+
+#include "num/stats.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char against_usual[] = "bits_per_element,relative_error,second_moment,cosine,wasserstein_mean";
+
+enum {
+    STEP,
+    WORKER,
+    TENSOR,
+    COMPRESSOR,
+    AGAINST,
+    REPEATS,
+    METRIC,
+    RESULT,
+    RESULT_SE,
+    RESULT_AGAINST,
+    RESULT_AGAINST_SE,
+    DIFFERENCE,
+    DIFFERENCE_SE,
+    INTERVAL,
+    DIFFERENCE_LOW,
+    DIFFERENCE_HIGH,
+    DIFFERENCE_P,
+    DIFFERENCE_P_HOLM,
+    DIFFERS,
+    FAILURE,
+    COLUMNS
+};
+
+/* The columns up to REPEATS but AGAINST are those of a comparison's record. */
+static const Column all_columns[COLUMNS] = {
+    [STEP] = {"step", false},
+    [WORKER] = {"worker", false},
+    [TENSOR] = {"tensor", false},
+    [COMPRESSOR] = {"compressor", true},
+    [AGAINST] = {"against", true},
+    [REPEATS] = {"repeats", false},
+    [METRIC] = {"metric", true},
+    [RESULT] = {"result", true},
+    [RESULT_SE] = {"result_se", false},
+    [RESULT_AGAINST] = {"result_against", true},
+    [RESULT_AGAINST_SE] = {"result_against_se", false},
+    [DIFFERENCE] = {"difference", true},
+    [DIFFERENCE_SE] = {"difference_se", false},
+    [INTERVAL] = {"interval", true},
+    [DIFFERENCE_LOW] = {"difference_low", false},
+    [DIFFERENCE_HIGH] = {"difference_high", false},
+    [DIFFERENCE_P] = {"difference_p", false},
+    [DIFFERENCE_P_HOLM] = {"difference_p_holm", false},
+    [DIFFERS] = {"differs", true},
+    [FAILURE] = {"error", false},
+};
+
+/* ---- choosing metrics ---- */
+
+static Status refuse_metric(const char *name, Arena *a, Error *err)
+{
+    TextBuf can = {.arena = a};
+    for (const Metric *m = metrics; m->name; m++)
+        if (m->draw)
+            text_addf(&can, "%s%s", can.size ? ", " : "", m->name);
+    const char *list = text_done(&can);
+    TRY(arena_check(list, a, err));
+    FAIL(err, ERR_USAGE, "--metrics: %s has no value for each repeat, so --against cannot pair it", name);
+    return error_hint(err, "--against pairs %s", list);
+}
+
+Status against_metrics(Against *g, const char *names, Arena *a, Error *err)
+{
+    *g = (Against){.metric = NEW(a, const Metric *, strlen(names) / 2 + 1)};
+    TRY(arena_check(g->metric, a, err));
+    for (const char *at = names; *at; at += strspn(at, ",")) {
+        const size_t length = strcspn(at, ",");
+        const char *name = text_slice(a, at, length);
+        TRY(arena_check(name, a, err));
+        const Metric *m = metric_find(name);
+        if (!m || !m->draw)
+            return refuse_metric(name, a, err);
+        g->metric[g->metrics++] = m;
+        at += length;
+    }
+    return OK;
+}
+
+/* ---- pairing draws ---- */
+
+Status against_open(Against *g, const Results *results, Arena *a, Error *err)
+{
+    const size_t rows = results->places * g->metrics;
+    g->results = results;
+    g->reference = NEW_ZERO(a, Drawn, rows);
+    g->drawn = arena_take(a, rows, results->repeats * sizeof *g->drawn);
+    g->draw = NEW(a, double, results->repeats);
+    g->contrast = arena_zeroed(a, rows, results->codecs * sizeof *g->contrast);
+    return arena_check(g->reference && g->drawn && g->draw && g->contrast, a, err);
+}
+
+/* Returns the standard error of a metric that is a mean over repeats: the field NAME_se. */
+static double se_of(const Metric *m, const Tally *t)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s_se", m->name);
+    const Metric *se = metric_find(name);
+    return se ? metric_value(se, t) : (double)NAN;
+}
+
+static Contrast *contrast_of(const Against *g, size_t place, size_t codec, size_t metric)
+{
+    return &g->contrast[(place * g->results->codecs + codec) * g->metrics + metric];
+}
+
+static Drawn draw_all(const Metric *m, const Tally *t, double *draw)
+{
+    for (size_t r = 0; r < t->decoded; r++)
+        draw[r] = m->draw(t, r);
+    return (Drawn){.draws = {draw, t->decoded, t->decoded > 1 || !t->spread_known},
+                   .mean = metric_value(m, t),
+                   .se = se_of(m, t)};
+}
+
+/* A record that lacks vectors is not compared: it is about other vectors than a complete one. */
+void against_put(Against *g, const Record *record)
+{
+    const size_t place = record->place, repeats = g->results->repeats;
+    if (record->error || !record->vectors)
+        return;
+    for (size_t i = 0; i < g->metrics; i++) {
+        const size_t at = place * g->metrics + i;
+        Drawn *reference = &g->reference[at];
+        if (record->codec == 0) {
+            *reference = draw_all(g->metric[i], &record->tally, g->drawn + at * repeats);
+        } else if (reference->draws.count) {
+            const Drawn own = draw_all(g->metric[i], &record->tally, g->draw);
+            *contrast_of(g, place, record->codec, i) =
+                (Contrast){paired_difference(own.draws, reference->draws), own};
+        }
+    }
+}
+
+/* ---- rows ---- */
+
+/* Collects the p-values of all rows at a place in `sorted`, in ascending order; returns their number. */
+static size_t collect_p(const Against *g, size_t place, double *sorted)
+{
+    const Contrast *c = contrast_of(g, place, 0, 0);
+    size_t tests = 0;
+    for (size_t i = 0; i < g->results->codecs * g->metrics; i++)
+        if (c[i].own.draws.count && !isnan(c[i].paired.p))
+            sorted[tests++] = c[i].paired.p;
+    stats_sort(sorted, tests);
+    return tests;
+}
+
+static Value difference_words(const Contrast *c, double holm, Arena *a)
+{
+    const Paired *d = &c->paired;
+    if (isnan(d->difference))
+        return value_none();
+    if (!isnan(d->p) && holm >= AGAINST_LEVEL)
+        return value_text("not seen");
+    if (!isnan(d->p))
+        return value_text(text_format(a, "%s (p = %.1g)", d->difference > 0 ? "larger" : "smaller", holm));
+    if (isnan(d->se))
+        return value_text("cannot be seen with one repeat");
+    return value_text(d->exact             ? "exact"
+                      : d->difference == 0 ? "equal in each repeat"
+                                           : "the same in each repeat");
+}
+
+/* The ends of the interval, each with the digits that the standard error supports. */
+static Value interval_words(const Paired *d, Arena *a)
+{
+    if (isnan(d->low))
+        return value_none();
+    const double size = fmax(fabs(d->low), fabs(d->high));
+    const int digits = (int)fmin(fmax(ceil(log10(size / d->se)) + 1, 2), 12);
+    return value_text(text_format(a, "%#.*g to %#.*g", digits, d->low, digits, d->high));
+}
+
+static void fill_identity(const Results *r, size_t place, size_t codec, Value *row)
+{
+    const Value *from = r->rows + (place * r->codecs + codec) * r->column_count;
+    for (size_t i = 0; i < COLUMNS; i++)
+        for (size_t k = 0; k <= r->error; k++)
+            if (!strcmp(all_columns[i].name, r->columns[k].name))
+                row[i] = from[k];
+    row[AGAINST] = value_text(r->codec[0]);
+}
+
+static void fill_figures(const Contrast *c, const Drawn *reference, double holm, Value *row, Arena *a)
+{
+    const Paired *d = &c->paired;
+    row[RESULT] = value_real(c->own.mean);
+    row[RESULT_SE] = value_real(c->own.se);
+    row[RESULT_AGAINST] = value_real(reference->mean);
+    row[RESULT_AGAINST_SE] = value_real(reference->se);
+    row[DIFFERENCE] = value_real(d->difference);
+    row[DIFFERENCE_SE] = value_real(d->se);
+    row[INTERVAL] = interval_words(d, a);
+    row[DIFFERENCE_LOW] = value_real(d->low);
+    row[DIFFERENCE_HIGH] = value_real(d->high);
+    row[DIFFERENCE_P] = value_real(d->p);
+    row[DIFFERENCE_P_HOLM] = value_real(holm);
+    row[DIFFERS] = difference_words(c, holm, a);
+}
+
+static Status write_place(const Against *g, size_t place, bool shown, Report *report, Arena *a, Error *err)
+{
+    const Results *r = g->results;
+    double *sorted = NEW(a, double, r->codecs * g->metrics);
+    TRY(arena_check(sorted, a, err));
+    const size_t tests = collect_p(g, place, sorted);
+    for (size_t k = 1; k < r->codecs; k++)
+        for (size_t i = 0; i < g->metrics && r->have[place * r->codecs + k]; i++) {
+            const Contrast *c = contrast_of(g, place, k, i);
+            Value row[COLUMNS] = {0};
+            fill_identity(r, place, k, row);
+            row[METRIC] = value_text(g->metric[i]->name);
+            if (c->own.draws.count)
+                fill_figures(c, &g->reference[place * g->metrics + i],
+                             isnan(c->paired.p) ? NAN : stats_holm(sorted, tests, c->paired.p), row, a);
+            TRY(report_row(report, row, shown, err));
+        }
+    return OK;
+}
+
+static Status write_places(const Against *g, bool per_tensor, Report *report, Arena *a, Error *err)
+{
+    const Results *r = g->results;
+    for (size_t place = 0; place < r->places; place++) {
+        const bool shown = place + 1 == r->places || (per_tensor && r->level[place] == LEVEL_VECTOR);
+        TRY(write_place(g, place, shown, report, a, err));
+    }
+    return OK;
+}
+
+Status against_write(const Against *g, bool per_tensor, ReportSpec spec, Arena *a, Error *err)
+{
+    const Results *r = g->results;
+    Report *report;
+    Column columns[COLUMNS];
+    memcpy(columns, all_columns, sizeof columns);
+    columns[TENSOR].shown = per_tensor;
+    columns[STEP].shown = columns[WORKER].shown = per_tensor && r->level[r->places - 1] == LEVEL_RUN;
+    for (size_t i = 0; i < r->places * r->codecs; i++)
+        columns[FAILURE].shown |= r->rows[i * r->column_count + r->error].type != VALUE_NONE;
+    spec.columns = columns;
+    spec.column_count = COLUMNS;
+    TRY(report_open(&report, &spec, a, err));
+    return report_finish(report, write_places(g, per_tensor, report, a, err), err);
+}

@@ -1,0 +1,222 @@
+/* test_paired.c -- paired differences: closed forms, the nominal level over many seeds, and codecs that share their
+ * random numbers.
+ *
+ * Statistical tests have fixed seeds. The share of alarms at the 5 % level is allowed to be 3.3 to 6.7 %, over 2000
+ * experiments: 3.5 standard deviations, so another seed would fail once in 2000 times. */
+#include "rig/compare_world.h"
+
+#include "base/rng.h"
+#include "compress/spec.h"
+#include "measure/paired.h"
+#include "num/stats.h"
+
+static Draws draws(const double *v, size_t count)
+{
+    return (Draws){v, count, true};
+}
+
+/* Differences 1, 2, 3: mean 2, standard error 1/sqrt 3, t 2 sqrt 3 with 2 degrees of freedom, whose quantile of 0.975
+ * is 4.302653 and whose tails are 1 - t / sqrt(t^2 + 2). */
+static void three_pairs_have_known_figures(void **state)
+{
+    (void)state;
+    const double a[] = {11, 7, 103}, b[] = {10, 5, 100};
+    const Paired d = paired_difference(draws(a, 3), draws(b, 3));
+    check(d.pairs == 3 && !d.exact && d.difference == 2);
+    check_rel(d.se, 1 / sqrt(3), 1e-14);
+    check_rel(d.high, 2 + 4.302652729911275 / sqrt(3), 1e-9);
+    check_rel(d.low, 2 - 4.302652729911275 / sqrt(3), 1e-9);
+    check_rel(d.p, 1 - sqrt(12. / 14), 1e-9);
+    const Paired back = paired_difference(draws(b, 3), draws(a, 3));
+    check(back.difference == -2 && back.low == -d.high && back.p == d.p);
+}
+
+static void a_codec_without_draws_is_a_constant(void **state)
+{
+    (void)state;
+    const double a[] = {1, 2, 3}, five = 5;
+    const Paired d = paired_difference((Draws){&five, 1, false}, draws(a, 3));
+    check(d.difference == 3 && d.pairs == 3 && !d.exact);
+    check_rel(d.se, 1 / sqrt(3), 1e-14);
+}
+
+static void no_interval_where_pairs_do_not_differ(void **state)
+{
+    (void)state;
+    const double a[] = {1, 2, 3}, b[] = {3, 4, 5}, near[] = {1 + 1e-15, 2, 3 - 1e-15}, two = 2, five = 5;
+    const Paired same = paired_difference(draws(a, 3), draws(b, 3));
+    check(same.difference == -2 && same.se == 0 && isnan(same.low) && isnan(same.high) && isnan(same.p));
+    check(!same.exact);
+    const Paired rounding = paired_difference(draws(a, 3), draws(near, 3));
+    check(rounding.se == 0 && isnan(rounding.p));
+    const Paired exact = paired_difference((Draws){&two, 1, false}, (Draws){&five, 1, false});
+    check(exact.exact && exact.difference == -3 && exact.se == 0 && isnan(exact.p));
+    const Paired one = paired_difference(draws(&two, 1), draws(&five, 1));
+    check(!one.exact && one.difference == -3 && isnan(one.se) && isnan(one.p));
+}
+
+static void repeats_without_a_value_are_left_out(void **state)
+{
+    (void)state;
+    const double a[] = {11, NAN, 7, 103, 8}, b[] = {10, 1, 5, 100, NAN}, none[] = {NAN, NAN};
+    const Paired d = paired_difference(draws(a, 5), draws(b, 5));
+    check(d.pairs == 3 && d.difference == 2);
+    const Paired nothing = paired_difference(draws(none, 2), draws(b, 2));
+    check(nothing.pairs == 0 && isnan(nothing.difference) && isnan(nothing.p));
+}
+
+/* ---- the nominal level ---- */
+
+enum { EXPERIMENTS = 2000, REPEATS = 10 };
+
+static void check_alarms(size_t alarms, size_t outside)
+{
+    check(alarms >= EXPERIMENTS * 33 / 1000 && alarms <= EXPERIMENTS * 67 / 1000);
+    check(alarms == outside); /* p < 0.05 exactly where the interval does not have 0 */
+}
+
+/* Returns a sum of twelve uniform numbers less 6: nearly normal. */
+static double normal(uint64_t at)
+{
+    const Rng g = rng_open(7, 0, 0, 0, 3);
+    double sum = -6;
+    for (uint64_t i = 0; i < 12; i++)
+        sum += ldexp(rng_u32(&g, USE_COIN, 12 * at + i), -32);
+    return sum;
+}
+
+static void normal_pairs_alarm_at_the_level(void **state)
+{
+    (void)state;
+    double a[REPEATS], b[REPEATS];
+    size_t alarms = 0, outside = 0;
+    for (uint64_t e = 0; e < EXPERIMENTS; e++) {
+        for (uint64_t r = 0; r < REPEATS; r++) {
+            const double common = normal(e * 30 + r);
+            a[r] = 100 + 5 * common + normal(e * 30 + 10 + r);
+            b[r] = 100 + 5 * common + normal(e * 30 + 20 + r);
+        }
+        const Paired d = paired_difference(draws(a, REPEATS), draws(b, REPEATS));
+        alarms += d.p < 0.05;
+        outside += d.low > 0 || d.high < 0;
+    }
+    check_alarms(alarms, outside);
+}
+
+/* ---- codecs ---- */
+
+static const char *const compared[] = {"mse",    "second_moment",    "cosine",
+                                       "rel_l1", "bits_per_element", "wasserstein_mean"};
+
+typedef struct {
+    World *w;
+    double value[2][countof(compared)][REPEATS];
+} Pairs;
+
+static Status keep_draws(void *data, const Record *r, Error *err)
+{
+    Pairs *p = data;
+    (void)err;
+    for (size_t m = 0; r->level == LEVEL_CELL && m < countof(compared); m++)
+        for (size_t i = 0; i < r->tally.decoded; i++)
+            p->value[r->codec][m][i] = metric_find(compared[m])->draw(&r->tally, i);
+    return OK;
+}
+
+/* Compares two random codecs on vector "a" (1000 elements). */
+static void compare_specs(Pairs *p, const char *const spec[2], uint64_t seed)
+{
+    World *w = open_world(1, 1);
+    p->w = w;
+    w->list.count = 1;
+    w->list.largest = w->list.elements = sizes[0];
+    w->c.codecs = 2;
+    w->c.repeats = REPEATS;
+    w->c.seed = seed;
+    w->c.untimed = true;
+    w->c.data = p;
+    w->c.record = keep_draws;
+    for (int k = 0; k < 2; k++)
+        check_ok(codec_open(&w->codecs[k], spec[k], w->a, &w->err), &w->err);
+    check_ok(compare_run(&w->c, &w->failures, w->a, &w->err), &w->err);
+}
+
+static Paired pair_metric(const Pairs *p, size_t metric)
+{
+    return paired_difference(draws(p->value[0][metric], REPEATS), draws(p->value[1][metric], REPEATS));
+}
+
+/* randk's elements are drawn from the workers' common random numbers or from a worker's own: two codecs of one
+ * distribution that draw different elements. */
+static void codecs_of_equal_expectation_alarm_at_the_level(void **state)
+{
+    (void)state;
+    static const char *const spec[2] = {"randk:ratio=0.1", "randk:ratio=0.1,shared=off"};
+    Pairs p;
+    size_t alarms[countof(compared)] = {0}, outside[countof(compared)] = {0};
+    for (uint64_t seed = 1; seed <= EXPERIMENTS; seed++) {
+        compare_specs(&p, spec, seed);
+        for (size_t m = 0; m < countof(compared); m++) {
+            const Paired d = pair_metric(&p, m);
+            alarms[m] += d.p < 0.05;
+            outside[m] += d.low > 0 || d.high < 0;
+        }
+        arena_close(p.w->a);
+        p.w->a = NULL;
+    }
+    for (size_t m = 0; m < countof(compared); m++)
+        if (strcmp(compared[m], "bits_per_element") != 0) /* always the same */
+            check_alarms(alarms[m], outside[m]);
+}
+
+static double unpaired_se(const Pairs *p, size_t metric)
+{
+    double variance = 0;
+    for (int k = 0; k < 2; k++) {
+        Moments m = {0};
+        for (size_t r = 0; r < REPEATS; r++)
+            moments_add(&m, p->value[k][metric][r]);
+        variance += moments_variance(&m) / REPEATS;
+    }
+    return sqrt(variance);
+}
+
+static void another_lossless_code_has_no_other_error(void **state)
+{
+    (void)state;
+    static const char *const spec[2] = {"qsgd:bits=4,code=rans", "qsgd:bits=4,code=elias"};
+    Pairs p;
+    compare_specs(&p, spec, 5);
+    for (size_t m = 0; m < countof(compared); m++) {
+        const Paired d = pair_metric(&p, m);
+        check(unpaired_se(&p, m) > 0);
+        if (strcmp(compared[m], "bits_per_element") != 0)
+            check(d.difference == 0 && d.se == 0);
+        else
+            check(d.high < 0 && d.p < 1e-6);
+    }
+}
+
+/* Buckets of 500 and 512 elements: other norms, the same coins. */
+static void shared_coins_shorten_the_interval(void **state)
+{
+    (void)state;
+    static const char *const spec[2] = {"qsgd:bits=1,bucket=500", "qsgd:bits=1,bucket=512"};
+    Pairs p;
+    compare_specs(&p, spec, 5);
+    for (size_t m = 0; m < 2; m++)
+        check(pair_metric(&p, m).se < 0.5 * unpaired_se(&p, m));
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(three_pairs_have_known_figures),
+    cmocka_unit_test(a_codec_without_draws_is_a_constant),
+    cmocka_unit_test(no_interval_where_pairs_do_not_differ),
+    cmocka_unit_test(repeats_without_a_value_are_left_out),
+    cmocka_unit_test(normal_pairs_alarm_at_the_level),
+    cmocka_unit_test(codecs_of_equal_expectation_alarm_at_the_level),
+    WORLD_TEST(another_lossless_code_has_no_other_error),
+    WORLD_TEST(shared_coins_shorten_the_interval),
+};
+
+CHECK_MAIN(tests)
