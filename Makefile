@@ -291,7 +291,7 @@ verify-reference: all
 	@$(PARALLEL) -O $(REFERENCE:%=reference-%)
 
 # The faster ones of these checks run in `make check` if Python has the modules that they import.
-REFERENCE_CHECK := decode altered against merge vectors
+REFERENCE_CHECK := decode altered against claims merge vectors files
 check-reference: $(PROGRAMS)
 	+@if [ -z "$(SAN)" ] && $(PYTHON) -c 'import numpy, scipy, h5py' 2>/dev/null; then $(MAKE) --no-print-directory $(REFERENCE_CHECK:%=reference-%); \
 	else echo "reference: skip: needs a build without sanitizers, and numpy, scipy and h5py (Debian: python3-numpy python3-scipy python3-h5py)"; fi

@@ -1,50 +1,36 @@
-/* pareto.c -- see pareto.h. When points are sorted by size, a point is on the front when its error is less than the
- * errors of all points before it. */
+/* pareto.c -- see pareto.h. */
 #include "num/pareto.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-static int order(double x, double y)
+/* How a number compares with another. */
+typedef enum { LESS, EQUAL, MORE, UNCLEAR } Sign;
+
+static Sign compare(double x, double x_margin, double y, double y_margin)
 {
-    return (x > y) - (x < y);
+    const double margin = hypot(x_margin, y_margin);
+    if (x == y)
+        return margin > 0 ? UNCLEAR : EQUAL;
+    if (fabs(x - y) <= margin)
+        return UNCLEAR;
+    return x < y ? LESS : MORE;
 }
 
-/* Compares two points by kind, then by size, then by error, for qsort. */
-static int by_place(const void *x, const void *y)
+/* True when p takes q off the front. */
+static bool beats(const ParetoPoint *p, const ParetoPoint *q)
 {
-    const ParetoPoint *p = *(ParetoPoint *const *)x, *q = *(ParetoPoint *const *)y;
-    const int kind = (p->kind > q->kind) - (p->kind < q->kind), size = order(p->size, q->size);
-    return kind ? kind : size ? size : order(p->error, q->error);
+    const Sign size = compare(p->size, p->size_margin, q->size, q->size_margin),
+               error = compare(p->error, p->error_margin, q->error, q->error_margin);
+    return p->kind == q->kind && ((size == LESS && error == LESS) || (size == LESS && error == EQUAL) ||
+                                  (size == EQUAL && error == LESS));
 }
 
-/* Marks the front in points sorted by kind, then size, then error. `best` is the last point on the front so far;
- * no earlier point of the same kind has less error. */
-static void mark_sorted(ParetoPoint **point, size_t count)
+void pareto_mark(ParetoPoint *point, size_t count)
 {
-    const ParetoPoint *best = NULL;
     for (size_t i = 0; i < count; i++) {
-        ParetoPoint *p = point[i];
-        const bool first = !best || p->kind != best->kind;
-        p->front = first || p->error < best->error || (p->error == best->error && p->size == best->size);
-        if (p->front)
-            best = p;
+        ParetoPoint *p = &point[i];
+        p->front = !isnan(p->size) && !isnan(p->error);
+        for (size_t k = 0; k < count && p->front; k++)
+            p->front = !beats(&point[k], p);
     }
-}
-
-Status pareto_mark(ParetoPoint *point, size_t count, Arena *a, Error *err)
-{
-    const ArenaMark mark = arena_mark(a);
-    ParetoPoint **sorted = NEW(a, ParetoPoint *, count + 1);
-    size_t known = 0;
-    TRY(arena_check(sorted, a, err));
-    for (size_t i = 0; i < count; i++) {
-        point[i].front = false;
-        if (!isnan(point[i].size) && !isnan(point[i].error))
-            sorted[known++] = &point[i];
-    }
-    qsort(sorted, known, sizeof(ParetoPoint *), by_place);
-    mark_sorted(sorted, known);
-    arena_rewind(a, mark);
-    return OK;
 }

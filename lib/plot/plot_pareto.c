@@ -121,8 +121,9 @@ static Status mark_front(const Csv *data, Point *point, size_t count, Arena *a, 
     ParetoPoint *p = NEW(a, ParetoPoint, count);
     TRY(arena_check(p, a, err));
     for (size_t i = 0; i < count; i++)
-        p[i] = (ParetoPoint){point[i].bits, point[i].error, point[i].promise == BIASED, false};
-    TRY(pareto_mark(p, count, a, err));
+        p[i] =
+            (ParetoPoint){.size = point[i].bits, .error = point[i].error, .kind = point[i].promise == BIASED};
+    pareto_mark(p, count);
     for (size_t i = 0; i < count; i++) {
         const char *said = csv_cell(data, point[i].row, "pareto");
         point[i].front = *said ? !strcmp(said, "true") : p[i].front;
@@ -138,9 +139,10 @@ static Status mark_time_front(Point *point, size_t count, Arena *a, Error *err)
     TRY(arena_check(p, a, err));
     for (size_t i = 0; i < count; i++)
         if (point[i].encode + point[i].decode > 0)
-            p[timed++] = (ParetoPoint){point[i].encode + point[i].decode, point[i].error,
-                                       point[i].promise == BIASED, false};
-    TRY(pareto_mark(p, timed, a, err));
+            p[timed++] = (ParetoPoint){.size = point[i].encode + point[i].decode,
+                                       .error = point[i].error,
+                                       .kind = point[i].promise == BIASED};
+    pareto_mark(p, timed);
     timed = 0;
     for (size_t i = 0; i < count; i++)
         point[i].front_time = point[i].encode + point[i].decode > 0 && p[timed++].front;

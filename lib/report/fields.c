@@ -95,7 +95,7 @@ const Field fields[] = {
     {"bias", "bias", .text = true, .meaning = "the verdict at p = 0.01 for all codecs together; \"all of the error\" where the codec is not random"},
     /* fields that sweep, compare --equal-bits and merge add */
     {"rate", "rate", .meaning = "the parameter that sets the codec's size"},
-    {"pareto", "on the front", .brief = "front", .meaning = "no codec of its kind, unbiased or biased, has fewer bits and less error"},
+    {"pareto", "on the front", .brief = "front", .meaning = "no codec of its kind, unbiased or biased, has for certain fewer bits and less error"},
     {"unbiased", "unbiased", .meaning = "the codec promises E h = g"},
     {"target_bits", "target bits", .meaning = "bits per element that --equal-bits asked for"},
     {"reached", "reached", .meaning = "the payload is within 1 % of the target"},

@@ -4,6 +4,7 @@
 
 #include "compress/rate.h"
 #include "num/pareto.h"
+#include "num/stats.h"
 
 #include <assert.h>
 #include <math.h>
@@ -318,31 +319,63 @@ static Value rate_of(const Codec *codec)
     return v == floor(v) && fabs(v) < 0x1p53 ? value_int((int64_t)v) : value_real(v);
 }
 
-/* Returns the field `exact` if the record has it, else the field `mean`, the mean over repeats. */
-static double best_known(const Results *r, size_t place, size_t codec, const char *exact, const char *mean)
+/* A result with a margin: the half-width of an interval that fails to hold the expected value FRONT_LEVEL of the time.
+ * Hundreds of pairs of points are compared, so the level is low. */
+typedef struct {
+    double value, margin;
+} Known;
+
+#define FRONT_LEVEL 0.001
+
+static double field_margin(const Results *r, size_t place, size_t codec, const char *field)
 {
-    const double v = results_number(r, place, codec, exact);
-    return isnan(v) ? results_number(r, place, codec, mean) : v;
+    const double se = results_number(r, place, codec, field);
+    return se > 0 ? se * t_quantile(FRONT_LEVEL, (double)r->repeats - 1)
+                  : 0; /* NaN with one repeat: no margin */
 }
 
-static Status mark_place(Results *r, const Codec *const *codec, size_t place, ParetoPoint *point, Error *err)
+static Known size_of(const Results *r, size_t place, size_t codec)
+{
+    return (Known){results_number(r, place, codec, "bits_per_element_expected"),
+                   field_margin(r, place, codec, "bits_per_element_expected_se")};
+}
+
+/* The closed form of codecs with GIVEN_DRAWS is a mean over the repeats' draws, which varies less than the measured
+ * error. */
+static Known error_of(const Results *r, size_t place, size_t codec, const Codec *c)
+{
+    const double exact = results_number(r, place, codec, "relative_error_expected");
+    Known k = {exact, 0};
+    if (isnan(exact))
+        k.value = results_number(r, place, codec, "relative_error");
+    if (isnan(exact) || codec_traits(c) & GIVEN_DRAWS)
+        k.margin = field_margin(r, place, codec, "relative_error_se");
+    return k;
+}
+
+static ParetoPoint point_of(const Results *r, size_t place, size_t codec, const Codec *c)
+{
+    const Known size = size_of(r, place, codec), error = error_of(r, place, codec, c);
+    return (ParetoPoint){.size = size.value,
+                         .error = error.value,
+                         .kind = is_unbiased(c),
+                         .size_margin = size.margin,
+                         .error_margin = error.margin};
+}
+
+static void mark_place(Results *r, const Codec *const *codec, size_t place, ParetoPoint *point)
 {
     for (size_t k = 0; k < r->codecs; k++) {
         const bool whole = results_have(r, place, k) && !results_failed(r, place, k);
-        point[k] = (ParetoPoint){
-            .size = whole ? best_known(r, place, k, "bits_per_element_expected", "bits_per_element") : NAN,
-            .error = whole ? best_known(r, place, k, "relative_error_expected", "relative_error") : NAN,
-            .kind = whole && is_unbiased(codec[k]),
-        };
+        point[k] = whole ? point_of(r, place, k, codec[k]) : (ParetoPoint){.size = NAN};
     }
-    TRY(pareto_mark(point, r->codecs, r->a, err));
+    pareto_mark(point, r->codecs);
     for (size_t k = 0; k < r->codecs; k++)
         if (results_have(r, place, k)) {
             results_set(r, place, k, RATE, rate_of(codec[k]));
             results_set(r, place, k, PARETO, value_bool(point[k].front));
             results_set(r, place, k, IS_UNBIASED, value_bool(is_unbiased(codec[k])));
         }
-    return OK;
 }
 
 Status sweep_fill(Results *r, const Codec *const *codec, Error *err)
@@ -350,7 +383,7 @@ Status sweep_fill(Results *r, const Codec *const *codec, Error *err)
     ParetoPoint *point = NEW(r->a, ParetoPoint, r->codecs);
     TRY(arena_check(point, r->a, err));
     for (size_t place = 0; place < r->places; place++)
-        TRY(mark_place(r, codec, place, point, err));
+        mark_place(r, codec, place, point);
     return OK;
 }
 
