@@ -1,5 +1,5 @@
 # a codec is run at each usual rate, a codec without a rate once; unbiased and biased codecs have separate fronts
-$ atomo-bench synth -o g.h5 --shape 640x320 -q; atomo-bench sweep g.h5 --repeats 2 -c qsgd -c terngrad -c bf16 --metrics bits_per_element
+$ atomo-bench synth -o g.h5 --shape 640x320 -q; atomo-bench sweep g.h5 --repeats 6 -c qsgd -c terngrad -c bf16 --metrics bits_per_element
 > compressor *bits/el *front *unbiased
 > qsgd:bits=1 *yes *yes
 > qsgd:bits=8 *yes *yes
