@@ -175,6 +175,7 @@ def work(rank, world, meeting):
     check(gap < 1e-5, world, "reduce is", gap, "off gather")
     goes_back(rank, world)
     fails_together(rank, world)
+    dist.barrier()  # a rank that ends early would end its connections, which others still read
     dist.destroy_process_group()
 
 
