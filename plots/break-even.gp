@@ -17,6 +17,8 @@ load home.'look.gp'
 c_x = place('workers')
 c_even = place('break_even_gbps')
 c_pays = place('pays')
+c_se = place('break_even_gbps_se')
+bars = 0
 array below[most]
 array above[most]
 array always[most]
@@ -27,7 +29,7 @@ x_high = y_high = hollows = 0
 count(k, s) = k == 0 ? 0 : s eq 'below' ? (below[k] = below[k] + 1) : s eq 'above' ? (above[k] = above[k] + 1, hollows = 1) : \
     s eq 'always' ? (always[k] = always[k] + 1) : s eq 'never' ? (never[k] = never[k] + 1) : 0
 note(k) = (count(k, strcol(c_pays)), x_low = least(x_low, column(c_x)), x_high = largest(x_high, column(c_x)), \
-    valid(c_even) ? (y_low = least(y_low, column(c_even)), y_high = largest(y_high, column(c_even))) : 0, 1)
+    valid(c_even) ? (y_low = least(y_low, column(c_even)), y_high = largest(y_high, column(c_even)), bars = bars || half_interval(c_se) > 0) : 0, 1)
 says(s) = s eq 'below' || s eq 'above' || s eq 'always' || s eq 'never'
 stats data using (valid(c_x) && says(strcol(c_pays)) ? note(number(strcol(c_compressor))) : 1) nooutput
 if (n == 0 || x_high == 0) {
@@ -45,6 +47,7 @@ key_label(i) = short(label[i]).only(i)
 # ---- axes and key ----
 
 heading = hollows ? 'pays below its line; open marks: above it' : 'pays below its line'
+heading = heading.(bars ? '; bars: 95 % intervals' : '')
 widest_end = 0.0
 do for [i = 1:n] { widest_end = largest(widest_end, text_width(only(i))) }
 eval fit(wide - 0.12 - 3.2 * em - widest_end)
@@ -75,9 +78,13 @@ axes_high = 1.9
 load home.'page.gp'
 
 mine(i, s) = valid(c_even) && strcol(c_compressor) eq name[i] && strcol(c_pays) eq s
+any(i) = half_interval(c_se) > 0 && (mine(i, 'below') || mine(i, 'above'))
+low_end(r) = column(c_even) - half_interval(c_se) > y_low ? column(c_even) - half_interval(c_se) : y_low
 set output figure
 unset datafile columnheaders
-plot for [i = 1:n] data skip 1 using (mine(i, 'below') ? column(c_x) : NaN):(column(c_even)) with linespoints \
+plot for [i = 1:(bars ? n : 0)] data skip 1 using (any(i) ? column(c_x) : NaN):(column(c_even)):(low_end(0)):(column(c_even) + half_interval(c_se)) \
+        with yerrorbars pointtype -1 linewidth 0.7 linecolor rgb rgb(i) notitle, \
+    for [i = 1:n] data skip 1 using (mine(i, 'below') ? column(c_x) : NaN):(column(c_even)) with linespoints \
         linewidth weight(1.4, i) dashtype dash(i) linecolor rgb rgb(i) pointtype solid(i) pointsize 0.6 notitle, \
     for [i = 1:n] data skip 1 using (mine(i, 'above') ? column(c_x) : NaN):(column(c_even)) with linespoints \
         linewidth weight(1, i) dashtype dash(i) linecolor rgb rgb(i) pointtype hollow(i) pointsize 0.6 notitle

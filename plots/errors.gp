@@ -16,16 +16,19 @@ load home.'look.gp'
 marks = 5
 array column_of[5] = [place('elem_error'), place('elem_error_big'), place('elem_error_small'), \
     place('elem_error_pos'), place('elem_error_neg')]
+array se_of[5] = [place('elem_error_se'), place('elem_error_big_se'), place('elem_error_small_se'), \
+    place('elem_error_pos_se'), place('elem_error_neg_se')]
 array title_of[5] = ['all elements', 'the largest 5 %', 'all others', 'too low', 'too high']
 array type_of[5] = [2, 7, 6, 11, 9]
 x_low = 1e300
-x_high = 0
+x_high = bars = 0
 array zero[most]
 do for [k = 1:most] { zero[k] = 1 }
-reach(c, k) = valid(c) ? (x_low = least(x_low, column(c)), x_high = largest(x_high, column(c)), \
+reach(c, se, k) = valid(c) ? (x_low = least(x_low, column(c)), x_high = largest(x_high, column(c) + half_interval(se)), \
+    bars = bars || half_interval(se) > 0, \
     column(c) > 0 && k > 0 ? (zero[k] = 0) : 0, 1) : 0
 note(r) = valid(column_of[1]) + valid(column_of[2]) + valid(column_of[3]) == 0 ? 0 : (k = number(strcol(c_compressor)), \
-    sum [m = 1:marks] reach(column_of[m], k))
+    sum [m = 1:marks] reach(column_of[m], se_of[m], k))
 stats data using (drawn(0) ? note(0) : 0, 1) nooutput
 if (n == 0) {
     print 'the data has no row with an elem_error'
@@ -52,6 +55,7 @@ load home.'rows.gp'
 array mark_rgb[5] = ['#000000', '#d55e00', '#e69f00', '#0072b2', '#56b4e9']
 do for [m = 1:marks] { key_entry = enter(title_of[m], mark_rgb[m], 1, 0, type_of[m]) }
 x_title = 'element error'
+heading = bars ? 'bars: 95 % intervals of means over repeats' : ''
 load home.'page.gp'
 
 # ---- marks ----
@@ -59,9 +63,14 @@ load home.'page.gp'
 do for [k = 2:n] { set arrow from graph 0, first k - 0.5 to graph 1, first k - 0.5 nohead linewidth 0.5 linecolor rgb '#bbbbbb' back }
 unset grid
 set grid x linewidth 0.4 linecolor rgb '#dddddd' linetype 1
-place_of(c) = drawn(0) && valid(c) ? (column(c) > floor_x ? column(c) : floor_x) : NaN
+place_of(c) = drawn(0) && valid(c) ? shown(column(c)) : NaN
+lane(m) = find(strcol(c_compressor)) + (m - 3) * 0.17
+shown(v) = v > floor_x ? v : floor_x
 set output figure
 unset datafile columnheaders
-plot for [m = 1:marks] data skip 1 using (place_of(column_of[m])):(find(strcol(c_compressor)) + (m - 3) * 0.17) with points \
+plot for [m = 1:(bars ? marks : 0)] data skip 1 using (half_interval(se_of[m]) > 0 ? place_of(column_of[m]) : NaN):(lane(m)):\
+        (shown(column(column_of[m]) - half_interval(se_of[m]))):(column(column_of[m]) + half_interval(se_of[m])) \
+        with xerrorbars pointtype -1 linewidth 0.7 linecolor rgb mark_rgb[m] notitle, \
+    for [m = 1:marks] data skip 1 using (place_of(column_of[m])):(lane(m)) with points \
     pointtype type_of[m] pointsize 0.45 linewidth 0.8 linecolor rgb mark_rgb[m] notitle
 set output

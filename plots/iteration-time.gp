@@ -22,7 +22,7 @@ middle(r) = find(strcol(c_compressor)) - 0.42 + (rank[at(column(c_x))] - 0.5) * 
 order = ''
 do for [k = 1:workers] { do for [i = 1:workers] { if (rank[i] == k) { order = order.(k > 1 ? ', ' : '').sprintf('%d', worker[i]) } } }
 
-heading = (workers > 1 ? 'bars of each, from above: ' : '').order.(workers == 1 && worker[1] == 1 ? ' worker' : ' workers').said_of_computing
+heading = (workers > 1 ? 'bars of each, from above: ' : '').order.(workers == 1 && worker[1] == 1 ? ' worker' : ' workers').said_of_computing.said_of_bars
 eval key_of_parts
 row_high = largest(0.16, 0.065 * workers + 0.04)
 load home.'rows.gp'
@@ -35,5 +35,7 @@ set grid x linewidth 0.4 linecolor rgb '#dddddd' linetype 1
 set output figure
 unset datafile columnheaders
 plot for [p = part_one:4] data skip 1 using (valid(c_total) ? low(p) + part(p) / 2 : NaN):(middle(0)):(low(p)):(low(p) + part(p)):(middle(0) - 0.44 * thick):(middle(0) + 0.44 * thick) \
-        with boxxyerror fillstyle solid 1 noborder linecolor rgb part_rgb(p) notitle
+        with boxxyerror fillstyle solid 1 noborder linecolor rgb part_rgb(p) notitle, \
+    for [p = 1:(bars ? 1 : 0)] data skip 1 using (valid(c_total) && half_end(0) > 0 ? end_of_bar(0) : NaN):(middle(0)):\
+        (end_of_bar(0) - half_end(0)):(end_of_bar(0) + half_end(0)) with xerrorbars pointtype -1 linewidth 0.7 linecolor rgb '#000000' notitle
 set output

@@ -75,7 +75,9 @@ plain_text(s) = swap(swap(swap(unguarded(s), '%2C', ','), '%22', '"'), '%5C', '\
 # Without columns of looks, in data of other origin: the colours of Okabe and Ito, in order of appearance.
 array usual[7] = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000']
 find(s) = sum [i = 1:n] (name[i] eq s ? i : 0)
-dress(k) = (label[k] = plain_text(c_label && strlen(strcol(c_label)) ? strcol(c_label) : name[k]), \
+c_draws = place('draws')
+draws = ''
+dress(k) = (draws = c_draws ? strcol(c_draws) : '', label[k] = plain_text(c_label && strlen(strcol(c_label)) ? strcol(c_label) : name[k]), \
     colour[k] = c_colour && strlen(strcol(c_colour)) ? strcol(c_colour) : usual[(k - 1) % 7 + 1], \
     mark[k] = c_mark && valid(c_mark) ? int(column(c_mark)) : (k - 1) % 6, \
     dashes[k] = c_dash && valid(c_dash) ? int(column(c_dash)) : (k - 1) % 5, k)
@@ -85,6 +87,9 @@ number(s) = (found = find(s), found > 0 || n == most ? found : add(s))
 # The range of an axis; a logarithmic axis ignores values of 0.
 least(a, b) = b > 0 && b < a ? b : a
 largest(a, b) = b > a ? b : a
+
+# Half the 95 % interval of the mean whose standard error is in column c; 0 where the data have none.
+half_interval(c) = c && valid(c) && column(c) > 0 ? 1.96 * column(c) : 0.0
 
 # ---- text: its width, and names that are cut to fit ----
 

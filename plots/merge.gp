@@ -18,13 +18,18 @@ c_x = place('workers')
 c_merge = place('merge_ms')
 c_decode = place('decode_ms')
 c_each = place('decode_each_ms')
+c_merge_se = place('merge_ms_se')
+c_decode_se = place('decode_ms_se')
+c_each_se = place('decode_each_ms_se')
+half_each(r) = half_interval(c_each_se)
+half_together(r) = sqrt(half_interval(c_merge_se) ** 2 + half_interval(c_decode_se) ** 2)
 array merges[most]
 do for [k = 1:most] { merges[k] = 0 }
 x_low = y_low = 1e300
-x_high = y_high = aggregates = 0
-reach(y) = (y_low = least(y_low, y), y_high = largest(y_high, y), 1)
-note(k) = (x_low = least(x_low, column(c_x)), x_high = largest(x_high, column(c_x)), reach(column(c_each)), \
-    k > 0 && valid(c_merge) && valid(c_decode) ? (merges[k] = aggregates = 1, reach(column(c_merge) + column(c_decode))) : 1)
+x_high = y_high = aggregates = bars = 0
+reach(y, half) = (y_low = least(y_low, y), y_high = largest(y_high, y + half), bars = bars || half > 0, 1)
+note(k) = (x_low = least(x_low, column(c_x)), x_high = largest(x_high, column(c_x)), reach(column(c_each), half_each(0)), \
+    k > 0 && valid(c_merge) && valid(c_decode) ? (merges[k] = aggregates = 1, reach(column(c_merge) + column(c_decode), half_together(0))) : 1)
 stats data using (drawn(0) && valid(c_x) && valid(c_each) ? note(number(strcol(c_compressor))) : 1) nooutput
 if (n == 0 || x_high == 0 || y_high == 0) {
     print 'the data has no row with both workers and decode_each_ms'
@@ -33,7 +38,7 @@ if (n == 0 || x_high == 0 || y_high == 0) {
 
 # ---- axes and key ----
 
-heading = (aggregates ? 'solid: merged, then decoded once; ' : '').dashed_word.': every payload decoded'
+heading = (aggregates ? 'solid: merged, then decoded once; ' : '').dashed_word.': every payload decoded'.(bars ? '; bars: 95 % intervals' : '')
 eval fit(wide - 0.12 - 3.2 * em)
 do for [i = 1:n] { key_entry = enter(short(label[i]), rgb(i), merges[i] ? 1 : dashed, merges[i] ? 1.4 : weight(1, i), merges[i] ? solid(i) : hollow(i)) }
 typical = sqrt(y_low * y_high)
@@ -42,7 +47,8 @@ x_title = 'workers'
 y_title = time_label(typical)
 set logscale x 2
 set xrange [x_low / 1.2 : x_high * 1.2]
-eval log_axis('y', y_low / unit / 2, y_high / unit * 2)
+floor_y = y_low / unit / 2
+eval log_axis('y', floor_y, y_high / unit * 2)
 axes_high = 1.85
 load home.'page.gp'
 
@@ -51,7 +57,14 @@ together(i) = mine(i) && valid(c_merge) && valid(c_decode) ? (column(c_merge) + 
 
 set output figure
 unset datafile columnheaders
-plot for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(column(c_each) / unit) with linespoints linewidth weight(1, i) \
+low_end(v) = v > floor_y ? v : floor_y
+plot for [i = 1:(bars ? n : 0)] data skip 1 using (mine(i) && half_each(0) > 0 ? column(c_x) : NaN):(column(c_each) / unit):\
+        (low_end((column(c_each) - half_each(0)) / unit)):((column(c_each) + half_each(0)) / unit) \
+        with yerrorbars pointtype -1 linewidth 0.7 linecolor rgb rgb(i) notitle, \
+    for [i = 1:(bars ? n : 0)] data skip 1 using (half_together(0) > 0 ? together(i) / together(i) * column(c_x) : NaN):(together(i)):\
+        (low_end(together(i) - half_together(0) / unit)):(together(i) + half_together(0) / unit) \
+        with yerrorbars pointtype -1 linewidth 0.7 linecolor rgb rgb(i) notitle, \
+    for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(column(c_each) / unit) with linespoints linewidth weight(1, i) \
         dashtype dashed linecolor rgb rgb(i) pointtype hollow(i) pointsize 0.5 notitle, \
     for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(together(i)) with linespoints linewidth 1.4 \
         linecolor rgb rgb(i) pointtype solid(i) pointsize 0.55 notitle

@@ -25,7 +25,7 @@ while (scale < 3 && s_high >= 999.5 * 1000.0 ** scale) { scale = scale + 1 }
 unit = 1000.0 ** scale
 unit_name = word('B kB MB GB', scale + 1)
 
-heading = sprintf('%d worker', p_high).(p_high == 1 ? '' : 's').said_of_computing
+heading = sprintf('%d worker', p_high).(p_high == 1 ? '' : 's').said_of_computing.said_of_bars
 eval key_of_parts
 row_high = 0.17
 load home.'rows.gp'
@@ -44,7 +44,9 @@ set xrange [0 : y_high / per_unit(y_high) * 1.05]
 eval tics_of(y_high / per_unit(y_high) * 1.05, 0.5)
 unset datafile columnheaders
 plot for [p = part_one:4] data skip 1 using (low(p) + part(p) / 2):(middle(0)):(low(p)):(low(p) + part(p)):(middle(0) - 0.36):(middle(0) + 0.36) \
-        with boxxyerror fillstyle solid 1 noborder linecolor rgb part_rgb(p) notitle
+        with boxxyerror fillstyle solid 1 noborder linecolor rgb part_rgb(p) notitle, \
+    for [p = 1:(bars ? 1 : 0)] data skip 1 using (half_end(0) > 0 ? end_of_bar(0) : NaN):(middle(0)):\
+        (end_of_bar(0) - half_end(0)):(end_of_bar(0) + half_end(0)) with xerrorbars pointtype -1 linewidth 0.7 linecolor rgb '#000000' notitle
 
 # ---- sizes: a number at the end of each bar ----
 

@@ -110,7 +110,8 @@ Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count
     progress_open(&j->progress, "comparing", all * compare_places(&j->list), j->common.quiet);
     for (size_t k = 0; k < count; k++)
         TRY(compare_job_set_codec(j, k, codec[k]));
-    return results_open(&j->results, &j->list, j->name, all, (size_t)j->repeats, j->own, j->a, j->err);
+    return results_open(&j->results, &j->list, j->name, all, (size_t)j->repeats, (uint64_t)j->common.seed,
+                        j->own, j->a, j->err);
 }
 
 Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec)

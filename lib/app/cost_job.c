@@ -92,6 +92,7 @@ Status cost_read_compute(CostJob *c)
         return error_hint(j->err, "--compute-from reads what atomo-train run writes with -o FILE.csv");
     }
     c->compute_ms = stats_median(ms, steps);
+    c->compute_se = steps > 1 ? sqrt(stats_median_variance(ms, steps)) : NAN;
     return OK;
 }
 
@@ -176,6 +177,12 @@ static void add_record(const CostJob *c, CostMeasured *m, const Record *r)
     l->bytes += t->bytes;
     l->merged += t->merged;
     l->early += t->early;
+    /* variances, until take_means */
+    l->encode_se += t->encode_spread;
+    l->decode_se += t->decode_spread;
+    l->merge_se += t->merge_spread;
+    l->bytes_se += t->spread_known ? t->sizes / (double)t->repeats : NAN;
+    l->merged_se += t->spread_known ? t->merged_spread / (double)t->repeats : NAN;
 }
 
 /* Divides the sums over steps by the number of steps. */
@@ -184,8 +191,18 @@ static void take_means(const CostJob *c, CostMeasured *m, const Codec *codec)
     const double cells = (double)m->cells;
     m->plan = codec_plan_size(codec) ? fmax(m->plan, 0) / cells : 0;
     for (CostLayer *l = m->layer; l < m->layer + c->layers; l++)
-        *l = (CostLayer){l->n / cells,     l->encode / cells, l->decode / cells, l->merge / cells,
-                         l->bytes / cells, l->merged / cells, l->early / cells};
+        *l = (CostLayer){.n = l->n / cells,
+                         .encode = l->encode / cells,
+                         .decode = l->decode / cells,
+                         .merge = l->merge / cells,
+                         .bytes = l->bytes / cells,
+                         .merged = l->merged / cells,
+                         .early = l->early / cells,
+                         .encode_se = sqrt(l->encode_se) / cells,
+                         .decode_se = sqrt(l->decode_se) / cells,
+                         .merge_se = sqrt(l->merge_se) / cells,
+                         .bytes_se = sqrt(l->bytes_se) / cells,
+                         .merged_se = sqrt(l->merged_se) / cells};
 }
 
 /* ---- measuring one worker alone ---- */
@@ -328,7 +345,9 @@ const CostLayer *cost_layers(const CostJob *c, size_t codec, size_t workers)
         layer[i] = c->alone[codec].layer[i];
         /* payloads that cannot be added are decoded to floats and merged as floats, so merging takes the time of
          * codec 0, `none` */
-        layer[i].merge = added_layer(c, 0, i, workers).merge;
+        const CostLayer added = added_layer(c, 0, i, workers);
+        layer[i].merge = added.merge;
+        layer[i].merge_se = added.merge_se;
     }
     return layer;
 }

@@ -33,7 +33,7 @@ typedef struct {
     CompareJob job; /* must be first: hooks cast CompareJob to CostJob */
     const char *workers_text, *topology_text, *compute_from, *sort;
     TextList link_texts;
-    double compute_ms;
+    double compute_ms, compute_se; /* compute_se: standard error of a median of --compute-from, ms; else 0 */
     bool overlap;
 
     Counts workers;

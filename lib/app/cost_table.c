@@ -26,6 +26,17 @@ enum {
     ALPHA,
     BETA,
     ERROR_TEXT,
+    COMPUTE_SE,
+    ENCODE_SE,
+    COMM_SE,
+    DECODE_SE,
+    TOTAL_SE,
+    BREAK_EVEN_SE,
+    SPEEDUP_SE,
+    BYTES_UP_SE,
+    BYTES_MERGED_SE,
+    REPEATS,
+    SEED,
     COST_FIELDS
 };
 
@@ -47,6 +58,17 @@ static const Column cost_columns[COST_FIELDS] = {
     [ROUNDS] = {"rounds", false},
     [ALPHA] = {"alpha_ms", true},
     [BETA] = {"beta_gbps", true},
+    [COMPUTE_SE] = {"compute_ms_se", false},
+    [ENCODE_SE] = {"encode_ms_se", false},
+    [COMM_SE] = {"comm_ms_se", false},
+    [DECODE_SE] = {"decode_ms_se", false},
+    [TOTAL_SE] = {"total_ms_se", false},
+    [BREAK_EVEN_SE] = {"break_even_gbps_se", false},
+    [SPEEDUP_SE] = {"speedup_se", false},
+    [BYTES_UP_SE] = {"bytes_up_se", false},
+    [BYTES_MERGED_SE] = {"bytes_merged_se", false},
+    [REPEATS] = {"repeats", false},
+    [SEED] = {"seed", false},
     [ERROR_TEXT] = {"error", true},
 };
 
@@ -64,6 +86,7 @@ typedef struct {
     const Link *link;
     size_t workers;
     const CostLayer *plain, *layer;
+    CostLayer *moved; /* scratch: (2 x layers) */
     size_t codec;
 } Sheet;
 
@@ -92,36 +115,48 @@ static Topology plain_topology(Topology t)
     return t == TOPOLOGY_ALLGATHER ? TOPOLOGY_RING : t;
 }
 
+/* Sets the times, from column `first` on, and the speed-up. */
+static void put_figures(const CostFigures *f, Value *row, size_t first, size_t speedup)
+{
+    row[first] = value_real(1e3 * f->time.compute);
+    row[first + 1] = value_real(1e3 * f->time.encode);
+    row[first + 2] = value_real(1e3 * f->time.comm);
+    row[first + 3] = value_real(1e3 * f->time.decode);
+    row[first + 4] = value_real(1e3 * f->time.total);
+    row[speedup] = value_real(f->speedup);
+}
+
 static void put_times(const Sheet *s, Topology topology, Value *row)
 {
     const Iteration it = iteration_of(s, s->codec, s->layer, topology),
                     plain = iteration_of(s, 0, s->plain, plain_topology(topology));
     const double b = s->link->bandwidth;
-    const IterationTime t = iteration_time(&it, b);
+    const CostFigures f = cost_figures(&it, &plain, b),
+                      se = cost_errors(&it, &plain, s->codec == 0, s->cost->compute_se / 1e3, b, s->moved);
     double even;
-    row[COMPUTE] = value_real(1e3 * t.compute);
-    row[ENCODE] = value_real(1e3 * t.encode);
-    row[COMM] = value_real(1e3 * t.comm);
-    row[DECODE] = value_real(1e3 * t.decode);
-    row[TOTAL] = value_real(1e3 * t.total);
-    row[SPEEDUP] = value_real(iteration_time(&plain, b).total / t.total);
+    put_figures(&f, row, COMPUTE, SPEEDUP);
+    put_figures(&se, row, COMPUTE_SE, SPEEDUP_SE);
     if (s->codec == 0 && topology == plain.topology)
         return;
     row[PAYS] = value_text(pays_names[iteration_pays(&it, &plain, &even)]);
-    /* NaN (the codec never breaks even) is written as an empty field */
-    row[BREAK_EVEN] = value_real(even / 1e9);
+    row[BREAK_EVEN] = value_real(f.break_even / 1e9); /* NaN is written as an empty field */
+    row[BREAK_EVEN_SE] = value_real(se.break_even / 1e9);
 }
 
 static void put_sizes(const Sheet *s, Value *row)
 {
     const Codec *codec = s->cost->job.codec[s->codec];
-    double bytes = 0, merged = 0;
+    double bytes = 0, merged = 0, bytes_se = 0, merged_se = 0;
     for (size_t i = 0; i < s->cost->layers; i++) {
         bytes += s->layer[i].bytes;
         merged += s->layer[i].merged;
+        bytes_se = hypot(bytes_se, s->layer[i].bytes_se);
+        merged_se = hypot(merged_se, s->layer[i].merged_se);
     }
     row[BYTES_UP] = value_real(bytes);
     row[BYTES_MERGED] = codec_adds(codec) ? value_real(merged) : value_none();
+    row[BYTES_UP_SE] = value_real(bytes_se);
+    row[BYTES_MERGED_SE] = codec_adds(codec) ? value_real(merged_se) : value_none();
 }
 
 static Status add_row(Sheet *s, Topology topology)
@@ -135,6 +170,8 @@ static Status add_row(Sheet *s, Topology topology)
     row[WORKERS] = value_int((int64_t)s->workers);
     row[TOPOLOGY] = value_text(topology_names[topology]);
     row[LINK] = value_text(s->link->name);
+    row[REPEATS] = value_int((int64_t)j->repeats);
+    row[SEED] = value_int((int64_t)j->common.seed);
     row[ROUNDS] = value_int(codec_rounds(j->codec[s->codec]));
     row[ALPHA] = value_real(1e3 * s->link->latency);
     row[BETA] = value_real(s->link->bandwidth / 1e9);
@@ -192,7 +229,8 @@ static Status cost_rows(CostRows *out, const CostJob *c)
 {
     const size_t most = c->links * c->workers.count * c->job.codecs * c->topologies;
     Sheet s = {.cost = c, .out.row = NEW_ZERO(c->job.a, Value, most * COST_FIELDS)};
-    TRY(arena_check(s.out.row, c->job.a, c->job.err));
+    s.moved = NEW(c->job.a, CostLayer, 2 * c->layers);
+    TRY(arena_check(s.out.row && s.moved, c->job.a, c->job.err));
     TRY(add_all(&s));
     *out = s.out;
     return OK;
@@ -257,7 +295,7 @@ Status cost_write(CompareJob *j, ReportSpec spec)
     order_rows(c, &s, order);
     memcpy(column, cost_columns, sizeof column);
     if (!s.errors)
-        column[COST_FIELDS - 1].shown = false;
+        column[ERROR_TEXT].shown = false;
     spec.columns = column;
     spec.column_count = COST_FIELDS;
     j->facts[spec.facts++] = (Fact){"compute_from", value_text(c->compute_from)};

@@ -183,8 +183,8 @@ static Status compare(Job *j, char **json)
         return FAIL(j->err, ERR_USAGE, "repeats=%zu, specs=%zu: want 1 or more of both", j->want->repeats,
                     j->want->specs);
     TRY(open_codecs(j));
-    TRY(results_open(&j->results, &j->vectors, j->spec, j->codecs, j->want->repeats, (OwnFields){0}, j->arena,
-                     j->err));
+    TRY(results_open(&j->results, &j->vectors, j->spec, j->codecs, j->want->repeats, j->want->seed,
+                     (OwnFields){0}, j->arena, j->err));
     TRY(run(j));
     return write_json(j, json);
 }

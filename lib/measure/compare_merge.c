@@ -28,7 +28,8 @@ typedef struct {
     bool measured;    /* true: this repeat is decoded and measured; false: only timed */
     double sample;    /* minimum seconds of a timing sample */
     WorkerSent *sent; /* the payload size of each worker */
-    Moments sizes;    /* bytes of a worker's payloads in one repeat, mean over the workers */
+    Sizes sizes;      /* of a worker's payloads in one repeat, mean over the workers */
+    Moments merged;   /* bytes of the merged payloads */
 
     double encode, merge, each, decode; /* seconds of this repeat */
 } Merger;
@@ -167,7 +168,7 @@ static Status run_exchange(Merger *m, Tally *tally)
 static void note_sizes(Merger *m, Tally *tally)
 {
     const int last = m->x.rounds - 1;
-    const double before = tally->bytes;
+    const double bytes = tally->bytes, entropy = tally->entropy, merged = tally->merged;
     for (size_t w = 0; w < m->workers; w++) {
         const WorkerSent *s = &m->sent[w];
         const bool first = m->repeat == 0 && w == 0;
@@ -177,11 +178,13 @@ static void note_sizes(Merger *m, Tally *tally)
         tally->entropy += streams_bound(&s->streams, s->bytes);
         tally->raw += s->streams.raw;
     }
-    moments_add(&m->sizes, (tally->bytes - before) / (double)m->workers);
+    sizes_add(&m->sizes, (tally->bytes - bytes) / (double)m->workers,
+              (tally->entropy - entropy) / (double)m->workers);
     for (int r = 0; r <= last; r++) {
         tally->merged += m->x.adds ? (double)m->x.heard[r].size : NAN;
         tally->early += r < last ? (double)m->x.heard[r].size : 0;
     }
+    moments_add(&m->merged, tally->merged - merged);
 }
 
 /* Measures the mean estimate, which is in y. distance_first sorts y in place and overwrites `work`, where
@@ -224,7 +227,8 @@ static void conclude(Merger *m, Tally *tally)
     const size_t repeats = tally->repeats;
     const double decoded = (double)tally->decoded, payloads = decoded * (double)m->workers;
     const ExchangeWorker first = worker_of(m, 0);
-    tally->sizes = tally->decoded > 1 ? moments_variance(&m->sizes) : 0;
+    sizes_spread(&m->sizes, tally);
+    tally->merged_spread = tally->decoded > 1 ? moments_variance(&m->merged) : 0;
     tally->bytes /= payloads;
     tally->size = tally->bytes;
     tally->size_spread = tally->sizes;
@@ -235,6 +239,8 @@ static void conclude(Merger *m, Tally *tally)
     trial_times(tally, b, true, m->x.adds);
     tally->each = stats_median(b->each, repeats);
     tally->merge = m->x.adds ? stats_median(b->merge, repeats) : NAN;
+    tally->each_spread = stats_median_variance(b->each, repeats);
+    tally->merge_spread = m->x.adds ? stats_median_variance(b->merge, repeats) : NAN;
     m->x.repeat = 0;
     const Call call = exchange_call(&m->x, &first);
     const bool shared =

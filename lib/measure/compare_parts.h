@@ -68,6 +68,16 @@ static inline double streams_bound(const Streams *s, double bytes)
     return !s->reported || isnan(s->entropy_bits) ? NAN : fmin(s->entropy_bits, 8 * bytes);
 }
 
+/* Bytes and entropies of the payloads of all repeats. */
+typedef struct {
+    Moments bytes, entropy, both; /* both: bytes + entropy, for their covariance */
+} Sizes;
+
+void sizes_add(Sizes *s, double bytes, double entropy);
+
+/* Sets the variances and the covariance of a tally; they are 0 if one repeat counts for all. */
+void sizes_spread(const Sizes *s, Tally *tally);
+
 typedef struct {
     const Comparison *c;
     const Codec *codec;

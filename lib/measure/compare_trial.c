@@ -21,7 +21,7 @@ typedef struct {
     Call call;
     Buf payload;
     Message message;
-    Moments sizes;    /* bytes of the payload, over the repeats */
+    Sizes sizes;
     /* Statistics over the repeats of the payload's bytes minus the excess: the part of the size that is due to
      * the repeat's random draw (harness.h). */
     Moments expected;
@@ -92,12 +92,28 @@ static Status clock_repeat(Run *run, size_t r)
     return time_loop(receive, run, least, &run->b->decode[r]);
 }
 
+void sizes_add(Sizes *s, double bytes, double entropy)
+{
+    moments_add(&s->bytes, bytes);
+    moments_add(&s->entropy, entropy);
+    moments_add(&s->both, bytes + entropy);
+}
+
+void sizes_spread(const Sizes *s, Tally *tally)
+{
+    if (tally->decoded == 1)
+        return;
+    tally->sizes = moments_variance(&s->bytes);
+    tally->entropies = moments_variance(&s->entropy);
+    tally->entropy_sizes = (moments_variance(&s->both) - tally->sizes - tally->entropies) / 2;
+}
+
 static void note_size(Run *run, const Streams *streams, size_t r, Tally *tally)
 {
     const double bytes = (double)run->payload.size;
     for (int i = 0; i + 1 < run->message.rounds; i++)
         tally->early += (double)run->message.round[i].size;
-    moments_add(&run->sizes, bytes);
+    sizes_add(&run->sizes, bytes, streams_bound(streams, bytes));
     moments_add(&run->expected, bytes - streams->excess / 8);
     tally->bytes += bytes;
     tally->sent[r] = bytes;
@@ -228,7 +244,7 @@ static Status measure(Run *run, Tally *tally)
         TRY(repeat(run, &s, r, tally));
     }
     TRY(tally_spread(tally, &s));
-    tally->sizes = tally->decoded > 1 ? moments_variance(&run->sizes) : 0;
+    sizes_spread(&run->sizes, tally);
     tally->size = run->expected.mean;
     tally->size_spread = tally->decoded > 1 ? moments_variance(&run->expected) : 0;
     tally->bytes /= (double)tally->decoded;

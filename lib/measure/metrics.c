@@ -349,6 +349,17 @@ static double coding_efficiency(const Tally *t)
 {
     return ratio(t->entropy, 8 * t->bytes);
 }
+static double entropy_se(const Tally *t)
+{
+    return isnan(t->entropy) || !t->spread_known ? NAN : sqrt(t->entropies / (double)t->repeats) / t->cells;
+}
+/* By the first-order terms of a ratio of two means, which vary together. */
+static double efficiency_se(const Tally *t)
+{
+    const double share = ratio(t->entropy, t->bytes);
+    const double spread = fmax(t->entropies - 2 * share * t->entropy_sizes + share * share * t->sizes, 0);
+    return isnan(share) || !t->spread_known ? NAN : ratio(sqrt(spread / (double)t->repeats), 8 * t->bytes);
+}
 static double residual_norm(const Tally *t)
 {
     return sqrt(t->residual2);
@@ -429,6 +440,8 @@ const Metric metrics[] = {
     {"elem_error_neg_se", FORM_REAL, .each = elem_error_neg_of},
     {"wasserstein_mean", FORM_REAL, .of = wasserstein_mean, .draw = distance_of},
     {"wasserstein_mean_se", FORM_REAL, .of = wasserstein_mean_se},
+    {"entropy_bits_se", FORM_REAL, .of = entropy_se},
+    {"coding_efficiency_se", FORM_REAL, .of = efficiency_se},
     {"sign_agreement_se", FORM_REAL, .each = sign_agreement_of},
     {"density_se", FORM_REAL, .each = density_of},
     {0},

@@ -30,7 +30,9 @@ typedef struct {
     double n, cells;
     double bytes, bytes_min, bytes_max;
     double encode, encode_min, decode, decode_min; /* seconds */
-    double entropy;  /* bits, mean over repeats; NaN: the codec does not report them */
+    double entropy; /* bits, mean over repeats; NaN: the codec does not report them */
+    /* variance of the entropy over repeats, and its covariance with the payload's bytes */
+    double entropies, entropy_sizes;
     double raw;      /* number of tensors sent as raw floats, mean over repeats */
     double expected; /* variance from codec_variance; NaN: unknown */
     double size,
@@ -49,8 +51,10 @@ typedef struct {
     /* for merges, seconds: `merge` to merge all payloads (NaN: they do not merge), `each` to decode all payloads
      * one by one and add the estimates */
     double merge, each;
-    double merged; /* for merges: bytes of the merged payloads of all rounds; NaN: they do not merge */
-    double early;  /* for merges: bytes of the merged payloads of all rounds but the last */
+    double merge_spread, each_spread; /* variances of these medians, seconds^2 */
+    double merged;        /* for merges: bytes of the merged payloads of all rounds; NaN: they do not merge */
+    double merged_spread; /* variance of `merged` over repeats */
+    double early;         /* for merges: bytes of the merged payloads of all rounds but the last */
     double gradient[G_SUMS];
     /* over the elements: sums of the repeats' deviations from the mean estimate, and of the mean estimate's
      * deviation from g */

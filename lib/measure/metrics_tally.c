@@ -142,10 +142,15 @@ static void add_sizes(Tally *total, const Tally *part)
     total->size += part->size;
     total->size_spread += part->size_spread;
     total->entropy += part->entropy;
+    total->entropies += part->entropies;
+    total->entropy_sizes += part->entropy_sizes;
     total->raw += part->raw;
     total->merge += part->merge;
     total->each += part->each;
+    total->merge_spread += part->merge_spread;
+    total->each_spread += part->each_spread;
     total->merged += part->merged;
+    total->merged_spread += part->merged_spread;
     total->early += part->early;
     total->scratch = fmax(total->scratch, part->scratch);
 }

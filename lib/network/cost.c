@@ -16,6 +16,9 @@ CostLayer cost_more_workers(const CostLayer *half, const CostLayer *full, double
     const double doublings = ceil(log2(workers)) - log2(measured);
     CostLayer l = *full;
     l.merge *= (workers - 1) / (measured - 1);
+    l.merge_se *= (workers - 1) / (measured - 1);
+    l.bytes_se = hypot((1 + doublings) * full->bytes_se, doublings * half->bytes_se);
+    l.merged_se = hypot((1 + doublings) * full->merged_se, doublings * half->merged_se);
     l.bytes += doublings * (full->bytes - half->bytes);
     l.merged += doublings * (full->merged - half->merged);
     l.early += doublings * (full->early - half->early);

@@ -17,6 +17,7 @@ typedef struct {
     double bytes;  /* bytes of a worker's payloads of all rounds */
     double merged; /* bytes of the merged payloads of all rounds but the last */
     double early;  /* bytes of the merged payloads of the rounds before the last */
+    double encode_se, decode_se, merge_se, bytes_se, merged_se; /* standard errors; NaN: unknown */
 } CostLayer;
 
 /* Extrapolates a layer's costs to more workers than were measured. `full` was measured with `measured` workers,
@@ -46,6 +47,21 @@ typedef struct {
 
 /* Returns the times of an iteration if the link has `bandwidth` bytes per second, which may be infinite. */
 IterationTime iteration_time(const Iteration *it, double bandwidth);
+
+/* What is computed for an iteration beside the plain one; as a result of cost_errors, the standard error of each. */
+typedef struct {
+    IterationTime time;
+    double speedup;    /* time of the plain iteration / this one's */
+    double break_even; /* bytes a second, of iteration_pays; NaN: there is none */
+} CostFigures;
+
+CostFigures cost_figures(const Iteration *it, const Iteration *plain, double bandwidth);
+
+/* Returns the standard errors of cost_figures, to first order in those of the layers and in compute_se, that of the computing
+ * time, which both iterations share; NaN where one that counts is unknown. Measured fields count as independent, except that with
+ * `same` both iterations are of one codec and share them. scratch: room for both iterations' layers. */
+CostFigures cost_errors(const Iteration *it, const Iteration *plain, bool same, double compute_se,
+                        double bandwidth, CostLayer *scratch);
 
 /* Returns the seconds in which a receiver (the server, or each worker) merges and decodes the payloads of P
  * workers. */

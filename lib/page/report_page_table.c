@@ -12,6 +12,7 @@ typedef struct {
     /* a field's name in two parts: `before` = "published " and `own` = "bytes" for "published bytes" */
     const char *before, *own;
     bool numbers;             /* every value is a number */
+    Beside beside;            /* the columns with its standard error and exact value */
     bool shown, rare;         /* rare: shown only when the user asks for all columns */
 } PageColumn;
 
@@ -45,7 +46,15 @@ static void look_at(PageColumn *c, const PageTable *t, size_t column, RowRank ra
     c->rare |= stars;
 }
 
-static PageColumn *columns_of(const PageTable *t, RowRank rank, Arena *a)
+static Column *names_of(const PageTable *t, Arena *a)
+{
+    Column *names = NEW_ZERO(a, Column, t->rows->columns + 1);
+    for (size_t i = 0; names && i < t->rows->columns; i++)
+        names[i].name = t->rows->name[i];
+    return names;
+}
+
+static PageColumn *columns_of(const PageTable *t, const Column *names, RowRank rank, Arena *a)
 {
     PageColumn *columns = NEW_ZERO(a, PageColumn, t->rows->columns + 1);
     for (size_t i = 0; columns && i < t->rows->columns; i++) {
@@ -59,6 +68,7 @@ static PageColumn *columns_of(const PageTable *t, RowRank rank, Arena *a)
         if (!c->before)
             return NULL;
         c->rare = t->usual && !text_listed(t->usual, name);
+        c->beside = report_beside(names, t->rows->columns, i);
         look_at(c, t, i, rank);
         if (c->field && c->shown)
             t->used[c->field - fields] = true;
@@ -89,23 +99,39 @@ static void put_heading(TextBuf *out, const PageColumn *c)
 
 enum { LONG = 48 };
 
-static void put_number(TextBuf *out, const PageColumn *c, const Value *v, Arena *a)
+/* A row of the table as it is written. */
+typedef struct {
+    const PageTable *table;
+    const Column *names;
+    const PageColumn *columns;
+    Value *value; /* (columns) */
+} PageRow;
+
+/* Writes the number as tables show it, with its standard error behind a "±". */
+static void put_number(TextBuf *out, const PageRow *row, size_t column, Arena *a)
 {
     char exact[32];
-    const char *shown = report_cell(c->name, v, a);
-    text_addf(out, " data-v=\"%s\">", text_double(exact, value_number(v)));
-    text_add(out, shown ? shown : "");
-    out->failed |= !shown;
+    const size_t count = row->table->rows->columns;
+    const Shown shown = report_shown(row->names, count, row->value, column, &row->columns[column].beside, a);
+    const char *sign = shown.cell ? strstr(shown.cell, "+-") : NULL;
+    text_addf(out, " data-v=\"%s\">", text_double(exact, shown.number));
+    if (sign)
+        text_addf(out, "%.*s\xc2\xb1%s", (int)(sign - shown.cell), shown.cell, sign + 2);
+    else
+        text_add(out, shown.cell ? shown.cell : "");
+    out->failed |= !shown.cell;
 }
 
-static void put_cell(TextBuf *out, const PageColumn *c, const Value *v, const char *cell, Arena *a)
+static void put_cell(TextBuf *out, const PageRow *row, size_t column, const char *cell, Arena *a)
 {
+    const PageColumn *c = &row->columns[column];
+    const Value *v = &row->value[column];
     const bool number = v->type == VALUE_INT || v->type == VALUE_REAL, none = v->type == VALUE_NONE;
     const bool wide = v->type == VALUE_TEXT && strlen(cell) > LONG;
     text_addf(out, "<td class=\"%s%s%s%s\"", c->numbers ? "n" : "t", none ? " none" : "", wide ? " wide" : "",
               c->rare ? " more" : "");
     if (number) {
-        put_number(out, c, v, a);
+        put_number(out, row, column, a);
     } else {
         text_add(out, ">");
         html_text(out, none ? "\xe2\x80\x93" : v->type == VALUE_BOOL ? v->on ? "yes" : "no" : cell);
@@ -115,22 +141,25 @@ static void put_cell(TextBuf *out, const PageColumn *c, const Value *v, const ch
 
 /* ---- tables ---- */
 
-static void put_row(TextBuf *out, const PageTable *t, const PageColumn *columns, size_t row, Arena *a)
+static void put_row(TextBuf *out, PageRow *r, size_t row, Arena *a)
 {
+    const PageTable *t = r->table;
+    for (size_t i = 0; i < t->rows->columns; i++)
+        r->value[i] = value_at(t, &r->columns[i], row, i);
     text_add(out, "<tr>");
     for (size_t i = 0; i < t->rows->columns; i++)
-        if (columns[i].shown) {
-            const Value v = value_at(t, &columns[i], row, i);
-            put_cell(out, &columns[i], &v, cell_at(t, row, i), a);
-        }
+        if (r->columns[i].shown)
+            put_cell(out, r, i, cell_at(t, row, i), a);
     text_add(out, "</tr>\n");
 }
 
 static void put_table(TextBuf *out, const PageTable *t, RowRank rank, Arena *a)
 {
-    const PageColumn *columns = columns_of(t, rank, a);
+    const Column *names = names_of(t, a);
+    const PageColumn *columns = names ? columns_of(t, names, rank, a) : NULL;
+    PageRow r = {t, names, columns, NEW(a, Value, t->rows->columns + 1)};
     size_t shown = 0, rare = 0, rows = 0;
-    out->failed |= !columns;
+    out->failed |= !columns || !r.value;
     for (size_t i = 0; columns && i < t->rows->columns; i++) {
         shown += columns[i].shown;
         rare += columns[i].shown && columns[i].rare;
@@ -145,9 +174,9 @@ static void put_table(TextBuf *out, const PageTable *t, RowRank rank, Arena *a)
         if (columns[i].shown)
             put_heading(out, &columns[i]);
     text_add(out, "</tr></thead>\n<tbody>\n");
-    for (size_t row = 0; columns && row < t->rows->rows && rows < ROWS_MOST; row++)
+    for (size_t row = 0; !out->failed && row < t->rows->rows && rows < ROWS_MOST; row++)
         if (t->rank[row] == rank) {
-            put_row(out, t, columns, row, a);
+            put_row(out, &r, row, a);
             rows++;
         }
     text_add(out, "</tbody></table></div>\n");

@@ -67,12 +67,13 @@ Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *co
     return kind->pick(data, rows, count, a, err);
 }
 
-/* Returns the columns of the kind of figure, and after them the columns of colour, mark, dash and label. */
-static Column *all_columns(const PlotKind *kind, Arena *a)
+/* Returns the columns of the kind of figure, and after them the columns that plot_dress adds. */
+static Column *all_columns(const PlotKind *kind, const char *draws, Arena *a)
 {
     const size_t own = plot_columns(kind);
-    Column *all = NEW(a, Column, own + DRESS_COLUMNS);
-    for (size_t k = 0; all && k < own + DRESS_COLUMNS; k++)
+    const size_t count = own + dress_columns(draws);
+    Column *all = NEW(a, Column, count);
+    for (size_t k = 0; all && k < count; k++)
         all[k] = k < own ? kind->columns[k] : plot_dress_columns[k - own];
     return all;
 }
@@ -83,12 +84,14 @@ Status plot_text(const PlotKind *kind, const Csv *data, const TextList *labels, 
     Value *rows;
     size_t count;
     TRY(plot_rows(kind, data, &rows, &count, a, err));
+    const char *draws = plot_draws(data, a);
+    TRY(arena_check(draws, a, err));
     if (kind->named)
-        TRY(plot_dress(kind, labels, &rows, count, a, err));
-    const Column *columns = kind->named ? all_columns(kind, a) : kind->columns;
+        TRY(plot_dress(kind, labels, draws, &rows, count, a, err));
+    const Column *columns = kind->named ? all_columns(kind, draws, a) : kind->columns;
     TRY(arena_check(columns, a, err));
     const ReportSpec spec = {.columns = columns,
-                             .column_count = plot_columns(kind) + (kind->named ? DRESS_COLUMNS : 0),
+                             .column_count = plot_columns(kind) + (kind->named ? dress_columns(draws) : 0),
                              .format = FORMAT_CSV};
     *text = report_text(&spec, rows, count, a);
     return arena_check(*text, a, err);

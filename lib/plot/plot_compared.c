@@ -1,30 +1,36 @@
-/* plot_compared.c -- the data of two figures that show records of a comparison without further computation.
- * errors: each compressor's errors of single elements, over all selected tensors. merge: times for each
- * compressor and number of workers. */
+/* plot_compared.c -- the data of two figures that show records of a comparison, with standard errors, without
+ * further computation. errors: each compressor's errors of single elements, over all selected tensors. merge: times
+ * for each compressor and number of workers. */
 #include "plot/plot.h"
 
 /* ---- errors ---- */
 
 static const Column errors_columns[] = {
-    {"elem_error", false},
-    {"elem_error_big", false},
-    {"elem_error_small", false},
-    {"elem_error_pos", false},
-    {"elem_error_neg", false},
-    {"compressor", false},
-    {0},
+    {"elem_error", false},        {"elem_error_big", false},      {"elem_error_small", false},
+    {"elem_error_pos", false},    {"elem_error_neg", false},      {"elem_error_se", false},
+    {"elem_error_big_se", false}, {"elem_error_small_se", false}, {"elem_error_pos_se", false},
+    {"elem_error_neg_se", false}, {"compressor", false},          {0},
 };
-enum { ELEM_NAME = countof(errors_columns) - 2 };
+enum { ELEM_ERRORS = 5 }; /* the columns of errors come first */
 static const char *const errors_needs[] = {
     "compressor",     "elem_error", "elem_error_big", "elem_error_small", "elem_error_pos",
     "elem_error_neg", NULL};
-static const char *const errors_numbers[] = {"elem_error",     "elem_error_big", "elem_error_small",
-                                             "elem_error_pos", "elem_error_neg", NULL};
+static const char *const errors_numbers[] = {"elem_error",
+                                             "elem_error_big",
+                                             "elem_error_small",
+                                             "elem_error_pos",
+                                             "elem_error_neg",
+                                             "elem_error_se",
+                                             "elem_error_big_se",
+                                             "elem_error_small_se",
+                                             "elem_error_pos_se",
+                                             "elem_error_neg_se",
+                                             NULL};
 
 /* True when at least one of the row's errors is a number. */
 static bool has_any(const Value *row)
 {
-    for (size_t k = 0; k < ELEM_NAME; k++)
+    for (size_t k = 0; k < ELEM_ERRORS; k++)
         if (row[k].real >= 0)
             return true;
     return false;
@@ -50,15 +56,23 @@ const PlotKind plot_errors = {
 
 /* ---- merge ---- */
 
-enum { WORKERS, MERGE, DECODE, DECODE_EACH, NAME };
+enum { WORKERS, MERGE, DECODE, DECODE_EACH, MERGE_SE, DECODE_SE, DECODE_EACH_SE, NAME };
 static const Column merge_columns[] = {
-    [WORKERS] = {"workers", false},  [MERGE] = {"merge_ms", false},
-    [DECODE] = {"decode_ms", false}, [DECODE_EACH] = {"decode_each_ms", false},
-    [NAME] = {"compressor", false},  [NAME + 1] = {0},
+    [WORKERS] = {"workers", false},
+    [MERGE] = {"merge_ms", false},
+    [DECODE] = {"decode_ms", false},
+    [DECODE_EACH] = {"decode_each_ms", false},
+    [MERGE_SE] = {"merge_ms_se", false},
+    [DECODE_SE] = {"decode_ms_se", false},
+    [DECODE_EACH_SE] = {"decode_each_ms_se", false},
+    [NAME] = {"compressor", false},
+    [NAME + 1] = {0},
 };
 static const char *const merge_needs[] = {"compressor", "workers",        "merge_ms",
                                           "decode_ms",  "decode_each_ms", NULL};
-static const char *const merge_numbers[] = {"workers", "merge_ms", "decode_ms", "decode_each_ms", NULL};
+static const char *const merge_numbers[] = {"workers",           "merge_ms",    "decode_ms",
+                                            "decode_each_ms",    "merge_ms_se", "decode_ms_se",
+                                            "decode_each_ms_se", NULL};
 
 static bool has_both(const Value *row)
 {

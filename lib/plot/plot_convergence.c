@@ -2,26 +2,32 @@
  * steps, bytes and times before each test.
  *
  * The input is a table. A new run begins at a row whose step is not larger than the previous row's. Runs of
- * one compressor with different seeds, from several files, become one line: the mean accuracy at each step,
- * between `low` and `high`. A row without a step is a target accuracy. */
+ * one compressor with different seeds, from several files, become one line: the mean accuracy at each step
+ * with its standard error, between `low` and `high`. A row without a step is a target accuracy. */
 #include "plot/plot.h"
 
 #include <math.h>
 #include <string.h>
 
 static const Column columns[] = {
-    {"step", false},          {"sim_seconds", false},
-    {"wall_seconds", false},  {"bytes_sent", false},
-    {"test_accuracy", false}, {"low", false},
-    {"high", false},          {"runs", false},
-    {"compressor", false},    {0},
+    {"step", false},
+    {"sim_seconds", false},
+    {"wall_seconds", false},
+    {"bytes_sent", false},
+    {"test_accuracy", false},
+    {"low", false},
+    {"high", false},
+    {"runs", false},
+    {"test_accuracy_se", false},
+    {"compressor", false},
+    {0},
 };
-enum { STEP, SIM, WALL, SENT, ACCURACY, LOW, HIGH, RUNS, NAME, COLUMNS };
+enum { STEP, SIM, WALL, SENT, ACCURACY, LOW, HIGH, RUNS, ACCURACY_SE, NAME, COLUMNS };
 _Static_assert(COLUMNS == countof(columns) - 1, "a name for each column");
 static const char *const needs[] = {"compressor", "step", "test_accuracy", NULL};
 static const char *const numbers[] = {
-    "step",          "sim_seconds", "wall_seconds", "bytes_up", "bytes_sent",
-    "test_accuracy", "low",         "high",         "runs",     NULL};
+    "step", "sim_seconds", "wall_seconds", "bytes_up",         "bytes_sent", "test_accuracy",
+    "low",  "high",        "runs",         "test_accuracy_se", NULL};
 static const char *const against[] = {"time", "step", "bytes", "wall", NULL};
 
 /* ---- targets ---- */
@@ -84,6 +90,7 @@ static void put_test(Value *to, const Csv *data, size_t row, const Run *run, con
     to[LOW] = value_real(otherwise(csv_real(data, row, "low"), accuracy));
     to[HIGH] = value_real(otherwise(csv_real(data, row, "high"), accuracy));
     to[RUNS] = value_real(otherwise(csv_real(data, row, "runs"), 1));
+    to[ACCURACY_SE] = value_real(csv_real(data, row, "test_accuracy_se"));
     to[NAME] = value_text(name);
 }
 
@@ -111,14 +118,31 @@ static bool same_test(const Value *x, const Value *y)
     return !strcmp(x[NAME].text, y[NAME].text) && x[STEP].real == y[STEP].real;
 }
 
+/* The sum of squared deviations from the mean of a row's runs, from their standard error, and back. */
+static double deviations(const Value *row)
+{
+    return row[RUNS].real > 1
+               ? row[ACCURACY_SE].real * row[ACCURACY_SE].real * row[RUNS].real * (row[RUNS].real - 1)
+               : 0;
+}
+
+static double error_of(double deviations, double runs)
+{
+    return sqrt(deviations / runs / (runs - 1));
+}
+
 static void add_run(Value *sum, const Value *more)
 {
+    const double apart = more[ACCURACY].real - sum[ACCURACY].real, runs = sum[RUNS].real + more[RUNS].real;
+    const double squares =
+        deviations(sum) + deviations(more) + apart * apart * sum[RUNS].real * more[RUNS].real / runs;
     const double before = sum[RUNS].real, share = more[RUNS].real / (before + more[RUNS].real);
     for (size_t k = SIM; k <= ACCURACY; k++)
         sum[k].real += share * (more[k].real - sum[k].real);
     sum[LOW].real = fmin(sum[LOW].real, more[LOW].real);
     sum[HIGH].real = fmax(sum[HIGH].real, more[HIGH].real);
-    sum[RUNS].real += more[RUNS].real;
+    sum[RUNS].real = runs;
+    sum[ACCURACY_SE].real = error_of(squares, runs);
 }
 
 /* Joins rows of the same compressor and step, which come from runs with different seeds, to one row. These

@@ -16,6 +16,8 @@ static const Column columns[] = {
     {"beta_gbps", false},
     {"alpha_ms", false},
     {"break_even_gbps", false},
+    {"total_ms_se", false},
+    {"break_even_gbps_se", false},
     {"pays", false},
     {"compressor", false},
     {0},
@@ -24,9 +26,9 @@ enum { COLUMNS = countof(columns) - 1, NAME = COLUMNS - 1, PAYS = NAME - 1 };
 static const char *const needs[] = {"compressor",      "workers",   "compute_ms", "encode_ms",
                                     "comm_ms",         "decode_ms", "total_ms",   "bytes_up",
                                     "break_even_gbps", "pays",      NULL};
-static const char *const numbers[] = {"workers",   "compute_ms",      "encode_ms", "comm_ms",
-                                      "decode_ms", "total_ms",        "bytes_up",  "beta_gbps",
-                                      "alpha_ms",  "break_even_gbps", NULL};
+static const char *const numbers[] = {
+    "workers",   "compute_ms", "encode_ms",       "comm_ms",     "decode_ms",          "total_ms", "bytes_up",
+    "beta_gbps", "alpha_ms",   "break_even_gbps", "total_ms_se", "break_even_gbps_se", NULL};
 
 /* True when rows with the same compressor and number of workers differ in the column. */
 static bool several(const Csv *data, const char *column)

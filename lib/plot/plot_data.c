@@ -46,6 +46,29 @@ char *plot_plain(const char *s, Arena *a)
     return out;
 }
 
+/* Gives the table a column with a number of `meta`, unless it has the column. */
+static Status put_fact(Status before, Csv *table, const Json *meta, const char *name, Arena *a, Error *err)
+{
+    const Json *fact = meta ? json_member(meta, name) : NULL;
+    if (before != OK || !fact || fact->type != JSON_NUMBER || csv_has(table, name))
+        return before;
+    Csv column = {.rows = table->rows, .columns = 1};
+    column.name = NEW(a, const char *, table->columns + 1);
+    column.cell = arena_take(a, table->rows, (table->columns + 1) * sizeof *column.cell);
+    const char *text = text_format(a, "%.17g", fact->number);
+    TRY(arena_check(column.name && column.cell && text, a, err));
+    for (size_t row = 0; row < table->rows; row++) {
+        const char **cell = column.cell + row * (table->columns + 1);
+        memcpy(cell, table->cell + row * table->columns, table->columns * sizeof *cell);
+        cell[table->columns] = text;
+    }
+    memcpy(column.name, table->name, table->columns * sizeof *column.name);
+    column.name[table->columns] = name;
+    column.columns = table->columns + 1;
+    *table = column;
+    return OK;
+}
+
 Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
 {
     Stored stored;
@@ -55,7 +78,7 @@ Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
     if (stored.schema && !result_known(stored.schema))
         return FAIL(err, ERR_CORRUPT, "%s: its schema, %s, is none of those known here", path, stored.schema);
     *out = stored.table;
-    return OK;
+    return put_fact(put_fact(OK, out, stored.meta, "repeats", a, err), out, stored.meta, "seed", a, err);
 }
 
 /* Writes the column names of both tables, each once; returns their number. */

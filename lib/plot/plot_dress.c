@@ -7,10 +7,11 @@
 
 #include "compress/spec.h"
 
+#include <math.h>
 #include <string.h>
 
 const Column plot_dress_columns[DRESS_COLUMNS] = {
-    {"colour", false}, {"mark", false}, {"dash", false}, {"label", false}};
+    {"colour", false}, {"mark", false}, {"dash", false}, {"label", false}, {"draws", false}};
 
 /* True if key `p` sets the codec's rate (such as bits), which varies along a line of the figure. */
 static bool is_rate(const Param *keys, const Param *p)
@@ -134,6 +135,34 @@ static Status apply(const char *said, Line *line, size_t count, Arena *a, Error 
     return error_hint(err, "the first line is %s", line->label);
 }
 
+/* ---- draws ---- */
+
+/* Appends ", WORD n", or ", WORDs least to most", of a column of numbers; nothing without numbers. */
+static void put_range(TextBuf *out, const Csv *data, const char *column, const char *one, const char *several)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t row = 0; row < data->rows; row++) {
+        const double v = csv_real(data, row, column);
+        least = v < least ? v : least;
+        most = v > most ? v : most;
+    }
+    if (least > most)
+        return;
+    text_addf(out, "%s%s%.0f", out->size ? "; " : "", least == most ? one : several, least);
+    text_addf(out, least == most ? "" : " to %.0f", most);
+}
+
+const char *plot_draws(const Csv *data, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    for (size_t row = 0; row < data->rows; row++)
+        if (*csv_cell(data, row, "draws"))
+            return plot_name(csv_cell(data, row, "draws"), a);
+    put_range(&out, data, "repeats", "R = ", "R = ");
+    put_range(&out, data, "seed", "seed ", "seeds ");
+    return text_done(&out);
+}
+
 /* ---- rows ---- */
 
 static size_t find_line(const Line *line, size_t count, const char *name)
@@ -180,11 +209,11 @@ static Status find_lines(const PlotKind *kind, const Value *rows, size_t count, 
     return OK;
 }
 
-Status plot_dress(const PlotKind *kind, const TextList *labels, Value **rows, size_t count, Arena *a,
-                  Error *err)
+Status plot_dress(const PlotKind *kind, const TextList *labels, const char *draws, Value **rows, size_t count,
+                  Arena *a, Error *err)
 {
     const size_t columns = plot_columns(kind), named = column_of(kind, kind->named),
-                 all = columns + DRESS_COLUMNS;
+                 all = columns + dress_columns(draws);
     Line *line;
     size_t lines;
     TRY(find_lines(kind, *rows, count, &line, &lines, a, err));
@@ -207,6 +236,8 @@ Status plot_dress(const PlotKind *kind, const TextList *labels, Value **rows, si
         to[columns + 1] = name ? value_int(look[k].mark) : value_none();
         to[columns + 2] = name ? value_int(look[k].dash) : value_none();
         to[columns + 3] = name ? value_text(plot_name(line[k].label, a)) : value_none();
+        if (*draws)
+            to[columns + 4] = value_text(draws);
     }
     *rows = out;
     return OK;

@@ -37,12 +37,20 @@ Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *er
     return OK;
 }
 
+/* Returns v to one significant digit, as other draws change the second. */
+static double one_digit(double v)
+{
+    const double unit = pow(10, floor(log10(v)));
+    return round(v / unit) * unit;
+}
+
 Value bias_words(const BiasRow *row, Arena *a)
 {
     if (row->holm < BIAS_LEVEL)
         return value_text(text_format(a, "biased (p = %.1g)", row->holm));
     if (row->detectable < 1)
-        return value_text(text_format(a, "none seen (>= %.2g %% would show)", 100 * row->detectable));
+        return value_text(
+            text_format(a, "none seen (about %g %% would show)", one_digit(100 * row->detectable)));
     if (row->holm >= BIAS_LEVEL)
         return value_text("cannot be seen with so few repeats");
     if (row->variance == 0)

@@ -1,6 +1,7 @@
 /* report_compare.c -- see report_compare.h. */
 #include "report/report_compare.h"
 #include "report/report_bias.h"
+#include "report/report_steps.h"
 
 #include "compress/rate.h"
 #include "num/pareto.h"
@@ -78,7 +79,7 @@ static void map_places(Results *r)
 }
 
 Status results_open(Results *r, const VectorList *vectors, const char *const *codec, size_t codecs,
-                    size_t repeats, OwnFields own, Arena *a, Error *err)
+                    size_t repeats, uint64_t seed, OwnFields own, Arena *a, Error *err)
 {
     const size_t metric_count = count_metrics(), places = compare_places(vectors);
     *r = (Results){.vectors = vectors,
@@ -86,10 +87,12 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
                    .codecs = codecs,
                    .places = places,
                    .repeats = repeats,
-                   .column_count = IDENTITY + metric_count + VERDICTS + 1 + own.count,
+                   .seed = seed,
+                   .column_count = IDENTITY + metric_count + VERDICTS + STEPS_FIELDS + 1 + own.count + 1,
                    .compressor = COMPRESSOR,
-                   .verdict = IDENTITY + metric_count,
-                   .error = IDENTITY + metric_count + VERDICTS,
+                   .steps = IDENTITY + metric_count,
+                   .verdict = IDENTITY + metric_count + STEPS_FIELDS,
+                   .error = IDENTITY + metric_count + VERDICTS + STEPS_FIELDS,
                    .leading = own.leading,
                    .a = a};
     Column *columns = NEW_ZERO(a, Column, LINE + r->column_count);
@@ -106,9 +109,11 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
     for (size_t m = 0; m < metric_count; m++)
         columns[IDENTITY + m] = (Column){metrics[m].name, true};
     memcpy(columns + r->verdict, results_verdicts, VERDICTS * sizeof *columns);
+    memcpy(columns + r->steps, steps_columns, STEPS_FIELDS * sizeof *columns);
     columns[r->error] = (Column){"error", true};
     for (size_t i = 0; i < own.count; i++)
         columns[r->error + 1 + i] = own.column[i];
+    columns[r->column_count - 1] = (Column){"seed", false};
     map_places(r);
     return OK;
 }
@@ -128,6 +133,7 @@ static void put_identity(const Results *r, size_t place, size_t codec, Value *ro
         row[N] = value_int((int64_t)v->shape.n);
     row[COMPRESSOR] = value_text(r->codec[codec]);
     row[REPEATS] = value_int((int64_t)r->repeats);
+    row[r->column_count - 1] = value_int((int64_t)r->seed);
 }
 
 static Value number(double v, bool whole)
@@ -192,6 +198,7 @@ static void results_set(Results *r, size_t place, size_t codec, size_t field, Va
 
 Status results_judge(Results *r, Error *err)
 {
+    steps_fill(r);
     BiasRow *row = NEW(r->a, BiasRow, r->codecs);
     TRY(arena_check(row, r->a, err));
     for (size_t place = 0; place < r->places; place++) {
@@ -413,12 +420,26 @@ void target_fill(Results *r, double bits)
 
 /* ---- merge ---- */
 
-enum { WORKERS, SYNTHETIC, MERGE_MS, DECODE_EACH_MS, BYTES_UP, BYTES_MERGED, MERGE_FIELDS };
+enum {
+    WORKERS,
+    SYNTHETIC,
+    MERGE_MS,
+    DECODE_EACH_MS,
+    BYTES_UP,
+    BYTES_MERGED,
+    MERGE_MS_SE,
+    DECODE_EACH_MS_SE,
+    BYTES_UP_SE,
+    BYTES_MERGED_SE,
+    MERGE_FIELDS
+};
 
 static const Column merge_columns[MERGE_FIELDS] = {
-    [WORKERS] = {"workers", true},    [SYNTHETIC] = {"synthetic", true},
-    [MERGE_MS] = {"merge_ms", true},  [DECODE_EACH_MS] = {"decode_each_ms", true},
-    [BYTES_UP] = {"bytes_up", false}, [BYTES_MERGED] = {"bytes_merged", true},
+    [WORKERS] = {"workers", true},          [SYNTHETIC] = {"synthetic", true},
+    [MERGE_MS] = {"merge_ms", true},        [DECODE_EACH_MS] = {"decode_each_ms", true},
+    [BYTES_UP] = {"bytes_up", false},       [BYTES_MERGED] = {"bytes_merged", true},
+    [MERGE_MS_SE] = {"merge_ms_se", false}, [DECODE_EACH_MS_SE] = {"decode_each_ms_se", false},
+    [BYTES_UP_SE] = {"bytes_up_se", false}, [BYTES_MERGED_SE] = {"bytes_merged_se", false},
 };
 const OwnFields merge_fields = {
     .column = merge_columns, .count = MERGE_FIELDS, .leading = SYNTHETIC + 1, .timed = true};
@@ -438,6 +459,12 @@ void merge_fill(Results *r, const Record *record, size_t workers, size_t synthet
         return;
     results_set(r, place, k, MERGE_MS, value_real(1e3 * t->merge / t->cells));
     results_set(r, place, k, DECODE_EACH_MS, value_real(1e3 * t->each / t->cells));
+    results_set(r, place, k, MERGE_MS_SE, value_real(1e3 * sqrt(t->merge_spread) / t->cells));
+    results_set(r, place, k, DECODE_EACH_MS_SE, value_real(1e3 * sqrt(t->each_spread) / t->cells));
+    results_set(r, place, k, BYTES_UP_SE, value_real(metric_value(metric_find("bytes_se"), t)));
+    if (t->spread_known)
+        results_set(r, place, k, BYTES_MERGED_SE,
+                    value_real(sqrt(t->merged_spread / (double)t->repeats) / t->cells));
     results_set(r, place, k, BYTES_UP, size_value(t->bytes / t->cells));
     results_set(r, place, k, BYTES_MERGED, size_value(t->merged / t->cells));
 }

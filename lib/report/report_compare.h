@@ -14,9 +14,10 @@ typedef struct {
     const char *const *codec; /* canonical specs */
     size_t codecs, places;
     size_t repeats;
-    const Column *columns; /* identity, metrics, error, then the command's own fields */
-    /* indices of columns; verdict: the first of the fields on bias */
-    size_t column_count, compressor, verdict, error, leading;
+    uint64_t seed;
+    const Column *columns; /* identity, metrics, error, then the command's own fields, and the seed */
+    /* indices of columns; steps: the first of the fields over steps; verdict: of the fields on bias */
+    size_t column_count, compressor, steps, verdict, error, leading;
     Value *rows; /* [places][codecs][column_count] */
     bool *have;  /* [places][codecs] */
     const char *
@@ -36,14 +37,15 @@ typedef struct {
 } OwnFields;
 
 Status results_open(Results *r, const VectorList *vectors, const char *const *codec, size_t codecs,
-                    size_t repeats, OwnFields own, Arena *a, Error *err);
+                    size_t repeats, uint64_t seed, OwnFields own, Arena *a, Error *err);
 
 double results_number(const Results *r, size_t place, size_t codec, const char *field); /* NaN: no number */
 
 Status results_put(Results *r, const Record *record, Error *err);
 
-/* Sets bias_p_holm, bias_detectable and bias. They depend on the results of all codecs on the same vectors,
- * so this is called after the last record. */
+/* Sets the fields that depend on several records: bias_p_holm, bias_detectable and bias on the results of all codecs
+ * on the same vectors, the fields of report_steps.h on the results of all steps. So this is called after the last
+ * record. */
 Status results_judge(Results *r, Error *err);
 
 extern const Column results_verdicts[]; /* the fields set by results_judge; ends in {0} */

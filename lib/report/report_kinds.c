@@ -67,7 +67,7 @@ const ResultKind result_kinds[] = {
      "pareto", rank_whole},
     {"merge", "atomo-merge/1", COMPARED ",workers,synthetic", "Many workers",
      "The gradients of many workers, encoded, aggregated and averaged.",
-     WHOSE "error,workers,bytes_up,bytes_merged,encode_ms,merge_ms,decode_ms,decode_each_ms,relative_error",
+     WHOSE "error,workers,synthetic,bytes_up,bytes_merged,encode_ms,merge_ms,decode_ms,decode_each_ms,relative_error",
      "merge", rank_whole},
     {"cost", "atomo-cost/1", "compressor,workers,topology,comm_ms", "Iteration time",
      "What an iteration costs with measured codecs on a modelled network.", NULL,

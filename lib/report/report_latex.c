@@ -181,6 +181,7 @@ static void put_cell(const Report *r, const Layout *l, const TableRow *row, size
     if (is_number(row, i)) {
         const Uncertain number = number_text(l, row, i, r->a);
         out->failed |= !number.value;
+        text_add(out, row->rough[i] ? "$\\sim$" : "");
         if (!out->failed)
             put_uncertain(out, l, &number);
         return;

@@ -1,6 +1,7 @@
 /* report_table.c -- formats cells for people, and writes two formats from them: the aligned table for the
+/* report_table.c -- formats cells for people, and writes two formats from them: the aligned table for the
  * terminal, and Markdown. A real number has the significant digits of its field, a number of bytes has a decimal
- * unit, and a mean over draws has the digits that its standard error supports. */
+ * unit, a mean over draws has the digits that its standard error supports, and a single draw has a "~". */
 #include "report/report_table.h"
 
 #include "report/fields.h"
@@ -73,15 +74,22 @@ const char *report_cell(const char *column, const Value *v, Arena *a)
 
 /* ---- means over draws: the exact value if it is known, else the mean with its standard error ---- */
 
-/* Searches the row for the column c for which is(name of `column`, name of c) is true, and returns the row's value
- * in c; NaN: there is no such column. */
-static double beside(const Report *r, const Value *row, size_t column, bool (*is)(const char *, const char *))
+/* Returns the index c of the column for which is(name of `column`, name of c) is true; `count`: there is no such
+ * column. */
+static size_t find_beside(const Column *columns, size_t count, size_t column,
+                          bool (*is)(const char *, const char *))
 {
-    const Column *columns = r->spec.columns;
-    for (size_t i = 0; i < r->spec.column_count; i++)
-        if (is(columns[column].name, columns[i].name))
-            return value_number(&row[i]);
-    return NAN;
+    size_t i = 0;
+    while (i < count && !is(columns[column].name, columns[i].name))
+        i++;
+    return i;
+}
+
+Beside report_beside(const Column *columns, size_t count, size_t column)
+{
+    return (Beside){find_beside(columns, count, column, field_is_se),
+                    find_beside(columns, count, column, field_is_exact),
+                    find_beside(columns, count, column, field_is_exact_se)};
 }
 
 static const char *uncertain_cell(const char *column, double v, double se, Arena *a)
@@ -102,26 +110,34 @@ static const char *uncertain_cell(const char *column, double v, double se, Arena
     return text_done(&out);
 }
 
-/* Fills in the cell of column i, its number, and the standard error if one is shown. */
-static void keep_cell(const Report *r, const Value *row, size_t i, TableRow *kept)
+static double number_at(const Value *row, size_t column, size_t count)
 {
-    const char *column = r->spec.columns[i].name;
-    const double off = beside(r, row, i, field_is_exact_se), se = beside(r, row, i, field_is_se);
-    const double exact = off > 0 ? NAN : beside(r, row, i, field_is_exact);
-    kept->number[i] = value_number(&row[i]);
-    kept->se[i] = NAN;
-    if (isnan(kept->number[i]) || se == 0 || (isnan(exact) && isnan(se))) {
-        kept->cell[i] = report_cell(column, &row[i], r->a);
-    } else if (isnan(exact)) {
-        kept->se[i] = se;
-        kept->cell[i] = uncertain_cell(column, kept->number[i], se, r->a);
-    } else {
+    return column < count ? value_number(&row[column]) : NAN;
+}
+
+Shown report_shown(const Column *columns, size_t count, const Value *row, size_t column, const Beside *beside,
+                   Arena *a)
+{
+    const char *name = columns[column].name;
+    const double off = number_at(row, beside->exact_se, count), se = number_at(row, beside->se, count);
+    const double exact = off > 0 ? NAN : number_at(row, beside->exact, count);
+    Shown s = {.number = value_number(&row[column]), .se = NAN};
+    if (!isnan(exact) && !isnan(s.number) && se != 0) {
         const Value known = value_real(exact);
-        kept->number[i] = exact;
-        kept->cell[i] = report_cell(column, &known, r->a);
-        if (kept->cell[i] && exact != 0)
-            kept->cell[i] = text_format(r->a, "%s exact", kept->cell[i]);
+        s.number = exact;
+        s.cell = report_cell(name, &known, a);
+        if (s.cell && exact != 0)
+            s.cell = text_format(a, "%s exact", s.cell);
+    } else if (se > 0 && !isnan(s.number)) {
+        s.se = se;
+        s.cell = uncertain_cell(name, s.number, se, a);
+    } else {
+        s.cell = report_cell(name, &row[column], a);
+        s.rough = isnan(se) && beside->se < count && isfinite(s.number) && s.number != 0;
+        if (s.cell && s.rough)
+            s.cell = text_format(a, "~%s", s.cell);
     }
+    return s;
 }
 
 bool report_keep(Report *r, const Value *row)
@@ -134,12 +150,18 @@ bool report_keep(Report *r, const Value *row)
     kept->type = NEW_ZERO(r->a, ValueType, columns + 1);
     kept->number = NEW_ZERO(r->a, double, columns + 1);
     kept->se = NEW_ZERO(r->a, double, columns + 1);
-    if (!kept->cell || !kept->type || !kept->number || !kept->se)
+    kept->rough = NEW_ZERO(r->a, bool, columns + 1);
+    if (!kept->cell || !kept->type || !kept->number || !kept->se || !kept->rough)
         return false;
     for (size_t i = 0; i < columns; i++) {
         if (!r->title[i])
             continue;
-        keep_cell(r, row, i, kept);
+        const Beside beside = report_beside(r->spec.columns, columns, i);
+        const Shown shown = report_shown(r->spec.columns, columns, row, i, &beside, r->a);
+        kept->cell[i] = shown.cell;
+        kept->number[i] = shown.number;
+        kept->se[i] = shown.se;
+        kept->rough[i] = shown.rough;
         kept->type[i] = row[i].type;
         if (row[i].type == VALUE_NONE && r->spec.absent)
             kept->cell[i] = r->spec.absent;

@@ -11,12 +11,30 @@ struct TableRow {
     /* one entry per column: the number in the cell (the exact value if known, else the mean); NaN: not a
      * number */
     double *number;
-    double *se; /* (columns) standard error of `number`; NaN: none is shown */
+    double *se;  /* (columns) standard error of `number`; NaN: none is shown */
+    bool *rough; /* (columns) true: `number` is of a single draw, whose standard error is unknown */
     TableRow *next;
 };
 
 /* Returns a value as text for people, "-" if it does not exist. NULL: out of memory. */
 const char *report_cell(const char *column, const Value *v, Arena *a);
+
+/* The indices of the columns that say how sure a column is: its standard error, its exact value and the standard error of
+ * that; the number of columns where there is none. */
+typedef struct {
+    size_t se, exact, exact_se;
+} Beside;
+Beside report_beside(const Column *columns, size_t count, size_t column);
+
+/* A number as tables show it: "2.825 exact", "0.60 +- 0.03", or "~0.6" for a single draw, whose standard error is unknown. */
+typedef struct {
+    const char *cell; /* NULL: out of memory */
+    double number;    /* the exact one if it is known; NaN: the value is not a number */
+    double se;        /* NaN: none is shown */
+    bool rough;
+} Shown;
+Shown report_shown(const Column *columns, size_t count, const Value *row, size_t column, const Beside *beside,
+                   Arena *a);
 
 /* True if the column is left-aligned: some of its values are not numbers. */
 bool report_left(const Report *r, size_t column);

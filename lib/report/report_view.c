@@ -2,18 +2,20 @@
 #include "report/report_compare.h"
 #include "report/fields.h"
 #include "report/report_sort.h"
+#include "report/report_steps.h"
 
 #include <stdio.h>
 #include <math.h>
 #include <string.h>
 
 /* The metrics in tables without --metrics. */
-static const char usual[] =
-    "bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein_mean,bias";
+static const char usual[] = "bytes,ratio,bits_per_element,encode_ms,decode_ms,"
+                            "relative_error,relative_error_steps,"
+                            "wasserstein_mean,bias";
 
 /* The fields that are always written, whatever --metrics lists. */
-static const char *const fixed[] = {"step", "worker",     "tensor",  "kind",  "shape",
-                                    "n",    "compressor", "repeats", "error", NULL};
+static const char *const fixed[] = {"step",       "worker",  "tensor", "kind",  "shape", "n",
+                                    "compressor", "repeats", "seed",   "error", NULL};
 
 static bool is_fixed(const char *name)
 {
@@ -33,9 +35,8 @@ static bool is_own(OwnFields own, const char *name)
     return false;
 }
 
-static bool is_verdict(const char *name)
+static bool is_among(const Column *c, const char *name)
 {
-    const Column *c = results_verdicts;
     while (c->name && strcmp(c->name, name) != 0)
         c++;
     return c->name;
@@ -45,7 +46,8 @@ static Status check_metric(const char *name, size_t length, const char *option, 
 {
     char text[64];
     snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60), name);
-    if (metric_find(text) || is_verdict(text) || is_own(own, text))
+    if (metric_find(text) || is_among(results_verdicts, text) || is_among(steps_columns, text) ||
+        is_own(own, text))
         return OK;
     text_unknown(err, text, metric_name, NULL, "%s: no metric is called \"%s\"", option, text);
     return error_hint(err, "--help lists them");
@@ -119,6 +121,8 @@ static bool is_column_shown(const Sheet *s, size_t i, bool errors)
         return tensors && several;
     if (!strcmp(name, "tensor"))
         return tensors;
+    if (!several && is_among(steps_columns, name))
+        return false;
     if (!strcmp(name, "compressor"))
         return true;
     if (!strcmp(name, "error"))

@@ -92,7 +92,7 @@ $ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 -c sign --worke
 = 0
 
 # several links, preset and custom, each with its latency alpha and bandwidth beta
-$ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 -c sign --workers 2 --link lan1g,wan100m --link alpha=2ms,beta=3MB -f csv -q | grep '^sign' | rev | cut -d, -f 2,3 | rev
+$ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 -c sign --workers 2 --link lan1g,wan100m --link alpha=2ms,beta=3MB -f csv -q | grep '^sign' | cut -d, -f 16,17
 > 0.1,0.125
 > 20,0.0125
 > 2,0.003

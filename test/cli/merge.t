@@ -1,6 +1,6 @@
 # a row for each codec and number of workers; the merged payload's fields are empty if payloads do not merge
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 -q; atomo-bench merge g.h5 -c none -c randk -c sign -c topk --workers 2,3,4 --metrics bytes,decode_ms,relative_error
-> compressor *workers *synthetic *payload *decode ms *rel. error *merge ms *decode-each ms *merged payload
+> compressor *workers *made by seed *payload *decode ms *rel. error *merge ms *decode-each ms *merged payload
 > none * 2 * 0 *8.232 kB*
 > none * 4 * 1 *8.232 kB*
 > randk * 3 * 0 *86 B*
@@ -15,8 +15,8 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --steps 3 -q; atomo-bench merge g.h5 -
 = 0
 
 # the fields: those of compare and those of merge, with the number of workers after the compressor
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c qsgd -c sign --workers 2 --metrics bytes -f csv -q | cut -d, -f 1-11,15-; atomo-bench merge g.h5 -c sign --workers 2 --metrics bytes -f csv -q | head -n 1
-> step,worker,tensor,kind,shape,n,compressor,workers,synthetic,repeats,bytes,error,merge_ms,decode_each_ms,bytes_up,bytes_merged
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c qsgd -c sign --workers 2 --metrics bytes -f csv -q | cut -d, -f 1-11,15-16; atomo-bench merge g.h5 -c sign --workers 2 --metrics bytes -f csv -q | head -n 1
+> step,worker,tensor,kind,shape,n,compressor,workers,synthetic,repeats,bytes,error,merge_ms,decode_each_ms,bytes_up,bytes_merged,merge_ms_se,decode_each_ms_se,bytes_up_se,bytes_merged_se,seed
 > 1,,layer0.weight,fc,64x32,2048,sign,2,1,1,257,257,514
 > 1,,[*],,,2048,sign,2,1,1,257,257,514
 > 1,,[*],,,2048,qsgd,2,1,1,*,
@@ -123,7 +123,7 @@ $ atomo-bench merge --help
 
 # its figure is drawn from CSV, from JSON, and by the gnuplot script
 ? command -v gnuplot
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c qsgd -c randk:ratio=0.1 --workers 4,8,...,64 -o m.json -q; atomo-bench merge g.h5 -c sign -c qsgd --workers 8,4 -q -o m.csv; atomo-bench plot merge m.json -o j.svg && grep -o '<text>sign\|<text>qsgd\|<text>randk:ratio=0.1\|solid: merged, then decoded once\|every payload decoded' j.svg | sort -u; atomo-bench plot merge m.csv -o c.tex && cut -d, -f 1,5 c.plot.csv | tr '\n' ' '; echo; gnuplot -d -c "$SRC"/plots/merge.gp m.csv f.svg && grep -c '<text>qsgd' f.svg
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c qsgd -c randk:ratio=0.1 --workers 4,8,...,64 -o m.json -q; atomo-bench merge g.h5 -c sign -c qsgd --workers 8,4 -q -o m.csv; atomo-bench plot merge m.json -o j.svg && grep -o '<text>sign\|<text>qsgd\|<text>randk:ratio=0.1\|solid: merged, then decoded once\|every payload decoded' j.svg | sort -u; atomo-bench plot merge m.csv -o c.tex && cut -d, -f 1,8 c.plot.csv | tr '\n' ' '; echo; gnuplot -d -c "$SRC"/plots/merge.gp m.csv f.svg && grep -c '<text>qsgd' f.svg
 > *>*sign*
 > *>*qsgd*
 > *>*randk:ratio=0.1*

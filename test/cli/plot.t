@@ -93,7 +93,7 @@ $ printf 'tensor,compressor,elem_error,elem_error_big,elem_error_small,elem_erro
 
 # for a training run with two seeds: one line per compressor, with a band, on any of four axes
 ? command -v gnuplot
-$ for s in 1 2; do atomo-train run --network fc -c none -c sign --max-steps 3 --eval-freq 1 --batch-size 8 --target-accuracy 0.9 --seed $s -q -o r$s.csv; done; for x in time step bytes wall; do atomo-bench plot convergence r1.csv r2.csv --x $x -o f.svg && grep -c '<text>sign' f.svg; done; cut -d, -f8,9 f.plot.csv | sort | uniq -c | tr -s ' '; grep -c 'mean of up to 2 runs' f.svg
+$ for s in 1 2; do atomo-train run --network fc -c none -c sign --max-steps 3 --eval-freq 1 --batch-size 8 --target-accuracy 0.9 --seed $s -q -o r$s.csv; done; for x in time step bytes wall; do atomo-bench plot convergence r1.csv r2.csv --x $x -o f.svg && grep -c '<text>sign' f.svg; done; cut -d, -f8,10 f.plot.csv | sort | uniq -c | tr -s ' '; grep -c 'mean of up to 2 runs' f.svg
 > 1
 > 1
 > 1

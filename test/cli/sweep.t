@@ -16,9 +16,9 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1
 
 # the fields: those of compare, then those of sweep
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 -c svd:rank=2 -c lq -f csv --metrics bytes | cut -d, -f 3,7,10- 
-> tensor,compressor,error,rate,pareto,unbiased
-> [*],svd:rank=2,,2,true,true
-> [*],lq,,,true,true
+> tensor,compressor,error,rate,pareto,unbiased,seed
+> [*],svd:rank=2,,2,true,true,1
+> [*],lq,,,true,true,1
 = 0
 
 # JSON has the schema of sweep, with numbers and booleans
@@ -49,7 +49,7 @@ $ atomo-bench sweep g.h5 --rates 2,x -c qsgd
 = 2
 
 # the metrics equal those of compare
-$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; m=bytes,bytes_min,mse,variance,bias_z,gain,relative_error,wasserstein,cosine,max_abs_error,density,entropy_bits,peak_scratch_bytes; atomo-bench sweep g.h5 --repeats 3 -c qsgd -c ef+entry -c terngrad -f csv --metrics $m -q >s.csv; atomo-bench compare g.h5 --repeats 3 -c qsgd:bits=1/2/3/4/6/8 -c ef+entry:ratio=0.001/0.003/0.01/0.03/0.1/0.3 -c terngrad -f csv --metrics $m -q >c.csv; cut -d, -f 1-22 s.csv | diff - c.csv && wc -l <c.csv
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; m=bytes,bytes_min,mse,variance,bias_z,gain,relative_error,wasserstein,cosine,max_abs_error,density,entropy_bits,peak_scratch_bytes; atomo-bench sweep g.h5 --repeats 3 -c qsgd -c ef+entry -c terngrad -f csv --metrics $m -q >s.csv; atomo-bench compare g.h5 --repeats 3 -c qsgd:bits=1/2/3/4/6/8 -c ef+entry:ratio=0.001/0.003/0.01/0.03/0.1/0.3 -c terngrad -f csv --metrics $m -q >c.csv; cut -d, -f 1-22 s.csv >s; cut -d, -f 1-22 c.csv | diff - s && wc -l <c.csv
 > 92
 = 0
 

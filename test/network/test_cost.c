@@ -238,6 +238,62 @@ static void sizes_of_more_workers_go_on_by_doublings(void **state)
     check(odd.merged == 16 && odd.merge == 32);
 }
 
+/* ---- standard errors ---- */
+
+/* Without overlap all times are sums: the errors of layers and of parts add in squares. */
+static void errors_of_independent_parts_add_in_squares(void **state)
+{
+    static const CostLayer layer[] = {
+        {.n = 100,
+         .encode = 0.1,
+         .decode = 0.05,
+         .bytes = 100,
+         .encode_se = 3e-3,
+         .decode_se = 1e-3,
+         .bytes_se = 0.3},
+        {.n = 300,
+         .encode = 0.2,
+         .decode = 0.1,
+         .bytes = 200,
+         .encode_se = 4e-3,
+         .decode_se = 2e-3,
+         .bytes_se = 0.4},
+    };
+    CostLayer scratch[4];
+    Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, false),
+              plain = two_workers(TOPOLOGY_RING, true, false);
+    (void)state;
+    it.layer = layer;
+    const CostFigures f = cost_figures(&it, &plain, 100),
+                      se = cost_errors(&it, &plain, false, 0.01, 100, scratch);
+    check_rel(f.time.total, iteration_time(&it, 100).total, 1e-15);
+    check_rel(f.speedup, iteration_time(&plain, 100).total / f.time.total, 1e-15);
+    check_rel(se.time.compute, 0.01, 1e-9);
+    check_rel(se.time.encode, 5e-3, 1e-9);
+    check_rel(se.time.comm, 0.5 / 100, 1e-9);
+    check_rel(se.time.decode, 2 * sqrt(5) * 1e-3, 1e-9); /* each decodes two payloads */
+    const double parts = 25e-6 + 25e-6 + 20e-6, total = sqrt(1e-4 + parts);
+    check_rel(se.time.total, total, 1e-9);
+    /* the computing time, which both have, moves the speed-up by (1 - s) / total times its error */
+    const double moved = (1 - f.speedup) * 0.01, rest = f.speedup * sqrt(parts);
+    check_rel(se.speedup, hypot(moved, rest) / f.time.total, 0.01); /* first order */
+}
+
+static void one_codec_beside_itself_gains_nothing_and_the_unknown_stays_unknown(void **state)
+{
+    CostLayer layer[] = {two_layers[0], two_layers[1]}, scratch[4];
+    Iteration it = two_workers(TOPOLOGY_RING, true, false);
+    (void)state;
+    layer[1].encode_se = 0.01;
+    it.layer = layer;
+    check(cost_errors(&it, &it, true, 0, 100, scratch).speedup == 0);
+    check_rel(cost_errors(&it, &it, true, 0, 100, scratch).time.total, 0.01, 1e-9);
+    layer[0].encode_se = NAN;
+    check(isnan(cost_errors(&it, &it, true, 0, 100, scratch).time.total));
+    check(cost_errors(&it, &it, true, 0, 100, scratch).time.decode == 0);
+    check_rel(layer[1].encode, two_layers[1].encode, 0); /* measurements stay as they were */
+}
+
 /* ---- break-even ---- */
 
 /* Two layers of 1000 floats: plain_layer is sent uncompressed; small_layer takes `coding` seconds to encode and is
@@ -343,6 +399,8 @@ int main(void)
         cmocka_unit_test(with_overlap_layers_travel_while_others_are_computed),
         cmocka_unit_test(an_iteration_never_takes_less_than_its_processor),
         cmocka_unit_test(sizes_of_more_workers_go_on_by_doublings),
+        cmocka_unit_test(errors_of_independent_parts_add_in_squares),
+        cmocka_unit_test(one_codec_beside_itself_gains_nothing_and_the_unknown_stays_unknown),
         cmocka_unit_test(break_even_is_where_both_cost_the_same),
         cmocka_unit_test(what_has_no_break_even_says_which_way),
         cmocka_unit_test(an_allgather_loses_to_a_ring_once_its_ratio_is_over_two_in_p),

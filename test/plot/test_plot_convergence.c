@@ -4,7 +4,8 @@
 #define HEAD                                                                                                 \
     "record,compressor,step,test_accuracy,bytes_up,sim_seconds,wall_seconds,steps_to_0.9,sim_seconds_to_0."  \
     "9\n"
-#define PICKED "step,sim_seconds,wall_seconds,bytes_sent,test_accuracy,low,high,runs,compressor\n"
+#define PICKED                                                                                               \
+    "step,sim_seconds,wall_seconds,bytes_sent,test_accuracy,low,high,runs,test_accuracy_se,compressor\n"
 
 static void bytes_add_up_between_tests_and_summaries_are_left_out(void **state)
 {
@@ -17,10 +18,10 @@ static void bytes_add_up_between_tests_and_summaries_are_left_out(void **state)
                                                        "step,b,1,,10,1,2,,\n"
                                                        "step,b,2,0.25,10,2,4,,\n"
                                                        "summary,b,2,0.25,20,2,4,,\n"),
-                        PICKED "2,2,4,220,0.5,0.5,0.5,1,a\n"
-                               "4,4,8,420,0.75,0.75,0.75,1,a\n"
-                               "2,2,4,20,0.25,0.25,0.25,1,b\n"
-                               ",,,,0.9,,,,\n");
+                        PICKED "2,2,4,220,0.5,0.5,0.5,1,,a\n"
+                               "4,4,8,420,0.75,0.75,0.75,1,,a\n"
+                               "2,2,4,20,0.25,0.25,0.25,1,,b\n"
+                               ",,,,0.9,,,,,\n");
 }
 
 /* Compressor a has three runs, one of which is shorter. The mean at a step is over the runs that have this step. */
@@ -32,19 +33,19 @@ static void runs_of_one_compressor_are_one_line_between_least_and_most(void **st
                                                   "a,2,0.75,300,3\na,4,1,100,5\n"
                                                   "b,2,0.125,7,1\n"
                                                   "a,2,0.125,500,5\n"),
-                        PICKED "2,3,,300,0.375,0.125,0.75,3,a\n"
-                               "4,4,,300,0.75,0.5,1,2,a\n"
-                               "2,1,,7,0.125,0.125,0.125,1,b\n");
+                        PICKED "2,3,,300,0.375,0.125,0.75,3,0.19094065395649334,a\n"
+                               "4,4,,300,0.75,0.5,1,2,0.25,a\n"
+                               "2,1,,7,0.125,0.125,0.125,1,,b\n");
 }
 
 static void a_figures_own_data_join_runs_by_how_many_they_were(void **state)
 {
     (void)state;
-    assert_string_equal(picked(&plot_convergence, PICKED "2,7,6,700,1,1,1,1,a\n"
-                                                         "2,3,6,300,0.5,0.25,0.75,3,a\n"
-                                                         ",,,,0.9,,,,\n"),
-                        PICKED "2,4,6,400,0.625,0.25,1,4,a\n"
-                               ",,,,0.9,,,,\n");
+    assert_string_equal(picked(&plot_convergence, PICKED "2,7,6,700,1,1,1,1,,a\n"
+                                                         "2,3,6,300,0.5,0.25,0.75,3,0.125,a\n"
+                                                         ",,,,0.9,,,,,\n"),
+                        PICKED "2,4,6,400,0.625,0.25,1,4,0.15309310892394862,a\n"
+                               ",,,,0.9,,,,,\n");
 }
 
 static void without_a_test_there_is_nothing_to_draw(void **state)
@@ -90,7 +91,22 @@ static void each_axis_says_what_it_is(void **state)
     check(strstr(err.text, "sim_seconds"));
 }
 
+/* Three runs end at 0.5, 0.7 and 0.6, which is enough for a bar; the first tests have three equal runs, and two runs have no bar. */
+static void the_last_mean_of_three_runs_has_a_bar(void **state)
+{
+    static const char head[] = "compressor,step,test_accuracy,sim_seconds\na,1,0.1,1\na,1,0.1,1\na,1,0.1,1\n";
+    (void)state;
+    if (no_gnuplot())
+        return;
+    const char *two = drawn("convergence", text_format(a, "%sa,2,0.5,2\na,2,0.7,2\n", head), "f.svg");
+    check(!strstr(two, "intervals"));
+    const char *three =
+        drawn("convergence", text_format(a, "%sa,2,0.5,2\na,2,0.7,2\na,2,0.6,2\n", head), "f.svg");
+    check_has(three, "intervals"); /* the heading may break between its words */
+}
+
 static const struct CMUnitTest tests[] = {
+    IN_FOLDER(the_last_mean_of_three_runs_has_a_bar),
     IN_FOLDER(bytes_add_up_between_tests_and_summaries_are_left_out),
     IN_FOLDER(runs_of_one_compressor_are_one_line_between_least_and_most),
     IN_FOLDER(a_figures_own_data_join_runs_by_how_many_they_were),

@@ -20,7 +20,7 @@ static int close_arena(void **state)
     return 0;
 }
 
-enum { WORKERS = 0, TOTAL = 5, BYTES = 6, EVEN = 9, PAYS, NAME, COLUMNS };
+enum { WORKERS = 0, TOTAL = 5, BYTES = 6, EVEN = 9, PAYS = 12, NAME, COLUMNS };
 
 static Status pick(const char *text, Value **rows, size_t *count)
 {

@@ -3,7 +3,9 @@
 
 #define HEAD                                                                                                 \
     "step,tensor,compressor,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg\n"
-#define PICKED "elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,compressor\n"
+#define PICKED                                                                                               \
+    "elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,elem_error_se,"                \
+    "elem_error_big_se,elem_error_small_se,elem_error_pos_se,elem_error_neg_se,compressor\n"
 
 static void the_whole_selection_is_drawn_in_order_without_failures(void **state)
 {
@@ -13,7 +15,7 @@ static void the_whole_selection_is_drawn_in_order_without_failures(void **state)
                                                   "*,*,b,1,2,3,4,5\n"
                                                   "*,*,failed,,,,,\n"
                                                   "*,*,a,0,0,0,,\n"),
-                        PICKED "1,2,3,4,5,b\n0,0,0,,,a\n");
+                        PICKED "1,2,3,4,5,,,,,,b\n0,0,0,,,,,,,,a\n");
     check_refused(&plot_errors, HEAD "*,*,failed,,,,,\n", "no row");
 }
 
@@ -27,7 +29,27 @@ static void an_error_of_zero_is_said_on_a_logarithmic_axis_only(void **state)
     drawn("errors", HEAD "*,*,none,0,0,0,,\n", "f.svg");
 }
 
+static void standard_errors_are_bars_of_their_length(void **state)
+{
+    static const char head[] =
+        "compressor,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,"
+        "elem_error_se\n";
+    (void)state;
+    if (no_gnuplot())
+        return;
+    const char *none = drawn("errors", text_format(a, "%sa,1,2,3,4,5,\n", head), "f.svg"),
+               *sure = drawn("errors", text_format(a, "%sa,1,2,3,4,5,0\n", head), "f.svg"),
+               *narrow = drawn("errors", text_format(a, "%sa,1,2,3,4,5,0.1\n", head), "f.svg"),
+               *twice = drawn("errors", text_format(a, "%sa,1,2,3,4,5,0.2\n", head), "f.svg");
+    check(!strstr(none, "95 % intervals") && !strstr(sure, "95 % intervals"));
+    check_has(narrow, "bars: 95 % intervals");
+    check(longest_bar(narrow) > 0);
+    check(fabs(longest_bar(twice) / longest_bar(narrow) - 2) < 0.01);
+    check(longest_bar(none) == 0 && longest_bar(sure) == 0);
+}
+
 static const struct CMUnitTest tests[] = {
+    IN_FOLDER(standard_errors_are_bars_of_their_length),
     IN_FOLDER(the_whole_selection_is_drawn_in_order_without_failures),
     IN_FOLDER(an_error_of_zero_is_said_on_a_logarithmic_axis_only),
 };

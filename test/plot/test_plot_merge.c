@@ -5,7 +5,7 @@
 
 static void check_row(const Value *row, const char *compressor, double workers, double each)
 {
-    assert_string_equal(row[4].text, compressor);
+    assert_string_equal(row[7].text, compressor);
     check(row[0].real == workers && row[3].real == each);
 }
 
@@ -24,11 +24,11 @@ static void the_whole_selection_is_drawn_by_number_of_workers(void **state)
                              &rows),
                      5);
     check_row(rows, "b", 2, 4);
-    check_row(rows + 5, "b", 4, 6);
-    check_row(rows + 2 * 5, "b", 8, 3);
-    check_row(rows + 3 * 5, "a", 2, 7);
-    check_row(rows + 4 * 5, "a", 4, 5);
-    check(rows[1].real == 4 && isnan(rows[3 * 5 + 1].real));
+    check_row(rows + 8, "b", 4, 6);
+    check_row(rows + 2 * 8, "b", 8, 3);
+    check_row(rows + 3 * 8, "a", 2, 7);
+    check_row(rows + 4 * 8, "a", 4, 5);
+    check(rows[1].real == 4 && isnan(rows[3 * 8 + 1].real));
 }
 
 static void its_own_data_draw_it_again(void **state)
@@ -39,7 +39,7 @@ static void its_own_data_draw_it_again(void **state)
         rows_of(&plot_merge,
                 "workers,merge_ms,decode_ms,decode_each_ms,compressor\n4,1,1,2,b\n8,,,3,\"x,y\"\n", &rows),
         2);
-    check_row(rows + 5, "x%2Cy", 8, 3); /* the comma is escaped, as gnuplot would end the name at a comma */
+    check_row(rows + 8, "x%2Cy", 8, 3); /* the comma is escaped, as gnuplot would end the name at a comma */
 }
 
 static void what_is_no_merge_is_refused(void **state)
@@ -56,7 +56,25 @@ static void what_is_no_merge_is_refused(void **state)
         check_refused(&plot_merge, cases[i].text, cases[i].why);
 }
 
+/* On a logarithmic axis, the bar of a time t with a half interval h is as long as log((t + h) / (t - h)). */
+static void standard_errors_are_bars_of_their_length(void **state)
+{
+    static const char head[] =
+        "compressor,workers,merge_ms,decode_ms,decode_each_ms,merge_ms_se,decode_ms_se,decode_each_ms_se\n";
+    (void)state;
+    if (no_gnuplot())
+        return;
+    check(longest_bar(drawn("merge", text_format(a, "%sb,4,,,10,,,\nb,8,,,100,,,\n", head), "f.svg")) == 0);
+    const double one = longest_bar(
+                     drawn("merge", text_format(a, "%sb,4,,,10,,,1\nb,8,,,100,,,\n", head), "f.svg")),
+                 both = longest_bar(
+                     drawn("merge", text_format(a, "%sb,4,8,8,10,3,4,\nb,8,80,20,100,,,\n", head), "f.svg"));
+    check_has(contents("f.svg"), "bars: 95 % intervals");
+    check(one > 0 && fabs(both / one - log(25.8 / 6.2) / log(11.96 / 8.04)) < 0.03 * both / one);
+}
+
 static const struct CMUnitTest tests[] = {
+    IN_FOLDER(standard_errors_are_bars_of_their_length),
     IN_FOLDER(the_whole_selection_is_drawn_by_number_of_workers),
     IN_FOLDER(its_own_data_draw_it_again),
     IN_FOLDER(what_is_no_merge_is_refused),

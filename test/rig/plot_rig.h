@@ -82,6 +82,21 @@ static inline void check_has(const char *figure, const char *want)
     check(strstr(figure, want));
 }
 
+/* Returns the length of the longest bar of uncertainty (a line with a stroke at either end) of an SVG figure; 0: it has none. */
+static inline double longest_bar(const char *svg)
+{
+    double longest = 0;
+    for (const char *path = svg; (path = strstr(path, " d='M")); path++) {
+        double x[6], y[6];
+        const int read = sscanf(path, " d='M%lf,%lf L%lf,%lf M%lf,%lf L%lf,%lf M%lf,%lf L%lf,%lf", x, y,
+                                x + 1, y + 1, x + 2, y + 2, x + 3, y + 3, x + 4, y + 4, x + 5, y + 5);
+        const bool strokes = read == 12 && hypot(x[2] + x[3] - 2 * x[0], y[2] + y[3] - 2 * y[0]) < 0.1 &&
+                             hypot(x[4] + x[5] - 2 * x[1], y[4] + y[5] - 2 * y[1]) < 0.1;
+        longest = strokes ? fmax(longest, hypot(x[1] - x[0], y[1] - y[0])) : longest;
+    }
+    return longest;
+}
+
 static inline Csv table_of(const char *text)
 {
     Csv csv;
