@@ -255,6 +255,7 @@ static Status measure_number(CostJob *c, size_t i, bool *skip)
     together.workers = c->measured.number[i];
     together.load_worker = load_worker;
     together.record = take_together;
+    together.known = NULL; /* no journal: its records are not of this comparison */
     together.data = &t;
     together.progress = NULL;
     Arena *work = arena_open(0);

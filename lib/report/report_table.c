@@ -1,5 +1,4 @@
 /* report_table.c -- formats cells for people, and writes two formats from them: the aligned table for the
-/* report_table.c -- formats cells for people, and writes two formats from them: the aligned table for the
  * terminal, and Markdown. A real number has the significant digits of its field, a number of bytes has a decimal
  * unit, a mean over draws has the digits that its standard error supports, and a single draw has a "~". */
 #include "report/report_table.h"
