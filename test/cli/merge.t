@@ -23,7 +23,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c qsgd -c 
 = 0
 
 # a record over all steps is the mean of a step: sizes, and times
-$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 --workers 2 -q; atomo-bench merge g.h5 -c sign --workers 2 -f csv -q >r.csv; awk -F, '$3 == "*" { print $1, $(NF - 1), $NF }' r.csv; awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $3 == "*" && $1 != "*" { m += $c["merge_ms"] / 3; d += $c["decode_each_ms"] / 3 } $1 == "*" { print "means", (m / $c["merge_ms"] - 1) ^ 2 < 1e-18, (d / $c["decode_each_ms"] - 1) ^ 2 < 1e-18 }' r.csv
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 --workers 2 -q; atomo-bench merge g.h5 -c sign --workers 2 -f csv -q >r.csv; awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $3 == "*" { print $1, $c["bytes_up"], $c["bytes_merged"] }' r.csv; awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $3 == "*" && $1 != "*" { m += $c["merge_ms"] / 3; d += $c["decode_each_ms"] / 3 } $1 == "*" { print "means", (m / $c["merge_ms"] - 1) ^ 2 < 1e-18, (d / $c["decode_each_ms"] - 1) ^ 2 < 1e-18 }' r.csv
 > 1 260 520
 > 3 260 520
 > [*] 260 520
