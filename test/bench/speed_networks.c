@@ -23,7 +23,7 @@ int main(int argc, char **argv)
     const size_t channels = strtoul(argv[2], NULL, 10), side = strtoul(argv[3], NULL, 10),
                  images = strtoul(argv[4], NULL, 10), floats = images * channels * side * side;
     const int threads = atoi(argv[5]);
-    const ModelSpec spec = {argv[1], channels, side, side, 10, images};
+    const ModelSpec spec = {argv[1], channels, side, side, 10, images, NULL};
     if (model_open(&m, &spec, &err) != OK) {
         fprintf(stderr, "%s\n", err.text);
         return 1;
