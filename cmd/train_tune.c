@@ -1,5 +1,5 @@
-/* train_tune.c -- tune: searches the learning rate as the ATOMO paper does: for each codec, chooses from a
- * logarithmic grid the learning rate with the smallest loss on held-out training images. */
+/* train_tune.c -- tune: chooses a learning rate for each codec, as the ATOMO paper does. It tries a logarithmic
+ * grid of rates and takes the rate with the smallest loss on held-out training images. */
 #include "train_commands.h"
 
 #include "app/train_job.h"

@@ -1,4 +1,4 @@
-/* cli.h -- one table of options per command drives parsing and --help.
+/* cli.h -- one table of options per command gives both the parser and the text of --help.
  *
  *     struct { const char *step; TextList tensors; int64_t repeats; bool quiet; } o = {.repeats = 10};
  *     const Option options[] = {
@@ -8,9 +8,9 @@
  *         {0},
  *     };
  *
- * The target's type chooses the parser: bool is a switch, int64_t a whole number in [low, high], double a real number
- * in [low, high], const char * a text, TextList a repeatable text, int a choice (`choices`), Bytecount a size
- * ("512M"). The target's value before parsing is the default that help shows. */
+ * The target's type chooses the parser: bool is a switch, int64_t a whole number in [low, high], double a real
+ * number in [low, high], const char * a text, TextList a repeatable text, int a choice (`choices`), Bytecount a
+ * size ("512M"). The target's value before parsing is the default that help shows. */
 #ifndef ATOMO_CLI_H
 #define ATOMO_CLI_H
 
@@ -45,7 +45,7 @@ typedef struct {
         .help = __VA_ARGS__                                                                                  \
     }
 
-/* Makes the option -c SPEC, with the same names in every command of both programs. */
+/* Makes the option -c SPEC, which has the same names in every command of both programs. */
 #define OPTION_CODEC(where, text) OPTION('c', "codec", "SPEC", where, text, .alias = "compressor")
 
 /* Makes the options that select tensors of a dump, the same in every command; s: a Selection. */
@@ -54,7 +54,7 @@ typedef struct {
         OPTION('s', "step", "GLOB", &(s)->step, "only these steps, by group or number"),                     \
         OPTION(0, "worker", "GLOB", &(s)->worker, "only these workers, by group or number")
 
-/* The options that all commands share; cli_parse adds their rows to the command's table of options. */
+/* The options that all commands share. cli_parse adds them to the command's own options. */
 typedef struct {
     int64_t seed, threads; /* 0 before parsing; defaults: seed 1, and a thread per usable core */
     int format;            /* index into report_formats; without --format, from the ending of `output` */
@@ -73,7 +73,8 @@ typedef struct {
     const char *program, *command;
     const char *usage, *brief; /* usage: for example "FILE.h5 [-c SPEC]..." */
     const char
-        *details; /* end of help: one paragraph per line; lines beginning with a space are not wrapped */
+        *details; /* end of the help text: one paragraph per line; lines that begin with a space are not
+                   * wrapped */
     const Option *options;
     Common *common;
     unsigned takes;
@@ -83,18 +84,19 @@ typedef struct {
     int arguments_min, arguments_max; /* number of positional arguments; maximum -1: any number */
 } Command;
 
-/* Parses argv (argv[0] is the command's name). Positional arguments go to `arguments`. `*helped` is set if help
- * was printed to stdout, and the command must then return at once. The first item given for a list replaces the
- * default list. ERR_USAGE for wrong options, ERR_IO if -o cannot be written. */
+/* Parses argv; argv[0] is the command's name. Positional arguments go to `arguments`. If help was printed to
+ * stdout, `*helped` is set, and the command must return at once. For a repeatable option, the first value given
+ * replaces the default list. Returns ERR_USAGE for wrong options, ERR_IO if the file of -o cannot be
+ * written. */
 Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,
                  Error *err);
 
-/* Runs a command and returns its exit code: parses the arguments, calls `run` with `options` unless help was printed,
- * closes the arena and reports the error, which `run` writes to `err`. */
+/* Runs a command and returns its exit code. Parses the arguments and calls `run` with `options`, unless help
+ * was printed. Then closes the arena, and prints the error that `run` wrote to `err`. */
 int cli_run(const Command *command, int argc, char **argv,
             Status (*run)(void *options, const TextList *arguments), void *options, Arena *a, Error *err);
 
-/* True when stdout takes colour, as determined by --color, else by NO_COLOR, TERM and whether stdout is a
+/* True when stdout takes colour. --color decides; without it, NO_COLOR, TERM and whether stdout is a
  * terminal. */
 bool cli_color(const Common *common);
 
@@ -108,8 +110,9 @@ ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, 
 /* Prints the command's help, as --help does. */
 void cli_help(const Command *command, FILE *to, Arena *a);
 
-/* Makes SIGINT and SIGTERM only set the result of cli_stopped to true: the command then finishes or removes its
- * output file and exits with code 130. A second signal kills the process. Called by cli_main. */
+/* After this call, SIGINT and SIGTERM no longer kill the process: cli_stopped returns true from then on. The
+ * command then finishes or removes its output file and exits with code 130. A second signal kills the process.
+ * Called by cli_main. */
 void cli_catch_stop(void);
 /* True after SIGINT or SIGTERM, if cli_catch_stop has been called. */
 bool cli_stopped(void);
@@ -121,8 +124,8 @@ typedef struct {
     const char *brief;
 } Subcommand;
 
-/* Runs a program: handles --help and --version, or runs the subcommand. At the end stdout is flushed and checked: a
- * full disk or a closed pipe is an error with exit code 1. */
+/* Runs a program: handles --help and --version, or runs the subcommand. Flushes stdout at the end; a full disk
+ * or a closed pipe is an error with exit code 1. */
 int cli_main(const char *program, const char *brief, const Subcommand *table, int argc, char **argv);
 
 /* Prints "PROGRAM: text" and the hint of `err` to stderr. Returns the exit code: 2 for ERR_USAGE, 130 for

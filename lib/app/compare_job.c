@@ -40,8 +40,8 @@ static Value joined(const TextList *list, Arena *a)
     return value_text(text_done(&text));
 }
 
-/* Opens the journal. The journal begins with all settings that determine the results; --resume refuses a journal
- * with other settings. */
+/* Opens the journal. It begins with all settings that determine the results. --resume refuses a journal with
+ * other settings than this run's. */
 static Status open_journal(CompareJob *j)
 {
     const GroupSpec *g = &j->groups;

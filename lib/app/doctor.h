@@ -11,8 +11,8 @@ typedef struct {
 
 enum { FINDINGS_MAX = 24 };
 
-/* Fills `findings` (FINDINGS_MAX); returns their number. Texts live in the arena. Slow checks end early when
- * stopped() returns true. */
+/* Writes the findings to `findings`, which has room for FINDINGS_MAX, and returns their number. Their texts are
+ * in the arena. Slow checks end early when stopped() returns true. */
 size_t doctor_look(Finding *findings, bool (*stopped)(void), Arena *a);
 
 #endif

@@ -1,4 +1,5 @@
-/* train_job.h -- code that the commands of atomo-train share: options of a training setup, its data, its facts. */
+/* train_job.h -- code that the commands of atomo-train share: options of a training setup, loading of its data,
+ * and its description in reports. */
 #ifndef ATOMO_TRAIN_JOB_H
 #define ATOMO_TRAIN_JOB_H
 
@@ -32,18 +33,19 @@ typedef struct {
 /* Sets the defaults of the shared options; call before train_job_main. */
 void train_job_defaults(TrainJob *j);
 
-/* Runs the whole command: parses its own options and the shared ones, then calls run(). Returns the exit code. */
+/* Runs the whole command: parses the command's own options and the common ones, then calls run(). Returns the
+ * exit code. */
 int train_job_main(TrainJob *j, const Command *command, int argc, char **argv, Status (*run)(TrainJob *j));
 
 /* Opens codecs and link, loads the data, fills the setup. */
 Status train_job_open(TrainJob *j);
 
-/* Loads the training or test images. The synthetic digits are the same for every --seed. */
+/* Loads the training or test images. Synthetic digits do not depend on --seed. */
 Status train_job_load(Dataset *out, const char *name, const char *dir, DataSplit split, int threads, Arena *a,
                       Error *err);
 
-/* Fails with ERR_USAGE if `path`, the value of `option`, is the name of a checkpoint file in `dir`. OK if `dir` or
- * `path` is NULL. */
+/* Fails with ERR_USAGE if `path`, the value of `option`, is the name of a checkpoint file in `dir`: writing to
+ * `path` would destroy that checkpoint. OK if `dir` or `path` is NULL. */
 Status train_job_keep(const char *dir, const char *option, const char *path, Arena *a, Error *err);
 
 /* Writes the setup as name-value pairs (facts) for the head of a report and of a journal. */

@@ -200,8 +200,8 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
     Status status = line ? journal_add(&r->journal, line, j->a, err) : arena_fail(j->a, err);
     arena_rewind(j->a, mark);
     if (status == OK &&
-        /* flush the records to the disk before the checkpoint is written, so that no checkpoint exists without its
-         * records */
+        /* after a test, a checkpoint is written: first flush the records to the disk, so that no checkpoint
+         * exists without its records */
         !isnan(s->test.accuracy))
         status = journal_sync(&r->journal, err);
     TRY(status);
@@ -210,7 +210,8 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
 
 /* ---- resuming ---- */
 
-/* Adds the test that was stopped in an earlier run to the record of its step, and the record to the journal. */
+/* Runs a step's test that an earlier run did not finish. Adds its accuracy to the step's record, and appends
+ * the record to the journal. */
 static Status repeat_test(TrainRecords *r, Value *row, Trainer *t)
 {
     TrainJob *j = r->job;
@@ -222,7 +223,8 @@ static Status repeat_test(TrainRecords *r, Value *row, Trainer *t)
     return journal_add(&r->journal, line, j->a, j->err);
 }
 
-/* Replays a record; `tested`: the trainer that has done the record's step, if the step has a test; else NULL. */
+/* Replays the journal's record of one step. `tested`: the trainer in its state after the step, if the step has
+ * a test; else NULL. */
 static Status replay_row(TrainRecords *r, const Json *json, Trainer *tested)
 {
     Value row[RECORD_COLUMNS_MOST];
@@ -244,8 +246,8 @@ static Status replay_row(TrainRecords *r, const Json *json, Trainer *tested)
     return report_row(r->report, row, !isnan(s.test.accuracy), r->job->err);
 }
 
-/* Replays the journal's records of the run. A step that was repeated after --resume has two records in the
- * journal; the last record counts. */
+/* Replays the journal's records. A step that was repeated after --resume has two records in the journal; the
+ * last one counts. */
 Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested)
 {
     const Json **of = NEW_ZERO(r->job->a, const Json *, step + 1);
@@ -291,7 +293,7 @@ Status train_records_summary(TrainRecords *r, bool failed)
 
 /* ---- closing ---- */
 
-/* Closes the report. After a signal, writes the finished records if there is no journal; with a journal, the
+/* Closes the report. After a signal, writes the records so far if there is no journal. With a journal, the
  * output file stays unchanged. */
 Status train_records_close(TrainRecords *r, Status status)
 {

@@ -1,4 +1,4 @@
-/* verify_job.h -- runs the command verify: from its options to a written report. */
+/* verify_job.h -- runs the command verify, from its parsed options to the written report. */
 #ifndef ATOMO_VERIFY_JOB_H
 #define ATOMO_VERIFY_JOB_H
 
@@ -15,9 +15,9 @@ typedef struct {
     Error *err;
 } VerifyJob;
 
-/* Checks every statement on every selected tensor of the dump at `path`, and writes the report. ERR_NUMERIC if a
- * statement fails. ERR_STOPPED after a signal; then a table on stdout has rows for the finished tensors, and no
- * file is written. */
+/* Checks every statement on every selected tensor of the dump at `path`, and writes the report. Returns
+ * ERR_NUMERIC if a statement fails. Returns ERR_STOPPED after a signal: then no file is written, but a table on
+ * stdout has rows for the finished tensors. */
 Status verify_job_run(VerifyJob *o, const char *path);
 
 #endif

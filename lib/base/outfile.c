@@ -16,8 +16,8 @@ static size_t directory_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Follows symbolic links from `path` and returns the path that they lead to; the path need not exist. After
- * LINKS_MAX links the result is still a link, and opening it fails. */
+/* Follows symbolic links from `path` and returns the path that they lead to; no file need exist there. After
+ * LINKS_MAX links, returns the next link itself. */
 static char *resolve(const char *path, Arena *a)
 {
     enum { LINKS_MAX = 40 };
@@ -66,7 +66,7 @@ static Status open_in_place(OutFile *f, Error *err)
     return f->to ? OK : cannot(f, "write", err);
 }
 
-/* Writes a name for a temporary file in the target's directory to `out`; each `attempt` gives a different name. */
+/* Writes a name for a temporary file in the target's directory to `out`. Each `attempt` gives another name. */
 static void name_it(const OutFile *f, int attempt, char out[PATH_MAX])
 {
     const int directory = (int)directory_length(f->target);
@@ -88,8 +88,8 @@ static int open_named(OutFile *f, mode_t mode, char name[PATH_MAX])
     return fd;
 }
 
-/* Opens a file without a name, and writes its path /proc/self/fd/N to `name`; returns -1 when the file system does
- * not support files without a name. */
+/* Opens a temporary file without a name, and writes its path /proc/self/fd/N to `name`. Returns -1 when the
+ * file system has no files without a name. */
 static int open_nameless(OutFile *f, mode_t mode, char name[PATH_MAX])
 {
     snprintf(name, PATH_MAX, "%.*s", (int)directory_length(f->target), f->target);
@@ -104,8 +104,8 @@ static int open_nameless(OutFile *f, mode_t mode, char name[PATH_MAX])
     return -1;
 }
 
-/* Opens a new file in the target's directory. If the new file will replace an existing target, only its owner can
- * read it until outfile_commit gives the new file the target's mode. */
+/* Opens a temporary file in the target's directory. If it will replace an existing file, only the owner may
+ * read it until outfile_commit gives it the existing file's permissions. */
 static Status open_temporary(OutFile *f, bool named, Arena *a, Error *err)
 {
     const mode_t mode = f->replaces ? 0600 : 0666;
@@ -193,7 +193,8 @@ void outfile_text(OutFile *f, const char *text)
     outfile_bytes(f, text, strlen(text));
 }
 
-/* Writes the temporary file's name to `name`; a nameless file first gets a name in the target's directory. */
+/* Writes the temporary file's name to `name`. A file without a name first gets one in the target's
+ * directory. */
 static Status give_name(const OutFile *f, char name[PATH_MAX], Error *err)
 {
     snprintf(name, PATH_MAX, "%s", f->temporary);

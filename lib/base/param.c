@@ -15,8 +15,8 @@ static const char *const *choices_of(const Param *p)
     return p->type == PARAM_BOOL ? switches : p->choices;
 }
 
-/* Stores the value of a number, switch or choice in params; a real NaN or integer PARAM_NONE unsets the key. For a
- * text stores "", for a spec stores the default. (assign stores other texts, spec.c other specs.) */
+/* Stores a parameter's value in `params`. The value of a number, switch or choice comes from `real` or `whole`;
+ * NaN or PARAM_NONE means that the key is not set. A text becomes "", and a codec spec becomes its default. */
 static void store(const Param *p, void *params, double real, int64_t whole)
 {
     void *field = (char *)params + p->offset;
@@ -170,7 +170,7 @@ static Status assign(const Param *p, void *params, const char *owner, const char
             return FAIL(err, ERR_USAGE, "%s: %s=%s is out of range: want %s", owner, p->key, value,
                         param_range(p, range));
         if (real == 0)
-            real = 0; /* turns -0 into 0, so that equal settings are stored as equal bits */
+            real = 0; /* turns -0 into 0, so that equal settings are equal bit for bit */
     }
     store(p, params, real, whole);
     return OK;
@@ -258,7 +258,8 @@ bool param_is_default(const Param *p, const void *params)
     Error err;
     const char *value = param_value(p, params, now);
     if (!value || !p->fallback)
-        /* an unset key is not printed; another key of its group is set, and that key is printed */
+        /* a key without a value is not printed; another key of the same group has a value, and that key is
+         * printed */
         return !value;
     if (p->type == PARAM_SPEC)
         return !strcmp(value, p->fallback);

@@ -1,5 +1,5 @@
-/* codec.c -- calls a compressor's hooks with the checks that every codec needs, and combines the promises of a codec
- * and of the codecs inside it; see codec.h, harness.h, wrapper.h. */
+/* codec.c -- calls a compressor's hooks and makes the checks that every codec needs. Also combines the
+ * properties that a codec promises with those of the codecs inside it. */
 #include "codec/wrapper.h"
 
 #include <assert.h>
@@ -30,8 +30,8 @@ bool codec_keeps_state(const Codec *codec)
     return false;
 }
 
-/* True if the codec or a codec inside it has an empty state on its first step. A codec with a train hook fills its
- * state before the first step; the train hook of a wrapper trains the inner codec too. */
+/* True if the codec or a codec inside it starts with an empty state. A codec with a train hook fills its state
+ * before the first step. The train hook of a wrapper trains the inner codec too. */
 bool codec_starts_cold(const Codec *codec)
 {
     for (; codec; codec = codec->inner)
@@ -40,8 +40,8 @@ bool codec_starts_cold(const Codec *codec)
     return false;
 }
 
-/* True if the innermost codec has a state and several rounds, as powersgd has. Such a codec keeps the merged
- * payload of a round (a sum over workers) in its state. */
+/* True if the innermost codec has a state and several rounds, as powersgd has. Such a codec keeps a round's
+ * merged payload (a sum over workers) in its state. */
 bool codec_learns_sums(const Codec *codec)
 {
     while (codec->ops->wraps)
@@ -66,7 +66,7 @@ const char *codec_caution(const Codec *codec)
 
 /* ---- encoding and decoding ---- */
 
-/* True for a wrapper whose payloads are those of the inner codec, unchanged and with the inner codec's kind byte. */
+/* True for a wrapper that sends the inner codec's payloads unchanged, with the inner codec's kind byte. */
 static bool passes_on(const Codec *codec)
 {
     return codec->ops->wraps && !codec->other;
@@ -94,16 +94,16 @@ static Status raw_get(const Call *c, Bytes in, float *x)
     return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
 }
 
-/* Replaces a payload that is longer than raw floats: decodes it and sends the estimate as raw floats. Sending x
- * itself as raw floats would bias the estimate, because the payload's length depends on the random draws. */
+/* Replaces a payload that is longer than raw floats: decodes it, and sends the decoded values as raw floats.
+ * Sending x itself would bias the estimate, because the payload's length depends on the random draws. */
 static Status send_drawn(const Call *c, Buf *out, size_t start, const Streams *before)
 {
     float *drawn = NEW(c->scratch, float, c->shape->n);
     TRY(arena_check(drawn, c->scratch, c->err));
     TRY(c->self->ops->decode(c, (Bytes){out->data + start, out->size - start}, drawn));
     out->size = start;
-    /* the method's streams are not sent, so their entropy is removed; `excess` is kept, so that its mean over all
-     * draws stays 0 */
+    /* the payload of the codec's method is not sent, so its streams' entropy is removed; `excess` is kept, so
+     * that its mean over all draws stays 0 */
     if (c->streams) {
         const double excess = c->streams->excess;
         *c->streams = *before;
@@ -128,9 +128,9 @@ Status codec_encode(const Call *c, const float *x, Buf *out)
     return status;
 }
 
-/* Decodes raw floats for every codec, other payloads by the codec's hook. Refuses payloads that codec_encode never
- * writes: raw floats where the codec's method always gives a shorter payload, and payloads of the method where raw
- * floats are shorter. */
+/* Decodes raw floats for every codec, and all other payloads by the codec's hook. Refuses two payloads that
+ * codec_encode never writes: raw floats where the codec's method is always shorter, and a payload of the method
+ * where raw floats are shorter. */
 static Status decode_kind(const Call *c, Bytes in, float *x)
 {
     if (in.size == 0)
@@ -143,8 +143,8 @@ static Status decode_kind(const Call *c, Bytes in, float *x)
     }
     if (c->self->ops->bound(c) < raw_size(c))
         return payload_bad(c, "kind %d, which no tensor of %zu elements needs", PAYLOAD_RAW, c->shape->n);
-    /* A codec that sends raw floats in the last round sends empty payloads in the earlier rounds. A wrapper's
-     * earlier rounds carry the inner codec's payloads, so wrappers are not checked. */
+    /* Raw floats are sent in the last round; the payloads of all earlier rounds are then empty. This does not
+     * hold for wrappers, whose earlier rounds carry the inner codec's payloads. */
     for (int round = 0; c->heard && !c->self->inner && round < c->round; round++)
         if (c->heard[round].size)
             return payload_bad(c, "floats, after %zu bytes in round %d", c->heard[round].size, round);
@@ -168,10 +168,12 @@ Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return status;
 }
 
-/* ---- expected error, plans (budgets over tensors), and curves of variance against payload bits ---- */
+/* ---- expected error, plans that divide a bit budget over tensors, and curves of variance against payload bits
+ * ---- */
 
-/* The smallest expected squared error per element that closed forms hold for: about 2^20 times the square of the
- * smallest float. Below it the rounding of decoded values, which no closed form includes, matters. */
+/* The smallest expected squared error per element for which closed forms are used: about 2^20 times the square
+ * of the smallest float. For smaller errors, the rounding of decoded values to float32 matters, which no closed
+ * form includes. */
 #define UNDERFLOW 0x1p-278
 
 double codec_variance(const Call *c, const float *x)
@@ -217,7 +219,8 @@ Status codec_plan(const Step *step, void *plan)
     if (c->self->ops->plan) {
         status = c->self->ops->plan(step, plan);
     } else {
-        /* a wrapper with a state changes x before the inner codec encodes it, so needs a plan hook of its own */
+        /* a wrapper with a state changes x before the inner codec encodes it, so such a wrapper must have a
+         * plan hook */
         assert(!c->self->ops->state_size);
         status = step_inner(step, no_state, &inner);
         if (status == OK)

@@ -22,7 +22,7 @@ unsigned omega_bits(uint64_t v);
 
 void gamma_put(BitWriter *w, uint64_t v);
 
-/* Return the decoded number; 0, with r->bad set, when the bits are not the code of a 64-bit number. */
+/* Return the decoded number. If the bits are not the code of a 64-bit number, they return 0 and set r->bad. */
 uint64_t gamma_get(BitReader *r);
 uint64_t omega_get(BitReader *r);
 

@@ -1,5 +1,5 @@
-/* planes.c -- writes and reads bit planes and trits. The vector kernels handle whole groups (64 codes, or 320
- * trits), and this file handles the shorter last group. */
+/* planes.c -- writes and reads codes as bit planes, and trits (codes 0, 1, 2). The vector kernels handle whole
+ * groups of 64 codes or 320 trits; this file handles the shorter last group. */
 #include "coder/planes.h"
 
 static size_t tail_bytes(size_t n)
@@ -12,8 +12,8 @@ size_t planes_size(size_t n, int width)
     return (n / PLANE_GROUP * 8 + tail_bytes(n)) * (size_t)width;
 }
 
-/* cut_words writes the last group's words without the bytes that hold no codes. fill_words reads these bytes back,
- * and returns false when an unused bit is set. */
+/* cut_words writes the words of the last, shorter group without the bytes that hold no codes. fill_words reads
+ * these words back; it returns false when an unused bit is set. */
 static void cut_words(const uint8_t *word, size_t bytes, int width, uint8_t *out)
 {
     for (int k = 0; k < width; k++)
@@ -87,8 +87,8 @@ bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code)
 
 /* ---- adding codes in bit planes ---- */
 
-/* Adds the planes of the codes `one` to the planes of the sums `sum` with ripple carry. Returns a word with bit i
- * set if code i of `one` is above `most`, which is the carry out of code + (2^width - 1 - most). */
+/* Adds 64 codes to 64 sums; codes and sums are bit planes, and the addition has a ripple carry. Returns a word
+ * in which bit i is set if code i is greater than `most`. */
 static uint64_t add_group(uint64_t *sum, int planes, const uint64_t *one, int width, uint32_t most)
 {
     uint64_t carry = 0, above = 0;
@@ -106,7 +106,7 @@ static uint64_t add_group(uint64_t *sum, int planes, const uint64_t *one, int wi
     return above;
 }
 
-/* Adds up the same group of codes of all `count` sets; the group's planes begin at byte `at` of each set. The last
+/* Adds up one group of codes over all `count` sets. The group's planes begin at byte `at` of each set. The last
  * group may have fewer than 64 codes. */
 static bool add_one(const PlaneSet *in, size_t count, size_t at, size_t codes, int width, uint8_t *out)
 {

@@ -1,8 +1,8 @@
 /* signs.h -- one sign bit for each element: 1 if x_i < 0, else 0; so +0 and -0 count as plus.
  *
- * The bit of element i is bit i % 8 of byte i / 8, as in bit planes of width 1 (planes.h); the unused bits of the
- * last byte are zero. Parts of the array that begin at a multiple of 64 elements can be written or read
- * separately. */
+ * The bit of element i is bit i % 8 of byte i / 8, as in bit planes of width 1 (planes.h); the unused bits of
+ * the last byte are zero. Threads may write or read parts of the array that begin at multiples of 64
+ * elements. */
 #ifndef ATOMO_SIGNS_H
 #define ATOMO_SIGNS_H
 

@@ -1,21 +1,22 @@
-/* symbols.c -- writes and reads the sparse form (positions of the codes that differ from the most frequent code),
- * and chooses between the sparse form and the dense forms. */
+/* symbols.c -- writes and reads the sparse form, which sends only the codes that differ from the most frequent
+ * code, and their positions. Chooses between the sparse form and the dense forms. */
 #include "coder/indices.h"
 #include "coder/symbols_parts.h"
 #include "num/log_series.h"
 
-/* SPARSE: the first byte of the sparse form. No other form begins with 4: 4 means kind 0 (bit planes) with a lane
- * number of 1, and bit planes have lane number 0. */
+/* First byte of the sparse form. In a dense form this byte has the kind in bits 0-1 and the lane number above.
+ * No dense form begins with 4: that would be bit planes with lane number 1, and bit planes have lane number
+ * 0. */
 enum { SPARSE = 4 };
-/* the sparse form is chosen if it saves at least 1/128 of the bits and at least 192 bits */
+/* the sparse form is chosen if it saves at least 1/GAIN_PART of the bits, and at least HEAD_BITS bits */
 enum { GAIN_PART = 128, HEAD_BITS = 192 };
 enum {
     GAP_WIDTH = 16,
     LONG_GAP = (1 << GAP_WIDTH) - 1
-}; /* LONG_GAP: the gap is at least this long, and the next gap is added to it */
+}; /* LONG_GAP: a gap of this value is only a part of a gap, and the next gap is added to it */
 
-/* Returns the greatest number of codes, besides those equal to the most frequent code, for which the sparse form
- * is tried. */
+/* Returns the greatest number of codes that may differ from the most frequent code: with more, the sparse form
+ * is not tried. */
 static size_t others_most(size_t n)
 {
     return n / 4;
@@ -26,12 +27,13 @@ static int gap_width(size_t n)
     return n > LONG_GAP ? GAP_WIDTH : (int)log2_floor(n) + 1;
 }
 
-/* An array that is sent as symbols: the gaps, or the codes that differ from the most frequent code. */
+/* An array that the sparse form sends as symbols: the gaps, or the codes that differ from the most frequent
+ * code. */
 typedef struct {
     uint32_t *code; /* (n) */
     size_t n;
     int width;
-    uint32_t never; /* a code that is not allowed in the array; UINT32_MAX: every code is allowed */
+    uint32_t never; /* a code that must not occur in the array; UINT32_MAX: every code may occur */
 } Words;
 
 static void make_words(const void *data, size_t block, void *code)
@@ -69,9 +71,9 @@ static Symbols symbols_of(const Symbols *s, const Words *w)
                      .take = take_words};
 }
 
-/* The codes that differ from the common (most frequent) code, in order, and their positions. With rANS, the
- * positions are sent as an index set (indices.h). With Huffman, they are sent as gaps, which take fewer bits when
- * positions are clustered. */
+/* The codes that differ from the common (most frequent) code, in order, and their positions. rANS sends the
+ * positions as an index set (indices.h). Huffman sends them as gaps, which take fewer bits when positions are
+ * clustered. */
 typedef struct {
     const Symbols *s;
     uint32_t common;
@@ -95,8 +97,8 @@ static double v_log2_v(uint64_t v)
     return (double)v * (e + m * M_LOG2E);
 }
 
-/* Finds the most frequent code; false if more than n/4 codes differ from this code. Codes of 17 bits are counted
- * in pairs 2 k, 2 k + 1; of the most frequent pair the even code is taken. */
+/* Finds the most frequent code; returns false if more than n/4 codes differ from it. If codes have 17 bits,
+ * only pairs 2 k, 2 k + 1 are counted, and the even code of the most frequent pair is taken. */
 static bool find_common(const DensePlan *p, uint32_t *common)
 {
     uint64_t most = 0, seen = 0;
@@ -112,8 +114,8 @@ static bool find_common(const DensePlan *p, uint32_t *common)
     return true;
 }
 
-/* Returns a lower bound on the bits of the sparse form: the entropy of the positions of the codes that differ from
- * the common code, plus the order-0 entropy of these codes. */
+/* Returns a lower bound on the bits of the sparse form. It is the entropy of the positions of the codes that
+ * differ from the common code, plus the order-0 entropy of these codes. */
 static double sparse_bits(const DensePlan *p, uint32_t common)
 {
     const Symbols *s = p->s;
@@ -169,8 +171,8 @@ static void list_others(void *data, size_t block)
         }
 }
 
-/* Lists the codes that differ from the common code, and their positions; leaves the list empty if more than n/4
- * codes differ. */
+/* Lists the codes that differ from the common code, and their positions. The list stays empty if there are more
+ * than n/4 such codes. */
 static Status find_others(Others *o, Arena *scratch)
 {
     const size_t n = o->s->n, blocks = blocks_of(n);
@@ -251,8 +253,8 @@ static Status put_set(const Others *o, Buf *out, Arena *scratch, double *entropy
     return OK;
 }
 
-/* Writes the sparse form to `out`; `out` stays empty if all codes are equal, or if too many codes differ from the
- * common code. */
+/* Writes the sparse form to `out`. Leaves `out` empty if all codes are equal, or if too many codes differ from
+ * the common code. */
 static Status write_sparse(Others *o, Buf *out, Arena *scratch, double *entropy)
 {
     Buf positions, others;
@@ -304,8 +306,9 @@ static Status get_words(const Symbols *s, const Words *w, Bytes in, Arena *scrat
     return w->code ? symbols_get_dense(&words, in, scratch, err, why) : arena_fail(scratch, err);
 }
 
-/* Computes the positions of the codes that differ from the common code from the gaps; false if a position is n or
- * more, or if the last gap is LONG_GAP, which must be continued by another gap. */
+/* Computes from the gaps the positions of the codes that differ from the common code. Returns false if a
+ * position is n or more, or if the last gap is LONG_GAP: a gap of this value is only a part, and the next gap
+ * is added to it. */
 static bool find_positions(const Others *o, Places *places)
 {
     const size_t n = o->s->n;
@@ -358,8 +361,8 @@ static Status get_set(Others *o, Reader *r, Arena *scratch, Error *err, const ch
     return r->bad ? ERR_CORRUPT : arena_fail(scratch, err);
 }
 
-/* Passes a block's codes to `take`: the common code, except at the listed positions of codes that differ from the
- * common code. */
+/* Makes all codes of a block and passes them to `take`. A code is the common code, except at the listed
+ * positions. */
 static void take_block(void *data, size_t block)
 {
     const Others *o = data;

@@ -9,26 +9,25 @@
  *     kind 2          { length:32 } x blocks  { table low stream } x blocks
  *     kind 3   classes: as kind 1 with shift = lead, as kind 2 with shift = 8 + lead
  *
- * Kinds 1 and 2: the symbol is code >> shift, and `low` holds the `shift` lowest bits of all codes as bit planes.
- * A table ends on a whole byte, padded with zeros. The lengths in bytes of the blocks' parts are present only if n
- * > 2^16.
+ * Kinds 1 and 2: the symbol is code >> shift, and `low` holds the `shift` lowest bits of all codes as bit
+ * planes. A table ends on a whole byte, padded with zeros. The lengths, in bytes, say how much each block
+ * takes; they are sent only if n > 2^16.
  *
- * Kind 3 is for rANS and codes of 9 bits or more, since a table has at most 256 symbols. The magnitude of a code
- * is the code without its highest bit. A class holds all magnitudes with the same position of the highest set bit
- * and the same `lead` bits below it. The symbol is 2 class + the code's highest bit, and `low` is length:32
- * followed by the remaining bits of all magnitudes.
+ * Kind 3 is for rANS and codes of 9 bits or more, since a table has at most 256 symbols. The magnitude of a
+ * code is the code without its highest bit. A class holds all magnitudes with the same position of the highest
+ * set bit and the same `lead` bits below it. The symbol is 2 class + the code's highest bit, and `low` is
+ * length:32 followed by the remaining bits of all magnitudes.
  *
- * The sparse form: when at least three quarters of the codes are equal (the common code), the positions of the
- * other codes and the other codes themselves may be sent instead, if this is shorter. Tables alone cannot give a
- * very frequent code as few bits as its entropy.
+ * The sparse form: at least three quarters of the codes equal the most frequent code (the common code). It
+ * sends only the positions and values of the other codes, and is used if it is shorter.
  *
  *     sparse     form:8 = 4  common:varint  positions  { symbols of the other codes, in a form above }
  *     positions  rANS: an index set (indices.h). Huffman: gaps:varint  size:varint  { gaps as symbols, size bytes }
  *
- * A gap is the number of common codes before another code; it has 16 bits, or as many as n needs if fewer. A gap
- * of 65535 is continued by the next gap.
+ * A gap is the number of common codes between two other codes; it has 16 bits, or fewer if n needs fewer. A gap
+ * of 65535 is only a part, and the next gap is added to it.
  *
- * The writer takes the shortest form, by the exact sizes of huffman.h or the estimates of rans.h. */
+ * The writer takes the shortest form. Sizes are exact for Huffman codes and estimated for rANS. */
 #ifndef ATOMO_SYMBOLS_H
 #define ATOMO_SYMBOLS_H
 
@@ -46,7 +45,7 @@ typedef struct {
     const void *data;
     /* Writes a block's codes to `code`; may be called several times for the same block, from several threads. */
     void (*make)(const void *data, size_t block, void *code);
-    /* Receives a block's decoded codes; returns false for codes that no encoder makes. */
+    /* Receives a block's decoded codes; returns false if they contain a code that no encoder makes. */
     bool (*take)(const void *data, size_t block, const void *code);
     /* symbols_put sets *entropy to the order-0 entropy of its streams, in bits; NULL: not wanted */
     double *entropy;
@@ -58,8 +57,8 @@ size_t symbols_most(size_t n, int width);
 /* Writes the codes in the form that takes the fewest bytes; fails only with ERR_MEMORY. */
 Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err);
 
-/* Decodes the codes and passes the codes of each block to s->take. ERR_CORRUPT, with a reason in `why`, for bytes
- * that symbols_put does not write and for codes that `take` refuses. */
+/* Decodes the codes and passes the codes of each block to s->take. Returns ERR_CORRUPT, with a reason in `why`,
+ * for bytes that symbols_put never writes and for codes that `take` refuses. */
 Status symbols_get(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why);
 
 #endif

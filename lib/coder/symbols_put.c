@@ -1,5 +1,5 @@
-/* symbols_put.c -- writes the dense forms (kinds 0 to 3 of symbols.h): counts codes, chooses the shortest form,
- * and writes the codes in this form, block by block. */
+/* symbols_put.c -- writes the dense forms (kinds 0 to 3 of symbols.h). Counts codes, chooses the shortest form,
+ * and writes the codes block by block. */
 #include "coder/symbols_parts.h"
 
 #include <math.h>
@@ -21,8 +21,7 @@ enum { CLASS_SYMBOLS = 1 << 12 };
 
 static void count_bytes(const uint8_t *code, size_t n, uint32_t *count, size_t cells)
 {
-    /* four counters for each value, used in turn so that increments do not wait for each other; added up at the
-     * end */
+    /* four counters for each value, used in turn: an increment then need not wait for the one before */
     uint32_t turn[4][1 << BYTE_WIDTH] = {{0}};
     size_t i = 0;
     for (; i + 4 <= n; i += 4)
@@ -55,8 +54,9 @@ static void count_block(void *data, size_t block)
         class[class_symbol(s, code[i], CLASS_LEAD_MOST)]++;
 }
 
-/* Adds up the counts of the finest classes to counts of classes with fewer (`lead`) leading bits. Returns the
- * total number of bits of all magnitudes that the classes do not determine and that are sent unchanged. */
+/* Adds up the counts of the finest classes to the counts of coarser classes, which have only `lead` bits below
+ * the highest set bit. Returns the number of magnitude bits that the class does not determine; they are sent
+ * unchanged. */
 static uint64_t merge_classes(const DensePlan *p, const uint64_t *finest, int lead, uint64_t *count)
 {
     uint64_t open = 0;
@@ -114,16 +114,16 @@ static Status count_codes(DensePlan *p, Arena *scratch)
 
 /* ---- choosing the shortest form ---- */
 
-/* The least bytes of a block's stream for which 16 (or 4) rANS lanes are used: for shorter streams, sending the
- * lanes' coder states takes too large a share. */
+/* 16 (or 4) rANS lanes are used if a block's stream has at least so many bytes. In a shorter stream, the coder
+ * states of the lanes would take too large a share. */
 enum { LANES_16_FROM = 10 << 10, LANES_4_FROM = 5 << 10 };
 enum {
     PATIENCE = 2
-}; /* number of forms tried after the best form so far, since the size is not a smooth function of the shift */
+}; /* the search goes on after so many forms that are no better than the best: sizes are not smooth */
 enum { LENGTH_BITS = 32, STATE_BITS = 24, PADDING_BITS = 7, SLACK = 64 };
 
-/* Sets the number of a form's lanes (coder states), given the bits of all symbols; returns the bits that coder
- * states and stream lengths take in each block. */
+/* Sets a form's number of rANS lanes (coder states). `symbols`: the bits of all symbols. Returns the bits that
+ * coder states and stream lengths take. */
 static uint64_t choose_lanes(const DensePlan *p, uint64_t symbols, Form *f)
 {
     const uint64_t blocks = blocks_of(p->s->n), each = symbols / 8 / blocks;
@@ -133,15 +133,15 @@ static uint64_t choose_lanes(const DensePlan *p, uint64_t symbols, Form *f)
            (f->classes ? LENGTH_BITS : 0);
 }
 
-/* The state of a search that tries forms in turn, with growing shift (number of low bits outside the symbol) or
- * with growing lead (number of leading bits of a magnitude in the symbol). */
+/* The state of a search for the shortest form. The search tries growing shifts (number of low bits outside the
+ * symbol), or growing leads (number of leading magnitude bits in the symbol). */
 typedef struct {
     uint64_t best;
     int worse; /* number of forms tried since the best form */
 } Search;
 
-/* Tries a form with one table, and makes this form the plan's form if it is shorter than the plan's form so far.
- * Returns false when the search should end. */
+/* Tries a form with one table, and puts it into the plan if it is shorter than the plan's form. Returns false
+ * when the search should end. */
 static bool try_form(DensePlan *p, Form form, Search *family)
 {
     const uint64_t low = symbols_counts(p, &form, ALL_BLOCKS, p->spare),
@@ -159,8 +159,8 @@ static bool try_form(DensePlan *p, Form form, Search *family)
     return true;
 }
 
-/* Tries growing shifts (number of low bits outside the symbol), then growing leads (number of leading bits of a
- * magnitude in the symbol), as long as the form becomes shorter. */
+/* Searches the shortest form with one table: tries growing shifts (number of low bits outside the symbol), then
+ * growing leads (number of leading magnitude bits in the symbol). */
 static void choose_symbols(DensePlan *p)
 {
     const Symbols *s = p->s;
@@ -200,8 +200,7 @@ Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch)
         return ERR_MEMORY;
     p->trial.starved = false;
     choose_symbols(p);
-    /* if the form is at most SLACK bytes shorter by estimate than bit planes, the exact sizes are compared after
-     * writing */
+    /* by estimate, the form is hardly shorter than bit planes: its exact size is compared after writing */
     if (p->bits / 8 >= symbols_most(s->n, s->width) + SLACK)
         p->form = (Form){.kind = KIND_PLANES};
     else if (!p->trial.starved)
@@ -228,8 +227,8 @@ static Status make_tables(DensePlan *p, Arena *scratch)
 
 /* ---- blocks ---- */
 
-/* Splits codes into symbols (classes of magnitudes) and the bits of magnitudes that a class does not determine.
- * Writes the number of these bits and the bits to `low`; returns the bytes written to `low`. */
+/* Splits codes into symbols (classes of magnitudes) and the magnitude bits that a class does not determine.
+ * Writes the number of these bits, then the bits, to `low`. Returns the bytes written. */
 static size_t split_classes(const Symbols *s, int lead, const uint32_t *code, size_t n, uint16_t *symbol,
                             uint8_t *low)
 {
@@ -271,8 +270,8 @@ static size_t split_block(const DensePlan *p, size_t block, uint16_t *symbol, ui
     return planes_size(n, shift);
 }
 
-/* Fills a block's part of `room` from the end: the stream last, the low bits before the stream, and the block's
- * own table (if any) before the low bits. */
+/* Fills a block's part of `room` from its end: last the stream, before it the low bits, and before these the
+ * block's own table, if any. */
 static void put_block(void *data, size_t block)
 {
     DensePlan *p = data;
@@ -292,7 +291,7 @@ static void put_block(void *data, size_t block)
     p->size[block] = (size_t)(end - at);
 }
 
-/* Returns an upper bound on the bytes of a block of n codes, plus the working memory of split_block. */
+/* Returns an upper bound on the bytes of a block of n codes, including the working memory of split_block. */
 static size_t room_most(const DensePlan *p, size_t n)
 {
     const Symbols *s = p->s;
@@ -353,8 +352,8 @@ static void put_planes(void *data, size_t block)
     planes_put32(code, n, s->width, out);
 }
 
-/* Returns the order-0 entropy bound in bits: the entropy of the symbols of each table, plus one bit for each low
- * bit and each bit of a plane. */
+/* Returns the order-0 entropy bound in bits: the entropy of the symbols under each table, plus one bit for each
+ * bit that is sent unchanged. */
 static double bound_of(const DensePlan *p)
 {
     double bits = 0;
@@ -362,7 +361,7 @@ static double bound_of(const DensePlan *p)
         return (double)p->s->width * (double)p->s->n;
     for (size_t t = 0; t < tables_of(p); t++) {
         bits += (double)symbols_counts(p, &p->form, tables_of(p) > 1 ? t : ALL_BLOCKS, p->spare);
-        /* n H = n log2 n - sum of c log2 c, for n codes with symbol counts c and entropy H */
+        /* n H = n log2 n - sum of c log2 c, where n codes have the entropy H and each symbol's count is a c */
         double total = 0, sum = 0;
         for (uint32_t k = 0; k < form_alphabet(p->s, &p->form); k++)
             if (p->spare[k]) {

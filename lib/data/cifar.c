@@ -55,9 +55,8 @@ static Status open_file(const DatasetInfo *info, const char *dir, const char *na
     return OK;
 }
 
-/* Opens CIFAR-10's training files, five of 10,000 records each. If the first file has another number of records, it
- * is a user's own subset; then the files need not all exist, and those from the first missing file on are not
- * used. */
+/* Opens CIFAR-10's training files, five of 10,000 records each. If the first file has another number of
+ * records, it is a user's own subset. Then the subset ends before the first file that is missing. */
 static Status open_batches(const DatasetInfo *info, const char *dir, Opened *file, size_t *files, Arena *a,
                            Error *err)
 {

@@ -1,8 +1,8 @@
-/* digits.c -- draws synthetic digits: pen strokes through jittered points, distorted by a smooth random field and a
- * random affine map, drawn with a pen of random width, with noise added.
+/* digits.c -- draws synthetic digits. A digit's strokes go through randomly shifted points. They are distorted
+ * by a smooth random field and a random affine map, and drawn with a pen of random width. Noise is added.
  *
- * The pen's path is a Catmull-Rom curve, approximated by line segments; a pixel's ink follows from its distance to
- * the nearest segment. */
+ * The pen's path is a Catmull-Rom curve, approximated by line segments. A pixel's ink follows from its distance
+ * to the nearest segment. */
 #include "data/digits.h"
 
 #include "data/files.h"
@@ -11,7 +11,8 @@
 
 enum {
     STEPS = 4, /* number of line segments between two points of a stroke */
-    GRID = 4,  /* rows and columns of nodes of the grid on which the distortion is drawn */
+    GRID = 4,  /* the random displacements are given on a grid of GRID x GRID nodes, and interpolated between
+                * the nodes */
 };
 
 /* Indices of the random words that an image uses. */
@@ -57,8 +58,8 @@ static uint32_t below(const RngKey *key, uint32_t word, uint32_t n)
     return (uint32_t)((uint64_t)rng_word(key, word) * n >> 32);
 }
 
-/* Draws the random parameters of an image. A rotation by 2 atan(t) needs no sine or cosine, only quotients of
- * polynomials in t. */
+/* Draws the random parameters of an image. A rotation by 2 atan(t) needs only quotients of polynomials in t, no
+ * sine or cosine. */
 static void draw_parameters(Drawing *d)
 {
     const float t = between(&d->key, WORD_ROTATION, -0.11f, 0.11f),
@@ -80,8 +81,9 @@ static void draw_parameters(Drawing *d)
                              between(&d->key, WORD_BEND + 2 * i + 1, -1.8f, 1.8f)};
 }
 
-/* Finds the grid cell of v in [0, 1]: sets *cell to the cell's left node and returns the weight of the right node.
- * Smoothstep makes the interpolated field smooth between cells. */
+/* Finds the grid cell that v in [0, 1] is in, along one axis. Sets *cell to the cell's left node, and returns
+ * the interpolation weight of its right node. The weight is a smoothstep, so the interpolated field is smooth
+ * between cells. */
 static float cell_of(float v, uint32_t *cell)
 {
     const float at = (v < 0 ? 0 : v > 1 ? 1 : v) * (GRID - 1);
@@ -90,7 +92,8 @@ static float cell_of(float v, uint32_t *cell)
     return part * part * (3 - 2 * part);
 }
 
-/* Returns the pixel position of a point of [0, 1]^2: the affine map of the point plus its random displacement. */
+/* Returns where the point (u, v) of the unit square is in the image, in pixels: an affine map of the point,
+ * plus its random displacement. */
 static Point place(const Drawing *d, float u, float v)
 {
     uint32_t i, j;
@@ -108,7 +111,7 @@ static int clamp_pixel(float v)
     return v < 0 ? 0 : v > DIGIT_SIDE - 1 ? DIGIT_SIDE - 1 : (int)v;
 }
 
-/* Lowers d->nearest, the squared distance to the pen's path, at the pixels that ink of this segment can cover. */
+/* Lowers d->nearest (squared distance to the pen's path) at the pixels that this segment's ink may cover. */
 static void draw_line(Drawing *d, Point from, Point to)
 {
     const float reach = d->radius + 0.5f, dx = to.x - from.x, dy = to.y - from.y, length2 = dx * dx + dy * dy;
@@ -135,7 +138,7 @@ static float catmull_rom(float a, float b, float c, float d, float t)
     return b + 0.5f * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
 }
 
-/* Draws a stroke through `n` points. If the last point equals the first, the stroke is a closed curve that is smooth
+/* Draws a stroke through `n` points. If the last point equals the first, the stroke is a closed curve, smooth
  * at this point too. */
 static void draw_stroke(Drawing *d, const Point *p, size_t n)
 {
@@ -154,8 +157,8 @@ static void draw_stroke(Drawing *d, const Point *p, size_t n)
     }
 }
 
-/* Returns the index of the first point equal to point i. Equal points get the same jitter, so that strokes that meet
- * still meet after jitter. */
+/* Returns the index of the first point equal to point i. Equal points get the same random shift, so strokes
+ * that met still meet. */
 static uint32_t first_equal(const DigitStyle *style, uint32_t i)
 {
     uint32_t j = 0;
@@ -182,8 +185,8 @@ static void draw_style(Drawing *d, const DigitStyle *style)
     draw_stroke(d, stroke, n);
 }
 
-/* Converts distances from the pen's path to pixels: ink fades over one pixel at the pen's edge. The noise has a
- * triangular distribution: the difference of two halves of one random word. */
+/* Converts distances from the pen's path to pixels; ink fades over one pixel at the pen's edge. The noise has a
+ * triangular distribution: it is the difference of the two halves of a random word. */
 static void develop(const Drawing *d, uint8_t *pixels)
 {
     const float strength = d->noise * 0x1p-16f;

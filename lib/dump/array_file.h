@@ -1,8 +1,8 @@
-/* array_file.h -- files of arrays other than HDF5: safetensors, .npy and .npz (docs/FORMAT.md). The reader process
- * lists and reads the arrays; the functions here do not depend on that process.
+/* array_file.h -- files of arrays other than HDF5: safetensors, .npy and .npz (docs/FORMAT.md). A separate
+ * process calls these functions, but they do not depend on it.
  *
- * Every size and offset is checked against the file before it is used, and all memory is taken from the arena. Error
- * texts do not name the file. */
+ * Every size and offset is checked against the file's size before it is used. All memory is taken from the
+ * arena. Error texts do not name the file. */
 #ifndef ATOMO_ARRAY_FILE_H
 #define ATOMO_ARRAY_FILE_H
 
@@ -18,7 +18,7 @@ typedef struct {
     ArrayType type;
     bool big_endian;
     bool fortran;  /* true: the first axis is contiguous; false: the last axis is */
-    Extent extent; /* where the array is in the file: `head` bytes of a header, then the elements */
+    Extent extent; /* where the array is in the file: a header of `head` bytes, then the elements */
     uint32_t head;
 } Array;
 
@@ -40,16 +40,17 @@ typedef struct {
     size_t notes;
 } ArrayFile;
 
-/* Lists the arrays of an open file of this kind: safetensors, .npy or zip. ERR_CORRUPT, ERR_USAGE or ERR_MEMORY with
- * the reason. The caller has set the fields for the file, its size and the arena; all other fields are zero. */
+/* Lists the arrays of an open safetensors, .npy or zip file. Returns ERR_CORRUPT, ERR_USAGE or ERR_MEMORY, with
+ * the reason. The caller has set the fields for the file, its size and the arena, and all other fields to
+ * zero. */
 Status arrays_list(ArrayFile *f, FileKind kind, Error *err);
 
 /* Reads array i as float32 into x (shape.n floats), the last axis contiguous. Float64 values beyond float32's range
  * become infinities. */
 Status array_read(const ArrayFile *f, size_t i, float *x, Error *err);
 
-/* Returns the file offset of an array of little-endian float32 that is stored in order and has no checksum, so that
- * its bytes are its floats; NOWHERE for any other array. */
+/* Returns the array's offset in the file if its bytes can be used as floats: little-endian float32, stored in
+ * order, without a checksum. Returns NOWHERE for any other array. */
 uint64_t array_plain_at(const Array *a);
 
 /* ---- for the parsers of formats ---- */
@@ -67,8 +68,8 @@ const char **arrays_sorted(const ArrayFile *f);
 /* Appends an array to the list, after checking its path, size and rank. */
 Status array_add(ArrayFile *f, const Array *array, Error *err);
 
-/* Reads the header of a .npy array at the start of an extent. Sets all fields of *a but path and extent. If the array
- * does not hold floats, sets `floats` to false and no field of *a. */
+/* Reads the header of a .npy array at the start of an extent. Sets all fields of *a except path and extent. If
+ * the array does not hold floats, only sets `floats` to false. */
 Status npy_header(ExtentStream *from, Array *a, bool *floats, Arena *arena, Error *err);
 
 /* Returns the number of bytes of an element of this type. */

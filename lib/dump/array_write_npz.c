@@ -1,5 +1,5 @@
-/* array_write_npz.c -- writes .npz files, as an ArrayWriter: a zip archive of stored .npy members (zip.c and npy.c
- * have the layouts). All members are dated 1 January 1980, so that equal dumps give equal bytes. */
+/* array_write_npz.c -- writes .npz files: zip archives of .npy members, not compressed (layouts in zip.c and
+ * npy.c). All members are dated 1 January 1980, so that equal dumps give equal bytes. */
 #include "base/bytes.h"
 #include "base/outfile.h"
 #include "dump/array_write.h"
@@ -60,7 +60,7 @@ static char *npy_text(const Shape *shape, size_t *size, Arena *a)
     return text;
 }
 
-/* Appends the fields that a member's header and the member's entry in the directory share. */
+/* Appends the fields that a member has both in its own header and in the zip directory. */
 static void put_common(Buf *b, const Member *m, const char *name, size_t extra)
 {
     buf_u16(b, m->size < UINT32_MAX && m->header < UINT32_MAX ? VERSION : VERSION64);
@@ -75,7 +75,8 @@ static void put_common(Buf *b, const Member *m, const char *name, size_t extra)
     buf_u16(b, (uint16_t)extra);
 }
 
-/* Returns the bytes of the extra field with the 64-bit numbers that do not fit the 32-bit fields; 0: not needed. */
+/* Returns the size of a zip64 extra field, which holds the 64-bit numbers that do not fit the 32-bit fields; 0:
+ * no such field is needed. */
 static size_t wide_size(const Member *m, bool with_header)
 {
     const size_t fields = (m->size >= UINT32_MAX ? 2u : 0u) + (with_header && m->header >= UINT32_MAX);

@@ -1,4 +1,4 @@
-/* file_kind.h -- finds the kind of a file from its first bytes, whatever the file's name. */
+/* file_kind.h -- finds the kind of a file from its first bytes, not from its name. */
 #ifndef ATOMO_FILE_KIND_H
 #define ATOMO_FILE_KIND_H
 
@@ -10,17 +10,17 @@ typedef enum {
     FILE_SAFETENSORS,
     FILE_NPY,
     FILE_ZIP,    /* .npz, or another zip archive */
-    FILE_PICKLE, /* a Python pickle, or a zip archive with a pickle as written by torch.save */
+    FILE_PICKLE, /* a Python pickle, or a zip archive that torch.save wrote, which contains a pickle */
 } FileKind;
 
-/* Finds the kind of the open file of `size` bytes from a few bytes at fixed offsets. ERR_IO when these bytes
+/* Finds the kind of an open file of `size` bytes, from a few bytes at fixed offsets. Returns ERR_IO when they
  * cannot be read; the error's text does not name the file. */
 Status file_kind(int fd, uint64_t size, FileKind *kind, Error *err);
 
 /* Returns the kind of the file at `path`; FILE_UNKNOWN if it is not a regular file or cannot be opened. */
 FileKind file_kind_at(const char *path);
 
-/* Fails for a pickle, with a hint how to save the same tensors as safetensors. The error's text does not name the
+/* Fails for a pickle, with a hint how to save its tensors as safetensors. The error's text does not name the
  * file. */
 Status refuse_pickle(const char *path, Error *err);
 

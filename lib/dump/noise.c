@@ -1,7 +1,7 @@
-/* noise.c -- see noise.h.
+/* noise.c -- normal random numbers from uniform ones (noise.h).
  *
- * Computes quantiles of the normal distribution by Wichura's rational functions (AS 241, 1988): one for the middle 85
- * % of u, and two functions of sqrt(-log u) for the tails. */
+ * Computes quantiles of the normal distribution by Wichura's rational functions (AS 241, 1988). One function is
+ * for the middle 85 % of u. Two functions of sqrt(-log u) are for the tails. */
 #include "dump/noise.h"
 
 #include "num/log_series.h"

@@ -5,8 +5,8 @@
  *     header = {"NAME": {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]}, ...,
  *               "__metadata__": {"NAME": "text", ...}}
  *
- * Offsets count from the first byte of the data. The arrays must cover the data without holes or overlaps. Metadata
- * hold attributes (array_notes.h). */
+ * Offsets count from the first byte of the data. The arrays must cover the data without holes or overlaps. The
+ * metadata hold attributes of arrays and groups (array_notes.h). */
 #include "base/bytes.h"
 #include "base/json.h"
 #include "dump/array_notes.h"
@@ -16,7 +16,7 @@
 
 enum { HEADER_MOST = 100000000, LENGTH = 8 }; /* HEADER_MOST: the format's own limit on the header's bytes */
 
-/* The bytes of the data that one array takes; arrays of integers have a Span, too. */
+/* Where an array's bytes are in the data, `from` to `to`. Arrays of integers have a Span too. */
 typedef struct {
     uint64_t from, to;
     const char *name;

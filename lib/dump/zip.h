@@ -1,5 +1,5 @@
-/* zip.h -- lists the members of a zip archive (PKWARE's APPNOTE, with zip64). Fails unless the directory is at the
- * archive's end and agrees with each member's own header, members do not overlap, and each member is stored or
+/* zip.h -- lists the members of a zip archive (PKWARE's APPNOTE, with zip64). The directory must be at the
+ * archive's end and agree with each member's own header. Members must not overlap, and must be stored or
  * deflated. */
 #ifndef ATOMO_ZIP_H
 #define ATOMO_ZIP_H

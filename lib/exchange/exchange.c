@@ -133,7 +133,8 @@ Status exchange_begin(Exchange *x)
     return begin_round(x);
 }
 
-/* Merges the waiting payloads; the result of the previous merge is among them. */
+/* Merges the payloads that wait to be merged. One of them is the result of the previous merge, if there was
+ * one. */
 static Status merge_waiting(Exchange *x)
 {
     TRY(run(x, EXCHANGE_MERGE, &x->receiver, merge));
@@ -206,7 +207,8 @@ Status exchange_train(Exchange *x, const ExchangeWorker *w, const float *gradien
     return run(x, EXCHANGE_TRAIN, w, train);
 }
 
-/* Copies the innermost codec's state, the last part of the whole state: only the innermost codec learns. */
+/* Copies the innermost codec's state from one worker to another. It is the last part of a worker's state.
+ * Wrappers do not learn, so their states are not copied. */
 void exchange_share_training(const Exchange *x, const ExchangeWorker *from, const ExchangeWorker *to)
 {
     Call inner = exchange_call(x, from);
@@ -225,7 +227,7 @@ Status exchange_settle(Exchange *x, const ExchangeWorker *w, const float *gradie
     return w->state ? codec_settle(&call, gradient, sent, x->y, w->state) : OK;
 }
 
-/* Makes *out a payload of zeros as raw floats; fails if the codec refuses raw floats for this shape. */
+/* Makes *out a payload of zeros, as raw floats. Fails if the codec refuses raw floats for this shape. */
 static Status zero_floats(Exchange *x, const Call *c, Bytes *out)
 {
     const size_t size = 4 * c->shape->n + !codec_bare(c->self);

@@ -1,5 +1,5 @@
-/* gradient.h -- one step of P workers on a whole gradient. The gradient is cut into parcels, and each parcel is
- * exchanged by itself (exchange.h).
+/* gradient.h -- one step of P workers on a whole gradient. The gradient is cut into parcels. Each parcel is
+ * encoded, sent, merged and decoded by itself (exchange.h).
  *
  * A parcel is a vector that the codec encodes as a whole: one tensor, or all tensors end to end. Tensors under
  * min_elements are parcels of their own and are sent as raw floats. Each worker has one codec state for each
@@ -11,7 +11,7 @@
 #include "exchange/exchange.h"
 #include "exchange/states.h"
 
-/* One tensor of a gradient whose tensors lie in one array of floats. */
+/* One tensor of a gradient; the gradient's tensors lie in one array of floats. */
 typedef struct {
     const char *name;
     Shape shape;
@@ -25,7 +25,7 @@ typedef struct {
     size_t workers;
     uint64_t seed;
     int threads;
-    /* one for each tensor, in the order of the array; must outlive the GradientExchange */
+    /* one for each tensor, in the order of the gradient's array; must outlive the GradientExchange */
     const GradientTensor *tensor;
     size_t tensors;
     ExchangeClock clock; /* {0}: without timing */
@@ -36,21 +36,22 @@ typedef struct GradientExchange GradientExchange;
 Status gradient_open(GradientExchange **out, const GradientSpec *spec, Error *err);
 void gradient_close(GradientExchange *x); /* NULL is allowed */
 
-/* Returns the codec states of all workers, to save, load and zero them. A worker has one state for each parcel
- * (vector that is encoded as a whole), in the order of the parcels. */
+/* Returns the codec states of all workers, for saving, loading and zeroing. A worker has one state for each
+ * parcel (vector that is encoded as a whole), in the order of the parcels. */
 CodecStates *gradient_states(GradientExchange *x);
 
 /* Bytes that are sent in one step. */
 typedef struct {
     /* bytes of one worker's payloads in all rounds: the mean over the senders, and the maximum */
     double up, most_up;
-    double agreed; /* bytes of the merged payloads; of all payloads where payloads do not merge */
+    double agreed; /* bytes of the merged payloads; if the codec's payloads cannot be merged, bytes of all
+                    * payloads */
     double early;  /* bytes of the merged payloads of all rounds but the last */
 } GradientBytes;
 
-/* Runs one step. gradient[w]: worker w's gradient; weight[w]: this gradient's weight in the mean (the worker's
- * share of the images). Only the workers w with sends[w] send; there must be at least one. Sets `agreed` to the
- * mean of the senders' estimates. Errors name step, worker and tensor. */
+/* Runs one step. gradient[w] is worker w's gradient; weight[w] is its weight in the mean (the worker's share of
+ * the images). Only workers w with sends[w] send, at least one. Sets `agreed` to the mean of the senders'
+ * estimates. Errors name step, worker and tensor. */
 Status gradient_step(GradientExchange *x, size_t step, float *const *gradient, const double *weight,
                      const bool *sends, float *agreed, GradientBytes *bytes, Error *err);
 

@@ -42,8 +42,8 @@ static Status check_layout(const atomo_layout *l, Shape *shape, Error *err)
     return OK;
 }
 
-/* True if this object holds the worker's state: its own, and the other workers' if decoding reads their states one
- * by one. */
+/* True if this object has a state for `worker`. It always has the state of its own worker. If decoding needs
+ * the other workers' states, it has these too. */
 static bool holds_state(const atomo_tensor *t, size_t worker)
 {
     const Codec *codec = t->codec->codec;
@@ -131,7 +131,8 @@ Status library_check(const atomo_tensor *t, const float *x, Error *err)
                              : FAIL(err, ERR_NUMERIC, "%s: element %zu is NaN or infinite", t->name, bad);
 }
 
-/* Returns a Call of this tensor outside a step of several workers. If such a step is open, it stays as it is. */
+/* Returns a Call that does not belong to a step of several workers. If such a step is open, it is not
+ * changed. */
 static Call call_of(const atomo_tensor *t, int64_t step, size_t worker, Error *err)
 {
     Exchange x = t->exchange;
@@ -152,7 +153,7 @@ size_t atomo_encode_bound(const atomo_tensor *t)
     return codec_message_bound(&t->exchange.call) + (rounds - 1) * VARINT_MAX;
 }
 
-/* Puts the size of every payload but the last in front of the payload. */
+/* Puts in front of each round's payload, except the last, its size. */
 static void frame_rounds(const Message *m, Buf *out)
 {
     uint8_t head[VARINT_MAX];
@@ -253,9 +254,9 @@ atomo_status atomo_advance(atomo_tensor *t, int64_t step, const float *x, const 
 
 /* ---- merging ---- */
 
-/* Returns the most bytes that a merge may write: the size of two payloads, as a merged payload may be larger than
- * one payload, and 4096 bytes, as the header of a merge of very small payloads may be larger than both payloads.
- * exchange.c reserves as much. */
+/* Returns the most bytes that a merge may write. A merged payload may be larger than one payload, so this is
+ * the size of two. 4096 bytes are added, because a merge of very small payloads may have a header larger than
+ * these. */
 size_t atomo_merge_bound(const atomo_tensor *t, size_t count)
 {
     (void)count;
@@ -299,8 +300,9 @@ atomo_status atomo_merge(atomo_tensor *t, int64_t step, const void *const *in, c
 
 /* ---- saved states ----
  *
- * A saved state is magic:8 ("atomosta"), kind:u64 (checksum of spec, shape, name, seed and worker), workers:u64,
- * size:u64 (bytes of all states), the states in the order of the workers, and checksum:u64 of all preceding bytes. */
+ * A saved state is magic:8 ("atomosta"), kind:u64 (checksum of spec, shape, name, seed and worker),
+ * workers:u64, size:u64 (bytes of all states), the states in the order of the workers, and checksum:u64 of all
+ * bytes before it. */
 
 enum { STATE_HEAD = 32, STATE_TAIL = 8 };
 

@@ -1,5 +1,5 @@
-/* compare.c -- see compare.h. Reads all vectors once for percentiles, then loops over codecs, workers, steps and
- * vectors. */
+/* compare.c -- runs a comparison of codecs (compare.h). Reads all vectors once for percentiles, then loops over
+ * codecs, workers, steps and vectors. */
 #include "measure/compare_parts.h"
 
 #include "base/parallel.h"
@@ -100,7 +100,8 @@ typedef struct {
     Arena *tallies;
     CellPlan *plan; /* for each worker: its plan for the current cell (vectors of one step) */
     Pool run;       /* sums over all vectors so far */
-    /* number of elements now in pool_x and pool_y: of one step or of all steps so far, depending on Layout.reach */
+    /* number of elements now in pool_x and pool_y: those of one step, or of all steps so far, as Layout.reach
+     * says */
     size_t pooled;
     size_t records; /* records done, counted over all codecs; for progress */
     size_t failures;
@@ -108,14 +109,15 @@ typedef struct {
     Error *err;
 } Engine;
 
-/* Loads a vector into b.x; in a merge, the mean gradient of all workers. */
+/* Loads a vector into b.x: one worker's gradient, or when merging is measured, the mean gradient of all
+ * workers. */
 static Status load_values(Engine *e, const Vector *v)
 {
     const Comparison *c = e->c;
     return c->workers ? merge_mean(c, v, &e->b, e->err) : c->load(c->data, v, e->b.x, e->err);
 }
 
-/* ---- percentiles: all vectors are read once, which also refuses NaN and Inf before any codec runs ---- */
+/* ---- percentiles: one pass reads all vectors; NaN and Inf are refused here, before any codec runs ---- */
 
 static Status find_percentiles(Engine *e)
 {
@@ -182,15 +184,16 @@ static Status open_pool(Engine *e, Pool *p, RecordLevel level)
     return tally_open(&p->tally, level, c->repeats, random, e->tallies, e->err);
 }
 
-/* Computes the Wasserstein distance W1 over the elements of several vectors, which are in pool_x and pool_y from
- * p->begin on. Sorts them there; a larger pool that contains these elements is sorted again. */
+/* Computes the Wasserstein distance W1 between gradient and estimate over several vectors, whose elements are
+ * in pool_x and pool_y from p->begin on. Sorts them there. */
 static Status pool_wasserstein(Engine *e, Pool *p)
 {
     const size_t n = e->pooled - p->begin;
     return e->b.pool_x && n ? distance_pooled(&e->b, p->begin, n, e->c->threads, &p->tally, e->err) : OK;
 }
 
-/* Writes the record of several vectors measured as one; the record's `error` says how many vectors were left out. */
+/* Writes the record of several vectors measured together. Its `error` says how many vectors were left out
+ * because the codec failed. */
 static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, double above)
 {
     char text[100];
@@ -211,8 +214,8 @@ static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, do
 
 /* ---- measuring one vector ---- */
 
-/* Makes the codec's plan for a cell (all vectors of a step and worker), separately for each worker's gradient. If
- * one worker's plan fails, plan[0] becomes the failed plan. */
+/* Plans the budgets of a cell (all vectors of a step and worker), separately for each worker's gradient. If the
+ * plan of any worker fails, plan[0] becomes the failed plan. */
 static Status plan_cell(Engine *e, const Cell *cell)
 {
     Planner p = {.c = e->c,
@@ -233,7 +236,7 @@ static Status plan_cell(Engine *e, const Cell *cell)
     return OK;
 }
 
-/* Adds the time to plan a cell (all vectors of a step and worker) to the cell's encoding time. */
+/* Adds the time of planning a cell (all vectors of a step and worker) to the cell's encoding time. */
 static void count_plan(const Engine *e, Pool *pool)
 {
     const size_t workers = workers_of(e->c);
@@ -246,7 +249,7 @@ static void count_plan(const Engine *e, Pool *pool)
     }
 }
 
-/* Returns in `*record` the plan records of a vector, one for each worker, for a Trial; NULL: there is no plan. */
+/* Sets `*record` to a vector's entries in the plans, one for each worker; NULL if there is no plan. */
 static Status take_plans(Engine *e, const Vector *v, const void *const **record)
 {
     const size_t workers = workers_of(e->c);
@@ -265,7 +268,7 @@ static Status take_plans(Engine *e, const Vector *v, const void *const **record)
 static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *pool)
 {
     tally_append(&pool->tally, tally);
-    /* the Wasserstein distance is right if this vector is the only one of its step; else run_cell replaces it */
+    /* right if the step has no other vector; else run_cell replaces this Wasserstein distance */
     pool->tally.wasserstein = tally->wasserstein;
     pool->tally.distances = tally->distances;
     for (size_t r = 0; r < pool->tally.decoded; r++)
@@ -277,7 +280,7 @@ static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *po
     e->pooled += v->shape.n;
 }
 
-/* Opens a trial of the codec on vector i. Finds the codec's state and the vector's plan. */
+/* Opens a trial of the codec on vector i: finds the codec's state and the vector's entry in the plan. */
 static Status open_trial(Engine *e, const Cell *cell, size_t i, Trial *t)
 {
     const Comparison *c = e->c;
@@ -292,8 +295,8 @@ static Status open_trial(Engine *e, const Cell *cell, size_t i, Trial *t)
     return codec_states_find(&e->states, &call, v->worker_address, v->name, &t->state);
 }
 
-/* Runs the codec on a vector whose record is known, without timing, for what later records need: the codec's next
- * state, and the estimates in pool_y. A codec that failed on the vector fails again. */
+/* Runs the codec again on a vector whose record was read from the journal, without timing. Later records need
+ * the codec's next state, and the estimates in pool_y. A codec that failed on the vector fails again. */
 static Status repeat_trial(Engine *e, const Trial *known)
 {
     Comparison c = *e->c;
@@ -318,8 +321,8 @@ static Status repeat_trial(Engine *e, const Trial *known)
     return status;
 }
 
-/* Measures a vector. A failure of the codec is written to *why; any other error, and a lack of memory, which may not
- * last, ends the comparison. */
+/* Measures a vector. If the codec fails, the reason goes to *why and the comparison goes on. Any other error
+ * ends it, and so does lack of memory, which may not last. */
 static Status measure_vector(Engine *e, Trial *t, Tally *tally, bool *failed, Error *why)
 {
     bool unread = false;
@@ -336,7 +339,8 @@ static Status measure_vector(Engine *e, Trial *t, Tally *tally, bool *failed, Er
     return status;
 }
 
-/* Measures a vector and writes its record, unless the record is known. If the codec fails, the record says so. */
+/* Measures a vector and writes its record, unless the record was read from the journal. If the codec fails, the
+ * record says so. */
 static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Pool *pool)
 {
     const Vector *v = &e->c->vectors->item[i];
@@ -368,7 +372,8 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
 
 /* ---- loops over cells (all vectors of a step and worker) and codecs ---- */
 
-/* Computes the measurements of a cell whose vectors have been measured, and writes its record. */
+/* Computes the measurements over a whole cell (all vectors of a step and worker), after its vectors have been
+ * measured. Writes the cell's record. */
 static Status conclude_cell(Engine *e, Pool *pool, const Cell *cell, size_t place)
 {
     if (pool->vectors)

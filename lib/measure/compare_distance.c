@@ -1,12 +1,13 @@
-/* compare_distance.c -- Wasserstein distances of repeats, of one vector and of pooled vectors (compare_parts.h). */
+/* compare_distance.c -- Wasserstein distances between gradient and estimate, of one vector and of several
+ * vectors together, for each repeat. */
 #include "measure/compare_parts.h"
 
 #include "num/radix.h"
 
 #include <string.h>
 
-enum { SORTED_MOST = 1 << 22 }; /* in elements; a sorted copy of a longer vector would take too much memory */
-/* limits the memory for estimates: a thousand repeats of a small dump would take gigabytes */
+enum { SORTED_MOST = 1 << 22 }; /* in elements; for a longer vector, a sorted copy would take too much memory */
+/* limits the memory for estimates: with a thousand repeats, they would take gigabytes even for a small dump */
 enum { PLANES_MOST = 100 };
 
 Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Error *err)
@@ -23,7 +24,8 @@ Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Er
     if (!held)
         return OK;
     const uint64_t most = c->repeats < PLANES_MOST ? c->repeats : PLANES_MOST;
-    /* the 3 arrays of `held` floats are pool_x, the sort's buffer and at least one plane (one repeat's estimates) */
+    /* needs at least 3 arrays of `held` floats: pool_x, the sort's buffer, and one plane (the estimates of one
+     * repeat) */
     if (b->sorted && left / held > 3)
         b->planes = (size_t)(left / held - 2 < most ? left / held - 2 : most);
     b->pool_x = NEW(a, float, held);

@@ -1,8 +1,10 @@
-/* frame.h -- the payload container FILE.atomo, which `encode` writes and `decode` reads (layout: docs/FORMAT.md).
+/* frame.h -- the payload container FILE.atomo, which `encode` writes and `decode` reads (layout:
+ * docs/FORMAT.md).
  *
- * A record is one compressed vector: what selects its random numbers, its tensors and the payload of every round.
- * Each block ends with a checksum, and the file with an end block, so a truncated or altered file is refused, with
- * the offset of the bad block. No length field is trusted: allocations are limited by the size of the file. */
+ * A record is one compressed vector. It has what selects the vector's random numbers, the names and shapes of
+ * its tensors, and the payload of every round. Each block ends with a checksum, and the file ends with an end
+ * block. So a truncated or altered file is refused, and the error has the offset of the bad block. Length
+ * fields may be wrong, so the file's size limits allocations. */
 #ifndef ATOMO_FRAME_H
 #define ATOMO_FRAME_H
 
@@ -26,7 +28,8 @@ typedef struct {
     uint64_t tensor;  /* rng_hash(name) */
     const char *name; /* the vector's name: a tensor's or a group's */
     bool raw;         /* true: the vector is sent with the codec `none` */
-    /* true: the vector is all members end to end; false: there is one member, and the vector has its shape */
+    /* true: the vector is all members (tensors), one after another; false: there is one member, and the vector
+     * has its shape */
     bool joined;
     FrameMember *member;
     size_t members;
@@ -34,7 +37,8 @@ typedef struct {
     int rounds;
 } FrameRecord;
 
-/* Returns the shape that the codec compresses: the only member's shape, or a vector of all members' elements. */
+/* Returns the shape of the vector that the codec compresses: the shape of the only member, or one dimension
+ * with all members' elements. */
 Shape frame_shape(const FrameRecord *r);
 
 /* Returns the largest number of elements that a vector with a payload of this many bytes may have. */
@@ -44,8 +48,8 @@ uint64_t frame_elements_limit(uint64_t payload);
 
 typedef struct FrameWriter FrameWriter;
 
-/* Opens a writer, in the arena. It writes to a temporary file beside `path` until frame_commit. `records`: how many
- * times frame_put will be called. */
+/* Opens a writer, in the arena. It writes to a temporary file beside `path` until frame_commit. `records`: the
+ * number of calls of frame_put that will follow. */
 Status frame_create(FrameWriter **out, const char *path, const char *spec, uint64_t records, Arena *a,
                     Error *err);
 /* Writes the attributes of a group; "" is the root. */
@@ -60,7 +64,7 @@ void frame_abandon(FrameWriter *w);              /* NULL is allowed */
 typedef struct FrameReader FrameReader;
 
 Status frame_open(FrameReader **out, const char *path, Arena *a, Error *err);
-/* Like frame_open, for an open file that can seek; frame_close will close the file. `name` is for messages. */
+/* Opens a reader of an open file that can seek; frame_close will close the file. `name` is for messages. */
 Status frame_open_file(FrameReader **out, FILE *from, const char *name, Arena *a, Error *err);
 void frame_close(FrameReader *r); /* NULL is allowed */
 

@@ -1,8 +1,10 @@
-/* checkpoint.h -- saves a trainer's state after a step as step_%08d.h5 in a folder; each file is complete or absent.
+/* checkpoint.h -- saves a trainer's state after a step, as step_%08d.h5 in a folder. A file is never there half
+ * written.
  *
  * Weights, velocities, running statistics and codec states are stored in the groups /weights, /velocity,
- * /running/WORKER and /state/WORKER (four bytes of a state in one float). The attributes are the setup, the step, its
- * epoch, its position in the epoch's order, and a checksum of all arrays. No byte depends on the time of day. */
+ * /running/WORKER and /state/WORKER (four bytes of a state in one float). The attributes are the setup, the
+ * step, its epoch, its position among the epoch's shuffled images, and a checksum of all arrays. The time of
+ * day is not stored. */
 #ifndef ATOMO_CHECKPOINT_H
 #define ATOMO_CHECKPOINT_H
 
@@ -10,21 +12,22 @@
 
 Status checkpoint_save(Trainer *t, const char *dir, Error *err); /* makes the folder */
 
-/* Restores the saved state. ERR_USAGE: the file belongs to another setup. After any other failure the trainer's state
- * is undefined, and the trainer must load another file or be reset before its next step. */
+/* Restores the trainer's state from a file. Returns ERR_USAGE if the file belongs to another setup. After any
+ * other error, the trainer must load another file or be reset before its next step. */
 Status checkpoint_load(Trainer *t, const char *path, Error *err);
 
 /* Fails with ERR_USAGE if the folder holds a checkpoint of another setup. Ignores damaged files; returns OK when
  * there is no folder. */
 Status checkpoint_check_folder(const Trainer *t, const char *dir, Error *err);
 
-/* Fills `s` from a checkpoint with all settings that the weights depend on, except the data set's content: `dataset`
- * is the data set's name, `images` its number of training images. Memory for texts and the codec comes from `a`. */
+/* Fills `s` from a checkpoint with all settings that the weights depend on, except the images themselves. Sets
+ * `dataset` to the data set's name and `images` to its number of training images. Memory for texts and the
+ * codec comes from `a`. */
 Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, const char *path, Arena *a,
                         Error *err);
 
-/* Loads the folder's newest undamaged checkpoint, or resets the trainer if there is none. Calls `note` with a line of
- * text for each damaged file, and when training starts from the beginning. */
+/* Loads the newest undamaged checkpoint in the folder, or resets the trainer if there is none. Calls `note`
+ * with a line of text for each damaged file, and if training starts from the beginning. */
 Status checkpoint_resume(Trainer *t, const char *dir, void (*note)(void *data, const char *text), void *data,
                          Error *err);
 

@@ -1,9 +1,10 @@
-/* conv_blocked.c -- convolution over blocked activations by oneDNN, one piece (a few images) at a time.
+/* conv_blocked.c -- convolution by oneDNN, one piece (a few images) at a time. Activations are in oneDNN's
+ * blocked order.
  *
- * oneDNN's weight gradients differ in the last bits between numbers of threads. So each primitive is made for one
- * thread and for a piece of images whose size follows from the layer's shape alone; threads work on different pieces,
- * and the pieces' weight gradients are added in order. Weights are stored plain, [out][in][row][column]; each pass
- * copies them into the blocked order that the primitives chose. */
+ * The last bits of oneDNN's weight gradients depend on the number of threads. So each primitive is made for one
+ * thread and one piece, whose size follows from the layer's shape alone. Threads work on different pieces, and
+ * the pieces' weight gradients are added in order. Weights are stored as [out][in][row][column]. Each pass
+ * copies them into the blocked order that oneDNN chose. */
 #include "nn/layer.h"
 
 #include "base/parallel.h"
@@ -20,7 +21,8 @@
 enum { FORWARD, BACK_DATA, BACK_WEIGHTS, WAYS };
 enum { CONV_PIECE_MOST = 2 * PIECE }; /* the most images in a piece */
 
-/* oneDNN's primitives for pieces of one number of images, made when a pass first has such a piece. */
+/* oneDNN's primitives for a piece with a certain number of images. They are made when the first such piece
+ * occurs. */
 typedef struct {
     dnnl_primitive_desc_t desc[WAYS];
     /* BACK_DATA is NULL if the layer's input is the network's images, which need no gradient */
@@ -29,13 +31,14 @@ typedef struct {
 
 typedef struct {
     dnnl_engine_t engine;
-    size_t images;        /* images in a full piece: PIECE, or CONV_PIECE_MOST for layers with few pixels */
+    size_t images;        /* images in a full piece: PIECE, or CONV_PIECE_MOST if the layer's images have few
+                           * pixels */
     dnnl_alg_kind_t back; /* algorithm of the gradients; forward always uses the direct algorithm */
     /* primitives for pieces of 1, 2, ... images; the index is the number of images */
     PiecePrimitives piece[CONV_PIECE_MOST + 1];
     dnnl_memory_desc_t plain;
-    /* memory order of the weights in the forward and in each backward computation; oneDNN chooses each order when
-     * it makes the first primitive of that kind */
+    /* order of the weights in memory for the forward pass and for each part of the backward pass. oneDNN
+     * chooses an order when the first such primitive is made. */
     dnnl_memory_desc_t order[WAYS];
     bool chosen;
 } Primitives;
@@ -68,11 +71,10 @@ static dnnl_memory_desc_t activation_desc(const Activation *v, size_t images)
 
 /* ---- choosing the algorithm, and the number of images in a piece ---- */
 
-/* Winograd's algorithm F(4x4, 3x3) (Lavin & Gray 2016) takes 36 products for 16 output pixels; direct sums take
- * 144. Its relative rounding error is about 1e-6, that of direct sums 2e-7. In the forward pass the larger error
- * would change the sign of more relu inputs, and each change of sign alters the gradients of all earlier layers.
- * So the forward pass uses direct sums, and only gradients, which merely get the rounding error itself, use
- * Winograd's algorithm. */
+/* Winograd's algorithm F(4x4, 3x3) (Lavin & Gray 2016) takes 36 products for 16 output pixels, where direct
+ * sums take 144. Its relative rounding error is about 1e-6; direct sums have 2e-7. In the forward pass,
+ * rounding changes the sign of some relu inputs, and each change alters the gradients of all earlier layers. So
+ * the forward pass uses direct sums. Only gradients are computed by Winograd's algorithm. */
 enum { TILE = 4, TILE_PRODUCTS = 36 };
 
 static size_t tiles(const Activation *v)
@@ -80,8 +82,8 @@ static size_t tiles(const Activation *v)
     return (v->rows + TILE - 1) / TILE * ((v->columns + TILE - 1) / TILE);
 }
 
-/* True when Winograd's algorithm saves at least half of the products; at tiles that extend beyond the image it saves
- * less. */
+/* True when Winograd's algorithm saves at least half of the products. It saves less if many tiles extend beyond
+ * the image. */
 static bool winograd_saves(const Layer *l)
 {
     const ConvSettings *c = l->settings;
@@ -89,8 +91,8 @@ static bool winograd_saves(const Layer *l)
            l->out->rows * l->out->columns * 9 >= 2 * TILE_PRODUCTS * tiles(l->out);
 }
 
-/* Returns the number of images in a full piece. A piece needs enough pixels to outweigh its work on weights: copying
- * weights into blocked order and writing their gradient. */
+/* Returns the number of images in a full piece. A piece needs many pixels, because it also copies the weights
+ * into blocked order and writes their gradient. */
 static size_t piece_images(const Layer *l)
 {
     enum { FEW_PIXELS = 64 };
@@ -150,8 +152,8 @@ static void keep_orders(Primitives *s, const PiecePrimitives *piece)
     s->chosen = true;
 }
 
-/* Makes the primitives for pieces of `images` images. oneDNN fixes a primitive's number of threads when the primitive
- * is made. */
+/* Makes the primitives for pieces of `images` images, for one thread: oneDNN fixes the number of threads when
+ * it makes a primitive. */
 static dnnl_status_t piece_make(const Layer *l, Primitives *s, size_t images)
 {
     PiecePrimitives *piece = &s->piece[images];
@@ -197,7 +199,8 @@ static Status piece_ready(Primitives *s, const Layer *l, size_t images, Error *e
     return dnnl_check(piece_make(l, s, images), "making a convolution", err);
 }
 
-/* Makes the primitives that a pass over `images` images needs and that do not exist yet. Not thread-safe. */
+/* Makes those primitives that a pass over `images` images needs and that were not made before. Not
+ * thread-safe. */
 static Status primitives_ready(Primitives *s, const Layer *l, size_t images, Error *err)
 {
     if (images >= s->images)
@@ -205,8 +208,8 @@ static Status primitives_ready(Primitives *s, const Layer *l, size_t images, Err
     return images % s->images ? piece_ready(s, l, images % s->images, err) : OK;
 }
 
-/* Makes primitives for passes over up to `images` images; after a failure, primitives_close frees the primitives that
- * were made. */
+/* Makes primitives for passes over up to `images` images. After a failure, primitives_close frees the
+ * primitives made so far. */
 static Status primitives_open(Primitives *s, const Layer *l, size_t images, Error *err)
 {
     const size_t *dim = l->weight->shape.dim;
@@ -216,7 +219,7 @@ static Status primitives_open(Primitives *s, const Layer *l, size_t images, Erro
     TRY(dnnl_check(dnnl_engine_create(&s->engine, dnnl_cpu, 0), "engine", err));
     begin(s, winograd_saves(l) ? dnnl_convolution_winograd : dnnl_convolution_direct);
     if (s->back == dnnl_convolution_winograd && piece_make(l, s, s->images) != dnnl_success)
-        /* second try, with direct sums only: oneDNN has Winograd's algorithm for some CPUs only */
+        /* second try, with direct sums only: oneDNN has Winograd's algorithm only for some CPUs */
         begin(s, dnnl_convolution_direct);
     return primitives_ready(s, l, images, err);
 }
@@ -228,10 +231,11 @@ static void primitives_close(Primitives *s)
         dnnl_engine_destroy(s->engine);
 }
 
-/* ---- copying weights between their plain order and oneDNN's blocked orders ----
+/* ---- copying weights between the order [out][in][row][column] and oneDNN's blocked orders ----
  *
- * In a blocked order the offset of weight (o, i, row, column) is a sum of one term for each index, so small tables of
- * these terms describe the order. oneDNN's own function for this takes longer than some of the convolutions. */
+ * In a blocked order, the offset of weight (o, i, row, column) is a sum of four terms, one for each index. So
+ * small tables of terms describe the order. oneDNN's own function for such copies takes longer than some
+ * convolutions. */
 
 enum { DIMS = 4 };
 
@@ -243,8 +247,8 @@ typedef struct {
     float *to;
 } Reorder;
 
-/* Returns what index x of dimension `dim` adds to a weight's offset: the offset within the inner blocks (the last
- * block is innermost) plus the offset of the outer block. */
+/* Returns the term that index x of dimension `dim` adds to a weight's offset: its offset within the inner
+ * blocks plus the offset of its outer block. */
 static size_t term(const dnnl_memory_desc_t *d, int dim, size_t x)
 {
     const dnnl_blocking_desc_t *b = &d->format_desc.blocking;
@@ -289,8 +293,8 @@ static Status reorder_open(Reorder *w, const dnnl_memory_desc_t *d, Arena *scrat
     return OK;
 }
 
-/* Copies the weights of a group of outputs into blocked order. Inputs are the outermost loop, so that the scattered
- * writes stay within the L1 cache. */
+/* Copies the weights of a group of outputs into blocked order. The outermost loop is over inputs, so that the
+ * scattered writes stay within the L1 cache. */
 static void put_group(void *data, size_t group)
 {
     const Reorder w = *(const Reorder *)data;
@@ -376,7 +380,8 @@ static dnnl_status_t execute(const Primitives *s, dnnl_primitive_t run, const Ar
         if (arg[i].desc)
             args[used++] = (dnnl_exec_arg_t){arg[i].arg, lend(s, arg[i].desc, arg[i].data)};
     const int before = omp_get_max_threads();
-    /* some primitives read OpenMP's number of threads again when executed; it must be 1, as when they were made */
+    /* some primitives read OpenMP's number of threads again when they run; it must be 1, as when they were
+     * made */
     omp_set_num_threads(1);
     status = dnnl_primitive_execute(run, stream, used, args);
     omp_set_num_threads(before);
@@ -387,8 +392,8 @@ static dnnl_status_t execute(const Primitives *s, dnnl_primitive_t run, const Ar
     return status;
 }
 
-/* A forward or backward pass of the layer, whose pieces run in parallel. A slot is one running thread's scratch
- * memory. */
+/* A forward or backward pass of the layer. Its pieces (a few images each) run in parallel. A slot is the
+ * scratch memory of one thread. */
 typedef struct {
     const Layer *l;
     const Primitives *s;
@@ -396,10 +401,11 @@ typedef struct {
     const float *weights; /* the layer's weights in the blocked order of the primitives */
     uint8_t *scratch;     /* (slots, room) bytes */
     size_t room;
-    /* (pieces, each) weight gradient of each piece, and from `bias_at` on its bias gradient */
+    /* (pieces, each) the weight gradient of each piece, followed from `bias_at` on by the piece's bias
+     * gradient */
     float *partial;
     size_t each, bias_at;
-    /* (slots, a piece) gradients of the input, which are then added to dx; NULL: gradients are written to dx
+    /* (slots, a piece) gradients of the input, which are added to dx afterwards; NULL: they are written to dx
      * directly */
     float *aside;
     dnnl_status_t *status; /* (pieces) */
@@ -426,7 +432,7 @@ static size_t whole_lines(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* Opens a pass. Each slot's scratch memory is large enough for a full piece and for the last piece. */
+/* Opens a pass. A slot's scratch memory is large enough for a full piece and for the last, shorter piece. */
 static Status work_open(Work *w, const Layer *l, const Pass *p, int way)
 {
     *w = (Work){.l = l, .s = l->state, .p = p};
@@ -548,7 +554,8 @@ static void weights_piece(void *data, size_t piece, size_t slot)
 
 enum { RUN = 4096 }; /* floats that one parallel task of add_run adds up */
 
-/* Adds RUN elements of the gradients of all pieces to the first piece's gradient, in the order of the pieces. */
+/* Adds up RUN elements of the gradients of all pieces, in the order of the pieces. The sum replaces the first
+ * piece's gradient. */
 static void add_run(void *data, size_t run)
 {
     const Work *w = data;

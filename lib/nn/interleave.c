@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Copies or adds an array (images, n) to an array (n, PIECE); lanes (elements of the last axis) without an image get
- * 0. */
+/* Copies or adds an array (images, n) to an array (n, PIECE), whose last axis has one element for each image.
+ * Elements without an image get 0. */
 static void interleave(const float *plain, size_t images, size_t n, bool add, float *interleaved)
 {
     enum { SOME = 64 };

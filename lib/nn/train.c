@@ -12,8 +12,7 @@
 
 /* ---- choosing the images of a step ---- */
 
-/* Returns the number of steps in an epoch. If fewer images than workers remain for the last step, these images are
- * left out. */
+/* Returns the number of steps in an epoch. A last step with fewer images than workers is left out. */
 static size_t epoch_steps(const TrainSetup *s)
 {
     const size_t rest = s->train->count % s->batch;
@@ -48,7 +47,8 @@ static void shuffle(Trainer *t, size_t epoch)
 
 /* ---- choosing the workers that send ---- */
 
-/* Draws which `aggregate` workers send gradients in this step; every set of this size has the same probability. */
+/* Draws the workers that send gradients in this step, `aggregate` of them. Every set of this size has the same
+ * probability. */
 static void choose(Trainer *t, size_t step, const Portion *all)
 {
     const size_t workers = t->s.workers;
@@ -126,8 +126,8 @@ static Status compute_all(Trainer *t, StepRecord *r, const Portion *all, Error *
 
 /* ---- running one step of training ---- */
 
-/* Runs a phase and adds its time to a total; callback of ExchangeClock. The time of encoding is added to its
- * worker's, the time of merging and decoding to the receiver's. */
+/* Runs a phase and adds its time to a total. Encoding counts for its worker, merging and decoding for the
+ * receiver. Callback of ExchangeClock. */
 static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status (*work)(void *arg), void *arg)
 {
     Trainer *t = data;

@@ -1,4 +1,5 @@
-/* train_parts.h -- the fields of a trainer, for train.c, checkpoint.c, train_dump.c and training_run.c. */
+/* train_parts.h -- the fields of a trainer, shared by train.c, checkpoint.c, train_dump.c and
+ * training_run.c. */
 #ifndef ATOMO_TRAIN_PARTS_H
 #define ATOMO_TRAIN_PARTS_H
 
@@ -23,13 +24,13 @@ struct Trainer {
     float *images;  /* images of one worker's batch or of one testing pass */
     uint8_t *labels;
     uint32_t *order; /* order of the training images in epoch number `ordered` - 1 */
-    size_t ordered;  /* number of the epoch that `order` belongs to, plus 1; 0: `order` is not filled yet */
+    size_t ordered;  /* the epoch whose order is in `order`, plus 1; 0: `order` is not filled yet */
     uint32_t *index; /* indices of the images of a testing pass */
     size_t step;     /* number of the last step that has been done */
 };
 
-/* The images of a step: order[place .. place + count - 1], where `order` is the shuffled order of the epoch's images;
- * epochs and positions count from 0. */
+/* The images of a step: order[place .. place + count - 1], where `order` lists the epoch's images in shuffled
+ * order. `epoch` and `place` count from 0. */
 typedef struct {
     size_t epoch, place, count;
 } Portion;
@@ -38,7 +39,7 @@ Portion portion_of(const Trainer *t, size_t step);
 /* Returns the part of a step's images that worker w takes. */
 Portion portion_share(const Portion *all, size_t workers, size_t w);
 
-/* ---- the setup as attributes of the files that a run writes ---- */
+/* ---- the training setup, written as attributes into the files of a run ---- */
 
 enum { SETUP_MOST = 24 };
 
@@ -60,13 +61,13 @@ static inline Attr attr_text(const char *name, const char *v)
 /* Returns the attribute with this name, or NULL; a NULL list is empty. */
 const Attr *attr_find(const AttrList *list, const char *name);
 
-/* Writes every setting that the weights depend on, except the network, to `out`, and returns the number of
+/* Writes to `out` every setting that the weights depend on, except the network. Returns the number of
  * attributes. Memory for texts comes from `a`. */
 size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a);
 
-/* Checks that a file's attributes `theirs` include all of `own` with the same values. ERR_CORRUPT: an attribute is
- * missing, so the file is not `what` (for example "a checkpoint"); ERR_USAGE: a value differs, so the file has
- * another setup. */
+/* Checks that a file's attributes `theirs` include all of `own` with equal values. ERR_CORRUPT: an attribute is
+ * missing, so the file is not `what` (for example "a checkpoint"). ERR_USAGE: a value differs, so the file
+ * belongs to another setup. */
 Status setup_check(const Attr *own, size_t count, const AttrList *theirs, const char *path, const char *what,
                    Error *err);
 

@@ -1,9 +1,9 @@
-/* fourier_transform.c -- makes and runs FFTW's single-precision plans, and transforms real rows of even length as
- * complex rows of half the length.
+/* fourier_transform.c -- makes and runs FFTW's single-precision plans. A real row of even length is transformed
+ * as a complex row of half the length.
  *
- * Let z[c] = x[2 c] + i x[2 c + 1] and Z the transform of z, m = cols / 2 long. The even elements of x then have the
- * transform E = (Z[k] + conj Z[m-k]) / 2, the odd elements O = (Z[k] - conj Z[m-k]) / 2i, and X[k] = E + w^k O,
- * X[m-k] = conj(E - w^k O) with w = exp(-2 pi i / cols). */
+ * Let z[c] = x[2 c] + i x[2 c + 1], of length m = cols / 2, and Z its transform. The even elements of x then
+ * have the transform E = (Z[k] + conj Z[m-k]) / 2, and the odd elements the transform O = (Z[k] - conj Z[m-k])
+ * / 2i. The transform of x is X[k] = E + w^k O, X[m-k] = conj(E - w^k O) with w = exp(-2 pi i / cols). */
 #include "num/fourier_transform.h"
 
 #include <fftw3.h>
@@ -45,7 +45,7 @@ void rotor_chunk(const Rotor *r, size_t at, double scale, RotorChunk *out)
 
 /* ---- FFTW's plans, all for transforms in place ---- */
 
-/* This mutex is global because FFTW can make and destroy plans on only one thread at a time in the whole process. */
+/* FFTW can make and destroy plans on only one thread of the process at a time, so this mutex is global. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
 
 static fftwf_plan plan_odd(ptrdiff_t rows, ptrdiff_t cols, FourierWay way, float *data)
@@ -57,8 +57,8 @@ static fftwf_plan plan_odd(ptrdiff_t rows, ptrdiff_t cols, FourierWay way, float
     return fftwf_plan_guru64_dft_c2r(1, &line, 1, &back, (void *)data, data, FFTW_ESTIMATE);
 }
 
-/* Plans `count` complex transforms; in units of complex numbers, the elements of a transform are `step` apart, and
- * the first elements of two consecutive transforms are `pitch` apart. */
+/* Plans `count` complex transforms. Neighbouring elements of a transform are `step` complex numbers apart. The
+ * first elements of two consecutive transforms are `pitch` complex numbers apart. */
 static fftwf_plan plan_complex(size_t length, size_t step, size_t count, size_t pitch, FourierWay way,
                                float *data)
 {
@@ -95,10 +95,11 @@ void fourier_close(Fourier *f)
     f->along = f->down = NULL;
 }
 
-/* ---- real rows of even length, as complex rows of half the length ---- */
+/* ---- real rows of even length, transformed as complex rows of half the length ---- */
 
-/* Turns Z[k] and Z[m-k] (the transform of a row as complex numbers) into X[k] and X[m-k] (the transform of the real
- * row), in place, for k = at .. end - 1; w holds the factors w^k of the chunk that k is in. */
+/* Computes in place X[k] and X[m-k], the transform of a real row, from Z[k] and Z[m-k], the transform of the
+ * row as complex numbers. Does so for k = at .. end - 1, all in one chunk of frequencies; w holds the chunk's
+ * factors w^k. */
 static void split(float *z, size_t m, size_t at, size_t end, const RotorChunk *w)
 {
     for (size_t k = at; k < end; k++) {
@@ -143,7 +144,7 @@ static void ends(float *z, size_t m, FourierWay way)
     }
 }
 
-/* Runs `split` or its inverse `join` over all rows, one chunk of frequencies at a time, so that the factors of a
+/* Runs `split` or its inverse `join` over all rows, one chunk of frequencies at a time. So the factors of each
  * chunk are computed only once. */
 static void turn_rows(const Fourier *f, float *data)
 {

@@ -1,12 +1,12 @@
-/* log_series.h -- logarithms that are the same on every machine, computed by sums, products and one division of
- * doubles. The C library's log may round differently from machine to machine. */
+/* log_series.h -- logarithms that are the same on every machine. They take only sums, products and a division
+ * of doubles; the C library's log may round differently on different machines. */
 #ifndef ATOMO_LOG_SERIES_H
 #define ATOMO_LOG_SERIES_H
 
 #include <math.h>
 
-/* Splits v > 0 into m 2^e with m in 1/sqrt(2) .. sqrt(2); returns ln m and sets e. With z = (m - 1) / (m + 1), ln m =
- * 2 atanh z; the series of atanh is cut where the relative error is below 1e-20. */
+/* Splits v > 0 into m 2^e with m in 1/sqrt(2) .. sqrt(2). Returns ln m and sets e. With z = (m - 1) / (m + 1),
+ * ln m = 2 atanh z. The series of atanh ends where the relative error is below 1e-20. */
 static inline double log_split(double v, int *e)
 {
     double m = frexp(v, e), series = 0;

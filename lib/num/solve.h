@@ -1,8 +1,8 @@
 /* solve.h -- finds the argument at which an expensive, roughly monotone function has a given value.
  *
- * Made for the payload size of a codec as a function of its rate parameter. Such a function is positive, close to a
- * power of the argument, rises or falls, may have steps, and may be constant at both ends of the range. Arguments are
- * decimals with few digits. */
+ * Made for the payload size of a codec as a function of its rate parameter. This function is positive and close
+ * to a power of the argument. It may have steps, and may be constant at both ends of the range. The arguments
+ * tried are decimals with few digits. */
 #ifndef ATOMO_SOLVE_H
 #define ATOMO_SOLVE_H
 
@@ -13,25 +13,26 @@ typedef struct {
     double low, high;         /* smallest and largest argument; low > 0 */
     bool whole;               /* the argument must be an integer */
     unsigned most;            /* the most evaluations of the function; 0: 30 */
-    /* Sets *value > 0 to the function's value at the argument `at`; NaN: the function has no value there, and the
-     * search ends. */
+    /* Sets *value > 0 to the function's value at the argument `at`. NaN: there is no value, and the search
+     * ends. */
     Status (*of)(void *data, double at, double *value, Error *err);
     void *data;
 } Solve;
 
 typedef struct {
-    double at, value; /* argument and value of the try nearest to the target; NaN: no try had a value */
+    double at, value; /* argument and value of the evaluation nearest to the target; NaN: no evaluation gave a
+                       * value */
     double slope;     /* d log value / d log argument at `at`; NaN: unknown */
     bool reached;
     unsigned tries;
 } Solution;
 
-/* Searches for the argument and fills s. On entry, s->at is the first argument to try and s->slope the slope at s->at
- * (NaN: unknown). */
+/* Searches for the argument and fills s. The caller sets s->at to the first argument to try, and s->slope to
+ * the slope there (NaN: unknown). */
 Status solve_search(const Solve *problem, Solution *s, Error *err);
 
-/* Returns v rounded to the fewest digits for which the result lies strictly between low and high; NaN when seven
- * digits are too few. v, low and high are above 0. */
+/* Returns v rounded to as few digits as possible with a result strictly between low and high. Returns NaN when
+ * seven digits are too few. v, low and high are above 0. */
 double solve_decimal(double v, double low, double high);
 
 #endif

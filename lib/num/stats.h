@@ -4,18 +4,18 @@
 
 #include "base/base.h"
 
-/* Sorts v in ascending order. The statistics below are NaN for an empty set. */
+/* Sorts v in ascending order. */
 void stats_sort(double *v, size_t n);
 
-/* Returns the q-quantile (0 <= q <= 1) of sorted values by linear interpolation at (n - 1) q, as numpy does by
- * default. */
+/* Returns the q-quantile (0 <= q <= 1) of sorted values, NaN if there are none. Interpolates linearly at
+ * position (n - 1) q, as numpy does by default. */
 double stats_quantile(const double *sorted, size_t n, double q);
 
 /* Sorts v and returns its median. */
 double stats_median(double *v, size_t n);
 
-/* Returns the variance of the median of sorted values, if they are normally distributed: pi/2 (IQR / 1.349)^2 / n,
- * with the interquartile range IQR. NaN for fewer than two values. */
+/* Returns the variance of the median of sorted values, assuming a normal distribution: pi/2 (IQR / 1.349)^2 /
+ * n, where IQR is the interquartile range. NaN for fewer than two values. */
 double stats_median_variance(const double *sorted, size_t n);
 
 /* The mean, and the sum m2 of squared deviations from it, by Welford's recurrence. */
@@ -39,9 +39,9 @@ double t_tails(double t, double d);
 /* Returns the t >= 0 with t_tails(t, d) = p, 0 < p <= 1; relative error below 1e-9. */
 double t_quantile(double p, double d);
 
-/* Returns Holm's adjusted p-value of p, one of the m ascending p-values `sorted`: the least family-wise level at
- * which Holm's step-down procedure rejects the hypothesis of p. This is the largest (m - k) sorted[k] over all
- * sorted[k] <= p, at most 1. Scand. J. Statist. 6 (1979) 65. */
+/* Returns Holm's adjusted p-value (Scand. J. Statist. 6 (1979) 65) of p, which is one of the m ascending
+ * p-values `sorted`. It is the least family-wise level at which Holm's step-down procedure rejects p's
+ * hypothesis: the largest (m - k) sorted[k] over all sorted[k] <= p, at most 1. */
 double stats_holm(const double *sorted, size_t m, double p);
 
 #endif

@@ -4,10 +4,11 @@
  *
  *     smooth_k = sum over t of s_t x_((2k + t) mod 2h)    detail_k = sum over t of d_t x_((2k + t) mod 2h)
  *
- * with the filters s and d_t = (-1)^t s_(taps - 1 - t). If m is odd, the last element is kept as a coefficient. The
- * next level transforms the smooth coefficients, as long as there are at least two. Periodic filters are orthonormal
- * down to two elements, where the filters of all families equal Haar's. Coefficients are in the usual order, the
- * smooth coefficients first, then the detail coefficients from the coarsest level to the finest:
+ * with the filters s and d_t = (-1)^t s_(taps - 1 - t). If m is odd, the last element is kept as a coefficient.
+ * The next level transforms the smooth coefficients, as long as there are at least two. The filters wrap around
+ * at the end of x. The transform is orthonormal down to two elements, where all families of filters equal
+ * Haar's. The smooth coefficients come first, then the detail coefficients from the coarsest level to the
+ * finest:
  *
  *     level of m:   smooth 0 .. h-1   detail h .. 2h-1   [ last element m-1 ] */
 #ifndef ATOMO_WAVELET_H
@@ -23,15 +24,16 @@ extern const char *const wavelet_families[]; /* ends in NULL */
 /* Returns the filters s and d of a family. */
 WaveletFilter wavelet_filter(int family);
 
-/* Writes y, the transform of x; `levels` 0: as many as possible. Takes 2 bytes of scratch for each element; false
- * when scratch has no memory. Results are the same bytes on every machine and for any number of threads. */
+/* Writes y, the transform of x; `levels` 0: as many levels as possible. Takes 2 bytes of scratch for each
+ * element; returns false when there is not enough memory. The result is the same on every machine and for any
+ * number of threads. */
 bool wavelet(int family, int levels, const float *x, float *y, size_t n, int threads, Arena *scratch);
 
-/* Writes x, the inverse transform of y, and overwrites the smooth coefficients in y. */
+/* Writes x, the inverse transform of y. Destroys the smooth coefficients in y. */
 void wavelet_back(int family, int levels, float *y, float *x, size_t n, int threads);
 
-/* Each transform gives finite numbers when |x|_2 is at most this number. The two arrays of a transform must not
- * overlap. */
+/* The results of both transforms are finite when |x|_2 is at most this number. The two arrays of a transform
+ * must not overlap. */
 #define WAVELET_MOST 0x1p125f
 
 #endif

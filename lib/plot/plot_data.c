@@ -166,7 +166,7 @@ static int compare(const void *left, const void *right)
     return l->row < r->row ? -1 : 1;
 }
 
-/* Returns the number of the figure's line that a row belongs to: the index of the first row with the same text in
+/* Returns which line of the figure a row belongs to. This is the index of the first row with the same text in
  * column `by`. Rows of one line are mostly neighbours. */
 static size_t line_of(const Value *rows, const RowPlace *place, size_t row, size_t columns, size_t by)
 {

@@ -1,5 +1,5 @@
-/* plot_gnuplot.c -- runs gnuplot without a shell or start-up files, in a private directory and with a time limit,
- * and checks the figure, as gnuplot reports success on a full disk. */
+/* plot_gnuplot.c -- runs gnuplot without a shell or start-up files, in a private directory, with a time limit.
+ * Checks the figure's file, because gnuplot reports success even on a full disk. */
 #include "plot/plot.h"
 
 #include "base/file.h"
@@ -22,7 +22,8 @@ extern char **environ;
 
 typedef struct {
     char *path; /* path of the private directory */
-    /* end of a pipe; when this process and gnuplot have both closed it, a guardian process removes the directory */
+    /* end of a pipe that gnuplot has too; when both this process and gnuplot have closed it, a guardian process
+     * removes the directory */
     int lease;
     pid_t guard; /* 0: none */
     PlotStopped stopped;
@@ -42,8 +43,8 @@ static void remove_directory(const char *path)
     rmdir(path);
 }
 
-/* Runs in the guardian process: waits until no process holds the other end of the pipe, as after the program has
- * ended or was killed, and removes the directory. */
+/* Runs in the guardian process. Waits until no process holds the other end of the pipe, because this program
+ * has ended or was killed. Then removes the directory. */
 _Noreturn static void guard(const char *path, int pipe_end)
 {
     char byte;
@@ -56,8 +57,8 @@ _Noreturn static void guard(const char *path, int pipe_end)
     _exit(0);
 }
 
-/* Starts the guardian, a process that removes the directory when this program ends. Without the guardian, the
- * directory remains if the program is killed. */
+/* Starts the guardian, a process that removes the directory after this program ends. If it cannot be started,
+ * the directory remains when the program is killed. */
 static void room_guard(Room *room)
 {
     int ends[2];
@@ -145,7 +146,7 @@ static char **clean_environment(Arena *a)
     return clean;
 }
 
-/* Starts gnuplot in the private directory, without input, with its output going to a file in this directory.
+/* Starts gnuplot in the private directory. It has no input; its output goes to a file in this directory.
  * Returns 0 or an error number. */
 static int spawn(const Room *room, char *const *arguments, char **environment, pid_t *child)
 {
@@ -205,7 +206,7 @@ static Status await(Room *room, pid_t child, int *status)
     return FAIL(room->err, ERR_IO, "gnuplot: took over %d seconds and was stopped", PATIENCE);
 }
 
-/* Returns the last line of gnuplot's output that does not repeat a line of the script. */
+/* Returns the last line of gnuplot's output that is not a repeated line of the script. */
 static const char *last_words(Room *room)
 {
     size_t size = 0;

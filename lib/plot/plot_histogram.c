@@ -1,10 +1,10 @@
 /* plot_histogram.c -- the data of the gradient-distribution figure: each tensor's histogram, with small bins
- * merged. If there are many tensors, also a band of quartiles: each tensor's density is taken in units of the
- * tensor's standard deviation, and the quartiles are over the tensors.
+ * merged. If there are many tensors, the figure also has a band from the lower to the upper quartile of their
+ * densities. For the band, each tensor's elements are divided by the tensor's standard deviation.
  *
- * In a row, role is `named`, `least` (shortest tails), `most` (longest tails), `other` or `band`. In a row of the
- * band, the bin is a distance from the mean in standard deviations, `count` is the median density at this
- * distance, and `low` and `high` are the quartiles. */
+ * The column `role` is `named`, `least` (shortest tails), `most` (longest tails), `other` or `band`. In a row
+ * of the band, the bin is a distance from the mean in standard deviations, `count` is the median density at
+ * this distance, and `low` and `high` are the quartiles. */
 #include "plot/plot.h"
 #include "plot/plot_curves.h"
 
@@ -28,9 +28,9 @@ static double middle(const Curves *all, size_t row)
     return 0.5 * all->column[LOW][row] + 0.5 * all->column[HIGH][row];
 }
 
-/* Computes the tensor's mean and deviation as if each element were at the middle of its bin. The curve's trait (by
- * which curves are ordered) is the distance of the outermost elements from the mean, in standard deviations; NaN
- * if all elements are equal. */
+/* Computes the tensor's mean and standard deviation, taking each element to be at the middle of its bin. Sets
+ * the number by which curves are ordered: the distance of the outermost elements from the mean, in standard
+ * deviations. It is NaN if all elements are equal. */
 static Status check_curve(const Curves *all, Curve *c, Error *err)
 {
     double sum = 0, squares = 0;
@@ -53,8 +53,8 @@ static Status check_curve(const Curves *all, Curve *c, Error *err)
 
 enum { ENOUGH = 10 }; /* least number of elements of a bin */
 
-/* True when the tensor has enough elements. A histogram of fewer elements has at most about 25 bins of ENOUGH
- * elements, which are mostly noise. */
+/* True when the tensor has enough elements. With fewer, there are at most about 25 bins of ENOUGH elements, and
+ * their densities are mostly noise. */
 static bool has_many(const Curve *c)
 {
     return c->n >= 25 * ENOUGH;
@@ -96,8 +96,8 @@ static void join_bins(const Curves *all, Curve *c)
     c->rows = last + 1;
 }
 
-/* Returns the density at `place` standard deviations from the mean: the share of elements per standard deviation;
- * NaN outside of the histogram. */
+/* Returns the density at `place` standard deviations from the mean, as the share of elements per standard
+ * deviation. NaN outside of the histogram. */
 static double density(const Curves *all, const Curve *c, double place)
 {
     const double *low = all->column[LOW], *high = all->column[HIGH], x = c->mean + place * c->std;

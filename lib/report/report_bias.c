@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* Returns the standard error of gain (0) or gain_l1 (1); NaN: its test was not possible, as the repeats did not
- * vary or there is no gain. */
+/* Returns the standard error of gain (0) or gain_l1 (1). Returns NaN if the gain could not be tested, because
+ * the repeats did not vary or there is no gain. */
 static double se_if_tested(const BiasRow *row, size_t gain)
 {
     return isnan(row->p[1 + gain]) ? NAN : row->se[gain];

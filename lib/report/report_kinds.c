@@ -19,7 +19,8 @@ static void rank_all(const Csv *t, RowRank *rank)
         rank[i] = ROW_LEAD;
 }
 
-/* Puts the row over all tensors first; if there are several steps or workers, the row over all steps and workers. */
+/* Puts first the row over all tensors. If there are several steps or workers, this is the row over all steps
+ * and workers. */
 static void rank_whole(const Csv *t, RowRank *rank)
 {
     bool pooled = false;
@@ -100,7 +101,7 @@ const ResultKind result_kinds[] = {
 
 /* ---- finding the kind of a result ---- */
 
-/* Returns the number of names in the list `marks` if the table has all of these columns; 0 if it lacks one. */
+/* Returns the number of column names in the list `marks` if the table has all of these columns, else 0. */
 static size_t marks_there(const char *marks, const Csv *t)
 {
     size_t count = 0;
@@ -127,8 +128,9 @@ bool result_known(const char *schema)
     return false;
 }
 
-/* Chooses the kind with the most identifying columns: a sweep has all columns of a comparison and more. A result
- * without records has no columns. */
+/* Chooses the kind of result from its columns. Of the kinds whose identifying columns are all there, takes the
+ * one with the most: a sweep has all columns of a comparison and more. A result without records has no
+ * columns. */
 const ResultKind *result_kind(const Stored *s, const char **why)
 {
     const ResultKind *best = NULL;

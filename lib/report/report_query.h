@@ -9,18 +9,19 @@ typedef struct {
     /* Comma-separated names of columns; NAME/OTHER shows the value of OTHER in rows where NAME is empty. NULL: the
      * usual columns of the result's kind. */
     const char *columns;
-    /* conditions FIELD=VALUE or FIELD!=VALUE; only rows that meet all conditions are chosen; empty: the leading
-     * rows */
+    /* conditions FIELD=VALUE or FIELD!=VALUE; chooses the rows that meet all conditions; without conditions,
+     * the first rows */
     TextList where;
     const char *sort; /* FIELD or FIELD:desc; NULL: the stored order */
     bool all;         /* true: every row, not only the leading rows */
-    /* true: standard errors and exact values are shown in the cells of the fields that they belong to */
+    /* true: the cell of a field also shows the field's standard error and exact value */
     bool people;
 } Query;
 
-/* Chooses rows and columns of t. `kind` NULL: all rows, and all columns with a value. ERR_USAGE names an unknown
- * column; the hint has the nearest known name. With q->people, *shown is the number of columns to show; the
- * columns of `out` after these hold standard errors and exact values of the shown columns. */
+/* Chooses rows and columns of t. If `kind` is NULL, takes all rows, and all columns with a value. ERR_USAGE
+ * names an unknown column, and its hint has the nearest known name. With q->people, *shown is the number of
+ * columns to show; the columns of `out` after these hold standard errors and exact values of the shown
+ * columns. */
 Status query_run(Csv *out, size_t *shown, const Query *q, const Csv *t, const ResultKind *kind, Arena *a,
                  Error *err);
 

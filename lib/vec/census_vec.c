@@ -1,8 +1,9 @@
-/* census_vec.c -- counts from which the total length of a run's Elias codes follows (levels.h), taken from bit planes
- * of 64 elements.
+/* census_vec.c -- counts numbers by size, so that the total length of their Elias codes is known (levels.h).
+ * Works on bit planes of 64 elements.
  *
- * The length of an Elias code depends on the bit length of its number alone. So for each k the loops count how many
- * numbers are at least 2^k, among the levels, among level + 1, and among the index gaps between non-zero levels. */
+ * The length of an Elias code depends on the bit length of its number alone. So for each k the loops count how
+ * many numbers are at least 2^k. They do so for three kinds of numbers: the levels, the levels + 1, and the
+ * index gaps between non-zero levels. */
 #include "vec/lane.h"
 
 enum { GROUP = 64, BATCH = 8, WIDTH_MAX = 16 };
@@ -12,7 +13,7 @@ INLINE uint64_t ones(uint64_t v)
     return (uint64_t)__builtin_popcountll(v);
 }
 
-/* Counts the levels of one group of 64; returns a word with a set bit for each non-zero level. */
+/* Counts the levels of a group of 64 elements. Returns a word in which each set bit is a non-zero level. */
 INLINE uint64_t count_levels(const uint64_t *plane, int bits, Census *c)
 {
     uint64_t reach = 0, full = ~UINT64_C(0), over[WIDTH_MAX + 1] = {0};
@@ -32,10 +33,9 @@ typedef struct {
     int64_t last;    /* index of the last non-zero level so far */
 } Gaps;
 
-/* Counts the index gaps that end in one group of 64 elements; `here` has a set bit for each non-zero level of the
- * group, and the group's first element has index `base`. A gap is at least 2^k when the 2^k - 1 levels before its end
- * are all zero. Only the first gap of a group can be longer than 64, so this gap is also computed from the
- * indices. */
+/* Counts the index gaps that end in a group of 64 elements. In `here`, each set bit is a non-zero level; `base`
+ * is the index of the group's first element. A gap is at least 2^k when the 2^k - 1 levels before its end are
+ * all zero. Only the first gap in a group can be longer than 64, so it is also computed from the indices. */
 INLINE void count_gaps(uint64_t here, int64_t base, Gaps *gaps, Census *c)
 {
     if (!here) {
@@ -66,8 +66,8 @@ INLINE void count_groups(const uint64_t *plane, size_t groups, int bits, int wid
         count_gaps(count_levels(plane + g * (size_t)width, bits, c), base + (int64_t)g * GROUP, gaps, c);
 }
 
-/* Counts levels and gaps of codes of one byte; packs only the bit planes of the levels, without the sign plane above
- * them. */
+/* Counts levels and gaps of codes of one byte. Makes only the bit planes of the levels; the sign plane above
+ * them is not needed. */
 void ISA_NAME(census8)(const uint8_t *code, size_t n, int bits, Census *census)
 {
     Gaps gaps = {UINT64_C(1) << 63, -1};
@@ -109,8 +109,8 @@ void ISA_NAME(census32)(const uint32_t *code, size_t n, int bits, Census *census
 
 /* ---- indices of non-zero codes ---- */
 
-/* Writes the index of every code to the next free element of `at`, but advances in `at` only when the code is not
- * zero: so there is no branch to predict. */
+/* Writes the indices of the non-zero codes to `at`. There is no branch to predict: every code's index is
+ * written, but overwritten by the next if the code is zero. */
 size_t ISA_NAME(places32)(const uint32_t *code, size_t n, uint16_t *at)
 {
     size_t count = 0, i = 0;

@@ -1,10 +1,10 @@
 /* hadamard_vec.c -- the Walsh-Hadamard transform: butterflies (a, b) -> (a + b, a - b) at strides 1, 2, 4, ...
  *
- * Every element passes through its butterflies by rising stride, no matter how many butterflies are computed while
- * the element is in a register, so all instruction sets give the same bytes. */
+ * An element passes through its butterflies in the order of the strides. Instruction sets differ only in how
+ * many butterflies they compute while the element is in a register, so all give the same bytes. */
 #include "vec/lane.h"
 
-/* ---- butterflies (a + b, a - b) of elements in different vectors ---- */
+/* ---- butterflies (a + b, a - b) where a and b are in different vectors ---- */
 
 /* Computes the butterflies of strides s and 2 s on four vectors that are s apart. */
 INLINE void quad(VecF *a, VecF *b, VecF *c, VecF *d)
@@ -48,7 +48,7 @@ INLINE void butterflies(VecF v[16], const int log)
     }
 }
 
-/* ---- butterflies (a + b, a - b) of elements in one vector ---- */
+/* ---- butterflies (a + b, a - b) where a and b are in the same vector ---- */
 
 /* SWAPn exchanges lanes whose numbers differ by n (in one bit). */
 #if VEC_BYTES == 64
@@ -65,8 +65,9 @@ INLINE void butterflies(VecF v[16], const int log)
 #define SWAP2(v) SHUFFLE4(v, v, 2, 3, 0, 1)
 #endif
 
-/* Computes the butterflies of lanes whose numbers differ in bit `bit`: flips the sign of the lanes of v that have the
- * bit set, then adds `swapped`, in which each lane holds the other lane of its pair. */
+/* Computes the butterflies of lanes whose numbers differ in bit `bit`. Flips the sign of the lanes of v whose
+ * numbers have this bit set. Then adds `swapped`, in which the two lanes of each butterfly have changed
+ * places. */
 INLINE VecF add_signed(VecF swapped, VecF v, int bit)
 {
     return swapped + (VecF)((VecU)v ^ (lane_numbers() << (31 - bit) & 0x80000000u));
@@ -87,7 +88,8 @@ INLINE VecF lane_butterflies(VecF v)
 
 /* ---- rows ---- */
 
-/* Computes the butterflies of strides 1, 2, 4, ... rows on 2^log rows of `cols` columns, times `scale`. */
+/* Computes the butterflies of strides 1, 2, 4, ... rows on 2^log rows of `cols` columns. Multiplies the result
+ * by `scale`. */
 INLINE void step(const float *from, size_t from_stride, float *to, size_t to_stride, size_t cols, float scale,
                  const int log)
 {
@@ -123,8 +125,8 @@ static void step_of(int log, const float *from, size_t from_stride, float *to, s
     }
 }
 
-/* Transforms each column. More than sixteen rows take two steps with a compact copy between the steps: rows a power
- * of two apart map to the same cache lines and would evict each other. */
+/* Transforms each column. More than sixteen rows take two steps, with a compact copy in between. Without the
+ * copy, rows a power of two apart would map to the same cache lines and evict each other. */
 void ISA_NAME(hadamard_rows)(float *x, size_t stride, int log_rows, size_t cols, float scale)
 {
     _Alignas(64) float between[HADAMARD_TILE];

@@ -1,5 +1,6 @@
-/* kernels.c -- picks the table of the widest instruction set that this CPU has, up to number KERNELS_MOST: 0 base, 1
- * AVX2, 2 AVX-512. Builds with a smaller KERNELS_MOST need not link the tables of wider instruction sets. */
+/* kernels.c -- picks the table of kernels for the widest instruction set that this CPU has, up to number
+ * KERNELS_MOST: 0 base, 1 AVX2, 2 AVX-512. Builds with a smaller KERNELS_MOST need not link the wider
+ * tables. */
 #include "vec/kernels.h"
 
 #ifndef KERNELS_MOST
@@ -21,8 +22,8 @@ static const Kernels *const tables[ISA_COUNT] = {
 #endif
 };
 
-/* Returns the widest instruction set of this CPU. Asks for the features of x86-64-v3 and x86-64-v4 one by one, since
- * clang 14 does not know these levels by name. */
+/* Returns the widest instruction set of this CPU. Asks for the single features of x86-64-v3 and x86-64-v4,
+ * since clang 14 does not know these names. */
 Isa isa_of_cpu(void)
 {
 #ifdef __x86_64__

@@ -1,4 +1,4 @@
-/* kernels_vec.c -- the table of the instruction set for which this file is compiled. */
+/* kernels_vec.c -- the table of kernels for the instruction set for which this file is compiled. */
 #include "vec/vec.h"
 
 extern const Kernels ISA_NAME(kernels);

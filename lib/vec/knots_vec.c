@@ -1,9 +1,10 @@
-/* knots_vec.c -- one layer of the dynamic program that finds a quantiser's best levels (knots.h): the row minima of a
- * totally monotone matrix, with row j and column i.
+/* knots_vec.c -- one layer of the dynamic program that finds a quantiser's best levels (knots.h). A layer finds
+ * the row minima of a totally monotone matrix; its rows are numbered by j, its columns by i.
  *
- * Divide and conquer finds the minimum of every sixteenth row; in this search each lane takes another column. These
- * minima bound the columns of the minima of the fifteen rows between, which are searched with one row in each lane.
- * Of equal costs the first column wins, so that the result does not depend on the number of lanes. */
+ * Divide and conquer finds the minimum of every sixteenth row; in this search each lane takes another column.
+ * Each minimum of the fifteen rows between two such rows lies between the columns of their minima. These rows
+ * are searched with one row in each lane. Of equal costs the first column wins, so the result does not depend
+ * on the number of lanes. */
 #include "vec/vec.h"
 
 #include <math.h>
@@ -72,7 +73,7 @@ INLINE double least_of(VecD v)
     return lane[0];
 }
 
-/* Returns the first of columns low .. high that has the least cost in row j; high < j. */
+/* Returns which of the columns low .. high has the least cost in row j, the first if several have; high < j. */
 INLINE size_t search(const Layer *y, size_t j, size_t low, size_t high)
 {
     const VecD xj = set_d(y->x[j]), bj = set_d(y->b[j]), last = set_d((double)high), beyond = set_d(INFINITY);

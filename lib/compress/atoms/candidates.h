@@ -1,10 +1,10 @@
-/* candidates.h -- the water level of a draw, and the elements that the draw may keep, found in one pass over
- * memory.
+/* candidates.h -- finds the water level of a draw of atoms, and the elements that the draw may keep, in one
+ * pass over memory.
  *
- * The candidates of a level t are the elements that their coins (coin.h) keep at t. An element's coin uses the
- * same random word at every level, so the candidates of a lower level include the candidates of a higher level. If
- * there are few candidates, they are stored in lists. A draw that keeps many elements (a dense draw) has no lists,
- * only a bit for each element, which is set if the element is kept. Only atoms_draw.c uses these functions. */
+ * The candidates of a level t are the elements that would be kept at t. At every level, an element's coin
+ * (coin.h) uses the same random word, so a lower level keeps all elements that a higher level keeps. If there
+ * are few candidates, they are stored in lists. A draw that keeps many elements (a dense draw) has only a bit
+ * for each element, set if the element is kept. Only atoms_draw.c uses these functions. */
 #ifndef ATOMO_CANDIDATES_H
 #define ATOMO_CANDIDATES_H
 
@@ -26,29 +26,30 @@ struct Candidates {
     Coin coin;
     bool dense;
     AtomPiece *piece; /* for each block, its kept atoms; in a dense draw only counts and sums are set */
-    uint64_t *kept;   /* a dense draw's bits: bit i % 64 of word i / 64 is set if element i is kept */
+    uint64_t *kept;   /* the bits of a dense draw: bit i % 64 of word i / 64 is set if element i is kept */
     AtomPiece slot[WAVE];
     size_t wave;       /* index of the block whose atoms slot[0] holds */
     BlockDraw *filler; /* the function that draws a block's atoms into a slot */
-    /* for each block: the sum of p over all previous blocks, modulo 1, in units of 2^-64; set only for systematic
-     * draws */
+    /* for each block: the sum of p over all earlier blocks, modulo 1, in units of 2^-64; set only for
+     * systematic sampling */
     uint64_t *mass;
     uint64_t offset; /* the random offset of a systematic draw, in units of 2^-64 */
     size_t first;    /* the index of the first kept atom, in a draw that must keep at least one atom */
 };
 
-/* Opens d for x (n). Allocates memory in c->scratch; this memory and x must outlive the draw. */
+/* Opens d for the vector x of n elements. Takes memory from c->scratch; it and x must outlive the draw. */
 Status candidates_open(Candidates *d, const Call *c, const float *x, size_t n);
 
-/* Draws all blocks with the function `filler`, into d->piece or, if the draw is dense, into the bits d->kept. */
+/* Draws all blocks with the function `filler`. The kept atoms go to d->piece; in a dense draw, bits are set in
+ * d->kept. */
 Status candidates_collect(Candidates *d, BlockDraw *filler);
 
 /* A BlockDraw: keeps the elements that d->coin keeps. */
 void candidates_sift(const Candidates *d, size_t block, AtomPiece *slot);
 
-/* Finds the plan's water level, and sets d->coin to the coin of that level. Unless the draw is dense, d->piece
- * then holds a superset of the elements that this coin keeps. The level does not depend on the sample, on the
- * number of threads or on the instruction set. */
+/* Finds the plan's water level, and sets d->coin to the coin of this level. Unless the draw is dense, d->piece
+ * then holds all elements that this coin keeps, and perhaps some more. The level does not depend on the sample,
+ * the number of threads or the instruction set. */
 Status candidates_of_plan(Candidates *d, const AtomPlan *plan, float *tau);
 
 #endif

@@ -1,17 +1,17 @@
-/* offers.h -- divides one bit budget between many tensors so that the total variance is least, given each tensor's
- * curve of variance against bits.
+/* offers.h -- divides one bit budget between many tensors so that the total variance is least, given each
+ * tensor's curve of variance against bits.
  *
- * Minimises sum_j V_j subject to sum_j bits_j = B (V_j: variance of tensor j, B: budget). Every tensor moves along
- * its curve until one more bit would save less than mu of variance, with the same multiplier mu for all tensors.
- * At level tau the variance is V = tau T1 - T2 (T1, T2: sums of |lambda| and lambda^2 over the light atoms, those
- * with p < 1), so dV / dtau = T1, and dbits / dtau = -c T1 / tau^2, where c is the bits of one more expected atom.
- * Hence tau_j = sqrt(mu c_j), and an atom is kept with p = min(1, |lambda| / (sqrt(c_j) t)), t = sqrt(mu). c_j is
- * the slope of bits over expected atoms at that level, not the mean bits of an atom, which would include the
- * floats of the heavy atoms (p = 1).
+ * Minimises sum_j V_j subject to sum_j bits_j = B (V_j: variance of tensor j, B: budget). Each tensor gets bits
+ * until one more bit would lower its variance by less than mu; mu is the same for all tensors. At level tau the
+ * variance is V = tau T1 - T2 (T1, T2: sums of |lambda| and lambda^2 over the light atoms, those with p < 1),
+ * so dV / dtau = T1, and dbits / dtau = -c T1 / tau^2, where c is the bits of one more expected atom. Hence
+ * tau_j = sqrt(mu c_j), and an atom is kept with p = min(1, |lambda| / (sqrt(c_j) t)), t = sqrt(mu). c_j is the
+ * derivative of the bits with respect to the expected number of atoms. It is not the mean size of an atom, to
+ * which the heavy atoms (p = 1) would contribute.
  *
- * Curves need not be convex (for example where raw floats are shorter than atoms, or where the curves of two
- * codecs cross), so mu is searched on their lower convex hulls. The variance on the hulls is a lower bound for
- * every choice of levels. */
+ * Curves need not be convex: raw floats may become shorter than atoms, or the curves of two codecs may cross.
+ * So mu is searched on their lower convex hulls. The variance on the hulls is a lower bound for every choice of
+ * levels. */
 #ifndef ATOMO_OFFERS_H
 #define ATOMO_OFFERS_H
 
@@ -25,22 +25,22 @@ typedef struct {
 /* All offers for one tensor: points of one or two curves. */
 typedef struct {
     Offer *item; /* `count` offers, by rising bits */
-    /* (corners) indices in `item` of the corners of the lower convex hull, in order of rising bits and falling
-     * variance */
+    /* (corners) indices in `item` of the corners of the lower convex hull; their bits rise and their variance
+     * falls */
     size_t *corner;
     size_t count, corners;
 } Offers;
 
 enum { OFFER_CODECS = 2 };
 
-/* Joins the curves of one tensor into offers, in memory of `a`; a curve with count 0 is absent. Leaves out points
- * of the second curve that have fewer bits than all points of the first curve: at these points less than one atom
- * is expected, so most draws would be empty. */
+/* Joins the curves of one tensor into offers, in memory of `a`. A curve with count 0 is absent. Leaves out
+ * points of the second curve that have fewer bits than every point of the first curve. They expect less than
+ * one atom, so most draws would be empty. */
 Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_t count[OFFER_CODECS],
                    Arena *a, Error *err);
 
-/* Chooses an offer for every tensor and writes it to chosen (tensors). The sum of their bits is `bits`, or the
- * nearest sum that the offers allow. */
+/* Chooses an offer for every tensor and writes them to `chosen`. Their bits add up to `bits`, or to the nearest
+ * sum that the offers allow. */
 Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err);
 
 #endif

@@ -2,7 +2,7 @@
  * al., NeurIPS 2018).
  *
  * A = sum lambda_i u_i v_i'. Atom i is kept with probability p_i and sent as u_i lambda_i / p_i and v_i, so the
- * mean of the estimate is A. svd_plan.h chooses p and draws atoms; svd_payload.h has the payload. */
+ * mean of the estimate is A. svd_plan.h chooses p and draws the atoms; svd_payload.h describes the payload. */
 #include "compress/atoms/svd_payload.h"
 
 #include "compress/atoms/basis.h"
@@ -53,7 +53,7 @@ static Status make_plan(const Call *c, const float *x, SvdPlan *plan)
     return c->plan ? svd_plan_level(c, plan, ((const CurvePoint *)c->plan)->level) : svd_plan_rank(c, plan);
 }
 
-/* Sets x to the sum of the atoms; false: a value is beyond float32's range. */
+/* Sets x to the sum of the atoms. Returns false if a value is beyond float32's range. */
 static bool add_up(const Call *c, const SvdAtoms *a, float *x)
 {
     linalg_outer(a->left, a->right, a->count, a->rows, a->cols, c->threads, x);
@@ -88,10 +88,10 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 /* ---- closed forms of the variance and of the error's moments ---- */
 
-/* A plan, and the variance that rounding adds to the vectors of the plan's atoms. */
+/* A plan, and the variance of the errors of rounding the singular vectors of its atoms. */
 typedef struct {
     SvdPlan plan;
-    /* (k) rounding noise of each atom's left vector, and of each atom's right vector */
+    /* (k) rounding error of each atom's left and right singular vector */
     VectorNoise *left, *right;
 } NoisyPlan;
 
@@ -104,7 +104,7 @@ static Status make_noisy(const Call *c, const float *x, NoisyPlan *n)
 }
 
 /* Returns the sum of lambda^2 ((1 + w)(1 + w') / p - 1), where w and w' are the mean squared errors of rounding
- * the vectors u and v. The atoms are orthogonal, so the sum holds for dependent draws too. */
+ * the vectors u and v. The formula needs no independent draws, because the atoms are orthogonal. */
 static double variance(const Call *c, const float *x)
 {
     NoisyPlan n;
@@ -131,7 +131,8 @@ static void add_atom(double lambda2, double p, const VectorNoise *u, const Vecto
     m->weighted += lambda2 * lambda2 * (coin + q * along);
 }
 
-/* Unless the draw is systematic, atoms are kept and rounded independently, so their errors are independent. */
+/* Unless the sampling is systematic, atoms are kept and rounded independently, so their errors are
+ * independent. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     NoisyPlan n;
@@ -146,8 +147,8 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 
 /* ---- the curve of bits and variance ---- */
 
-/* Returns the plan's variance. Uses the expected rounding noise of random vectors, so that no singular vectors
- * need to be computed. */
+/* Returns the plan's variance. Takes the expected rounding error of random vectors, so the singular vectors
+ * need not be computed. */
 static double expected_variance(const SvdPlan *plan)
 {
     double sum = 0;
@@ -158,7 +159,7 @@ static double expected_variance(const SvdPlan *plan)
     return sum;
 }
 
-/* Appends a point to the curve, after removing previous points that need at least as many bits. */
+/* Appends a point to the curve. First removes earlier points that need as many bits or more. */
 static void add_point(CurvePoint *point, size_t *count, CurvePoint added)
 {
     while (*count && point[*count - 1].bits >= added.bits)
@@ -176,9 +177,9 @@ static Status add_level(const Call *c, SvdPlan *plan, double level, CurvePoint *
     return OK;
 }
 
-/* Tries water levels in steps of a factor 2^(1/16), down from the level at which 1/1024 of an atom is expected (a
- * small budget may be less than one atom) to the level at which all atoms are kept; then appends level 0. If
- * vectors are rounded, level 0 means that raw floats are sent. */
+/* Tries water levels in steps of a factor 2^(1/16), from high to low. At the first, 1/1024 of an atom is
+ * expected, since a small budget may be less than one atom; at the last, all atoms are kept. Then appends level
+ * 0; if singular vectors are rounded, this level stands for raw floats. */
 static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
 {
     SvdPlan plan;

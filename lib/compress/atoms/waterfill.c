@@ -1,11 +1,11 @@
 /* waterfill.c -- a radix search for the water level.
  *
- * The bits of positive doubles, read as integers, have the same order. So one pass counts and sums the entries in
- * bins of equal leading 12 bits, and a scan from the largest bin down finds the bin that contains the water level;
- * the next pass counts the entries of this bin by their next bits. Floats take three passes, doubles six, for any
- * data. With K entries at or above a value v, all of them are heavy (p = 1) if and only if v (s - K) > sum of the
- * entries below v, where s is the budget. This test has a product instead of a quotient, and its sums start with
- * the smallest entries, so that the result is accurate even if one entry is 1e30 times as large as all others. */
+ * The bits of positive doubles, read as integers, have the order of the doubles. One pass counts and sums the
+ * entries in bins by their leading 12 bits. A scan from the largest bin down finds the bin that contains the
+ * water level. The next pass divides this bin by the next bits. Floats take three passes, doubles six, for any
+ * data. With K entries at or above a value v, all of them are heavy (p = 1) if and only if v (s - K) > sum of
+ * the entries below v, where s is the budget. Sums start with the smallest entries, so the result is accurate
+ * even if one entry is 1e30 times as large as all others. */
 #include "compress/atoms/waterfill.h"
 
 #include "base/bytes.h"
@@ -54,7 +54,8 @@ static inline double bits_double(uint64_t u)
     return v;
 }
 
-/* ---- counting entries in bins, in pieces of the vector whose number does not depend on the threads ---- */
+/* ---- counting entries in bins; the number of pieces of the vector does not depend on the number of threads
+ * ---- */
 
 enum { PIECES = 64 };
 
@@ -86,8 +87,8 @@ static void count_piece(void *data, size_t p)
     }
 }
 
-/* Counts the entries of all pieces of the vector by their digit (`width` bits from bit `shift` on), and adds up
- * the bins of all pieces, in order, into piece[0]. */
+/* Counts the entries of the vector by their digit (`width` bits from bit `shift` on). Adds up the bins of all
+ * pieces of the vector, in order, in piece[0]. */
 static void count_digit(Count *c, int threads)
 {
     parallel_for(threads, c->pieces, count_piece, c);
@@ -102,18 +103,18 @@ static void count_digit(Count *c, int threads)
 
 typedef struct {
     double s;
-    size_t above; /* number of entries known to be above the water level (p = 1) */
-    double below; /* sum of the entries known to be below the water level (p < 1) */
+    size_t above; /* number of entries found so far to be above the water level (p = 1) */
+    double below; /* sum of the entries found so far to be below the water level (p < 1) */
 } Search;
 
-/* Goes down from the largest bin while a bin's entries are heavy (above the water level). Returns the first bin
- * that contains a light entry (below the water level), or -1 if all entries are heavy. */
+/* Goes through the bins from the largest down. Returns the first bin that contains a light entry (below the
+ * water level), or -1 if all entries are heavy (above it). */
 static int find_bin(Search *f, const Count *c, bool last)
 {
     const Bins *bins = &c->piece[0];
     double under[BINS];
-    /* used[0 .. many - 1]: the bins that are not empty; short vectors fill few bins, and scanning all bins would
-     * take most of the time */
+    /* used[0 .. many - 1]: the bins that are not empty. Short vectors fill few bins, and a scan of all bins
+     * would take most of the time. */
     int used[BINS], many = 0;
     double sum = f->below;
     for (int d = 0; d < BINS; d++) {
@@ -182,7 +183,7 @@ bool waterfill_floats(const float *x, size_t n, double budget, int threads, Aren
     return search(&e, budget, threads, scratch, out);
 }
 
-/* ---- few entries: Algorithm 1 as in the paper, one heavy entry (p = 1) after another ---- */
+/* ---- few entries: Algorithm 1 of the ATOMO paper, which finds one heavy entry (p = 1) after another ---- */
 
 enum { FEW = 64 };
 

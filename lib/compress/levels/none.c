@@ -1,5 +1,5 @@
-/* none.c -- sends the gradient uncompressed: float32, little-endian, without a kind byte. Comparisons use this
- * codec as the baseline. */
+/* none.c -- sends the gradient uncompressed, as float32, little-endian, without a kind byte. It is the baseline
+ * of comparisons. */
 #include "codec/compressor.h"
 #include "compress/lowrank/addends.h"
 #include "num/finite.h"

@@ -1,6 +1,6 @@
 /* qsgd.c -- QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic 2017): sends a norm for each bucket, and for each
- * element a sign and one of the levels 0 .. s, rounded stochastically. The payload has the format of buckets.h; a
- * head is
+ * element a sign and a level. The level is one of 0 .. s, rounded stochastically. The payload has the format of
+ * buckets.h; the head of a bucket is
  *
  *     norm:32 */
 #include "compress/levels/buckets.h"
@@ -36,7 +36,7 @@ static void find(const Buckets *b, const float *x, size_t n, uint8_t *head)
     store_f32(head, largest ? kernels()->abs_max(x, n) : buckets_norm(x, n));
 }
 
-/* True if the norm is finite and not negative, and the highest level decodes to a finite value. */
+/* True if the norm is finite and not negative, and the decoded value of the highest level is finite. */
 static bool good(const Buckets *b, const uint8_t *head)
 {
     const float norm = load_f32(head);

@@ -1,6 +1,6 @@
 /* zipml.c -- quantises each bucket to the levels for which stochastic rounding of its elements has the least
- * variance (Zhang et al. 2017). The levels are found exactly or greedily (knots.h). The payload has the format of
- * buckets.h with symbols (symbols.h); a head is
+ * variance (Zhang et al. 2017). The levels are found exactly or greedily (knots.h). The payload has the format
+ * of buckets.h with symbols (symbols.h); the head of a bucket is
  *
  *     { level:32 } x levels         rising; a bucket with fewer different values repeats the highest level */
 #include "compress/levels/buckets.h"
@@ -63,8 +63,8 @@ static Status refuse(const Buckets *b, size_t bucket, const uint8_t *head)
                        (double)h.level[0], (double)h.level[h.count - 1]);
 }
 
-/* The buckets are divided into groups (pieces), and a thread finds the levels of one group. Each group needs
- * memory for one search, so PIECES_MOST and ROOM_MOST, bytes in all, limit the number of groups. */
+/* A thread finds the levels of one group of buckets. Each group needs memory for its search, so there are at
+ * most PIECES_MOST groups, with at most ROOM_MOST bytes in all. */
 enum { PIECES_MOST = 16, ROOM_MOST = 1 << 26 };
 
 typedef struct {
@@ -104,8 +104,8 @@ static Status find_all(const Buckets *b, uint8_t *head)
 
 /* ---- elements ---- */
 
-/* Rounds each x up with probability (x - low) / (up - low), where low and up are the neighbouring levels below and
- * above x; the random decision is made by coin.h. */
+/* Rounds each x up with probability (x - low) / (up - low), else down. `low` and `up` are the levels next below
+ * and above x. The random decision is made by coin.h. */
 static void quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
                      uint32_t first, void *code)
 {

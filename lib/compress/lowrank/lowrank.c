@@ -1,11 +1,11 @@
 /* lowrank.c -- sends a matrix M as M Q Q', where Q is random and the same for all workers. The estimate is
  * unbiased, and linear in M (a baseline in the PowerSGD paper: Vogels, Karimireddy, Jaggi 2019).
  *
- *     kind:8 = 1  { p:f32 } x rank rows        P = M Q, column by column; merged as in addends.h
+ *     kind:8 = 1  { p:f32 } x rank rows        P = M Q, column by column; merged by adding P (addends.h)
  *
  * Q (cols, rank) has independent normal entries of variance 1 / rank, so E Q Q' is the identity. Receivers draw
- * the same Q, so only P is sent. Tensors with fewer than two dimensions, and matrices whose P is not shorter than
- * M, are sent as raw floats. */
+ * the same Q, so only P is sent. Tensors with fewer than two dimensions, and matrices whose P is not shorter
+ * than M, are sent as raw floats. */
 #include "compress/lowrank/addends.h"
 #include "vec/kernels.h"
 #include "num/linalg.h"
@@ -59,8 +59,8 @@ static float *draw(const Call *c, const LowrankView *v)
     return q;
 }
 
-/* True if no element of P Q' is beyond float32's range: every element is at most the sum over k of max |P_k| max
- * |Q_k|, where P_k and Q_k are the columns of P and Q. */
+/* True if no element of P Q' is beyond float32's range. With P_k and Q_k the columns of P and Q, every element
+ * is at most the sum over k of max |P_k| max |Q_k|. */
 static bool decodes_finite(const LowrankView *v, const float *p, const float *q)
 {
     double sum = 0;
@@ -102,8 +102,8 @@ static Status decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-/* Merges payloads by adding them. To bound the estimate without drawing Q, the elements of Q are bounded by 9
- * standard deviations, which normal numbers made from 53 random bits cannot reach. */
+/* Merges payloads by adding them. To bound the estimate, the elements of Q are not drawn but bounded by 9
+ * standard deviations. Normal numbers made from 53 random bits cannot be greater. */
 static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 {
     const LowrankView v = view_of(c);

@@ -1,7 +1,7 @@
 /* cluster_index.h -- codes the cluster number of each element in one of three forms.
  *
  *     fixed    bit planes (planes.h) of cluster numbers, as wide as the largest number needs
- *     bitmap   for each cluster a bit for each element, bit i % 8 of byte i / 8, zero padding
+ *     bitmap   a bitmap for each cluster: bit i % 8 of byte i / 8 is element i; padded with zeros
  *     huffman  table of code lengths (huffman.h), padded to a byte  [ { size:u32 } x blocks ]  { stream } x blocks
  *
  * The form huffman has a stream for each block of 2^16 elements, padded to a byte; the sizes of the streams are
@@ -34,8 +34,8 @@ Status cluster_index_counts(const ClusterIndex *index, const uint8_t *code, uint
 /* Appends the index of the cluster numbers code (n) to `out`. */
 Status cluster_index_put(const ClusterIndex *index, const uint8_t *code, Buf *out);
 
-/* Reads an index, which must extend to the end of r, into code (n). Returns ERR_CORRUPT for bytes that
- * cluster_index_put does not write; the reason is then in *why, not in an Error. */
+/* Reads cluster numbers into code (n); their bytes must extend to the end of r. Returns ERR_CORRUPT for bytes
+ * that cluster_index_put never writes, with a reason in *why. */
 Status cluster_index_get(const ClusterIndex *index, Reader *r, uint8_t *code, const char **why);
 
 /* Sets *bits to the mean length of a Huffman code for clusters with these shares of the elements. */

@@ -1,5 +1,5 @@
-/* sketchml_bins.c -- quantiles of the magnitudes of x > 0 and of x < 0, from a sorted sample of the elements that
- * are not zero: all of these elements, or one of every `stride`. */
+/* sketchml_bins.c -- computes quantiles of the magnitudes of positive elements and of negative elements. They
+ * come from a sorted sample of the nonzero elements: all of them, or one of every `stride`. */
 #include "compress/sketch/sketchml_bins.h"
 
 #include "num/radix.h"
@@ -31,8 +31,8 @@ static void join(SideExtent *a, size_t side, size_t count, float least, float mo
     a->most[side] = most > a->most[side] ? most : a->most[side];
 }
 
-/* Finds a block's numbers of elements and extremes. Compares the bits of magnitudes as integers, because positive
- * floats have the order of their bits and compilers vectorise integer comparisons. */
+/* Finds for each sign a block's number of elements and its least and largest magnitude. Compares magnitudes by
+ * their bits as integers, which have the same order; compilers vectorise integer comparisons. */
 static void survey_block(void *data, size_t block)
 {
     const SampleJob *s = data;
@@ -58,7 +58,7 @@ static void survey_block(void *data, size_t block)
 
 /* ---- the sample of the elements that are not zero ---- */
 
-/* Returns the rank of sample element j among the elements that are not zero. */
+/* Returns which nonzero element is sample element j: its number among the nonzero elements. */
 static size_t pick_of(const SampleJob *s, size_t j)
 {
     return j * s->stride + rng_mix((uint32_t)j, RNG_STRIDE) % s->stride;
@@ -89,7 +89,7 @@ static void sample_block(void *data, size_t block)
 
 /* ---- edges ---- */
 
-/* Sets the edges and values of the bins of one sign, of which `wanted` > 0 are asked for, from this sign's m
+/* Sets the edges and values of the bins of one sign; `wanted` > 0 is the wished number of bins. This sign has m
  * sampled elements: upwards from sample[low] for ABOVE_ZERO, downwards from sample[low - 1] for BELOW_ZERO. The
  * caller has set all edges to infinity. */
 static void set_edges(QuantileBins *b, size_t side, const float *sample, size_t low, size_t m, size_t wanted,
@@ -111,7 +111,8 @@ static void set_edges(QuantileBins *b, size_t side, const float *sample, size_t 
     }
 }
 
-/* Gives each sign a number of bins in proportion to the sign's number of elements, but at least one bin. */
+/* Divides the bins between the two signs in proportion to their numbers of elements; each sign that occurs gets
+ * at least one bin. */
 static void share_bins(QuantileBins *b, const float *sample, size_t m, size_t quantiles,
                        const SideExtent *all)
 {
@@ -164,7 +165,7 @@ Status quantile_bins_find(QuantileBins *bins, const Call *c, const float *x, siz
 
 /* ---- finding the bin of each element ---- */
 
-/* Returns the number of edges that are at most a, which is the bin of magnitude a. */
+/* Returns the bin of magnitude a, which is the number of edges that are at most a. */
 static size_t edges_upto(const float *edge, float a)
 {
     size_t count = 0;
@@ -192,7 +193,7 @@ void quantile_bins_index(const QuantileBins *bins, BinIndex *index)
     }
 }
 
-/* for more steps, a bisection over the edges is faster than going from edge to edge */
+/* if more steps from edge to edge may be needed, a bisection over the edges is faster */
 enum { STEPS_MOST = 6 };
 
 void quantile_bins_take(const QuantileBins *bins, const BinIndex *index, const float *x, size_t n,

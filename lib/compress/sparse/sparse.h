@@ -2,18 +2,20 @@
  *
  *     kind:8  set  { x:f32 } x count         set: the indices (indices.h)
  *
- * All elements outside the set decode to zero; zeros are never sent. The tensor is sent as raw floats if they are
- * not longer. */
+ * All elements outside the set decode to zero; zeros are never sent. If raw floats are not longer than this
+ * payload, they are sent instead. */
 #ifndef ATOMO_SPARSE_H
 #define ATOMO_SPARSE_H
 
 #include "codec/compressor.h"
 #include "num/select.h"
 
-/* Returns how many of n elements to send for a share `ratio`: min(n, max(1, floor(ratio n + 1/2))). */
+/* Returns the number of elements to send, of n, if `ratio` is the share to send: min(n, max(1, floor(ratio n +
+ * 1/2))). */
 size_t picks_wanted(size_t n, double ratio);
 
-/* Opens an empty selection (num/select.h) of elements of x (shape->n), in scratch; x must outlive the selection. */
+/* Opens an empty selection (num/select.h) of elements of x. Memory comes from scratch; x must outlive the
+ * selection. */
 Status picks_open(const Call *c, const float *x, Picks *s);
 
 /* Writes the payload of a selection: the kind, the set of indices and the values. */
@@ -26,15 +28,16 @@ Status picks_report_set(const Call *c, const Picks *s);
 /* Writes the payload of a selection; an empty selection is first replaced by the elements of largest magnitude. */
 Status picks_put_some(const Call *c, Picks *s, Buf *out);
 
-/* Decodes a payload into x (shape->n). Refuses values that are 0 or not finite. Sets `read` to facts with which
- * codecs check further rules on their payloads. */
+/* Decodes a payload into x. Refuses values that are 0 or not finite. Sets `read`, from which codecs check
+ * further rules of their payloads. */
 typedef struct {
     size_t count;
     float least, largest; /* smallest and largest magnitude of the values; infinity and 0 if there are none */
 } PicksRead;
 Status picks_get(const Call *c, Bytes in, float *x, PicksRead *read);
 
-/* Functions for the hooks `bound` and `decode`. picks_decode is for codecs without further rules on their payloads. */
+/* Implementations of the hooks `bound` and `decode`. picks_decode is for codecs without further rules on their
+ * payloads. */
 size_t picks_bound(const Call *c);
 Status picks_decode(const Call *c, Bytes in, float *x);
 

@@ -1,5 +1,5 @@
-/* topk.c -- sends the k elements of largest magnitude (Aji and Heafield 2017; Stich, Cordonnier, Jaggi 2018), of
- * equal magnitudes first the elements with the lowest indices. The payload has the format of sparse.h. */
+/* topk.c -- sends the k elements of largest magnitude (Aji and Heafield 2017; Stich, Cordonnier, Jaggi 2018).
+ * Of equal magnitudes, the lower index comes first. The payload has the format of sparse.h. */
 #include "compress/sparse/sparse.h"
 
 typedef struct {

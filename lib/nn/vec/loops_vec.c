@@ -1,13 +1,13 @@
 /* loops_vec.c -- the hot loops of networks for one instruction set, and their table.
  *
- * A convolution of PIECE interleaved images multiplies each weight by a whole vector of images, whatever the layer's
- * sizes. The sums of one pixel of up to WIDEST output channels stay in registers. The input gradient uses the same
- * loop with transposed weights and the backward pass's tables of taps. Weight gradients are computed in tiles of
- * outputs and kernel elements. */
+ * A convolution works on PIECE interleaved images. It multiplies each weight by a vector that holds one pixel
+ * of each image. The sums for one pixel and up to WIDEST output channels stay in registers. The input gradient
+ * uses the same loop with transposed weights. Weight gradients are computed in tiles: a few output channels
+ * times a few kernel elements. */
 #include "nn/loops.h"
 #include "vec/vec.h"
 
-/* The number of sums that fit into the registers together with their operands. */
+/* The number of sums that fit into the registers together with the operands of the next product. */
 enum { WIDEST = VEC_BYTES == 64 ? 24 : 12 };
 
 INLINE VecF splat(float x)
@@ -109,16 +109,16 @@ static void bias_sum(const DirectWeights *d, size_t k)
     d->dbias[k] += lanes_sum(sum);
 }
 
-/* Returns the offset in x of the input that kernel element i (channel, row, column) reads for the first output
- * pixel. */
+/* Returns the offset in x of the input pixel that kernel element i (channel, row, column) multiplies for the
+ * first output pixel. */
 static size_t place(const DirectWeights *d, size_t i)
 {
     const size_t taps = d->size * d->size, c = i / taps, ky = i % taps / d->size, kx = i % d->size;
     return ((c * d->x_rows + ky) * d->x_columns + kx) * ROW;
 }
 
-/* Adds the tile of weight gradients that begins at output k and kernel element i. A tile that extends past the last
- * output or kernel element computes the last one repeatedly and drops the copies. */
+/* Adds one tile of weight gradients: output channels from k on, kernel elements from i on. A tile that extends
+ * past the last of either computes this last one repeatedly and drops the copies. */
 static void weights_tile(const DirectWeights *d, size_t k, size_t i)
 {
     const size_t places = d->channels * d->size * d->size, plane = d->rows * d->columns * ROW;
