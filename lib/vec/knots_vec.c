@@ -105,11 +105,11 @@ INLINE void store_pair(const Least l[2], double *next, uint16_t *back)
     }
 }
 
-/* Writes the minima of rows j .. j + PAIR - 1 (two vectors of rows) to next[] and the columns of these minima to
- * back[]; all of these columns lie in low .. high. */
+/* Finds the minima of rows j .. j + PAIR - 1 (two vectors of rows), which lie in the columns low .. high.
+ * Writes the minima to next[] and their columns to back[]. */
 INLINE void rows_of_pair(const Layer *y, size_t j, size_t low, size_t high, double *next, uint16_t *back)
 {
-    /* Only columns below the row number count; columns below `common` count in all rows. */
+    /* In row j, only columns below j count. Columns below `common` count in all rows of the pair. */
     const size_t common = high < j ? high + 1 : j;
     VecD xj[2], bj[2], row[2];
     Least l[2];
@@ -131,8 +131,9 @@ INLINE void rows_of_pair(const Layer *y, size_t j, size_t low, size_t high, doub
     store_pair(l, next + j, back + j);
 }
 
-/* Handles blocks first .. last - 1, of sixteen rows each. `low` is the column of the minimum in the row before the
- * first block, `high` the column of the minimum in the last row of the last block. */
+/* Finds the minima of the rows in the blocks first .. last - 1; a block has sixteen rows. `low` is the column
+ * of the minimum in the row before the first block. `high` is the column of the minimum in the last row of the
+ * last block. */
 static void divide(const Layer *y, size_t from, size_t first, size_t last, size_t low, size_t high,
                    double *next, uint16_t *back)
 {

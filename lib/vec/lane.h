@@ -1,5 +1,5 @@
-/* lane.h -- vector operations that the compilers' vector extension lacks: minimum, a test for any non-zero lane,
- * lanes to bytes and back, random words. */
+/* lane.h -- vector operations that the compilers' vector extension lacks: minimum, test for any non-zero lane,
+ * conversion between lanes and bytes, random words. */
 #ifndef ATOMO_LANE_H
 #define ATOMO_LANE_H
 
@@ -130,8 +130,8 @@ INLINE VecU lane_numbers(void)
 #endif
 }
 
-/* Returns (i + l) RNG_STRIDE in lane l: the counters of random words i, i + 1, ..., to which rng_word adds the
- * key. */
+/* Returns (i + l) RNG_STRIDE in lane l. These are the counters of the random words i, i + 1, ...; rng_word adds
+ * the key. */
 INLINE VecU stride_lanes(uint32_t i)
 {
     return (lane_numbers() + i) * RNG_STRIDE;
@@ -156,9 +156,9 @@ INLINE VecU multiply_high(VecU a, VecU b)
     return (VecU)(even >> 32 | (odd & ~UINT64_C(0xffffffff)));
 }
 
-/* Runs a statement for every piece of STEP elements of `in` and `out`, arrays of n elements. In the statement, `from`
- * points to the STEP elements to read, `to` to the STEP elements to write, and i is the index of the piece's first
- * element. A shorter last piece is padded with zeros. */
+/* Runs a statement for every piece of STEP elements of the arrays `in` and `out` of n elements. In the
+ * statement, `from` points to the piece of `in`, `to` to the piece of `out`, and i is the index of the piece's
+ * first element. A shorter last piece is padded with zeros. */
 #define IN_PIECES(STEP, IN, in, OUT, out, n, ...)                                                            \
     do {                                                                                                     \
         size_t i = 0;                                                                                        \

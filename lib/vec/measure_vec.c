@@ -1,8 +1,8 @@
-/* measure_vec.c -- the loops behind the metrics: all sums over a gradient x and its estimate y in one pass, in
- * double.
+/* measure_vec.c -- computes in one pass, in double, all sums over a gradient x and its estimate y that metrics
+ * need.
  *
- * Each sum is taken in 16 lanes, which the fixed tree of vec.h adds up. The last elements, if fewer than 16, are
- * padded with zeros, which add nothing to any sum. */
+ * Each sum is taken in 16 lanes, which are added up at the end in a fixed order (vec.h). If fewer than 16
+ * elements are left at the end, zeros are added to them; these change no sum. */
 #include "vec/vec.h"
 
 #include <math.h>
@@ -149,9 +149,9 @@ void ISA_NAME(error_sums)(const float *x, const float *y, size_t n, const double
         *largest = fmax(*largest, lane[l]);
 }
 
-/* Updates mean and m2 of 16 errors d = y - x. A d that is equal to the stored mean once rounded to float32 counts as
- * equal to the mean: otherwise an element whose error is the same in every repeat would get a variance from the
- * rounding of its mean. */
+/* Updates the mean and the variance sum m2 of 16 errors d = y - x. If d equals the mean once that is rounded to
+ * float32, d counts as equal to the mean. Otherwise an element with the same error in every repeat would get a
+ * variance from rounding its mean. */
 INLINE void step_row(const float *x, const float *y, double count, float *half, float *root,
                      VecD acc[S_STEPS][DPARTS])
 {

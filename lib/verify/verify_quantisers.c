@@ -1,6 +1,6 @@
-/* verify_quantisers.c -- checks Theorem 5: l_q-quantisation L_q(g)_i = |g|_q sign(g_i) zeta_i is Algorithm 1 at the
- * budget |g|_1 / |g|_q. q = 2 is 1-bit QSGD, q = infinity is TernGrad. (The paper prints Q(q) for Q(g), and L_q(v)
- * with |g|_q for L_q(g).) */
+/* verify_quantisers.c -- checks Theorem 5: the l_q-quantisation L_q(g)_i = |g|_q sign(g_i) zeta_i equals
+ * Algorithm 1 with the budget |g|_1 / |g|_q. q = 2 is 1-bit QSGD; q = infinity is TernGrad. The paper has two
+ * misprints here: Q(q) for Q(g), and L_q(v) with |g|_q for L_q(g). */
 #include "verify/verify_parts.h"
 
 #include "dump/describe.h"
@@ -116,7 +116,7 @@ static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
         const double budget = l->l1 / l->norm[k];
         Level level;
         TRY(arena_check(s->methods->level(s->x, l->n, budget, s->threads, s->a, &level), s->a, s->err));
-        /* tau = 0: all elements are kept, with p = 1. This equals |g_i| / |g|_q only if all magnitudes are |g|_q. */
+        /* If tau = 0, all elements have p = 1. This equals |g_i| / |g|_q only if all magnitudes are |g|_q. */
         const double scale = level.tau > 0 ? level.tau : l->l1 / (double)l->nonzero,
                      right = l->norm[k] / l->most;
         verdict_take(v, scale / l->most, right, 1e-9 * right, "q = %g, s = %.4g", powers[k], budget);
@@ -127,7 +127,7 @@ static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
 
 /* ---- second moments of quantised vectors ---- */
 
-/* Finds out whether the codec sends x as raw floats, which it does only for short vectors. */
+/* Sets *raw to whether the codec sends x as raw floats, as it does for short vectors only. */
 static Status travels_raw(Coded *c, const float *x, bool *raw)
 {
     *raw = false;
@@ -210,8 +210,8 @@ static Status check_measured(VerifySubject *s, VerifyVerdict *v)
 
 /* ---- the codecs decode to equal vectors if they draw equal random numbers ---- */
 
-/* Counts elements that `entry` and the codec `spec` decode to values that differ by more than the rounding of their
- * scale. */
+/* Decodes draws of `entry` and of the codec `spec` with equal random numbers. Counts the elements whose two
+ * values differ by more than the rounding of the scale. */
 static Status count_different(VerifySubject *s, const char *spec, size_t n, double budget, size_t draws,
                               size_t *count, bool *raw)
 {

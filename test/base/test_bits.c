@@ -1,5 +1,5 @@
-/* test_bits.c -- bit streams (bits.h): numbers written are read back, reads beyond the end are reported, wrong
- * padding bits are refused. */
+/* test_bits.c -- bit streams (bits.h). Numbers written are read back. Reads beyond the end are reported, and
+ * wrong padding bits are refused. */
 #include "rig/check.h"
 
 #include "base/bits.h"

@@ -1,5 +1,5 @@
-/* test_text.c -- functions on text: printing and parsing numbers, the nearest name to a misspelt name, glob
- * patterns, growing texts. */
+/* test_text.c -- functions on text: print and parse numbers, find the name nearest to a misspelt name, match
+ * glob patterns, build texts piece by piece. */
 #include "rig/check.h"
 #include "base/rng.h"
 #include "base/text.h"
@@ -149,7 +149,7 @@ static void texts_grow(void **state)
         text_addf(&t, "%d,", i);
         used += (size_t)sprintf(expected + used, "%d,", i);
     }
-    /* this text is longer than the fixed buffer in which text_addf formats short texts */
+    /* longer than the fixed buffer in which text_addf formats short texts */
     text_addf(&t, "%s", expected);
     check(strlen(text_done(&t)) == 2 * used);
     check(!memcmp(t.data, expected, used) && !memcmp(t.data + used, expected, used));

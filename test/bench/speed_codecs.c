@@ -1,12 +1,13 @@
-/* speed_codecs.c -- measures the speed of the codecs as a ratio to the speed of a memcpy of the same vector, in
- * the same run.
+/* speed_codecs.c -- measures the speed of the codecs, divided by the speed of memcpy on the same vector in the
+ * same run.
  *
- * The benchmark uses one thread, 64 MB of gradient-like floats (normal, with scales that vary by a factor of 100
- * between runs of 1024) and process CPU time. memcpy runs twelve times before it is timed (its first calls pay for
- * page faults) and is timed again before each codec. Encoding (codec_encode) and decoding (codec_decode) are each
- * run seven times, and the best time counts.
+ * The benchmark uses one thread and measures CPU time. The vector has 64 MB of floats like those of a gradient:
+ * normal numbers, where the scale of each 1024 elements varies by a factor of up to 100. memcpy runs twelve
+ * times before it is timed (its first calls pay for page faults) and is timed again before each codec. Encoding
+ * (codec_encode) and decoding (codec_decode) are each run seven times, and the best time counts.
  *
- * The floor of a codec is the ratio that this project promises on a machine with AVX-512 (0.6 of it with AVX2). */
+ * A codec's floor is the least ratio that this project promises on a machine with AVX-512. With AVX2 it is 0.6
+ * of that. */
 #include "compress/spec.h"
 #include "vec/kernels.h"
 #include "bench/yardstick.h"
@@ -17,13 +18,13 @@
 enum {
     WARM = 12,
     BEST_OF = 7,
-    /* LEARNING_MOST: most time that training a codec's tables may take, in memcpys of the vector */
+    /* the most time that training a codec's tables may take, in units of a memcpy of the vector */
     LEARNING_MOST = 50
 };
 
 typedef struct {
     const char *spec;
-    /* least ratio of the codec's speed to memcpy's; 0: no ratio is promised */
+    /* the least speed that is promised, divided by memcpy's speed; 0: none is promised */
     double encode_floor, decode_floor;
 } Case;
 
@@ -109,7 +110,7 @@ static const Case cases[] = {
     {"blosc+none", 0, 0},
 };
 
-/* Codecs for which the vector is shaped as a matrix with nearly equal sides. */
+/* Codecs that get the vector as a matrix with nearly equal sides. */
 static const Case matrix_cases[] = {
     {"powersgd", 0.1, 0},
     {"powersgd:rank=4", 0, 0},

@@ -1,6 +1,6 @@
-/* test_steps.c -- codecs with a state in a comparison over steps and workers, against direct calls of the same
- * codecs: every worker and tensor has its own state, all repeats of a step start from this state, and only repeat
- * 0 updates it. */
+/* test_steps.c -- codecs with a state, in a comparison over steps and workers, against direct calls of these
+ * codecs. Every worker and tensor has its own state. All repeats of a step start from it, and only repeat 0
+ * updates it. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/spec.h"
@@ -15,7 +15,7 @@ enum {
     MOST = 1500
 };
 
-/* Specs of codecs with a state, such as error feedback around several codecs, and one codec without a state. */
+/* Codec specs: several with a state, among them error feedback around several codecs, and one without. */
 static const char *const specs[] = {
     "ef+qsgd:bits=2",     "ef+topk:ratio=0.05",
     "ef+entry:ratio=0.1", "ef+scaledsign",
@@ -206,8 +206,8 @@ static void figures_over_steps_and_workers_are_those_of_the_codec_driven_by_hand
     }
 }
 
-/* In a cell (a step of a worker), the reported residual norm is the norm of the residuals of all tensors joined.
- * This norm differs between steps and between workers. */
+/* The reported residual norm of a step and worker is the norm of the residuals of all its tensors joined. It
+ * must differ between steps and between workers. */
 static void residual_norms_are_reported_for_each_step_and_worker(void **state)
 {
     (void)state;

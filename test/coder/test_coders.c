@@ -1,5 +1,5 @@
-/* test_coders.c -- the number of bits that the cost function of a stream coder predicts, against the number of
- * bits that the coder writes. */
+/* test_coders.c -- the cost function of each stream coder predicts a number of bits, which must be the number
+ * that the coder writes. */
 #include "rig/try.h"
 
 #include "rig/coder_rig.h"
@@ -131,8 +131,8 @@ static Cost huffman_cost(void)
                   8 * (double)(w.at - out) + w.count};
 }
 
-/* rANS writes whole words, so its cost function is exact only up to 0.1 % and 9 bits for each of its interleaved
- * states. */
+/* The cost function of rANS is exact only up to 0.1 % and 9 bits for each interleaved state, since rANS writes
+ * whole words. */
 static Cost rans_cost(void)
 {
     uint64_t count[256];

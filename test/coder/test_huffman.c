@@ -1,5 +1,5 @@
-/* test_huffman.c -- Huffman codes against brute force, a slow reference decoder and entropy bounds. Damaged tables
- * and streams must be refused. */
+/* test_huffman.c -- Huffman codes against brute force, a slow decoder and entropy bounds. Damaged tables and
+ * streams must be refused. */
 #include "rig/check.h"
 
 #include "coder/elias.h"
@@ -33,8 +33,8 @@ static Huffman open_code(uint32_t alphabet)
 
 /* ---- lengths of the codewords ---- */
 
-/* Returns the least total number of bits of a prefix code. The recursion tries every order of merging two nodes
- * until one node is left; each merge costs the sum of the two nodes' weights. */
+/* Returns the least total number of bits of a prefix code, by brute force. Tries every order of merging two
+ * nodes until one node is left. Each merge costs the sum of the two weights. */
 static uint64_t least_bits(const uint64_t *weight, size_t n)
 {
     if (n < 2)
@@ -155,7 +155,7 @@ static Stream write_all(const Huffman *h, const uint64_t *count, const uint16_t 
     return s;
 }
 
-/* Decodes one symbol by comparing the bits read so far with every symbol's codeword. */
+/* Decodes one symbol: compares the bits read so far with the code word of every symbol. */
 static uint16_t slow_symbol(const Huffman *h, BitReader *r)
 {
     uint64_t code = 0;
@@ -187,7 +187,7 @@ static void come_back(uint32_t alphabet, size_t n, const uint64_t *shape, bool s
     const Stream bytes = write_all(&h, count, symbol, n);
     for (int look = 0; look < 2; look++) {
         Huffman read = open_code(alphabet);
-        /* the copy ends exactly at the end of its block, so a sanitizer detects reads past the end */
+        /* the copy ends at the end of its malloc block, so a sanitizer detects reads past the end */
         uint8_t *copy = malloc(bytes.size + 1);
         memcpy(copy, bytes.data, bytes.size);
         BitReader r = bits_reader((Bytes){copy, bytes.size});
@@ -264,7 +264,7 @@ static void alphabets_of_one_symbol_or_none_take_no_bits(void **state)
     check(huffman_get(&h, &none, 100, back));
     for (size_t i = 0; i < 100; i++)
         assert_int_equal(back[i], 7);
-    count[2] = 1; /* with two symbols, each codeword has one bit, and the smaller symbol has codeword 0 */
+    count[2] = 1; /* with two symbols, each code word has one bit, and the smaller symbol has the code word 0 */
     check(huffman_build(&h, count));
     assert_int_equal(huffman_bits(&h, count), 101);
     check(h.length[2] == 1 && h.length[7] == 1 && h.code[2] == 0 && h.code[7] == 1);

@@ -1,5 +1,6 @@
-/* test_cas.c -- the cluster-aware sketch (codec cas), which clusters the values and sends sums of hashed buckets
- * for each cluster: against its definition, computed slowly from the clusters in the payload. */
+/* test_cas.c -- the cluster-aware sketch (codec cas) against its definition. The codec clusters the values, and
+ * sends for each cluster sums of hashed buckets. The test computes these sums slowly from the clusters in the
+ * payload. */
 #include "rig/try.h"
 
 #include "compress/sketch/clusters.h"
@@ -8,8 +9,8 @@
 
 enum { N = 20000, BUCKETS_MOST = 20000 };
 
-/* The contents of a cas payload. `minus`: number of clusters of negative values. For each cluster: centre, number
- * of buckets, index of the first bucket. `sum`: the sums of all buckets as float32. */
+/* The contents of a cas payload. `minus`: number of clusters of negative values. Each cluster has a centre, a
+ * number of buckets and the index of its first bucket. `sum`: the sums of all buckets, as float32. */
 typedef struct {
     size_t minus, clusters, buckets;
     double centre[CLUSTERS_MOST];
@@ -154,7 +155,7 @@ static void one_bucket_a_cluster_is_a_k_means_quantiser(void **state)
     double error = 0;
     for (size_t i = 0; i < N; i++)
         error += pow((double)t->y[i] - (double)t->x[i], 2);
-    check(error <= plain); /* decoding to cluster means has no more error than decoding to cluster centres */
+    check(error <= plain); /* the error with cluster means is at most the error with cluster centres */
     try_close(t);
 }
 
@@ -192,15 +193,15 @@ static void no_collision_is_lossless(void **state)
         if (!others)
             check(t->y[i] == t->x[i]);
     }
-    /* some of the 20 elements may share a bucket with zeros or with each other */
+    /* the rest of the 20 elements share a bucket with zeros or with each other */
     check(members == 20 && alone >= 10);
     try_close(t);
 }
 
 /* ---- sizes ---- */
 
-/* The payload has n / 100 buckets, or the number given by the keys `buckets` or `sizes`. A list of sizes with a
- * size of 1 must give 1 bucket (the code released with the paper takes 10). */
+/* The payload has n / 100 buckets, or as many as the keys `buckets` or `sizes` say. A size of 1 in the list
+ * `sizes` must give 1 bucket, although the code released with the paper takes 10. */
 static void payloads_keep_to_one_budget(void **state)
 {
     (void)state;
@@ -246,8 +247,8 @@ static void bits_are_what_was_asked_for(void **state)
         }
 }
 
-/* --equal-bits varies the key `bits` and must reach 1, 2 and 3 bits per element within 0.01. The command sweep
- * varies the key `clusters`. */
+/* --equal-bits varies the key `bits`, and must reach 1, 2 and 3 bits per element within 0.01. `sweep` varies
+ * the key `clusters`. */
 static void the_fine_rate_reaches_one_two_and_three_bits(void **state)
 {
     (void)state;
@@ -278,11 +279,11 @@ static void more_bits_leave_less_error(void **state)
         before = error_of(t);
         try_close(t);
     }
-    /* the remaining error is that of the magnitudes above a percentile, which all belong to one cluster */
+    /* the remaining error comes from the magnitudes above a percentile, which share one cluster */
     check(before < 0.02);
 }
 
-/* If the cluster of each element is Huffman-coded, the payload takes at most 1.1 times the entropy of its streams. */
+/* With Huffman-coded cluster numbers, the payload takes at most 1.1 times the entropy of its streams. */
 static void index_is_within_a_tenth_of_its_entropy(void **state)
 {
     (void)state;
@@ -301,7 +302,7 @@ static void index_is_within_a_tenth_of_its_entropy(void **state)
     }
 }
 
-/* ---- the three ways to code the clusters of the elements, and edge cases ---- */
+/* ---- the three ways to code cluster numbers (bit planes, bitmaps, Huffman), and edge cases ---- */
 
 static void every_index_decodes_to_the_same(void **state)
 {
@@ -315,7 +316,7 @@ static void every_index_decodes_to_the_same(void **state)
             t[f] = open_normal(spec[f], k > 10 ? 2001 : 65536 * 2 + 77);
             try_both(t[f]);
             check(f == 0 || t[f]->y[0] != 0);
-            if (k < 14) /* with 14 or more clusters a bitmap would be longer than floats, so it is not used */
+            if (k < 14) /* with 14 clusters or more, a bitmap would be longer than floats, and is not used */
                 check(!memcmp(t[0]->y, t[f]->y, t[0]->shape.n * sizeof(float)));
         }
         for (int f = 0; f < 3; f++)

@@ -1,6 +1,6 @@
-/* test_equal_bits.c -- Sizer, which measures only payload sizes, against the sizes in a full comparison. Also the
- * option --equal-bits, which changes each codec's rate parameter so that its payloads have a given size: every
- * codec of the registry must reach the size, or come as near as the parameter allows. */
+/* test_equal_bits.c -- Sizer measures only the sizes of payloads; they must be those of a full comparison. The
+ * option --equal-bits changes each codec's rate parameter so that payloads get a given size. Every codec of the
+ * registry must reach it, or come as near as its parameter allows. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/rate.h"
@@ -90,8 +90,8 @@ static void check_sizes(const char *file, const GroupSpec *groups)
     }
 }
 
-/* The dump has tensors smaller than --min-elements, which are sent raw, and two steps, since some codecs keep a
- * state from step to step or plan over a step. */
+/* The dump has tensors smaller than --min-elements, which are sent raw. It has two steps, since some codecs
+ * keep a state between steps and others plan over a step. */
 static void sizes_are_those_of_the_comparison(void **state)
 {
     (void)state;
@@ -108,7 +108,8 @@ static void workers_are_replayed_by_themselves(void **state)
         check_sizes(file, &(GroupSpec){.selection.worker = "worker_[0-2]", .grouping = GROUP_KIND});
 }
 
-/* Opens a codec. A wrapper is opened around `entry`, which has a rate parameter, or around `none`. */
+/* Opens a codec. If it is a wrapper, opens it around `entry`, which has a rate parameter, or else around
+ * `none`. */
 static bool open_any(const Codec **codec, const Compressor *ops, Arena *a)
 {
     Error err;
@@ -123,9 +124,9 @@ static bool is_near(double bits, double target)
     return fabs(bits / target - 1) <= SIZE_TOLERANCE;
 }
 
-/* True when the codec has a good reason to miss the target size: it has no rate parameter; or the parameter is at
- * an end of its range; or it is an integer and both neighbours are farther from the target; or the size jumps past
- * the target at this value (gaussiank changes its threshold in large steps). */
+/* True when the codec has a good reason to miss the target size. It has no rate parameter, or the parameter is
+ * at an end of its range. Or the parameter is an integer, and both neighbours are farther from the target. Or
+ * the size jumps past the target at this value (gaussiank changes its threshold in large steps). */
 static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, double target)
 {
     Rate r;
@@ -144,8 +145,8 @@ static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, do
         check_ok(sizer_bits(s, other, w->c.repeats, &beside[i], &w->err), &w->err);
     }
     if (beside[0] == bits && beside[1] == bits)
-        /* The rate parameter affects too small a part of the payload. In sketchml, the indices of a dense gradient
-         * take most of the payload. */
+        /* The rate parameter affects too small a part of the payload. In sketchml, the element indices of a
+         * dense gradient take the greater part. */
         return true;
     if (!whole)
         return fmin(beside[0], beside[1]) < target && fmax(beside[0], beside[1]) > target;
@@ -287,7 +288,7 @@ static void rates_spread_over_what_a_key_can_be(void **state)
     arena_close(a);
 }
 
-/* For every rate parameter, `sweep` has a list of values within the parameter's range. */
+/* `sweep` has a list of values for every rate parameter. They must be within the parameter's range. */
 static void every_rate_has_a_grid(void **state)
 {
     (void)state;

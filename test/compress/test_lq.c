@@ -1,5 +1,5 @@
-/* test_lq.c -- the codec lq, which keeps an element g_i with probability p = |g_i| / |g|_q, against Theorem 5 of
- * the ATOMO paper; each element's random choice; mean and variance by draws.h. */
+/* test_lq.c -- the codec lq, which keeps an element g_i with probability p = |g_i| / |g|_q. Tested against
+ * Theorem 5 of the ATOMO paper, for each element's random choice, and for mean and variance over many draws. */
 #include "rig/codec_rig.h"
 #include "base/coin.h"
 #include "num/finite.h"
@@ -109,7 +109,7 @@ static void every_element_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* For each spec the false-alarm probability is below 1e-6 (draws.h), and a planted bias of 1 % must be detected. */
+/* For each spec, the false-alarm probability is below 1e-6 (draws.h). A bias of 1 % must be detected. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void zeros_spikes_denormals_and_giants(void **state)
         check(rig.payload.size == 2);
         check_ok(rig_decode(&rig), &rig.err);
         check(!memcmp(rig.decoded, x, sizeof x) && codec_variance(&rig.call, x) == 0);
-        /* the norm is the magnitude of the only non-zero element, so this element is always kept */
+        /* the norm is the magnitude of the only non-zero element, so p = 1: it is always kept */
         x[300] = -3;
         check_ok(rig_encode(&rig, x, 0), &rig.err);
         check_ok(rig_decode(&rig), &rig.err);
@@ -187,8 +187,8 @@ static void cut_longer_and_foreign_payloads_are_refused(void **state)
     arena_rewind(forever, mark);
 }
 
-/* The only element takes seven bytes as an atom and five bytes as a float. So it is sent raw, and the reported
- * streams must count the float. */
+/* The vector has one element, which takes seven bytes as an atom and five bytes as a raw float. So it is sent
+ * raw, and the reported streams must count the raw float. */
 static void a_draw_that_outgrows_raw_counts_as_raw(void **state)
 {
     (void)state;

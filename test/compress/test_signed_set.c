@@ -1,6 +1,6 @@
 /* test_signed_set.c -- the codecs stc, adaq and strom, which send a set of elements with signs and a common
- * magnitude: stc and adaq against a computation by sorting, strom over several steps, errors and sizes against
- * closed forms, and the common payload format. */
+ * magnitude. Tests stc and adaq against a computation by sorting, strom over several steps, errors and sizes
+ * against closed forms, and the payload format of all three. */
 #include "num/radix.h"
 #include "rig/try.h"
 
@@ -10,7 +10,8 @@ static const size_t sizes[] = {0, 1, 2, 3, 7, 63, 64, 65, 1000, 65535, 65536, 65
 static const char *const specs[] = {"stc",  "stc:ratio=0.3",  "stc:ratio=1",
                                     "adaq", "adaq:ratio=0.3", "adaq:ratio=1"};
 
-/* Fills x with normal numbers; every third is rounded to a multiple of 1/8, so that there are ties and zeros. */
+/* Fills x with normal numbers. Every third is rounded to a multiple of 1/8, so that equal magnitudes and zeros
+ * occur. */
 static void fill(Try *t, uint64_t seed)
 {
     try_normal(t, seed);
@@ -37,8 +38,8 @@ static size_t share_of(double ratio, size_t n)
     return k < 1 ? 1 : k > (double)n ? n : (size_t)k;
 }
 
-/* Sets want[i], for the elements i of the first k items, to the mean magnitude of these items with the sign of
- * x[i]. */
+/* Sets want[i] for the elements i that the first k items list. It becomes the mean magnitude of these items,
+ * with the sign of x[i]. */
 static void put_mean(const Try *t, const Item *item, size_t k, double *want)
 {
     long double sum = 0;
@@ -181,7 +182,7 @@ static void what_is_under_tau_gathers_until_it_is_sent(void **state)
 {
     (void)state;
     Try *t = open_strom("strom:tau=0.5", 40);
-    /* the decoded values, step by step, of element 3, which is 0.3125 in every step */
+    /* decoded values of element 3 in successive steps; the element is 0.3125 in every step */
     static const float sent[] = {0, 0.5f, 0, 0.5f, 0.5f};
     for (size_t k = 0; k < countof(sent); k++) {
         t->x[3] = 0.3125f, t->x[7] = -0.3125f, t->x[11] = 2;
@@ -215,8 +216,8 @@ static void over_steps_nothing_is_lost(void **state)
     }
 }
 
-/* By default the threshold tau is half the root mean square (rms) of x. Normal elements exceed it with probability
- * P(|x| >= rms / 2) = 0.6171. */
+/* By default, the threshold tau is half the root mean square (rms) of x. Normal elements exceed it with
+ * probability P(|x| >= rms / 2) = 0.617. */
 static void tau_is_half_the_rms_unless_it_is_given(void **state)
 {
     (void)state;
@@ -255,8 +256,8 @@ static void sets_and_magnitudes_that_no_encoder_writes_are_refused(void **state)
 {
     (void)state;
     static const struct {
-        /* Payloads for n = 40. Bytes: kind, count, form of the index set, gaps in unary (zeros, then a 1),
-         * magnitudes, signs. */
+        /* Payloads for n = 40. Bytes: kind, count, form of the index set, gaps between indices in unary (zeros,
+         * then a 1), magnitudes, signs. */
         const char *spec;
         uint8_t byte[24];
         size_t size;

@@ -1,5 +1,5 @@
-/* test_sketch_hash.c -- the kernels of sketches (buckets and medians) on every instruction set; and the hash
- * function, which must be uniform and pairwise independent. */
+/* test_sketch_hash.c -- the kernels of sketches (bucket sums and medians) on every instruction set. Also the
+ * hash function, which must be uniform and pairwise independent. */
 #include "rig/check.h"
 #include "vec/kernels.h"
 #include "base/rng.h"
@@ -68,8 +68,8 @@ static void medians_are_those_of_sorted_columns(void **state)
 
 /* ---- tests of the hash ---- */
 
-/* Returns Pearson's chi-square statistic; chi_limit (approximation of Wilson and Hilferty) is the statistic's
- * limit at probability 1e-9. */
+/* Returns Pearson's chi-square statistic. chi_limit returns the value that it exceeds with probability 1e-9
+ * (approximation of Wilson and Hilferty). */
 static double chi_square(const double *count, size_t cells, double each)
 {
     double sum = 0;
@@ -93,8 +93,8 @@ static unsigned hash_state(const Rng *row, size_t i)
     return 2 * b + (rng_word(&sign, at / 32) >> at % 32 & 1);
 }
 
-/* For two elements, near or distant, all pairs of hash values (bucket and sign) must be equally likely over many
- * seeds. */
+/* Over many seeds, all pairs of hash values (bucket and sign) of two elements must be equally likely, for
+ * elements near to and far from each other. */
 static void two_elements_hash_independently(void **state)
 {
     (void)state;
@@ -113,8 +113,8 @@ static void two_elements_hash_independently(void **state)
     }
 }
 
-/* For one seed, the number of collisions in a row must be that of random buckets, and two rows must be
- * independent. */
+/* In each row of the sketch, the numbers of elements per bucket must vary as with random buckets. Between two
+ * rows, pairs of elements that collide in both must be as frequent as with independent rows. */
 static void collisions_are_as_many_as_chance_makes(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* test_sketchml.c -- the codec sketchml (quantile bins of the magnitudes, hashed to cells of a sketch) against
- * sorting and plain loops: estimates, which are never too large in magnitude; the size of keys (element indices);
- * quantiles from samples. */
+/* test_sketchml.c -- the codec sketchml against sorting and plain loops. The codec finds quantile bins of the
+ * magnitudes, and hashes them to cells of a sketch. Tests estimates, which are never too large in magnitude,
+ * the size of keys (element indices), and quantiles from samples. */
 #include "compress/sketch/sketchml_bins.h"
 #include "base/parallel.h"
 #include "rig/try.h"
@@ -38,7 +38,7 @@ static int by_value(const void *a, const void *b)
 }
 
 typedef struct {
-    /* edges of the bins: the smallest magnitude, the edges between bins, the largest magnitude */
+    /* the smallest magnitude, then the edges between bins, then the largest magnitude */
     float edge[258];
     size_t bins;
 } SlowBins;
@@ -76,7 +76,7 @@ static double slow_value(const SlowBins *b, size_t bin)
     return (double)(float)(0.5 * ((double)b->edge[bin] + (double)b->edge[bin + 1]));
 }
 
-/* Returns the index of the cell in row `row` to which element i is hashed. */
+/* Returns the index of the cell to which element i is hashed in row `row` of the sketch. */
 static size_t slow_cell(const Try *t, size_t row, size_t i, size_t cols)
 {
     const Rng rng = rng_below(&t->call.rng, row);
@@ -159,7 +159,7 @@ static void all_negative_vectors_keep_their_extremes(void **state)
     try_both(t);
     check(t->out.data[0] == PAYLOAD_METHOD);
     for (size_t i = 0; i < t->shape.n; i++)
-        /* each group has one bin, so the error is at most half a bin */
+        /* each group has only one bin, so no hash collision adds error: it is at most half a bin */
         check_near((double)t->y[i], (double)t->x[i], 1.0 / 64);
     try_close(t);
 }
@@ -177,8 +177,8 @@ static void few_magnitudes_come_back_exactly(void **state)
     try_close(t);
 }
 
-/* Returns the size of the keys (element indices). All magnitudes are equal, so there is one bin, the cells take no
- * bits, and the payload is its header and the keys. */
+/* Returns the size of the keys (element indices) in bytes. All magnitudes are equal, so there is one bin and
+ * the cells take no bits. The payload is only its header and the keys. */
 static size_t size_of_keys(const char *spec, size_t n, double density, uint64_t seed, size_t *count)
 {
     Try *t = try_open(spec, n);
@@ -220,8 +220,8 @@ static void distances_of_one_to_four_bytes_take_so_many(void **state)
         Try *t = try_open("sketchml", far[k] + 40);
         t->x[far[k] - 1] = 2;
         try_both(t);
-        /* a key is coded as its distance from the key before, in 1 to 4 bytes; the number of bytes takes two bit
-         * planes */
+        /* a key is sent as its distance from the previous key, in 1 to 4 bytes; two bit planes say how many
+         * bytes */
         assert_int_equal(t->out.size, 1 + 2 + 4 + 1 + 2 + bytes[k]);
         check(t->y[far[k] - 1] == 2);
         try_close(t);
@@ -230,7 +230,7 @@ static void distances_of_one_to_four_bytes_take_so_many(void **state)
 
 /* ---- quantile bins ---- */
 
-/* The edges of bins are estimated from a sample. The share of elements below an edge must be the edge's quantile,
+/* The edges of bins come from a sample. The share of elements below an edge must be near the edge's quantile,
  * within six standard deviations of a sample quantile. */
 static void edges_of_samples_are_near_their_quantiles(void **state)
 {
@@ -262,7 +262,8 @@ static void edges_of_samples_are_near_their_quantiles(void **state)
     }
 }
 
-/* The edges are so close together that many have the same upper 16 bits, by which the codec looks up bins. */
+/* The codec looks up bins by the upper 16 bits of a magnitude. Here the edges are so close that many share
+ * these bits. */
 static void bins_of_crowded_magnitudes_are_right_too(void **state)
 {
     (void)state;
@@ -285,7 +286,7 @@ static void bins_of_crowded_magnitudes_are_right_too(void **state)
     try_close(t);
 }
 
-/* With more cells per group, the estimates, which are biased towards zero, must be nearer to x. */
+/* Estimates are biased towards zero. With more cells per group, they must be nearer to x. */
 static void errors_fall_with_cells(void **state)
 {
     (void)state;

@@ -1,12 +1,12 @@
-/* test_svd.c -- the codec svd (spectral ATOMO) on the shapes of real networks: probabilities, closed form and
- * unbiasedness, in more detail than test_promises.c and test_unbiased.c test every codec.
+/* test_svd.c -- the codec svd (spectral ATOMO) on the shapes of real networks: tests probabilities, the closed
+ * form of the variance, and unbiasedness. These tests go further than those for all codecs.
  *
  * Expected values come from LAPACK's singular values and from a water level found by bisection; by default, the
  * codec uses neither.
  *
- * The limits on gain and error are 6.22 standard errors plus 6.5 times the largest step of a single draw, as in
- * draws.h, with the exact variances of the random choices of atoms. The false-alarm probability is below 1e-9 for
- * each comparison and 1e-6 for all. */
+ * Gain and error may deviate by 6.22 standard errors plus 6.5 times the largest change by a single draw, as in
+ * draws.h. The standard errors follow from the exact variances of the random choices of atoms. The false-alarm
+ * probability is below 1e-9 for each comparison and 1e-6 for all. */
 #include "rig/codec_rig.h"
 #include "rig/network_shapes.h"
 
@@ -26,7 +26,7 @@ static double spent(const Expected *e, double level)
     return sum;
 }
 
-/* Finds by bisection the water level at which sum min(1, lambda / level) = rank. Computes from the level the
+/* Finds by bisection the water level at which sum min(1, lambda / level) = rank. Then computes the
  * probabilities p and the expected number of atoms. */
 static void fill_ref(Expected *e, double rank)
 {
@@ -49,8 +49,8 @@ static void fill_ref(Expected *e, double rank)
     }
 }
 
-/* Returns the expected values. Singular values are in decreasing order; those within the rounding error of the
- * largest one are set to 0. */
+/* Returns the expected values. Singular values decrease; those within the rounding error of the largest are set
+ * to 0. */
 static Expected expect(Arena *a, const Shape *shape, const float *x)
 {
     Error err;
@@ -83,8 +83,8 @@ static double variance_of(const Expected *e)
 
 /* ---- draws against expectations ---- */
 
-/* Checks the mean gain and squared error of R draws against their exact variances. An atom that is decoded to w/p
- * with probability p, else to 0, has the variance w^2 (1/p - 1). */
+/* Checks the mean gain and the mean squared error of R draws against their expected values and exact variances.
+ * An atom that decodes to w/p with probability p, else to 0, has the variance w^2 (1/p - 1). */
 static void check_draws(Rig *rig, const float *x, const Expected *e, size_t repeats)
 {
     double gain = 0, mse = 0, gain_var = 0, mse_var = 0, gain_step = 0, mse_step = 0, atoms = 0;
@@ -118,14 +118,14 @@ static void check_draws(Rig *rig, const float *x, const Expected *e, size_t repe
     check_near(gain, 0, 6.22 * sqrt(gain_var / R) + 6.5 * gain_step / R + 1e-6);
     check_near(mse, expected,
                6.22 * sqrt(mse_var / R) + 6.5 * mse_step / R + 1e-6 * expected + 1e-12 * e->norm2);
-    if (all_counted) /* counts atoms only if no draw was so large that it was sent raw */
+    if (all_counted) /* atoms can be counted only if no draw was so large that it was sent raw */
         check_near(atoms, e->atoms, 6.22 * sqrt(e->atoms / R) + 6.5 / R);
 }
 
 static const double ranks[] = {0.5, 1, 2.5, 3};
 
-/* Checks one tensor at every rank: the closed form against the reference, then the draws (or the raw floats if the
- * payload is raw). */
+/* Checks one tensor at every rank. First compares the closed form with the reference; then checks the draws, or
+ * the raw floats if the tensor is sent raw. */
 static void check_tensor(const Shape *shape, const float *x, size_t repeats)
 {
     Arena *a = arena_open(0);
@@ -160,7 +160,8 @@ static void estimates_are_unbiased_on_the_shapes_of_networks(void **state)
     }
 }
 
-/* If singular values are equal, the singular vectors are not unique, but the codec's vectors must be orthonormal. */
+/* With equal singular values, the singular vectors are not unique, but those of the codec must still be
+ * orthonormal. */
 static void estimates_are_unbiased_when_singular_values_coincide(void **state)
 {
     (void)state;
@@ -176,8 +177,8 @@ static void estimates_are_unbiased_when_singular_values_coincide(void **state)
     check_tensor(&small, x, 2000);
 }
 
-/* In a layer before a classifier of few classes, most singular values are rounding errors. The atoms of these
- * values are sent with probability 1e-6. */
+/* In a layer before a classifier of few classes, most singular values are rounding errors. Their atoms are sent
+ * with probability 1e-6. */
 static void estimates_are_unbiased_when_most_singular_values_are_rounding_errors(void **state)
 {
     (void)state;
@@ -197,7 +198,7 @@ static void estimates_are_unbiased_when_most_singular_values_are_rounding_errors
     }
 }
 
-/* On average a draw keeps 30 of 32 nearly equal atoms, so 3000 draws suffice to detect a bias of 0.5 %. */
+/* A draw keeps on average 30 of 32 nearly equal atoms. So 3000 draws suffice to detect a bias of 0.5 %. */
 static void a_bias_of_one_percent_would_show(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_svd_sizes.c -- the codec svd with singular vectors rounded to qsgd levels, against svd with float vectors,
- * on real gradients: it must have a fraction of the variance in no more bytes. */
+/* test_svd_sizes.c -- the codec svd with singular vectors rounded to qsgd levels, against svd with vectors of
+ * floats, on real gradients. Rounding must allow a fraction of the variance in no more bytes. */
 #include "rig/codec_rig.h"
 
 #define DATA "../shared/data/"
@@ -8,8 +8,8 @@ typedef struct {
     double bytes, variance;
 } Sent;
 
-/* Returns the bytes (mean of two draws) and the variance, summed over all tensors of a dump's (gradient file's)
- * first step. */
+/* Returns the bytes (mean of two draws) and the variance, both summed over the tensors of the first step of a
+ * dump (file of gradients). */
 static Sent send_dump(Dump *dump, const char *spec, Arena *a)
 {
     Sent sum = {0};

@@ -1,5 +1,6 @@
-/* test_zipml.c -- the codec zipml (optimal levels for each bucket): decoded elements against their definition, the
- * levels in the payload against those of the solver, refused payloads, mean and variance. */
+/* test_zipml.c -- the codec zipml (optimal levels for each bucket). Tests decoded elements against their
+ * definition, the levels in the payload against the solver's, mean and variance. Wrong payloads must be
+ * refused. */
 #include "vec/kernels.h"
 #include "num/knots.h"
 #include "coder/planes.h"
@@ -28,8 +29,8 @@ static size_t size_of_case(Case k, bool *raw)
     return *raw ? 4 * k.n + 1 : own;
 }
 
-/* Reads the levels of the bucket that begins at element `start` from the payload, and checks that the solver
- * computes the same levels. Returns the number of distinct levels. */
+/* Reads from the payload the levels of the bucket that begins at element `start`. Checks that they are those of
+ * the solver. Returns the number of distinct levels. */
 static size_t levels_at(const Try *t, Case k, size_t start, float level[KNOTS_MOST])
 {
     KnotsRoom room;
@@ -125,7 +126,7 @@ static void levels_are_never_rounded(void **state)
             for (size_t i = 0; i < 300; i++)
                 t->x[i] = values[i % different];
             try_both(t);
-            /* the nine values include a zero twice, so there are at most eight different values */
+            /* zero is twice among the nine values, so at most eight differ */
             check(different > 8 || codec_variance(&t->call, t->x) == 0);
             for (size_t i = 0; i < 300; i++)
                 check(t->y[i] == t->x[i] && float_bits(t->y[i]) != 0x80000000u);

@@ -1,6 +1,6 @@
-/* test_exchange.c -- one step of many workers: the estimate is the same whether payloads come from this process or
- * another, and whether they are merged in batches or all at once; workers may drop out. The file also tests the
- * store of codec states (CodecStates). */
+/* test_exchange.c -- one step of many workers. The estimate is the same for payloads of this process and of
+ * another, and for payloads merged in batches and all at once. Workers may drop out. Also tests the store of
+ * codec states (CodecStates). */
 #include "rig/check.h"
 
 #include "compress/spec.h"
@@ -9,8 +9,8 @@
 
 enum { N = 900, MOST = 21 };
 
-/* Specs that cover all kinds of steps: summed payloads, votes, several rounds, decoding with a state, a trained
- * state. */
+/* Specs for all kinds of steps: payloads that are added, votes, several rounds, decoding that needs a state, a
+ * trained state. */
 static const char *const specs[] = {
     "none",    "qsgd",        "topk:ratio=0.1",      "sign",      "randk", "intsgd", "thc", "powersgd", "cas",
     "ef+topk", "ef+powersgd", "ef21+topk:ratio=0.1", "diana+qsgd"};
@@ -63,8 +63,8 @@ static void new_gradients(Group *s, int64_t step)
     }
 }
 
-/* Runs one step of workers 0 .. workers - 1 without the workers whose bit is set in `drops`. If `from` is not
- * NULL, the payloads are those that `from` sent, as if received from another process. */
+/* Runs one step of workers 0 .. workers - 1; those whose bit in `drops` is set drop out. If `from` is not NULL,
+ * the step takes the payloads that `from` sent, as if they came from another process. */
 static void run_step(Group *s, int64_t step, size_t workers, uint32_t drops, const Group *from)
 {
     Exchange *x = &s->x;
@@ -127,7 +127,7 @@ static void payloads_of_another_process_give_the_same_estimate_and_states(void *
     }
 }
 
-/* The estimates of batches agree up to rounding, as each batch rounds its sum to floats. */
+/* Merging in batches gives the same estimate up to rounding: each batch rounds its sum to floats. */
 static void batches_give_the_estimate_of_all_payloads_at_once(void **state)
 {
     static Group all, some;
@@ -146,8 +146,8 @@ static void batches_give_the_estimate_of_all_payloads_at_once(void **state)
         }
 }
 
-/* The mean is taken over the workers that sent a payload. With error feedback, the residual of a worker that
- * dropped out holds the worker's whole gradient. */
+/* Only workers that sent a payload count in the mean. With error feedback, a worker that dropped out keeps its
+ * whole gradient in its residual. */
 static void workers_that_drop_out_count_neither_in_the_mean_nor_as_sent(void **state)
 {
     static Group s;

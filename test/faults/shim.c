@@ -1,11 +1,10 @@
-/* shim.c -- a library preloaded by faults.sh. It makes C library calls of the tested program fail, but no calls of
- * other libraries and of the loader.
+/* shim.c -- a library preloaded by faults.sh. It makes C library calls of the tested program fail. Calls by
+ * other libraries and by the loader do not fail.
  *
  * FAULT_CLASS names a class of calls, and FAULT_AT=N the N-th call of this class, counted from 1. FAULT_MODE is
  * once (only that call fails), on (that call and all later calls fail), eintr (that call fails with EINTR) or
  * short (that call transfers half of the bytes). When the program ends, the shim writes to the file FAULT_LOG a
- * line "class count" for every class, and a line "live N" with N the number of memory blocks that the program has
- * not freed. */
+ * line "class count" for every class, and a line "live N", where N memory blocks were not freed. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -82,8 +81,8 @@ static bool own(const void *caller)
     return (uintptr_t)caller >= set.from && (uintptr_t)caller < set.to;
 }
 
-/* Counts a call; returns how the call fails: 0 not at all, 1 with an error, 'e' with EINTR, 's' with half of the
- * bytes. */
+/* Counts a call and returns how it fails: 0 not at all, 1 with an error, 'e' with EINTR, 's' by transferring
+ * half of the bytes. */
 static int fault(const void *caller, enum Class class)
 {
     if (!own(caller))

@@ -1,4 +1,4 @@
-/* fuzz_safetensors.c -- fuzzes the reader of safetensors files: it must refuse the file with a reason, or list
+/* fuzz_safetensors.c -- fuzzes the reader of safetensors files. It must refuse the file with a reason, or list
  * arrays that lie within the file and can be read. */
 #include "rig/array_fuzz.h"
 

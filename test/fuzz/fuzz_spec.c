@@ -1,5 +1,5 @@
-/* fuzz_spec.c -- fuzzes the parser of codec specs: it must refuse the text, or open a codec whose printed spec can
- * be opened again and prints the same text. */
+/* fuzz_spec.c -- fuzzes the parser of codec specs. It must refuse the text, or open a codec whose printed spec
+ * opens a codec that prints the same text. */
 #include "compress/spec.h"
 
 #include <stdio.h>
@@ -18,8 +18,8 @@ static void must_print_back(const Codec *codec, Arena *a)
     }
 }
 
-/* Returns the text to parse. Random bytes hardly ever form a valid spec, so if the first byte is odd, each further
- * byte selects a word from the list `words`. */
+/* Returns the text to parse. If the first byte is odd, each further byte selects a word from the list `words`:
+ * random bytes hardly ever form a valid spec. */
 static char *spell(const uint8_t *data, size_t size, Arena *a)
 {
     static const char *const words[] = {"ef", "none", "svd", "qsgd", "entry", "topk", "terngrad", "+",

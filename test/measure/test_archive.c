@@ -1,5 +1,5 @@
-/* test_archive.c -- dumps (files of gradients) encoded to containers of payloads and decoded again: the decoded
- * dump must have the estimates that receivers compute. */
+/* test_archive.c -- encodes dumps (files of gradients) to containers of payloads, and decodes them again. The
+ * decoded dump must have the estimates that receivers compute. */
 #include "measure/archive.h"
 #include "rig/scratch_dir.h"
 
@@ -74,8 +74,8 @@ static void check_same_attrs(const AttrList *a, const AttrList *b)
     }
 }
 
-/* Checks that in.h5 and out.h5 have the same paths, shapes and attributes, and that the elements of out.h5 are
- * `factor` times the elements of in.h5. */
+/* Checks that in.h5 and out.h5 have the same paths, shapes and attributes. The elements of out.h5 must be
+ * `factor` times those of in.h5. */
 static void check_same_dump(float factor)
 {
     Dump *in, *out;
@@ -123,8 +123,8 @@ static void none_brings_every_dump_back_exactly(void **state)
     arena_close(arena);
 }
 
-/* A container keeps only the groups that contain sent tensors. Groups with a common prefix in their names,
- * neighbours in sorted order, must not be confused. */
+/* A container keeps only the groups that contain sent tensors. Groups whose names have a common prefix must not
+ * be confused, although they are neighbours in sorted order. */
 static void only_groups_on_the_way_to_what_is_sent_are_kept(void **state)
 {
     (void)state;
@@ -156,8 +156,8 @@ static void only_groups_on_the_way_to_what_is_sent_are_kept(void **state)
     arena_close(arena);
 }
 
-/* ---- a test codec whose decoder needs its state: the payload of the second round is x minus the sum of all
- * earlier estimates, and the payload of the first round is empty ---- */
+/* ---- a test codec whose decoder needs its state. It has two rounds. The first payload is empty; the second is
+ * x minus the sum of all earlier estimates. ---- */
 
 static int delta_rounds(const Codec *codec)
 {
@@ -204,7 +204,7 @@ static const Compressor delta = {
     .settle = delta_settle,
 };
 
-/* Makes a dump of small integers, for which the codec's differences of steps are exact. */
+/* Makes a dump of small integers. The test codec sends differences, which are exact for these. */
 static void make_whole_numbers(int tensors)
 {
     DumpWriter *w;
@@ -297,8 +297,8 @@ static void a_record_at_the_address_of_another_name_is_refused(void **state)
     arena_close(arena);
 }
 
-/* archive_survey leaves the reader at the first block and its scratch arena unchanged, so a second survey finds
- * the same sizes. */
+/* archive_survey puts the reader back to the first block and leaves the scratch arena unchanged. So a second
+ * survey finds the same sizes. */
 static void a_survey_finds_the_size(void **state)
 {
     (void)state;

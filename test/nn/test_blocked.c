@@ -1,5 +1,5 @@
-/* test_blocked.c -- convolution and batch norm on blocked activations (with a group of channels in the last axis),
- * one layer at a time, against slow loops in double. */
+/* test_blocked.c -- convolution and batch norm, one layer at a time, against slow loops in double. Activations
+ * are blocked: the last axis is a group of channels. */
 #include "rig/check.h"
 
 #include "nn/build.h"
@@ -8,8 +8,8 @@
 
 enum { MOST = 37, CLASSES = 10 };
 
-/* One layer with its activations, weights and gradients. The loss is the sum of y_i dy_i over all outputs y_i, so
- * dy is the gradient of the loss by the outputs. */
+/* One layer with its activations, weights and gradients. The loss is the sum of y_i dy_i over all outputs y_i,
+ * so dy is its gradient with respect to the outputs. */
 typedef struct {
     Arena *a, *scratch;
     Error err;
@@ -90,8 +90,8 @@ static size_t at(const Activation *v, size_t image, size_t channel, size_t row, 
     return ((group * v->rows + row) * v->columns + column) * v->lanes + channel % v->lanes;
 }
 
-/* Runs the forward and the backward pass with 1, 2 and 3 threads. The outputs, the gradient of the input and the
- * gradient of the weights must be the same bytes each time. */
+/* Runs the forward and backward pass with 1, 2 and 3 threads. The outputs, the gradient of the input and the
+ * gradient of the weights must be bit for bit the same. */
 static void same_for_threads(Bench *t, size_t images, bool added)
 {
     const size_t n = images * activation_size(t->layer->out),
@@ -118,7 +118,8 @@ static void same_for_threads(Bench *t, size_t images, bool added)
 /* ---- convolution ---- */
 
 typedef struct {
-    /* lanes: number of channels per group in the input's last axis; 0: layer_lanes(), the number for this machine */
+    /* lanes: number of channels in a group (the input's last axis); 0: layer_lanes(), the number for this
+     * machine */
     size_t channels, rows, columns, lanes;
     ConvSettings s;
 } Case;
@@ -145,7 +146,8 @@ static void conv_begin(Bench *t, const Case *c)
     bench_ready(t);
 }
 
-/* Sums over all products of a convolution, for the three passes: y += x w, dx += dy w, dw += dy x. */
+/* Results of the three passes of a convolution, each a sum over its products: y += x w, dx += dy w, dw += dy
+ * x. */
 typedef struct {
     double *y, *dx, *dw; /* dw: gradients of the weights, followed by the gradients of the biases */
 } Reference;
@@ -160,7 +162,7 @@ static void reference_pixel(const Bench *t, const ConvSettings *s, size_t image,
         for (size_t k = 0; k < s->size * s->size; k++) {
             const size_t from_row = row * s->stride + k / s->size - s->padding,
                          from_column = column * s->stride + k % s->size - s->padding;
-            /* these numbers are unsigned, so a negative row or column wraps to a large number */
+            /* row and column are unsigned, so negative ones wrap to large numbers */
             if (from_row >= in->rows || from_column >= in->columns)
                 continue;
             const size_t x = at(in, image, i, from_row, from_column),
@@ -188,8 +190,8 @@ static Reference reference(Bench *t, const ConvSettings *s, size_t images)
     return r;
 }
 
-/* Checks that the n elements of x equal those of `wanted` up to rounding; each element is a sum of `terms` terms
- * of magnitude at most 1. */
+/* Checks that the n elements of x equal those of `wanted` up to rounding. Each element is a sum of `terms`
+ * terms of magnitude at most 1. */
 static void check_close(const float *x, const double *wanted, size_t n, size_t terms)
 {
     for (size_t i = 0; i < n; i++)
@@ -409,8 +411,8 @@ static void scoring_reads_the_running_statistics_and_leaves_them(void **state)
     bench_end(&t);
 }
 
-/* A channel with a single value has variance 0. Batch norm multiplies by 1 / sqrt(epsilon), and the result must be
- * finite. */
+/* A channel whose values are all equal has variance 0. Batch norm then multiplies by 1 / sqrt(epsilon); the
+ * result must be finite. */
 static void constant_channels_and_single_values_stay_finite(void **state)
 {
     (void)state;

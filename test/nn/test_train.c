@@ -1,5 +1,5 @@
-/* test_train.c -- training. The weights are the same for any number of threads, also with codecs that keep a
- * state. Without compression they are the same for any number of workers. Networks learn; error messages name
+/* test_train.c -- training. For any number of threads, the weights are the same, also with codecs that keep a
+ * state. Without compression, they are the same for any number of workers. Networks learn. Error messages name
  * step, worker and layer. */
 #include "rig/check.h"
 #include "nn/training_run.h"
@@ -27,7 +27,7 @@ static TrainSetup setup_of(const char *spec, size_t workers)
     return s;
 }
 
-/* Trains for `steps` steps and returns the weights; *r is the record of the last step. */
+/* Trains for `steps` steps and returns the weights. Writes the record of the last step to *r. */
 static float *weights_after(const TrainSetup *s, size_t steps, size_t *count, StepRecord *r)
 {
     Trainer *t;
@@ -117,7 +117,7 @@ static void grouping_and_small_tensors_change_nothing_without_compression(void *
     const float *a = weights_after(&s, 3, &n, &r);
     s.grouping = GROUP_ALL;
     check(!memcmp(a, weights_after(&s, 3, &n, &r), n * sizeof *a));
-    /* only the biases, which lie between the large tensors, have fewer than 20 elements */
+    /* only the biases have fewer than 20 elements; they lie between the large tensors */
     s.min_elements = 20;
     check(!memcmp(a, weights_after(&s, 3, &n, &r), n * sizeof *a));
     s = setup_of("topk:ratio=0.01", 2);
@@ -195,8 +195,7 @@ static void some_of_the_workers_are_heard_and_all_go_on(void **state)
         check(isfinite(r.train.loss) && r.bytes_up > 0);
         check(first_nonfinite(a, n, NULL) == n);
         s.aggregate = 4;
-        /* with aggregate = 4, the gradients of 4 workers instead of 2 are averaged in a step, so the weights must
-         * differ */
+        /* with aggregate = 4, a step averages the gradients of 4 workers, not 2, so the weights must differ */
         check(memcmp(a, weights_after(&s, 5, &n, &r), n * sizeof *a));
     }
     TrainSetup s = setup_of("none", 5);
@@ -204,9 +203,9 @@ static void some_of_the_workers_are_heard_and_all_go_on(void **state)
     check(accuracy_after(&s, 160) > 0.9);
 }
 
-/* ---- a codec that rounds with inverted probabilities, so that its estimates are biased ---- */
+/* ---- a codec whose estimates are biased: it rounds up with the probability of rounding down ---- */
 
-/* Encodes like QSGD with one level and buckets of 512 elements. With `inverted`, it rounds up with the probability
+/* Encodes like QSGD with one level and buckets of 512 elements. With `inverted`, rounds up with the probability
  * with which QSGD rounds down. */
 static Status crude_encode(const Call *c, const float *x, Buf *out, bool inverted)
 {
@@ -301,7 +300,8 @@ static void setups_that_cannot_be_are_refused(void **state)
 
 /* ---- the SGD update against PyTorch ---- */
 
-/* The expected values are three steps of torch.optim.SGD(lr=0.1, momentum=0.9, weight_decay=0.01) on one weight. */
+/* The expected weights are from torch.optim.SGD(lr=0.1, momentum=0.9, weight_decay=0.01), after each of three
+ * steps on one weight. */
 static void descent_is_pytorchs(void **state)
 {
     (void)state;

@@ -12,7 +12,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Fills x with n sorted magnitudes: of normal numbers if groups = 0, else in `groups` narrow intervals far apart. */
+/* Fills x with n sorted magnitudes. They are those of normal numbers if groups = 0; else they lie in `groups`
+ * narrow intervals far apart. */
 static void fill(float *x, size_t n, uint64_t seed, size_t groups)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 0);
@@ -67,8 +68,8 @@ static double cost_to(const float *x, size_t n, const double *centre, size_t k)
     return cost;
 }
 
-/* Lloyd's iteration ends in a local optimum. For these forty seeds, its cost is below 1.5 times the cost of the
- * optimal clusters. */
+/* Lloyd's iteration ends in a local optimum. For each of forty seeds, its cost must be below 1.5 times that of
+ * the best clusters. */
 static void cost_is_near_the_best_there_is(void **state)
 {
     (void)state;

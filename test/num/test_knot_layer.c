@@ -1,5 +1,5 @@
-/* test_knot_layer.c -- the kernel knot_layer, which computes one layer of the dynamic program for optimal
- * quantisation levels, on every instruction set against a plain loop. */
+/* test_knot_layer.c -- the kernel knot_layer on every instruction set, against a plain loop. It computes one
+ * layer of the dynamic program for optimal quantisation levels. */
 #include "vec/kernels.h"
 #include "rig/knot_laws.h"
 #include "rig/wall.h"
@@ -17,8 +17,8 @@ static double cost_of(const double *x, const double *b, const double *a, size_t 
 
 static Walled walls[5];
 
-/* Returns a copy of the input v. The copy is followed by ROOM_BEHIND numbers `junk` and then by a protected page,
- * so that a kernel that reads too far is detected. */
+/* Returns a copy of the input v, followed by ROOM_BEHIND numbers `junk` and then a protected page. So a kernel
+ * that reads too far is detected. */
 static const double *spared(Walled w, const double *v, size_t n, double junk)
 {
     double *copy = (double *)(void *)w.end - (n + ROOM_BEHIND);
@@ -49,8 +49,8 @@ static Found layer_of(const Kernels *k, const double *x, const double *b, const 
     return f;
 }
 
-/* Compares all kernels with a plain loop. Where two columns have equal costs up to rounding, the kernels may
- * choose another column than the loop, but all kernels must choose the same column. */
+/* Compares all kernels with a plain loop. If two columns have equal costs up to rounding, the kernels may
+ * choose another column than the loop. But all kernels must choose the same one. */
 static void check_layer(const double *x, const double *b, const double *a, size_t low, size_t high,
                         size_t from, size_t to)
 {
@@ -71,8 +71,8 @@ static void check_layer(const double *x, const double *b, const double *a, size_
     }
 }
 
-/* Kinds of costs a[i] of the previous layer. ALIKE: all are 0, so the best column is in the middle. FALLING: the
- * last column is best. RISING: the first column is best. ANY: the costs are random. */
+/* Kinds of costs a[i] of the previous layer. ALIKE: all 0, so the best column is in the middle. FALLING: the
+ * last column is best. RISING: the first column is best. ANY: random. */
 enum { ALIKE, FALLING, RISING, ANY, SLOPES };
 
 static double cost_so_far(const Rng *rng, int slope, size_t i, double most)

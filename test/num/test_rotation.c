@@ -1,6 +1,6 @@
-/* test_rotation.c -- random rotations against matrices built from their definition; the short cosine transform
- * against its defining sum; the levels of Lloyd and Max against their optimality conditions; the kernels against
- * plain loops. */
+/* test_rotation.c -- random rotations against matrices built from their definition. Also tests the short cosine
+ * transform against its sum, Lloyd-Max levels against their optimality conditions, and kernels against plain
+ * loops. */
 #include "rig/check.h"
 
 #include "num/hadamard_transform.h"
@@ -73,7 +73,7 @@ static void short_cosines_are_the_defining_sums(void **state)
     }
 }
 
-/* The cosine transform of six numbers against scipy.fft.dct([3, 1, 4, 1, 5, 9], norm="ortho"). */
+/* The cosine transform of 3, 1, 4, 1, 5, 9 against scipy.fft.dct([3, 1, 4, 1, 5, 9], norm="ortho"). */
 static void a_short_cosine_transform_known_elsewhere(void **state)
 {
     (void)state;
@@ -150,9 +150,8 @@ static void long_blocks_come_back(void **state)
     free(y);
 }
 
-/* A rotation in two rounds makes the coordinates of a vector with one non-zero element look normal. The
- * coordinates' fourth moment must be that of a uniform point on the sphere, within six standard errors; for n
- * coordinates the standard error is sqrt(96 / n). */
+/* Two rounds of rotation make a vector with one non-zero element look normal. The fourth moment of its n
+ * coordinates must be that of a uniform point on the sphere, within six standard errors of sqrt(96 / n). */
 static void two_rounds_make_a_spike_normal(void **state)
 {
     (void)state;
@@ -171,7 +170,8 @@ static void two_rounds_make_a_spike_normal(void **state)
             for (size_t i = 0; i < n; i++)
                 fourth += pow((double)x[i], 4) / (double)(TURNS * n);
         }
-        /* the first term is the fourth moment of a coordinate of a uniform point on a sphere of radius sqrt(n) */
+        /* the expected value is the fourth moment of a coordinate of a uniform point on a sphere of radius
+         * sqrt(n) */
         check_near(fourth, 3 * (double)n / (double)(n + 2), 6 * sqrt(96.0 / (double)(TURNS * n)));
         free(x);
     }
@@ -189,7 +189,7 @@ static double tail(double t)
     return erfc(t / sqrt(2)) / 2;
 }
 
-/* Each level is the mean of the standard normal distribution over the interval that is rounded to this level. The
+/* Each level must be the mean of the standard normal distribution over the interval that is rounded to it. The
  * variance of rounding must be the published one (Max 1960, table I). */
 static void levels_are_the_means_of_their_cells(void **state)
 {

@@ -1,5 +1,5 @@
-/* test_wavelet.c -- wavelet transforms against their definition in double; filters against the conditions that
- * define them and against published values; the kernels of every instruction set against plain loops. */
+/* test_wavelet.c -- wavelet transforms against their definition in double. Also tests filters against their
+ * defining conditions and published values, and the kernels of every instruction set against plain loops. */
 #include "num/finite.h"
 #include "rig/check.h"
 
@@ -53,7 +53,8 @@ static void filters_are_orthonormal_and_have_their_vanishing_moments(void **stat
     }
 }
 
-/* Filter db4 against table 6.1 of Daubechies' book, filters db2 and Haar against their closed forms. */
+/* Compares the filter db4 with table 6.1 of Daubechies' book, and the filters db2 and Haar with their closed
+ * forms. */
 static void filters_are_the_published_ones(void **state)
 {
     (void)state;
@@ -73,7 +74,7 @@ static void filters_are_the_published_ones(void **state)
 
 /* ---- the wavelet transform ---- */
 
-/* Computes the wavelet transform in double by the two sums that define it (wavelet_transform.h). */
+/* Computes the wavelet transform in double, by the sums that define smooth and detail coefficients. */
 static void wavelet_ref(int family, int levels, const double *x, double *y, size_t n)
 {
     const WaveletFilter w = wavelet_filter(family);
@@ -130,7 +131,7 @@ static void rows_and_columns_are_orthonormal_at_every_length(void **state)
             for (int levels = 0; levels <= 2; levels++) {
                 const size_t n = lengths[s];
                 const ArenaMark mark = arena_mark(a);
-                /* `w` is the matrix of the transform, stored by columns: w[n * column + row] */
+                /* the matrix of the transform, stored by columns: w[n * column + row] */
                 float *w = NEW(a, float, n *n);
                 for (size_t i = 0; i < n; i++) {
                     float *x = NEW_ZERO(a, float, n);
@@ -162,8 +163,8 @@ static void some_coefficients_by_hand(void **state)
     check_near((double)y[2], -(double)half, 1e-6);
     check_near((double)y[3], -(double)half, 1e-6);
     check(y[4] == 9);
-    /* The signal is periodic, so an impulse at index 0 meets tap 0 of the first pair of coefficients and tap 2 of
-     * the last pair. */
+    /* The filter wraps around. So an impulse at index 0 meets element 0 of the filter in the first pair of
+     * coefficients, and element 2 in the last pair. */
     const float impulse[8] = {1};
     float z[8];
     const WaveletFilter w = wavelet_filter(WAVELET_DB2);
@@ -173,8 +174,8 @@ static void some_coefficients_by_hand(void **state)
     check(z[4] == (float)s[3] && z[7] == (float)s[1] && z[5] == 0 && z[6] == 0);
 }
 
-/* The detail coefficients of a polynomial are 0 if its degree is below the filter's number of vanishing moments,
- * except where the filter wraps round the end of the signal. */
+/* If a polynomial's degree is below the filter's number of vanishing moments, its detail coefficients are 0.
+ * Where the filter wraps around the end of the signal, they need not be 0. */
 static void details_of_polynomials_vanish(void **state)
 {
     (void)state;
@@ -191,7 +192,7 @@ static void details_of_polynomials_vanish(void **state)
 
 static const size_t sizes[] = {0, 1, 2, 3, 7, 1000, 65535, 65536, 65539, 131071, 300001};
 
-/* The sums are in double, so only the results are rounded, each by at most half a unit in the last place. */
+/* Sums are taken in double, so only the results are rounded, each by at most half a unit in the last place. */
 static void back_is_the_inverse_and_lengths_stay(void **state)
 {
     (void)state;
@@ -279,7 +280,7 @@ static void instruction_sets_agree_to_the_bit_with_plain_loops(void **state)
                 k->wavelet_join(&w, low + 4, high + 4, pairs, back);
                 check(smooth[pairs] == 77 && detail[pairs] == 77 && back[2 * pairs] == 77);
                 for (size_t p = 0; p < pairs; p++) {
-                    /* these sums start from +0; a kernel may return -0, for which == still holds */
+                    /* these sums start from +0; a kernel may return -0, which == takes as equal */
                     double v = 0, d = 0, even = 0, odd = 0;
                     for (int t = 0; t < w.taps; t++) {
                         v += (double)x[2 * p + (size_t)t] * w.smooth[t];

@@ -1,4 +1,4 @@
-/* test_plot_cost.c -- figures of results of the command cost: which rows the figures draw, in which order and
+/* test_plot_cost.c -- figures of the results of the command cost: which rows they draw, in which order and
  * under which names. */
 #include "rig/check.h"
 #include "plot/plot.h"
@@ -53,7 +53,7 @@ static void compressors_stand_together_from_few_workers_to_many(void **state)
     assert_int_equal(count, 3);
     check_row(rows, "none", 2, 11);
     check_row(rows + COLUMNS, "none", 4, 10);
-    /* the comma is escaped, as gnuplot would end the name at a comma */
+    /* the comma is escaped, because gnuplot would end the name there */
     check_row(rows + 2 * COLUMNS, "qsgd:bits=1%2Cbucket=8", 4, 4);
     check(rows[2 * COLUMNS + EVEN].real == 0.5 && rows[2 * COLUMNS + BYTES].real == 40);
     assert_string_equal(rows[2 * COLUMNS + PAYS].text, "below");

@@ -1,4 +1,5 @@
-/* test_plot_errors.c -- the figure of element errors: which rows of a comparison it draws, and their columns. */
+/* test_plot_errors.c -- the figure of element errors: which rows of a comparison it draws, and with which
+ * columns. */
 #include "rig/plot_rig.h"
 
 #define HEAD                                                                                                 \

@@ -1,6 +1,6 @@
-/* test_published.c -- the tables of published results in plots/published/: each row names the source of its
- * values, and values printed in a source equal the numbers in test/reference/printed.txt. If the text of a source
- * is present, each of its numbers in printed.txt is searched in the text. */
+/* test_published.c -- the tables of published results in plots/published/. Each row must name the source of its
+ * values. A value printed in a source must equal the number in test/reference/printed.txt. If the source's text
+ * is present, the test looks there for each of its numbers in printed.txt. */
 #include "rig/check.h"
 #include "report/report_stored.h"
 
@@ -21,7 +21,7 @@ static Arena *a;
 static Printed printed[PRINTED_MOST];
 static size_t printed_count;
 
-/* Cuts s at each separator and removes spaces around the parts. Returns the number of parts. */
+/* Cuts s at each separator, and removes spaces around the parts. Returns the number of parts. */
 static size_t cut(char *s, const char *separator, const char **part)
 {
     size_t count = 0;
@@ -100,8 +100,8 @@ static int close_printed(void **state)
     return 0;
 }
 
-/* True when `name` is the column's name, a value in the row, or "FIELD VALUE" for a field and its value in the
- * row. */
+/* True when `name` is the column's name, or a value in the row, or "FIELD VALUE" for a field and its value in
+ * the row. */
 static bool names(const char *name, const Csv *t, size_t row, const char *column)
 {
     if (!strcmp(name, column))
@@ -141,7 +141,7 @@ static void check_value(const char *file, const Csv *t, size_t row, const char *
     assert_int_equal(count, 1);
 }
 
-/* True when the column has values from the source; false when this project computed the values, or when they
+/* True when the column's values are from the source. Other columns have values that this project computed, or
  * identify the row. */
 static bool is_of_source(const char *column)
 {
@@ -222,7 +222,7 @@ static const char *behind_number(const char *text, const char *number)
     return NULL;
 }
 
-/* True when some line of the source has all these numbers in this order. */
+/* True when a line of the source has all these numbers, in this order. */
 static bool source_has(FILE *in, const Printed *p, size_t count)
 {
     char text[LINE_MOST];

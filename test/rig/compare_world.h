@@ -1,5 +1,5 @@
-/* compare_world.h -- a comparison of codecs on a dump (gradients of several steps and workers) that is made in
- * memory: test codecs with one special property each, a loader of vectors, and a store of the comparison's
+/* compare_world.h -- a comparison of codecs for tests. It has a dump (gradients of several steps and workers)
+ * in memory, test codecs with one special property each, a loader of vectors, and a store of the comparison's
  * records. */
 #ifndef ATOMO_COMPARE_WORLD_H
 #define ATOMO_COMPARE_WORLD_H
@@ -9,7 +9,7 @@
 #include "measure/compare.h"
 #include "reference/vectors.h"
 
-/* ---- test codecs, whose payloads are a byte for the kind and then floats ---- */
+/* ---- test codecs; their payloads are a kind byte and floats ---- */
 
 static inline size_t bound(const Call *c)
 {
@@ -35,8 +35,8 @@ static inline Status put(const Call *c, Buf *out, const float *y)
     return OK;
 }
 
-/* Rounds each element to a multiple of 1/32. The estimate of an element depends on this element alone, so vectors
- * can be encoded separately or joined. */
+/* Rounds each element to a multiple of 1/32. An element's estimate depends on this element alone, so vectors
+ * encoded separately and joined have the same estimates. */
 static inline Status encode_rounded(const Call *c, const float *x, Buf *out)
 {
     float *y = NEW(c->scratch, float, c->shape->n);
@@ -61,8 +61,8 @@ static inline Status encode_or_fail(const Call *c, const float *x, Buf *out)
     return encode_rounded(c, x, out);
 }
 
-/* Writes a payload of one zero byte per earlier step, which the codec counts in its state. The codec reports this
- * count as its residual. */
+/* Writes a payload with one zero byte for each earlier step; the codec's state counts the steps. The codec
+ * reports this count as its residual. */
 static inline Status encode_counted(const Call *c, const float *x, Buf *out)
 {
     const uint64_t steps = *(const uint64_t *)c->state;
@@ -155,7 +155,7 @@ static inline Status load(void *data, const Vector *v, float *x, Error *err)
     return OK;
 }
 
-/* Loads all vectors of a cell (one step of one worker), joined to one vector. */
+/* Loads all vectors of a step and worker, one after another, as one vector. */
 static inline Status load_joined(void *data, const Vector *v, float *x, Error *err)
 {
     for (int i = 0; i < VECTORS; i++) {

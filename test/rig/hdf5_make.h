@@ -7,8 +7,8 @@
 
 #include "rig/scratch_dir.h"
 
-/* Creates a file in the format of HDF5 1.10 if `latest`, else in the library's oldest format, whose metadata has
- * no checksums. */
+/* Creates an HDF5 file: in the format of HDF5 1.10 if `latest`, else in the library's oldest format, whose
+ * metadata has no checksums. */
 static inline hid_t make_file(const char *path, bool latest)
 {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -27,7 +27,7 @@ static inline void make_group(hid_t file, const char *path)
     H5Gclose(group);
 }
 
-/* Writes a vector of the n numbers 0, 0.5, 1, ..., stored as `type`; `creation` may be H5P_DEFAULT. */
+/* Writes the vector 0, 0.5, 1, ... of n numbers, stored as `type`. `creation` may be H5P_DEFAULT. */
 static inline void make_floats(hid_t file, const char *path, hid_t type, size_t n, hid_t creation)
 {
     const hsize_t dim = n;

@@ -1,5 +1,5 @@
-/* layer_rig.h -- runs a few layers of a network with random inputs and random gradients, and finds an element of
- * an activation by image, channel, row and column in any layout. */
+/* layer_rig.h -- runs a few layers of a network with random inputs and gradients. Also finds an element of an
+ * activation by image, channel, row and column, in any memory layout. */
 #ifndef ATOMO_LAYER_RIG_H
 #define ATOMO_LAYER_RIG_H
 
@@ -19,8 +19,8 @@ typedef struct {
     Rng rng;
 } Layers;
 
-/* Opens the layers of a test. The input has the shape and layout of `like`; the backward pass computes its
- * gradient. */
+/* Opens the layers of a test. The input gets the shape and memory layout of `like`, and the backward pass
+ * computes its gradient. */
 static inline void layers_open(Layers *r, Activation like, size_t images)
 {
     *r = (Layers){.a = arena_open(0), .scratch = arena_open(0), .images = images, .threads = 1};
@@ -87,7 +87,7 @@ static inline void layers_forward(Layers *r)
     }
 }
 
-/* Runs the backward pass. If `added`, in->dx already holds a gradient, and the layers add theirs to it. */
+/* Runs the backward pass. If `added`, in->dx already holds a gradient, and the pass adds to it. */
 static inline void layers_backward(Layers *r, bool added)
 {
     const Pass p = layers_pass(r);
@@ -101,8 +101,8 @@ static inline void layers_backward(Layers *r, bool added)
     }
 }
 
-/* Returns the address of element i of an image in x, which is v->x or v->dx. Elements are counted by channel, row
- * and column, whatever the layout. */
+/* Returns the address of element i of an image in x, which is v->x or v->dx. Elements are numbered by channel,
+ * then row, then column, in every memory layout. */
 static inline float *element(const Activation *v, float *x, size_t image, size_t i)
 {
     const size_t n = activation_size(v), pixels = v->rows * v->columns, lanes = v->lanes;
@@ -121,7 +121,7 @@ static inline double *in_order(Layers *r, const Activation *v, float *x)
     return plain;
 }
 
-/* Fills the gradient dx of the outputs with random numbers. In an interleaved layout, elements that belong to no
+/* Fills the outputs' gradient dx with random numbers. In an interleaved memory layout, elements without an
  * image become 0. */
 static inline void give_gradient(Layers *r)
 {

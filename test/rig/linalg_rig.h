@@ -41,7 +41,7 @@ static const size_t shapes[][2] = {{1, 1},     {1, 9},     {9, 1},     {2, 2},  
                                    {1000, 10}, {10, 1000}, {513, 18},  {4000, 18}, {50, 33}, {33, 50},
                                    {64, 31},   {200, 32},  {300, 130}, {130, 300}};
 
-/* Returns the addresses of `count` vectors of `rows` floats each, stored one after the other from `at`. */
+/* Returns the addresses of `count` vectors of `rows` floats, which lie one after another from `at` on. */
 static inline uint8_t **slots(uint8_t *at, size_t count, size_t rows)
 {
     uint8_t **slot = NEW(arena, uint8_t *, count);

@@ -23,7 +23,8 @@ static inline void normal(float *x, size_t n, uint64_t seed)
         x[i] = (float)rng_normal(&rng, USE_TEST, i);
 }
 
-/* Fills x with a sum of `rank` outer products of normal vectors; product k = 0, 1, ... has the factor 2^-k. */
+/* Fills x with a sum of `rank` outer products of normal vectors. Product k = 0, 1, ... is multiplied by
+ * 2^-k. */
 static inline void low_rank(float *x, size_t rows, size_t cols, size_t rank, uint64_t seed)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 6);

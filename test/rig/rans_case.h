@@ -9,9 +9,9 @@
 
 static const unsigned lane_counts[] = {1, 4, RANS_LANES};
 
-/* Writes the rANS stream that docs/FORMAT.md defines, in the plainest way: with 64-bit states, one symbol at a
- * time, with slots found by summing frequencies, and with the 16-bit words collected in a separate array. Returns
- * the stream's size. */
+/* Writes the rANS stream that docs/FORMAT.md defines, in the plainest way. It uses 64-bit states and handles
+ * one symbol at a time. It finds slots by summing frequencies, and collects the 16-bit words in a separate
+ * array. Returns the stream's size. */
 static inline size_t slow_put(const Rans *r, unsigned lanes, const uint8_t *byte, size_t n, uint8_t *out)
 {
     uint64_t x[RANS_LANES];
@@ -51,8 +51,8 @@ typedef struct {
     unsigned lanes;
 } Case;
 
-/* Returns n random bytes below `alphabet` with their rANS table and stream. Larger bytes are less frequent; with
- * `slope` 0, all bytes are equally frequent. The frequencies have `precision` bits; 0 selects the best number. */
+/* Returns n random bytes below `alphabet`, with their rANS table and stream. Larger bytes are less frequent;
+ * with `slope` 0, all are equally frequent. Frequencies have `precision` bits; 0 selects the best number. */
 static inline Case make_case_at(const Rng *rng, size_t n, uint32_t alphabet, double slope, unsigned lanes,
                                 int precision)
 {
@@ -91,8 +91,8 @@ static inline void drop_case(Case *c)
     free(c->room);
 }
 
-/* True when the stream in `data` is accepted. The decoder gets a copy that ends at a protected page, so that a
- * read past the end crashes. */
+/* True when the decoder accepts the stream in `data`. It gets a copy that ends at a protected page, so a read
+ * past the end crashes. */
 static inline bool reads(const Case *c, const uint8_t *data, size_t size, uint8_t *back)
 {
     static RansReader reader;
