@@ -430,6 +430,46 @@ bench: all $(B)/test/bench/speed_codecs $(B)/test/bench/speed_merge $(B)/test/be
 	$(PYTHON) test/bench/networks.py $(B)/test/bench/speed_networks || low=1; \
 	$(AS_PACKAGE) $(PYTHON) test/bench/ddp.py || low=1; exit $$low
 
+# ---- the certificate: bias and variance of every codec that promises them ----
+
+CERTIFY := $(if $(filter avx2,$(ISAS)),0 1 2,0)
+CERTIFY_SHARES := 0 1 2 3
+CERTIFY_PARTS := $(foreach m,$(CERTIFY),$(CERTIFY_SHARES:%=$(B)/certify/most$m-%.txt))
+
+.PHONY: certify
+
+certify: all
+	@$(PARALLEL) $(B)/certify/level.md $(CERTIFY_PARTS) $(B)/test/certify/certify_report
+	@sh test/certify/page.sh $(B) $(CERTIFY_PARTS) >docs/certificate.md.new; code=$$?; \
+	    mv docs/certificate.md.new docs/certificate.md; exit $$code
+
+$(B)/test/certify/draw-most%: test/certify/certify_draw.c $(B)/certify-kernels-most%.o $(B)/libatomo.a
+	@mkdir -p $(@D)
+	$(SAY) "CC $< (most $*)"
+	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -DISA_WANTED=$* -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lcmocka
+
+$(B)/certify-kernels-most%.o: lib/vec/kernels.c lib/vec/kernels.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -DKERNELS_MOST=$* -c -o $@ $<
+
+define certify_rule
+$(B)/certify/most$(1)-%.txt: $(B)/test/certify/draw-most$(1)
+	@mkdir -p $$(@D)
+	$$(SAY) "DRAW $$@"
+	$$(Q)$$< $$* $(words $(CERTIFY_SHARES)) >$$@
+endef
+$(foreach m,$(CERTIFY),$(eval $(call certify_rule,$m)))
+
+$(B)/certify/level.md: $(B)/test/certify/bias_level
+	@mkdir -p $(@D)
+	$(SAY) "DRAW $@"
+	$(Q)$< >$@; echo $$? >$@.code
+
+$(B)/test/certify/bias_level $(B)/test/certify/certify_report: $(B)/test/certify/%: test/certify/%.c $(B)/libatomo.a
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS) -lcmocka
+
 rng-quality: $(B)/test/bench/rng_stream
 	$< | dieharder -a -g 200
 	$< addresses | dieharder -a -g 200
@@ -496,6 +536,7 @@ help:
 	@echo "make faults    every command with one of its own allocations or system calls failing  (POINTS=0: each call)"
 	@echo "make limits    run the programs under limits on memory, files, processes and stack, in small steps"
 	@echo "make mutants   plant faults in what makes numbers; the tests must see each  (WORD=metrics.c: some)"
+	@echo "make certify   bias and variance of every codec that promises them, and the tests' own level: docs/certificate.md"
 	@echo "make verify-reference   hold payloads, metrics and promises against Python, numpy, scipy and h5py"
 	@echo "make wheel     the Python package for pip install, in build/wheel"
 	@echo "make golden    rewrite the stored payloads; review the difference"

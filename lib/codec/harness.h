@@ -29,6 +29,7 @@ typedef enum { ELEMENTWISE, ATOMWISE, ROTATED, DEPENDENT } ErrorLaw;
  * (sum v)^2 / sum v^2 degrees of freedom, and the gain <estimate, g> / |g|^2 has variance sum v lambda^2 / |g|^4. */
 typedef struct {
     double squares, weighted; /* sum v^2, sum v lambda^2 */
+    double none;              /* probability that a draw keeps no atom, and decodes to zeros */
 } AtomMoments;
 
 /* Returns which parts of one draw's error are independent; fills m only if these parts are atoms (ATOMWISE). */

@@ -162,17 +162,18 @@ static Status settle(Run *run, Tally *tally)
 
 void trial_moments(const Call *call, const float *x, bool known, Tally *tally)
 {
-    AtomMoments m = {NAN, NAN};
+    AtomMoments m = {NAN, NAN, 0};
     const double times = (double)tally->repeats - 1;
     if (isnan(tally->expected) && tally->raw == 1 && tally->largest == 0)
         tally->expected = 0;
     const ErrorLaw law = tally->decoded < 2 ? ELEMENTWISE : codec_moments(call, x, &m);
+    tally->none = known && law == ATOMWISE ? m.none : 0;
     if (law == ROTATED)
         tally->spread[S_M2_WEIGHTED] = NAN;
     if (law == ELEMENTWISE || law == ROTATED)
         return;
     if (!known)
-        m = (AtomMoments){NAN, NAN};
+        m = (AtomMoments){NAN, NAN, 0};
     tally->squares = m.squares;
     tally->weighted = m.weighted > 0 ? m.weighted : 0;
     tally->spread[S_M2_SQUARES] = times * times * m.squares;

@@ -41,6 +41,7 @@ typedef struct {
         size_spread;
     double squares;  /* sum v^2 over the variances v of elements or atoms; NaN: unknown */
     double weighted; /* sum v lambda^2 over atoms, the closed-form variance of <estimate, g>; 0: unknown */
+    double none;     /* probability that an estimate is all zeros, as far as the codec knows it */
     double sizes;    /* variance of the payload's bytes over repeats */
     double encode_spread, decode_spread; /* variances of the medians `encode` and `decode`, seconds^2 */
     double residual2;                    /* squared norm of the residual; NaN: none */

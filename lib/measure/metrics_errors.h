@@ -21,11 +21,14 @@
 /* Returns the standard error of the mean over repeats of the error sum `sum` (E_...). */
 double sum_se(const Tally *t, int sum);
 
-/* Returns the standard error of the mean of value(t, r) over the decoded repeats; NaN values are left out. */
+/* Returns the standard error of the mean of value(t, r) over the decoded repeats; NaN values are left out. It is made for
+ * the interval mean +- t(R - 1) se: wider than the deviation / sqrt(n) where values are few or skewed, and by the
+ * codec's own probability that an estimate is all zeros. */
 double values_se(const Tally *t, double (*value)(const Tally *t, size_t r));
 
 double bias_p(const Tally *t);
 
+/* The codec's closed form, if it has one; it does not vary, so the interval is that of the normal distribution. */
 double gain_se(const Tally *t);
 double gain_p(const Tally *t);
 

@@ -14,6 +14,7 @@ Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Aren
                  .decoded = random ? repeats : 1,
                  .cells = 1,
                  .unbiased = true,
+                 .none = 1,
                  .residual2 = NAN,
                  .wasserstein = NAN,
                  .spread_known = !random || repeats > 1,
@@ -163,6 +164,7 @@ void tally_append(Tally *total, const Tally *part)
     total->unbiased = total->unbiased && part->unbiased;
     total->squares += part->squares;
     total->weighted += part->weighted;
+    total->none *= part->none;
     add_known(&total->residual2, part->residual2);
     total->largest = fmax(total->largest, part->largest);
     for (size_t i = 0; i < G_SUMS; i++)

@@ -65,7 +65,7 @@ const Field fields[] = {
     {"relative_error_expected", "expected relative error", .brief = "exact rel. error", .meaning = "variance_expected / |g|^2: exact, where the codec has a closed form"},
     {"cosine_se", "standard error of the cosine", .brief = "cosine se", .meaning = "of the mean over repeats"},
     {"bias_p", "p of the bias ratio", .brief = "bias p", .digits = 2, .meaning = "probability of a bias ratio so large without bias, by the F distribution"},
-    {"gain_se", "standard error of the gain", .brief = "gain se", .digits = 2, .meaning = "of the mean over repeats; at least as large as the codec's closed form"},
+    {"gain_se", "standard error of the gain", .brief = "gain se", .digits = 2, .meaning = "the codec's closed form, where it has one; else of the mean over repeats"},
     {"gain_p", "p of the gain", .brief = "gain p", .digits = 2, .meaning = "probability of a gain so far from 1 without bias, by Student's t"},
     {"gain_l1", "gain along signs", .brief = "l1 gain", .meaning = "<mean h, sign g> / |g|_1: 1 without bias; small elements count more than in the gain"},
     {"gain_l1_se", "standard error of the gain along signs", .brief = "l1 gain se", .digits = 2, .meaning = "of the mean over repeats"},
@@ -107,7 +107,7 @@ const Field fields[] = {
     {"cosine_steps_se", "standard error of cosine over steps", .brief = "cosine over steps se", .meaning = "standard deviation over steps / square root of their number"},
     {"bias_p_holm", "p of any bias", .brief = "p of bias", .digits = 2, .meaning = "least of bias_p, gain_p, gain_l1_p after Holm's correction for all three of all codecs on the same vectors"},
     {"bias_detectable", "bias that would show", .digits = 2, .meaning = "least b, E h = (1 + b) g, that so many repeats find with probability 0.9"},
-    {"bias", "bias", .text = true, .meaning = "the verdict at p = 0.01 for all codecs together; \"all of the error\" where the codec is not random"},
+    {"bias", "bias", .text = true, .meaning = "the verdict at p = 0.01 for all codecs together; \"cannot be seen\" where only half of the gradient or more would show, \"all of the error\" where the codec is not random"},
     /* fields that sweep, compare --equal-bits and merge add */
     {"rate", "rate", .meaning = "the parameter that sets the codec's size"},
     {"pareto", "on the front", .brief = "front", .meaning = "no codec of its kind, unbiased or biased, has for certain fewer bits and less error"},

@@ -48,7 +48,7 @@ Value bias_words(const BiasRow *row, Arena *a)
 {
     if (row->holm < BIAS_LEVEL)
         return value_text(text_format(a, "biased (p = %.1g)", row->holm));
-    if (row->detectable < 1)
+    if (row->detectable < BIAS_UNSEEN)
         return value_text(
             text_format(a, "none seen (about %g %% would show)", one_digit(100 * row->detectable)));
     if (row->holm >= BIAS_LEVEL)

@@ -9,6 +9,9 @@
  * unbiased. */
 #define BIAS_LEVEL 0.01
 
+/* Where only a bias of this share of the gradient or more would show, the verdict is that none can be seen. */
+#define BIAS_UNSEEN 0.5
+
 enum { BIAS_TESTS = 3 }; /* bias_p, gain_p, gain_l1_p */
 
 /* The test results of a codec for one vector, or for several vectors measured as one. NaN: no result. */

@@ -6,6 +6,7 @@
 #include "num/cosine.h"
 #include "rig/draws.h"
 #include "num/phase.h"
+#include "rig/set_bits.h"
 #include "rig/sources.h"
 
 static Arena *forever;
@@ -303,8 +304,12 @@ static void sizes_are_what_was_expected(void **state)
         for (uint64_t k = 0; k < 40; k++) {
             streams = (Streams){0};
             check_ok(rig_encode(&rig, x, k), &rig.err);
-            const double share = streams.entropy_bits / (8 * (double)rig.payload.size);
-            check(streams.reported && !streams.raw && share > 0.92 && share < 1);
+            const SetBits bits = set_bits(buf_bytes(&rig.payload), n / 2 + 2, 64, 6, rig.forever);
+            const double sent = 8 * (double)rig.payload.size;
+            check(streams.reported && !streams.raw);
+            check_rel(streams.entropy_bits, bits.entropy, 1e-9);
+            check(bits.information > 0.98 * sent && bits.information < sent &&
+                  bits.entropy < bits.information);
             bytes += (double)rig.payload.size / 40;
         }
         const size_t atoms = n / 2 + 2;

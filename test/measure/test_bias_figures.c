@@ -30,6 +30,49 @@ static void a_standard_error_is_the_deviation_over_root_r(void **state)
     check_rel(sum_se(&t, E_SQUARES), 0.9574271077563381, 1e-12);
 }
 
+/* Stands for a metric that is no sum; an estimate of zeros has the value 0. */
+static double value_of(const Tally *t, size_t r)
+{
+    return t->error[r][E_DOT];
+}
+
+/* Sets the values 1, 4, 9 .. 81, 400. */
+static void set_skewed(void)
+{
+    for (int r = 0; r < R; r++) {
+        error[r][E_DOT] = r + 1 < R ? (r + 1) * (r + 1) : 400;
+        error[r][E_NORM] = 1;
+    }
+}
+
+static void skewed_values_have_a_wider_error(void **state)
+{
+    (void)state;
+    const Tally t = tally();
+    set_skewed();
+    /* scipy.stats: skew(v, bias=False) = 2.88295, deviation / sqrt(10) (1 + 2 (2.88295^2 - 0.47208) / 10) */
+    check_rel(values_se(&t, value_of), 96.99586415274375, 1e-9);
+    for (int r = 0; r < R; r++)
+        error[r][E_DOT] = r + 1;
+    check_rel(values_se(&t, value_of), 0.9574271077563381, 1e-12); /* not skewed: the deviation / sqrt(10) */
+}
+
+/* The first three estimates are zeros; the codec says that three in ten are. */
+static void draws_of_zeros_count_as_often_as_the_codec_knows(void **state)
+{
+    (void)state;
+    Tally t = tally();
+    set_skewed();
+    for (int r = 0; r < 3; r++)
+        error[r][E_DOT] = error[r][E_NORM] = 0;
+    t.none = 0.3;
+    check_rel(values_se(&t, value_of), 102.03457299718197, 1e-9);
+    for (int r = 0; r < R;
+         r++) /* none of the draws is zeros, and all are the same: yet the mean is uncertain */
+        error[r][E_DOT] = error[r][E_NORM] = 1;
+    check_rel(values_se(&t, value_of), sqrt(0.7 * 0.3 / 10) * 1.959963984540054 / t_quantile(0.05, 9), 1e-9);
+}
+
 static void bias_p_is_the_tail_of_f(void **state)
 {
     (void)state;
@@ -54,6 +97,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_standard_error_is_the_deviation_over_root_r),
+        cmocka_unit_test(skewed_values_have_a_wider_error),
+        cmocka_unit_test(draws_of_zeros_count_as_often_as_the_codec_knows),
         cmocka_unit_test(bias_p_is_the_tail_of_f),
         cmocka_unit_test(what_would_show_adds_both_quantiles),
     };

@@ -16,24 +16,27 @@ typedef struct {
     Message message;
     float *decoded;
     void *state;
+    uint64_t seed;
 } Rig;
+
+enum { RIG_SEED = 7 };
 
 static inline Rng rig_rng(uint64_t repeat)
 {
-    return rng_open(7, repeat, 0, 0, rng_hash("rig"));
+    return rng_open(RIG_SEED, repeat, 0, 0, rng_hash("rig"));
 }
 
 /* Selects the random numbers of this repeat: the worker's own random numbers, and those that all workers share. */
 static inline void rig_address(Rig *rig, uint64_t repeat, int worker)
 {
-    rig->call.rng = rng_open(7, repeat, worker, 0, rng_hash("rig"));
-    rig->call.rng_shared = rng_open(7, repeat, RNG_EVERYONE, 0, rng_hash("rig"));
+    rig->call.rng = rng_open(rig->seed, repeat, worker, 0, rng_hash("rig"));
+    rig->call.rng_shared = rng_open(rig->seed, repeat, RNG_EVERYONE, 0, rng_hash("rig"));
     rig->call.worker = worker;
 }
 
 static inline Status rig_try_open(Rig *rig, const char *spec, Shape shape)
 {
-    *rig = (Rig){.forever = arena_open(0), .scratch = arena_open(0), .shape = shape};
+    *rig = (Rig){.forever = arena_open(0), .scratch = arena_open(0), .shape = shape, .seed = RIG_SEED};
     TRY(codec_open(&rig->codec, spec, rig->forever, &rig->err));
     rig->call = (Call){.self = rig->codec, .workers = 1, .threads = 1, .scratch = rig->scratch};
     rig_address(rig, 0, 0);

@@ -4,29 +4,47 @@
 
 /* ---- the paper's statements, checked with the right methods ---- */
 
+/* Singular values that fall slowly from a large one: at many budgets some p are 1 and others are not, where the stored
+ * payloads' sources have no matrix but few. */
+static void fill_falling_spectrum(const Rng *rng, const Shape *s, float *x)
+{
+    enum { TERMS = 8 };
+    size_t rows, cols;
+    matrix_view(s, RESHAPE_PAPER, &rows, &cols);
+    for (size_t i = 0; i < s->n; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < TERMS; k++)
+            sum += exp2(-1.5 * (double)k) * rng_normal(rng, USE_TEST, k * (rows + cols) + i / cols) *
+                   rng_normal(rng, USE_TEST, k * (rows + cols) + rows + i % cols);
+        x[i] = (float)(sum + 0.02 * rng_normal(rng, USE_TEST, TERMS * (rows + cols) + i));
+    }
+}
+
+static const Source falling = {"falling-spectrum-36x20", 2, {36, 20}, fill_falling_spectrum, 0, true};
+
 static void every_statement_holds_on_every_source(void **state)
 {
     (void)state;
     size_t applied[64] = {0};
-    for (size_t k = 0; k < countof(sources); k++) {
+    for (size_t k = 0; k <= countof(sources); k++) {
+        const Source *from = k < countof(sources) ? &sources[k] : &falling;
         const ArenaMark mark = arena_mark(scratch);
         VerifySubject s;
-        open_subject(&s, &verify_methods, &sources[k]);
+        open_subject(&s, &verify_methods, from);
         for (size_t i = 0; i < statement_count(); i++) {
             const VerifyVerdict v = verdict_of(&s, statement_at(i));
             applied[i] += v.applies;
             if (v.applies && !verdict_holds(&v))
-                print_error("%s on %s: %.17g %s %.17g within %g (%s)\n", statement_at(i)->name,
-                            sources[k].name, v.left, relation_names[v.relation], v.right, v.tolerance,
-                            v.note);
+                print_error("%s on %s: %.17g %s %.17g within %g (%s)\n", statement_at(i)->name, from->name,
+                            v.left, relation_names[v.relation], v.right, v.tolerance, v.note);
             check(!v.applies || verdict_holds(&v));
         }
         arena_rewind(scratch, mark);
     }
     for (size_t i = 0; i < statement_count(); i++) {
-        if (applied[i] < 3)
+        if (applied[i] < 4)
             print_error("%s applies to %zu sources\n", statement_at(i)->name, applied[i]);
-        check(applied[i] >= 3);
+        check(applied[i] >= 4);
     }
 }
 

@@ -202,6 +202,8 @@ ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t
         return DEPENDENT;
     if (!goes_raw(c, coder, &draw, n) && isnan(atoms_spread(c, draw.tau, x, n, m)))
         return DEPENDENT;
+    if (coder->plan.empty == EMPTY_RESAMPLE)
+        m->none = 0;
     return ATOMWISE;
 }
 

@@ -53,12 +53,13 @@ static void spread_block(void *data, size_t block)
 {
     const SpreadJob *job = data;
     const float *x = job->x + block * BLOCK;
-    BlockSpread sum = {0};
+    BlockSpread sum = {.moments.none = 1};
     for (size_t i = 0; i < block_size(job->n, block); i++) {
         const double lambda = fabs((double)x[i]), v = lambda <= job->tau ? lambda * (job->tau - lambda) : 0;
         sum.variance += v;
         sum.moments.squares += v * v;
         sum.moments.weighted += v * lambda * lambda;
+        sum.moments.none *= lambda < job->tau ? 1 - lambda / job->tau : lambda == 0;
     }
     job->block[block] = sum;
 }
@@ -67,7 +68,7 @@ double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMome
 {
     SpreadJob job = {x, n, (double)tau, NEW(c->scratch, BlockSpread, blocks_of(n))};
     double sum = 0;
-    *m = (AtomMoments){0};
+    *m = (AtomMoments){.none = 1};
     if (!job.block)
         return NAN;
     parallel_for(c->threads, blocks_of(n), spread_block, &job);
@@ -75,6 +76,7 @@ double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMome
         sum += job.block[b].variance;
         m->squares += job.block[b].moments.squares;
         m->weighted += job.block[b].moments.weighted;
+        m->none *= job.block[b].moments.none;
     }
     return sum;
 }

@@ -138,10 +138,12 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
     NoisyPlan n;
     if (((const Svd *)c->self->params)->draw == DRAW_SYSTEMATIC || make_noisy(c, x, &n) != OK)
         return DEPENDENT;
-    *m = (AtomMoments){0};
+    *m = (AtomMoments){.none = !n.plan.raw && ((const Svd *)c->self->params)->empty == EMPTY_SEND};
     for (size_t i = 0; i < n.plan.s.k && !n.plan.raw; i++)
-        if (n.plan.p[i] > 0)
+        if (n.plan.p[i] > 0) {
             add_atom(n.plan.s.lambda[i] * n.plan.s.lambda[i], n.plan.p[i], &n.left[i], &n.right[i], m);
+            m->none *= 1 - n.plan.p[i];
+        }
     return ATOMWISE;
 }
 

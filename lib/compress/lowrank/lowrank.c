@@ -133,7 +133,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const LowrankView v = view_of(c);
     const double g = squares_of(x, c->shape->n), rank = (double)v.rank;
-    *m = (AtomMoments){0, 0};
+    *m = (AtomMoments){0};
     if (v.raw)
         return ATOMWISE;
     const Tall a = tall_of(x, v.rows, v.cols);

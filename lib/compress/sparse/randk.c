@@ -212,6 +212,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
     const double spread = n * p.fourths - squared;
     m->squares = w * w * (n * (n - 2) * p.fourths + squared) / (rest * rest);
     m->weighted = spread > 1e-6 * squared ? w * spread / rest : 0;
+    m->none = 0;
     return ATOMWISE;
 }
 

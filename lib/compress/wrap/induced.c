@@ -179,6 +179,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
         return codec_moments(&with, x, m) == ELEMENTWISE ? ELEMENTWISE : DEPENDENT;
     const ErrorLaw law = codec_moments(&with, rest, m);
     m->weighted = NAN;
+    m->none = 0;
     return law;
 }
 

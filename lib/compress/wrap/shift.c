@@ -355,6 +355,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
     if (law == ATOMWISE && (c->state || a < 1)) {
         m->squares *= a * a * a * a;
         m->weighted = NAN;
+        m->none = 0;
     }
     return law;
 }

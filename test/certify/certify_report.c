@@ -1,0 +1,288 @@
+/* certify_report.c -- reads what certify_draw printed, tests each codec's promises, and writes docs/certificate.md.
+ * Exit 1: a promise failed.
+ *
+ * A group is all draws of a spec on one gradient, with one number of threads, or with one instruction set. Each has up
+ * to three tests:
+ *
+ *     gain        the mean of <estimate, g> / |g|^2 is 1
+ *     energy      R |mean estimate - g|^2 / variance is F(nu, nu (R - 1)); needs nu of 100 or more
+ *     variance    the mean of |estimate - g|^2 is the closed form
+ *
+ * All p-values together are adjusted by Holm's method. */
+#include "base/base.h"
+#include "num/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LEVEL    0.001 /* probability that codecs which keep all their promises fail */
+#define POWER    0.9   /* probability with which the least bias is found */
+#define ROUNDING 1e-6  /* estimates are float32 */
+
+/* A closed form below this share of |g|^2 is one of rounding errors, and is not tested. */
+#define LEAST_VARIANCE 1e-10
+
+enum { SPECS_MAX = 512, GROUPS_MAX = 24, TESTS_MAX = SPECS_MAX * GROUPS_MAX * 3, NAME = 80 };
+enum { GAIN, ENERGY, VARIANCE, TESTS };
+
+/* Sums over cells: one gradient, number of threads and instruction set each. */
+typedef struct {
+    char name[NAME];
+    double cells, draws;
+    double gain, gain2;          /* of a cell's mean gain - 1, and of its squared standard error */
+    double known, ratio, ratio2; /* cells with a closed form; of mean error / closed form - 1, and as above */
+    double off, variance,
+        square;      /* R |mean - g|^2; its mean without bias; tr C^2: all in |g|^2 of the cell */
+    double repeats;  /* of a cell */
+    double p[TESTS]; /* NaN: no test */
+} Group;
+
+typedef struct {
+    char name[NAME];
+    bool unbiased;
+    Group all, group[GROUPS_MAX];
+    size_t groups;
+} Spec;
+
+/* A line of certify_draw. */
+typedef struct {
+    char spec[NAME], gradient[NAME], threads[NAME], isa[NAME];
+    int unbiased;
+    double repeats, gain, gain_error, mse, mse_error, expected, variance, freedom, off, norm2;
+} Cell;
+
+static Spec spec[SPECS_MAX];
+static size_t specs, tests, cells, rare;
+static double sorted[TESTS_MAX];
+
+/* ---- reading ---- */
+
+static bool read_cell(Cell *c, const char *line)
+{
+    return sscanf(line, "%79[^\t]\t%79[^\t]\t%79[^\t]\t%79[^\t]\t%d %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf",
+                  c->spec, c->gradient, c->threads, c->isa, &c->unbiased, &c->repeats, &c->gain,
+                  &c->gain_error, &c->mse, &c->mse_error, &c->expected, &c->variance, &c->freedom, &c->off,
+                  &c->norm2) == 15;
+}
+
+static void add(Group *g, const Cell *c)
+{
+    g->cells++;
+    g->draws += c->repeats;
+    g->repeats = c->repeats;
+    g->gain += c->gain;
+    g->gain2 += c->gain_error * c->gain_error;
+    if (c->expected > LEAST_VARIANCE * c->norm2) {
+        g->known++;
+        g->ratio += c->mse / c->expected - 1;
+        g->ratio2 += c->mse_error / c->expected * c->mse_error / c->expected;
+    }
+    g->off += c->repeats * c->off / c->norm2;
+    g->variance += c->variance / c->norm2;
+    if (c->freedom > 0)
+        g->square += c->variance / c->norm2 * c->variance / c->norm2 / c->freedom;
+}
+
+/* True if a cell's draws are too few for a test: large estimates that make most of the mean are rare. */
+static bool is_rare(const Cell *c)
+{
+    return c->expected > 0.1 * c->repeats * c->norm2;
+}
+
+static Spec *spec_of(const Cell *c)
+{
+    for (size_t k = 0; k < specs; k++)
+        if (!strcmp(spec[k].name, c->spec))
+            return &spec[k];
+    if (specs == SPECS_MAX)
+        return NULL;
+    memcpy(spec[specs].name, c->spec, NAME);
+    spec[specs].unbiased = c->unbiased;
+    return &spec[specs++];
+}
+
+static bool add_to(Spec *s, const char *name, const Cell *c)
+{
+    size_t k = 0;
+    while (k < s->groups && strcmp(s->group[k].name, name))
+        k++;
+    if (k == GROUPS_MAX)
+        return false;
+    if (k == s->groups)
+        snprintf(s->group[s->groups++].name, NAME, "%s", name);
+    add(&s->group[k], c);
+    return true;
+}
+
+static bool read_all(FILE *in)
+{
+    char line[1024], threads[NAME];
+    Cell c;
+    while (fgets(line, sizeof line, in)) {
+        const bool read = read_cell(&c, line);
+        if (read && is_rare(&c)) {
+            rare++;
+            continue;
+        }
+        Spec *s = read ? spec_of(&c) : NULL;
+        snprintf(threads, sizeof threads, "%.40s threads", c.threads);
+        if (!s || !add_to(s, c.gradient, &c) || !add_to(s, threads, &c) || !add_to(s, c.isa, &c)) {
+            fprintf(stderr, "certify_report: not a line of certify_draw: %s", line);
+            return false;
+        }
+        add(&s->all, &c);
+        cells++;
+    }
+    return cells > 0;
+}
+
+/* ---- tests ---- */
+
+static double gain_of(const Group *g)
+{
+    return g->gain / g->cells;
+}
+static double gain_error(const Group *g)
+{
+    return hypot(sqrt(g->gain2) / g->cells, ROUNDING);
+}
+static double ratio_of(const Group *g)
+{
+    return g->known > 0 ? g->ratio / g->known : NAN;
+}
+static double ratio_error(const Group *g)
+{
+    return g->known > 0 ? hypot(sqrt(g->ratio2) / g->known, ROUNDING) : NAN;
+}
+
+static double energy_p(const Group *g)
+{
+    const double freedom = g->square > 0 ? g->variance * g->variance / g->square : 0;
+    if (freedom < 100)
+        return NAN;
+    if (g->off <= g->draws * ROUNDING * ROUNDING)
+        return 1;
+    return f_tail(g->off / g->variance, freedom, freedom * (g->repeats - 1));
+}
+
+static void test(Group *g, bool unbiased)
+{
+    const double freedom = g->draws - g->cells;
+    g->p[GAIN] = unbiased ? t_tails(gain_of(g) / gain_error(g), freedom) : NAN;
+    g->p[ENERGY] = unbiased ? energy_p(g) : NAN;
+    g->p[VARIANCE] = g->known > 0 ? t_tails(ratio_of(g) / ratio_error(g), freedom) : NAN;
+    for (size_t i = 0; i < TESTS; i++)
+        if (!isnan(g->p[i]))
+            sorted[tests++] = g->p[i];
+}
+
+/* Returns the least Holm-adjusted p-value of the spec's tests. */
+static double least_p(const Spec *s)
+{
+    double least = 1;
+    for (size_t k = 0; k < s->groups; k++)
+        for (size_t i = 0; i < TESTS; i++)
+            if (!isnan(s->group[k].p[i]))
+                least = fmin(least, stats_holm(sorted, tests, s->group[k].p[i]));
+    return least;
+}
+
+/* Returns the least deviation that the strictest of Holm's levels finds with probability POWER, at this standard error. */
+static double shows(double error)
+{
+    return error * (t_quantile(LEVEL / (double)tests, 1e6) + t_quantile(2 * (1 - POWER), 1e6));
+}
+
+/* Returns the worst over the gradients of what would show; the groups of threads and instruction sets see more. */
+static double worst(const Spec *s, double (*error)(const Group *))
+{
+    double most = 0;
+    for (size_t k = 0; k < s->groups; k++)
+        most = fmax(most, shows(error(&s->group[k])));
+    return most;
+}
+
+/* Adds to each gain of a random codec the least bias that should show, and counts how many are then found. */
+static double found_share(void)
+{
+    double found = 0, planted = 0;
+    const double limit = t_quantile(LEVEL / (double)tests, 1e6);
+    for (size_t k = 0; k < specs; k++)
+        for (size_t j = 0; spec[k].unbiased && j < spec[k].groups; j++) {
+            const Group *g = &spec[k].group[j];
+            const double error = gain_error(g);
+            planted++;
+            found += fabs(gain_of(g) + shows(error)) > limit * error;
+        }
+    return found / planted;
+}
+
+/* ---- the page ---- */
+
+static void put_percent(double share)
+{
+    if (isnan(share) || share == 0)
+        printf(" – |");
+    else
+        printf(" %.2g |", 100 * share);
+}
+
+static void put_row(const Spec *s)
+{
+    const Group *a = &s->all;
+    const double p = least_p(s);
+    printf("| `%s` | %.0f |", s->name, a->draws);
+    if (s->unbiased)
+        printf(" %.2g ± %.2g |", 100 * gain_of(a), 100 * gain_error(a));
+    else
+        printf(" – |");
+    put_percent(s->unbiased ? worst(s, gain_error) : NAN);
+    if (a->known > 0)
+        printf(" %.2g ± %.2g |", 100 * ratio_of(a), 100 * ratio_error(a));
+    else
+        printf(" – |");
+    put_percent(worst(s, ratio_error));
+    printf(p < LEVEL ? " **%.1g fails** |\n" : " %.2g |\n", p);
+}
+
+static void put_failures(void)
+{
+    static const char *const names[] = {"gain", "energy", "variance"};
+    for (size_t k = 0; k < specs; k++)
+        for (size_t j = 0; j < spec[k].groups; j++)
+            for (size_t i = 0; i < TESTS; i++)
+                if (spec[k].group[j].p[i] < LEVEL && stats_holm(sorted, tests, spec[k].group[j].p[i]) < LEVEL)
+                    fprintf(stderr, "%s, %s: %s, p = %.2g\n", spec[k].name, spec[k].group[j].name, names[i],
+                            spec[k].group[j].p[i]);
+}
+
+static size_t put_page(void)
+{
+    size_t failed = 0;
+    for (size_t k = 0; k < specs; k++)
+        failed += least_p(&spec[k]) < LEVEL;
+    printf(
+        "%zu specs, %zu cells, %zu tests; **%zu specs fail** at a family-wise error of %g (Holm).\n"
+        "A planted bias of the size in the column *would show* was found in %.1f %% of the groups (%.0f %% are "
+        "meant). %zu cells are left out: the variance is above 50 |g|² there, for which 500 draws are too few.\n\n",
+        specs, cells, tests, failed, LEVEL, 100 * found_share(), 100 * POWER, rare);
+    printf(
+        "| codec | draws | bias along g, %% | would show, %% | variance / closed form - 1, %% | would show, %% | least p "
+        "(Holm) |\n|---|---:|---:|---:|---:|---:|---:|\n");
+    for (size_t k = 0; k < specs; k++)
+        put_row(&spec[k]);
+    return failed;
+}
+
+int main(void)
+{
+    if (!read_all(stdin))
+        return 1;
+    for (size_t k = 0; k < specs; k++)
+        for (size_t j = 0; j < spec[k].groups; j++)
+            test(&spec[k].group[j], spec[k].unbiased);
+    stats_sort(sorted, tests);
+    put_failures();
+    return put_page() ? 1 : 0;
+}
