@@ -48,7 +48,7 @@ typedef struct {
 /* Makes the option -c SPEC, which has the same names in every command of both programs. */
 #define OPTION_CODEC(where, text) OPTION('c', "codec", "SPEC", where, text, .alias = "compressor")
 
-/* Makes the options that select tensors of a dump, the same in every command; s: a Selection. */
+/* Makes the options that select tensors of a dump. They are the same in every command. s: a Selection. */
 #define OPTIONS_SELECTION(s)                                                                                 \
     OPTION('t', "tensor", "GLOB", &(s)->tensors, "only tensors whose path or name matches; repeatable"),     \
         OPTION('s', "step", "GLOB", &(s)->step, "only these steps, by group or number"),                     \
@@ -66,7 +66,7 @@ typedef struct {
     char **argv;
 } Common;
 
-/* The common options that a command takes, besides --quiet, --verbose and --color, which all commands take. */
+/* The common options that a command may take or not. All commands take --quiet, --verbose and --color. */
 enum { TAKES_SEED = 1, TAKES_THREADS = 2, TAKES_FORMAT = 4, TAKES_OUTPUT = 8, TAKES_RESUME = 16 };
 
 typedef struct {
@@ -79,7 +79,8 @@ typedef struct {
     Common *common;
     unsigned takes;
     const char *fields; /* comma-separated field names that --help explains; NULL: none */
-    /* an ending of -o, such as ".html", for which the command writes a web page; NULL: none */
+    /* a file ending, such as ".html"; if the file of -o ends so, the command writes a web page; NULL: no such
+     * ending */
     const char *page;
     int arguments_min, arguments_max; /* number of positional arguments; maximum -1: any number */
 } Command;
@@ -103,8 +104,8 @@ bool cli_color(const Common *common);
 /* Sets `facts` to the report's metadata: command line, seed and threads. */
 Status cli_meta(Fact **facts, size_t *count, const Common *common, Arena *a, Error *err);
 
-/* Returns the ReportSpec of a report with the metadata `meta`; format, file and colours come from the options, and
- * the columns are not set. */
+/* Returns the ReportSpec of a report whose metadata are `meta`. Format, file and colours come from the options;
+ * the caller sets the columns. */
 ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, size_t facts);
 
 /* Prints the command's help, as --help does. */
@@ -128,8 +129,8 @@ typedef struct {
  * or a closed pipe is an error with exit code 1. */
 int cli_main(const char *program, const char *brief, const Subcommand *table, int argc, char **argv);
 
-/* Prints "PROGRAM: text" and the hint of `err` to stderr. Returns the exit code: 2 for ERR_USAGE, 130 for
- * ERR_STOPPED, else 1. */
+/* Prints "PROGRAM: text" and the hint of `err` to stderr. Returns the program's exit code: 2 for ERR_USAGE, 130
+ * for ERR_STOPPED, else 1. */
 int cli_report(const char *program, const Error *err);
 
 #endif

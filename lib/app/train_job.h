@@ -48,11 +48,11 @@ Status train_job_load(Dataset *out, const char *name, const char *dir, DataSplit
  * `path` would destroy that checkpoint. OK if `dir` or `path` is NULL. */
 Status train_job_keep(const char *dir, const char *option, const char *path, Arena *a, Error *err);
 
-/* Writes the setup as name-value pairs (facts) for the head of a report and of a journal. */
+/* Writes the training setup as name-value pairs (facts), which reports and journals show at their beginning. */
 enum { TRAIN_FACTS = 16 };
 void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS]);
 
-/* Returns the steps in a run: --max-steps, or else --epochs times the trainer's steps per epoch. */
+/* Returns the number of steps of a run: --max-steps, or else --epochs times the trainer's steps per epoch. */
 size_t train_job_steps(const TrainJob *j, const Trainer *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* checksum.h -- XXH64 (Collet, 2014), a hash that detects accidental changes of data, but not forgeries. */
+/* checksum.h -- XXH64 (Collet, 2014), a hash that detects accidental changes of data but no forgeries. */
 #ifndef ATOMO_CHECKSUM_H
 #define ATOMO_CHECKSUM_H
 

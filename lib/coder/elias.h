@@ -1,10 +1,11 @@
 /* elias.h -- Elias' gamma and omega codes of integers from 1 on. Both codes are prefix codes.
  *
  *     gamma   floor(log2 v) zeros, then v in binary                              4 -> 00100
- *     omega   groups of bits, then a zero: the last group is v in binary, each earlier group
+ *     omega   groups of bits, then a zero. The last group is v in binary. Each earlier group
  *             is the length of the next group minus 1                        4 -> 10 100 0
  *
- * The code length depends only on floor(log2 v), so that a histogram of floor(log2 v) gives the exact total size. */
+ * A code's length depends only on floor(log2 v). So a histogram of floor(log2 v) gives the exact total length
+ * of many codes. */
 #ifndef ATOMO_ELIAS_H
 #define ATOMO_ELIAS_H
 
@@ -26,7 +27,8 @@ void gamma_put(BitWriter *w, uint64_t v);
 uint64_t gamma_get(BitReader *r);
 uint64_t omega_get(BitReader *r);
 
-/* A code word: the low `length` bits of `bits`. omega_word returns the omega code of v, 1 <= v < 2^32. */
+/* A code word: the low `length` bits of `bits`. omega_word returns the code word of v in the omega code, 1 <= v
+ * < 2^32. */
 typedef struct {
     uint64_t bits;
     unsigned length;

@@ -43,18 +43,18 @@ typedef struct {
     size_t n;
     int width, threads;
     const void *data;
-    /* Writes a block's codes to `code`; may be called several times for the same block, from several threads. */
+    /* Writes the codes of a block to `code`. Several threads may call it, also for the same block. */
     void (*make)(const void *data, size_t block, void *code);
     /* Receives a block's decoded codes; returns false if they contain a code that no encoder makes. */
     bool (*take)(const void *data, size_t block, const void *code);
-    /* symbols_put sets *entropy to the order-0 entropy of its streams, in bits; NULL: not wanted */
+    /* symbols_put sets *entropy to the order-0 entropy, in bits, of what it writes; NULL: not wanted */
     double *entropy;
 } Symbols;
 
 /* Returns an upper bound on the bytes that symbols_put writes. */
 size_t symbols_most(size_t n, int width);
 
-/* Writes the codes in the form that takes the fewest bytes; fails only with ERR_MEMORY. */
+/* Writes the codes in the shortest form; fails only with ERR_MEMORY. */
 Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err);
 
 /* Decodes the codes and passes the codes of each block to s->take. Returns ERR_CORRUPT, with a reason in `why`,

@@ -16,7 +16,8 @@ static size_t tables_of(const DensePlan *p)
 
 /* ---- counts ---- */
 
-/* upper bound on the number of symbols when magnitudes are split into the finest classes, for codes of any width */
+/* upper bound on the number of symbols for codes of any width, when magnitudes are split into the finest
+ * classes */
 enum { CLASS_SYMBOLS = 1 << 12 };
 
 static void count_bytes(const uint8_t *code, size_t n, uint32_t *count, size_t cells)
@@ -173,7 +174,7 @@ static void choose_symbols(DensePlan *p)
             break;
 }
 
-/* Chooses one table for each block if this is shorter than one table for all blocks. */
+/* Chooses a table for each block if this is shorter than one table for all blocks. */
 static void choose_tables(DensePlan *p)
 {
     const size_t blocks = blocks_of(p->s->n);
@@ -245,7 +246,8 @@ static size_t split_classes(const Symbols *s, int lead, const uint32_t *code, si
     return (size_t)(w.at - low);
 }
 
-/* Splits a block's codes into symbols and low bits; returns the number of bytes of low bits. */
+/* Splits the codes of a block into symbols, which are entropy-coded, and low bits, which are sent unchanged.
+ * Returns the number of bytes of low bits. */
 static size_t split_block(const DensePlan *p, size_t block, uint16_t *symbol, uint8_t *low)
 {
     const Symbols *s = p->s;
@@ -305,7 +307,8 @@ static size_t room_most(const DensePlan *p, size_t n)
     return most + 2 * low;
 }
 
-/* Writes each block into its part of p->room; sets *total to the payload bytes of the whole form. */
+/* Writes each block into the block's part of p->room. Sets *total to the payload bytes of all blocks and
+ * tables. */
 static Status write_blocks(DensePlan *p, Arena *scratch, size_t *total)
 {
     const size_t n = p->s->n, blocks = blocks_of(n);

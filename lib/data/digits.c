@@ -38,7 +38,7 @@ typedef struct {
     float x, y;
 } Point;
 
-/* The random parameters of one image, and the distances of its pixels to the pen's path. */
+/* The random parameters of one image, and the squared distances of its pixels to the pen's path. */
 typedef struct {
     RngKey key;
     float xx, xy, yx, yy, right, down; /* coefficients of the affine map from [-1, 1]^2 to pixels */
@@ -132,7 +132,7 @@ static void draw_line(Drawing *d, Point from, Point to)
     }
 }
 
-/* Returns the Catmull-Rom curve through a, b, c, d at t in [0, 1], which is between b and c. */
+/* Returns the point at t in [0, 1] of the Catmull-Rom curve through a, b, c, d; t = 0 is b, t = 1 is c. */
 static float catmull_rom(float a, float b, float c, float d, float t)
 {
     return b + 0.5f * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));

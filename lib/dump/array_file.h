@@ -45,8 +45,7 @@ typedef struct {
  * zero. */
 Status arrays_list(ArrayFile *f, FileKind kind, Error *err);
 
-/* Reads array i as float32 into x (shape.n floats), the last axis contiguous. Float64 values beyond float32's range
- * become infinities. */
+/* Reads array i into x as float32, in C order. Float64 values beyond float32's range become infinities. */
 Status array_read(const ArrayFile *f, size_t i, float *x, Error *err);
 
 /* Returns the array's offset in the file if its bytes can be used as floats: little-endian float32, stored in
@@ -59,7 +58,7 @@ Status safetensors_list(ArrayFile *f, Error *err);
 Status npy_list(ArrayFile *f, Error *err);
 Status npz_list(ArrayFile *f, Error *err);
 
-/* Sorts names; returns a name that occurs twice, or NULL when all names differ. */
+/* Sorts the names. Returns a name that occurs twice, or NULL when all names differ. */
 const char *sort_names(const char **name, size_t count);
 
 /* Returns the paths of all arrays, sorted; NULL: out of memory. */

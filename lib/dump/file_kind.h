@@ -17,7 +17,8 @@ typedef enum {
  * cannot be read; the error's text does not name the file. */
 Status file_kind(int fd, uint64_t size, FileKind *kind, Error *err);
 
-/* Returns the kind of the file at `path`; FILE_UNKNOWN if it is not a regular file or cannot be opened. */
+/* Returns the kind of the file at `path`. Returns FILE_UNKNOWN if it is not a regular file or cannot be
+ * opened. */
 FileKind file_kind_at(const char *path);
 
 /* Fails for a pickle, with a hint how to save its tensors as safetensors. The error's text does not name the

@@ -138,7 +138,8 @@ static int compare_spans(const void *left, const void *right)
     return (a->to > b->to) - (a->to < b->to);
 }
 
-/* Checks that the arrays' bytes follow one another from the first byte of the data to the last. */
+/* Checks that the arrays cover the data: the first begins at the first byte, each next one where the previous
+ * ends, and the last ends at the last byte. */
 static Status check_cover(Parse *p)
 {
     uint64_t at = 0;

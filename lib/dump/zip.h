@@ -11,7 +11,8 @@ typedef struct {
     Extent extent;
 } ZipMember;
 
-/* Lists the members of an open file of `size` bytes, in the directory's order, in the arena. */
+/* Lists the members of an open file of `size` bytes, in the order of the zip directory. The list is in the
+ * arena. */
 Status zip_list(int fd, uint64_t size, ZipMember **out, size_t *count, Arena *a, Error *err);
 
 #endif

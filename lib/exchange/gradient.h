@@ -42,7 +42,7 @@ CodecStates *gradient_states(GradientExchange *x);
 
 /* Bytes that are sent in one step. */
 typedef struct {
-    /* bytes of one worker's payloads in all rounds: the mean over the senders, and the maximum */
+    /* bytes that a worker sends in all rounds: mean over the workers that send, and maximum */
     double up, most_up;
     double agreed; /* bytes of the merged payloads; if the codec's payloads cannot be merged, bytes of all
                     * payloads */

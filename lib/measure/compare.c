@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- layout: cells (all vectors of a step and worker), and the order in which codecs run over them ---- */
+/* ---- cells (a cell is all vectors of a step and worker), and the order in which codecs run over them ---- */
 
 bool compare_same_cell(const Vector *a, const Vector *b)
 {
@@ -43,8 +43,8 @@ static void find_cells(Layout *l, const VectorList *v)
     }
 }
 
-/* Orders cells (all vectors of a step and worker) by worker, then by step. Insertion sort is enough: cells are
- * already in order of steps, and a step has few workers. */
+/* Orders cells (all vectors of a step and worker) by worker, then by step. Insertion sort is fast enough: cells
+ * are already in the order of steps, and a step has few workers. */
 static void order_cells(Layout *l, const VectorList *v)
 {
     for (size_t i = 0; i < l->cells; i++) {
@@ -82,7 +82,7 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
     return OK;
 }
 
-/* ---- a codec's progress over cells (all vectors of a step and worker) ---- */
+/* ---- how far a codec has come in its cells (all vectors of a step and worker) ---- */
 
 /* Sums over several vectors that are measured as one long vector. */
 typedef struct {
@@ -98,7 +98,7 @@ typedef struct {
     size_t codec;       /* index of the current codec */
     CodecStates states; /* states of the current codec and worker */
     Arena *tallies;
-    CellPlan *plan; /* for each worker: its plan for the current cell (vectors of one step) */
+    CellPlan *plan; /* for each worker, the plan for the current cell (all vectors of a step and worker) */
     Pool run;       /* sums over all vectors so far */
     /* number of elements now in pool_x and pool_y: those of one step, or of all steps so far, as Layout.reach
      * says */
@@ -264,7 +264,8 @@ static Status take_plans(Engine *e, const Vector *v, const void *const **record)
     return OK;
 }
 
-/* Appends a vector's sums and elements to the pool of its cell (all vectors of a step and worker). */
+/* Adds a vector's sums to the sums of its cell (all vectors of a step and worker), and its elements to the
+ * cell's elements. */
 static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *pool)
 {
     tally_append(&pool->tally, tally);

@@ -41,7 +41,7 @@ typedef struct {
  * with all members' elements. */
 Shape frame_shape(const FrameRecord *r);
 
-/* Returns the largest number of elements that a vector with a payload of this many bytes may have. */
+/* Returns the largest number of elements that a vector may have if its payload has this many bytes. */
 uint64_t frame_elements_limit(uint64_t payload);
 
 /* ---- writing ---- */
@@ -83,7 +83,8 @@ typedef struct {
     FrameRecord record; /* set for FRAME_RECORD */
 } FrameItem;
 
-/* Reads the next block, into the arena. ERR_CORRUPT: the message has the reason and the offset. */
+/* Reads the next block, into the arena. If it returns ERR_CORRUPT, the message has the reason and the file
+ * offset. */
 Status frame_next(FrameReader *r, FrameItem *item, Arena *a, Error *err);
 
 /* Goes back to the first block, so that frame_next reads all blocks again. */

@@ -25,7 +25,7 @@ enum { CONV_PIECE_MOST = 2 * PIECE }; /* the most images in a piece */
  * occurs. */
 typedef struct {
     dnnl_primitive_desc_t desc[WAYS];
-    /* BACK_DATA is NULL if the layer's input is the network's images, which need no gradient */
+    /* run[BACK_DATA] is NULL for the network's first layer: its input, the images, needs no gradient */
     dnnl_primitive_t run[WAYS];
 } PiecePrimitives;
 
@@ -34,7 +34,7 @@ typedef struct {
     size_t images;        /* images in a full piece: PIECE, or CONV_PIECE_MOST if the layer's images have few
                            * pixels */
     dnnl_alg_kind_t back; /* algorithm of the gradients; forward always uses the direct algorithm */
-    /* primitives for pieces of 1, 2, ... images; the index is the number of images */
+    /* piece[k]: primitives for pieces of k images */
     PiecePrimitives piece[CONV_PIECE_MOST + 1];
     dnnl_memory_desc_t plain;
     /* order of the weights in memory for the forward pass and for each part of the backward pass. oneDNN
@@ -264,7 +264,8 @@ static size_t term(const dnnl_memory_desc_t *d, int dim, size_t x)
     return at + x * (size_t)b->strides[dim];
 }
 
-/* Returns the number of floats that weights take in a blocked order, padding included, rounded up to a cache line. */
+/* Returns the number of floats that the weights take in a blocked order, with padding. The number is rounded up
+ * to whole cache lines. */
 static size_t weights_room(const dnnl_memory_desc_t *order)
 {
     enum { LINE = 16 };

@@ -13,8 +13,8 @@ typedef struct {
 /* Returns the learning rate of a step; steps count from 1. */
 double sgd_rate(const Sgd *s, size_t step);
 
-/* Updates v = momentum v + (g + weight_decay w), then w = w - rate v, where g is the gradient, w the weights and v
- * the velocities, which start at zero. */
+/* Makes one step: v = momentum v + (g + weight_decay w), then w = w - rate v. Here g is the gradient, w the
+ * weights and v the velocities, which start at zero. */
 void sgd_step(const Sgd *s, size_t step, size_t n, const float *gradient, float *velocity, float *weights,
               int threads);
 

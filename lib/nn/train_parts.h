@@ -58,7 +58,7 @@ static inline Attr attr_text(const char *name, const char *v)
     return (Attr){.name = name, .type = ATTR_TEXT, .text = v};
 }
 
-/* Returns the attribute with this name, or NULL; a NULL list is empty. */
+/* Returns the attribute with this name, or NULL if there is none. A NULL list is an empty list. */
 const Attr *attr_find(const AttrList *list, const char *name);
 
 /* Writes to `out` every setting that the weights depend on, except the network. Returns the number of

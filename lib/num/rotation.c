@@ -5,7 +5,8 @@
 #include "vec/kernels.h"
 #include "num/short_cosine.h"
 
-/* random words reserved for each round of signs: more than a piece of the vector needs */
+/* number of random words reserved for the signs of one round; more than are needed for any piece of the
+ * vector */
 enum { ROUND_WORDS = 4096 };
 
 size_t rotation_pieces(size_t n)

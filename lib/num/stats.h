@@ -1,4 +1,5 @@
-/* stats.h -- quantiles, running moments, tails of the F and t distributions, p-values of many tests. */
+/* stats.h -- statistics: quantiles, running moments, tails of the F and t distributions, p-values of many
+ * tests. */
 #ifndef ATOMO_STATS_H
 #define ATOMO_STATS_H
 
@@ -18,7 +19,8 @@ double stats_median(double *v, size_t n);
  * n, where IQR is the interquartile range. NaN for fewer than two values. */
 double stats_median_variance(const double *sorted, size_t n);
 
-/* The mean, and the sum m2 of squared deviations from it, by Welford's recurrence. */
+/* The mean of the numbers so far, and the sum `m2` of their squared deviations from it, by Welford's
+ * recurrence. */
 typedef struct {
     size_t n;
     double mean, m2;
@@ -36,7 +38,7 @@ double f_tail(double f, double d1, double d2);
 /* Returns P(|T| > |t|) for Student's T with d > 0 degrees of freedom, which need not be an integer. */
 double t_tails(double t, double d);
 
-/* Returns the t >= 0 with t_tails(t, d) = p, 0 < p <= 1; relative error below 1e-9. */
+/* Returns the t >= 0 for which t_tails(t, d) = p, 0 < p <= 1. The relative error is below 1e-9. */
 double t_quantile(double p, double d);
 
 /* Returns Holm's adjusted p-value (Scand. J. Statist. 6 (1979) 65) of p, which is one of the m ascending

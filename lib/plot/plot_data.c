@@ -1,4 +1,4 @@
-/* plot_data.c -- reads, joins, selects and sorts the rows of stored results for a figure. */
+/* plot_data.c -- reads the rows of stored results for a figure, and joins, selects and sorts them. */
 #include "plot/plot.h"
 #include "report/report_kinds.h"
 

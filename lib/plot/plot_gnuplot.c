@@ -118,7 +118,7 @@ static Status room_write(Room *room, const char *name, const char *text)
     return failed ? FAIL(room->err, ERR_IO, "%s: cannot write: %s", path, strerror(failed)) : OK;
 }
 
-/* Returns the file's bytes; NULL: it cannot be read, or is larger than FIGURE_MAX. */
+/* Returns the file's bytes. Returns NULL if the file cannot be read or is larger than FIGURE_MAX. */
 static char *room_read(Room *room, const char *name, size_t *size)
 {
     const char *path = in_room(room, name);
@@ -163,7 +163,8 @@ static int spawn(const Room *room, char *const *arguments, char **environment, p
         failed = posix_spawn_file_actions_adddup2(&to_do, 1, 2);
     if (!failed && room->lease >= 0)
         failed =
-            /* gnuplot keeps this end of the pipe open, so that the guardian process waits for it */
+            /* gnuplot keeps this end of the pipe open; so the guardian process, which removes the directory,
+             * waits for gnuplot too */
             posix_spawn_file_actions_adddup2(&to_do, room->lease, room->lease);
     if (!failed)
         failed = posix_spawnp(child, "gnuplot", &to_do, NULL, arguments, environment);
@@ -183,7 +184,7 @@ static Status start(Room *room, char *const *arguments, pid_t *child)
     return failed ? FAIL(room->err, ERR_IO, "gnuplot: cannot be started: %s", strerror(failed)) : OK;
 }
 
-/* Waits until the child ends; kills the child if it takes too long or the user stops the command. */
+/* Waits until the child process ends. Kills it if it takes too long or the user stops the command. */
 static Status await(Room *room, pid_t child, int *status)
 {
     const struct timespec nap = {.tv_nsec = 5 * 1000 * 1000};
@@ -232,7 +233,7 @@ static Status run(Room *room, char *const *arguments)
 
 /* ---- drawing ---- */
 
-/* True when the bytes begin and end like a complete figure of this format. */
+/* True when the bytes begin and end like a complete figure of the format that `ending` names. */
 static bool whole_figure(const char *ending, const char *data, size_t size)
 {
     static const struct {

@@ -6,8 +6,8 @@
 #include "base/text.h"
 
 typedef struct {
-    /* Comma-separated names of columns; NAME/OTHER shows the value of OTHER in rows where NAME is empty. NULL: the
-     * usual columns of the result's kind. */
+    /* Names of columns, separated by commas. NAME/OTHER shows the value of OTHER in rows where NAME is empty.
+     * NULL: the usual columns for this kind of result. */
     const char *columns;
     /* conditions FIELD=VALUE or FIELD!=VALUE; chooses the rows that meet all conditions; without conditions,
      * the first rows */

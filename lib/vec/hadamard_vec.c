@@ -6,7 +6,7 @@
 
 /* ---- butterflies (a + b, a - b) where a and b are in different vectors ---- */
 
-/* Computes the butterflies of strides s and 2 s on four vectors that are s apart. */
+/* Computes the butterflies of strides s and 2 s on four vectors that are s elements apart. */
 INLINE void quad(VecF *a, VecF *b, VecF *c, VecF *d)
 {
     const VecF ab = *a + *b, a_b = *a - *b, cd = *c + *d, c_d = *c - *d;
@@ -23,7 +23,8 @@ INLINE void pair(VecF *a, VecF *b)
     *b = difference;
 }
 
-/* Computes the butterflies of all strides on 2^log vectors; without loops, so that the vectors stay in registers. */
+/* Computes the butterflies of all strides on 2^log vectors. Has no loops, so that the vectors stay in
+ * registers. */
 INLINE void butterflies(VecF v[16], const int log)
 {
     if (log == 1)

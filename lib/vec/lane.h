@@ -137,7 +137,7 @@ INLINE VecU stride_lanes(uint32_t i)
     return (lane_numbers() + i) * RNG_STRIDE;
 }
 
-/* Returns the upper 32 bits of the 64-bit products a b, lane by lane. */
+/* Returns the upper 32 bits of the 64-bit product a b in each lane. */
 INLINE VecU multiply_high(VecU a, VecU b)
 {
     const VecQ p = (VecQ)a, q = (VecQ)b;

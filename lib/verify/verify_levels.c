@@ -19,8 +19,8 @@ static double *tails(const double *lambda, size_t n, Arena *scratch)
     return tail;
 }
 
-/* Returns the water level by the paper's Algorithm 1, with its misprint corrected: the sums are over |lambda_j|,
- * where the paper prints |lambda_i|. */
+/* Returns the water level by the paper's Algorithm 1. Corrects a misprint: the sums are over |lambda_j|, where
+ * the paper prints |lambda_i|. */
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);
@@ -35,7 +35,7 @@ double level_sorted(const double *lambda, size_t n, double budget, Arena *scratc
     return level;
 }
 
-/* Finds, by bisection, the level at which sum min(1, lambda / level) equals the budget. */
+/* Finds by bisection the water level, at which sum min(1, lambda / level) equals the budget. */
 double level_bisected(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     double low = 0, high = 0;

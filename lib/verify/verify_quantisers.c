@@ -94,7 +94,7 @@ static Status leading(VerifySubject *s, const Leading **out)
     return OK;
 }
 
-/* True if a scale, which is sent as float32, is within float32's range. */
+/* True if a scale is within the range of float32, in which it is sent. */
 static bool in_range(double norm)
 {
     return norm <= (double)FLT_MAX;
@@ -208,7 +208,7 @@ static Status check_measured(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- the codecs decode to equal vectors if they draw equal random numbers ---- */
+/* ---- with equal random numbers, the codecs decode to equal vectors ---- */
 
 /* Decodes draws of `entry` and of the codec `spec` with equal random numbers. Counts the elements whose two
  * values differ by more than the rounding of the scale. */
@@ -241,7 +241,7 @@ static Status same_vectors(VerifySubject *s, VerifyVerdict *v, const char *spec,
     TRY(leading(s, &l));
     if (l->most == 0 || !in_range(l->norm[k]))
         return OK;
-    /* marked after `leading` has stored its result, so that the rewind does not free this result */
+    /* taken after `leading` has stored its result, so that a rewind to this mark does not free the result */
     const ArenaMark mark = arena_mark(s->a);
     const size_t draws = l->n < BLOCK ? 4 : 1;
     const double budget = l->l1 / l->norm[k];

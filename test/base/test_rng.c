@@ -180,8 +180,8 @@ static void addresses_differ_in_each_part(void **state)
     check(rng_u64(&base, USE_COIN, 9) == rng_u64(&base, USE_COIN, 9));
 }
 
-/* The mean of N uniform numbers has the standard deviation 1 / sqrt(12 N). The mean deviates by more than 5.6
- * standard deviations with probability 1 / 4e7. */
+/* The mean of N uniform numbers has the standard deviation 1 / sqrt(12 N). It is off by more than 5.6 standard
+ * deviations only with probability 1 / 4e7. */
 static void units_fill_the_unit_interval(void **state)
 {
     (void)state;

@@ -228,7 +228,7 @@ static void residual_norms_are_reported_for_each_step_and_worker(void **state)
     }
 }
 
-/* A worker's state depends neither on other workers nor on repeats beyond the first. */
+/* A worker's state must depend neither on other workers nor on repeats after the first. */
 static void neither_other_workers_nor_more_repeats_change_a_state(void **state)
 {
     (void)state;

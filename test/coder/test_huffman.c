@@ -111,7 +111,7 @@ static void lengths_stay_within_a_bit_of_the_entropy(void **state)
     }
 }
 
-/* Among all symbol counts with the same sum, Fibonacci numbers give the longest codewords. */
+/* Among all symbol counts with the same sum, Fibonacci numbers give the longest code words. */
 static void codes_end_at_their_longest_and_only_there(void **state)
 {
     (void)state;
@@ -283,7 +283,7 @@ static void the_example_of_the_format_page_is_so(void **state)
     assert_memory_equal(bytes.data, want, sizeof want);
 }
 
-/* ---- tables of code lengths, valid ones and ones that no encoder writes ---- */
+/* ---- tables of code lengths: valid ones, and ones that no encoder writes ---- */
 
 typedef struct {
     size_t present;

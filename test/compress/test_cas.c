@@ -51,7 +51,7 @@ static size_t bucket_of(const Head *h, const Call *c, size_t i, double x)
     return h->from[j] + (size_t)(rng_u32(&c->rng_shared, USE_ATOM, i) * (uint64_t)h->size[j] >> 32);
 }
 
-/* Opens the codec on a vector of n normal numbers; every second run of 512 elements is scaled by 0.1. */
+/* Opens the codec on a vector of n normal numbers. Every second group of 512 elements is scaled by 0.1. */
 static Try *open_normal(const char *spec, size_t n)
 {
     Try *t = try_open(spec, n);
@@ -159,7 +159,8 @@ static void one_bucket_a_cluster_is_a_k_means_quantiser(void **state)
     try_close(t);
 }
 
-/* With one cluster for each sign and one bucket for each cluster, cas must equal 1-bit SGD. */
+/* With one cluster for each sign and one bucket for each cluster, cas must give the same estimates as 1-bit
+ * SGD. */
 static void one_cluster_a_sign_is_one_bit_sgd(void **state)
 {
     (void)state;

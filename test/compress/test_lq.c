@@ -62,7 +62,8 @@ static void theorem_5_algorithm_1_gives_the_same_probabilities(void **state)
         }
 }
 
-/* The second moment of the estimate L_q(g) is E |L_q(g)|^2 = |g|_1 |g|_q. So the variance is |g|_1 |g|_q - |g|^2. */
+/* The estimate L_q(g) has the second moment E |L_q(g)|^2 = |g|_1 |g|_q. So its variance is |g|_1 |g|_q -
+ * |g|^2. */
 static void the_second_moment_is_l1_times_lq(void **state)
 {
     (void)state;

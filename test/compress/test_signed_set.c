@@ -145,8 +145,8 @@ static double error_of(const Try *t)
     return error / norm;
 }
 
-/* The squared error of stc is |g^ - g|^2 = |g|^2 - k mu^2, with g^ the estimate and mu the mean magnitude of the k
- * elements sent. */
+/* The squared error of stc is |g^ - g|^2 = |g|^2 - k mu^2. Here g^ is the estimate, and mu is the mean
+ * magnitude of the k elements sent. */
 static void the_error_is_what_the_mean_does_not_carry(void **state)
 {
     (void)state;
@@ -234,7 +234,7 @@ static void tau_is_half_the_rms_unless_it_is_given(void **state)
         kept += t->y[i] != 0;
     }
     check_near((double)kept / 65536, 0.61708, 0.01); /* 5 standard errors */
-    /* the payload is a bitmap of the elements sent (1 bit per element) and a sign for each element sent */
+    /* the payload has a bitmap of the elements that are sent (1 bit per element) and a sign for each of them */
     check(8 * (double)t->out.size / 65536 <= 1.01 * (1 + 0.617));
     try_any_threads(t);
     try_close(t);

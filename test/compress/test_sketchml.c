@@ -84,7 +84,7 @@ static size_t slow_cell(const Try *t, size_t row, size_t i, size_t cols)
     return row * cols + (size_t)((uint64_t)rng_word(&key, i % BLOCK) * cols >> 32);
 }
 
-/* Decodes the elements of one sign and one group of bins into y; returns the number of these elements. */
+/* Decodes into y the elements that have one sign and are in one group of bins. Returns their number. */
 static size_t slow_group(const Try *t, const Case *k, const SlowBins *b, float sign, size_t first, double *y)
 {
     const size_t n = t->shape.n;

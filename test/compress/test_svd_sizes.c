@@ -41,7 +41,7 @@ static void rounded_vectors_have_a_fraction_of_the_variance_at_the_same_size(voi
                                         "charlm-shakespeare.h5"};
     static const struct {
         const char *floats, *rounded;
-        double share; /* the second spec's variance must be at most this share of the first spec's variance */
+        double share; /* the second spec's variance must be at most `share` times the first spec's */
     } pairs[] = {{"svd:rank=1,draw=systematic", "svd:rank=3.5,vectors=qsgd,draw=systematic", 1. / 3},
                  {"svd:rank=1,draw=systematic", "svd:rank=6,vectors=qsgd,vbits=6,draw=systematic", 1. / 5}};
     for (size_t f = 0; f < countof(files); f++) {

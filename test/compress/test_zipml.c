@@ -224,7 +224,8 @@ static void the_mean_is_kept_and_the_variance_is_the_closed_form(void **state)
         }
 }
 
-/* The optimal levels of zipml must leave less variance than the same number of uniform levels. */
+/* With its optimal levels, zipml must have less variance than with as many uniform levels or greedily chosen
+ * ones. */
 static void the_best_levels_leave_less_than_uniform_and_greedy_ones(void **state)
 {
     (void)state;

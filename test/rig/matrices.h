@@ -1,4 +1,4 @@
-/* matrices.h -- matrices for tests of low-rank codecs, and a function that encodes one matrix in successive steps. */
+/* matrices.h -- makes matrices for tests of low-rank codecs, and encodes one matrix in successive steps. */
 #ifndef ATOMO_MATRICES_H
 #define ATOMO_MATRICES_H
 

@@ -1,4 +1,4 @@
-/* rans_case.h -- a test case for rANS: random bytes with their rANS table and stream. */
+/* rans_case.h -- a test case for rANS: random bytes, their rANS table and their rANS stream. */
 #ifndef ATOMO_TEST_RANS_CASE_H
 #define ATOMO_TEST_RANS_CASE_H
 

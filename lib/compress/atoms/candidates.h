@@ -15,7 +15,8 @@ enum { WAVE = 16 }; /* number of blocks that are drawn at once */
 
 typedef struct Candidates Candidates;
 
-/* A function that draws a block's atoms into `slot`, which has room for a whole block. */
+/* A function that draws a block's atoms and writes them to `slot`, which has room for as many atoms as a block
+ * has elements. */
 typedef void BlockDraw(const Candidates *d, size_t block, AtomPiece *slot);
 
 struct Candidates {
@@ -25,7 +26,7 @@ struct Candidates {
     Rng rng;
     Coin coin;
     bool dense;
-    AtomPiece *piece; /* for each block, its kept atoms; in a dense draw only counts and sums are set */
+    AtomPiece *piece; /* the kept atoms of each block; in a dense draw only their counts and sums */
     uint64_t *kept;   /* the bits of a dense draw: bit i % 64 of word i / 64 is set if element i is kept */
     AtomPiece slot[WAVE];
     size_t wave;       /* index of the block whose atoms slot[0] holds */

@@ -1,5 +1,5 @@
-/* dct.c -- ATOMO in the cosine basis: the atoms are the basis vectors of an orthonormal DCT-II. The payload has
- * the format of atoms.h. */
+/* dct.c -- ATOMO in the cosine basis: the atoms are the basis vectors of an orthonormal DCT-II. atoms.h
+ * describes the payload. */
 #include "compress/atoms/basis.h"
 #include "num/cosine.h"
 

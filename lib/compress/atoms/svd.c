@@ -118,10 +118,10 @@ static double variance(const Call *c, const float *x)
     return n.plan.raw ? 0 : ((const Svd *)c->self->params)->empty == EMPTY_RESAMPLE ? NAN : sum;
 }
 
-/* Adds one atom lambda u v' to the moments. Let q = 1/p, let x be the Kronecker product, and let D and D' be the
- * covariances of the rounding errors of u and v. Then the covariance of the atom's error, in units of lambda^2, is
- * uu' x ((q - 1) vv' + q D') + q D x (vv' + D'). `squares` grows by the trace of this covariance's square,
- * `weighted` by lambda^2 times the variance of the estimate along the atom. */
+/* Adds one atom lambda u v' to the moments of the error. Let q = 1/p, let x be the Kronecker product, and let D
+ * and D' be the covariances of the rounding errors of u and v. In units of lambda^2, the atom's error has the
+ * covariance uu' x ((q - 1) vv' + q D') + q D x (vv' + D'). The trace of its square is added to `squares`.
+ * lambda^2 times the variance of the estimate along the atom is added to `weighted`. */
 static void add_atom(double lambda2, double p, const VectorNoise *u, const VectorNoise *v, AtomMoments *m)
 {
     const double q = 1 / p, coin = (1 - p) / p, along = u->along + v->along + u->along * v->along;

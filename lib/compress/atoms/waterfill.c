@@ -63,9 +63,10 @@ typedef struct {
     const Entries *entries;
     Bins *piece; /* the bins of each piece of the vector */
     size_t pieces;
-    /* only entries whose bits above the digit (see `shift`) equal this prefix are counted */
+    /* only entries are counted whose bits above the digit equal `prefix`; the digit is bits shift .. shift +
+     * width - 1 */
     uint64_t prefix;
-    int shift, width; /* position and width, in bits, of the digit by which entries are counted */
+    int shift, width; /* position and width, in bits, of the digit that selects an entry's bin */
 } Count;
 
 static void count_piece(void *data, size_t p)

@@ -64,7 +64,8 @@ static const char *dequantise(const Buckets *b, const uint8_t *head, const void 
     return good ? NULL : BAD_LEVEL;
 }
 
-/* Returns (N/s)^2 sum f (1 - f), where f is the fractional part of s |x| / N, and N is the payload's float32 norm. */
+/* Returns the variance of a bucket: (N/s)^2 sum f (1 - f), where f is the fractional part of s |x| / N, and N
+ * is the norm sent as float32. */
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
     const double norm = (double)load_f32(head);

@@ -50,7 +50,8 @@ static size_t bound(const Call *c)
 
 /* ---- the random matrix ---- */
 
-/* Draws Q, (rank, cols) in scratch, column after column; NULL: out of memory. */
+/* Draws the matrix Q into scratch, (rank, cols), column after column. Returns NULL when there is not enough
+ * memory. */
 static float *draw(const Call *c, const LowrankView *v)
 {
     float *q = NEW(c->scratch, float, v->rank * v->cols);
@@ -126,9 +127,9 @@ static double variance(const Call *c, const float *x)
     return v.raw ? 0 : ((double)v.cols + 1) / (double)v.rank * squares_of(x, c->shape->n);
 }
 
-/* The rows' errors are dependent, because all rows are multiplied by the same Q. With K = M M', elements (i, j) and
- * (i', j') of the error have the covariance C = (K_ii' [j = j'] + M_ij' M_i'j) / rank. Then `squares` is tr C^2 =
- * ((cols + 2) |K|^2 + |M|^4) / rank^2, and `weighted` is x' C x = 2 |K|^2 / rank. */
+/* The rows' errors are dependent, because all rows are multiplied by the same Q. With K = M M', the covariance
+ * of the errors of elements (i, j) and (i', j') is C = (K_ii' [j = j'] + M_ij' M_i'j) / rank. So `squares`, the
+ * trace of C^2, is ((cols + 2) |K|^2 + |M|^4) / rank^2, and `weighted`, x' C x, is 2 |K|^2 / rank. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const LowrankView v = view_of(c);

@@ -25,7 +25,7 @@ typedef struct {
     Error *err;
 } ClusterIndex;
 
-/* Returns an upper bound on the bytes of an index in this form. */
+/* Returns an upper bound on the bytes of the cluster numbers of n elements in this form. */
 size_t cluster_index_most(IndexForm form, size_t n, uint32_t clusters);
 
 /* Counts the elements of each cluster, from their cluster numbers code (n). */
@@ -38,7 +38,8 @@ Status cluster_index_put(const ClusterIndex *index, const uint8_t *code, Buf *ou
  * that cluster_index_put never writes, with a reason in *why. */
 Status cluster_index_get(const ClusterIndex *index, Reader *r, uint8_t *code, const char **why);
 
-/* Sets *bits to the mean length of a Huffman code for clusters with these shares of the elements. */
+/* Sets *bits to the mean length of a Huffman code for cluster numbers; share[k] is the share of elements in
+ * cluster k. */
 Status cluster_index_huffman_bits(const double *share, uint32_t clusters, double *bits, Arena *scratch,
                                   Error *err);
 

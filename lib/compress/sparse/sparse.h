@@ -25,14 +25,16 @@ Status picks_put_set(const Call *c, const Picks *s, Buf *out);
 /* adds the entropy of the set's index gaps to c->streams */
 Status picks_report_set(const Call *c, const Picks *s);
 
-/* Writes the payload of a selection; an empty selection is first replaced by the elements of largest magnitude. */
+/* Writes the payload of a selection. If the selection is empty, first selects the elements of largest
+ * magnitude. */
 Status picks_put_some(const Call *c, Picks *s, Buf *out);
 
 /* Decodes a payload into x. Refuses values that are 0 or not finite. Sets `read`, from which codecs check
  * further rules of their payloads. */
 typedef struct {
     size_t count;
-    float least, largest; /* smallest and largest magnitude of the values; infinity and 0 if there are none */
+    float least, largest; /* least and greatest magnitude of the values; infinity and 0 if there are no
+                           * values */
 } PicksRead;
 Status picks_get(const Call *c, Bytes in, float *x, PicksRead *read);
 
