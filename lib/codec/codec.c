@@ -102,8 +102,8 @@ static Status send_drawn(const Call *c, Buf *out, size_t start, const Streams *b
     TRY(arena_check(drawn, c->scratch, c->err));
     TRY(c->self->ops->decode(c, (Bytes){out->data + start, out->size - start}, drawn));
     out->size = start;
-    /* the payload of the codec's method is not sent, so its streams' entropy is removed; `excess` is kept, so
-     * that its mean over all draws stays 0 */
+    /* the method's streams are not sent, so their entropy is removed. `excess`, by which this draw is longer
+     * than the mean draw, stays: its mean over all draws must be 0. */
     if (c->streams) {
         const double excess = c->streams->excess;
         *c->streams = *before;

@@ -97,8 +97,8 @@ static double v_log2_v(uint64_t v)
     return (double)v * (e + m * M_LOG2E);
 }
 
-/* Finds the most frequent code; returns false if more than n/4 codes differ from it. If codes have 17 bits,
- * only pairs 2 k, 2 k + 1 are counted, and the even code of the most frequent pair is taken. */
+/* Finds the most frequent code; returns false if more than n/4 codes differ from it. Codes of 17 bits are
+ * counted in pairs 2 k, 2 k + 1; the result is then the even code of the most frequent pair. */
 static bool find_common(const DensePlan *p, uint32_t *common)
 {
     uint64_t most = 0, seen = 0;

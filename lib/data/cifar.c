@@ -1,7 +1,7 @@
 /* cifar.c -- reads CIFAR's binary files, which are records without a header.
  *
  *     CIFAR-10:  label:8 pixel:8 x 3 x 32 x 32
- *     CIFAR-100: coarse:8 label:8 pixel:8 x 3 x 32 x 32    coarse: number of the superclass, 0 .. 19, not used */
+ *     CIFAR-100: coarse:8 label:8 pixel:8 x 3 x 32 x 32    coarse: superclass, 0 .. 19, not used */
 #include "data/files.h"
 #include "base/text.h"
 

@@ -323,7 +323,8 @@ static Status repeat_trial(Engine *e, const Trial *known)
 }
 
 /* Measures a vector. If the codec fails, the reason goes to *why and the comparison goes on. Any other error
- * ends it, and so does lack of memory, which may not last. */
+ * ends the comparison. Lack of memory ends it too, even if the codec reports it, because it may be
+ * temporary. */
 static Status measure_vector(Engine *e, Trial *t, Tally *tally, bool *failed, Error *why)
 {
     bool unread = false;

@@ -65,9 +65,9 @@ const Attr *attr_find(const AttrList *list, const char *name);
  * attributes. Memory for texts comes from `a`. */
 size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a);
 
-/* Checks that a file's attributes `theirs` include all of `own` with equal values. ERR_CORRUPT: an attribute is
- * missing, so the file is not `what` (for example "a checkpoint"). ERR_USAGE: a value differs, so the file
- * belongs to another setup. */
+/* Checks that a file's attributes `theirs` include all of `own` with equal values. Returns ERR_CORRUPT if an
+ * attribute is missing: the file is not `what` (for example "a checkpoint"). Returns ERR_USAGE if a value
+ * differs: the file belongs to another setup. */
 Status setup_check(const Attr *own, size_t count, const AttrList *theirs, const char *path, const char *what,
                    Error *err);
 

@@ -18,9 +18,9 @@ typedef struct {
     bool people;
 } Query;
 
-/* Chooses rows and columns of t. If `kind` is NULL, takes all rows, and all columns with a value. ERR_USAGE
- * names an unknown column, and its hint has the nearest known name. With q->people, *shown is the number of
- * columns to show; the columns of `out` after these hold standard errors and exact values of the shown
+/* Chooses rows and columns of t. If `kind` is NULL, takes all rows, and all columns with a value. Returns
+ * ERR_USAGE if a column is unknown; the hint has the nearest known name. With q->people, *shown is the number
+ * of columns to show; the columns of `out` after these hold standard errors and exact values of the shown
  * columns. */
 Status query_run(Csv *out, size_t *shown, const Query *q, const Csv *t, const ResultKind *kind, Arena *a,
                  Error *err);

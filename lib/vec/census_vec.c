@@ -33,9 +33,10 @@ typedef struct {
     int64_t last;    /* index of the last non-zero level so far */
 } Gaps;
 
-/* Counts the index gaps that end in a group of 64 elements. In `here`, each set bit is a non-zero level; `base`
- * is the index of the group's first element. A gap is at least 2^k when the 2^k - 1 levels before its end are
- * all zero. Only the first gap in a group can be longer than 64, so it is also computed from the indices. */
+/* Counts the index gaps that end in a group of 64 elements. Each set bit of `here` marks a non-zero level;
+ * `base` is the index of the group's first element. A gap is at least 2^k when the 2^k - 1 levels before its
+ * end are all zero. Only the first gap in a group can be longer than 64, so it is also computed from the
+ * indices. */
 INLINE void count_gaps(uint64_t here, int64_t base, Gaps *gaps, Census *c)
 {
     if (!here) {

@@ -22,8 +22,8 @@ static const Kernels *const tables[ISA_COUNT] = {
 #endif
 };
 
-/* Returns the widest instruction set of this CPU. Asks for the single features of x86-64-v3 and x86-64-v4,
- * since clang 14 does not know these names. */
+/* Returns the widest instruction set of this CPU. Asks for each feature of x86-64-v3 and x86-64-v4 by name,
+ * since clang 14 does not know these two levels. */
 Isa isa_of_cpu(void)
 {
 #ifdef __x86_64__

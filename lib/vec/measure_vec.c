@@ -149,8 +149,8 @@ void ISA_NAME(error_sums)(const float *x, const float *y, size_t n, const double
         *largest = fmax(*largest, lane[l]);
 }
 
-/* Updates the mean and the variance sum m2 of 16 errors d = y - x. If d equals the mean once that is rounded to
- * float32, d counts as equal to the mean. Otherwise an element with the same error in every repeat would get a
+/* Updates the mean and the sum m2 of squared deviations, for 16 errors d = y - x. If d equals the mean rounded
+ * to float32, the deviation is taken as 0. Otherwise an element with the same error in every repeat would get a
  * variance from rounding its mean. */
 INLINE void step_row(const float *x, const float *y, double count, float *half, float *root,
                      VecD acc[S_STEPS][DPARTS])

@@ -148,7 +148,7 @@ static void related_words_are_independent(void **state)
     check_pairs(two_workers, DRAWS / 8, "two workers");
 }
 
-/* Flipping one input bit of the mixer must flip each output bit with probability 1/2. */
+/* If one bit of the key's `a` is flipped, each bit of a random word must flip with probability 1/2. */
 static void every_input_bit_moves_every_output_bit(void **state)
 {
     (void)state;

@@ -2,9 +2,10 @@
  * same run.
  *
  * The benchmark uses one thread and measures CPU time. The vector has 64 MB of floats like those of a gradient:
- * normal numbers, where the scale of each 1024 elements varies by a factor of up to 100. memcpy runs twelve
- * times before it is timed (its first calls pay for page faults) and is timed again before each codec. Encoding
- * (codec_encode) and decoding (codec_decode) are each run seven times, and the best time counts.
+ * normal numbers, where each group of 1024 elements has its own scale. The scales differ by a factor of up to
+ * 100. memcpy runs twelve times before it is timed (its first calls pay for page faults) and is timed again
+ * before each codec. Encoding (codec_encode) and decoding (codec_decode) are each run seven times, and the best
+ * time counts.
  *
  * A codec's floor is the least ratio that this project promises on a machine with AVX-512. With AVX2 it is 0.6
  * of that. */

@@ -2,9 +2,10 @@
  * other libraries and by the loader do not fail.
  *
  * FAULT_CLASS names a class of calls, and FAULT_AT=N the N-th call of this class, counted from 1. FAULT_MODE is
- * once (only that call fails), on (that call and all later calls fail), eintr (that call fails with EINTR) or
- * short (that call transfers half of the bytes). When the program ends, the shim writes to the file FAULT_LOG a
- * line "class count" for every class, and a line "live N", where N memory blocks were not freed. */
+ * one of four. `once`: only that call fails. `on`: that call and all later calls fail. `eintr`: that call fails
+ * with EINTR. `short`: that call transfers half of the bytes. When the program ends, the shim writes to the
+ * file FAULT_LOG a line "class count" for every class, and a line "live N", where N memory blocks were not
+ * freed. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>

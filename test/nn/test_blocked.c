@@ -146,7 +146,7 @@ static void conv_begin(Bench *t, const Case *c)
     bench_ready(t);
 }
 
-/* Results of the three passes of a convolution, each a sum over its products: y += x w, dx += dy w, dw += dy
+/* Results of the three passes of a convolution, computed as sums of products: y += x w, dx += dy w, dw += dy
  * x. */
 typedef struct {
     double *y, *dx, *dw; /* dw: gradients of the weights, followed by the gradients of the biases */

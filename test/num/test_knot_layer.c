@@ -71,8 +71,8 @@ static void check_layer(const double *x, const double *b, const double *a, size_
     }
 }
 
-/* Kinds of costs a[i] of the previous layer. ALIKE: all 0, so the best column is in the middle. FALLING: the
- * last column is best. RISING: the first column is best. ANY: random. */
+/* Kinds of costs a[i] of the previous layer of the dynamic program. ALIKE: all 0, so the best column is in the
+ * middle. FALLING: the last column is best. RISING: the first column is best. ANY: random. */
 enum { ALIKE, FALLING, RISING, ANY, SLOPES };
 
 static double cost_so_far(const Rng *rng, int slope, size_t i, double most)

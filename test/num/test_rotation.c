@@ -151,7 +151,8 @@ static void long_blocks_come_back(void **state)
 }
 
 /* Two rounds of rotation make a vector with one non-zero element look normal. The fourth moment of its n
- * coordinates must be that of a uniform point on the sphere, within six standard errors of sqrt(96 / n). */
+ * coordinates must be that of a uniform point on the sphere. Up to six standard errors are allowed; one is
+ * sqrt(96 / n). */
 static void two_rounds_make_a_spike_normal(void **state)
 {
     (void)state;

@@ -183,8 +183,9 @@ static void values_that_are_called_printed_are_printed(void **state)
         check(printed[i].found);
 }
 
-/* Sizes in fork-payload.json that this project computed: 8 bits for each byte that is printed, and what qsgd of b bits needs, 1 + b
- * bits an element and a norm of 32 bits for each 512. They are rounded to a thousandth. */
+/* Checks the values in fork-payload.json that this project computed, rounded to a thousandth. A printed size gives
+ * 8 bits for each byte. qsgd with b bits takes 1 + b bits for each element, and 32 bits for the norm of each 512
+ * elements. */
 static void computed_bits_follow_from_the_printed_bytes(void **state)
 {
     Stored stored;

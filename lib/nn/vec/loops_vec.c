@@ -1,4 +1,4 @@
-/* loops_vec.c -- the hot loops of networks for one instruction set, and their table.
+/* loops_vec.c -- the hot loops of networks, compiled for one instruction set, and the table of these functions.
  *
  * A convolution works on PIECE interleaved images. It multiplies each weight by a vector that holds one pixel
  * of each image. The sums for one pixel and up to WIDEST output channels stay in registers. The input gradient
@@ -117,8 +117,8 @@ static size_t place(const DirectWeights *d, size_t i)
     return ((c * d->x_rows + ky) * d->x_columns + kx) * ROW;
 }
 
-/* Adds one tile of weight gradients: output channels from k on, kernel elements from i on. A tile that extends
- * past the last of either computes this last one repeatedly and drops the copies. */
+/* Adds one tile of weight gradients: output channels from k on, kernel elements from i on. If the tile extends
+ * past the last output channel or kernel element, it computes the last one repeatedly and drops the copies. */
 static void weights_tile(const DirectWeights *d, size_t k, size_t i)
 {
     const size_t places = d->channels * d->size * d->size, plane = d->rows * d->columns * ROW;
