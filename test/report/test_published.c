@@ -183,9 +183,9 @@ static void values_that_are_called_printed_are_printed(void **state)
         check(printed[i].found);
 }
 
-/* Checks the values in fork-payload.json that this project computed, rounded to a thousandth. A printed size gives
- * 8 bits for each byte. qsgd with b bits takes 1 + b bits for each element, and 32 bits for the norm of each 512
- * elements. */
+/* Checks the values in fork-payload.json that this project computed, rounded to a thousandth. A printed size
+ * gives 8 bits for each byte. qsgd with b bits takes 1 + b bits for each element, and 32 bits for the norm of
+ * each 512 elements. */
 static void computed_bits_follow_from_the_printed_bytes(void **state)
 {
     Stored stored;
