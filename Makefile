@@ -428,7 +428,8 @@ bench: all $(B)/test/bench/speed_codecs $(B)/test/bench/speed_merge $(B)/test/be
 	$(B)/test/bench/speed_codecs; $(B)/test/bench/speed_merge; $(B)/test/bench/speed_growth; $(B)/test/bench/speed_svd $(BIG_DUMP); \
 	$(PYTHON) test/bench/peers.py $(B)/test/bench/speed_peers $(or $(BIG_DUMP),$(DUMP)); low=$$?; \
 	$(PYTHON) test/bench/networks.py $(B)/test/bench/speed_networks || low=1; \
-	$(AS_PACKAGE) $(PYTHON) test/bench/ddp.py || low=1; exit $$low
+	$(AS_PACKAGE) $(PYTHON) test/bench/ddp.py || low=1; \
+	$(AS_PACKAGE) $(PYTHON) test/bench/blas.py $(B)/bin/atomo-bench $(DUMP); exit $$low
 
 # ---- the certificate: bias and variance of every codec that promises them ----
 
