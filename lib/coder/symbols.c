@@ -306,8 +306,8 @@ static Status get_words(const Symbols *s, const Words *w, Bytes in, Arena *scrat
     return w->code ? symbols_get_dense(&words, in, scratch, err, why) : arena_fail(scratch, err);
 }
 
-/* Computes from the gaps the positions of the codes that differ from the common code. Returns false if a
- * position is n or more, or if the last gap is LONG_GAP: a gap of this value is only a part, and the next gap
+/* Computes from the gaps the positions of the codes that are not the most frequent code. Returns false if a
+ * position is n or more, or if the last gap is LONG_GAP: a gap of that value is only a part, and the next gap
  * is added to it. */
 static bool find_positions(const Others *o, Places *places)
 {

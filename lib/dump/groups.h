@@ -1,5 +1,4 @@
-/* groups.h -- selects the tensors of a dump that are compressed, and joins tensors that are compressed
- * together.
+/* groups.h -- selects tensors of a dump to compress, and joins those that are compressed as one vector.
  *
  * A Vector is the input of one call of a codec. It belongs to one step and worker. It is one tensor, or all
  * tensors of one kind of layer (conv, fc, other), or the whole gradient. Joined tensors are in file order. */

@@ -117,10 +117,11 @@ static int compare_listed(const void *left, const void *right)
 
 /* ---- the numbers of step and worker from which random numbers are drawn ---- */
 
-/* Returns the number from which random numbers are drawn for a step or worker group; group NULL: the tensor has no
- * such group, and the number is 0. `before` is the group of the previous tensor (NULL: none), before_number its
- * number, and before_address the number returned for it. A group is a twin, and gets a hash of its name, if `before`
- * is another group of the same number, or if its number is 0 and `taken`: tensors without such a group use 0. */
+/* Returns the number from which random numbers are drawn for a step or worker group. Ordinarily this is
+ * `number`, the number in the group's name. It is 0 if the tensor has no such group (`group` NULL). It is a
+ * hash of the name in two cases: the previous tensor is in another group with the same number; or the number is
+ * 0 and `taken` says that tensors without such a group use 0. `before` is the previous tensor's group (NULL:
+ * none), before_number its number, and before_address the result for it. */
 static int64_t group_address(const char *group, int64_t number, bool taken, const char *before,
                              int64_t before_number, int64_t before_address)
 {

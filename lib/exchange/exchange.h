@@ -31,7 +31,8 @@ typedef struct {
 } ExchangeWorker;
 
 typedef enum {
-    EXCHANGE_PLAN,     /* plans a worker's whole gradient; only in exchange/gradient.h */
+    /* divides a worker's bit budget between the vectors of its gradient; only in exchange/gradient.h */
+    EXCHANGE_PLAN,
     EXCHANGE_TRAIN,    /* learns, on one worker, the state that all workers start the step with */
     EXCHANGE_ENCODE,   /* encodes a worker's payload of one round */
     EXCHANGE_MERGE,    /* merges a batch of payloads */

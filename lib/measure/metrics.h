@@ -89,7 +89,7 @@ Status tally_gradient(Tally *t, const MeasuredVector *s);
 /* Adds the sums over repeat r's estimate y (n); call it for r = 0, 1, .. in order. */
 Status tally_repeat(Tally *t, const MeasuredVector *s, size_t r, const float *y);
 
-/* Computes the sums over repeats; call it after the last tally_repeat. */
+/* Fills `spread`; call it after the last tally_repeat. */
 Status tally_spread(Tally *t, const MeasuredVector *s);
 
 /* Adds the tally `part`, which may be of a lower RecordLevel, to `total`; leaves total's `wasserstein`,

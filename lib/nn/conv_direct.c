@@ -66,7 +66,8 @@ static Status open(Layer *l, size_t images, Arena *a, Error *err)
 
 /* ---- weights in tiles, in the order in which the loops read them ---- */
 
-/* Returns the number of outputs in a tile: the smallest number with which the fewest tiles cover all outputs. */
+/* Returns the number of outputs in a tile. The outputs are divided evenly among as few tiles as the widest loop
+ * allows. The number is rounded up to a multiple of 4. */
 static size_t width_of(size_t outputs)
 {
     const size_t most = loops()->widest, tiles = (outputs + most - 1) / most;

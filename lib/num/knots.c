@@ -196,15 +196,16 @@ size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
  * The best levels are the cheapest path from the smallest number to the largest in a given number s of steps. Suppose
  * each step also costs a constant, called the toll. Then one pass over the numbers finds the path that is cheapest
  * among paths of any number of steps, and without the toll this path is still cheapest among the paths with as many
- * steps. If p_0 .. p_k is a cheapest path of k steps, some cheapest path r of s steps has
+ * steps. Let a cheapest path of k steps be at the number with index p_q after q steps. Then some cheapest path of s
+ * steps is, after q steps, at a number with an index r_q for which
  *
  *     p_(q - s + k) <= r_q <= p_q  for s >= k,      p_q <= r_q <= p_(q + k - s)  for s <= k,
  *
- * since V has the quadrangle inequality: where two paths cross, exchanging their tails costs no more (Aggarwal,
- * Schieber, Tokuyama 1994). So with a toll that gives about s steps, the dynamic program searches only these narrow
- * ranges of r_q, called windows below. The levels are best for every toll; the toll affects only the width of the
- * windows. A good toll follows from the best density of many levels, which is proportional to the cube root of the
- * density of the numbers (Panter, Dite 1951). */
+ * since the cost of a step satisfies the quadrangle inequality: where two paths cross, exchanging their tails
+ * costs no more (Aggarwal, Schieber, Tokuyama 1994). So with a toll that gives about s steps, the dynamic
+ * program searches only these narrow ranges of r_q, called windows below. The levels are best for every toll;
+ * the toll affects only the width of the windows. A good toll follows from the best density of many levels,
+ * which is proportional to the cube root of the density of the numbers (Panter, Dite 1951). */
 
 enum { BATCH = ROOM_BEHIND, NEAR = 1, TRIES = 3 };
 

@@ -196,7 +196,7 @@ typedef struct {
     uint8_t *const *u;
 } ManyProjection;
 
-enum { VECTORS = 128 }; /* the number of vectors that one piece projects */
+enum { VECTORS = 128 }; /* the most vectors that one call of project_strip handles */
 
 /* Computes product = v panel' for up to VECTORS rows of v, and stores it as floats. */
 static void project_strip(void *data, size_t strip)

@@ -4,8 +4,8 @@
  * The first pass distributes the keys to 2048 buckets by their top 11 bits (sign, exponent, two bits of fraction). A
  * bucket then usually fits the cache, and is sorted in three passes over digits of 7 bits, least significant first. A
  * digit that is the same in all keys of the bucket is skipped, so a bucket of equal keys, such as a sparse vector's
- * zeros, is only counted. Pieces of the first pass and buckets of the second run in parallel; the result does not
- * depend on the number of threads. */
+ * zeros, is only counted. Threads work on different pieces of the input in the first pass, and then on different
+ * buckets. The result does not depend on the number of threads. */
 #include "num/radix.h"
 
 #include "base/bytes.h"

@@ -1,11 +1,12 @@
 /* rotation.h -- random rotations of vectors of 64 elements or more: rounds of random signs and an orthonormal
  * transform. Afterwards every coordinate is close to normally distributed, whatever the vector was.
  *
- * A vector is cut into pieces of BLOCK elements; a remainder of fewer than ROTATION_LEAST elements joins the last
- * piece. A piece is cut into blocks, each rotated by itself. The length of a block is the largest power of two that
- * leaves nothing or at least ROTATION_LEAST elements; its transform is Walsh-Hadamard (hadamard_transform.h). When
- * there is no such power, the remainder, fewer than 2 ROTATION_LEAST elements, is one block with a cosine transform
- * (short_cosine.h). Nothing is padded. All machines give the same bytes.
+ * A vector is cut into pieces of BLOCK elements; a remainder of fewer than ROTATION_LEAST elements joins the
+ * last piece. A piece is cut into blocks, each rotated by itself. The length of a block is the largest power of
+ * two, at least ROTATION_LEAST, that leaves nothing or at least ROTATION_LEAST elements; its transform is
+ * Walsh-Hadamard (hadamard_transform.h). When there is no such power, the remainder, fewer than 2
+ * ROTATION_LEAST elements, is one block with a cosine transform (short_cosine.h). Nothing is padded. All
+ * machines give the same bytes.
  *
  * After two rounds with Hadamard transforms, an estimate from the signs of the coordinates is still biased (for a
  * vector with two equal non-zero elements by about 6 / n of the norm), so short blocks get a third round. */

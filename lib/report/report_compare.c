@@ -56,7 +56,8 @@ static Value *row_at(const Results *r, size_t place, size_t codec)
     return r->rows + row_index(r, place, codec) * r->column_count;
 }
 
-/* Sets the level and the first vector of each place (position of a record in the output). */
+/* Sets for each place (position of a record in the output) whether its record is about one vector, one cell
+ * (one step and worker) or the whole run, and the first of its vectors. */
 static void map_places(Results *r)
 {
     const Vector *v = r->vectors->item;

@@ -34,7 +34,8 @@ typedef struct EntrySample {
     bool applies;
 } EntrySample;
 
-/* Returns the variance of the estimate of one entry, x^2 (1 / p - 1), at the level tau. */
+/* Returns the variance x^2 (1 / p - 1) of the estimate of an entry x that is sent with probability p = min(1,
+ * |x| / tau). */
 static double entry_variance(double tau, double x)
 {
     return fabs(x) < tau ? fabs(x) * (tau - fabs(x)) : 0;

@@ -95,7 +95,7 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     }
 }
 
-/* ---- the two scales of estimates, bias and error ---- */
+/* ---- the default scale of estimates (no bias) and scale=mse (least error) ---- */
 
 /* With the default scale, every draw must have <x^, x> = |x|^2, where x^ is the estimate. With scale=mse, the
  * error x^ - x must be orthogonal to x^ in every draw. */

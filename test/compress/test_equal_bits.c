@@ -108,8 +108,7 @@ static void workers_are_replayed_by_themselves(void **state)
         check_sizes(file, &(GroupSpec){.selection.worker = "worker_[0-2]", .grouping = GROUP_KIND});
 }
 
-/* Opens a codec. If it is a wrapper, opens it around `entry`, which has a rate parameter, or else around
- * `none`. */
+/* Opens the codec `ops`. If it must wrap another codec, that is `entry`, or `none` if `entry` is refused. */
 static bool open_any(const Codec **codec, const Compressor *ops, Arena *a)
 {
     Error err;

@@ -124,7 +124,8 @@ static void what_is_no_spectrum_or_histogram_is_refused(void **state)
         check_refused(rows[i].kind, rows[i].text, rows[i].why);
 }
 
-/* Returns data for this kind of figure, with `tensors` tensors; all rows occur `passes` times. */
+/* Returns CSV data for a "spectrum" or a "histogram" (`kind`) with `tensors` tensors. The data have `passes`
+ * values for each index of a spectrum, or `passes` counts for each bin. */
 static char *made_up(const char *kind, int tensors, int passes)
 {
     TextBuf text = {.arena = a};

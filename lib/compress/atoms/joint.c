@@ -156,8 +156,8 @@ static unsigned traits(const Codec *codec)
     return codec_traits(codec->inner) & (codec->other ? codec_traits(codec->other) : ~0u);
 }
 
-/* Refuses keys of the inner codec that set its rate, since joint sets the rate, and keys for which the inner
- * codec's curve (variance against bits) does not hold. */
+/* Refuses keys of the inner codec that set its rate, because joint sets the rate. Also refuses keys with which
+ * the inner codec has another variance for the same bits than joint assumes. */
 static Status check_inner(const Codec *inner, Error *err)
 {
     static const char *const kept[][2] = {{"probs", "optimal"}, {"empty", "send"}};

@@ -151,7 +151,8 @@ static Multiplier find_multiplier(const Market *m, double bits)
 
 typedef struct {
     double bits, variance;
-    /* index of the first tensor whose next hull corner did not fit in the budget; `tensors`: every corner fitted */
+    /* index of the tensor whose next hull corner did not fit in the budget; the number of tensors: every corner
+     * fitted */
     size_t cut;
     size_t corner; /* index of this tensor's last hull corner that fits in the budget */
 } Spending;

@@ -7,9 +7,9 @@
 
 /* ---- limits ---- */
 
-/* Returns the largest number of clusters of each sign that is tried for `bits` payload bits per element. With k
- * clusters in all, the index takes for each element about log2 k bits or less with Huffman codes, ceil(log2 k)
- * bits in the fixed index, and k bits in a bitmap. */
+/* Returns the largest number of clusters per sign to try for `bits` payload bits per element. With k clusters
+ * in all, naming an element's cluster takes about log2 k bits or less with Huffman codes, ceil(log2 k) bits
+ * with codes of fixed length, and k bits with bitmaps. */
 static size_t clusters_for(double bits, int index)
 {
     size_t k = 1;
