@@ -1,4 +1,4 @@
-/* doctor.c -- see doctor.h. Each function checks one part of the machine and adds its findings. */
+/* doctor.c -- checks the machine. Each function checks one part of the machine and adds its findings. */
 #include "app/doctor.h"
 
 #include "base/confine.h"

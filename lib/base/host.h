@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 
-/* Returns VALUE, without quotes, from the first line of the form "KEY<blanks>SEPARATOR VALUE" of a small text
- * file; NULL: no such line. */
+/* Searches a small text file for the first line of the form "KEY<blanks>SEPARATOR VALUE". Returns VALUE without
+ * quotes. Returns NULL if no line has this form. */
 char *host_value(const char *path, const char *key, const char *separator, Arena *a);
 
 uint64_t host_memory(void); /* returns the bytes of this machine's memory; 2 GiB if unknown */

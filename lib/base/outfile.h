@@ -32,8 +32,7 @@ Status outfile_open_named(OutFile *f, const char *path, Arena *a, Error *err);
 Status outfile_check(const char *path, Arena *a, Error *err);
 /* True when the paths `path` and `other` lead to the same file, which need not exist yet. */
 bool outfile_same(const char *path, const char *other, Arena *a);
-/* Flushes the directory entry of the file at `path` to the disk; if the file system cannot do this, nothing is
- * reported. */
+/* Flushes the directory entry of the file at `path` to the disk. Reports no error if the file system cannot. */
 void outfile_sync_directory(const char *path);
 /* outfile_text writes a text, outfile_bytes writes bytes; a failure is reported later, by outfile_commit. */
 void outfile_text(OutFile *f, const char *text);

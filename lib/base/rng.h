@@ -49,8 +49,8 @@ Rng rng_open(uint64_t seed, uint64_t repeat, int64_t worker, int64_t step, uint6
 /* returns the 64-bit FNV-1a hash of `name`; the hash is stored in files, so it must never change */
 uint64_t rng_hash(const char *name);
 
-/* Returns the generator of part `index` of rng's tensor, such as a bucket; the generator's random numbers are
- * independent of the numbers of rng. */
+/* Returns a generator for part `index` (such as a bucket) of the tensor that `rng` belongs to. Its random
+ * numbers are independent of the numbers of `rng`. */
 Rng rng_below(const Rng *rng, uint64_t index);
 
 RngKey rng_key(const Rng *rng, uint64_t use, uint64_t block);
