@@ -176,15 +176,6 @@ static bool results_have(const Results *r, size_t place, size_t codec)
     return r->have[row_index(r, place, codec)];
 }
 
-double results_number(const Results *r, size_t place, size_t codec, const char *field)
-{
-    const Value *row = row_at(r, place, codec);
-    for (size_t i = 0; i < r->column_count; i++)
-        if (!strcmp(r->columns[i].name, field))
-            return value_number(&row[i]);
-    return NAN;
-}
-
 /* True when the codec failed on at least one of the vectors that the record at `place` is about. */
 static bool results_failed(const Results *r, size_t place, size_t codec)
 {
