@@ -41,7 +41,8 @@ static void put_printable(TextBuf *out, const char *s)
     }
 }
 
-const char *report_cell(const char *column, const Value *v, Arena *a)
+/* Returns a value as text for people, "-" if it does not exist. NULL: out of memory. */
+static const char *cell_text(const char *column, const Value *v, Arena *a)
 {
     TextBuf out = {.arena = a};
     switch (v->type) {
@@ -124,14 +125,14 @@ Shown report_shown(const Column *columns, size_t count, const Value *row, size_t
     if (!isnan(exact) && !isnan(s.number) && se != 0) {
         const Value known = value_real(exact);
         s.number = exact;
-        s.cell = report_cell(name, &known, a);
+        s.cell = cell_text(name, &known, a);
         if (s.cell && exact != 0)
             s.cell = text_format(a, "%s exact", s.cell);
     } else if (se > 0 && !isnan(s.number)) {
         s.se = se;
         s.cell = uncertain_cell(name, s.number, se, a);
     } else {
-        s.cell = report_cell(name, &row[column], a);
+        s.cell = cell_text(name, &row[column], a);
         s.rough = isnan(se) && beside->se < count && isfinite(s.number) && s.number != 0;
         if (s.cell && s.rough)
             s.cell = text_format(a, "~%s", s.cell);

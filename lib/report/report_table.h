@@ -16,9 +16,6 @@ struct TableRow {
     TableRow *next;
 };
 
-/* Returns a value as text for people, "-" if it does not exist. NULL: out of memory. */
-const char *report_cell(const char *column, const Value *v, Arena *a);
-
 /* The indices of the columns that say how sure a column is: its standard error, its exact value and the standard error of
  * that; the number of columns where there is none. */
 typedef struct {
