@@ -48,8 +48,8 @@ static Status visit_slices(Trainer *t, const char *folder, const SliceList *list
     return OK;
 }
 
-/* Visits worker w's codec states. A state is a sequence of bytes, stored as an array of floats, four bytes in each
- * float. */
+/* Calls `visit` for each codec state of worker w. A state is a sequence of bytes. It is stored as an array of
+ * floats, four bytes in each float. */
 static Status visit_states(Trainer *t, size_t w, ArrayVisit visit, void *data, Error *err)
 {
     const CodecStates *states = gradient_states(t->exchange);

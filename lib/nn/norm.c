@@ -10,8 +10,8 @@
 #define EPSILON  1e-5
 #define MOMENTUM 0.1
 
-/* The statistics in use: mean and scale of each channel, of the batch (training) or running (scoring). The normalised
- * value is (x - mean) * scale. */
+/* The mean of each channel and the scale by which the channel is multiplied. In training they come from the
+ * batch, in scoring from the running statistics. The normalised value is (x - mean) * scale. */
 typedef struct {
     float *mean, *scale; /* (channels) */
 } State;
@@ -20,7 +20,8 @@ typedef struct {
     const Layer *l;
     const Pass *p;
     double *sum; /* (pieces, 2, channels) the partial sums of each piece of images */
-    /* (channels) coefficients: forward computes y = by x + shift, backward dx = by dy + curve x + shift */
+    /* coefficients of each channel. Forward: y = `by` * x + `shift`. Backward: dx = `by` * dy + `curve` * x +
+     * `shift`. */
     float *by, *shift, *curve;
 } Work;
 
@@ -66,7 +67,8 @@ static Cut cut_of(const Work *w, size_t piece)
                  .groups = v->channels / v->lanes};
 }
 
-/* Adds over all pixels, for each channel (lane) of a group, a to sum0 and the product a b to sum1. */
+/* For each channel of a group, adds to sum0 the sum of `a` over all pixels, and to sum1 the sum of the products
+ * a * b. Each channel is one lane of a vector. */
 static void add_up(const float *restrict a, const float *restrict b, size_t pixels, size_t lanes,
                    double *restrict sum0, double *restrict sum1)
 {
@@ -106,7 +108,8 @@ static void backward_sums(void *data, size_t piece)
     add_piece(w, piece, w->l->out->dx, w->l->in->x);
 }
 
-/* Adds the partial sums of all pieces to those of the first piece, in the order of the pieces. */
+/* The images of a batch are cut into pieces, each with its own partial sums. Adds the sums of all pieces to
+ * those of the first piece, in the order of the pieces. */
 static void add_pieces(const Work *w)
 {
     const size_t two = 2 * w->l->in->channels;

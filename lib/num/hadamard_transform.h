@@ -1,7 +1,7 @@
-/* hadamard_transform.h -- the orthonormal Walsh-Hadamard transform of any length.
+/* hadamard_transform.h -- the orthonormal Walsh-Hadamard transform of any length n.
  *
- * A vector is cut into blocks whose lengths are the powers of two that make up n, the largest first; nothing is
- * padded. In a block of 2^L elements
+ * A vector is cut into blocks whose lengths are powers of two and add up to n: one for each 1 in the binary form
+ * of n, the largest first. Nothing is padded. In a block of 2^L elements
  *
  *     y_k = 2^(-L/2) sum over i of (-1)^popcount(i & k) x_i
  *

@@ -1,5 +1,5 @@
-/* knots.c -- see knots.h: sorts the numbers, then finds good levels by merging intervals, or the best levels by
- * dynamic programming. */
+/* knots.c -- chooses levels for stochastic rounding (knots.h). It sorts the numbers, then finds good levels by
+ * merging intervals, or the best levels by dynamic programming. */
 #include "num/knots.h"
 
 #include "num/radix.h"
@@ -80,8 +80,9 @@ static size_t sort_different(KnotsRoom *room, const float *x, size_t n)
     return differ;
 }
 
-/* Computes x, measured from the median, and b of knots.h. The slope of b between two neighbouring numbers is the
- * number of numbers up to the left neighbour, minus the number of numbers up to the median. */
+/* Sets room->x to the different numbers minus the median. Sets room->b to B at these numbers (B as in knots.h).
+ * The slope of B between two neighbouring numbers is the count of numbers up to the left neighbour, minus the
+ * count of numbers up to the median. */
 static void measure(KnotsRoom *room, size_t n, size_t differ)
 {
     size_t mid = 0;
@@ -97,8 +98,8 @@ static void measure(KnotsRoom *room, size_t n, size_t differ)
         room->b[i - 1] = room->b[i] - ((double)room->rank[i - 1] - below) * (room->x[i] - room->x[i - 1]);
 }
 
-/* Writes to level[] the numbers with the `levels` indices in `place`, and fills the rest of level (room->count) with
- * the last of these numbers; returns `levels`. */
+/* Sets level[k] to the different number with index place[k], for k < `levels`. Fills the rest of `level` with
+ * the last of these numbers. Returns `levels`. */
 static size_t fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
 {
     for (size_t k = 0; k < room->count; k++)
@@ -116,7 +117,8 @@ static size_t fill_all(const KnotsRoom *room, size_t differ, float *level)
 
 /* ---- greedy levels ---- */
 
-/* Computes f of knots.h such that the variance V between neighbouring numbers is 0. */
+/* Computes the offsets f_i in the formula for the variance V (knots.h), so that V between neighbouring numbers
+ * is 0. */
 static void find_offsets(KnotsRoom *room, size_t differ)
 {
     const double *x = room->x, *b = room->b;
@@ -151,8 +153,9 @@ static void keep_largest(Split *kept, size_t *count, size_t most, Split one)
     kept[at] = one;
 }
 
-/* Merges neighbouring intervals in pairs, except for the `apart` pairs whose merging adds the most variance. end (s +
- * 1) holds the ends of s intervals. Returns the number of intervals that are left. */
+/* Pairs the s intervals between neighbouring ends (1st with 2nd, 3rd with 4th, and so on). Merges each pair,
+ * except for the `apart` pairs whose merging adds the most variance. `end` holds the s + 1 ends of the
+ * intervals. Returns the number of intervals that are left. */
 static size_t merge_pairs(const KnotsRoom *room, uint16_t *end, size_t s, size_t apart)
 {
     Split kept[KNOTS_MOST];
@@ -214,8 +217,8 @@ static inline double cost_of(const KnotsRoom *room, const double *cost, size_t i
     return cost[i] + (room->b[i] * room->x[j] - room->x[i] * room->b[j]);
 }
 
-/* Lowers cost[j] to the least cost of a path to number j whose last step begins at one of the numbers from .. j - 1
- * and costs `toll` more; true when cost[j] fell. */
+/* Considers the paths to number j whose last step begins at one of the numbers `from` .. j - 1. Each step costs
+ * `toll` extra. Lowers cost[j] to the least cost of these paths. Returns true if cost[j] fell. */
 static bool lower(const KnotsRoom *room, double toll, size_t from, size_t j, double *cost, uint16_t *back)
 {
     const double was = cost[j];
@@ -229,10 +232,12 @@ static bool lower(const KnotsRoom *room, double toll, size_t from, size_t j, dou
     return cost[j] < was;
 }
 
-/* Finds the cheapest path to the last number when each step costs `toll` more; writes the path to room->spare and
- * returns the number of its steps. Rows j (numbers at which a step ends) are handled in batches: first with columns i
- * (numbers at which a step begins) before the batch; then, if columns inside the batch lower the cost of the batch's
- * last row, also with columns inside the batch for its other rows. */
+/* Finds the cheapest path to the last number when each step costs `toll` extra. Writes the path to room->spare
+ * and returns the number of its steps.
+ *
+ * The numbers j at which a step may end are handled in batches. First only steps that begin before the batch
+ * are tried. If a step that begins inside the batch lowers the cost of the batch's last number, such steps are
+ * tried for all numbers of the batch. */
 static size_t way_under(const KnotsRoom *room, size_t differ, double toll)
 {
     double *cost = room->cost[0];
@@ -263,8 +268,8 @@ static size_t way_under(const KnotsRoom *room, size_t differ, double toll)
 
 /* ---- a good toll (the constant extra cost of a step) ---- */
 
-/* Returns the cube root of v within 6 %, the same number on every machine: a third of the bits of v, taken as an
- * integer, plus a constant. */
+/* Returns the cube root of v within 6 %. The bits of v, read as an integer, are divided by 3, and a constant is
+ * added. So all machines give the same result. */
 static double rough_cube_root(double v)
 {
     uint64_t bits;
@@ -274,11 +279,12 @@ static double rough_cube_root(double v)
     return v;
 }
 
-/* Returns a toll (the constant extra cost of a step) at which the cheapest path has about `steps` steps. A step of
- * width w over m numbers has a variance of about m w^2 / 6. Where the density of the numbers is even, the cube root
- * of m w^2 of a range is the sum of the cube roots of the range's parts. So if all steps have the same variance, each
- * step has an equal share of the sum of cube roots over the whole range. One more step saves about twice the variance
- * of a step; the toll is set to this saving. */
+/* Returns a toll (the constant extra cost of a step) at which the cheapest path has about `steps` steps.
+ *
+ * A step of width w over m numbers has a variance of about m w^2 / 6. Where the numbers are evenly dense, the
+ * cube root of m w^2 adds up: its value for a range is the sum of its values for the parts of the range. So if
+ * all steps have the same variance, each step has an equal share of the sum for the whole range. One more step
+ * saves about twice the variance of a step. The toll is set to this saving. */
 static double good_toll(const KnotsRoom *room, size_t differ, size_t steps)
 {
     const size_t piece = differ / (2 * steps) + 1;
@@ -292,9 +298,9 @@ static double good_toll(const KnotsRoom *room, size_t differ, size_t steps)
     return one * one * one / 3;
 }
 
-/* Finds a cheapest path of about `steps` steps, by adjusting the toll (the constant extra cost of a step); returns
- * its number of steps k. The variance of a path of k steps is about proportional to 1 / k^2, so one more step saves
- * about 1 / k^3, and the toll is scaled in proportion. */
+/* Finds a cheapest path of about `steps` steps by adjusting the toll (the constant extra cost of a step).
+ * Returns the number k of its steps. The variance of a path of k steps is about proportional to 1 / k^2. So one
+ * more step saves an amount proportional to 1 / k^3, and the toll is scaled like this amount. */
 static size_t way_in_about(const KnotsRoom *room, size_t differ, size_t steps)
 {
     double toll = good_toll(room, differ, steps);
@@ -329,8 +335,8 @@ static void windows_open(Windows *w, const KnotsRoom *room, size_t k, size_t ste
     w->low[steps] = last;
 }
 
-/* Runs the dynamic program with each step's end restricted to its range in w, one layer for each step from the
- * smallest number on, and writes the cheapest path to `place`. */
+/* Runs the dynamic program, step by step from the smallest number on. Each step may end only in its range in w.
+ * Writes the cheapest path to `place`. */
 static void cheapest_within(KnotsRoom *room, const Windows *w, size_t steps, uint16_t *place)
 {
     const size_t wide = room->most + ROOM_BEHIND;

@@ -1,9 +1,9 @@
-/* linalg_blas.h -- the declarations that the linalg files share: the routines of OpenBLAS, its integers, panels of
- * doubles.
+/* linalg_blas.h -- the declarations that the linalg files share: the routines of OpenBLAS, its integers, panels
+ * (some rows of a matrix in double).
  *
  * OpenBLAS is loaded when the first routine is needed (linalg_load.c), so its header is not included. LAPACK's
- * routines take the address of every argument and store matrices column by column; the length of each text argument,
- * which is 1, follows the arguments. */
+ * routines take the address of every argument and store matrices column by column. For each text argument, one
+ * more argument at the end gives the length of the text, which is always 1 here. */
 #ifndef ATOMO_LINALG_BLAS_H
 #define ATOMO_LINALG_BLAS_H
 
@@ -62,7 +62,8 @@ typedef struct {
 #undef ROUTINE
 } Blas;
 
-/* Returns the routines, set to one thread and valid until the program ends; NULL when OpenBLAS cannot be loaded. */
+/* Returns OpenBLAS's routines. They run on one thread and stay valid until the program ends. Returns NULL if
+ * OpenBLAS cannot be loaded. */
 const Blas *blas_routines(void);
 
 static inline int blas_int(size_t n)
@@ -85,7 +86,8 @@ static inline double *work_of(double told, int *size, Arena *a)
     return NEW(a, double, (size_t)*size);
 }
 
-/* A panel: some rows of the matrix A in double, stored as A is: (rows, cols), or (cols, rows) when turned. */
+/* A panel: some rows of the matrix A, converted to double. The panel is stored row by row; its transpose is
+ * stored instead if A is stored as its transpose (a->turned). */
 typedef struct {
     const Tall *a;
     /* step: number of rows of every panel but the last; it depends on the shape of A alone */

@@ -142,8 +142,8 @@ bool select_list(Picks *s)
 
 typedef struct {
     float least[2]; /* thresholds for elements above zero, for elements below zero */
-    /* for each sign, how many elements equal to the threshold are still to be kept; both may point to the same
-     * number */
+    /* for elements above zero and below zero: a pointer to how many elements equal to the threshold are still
+     * to be kept. The two pointers may be equal. */
     size_t *ties[2];
 } Thin;
 

@@ -16,8 +16,8 @@ typedef struct {
     bool *used;          /* for each field: true if a shown column has it; set by page_table */
 } PageTable;
 
-/* Writes a table of the leading rows, and a folded table of the ROW_MORE rows, each up to ROWS_MOST rows; says how
- * many rows are left out. */
+/* Writes a table of the rows shown at first, and a folded table of the rows shown on request (rank ROW_MORE).
+ * Each table has at most ROWS_MOST rows. Says how many rows are left out. */
 void page_table(TextBuf *out, const PageTable *t, Arena *a);
 
 /* Returns the number of rows that have this rank. */

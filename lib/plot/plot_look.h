@@ -1,4 +1,4 @@
-/* plot_look.h -- colours, marks and dashes of codecs, the same for a spec in every figure. */
+/* plot_look.h -- looks of codecs: colour, mark and dash. A codec's spec has the same look in every figure. */
 #ifndef ATOMO_PLOT_LOOK_H
 #define ATOMO_PLOT_LOOK_H
 
@@ -10,13 +10,13 @@ typedef struct {
     int mark, dash; /* 0 to 5, 0 to 4: look.gp has their shapes */
 } Look;
 
-/* Returns a spec without its rate, the name of a series of points: "ef:decay=0.9+qsgd:bits=2" is a point of the
- * series "ef:decay=0.9+qsgd". Sets *rate to the value of the rate, or "none" if the codec has no rate key. For a
- * text that is no spec, returns the text. NULL: out of memory. */
+/* Returns `spec` without its rate. This is the name of a series of points: "ef:decay=0.9+qsgd:bits=2" is a
+ * point of the series "ef:decay=0.9+qsgd". Sets *rate to the value of the rate, or to "none" if the codec has
+ * no rate. A text that is not a spec is returned unchanged. NULL: out of memory. */
 char *plot_series(const char *spec, const char **rate, Arena *a);
 
-/* Returns "R = 10; seed 1" from the data's columns `repeats` and `seed`, "seeds 1 to 3" if they have several values. Data
- * of a FIGURE.plot.csv have this text in the column `draws`. Returns "" if the data have none of these columns. NULL:
+/* Returns a text such as "R = 10; seed 1" or "seeds 1 to 3", made from the data's columns `repeats` and `seed`.
+ * If the data have the column `draws`, returns its text. Returns "" if there is none of these columns. NULL:
  * out of memory. */
 const char *plot_draws(const Csv *data, Arena *a);
 
@@ -32,8 +32,8 @@ static inline size_t dress_columns(const char *draws)
     return *draws ? DRESS_COLUMNS : DRESS_COLUMNS - 1;
 }
 
-/* Returns the look of a spec; with `further` > 0 the look that many places later in the same hue. A text that is
- * no spec also has a fixed look. */
+/* Returns the look of a spec. The looks of one hue are a list. If `further` > 0, returns the look that is
+ * `further` entries later in this list. A text that is not a spec also has a fixed look. */
 Look plot_look(const char *spec, size_t further, Arena *a);
 
 /* Returns a look for each spec. Different specs get different looks, as long as at most 30 have the same hue.

@@ -28,8 +28,9 @@ static bool follows(const Curves *c, size_t row)
 
 enum { START = 10 };
 
-/* Requires values that are finite and not negative, and indices 1, 2, .. The curve's trait (by which curves are
- * ordered) is the mean of the first START values over the largest: a large trait is a slow decay. */
+/* Requires that the values are finite and not negative, and that the indices are 1, 2, .. Sets the curve's
+ * trait, by which curves are ordered: the mean of the first START values, divided by the largest value. A large
+ * trait is a slow decay. */
 static Status check_curve(const Curves *all, Curve *c, Error *err)
 {
     const double *value = all->column[VALUE] + c->row, *index = all->column[INDEX] + c->row;

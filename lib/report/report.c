@@ -1,4 +1,4 @@
-/* report.c -- takes rows and writes a file or stdout; a file is complete or absent (report.h). */
+/* report.c -- takes the rows of a report and writes them to a file or stdout. A file is complete or absent. */
 #include "report/fields.h"
 #include "report/report_writer.h"
 
@@ -38,8 +38,8 @@ static const Value *fact(const Report *r, const char *name)
     return NULL;
 }
 
-/* Returns the heading of a column; that of the column of compressors also names the draws from which the results
- * come. */
+/* Returns the heading of a column. The heading of the column of compressors also tells the number of repeats
+ * and the seed of the results. */
 static const char *heading(const Report *r, const char *column)
 {
     const char *head = field_heading(column, r->spec.format != FORMAT_LATEX, r->a);

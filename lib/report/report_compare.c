@@ -33,7 +33,8 @@ static const Column identity[IDENTITY] = {
     [REPEATS] = {"repeats", false},
 };
 
-/* The journal's lines begin with these columns, before the columns of the results. sums: the text of the tally. */
+/* A line of the journal begins with these columns; the columns of the results follow. SUMS holds the text of
+ * the tally. */
 enum { PLACE, SUMS, LINE };
 
 static size_t count_metrics(void)
@@ -182,7 +183,7 @@ static bool results_failed(const Results *r, size_t place, size_t codec)
     return row_at(r, place, codec)[r->error].type != VALUE_NONE;
 }
 
-/* Sets field number `field` of the fields that the command adds to a record. */
+/* Sets field number `field` of a record's fields that were added by the command. */
 static void results_set(Results *r, size_t place, size_t codec, size_t field, Value v)
 {
     row_at(r, place, codec)[r->error + 1 + field] = v;
@@ -318,8 +319,8 @@ static Value rate_of(const Codec *codec)
     return v == floor(v) && fabs(v) < 0x1p53 ? value_int((int64_t)v) : value_real(v);
 }
 
-/* A result with a margin: the half-width of an interval that fails to hold the expected value FRONT_LEVEL of the time.
- * Hundreds of pairs of points are compared, so the level is low. */
+/* A result and its margin. The interval value +- margin fails to hold the expected value with probability
+ * FRONT_LEVEL. This probability is low because hundreds of pairs of points are compared. */
 typedef struct {
     double value, margin;
 } Known;
@@ -339,8 +340,8 @@ static Known size_of(const Results *r, size_t place, size_t codec)
                    field_margin(r, place, codec, "bits_per_element_expected_se")};
 }
 
-/* The closed form of codecs with GIVEN_DRAWS is a mean over the repeats' draws, which varies less than the measured
- * error. */
+/* For codecs with the trait GIVEN_DRAWS, relative_error_expected is a mean over the repeats, so it has a
+ * margin. It varies less than the measured error, so the measured error's margin is enough. */
 static Known error_of(const Results *r, size_t place, size_t codec, const Codec *c)
 {
     const double exact = results_number(r, place, codec, "relative_error_expected");
