@@ -7,8 +7,8 @@
 
 typedef struct {
     const Compressor *ops;
-    /* the codec with default parameters, opened; a wrapper that needs an inner codec wraps `none`; NULL: opening
-     * failed */
+    /* the codec, opened with default parameters; NULL if that failed. A wrapper that needs an inner codec gets the
+     * codec `none`. */
     const Codec *codec;
     bool alone;        /* true: needs no inner codec, so its promises depend on no other codec */
     unsigned promises; /* the codec's promises, a set of traits; 0 unless `alone` */
@@ -20,13 +20,13 @@ CodecDoc codec_doc(const Compressor *ops, Arena *a);
 /* Returns the codec's flags with default parameters, for example "unbiased, linear, mergeable, stateful, wrapper". */
 char *codec_doc_flags(const CodecDoc *doc, Arena *a);
 
-/* Returns the parameter choices that change the promises, comma-separated, for example "rounding=stochastic:
- * unbiased"; "" if there are none. */
+/* Returns the parameter values that change the codec's promises, with the changed promises, comma-separated. For
+ * example "rounding=stochastic: unbiased"; "" if there are none. */
 char *codec_doc_choices(const CodecDoc *doc, Arena *a);
 
-/* Sample variances, over DOC_DRAWS draws, of <h, g> / |g|^2 and of <h, sign g> / |g|_1, where g is a side x side
- * matrix of normal numbers and h the decoded estimate of g. NaN if the codec is stateful, not random, or not
- * unbiased. */
+/* Sample variances of <h, g> / |g|^2 (`gain`) and of <h, sign g> / |g|_1 (`gain_l1`) over DOC_DRAWS draws. g is a
+ * square matrix of normal numbers; h is the codec's decoded estimate of g. Both are NaN if the codec is stateful,
+ * not random, or not unbiased. */
 enum { DOC_DRAWS = 200 };
 typedef struct {
     double gain, gain_l1;

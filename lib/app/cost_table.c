@@ -108,8 +108,8 @@ static Iteration iteration_of(const Sheet *s, size_t codec, const CostLayer *lay
                        .overlap = c->overlap};
 }
 
-/* Returns the topology in which uncompressed floats are exchanged, to compare with topology t: t itself, but a
- * ring in place of an all-gather. */
+/* Compression with topology t is compared with an exchange of uncompressed floats. Returns the topology of that
+ * exchange: a ring if t is an all-gather, otherwise t. */
 static Topology plain_topology(Topology t)
 {
     return t == TOPOLOGY_ALLGATHER ? TOPOLOGY_RING : t;

@@ -41,7 +41,7 @@ static Status begin_or_resume(TrainRun *r, Trainer *t, const char *dir)
     return step ? train_records_replay(&r->records, step, tested ? t : NULL) : OK;
 }
 
-/* Tests the network of a finished run again if the test results of the run are lost. */
+/* If the run is finished but its test results are lost, tests the trained network again. */
 static Status test_again(TrainRun *r, Trainer *t)
 {
     StepRecord *last = &r->records.last;
@@ -71,7 +71,7 @@ static Status follow_course(TrainRun *r, Trainer *t, const char *dir)
     return why.status;
 }
 
-/* Stores the failure of a run that diverged, so that the next codec can train. */
+/* Records the error of a training run that diverged. The training of the next codec can then go on. */
 static Status keep_failure(TrainRun *r, const char *compressor)
 {
     error_at(r->job.err, "%s", compressor);

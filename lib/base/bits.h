@@ -1,8 +1,8 @@
 /* bits.h -- writes and reads streams of bits; the first bit is the high bit of the first byte.
  *
- * Errors are sticky: after a writer runs out of room, it drops all further bits and `full` stays true; after a
- * reader passes the end of its bytes, it reads zeros and `bad` stays true. So a single check at the end of a
- * stream is enough. The last byte is padded with zeros, and bits_finish refuses any other padding. */
+ * Errors are sticky, so a single check at the end of a stream is enough. A writer that runs out of room drops all
+ * further bits, and its `full` stays true. A reader that passes the end of its bytes reads zeros, and its `bad`
+ * stays true. The last byte is padded with zeros, and bits_finish refuses any other padding. */
 #ifndef ATOMO_BITS_H
 #define ATOMO_BITS_H
 
@@ -23,8 +23,8 @@ static inline BitWriter bits_writer(uint8_t *data, size_t size)
     return (BitWriter){.at = data, .end = data + size};
 }
 
-/* Writes the whole bytes in w.held to memory, and returns the changed writer; bits_put calls bits_spill when fewer
- * than eight bytes of room are left. The writer is passed by value, so that it can stay in registers. */
+/* Writes the whole bytes in `w.held` to memory, and returns the changed writer. bits_put calls this function only
+ * when fewer than eight bytes of room are left. The writer is passed by value, so that it can stay in registers. */
 BitWriter bits_spill(BitWriter w);
 
 /* Writes the low `count` bits of v, whose other bits are 0; count <= BITS_MAX. */
@@ -78,7 +78,7 @@ static inline void bits_skip(BitReader *r, unsigned count)
         r->at += count;
 }
 
-/* Returns the next `count` <= BITS_MAX bits and moves behind them; 0 once the reader is bad. */
+/* Returns the next `count` <= BITS_MAX bits and moves behind them. Returns 0 if `r->bad` is set. */
 static inline uint64_t bits_get(BitReader *r, unsigned count)
 {
     const uint64_t v = bits_peek(r) >> 1 >> (63 - count);
@@ -86,7 +86,7 @@ static inline uint64_t bits_get(BitReader *r, unsigned count)
     return r->bad ? 0 : v;
 }
 
-/* True when the reader is not bad and only padding is left: fewer than eight bits, all zero. */
+/* Returns true if `r->bad` is false and only padding is left: fewer than eight bits, all of them zero. */
 bool bits_finish(const BitReader *r);
 
 #endif

@@ -37,9 +37,8 @@ static void close_others(const int *fd, size_t count)
     }
 }
 
-/* Copies the descriptors first to free high numbers, then to the wanted numbers CONFINE_FD, CONFINE_FD + 1, ...,
- * so that no copy overwrites another one. Needs `count` spare numbers for a time: a limit of 7 open files is
- * enough for two descriptors. */
+/* Moves the descriptors to the numbers CONFINE_FD, CONFINE_FD + 1, ... Copies them to unused high numbers first, so
+ * that no descriptor overwrites another one. This needs `count` more descriptors for a short time. */
 void confine_keep(const int *fd, size_t count)
 {
     enum { MOST = 4 };

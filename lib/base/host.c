@@ -38,8 +38,8 @@ uint64_t host_memory(void)
 typedef struct {
     int which;
     char letter;    /* the letter that the shell command ulimit uses for this limit, as in "ulimit -v" */
-    uint64_t unit;  /* bytes in a unit of ulimit's number; 1: the number is a count */
-    uint64_t small; /* a limit below this many units is a likely reason for failures */
+    uint64_t unit;  /* bytes per unit in which ulimit gives this limit; 1: ulimit gives a plain count */
+    uint64_t small; /* a limit below this number of ulimit's units is a likely reason for failures */
 } Limit;
 
 static const Limit limits[] = {{RLIMIT_AS, 'v', 1024, UINT64_MAX},
@@ -54,8 +54,8 @@ static uint64_t limit_now(const Limit *l)
     return getrlimit(l->which, &is) || is.rlim_cur == RLIM_INFINITY ? UINT64_MAX : is.rlim_cur / l->unit;
 }
 
-/* True when the error text names one of the programs and libraries whose own messages seldom say which resource
- * ran out. */
+/* Returns true if the error text names one of the programs and libraries below. Their own messages seldom say which
+ * resource ran out. */
 static bool is_foreign(const char *text)
 {
     static const char *const names[] = {"HDF5 library", "libmatio", "gnuplot", "OpenBLAS"};
@@ -98,15 +98,15 @@ char *host_os(Arena *a)
 
 /* ---- libraries ---- */
 
-/* The libraries' variables and functions for their versions. The declarations are in this file so that this file
- * includes no header of these libraries: each header is included by one file only. */
+/* Variables and functions in which libraries give their versions. They are declared here because only one other file
+ * may include the header of each library. */
 extern const char H5_lib_vers_info_g[];
 extern const char fftwf_version[];
 extern const char *ZSTD_versionString(void);
 extern const char *blosc_get_version_string(void);
 
-/* Returns "1.10.8" from the library's text "HDF5 library version 1.10.8". Reading the text instead of calling a
- * function does not start the library, which can crash when memory is short. */
+/* Returns the version in HDF5's text, for example "1.10.8" from "HDF5 library version 1.10.8". Calls no function of
+ * HDF5, because its initialisation can crash when memory is short. */
 char *library_hdf5(Arena *a)
 {
     const char *version = H5_lib_vers_info_g + strcspn(H5_lib_vers_info_g, "0123456789.");

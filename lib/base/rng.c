@@ -1,5 +1,5 @@
-/* rng.c -- turns the coordinates (seed, repeat, worker, step, tensor, use) of random numbers into key words with
- * Philox, and draws single random numbers. */
+/* rng.c -- derives random keys and draws random numbers with Philox. A key depends on the seed, repeat, worker, step
+ * and tensor, and on the use of the random numbers. */
 #include "base/rng.h"
 
 #include <math.h>
@@ -19,8 +19,8 @@ void philox(uint32_t x[4], const uint32_t key[2])
     }
 }
 
-/* Hashes 64 bits into the 128-bit state: applies the Philox block function to these 64 bits and one half of the
- * state, with the other half as the key. */
+/* Hashes `word` into the 128-bit state with the Philox block function. The input block is `word` and one half of the
+ * state; the key is the other half. */
 static void absorb(uint32_t state[4], uint64_t word)
 {
     uint32_t x[4] = {(uint32_t)word, (uint32_t)(word >> 32), state[2], state[3]};
@@ -51,7 +51,7 @@ uint64_t rng_hash(const char *name)
 Rng rng_below(const Rng *rng, uint64_t index)
 {
     Rng below = *rng;
-    /* makes the states of parts of a tensor differ from the states that rng_key derives */
+    /* changes the state, so that no key of a tensor's part equals a key from rng_key */
     below.state[0] ^= 0x62656c6fu;
     absorb(below.state, index);
     return below;

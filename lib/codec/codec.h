@@ -31,7 +31,7 @@ enum {
     RANDOM = 1 << 3, /* draws random numbers: payloads differ between repeats */
     /* encode writes the same bytes on every machine, as it calls no BLAS, LAPACK or FFT */
     EXACT_BYTES = 1 << 4,
-    /* decode reads the state; codec_settle on a receiver, which has no x, is called with x = NULL */
+    /* decode reads the state. So a receiver calls codec_settle too; it has no x, and passes x = NULL. */
     DECODES_STATE = 1 << 5,
     /* for given draws the estimate is linear in x, and all workers draw the same numbers: averaging the workers'
      * estimates does not reduce the variance */
@@ -90,7 +90,7 @@ typedef struct {
 
 unsigned codec_traits(const Codec *codec); /* the codec's promises, as bits */
 int codec_rounds(const Codec *codec);      /* number of rounds, 1 or more */
-/* True if payloads of every round, the last included, merge without being decoded */
+/* True if workers' payloads can be merged without decoding in every round of this codec */
 bool codec_adds(const Codec *codec);
 bool codec_keeps_state(const Codec *codec); /* True if the codec or a codec inside it keeps a state */
 /* True if the codec or a codec inside it has an empty state on its first step */
@@ -100,11 +100,12 @@ const char *codec_caution(const Codec *codec); /* a warning for users of this sp
 
 /* Returns an upper bound on the bytes that codec_encode appends. */
 size_t codec_bound(const Call *c);
-/* Encodes x (shape->n, finite) for one round: appends a payload to `out`, which has room for codec_bound bytes.
- * ERR_NUMERIC: the payload or the estimate would be beyond float32's range. */
+/* Encodes for one round the shape->n finite numbers x. Appends a payload to `out`, which has room for codec_bound
+ * bytes. Returns ERR_NUMERIC if a number in the payload or the estimate would be beyond float32's range. */
 Status codec_encode(const Call *c, const float *x, Buf *out);
 
-/* Decodes the last round's payload into x (shape->n), all finite. ERR_CORRUPT: no encoder writes this payload. */
+/* Decodes the last round's payload into shape->n finite numbers x. Returns ERR_CORRUPT if no encoder writes such a
+ * payload. */
 Status codec_decode(const Call *c, Bytes in, float *x);
 
 /* Merges one round's payloads of `count` workers into one payload of their sum (or majority vote), without decoding.
@@ -114,15 +115,15 @@ Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out);
 /* Returns the bytes of state for this tensor and worker. A state is all zero before the first step. */
 size_t codec_state_size(const Call *c);
 
-/* Called before a step, on one worker: learns from this worker's x the parameters that all workers must share, and
- * writes them to `state`, which the caller then copies to the other workers. Does nothing unless codec_trains. */
+/* Called before a step, for one worker only. Learns from this worker's x the parameters that all workers must share.
+ * Writes them to `state`; the caller copies `state` to the other workers. Does nothing if codec_trains is false. */
 Status codec_train(const Call *c, const float *x, void *state);
 
-/* Called after a step: computes the state for the next step into `state`, which may be the memory of c->state.
- * `sent` (codec_rounds entries): this worker's payloads; `agreed` (shape->n): the mean of all workers' estimates. */
+/* Called after a step: writes the state for the next step to `state`, which may be the same memory as `c->state`.
+ * `sent` has this worker's payload of each round. `agreed` is the mean of all workers' estimates (shape->n numbers). */
 Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
 
-/* The payloads of all rounds of one worker alone, which receives only its own payloads. */
+/* The payloads of all rounds of a worker that trains alone: it receives no other worker's payloads. */
 typedef struct {
     Bytes round[ROUNDS_MAX]; /* the payload of each round; points into `out` */
     int rounds;

@@ -8,9 +8,9 @@
 
 enum { RATIOS = 8, PEEK = 57 /* bits_peek returns at least this many valid bits */ };
 
-/* The truncated binary codes of 0 .. ratio - 1; m = ratio 2^shift, and the coded number is top = floor((gap mod m)
- * / 2^shift). For the encoder: code and length in bits, indexed by top. For the decoder: top and length in bits,
- * indexed by the next three bits of the stream. */
+/* Truncated binary codes of the numbers 0 .. ratio - 1. With the Golomb parameter m = ratio 2^shift, the coded number
+ * is top = floor((gap mod m) / 2^shift). The encoder looks up `code` and its length `bits` by top. The decoder looks
+ * up `top` and the code's length `taken` by the next three bits of the stream. */
 typedef struct {
     uint8_t code[RATIOS], bits[RATIOS];
     uint8_t top[8], taken[8];
@@ -78,8 +78,8 @@ Indices indices_list(const size_t *index, size_t count)
 
 enum { NEAR = 3 };
 
-/* Counts the bits of the gaps with each of `codes` consecutive Golomb codes, from `first` on, in a single pass
- * over the set, as calls of set->run may be slow. */
+/* Counts the bits that the gaps take in each of the Golomb codes `first` .. `first` + `codes` - 1. Reads the set once
+ * only, because calls of `set->run` may be slow. */
 static void count_bits(const Indices *set, GolombCode first, size_t codes, uint64_t bits[NEAR])
 {
     Golomb g[NEAR];
@@ -180,7 +180,7 @@ double golomb_mean_bits(double density)
 
 static inline void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
 {
-    /* apart: number of low bits written by a second bits_put, if the code is too long for one */
+    /* apart: if the code is too long for one bits_put, the number of its low bits that a second bits_put writes */
     unsigned top, apart = 0;
     uint64_t q = split(g, gap, &top);
     const uint64_t low = gap & ((UINT64_C(1) << g->shift) - 1);
@@ -244,8 +244,8 @@ static inline uint64_t take_remainder(BitReader *r, const Golomb *g)
     return (uint64_t)g->binary.top[three] << g->shift | (g->shift ? bits_get(r, g->shift) : 0);
 }
 
-/* Reads a whole gap (quotient and rest) from the bits of one bits_peek, which suffice for nearly every gap.
- * Returns false and reads nothing when the gap's code may be longer. */
+/* Reads a gap's quotient and rest with a single bits_peek. Returns false and reads nothing if the gap's code may be
+ * longer than the bits that bits_peek returns; that is rare. */
 static inline bool take_short(BitReader *r, const Golomb *g, uint64_t *q, uint64_t *rest)
 {
     uint64_t v = bits_peek(r);

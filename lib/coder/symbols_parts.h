@@ -15,8 +15,7 @@ enum { BYTE_WIDTH = 8, SHIFT_MOST = 15 };
 enum { CLASS_LEAD_MOST = 7, CLASS_OWN_TABLES = 8 };
 
 typedef struct {
-    /* never KIND_CLASSES: a form with classes of magnitudes has `classes` set, and its kind is KIND_ONE_TABLE or
-     * KIND_OWN_TABLES */
+    /* KIND_ONE_TABLE or KIND_OWN_TABLES if `classes` is set; never KIND_CLASSES */
     int kind;
     int shift; /* with classes: lead */
     bool classes;

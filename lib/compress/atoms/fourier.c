@@ -37,12 +37,12 @@ static FourierSpectrum shape_of(const Call *c)
     return spectrum_shape(rows, cols);
 }
 
-/* A tensor's spectrum, the atoms' gauges (numbers that replace |z| in p = min(1, gauge / tau)), and the water
- * level tau; the atoms are not yet drawn. */
+/* The state before atoms are drawn: a tensor's spectrum, the atoms' gauges and the water level tau. An atom's gauge
+ * replaces |z| in its probability p = min(1, gauge / tau). */
 typedef struct {
     AtomPlan plan;
     FourierSpectrum s;
-    float *gauge; /* for each atom, the number that replaces |z| in p = min(1, |z| / tau); see phase.h */
+    float *gauge; /* the gauge of each atom */
     AtomDraw draw;
     bool raw; /* the tensor is sent as raw floats, because the expected payload of atoms is not shorter */
 } FourierDraw;

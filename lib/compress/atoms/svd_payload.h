@@ -2,8 +2,7 @@
  *
  *     kind:8 = 1   count:varint   { left:vector  right:vector } x count             (vectors: svd_vectors.h)
  *
- * where, of the two vectors of an atom, the one with fewer elements has length one, and the other has length
- * lambda / p. */
+ * An atom's shorter vector (fewer elements) has l2 norm 1; its longer vector has l2 norm lambda / p. */
 #ifndef ATOMO_SVD_PAYLOAD_H
 #define ATOMO_SVD_PAYLOAD_H
 
@@ -18,8 +17,8 @@ typedef struct {
 /* Returns an upper bound on the bytes of a payload. */
 size_t svd_payload_most(const Call *c);
 
-/* Appends the payload of the plan's `count` kept atoms; kept[i] is an atom's index, and each atom is divided by
- * its p. */
+/* Appends a payload of the `count` atoms whose indices are in `kept`. Each atom is divided by the probability p with
+ * which it is kept. */
 Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out);
 
 /* Reads the atoms of a payload into memory from c->scratch. ERR_CORRUPT: svd_put does not write this payload. */
