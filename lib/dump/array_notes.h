@@ -1,9 +1,10 @@
-/* array_notes.h -- attributes in the metadata of safetensors, which are pairs of texts.
+/* array_notes.h -- attributes in a safetensors file. They are stored in the file's metadata, which are pairs of
+ * texts NAME: VALUE.
  *
- * The pair NAME: VALUE is an attribute of the root. The pair OBJECT@NAME: VALUE is an attribute of the group or
- * array OBJECT, if the file has this group or array. A VALUE that reads as a number is a number: whole ("-12") or
- * real ("0.1", "1e-05", "2.0", "nan", "-inf"). An attribute that is a text, but reads as a number or begins with a
- * quote, is stored in quotes ("\"12\""). */
+ * A pair NAME: VALUE is an attribute of the root group. A pair OBJECT@NAME: VALUE is an attribute of the
+ * group or array OBJECT, if the file has one. A VALUE that looks like a number is a number: an integer
+ * ("-12") or a real number ("0.1", "1e-05", "2.0", "nan", "-inf"). A text attribute that looks like a
+ * number, or begins with a quote, is stored in quotes ("\"12\""). */
 #ifndef ATOMO_ARRAY_NOTES_H
 #define ATOMO_ARRAY_NOTES_H
 

@@ -29,8 +29,8 @@ static void add_block(Description *d, const float *x, size_t n)
     d->l2 += squares;
 }
 
-/* Returns the sum of squared distances from the mean, in a second pass over x: in the difference of the first pass's
- * sum of squares and n mean^2, digits could cancel. */
+/* Returns the sum of squared distances from the mean, in a second pass over x. The difference of the sum of
+ * squares and n mean^2 would need no second pass, but digits could cancel. */
 static double spread(const float *x, size_t n, double mean)
 {
     double total = 0;
@@ -66,8 +66,8 @@ double histogram_edge(const Histogram *h, size_t b)
     return b == h->bins ? h->max : h->min + (h->max - h->min) * ((double)b / (double)h->bins);
 }
 
-/* Returns the bin of v: computed by a division, then corrected with the bin edges that are printed, as the division
- * may round across an edge. */
+/* Returns the bin of v. The division may round v into a neighbouring bin, so its result is corrected by
+ * comparing v with the bin edges that are printed. */
 static size_t bin_of(const Histogram *h, double v)
 {
     const double at = (v - h->min) / (h->max - h->min) * (double)h->bins;

@@ -1,8 +1,8 @@
 /* tensor.h -- shapes, matrix views, and gradient dumps: HDF5 files whose float datasets are tensors (docs/FORMAT.md).
  *
- * A dump is read one tensor at a time, so memory stays near the largest tensor. The HDF5 library is not
- * safe on untrusted files, so a separate reader process parses them under resource limits; this process
- * only receives floats or an error. */
+ * A dump is read one tensor at a time, so memory stays near the size of the largest tensor. The HDF5 library
+ * is not safe on untrusted files. So a separate process (the reader process) parses them under resource
+ * limits and sends this process only floats or an error. */
 #ifndef ATOMO_TENSOR_H
 #define ATOMO_TENSOR_H
 
@@ -21,10 +21,14 @@ typedef struct {
 bool shape_make(Shape *shape, int rank, const size_t *dim);
 Shape shape_vector(size_t n);
 
-/* Views the tensor's elements, in order, as a rows x cols matrix, rows * cols == n. PAPER (as in the ATOMO paper):
- * rank 2 unchanged; [x, y, k1, k2] as xy/2 by 2 k1 k2, or xy by k1 k2 when xy is odd; 1x1 kernels as x by y; rank 1
- * as n/2 by 2, or n by 1 when n is odd; other ranks as in ROWS. ROWS: the first axis by all the other axes. SQUARE:
- * sides as equal as n's factors permit, rows >= cols. */
+/* Computes the sides of a matrix of rows x cols elements that has the tensor's elements in their order.
+ *
+ * RESHAPE_PAPER is the rule of the ATOMO paper. A tensor of rank 2 is unchanged. A tensor [x, y, k1, k2]
+ * becomes xy/2 by 2 k1 k2, or xy by k1 k2 if xy is odd; with 1x1 kernels it becomes x by y. A vector of n
+ * elements becomes n/2 by 2, or n by 1 if n is odd. Tensors of other ranks are reshaped as by RESHAPE_ROWS.
+ *
+ * RESHAPE_ROWS: rows are the first axis, and cols all other axes. RESHAPE_SQUARE: the sides are as equal as
+ * the factors of n permit, with rows >= cols. */
 typedef enum { RESHAPE_PAPER, RESHAPE_ROWS, RESHAPE_SQUARE } Reshape;
 extern const char *const reshape_names[];
 void matrix_view(const Shape *shape, Reshape reshape, size_t *rows, size_t *cols);
@@ -62,9 +66,9 @@ typedef struct {
     const char *step_group, *worker_group;
     int64_t step;   /* the step group's attribute `step`, else the number in its name; 0: no step group */
     int64_t worker; /* the number in the worker group's name; 0: no worker group */
-    /* The numbers of the step and the worker from which random numbers are drawn (rng.h). They equal `step` and
-     * `worker`, except for twins, groups that share their number with another group (dump_twins): a twin has a
-     * negative number made from its group's name. */
+    /* Numbers from which the random numbers of this tensor's step and worker are drawn (rng.h). Usually they
+     * equal `step` and `worker`. If a group has the number of another group (dump_twins), its number here is
+     * negative, a hash of its name. */
     int64_t step_address, worker_address;
     Kind kind;
     Shape shape;
@@ -73,9 +77,10 @@ typedef struct {
 
 typedef struct Dump Dump;
 
-/* Opens, checks and lists the file. External links, external storage, virtual datasets, filters that need a plug-in
- * and floats of more than 64 bits are errors; datasets that are not floats are skipped and counted. The list of
- * tensors is stored in the arena, which must not be rewound or closed before the dump is closed. */
+/* Opens, checks and lists the file. Fails if the file has external links, external storage, virtual
+ * datasets, filters that need a plug-in, or floats of more than 64 bits. Datasets that are not floats are
+ * skipped and counted. The list of tensors is in the arena, so the arena must not be rewound or closed
+ * before the dump is closed. */
 Status dump_open(Dump **out, const char *path, Arena *a, Error *err);
 void dump_close(Dump *d); /* NULL is fine */
 
@@ -85,9 +90,10 @@ size_t dump_count(const Dump *d);
 const TensorInfo *dump_tensor(const Dump *d, size_t i);
 /* returns the number of datasets that hold no floats */
 size_t dump_skipped(const Dump *d);
-/* Returns the number of twins: step groups (or worker groups in one step) that share their number with an earlier
- * group ("step_1", "step_01"), or have the number 0 while other tensors have no such group and so the number 0 as
- * well. Sets *first to the path of a tensor in the first twin; NULL: there is none. */
+/* Returns the number of twins. A step group is a twin if an earlier step group has the same number
+ * ("step_1", "step_01"). A step group of number 0 is also a twin if some tensors have no step group, since
+ * they count as step 0. The same holds for the worker groups in one step. Sets *first to the path of a
+ * tensor in the first twin; NULL: there is none. */
 size_t dump_twins(const Dump *d, const char **first);
 const AttrList *dump_attrs(const Dump *d); /* returns the attributes of the root group */
 /* Returns the attributes of a group, "step_000100" or "step_000100/worker_0"; NULL: no such group. */
@@ -118,9 +124,9 @@ Status dump_select(const Dump *d, const Selection *s, Arena *a, size_t **index, 
 
 typedef struct DumpWriter DumpWriter;
 
-/* Creates a file of HDF5's format 1.10 with metadata checksums; the same calls give the same bytes. Everything is
- * written to a temporary file in the directory of `path`, which dump_commit flushes and renames to `path`; until then
- * `path` is not touched. */
+/* Creates a file in HDF5's format 1.10, with metadata checksums. The same calls give the same bytes. The
+ * data are written to a temporary file in the directory of `path`. dump_commit flushes this file and renames
+ * it to `path`; until then `path` is not changed. */
 Status dump_create(DumpWriter **out, const char *path, Error *err);
 Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const float *x, const AttrList *attrs,
                   Error *err); /* writes a tensor; creates missing groups of its path */

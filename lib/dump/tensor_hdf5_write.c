@@ -1,8 +1,9 @@
-/* tensor_hdf5_write.c -- writes dumps: in HDF5's file format 1.10, whose metadata have checksums, as contiguous
- * float32, with the order of creation, and without times, so that the same calls give the same bytes.
+/* tensor_hdf5_write.c -- writes dumps in HDF5's file format 1.10, whose metadata have checksums. Tensors are
+ * contiguous float32. Links keep their order of creation and no times are stored, so the same calls give the
+ * same bytes.
  *
- * On a full disk a call may fail and later calls of the library succeed, so every call is checked, a failure is
- * remembered, and a file with a failure is not committed. */
+ * On a full disk a call of the HDF5 library may fail and later calls succeed. So every call is checked, and
+ * a file with any failed call is not committed. */
 #include "base/outfile.h"
 #include "dump/tensor_hdf5.h"
 
@@ -79,8 +80,8 @@ static Status check_ending(const char *path, Error *err)
 
 static Status open_writer(DumpWriter *w, const char *path, Error *err)
 {
-    /* H5dont_atexit is called before the library starts: after a failed close on a full disk, the library's clean-up
-     * at exit would use freed memory. */
+    /* H5dont_atexit must be called before the HDF5 library starts. Otherwise the library's clean-up at exit
+     * uses freed memory if closing the file has failed on a full disk. */
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     TRY(check_ending(path, err));

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes a step or worker group off the front of the path, if the path's first component is `word`, optionally one of
- * "_-.", and digits ("step_000100", "worker3"), and is not the last component: then copies the component to `group`,
- * sets `number`, and moves *path behind the component. */
+/* Removes the first component of the path if it is the name of a step or worker group: `word`, at most one
+ * of the characters "_-.", and digits ("step_000100", "worker3"). The last component is never removed. Sets
+ * `group` to the removed component and `number` to its digits. */
 static Status take_group_name(const char **path, const char *word, const char **group, int64_t *number,
                               Arena *a, Error *err)
 {
@@ -117,11 +117,14 @@ static int compare_listed(const void *left, const void *right)
 
 /* ---- the numbers of step and worker from which random numbers are drawn ---- */
 
-/* Returns the number from which random numbers are drawn for a step or worker group. Ordinarily this is
- * `number`, the number in the group's name. It is 0 if the tensor has no such group (`group` NULL). It is a
- * hash of the name in two cases: the previous tensor is in another group with the same number; or the number is
- * 0 and `taken` says that tensors without such a group use 0. `before` is the previous tensor's group (NULL:
- * none), before_number its number, and before_address the result for it. */
+/* Returns the number from which random numbers are drawn for a step or worker group. Usually this is
+ * `number`, the number in the group's name. It is 0 if the tensor has no such group (`group` NULL).
+ *
+ * It is a hash of the group's name if the previous tensor is in another group with the same number. It is
+ * also a hash if `number` is 0 and `taken` is true: then tensors without such a group use 0.
+ *
+ * For the previous tensor, `before` is the group (NULL: none), `before_number` its number, and
+ * `before_address` the number that this function returned. */
 static int64_t group_address(const char *group, int64_t number, bool taken, const char *before,
                              int64_t before_number, int64_t before_address)
 {
@@ -138,8 +141,8 @@ static bool same_group(const char *a, const char *b)
     return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Sets step_address and worker_address of all tensors. The tensors are sorted: those without a group come first, and
- * groups of the same number follow one another. */
+/* Sets `step_address` and `worker_address` of all tensors. Tensors are sorted: tensors without a group come
+ * first, and groups with equal numbers follow one another. */
 static void set_addresses(Listing *l)
 {
     static const TensorInfo none = {0};

@@ -4,12 +4,12 @@
  * after another, and over all steps of a worker in order. All repeats of a step start from the same state; repeat 0's
  * payload gives the next state.
  *
- * In a merge (`workers` above 0) each vector is the mean gradient of that many workers, whose gradients are loaded
- * one by one; memory does not depend on the number of workers.
+ * In a merge (`workers` above 0) each vector is the mean gradient of that many workers. The workers' gradients
+ * are loaded one by one, so memory does not depend on the number of workers.
  *
- * A cell is all vectors of one step and worker. Each record has a fixed place in the output: vectors by step, worker
- * and file order; after each cell's vectors the record of the cell; last, if there are several cells, the record of
- * the run. */
+ * A cell is the set of all vectors of one step and worker. The order of records in the output is fixed. The
+ * records of a cell's vectors are sorted by step, worker and place in the file, and the record of the whole
+ * cell follows them. If there are several cells, the last record is that of the whole run. */
 #ifndef ATOMO_COMPARE_H
 #define ATOMO_COMPARE_H
 
@@ -53,9 +53,10 @@ typedef struct {
     Status (*record)(void *data, const Record *r, Error *err);
     /* called with the number of records done, counted over all codecs; may be NULL */
     void (*progress)(void *data, size_t records);
-    /* Reads the record of an interrupted comparison, so that it is not measured again: sets *failed if the codec failed
-     * on the vector, else reads the values of the open tally. Returns false if there is no such record. Codecs all
-     * of whose records are known are left out by `skip`. NULL: no comparison was interrupted */
+    /* Looks for a record that an interrupted comparison has already written, so that it is not measured
+     * again. Returns false if there is none. Sets *failed if the codec failed on the vector; otherwise reads
+     * the measured values into the open tally. NULL: no comparison was interrupted. Not called for codecs
+     * that `skip` leaves out because all of their records are written. */
     bool (*known)(void *data, size_t codec, size_t place, Tally *tally, bool *failed);
     bool (*stopped)(void); /* if it returns true, the comparison ends with ERR_STOPPED; may be NULL */
 } Comparison;
@@ -66,12 +67,13 @@ bool compare_same_cell(const Vector *a, const Vector *b);
 /* Returns the number of records for each codec. */
 size_t compare_places(const VectorList *vectors);
 
-/* Bytes per element that pooled order statistics need: gradient, estimate and the sort's buffer. */
+/* Bytes of memory per element for order statistics over the elements of several vectors: one float each for
+ * the gradient, the estimate and the sort's buffer. */
 enum { POOLED_BYTES = 3 * sizeof(float) };
 
-/* Returns the highest level at which order statistics (wasserstein, percentile classes) fit in `memory` bytes:
- * LEVEL_RUN for all vectors at once, LEVEL_CELL for all vectors of any one step and worker, else LEVEL_VECTOR.
- * Records of higher levels have no order statistics. */
+/* Order statistics (wasserstein, percentile classes) need memory for all elements of a record. Returns
+ * LEVEL_RUN if the elements of all vectors fit in `memory` bytes. Returns LEVEL_CELL if those of any one
+ * step and worker fit, else LEVEL_VECTOR. Records about more vectors than this have no order statistics. */
 RecordLevel compare_reach(const VectorList *vectors, uint64_t memory);
 
 /* Runs the comparison. A codec's failure becomes its record's `error`, and `*failures` counts these failures. A
@@ -82,7 +84,8 @@ Status compare_run(const Comparison *c, size_t *failures, Arena *a, Error *err);
 
 typedef struct Sizer Sizer;
 
-/* Opens a sizer in the arena. c must outlive the sizer, which ignores c's repeats, codecs and record callback. */
+/* Opens a sizer in the arena. `c` must outlive the sizer. The sizer ignores the repeats, the codecs and the
+ * record callback of `c`. */
 Status sizer_open(Sizer **out, const Comparison *c, Arena *a, Error *err);
 void sizer_close(Sizer *s); /* NULL is allowed */
 
@@ -91,9 +94,9 @@ void sizer_close(Sizer *s); /* NULL is allowed */
  * fails are left out; NaN: it fails on all. */
 Status sizer_bits(Sizer *s, const Codec *codec, size_t repeats, double *bits, Error *err);
 
-/* Finds the rate at which sizer_bits is within SIZE_TOLERANCE (relative) of `bits`, or the nearest possible rate, and
- * sets *out to the codec with this rate, or to `codec` itself if it has no rate. *tries: number of calls of
- * sizer_bits. */
+/* Finds the codec's rate at which sizer_bits gives `bits`, within the relative error SIZE_TOLERANCE. If
+ * there is no such rate, finds the nearest possible one. Sets *out to the codec with the rate found, or to
+ * `codec` itself if the codec has no rate. Sets *tries to the number of calls of sizer_bits. */
 #define SIZE_TOLERANCE 0.01
 Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits, unsigned *tries, Arena *a,
                    Error *err);

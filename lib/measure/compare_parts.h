@@ -8,7 +8,8 @@
 
 #include <math.h>
 
-/* ---- layout: cells (all vectors of a step and worker) and percentiles, the same for every codec (compare.c) ---- */
+/* ---- cells (a cell is all vectors of one step and worker) and percentiles of |g|, computed once for all
+ * codecs (compare.c) ---- */
 
 typedef struct {
     size_t from, to; /* indices of the vectors of this step and worker: from .. to - 1 */
@@ -19,7 +20,7 @@ typedef struct {
 typedef struct {
     Cell *cell;            /* all cells (one for each step and worker), in output order */
     size_t cells, largest; /* number of cells (one step and worker each); number of elements of the largest */
-    /* indices into `cell` in the order in which codecs run: by worker, then step */
+    /* indices into `cell`, sorted by worker, then step; codecs run over the cells in this order */
     size_t *order;
     double *above; /* for each vector: 95th percentile of |g| */
     double above_run;
@@ -30,8 +31,8 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
 
 /* ---- measuring one codec on one vector ---- */
 
-/* Buffers for the largest vector, 16 bytes per element in total, and the pools: elements of several vectors,
- * joined for percentiles and Wasserstein distances. */
+/* Buffers for the largest vector, 16 bytes per element in total. Also the pools: the elements of several
+ * vectors joined into one array, for their percentiles and Wasserstein distances. */
 typedef struct {
     float *x, *y;
     /* a little more than 2 n floats: the sort's buffer, then the mean and the deviation over repeats of each
@@ -39,7 +40,8 @@ typedef struct {
     float *work;
     /* Wasserstein distances (compare_distance.c) */
     float *sorted; /* the vector, sorted; NULL: only repeat 0 has a distance */
-    /* (held) joined elements of the gradient; NULL: percentiles and distances of single vectors only */
+    /* `held` floats: elements of the gradient, joined from several vectors; NULL: percentiles and distances
+     * are computed for single vectors only */
     float *pool_x;
     float *pool_y; /* (planes, held) joined elements of the estimates; plane r has those of repeat r */
     size_t held, planes;
@@ -54,15 +56,15 @@ typedef struct {
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err);
 void buffers_close(Buffers *b);
 
-/* Returns the bytes of n floats, rounded up to a multiple of 64: an arena that is lent this many bytes can hold n
- * floats. */
+/* Returns the number of bytes that an arena needs to hold n floats: their size, rounded up to a multiple of
+ * 64. */
 static inline size_t lendable(size_t n)
 {
     return (n * sizeof(float) + 63) & ~(size_t)63;
 }
 
-/* Returns the order-0 entropy of a payload's streams in bits, or the payload's own bits if these are fewer, as
- * they can be if a codec exploits the order of symbols; NaN: the codec reports no streams. */
+/* Returns the order-0 entropy of a payload's streams in bits. If the payload itself has fewer bits, returns
+ * those; this happens when a codec exploits the order of symbols. NaN: the codec reports no streams. */
 static inline double streams_bound(const Streams *s, double bytes)
 {
     return !s->reported || isnan(s->entropy_bits) ? NAN : fmin(s->entropy_bits, 8 * bytes);
@@ -75,7 +77,8 @@ typedef struct {
 
 void sizes_add(Sizes *s, double bytes, double entropy);
 
-/* Sets the variances and the covariance of a tally; they are 0 if one repeat counts for all. */
+/* Sets the tally's variances of payload bytes and of entropies over repeats, and their covariance. All are 0
+ * if one repeat stands for all repeats. */
 void sizes_spread(const Sizes *s, Tally *tally);
 
 typedef struct {
@@ -93,42 +96,46 @@ typedef struct {
 /* Returns the Call of a codec on a vector, for repeat 0. */
 Call trial_call(const Comparison *c, const Codec *codec, const Vector *v, const void *state, Arena *scratch,
                 Error *err);
-/* Sets the random numbers of a Call made by trial_call to those of another repeat. */
+/* Makes a Call, made by trial_call for repeat 0, draw the random numbers of repeat `repeat`. */
 void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t repeat);
 
 /* Measures the codec on the vector in b->x, into an open tally. Every error except ERR_STOPPED is the codec's
  * failure. */
 Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 
-/* Sets the tally's times from the seconds of the repeats, which it sorts; NaN where encoding or decoding was not
- * timed. */
+/* Sets the tally's times from the durations of the repeats (b->encode and b->decode), and sorts these
+ * durations. A time that was not measured becomes NaN. */
 void trial_times(Tally *tally, const Buffers *b, bool encoded, bool decoded);
 
-/* Sets `expected` to 0 if every payload is raw floats, which have no error. Corrects the spread sums from which
- * bias_z and gain_z follow, unless the errors of elements are independent: if the errors of atoms are independent
- * and the closed forms of their variances for the estimate of x are `known`, sets the sums by these closed forms
- * (S_M2 to R - 1 times the variance, for R repeats); else sets the sums to NaN. */
+/* Sets the tally's `expected` variance to 0 if every payload is raw floats, which have no error. Then
+ * corrects the spread sums (S_M2 and others) that the metrics bias_z and gain_z need. If the errors of
+ * elements are independent, nothing is corrected. If only the errors of atoms are independent and `known` is
+ * true, the sums are set by closed forms of the atoms' variances: S_M2 becomes R - 1 times the variance, for
+ * R repeats. In all other cases the sums become NaN. */
 void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
 
 /* ---- Wasserstein distances (compare_distance.c) ---- */
 
-/* Allocates the buffers for Wasserstein distances: of single vectors, and of `held` joined elements of several
- * vectors; for as many repeats as `memory` allows. */
+/* Allocates the buffers for Wasserstein distances of single vectors, and of `held` elements joined from
+ * several vectors. The buffers serve as many repeats as `memory` allows. */
 Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Error *err);
 
-/* Add to the tally the Wasserstein distance between the vector and repeat r's estimate y, and sort y in place. If
- * memory allows distances of every repeat (b->sorted), distance_repeat adds each, called after tally_repeat for r
- * = 0, 1, ... in order. Otherwise distance_first adds that of repeat 0 alone; it overwrites `work`, so it is
- * called before tally_repeat. The function that does not apply does nothing. */
+/* Both functions add to the tally the Wasserstein distance between the vector and repeat r's estimate y, and
+ * sort y in place. If b->sorted is set, memory allows the distances of all repeats: distance_repeat adds
+ * each distance, and distance_first does nothing. distance_repeat is called after tally_repeat, for r = 0,
+ * 1, ... in order.
+ *
+ * If b->sorted is NULL, distance_first adds the distance of repeat 0, and distance_repeat does nothing.
+ * distance_first overwrites b->work, so it is called before tally_repeat. */
 Status distance_first(const MeasuredVector *s, const Buffers *b, float *y, Tally *t);
 Status distance_repeat(const MeasuredVector *s, const Buffers *b, size_t r, float *y, Tally *t);
 
-/* Copies repeat r's estimate to the pool's plane of repeat r, or to every plane if all repeats have the same
- * estimate. */
+/* Copies repeat r's estimate to plane r of b->pool_y. If all repeats have the same estimate, copies it to
+ * every plane. */
 void distance_pool(const Trial *t, const Buffers *b, const Tally *tally, size_t r, const float *y);
 
-/* Adds to the tally the distances of the n > 0 joined elements from index `begin` on, one for each plane (repeat);
- * sorts these elements in place. */
+/* Adds to the tally one Wasserstein distance for each plane (repeat): between gradient and estimate, over n
+ * > 0 joined elements from index `begin` on. Sorts these elements in place. */
 Status distance_pooled(const Buffers *b, size_t begin, size_t n, int threads, Tally *t, Error *err);
 
 /* ---- merges of many workers (compare_merge.c) ---- */
@@ -138,8 +145,8 @@ static inline size_t workers_of(const Comparison *c)
     return c->workers ? c->workers : 1;
 }
 
-/* Returns the Exchange of all workers on a vector for repeat 0, before exchange_begin. The caller sets batch, y,
- * payloads and clock. */
+/* Returns the Exchange in which all workers encode one vector, for repeat 0. Before exchange_begin the
+ * caller sets its batch, y, payloads and clock. */
 Exchange merge_exchange(const Comparison *c, const Codec *codec, const Vector *v, Arena *scratch, Error *err);
 
 /* Computes the mean gradient of all workers, in b->x. */
@@ -160,7 +167,8 @@ typedef struct {
 
 /* A codec's plan for the vectors of a cell (one step and worker). */
 typedef struct {
-    /* the next record to take; there is one record of `size` bytes for each vector that is not raw, in order */
+    /* the record of the cell's next vector; there is one record of `size` bytes, in order, for each vector
+     * that the codec does not send raw */
     char *next;
     size_t size; /* bytes of a record; 0: the codec plans nothing */
     bool failed;
@@ -169,8 +177,8 @@ typedef struct {
     double scratch;   /* peak bytes of working memory */
 } CellPlan;
 
-/* Makes a plan, with its records in the arena. A codec's failure is stored in the plan; the returned Status is for
- * errors of loading and of memory. */
+/* Makes a plan, with its records in the arena. If the codec fails, the plan stores its error. The returned
+ * Status reports only failures to load vectors or to allocate memory. */
 Status plan_make(CellPlan *plan, const Planner *p, const Cell *cell, Arena *a, Error *err);
 
 /* Returns the plan record of v, the next vector of the planned step; NULL: no plan. */

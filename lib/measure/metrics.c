@@ -24,8 +24,9 @@ static double mean_sum(const Tally *t, int sum)
     return total / (double)t->decoded;
 }
 
-/* Returns the mean over a class of elements whose members differ between repeats. Repeats in which the class is empty
- * are left out. */
+/* Returns the mean over a class of elements, such as the elements
+ * whose estimate is too low. Which elements are in the
+ * class differs between repeats. Repeats in which the class is empty are left out. */
 static double mean_of_class(const Tally *t, int sum, int count)
 {
     double total = 0, repeats = 0;
@@ -210,8 +211,9 @@ static double relative_error_se(const Tally *t)
 {
     return ratio(mse_se(t), norm2(t));
 }
-/* Returns the standard error of the variance metric. The standard error of |h - g|^2 (h: estimate, g: gradient) is
- * used in place of that of |h - E h|^2; the mean of |h - E h|^2 is at most as large. */
+/* Returns the standard error of the metric `variance`, the mean of |h - E h|^2, where h is the estimate. It
+ * uses the standard error of |h - g|^2 instead, where g is the gradient. The mean of |h - E h|^2 is at most
+ * that of |h - g|^2. */
 static double variance_se(const Tally *t)
 {
     return t->decoded == 1 ? mse_se(t) : mse_se(t) * (double)t->repeats / freedom(t);
@@ -353,7 +355,8 @@ static double entropy_se(const Tally *t)
 {
     return isnan(t->entropy) || !t->spread_known ? NAN : sqrt(t->entropies / (double)t->repeats) / t->cells;
 }
-/* By the first-order terms of a ratio of two means, which vary together. */
+/* Returns the standard error of entropy / bytes by the delta method. The two means vary together over
+ * repeats, so their covariance counts. */
 static double efficiency_se(const Tally *t)
 {
     const double share = ratio(t->entropy, t->bytes);

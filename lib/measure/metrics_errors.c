@@ -29,13 +29,14 @@ double sum_se(const Tally *t, int sum)
 
 typedef double Value(const Tally *t, size_t r);
 
-/* The values of the repeats that have one: their number, mean, variance and skewness (0 where it is unknown). */
+/* Statistics of the repeats whose value is not NaN: their number n, and the mean, variance and skewness of
+ * their values. Variance and skewness are 0 if n is too small to estimate them. */
 typedef struct {
     size_t n;
     double mean, variance, skewness;
 } Sample;
 
-/* Only repeats with a value; if `kept`, only those whose estimate is not all zeros. */
+/* True if repeat r has a value and, if `kept` is true, its estimate is not all zeros. */
 static bool counts(const Tally *t, Value *value, size_t r, bool kept)
 {
     return !isnan(value(t, r)) && (!kept || t->error[r][E_NORM] > 0);
@@ -56,17 +57,20 @@ static Sample sample_of(const Tally *t, Value *value, bool kept)
     return (Sample){m.n, m.mean, variance, skewness};
 }
 
-/* Returns the squared skewness, without what the skewness of n normal values has in the mean. */
+/* Returns the squared skewness of the sample minus the mean squared skewness of n normal values, at least 0. */
 static double skew2(const Sample *s)
 {
     const double n = (double)s->n;
     return fmax(0, s->skewness * s->skewness - 6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)));
 }
 
-/* Returns the standard deviation of the sample, widened so that the interval of Student's t with R - 1 degrees of freedom
- * is that of the sample's fewer values, and by 1 + 2 G^2 / n for their skewness G: the second term of Edgeworth's
- * expansion of t widens a 95 % interval by 1.08 G^2 / n (Hall, Annals of Probability 15 (1987) 920), and the G of few
- * values is too small. */
+/* Returns the standard deviation of the sample, multiplied by two factors. The first is a ratio of quantiles
+ * of Student's t: callers take the quantile for R - 1 degrees of freedom, but the sample may have fewer than
+ * R values.
+ *
+ * The second factor, 1 + 2 G^2 / n, allows for the skewness G of the n values. The second term of
+ * Edgeworth's expansion of t widens a 95 % interval by 1.08 G^2 / n (Hall, Annals of Probability 15 (1987)
+ * 920). The factor is 2 because the skewness of a small sample is estimated too small. */
 static double widened(const Tally *t, const Sample *s)
 {
     if (s->n < 2 || !(s->variance > 0))
@@ -87,14 +91,17 @@ static double value_of_zeros(const Tally *t, Value *value)
     row[0][E_ERRORS] = t->gradient[G_MAGNITUDES];
     for (int i = 0; i < THRESHOLDS; i++)
         row[0][E_ABOVE + i] = t->gradient[G_ABOVE + i];
-    /* positive elements become too low, negative ones too high; each by its own magnitude, so their numbers do not matter */
+    /* In an all-zero estimate, positive elements are too low and negative ones too high, each by its own
+     * magnitude. How many are positive does not matter, so half of them are counted as each. */
     row[0][E_UNDER] = row[0][E_UNDERS] = t->gradient[G_NONZERO] / 2;
     row[0][E_OVER] = row[0][E_OVERS] = t->gradient[G_NONZERO] / 2;
     return value(&zeros, 0);
 }
 
-/* By the law of total variance: the codec knows how often an estimate is all zeros, R repeats may not show it. The
- * interval of that part is one of the normal distribution. */
+/* The codec knows the probability that an estimate is all zeros, while R repeats may show no such estimate.
+ * So by the law of total variance, this adds the variance of the other repeats' values and the variance
+ * between zero and other estimates. The second part uses the normal quantile, because its probability is
+ * known. */
 double values_se(const Tally *t, Value *value)
 {
     const double normal = 1.959963984540054, none = t->none, zeros = value_of_zeros(t, value);
@@ -175,7 +182,8 @@ static double p_along(const Tally *t, Along a)
     const double se = se_along(t, a);
     if (t->decoded == 1 || !(se >= 0))
         return NAN;
-    /* all repeats gave the same estimate, although the codec's variance is not 0: too few repeats to test */
+    /* no test: all repeats gave the same estimate although the codec's variance is not 0, so there are too
+     * few repeats */
     if (t->spread[S_M2] == 0 && t->expected > 0)
         return NAN;
     return t_tails((mean_along(t, a) - 1) / hypot(se, ROUNDING), freedom_along(t, a));
@@ -209,7 +217,8 @@ double gain_l1_p(const Tally *t)
 double bias_detectable(double se, size_t repeats, double level)
 {
     const double freedom = (double)repeats - 1;
-    /* t_quantile's 0.2 counts both tails: 0.1 in the tail where the test misses the bias */
+    /* t_quantile counts both tails, so 0.2 leaves 0.1 in one tail: the probability that the test misses the
+     * bias */
     return hypot(se, ROUNDING) * (t_quantile(level, freedom) + t_quantile(0.2, freedom));
 }
 

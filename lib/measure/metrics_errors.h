@@ -6,13 +6,15 @@
  * Three tests ask whether E h = g, for the estimate h of the gradient g. They give p-values; NaN: the test does not
  * apply.
  *
- *     bias    R |mean h - g|^2 / sum v is F(nu, nu (R - 1)), nu = (sum v)^2 / sum v^2, v the elements' variances:
- *             finds a bias in any direction, also one spread over all elements
- *     gain    <h, g> / |g|^2 has mean 1; Student's t over repeats: finds a bias along g, where its large elements are
- *     l1      <h, sign g> / |g|_1 has mean 1; Student's t: finds a factor that all elements share
+ *     bias    R |mean h - g|^2 / sum v has the distribution F(nu, nu (R - 1)), where v are the elements'
+ *             variances and nu = (sum v)^2 / sum v^2. Finds a bias in any direction, also one spread over all
+ *             elements.
+ *     gain    <h, g> / |g|^2 has mean 1; Student's t over repeats. Finds a bias along g, to which the large
+ *             elements contribute most.
+ *     l1      <h, sign g> / |g|_1 has mean 1; Student's t over repeats. Finds a factor that all elements share.
  *
- * If the codec's closed-form variance is larger than the measured one, the tests use it: R repeats may lack rare
- * draws. */
+ * The tests use the codec's closed-form variance if it is larger than the measured one, because R repeats
+ * may miss rare draws. */
 #ifndef ATOMO_METRICS_ERRORS_H
 #define ATOMO_METRICS_ERRORS_H
 
@@ -21,14 +23,15 @@
 /* Returns the standard error of the mean over repeats of the error sum `sum` (E_...). */
 double sum_se(const Tally *t, int sum);
 
-/* Returns the standard error of the mean of value(t, r) over the decoded repeats; NaN values are left out. It is made for
- * the interval mean +- t(R - 1) se: wider than the deviation / sqrt(n) where values are few or skewed, and by the
- * codec's own probability that an estimate is all zeros. */
+/* Returns a standard error `se` of the mean of value(t, r) over the decoded repeats, leaving out NaN values.
+ * It is meant for the interval mean +- t(R - 1) se. So it is larger than deviation / sqrt(n) if values are
+ * few or skewed, or if the codec may decode to all zeros. */
 double values_se(const Tally *t, double (*value)(const Tally *t, size_t r));
 
 double bias_p(const Tally *t);
 
-/* The codec's closed form, if it has one; it does not vary, so the interval is that of the normal distribution. */
+/* Returns the standard error of the gain. For an unbiased codec with a closed form of it, returns this
+ * closed form. Its interval is that of the normal distribution, because it does not vary with the repeats. */
 double gain_se(const Tally *t);
 double gain_p(const Tally *t);
 
@@ -36,13 +39,14 @@ double gain_l1(const Tally *t);
 double gain_l1_se(const Tally *t);
 double gain_l1_p(const Tally *t);
 
-/* Returns the smallest bias b, E h = (1 + b) g, that a t test over this many repeats at this level finds with
- * probability 0.9, for an estimate with standard error se. */
+/* Returns the smallest b for which a t test finds the bias E h = (1 + b) g with probability 0.9. `se` is the
+ * standard error of the estimate, `repeats` the number of repeats, and `level` the significance level of the
+ * test. */
 double bias_detectable(double se, size_t repeats, double level);
 
-/* Returns the smaller of bias_detectable for gain's standard error and for gain_l1's; NaN if neither test applies.
- * If gain's standard error is below 1/1000 of gain_l1's, the codec makes the gain 1 in every draw, so its test
- * cannot find a bias, and only gain_l1 counts. */
+/* Returns the smaller of two results of bias_detectable: for the standard errors of the gain and of gain_l1.
+ * NaN if neither test applies. A gain_se below 1/1000 of gain_l1_se means that the codec makes the gain 1 in
+ * every draw. The gain cannot show a bias then, so only gain_l1 counts. */
 double bias_least(double gain_se, double gain_l1_se, size_t repeats, double level);
 
 #endif
