@@ -1,6 +1,6 @@
 # a bar is as long as its part of the iteration, and a payload's as its bytes, in the unit of the axis
 ? command -v gnuplot
-$ printf 'compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,bytes_up\nnone,4,10,20,30,40,100,4000000\nqsgd,4,10,2,8,4,17,1000000\n' >c.csv; for k in iteration-time runtime; do gnuplot -d -e 'set table "t"' -c "$SRC"/plots/$k.gp c.csv f.svg; awk '!/#/ && NF { print $2 "-" $3 }' t | paste -sd' '; done
+$ printf 'compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,bytes_up\nnone,4,10,20,30,40,100,4000000\nqsgd,4,10,2,8,4,17,1000000\n' >c.csv; for k in iteration-time runtime; do gnuplot -d -e 'set table "t"' -c "$SRC"/plots/$k.gp c.csv f.svg; awk '!/#/ && NF && $2 != $3 { print $2 "-" $3 }' t | paste -sd' '; done
 > 0-10 0-10 10-30 10-12 30-60 12-13 60-100 13-17
 > 0-10 0-10 10-30 10-12 30-60 12-13 60-100 13-17 0-4 0-1
 2>
@@ -8,7 +8,7 @@ $ printf 'compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,byt
 
 # a merge's lines: decoding each payload, and merging all with decoding once
 ? command -v gnuplot
-$ printf 'compressor,workers,merge_ms,decode_ms,decode_each_ms\na,2,1,2,9\na,4,3,4,18\n' >m.csv; gnuplot -d -e 'set table "t"' -c "$SRC"/plots/merge.gp m.csv f.svg; awk '!/#/ && NF { print $1 ":" $2 }' t | paste -sd' '
+$ printf 'compressor,workers,merge_ms,decode_ms,decode_each_ms\na,2,1,2,9\na,4,3,4,18\n' >m.csv; gnuplot -d -e 'set table "t"' -c "$SRC"/plots/merge.gp m.csv f.svg; awk '!/#/ && NF && $1 != "NaN" { print $1 ":" $2 }' t | paste -sd' '
 > 2:9 4:18 2:3 4:7
 2>
 = 0
@@ -27,7 +27,7 @@ $ printf 'compressor,relative_error,encode_ms,decode_ms,unbiased,pareto_time\na,
 
 # the bars of a figure are 95 % intervals: 1.96 standard errors either way
 ? command -v gnuplot
-$ printf 'compressor,relative_error,relative_error_se,bits_per_element,unbiased\na,0.5,0.05,2,true\nb,0.25,0.01,4,true\n' >p.csv; gnuplot -d -e "call '$SRC/plots/pareto.gp' 'p.csv' 'f.svg'; set table 't'; plot 'p.csv' skip 1 using (column(c_y)):(reach(0))" 2>/dev/null; awk '!/#/ && NF { print $1 ":" $2 }' t | paste -sd' '
+$ printf 'compressor,relative_error,relative_error_se,bits_per_element,unbiased\na,0.5,0.05,2,true\nb,0.25,0.01,4,true\n' >p.csv; gnuplot -d -e "call '$SRC/plots/pareto.gp' 'p.csv' 'f.svg'; set table 't'; plot 'p.csv' skip 1 using (column(c_y)):(reach(0))" 2>/dev/null; awk '!/#/ && NF && $1 != "NaN" { print $1 ":" $2 }' t | paste -sd' '
 > 0.5:0.098 0.25:0.0196
 = 0
 

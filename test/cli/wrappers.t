@@ -16,8 +16,8 @@ $ atomo-bench compare $SRC/datasets/lenet-mnist.h5 -c induced:with=qsgt+topk
 
 # what remains after subtracting a learned shift is reported as residual, also inside zstd or blosc
 $ atomo-bench synth --shape 500 --steps 2 -o a.h5 --quiet; atomo-bench compare a.h5 -f csv --repeats 2 --metrics residual_norm,error -c zstd+ef21+topk:ratio=0.5 -c topk
-> 2,*,zstd+ef21+topk:ratio=0.5,2,0.[0-9]*,
-> 2,*,topk,2,,
+> 2,*,zstd+ef21+topk:ratio=0.5,2,0.[0-9]*,,1
+> 2,*,topk,2,,,1
 = 0
 
 # decoders learn the same shift as the encoder
