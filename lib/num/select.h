@@ -1,7 +1,8 @@
-/* select.h -- selects the largest magnitudes of a vector, in linear time and without moving an element.
+/* select.h -- selects the elements of a vector with the largest magnitudes, in linear time. The vector
+ * itself is not changed.
  *
- * A selection is a bit for each element. Among equal magnitudes the elements with the lowest indices are selected, so
- * a selection depends on the vector alone. Zeros are never selected. */
+ * A selection has one bit per element. Among elements of equal magnitude, those with the lowest indices are
+ * selected. So the selection does not depend on the number of threads. Zeros are never selected. */
 #ifndef ATOMO_SELECT_H
 #define ATOMO_SELECT_H
 
@@ -14,7 +15,7 @@ typedef struct {
     Arena *scratch;
     uint64_t *bits;   /* element i is selected if bit i % 64 of bits[i / 64] is set */
     size_t *in_block; /* (blocks) number of set bits in each block */
-    /* the selected indices in order; `bits` is then not used. NULL: there is no list, and `bits` is the selection */
+    /* the selected indices, ascending; if this list exists, `bits` is not used. NULL: only `bits` is used */
     size_t *place;
     float *value; /* the elements of x at the selected indices */
     double *part; /* (blocks) working memory of one number for each block */
@@ -32,18 +33,19 @@ float select_level(double least); /* returns the smallest positive float >= leas
 double select_largest(const Picks *s);
 double select_total(const Picks *s);
 
-/* Selects the k largest magnitudes, or all non-zero elements if these are fewer than k. */
+/* Selects the k elements with the largest magnitudes. Selects all non-zero elements if there are fewer than
+ * k. */
 bool select_top(Picks *s, size_t k);
 
 /* Keeps the k largest magnitudes of the selected elements. */
 bool select_narrow(Picks *s, size_t k);
 
-/* Selects the k[0] largest of the elements above zero and the k[1] largest magnitudes of the elements below zero; x
- * must have at least k[0] elements above zero and k[1] below. */
+/* Selects the k[0] largest positive elements, and the k[1] negative elements with the largest magnitudes. x
+ * must have at least k[0] positive and k[1] negative elements. */
 bool select_sides(Picks *s, const size_t k[2]);
 
-/* Lists the selected indices in s->place and their elements in s->value if at most one element in eight is selected;
- * else leaves s->place and s->value NULL. */
+/* If at most one element in eight is selected, writes the selected indices to s->place and the elements at
+ * these indices to s->value. Otherwise leaves both pointers NULL. */
 bool select_list(Picks *s);
 
 /* Writes the indices of the selected elements of a block to `place` and returns their number. */

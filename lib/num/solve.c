@@ -1,10 +1,11 @@
-/* solve.c -- see solve.h.
+/* solve.c -- finds the argument at which a function (such as the size of a payload) has a given value.
  *
- * The logarithm of a payload size is nearly a linear function of the logarithm of the argument, so the secant method
- * works well. Until two tries bracket the target (one value below the target, one above), each step starts from the
- * last try: its length follows from the secant or, where the function is constant, doubles each time. Once there is a
- * bracket, it is cut where the secant crosses the target, or halved when the secant keeps moving the same end or
- * takes long. */
+ * The logarithm of a payload size is nearly a linear function of the logarithm of the argument. So the
+ * secant method works well. It first looks for a bracket: one argument whose value is below the target, and
+ * one whose value is above. Until there is a bracket, each step starts from the last argument and follows
+ * the secant. Where the function is constant, the length of the step doubles each time. Inside a bracket the
+ * next argument is where the secant crosses the target. It is the middle of the bracket if the secant keeps
+ * moving the same end, or after many tries. */
 #include "num/solve.h"
 
 #include <math.h>
@@ -29,7 +30,7 @@ typedef struct {
     double direction; /* 1: the function rises, -1: it falls, 0: not known yet */
     double presumed;  /* the direction (1 rising, -1 falling) that is assumed until it is known */
     bool ended;       /* a try had no value, which ends the search */
-    /* true: the latest tries had (nearly) the same value, so the function counts as constant there */
+    /* true: the function had (nearly) the same value at the last two arguments, so it counts as constant there */
     bool level;
     double reach;     /* length of the next step (in the argument's logarithm) if the function is constant */
     /* inside: tries inside the bracket; same: how many of the latest tries moved the same end of the bracket */
@@ -106,16 +107,16 @@ static Status try_at(Search *q, double at, Error *err)
 
 /* ---- choosing the next argument to try ---- */
 
-/* Returns by how much the logarithm of the next argument may be rounded: little enough for the function's value to
- * stay within most of the tolerance. */
+/* The next argument is rounded to few digits. Returns by how much its logarithm may change. Near the target, the
+ * change moves the function's value by less than the tolerance. */
 static double room(const Search *q)
 {
     const double slope = isnan(q->s->slope) ? 1 : fmax(fabs(q->s->slope), 0.1);
     return fmax(0.6 * q->p->tolerance, 0.1 * fabs(q->last.w) - 0.02) / slope;
 }
 
-/* Returns an argument with few digits whose logarithm is near u, strictly between low and high; NaN when there is no
- * such argument. */
+/* Returns an argument with few digits whose logarithm is near u. The logarithm is strictly between `low` and
+ * `high`. Returns NaN if there is no such argument. */
 static double choose(const Search *q, double u, double low, double high)
 {
     const double h = room(q), at = exp(u);
@@ -127,8 +128,8 @@ static double choose(const Search *q, double u, double low, double high)
     return inside > low && inside < high ? inside : NAN;
 }
 
-/* Returns the next argument between the two tries that bracket the target; NaN when the bracket is so narrow that the
- * function must have a jump there. */
+/* Returns the next argument inside the bracket (between an argument with too small a value and one with too
+ * large a value). Returns NaN if the bracket is so narrow that the function must have a jump there. */
 static double choose_inside(Search *q)
 {
     const Try a = q->under, b = q->over;
@@ -139,8 +140,8 @@ static double choose_inside(Search *q)
     return choose(q, u, fmin(a.at, b.at), fmax(a.at, b.at));
 }
 
-/* Returns the next argument outside the range of all earlier ones, in the direction of the target; NaN when none is
- * left. */
+/* Returns the next argument if there is no bracket yet. It lies outside the range of all earlier arguments,
+ * in the direction of the target. Returns NaN if no argument is left there. */
 static double choose_outside(Search *q)
 {
     const Solve *p = q->p;
@@ -166,8 +167,9 @@ static double choose_next(Search *q)
     const double at = choose_outside(q);
     if (!isnan(at) || q->direction != 0 || q->presumed < 0)
         return at;
-    /* The function did not change up to the limit, so its direction is unknown. It may fall, so the search
-     * continues on the other side of the first try. */
+    /* The function is constant up to the limit of the argument, so it is unknown whether it rises or falls.
+     * Now a falling function is assumed: the search continues from the first argument in the other
+     * direction. */
     q->presumed = -1;
     q->last = q->first;
     q->reach = REACH;

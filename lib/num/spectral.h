@@ -1,8 +1,8 @@
-/* spectral.h -- writes a matrix as a sum of atoms of rank one, A = sum of (A v_i) v_i', for an orthonormal basis v_1
- * .. v_k.
+/* spectral.h -- writes a matrix A as a sum of matrices of rank one (atoms): A = sum of (A v_i) v_i', for an
+ * orthonormal basis v_1 .. v_k.
  *
- * The sum is exact for any orthonormal basis. With the eigenvectors of A'A as basis it is the singular value
- * decomposition, and v_i is computed for the requested atoms only. */
+ * The equation holds for any orthonormal basis. If the basis is the eigenvectors of A'A, the sum is the
+ * singular value decomposition. v_i is computed only for the requested atoms. */
 #ifndef ATOMO_SPECTRAL_H
 #define ATOMO_SPECTRAL_H
 
@@ -13,7 +13,8 @@ typedef enum { SPECTRAL_GRAM, SPECTRAL_GESDD } SpectralMethod;
 typedef struct {
     Tall a;
     size_t k; /* a.cols */
-    /* (k) |A v_i|, descending up to rounding; 0 where it is below the rounding error of the largest lambda */
+    /* (k) the norms |A v_i|, descending up to rounding errors; norms below the rounding error of the largest
+     * are set to 0 */
     double *lambda;
     Eigen eigen;     /* SPECTRAL_GRAM: eigenvalues and eigenvectors of the Gram matrix A'A */
     Completion rest; /* SPECTRAL_GRAM: the completed basis, used when most eigenvalues are rounding error */
@@ -21,12 +22,12 @@ typedef struct {
     int threads;
 } Spectral;
 
-/* Computes lambda (the norms of the atoms) and prepares the atoms; all memory comes from the arena. ERR_NUMERIC when
- * A is not finite. */
+/* Computes `lambda` (the norms of the atoms), and what spectral_atoms needs. All memory comes from the
+ * arena. Returns ERR_NUMERIC if A is not finite. */
 Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Arena *arena, Error *err);
 
-/* Computes the atoms with the `count` ascending indices i = index[q]: writes `rows` floats u[q] = scale[q] A v_i and
- * `cols` floats v[q] = v_i. u[q] and v[q] need no alignment. */
+/* Computes `count` atoms. Their indices i = index[q] are ascending. For each atom, writes the `rows` floats
+ * scale[q] A v_i to u[q], and the `cols` floats v_i to v[q]. u[q] and v[q] need no alignment. */
 Status spectral_atoms(Spectral *s, const size_t *index, const double *scale, size_t count, uint8_t *const *u,
                       uint8_t *const *v, Arena *arena, Error *err);
 

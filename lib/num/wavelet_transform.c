@@ -1,5 +1,5 @@
-/* wavelet_transform.c -- see wavelet_transform.h. Each level of the transform reads one buffer and writes another;
- * the pairs of elements are cut into pieces for the threads. */
+/* wavelet_transform.c -- the wavelet transform of a vector and its inverse. Each level of the transform
+ * reads one buffer and writes to another. Threads work on different ranges of a level. */
 #include "num/wavelet_transform.h"
 
 #include "base/parallel.h"
@@ -105,9 +105,9 @@ static int depth_of(size_t n, int levels)
     return depth;
 }
 
-/* Transforms x to y. The levels write their smooth coefficients alternately to `room` and y. A level that reads y (x
- * == y) cannot write its details to y at the same time, so it writes the details to `room`, behind the smooth
- * coefficients, and the details are copied afterwards. */
+/* Transforms x to y, level by level. The smooth coefficients of the levels are written alternately to `room`
+ * and y. If a level reads from y, it cannot write its detail coefficients to y. So it writes them to `room`,
+ * behind the smooth coefficients, and they are copied to y afterwards. */
 bool wavelet(int family, int levels, const float *x, float *y, size_t n, int threads, Arena *scratch)
 {
     const int depth = depth_of(n, levels);

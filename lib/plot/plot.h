@@ -1,10 +1,10 @@
 /* plot.h -- figures of results through gnuplot.
  *
- * A kind of figure is a script in plots/ and a function that picks the rows to draw. The rows are also written to
- * FIGURE.plot.csv, so that a user can draw the figure again:
+ * Each kind of figure (pareto, spectrum, ...) has a gnuplot script in plots/ and a function that picks the
+ * rows of the data to draw. The picked rows are also written to FIGURE.plot.csv, so that a user can draw the
+ * figure again:
  *
- *     gnuplot -d -c plots/KIND.gp FIGURE.plot.csv FIGURE.pdf
- */
+ *     gnuplot -d -c plots/KIND.gp FIGURE.plot.csv FIGURE.pdf */
 #ifndef ATOMO_PLOT_H
 #define ATOMO_PLOT_H
 
@@ -14,7 +14,9 @@
 typedef struct {
     const char *name;   /* also the name of its script */
     const char *brief;  /* for --help: lines of up to 78 characters with newlines between them */
-    /* the command that writes the data, for messages: "atomo-bench merge writes with -o FILE.csv" */
+    /* `needs`: the columns that the data must have. `columns`: the columns of the picked rows. Both lists
+     * end in NULL. The last of `columns` holds texts, as gnuplot may miscount the columns after a text with
+     * quotes. */
     const char *source;
 
     /* Columns that the data must have, and the columns of the picked rows; both end in NULL. Texts are in the last
@@ -22,8 +24,7 @@ typedef struct {
     const char *const *needs;
     const Column *columns;
     const char *const *numbers; /* optional columns whose cells must be empty or numbers */
-    /* the column whose texts are codec specs, each drawn with its own look and label; NULL: there is no such
-     * column */
+    /* the columns that --x may name, the default first; NULL: this kind of figure has no option --x */
     const char *named;
     const char *const *against; /* the choices of --x, the default first; NULL: the kind has no --x */
 
@@ -31,24 +32,25 @@ typedef struct {
     Status (*pick)(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 } PlotKind;
 
-/* The kinds of figures. Each is defined in plot_KIND.c, except errors and merge (plot_compared.c) and the three
- * kinds of cost (plot_cost.c). plot_kinds lists all kinds in the order of --help and ends in NULL. */
+/* The kinds of figures. Each is defined in plot_KIND.c, except plot_errors and plot_merge (plot_compared.c),
+ * and plot_iteration_time, plot_runtime and plot_break_even (plot_cost.c). The list plot_kinds is in the
+ * order of --help and ends in NULL. */
 extern const PlotKind plot_pareto, plot_errors, plot_spectrum, plot_histogram, plot_merge, plot_convergence;
 extern const PlotKind plot_iteration_time, plot_runtime, plot_break_even;
 extern const PlotKind *const plot_kinds[];
 
-/* Picks a kind's rows. ERR_CORRUPT if a column is missing; the message names the column and the command that
- * writes it. */
+/* Picks the rows of `data` that a figure of this kind draws. Returns ERR_CORRUPT if a column is missing. The
+ * error message names this column and the command that writes it. */
 Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 
-/* Sets *text to the picked rows as the CSV that the kind's script reads, with the columns colour, mark, dash and
- * label. `labels`: texts "SPEC=TEXT" of --label; NULL: none. */
+/* Sets *text to the picked rows, as the CSV that the gnuplot script reads. The columns colour, mark, dash
+ * and label are added. `labels`: texts "SPEC=TEXT" of the option --label, or NULL. */
 Status plot_text(const PlotKind *kind, const Csv *data, const TextList *labels, char **text, Arena *a,
                  Error *err);
 size_t plot_columns(const PlotKind *kind);
 
-/* Called while gnuplot runs; if it returns true, gnuplot is killed and the drawing fails with ERR_STOPPED. A NULL
- * pointer of this type: drawing is never stopped. */
+/* A function that is called again and again while gnuplot runs. If it returns true, gnuplot is killed and
+ * the drawing fails with ERR_STOPPED. If the pointer is NULL, drawing is never stopped. */
 typedef bool (*PlotStopped)(void);
 
 typedef struct {
@@ -66,20 +68,22 @@ Status plot_draw(const PlotJob *job, Arena *a, Error *err);
 /* Reads a result in CSV or JSON into a Csv. */
 Status plot_load(Csv *out, const char *path, Arena *a, Error *err);
 
-/* Appends the records of `more` to `all`; cells of columns that one of the two lacks are "". */
+/* If some rows have tensor "*" (all tensors together), selects these rows only. If some of the rows left
+ * have step "*", selects these only. Sets *row to the selected row numbers. */
 Status plot_append(Csv *all, const Csv *more, Arena *a, Error *err);
 
-/* Sets *row to the rows with tensor "*" if there are any, and of these to the rows with step "*" if there are any;
- * otherwise to all rows. */
+/* Selects rows as plot_selection does, and picks those for which `keep` is true. For kinds of figures whose
+ * last column is a name and whose other columns are numbers. */
 Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Error *err);
 
-/* Picks the rows of plot_selection for which `keep` is true, for a kind of figure whose last column is a name and
- * whose other columns are numbers. */
+/* Groups the rows by the text in column `by`, in the order in which the texts first appear. Within a group,
+ * sorts the rows by the number in column `x`. The sort is stable. */
 Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value *row), Value **rows,
                  size_t *count, Arena *a, Error *err);
 
-/* Brings rows with the same text in column `by` together, in the order of first appearance, and sorts the rows of
- * each text by the number in column `x`. Stable. */
+/* Returns s as a text that gnuplot's CSV reader reads correctly. Comma, double quote and backslash become
+ * %2C, %22 and %5C. Bytes other than printable ASCII become '?'. A name of n blanks becomes a text with the
+ * number n. Returns NULL if memory is out. */
 Status plot_sort(const PlotKind *kind, Value *rows, size_t count, size_t by, size_t x, Arena *a, Error *err);
 
 /* Returns s with %2C, %22 and %5C in place of comma, double quote and backslash, which gnuplot's CSV reader
@@ -101,13 +105,14 @@ typedef struct {
     size_t size;
 } Drawing;
 
-/* Runs gnuplot on a kind's script and the text of a data file, in a private directory, and checks that the figure
- * is complete. `ending`: ".pdf", ".svg", ".png" or ".tex"; `x` and `width`: the script's third and fourth
- * argument, "" for the defaults. */
+/* Runs a gnuplot script in a private directory on `data` (the text of a CSV file), and checks that the
+ * figure is complete. `ending`: ".pdf", ".svg", ".png" or ".tex". `x`, `width`: the script's third and
+ * fourth argument; "" is the default. */
 Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending, const char *x,
                     const char *width, PlotStopped stopped, Arena *a, Error *err);
 
-/* Draws a figure of data in memory as SVG, without writing a file. */
+/* Sets *version to gnuplot's version ("5.4 patchlevel 4"), and *terminals to its terminals (output formats),
+ * one per line. Returns ERR_IO if there is no gnuplot. */
 Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err);
 
 /* Sets *version to gnuplot's version ("5.4 patchlevel 4") and *terminals to its terminals, one per line; ERR_IO

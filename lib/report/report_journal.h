@@ -1,12 +1,13 @@
-/* report_journal.h -- FILE.journal: the records of a run that has not ended, kept for --resume.
+/* report_journal.h -- the journal (FILE.journal) keeps the records of a run that has not ended, for
+ * --resume.
  *
- * JSON Lines, each line one write(2), so that a killed run leaves complete lines and at most one incomplete last
- * line, which --resume drops. The first line has the settings that the results depend on; a journal with other
- * settings is refused. Lines reach the disk within a second, and at the latest when the journal is closed. The
- * file is removed when the results are complete.
+ * The format is JSON Lines. Each line is written with one call of write(2). So a killed run leaves at most
+ * one incomplete line, the last; --resume drops it. The first line has the settings that the results depend
+ * on. A journal with other settings is refused. Lines reach the disk within a second. The file is removed
+ * when the results are complete.
  *
- * A symbolic link, a file that is not regular and a file that is no journal of this program are refused and stay
- * unchanged. */
+ * The journal must be a regular file written by this program. Symbolic links and other files are refused and
+ * stay unchanged. */
 #ifndef ATOMO_REPORT_JOURNAL_H
 #define ATOMO_REPORT_JOURNAL_H
 
@@ -21,9 +22,9 @@ typedef struct {
     double synced; /* time of the last sync to the disk */
 } Journal;
 
-/* Begins a journal beside `output`; with `resume`, continues an existing one. Without `resume` a journal that has
- * records is refused (ERR_USAGE) and stays as it is. Keeps no journal if `output` is NULL or not a regular file.
- * Lines and path live in the arena. */
+/* Begins the journal of the file `output`. With `resume`, continues an existing journal. Without `resume`,
+ * returns ERR_USAGE if a journal with records exists, and leaves it unchanged. If `output` is NULL or not a
+ * regular file, no journal is kept. The journal's lines and path are allocated from the arena. */
 Status journal_open(Journal *j, const char *output, bool resume, const Fact *settings, size_t count, Arena *a,
                     Error *err);
 
@@ -36,7 +37,8 @@ Status journal_sync(Journal *j, Error *err);
 void journal_close(Journal *j);  /* keeps the file; a zeroed Journal may be closed, too */
 void journal_remove(Journal *j); /* removes the file; call when the results are complete */
 
-/* Sets `row` to the values of the columns in a journal's record; VALUE_NONE if the record lacks a column. */
+/* Copies the values of the columns from a record of the journal to `row`. A column that the record lacks
+ * gets VALUE_NONE. */
 Status journal_row(const Json *record, const Column *columns, size_t count, Value *row, Arena *a, Error *err);
 
 #endif

@@ -32,7 +32,8 @@ static void put_escaped(TextBuf *out, const char *s)
     }
 }
 
-/* Writes the text with a comment sign before each further line; other control characters become "?". */
+/* Writes a text as a LaTeX comment: adds a comment sign after each line end. Other control characters become
+ * "?". */
 static void put_in_comment(TextBuf *out, const char *s)
 {
     for (; *s; s++)
@@ -131,8 +132,8 @@ static Layout *layout_of(const Report *r)
 
 /* ---- cells ---- */
 
-/* Writes a number. "-1.2e-07" becomes a product with a power of ten; other numbers get a minus sign in place of a
- * hyphen, and phantom digits up to `after` digits after the point. */
+/* Writes a number for LaTeX. "-1.2e-07" becomes a product with a power of ten. In other numbers the hyphen
+ * becomes a minus sign, and phantom digits fill up to `after` digits after the point. */
 static void put_number(TextBuf *out, const char *number, int after)
 {
     const char *e = strchr(number, 'e');
@@ -147,8 +148,8 @@ static void put_number(TextBuf *out, const char *number, int after)
                   "00000000000000000");
 }
 
-/* Writes a mean and, in the next column, its standard error: "1.27 & $\\pm$ 0.03", "(1.27 & $\\pm$
- * $0.03)\\cdot10^{-7}$". */
+/* Writes a mean and, in the next column, its standard error: "1.27 & $\\pm$ 0.03". With a common power of
+ * ten it writes "(1.27 & $\\pm$ $0.03)\\cdot10^{-7}$". */
 static void put_uncertain(TextBuf *out, const Layout *l, const Uncertain *u)
 {
     text_add(out, u->exponent && *u->se ? "(" : "");

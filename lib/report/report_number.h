@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 
-/* Writes v with `digits` significant digits, without an exponent for magnitudes from 1e-4 to 1e7: 0.01234, 1.500,
- * 123456, 1.2e-07. The magnitude is taken after rounding: 9.99996 becomes 10.00. */
+/* Writes v with `digits` significant digits: 0.01234, 1.500, 123456, 1.2e-07. Magnitudes from 1e-4 to 1e7
+ * (after rounding) are written without an exponent. */
 void put_real(TextBuf *out, double v, int digits);
 
 /* Returns the decimal unit of a number of bytes, as an index of report_units ("B", "kB" ...). */
@@ -18,8 +18,9 @@ extern const char *const report_units[];
 /* Writes a number of bytes in a unit, without the unit's name. */
 void report_put_bytes(TextBuf *out, double v, size_t unit, int digits);
 
-/* A mean and its standard error as texts, rounded to the same digit: the error has one significant digit, two if
- * the first is 1, and the mean has at most `digits`. One exponent holds for both: (1.27 +- 0.03)e-07. */
+/* A mean and its standard error as texts, both rounded to the same decimal place. The standard error has one
+ * significant digit, or two if the first is 1. The mean has at most `digits` significant digits. Both have
+ * the same exponent: (1.27 +- 0.03)e-07. */
 typedef struct {
     /* se "": the error is so small that other seeds would not change a digit of the value */
     const char *value, *se;

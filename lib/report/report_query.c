@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A chosen column, and the column whose cell is used where this column's cell is empty. */
+/* A column to show (`at`). If its cell is empty, the cell of the column `instead` is shown. */
 typedef struct {
     size_t at, instead;
 } Source;
@@ -112,7 +112,7 @@ static Status sort_rows(Pick *p, const char *sort)
 
 /* ---- columns ---- */
 
-/* True when any chosen row has a value other than "*" in the column. */
+/* True if a picked row has a value other than "*" in this column. */
 static bool has_values(const Pick *p, size_t column)
 {
     for (size_t i = 0; i < p->rows; i++) {
@@ -123,7 +123,8 @@ static bool has_values(const Pick *p, size_t column)
     return false;
 }
 
-/* Finds the columns of FIELD or FIELD/OTHER; a column whose name has a slash is tried first. */
+/* Finds the columns for the name FIELD or FIELD/OTHER. If a column's name has the slash itself, this column
+ * is found. */
 static Status find_source(const Pick *p, const char *name, Source *out)
 {
     const char *slash = csv_has(p->t, name) ? NULL : strchr(name, '/');
@@ -149,8 +150,8 @@ static Status name_columns(Pick *p, const char *list)
     return OK;
 }
 
-/* True when the column has a standard error or an exact value (field_is_beside) of a chosen column; without
- * `chosen`, of any column. */
+/* True if `column` has the standard error or the exact value of a column of the table (with `chosen`: of a
+ * column that is shown). */
 static bool is_beside(const Pick *p, size_t column, bool chosen)
 {
     for (size_t i = 0; i < (chosen ? p->shown : p->t->columns); i++)

@@ -1,6 +1,6 @@
-/* report_table.c -- formats cells for people, and writes two formats from them: the aligned table for the
- * terminal, and Markdown. A real number has the significant digits of its field, a number of bytes has a decimal
- * unit, a mean over draws has the digits that its standard error supports, and a single draw has a "~". */
+/* report_table.c -- writes tables for people, aligned for the terminal or in Markdown. A real number has the
+ * significant digits of its field. A number of bytes has a decimal unit. A mean over draws has the digits
+ * that its standard error supports. A value from a single draw begins with "~". */
 #include "report/report_table.h"
 
 #include "report/fields.h"
@@ -30,7 +30,7 @@ static void put_number(TextBuf *out, const char *column, const Value *v)
         put_real(out, v->real, digits);
 }
 
-/* Writes s; characters that could steer the terminal or break the row, and bytes that are no UTF-8, become "?". */
+/* Writes s. A character becomes "?" if it could steer the terminal or break the row, or is no valid UTF-8. */
 static void put_printable(TextBuf *out, const char *s)
 {
     while (*s) {
@@ -72,7 +72,8 @@ static const char *cell_text(const char *column, const Value *v, Arena *a)
     return text_done(&out);
 }
 
-/* ---- means over draws: the exact value if it is known, else the mean with its standard error ---- */
+/* Returns the index c of the column for which is(name of `column`, name of column c) is true. Returns
+ * `count` if there is no such column. */
 
 /* Returns the index c of the column for which is(name of `column`, name of c) is true; `count`: there is no such
  * column. */
@@ -192,7 +193,7 @@ void report_begin_nothing(const Report *r, TextBuf *out)
 
 /* ---- writing the table for the terminal ---- */
 
-/* Returns the number of characters, not bytes: skips the continuation bytes of UTF-8. */
+/* Returns the number of characters of a UTF-8 text. */
 static size_t width_of(const char *s)
 {
     size_t width = 0;

@@ -1,13 +1,15 @@
-/* half_vec.c -- float32 to 16-bit floats (fp16, bf16) and back, in integer arithmetic without conversion
- * instructions, so that all machines give the same bytes. fp16's denormals, multiples of 2^-24, need float
- * arithmetic: rounding to the nearest adds 1/2, whose last bit is 2^-24, and random rounding scales by 2^24. */
+/* half_vec.c -- converts float32 to 16-bit floats (fp16, bf16) and back. Uses integer arithmetic instead of
+ * conversion instructions, so that all machines give the same bytes.
+ *
+ * fp16's denormals are multiples of 2^-24 and need float arithmetic. Rounding to nearest adds 1/2, whose
+ * last mantissa bit is worth 2^-24. Random rounding multiplies by 2^24. */
 #include "vec/lane.h"
 
 #define FP16_MOST  0x477fe000u /* 65504 */
 #define FP16_SMALL 0x38800000u /* 2^-14, the least normal fp16 magnitude */
 #define BF16_MOST  0x7f7f0000u
-/* REBIAS: the difference of the exponent biases, 127 - 15, in fp16's exponent field. TINY_BITS: how many bits of a
- * denormal's fraction are compared with the first random word. */
+/* REBIAS: the difference of the exponent biases, 127 - 15, shifted to fp16's exponent field. TINY_BITS:
+ * number of bits of a denormal's fraction that are compared with the first random word. */
 enum { REBIAS = 112 << 10, TINY_BITS = 21 };
 
 INLINE VecU magnitude(const float *x, uint32_t most, VecU *sign)
@@ -46,9 +48,9 @@ INLINE void bf16_random_lanes(const float *x, RngKey key, uint32_t i, uint8_t *o
     store_halves(out, sign | (mag + (~word >> 16)) >> 16);
 }
 
-/* Rounds to fp16 at random. Denormals: t = |x| 2^24 is rounded up when the upper TINY_BITS bits of the random word
- * are below the fraction of t. Where these bits equal the first TINY_BITS bits of the fraction, the next random word
- * is compared with the remaining bits of the fraction. */
+/* Rounds to fp16 at random. A denormal is rounded up if the fraction of t = |x| 2^24 is above a random
+ * number. The first TINY_BITS bits of this number come from the first random word. Only if they equal the
+ * first bits of the fraction, the next random word is compared with the remaining bits. */
 INLINE void fp16_random_lanes(const float *x, RngKey key, uint32_t i, uint8_t *out)
 {
     VecU sign;

@@ -1,11 +1,11 @@
-/* ladder.h -- unbiased rounding to levels that are powers of two: 0, and N 2^(k - s) for k = 1 ... s, where N is the
- * norm.
+/* ladder.h -- unbiased rounding to levels that are powers of two. The levels are 0 and N 2^(k - s) for k = 1
+ * ... s, where N is the norm.
  *
- * z = |x| 2^(s - 1) / N is 1 at the lowest non-zero level. For z >= 1 the exponent field of z gives the level, and
- * the mantissa of z the probability of rounding up to the next level; for z < 1, z is the probability of level 1. x
- * is rounded up iff u < this probability, where u is the upper bits of the element's random word. For s = 1 the coin
- * of coin.h decides instead. A code is level | sign << bits, as in quantise.h. The vector kernels repeat these lines
- * operation by operation. */
+ * Let z = |x| 2^(s - 1) / N, so z = 1 at the lowest non-zero level. For z >= 1, the exponent of z gives the
+ * level below, and the mantissa of z is the probability of rounding up. For z < 1, z is the probability of
+ * rounding up to level 1. x is rounded up if u is below this probability; u is the upper bits of the
+ * element's random word. For s = 1 the function of coin.h decides instead. A code is level | sign << bits.
+ * The vector kernels must compute with the same operations in the same order. */
 #ifndef ATOMO_LADDER_H
 #define ATOMO_LADDER_H
 

@@ -1,5 +1,5 @@
-/* verify_draws.c -- makes random draws of codecs and of small sets of atoms, and computes the tolerances of their
- * means. */
+/* verify_draws.c -- draws random estimates with codecs or from small sets of atoms, and computes how far the
+ * means of the draws may be from their expectations. */
 #include "verify/verify_parts.h"
 #include "compress/spec.h"
 

@@ -1,8 +1,9 @@
-/* verify_moments.c -- checks Lemma 1 by random draws: E[estimate] = g, E|estimate|^2 = sum lambda_i^2 / p_i + sum
- * over i != j of lambda_i lambda_j <a_i, a_j>.
+/* verify_moments.c -- checks Lemma 1 of the paper by random draws. The Lemma says: E[estimate] = g, and
+ * E|estimate|^2 = sum lambda_i^2 / p_i + sum over i != j of lambda_i lambda_j <a_i, a_j>.
  *
- * The mean estimate is compared with g along fixed directions d: <mean, d> is a sum of independent bounded terms, so
- * Bernstein's inequality bounds its distance from <g, d>. Both are divided by |g| |d|. */
+ * The mean estimate is compared with g along fixed directions d. <mean, d> is a sum of independent bounded
+ * terms. So Bernstein's inequality bounds its distance from <g, d>. The distance and the bound are divided
+ * by |g| |d|. */
 #include "verify/verify_parts.h"
 
 #include <stdio.h>
@@ -10,8 +11,8 @@
 
 enum { DIRECTIONS = 8, DRAWS_LEAST = 200 };
 
-/* Returns element i of direction `which`: direction 0 is g itself, 1 is (1, .., 1), higher ones are g with random
- * signs. */
+/* Returns element i of the direction number `which`. Direction 0 is g itself. Direction 1 is (1, .., 1).
+ * Further directions are g with random signs. */
 static double direction(const Rng *signs, size_t which, size_t i, double g)
 {
     if (which == 1)
@@ -73,8 +74,8 @@ static Status draw_entries(VerifySubject *s, EntrySample *e, Coded *coded)
     return OK;
 }
 
-/* Draws entries with a budget of 10 % of the entries, but at least 100 and at most half of the entries; draws
- * often enough to find a bias of 1 %. */
+/* Makes random draws of entries. The budget is 10 % of the entries, but at least 100 and at most half of the
+ * entries. The number of draws is large enough to find a bias of 1 %. */
 static Status sample_entries(VerifySubject *s)
 {
     const VerifyPart *p = &s->part;
@@ -154,8 +155,8 @@ typedef struct AtomSample {
     double *mean, second;
 } AtomSample;
 
-/* Returns the variance of one draw along d, the sum of (<a_i, d> lambda_i)^2 (1 - p_i) / p_i. Sets *most to the
- * largest distance of a term from its mean. */
+/* Returns the variance of <estimate, d> for one draw: the sum of (<a_i, d> lambda_i)^2 (1 - p_i) / p_i. Sets
+ * *most to the largest distance of a term from its mean. */
 static double atom_spread(const AtomSet *set, const double *d, double *most)
 {
     double sum = 0;
@@ -196,7 +197,7 @@ static void draw_atoms(VerifySubject *s, AtomSample *sample, double *estimate)
     }
 }
 
-/* Draws atoms with a budget of at most half of the atoms, and small enough that no atom is always kept. */
+/* Makes random draws of atoms. The budget is at most half of the atoms, and so small that no atom has p = 1. */
 static Status sample_atoms(VerifySubject *s, AtomSample *sample)
 {
     AtomSet *set = &sample->set;
@@ -280,8 +281,8 @@ static Status check_spectral_second(VerifySubject *s, VerifyVerdict *v)
     return s->spectral->draws ? second_of_atoms(s->spectral, 0, v) : OK;
 }
 
-/* Checks the mean of the codec svd at a budget of half of the atoms. <estimate, X> is a sum of sigma_i^2 t_i / p_i,
- * where t_i is 1 if atom i is kept, else 0. */
+/* Checks the mean estimate of the codec svd; the budget is half of the atoms. <estimate, X> is the sum of
+ * sigma_i^2 t_i / p_i, where t_i is 1 if atom i is kept, else 0. */
 static Status check_svd(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(sample_spectral(s));

@@ -1,4 +1,5 @@
-/* verify_subject.c -- verdicts, and the subject: the vector on which statements are checked (verify.h). */
+/* verify_subject.c -- the vector that the statements of the paper are checked on, and the verdict of each
+ * check. */
 #include "verify/verify_parts.h"
 
 #include "dump/describe.h"

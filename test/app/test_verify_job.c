@@ -1,5 +1,4 @@
-/* test_verify_job.c -- the output and the exit code of the command verify when the check of one of the paper's
- * statements fails. */
+/* test_verify_job.c -- output and exit code of the command verify if one of the paper's statements fails. */
 #include "rig/check.h"
 #include "rig/scratch_dir.h"
 #include "app/verify_job.h"

@@ -1,5 +1,5 @@
-/* test_confine.c -- a confined child process (confine.h) cannot use more time or memory than its limits, nor open
- * another file. */
+/* test_confine.c -- a confined child process (confine.h) cannot exceed its limits of time and memory, and
+ * cannot open further files. */
 #include "rig/check.h"
 #include "base/confine.h"
 
@@ -161,8 +161,8 @@ static void nothing(int tie)
     (void)tie;
 }
 
-/* Under each limit on the number of open files, a confined child either opens all files that it needs or exits
- * with CONFINE_NO_FILES. */
+/* The limit on the number of open files is set to several values. With each, a confined child either opens
+ * all files that it needs, or exits with CONFINE_NO_FILES. */
 static void few_open_files_are_enough_or_said(void **state)
 {
     (void)state;

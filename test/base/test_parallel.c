@@ -1,6 +1,6 @@
-/* test_parallel.c -- parallel_for runs the pieces of a loop on a pool of threads: each piece runs once; threads
- * that run at the same time have different slots; calls from inside a piece, calls from two threads and calls
- * after a fork work. */
+/* test_parallel.c -- parallel_for runs the pieces (index ranges) of a loop on a pool of threads. Each piece
+ * runs once. Threads that run at the same time have different slot numbers. It also works if called inside a
+ * piece, from two threads, or after a fork. */
 #include "base/parallel.h"
 #include "rig/check.h"
 
@@ -88,7 +88,7 @@ static void two_callers_at_once_both_get_their_pieces_run(void **state)
     assert_false(failed);
 }
 
-/* A piece that waits until two threads run a piece at the same time. */
+/* A piece of a loop that waits until two threads are inside this function at the same time. */
 static void meet(void *data, size_t piece)
 {
     (void)piece;

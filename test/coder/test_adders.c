@@ -1,5 +1,5 @@
-/* test_adders.c -- kernels that add the values of several payloads without decoding the payloads (floats summed in
- * double, codes as bit planes), on every instruction set, against plain loops. */
+/* test_adders.c -- kernels that add the values of several payloads without decoding the payloads. Floats are
+ * summed in double, integer codes as bit planes. Compared with plain loops, on every instruction set. */
 #include "rig/check.h"
 
 #include "vec/kernels.h"

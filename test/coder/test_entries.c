@@ -1,5 +1,5 @@
-/* test_entries.c -- kernels that write the entries (index gap and code of a nonzero level) of sparse streams, on
- * every instruction set, against omega codes written one by one. */
+/* test_entries.c -- kernels that write sparse streams. An entry of a stream is an index gap and the code of
+ * a nonzero level. Compared with omega codes written one by one, on every instruction set. */
 #include "rig/check.h"
 
 #include "rig/coder_rig.h"
@@ -46,7 +46,7 @@ static size_t make_entries(unsigned trial, size_t n, uint32_t rarity, int bits)
     return count;
 }
 
-/* Returns a writer that already holds `before` bits, so that entries do not begin at a byte. */
+/* Returns a writer that has already written `before` bits, so that entries begin inside a byte. */
 static BitWriter begin(uint8_t *out, size_t size, unsigned before)
 {
     BitWriter w = bits_writer(out, size);
@@ -72,8 +72,8 @@ static size_t closed(BitWriter *w, const uint8_t *from)
     return (size_t)(w->at - from);
 }
 
-/* Checks that a kernel writes the same bytes as put_one_by_one, and nothing behind the `size` bytes of the buffer.
- * Returns the number of entries that the kernel wrote. */
+/* Checks that a kernel writes the same bytes as put_one_by_one, and no byte beyond `size`. Returns the
+ * number of entries that the kernel wrote. */
 static size_t compare(const Kernels *k, size_t count, int bits, size_t size, unsigned before)
 {
     memset(got, CANARY, sizeof got);
@@ -136,8 +136,8 @@ static void nothing_is_written_behind_the_room(void **state)
     compare(k, count, 7, size, 3);
 }
 
-/* Gaps and codes are chosen so that entries take up to 28 bits; two entries are written as one word, the longest
- * of a kernel. */
+/* Gaps and codes are such that an entry takes up to 28 bits. A kernel writes two entries as one word, so
+ * these are its longest words. */
 static void the_longest_words_have_room(void **state)
 {
     (void)state;
@@ -153,8 +153,8 @@ static void the_longest_words_have_room(void **state)
 
 /* ---- kernels that find the positions of nonzero codes ---- */
 
-/* Checks the positions of nonzero codes that a kernel finds. The array of codes and the array of positions each
- * end at a protected page. */
+/* Checks the positions of nonzero codes that a kernel finds. Behind the array of codes and behind the array
+ * of positions is a protected page, which detects accesses past the end. */
 static void check_found(const Kernels *k, const uint8_t *code, size_t n, Walled codes)
 {
     uint32_t *where = (uint32_t *)(void *)entries.end - (n + ROOM_BEHIND);

@@ -1,5 +1,6 @@
-/* test_symbols_sparse_damage.c -- bytes made by hand in the sparse form (positions and values of the codes that
- * differ from the common code). Bytes that no writer writes must be refused before memory is allocated for them. */
+/* test_symbols_sparse_damage.c -- damaged bytes of the sparse form, made by hand. The sparse form stores the
+ * positions and values of the codes that are not the most frequent code. Bytes that no writer writes must be
+ * refused before memory is allocated for them. */
 #include "rig/symbols_rig.h"
 
 enum { SPARSE = 4, SMALL = 2 * BLOCK + 1000, WIDTH = 5, COMMON = 3 };
@@ -13,8 +14,8 @@ typedef struct {
     size_t gaps, others;
 } Parts;
 
-/* Three codes differ from COMMON, at positions 5, 6 and LONG_GAP + 107. A gap is the number of COMMON codes in
- * front of a differing code; the value LONG_GAP means that the next value continues the gap. */
+/* Three codes are not COMMON, at positions 5, 6 and LONG_GAP + 107. A gap is the number of COMMON codes in
+ * front of such a code. A gap of LONG_GAP is only a part: the next gap is added to it. */
 enum { LONG_GAP = 65535 };
 static const uint32_t good_gaps[] = {5, 0, LONG_GAP, 100};
 static const uint8_t good_others[] = {1, 31, 4};
@@ -84,8 +85,8 @@ static void damaged_heads_are_refused(void **state)
         check(parts_read(p) == (others == 3));
     }
     for (size_t gaps = 0; gaps <= 4;
-         /* there are too few gaps for the three codes, or the last gap is LONG_GAP, which must be followed by
-          * another value */
+         /* there are too few gaps for the three codes, or the last gap is LONG_GAP, which needs another gap
+          * behind it */
          gaps++) {
         p = good;
         p.gaps = gaps;
@@ -169,7 +170,7 @@ static void every_prefix_and_flipped_bit_is_refused(void **state)
     check(reads(buf_bytes(&b)));
 }
 
-/* At most a quarter of the codes may differ from the common code; more differing codes are refused. */
+/* At most a quarter of the codes may differ from the most frequent code. A payload with more is refused. */
 static void more_others_than_a_quarter_are_refused(void **state)
 {
     (void)state;
