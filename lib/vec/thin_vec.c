@@ -1,8 +1,8 @@
 /* thin_vec.c -- products of a matrix a with a few vectors: a q and a' p.
  *
- * Products of floats are exact in double, so a fused multiply-add rounds once, as a multiplication followed by an
- * addition does. A dot product is summed in eight lanes, whatever the vector width, and the lanes are added in a
- * fixed tree; a' p is added row by row. The number of rows handled at a time changes no sum. */
+ * Products of floats are exact in double, so a fused multiply-add rounds once, as a multiplication followed by
+ * an addition does. A dot product is summed in eight lanes, whatever the vector width; the eight sums are added
+ * in a fixed order. a' p is added row by row. The number of rows handled at a time changes no sum. */
 #include "vec/turn.h"
 
 enum { EIGHT = 8, HALVES = EIGHT / DLANES, DOT_ROWS = VEC_BYTES == 64 ? 4 : 1, ADD_ROWS = 4 };

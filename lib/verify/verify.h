@@ -1,15 +1,16 @@
-/* verify.h -- the statements of the ATOMO paper (Wang et al., NeurIPS 2018), each checked on a vector of numbers.
+/* verify.h -- the statements of the ATOMO paper (Wang et al., NeurIPS 2018), each checked on a vector of
+ * numbers.
  *
- * A check gives a VerifyVerdict: two numbers (left and right), the relation that the statement claims between them,
- * and a tolerance. Second moments are in units of |g|^2, so that g itself has 1; water levels in units of the largest
- * |lambda|; norms of matrices in units of the Frobenius norm. If a number is a mean over random draws, the tolerance
- * comes from Bernstein's inequality with the closed-form variance: a true statement fails with probability 5e-10 at
+ * A check gives a VerifyVerdict: two numbers (left and right), the relation that the statement claims between
+ * them, and a tolerance. Second moments are divided by |g|^2, water levels by the largest |lambda|, and norms
+ * of matrices by the Frobenius norm. If a number is a mean over random draws, the tolerance comes from
+ * Bernstein's inequality with the closed-form variance. A true statement then fails with probability 5e-10 at
  * most.
  *
  * Checks whose cost is linear in the number of elements use all elements. Other checks use a part: VERIFY_PART
- * elements, one drawn from each of VERIFY_PART ranges of equal length, or a submatrix whose rows and columns are
- * drawn in the same way. Parts are multiplied by a power of two. This changes no statement, and no codec leaves
- * float32's range. */
+ * elements, one drawn from each of VERIFY_PART ranges of equal length, or a submatrix whose rows and columns
+ * are drawn in the same way. A part is scaled by a power of two, so that no codec leaves float32's range. The
+ * scale changes no statement. */
 #ifndef ATOMO_VERIFY_H
 #define ATOMO_VERIFY_H
 
@@ -31,12 +32,13 @@ typedef struct {
     bool applies;
     Relation relation;
     double left, right, tolerance;
-    /* the case with the largest strain (verdict_strain), or the reason why left and right are missing */
+    /* describes the case that is nearest to failing (verdict_strain), or tells why `left` and `right` are
+     * missing */
     char note[128];
 } VerifyVerdict;
 
-/* Returns how near a verdict is to failing, as a share of the tolerance: at most 1 if it holds, infinite if left or
- * right is missing. */
+/* Returns how near a verdict is to failing, as a share of the tolerance. At most 1: the statement holds.
+ * Infinite: left or right is missing. */
 double verdict_strain(const VerifyVerdict *v);
 static inline bool verdict_holds(const VerifyVerdict *v)
 {

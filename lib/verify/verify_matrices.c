@@ -1,9 +1,9 @@
-/* verify_matrices.c -- checks Lemma 7 (Lemma 11 of Appendix C), Table 1 and Theorem 6 on the matrix to which a tensor
- * is reshaped.
+/* verify_matrices.c -- checks Lemma 7 (Lemma 11 of Appendix C), Table 1 and Theorem 6 on the matrix to which a
+ * tensor is reshaped.
  *
- * "Var." in Table 1 is the second moment, which is the variance plus |X|_F^2. Appendix C's proof of the left
- * inequality should end in sqrt(nm) |X|_*; the factor sqrt(nm) is missing in print, but the lemma itself is
- * correct. */
+ * "Var." in Table 1 is the second moment, which is the variance plus |X|_F^2. The lemma is correct, but its
+ * proof in Appendix C has a misprint: the proof of the left inequality should end in sqrt(nm) |X|_*, and the
+ * factor sqrt(nm) is missing. */
 #include "verify/verify_parts.h"
 
 #include "num/spectral.h"

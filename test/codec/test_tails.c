@@ -33,7 +33,7 @@ static double largest(const Try *t)
     return most;
 }
 
-/* Returns the z for which P(|Z| > z) = share, Z standard normal; z is found by bisection. */
+/* Returns the z for which P(|Z| > z) = `share`, where Z is standard normal. It is found by bisection. */
 static double two_sided(double share)
 {
     double low = 0, high = 40;
@@ -190,16 +190,16 @@ static void sidco_keeps_near_k_on_other_tails(void **state)
             Try *t = open_case("sidco", ratios[r], 131077, law);
             const double k = (double)wanted(ratios[r], 131077);
             try_both(t);
-            /* the limit is wide for the laws that fit badly: 2, with a mean far from 0, and 4, with six zeros in
-             * seven */
+            /* The limit is wide for two distributions that the codec fits badly: number 2 has a mean far from
+             * 0, and in number 4 six of seven elements are zero. */
             const double factor = law == 2 || law == 4 ? 2.2 : 1.35;
             check((double)sent(t) < factor * k && (double)sent(t) > k / factor);
             try_close(t);
         }
 }
 
-/* The estimate of -x is minus the estimate of x. A codec that fits the values in place of the magnitudes would
- * send other elements of -x. */
+/* The estimate of -x must be minus the estimate of x. This would fail if a codec fitted the signed values: the
+ * codec would then send other elements of -x than of x. */
 static void a_negated_gradient_is_sent_as_the_negated_estimate(void **state)
 {
     (void)state;

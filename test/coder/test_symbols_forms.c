@@ -1,6 +1,6 @@
-/* test_symbols_forms.c -- forms of code arrays (ways to code an array, selected by the first byte; see symbols.h).
- * Bytes with every form byte are read or refused as symbols.h documents; forms that are seldom chosen are read
- * back; damaged bytes and lack of memory give the right error message. */
+/* test_symbols_forms.c -- forms of code arrays. A form is a way to code an array; the first byte tells the
+ * form. Bytes with every form byte are read or refused as symbols.h documents. Forms that are seldom chosen are
+ * read back. Damaged bytes and lack of memory give the right error message. */
 #include "rig/symbols_rig.h"
 
 #include "coder/planes.h"
@@ -19,8 +19,9 @@ static Carrier zeros(size_t n, int width)
 
 /* ---- bytes made by hand, with every form byte ---- */
 
-/* Tables whose only symbol is 0. The rANS table has precision 12, detail 0 (no bits kept below a weight's highest
- * bit), one run (gamma(2)) and gamma(1) twice for the run; the Huffman table is gamma(2), gamma(1). */
+/* Tables whose only symbol is 0, where gamma(n) is the Elias gamma code of n. The rANS table has precision 12,
+ * detail 0 (no bits kept below a weight's highest bit), one run (gamma(2)) and the run itself (gamma(1) twice).
+ * The Huffman table is gamma(2), gamma(1). */
 static const uint8_t only_table[][2] = {[CODER_HUFFMAN] = {0x50}, [CODER_RANS] = {0xc0, 0x58}};
 static const uint8_t bad_table[][2] = {[CODER_HUFFMAN] = {0x00}, [CODER_RANS] = {0x30, 0x58}};
 
@@ -160,8 +161,8 @@ static void one_code_more_than_was_written_is_refused(void **state)
 
 /* ---- forms that the writer seldom chooses ---- */
 
-/* Fills `word` with codes whose magnitudes have another range in each block, 16 times as high as in the block
- * before. */
+/* Fills `word` with random codes. From each block to the next, the range of the magnitudes rises by a factor of
+ * 16. */
 static void fill_decades(void)
 {
     for (size_t i = 0; i < N; i++)
@@ -191,8 +192,8 @@ static void a_class_that_one_code_alone_has_comes_back(void **state)
     }
 }
 
-/* The classes of a form group magnitudes with equal leading bits. symbols_put must report the order-0 entropy of
- * the classes, plus 1 bit for each low bit that the class leaves open. */
+/* The coder groups magnitudes with equal leading bits in a class, and codes the class and the magnitude's low
+ * bits. symbols_put must report the order-0 entropy of the classes plus 1 bit for each of these low bits. */
 static void the_bound_of_classes_counts_their_open_bits(void **state)
 {
     (void)state;

@@ -32,8 +32,8 @@ static uint32_t another(int width, uint32_t common, double scale, size_t i)
     return (common + 1 + (uint32_t)fmin(above, all - 2)) % all;
 }
 
-/* Makes n codes; each code differs from the common code with probability 1 / every. Sets `law` to minus the log2
- * of the probability of the codes drawn, the ideal size in bits. */
+/* Makes n codes. Each differs from the common code with probability 1 / `every`. Sets `law` to the ideal size
+ * of these codes in bits: minus the log2 of their probability. */
 static double law;
 static Carrier rare(int width, uint32_t common, size_t every, double scale, size_t n)
 {
@@ -120,8 +120,8 @@ static void symbols_that_suit_a_table_have_one(void **state)
     check(!sparse_both_ways(CODER_HUFFMAN, 8, &c));
 }
 
-/* With rare codes at random positions, the reported entropy (of the positions and the rare codes) equals the
- * entropy of all codes. */
+/* If the rare codes are at random positions, the reported entropy must equal the entropy of all codes. It is
+ * reported as the entropy of the positions plus that of the rare codes. */
 static void the_bound_is_that_of_positions_and_others(void **state)
 {
     (void)state;

@@ -167,8 +167,8 @@ static void merged_payloads_are_no_longer_than_their_parts_or_floats(void **stat
         sum = merge(&m, two, 2);
         parts += two[1].size;
         check(sum.size <= parts && sum.size <= 4 * N + 13);
-        /* byte 2 of a merged payload is 1 if the bucket sums are stored as floats, which they are from about ten
-         * workers on */
+        /* Byte 2 of a merged payload is 1 if the bucket sums are stored as floats. They are stored so from
+         * about ten workers on. */
         check(w > 2 || sum.data[2] == 0);
         check(w < 20 || sum.data[2] == 1);
         const float *y = decode(&m, sum);

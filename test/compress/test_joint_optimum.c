@@ -27,7 +27,7 @@ static double sum_variances(const Offer *o, size_t count)
 
 /* ---- the optimality of the plan ---- */
 
-/* Returns the expected bits and the variance at a water level, computed from sums over single magnitudes. */
+/* Returns the expected bits and the variance of a tensor at a water level, summed element by element. */
 static CurvePoint point_ref(const float *x, size_t n, double level)
 {
     double heavy = 0, light = 0, variance = 0;
@@ -40,16 +40,16 @@ static CurvePoint point_ref(const float *x, size_t n, double level)
     return (CurvePoint){level, atoms_bits(n, heavy, light), variance};
 }
 
-/* The optimality condition of a plan, which chooses a point (bits, variance) on each tensor's curve: there is one
- * mu, in variance per bit, for all tensors. A point of a curve with more bits than the chosen point saves at most
- * mu per further bit; a point with fewer bits loses at least mu per bit less.
+/* The optimality condition of a plan, which chooses a point (bits, variance) on each tensor's curve. There is
+ * one number mu, in variance per bit, for all tensors. If a tensor gets more bits than the chosen point has,
+ * each further bit saves at most mu. If it gets fewer bits, each bit less adds at least mu.
  *
- * Let T1 = sum |x| and T2 = sum x^2 over the elements with p < 1 at the water level tau, and let each atom with p
- * < 1 take c bits. Then the variance is tau T1 - T2, and the bits are c T1 / tau plus a constant. So tau^2 / c =
- * mu and p = min(1, |x| / sqrt(mu c)). The levels on a curve are a factor 2^(1/16) apart, which determines mu to
- * 12 %, but a few tensors are at a jump of their curve's convex hull.
+ * Let T1 = sum |x| and T2 = sum x^2 over the elements with p < 1 at the water level tau. Let each atom with p <
+ * 1 take c bits. Then the variance is tau T1 - T2, and the bits are c T1 / tau plus a constant. So tau^2 / c =
+ * mu and p = min(1, |x| / sqrt(mu c)). The water levels on a curve are a factor 2^(1/16) apart, which
+ * determines mu to 12 %. A few tensors may miss this limit, where their curve's convex hull has a jump.
  *
- * Only points with 3 % more or fewer bits, of tensors with enough elements, are tested, so that rounding to whole
+ * The test compares points whose bits differ by more than 3 %, and skips small tensors. So rounding to whole
  * bits does not matter. */
 static void the_last_bit_of_every_tensor_saves_the_same(void **state)
 {
@@ -150,7 +150,7 @@ static double lower_bound(const Offers *o, size_t tensors, double bits)
     return dual(o, tensors, fmax(0, bits), exp2(low));
 }
 
-/* Checks the variance against the plan's, and the measured bits of payloads against the budget. */
+/* Checks the variance against the plan's variance, and the measured bits of the payloads against the budget. */
 static void check_rounded(Model *m, double planned, double bits)
 {
     double error;
@@ -201,9 +201,9 @@ static void variance_is_within_5_percent_of_the_lower_bound(void **state)
         }
 }
 
-/* Tries all choices of points for three tensors (on two tensors only every second point) within the bits that
- * joint spends. No choice may have less variance than the lower bound; joint's choice may have at most 1.05 times
- * the least variance. */
+/* Tries all choices of points for three tensors within the bits that joint spends. For two of the tensors only
+ * every second point is tried. No choice may have less variance than the lower bound. joint's choice may have
+ * at most 1.05 times the least variance. */
 static void no_choice_of_levels_does_much_better(void **state)
 {
     (void)state;
@@ -266,9 +266,9 @@ static void ties_and_extremes_are_spent_right(void **state)
 
 #define DATA "../shared/data/"
 
-/* Returns the variance if all tensors have the same rate (ratio or rank) and payloads take `bits` bits. Tries
- * rates from `rate` on, each 1.25 times the rate before, and interpolates the variance between two rates as a
- * power of the bits. */
+/* Returns the variance if all tensors have the same rate (ratio or rank) and the payloads take `bits` bits.
+ * Tries rates from `rate` on; each is 1.25 times the one before. Between two rates, the variance is
+ * interpolated as a power of the bits. */
 static double variance_at(Model *m, const char *codec, double rate, double bits)
 {
     double before_bits = 0, before = 0;
@@ -295,9 +295,9 @@ static double square_norm(const Model *m)
     return sum;
 }
 
-/* At equal measured bits, joint must have no more variance than entry or svd with one rate for all tensors. A
- * single atom of a large matrix takes a tenth of the smallest budget, so measured bits may deviate by 5 standard
- * errors. */
+/* At equal measured bits, joint must have no more variance than entry or svd with one rate for all tensors.
+ * Measured bits may deviate by 5 standard errors, which is much: a single atom of a large matrix takes a tenth
+ * of the smallest budget. */
 static void one_step_has_less_variance_than_entry_or_svd(void **state)
 {
     (void)state;

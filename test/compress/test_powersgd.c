@@ -80,8 +80,8 @@ static void each_round_is_the_papers_line(void **state)
     rig_close(&rig);
 }
 
-/* Returns the relative squared error of the best approximation of x of this rank, which is the share of the
- * squared singular values after the first `rank` in the sum of all squared singular values. */
+/* Returns the relative squared error of the best approximation of x that has this rank. It is the sum of the
+ * squared singular values after the first `rank`, divided by the sum of all. */
 static double beyond(const float *x, size_t rows, size_t cols, size_t rank)
 {
     Arena *a = arena_open(0);

@@ -67,9 +67,9 @@ static void resnet18_shrinks_by_the_papers_ratios_on_its_gradients(void **state)
         ratios_are_the_papers(&m);
 }
 
-/* Defect 9 of public implementations: all tensors were reshaped to matrices (first axis, rest). In the layouts
- * with the kernel axes first, 1 x 1 kernels were then sent raw, and 3 x 3 kernels shrank by at most a factor of
- * three. */
+/* Defect 9 of public implementations: every tensor was reshaped to a matrix with its first axis as rows. If a
+ * layout has the kernel axes first, 1 x 1 kernels were then sent raw, and 3 x 3 kernels shrank by at most a
+ * factor of three. */
 static void defect_9_kernels_are_matrices_that_shrink(void **state)
 {
     (void)state;

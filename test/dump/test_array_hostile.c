@@ -123,7 +123,7 @@ static void check_same(const TensorInfo *t, const float *x)
         }
 }
 
-/* Opens the file and reads it; returns the number of tensors read before the first failure. `exact` tells that a
+/* Opens the file and reads it. Returns the number of tensors read before the first failure. If `exact`, a
  * checksum protects the data, so the floats must be right; otherwise only the sizes must be right. */
 static size_t judge(const char *name, bool exact, bool *failed)
 {

@@ -161,11 +161,12 @@ static void parts_follow_one_another(void **state)
 {
     Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, false);
     (void)state;
-    /* all-gather: each worker sends one message of 300 bytes, decodes two payloads in 0.15 s each, and adds the
-     * estimates in 0.2 s */
+    /* all-gather: each worker sends one message of 300 bytes. It decodes two payloads in 0.15 s each, and adds
+     * the two estimates in 0.2 s. */
     check_times(&it, 100, 0.3, 3.5, 0.5, 7.3);
     it = two_workers(TOPOLOGY_PS, false, false);
-    /* parameter server: each worker sends 300 bytes and receives 1600, and 40 of earlier rounds */
+    /* parameter server: for each worker, 300 bytes of payloads go to the server, and 1600 bytes of parameters
+     * and 40 bytes of earlier rounds come back */
     check_times(&it, 100, 0.3, 1 + 2 * 19.4, 0.5, 43.6);
     it = two_workers(TOPOLOGY_RING, true, false);
     /* the merged payload has 400 bytes; each worker merges half of the payload and decodes it once */
@@ -196,10 +197,13 @@ static void a_ring_adds_a_share_and_a_tree_level_by_level(void **state)
     check_rel(layer_decode(&it, &l), 31, 1e-12);
 }
 
-/* With overlap, times in seconds from the start of the iteration: the forward pass ends at 1. The last layer's
- * backward pass takes 1.5, so its gradient is ready at 2.5; it is encoded at 2.7 and sent from 2.7 to 5.2. The
- * first layer's gradient is ready at 3.2, encoded at 3.3, and sent from 5.2 to 6.7. The last layer is decoded from
- * 5.2 to 5.5, the first layer from 6.7 to 6.9. */
+/* With overlap, in seconds from the start of the iteration: the forward pass ends at 1.
+ *
+ * Last layer: the backward pass takes 1.5, so the gradient is ready at 2.5. It is encoded at 2.7, sent from 2.7
+ * to 5.2, and decoded from 5.2 to 5.5.
+ *
+ * First layer: the gradient is ready at 3.2 and encoded at 3.3. It is sent from 5.2 to 6.7 and decoded from 6.7
+ * to 6.9. */
 static void with_overlap_layers_travel_while_others_are_computed(void **state)
 {
     Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, true);
@@ -240,7 +244,8 @@ static void sizes_of_more_workers_go_on_by_doublings(void **state)
 
 /* ---- standard errors ---- */
 
-/* Without overlap all times are sums: the errors of layers and of parts add in squares. */
+/* Without overlap, a time is the sum of the times of its layers and parts (computing, encoding, sending,
+ * decoding). So its squared standard error is the sum of their squared standard errors. */
 static void errors_of_independent_parts_add_in_squares(void **state)
 {
     static const CostLayer layer[] = {
@@ -274,7 +279,8 @@ static void errors_of_independent_parts_add_in_squares(void **state)
     check_rel(se.time.decode, 2 * sqrt(5) * 1e-3, 1e-9); /* each decodes two payloads */
     const double parts = 25e-6 + 25e-6 + 20e-6, total = sqrt(1e-4 + parts);
     check_rel(se.time.total, total, 1e-9);
-    /* the computing time, which both have, moves the speed-up by (1 - s) / total times its error */
+    /* The compressed and the uncompressed iteration have the same computing time. An error e of it changes the
+     * speed-up s by (1 - s) e / total. */
     const double moved = (1 - f.speedup) * 0.01, rest = f.speedup * sqrt(parts);
     check_rel(se.speedup, hypot(moved, rest) / f.time.total, 0.01); /* first order */
 }
@@ -363,9 +369,9 @@ static void what_has_no_break_even_says_which_way(void **state)
     check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_NEVER && isnan(b));
     set_pair(1, 0);
     check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_NEVER);
-    /* An all-gather of payloads of 3000 bytes against a ring of uncompressed gradients. With 8 workers the
-     * all-gather takes 7 latencies fewer than the ring and carries 7 x 3000 - 7000 more bytes. The all-gather pays
-     * above the bandwidth at which these bytes take 7 latencies of 1 ms each. */
+    /* An all-gather of payloads of 3000 bytes is compared with a ring of uncompressed gradients. With 8 workers
+     * the all-gather takes 7 latencies fewer, and carries 7 x 3000 - 7000 bytes more. It pays above the
+     * bandwidth at which these bytes take 7 latencies of 1 ms each. */
     set_pair(0.75, 0);
     check(pays(TOPOLOGY_ALLGATHER, 8, 1e-3, &b) == PAYS_ABOVE);
     check_rel(b, (7 * 3000 - 7000) / 7e-3, 1e-9);

@@ -104,9 +104,9 @@ static void hold(const char *network, double loss, double score, const Known *kn
     closed(&t);
 }
 
-/* Where rounding to single precision changes the sign of a ReLU's input, the gradients of all layers before the
- * ReLU change. PyTorch's gradients in single precision differ from its gradients in double by up to 7e-4
- * (ResNet-18), 2e-2 (ResNet-50) and 2e-3 (VGG-11) of a tensor's norm. Losses must agree to 1e-4. */
+/* Rounding to single precision may change the sign of a ReLU's input. Then the gradients of all layers before
+ * this ReLU change. So PyTorch's own gradients in single precision differ from its gradients in double: by up
+ * to 7e-4 (ResNet-18), 2e-2 (ResNet-50) and 2e-3 (VGG-11) of a tensor's norm. Losses must agree to 1e-4. */
 static void resnet18_is_pytorchs(void **state)
 {
     (void)state;

@@ -43,8 +43,8 @@ static void every_network_has_its_published_number_of_parameters(void **state)
     }
 }
 
-/* Checks the gradient of one batch: along the direction of a tensor's gradient, the derivative of the loss must be
- * the gradient's norm. */
+/* Checks each tensor's gradient on one batch. Along the direction of the gradient, the derivative of the loss
+ * must be the gradient's norm. */
 static void check_gradient(const char *network, size_t channels, size_t side, size_t images, double step,
                            double tolerance)
 {
@@ -104,9 +104,10 @@ static void gradients_are_the_slopes_of_the_loss(void **state)
     check_gradient("lenet", 1, 28, 37, 2e-3, 0.03);
 }
 
-/* The first batch norm of ResNet-18 normalises a convolution of the image, which this test computes by its definition. The running
- * statistics begin at 0 and 1 and move by a tenth towards the batch's mean and unbiased variance, over 1024 values here: dividing by
- * 1024 in place of 1023 changes them by 3e-5. */
+/* The first batch norm of ResNet-18 normalises a convolution of the image. The test computes this convolution
+ * by its definition. The running mean and variance begin at 0 and 1. They move by a tenth of the difference
+ * towards the batch's mean and unbiased variance, over 1024 values here. Dividing by 1024 in place of 1023
+ * would change the variance by 3e-5. */
 static void running_statistics_move_a_tenth_to_mean_and_unbiased_variance(void **state)
 {
     (void)state;
@@ -148,8 +149,9 @@ static void running_statistics_move_a_tenth_to_mean_and_unbiased_variance(void *
     model_close(m);
 }
 
-/* The initial weights of a layer have the variance of their law: 1 / (3 n) for n inputs, PyTorch's default, a uniform law; or 2 / (9 K)
- * for the K kernels of 3 x 3 of a VGG layer, a normal one (He and others, 2015). A false alarm is beyond six standard deviations. */
+/* The initial weights of a layer must have the variance of their distribution. PyTorch's default is uniform
+ * with variance 1 / (3 n) for n inputs. A VGG layer with K kernels of 3 x 3 has normal weights with variance 2
+ * / (9 K) (He and others, 2015). The limit is six standard deviations. */
 static size_t check_initial(const char *network, size_t channels, size_t side, bool normal)
 {
     Model *m = opened(network, channels, side, 10, 1);
@@ -166,7 +168,8 @@ static size_t check_initial(const char *network, size_t channels, size_t side, b
             continue;
         for (size_t i = 0; i < s->shape.n; i++)
             squares += (double)w[s->offset + i] * (double)w[s->offset + i];
-        /* the fourth moment of a normal law is 3 variance^2, of a uniform one 1.8 variance^2 */
+        /* the fourth moment of a normal distribution is 3 variance^2, of a uniform distribution 1.8
+         * variance^2 */
         check_rel(squares / n, he ? 2 / (9 * outputs) : outputs / (3 * n), 6 * sqrt((he ? 2 : 0.8) / n));
         seen++;
     }

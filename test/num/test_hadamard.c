@@ -201,8 +201,8 @@ static void denormals_are_rounded_to_their_grid_alone(void **state)
         x[i] = (float)(1e-41 * sin((double)i));
     hadamard_of(x, y, 600, 1);
     hadamard(y, 600, 1);
-    /* The input has denormals. The transform rounds each of 512 elements by up to half the least denormal; the
-     * inverse averages these errors and rounds once. */
+    /* The input has denormals. The transform rounds each of 512 elements, by at most half the least denormal.
+     * The inverse averages these errors and rounds once more. */
     for (size_t i = 0; i < 600; i++)
         check_near((double)x[i], (double)y[i], 8 * (double)FLT_TRUE_MIN);
 }

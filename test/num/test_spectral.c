@@ -16,7 +16,7 @@ static void gram_and_gesdd_agree_on_the_spectrum(void **state)
     }
 }
 
-/* The square root of an eigenvalue of A'A is inaccurate for singular values below 1e-8 of the largest. So the
+/* For singular values below 1e-8 of the largest, the square root of an eigenvalue of A'A is inaccurate. So the
  * library computes singular values as lengths |A v|, which must stay accurate. */
 static void small_singular_values_survive_the_gram_matrix(void **state)
 {
@@ -94,8 +94,8 @@ static void check_atoms(Tall a, SpectralMethod method)
     check(sqrt(off) <= 1e-6 * s.lambda[0]);
 }
 
-/* The matrices are sums of a few outer products, alone or with noise, in most cases of about float32's rounding
- * error. */
+/* The matrices are sums of a few outer products. Some have added noise, in most cases about as large as
+ * float32's rounding error. */
 static void the_atoms_of_nearly_singular_matrices_are_a_basis(void **state)
 {
     (void)state;

@@ -109,7 +109,8 @@ static void what_is_called_dotted_is_made_of_dots(void **state)
         return;
     for (size_t i = 0; i < countof(samples); i++)
         check(!strstr(drawn(samples[i].kind, samples[i].data, "f.tex"), "dashed"));
-    /* The only name has a solid line. Dotted lines then show only a target, a worst case or a network link. */
+    /* Each figure has one compressor, whose line is solid. So dots can only come from a target accuracy, a
+     * worst case or a network link. */
     check_has(drawn("convergence",
                     "compressor,step,test_accuracy,sim_seconds,steps_to_0.5\na,1,0.3,1,\na,2,0.6,2,\n",
                     "f.tex"),

@@ -96,11 +96,12 @@ static double truth_of(const World *w, size_t codec, size_t m, const double *v)
     return isnan(exact) ? mean.mean : exact;
 }
 
-/* The 95 % intervals of Student's t contain the true value for 90 to 99 % of 200 seeds. For an exact interval the
- * number of such seeds is binomial, below 90 % with probability 0.006 and above 99 % with probability 0.0004.
+/* The 95 % intervals of Student's t must contain the true value for 90 to 99 % of 200 seeds. For an exact
+ * interval the number of such seeds is binomial. It is below 90 % with probability 0.006 and above 99 % with
+ * probability 0.0004.
  *
- * Two kinds of intervals may contain the value more often: those of an svd codec's gain, whose standard error is
- * at least the closed form, and those of a cosine with few atoms, whose mean is not normal. */
+ * Two kinds of intervals may contain the true value more often. The gain of an svd codec has a standard error
+ * that is at least the closed form. A cosine with few atoms has a mean that is not normal. */
 static void intervals_hold_the_value_19_times_in_20(void **state)
 {
     (void)state;
@@ -140,8 +141,8 @@ static void intervals_hold_the_value_19_times_in_20(void **state)
 
 /* ---- false alarms of the tests of bias ---- */
 
-/* Six unbiased codecs, three tests and 200 seeds make at least 3400 tests. At p = 0.05 and p = 0.01, at most twice
- * the expected number of tests may raise an alarm. */
+/* Six unbiased codecs, three tests and 200 seeds make at least 3400 tests. At the levels 0.05 and 0.01, at most
+ * twice the expected number of tests may call a codec biased. */
 static void unbiased_codecs_are_seldom_called_biased(void **state)
 {
     (void)state;
@@ -258,7 +259,8 @@ static void verdicts_say_what_would_have_shown(void **state)
     check_words((BiasRow){.holm = NAN, .detectable = NAN, .mse = 2, .variance = NAN}, "no verdict");
 }
 
-/* The least bias that would show has, at power 0.9, a p-value of the level divided by the number of all tests. */
+/* `detectable` is the least bias that the test would find with power 0.9. An estimate that is found has at most
+ * the p-value BIAS_LEVEL divided by the number of tests in all rows, here 5. */
 static void what_would_show_counts_all_tests_of_the_table(void **state)
 {
     (void)state;
