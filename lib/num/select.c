@@ -242,8 +242,8 @@ static void draw_sample(const Picks *s, float sample[SAMPLE])
         sample[i] = s->x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
 }
 
-/* Returns a threshold that at least k elements reach with probability above 1 - 1e-6, provided that the values of
- * elements do not depend on their indices; 0 if the sample (m) is too small. */
+/* Returns a threshold that at least k elements reach with probability above 1 - 1e-6. This holds if the
+ * elements' values do not depend on their indices. Returns 0 if the sample (of m elements) is too small. */
 static double guess_level(const Picks *s, const float *sample, size_t m, size_t k)
 {
     const double share = (double)k / (double)s->n * SAMPLE, rank = share + 5 * sqrt(share) + 8;
@@ -284,8 +284,8 @@ static size_t gather(const float *x, size_t n, int side, float *value)
     return count;
 }
 
-/* Returns a threshold on magnitudes that very probably k[0] elements above zero and k[1] elements below zero reach; 0
- * if the sample is too small. */
+/* Returns a threshold on magnitudes. Very probably at least k[0] elements above zero and at least k[1] elements
+ * below zero reach it. Returns 0 if the sample is too small. */
 static double guess_both(const Picks *s, const size_t k[2])
 {
     float sample[SAMPLE], own[SAMPLE];
@@ -297,8 +297,8 @@ static double guess_both(const Picks *s, const size_t k[2])
     return least;
 }
 
-/* Fills t with the thresholds and numbers of ties for which k[0] elements above zero and k[1] elements below zero of
- * x (n) are kept; false when there are fewer elements above or below zero. */
+/* Fills t with the thresholds and the numbers of ties, so that k[0] elements above zero and k[1] elements below
+ * zero of x (n) are kept. Returns false if x has fewer such elements. */
 static bool rank_both(const float *x, size_t n, const size_t k[2], float *room, Thin *t)
 {
     for (int side = 0; side < 2; side++) {

@@ -14,8 +14,8 @@ typedef struct {
 #define NEGLIGIBLE 0x1p-80 /* probabilities below this share of the largest probability are left out */
 
 /* Adds up the probabilities of drawing j marked elements, each divided by the probability of the likeliest j.
- * Starts at the likeliest j, goes downwards, then upwards, until the sum passes `stop`; returns the j at which the
- * sum passes `stop`, and sets *sum. */
+ * It starts at the likeliest j, goes on to smaller j, then to larger j. Stops when the sum passes `stop`:
+ * returns this j, and sets *sum. */
 static double add_up(Urn u, double stop, double *sum)
 {
     const double rest = u.all - u.marked - u.drawn;

@@ -20,8 +20,9 @@ char *plot_series(const char *spec, const char **rate, Arena *a);
  * out of memory. */
 const char *plot_draws(const Csv *data, Arena *a);
 
-/* Adds the columns colour, mark, dash, label and draws to the rows of a kind of figure; no column draws if `draws` is "".
- * `labels`: texts "SPEC=TEXT" of --label; NULL: none. */
+/* Adds the columns `colour`, `mark`, `dash`, `label` and `draws` to the rows of a kind of figure. The column
+ * `draws` is left out if the argument `draws` is "". `labels`: texts "SPEC=TEXT" of the option --label; NULL:
+ * none. */
 Status plot_dress(const PlotKind *kind, const TextList *labels, const char *draws, Value **rows, size_t count,
                   Arena *a, Error *err);
 enum { DRESS_COLUMNS = 5 };

@@ -101,8 +101,8 @@ static bool is_shown(const Sheet *s, size_t place)
     return place + 1 == s->r->places || (s->v->per_tensor && s->r->level[place] == LEVEL_VECTOR);
 }
 
-/* Returns the index, in the results, of the i-th column to write: the leading fields that the command adds come
- * directly after the compressor. */
+/* Returns the index, in the results, of the column that is written as the i-th. The leading fields that the
+ * command adds are written directly after the compressor. */
 static size_t written(const Results *r, size_t i)
 {
     const size_t from = r->compressor + 1, own = r->error + 1;
@@ -132,8 +132,8 @@ static bool is_column_shown(const Sheet *s, size_t i, bool errors)
     return text_listed(s->v->metrics ? s->v->metrics : s->v->usual ? s->v->usual : usual, name);
 }
 
-/* True when the field `name` is the standard error or the exact value of the field `listed`, so that tables need
- * it. */
+/* True when the field `name` is the standard error or the exact value of a field in the list `listed`. Tables
+ * print such fields beside that field. */
 static bool is_beside(const char *name, const char *listed)
 {
     for (const Field *f = fields; f->name; f++)

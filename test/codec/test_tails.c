@@ -174,7 +174,8 @@ static void about_k_elements_go_where_the_fitted_law_holds(void **state)
         for (size_t r = 1; r < 5; r++) {
             const size_t n = 131077;
             const double k = (double)wanted(ratios[r], n);
-            /* codec 0 is tested on law 0 (normal), codec 1 on law 1 (Laplace) */
+            /* gaussiank (codec 0) is tested on a normal distribution (law 0), sidco (codec 1) on a Laplace
+             * distribution (law 1) */
             Try *t = open_case(codecs[c].name, ratios[r], n, (int)c);
             try_both(t);
             check(fabs((double)sent(t) - k) < 6 * sqrt(k) + 2);

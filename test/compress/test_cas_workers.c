@@ -12,8 +12,8 @@ typedef struct {
     Bytes payload[WORKERS];
 } Team;
 
-/* Opens workers whose gradients are the sum of a common vector and the worker's own noise. Worker 0 trains the
- * clusters; the other workers copy worker 0's state. */
+/* Opens workers whose gradients are a common vector plus each worker's own noise. Worker 0 trains the clusters.
+ * The other workers copy its state. */
 static void team_open(Team *m, const char *spec, size_t n)
 {
     const Rng common = rng_open(11, 0, 0, 0, 0);
@@ -128,8 +128,8 @@ static void merged_sums_are_kept_bucket_by_bucket(void **state)
         check_near(given, total, 1e-3);
         print_message("%s: merged and decoded apart differ by %.3g of |sum|^2; errors %.4f and %.4f\n",
                       specs[s], apart / norm, exact / norm, each / norm);
-        /* the estimates of the merged and of the separate payloads differ a little, because a merged bucket has
-         * one mean over all workers' elements */
+        /* The estimates from the merged payload differ a little from those of the separate payloads. In a
+         * merged bucket, one mean stands for the elements of all workers. */
         check(apart / norm < 0.02);
         check(exact <= 1.1 * each);
         team_close(&m);

@@ -118,9 +118,9 @@ static double error_of_qsgd(size_t p, double a, int levels)
     return error;
 }
 
-/* With A = |x|_1 / |x|_2 and s levels, qsgd has the squared relative error A/s - 1, as hardly an element of these
- * vectors exceeds norm / s. The number of elements rounded up to level 1 has a variance of at most A s, and each
- * such element adds 1 / s^2 to the error. qsgd's error is a thirtieth of the published error. */
+/* Let A = |x|_1 / |x|_2. With s levels, qsgd has the squared relative error A/s - 1, as hardly an element of
+ * these vectors exceeds norm / s. The number of elements rounded up to level 1 has a variance of at most A s.
+ * Each such element adds 1 / s^2 to the error. qsgd's error is a thirtieth of the published error. */
 static void qsgd_errs_a_thirtieth_of_that(void **state)
 {
     (void)state;

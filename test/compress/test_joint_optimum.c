@@ -117,9 +117,9 @@ static Offers *offers_of(Model *m, const char *spec)
     return o;
 }
 
-/* Returns the minimum of variance + mu (bits - spare) over all choices of a point per tensor. `bits` and the
- * budget `spare` are counted from each tensor's cheapest point. By Lagrangian duality, the minimum is a lower
- * bound on the variance of every choice within the budget. */
+/* Returns the minimum of variance + mu (bits - spare) over all choices of one point for each tensor. `bits` and
+ * the budget `spare` count only the bits beyond each tensor's cheapest point. By Lagrangian duality, no choice
+ * within the budget has less variance than this minimum. */
 static double dual(const Offers *o, size_t tensors, double spare, double mu)
 {
     double sum = -mu * spare;
@@ -322,9 +322,10 @@ static void one_step_has_less_variance_than_entry_or_svd(void **state)
     model_close(&m);
 }
 
-/* At 1 bit per element the variance must be below 0.53 |g|^2. A payload has two index sets in Golomb codes, one of
- * the atoms with p = 1 and one of the atoms with p < 1. With ideal index codes (log2 of the number of possible
- * sets) the least variance would be 0.522 |g|^2; with a single set for all atoms, 0.494 |g|^2. */
+/* At 1 bit per element the variance must be below 0.53 |g|^2. A payload has two sets of indices in Golomb
+ * codes: of the atoms with p = 1, and of the atoms with p < 1. An ideal code takes log2 of the number of
+ * possible sets. With ideal codes the least variance would be 0.522 |g|^2, and 0.494 |g|^2 if one set held all
+ * atoms. */
 static void resnet_at_one_bit(void **state)
 {
     (void)state;

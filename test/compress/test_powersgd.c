@@ -4,7 +4,8 @@
 #include "rig/matrices.h"
 #include "num/finite.h"
 
-/* Returns an aligned copy of the floats in a round's payload, which follow the byte for the kind. */
+/* Returns an aligned copy of the floats in a round's payload. The first byte of the payload tells its kind; the
+ * floats follow. */
 static const float *values(const Rig *rig, int round)
 {
     const Bytes b = rig->message.round[round];

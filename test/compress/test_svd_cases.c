@@ -153,7 +153,7 @@ static void resampling_never_sends_nothing_and_is_biased_as_known(void **state)
         check(empty == !strstr(cases[i].spec, "resample"));
         check(!(codec_traits(rig.codec) & UNBIASED) == !empty);
         check(isnan(codec_variance(&rig.call, x)) == !empty);
-        /* the number of atoms has a variance of at most the sum of all p */
+        /* the variance of the number of atoms is at most the sum of all probabilities p */
         check_near(atoms, cases[i].atoms, 6.22 * sqrt(cases[i].atoms / R));
         check_near(gain, cases[i].gain, 6.22 * cases[i].gain * sqrt(1.0 / R));
         rig_close(&rig);
@@ -211,8 +211,8 @@ static void values_beyond_float32_are_refused_not_sent(void **state)
     rig_close(&rig);
 }
 
-/* Two atoms of a 4 x 4 matrix take more bytes than its floats. So the payload is raw, and the reported streams
- * must count the floats. */
+/* Two atoms of a 4 x 4 matrix take more bytes than the matrix itself as floats. So the payload is raw, and the
+ * reported sizes of its parts (`streams`) must count these floats. */
 static void a_draw_larger_than_the_floats_counts_as_raw(void **state)
 {
     (void)state;

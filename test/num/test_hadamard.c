@@ -135,8 +135,8 @@ static void any_length_equals_plain_butterflies_to_the_bit_on_any_threads(void *
     }
 }
 
-/* The transform and its inverse together round each element 2 log2 n times, by at most half a unit in the last
- * place. These rounding errors are nearly independent, so their norm grows as sqrt(2 log2 n). */
+/* The transform and its inverse together round each element 2 log2 n times, each time by at most half a unit in
+ * the last place. These rounding errors are nearly independent, so their norm grows as sqrt(2 log2 n). */
 static void twice_is_the_identity_and_lengths_stay(void **state)
 {
     (void)state;

@@ -92,8 +92,8 @@ static void dots_have_their_lines_colour(void **state)
                 colour = line;
             if (!strncmp(line, "\\sbox", 5))
                 of_dots = colour;
-            /* gnuplot sets the colour of the next line before it writes the last dot of a line; this dot is not
-             * tested */
+            /* gnuplot sets the colour of the next line too early: before the last dot of the present line. This
+             * last dot is not tested. */
             const bool last_dot = !strncmp(before, "\\color", 6) && !strncmp(line, "\\put", 4);
             if (strstr(line, "{\\usebox{\\plotpoint}}") && !last_dot)
                 assert_string_equal(of_dots, colour);

@@ -206,8 +206,8 @@ static void a_bias_of_16_percent_is_found_or_said_to_be_too_small(void **state)
     close_layer(&w);
 }
 
-/* A planted fault: a qsgd codec with one level that rounds up with the probability of rounding down (see
- * test_inverted_rounding.c). */
+/* A planted fault: a qsgd codec with one level. It rounds up with the probability with which it should round
+ * down. */
 static void rounding_the_wrong_way_is_found_in_ten_draws(void **state)
 {
     (void)state;

@@ -50,8 +50,8 @@ static inline void crew_close(Crew *w)
     arena_close(w->scratch);
 }
 
-/* True when the payloads of this round can be merged. A LINEAR or MERGEABLE codec merges in every round, other
- * codecs with a merge function in every round but the last. */
+/* True if the payloads of this round can be merged. LINEAR and MERGEABLE codecs merge in every round. Other
+ * codecs with a merge function merge in every round but the last. */
 static inline bool codec_merges(const Codec *codec, int round)
 {
     return codec->ops->merge &&
