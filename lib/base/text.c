@@ -96,8 +96,8 @@ char *text_done(TextBuf *t)
     return t->data;
 }
 
-/* Writes v with `digits` significant digits, but writes all digits before the point of numbers below ten million:
- * "1000", not "1e+03". */
+/* Writes v with `digits` significant digits. A number below ten million has all digits before the decimal
+ * point: "1000", not "1e+03". */
 static void put_digits(char out[32], int digits, double v)
 {
     int whole = 1; /* number of digits before the decimal point */
@@ -167,8 +167,8 @@ static bool differ(char a, char b)
     return tolower((unsigned char)a) != tolower((unsigned char)b);
 }
 
-/* Returns the edit distance with transpositions (optimal string alignment) of s and t; if the distance is above
- * `most`, may return most + 1 instead. */
+/* Returns the edit distance of s and t, where swapping two neighbouring characters is one edit. May return
+ * most + 1 for any distance above `most`. */
 static size_t distance(const char *s, const char *t, size_t most)
 {
     enum { LONGEST = 63 };

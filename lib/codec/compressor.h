@@ -47,8 +47,8 @@ struct Compressor {
 
     /* Hooks for errors and budgets; see harness.h */
     double (*variance)(const Call *c, const float *x); /* NaN: no closed form, or none that holds for x */
-    /* returns which parts of the error are independent, and fills m if these parts are atoms; NULL: elements are
-     * independent */
+    /* Returns which parts of the estimate's error are independent of each other. If these parts are the
+     * atoms, sets *m to their moments. NULL: the errors of single elements are independent. */
     ErrorLaw (*moments)(const Call *c, const float *x, AtomMoments *m);
     double (*residual)(const Call *c);
     Status (*curve)(const Call *c, const float *x, CurvePoint *point, size_t *count);
@@ -58,16 +58,17 @@ struct Compressor {
     /* Members for wrappers; see wrapper.h */
     bool wraps; /* true: a wrapper, which has an inner codec */
     bool marks; /* true: a wrapper whose payloads begin with its own byte, also if it wraps `none` */
-    /* for a wrapper that a spec may name without a codec to wrap, such as `joint`: the specs of the codecs that
-     * become Codec.inner and Codec.other in this case */
+    /* For a wrapper whose spec may name no codec to wrap, such as `joint`: the specs of the codecs that
+     * `Codec.inner` and `Codec.other` then are. */
     const char *alone[2];
 
     bool bare; /* payloads have no kind byte; true only for `none` */
 };
 
-/* Payload kinds. RAW: raw floats, METHOD: the codec's own format, MERGED: merged payloads in the codec's format.
- * Raw floats are x itself if spec, shape and x alone, before any random draw, show that they are shorter;
- * otherwise they are the estimate of a payload that was longer than raw floats. */
+/* Kinds of payload. RAW: raw floats. METHOD: the codec's own format. MERGED: merged payloads in the codec's
+ * format. If spec, shape and x show, before any random draw, that raw floats are shorter, the raw floats are
+ * the input x itself. Otherwise the codec first makes its own payload. If that is longer than raw floats,
+ * the raw floats are the decoded payload. */
 enum { PAYLOAD_RAW, PAYLOAD_METHOD, PAYLOAD_MERGED };
 
 /* Writes x as raw floats: a kind byte and 4 n bytes. A codec calls raw_put when its own payload would not be
@@ -100,7 +101,7 @@ static inline Status payload_last_round(const Call *c)
 void streams_symbols(Streams *s, const uint64_t *count, size_t symbols);
 void streams_floats(Streams *s, size_t count); /* adds 32 bits for each float */
 void streams_bits(Streams *s, double bits);    /* adds incompressible bits: signs, counts */
-/* adds the bits by which this draw's streams exceed the mean over all draws */
+/* Adds the bits that the streams of this random draw have more than the mean over all draws. */
 void streams_excess(Streams *s, double bits);
 void streams_gaps(const Call *c, const Indices *set); /* adds the order-0 entropy of an index set's gaps */
 

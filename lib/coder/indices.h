@@ -17,12 +17,12 @@ size_t indices_bound(size_t n);
 /* Writes the set; every index is under n. */
 void indices_put(const Indices *set, size_t n, Buf *out);
 
-/* Reads a set out of n indices into memory from scratch. False with in->bad set for bytes that indices_put does not
- * write; false with in->bad clear when scratch is out of memory. */
+/* Reads a set out of n indices into memory from `scratch`. Returns false if the bytes are not what
+ * indices_put writes (then in->bad is set), or if `scratch` is out of memory (then in->bad is not set). */
 bool indices_get(Reader *in, size_t n, Arena *scratch, Places *set);
 
-/* Returns the expected size in bits of a random set that contains each of n indices independently with probability
- * count / n. */
+/* Returns the expected bits of a coded random set. The set contains each of n indices independently with
+ * probability count / n. */
 double indices_mean_bits(double n, double count);
 
 #endif

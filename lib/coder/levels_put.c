@@ -1,4 +1,5 @@
-/* levels_put.c -- encodes levels: looks code words up in tables, and joins two code words before writing them. */
+/* levels_put.c -- encodes quantisation levels. Looks code words up in tables, and joins pairs of code words
+ * so that each pair is one write. */
 #include "coder/levels_streams.h"
 
 enum { LENGTH_BITS = 6, LENGTH_MASK = 63 };
@@ -113,8 +114,9 @@ static BitWriter put_some(const Levels *l, const StreamWords *words, const uint3
     return w;
 }
 
-/* Writes the sparse stream of a run. The vector kernel stops at an entry (gap, sign and level) that is too long
- * for its tables; the loop then writes up to FEW entries and calls the kernel again. */
+/* Writes the sparse stream of a run of elements. An entry is a gap, a sign and a level. The vector kernel
+ * stops at an entry that is too long for its tables. The loop then writes up to FEW entries without the
+ * kernel, and calls the kernel again. */
 static void put_run(const Levels *l, const StreamWords *words, const uint8_t *code, size_t n, BitWriter *w)
 {
     enum { FEW = 64 };

@@ -1,22 +1,25 @@
-/* rans.c -- estimates the bits of a stream, and chooses the table for which table and stream together are
- * shortest. */
+/* rans.c -- estimates the bits of a stream, and chooses the frequency table for which the table and the
+ * stream together are shortest. */
 #include "coder/rans.h"
 
 #include "coder/elias.h"
 
 enum {
     LOG_BITS = 16,
-    /* frequencies of fewer than RANS_PRECISION bits are tried only for streams of fewer symbols than this */
+    /* Frequencies of fewer than RANS_PRECISION bits are tried only if the stream has fewer symbols than
+     * this. */
     ALL_PRECISIONS_UNDER = 1 << 15,
-    /* weights rounded to few bits are tried only if the table takes at least 1/160 of all bits */
+    /* Weights rounded to few bits are tried only if the table takes at least 1/160 of the bits of table and
+     * stream. */
     DETAIL_FROM = 160,
-    /* frequencies of more than RANS_PRECISION bits, slower to read, must save 1/256 of the bits */
+    /* Frequencies of more than RANS_PRECISION bits are slower to read. They are used only if they save at
+     * least 1/256 of the bits. */
     FINE_GAIN = 256,
     RARE = 3, /* a symbol that occurs less often than this is rare */
     /* a stream is a whole number of 16-bit words, so an estimated gain below 16 bits may vanish in the rounding */
     WORD_BITS = 16,
-    /* mean overhead in bits of a lane (a coder state): the 32-bit state that is sent, less the information that it
-     * carries */
+    /* Mean overhead in bits of one lane (one of the interleaved coder states). The final state is sent in 32
+     * bits, and part of these bits carries information about symbols. */
     STATE_COST = 24,
 };
 
@@ -55,16 +58,16 @@ static uint64_t all_bits(const Rans *r, const uint64_t *count)
     return rans_table_bits(r) + rans_bits(r, count, 0);
 }
 
-/* Returns v rounded to a number whose bits more than `detail` places below its highest bit are 0. */
+/* Returns v rounded to a number with at most `detail` significant bits after its highest bit. */
 static uint16_t rounded(uint16_t v, unsigned detail)
 {
     const unsigned class = log2_floor(v), cut = class > detail ? class - detail : 0;
     return (uint16_t)((v + (1u << cut >> 1)) >> cut << cut);
 }
 
-/* Computes weights and frequencies at r->precision from the counts of the table's symbols. When weights are
- * rounded to `detail` bits below the highest bit, a rare symbol takes the weight of the previous symbol if their
- * weights differ by at most a factor of 2, since a new weight would cost more bits in the table. */
+/* Computes from the symbols' counts their weights, rounded to `detail` bits after the highest bit, and their
+ * frequencies at r->precision. If weights are rounded, a rare symbol gets the previous symbol's weight when
+ * the two differ by at most a factor of 2. A new weight would cost more bits in the table than it saves. */
 static void weigh(Rans *r, const uint64_t *count, unsigned detail)
 {
     uint64_t weight[RANS_BYTES];
@@ -79,9 +82,9 @@ static void weigh(Rans *r, const uint64_t *count, unsigned detail)
         rans_share(r, weight);
 }
 
-/* Chooses the precision (bits of the frequencies) at which a table with exact weights and the stream together are
- * shortest. Precisions below RANS_PRECISION are tried only for few symbols; higher precisions are tried as long as
- * each step saves 1/FINE_GAIN of the bits. */
+/* Chooses the precision (bits of the frequencies) for which the table and the stream together are shortest;
+ * weights are exact. Tries precisions below RANS_PRECISION only for few symbols. Tries higher precisions as
+ * long as each further bit saves 1/FINE_GAIN of the size. */
 static void choose_precision(Rans *r, const uint64_t *count, const uint64_t *by_rank, uint64_t total)
 {
     uint64_t least = UINT64_MAX;

@@ -7,9 +7,9 @@ enum { PRECISION_BITS = 4, DETAIL_BITS = 4, FIRST_CLASS = 6 /* see rans.h */ };
 
 /* ---- frequencies ---- */
 
-/* Returns the symbol whose frequency should change by `step`, 1 or -1: the symbol for which this change shortens
- * the stream most, or lengthens it least. When the frequency f of a symbol grows by one, the bits of all its
- * occurrences together fall by about weight / (f + 1/2). */
+/* Chooses the symbol whose frequency f should change by `step` (1 or -1). The change must shorten the stream
+ * most, or lengthen it least. If f grows by one, all occurrences of the symbol together take about weight /
+ * (f + 1/2) fewer bits. */
 static uint32_t best_step(const Rans *r, const uint64_t *weight, int step)
 {
     uint32_t best = 0;

@@ -28,12 +28,12 @@ extern const char *const atom_probs[], *const atom_empty[], *const atom_draws[];
                  "a draw that keeps nothing is sent, or drawn again (biased)"),                              \
         PARAM_OF(T, draw, "independent", atom_draws, "a coin for each atom, or one offset for all")
 
-/* How the water level tau is chosen and atoms are drawn. Of the fields budget, bits, eps and tau, the first that
- * is above 0 determines tau; probs is used only with budget. */
+/* How the water level tau is chosen and how atoms are drawn. tau is computed from the first of the fields
+ * `budget`, `bits`, `eps` and `tau` that is above 0. `probs` is used only with `budget`. */
 typedef struct {
     double budget; /* expected number of atoms */
-    /* expected bits of the payload, kind byte included; a value below the bits of one expected atom is raised to
-     * these bits */
+    /* Expected bits of the payload, with its kind byte. Must suffice for one expected atom; a smaller value
+     * is raised to that. */
     double bits;
     double eps; /* expected variance of the estimate, divided by |x|^2 */
     float tau;  /* the water level */
@@ -62,34 +62,36 @@ typedef struct {
  * kept light atoms (p < 1). ERR_NUMERIC: tau is beyond float32. */
 Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n, AtomDraw *draw);
 
-/* Draws the atoms: draw=independent keeps each by a random word of its own; a systematic draw uses one random word
- * for all atoms. The result does not depend on the number of threads. */
+/* Draws the atoms. With draw=independent each atom has its own random word. A systematic draw uses one
+ * random word for all atoms. The result does not depend on the number of threads. */
 Status atoms_toss(const AtomPlan *plan, AtomDraw *draw);
 
-/* Returns the atoms kept in a block of elements. The arrays are either those of `room`, which must hold a whole
- * block, or in memory of the draw. */
+/* Returns the kept atoms of one block of elements. The returned arrays are those of `room`, which must be
+ * large enough for a whole block, or belong to the draw. */
 AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 
 /* ---- expected bits and variance of a draw (atoms_cost.c) ---- */
 
-/* Returns the expected payload bits of a draw from n atoms: `heavy` heavy atoms (p = 1), and `light` light atoms
- * (p < 1) expected to be kept. */
+/* Returns the expected payload bits of a draw from n atoms. `heavy` atoms have p = 1. Of the others, `light`
+ * are expected to be kept. */
 double atoms_bits(size_t n, double heavy, double light);
 /* returns the expected bits of a payload's list of light atoms (p < 1) alone */
 double atoms_light_bits(size_t n, double light);
 /* like atoms_bits, for the complex atoms of fourier.c */
 double atoms_phase_bits(size_t n, double heavy, double light);
 
-/* Returns the water level at which the payload of x (n) is expected to take `bits` (atoms_bits); 0: `bits`
- * suffices to keep every non-zero atom; NaN: out of memory. */
+/* Returns the water level at which the payload of the n coefficients x takes `bits` in expectation
+ * (atoms_bits). Returns 0 if `bits` suffices to keep every non-zero atom, and NaN if memory runs out. */
 double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, Arena *scratch);
 
-/* Returns E |estimate - x|^2 = sum over |x| <= tau of |x| (tau - |x|), for orthonormal atoms and empty=send, and
- * sets m to the moments (AtomMoments) of the atoms' errors; NaN: out of memory. */
+/* Returns the expected squared error E |estimate - x|^2 for orthonormal atoms and empty=send. It is the sum
+ * of |x| (tau - |x|) over the coefficients with |x| <= tau. Sets *m to the moments of the atoms' errors.
+ * NaN: out of memory. */
 double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m);
 
-/* Computes the curve of a codec with orthonormal atoms: expected bits and variance at 16 water levels per octave
- * (factor 2), from the level at which one kept atom is expected down to 0. */
+/* Computes the curve of expected bits against variance of a codec with orthonormal atoms. Its points are at
+ * 16 water levels per factor of 2, downwards from the level at which one kept atom is expected. The last
+ * point is at water level 0. */
 Status atoms_curve(const Call *c, const float *x, size_t n, CurvePoint *point, size_t *count);
 
 /* ---- payloads of drawn atoms (atoms.c) ---- */
@@ -102,25 +104,26 @@ typedef struct {
 /* Returns an upper bound on the bytes of a payload of n atoms. */
 size_t atoms_bound(size_t n);
 
-/* Draws atoms of the coefficients x (n) and appends the payload. If the expected payload is not shorter than raw
- * floats, appends instead the tensor `raw` as raw floats. */
+/* Draws atoms from the n coefficients x and appends the payload to `out`. If the expected payload is not
+ * shorter than raw floats, appends the tensor `raw` as raw floats instead. */
 Status atoms_encode(const Call *c, const AtomCoder *coder, const float *x, size_t n, const float *raw,
                     Buf *out);
 
-/* Decodes a payload to the estimate x (n). `light`: true if the payload lists light atoms (p < 1) only.
- * ERR_CORRUPT: atoms_encode does not write this payload. */
+/* Decodes a payload to the n coefficients x. `light`: true if the payload lists light atoms (p < 1) only.
+ * ERR_CORRUPT: atoms_encode does not write such a payload. */
 Status atoms_decode(const Call *c, bool light, Bytes in, size_t n, float *x);
 
-/* Returns the closed form of the variance of atoms_encode, which is 0 if the tensor is sent as raw floats; NaN: no
- * closed form. */
+/* Returns the variance of the estimate of atoms_encode from its closed form; 0 if the tensor is sent as raw
+ * floats; NaN if there is no closed form. */
 double atoms_variance(const Call *c, const AtomCoder *coder, const float *x, size_t n);
 
-/* Returns which parts of the estimate's error are independent, and sets m to the moments of these parts (0 if the
- * tensor is sent as raw floats). For atoms other than single elements. */
+/* Returns which parts of the estimate's error are independent, and sets *m to the moments of these parts.
+ * The moments are 0 if the tensor is sent as raw floats. Only for codecs whose atoms are not single
+ * elements. */
 ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t n, AtomMoments *m);
 
-/* The heavy atoms (p = 1) or the light atoms (p < 1) of a draw, for functions that write payloads. The functions
- * read the draw block by block, because no list of all kept atoms is in memory. */
+/* All heavy atoms (p = 1) or all light atoms (p < 1) of a draw, for functions that write payloads. No list
+ * of all kept atoms is in memory, so these functions go through the draw block by block. */
 typedef struct {
     const AtomDraw *draw;
     size_t n; /* number of atoms, kept and not kept */
@@ -134,14 +137,15 @@ Status atom_side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *s
 /* Returns the number of heavy atoms (p = 1). */
 size_t atom_side_count_heavy(const AtomSide *side);
 
-/* Writes the indices of the `count` kept atoms that are heavy (p = 1) if `heavy`, else light (p < 1). */
+/* Writes the indices of the kept heavy atoms (p = 1), or with `heavy` false of the kept light atoms (p < 1).
+ * `count` is their number. */
 Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out);
 
 /* Reads a set of atom indices below n. If the bytes do not code a set, sets in->bad and returns OK. */
 Status atom_side_get(const Call *c, Reader *in, size_t n, Places *set);
 
-/* Fails with ERR_CORRUPT if an index below n is in both sets, the set of heavy atoms (p = 1) and the set of light
- * atoms (p < 1). */
+/* Fails with ERR_CORRUPT if some atom is both in the set of heavy atoms and in the set of light atoms. n is
+ * the number of atoms, kept and not kept. */
 Status atom_sides_apart(const Call *c, const Places *heavy, const Places *light, size_t n);
 
 #endif

@@ -27,9 +27,9 @@ static const Codec *codec_of(const Codec *self, int i)
     return i ? self->other : self->inner;
 }
 
-/* Turns the curves (bits against variance) of one tensor into offers. For `joint` without a codec, adds the bits
- * of the byte that tells which of the two codecs is used. The second codec may have no curve for a tensor: svd has
- * none for matrices too large for LAPACK. */
+/* Turns one tensor's curves (variance against bits) into offers. For `joint` without a codec, adds the bits
+ * of the byte that names the chosen codec. The second codec may have no curve: svd has none for matrices too
+ * large for LAPACK. */
 static Status make_offers(const Call *c, const float *x, CurvePoint *const room[OFFER_CODECS], Arena *a,
                           Offers *o)
 {
@@ -75,8 +75,8 @@ static const float *load_own(void *data, size_t j, Error *err)
     return data;
 }
 
-/* Makes the inner codec's Call at the planned water level. Without a plan, plans a step that consists of this
- * tensor alone. */
+/* Makes the Call of the inner codec, with the water level that the plan gives this tensor. Without a plan,
+ * makes one for this tensor alone. */
 static Status open_inner(const Call *c, const float *x, Offer *offer, Call *inner)
 {
     if (c->plan) {
@@ -156,8 +156,8 @@ static unsigned traits(const Codec *codec)
     return codec_traits(codec->inner) & (codec->other ? codec_traits(codec->other) : ~0u);
 }
 
-/* Refuses keys of the inner codec that set its rate, because joint sets the rate. Also refuses keys with which
- * the inner codec has another variance for the same bits than joint assumes. */
+/* Refuses keys of the inner codec that set its rate, because joint sets the rate. Also refuses keys that
+ * change the inner codec's variance at given bits, because joint's curves assume the defaults of these keys. */
 static Status check_inner(const Codec *inner, Error *err)
 {
     static const char *const kept[][2] = {{"probs", "optimal"}, {"empty", "send"}};

@@ -63,8 +63,8 @@ Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_
     return OK;
 }
 
-/* Returns the last corner of the lower convex hull such that every edge of the hull up to this corner saves at
- * least mu of variance per bit. */
+/* Returns the farthest corner of the lower convex hull that is reached by edges which all save at least mu
+ * of variance per bit. */
 static size_t corner_of(const Offers *o, double mu)
 {
     /* invariant: saving_at(low) >= mu or low = 0, and saving_at(high) < mu */
@@ -79,8 +79,8 @@ static size_t corner_of(const Offers *o, double mu)
     return low;
 }
 
-/* Interpolates between the neighbouring points a and b of a codec's curve, and returns the point with `bits`.
- * Returns a if b has water level 0, which means that the whole tensor is sent. */
+/* Returns the point with `bits` on the codec's curve, interpolated between its neighbouring points a and b.
+ * Returns a if b has water level 0, because b then sends the whole tensor. */
 static CurvePoint between(const CurvePoint *a, const CurvePoint *b, double bits)
 {
     const double share = (bits - a->bits) / (b->bits - a->bits);
@@ -90,7 +90,8 @@ static CurvePoint between(const CurvePoint *a, const CurvePoint *b, double bits)
                         a->variance + share * (b->variance - a->variance)};
 }
 
-/* Returns the offer of least variance that takes at most `bits`; item 0 must not take more than `bits`. */
+/* Returns the offer with the least variance among those that take at most `bits`. item[0] must be one of
+ * these. */
 static Offer best_within(const Offers *o, double bits)
 {
     Offer best = o->item[0];
@@ -128,9 +129,9 @@ static double bits_of(const Market *m, double mu)
     return bits;
 }
 
-/* Bounds, as close as doubles allow, of the multiplier mu at which the tensors whose offers are not yet chosen
- * take `bits` together. With mu = high these tensors take at most `bits`; with mu = low they take more, unless
- * `bits` suffices for every tensor's last corner. */
+/* Bounds of the Lagrange multiplier mu at which all tensors without a fixed offer together take `bits`. The
+ * bounds are as close as doubles allow. With mu = high the tensors take at most `bits`. With mu = low they
+ * take more, unless `bits` suffices for the last corner of every tensor. */
 typedef struct {
     double high, low;
 } Multiplier;
@@ -151,14 +152,15 @@ static Multiplier find_multiplier(const Market *m, double bits)
 
 typedef struct {
     double bits, variance;
-    /* index of the tensor whose next hull corner did not fit in the budget; the number of tensors: every corner
-     * fitted */
+    /* Index of the tensor whose next hull corner did not fit in the budget; the number of tensors if every
+     * corner did. */
     size_t cut;
     size_t corner; /* index of this tensor's last hull corner that fits in the budget */
 } Spending;
 
-/* Moves tensors without a fixed offer along the corners of their hulls, one tensor after another, while the corners
- * fit in the budget. The first tensor whose next corner does not fit gets the bits that are left. */
+/* Takes the tensors without a fixed offer one after another, and moves each along the corners of its hull
+ * while these fit in the budget. The first tensor whose next corner does not fit gets the bits that are
+ * left. */
 static Spending spend(const Market *m, double bits, Offer *chosen)
 {
     const Multiplier mu = find_multiplier(m, bits);
@@ -196,11 +198,11 @@ static double variance_with(const Market *m, double bits, size_t j, size_t k, Of
     return spent.bits + p->bits <= bits * (1 + 1e-9) ? p->variance + spent.variance : INFINITY;
 }
 
-/* A tensor's lower convex hull may have long edges, from a point of one codec to a point of another, or from atoms
- * to raw floats. If the budget is used up within such an edge, the tensor's best offer may have a much larger
- * variance than the edge. The tensor's offer is then fixed at one end of the edge if this lowers the total
- * variance, and the other tensors share the rest of the budget. This is repeated, because the rest may be used up
- * within another tensor's edge. */
+/* A tensor's lower convex hull may have long edges, for example from atoms to raw floats. No offer lies on
+ * such an edge. If the budget ends within the edge, the tensor's best offer may have a much larger variance
+ * than the edge at the same bits. Then the tensor's offer is fixed at one end of the edge, if this lowers
+ * the total variance. The other tensors share the rest of the budget. This is repeated, because the budget
+ * may then end within an edge of another tensor. */
 Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err)
 {
     bool *fixed = NEW_ZERO(a, bool, tensors);

@@ -21,15 +21,16 @@ typedef struct {
     uint32_t s;         /* for QSGD: the highest level */
 } Vectors;
 
-/* Writes the spec of the codec that rounds vectors; false for F32, which needs no codec. `bits`: bits of a level,
- * for QSGD only. */
+/* Writes the spec of the codec that rounds singular vectors. `bits`, for QSGD only, is the number of bits of
+ * a quantisation level. Returns false for F32, which needs no codec. */
 bool svd_vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC]);
 
-/* Returns the Vectors of a form; `codec` is opened from the spec of svd_vectors_spec, and must outlive the result. */
+/* Returns the Vectors of a form. `codec` must be the codec of the spec from svd_vectors_spec, and must
+ * outlive the result. */
 Vectors svd_vectors_of(VectorForm form, int64_t bits, const Codec *codec);
 
-/* The expected bits of a random unit vector of n elements, and the mean squared error of its rounding. Singular
- * vectors have heavier tails than random vectors and take up to a fifth fewer bits. */
+/* For a random unit vector of n elements: the expected bits, and the mean squared error of rounding. Real
+ * singular vectors have heavier tails, and take up to a fifth fewer bits. */
 typedef struct {
     double bits, noise;
 } VectorCost;
@@ -38,22 +39,21 @@ VectorCost svd_vectors_cost(const Vectors *v, const Call *c, size_t n);
 /* Returns an upper bound on the bytes of a vector of n elements, in any form. */
 size_t svd_vectors_most(size_t n);
 
-/* Appends x (n) in a rounded form (not for F32). `index` selects the vector's random words. ERR_NUMERIC: a value
- * is beyond the form's range. */
+/* Rounds the n elements x and appends them to `out` (not for F32). `index` selects the random words for the
+ * vector. ERR_NUMERIC: a value is beyond the range of the form. */
 Status svd_vectors_put(const Vectors *v, const Call *c, uint64_t index, const float *x, size_t n, Buf *out);
 
-/* Returns the bytes of the next vector in r (for F32 its floats) and sets *size to the number of bytes; NULL: r
- * has too few bytes. */
+/* Returns the bytes of the next vector in r and sets *size to their number. NULL: r has too few bytes left. */
 const uint8_t *svd_vectors_take(const Vectors *v, Reader *r, size_t n, size_t *size);
 
 /* Decodes a vector's bytes to x (n). ERR_CORRUPT: svd_vectors_put does not write these bytes. */
 Status svd_vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n, float *x);
 
-/* True if this payload, which decodes to x (n), can be the payload of a unit vector. */
+/* True if the encoder could have made this payload from a unit vector. x (n) is the decoded payload. */
 bool svd_vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n);
 
-/* Moments of the rounding errors of the unit vector x / |x|, whose elements' errors are independent. With their
- * covariance D: noise = trace D, along = x'Dx / |x|^2, squares = trace D^2. */
+/* Moments of the errors of rounding the unit vector x / |x|. D is the covariance matrix of the elements'
+ * errors, which are independent. noise = trace D, along = x'Dx / |x|^2, squares = trace D^2. */
 typedef struct {
     double noise, along, squares;
 } VectorNoise;
