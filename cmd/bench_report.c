@@ -57,8 +57,8 @@ static Status write_page(ReportOptions *o, const char *folder)
 
 /* ---- report RESULT: one result as a table ---- */
 
-/* True when some column is a field of this program, so that a CSV that no command wrote can be shown as a table,
- * too. */
+/* True when some column is a field of this program. Such a CSV can be shown as a table even if no command of
+ * this program wrote it. */
 static bool has_field(const Csv *t)
 {
     for (size_t i = 0; i < t->columns; i++)
@@ -67,7 +67,8 @@ static bool has_field(const Csv *t)
     return false;
 }
 
-/* Loads a result. `kind` becomes NULL for a CSV that has fields of this program but that no command wrote. */
+/* Loads a result. Sets `kind` to NULL if no command of this program wrote the CSV, but the CSV has fields of
+ * this program. */
 static Status load(const ReportOptions *o, const char *path, Stored *from, const ResultKind **kind)
 {
     const char *why;
@@ -82,7 +83,7 @@ static Status load(const ReportOptions *o, const char *path, Stored *from, const
     return error_hint(o->err, "want a result that a command of atomo-bench or atomo-train wrote with -o");
 }
 
-/* Returns the names of all columns. This includes the column of a target accuracy that no run reached. */
+/* Returns the names of all columns, also of columns without values (a target accuracy that no run reached). */
 static const char *every_column(const Csv *rows, Arena *a)
 {
     TextBuf all = {.arena = a};

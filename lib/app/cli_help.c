@@ -8,8 +8,8 @@
 
 enum { WIDTH = 80, INDENT = 26 };
 
-/* Returns the option's default (the value of its target before parsing) as text; NULL if help shows none (unset,
- * off, or outside the range). */
+/* Returns the option's default as text: the value of the option's target before parsing. Returns NULL if the
+ * help shows no default, because the option is unset, off, or outside its range. */
 static const char *default_text(const Option *o, Arena *a)
 {
     char out[32];

@@ -57,8 +57,8 @@ const Option *cli_rows(const Command *command, Arena *a, size_t *count)
     return rows;
 }
 
-/* Writes a limit: whole numbers without an exponent. 2^63 does not fit int64_t and is written as the largest
- * int64_t. */
+/* Writes a limit of an option's range as text; whole numbers have no exponent. The limit 2^63 does not fit
+ * int64_t and is written as the largest int64_t. */
 static const char *limit(const Option *o, double v, char out[32])
 {
     if (o->type == CLI_INT)

@@ -1,5 +1,5 @@
-/* compare_job.h -- a comparison from the command line to written results; shared by compare, sweep, merge and
- * cost.
+/* compare_job.h -- the steps that the commands compare, sweep, merge and cost share, from the command line to
+ * the written results.
  *
  *     compare_job_main          parses the shared options and the command's own, then calls the command's run():
  *         compare_job_open      opens the dump and the journal, selects the vectors
@@ -47,15 +47,16 @@ struct CompareJob {
     const char **name;   /* (codecs) their specs */
     bool *done;          /* (codecs) true: all records of this codec are written */
     size_t codecs;
-    /* true: the note was printed that codecs start without the state that they learn from step to step */
+    /* true: the program has printed the note that codecs start without the state that they would have learnt
+     * in earlier steps */
     bool noted_cold;
     Results results;
     Journal journal;
     Progress progress;
 };
 
-/* Runs the whole command; returns the exit code. In help, the command's own options come before the shared ones,
- * and the command's details come before the list of metrics. */
+/* Runs the whole command and returns its exit code. The help text lists the command's own options before the
+ * shared options, and the command's details before the list of metrics. */
 int compare_job_main(CompareJob *j, const Command *command, int argc, char **argv,
                      Status (*run)(CompareJob *j));
 
@@ -80,8 +81,8 @@ Comparison compare_job_comparison(CompareJob *j);
  * tensor. */
 Status compare_job_finish(CompareJob *j, Status status, const char *schema);
 
-/* Implements --equal-bits: replaces each codec by the same codec at the rate that gives target_bits per element.
- * Of codecs that become equal, one is kept. */
+/* Implements --equal-bits: sets the rate of each codec so that it sends target_bits bits per element. If two
+ * codecs become equal, only one of them is kept. */
 Status compare_job_equal_bits(CompareJob *j, const Codec **codec, size_t *count);
 
 /* Reads vector v into x (v->shape.n); `data` is the CompareJob. */

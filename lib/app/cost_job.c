@@ -268,8 +268,8 @@ static Status measure_number(CostJob *c, size_t i, bool *skip)
     return OK;
 }
 
-/* Chooses the numbers of workers to measure: those of --workers up to 16, and also 8 and 16, to extrapolate from,
- * if --workers has larger numbers. */
+/* Chooses the numbers of workers to measure: the numbers of --workers up to 16. If --workers has larger
+ * numbers, 8 and 16 are measured too, and the results for the larger numbers are extrapolated from them. */
 static void choose_numbers(CostJob *c)
 {
     bool wanted[COST_MEASURED_MOST + 1] = {false};
@@ -295,8 +295,8 @@ static Status measure_together(CostJob *c)
         adding += !(skip[k] = !codec_adds(j->codec[k]) || c->alone[k].error);
     TRY(team_make(&c->team, j->dump, &j->list, j->a, j->err));
     c->team.seed = (uint64_t)j->common.seed;
-    /* a worker without a gradient in the dump copies another worker's gradient without added noise: noise hardly
-     * changes sizes and times */
+    /* if the dump has no gradient for a worker, this worker copies another worker's gradient; no noise is
+     * added to the copy, because noise hardly changes sizes and times */
     c->team.noise = 0;
     c->team.threads = (int)j->common.threads;
     progress_close(&j->progress);

@@ -59,10 +59,11 @@ typedef struct {
 Status cost_read(CostJob *c);
 Status cost_check_sort(const CostJob *c); /* ERR_USAGE if --sort names an unknown field */
 
-/* Opens none, fp16, then the specs of -c, or the default set without -c. */
+/* Opens the codecs none and fp16, and then those of the option -c, or a default set if -c is not given. */
 Status cost_codecs(CostJob *c, const Codec ***codec, size_t *count);
 
-/* Sets compute_ms to the median time of a step in the training run of --compute-from, over all of its compressors. */
+/* Sets `compute_ms` to the median time of a step in the training run that --compute-from names. The median
+ * is over the steps of all compressors of that run. */
 Status cost_read_compute(CostJob *c);
 
 /* ---- measurements ---- */

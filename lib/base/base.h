@@ -1,8 +1,8 @@
 /* base.h -- status, error text and the two control-flow macros that every file uses.
  *
- * A Status is the kind of a failure; an Error is the Status with the message for the user. Functions that can fail
- * return a Status and take an Error last. The innermost function writes "WHAT: WHY"; callers put a file's or
- * tensor's name in front (error_at). */
+ * A Status says what kind of failure happened; an Error holds the Status and a message for the user. A
+ * function that can fail returns a Status and has an Error as its last parameter. The function that finds
+ * the failure writes "WHAT: WHY". Its callers put the name of a file or tensor in front (error_at). */
 #ifndef ATOMO_BASE_H
 #define ATOMO_BASE_H
 

@@ -5,8 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-/* The state of the reader. While fields are read, their quotes are removed and they are copied into one buffer. A
- * field takes no more room in the buffer than in the text, as the NUL at its end takes the place of the separator. */
+/* The state of the reader. Fields are copied without their quotes, each with a NUL at its end, one after
+ * another into one buffer. The copies are no longer than the CSV text, because each NUL takes the place of a
+ * separator. */
 typedef struct {
     const char *at, *end;
     char *to;
@@ -92,8 +93,8 @@ static size_t count_lines(const char *text, size_t length)
     return lines;
 }
 
-/* Fails when the last line has no line end, since otherwise a file cut off inside its last number would look
- * complete. */
+/* Fails when the last line has no line end. Without this check a file that was cut off inside its last
+ * number would look complete. */
 static Status check_end(const char *name, const char *text, size_t length, Error *err)
 {
     if (!length || text[length - 1] == '\n' || text[length - 1] == '\r')

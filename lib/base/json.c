@@ -9,15 +9,16 @@
 
 enum { DEPTH_MAX = 64, NUMBER_MAX = 400 };
 
-/* The state of the parser. Strings and numbers are written as NUL-ended texts, one behind the other, into one
- * buffer. A text takes no more room in the buffer than in the JSON data, as the NUL takes the place of a closing
- * quote or of the character before a number. So the parser may write over the data themselves, if the data begin
- * with a bracket. */
+/* The state of the parser. Strings and numbers are copied one after another into one buffer, each with a NUL
+ * at its end. The copies are no longer than the JSON data: each NUL takes the place of a closing quote, or
+ * of the character before a number. So the parser may copy into the data themselves if they begin with a
+ * bracket. */
 typedef struct {
     const char *start, *at, *end;
     char *to; /* where the next text will be written */
     int depth;
-    /* the array whose elements are passed to rows->take; NULL: none, or the array has been read */
+    /* the array whose elements are passed to rows->take; NULL: no array was asked for, or its elements have
+     * all been passed */
     const JsonRows *rows;
     Arena *a;
     Error *err;
@@ -67,8 +68,8 @@ static bool take_hex(Parser *p, uint32_t *code)
     return true;
 }
 
-/* Reads the code point behind \u into *code, from two escapes if the first is a high surrogate; false when the
- * code point is not valid. */
+/* Reads the code point of a \u escape into *code. If the escape is a high surrogate, reads the next escape
+ * too. Returns false if the code point is not valid. */
 static bool take_code_point(Parser *p, uint32_t *code)
 {
     uint32_t low;
@@ -123,7 +124,8 @@ static Status read_string(Parser *p, const char **out)
 {
     if (!take(p, '"'))
         return refuse(p, "want a string");
-    /* a decoded escape is shorter than its source, so the text can be written over the data */
+    /* the text may be written over the data, because a decoded escape sequence is shorter than the escape
+     * sequence */
     char *to = p->to;
     while (!take(p, '"')) {
         if (p->at == p->end)

@@ -1,9 +1,9 @@
 /* parallel.c -- a pool of threads that work together on the pieces of one call of parallel_for.
  *
- * The calling thread works too. All pieces of a call run on the calling thread if the call is made from inside a
- * piece of another call, if the pool is busy with a call of another thread, or if no thread can be created;
- * results are the same in each case. An idle thread spins for some microseconds, about the time between two calls
- * in one computation, and then sleeps. */
+ * The calling thread works too. In three cases it runs all pieces alone: the call is made from inside a
+ * piece of another call, the pool works for a call of another thread, or no thread can be created. Results
+ * are the same in all cases. An idle thread spins for some microseconds, about the time between two calls in
+ * one computation, and then sleeps. */
 #include "base/parallel.h"
 
 #include <pthread.h>
@@ -72,8 +72,8 @@ static void *serve(void *unused)
     return NULL;
 }
 
-/* Resets the pool in the child process after fork: the pool's threads do not exist in the child, and a thread may
- * have held a lock. */
+/* Resets the pool in the child process after fork. The pool's threads do not exist in the child, and its
+ * locks may be locked by a thread that is gone. */
 static void forget_threads(void)
 {
     pthread_mutex_init(&pool.owner, NULL);

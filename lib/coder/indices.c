@@ -90,7 +90,8 @@ bool indices_get(Reader *in, size_t n, Arena *scratch, Places *set)
 {
     const uint64_t k = take_varint(in);
     *set = (Places){0};
-    /* Each index takes at least 1 bit of the body, except in the set of all n indices, which has no body. */
+    /* Each of the k indices takes at least 1 bit, so k cannot exceed the bits that are left. A set of all n
+     * indices is an exception: it takes no bits. */
     if (in->bad || k > n || (k < n && k / 8 > reader_left(in))) {
         in->bad = true;
         return false;

@@ -12,8 +12,9 @@ static size_t table_bytes(const Levels *l)
     return l->n > BLOCK ? 4 * blocks_of(l->n) : 0;
 }
 
-/* The sparse and the dense stream are longest when every level is non-zero: in the sparse stream, an entry (gap,
- * sign and level) left out saves more bits than it adds to the next gap's code. */
+/* The sparse stream and the dense stream are longest when every level is non-zero. In the sparse stream each
+ * non-zero level has an entry (gap, sign and level). Leaving out an entry saves more bits than the next
+ * entry's longer gap adds. */
 size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form)
 {
     const Levels l = {.n = n, .run = run, .s = s};

@@ -1,6 +1,6 @@
-/* levels_get.c -- decodes levels. The streams of four blocks are read in turn, with one table look-up for each
- * entry (gap, sign and level). Entries that are longer than the table's index, and the last bytes of a stream, are
- * read bit by bit. */
+/* levels_get.c -- decodes levels. The streams of four blocks are read in turn, with one table look-up for
+ * each entry (gap, sign and level). An entry is read bit by bit if it has more bits than a table index, or
+ * if it is in the last bytes of a stream. */
 #include "coder/levels_streams.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -69,8 +69,8 @@ INLINE void set_code(Lane *lane, size_t i, uint32_t code, bool wide)
         ((uint8_t *)lane->code)[i] = (uint8_t)code;
 }
 
-/* Writes a code at index lane->next + gap - 1; false when this index is beyond the run. A lane is the state of
- * reading one block's stream. */
+/* Writes a code at the element lane->next + gap - 1. Returns false if this element is beyond the run. A
+ * `Lane` is the state of reading one block's stream. */
 INLINE bool place(Lane *lane, uint64_t gap, uint32_t code, bool wide)
 {
     if (__builtin_expect(gap > lane->run_end - lane->next, 0))
@@ -150,8 +150,8 @@ INLINE bool look_one(const Levels *l, const uint32_t *table, Lane *lane, bool wi
 
 /* ---- runs ---- */
 
-/* Begins the next run of elements that has non-zero entries; skips runs without entries. False when a run claims
- * more entries than elements. */
+/* Begins the next run that has non-zero elements; runs of zeros only are skipped. Returns false when a run
+ * claims more non-zero elements than it has elements. */
 static bool begin_runs(const Levels *l, Lane *lane, LevelsForm form)
 {
     while (lane->left == 0 && lane->run_end < lane->n) {

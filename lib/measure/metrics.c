@@ -24,9 +24,8 @@ static double mean_sum(const Tally *t, int sum)
     return total / (double)t->decoded;
 }
 
-/* Returns the mean over a class of elements, such as the elements
- * whose estimate is too low. Which elements are in the
- * class differs between repeats. Repeats in which the class is empty are left out. */
+/* Returns the mean over a class of elements, such as the elements whose estimate is too low. Which elements
+ * are in the class differs between repeats. Repeats in which the class is empty are left out. */
 static double mean_of_class(const Tally *t, int sum, int count)
 {
     double total = 0, repeats = 0;

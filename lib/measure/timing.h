@@ -13,9 +13,9 @@ double clock_resolution(void);
  * longer. */
 double sample_least(void);
 
-/* Takes one timing sample: calls fn(arg) until `least` seconds have passed, at least once; *seconds is the time of
- * one call. The clock is read only after 1, 3, 7, 15 .. calls, so that reading it does not count. Stops at the first
- * error. */
+/* Takes one timing sample: calls fn(arg) at least once, until `least` seconds have passed. Sets *seconds to
+ * the mean time of a call. The clock is read only after 1, 3, 7, 15, ... calls, so that reading it takes a
+ * negligible share. Stops at the first error. */
 Status time_loop(Status (*fn)(void *arg), void *arg, double least, double *seconds);
 
 #endif

@@ -155,8 +155,8 @@ Activation *build_conv_blocked(Builder *b, Activation *in, const char *name, con
 
 /* ---- layers other than convolutions ---- */
 
-/* Adds a batch norm. Input and output share one array dx: in the backward pass the input's gradient overwrites the
- * output's. */
+/* Adds a batch norm. Its input and its output share one array `dx`. In the backward pass the gradient of the
+ * input overwrites the gradient of the output. */
 Activation *build_norm(Builder *b, Activation *in, const char *name)
 {
     Activation *out = NEW(b->arena, Activation, 1);
@@ -194,8 +194,8 @@ Activation *build_linear(Builder *b, Activation *in, const char *name, size_t ou
     return out;
 }
 
-/* True when v is the output of a relu or sigmoid layer, whose backward pass reads v, so that no later layer may
- * overwrite v. */
+/* True when v is the output of a relu or sigmoid layer. The backward pass of such a layer reads v, so no
+ * later layer may overwrite v. */
 static bool needed_back(const Builder *b, const Activation *v)
 {
     for (size_t i = 0; i < b->layers; i++)

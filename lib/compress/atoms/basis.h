@@ -2,20 +2,23 @@
  *
  *     coefficients = T x; the payload is a random draw of the coefficients (atoms.h); x^ = T' (decoded coefficients)
  *
- * T preserves lengths, so the squared error of the tensor equals that of the coefficients, and the closed form of
- * the variance in atoms.h holds. Transforms get only zero vectors and vectors whose largest magnitude is from
- * 2^-40 to 2^40: other vectors are multiplied by a power of two before the transform and divided by it afterwards,
- * so that no value leaves float32's range. Without a transform the elements themselves are the atoms. */
+ * T preserves lengths, so the squared error of the tensor equals that of the coefficients, and the closed
+ * form of the variance in atoms.h holds.
+ *
+ * A vector whose largest magnitude is neither 0 nor from 2^-40 to 2^40 is multiplied by a power of two
+ * before the transform and divided by it afterwards. So no value leaves float32's range. Without a transform
+ * the elements themselves are the atoms. */
 #ifndef ATOMO_BASIS_H
 #define ATOMO_BASIS_H
 
 #include "compress/atoms/atoms.h"
 
-/* An orthonormal basis; the Compressor.family of a codec that uses the hooks below. */
+/* An orthonormal basis. A codec that uses the hooks below has its Basis in `Compressor.family`. */
 typedef struct {
-    /* Makes the AtomPlan (how tau is chosen) for x; NULL: basis_plan makes the plan. */
+    /* Makes the AtomPlan for x, which says how the water level tau is chosen. NULL: basis_plan makes it. */
     Status (*plan)(const Call *c, const float *x, AtomPlan *plan);
-    /* Transforms x (n) to coef (n), not in place; NULL: the elements are the atoms. */
+    /* Transforms x (n) to coef (n); x and coef do not overlap. NULL: there is no transform, and the elements
+     * are the atoms. */
     Status (*forward)(const Call *c, const float *x, float *coef);
     Status (*inverse)(const Call *c, float *coef, float *x); /* may overwrite coef */
     bool light; /* true: payloads list light atoms (p < 1) only */
@@ -32,8 +35,8 @@ typedef struct {
           .rate = true),                                                                                     \
         ATOM_PARAMS(BasisKeys)
 
-/* Returns the plan for a draw: the water level of the Call's CurvePoint if the Call has one, else a budget of
- * ratio * n expected atoms. */
+/* Returns the plan for a random draw of atoms. If the Call has a CurvePoint, the plan has its water level.
+ * Otherwise the plan has a budget: ratio * n expected atoms. */
 AtomPlan basis_plan(const Call *c);
 
 /* Returns the trait that depends on the parameters: UNBIASED, unless empty=resample. */
@@ -53,14 +56,16 @@ Status basis_curve(const Call *c, const float *x, CurvePoint *point, size_t *cou
 
 /* ---- functions for codecs that use a basis but write another payload ---- */
 
-/* Returns the power of two that scales `largest`, the largest magnitude, to about 1; returns 1 if `largest` is 0
- * or from 2^-40 to 2^40. */
+/* Returns the power of two by which a vector is multiplied so that its largest magnitude, `largest`, becomes
+ * about 1. Returns 1 if `largest` is 0 or from 2^-40 to 2^40. */
 double basis_lift(float largest);
 
-/* Sets `to` to from * lift (in place if to == from); false: a product is beyond float32's range. */
+/* Multiplies the n floats `from` by `lift` into `to`, which may be `from`. Returns false if a product is
+ * beyond float32's range. */
 bool basis_scale(const float *from, size_t n, double lift, float *to);
 
-/* True if no draw from an x with this largest magnitude can decode to a value beyond float32's range. */
+/* True if every estimate of a vector x with the largest magnitude `largest` is within float32's range,
+ * whatever atoms are drawn. */
 bool basis_in_range(const AtomPlan *plan, size_t n, float largest);
 
 /* Decodes `payload` with the codec's decode hook; returns ERR_NUMERIC if a decoded value is beyond float32's

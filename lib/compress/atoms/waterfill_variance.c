@@ -1,16 +1,18 @@
 /* waterfill_variance.c -- finds the water level with the smallest expected number of atoms for a given variance,
  * without sorting.
  *
- * At the water level t an entry of magnitude v <= t adds v (t - v) to the variance, so V(t) = t T1 - T2, with T1 =
- * sum v and T2 = sum v^2 over the entries up to t. V rises with t, and is linear between two entries. The bits of
- * positive floats, read as integers, have the same order. So a pass adds up T1 and T2 in bins of equal leading
- * bits, a scan from the smallest bin up finds the bin in which V reaches the wanted variance, and the next pass
- * splits this bin by the next bits. After three passes the entries up to the level are known, and t = (V + T2) /
- * T1.
+ * At the water level t an entry of magnitude v <= t adds v (t - v) to the variance. So V(t) = t T1 - T2, where
+ * T1 = sum v and T2 = sum v^2 over the entries up to t. V rises with t, and is linear between two neighbouring
+ * entries.
  *
- * For a large vector a sample gives a range that probably contains the level. One pass adds up the entries below
- * the range and collects the entries in the range, and only these are searched. If too many entries are in the
- * range, or the level is outside the range, the whole vector is searched. */
+ * Positive floats have the same order as their bits read as integers. So a pass puts all entries with equal
+ * leading bits into one bin, and sums T1 and T2 in each bin. A scan from the smallest bin up finds the bin in
+ * which V reaches the wanted variance. The next pass splits this bin by the next bits. After three passes the
+ * entries up to the level are known, and t = (V + T2) / T1.
+ *
+ * For a large vector, a sample of its entries gives a range that probably contains the level. One pass sums
+ * the entries below the range and collects those in the range. Then only the collected entries are searched.
+ * If there are too many of them, or the level is outside the range, the whole vector is searched. */
 #include "compress/atoms/waterfill.h"
 
 #include "base/bytes.h"
@@ -56,8 +58,8 @@ static void count_piece(void *data, size_t p)
     }
 }
 
-/* Counts the entries of all pieces of the vector by their digit (`width` bits from bit `shift` on), and adds up
- * the bins of all pieces, in order, into piece[0]. */
+/* Sums the entries of each piece of the vector in bins, one bin for each value of the digit (`width` bits
+ * from bit `shift` on). Then adds the bins of all pieces, in order, to piece[0]. */
 static void count_digit(Count *c, int threads)
 {
     parallel_for(threads, c->pieces, count_piece, c);
@@ -73,8 +75,8 @@ typedef struct {
     double sum, squares;
 } Under;
 
-/* Goes up the bins while the variance at a bin's upper edge is at most `variance`. Returns the first bin at whose
- * upper edge the variance is larger, or the number of bins if there is none. */
+/* Returns the first bin, from the smallest up, at whose upper edge (as the water level) the variance exceeds
+ * `variance`. Returns the number of bins if there is none. Adds the sums of all bins before it to `under`. */
 static uint32_t find_bin(const Count *c, double variance, Under *under)
 {
     const Bins *bins = &c->piece[0];
@@ -89,8 +91,8 @@ static uint32_t find_bin(const Count *c, double variance, Under *under)
     return d;
 }
 
-/* Returns the level at which the entries of x, together with the smaller entries summed in `under`, have this
- * variance; NaN: out of memory. */
+/* Returns the water level at which the entries of x, together with the smaller entries whose sums are in
+ * `under`, have the variance `variance`. NaN: out of memory. */
 static double search(const float *x, size_t n, Under under, double variance, int threads, Arena *scratch)
 {
     const size_t blocks = blocks_of(n);
@@ -106,7 +108,7 @@ static double search(const float *x, size_t n, Under under, double variance, int
         c.shift -= c.width;
         count_digit(&c, threads);
         last = find_bin(&c, variance, &under);
-        /* added, not or-ed, since find_bin may return the number of bins, which then carries into the prefix */
+        /* `+`, not `|`: if find_bin returns the number of bins, the sum must carry into the prefix */
         c.prefix = (c.prefix << c.width) + last;
     }
     if (last < 1u << c.width) { /* bin `last` holds the largest light entry (below the water level) */

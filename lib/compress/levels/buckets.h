@@ -3,10 +3,11 @@
  *
  *     kind:8  { head } x buckets  codes            (codes.h)
  *
- * The tensor is sent as raw floats if the longest payload that spec and shape allow is not shorter than raw
- * floats, whatever the random draws. A quantiser (BucketLaw) defines its heads and how it rounds to levels.
- * buckets.c handles buckets, threads, raw floats and bad payloads. A quantiser's Compressor has `.family = &law,
- * BUCKET_HOOKS`. */
+ * The choice of raw floats depends on spec and shape alone: a tensor is sent as raw floats if its longest
+ * possible payload is not shorter.
+ *
+ * A quantiser (BucketLaw) defines its heads and how it rounds to levels. buckets.c handles buckets, threads,
+ * raw floats and bad payloads. A quantiser's Compressor has `.family = &law, BUCKET_HOOKS`. */
 #ifndef ATOMO_BUCKETS_H
 #define ATOMO_BUCKETS_H
 
@@ -27,8 +28,8 @@ typedef struct BucketLaw {
     void (*find)(const struct Buckets *b, const float *x, size_t n, uint8_t *head);
     Status (*find_all)(const struct Buckets *b, uint8_t *head);
 
-    /* Returns false for a head that no encoder sends. For such a head encode fails with ERR_NUMERIC, and decode
-     * fails with the ERR_CORRUPT that `refuse` returns. */
+    /* Returns false for a head that no encoder sends. Then encode fails with ERR_NUMERIC, and decode fails
+     * with the error ERR_CORRUPT that `refuse` makes. */
     bool (*good)(const struct Buckets *b, const uint8_t *head);
     Status (*refuse)(const struct Buckets *b, size_t bucket, const uint8_t *head);
 
@@ -36,8 +37,8 @@ typedef struct BucketLaw {
      * `quantise` is not called. */
     float (*scale)(const uint8_t *head);
 
-    /* Rounds x (n), a part of one bucket, to code (n): bytes, or 32-bit words if Buckets.wide. The random words
-     * are those of elements first, first + 1, ... of the key. */
+    /* Rounds the n elements x, a part of one bucket, to the codes `code`: bytes, or 32-bit words if
+     * Buckets.wide. Element i of x draws random word `first` + i of `key`. */
     void (*quantise)(const struct Buckets *b, const uint8_t *head, const float *x, size_t n,
                      const RngKey *key, uint32_t first, void *code);
 
@@ -79,8 +80,8 @@ double buckets_variance(const Call *c, const float *x);
 #define BUCKET_HOOKS                                                                                         \
     .bound = buckets_bound, .encode = buckets_encode, .decode = buckets_decode, .variance = buckets_variance
 
-/* Returns the variance of rounding 0 <= v <= top without bias to a multiple of top / s, in units of (top / s)^2: f
- * (1 - f), where f is the fractional part of v s / top. */
+/* Returns f (1 - f), where f is the fractional part of v s / top. This is the variance of rounding v without
+ * bias to a multiple of top / s, in units of (top / s)^2; 0 <= v <= top. */
 double rounding_variance(double v, double top, uint32_t s);
 
 #define BAD_LEVEL "a level above the highest, or a sign of level 0" /* an error that `dequantise` returns */

@@ -98,8 +98,8 @@ static const char *dequantise(const void *data, size_t block, const void *code)
                : "a sign of 0, or an element at scale 0";
 }
 
-/* Number of elements that are packed at a time; a multiple of TRIT_GROUP, the elements in a group of trits (base-3
- * digits). */
+/* Number of elements that are packed at a time: a multiple of TRIT_GROUP, the number of elements in a group
+ * of trits (base-3 digits). */
 enum { PIECE = 64 * TRIT_GROUP };
 
 static size_t pieces_of(size_t n)
@@ -188,9 +188,9 @@ static void stats_block(void *data, size_t block)
         kernels()->moments(x, n, &s->sum[block], &s->squares[block]);
 }
 
-/* Returns min(clip * standard deviation, most). The variance is the mean square minus the squared mean, so a
- * variance below 2^-40 of the mean square is only rounding error: such a vector is taken to be constant and is not
- * clipped. */
+/* Returns min(clip * standard deviation, most). The variance is the mean square minus the squared mean, so
+ * rounding can leave a small variance where there is none. A vector whose variance is below 2^-40 of the
+ * mean square counts as constant and is not clipped. */
 static float clipped(const ScaleStats *s, double clip, float most)
 {
     double sum = 0, squares = 0;
@@ -225,7 +225,8 @@ static Status own_scale(const Call *c, const float *x, float *scale)
     return OK;
 }
 
-/* Describes the shared scale for sums.h, whose functions read and merge scales. Ternary codes do not merge. */
+/* Returns the Sums with which the functions of sums.h read and merge the shared scale. Ternary codes do not
+ * merge. */
 static Sums shared_scale(const TerngradJob *job)
 {
     return (Sums){.c = job->c, .scales = 1, .shared = true, .raw = goes_raw(job)};

@@ -4,15 +4,16 @@
  *     round 0    P = M orth(Q of the previous step)      kind:8  { p:f32 } x rank rows
  *     round 1    Q = M' orth(merged P)                   kind:8  { q:f32 } x rank cols
  *
- * Each of `iters` iterations consists of these two rounds; every iteration but the first takes for Q the merged Q
- * of the previous round. Factors are sent column by column. The estimate is orth(P) Q' with the last P and Q.
- * Every round is linear in M, so payloads add (addends.h), and the merged factors are those of the sum of the
- * workers' matrices.
+ * Each of `iters` iterations consists of these two rounds. An iteration after the first multiplies M by the
+ * merged Q of the iteration before. Factors are sent column by column. The estimate is orth(P) Q' with the last
+ * P and Q. Every round is linear in M, so payloads can be added (addends.h): the merged factors are those of
+ * the sum of the workers' matrices.
  *
- * State: the last merged Q, 0 before the first step. If Q has fewer than `rank` independent columns, as in the
- * first step, the missing directions are drawn at random, the same for all workers (thin.h). Tensors with fewer
- * than two dimensions, and matrices for which all rounds together would not be shorter than M, are sent as raw
- * floats in the last round; the earlier rounds are then empty. */
+ * State: the last merged Q, 0 before the first step. Q may have fewer than `rank` independent columns, as in
+ * the first step. Then the missing columns are drawn at random, the same for all workers (thin.h).
+ *
+ * Two kinds of tensors are sent as raw floats in the last round, with empty rounds before: tensors with
+ * fewer than two dimensions, and matrices for which all rounds together would not be shorter than M. */
 #include "compress/lowrank/addends.h"
 #include "vec/kernels.h"
 #include "num/linalg.h"

@@ -4,10 +4,10 @@
  *
  *     scale:f32  planes of the first m coordinates' codes, w + 1 wide  planes of the other codes, w wide (planes.h)
  *
- * The number b of bits per coordinate need not be an integer: w = floor(b), and m = floor((b - w) n + 1/2) of the
- * block's n coordinates have the wider codes. If w = 0, m is at least LEAST_SENT; the other coordinates are not
- * sent and decode to 0. The low bits of a code are the index of a level, the top bit is the sign. A block decodes
- * to the scale times the levels, rotated back.
+ * The number b of bits per coordinate need not be an integer. Let w = floor(b). Of a block's n coordinates, the
+ * first m = floor((b - w) n + 1/2) have codes of w + 1 bits, and the others codes of w bits. If w = 0, m is at
+ * least LEAST_SENT; the other coordinates are not sent and decode to 0. The top bit of a code is the sign, and
+ * the low bits are the index of a level. A block decodes to the scale times the levels, rotated back.
  *
  * Let z be the rotated block of n coordinates, N its norm, and c the levels nearest to z sqrt(n) / N. With the
  * scale N^2 / <c, z> the inner product of estimate and block is N^2 in every draw, so the error is orthogonal to
@@ -101,8 +101,8 @@ static LevelScale scale_of(const Eden *e, int width, float unit)
 
 /* ---- encoding ---- */
 
-/* Sets code (n) to the codes of the levels c nearest to the rotated block z (n) divided by `unit`, and returns <c,
- * z>. */
+/* Divides the rotated block z (n) by `unit` and rounds each coordinate to the nearest level. Sets code (n)
+ * to the codes of these levels c, and returns <c, z>. */
 static double round_off(const Eden *e, const CodeWidths *k, const float *z, float unit, uint8_t *code)
 {
     double dot = 0;
@@ -117,8 +117,8 @@ static double round_off(const Eden *e, const CodeWidths *k, const float *z, floa
     return dot;
 }
 
-/* Rotates the block x, sets code (n) to the codes of the levels, and returns the scale. Returns 0, with code
- * unset, if x is 0 or all coordinates that would be sent are 0. */
+/* Rotates the block x, rounds it, sets code (n) to the codes, and returns the scale. Returns 0 and leaves
+ * `code` unset if x is 0, or if all coordinates that would be sent are 0. */
 static float turn_and_round(const Eden *e, const RotatedBlock *b, const CodeWidths *k, const float *x,
                             uint8_t *code)
 {

@@ -149,8 +149,9 @@ typedef struct {
     Picks kept;
 } SketchEstimate;
 
-/* Sets v (n) to the cells (bucket sums) to which the elements at .. at + n - 1 hash in a row, times the elements'
- * signs for SKETCH_SIGNED; sets w (n), unless NULL, to the elements' cells in the second table. */
+/* Sets v (n) to the cells (bucket sums) of one row for the elements at .. at + n - 1: each element's cell is
+ * the one to which it hashes. For SKETCH_SIGNED the cells are multiplied by the elements' signs. If w is not
+ * NULL, sets w (n) to the elements' cells in the second table. */
 static void cells_of_row(const SketchEstimate *e, size_t row, const RowHash *h, size_t at, size_t n, float *v,
                          float *w)
 {
@@ -172,7 +173,8 @@ static void take_least(float *least, const float *v, size_t n)
         least[i] = v[i] < least[i] ? v[i] : least[i];
 }
 
-/* Sets x (n) to the estimates: an element's least cell of positive parts minus its least cell of negative parts. */
+/* Sets x (n) to the estimates of n elements. An estimate is the element's least cell over the rows in the
+ * table of positive parts, minus its least cell in the table of negative parts. */
 static void split_run(const SketchEstimate *e, const RowHash *hash, size_t at, size_t n, float *x)
 {
     float v[RUN], w[RUN], minus[RUN];
@@ -239,15 +241,15 @@ static Status keep_largest(SketchEstimate *e, size_t k)
 
 /* ---- reading ---- */
 
-/* True if `bits`, the bits of a float, can be a sum: finite and not equal to `never`. `mask` clears the sign bit
- * if it may be set. */
+/* True if a bucket sum can have these float bits: they are finite and not equal to `never`. `mask` clears
+ * the sign bit where sums may be negative. */
 static bool is_sum(uint32_t bits, uint32_t mask, uint32_t never)
 {
     return (bits & mask) < 0x7f800000u && bits != never;
 }
 
-/* Returns the cells (bucket sums) of a payload; NULL: some cell has a value that no sum has. Sums of positive or
- * negative parts are not negative. No sum is -0, but raw floats may be -0. */
+/* Returns the cells (bucket sums) of a payload, or NULL if a cell has a value that no sum has. Sums of
+ * positive parts, and sums of negative parts, are never negative. No sum is -0, but raw floats may be -0. */
 static const uint8_t *check_cells(const Sketch *s, const uint8_t *cell, size_t cells)
 {
     const bool raw = goes_raw(s);

@@ -79,7 +79,8 @@ static Status add_residual(const Call *c, const float *x, float *t, Error *err)
     return OK;
 }
 
-/* Sets *t to the gradient x plus the decayed residual, kept or in scratch, or to x itself before the first step. */
+/* Sets *t to the gradient x plus the decayed residual, in memory of c->kept or else of scratch. Before the
+ * first step sets *t to x. */
 static Status with_residual(const Call *c, const float *x, const float **t)
 {
     Arena *a = c->kept ? c->kept->arena : c->scratch;
@@ -107,7 +108,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return codec_encode(&inner, t, out);
 }
 
-/* The Step that the inner codec's plan is computed from: the tensors' values are gradients plus residuals. */
+/* The Step from which the inner codec's plan is computed. Its tensors are the gradients plus the residuals. */
 typedef struct {
     const Step *step;
     float *t; /* room for the values of the largest tensor */
@@ -183,8 +184,8 @@ static double residual(const Call *c)
     return c->state ? sqrt(kernels()->sum_squares(c->state, c->shape->n)) : 0;
 }
 
-/* Returns a warning for an unbiased random inner codec C, else NULL. Convergence needs a contraction, E|C(x) -
- * x|^2 < |x|^2, which unbiased codecs are only at high rates. */
+/* Returns a warning if the inner codec C is unbiased and random, else NULL. Error feedback converges if C is
+ * a contraction, E|C(x) - x|^2 < |x|^2. Unbiased codecs are contractions only at high rates. */
 static const char *caution(const Codec *codec)
 {
     return codec_traits(codec->inner) & UNBIASED && codec_traits(codec->inner) & RANDOM
