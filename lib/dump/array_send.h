@@ -5,8 +5,8 @@
 #include "dump/array_file.h"
 #include "dump/tensor_stream.h"
 
-/* Sends message 'G' for the root and for every group that a path names, then 'T' for every array of floats, 'S' for
- * every other array, and 'Z'. */
+/* Sends a message 'G' for the root and for every group that is part of an array's path. Then sends a message
+ * 'T' for every array of floats, 'S' for every other array, and at the end 'Z'. */
 Status arrays_send(int socket, const ArrayFile *f, Error *err);
 
 #endif

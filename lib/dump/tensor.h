@@ -58,8 +58,8 @@ typedef struct {
 typedef struct {
     /* path in the file without the leading '/', for example "step_000100/worker_0/conv1.weight" */
     const char *path;
-    /* the path below the step and worker groups: "conv1.weight"; a tensor named "*" gets the name slash and star,
-     * as "*" is the name of records of all tensors together */
+    /* the path below the step and worker groups, such as "conv1.weight". A tensor named "*" gets the name
+     * slash and star, because results use the name "*" for all tensors together. */
     const char *name;
     const char *display; /* the name without "module." and "_orig_mod." */
     /* names such as "step_000100", "worker_0"; NULL where the file has none */

@@ -54,8 +54,8 @@ typedef enum { NOT_FLOATS, FLOATS, BFLOATS } Content;
 Status dataset_check(hid_t dataset, uint64_t file_size, Content *content, Shape *shape, size_t *bytes,
                      Error *err);
 
-/* Returns the file offset of a dataset of contiguous little-endian float32; NOWHERE for any other layout or type, or
- * when the dataset has no data. */
+/* Returns the offset in the file of a dataset that is stored as contiguous little-endian float32. Returns
+ * NOWHERE if the layout or type is another, or if the dataset has no data. */
 uint64_t dataset_plain_at(hid_t dataset);
 
 /* Runs the reader process; never returns. `socket` and `memory` (shared memory) are the reader's only connections to

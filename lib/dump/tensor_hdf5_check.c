@@ -1,7 +1,8 @@
 /* tensor_hdf5_check.c -- in the reader process: checks whether a dataset is a tensor that may be read.
  *
- * It refuses datasets stored outside the file (external storage and virtual datasets can present any file of the user
- * as a tensor), datasets that need a plug-in, and datasets that claim more elements than the file can hold. */
+ * Three kinds of datasets are refused: datasets stored outside the file, because external storage and
+ * virtual datasets can present any of the user's files as a tensor; datasets that need a plug-in; and
+ * datasets that claim more elements than the file can hold. */
 #include "dump/tensor_hdf5.h"
 
 /* ---- checks of type, filters, size, shape and storage ---- */
@@ -47,8 +48,8 @@ static Status check_filters(hid_t creation, Error *err)
     return OK;
 }
 
-/* Fails when the shape has more elements than the file can hold: the dataset's bytes must be allocated in the file,
- * and chunks may be deflated by a factor of up to 1032. */
+/* Fails when the shape has more elements than the file can hold. The file must contain the dataset's bytes;
+ * chunks may be compressed, by deflate's factor of at most 1032. */
 static Status check_extent(hid_t dataset, hid_t creation, uint64_t file_size, const Shape *shape,
                            size_t bytes, Error *err)
 {

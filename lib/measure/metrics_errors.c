@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-/* An estimate is float32, so even without bias the mean estimate may differ from g by this fraction of g. */
+/* Estimates are rounded to float32. So even without bias, the mean estimate may differ from the gradient g
+ * by this fraction of g. */
 #define ROUNDING 0x1p-22
 
 /* ---- standard errors ---- */
@@ -98,10 +99,10 @@ static double value_of_zeros(const Tally *t, Value *value)
     return value(&zeros, 0);
 }
 
-/* The codec knows the probability that an estimate is all zeros, while R repeats may show no such estimate.
- * So by the law of total variance, this adds the variance of the other repeats' values and the variance
- * between zero and other estimates. The second part uses the normal quantile, because its probability is
- * known. */
+/* Repeats may show no all-zero estimate, but the codec knows its probability. So by the law of total
+ * variance this sums two parts: the variance among the other estimates' values, and the variance due to
+ * whether an estimate is all zeros. The second part is scaled for an interval of the normal distribution,
+ * because its probability is known. */
 double values_se(const Tally *t, Value *value)
 {
     const double normal = 1.959963984540054, none = t->none, zeros = value_of_zeros(t, value);
@@ -119,8 +120,8 @@ double values_se(const Tally *t, Value *value)
 
 /* ---- tests of the estimate along the gradient g, and along the signs of g ---- */
 
-/* A result for each repeat: <h, g> or <h, sign g>, where h is the estimate and g the gradient. Its mean is `unit`
- * if h is unbiased. */
+/* A result that each repeat has: <h, g> or <h, sign g>, where h is the repeat's estimate and g the gradient.
+ * If h is unbiased, the mean of the result is `unit`. */
 typedef struct {
     int sum;
     double unit;
@@ -153,7 +154,7 @@ static double mean_along(const Tally *t, Along a)
     return a.unit > 0 ? total / (double)t->decoded / a.unit : NAN;
 }
 
-/* Returns the standard error of mean_along that a test uses, in units of a.unit. */
+/* Returns the standard error of the mean that mean_along returns, as tests use it, in units of a.unit. */
 static double se_along(const Tally *t, Along a)
 {
     const double se = sum_se(t, a.sum);
@@ -162,8 +163,8 @@ static double se_along(const Tally *t, Along a)
     return sqrt(fmax(se * se, a.known / (double)t->repeats) * unseen(t)) / a.unit;
 }
 
-/* Returns the degrees of freedom of the empirical variance of R values: R - 1 for normal values, fewer if their tails
- * are longer. */
+/* Returns the degrees of freedom of the empirical variance of R values. It is R - 1 for normally distributed
+ * values, and less for values with longer tails. */
 static double freedom_along(const Tally *t, Along a)
 {
     const double n = (double)t->decoded, mean = mean_along(t, a);

@@ -13,7 +13,7 @@ static const char schema[] = "atomo-checkpoint/1";
 
 /* ---- the attributes of a checkpoint ---- */
 
-/* Writes the attributes that a checkpoint of this run must have to `out`, and returns their number. */
+/* Writes to `out` the attributes that a checkpoint must have to fit this run. Returns their number. */
 static size_t own_attrs(const Trainer *t, Attr out[SETUP_MOST + 8])
 {
     out[0] = attr_text("schema", schema);

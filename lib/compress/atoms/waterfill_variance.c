@@ -199,7 +199,7 @@ static double sum_squares(const float *x, size_t n)
     return sum;
 }
 
-/* Returns the water level of a sample that has one of every `stride` entries; NaN: out of memory. */
+/* Returns the water level computed from a sample: one of every `stride` entries of x. NaN: out of memory. */
 static double guess(const float *x, size_t n, double eps, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);

@@ -17,7 +17,8 @@ enum { BUCKET_HEAD_MOST = 1024 }; /* bytes */
 
 struct Buckets;
 
-/* A quantiser. `scale` and either `find` or `find_all` may be NULL; `size` may be 0 if `open` sets head_size. */
+/* A quantiser. `scale` may be NULL. One of `find` and `find_all` is NULL. `size` may be 0 if `open` sets
+ * head_size. */
 typedef struct BucketLaw {
     void (*open)(struct Buckets *b, const Call *c); /* calls buckets_open with values from the parameters */
     size_t size;                                    /* bytes of a bucket's head */

@@ -6,9 +6,10 @@
  * denormals included. In both modes, magnitudes above the largest finite half (65504 for fp16, 2^127 (2 - 2^-7)
  * for bf16) become the largest finite half.
  *
- * Payloads of rounding=nearest merge to the mean over workers, rounded to halves: a sum could overflow, a mean
- * cannot. Each merge rounds once more. A merged payload decodes to the mean times the number of workers. Payloads
- * of rounding=stochastic do not merge: to round a sum without bias, merge would need random numbers. */
+ * Payloads of rounding=nearest merge to the mean over workers, rounded to halves, because a sum could
+ * overflow and a mean cannot. Each further merge rounds again. A merged payload decodes to the mean times
+ * the number of workers. Payloads of rounding=stochastic do not merge: to round a sum without bias, merge
+ * would need random numbers. */
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 

@@ -79,8 +79,8 @@ static int width_of(uint64_t voters)
     return width;
 }
 
-/* Opens a payload. Checks its length, the number of workers and the padding of signs, but not the votes; get_votes
- * checks the votes. */
+/* Opens a payload. Checks its length, its number of workers and the padding of its signs. The votes are
+ * checked later, by get_votes. */
 static Status ballot_open(const Call *c, Bytes in, Ballot *b)
 {
     const size_t n = c->shape->n;

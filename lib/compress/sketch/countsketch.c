@@ -1,6 +1,6 @@
-/* countsketch.c -- the Count Sketch of Charikar, Chen, Farach-Colton 2002, as in FetchSGD and Sketched-SGD: signed
- * sums over hash buckets in a few rows; an element's estimate is the median over the rows. The payload has the
- * format of sketch.h. */
+/* countsketch.c -- the Count Sketch of Charikar, Chen, Farach-Colton 2002, as in FetchSGD and Sketched-SGD.
+ * Each row of the sketch hashes the elements to buckets and sums them with random signs. An element's
+ * estimate is the median over the rows. The payload has the format of sketch.h. */
 #include "compress/sketch/sketch.h"
 
 static const Param schema[] = {SKETCH_KEYS, {0}};

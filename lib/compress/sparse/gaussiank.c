@@ -1,5 +1,6 @@
-/* gaussiank.c -- sends the elements whose magnitudes are above a threshold computed from a fitted normal
- * distribution (Shi, Chu, Cheung, See 2019). The payload has the format of sparse.h. */
+/* gaussiank.c -- sends the elements whose magnitudes are above a threshold (Shi, Chu, Cheung, See 2019). The
+ * threshold is computed from a normal distribution fitted to the elements. The payload has the format of
+ * sparse.h. */
 #include "vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/sparse.h"
