@@ -64,7 +64,8 @@ static void merged_halves_decode_to_the_sum_rounded_once_more(void **state)
             }
 }
 
-/* Every worker's payload has the same weight in the mean, whether it was merged in a batch of four or alone. */
+/* Some payloads are merged in batches of four, others alone. Every worker must have the same weight in the
+ * mean. */
 static void batches_of_unequal_size_merge_to_the_same_mean(void **state)
 {
     (void)state;
@@ -92,8 +93,8 @@ static void one_worker_s_halves_merge_to_themselves(void **state)
     }
 }
 
-/* 65504 is the largest finite fp16 number. The sum of five such values exceeds the range of fp16. The merged
- * payload keeps their mean, so it must still decode to the sum. */
+/* 65504 is the largest finite fp16 number. Five workers send it, so their sum exceeds the range of fp16. The
+ * merged payload holds the mean, so it must still decode to the sum. */
 static void sums_beyond_the_largest_half_are_kept(void **state)
 {
     (void)state;

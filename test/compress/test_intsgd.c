@@ -1,5 +1,5 @@
-/* test_intsgd.c -- the codec intsgd against qsgd with the same number of levels; merged payloads of several
- * workers; mean, variance and size; payloads that must be refused. */
+/* test_intsgd.c -- the codec intsgd: its levels against qsgd, merged payloads of several workers, mean and
+ * variance of estimates, payload size, and payloads that must be refused. */
 #include "rig/crowd.h"
 
 #include "coder/planes.h"
@@ -10,8 +10,8 @@ static const size_t sizes[] = {0, 1, 2, 3, 4, 7, 63, 64, 65, 500, 4097, 65535, 6
 
 /* ---- tests with one worker ---- */
 
-/* intsgd must decode to the same levels as qsgd with norm=linf and the same number of levels, as both round with
- * the same random numbers. */
+/* intsgd must decode to the same values as qsgd with norm=linf and the same number of levels. Both round
+ * with the same random numbers. */
 static void numbers_are_those_of_qsgd_under_the_largest_magnitude(void **state)
 {
     (void)state;
@@ -58,7 +58,8 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     }
 }
 
-/* The largest magnitude is the highest level. So this value and its negative are decoded exactly in every draw. */
+/* The largest magnitude is the highest level. So this element must be decoded exactly in every draw,
+ * whatever its sign. */
 static void nothing_is_clipped(void **state)
 {
     (void)state;
@@ -127,8 +128,8 @@ static void merged_numbers_decode_to_the_sum(void **state)
         }
 }
 
-/* All workers send the highest level or all the lowest, so the sums are the largest or smallest that the merged
- * payload's bit planes can represent. */
+/* All workers send the highest level, or all send the lowest. So the sums are the extreme values that the
+ * bit planes of a merged payload can hold. */
 static void sums_do_not_overflow(void **state)
 {
     (void)state;
@@ -191,7 +192,7 @@ static void what_cannot_merge_is_refused(void **state)
     for (size_t i = 0; i < 64; i++)
         check_rel((double)k.t[0]->x[i], 256 * (double)k.t[0]->y[i], 1e-6);
     check(codec_merge(&k.call[0], many, MANY, &out) == ERR_NUMERIC);
-    /* the merged payload of round 0 has the shared scale and no gradient */
+    /* the merged payload of round 0 holds the shared scale but no gradient, so it cannot be decoded */
     check(codec_decode(&k.call[0], k.heard, k.t[0]->y) == ERR_CORRUPT);
     crowd_close(&k);
 }
@@ -225,7 +226,7 @@ static void damaged_scales_and_sums_are_refused(void **state)
     }
     uint8_t sum[2 + 8 * 16] = {2, 200, 1}, code[100];
     for (size_t i = 0; i < 100; i++)
-        code[i] = 255; /* this code is one above the highest code that a worker sends with bits=8 */
+        code[i] = 255; /* a worker's codes with bits=8 are at most 254, so 255 must be refused */
     sum[0] = 2, sum[1] = 1;
     planes_put8(code, 100, 8, sum + 2);
     check(try_payload(t, (Bytes){sum, 2 + planes_size(100, 8)}) == ERR_CORRUPT);
@@ -263,8 +264,8 @@ static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state
     }
 }
 
-/* The closed form must use the scale shared by both workers. It is the scale of worker 1, whose vector is four
- * times as large as worker 0's. */
+/* The closed form of the variance must use the scale that both workers share. Worker 1's vector is four
+ * times as large as worker 0's, so its scale is the shared one. */
 static void the_variance_is_that_of_the_shared_scale(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* test_joint.c -- the wrapper joint, which divides one budget of bits among all tensors of a model. Each tensor
- * has a curve of variance over bits; the curves are compared with plain sums and with encoded payloads. Also
- * payloads, plans and refusals. */
+/* test_joint.c -- the wrapper joint, which divides one budget of bits among all tensors of a model. Each
+ * tensor has a curve of the variance as a function of the bits. The curves are compared with plain sums and
+ * with encoded payloads. Other tests are about payloads, plans and refused inputs. */
 #include "compress/atoms/atoms.h"
 #include "rig/draws.h"
 #include "rig/model_rig.h"
@@ -12,8 +12,8 @@ static Arena *forever;
 
 /* ---- curves ---- */
 
-/* The library computes the points of a tensor's curve (bits and variance at a water level) from a histogram of the
- * magnitudes. Each point must equal sums over single magnitudes. */
+/* A point of a tensor's curve has the bits and the variance at a water level. The library computes both from
+ * a histogram of the magnitudes. They must equal the sums over all elements. */
 static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
 {
     (void)state;
@@ -32,8 +32,8 @@ static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
                 T1 += v > point[k].level ? 0 : v;
                 T2 += v > point[k].level ? 0 : v * v;
             }
-            /* the histogram counts a magnitude equal to the level as sent with p = 1, so bits may differ if some p
-             * are 1 */
+            /* a magnitude equal to the level has p = 1 in the histogram; so bits are compared only if no p
+             * is 1 */
             const bool on_edge = heavy != 0;
             check_near(point[k].variance, point[k].level * T1 - T2, 1e-12 * (T2 + point[k].level * T1));
             if (!on_edge)
@@ -46,9 +46,9 @@ static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
     model_close(&m);
 }
 
-/* Encoding at the water level of a curve's point must have the point's variance, up to rounding, and on average
- * the point's bits. At each of up to 6 points of a curve, 60 draws are taken. The limits are 5 standard errors
- * plus 1 % plus 4 bits, as the padding of a payload's last byte may not average four bits. */
+/* A tensor is encoded 60 times at the water level of a point of its curve. The variance must be that of the
+ * point, up to rounding. The mean size must be the bits of the point, up to 5 standard errors plus 1 % plus
+ * 4 bits; the 4 bits are for the padding of the last byte. */
 static void encoding_at_a_level_costs_what_the_curve_says(void **state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void encoding_at_a_level_costs_what_the_curve_says(void **state)
                 one.call->plan = &point[k];
                 double error;
                 if (s > 0 && point[k].level > point[0].level / 1024)
-                    /* less than one atom is expected at this level, for which 60 draws do not suffice */
+                    /* less than one atom per draw is expected at this level, so 60 draws are too few */
                     continue;
                 const double bits = model_bits(&one, 60, &error) * (double)m.shape[j].n;
                 check_rel(codec_variance(one.call, m.x[j]), point[k].variance, 1e-5);
@@ -81,7 +81,7 @@ static void encoding_at_a_level_costs_what_the_curve_says(void **state)
 
 /* ---- tests of the wrapper joint ---- */
 
-/* If the codec is called without a plan, a tensor gets the water level of a plan for this tensor alone. */
+/* Without a plan, the codec must choose the water level that a plan for this tensor alone would give. */
 static void a_tensor_alone_is_a_step_of_one(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void a_tensor_alone_is_a_step_of_one(void **state)
     model_close(&m);
 }
 
-/* Mean and variance of draws with a plan must pass the tests of draws.h. */
+/* Draws with a plan must have the right mean and variance, by the tests of draws.h. */
 static void planned_draws_are_unbiased_and_vary_as_planned(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void planned_draws_are_unbiased_and_vary_as_planned(void **state)
     model_close(&m);
 }
 
-/* A payload names the codec that the plan chose, so it is decoded without the plan. */
+/* The plan chooses a codec for each tensor. The payload names this codec, so it is decoded without the plan. */
 static void payloads_are_read_without_the_plan_and_name_their_codec(void **state)
 {
     (void)state;
@@ -159,8 +159,8 @@ static void payloads_are_read_without_the_plan_and_name_their_codec(void **state
     model_close(&m);
 }
 
-/* With error feedback, joint must plan on each tensor plus its residual, also if ef or joint is inside further
- * wrappers. */
+/* With error feedback, joint must plan for the sum of each tensor and its residual. This must also hold
+ * inside further wrappers. */
 static void error_feedback_plans_on_what_it_will_send(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* test_powersgd_workers.c -- powersgd with several workers. The merged payloads must decode to the estimate that
- * one worker would make of the sum of all matrices; payloads that are damaged or beyond float32 must be refused. */
+/* test_powersgd_workers.c -- powersgd with several workers. The merged payloads must decode to the estimate
+ * that one worker would make from the sum of all matrices. Damaged payloads and values beyond float32 must
+ * be refused. */
 #include "rig/check.h"
 #include "compress/spec.h"
 
@@ -7,7 +8,7 @@
 
 enum { WORKERS = 4, ROWS = 48, COLS = 36, N = ROWS * COLS, ROUNDS = ROUNDS_MAX };
 
-/* Several workers; their payloads of one round are merged before the next round begins. */
+/* Several workers that encode in rounds. The payloads of a round are merged before the next round begins. */
 typedef struct {
     Arena *a;
     Error err;
@@ -64,8 +65,7 @@ static void ring_merge(Ring *r, int round)
     r->heard[round] = buf_bytes(&merged);
 }
 
-/* Runs one step: all rounds, the decoding of the merged payload to `agreed`, and the update of the workers'
- * states. */
+/* Runs one step: all rounds, then decodes the merged payload to `agreed`, then updates the workers' states. */
 static void ring_step(Ring *r, uint64_t step)
 {
     ring_address(r, step);
@@ -188,7 +188,8 @@ static void defect_7_all_workers_draw_the_same_directions(void **state)
     arena_close(r.a);
 }
 
-/* Defect 7, third part: Q was drawn anew in every step. A step must start from the merged Q of the step before. */
+/* Defect 7, third part: Q was drawn anew in every step. A step must start from the merged Q of the previous
+ * step. */
 static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void **state)
 {
     (void)state;
@@ -205,8 +206,8 @@ static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void *
     arena_close(r.a);
 }
 
-/* With error feedback, each worker has a residual of its own. The residuals add up to the part of all gradients
- * that was not sent. */
+/* With error feedback, each worker has its own residual. The sum of all residuals must be the sum of all
+ * gradients minus what was sent. */
 static void residuals_of_error_feedback_add_up(void **state)
 {
     (void)state;
@@ -246,8 +247,8 @@ static Status decode_with(Ring *r, int round, const uint8_t *data, size_t size)
     return status;
 }
 
-/* In every round the decoder refuses a payload (of one worker or merged) of another length or with values that no
- * worker sends. */
+/* In every round, the decoder must refuse a payload of a wrong length, and a payload with values that no
+ * worker sends. The payload may be one worker's or merged. */
 static void every_round_refuses_other_lengths_and_what_nobody_sends(void **state)
 {
     (void)state;

@@ -9,7 +9,7 @@ static Buf merge_room(Try *t)
     return (Buf){NEW(t->arena, uint8_t, cap), 0, cap};
 }
 
-/* Collects the payloads of all workers in `in`, and counts in minus[i] the workers whose element i is negative. */
+/* Collects the payloads of all workers in `in`. Counts in minus[i] the workers whose element i is negative. */
 static void gather(Try *t, Bytes *in, int workers, uint32_t *minus)
 {
     for (int w = 0; w < workers; w++) {
@@ -44,7 +44,8 @@ static void merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_pl
         check_ok(codec_merge(&t->call, in, (size_t)workers, &merged), &t->err);
         check_ok(try_payload(t, buf_bytes(&merged)), &t->err);
         is_the_vote(t, minus, workers);
-        /* payloads of other lengths are refused; payloads with a flipped bit are refused or decode to a vote */
+        /* payloads of another length are refused; a payload with a flipped bit is refused or decodes to some
+         * vote */
         if (workers < 8) {
             t->sent.round[0] = buf_bytes(&merged);
             try_refuses_other_lengths(t);

@@ -1,6 +1,6 @@
-/* test_variance_level.c -- the water level tau for a bound on the variance (p = min(1, |x| / tau)): against the
- * closed form on sorted magnitudes, against the greedy iteration of gspar's paper, and against ATOMO's dual
- * problem. */
+/* test_variance_level.c -- the water level tau for a bound on the variance, where p = min(1, |x| / tau). It
+ * is compared with the closed form on sorted magnitudes, with the greedy iteration of gspar's paper, and
+ * with ATOMO's dual problem. */
 #include "vec/kernels.h"
 #include "base/rng.h"
 #include "rig/variance_level.h"
@@ -90,8 +90,8 @@ static void the_level_is_that_of_the_sorted_closed_form(void **state)
         }
 }
 
-/* The level tau must give the requested variance eps |x|^2: the sum of |x| (tau - |x|) over |x| <= tau equals eps
- * |x|^2. A relative error of tau is amplified by 1 + 1/eps. */
+/* The water level tau must give the requested variance eps |x|^2. This variance is the sum of |x| (tau -
+ * |x|) over the elements with |x| <= tau. A relative error of tau is amplified by 1 + 1/eps. */
 static void the_variance_is_what_was_asked(void **state)
 {
     (void)state;
@@ -112,8 +112,8 @@ static void the_variance_is_what_was_asked(void **state)
         }
 }
 
-/* Duality: at the variance bound eps, the expected number of atoms is s. With the budget s, Algorithm 1 of the
- * ATOMO paper must find the same level. */
+/* Duality: tau is the water level for the variance bound eps, and s is the expected number of atoms at tau.
+ * For the budget s, Algorithm 1 of the ATOMO paper must give the same level tau. */
 static void atomo_at_the_same_budget_has_the_same_level(void **state)
 {
     (void)state;
@@ -131,9 +131,9 @@ static void atomo_at_the_same_budget_has_the_same_level(void **state)
             }
 }
 
-/* Algorithm 3 of Wangni et al. (gspar), iterated until it converges. It starts with p = min(kappa n |x| / |x|_1,
- * 1), kappa the density. Then the m probabilities below 1 are multiplied by c = (kappa n - n + m) / (their sum),
- * until c <= 1. */
+/* Algorithm 3 of Wangni et al. (gspar), iterated until it converges. It starts with p = min(kappa n |x| /
+ * |x|_1, 1), where kappa is the density. Let m be the number of probabilities below 1. These are multiplied
+ * by c = (kappa n - n + m) / (their sum), again and again until c <= 1. */
 static void the_greedy_iteration_tends_to_the_same_probabilities(void **state)
 {
     (void)state;
@@ -166,8 +166,9 @@ static void the_greedy_iteration_tends_to_the_same_probabilities(void **state)
     arena_rewind(scratch, mark);
 }
 
-/* In large vectors the search begins in a range suggested by a sample. These vectors have samples that suggest a
- * wrong range, or a range with too many elements. The test computes the sampled indices as the search does. */
+/* In large vectors the search for the level begins in a range that a sample of the elements suggests. Here
+ * the samples suggest a wrong range, or a range with too many elements. The result must not change. The test
+ * takes the same sample as the search. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;

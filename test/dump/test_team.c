@@ -1,5 +1,5 @@
-/* test_team.c -- Team supplies the gradients of P workers for a merge of their payloads: gradients of a dump (a
- * file of gradients), and gradients made from them for workers that the dump lacks. */
+/* test_team.c -- a Team supplies the gradients of P workers, whose payloads are then merged. Gradients come
+ * from a dump (a file of gradients). If the dump has too few, further ones are made from them. */
 #include "dump/team.h"
 #include "dump/noise.h"
 #include "rig/scratch_dir.h"
@@ -16,8 +16,8 @@ static float element(size_t group, size_t t, size_t i)
     return (float)(1 + 100 * group + 10 * t + i);
 }
 
-/* Makes a dump with two tensors in each group, except group `without`, which lacks the second tensor; returns the
- * dump's Team. */
+/* Makes a dump in which each group has two tensors, except group number `without`, which has only the first.
+ * Returns the dump's Team. */
 static Team make_team(const char *const *groups, size_t count, size_t without)
 {
     DumpWriter *w;
@@ -75,7 +75,7 @@ static void worker_groups_are_the_workers_step_by_step(void **state)
           team_made(&c, &c.list.item[2], 2) == 0);
     check_from(&c, 0, 0, 0);
     check_from(&c, 0, 1, 1);
-    /* group 1 lacks this tensor, so the second gradient of the tensor is that of group 2 */
+    /* group 1 lacks this tensor, so worker 1 gets the tensor's gradient in group 2 */
     check_from(&c, 1, 1, 2);
     check_from(&c, 3, 1, 4);
     drop();
@@ -104,8 +104,8 @@ static void one_gradient_is_enough(void **state)
     drop();
 }
 
-/* If the dump has F gradients, worker p >= F gets the gradient of worker p mod F plus normal noise. The standard
- * deviation of the noise is `noise` times the gradient's root mean square. */
+/* If the dump has F gradients of a tensor, worker p >= F gets the gradient of worker p mod F plus normal
+ * noise. The standard deviation of the noise is `noise` times the root mean square of this gradient. */
 static void made_gradients_are_real_ones_with_noise(void **state)
 {
     enum { MADE = 4000 };
@@ -130,8 +130,8 @@ static void made_gradients_are_real_ones_with_noise(void **state)
     c.seed = 2;
     check_ok(team_load(&c, c.list.item, 2 * MADE - 1, again, &err), &err);
     check(memcmp(x, again, sizeof x) != 0);
-    /* The noise divided by its standard deviation, z, must have mean 0, and z^2 must have mean 1. The standard
-     * errors of these means are 1 / sqrt(count) and sqrt(2 / count). */
+    /* z is the noise divided by its standard deviation. The mean of z must be 0, with standard error 1 /
+     * sqrt(count). The mean of z^2 must be 1, with standard error sqrt(2 / count). */
     const double count = (MADE - 1.0) * N;
     check_near(sum / count, 0, 4 / sqrt(count));
     check_near(squares / count, 1, 4 * sqrt(2 / count));

@@ -1,5 +1,5 @@
-/* test_tensor.c -- shapes and matrix views of tensors, and reading dumps (files of gradients): types, layouts,
- * names, order, attributes, selection. */
+/* test_tensor.c -- shapes of tensors and their views as matrices. Also reading dumps (files of gradients):
+ * types, layouts, names, order, attributes, and the selection of tensors. */
 #include "rig/hdf5_make.h"
 #include "dump/tensor.h"
 
@@ -247,9 +247,8 @@ static void steps_and_workers_come_in_numerical_order(void **state)
     shut_dump();
 }
 
-/* Checks the number of twins in the open dump (groups with the same number as another group). Also checks that no
- * two tensors of one name have equal pairs of step_address and worker_address, the numbers that select a tensor's
- * random numbers. */
+/* Checks the number of twins in the open dump (groups with the same number as another group). Two tensors of
+ * one name must differ in `step_address` or `worker_address`, as these select their random numbers. */
 static void check_apart(size_t twins)
 {
     const char *first;

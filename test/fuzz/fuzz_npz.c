@@ -1,5 +1,5 @@
-/* fuzz_npz.c -- fuzzes the readers of .npz and .npy files: they must refuse the file with a reason, or list arrays
- * that lie within the file and can be read. */
+/* fuzz_npz.c -- fuzzes the readers of .npz and .npy files. A reader must refuse the file with a reason.
+ * Otherwise all arrays that it lists must lie within the file and be readable. */
 #include "rig/array_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,6 @@
-/* fuzz_options.c -- fuzzes the parser of command-line options: it must refuse the arguments with a message, or set
- * every option to a value in the option's range. Each line of the input is an argument. */
+/* fuzz_options.c -- fuzzes the parser of command-line options. The parser must refuse the arguments with a
+ * message, or set every option to a value in the option's range. Each line of the fuzzer's input is one
+ * argument. */
 #include "app/cli.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* test_library.c -- the public interface atomo.h: every codec's payloads equal the payloads of the internal codec
- * interface, a step of several workers equals a step of training (gradient_step), states survive saving and
- * loading, wrong calls and damaged bytes are refused. */
+/* test_library.c -- the public interface atomo.h. Every codec's payloads must equal those of the internal
+ * interface. A step of several workers must equal a step of training (gradient_step). States must survive
+ * saving and loading. Wrong calls and damaged bytes must be refused. */
 #include "rig/every_codec.h"
 #include "rig/library_rig.h"
 
@@ -23,8 +23,8 @@ static atomo_layout layout_of(const Shape *shape, int worker, int workers)
                           .threads = 1};
 }
 
-/* True if `payload`, made by a public call, is the concatenation of the payloads of the message's rounds, each
- * except the last with its size in front. */
+/* True if `payload` is all rounds' payloads of the message one after another. Each but the last has its size
+ * in front. `payload` comes from a call of the public interface. */
 static bool is_message(const Message *m, const uint8_t *payload, size_t size)
 {
     Reader r = reader_open((Bytes){payload, size});
@@ -148,7 +148,8 @@ static void team_train(Team *t, int64_t step, int first)
         good(atomo_learn(t->tensor[w], learned, size, &err), &err);
 }
 
-/* Runs a step; workers whose bit is set in `drops` send nothing. Returns the number of bytes sent by all workers. */
+/* Runs a step. Worker w sends nothing if bit w of `drops` is set. Returns the number of bytes sent by all
+ * workers. */
 static size_t team_step(Team *t, int64_t step, unsigned drops)
 {
     atomo_error err;
@@ -219,8 +220,8 @@ static void reference_step(Reference *r, int64_t step, unsigned drops, GradientB
     check_ok(gradient_step(r->x, (size_t)step, g, weight, sends, r->agreed, bytes, &err), &err);
 }
 
-/* gradient_step keeps all workers' payloads in one exchange; in the public interface every worker has its own
- * objects. Estimates and bytes must be equal. */
+/* The internal gradient_step keeps all workers in one object. In the public interface every worker has its
+ * own object. Both must give equal estimates and equal numbers of bytes. */
 static void steps_equal_training(void **state)
 {
     static const unsigned drops[STEPS] = {0, 0, 1, 0, 6};
@@ -232,7 +233,8 @@ static void steps_equal_training(void **state)
     for (size_t k = 0; k < countof(stepped); k++) {
         team_open(&team, stepped[k], &shape);
         reference_open(&reference, stepped[k], &shape);
-        /* With ef21 and diana a receiver needs every worker's payload to update its state, so no worker drops out. */
+        /* with ef21 and diana, receivers need every worker's payload to update their states, so no worker
+         * drops out */
         const bool all = atomo_codec_traits(team.codec) & ATOMO_READS_STATE;
         for (int64_t step = 0; step < STEPS; step++) {
             GradientBytes bytes;
@@ -289,7 +291,7 @@ static void states_survive(void **state)
     }
 }
 
-/* For one worker, atomo_encode, atomo_decode and atomo_advance do the same as a whole step. */
+/* For a single worker, atomo_encode, atomo_decode and atomo_advance must together do the same as a step. */
 static void alone_is_a_step(void **state)
 {
     static float x[N], mean[N], y[N];
@@ -342,7 +344,7 @@ static void merged_payloads_decode_to_the_sum(void **state)
     atomo_error err;
     check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
     for (size_t k = 0; k < countof(stepped); k++) {
-        /* the payloads of cas can be merged only after training of its tables */
+        /* payloads of cas can be merged only after its tables have been trained, so cas is skipped here */
         if (!strcmp(stepped[k], "cas"))
             continue;
         team_open(&team, stepped[k], &shape);
@@ -376,8 +378,8 @@ static void merged_payloads_decode_to_the_sum(void **state)
     }
 }
 
-/* In an all-reduce by recursive doubling, all workers end with the same bytes, which decode to nearly the estimate
- * of an all-gather. */
+/* Payloads are merged by recursive doubling (all-reduce). All workers must end with the same bytes, which
+ * must decode to nearly the estimate of an all-gather. */
 static void payloads_merge_on_their_way(void **state)
 {
     static Team team, gathered;
@@ -528,8 +530,8 @@ static void impossible_layouts_are_refused(void **state)
     atomo_codec_close(codec);
 }
 
-/* Calls that concern one worker only (atomo_encode, ...) do not change an open step; neither does a send that
- * fails. */
+/* Calls about a single worker (atomo_encode, ...) must not change a step that has begun. A failed send must
+ * not change it either. */
 static void an_open_step_is_left_alone(void **state)
 {
     static float x[N], bad[N], mean[2][N], y[N];

@@ -1,5 +1,5 @@
-/* test_layer_rules.c -- properties of layers that are not in their formulas: pooling of equal maxima, NaN,
- * dropout's mask, sums of activations, the loss, and equal results of the kernels on every instruction set. */
+/* test_layer_rules.c -- properties of layers that their formulas do not show: max pooling of equal elements,
+ * NaN, dropout's mask, sums of activations, the loss, and equal results on every instruction set. */
 #include "rig/layer_rig.h"
 
 #include "nn/loops.h"
@@ -52,8 +52,8 @@ static void dropped_layers(Layers *r, double probability)
         r->in->x[i] = 3;
 }
 
-/* The number of elements that dropout keeps is binomial. This number deviates from its mean by more than five
- * standard deviations with probability 1e-6. */
+/* The number of elements that dropout keeps is binomial. It is more than five standard deviations from its
+ * mean with probability 1e-6. */
 static void dropout_drops_its_share_and_keeps_the_mean(void **state)
 {
     (void)state;
@@ -87,8 +87,8 @@ static void the_gradient_passes_where_dropout_kept_and_nowhere_else(void **state
     layers_close(&r);
 }
 
-/* Returns the number of elements that both masks keep or both masks drop. Two independent masks of probability 1/2
- * agree on half of the elements. */
+/* Returns the number of elements that both masks keep or both masks drop. For two independent masks of
+ * probability 1/2 this is about half of the elements. */
 static double agreement(const Layers *a, const Layers *b)
 {
     size_t same = 0;
@@ -149,8 +149,8 @@ static void layers_in_place_give_their_input_back(void **state)
     layers_close(&r);
 }
 
-/* The network is x + W x. In the backward pass, the linear layer W must add its gradient to the gradient that the
- * sum has written. */
+/* The network computes x + W x. The backward pass of the sum writes a gradient for x. The backward pass of
+ * the linear layer W must add to it, not overwrite it. */
 static void a_sum_gives_both_summands_its_gradient(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* test_networks.c -- the small networks against PyTorch (reference/networks.txt, made by networks_torch.py), and
- * properties of every small network. `test_networks --write DIR` writes the images and weights that
- * networks_torch.py reads. */
+/* test_networks.c -- the small networks against PyTorch, and properties of every small network.
+ * networks_torch.py made the values in reference/networks.txt. `test_networks --write DIR` writes the images
+ * and weights that this script reads. */
 #include "rig/check.h"
 
 #include "nn/model.h"
@@ -67,8 +67,8 @@ static void check_tensor(const Net *t, const char *name, const double want[5])
             squares += (double)g[i] * (double)g[i];
             sum += (double)g[i];
         }
-        /* The tolerance `off` is 1e-5 of a typical element's size, norm / sqrt(n). The tolerance allows for
-         * rounding errors of sums over a few thousand terms. */
+        /* `off` is 1e-5 of the size of a typical element, norm / sqrt(n). It is the tolerance for rounding
+         * errors of sums over a few thousand terms. */
         const double norm = want[0], off = 1e-5 * norm / sqrt((double)n);
         check_rel(sqrt(squares), norm, 1e-5);
         check_near(sum, want[1], 1e-5 * norm * sqrt((double)n));
@@ -132,7 +132,8 @@ static void scores_do_not_depend_on_threads_and_are_the_gradients_loss(void **st
     }
 }
 
-/* The gradient of a batch must be the mean of the gradients of its parts, and a pass must not affect later passes. */
+/* A batch is divided into parts. The gradient of the batch must be the mean of the gradients of the parts. A
+ * pass must not affect later passes. */
 static void parts_of_a_batch_make_the_batch(void **state)
 {
     (void)state;

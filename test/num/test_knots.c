@@ -1,5 +1,6 @@
-/* test_knots.c -- optimal quantisation levels (knots_best) against all sets of levels, against random levels and
- * against a plain dynamic program; greedy levels (knots_greedy) against the bound of their variance. */
+/* test_knots.c -- choosing quantisation levels for sorted numbers. Optimal levels (knots_best) are compared
+ * with all possible sets of levels, with random levels and with a plain dynamic program. The variance of
+ * greedy levels (knots_greedy) is compared with its bound. */
 #include "num/knots.h"
 #include "rig/knot_laws.h"
 
@@ -51,8 +52,8 @@ static double variance_of(Solver *solver, const float *x, size_t n, size_t count
 
 /* ---- optimal levels (knots_best) ---- */
 
-/* Returns the least variance over all sets of `count` levels that are numbers of the input and contain the
- * smallest and the largest number. */
+/* Returns the least rounding variance over all sets of `count` levels. The levels are numbers of the input,
+ * and include the smallest and the largest. */
 static double best_of_all(const float *sorted, size_t n, size_t count)
 {
     double best = INFINITY;
@@ -113,9 +114,9 @@ static void no_random_levels_are_better(void **state)
         }
 }
 
-/* Returns the variance of rounding to `count` optimal levels, by the plain dynamic program in long double. t[q %
- * 2][j] is the least variance of rounding the numbers 0 .. j if number j is a level and at most q intervals
- * between levels lie below it. */
+/* Returns the variance of rounding to `count` optimal levels, by the plain dynamic program in long double.
+ * t[q % 2][j] is the least variance for the numbers 0 .. j, if number j is a level and there are at most q
+ * intervals between levels up to j. */
 static double plain_program(const float *sorted, size_t n, size_t count)
 {
     static long double t[2][N], s1[N + 1], s2[N + 1];
@@ -156,8 +157,8 @@ static void the_best_levels_are_those_of_a_plain_program(void **state)
         }
 }
 
-/* There are hardly more numbers than levels. The approximate solution from which knots_best starts is far from the
- * optimum, so the search for each level must go over a wide range. */
+/* There are almost as many levels as numbers. knots_best starts from an approximate solution, which is far
+ * from the optimum here. So it must search a wide range for each level. */
 static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
 {
     (void)state;
@@ -209,9 +210,9 @@ static void greedy_levels_are_within_their_bound(void **state)
             }
 }
 
-/* at[0 .. s] are the ends of s intervals. Repeatedly merges pairs of neighbouring intervals, except for the (most
- * - 1) / 2 pairs that cost most to merge (of equal costs the first pair), until at most `most` intervals are left.
- * Returns the number of intervals left. */
+/* at[0 .. s] are the ends of s intervals. Neighbouring intervals are taken in pairs. A round merges each
+ * pair, except the (most - 1) / 2 pairs that cost most to merge; of equal costs the first pair is kept.
+ * Rounds repeat until at most `most` intervals are left. Returns their number. */
 static size_t merge_plainly(const float *x, size_t n, float *at, size_t s, size_t most)
 {
     for (size_t left = 0; s > most; s = left, left = 0) {
@@ -235,8 +236,8 @@ static size_t merge_plainly(const float *x, size_t n, float *at, size_t s, size_
     return s;
 }
 
-/* The numbers are small integers, so that costs have no rounding errors and knots_greedy and the plain merging
- * find the same ties. */
+/* The numbers are small integers, so the costs have no rounding errors. So equal costs are exactly equal in
+ * knots_greedy and in the plain algorithm. */
 static void greedy_levels_are_those_of_plain_merging(void **state)
 {
     (void)state;
@@ -293,8 +294,8 @@ static void greedy_levels_are_nearly_the_best_ones(void **state)
 
 /* ---- memory, extreme numbers and other corner cases ---- */
 
-/* knots_open allocates exactly knots_size() bytes from the arena, and fails if the arena has one byte less. n is a
- * multiple of 16, so that each array fills whole cache lines and the arena adds no padding. */
+/* knots_open must take exactly knots_size() bytes from the arena, and fail if the arena has one byte less. n
+ * is a multiple of 16, so each array fills whole cache lines and the arena adds no padding. */
 static void the_room_is_as_large_as_said_and_no_less_will_do(void **state)
 {
     (void)state;
@@ -341,8 +342,8 @@ static void the_longest_buckets_are_done(void **state)
     const double best = variance_of(knots_best, x, KNOTS_OF, 16),
                  greedy = variance_of(knots_greedy, x, KNOTS_OF, 16);
     check(best <= greedy && greedy < 2 * best);
-    /* 16 levels cut [0, 1] into intervals of length d = 1/15; rounding a uniform number leaves a variance of d^2 /
-     * 6 */
+    /* 16 levels cut [0, 1] into intervals of length d = 1/15; random rounding of a uniform number has
+     * variance d^2 / 6 */
     fill(x, KNOTS_OF, UNIFORM, 8);
     check_rel(variance_of(knots_best, x, KNOTS_OF, 16), KNOTS_OF / 6.0 / 225, 0.02);
 }

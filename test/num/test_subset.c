@@ -1,6 +1,6 @@
-/* test_subset.c -- random subsets of k of n elements against the uniform distribution over all subsets.
+/* test_subset.c -- random subsets of k of n elements. All subsets must have the same probability.
  *
- * The limits of chi-square statistics are at z = 6.1 in the normal approximation of Wilson and Hilferty, so each
+ * Chi-square statistics must be below z = 6.1 in the normal approximation of Wilson and Hilferty. So each
  * test has a false-alarm probability below 1e-9. Seeds are fixed. */
 #include "rig/check.h"
 #include "base/rng.h"
@@ -88,9 +88,9 @@ static void all_pairs_are_equally_likely(void **state)
     check_chi2(chi2, PAIRS, "pairs");
 }
 
-/* A subset of k of n elements has i, j and k - i - j elements in three blocks of a, b and c elements. The joint
- * probability is C(a, i) C(b, j) C(c, k - i - j) / C(n, k). Pairs (i, j) with an expected count below 10 are
- * counted as one cell. */
+/* A random subset of k of n elements is counted in three blocks of a, b and c elements. The blocks have i, j
+ * and k - i - j elements of the subset with probability C(a, i) C(b, j) C(c, k - i - j) / C(n, k). Pairs (i,
+ * j) with an expected count below 10 are counted together. */
 static void blocks_get_their_hypergeometric_share(void **state)
 {
     (void)state;
@@ -99,8 +99,7 @@ static void blocks_get_their_hypergeometric_share(void **state)
     const size_t ks[] = {1, 3, 40, n - 2, n - 30};
     for (size_t row = 0; row < countof(ks); row++) {
         const ArenaMark mark = arena_mark(forever);
-        /* if k is large, counts the elements outside the subset, whose number in a block has a distribution of the
-         * same form */
+        /* for large k, counts the elements outside the subset; their distribution has the same form */
         const size_t k = ks[row], few = k < n / 2 ? k : n - k;
         uint64_t *seen = NEW_ZERO(forever, uint64_t, (few + 1) * (few + 1));
         for (uint64_t r = 0; r < DRAWS; r++) {
@@ -137,8 +136,8 @@ static void blocks_get_their_hypergeometric_share(void **state)
     }
 }
 
-/* In a block of m of the n elements, the number of elements in the subset has mean k m/n and variance (k m/n) (1 -
- * m/n) (n - k)/(n - 1). */
+/* A block has m of the n elements. The number of its elements in the subset has mean k m/n and variance (k
+ * m/n) (1 - m/n) (n - k)/(n - 1). */
 static void large_shares_have_the_right_mean_and_spread(void **state)
 {
     (void)state;
@@ -153,7 +152,7 @@ static void large_shares_have_the_right_mean_and_spread(void **state)
             const Rng rng = address(r + 99000000 * row);
             const ArenaMark before = arena_mark(forever);
             check(subset_open(&s, &rng, n, ks[row], forever));
-            /* the first block, a middle block and the last block of full length */
+            /* takes the first block, a middle block, and the last block of full length */
             for (size_t b = 0; b < 3; b++) {
                 const size_t at = b == 0 ? 0 : b == 1 ? 5 : 9;
                 const double off = (double)(s.before[at + 1] - s.before[at]) - mean;
@@ -187,8 +186,8 @@ static void places_in_a_block_are_used_alike(void **state)
                 seen[w] += (size_t)__builtin_popcountll(member[w]);
             arena_rewind(forever, before);
         }
-        /* the counts of the cells are hypergeometric, with a variance of (n - k) / (n - 1) times the multinomial
-         * variance */
+        /* a cell of the statistic is 64 neighbouring elements; the number of subset elements in a cell is
+         * hypergeometric, with (n - k) / (n - 1) times the multinomial variance */
         const double want = (double)ks[row] * DRAWS / CELLS;
         double chi2 = 0;
         for (size_t c = 0; c < CELLS; c++)

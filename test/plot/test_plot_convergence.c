@@ -1,4 +1,5 @@
-/* test_plot_convergence.c -- the figure of convergence: the rows that it draws, and the mean of several runs. */
+/* test_plot_convergence.c -- figures of kind convergence: which rows are drawn, and the mean of several
+ * runs. */
 #include "rig/plot_rig.h"
 
 #define HEAD                                                                                                 \
@@ -24,7 +25,8 @@ static void bytes_add_up_between_tests_and_summaries_are_left_out(void **state)
                                ",,,,0.9,,,,,\n");
 }
 
-/* Compressor a has three runs, one of which is shorter. The mean at a step is over the runs that have this step. */
+/* Compressor a has three runs, and one of them is shorter. The mean at a step must be over the runs that
+ * reach this step. */
 static void runs_of_one_compressor_are_one_line_between_least_and_most(void **state)
 {
     (void)state;
@@ -91,7 +93,8 @@ static void each_axis_says_what_it_is(void **state)
     check(strstr(err.text, "sim_seconds"));
 }
 
-/* Three runs end at 0.5, 0.7 and 0.6, which is enough for a bar; the first tests have three equal runs, and two runs have no bar. */
+/* At step 1 all runs are equal, so there is no bar of uncertainty. At step 2 there are two runs, which are too few
+ * for a bar, or three runs (0.5, 0.7 and 0.6), which have one. */
 static void the_last_mean_of_three_runs_has_a_bar(void **state)
 {
     static const char head[] = "compressor,step,test_accuracy,sim_seconds\na,1,0.1,1\na,1,0.1,1\na,1,0.1,1\n";

@@ -1,5 +1,5 @@
-/* test_plot_curves.c -- figures with a curve per tensor (spectrum, histogram): which curves are drawn and named,
- * and the band between quartiles that replaces many curves. */
+/* test_plot_curves.c -- figures with a curve per tensor (spectrum, histogram). Tests which curves are drawn
+ * and which get a name. Many curves are replaced by a band between quartiles. */
 #include "rig/plot_rig.h"
 
 static size_t count_role(const Value *rows, size_t count, size_t columns, const char *role)
@@ -22,9 +22,9 @@ static void few_spectra_are_all_named_and_vectors_left_out(void **state)
     assert_int_equal(rows_of(&plot_spectrum, "tensor,index,value\nb,1,3\nb,2,1\n", &rows), 2);
 }
 
-/* Tensor t = 0 .. 10 has the singular values 1, p, p^2, p^3 with p = (t + 1) / 12. The median curve is that of
- * tensor 5. The quartiles of the second value are 3.5/12 and 8.5/12. Only two tensors have a fifth value, fewer
- * than half of the tensors, so the band ends before it. */
+/* Tensor t = 0 .. 10 has the singular values 1, p, p^2, p^3 with p = (t + 1) / 12. So tensor 5 has the
+ * median curve. The quartiles of the second singular value are 3.5/12 and 8.5/12. Only two tensors have a
+ * fifth value. The band must end before it, as these are fewer than half of the tensors. */
 static void many_spectra_have_a_band_and_two_ends(void **state)
 {
     (void)state;
@@ -72,8 +72,8 @@ static void thin_bins_are_put_together(void **state)
                         "named,-4,-1,10,,,w\nnamed,-1,0,500,,,w\nnamed,0,1,480,,,w\nnamed,1,4,16,,,w\n");
 }
 
-/* Ten normal tensors with different means and variances have the same histogram if x is in units of the standard
- * deviation. */
+/* Ten tensors of normal numbers have different means and variances. If x is in units of the standard
+ * deviation, they must have the same histogram. */
 static void the_band_of_normal_tensors_is_the_normal_density(void **state)
 {
     (void)state;
@@ -90,8 +90,7 @@ static void the_band_of_normal_tensors_is_the_normal_density(void **state)
     for (size_t i = count - band; i < count; i++) {
         const Value *row = rows + i * 7;
         const double x = 0.5 * (row[1].real + row[2].real);
-        /* bins are 0.05 wide; moving x by up to half a bin changes the normal density by a factor of 1 +- 0.025
-         * |x| */
+        /* bins are 0.05 wide; a shift of x by half a bin changes the density by a factor of 1 +- 0.025 |x| */
         if (fabs(x) < 4)
             check_rel(row[3].real, exp(-0.5 * x * x) / sqrt(2 * M_PI), 0.01 + 0.03 * fabs(x));
         check(row[4].real <= row[3].real && row[3].real <= row[5].real);
@@ -124,8 +123,8 @@ static void what_is_no_spectrum_or_histogram_is_refused(void **state)
         check_refused(rows[i].kind, rows[i].text, rows[i].why);
 }
 
-/* Returns CSV data for a "spectrum" or a "histogram" (`kind`) with `tensors` tensors. The data have `passes`
- * values for each index of a spectrum, or `passes` counts for each bin. */
+/* Returns CSV data for a figure of the kind "spectrum" or "histogram". The data have `tensors` tensors, and
+ * `passes` values for each index of a spectrum or for each bin of a histogram. */
 static char *made_up(const char *kind, int tensors, int passes)
 {
     TextBuf text = {.arena = a};
@@ -156,7 +155,7 @@ static void curves_are_drawn_one_or_many_once_or_more(void **state)
             check(!strstr(svg, "median") == (tensors[i] <= 8));
             const char *rows = contents("f.plot.csv");
             check_ok(draw(kinds[k], "f.plot.csv", "f.svg"), &err);
-            /* the rows written beside a figure can be read as data of the same figure */
+            /* the file f.plot.csv, written beside a figure, can be read as data of the same figure */
             assert_string_equal(contents("f.plot.csv"), rows);
         }
 }

@@ -1,5 +1,6 @@
-/* test_plot_dress.c -- styles and labels: a spec has the same style in every figure, lines of one figure have
- * different styles, labels are the specs as typed, and the options --label and --width are obeyed. */
+/* test_plot_dress.c -- styles and labels of curves. A spec must have the same style in every figure. The
+ * lines of one figure must have different styles. Labels are the specs as typed, unless --label changes
+ * them. Also tests --width. */
 #include "compress/spec.h"
 #include "plot/plot_look.h"
 #include "rig/plot_rig.h"

@@ -1,5 +1,5 @@
-/* test_journal.c -- journals (files with the records of a run, one per line). A run is resumed from a journal that
- * was cut at any byte; journals of another run and malformed lines are refused. */
+/* test_journal.c -- journals (files with the records of a run, one per line). A run must be resumed from a
+ * journal cut at any byte. Journals of other runs and malformed lines must be refused. */
 #include "rig/check.h"
 #include "report/report_journal.h"
 
@@ -97,8 +97,8 @@ static void records_come_back_as_they_were(void **state)
     check(access(path, F_OK) != 0);
 }
 
-/* The journal is cut at each byte in turn. The journal's complete lines must be read, an incomplete last line
- * dropped, and a new record must begin on a new line. */
+/* The journal is cut at each byte in turn. The complete lines must be read, and an incomplete last line must
+ * be dropped. A new record must begin on a new line. */
 static void a_torn_last_line_is_dropped(void **state)
 {
     Arena *a = *state;
@@ -205,7 +205,7 @@ static void two_runs_do_not_share_a_journal(void **state)
     journal_close(&first);
 }
 
-/* Replaces the C library's flock. If no_locks is set, flock fails as on a file system without locks. */
+/* Replaces the C library's flock. If `no_locks` is set, it fails as on a file system without locks. */
 static bool no_locks;
 int flock(int fd, int operation)
 {
@@ -236,7 +236,7 @@ static void check_untouched(const char *content)
     assert_string_equal(found, content);
 }
 
-/* A symbolic link is refused as a journal, as it might lead to any file of the user. */
+/* A journal that is a symbolic link is refused, as the link might lead to any file of the user. */
 static void symbolic_links_are_not_followed(void **state)
 {
     static const char precious[] = "{\"journal\": \"atomo-records/1\"}\n";
@@ -300,7 +300,7 @@ static void lines_reach_the_disk(void **state)
     syncs = 0;
     check_ok(begin(&j, output, false, 1, *state, &err), &err);
     check(syncs == 1);
-    j.synced -= 2; /* makes the journal believe that two seconds have passed since the last sync */
+    j.synced -= 2; /* as if two seconds had passed since the journal was last synced to the disk */
     check_ok(journal_add(&j, "{}", *state, &err), &err);
     check(syncs == 2);
     check_ok(journal_add(&j, "{}", *state, &err), &err);

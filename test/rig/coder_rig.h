@@ -1,11 +1,11 @@
-/* coder_rig.h -- functions for tests that write one number in Elias' omega code and read a whole rANS stream. */
+/* coder_rig.h -- helpers of tests: write a number in Elias' omega code, and read a whole rANS stream. */
 #ifndef ATOMO_TEST_CODER_RIG_H
 #define ATOMO_TEST_CODER_RIG_H
 
 #include "coder/elias.h"
 #include "coder/rans.h"
 
-/* Writes the groups of bits of v's omega code, without the final 0: first recursively the groups for v's bit
+/* Writes the omega code of v without the final 0. The code is recursive: first the groups of bits of v's bit
  * length minus 1, then v in binary. */
 static inline void omega_groups(BitWriter *w, uint64_t v)
 {
@@ -22,7 +22,8 @@ static inline void omega_put(BitWriter *w, uint64_t v)
     bits_put(w, 0, 1);
 }
 
-/* Reads a rANS stream of n symbols. Returns false when `bytes` is damaged or has further bytes. */
+/* Reads n symbols from a rANS stream. Returns false if `bytes` is damaged or has further bytes behind the
+ * stream. */
 static inline bool rans_get(const RansReader *r, unsigned lanes, Bytes bytes, size_t n, uint8_t *byte)
 {
     Reader in = reader_open(bytes);

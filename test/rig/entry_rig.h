@@ -1,5 +1,5 @@
-/* entry_rig.h -- vectors of several distributions, and the water level for a budget, for tests of element-wise
- * ATOMO. */
+/* entry_rig.h -- helpers for tests of element-wise ATOMO: vectors of several distributions, and the water
+ * level for a budget. */
 #ifndef ATOMO_ENTRY_RIG_H
 #define ATOMO_ENTRY_RIG_H
 
@@ -30,7 +30,7 @@ static inline float *vector(size_t n, const char *law)
     return x;
 }
 
-/* Returns the water level for a budget, as float32, computed by Algorithm 1 of the ATOMO paper. */
+/* Computes the water level for a budget by Algorithm 1 of the ATOMO paper. Returns it as float32. */
 static inline float level_ref(const float *x, size_t n, double budget)
 {
     Level level;

@@ -1,9 +1,9 @@
-/* every_codec.h -- runs a test of a property on all codecs of the registry, in each of their modes, on every test
- * vector (Source). A codec added to the registry is tested for the promises of compressor.h without a change in
- * this file.
+/* every_codec.h -- runs a test on all codecs in the registry, with each value of their parameters that are
+ * choices, on every test vector (Source). A new codec in the registry is tested without a change in this
+ * file.
  *
- * The environment variable CODEC=name restricts the test to specs in which this codec occurs, also inside
- * wrappers: CODEC=qsgd tests qsgd, ef+qsgd, induced:with=qsgd+topk and so on. */
+ * The environment variable CODEC=name restricts the test to specs with this codec, also inside wrappers:
+ * CODEC=qsgd tests qsgd, ef+qsgd, induced:with=qsgd+topk and so on. */
 #ifndef ATOMO_EVERY_CODEC_H
 #define ATOMO_EVERY_CODEC_H
 
@@ -15,13 +15,14 @@
 enum { SPECS_MAX = 512, LARGEST = 70001 };
 
 static const char *specs[SPECS_MAX];
-/* spec_turn[k] is the index of specs[k] in the list of all specs, before CODEC=name removes some */
+/* spec_turn[k] is the index of specs[k] in the full list of specs, without the restriction CODEC=name */
 static size_t spec_turn[SPECS_MAX];
 static size_t spec_count;
 static Arena *forever;
 
-/* Specs of codecs that are tested inside wrappers, one of each kind: identity, random, sparse and biased, LAPACK,
- * two rounds, merging without adding, linear, planned. (The wrapper ef is tested with all codecs.) */
+/* Specs that are tested inside wrappers, one for each kind of codec: "none" changes nothing, "qsgd" is
+ * random, "topk" is sparse and biased, "svd" calls LAPACK, "terngrad:share=on" has two rounds, "sign" merges
+ * payloads by a vote, "randk" is linear, and "entry" can be planned by joint. */
 static const char *const wrapped[] = {"none", "qsgd",  "topk", "svd", "terngrad:share=on",
                                       "sign", "randk", "entry"};
 
@@ -71,9 +72,9 @@ static inline int keep_wanted(void)
     return kept ? 0 : -1;
 }
 
-/* Lists the specs: the default of every codec, each value of each parameter that is a choice, wrappers around the
- * codecs in `wrapped`, and more_specs.h. A wrapper with a default inner codec wraps only codecs whose variance has
- * a closed form in the rate. */
+/* Lists the specs to test: the default of every codec, each value of each parameter that is a choice,
+ * wrappers around the codecs in `wrapped`, and the specs in more_specs.h. Some wrappers have a default inner
+ * codec. These wrap only codecs with a closed form of the variance as a function of the rate. */
 static inline int collect_specs(void **state)
 {
     (void)state;
@@ -128,9 +129,9 @@ static inline void run_one(Property *property, const char *spec, const Source *s
     rig_close(&rig);
 }
 
-/* Tests the property for every spec and every test vector. An encoder may fail with ERR_NUMERIC only on the vector
- * `huge`. If `statistics` is true, only smooth vectors are used: all of them for a codec's default, every second
- * one for other modes and for wrappers. */
+/* Tests the property for every spec and every test vector. An encoder may fail with ERR_NUMERIC only on the
+ * vector `huge`. `statistics`: only smooth vectors are used. A codec's default is tested on all of them,
+ * other specs on every second one. */
 static inline void for_all(Property *property, bool statistics)
 {
     float *x = NEW(forever, float, LARGEST);

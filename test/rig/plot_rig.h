@@ -1,4 +1,5 @@
-/* plot_rig.h -- draws figures in a temporary folder, and returns the rows of the data that a figure shows. */
+/* plot_rig.h -- helpers of tests: draw a figure in a temporary folder, and return the rows of data that it
+ * shows. */
 #ifndef ATOMO_PLOT_RIG_H
 #define ATOMO_PLOT_RIG_H
 
@@ -82,7 +83,8 @@ static inline void check_has(const char *figure, const char *want)
     check(strstr(figure, want));
 }
 
-/* Returns the length of the longest bar of uncertainty (a line with a stroke at either end) of an SVG figure; 0: it has none. */
+/* Returns the length of the longest error bar (a line with a stroke at either end) in an SVG figure. Returns 0 if
+ * there is none. */
 static inline double longest_bar(const char *svg)
 {
     double longest = 0;

@@ -1,5 +1,5 @@
-/* test_verify_faults.c -- the command verify with one faulty method at a time: every statement that depends on the
- * method must fail, and the other statements must still hold. */
+/* test_verify_faults.c -- the command verify with one faulty method at a time. All statements that depend on
+ * this method must fail. All others must hold. */
 #include "compress/spec.h"
 #include "rig/verify_rig.h"
 
@@ -31,8 +31,8 @@ static bool heavy_off_by_one(const float *x, size_t n, double budget, int thread
     return got;
 }
 
-/* A fault of the water-filling algorithm: the water level is right, but the number of elements with p = 1 is wrong
- * by one. */
+/* A fault of the water-filling algorithm: the water level is right, but the number of elements with p = 1 is
+ * one too high. */
 static bool heavy_miscounted(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
 {
     const bool got = waterfill_floats(x, n, budget, threads, a, out);
@@ -40,8 +40,8 @@ static bool heavy_miscounted(const float *x, size_t n, double budget, int thread
     return got;
 }
 
-/* A fault of the water-filling algorithm: p = min(1, |x| s / |x|_1) loses the part of the budget s that clipping
- * cuts off. */
+/* A fault of the water-filling algorithm: p = min(1, |x| s / |x|_1). Elements with p cut to 1 lose a part of
+ * the budget s, and the other elements do not get it. */
 static bool clipped(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
 {
     (void)threads, (void)a;
@@ -90,8 +90,8 @@ static Status draw_svd_slightly_large(const Call *c, const float *x, Buf *payloa
     return draw_scaled(c, x, payload, y, is_codec(c, "svd") ? 1.02 : 1);
 }
 
-/* A fault also found in the svd coder that the paper's authors released: p = min(1, s |lambda_i| / |lambda|_1) in
- * place of the probabilities of Algorithm 1. */
+/* A fault that is also in the svd coder released by the paper's authors: p = min(1, s |lambda_i| /
+ * |lambda|_1) instead of the probabilities of Algorithm 1. */
 static Status draw_clipped(const Call *c, const float *x, Buf *payload, float *y)
 {
     const char *spec = codec_text(c->self, c->scratch);
@@ -140,14 +140,14 @@ static bool keep_often(const Rng *rng, uint64_t i, double p)
     return verify_methods.keep(rng, i, 1.04 * p);
 }
 
-/* A fault: ten atoms share one random number, so single atoms have the right probability but pairs of atoms do
- * not. */
+/* A fault: ten atoms share one random number. Each atom is kept with the right probability, but atoms are
+ * not independent. */
 static bool keep_together(const Rng *rng, uint64_t i, double p)
 {
     return verify_methods.keep(rng, i / 10, p);
 }
 
-/* A fault: raises p[0] to 1 by Lemma 8 of the paper with the sign as printed, which is wrong. */
+/* A fault: raises p[0] to 1 by the formula of the paper's Lemma 8 as printed, which has a wrong sign. */
 static void raise_as_printed(const double *lambda, const double *q, size_t n, double *p)
 {
     double sum = 0, l1 = 0;
@@ -160,7 +160,7 @@ static void raise_as_printed(const double *lambda, const double *q, size_t n, do
         p[i] = fmin(1, lambda[i] * (sum + q[0] + 1) / l1);
 }
 
-/* A fault: raises p[0] to 1 and lowers p[1] by the same amount, which gives a feasible p but not the best one. */
+/* A fault: raises p[0] to 1 and lowers p[1] by the same amount. The resulting p is feasible but not optimal. */
 static void raise_at_one_cost(const double *lambda, const double *q, size_t n, double *p)
 {
     (void)lambda;
@@ -299,8 +299,8 @@ static void check_names(VerifySubject *s, const Fault *fault, const char *const 
         size_t found = 0;
         for (size_t i = 0; i < statement_count(); i++) {
             const VerifyStatement *st = statement_at(i);
-            /* Takes the first statement whose name begins with names[k]. Takes a later statement only if a space
-             * follows names[k] in its name; so after "Theorem 6", "Theorem 6: codecs" is not taken. */
+            /* Takes the first statement whose name begins with names[k]. Takes a later one only if a space
+             * follows names[k] in its name. So names[k] = "Theorem 6" does not take "Theorem 6: codecs". */
             if (!named(st, names[k]) ||
                 (found && strlen(st->name) > strlen(names[k]) && st->name[strlen(names[k])] != ' '))
                 continue;
@@ -317,8 +317,8 @@ static void check_names(VerifySubject *s, const Fault *fault, const char *const 
     }
 }
 
-/* Fills the rows x 24 matrix x with normal columns, each scaled to 0.8 times the column before, so that the
- * spectrum decays. */
+/* Fills a matrix of 24 columns with normal numbers. Each column is scaled to 0.8 times the column before, so
+ * that the singular values decay. */
 static void fill_decaying(const Rng *rng, const Shape *s, float *x)
 {
     for (size_t i = 0; i < s->n; i++)
