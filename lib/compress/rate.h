@@ -14,14 +14,15 @@ typedef struct {
 } Rate;
 
 bool rate_find(Rate *r, const Codec *codec); /* finds the spec's rate; false: the spec has no rate */
-/* like rate_find, but prefers a key with finer steps (`.fine`), for searches of a rate that gives a wanted size */
+/* Like rate_find, but prefers a key with finer steps (`.fine`). For searches of the rate at which payloads
+ * have a wanted size. */
 bool rate_find_fine(Rate *r, const Codec *codec);
 
-/* True if the spec sets the rate key or another key of its group (keys of a group exclude one another). */
+/* True if the spec sets the rate key, or another key of its group. At most one key of a group may be set. */
 bool rate_named(const Rate *r);
 
-/* Returns the value of the rate key, or of the key of its group (param.h) that is set instead; NaN: no key of the
- * group is set. */
+/* Returns the value of the rate key. If another key of its group (param.h) is set instead, returns that
+ * key's value. NaN: no key of the group is set. */
 double rate_value(const Rate *r);
 
 /* Makes a copy of the codec in which the rate key has this value, in `a`. ERR_USAGE: the value is out of range. */
@@ -35,9 +36,9 @@ void rate_range(const Rate *r, double *low, double *high, double *start);
  * values are known. Some values may be outside the key's range. */
 const char *rate_grid(const Rate *r);
 
-/* CodecSet: a growing array of codecs. rate_spread appends to the set one codec for each of `values` (separated by
- * commas; NULL: the values of rate_grid). A codec without a rate, or whose spec names the rate, is appended once,
- * unchanged. *left_out counts the values outside the key's range. */
+/* CodecSet is a growing array of codecs. rate_spread appends to it one codec for each of `values`, which are
+ * separated by commas (NULL: the values of rate_grid). A codec is appended once and unchanged if it has no
+ * rate, or if its spec sets the rate. *left_out is the number of values outside the key's range. */
 typedef struct {
     const Codec **codec;
     size_t count, cap;

@@ -21,8 +21,8 @@ static const char *real_text(char out[40], double v)
     return out;
 }
 
-/* Sets the value of *attr to a number if the text is exactly what note_value writes for a number; else returns
- * false. */
+/* Sets the value of *attr to a number if `text` is exactly what note_value writes for this number. Otherwise
+ * returns false. */
 static bool take_number(const char *text, Attr *attr)
 {
     char again[40];
@@ -77,8 +77,8 @@ char *note_key(const char *object, const Attr *attr, Arena *a)
     return text_format(a, "%s%s%s", object, *object ? "@" : "", attr->name);
 }
 
-/* True when the first path at or after `wanted` in the sorted list begins with `wanted` and, if `whole`, equals
- * it. */
+/* True if `wanted` is in the sorted list of paths. Without `whole`, also if a path of the list begins with
+ * `wanted`. */
 static bool found(const char *const *path, size_t count, const char *wanted, bool whole)
 {
     size_t low = 0, high = count;
@@ -92,8 +92,8 @@ static bool found(const char *const *path, size_t count, const char *wanted, boo
     return low < count && (whole ? !strcmp(path[low], wanted) : !strncmp(path[low], wanted, strlen(wanted)));
 }
 
-/* Splits a key "OBJECT@NAME" at the first '@' that directly follows the path of an array or a group; if no '@'
- * does, the whole key is the name of an attribute of the root. */
+/* Splits a key "OBJECT@NAME" at the first '@' before which stands the path of an array or a group. If there
+ * is no such '@', the whole key names an attribute of the root. */
 static Status take_key(Note *note, const char *key, const char *const *path, size_t count, Arena *a,
                        Error *err)
 {

@@ -20,8 +20,9 @@ static void swap_bytes(uint8_t *raw, size_t n, size_t item)
         }
 }
 
-/* Returns a half-precision number as float. The exponent and fraction of a half, moved to the bits of a float's
- * exponent and fraction, give its magnitude times 2^-112; in infinities and NaN all exponent bits are ones. */
+/* Returns a half-precision number as float. First moves its exponent and fraction to the bits of a float's
+ * exponent and fraction; this float is the magnitude times 2^-112. In infinities and NaN all exponent bits
+ * are ones. */
 static float half_float(uint16_t half)
 {
     const uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = half & 0x7fff;
@@ -58,7 +59,7 @@ static void (*const convert[])(const uint8_t *, size_t, float *) = {
 
 /* ---- order ---- */
 
-/* Where the next element of an array in Fortran order goes in the output. */
+/* An element of an array in Fortran order: `at` is its index in the output, which is in C order. */
 typedef struct {
     const Shape *shape;
     /* index of the element along each axis, and stride of each axis in C order */

@@ -4,9 +4,9 @@
 
 #include "dump/tensor.h"
 
-/* A kind of output. `open` begins the file, `write` adds tensor i, whose elements are x, for i = 0, 1, ... up to
- * dump_count, and `finish` completes the file if `written` is OK; otherwise it removes the file and returns
- * `written`. Each returns the first error; after a failed `open` there is nothing to finish. */
+/* A file format for output. `open` begins the file. `write` adds tensor i with the elements x, for i = 0, 1,
+ * ... in this order. `finish` completes the file if `written` is OK; otherwise it removes the file and
+ * returns `written`. After a failed `open`, `finish` must not be called. */
 typedef struct {
     const char *ending; /* the ending of file names for this kind */
     Status (*open)(void **out, const Dump *d, const char *path, Arena *a, Error *err);

@@ -9,8 +9,8 @@
  * quotients and a square root, so the result does not depend on the C library. */
 double noise_quantile(double u);
 
-/* Adds to each element `scale` times a standard normal number, which is made from 52 random bits that no other
- * element uses. */
+/* Adds to each element `scale` times a standard normal random number. Each element has its own 52 random
+ * bits. */
 void noise_add(float *x, size_t n, double scale, const Rng *rng, int threads);
 
 #endif

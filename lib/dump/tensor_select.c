@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* True when the glob matches a step or worker group by name or by number; a tensor without a group matches only globs
- * that match the empty text, such as "*". */
+/* True if the glob matches the name or the number of a tensor's step or worker group. For a tensor without a
+ * group, the glob must match the empty text, as "*" does. */
 static bool group_matches(const char *glob, const char *group, int64_t number)
 {
     char text[24];

@@ -43,28 +43,31 @@ typedef enum {
     EXCHANGE_SCALE,  /* divides the decoded sum by the number of workers */
 } ExchangePhase;
 
-/* For callers that measure the time of phases: `run` must call work(arg). The exchange itself reads no clock. In
- * ENCODE, MERGE, ESTIMATE and DECODE `run` may call work(arg) any number of times: each call gives the same result.
- * `worker` is the worker that does the work. Every receiver does the same work in MERGE and DECODE, so there `worker`
- * is the first sender. */
+/* For callers that measure the time of phases. `run` must call work(arg). In ENCODE, MERGE, ESTIMATE and
+ * DECODE it may do so any number of times, because each call gives the same result. `worker` is the worker
+ * whose time it is. In MERGE and DECODE all receivers do the same work, and `worker` is the first worker
+ * that sent. */
 typedef struct {
     Status (*run)(void *data, ExchangePhase phase, size_t worker, Status (*work)(void *arg), void *arg);
     void *data;
 } ExchangeClock;
 
 typedef struct {
-    /* the caller sets self, shape, threads, scratch, err, and workers: the number that send in this step, 1 or
-     * more */
+    /* The caller sets `self`, `shape`, `threads`, `scratch`, `err` and `workers` (the number of workers that
+     * send in this step, at least 1). */
     Call call;
     /* with `step` and the worker, these select the random numbers (rng_open) */
     uint64_t seed, repeat, tensor;
     int64_t step;
-    /* payloads merged at a time, not counting the previous merge's result; 0: all payloads of a round */
+    /* The largest number of payloads that are merged at once, besides the result of the previous merge. 0:
+     * all payloads of a round. */
     size_t batch;
     bool each; /* True: payloads that merge are decoded one by one and averaged too */
-    /* True: payloads last until the arena is rewound, as exchange_settle needs; false: until their batch is merged */
+    /* True: payloads stay valid until the arena is rewound, as exchange_settle needs. False: a payload is
+     * valid until it has been merged. */
     bool keep;
-    /* (shape.n) decoded payloads, at the end the mean; not used while a worker encodes */
+    /* (shape.n) For decoded payloads; at the end, the mean. Callers may use this memory while a worker
+     * encodes. */
     float *y;
     Arena *payloads; /* The caller marks this arena before exchange_begin and rewinds it after the step. */
     ExchangeClock clock; /* {0}: each phase runs once, without timing */
@@ -72,7 +75,7 @@ typedef struct {
     /* Results that callers may read. */
     int rounds;
     bool adds; /* True if payloads of the last round merge */
-    /* merged payload of each round; empty for a last round whose payloads do not merge */
+    /* Merged payload of each round; empty for the last round if its payloads do not merge. */
     Bytes heard[ROUNDS_MAX];
 
     /* Members used by exchange.c only. */
@@ -82,8 +85,8 @@ typedef struct {
     const float *gradient;
     Buf payload;
     Bytes last, *waiting;
-    /* held: number of payloads in `waiting`; merged_before: 1 if one of them is the result of a merge, else 0; room:
-     * capacity of `waiting` */
+    /* `held`: number of payloads in `waiting`. `merged_before`: 1 if one of these is the result of a merge,
+     * else 0. `room`: capacity of `waiting`. */
     size_t held, merged_before, room;
     Buf merged[2]; /* used in turn for the results of merges */
     int turn;
@@ -95,15 +98,15 @@ Status exchange_begin(Exchange *x);
 /* Returns the Call of a worker in the current round, for codec_plan, codec_variance and the like. */
 Call exchange_call(const Exchange *x, const ExchangeWorker *w);
 
-/* Called before exchange_begin, for codecs with a train hook: learns from worker w's gradient, into its state. */
+/* For codecs with a train hook, called before exchange_begin: learns from the gradient of worker w, and
+ * stores the result in this worker's state. */
 Status exchange_train(Exchange *x, const ExchangeWorker *w, const float *gradient);
 
 /* Called after exchange_train: copies the learned part of the state from one worker to another. */
 void exchange_share_training(const Exchange *x, const ExchangeWorker *from, const ExchangeWorker *to);
 
-/* Encodes the worker's gradient (shape.n) for this round. `*sent` is valid until its batch is merged, or with `keep`
- * until the arena is rewound; the caller passes it on to exchange_take. Errors, such as ERR_NUMERIC, are the
- * codec's. */
+/* Encodes the worker's gradient (shape.n) for this round. The caller passes `*sent` on to exchange_take.
+ * With `keep`, `*sent` is valid until the arena is rewound; otherwise until this payload has been merged. */
 Status exchange_send(Exchange *x, const ExchangeWorker *w, const float *gradient, Bytes *sent);
 
 /* Takes the worker's payload of this round. A payload that exchange_send did not make must stay valid until the round

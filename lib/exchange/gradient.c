@@ -77,8 +77,8 @@ static void make_parcels(GradientExchange *x)
         add_parcel(x, 0, x->spec.tensors, false);
 }
 
-/* Returns worker w's values of a parcel (a vector that is encoded as a whole), scaled so that the plain mean over
- * the senders is the weighted mean. */
+/* Returns worker w's values of a parcel (a vector that is encoded as a whole). Scales them so that the
+ * unweighted mean over the workers that send is the weighted mean of the gradients. */
 static const float *gather(GradientExchange *x, const Parcel *p, size_t w)
 {
     const double gain = x->weight[w] * (double)x->senders;

@@ -28,8 +28,9 @@ typedef struct {
     uint64_t elements;
 } CodecStates;
 
-/* Finds, or makes, the state of c's codec for this worker and tensor; NULL if the codec keeps no state. ERR_CORRUPT:
- * more than elements_max elements, or with one_shape a tensor whose number of elements has changed. */
+/* Finds or makes the state of c's codec for this worker and tensor; NULL if the codec keeps no state.
+ * ERR_CORRUPT: there would be more than `elements_max` elements. With `one_shape`, ERR_CORRUPT also if the
+ * tensor's number of elements has changed. */
 Status codec_states_find(CodecStates *s, const Call *c, int64_t worker, const char *name, void **state);
 
 /* Sets all states to zero, as before the first step. */

@@ -44,8 +44,8 @@ static Status add_sample(Status (*work)(void *), void *arg, double least, double
     return OK;
 }
 
-/* Encodes once untimed to report the streams, then times encoding. y is not needed before decoding, so the memory
- * of y is lent to the codec as scratch. */
+/* Encodes once without timing, to report the entropy of the streams. Then times encoding. The codec may use
+ * the memory of y as scratch, because y is needed only for decoding. */
 static Status time_encode(Merger *m, size_t worker, Status (*work)(void *), void *arg)
 {
     Call *call = &m->x.call;
@@ -119,8 +119,8 @@ static Status load(Merger *m, size_t worker)
     return status;
 }
 
-/* Adds a worker's expected variance to the tally: the variances of independent estimates add up. `conclude` computes
- * the variance of codecs whose workers all draw the same numbers. */
+/* Adds a worker's expected variance to the tally, because variances of independent estimates add up. If all
+ * workers draw the same random numbers, `conclude` computes the variance instead. */
 static void add_expected(Merger *m, const ExchangeWorker *w, Tally *tally)
 {
     const unsigned traits = codec_traits(m->t->codec);
@@ -187,8 +187,9 @@ static void note_sizes(Merger *m, Tally *tally)
     moments_add(&m->merged, tally->merged - merged);
 }
 
-/* Measures the mean estimate, which is in y. distance_first sorts y in place and overwrites `work`, where
- * tally_repeat keeps the repeats' deviations; so distance_first is called first, and y is copied to g before it. */
+/* Measures the mean estimate, which is in y. distance_first sorts y in place, so y is copied to g before.
+ * distance_first also overwrites `work`, so it must be called before tally_repeat, which keeps the repeats'
+ * deviations there. */
 static Status measure_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
 {
     const Buffers *b = m->b;
@@ -252,7 +253,8 @@ static void conclude(Merger *m, Tally *tally)
     trial_moments(&call, b->x, shared, tally);
 }
 
-/* Trains the state on worker 0's gradient. All workers use one state, so there is nothing to copy. */
+/* Trains the state on worker 0's gradient. Here all workers use the same state, so nothing is copied to
+ * other workers. */
 static Status train(Merger *m)
 {
     const Trial *t = m->t;

@@ -33,9 +33,9 @@ extern const Link links[]; /* ends in {0} */
 /* returns the name of preset link i; NULL after the last; `data` is not used */
 const char *link_name(const void *data, size_t i);
 
-/* Reads a link: a preset's name, or a text such as "alpha=50us,beta=10Gbit", with the latency in s, ms, us or ns, and
- * the bandwidth in bits (kbit, Mbit, Gbit) or bytes (kB, MB, GB) a second. The link's name becomes `text` with spaces
- * in place of commas, which link_read also accepts. */
+/* Reads a link: the name of a preset, or a text such as "alpha=50us,beta=10Gbit". alpha is the latency in s,
+ * ms, us or ns. beta is the bandwidth per second, in bits (kbit, Mbit, Gbit) or bytes (kB, MB, GB). The
+ * link's name is `text` with spaces instead of commas; link_read accepts that form too. */
 Status link_read(Link *out, const char *text, Arena *a, Error *err);
 
 /* ---- the bytes that one exchange sends ---- */
@@ -44,7 +44,8 @@ typedef struct {
     Topology topology;
     double workers; /* 1 or more */
     double rounds;  /* the codec's rounds */
-    /* bytes of a worker's payloads of all rounds; on a ring or tree, of the merged payloads */
+    /* Bytes of one worker's payloads in all rounds. On a ring or tree: bytes of the merged payloads in all
+     * rounds. */
     double payload;
     double early;      /* bytes of the merged payloads of the rounds before the last */
     double parameters; /* bytes that a server sends to each worker */
@@ -53,7 +54,8 @@ typedef struct {
 double traffic_bytes(const Traffic *t); /* returns the bytes through the busiest link */
 double link_seconds(const Link *link, const Traffic *t);
 
-/* True when workers merge payloads on their way in this topology, which needs a codec whose payloads merge. */
+/* True for topologies in which workers merge payloads on the way (ring and tree). The codec's payloads must
+ * merge. */
 bool topology_adds(Topology topology);
 
 #endif

@@ -42,8 +42,8 @@ static Status each_plane(const Layer *l, const Pass *p, void (*body)(const Work 
     return OK;
 }
 
-/* Runs `body` on each plane (a channel of a piece, or a group of channels of an image) of a backward pass, which
- * writes in->dx. */
+/* Runs `body` on each plane (a channel of a piece, or a group of channels of one image) in a backward pass.
+ * The pass writes the gradient in->dx. */
 static Status each_plane_back(const Layer *l, const Pass *p,
                               void (*body)(const Work *w, size_t in, size_t out))
 {

@@ -137,8 +137,9 @@ static size_t step_of(const char *group)
     return strcmp(again, group) ? 0 : step;
 }
 
-/* Copies all steps in order: from the earlier dump `before` those up to the step after which the run continued, and
- * from every part its step. A step that is both in `before` and in a part is copied from the part. */
+/* Copies all steps to one dump, in order. `before` is the dump of the earlier run; its steps are copied up
+ * to the step after which this run continues. A step that has a part (a file of this step alone) is copied
+ * from the part. */
 static Status copy_all(GradientDump *d, Dump *before, const size_t *part, size_t parts, DumpWriter *to,
                        Error *err)
 {

@@ -25,8 +25,8 @@ Status completion_open(Completion *c, double *v, size_t count, size_t k, Arena *
     return info ? lapack_failed("dgeqrf", info, err) : OK;
 }
 
-/* Replaces x (rows, cols), stored column by column, by H x (how: "LN"), H' x ("LT") or x H ("RN"), where H is the
- * matrix whose columns are the vectors of the basis. */
+/* Multiplies x (rows, cols), stored column by column, by H, the matrix whose columns are the vectors of the
+ * basis. x becomes H x with how = "LN", H' x with "LT", and x H with "RN". */
 static Status reflect(const Completion *c, const char *how, size_t rows, size_t cols, double *x, Arena *a,
                       Error *err)
 {

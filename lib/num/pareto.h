@@ -12,10 +12,11 @@ typedef struct {
     double size_margin, error_margin;
 } ParetoPoint;
 
-/* Sets `front` of each point. A point is on the front of its kind unless another point of the kind is smaller without
- * having more error, or has less error without being larger. Two numbers of which one is uncertain differ if they are
- * further apart than the root of their squared margins, else it is unknown which is less, and then neither of the points
- * takes the other off the front. Of equal points, all are on the front or none is. Takes O(n^2) time. */
+/* Sets `front` of each point. A point of the same kind removes it from the front if it is smaller and does
+ * not have more error, or has less error and is not larger. Two numbers differ if they are further apart
+ * than the root of the sum of their squared margins. If an uncertain number does not differ from another, it
+ * is unknown which is less; then neither point removes the other. Equal points are all on the front, or none
+ * is. Takes O(n^2) time. */
 void pareto_mark(ParetoPoint *point, size_t count);
 
 #endif

@@ -31,7 +31,8 @@ enum {
 typedef struct {
     const float *x;
     size_t n, pieces, piece; /* piece: number of elements in a piece; the last piece may have fewer */
-    /* for each piece and bucket: first the number of keys, then the index in the output of the next key */
+    /* For each piece of the input and each bucket: first how many of the piece's keys belong to the bucket.
+     * Later, where in the output the next of these keys goes. */
     size_t (*place)[BUCKETS];
     size_t start[BUCKETS + 1];
     float *out;
@@ -52,8 +53,8 @@ static void count_piece(void *data, size_t p)
         count[radix_key(s->x[i]) >> LOW]++;
 }
 
-/* Turns the counts of each piece and bucket into the index of their first key in the output: buckets in order, and
- * within a bucket the pieces in order. */
+/* Replaces the number of keys of each piece and bucket by the output index of the first of these keys. The
+ * output has bucket after bucket, and within a bucket piece after piece. */
 static void lay_out(Sort *s)
 {
     size_t at = 0;
@@ -92,7 +93,7 @@ void radix_sort_few(uint32_t *key, size_t n)
     }
 }
 
-/* Read and write key i through bytes, since the memory may be an array of floats. */
+/* Access key i as bytes, because the memory may be an array of floats. */
 static inline uint32_t get(const void *keys, size_t i)
 {
     return load_u32((const uint8_t *)keys + 4 * i);
@@ -110,8 +111,8 @@ static void deal_digit(const void *from, void *to, size_t n, int shift, size_t p
     }
 }
 
-/* Turns the counts of a digit's values into the index of the first key of each value; false when all n keys have the
- * same digit. */
+/* Replaces the number of keys with each value of a digit by the index of the first of these keys. Returns
+ * false if all n keys have the same value. */
 static bool digit_varies(size_t count[VALUES], size_t n)
 {
     size_t at = 0;
@@ -217,8 +218,8 @@ static inline uint32_t magnitude_bits(float x)
     return float_bits(x) & 0x7fffffffu;
 }
 
-/* Returns the bits of the magnitude of rank k (from 0), found digit by digit from the top; sets *upto to the number
- * of magnitudes that are not larger. */
+/* Finds the bits of the k-th smallest magnitude (k from 0), one digit after another from the top. Sets *upto
+ * to the number of magnitudes that are not larger. */
 static uint32_t select_magnitude(const float *x, size_t n, size_t k, size_t *upto)
 {
     static const int shifts[] = {20, 10, 0}; /* the lowest bits of digits of 11, 10 and 10 bits */

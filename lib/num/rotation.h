@@ -30,8 +30,8 @@ size_t rotation_piece(size_t n, size_t piece); /* returns the length of a piece 
 /* Returns the length of the next block when `left` elements of a piece remain; 0 if left is 0. */
 size_t rotation_block(size_t left);
 
-/* Says where a block's random signs come from: round r uses the random words from at / 32 + 4096 r on, of the piece's
- * random key. */
+/* The source of a block's random signs. Round r uses random words of the piece's key `key`, beginning with
+ * word at / 32 + 4096 r. */
 typedef struct {
     RngKey key;
     size_t at; /* the block's first element in its piece, a multiple of 32 */

@@ -79,8 +79,9 @@ static void find_head(void *data, size_t bucket)
 
 /* ---- quantising and dequantising one block ---- */
 
-/* Computes a bucket's head just before its codes, while the bucket is in the cache. For a bucket that spans two
- * blocks the head is computed for each block, but stored only by the block in which the bucket begins. */
+/* Computes a bucket's head (its norm or scale) just before its codes, while the bucket is in the cache. If a
+ * bucket spans two blocks, its head is computed for both blocks, but stored only for the block in which the
+ * bucket begins. */
 static void quantise(const void *data, size_t block, void *code)
 {
     const Buckets *b = data;

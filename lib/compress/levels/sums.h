@@ -44,12 +44,13 @@ size_t sums_bound(const Sums *s);
 Status sums_heard(const Sums *s, const uint8_t **scale);
 
 /* Opens a payload of the last round, of one worker or merged, and sets *t to its codes. Sets *scale to the
- * payload's scales; to the merged scales of round 0 if all workers share scales; to NULL if the payload has raw
- * floats. */
+ * merged scales of round 0 if all workers share scales, else to the payload's scales. *scale is NULL if the
+ * payload has raw floats. */
 Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, SumsTotal *t);
 
-/* Reads the codes of elements [from, from + n). `from` must be a multiple of 64, and so must n unless the tensor
- * ends at from + n. Returns false if a code is out of range or padding bits are set. */
+/* Reads the codes of n elements, the first of which is `from`, a multiple of 64. n must be a multiple of 64
+ * too, unless these are the last elements of the tensor. Returns false if a code is out of range or padding
+ * bits are set. */
 bool sums_get(const SumsTotal *t, size_t from, size_t n, uint32_t *sum);
 
 /* Reads the values of a payload with raw floats, opened by sums_open. */

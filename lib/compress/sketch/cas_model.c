@@ -7,9 +7,9 @@
 
 /* ---- limits ---- */
 
-/* Returns the largest number of clusters per sign to try for `bits` payload bits per element. With k clusters
- * in all, naming an element's cluster takes about log2 k bits or less with Huffman codes, ceil(log2 k) bits
- * with codes of fixed length, and k bits with bitmaps. */
+/* Returns the largest number of clusters per sign to try when the payload may take `bits` bits per element.
+ * With k clusters in all, the index (each element's cluster number) takes about log2 k bits per element or
+ * less with Huffman codes. It takes ceil(log2 k) bits with fixed-length codes, and k bits with bitmaps. */
 static size_t clusters_for(double bits, int index)
 {
     size_t k = 1;
@@ -91,9 +91,9 @@ CasLimits cas_limits(const Call *c)
 
 /* ---- learning ---- */
 
-/* Sets the numbers of buckets to the spec's sizes. k sizes are for each sign's clusters, from zero outwards; 2 k
- * sizes are for all clusters, from the lowest to the highest. If fewer clusters were found than the spec allows,
- * the sizes for the outermost clusters are not used. */
+/* Sets the clusters' numbers of buckets to the sizes of the spec. k sizes are for the clusters of each sign,
+ * from zero outwards. 2 k sizes are for all clusters, from the lowest to the highest. If there are fewer
+ * clusters than sizes, the sizes for the outermost clusters are not used. */
 static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
 {
     uint64_t size[CLUSTERS_MOST];
@@ -105,7 +105,8 @@ static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
     }
 }
 
-/* Computes the bits that the index takes for each element, from each cluster's share of the sample. */
+/* Computes the bits per element of the index (each element's cluster number) from the clusters' shares of
+ * the sample. */
 static Status index_cost(const Call *c, const ClusterModel *m, const ClusterStats *s, double *bits)
 {
     const Cas *p = cas_params(c);
@@ -116,11 +117,13 @@ static Status index_cost(const Call *c, const ClusterModel *m, const ClusterStat
     return cluster_index_huffman_bits(s->share, (uint32_t)clusters, bits, c->scratch, c->err);
 }
 
-/* The index may take this share of the wanted bits per element (`bits`); the buckets take the rest. */
+/* The index (each element's cluster number) may take at most this share of `bits`, the wanted bits per
+ * element. The buckets take the rest. */
 #define INDEX_SHARE 0.97
 
-/* Learns clusters. Starts from the largest number of clusters and decreases this number until the index takes at
- * most INDEX_SHARE of `bits` per element. *budget is the number of buckets that fit in the rest of `bits`. */
+/* Learns the clusters. Starts from the largest number of clusters, and decreases it until the index (each
+ * element's cluster number) takes at most INDEX_SHARE of `bits` per element. Sets *budget to the number of
+ * buckets that fit in the rest of `bits`. */
 static Status learn_for_bits(const Call *c, const float *x, ClusterSpec *spec, ClusterModel *m,
                              ClusterStats *s, uint64_t *budget)
 {

@@ -11,12 +11,13 @@ typedef struct {
     uint8_t *out;
     const uint8_t *in;
     uint32_t *count; /* for each block and cluster: number of elements */
-    /* (blocks + 1) offsets of the blocks' streams in the index; at[b + 1] is the end of block b's stream */
+    /* (blocks + 1) The index has a stream for each block. Block b's stream begins at byte at[b] of the index
+     * and ends before byte at[b + 1]. */
     uint64_t *at;
     bool *bad; /* for each block: true if its stream cannot be decoded */
     Huffman huffman;
-    /* word[v]: the bits of the Huffman codes of the cluster numbers packed in byte v, together with the number of
-     * these bits (see WORD_LENGTH); longest: the largest such number of bits */
+    /* Byte v packs several cluster numbers. word[v] holds the Huffman codes of these numbers, and how many
+     * bits the codes have together (WORD_LENGTH). `longest` is the largest such number of bits. */
     uint64_t word[256], longest;
 } IndexJob;
 
@@ -33,9 +34,10 @@ static size_t bitmap_size(size_t n)
     return n / 8 + (n % 8 != 0);
 }
 
-/* Returns an upper bound on the bytes of a Huffman-coded index. The table of code lengths takes at most 17 bits
- * for the number of listed clusters, and for each cluster 17 bits for the skipped clusters and 11 bits for the
- * difference of code lengths. Huffman codes take no more bits in all than codes of fixed width. */
+/* Returns an upper bound on the bytes of a Huffman-coded index. In the table of code lengths, the number of
+ * listed clusters takes at most 17 bits. Each listed cluster takes at most 17 bits for the number of
+ * clusters skipped before it, and 11 bits for the difference of code lengths. All Huffman codes together
+ * take no more bits than codes of fixed width. */
 static size_t huffman_most(size_t n, uint32_t clusters)
 {
     const size_t width = (size_t)width_of(clusters), blocks = blocks_of(n);
@@ -51,8 +53,8 @@ size_t cluster_index_most(IndexForm form, size_t n, uint32_t clusters)
 
 /* ---- counts ---- */
 
-/* Returns how many of n codes equal c. Counts in 32 byte counters at once, and adds these up before a counter
- * could overflow. */
+/* Returns how many of the n codes equal c. Uses 32 byte-sized counters in parallel, and adds them up before
+ * one could overflow. */
 enum { FEW = 16, ABREAST = 32, BATCH = 255 * ABREAST };
 static uint32_t count_equal(const uint8_t *code, size_t n, uint8_t c)
 {
@@ -211,8 +213,8 @@ static unsigned code_of(unsigned value, size_t group, size_t k)
     return value >> 8 / group * k & ((256u >> (8 - 8 / group)) - 1);
 }
 
-/* job->word[v] has the bits of the Huffman codes of the cluster numbers packed in byte v in bits 0 .. 55, and the
- * number of these bits from bit 56 on. */
+/* job->word[v] is for the cluster numbers packed in byte v. Bits 0 .. 55 hold their Huffman codes. The bits
+ * from 56 on hold the number of bits of these codes. */
 enum { WORD_LENGTH = 56 };
 
 static void make_words(IndexJob *job)
@@ -246,9 +248,9 @@ static inline void put_word(BitWriter *w, uint64_t word)
     bits_put(w, word & ((UINT64_C(1) << WORD_LENGTH) - 1), (unsigned)(word >> WORD_LENGTH));
 }
 
-/* Writes the Huffman codes of lookups * group cluster numbers: packs `group` numbers into a byte, and looks up the
- * bits of their codes in job->word. Writes the bits of four such bytes by one bits_put if the bits of any four
- * bytes fit into BITS_MAX bits. */
+/* Writes the Huffman codes of lookups * group cluster numbers. Packs `group` numbers into a byte, and looks
+ * their codes up in job->word. If the codes of any four bytes fit into BITS_MAX bits, four bytes' codes are
+ * written by one call of bits_put. */
 static inline void put_lookups(const IndexJob *job, const uint8_t *code, size_t lookups, size_t group,
                                BitWriter *w)
 {

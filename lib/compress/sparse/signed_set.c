@@ -60,8 +60,8 @@ static void count_block(void *data, size_t block)
     job->part[block] = part;
 }
 
-/* Computes counts and sums of a selection that is stored as a list of indices. Adds block by block, as count_block
- * does, so that both functions give the same sums. */
+/* Computes counts and sums of a selection that is stored as a list of indices. Sums each block by itself, as
+ * count_block does, so that rounding is the same in both functions. */
 static void count_list(SignedSet *s)
 {
     const Picks *p = &s->picks;

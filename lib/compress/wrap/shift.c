@@ -62,8 +62,8 @@ static const float *shift_of(const Call *c)
     return c->state ? (const float *)((const ShiftHead *)c->state + 1) : NULL;
 }
 
-/* Returns the spec's alpha, or 1 if alpha is auto. ef21 decodes with this alpha; diana's decoding does not use
- * alpha. */
+/* Returns the alpha of the spec, or 1 if alpha is auto. ef21 uses this alpha for decoding; diana decodes
+ * without alpha. */
 static double spec_alpha(const Call *c)
 {
     const double alpha = ((const Shift *)c->self->params)->alpha;
@@ -125,7 +125,7 @@ static Status train(const Call *c, const float *x, void *state)
     return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
 }
 
-/* The Step that the inner codec's plan is computed from: the tensors' values are gradients minus shifts. */
+/* A Step for the inner codec's plan. Its tensors hold the gradient minus the shift. */
 typedef struct {
     const Step *step;
     float *t; /* room for the values of the largest tensor */
@@ -164,7 +164,8 @@ static bool is_merged(Bytes in)
     return in.size && in.data[0] == PAYLOAD_MERGED;
 }
 
-/* In the last round, removes the kind byte that ef21 and diana put before a payload whose inner codec writes none. */
+/* In the last round, removes the kind byte of ef21 or diana. They add it only if the inner codec's payload
+ * has none. */
 static Status take_kind(const Call *c, Bytes *in)
 {
     if (!adds_kind(c))
@@ -256,8 +257,8 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 
 /* ---- learning ---- */
 
-/* Updates the inner codec's state. The inner codec encoded t (the gradient minus the shift), so `agreed`, for the
- * inner codec, is the mean of all workers' q (the decoded t). */
+/* Updates the inner codec's state. The inner codec has encoded t (the gradient minus the shift). For it, the
+ * agreed mean is therefore the mean over all workers of q (the decoded t). */
 static Status settle_inner(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     Call inner = call_inner(c, own_state(c));
@@ -316,8 +317,8 @@ static double residual(const Call *c)
 
 /* ---- promises ---- */
 
-/* Payloads merge only if the inner codec is linear: merged majority votes, for example, do not decode to a sum of
- * differences. */
+/* Payloads merge only if the inner codec is linear, so that its merged payload decodes to the sum of all
+ * workers' q. A merged majority vote, for example, does not decode to a sum. */
 static unsigned traits(const Codec *codec)
 {
     const double alpha = ((const Shift *)codec->params)->alpha;
@@ -327,8 +328,8 @@ static unsigned traits(const Codec *codec)
     return is_diana(codec) || isnan(alpha) || alpha == 1 ? all : all & ~(unsigned)UNBIASED;
 }
 
-/* Returns E|h + a q - x|^2 = (1 - a)^2 |t|^2 + a^2 V(t), where h is the shift, a is alpha, t = x - h, q is the
- * decoded t, and V is the variance of an unbiased inner codec. */
+/* Returns E|h + a q - x|^2 = (1 - a)^2 |t|^2 + a^2 V(t) for an unbiased inner codec with variance V. h is
+ * the shift, a is alpha, t = x - h, and q is the decoded t. */
 static double variance(const Call *c, const float *x)
 {
     const Call inner = call_inner(c, own_state(c));
@@ -342,8 +343,8 @@ static double variance(const Call *c, const float *x)
     return (1 - a) * (1 - a) * norm2 + a * a * codec_variance(&inner, t);
 }
 
-/* Returns the law and the moments of the inner codec's error on t (the gradient minus the shift). The error's
- * component along x is unknown, so `weighted` is NaN. */
+/* Returns which parts of the inner codec's error on t (the gradient minus the shift) are independent, and
+ * sets *m to their moments. The error's component along x is unknown, so m->weighted is NaN. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const Call inner = call_inner(c, own_state(c));

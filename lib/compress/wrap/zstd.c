@@ -26,8 +26,8 @@ static Status pack(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *si
     return OK;
 }
 
-/* A frame begins with the magic number (MAGIC bytes) and a byte of flags. FOREIGN: the flags for a dictionary and
- * a checksum, and unused flags, none of which `pack` sets. */
+/* A frame begins with a magic number of MAGIC bytes and a byte of flags. FOREIGN masks flags that `pack`
+ * never sets: dictionary, checksum, and unused flags. */
 enum { MAGIC = 4, FOREIGN = 0x1f };
 
 static size_t claims(Bytes in)
