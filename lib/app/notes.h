@@ -1,4 +1,4 @@
-/* notes.h -- notes on stderr about a dump that make a result easy to misread. */
+/* notes.h -- prints notes on stderr about properties of a dump because of which a result could be misread. */
 #ifndef ATOMO_NOTES_H
 #define ATOMO_NOTES_H
 

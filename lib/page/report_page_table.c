@@ -99,7 +99,7 @@ static void put_heading(TextBuf *out, const PageColumn *c)
 
 enum { LONG = 48 };
 
-/* A row of the table as it is written. */
+/* The row that is being written: the values of its columns, and its table. One PageRow serves all rows in turn. */
 typedef struct {
     const PageTable *table;
     const Column *names;

@@ -34,7 +34,8 @@ static Call call_for(const Vectors *v, const Call *c, const Shape *shape)
     return inner;
 }
 
-/* True if qsgd sends a vector of n elements as raw floats. It does so if its own payload might be as long. */
+/* True if qsgd sends a vector of n elements as raw floats. It does so if the
+ * upper bound on the size of its payload is not below the size of raw floats. */
 static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
 {
     const Shape shape = shape_vector(n);
