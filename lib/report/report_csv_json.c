@@ -1,11 +1,12 @@
-/* report_csv_json.c -- the formats for programs, CSV and JSON.
+/* report_csv_json.c -- writes a result as CSV or as JSON.
  *
- * CSV: RFC 4180 with a header row and plain line ends. A field with a comma, a quote or a line end is quoted, and
- * a quote in it is doubled. A value that does not exist is empty; an empty text is "". A text that a spreadsheet
- * would take for a formula has an apostrophe in front (csv.h).
+ * CSV follows RFC 4180, with a header row and "\n" as the line end. A field with a comma, a quote or a line
+ * end is quoted, and a quote in it is doubled. A value that does not exist is an empty field; an empty text is
+ * "". A text that a spreadsheet would take for a formula gets an apostrophe in front (csv.h).
  *
- * JSON: {"schema": .., "meta": {..}, "results": [..]}, one row per line. Strict JSON: NaN and infinities are null,
- * characters that steer a terminal are escaped, bytes that are not UTF-8 become U+FFFD. */
+ * JSON: {"schema": .., "meta": {..}, "results": [..]}, with one record of the result per line. It is strict
+ * JSON: NaN and infinities become null. Control characters of terminals are escaped, and bytes that are not
+ * UTF-8 become U+FFFD. */
 #include "report/report_writer.h"
 
 #include "base/csv.h"

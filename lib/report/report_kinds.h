@@ -1,5 +1,5 @@
-/* report_kinds.h -- finds the command that wrote a stored result, and the rows and columns to show first: by the
- * schema in JSON, by the columns in CSV. */
+/* report_kinds.h -- recognises which command wrote a stored result: in JSON by the schema, in CSV by the names
+ * of the columns. It also says which rows and columns of the result are shown first. */
 #ifndef ATOMO_REPORT_KINDS_H
 #define ATOMO_REPORT_KINDS_H
 
@@ -25,7 +25,8 @@ typedef struct {
 bool result_known(const char *schema);  /* true if this program reads results of this schema and version */
 extern const ResultKind result_kinds[]; /* all kinds, in their order on the page; ends in {0} */
 
-/* Returns the kind of a result; NULL, with the reason in *why: no command of this project writes such a result. */
+/* Returns the `ResultKind` that the stored result belongs to. If no command of this project writes such a
+ * result, returns NULL and sets *why to the reason. */
 const ResultKind *result_kind(const Stored *s, const char **why);
 
 #endif

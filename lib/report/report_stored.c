@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns a shape as "64x3x3x3"; "" if the array is not a shape. */
+/* Returns the text of an array of whole numbers, a tensor's shape, as "64x3x3x3". Returns "" if an element is
+ * not a whole number. */
 static const char *shape_of(const Json *array, Arena *a)
 {
     TextBuf out = {.arena = a};
@@ -19,7 +20,8 @@ static const char *shape_of(const Json *array, Arena *a)
     return text_done(&out);
 }
 
-/* Returns a value as CSV writes it; "" for null, objects and arrays that are not shapes. NULL: out of memory. */
+/* Returns the text of a JSON value as a CSV field. It is "" for null, for objects, and for arrays that are not
+ * shapes. Returns NULL if out of memory. */
 static const char *cell_of(const Json *v, Arena *a)
 {
     if (!v || v->type == JSON_NULL)
@@ -37,8 +39,9 @@ static const char *cell_of(const Json *v, Arena *a)
     }
 }
 
-/* Writes the cells of a record. The columns are the fields of the first record, so the fields of another record
- * are searched from the field after the last one found. */
+/* Writes the values of a record into its row of the table. The table's columns are the fields of the first
+ * record. A record usually has the same fields in the same order, so the field after the last one found is
+ * tried first. */
 static bool put_record(const char **cell, const Csv *out, const Json *record, Arena *a)
 {
     const Json *at = record->first;
@@ -56,7 +59,7 @@ static bool put_record(const char **cell, const Csv *out, const Json *record, Ar
 typedef struct {
     Csv *table;
     size_t room; /* capacity in rows */
-    bool other;  /* the first element of the array "results" is not an object, so it is no record */
+    bool other;  /* the first element of the array "results" is not an object, so the file is not a result */
     Arena *a;
     Error *err;
 } Records;

@@ -10,15 +10,15 @@ typedef struct {
     const char *schema; /* such as "atomo-compare/1"; NULL: CSV, which has no schema */
     const Json *meta;   /* facts about the run, an object; NULL: there are none */
     bool whole;         /* true: the result has a list of records; false: JSON without "results" */
-    Csv table;          /* the records, with cells as CSV writes them; "" for values that do not exist */
+    Csv table;          /* one row per record, values as CSV fields; "" if a value does not exist */
 } Stored;
 
 Status stored_load(Stored *out, const char *path, Arena *a, Error *err);
 
-/* Returns the value of a cell: a number, true, false, or a text; always a text if `text`. */
+/* Converts a CSV field to a Value: a number, a boolean or a text. If `text` is true, it is always a text. */
 Value stored_value(const char *cell, bool text);
 
-/* True when the texts are equal, or are numbers of equal value: 0.50 and 0.5. */
+/* True if the two fields are equal texts, or numbers of equal value such as 0.50 and 0.5. */
 bool stored_same(const char *cell, const char *other);
 
 #endif

@@ -1,9 +1,9 @@
-/* mark_vec.c -- sets a bit for each element whose magnitude reaches a threshold. */
+/* mark_vec.c -- makes a bit mask of the elements whose magnitude is at or above a threshold. */
 #include "vec/lane.h"
 
 #include <math.h>
 
-/* Returns a word whose bit l is the sign bit of lane l. */
+/* Returns a word whose bit k is the sign bit of lane k. */
 INLINE uint64_t sign_bits(VecI v)
 {
 #if VEC_BYTES == 64

@@ -1,13 +1,14 @@
-/* quantise.h -- rounds a magnitude |x| s / norm at random, without bias, to one of its two neighbouring levels in 0
- * ... s. All quantisers with evenly spaced levels round this way.
+/* quantise.h -- rounds a magnitude |x| s / norm at random to one of its two neighbours among the levels 0 ...
+ * s, without bias. All quantisers with evenly spaced levels use it.
  *
- * t = |x| s 2^F / norm is truncated to an integer; F random bits are added, and the level is the sum shifted right by
- * F. So the level is rounded up iff u < frac, where u is uniform over F bits and frac is the fraction of |x| s /
- * norm. The top level is exactly s, as t is limited to s 2^F. For s = 1 the coin of coin.h decides instead, since its
- * probabilities reach lower. The vector kernels repeat these lines operation by operation.
+ * First, t = |x| s 2^F / norm is truncated to an integer. Then F random bits are added, and the sum is shifted
+ * right by F. Let frac be the fractional part of |x| s / norm, and u a uniform number of F random bits. The
+ * level is rounded up iff u < frac. It never exceeds s, as t is limited to s 2^F. For s = 1, coin.h decides
+ * instead, since it can represent smaller probabilities. The SIMD code does the same operations in the same
+ * order.
  *
- * A code is level | sign << bits, where bits is the length of s in binary; the sign of level 0 is 0. Codes are bytes
- * while bits <= CODE_BYTE_BITS, 32-bit words above. */
+ * A code is level | sign << bits, where `bits` is the length of s in binary. The sign of level 0 is 0. A code
+ * takes a byte if bits <= CODE_BYTE_BITS, else 32 bits. */
 #ifndef ATOMO_QUANTISE_H
 #define ATOMO_QUANTISE_H
 
@@ -28,7 +29,7 @@ typedef struct {
     int bits;
 } Quantiser;
 
-/* Returns the constants of rounding for this norm and s levels above 0. The norm is finite, > 0 and rounded to
+/* Returns the constants for this norm and for the levels 0 ... s. The norm is finite, > 0, and rounded to
  * float32 as in the payload; 1 <= s <= LEVELS_MAX. */
 static inline Quantiser quantiser_make(float norm, uint32_t s)
 {
@@ -50,7 +51,8 @@ static inline uint32_t coin_code(Coin coin, float x, const RngKey *key, uint32_t
     return coin_keep(coin, x, key, i) ? 1u | (uint32_t)(signbit(x) != 0) << 1 : 0;
 }
 
-/* A level's value is (level * unit) * drop in float32: unit = norm lift / s rounded once, drop = 1 / lift. */
+/* Constants for converting a level back: its value is (level * unit) * drop in float32. Here unit = norm lift
+ * / s, rounded once, and drop = 1 / lift. */
 typedef struct {
     float unit, drop;
     uint32_t s;

@@ -1,5 +1,5 @@
-/* quantise_vec.c -- rounds floats to codes and converts codes back: the arithmetic of quantise.h and coin.h, a row of
- * 16 elements at a time. */
+/* quantise_vec.c -- rounds floats to codes and converts codes back to floats, 16 elements at a time. It
+ * computes the same as quantise.h and coin.h, in SIMD vectors. */
 #include "vec/lane.h"
 
 /* ---- converting floats to codes ---- */
@@ -37,8 +37,9 @@ void ISA_NAME(quantise32)(const float *x, size_t n, Quantiser q, RngKey key, uin
 
 /* ---- rounding to levels 0 and 1 by the coin of coin.h ---- */
 
-/* Rounds one vector to codes with levels 0 and 1. False when the 30 random bits of a lane equal the first 30 bits of
- * the lane's probability, so that coin_code must decide with further random bits. */
+/* Rounds the elements of one SIMD vector to level 0 or 1, by 30 random bits per element. Returns false if
+ * these bits equal the first 30 bits of an element's probability; then coin_code decides with further random
+ * bits. */
 INLINE bool toss_lanes(const float *x, Coin coin, RngKey key, uint32_t i, uint8_t *code)
 {
     const VecF v = load_f(x);

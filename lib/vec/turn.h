@@ -1,13 +1,13 @@
-/* turn.h -- transposes a few rows of a matrix, four columns at a time.
+/* turn.h -- transposes small blocks of a matrix: TURNED rows, four columns at a time.
  *
- * After the transposition a vector holds one column of TURNED rows. Each lane then adds up the products of one row,
- * and the sum over a row needs no reduction over lanes at the end. */
+ * After the transposition, a SIMD vector holds one column of the block, so each lane belongs to one row. Each
+ * lane sums the products of its own row, and no sum over lanes is needed at the end. */
 #ifndef ATOMO_TURN_H
 #define ATOMO_TURN_H
 
 #include "vec/vec.h"
 
-/* TURNED: rows that are transposed at a time; PER_TURN: vectors of doubles that hold one column of these rows */
+/* TURNED: rows of a block; PER_TURN: SIMD vectors of doubles that hold one column of a block */
 enum { TURNED = DLANES == 8 ? 8 : 4, PER_TURN = TURNED / DLANES };
 
 typedef float Turned __attribute__((vector_size(4 * TURNED)));
@@ -24,8 +24,8 @@ typedef float Turned __attribute__((vector_size(4 * TURNED)));
 #define HIGH_HALVES(a, b) SHUFFLE4(a, b, 2, 3, 6, 7)
 #endif
 
-/* Returns sum + a b for a and b converted from float: the product a b is exact in double, so that the result is
- * rounded once, with or without a fused multiply-add. */
+/* Returns sum + a b. The factors were converted from float, so a b is exact in double. The result is thus
+ * rounded once, with a fused multiply-add or without. */
 INLINE VecD add_product(VecD sum, VecD a, VecD b)
 {
 #if VEC_BYTES == 64
@@ -35,8 +35,8 @@ INLINE VecD add_product(VecD sum, VecD a, VecD b)
 #endif
 }
 
-/* Loads four columns of the row at `a`; with 8 rows at a time also the same columns of the fourth row after it, into
- * the upper half. */
+/* Loads four columns of one row. If TURNED is 8, the upper half of the result is the same columns of the row
+ * four rows below. */
 INLINE Turned load_turned(const float *a, size_t stride)
 {
 #if VEC_BYTES == 64
@@ -62,7 +62,7 @@ INLINE void turn_rows(const float *a, size_t stride, Turned column[4])
     column[3] = HIGH_HALVES(high01, high23);
 }
 
-/* Returns rows part * DLANES .. (part + 1) * DLANES - 1 of a transposed column, as doubles. */
+/* Returns DLANES elements of a transposed column as doubles, from element part * DLANES. */
 INLINE VecD widen(Turned v, int part)
 {
 #if VEC_BYTES == 64 /* compilers turn the general conversion below into four instructions */

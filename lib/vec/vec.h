@@ -1,5 +1,6 @@
-/* vec.h -- vectors as wide as the instruction set's registers. A row is always 16 floats: one vector of 64 bytes, two
- * of 32 or four of 16, so that sums are taken in the same 16 lanes for every instruction set. */
+/* vec.h -- types and functions for SIMD vectors, as wide as the registers of the instruction set. Arrays of
+ * floats are processed 16 floats (one row, ROW) at a time. A row is one vector of 64 bytes, two of 32 or four
+ * of 16. So sums are formed in the same 16 partial sums on every instruction set. */
 #ifndef ATOMO_VEC_H
 #define ATOMO_VEC_H
 
@@ -25,7 +26,7 @@ enum {
     ROW = 16,
     PARTS = ROW / LANES
 }; /* LANES: floats in a vector; ROW: floats in a row; PARTS: vectors in a row */
-/* DLANES: doubles in a vector; DPARTS: vectors of doubles that hold a row (16 elements) */
+/* DLANES: doubles in a SIMD vector; DPARTS: vectors of doubles that hold 16 elements */
 enum { DLANES = VEC_BYTES / 8, DPARTS = ROW / DLANES };
 
 typedef float VecF __attribute__((vector_size(VEC_BYTES)));
@@ -83,7 +84,8 @@ INLINE VecF pick_lanes(VecF v, VecI index)
 #endif
 }
 
-/* Picks four lanes out of two vectors of four; i, j, k, l: 0 to 3 are lanes of a, 4 to 7 of b. */
+/* Picks four lanes out of the vectors a and b of four lanes each. Of the numbers i, j, k, l, 0 to 3 mean the
+ * lanes of a, and 4 to 7 the lanes of b. */
 #ifdef __clang__
 #define SHUFFLE4(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
 #else
@@ -91,7 +93,8 @@ INLINE VecF pick_lanes(VecF v, VecI index)
     __builtin_shuffle(a, b, (int32_t __attribute__((vector_size(16)))){i, j, k, l})
 #endif
 
-/* Returns the sum of 16 lanes, added in a fixed tree; every sum over lanes ends with this function. */
+/* Returns the sum of 16 partial sums, added in a fixed tree. All sums end with this function, so they are
+ * equal on every instruction set. */
 INLINE double tree16(const double lane[ROW])
 {
     double s[8];

@@ -1,11 +1,12 @@
-/* verify_unbalanced.c -- compares the variance of the codecs entry and svd with that of Algorithm 1 at budgets s
- * where s |lambda|_inf > |lambda|_1, so that Algorithm 1 sets some p to 1. A faulty codec could use p = min(1, s
- * |lambda_i| / |lambda|_1), called clipped p below, which loses the part of the budget above 1 and has another
- * variance. At smaller budgets the two kinds of p are equal, so no other statement would find this fault.
+/* verify_unbalanced.c -- checks the variance of the codecs entry and svd at large budgets s, where s
+ * |lambda|_inf > |lambda|_1. There Algorithm 1 sets some probabilities p to 1 and raises the others. A faulty
+ * codec could use p = min(1, s |lambda_i| / |lambda|_1), called clipped p below. It would then keep fewer than
+ * s atoms on average, and its variance would differ. At smaller budgets both p are equal, so no other
+ * statement finds this fault.
  *
- * For orthogonal atoms |ghat - g|^2 = sum lambda_i^2 (t_i / p_i - 1)^2, where ghat is the estimate of g, and t_i
- * is 1 if atom i is kept, else 0: a sum of independent bounded terms. Of 12 budgets the one at which a draw tells
- * most about the difference is used. */
+ * Let ghat be the estimate of g, and t_i = 1 if atom i is kept, else 0. For orthogonal atoms |ghat - g|^2 =
+ * sum lambda_i^2 (t_i / p_i - 1)^2, a sum of independent bounded terms. Of 12 budgets, the check uses the one
+ * where the fault is detected with the fewest draws. */
 #include "verify/verify_parts.h"
 
 #include <math.h>
@@ -17,11 +18,11 @@ typedef struct {
     const double *lambda; /* (n) sorted, largest first, no zeros */
     size_t n;
     double budget, tau;
-    /* E |ghat - g|^2 (ghat: estimate of g) with Algorithm 1's p, and with clipped p = min(1, s |lambda_i| /
-     * |lambda|_1) */
+    /* the variance E |ghat - g|^2 with Algorithm 1's p, and with clipped p = min(1, s |lambda_i| /
+     * |lambda|_1); ghat: the estimate of g */
     double variance, clipped;
     double spread,
-        most; /* of |ghat - g|^2 in one draw: variance, and largest distance of a term from its mean */
+        most; /* of |ghat - g|^2 in one draw: its variance, and the largest deviation of a term from its mean */
 } Regime;
 
 static double variance_at(const Regime *r, double tau)
@@ -48,8 +49,8 @@ static void set_spread(Regime *r)
     }
 }
 
-/* Sets *r for that one of the budgets up to `high` at which a draw tells most about the difference between the
- * variance of Algorithm 1 and that of clipped p (min(1, s |lambda_i| / |lambda|_1)); false: the two are equal at
+/* Sets *r for the budget, among 12 up to `high`, where the fault is detected with the fewest draws. The fault
+ * is a variance as with clipped p. Returns false if the variances of Algorithm 1 and of clipped p are equal at
  * all budgets. */
 static bool choose_budget(Regime *r, double high, Arena *scratch)
 {
@@ -81,8 +82,8 @@ static double tolerance_of(const Regime *r, double draws)
     return bernstein(r->spread / draws, r->most / draws, VERIFY_ALARM) + 1e-5 * r->variance;
 }
 
-/* Returns the number of draws, at most `most`, at which the tolerance is half of the difference between the
- * variances of Algorithm 1 and of clipped p (min(1, s |lambda_i| / |lambda|_1)). */
+/* Returns how many draws make the tolerance half of the difference between the variances of Algorithm 1 and of
+ * clipped p. The result is at most `most`. */
 static size_t draws_of(const Regime *r, size_t most)
 {
     size_t draws = DRAWS_LEAST;
@@ -91,8 +92,7 @@ static size_t draws_of(const Regime *r, size_t most)
     return draws < most ? draws : most;
 }
 
-/* Encodes x (shape) with `draws` draws of the codec, and compares the mean squared error with Algorithm 1's
- * variance. */
+/* Encodes and decodes x in `draws` repeats, and compares the mean squared error with Algorithm 1's variance. */
 static Status hold(VerifySubject *s, const Regime *r, const char *spec, const float *x, const Shape *shape,
                    size_t draws, VerifyVerdict *v)
 {
@@ -116,7 +116,8 @@ static Status hold(VerifySubject *s, const Regime *r, const char *spec, const fl
 
 /* ---- the two statements, about the codecs entry and svd ---- */
 
-/* Checks the codec `entry` at budgets up to half of the entries; above, the payload would be raw floats. */
+/* Checks the codec `entry` at budgets up to half the number of entries. At larger budgets the payload would be
+ * raw floats. */
 static Status check_entries(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
@@ -129,8 +130,8 @@ static Status check_entries(VerifySubject *s, VerifyVerdict *v)
     return hold(s, &r, spec, p->x, &shape, draws_of(&r, 2 + 20000000 / (p->n + 1)), v);
 }
 
-/* Checks the codec `svd`; does nothing if a singular value is below a thousandth of the largest, as it may be
- * rounding error. The budget is limited because an atom takes 4 (rows + cols) bytes. */
+/* Checks the codec `svd`. It does nothing if a singular value is below a thousandth of the largest, which may
+ * be rounding error. The budget is limited: where many atoms are kept, the payload would be raw floats. */
 static Status check_svd(VerifySubject *s, VerifyVerdict *v)
 {
     VerifyMatrix m;

@@ -1,6 +1,7 @@
-/* rng_stream.c -- writes random words to stdout for test suites such as dieharder (make rng-quality). Without an
- * argument, it writes all words of consecutive blocks of one generator. With the argument `addresses` it takes one
- * word each from many generators that differ in step, worker, tensor, repeat or use, as codecs do. */
+/* rng_stream.c -- writes random words to stdout for test suites such as dieharder (make rng-quality). Without
+ * an argument, all words come from one generator. With the argument `addresses` they come from many
+ * generators, one word from each in turn. These generators differ in step, worker, tensor, repeat or use, as
+ * those of codecs do. */
 #include "base/rng.h"
 
 #include <stdio.h>
@@ -14,8 +15,9 @@ static void fill_block(uint32_t word[BLOCK], uint64_t block)
         word[i] = rng_word(&key, i);
 }
 
-/* Fills `word` with one word from each of BLOCK generators: all combinations of 4 uses (the fastest index), 4
- * tensors, 4 workers, 16 repeats and 64 steps. `round` is the index of the word in each generator's stream. */
+/* Fills `word` with one word from each of BLOCK generators. The generators are all combinations of 64 steps,
+ * 16 repeats, 4 workers, 4 tensors and 4 uses; the use varies fastest. `round` is the index of the word in
+ * each generator's stream. */
 static void fill_addresses(uint32_t word[BLOCK], uint64_t round)
 {
     static const char *const tensors[] = {"conv1.weight", "conv1.bias", "conv2.weight", "fc.weight"};

@@ -1,6 +1,7 @@
-/* speed_merge.c -- measures the time to merge payloads, as a multiple of the time of a memcpy of the payloads in
- * the same run: 16 workers' payloads of every kind of codec that merges, in batches of 8. The benchmark uses one
- * thread, process CPU time and the best of seven runs. The project promises at most the time of two copies. */
+/* speed_merge.c -- measures the time of merging payloads of 16 workers, in batches of 8, for every type of
+ * codec that can merge. The unit is the time of a memcpy of the same payloads in the same run. The benchmark
+ * takes process CPU time on one thread, and the best of seven runs. The project promises that merging takes at
+ * most as long as two copies. */
 #include "compress/spec.h"
 #include "bench/yardstick.h"
 
@@ -35,8 +36,8 @@ static bool ok(Team *t, Status status)
     return status == OK;
 }
 
-/* Merges the workers' payloads of one round in batches; each batch after the first contains the payload merged so
- * far. */
+/* Merges the payloads of all workers in one round, a batch at a time. Each batch after the first contains the
+ * result of the batch before. */
 static Status merge(Team *t, int round, Bytes *out)
 {
     Bytes in[BATCH];

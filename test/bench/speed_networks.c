@@ -1,5 +1,6 @@
-/* speed_networks.c -- measures the speed of computing the loss and the gradient of a batch: bench_networks NETWORK
- * CHANNELS SIDE BATCH THREADS SECONDS prints the images per second of the fastest step. */
+/* speed_networks.c -- measures how fast the loss and the gradient of a batch of images are computed.
+ * `bench_networks NETWORK CHANNELS SIDE BATCH THREADS SECONDS` prints the images per second of the fastest
+ * step. */
 #include "bench/yardstick.h"
 
 #include "nn/model.h"

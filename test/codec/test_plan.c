@@ -1,6 +1,7 @@
-/* test_plan.c -- plans (a codec's plan is computed once per step from all tensors, and gives each tensor a record
- * for its encoding) in comparisons and archives: which tensors a plan reads and when, which record each tensor
- * gets, to which time the plan's time is added, and what a failed plan does to the results. */
+/* test_plan.c -- tests codecs with a plan, in comparisons and in archives. A codec computes its plan once per
+ * step from all tensors. The plan is an array with one record per tensor, which the encoder of this tensor
+ * reads. The tests check which tensors are read and when, and which record each tensor gets. They also check
+ * which time includes that of the plan, and what happens if the plan fails. */
 #include "codec/compressor.h"
 #include "measure/archive.h"
 #include "measure/compare.h"
@@ -10,8 +11,8 @@
 
 #include <time.h>
 
-/* ---- a test codec with a plan: a tensor's record holds the number of tensors, the tensor's index and the sum of
- * the tensor's elements ---- */
+/* ---- a test codec: its plan's record has the number of tensors, the tensor's index and the sum of its
+ * elements ---- */
 
 typedef struct {
     size_t tensors, place;
@@ -155,9 +156,9 @@ static void open_world(World *w)
                         .record = keep};
 }
 
-/* Each tensor gets its own record (encode checks the sum). Making the plan takes 20 ms, which are added to the
- * time of the whole step and to no tensor's time. On any machine, the whole step then takes 20 ms more than the
- * sum of its tensors, and the fastest tensor takes less than 15 ms. */
+/* Each tensor gets its own record: `encode` checks the sum in it. Computing the plan takes 20 ms. They are
+ * added to the time of the whole step, but not to the time of any tensor. So on any machine the step takes at
+ * least 20 ms more than its tensors together, and the fastest tensor takes less than 15 ms. */
 static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
 {
     (void)state;
@@ -177,7 +178,7 @@ static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
         check(ms[VECTORS] - sum > 19.999);
     }
     check(least < 15);
-    /* the last record, of the whole run, has the mean time per step */
+    /* the last of the times is the mean time per step over the whole run */
     check(w.encode_ms[CELLS * (VECTORS + 1)] >= 20);
     arena_close(w.a);
 }

@@ -1,5 +1,6 @@
-/* test_promises.c -- properties of every codec's payloads: of bounded size, reproducible, random only if the codec
- * has the trait RANDOM, the same for any number of threads, refused when damaged. */
+/* test_promises.c -- tests properties that every codec promises. Payloads have a bounded size, are
+ * reproducible, and do not depend on the number of threads. Without the trait RANDOM, they do not depend on
+ * random numbers. Damaged payloads are refused. */
 #include "rig/every_codec.h"
 #include "codec/wrapper.h"
 #include "compress/spec.h"
@@ -45,8 +46,8 @@ static void no_payload_is_larger_than_raw_and_repeats_are_equal(void **state)
     for_all(small_and_repeatable, false);
 }
 
-/* Checks that a codec without the trait RANDOM writes the same payload in another repeat, which has other random
- * numbers. */
+/* Checks that a codec without the trait RANDOM writes the same payload in another repeat, where the random
+ * numbers differ. */
 static void draws_nothing(Rig *rig, const Source *source, const float *x)
 {
     const size_t size = rig->payload.size;
@@ -64,7 +65,8 @@ static void codecs_without_random_write_the_same_whatever_the_repeat(void **stat
     for_all(draws_nothing, false);
 }
 
-/* Checks that an unbiased codec without the trait RANDOM decodes the input itself, up to float32 rounding. */
+/* An unbiased codec without the trait RANDOM must be exact. Checks that it decodes the input, up to float32
+ * rounding. */
 static void exact(Rig *rig, const Source *source, const float *x)
 {
     const unsigned traits = codec_traits(rig->codec);
@@ -111,8 +113,8 @@ static void threads_do_not_change_a_byte(void **state)
     for_all(same_for_threads, false);
 }
 
-/* Decodes a copy of the payload in a block of the payload's exact size, so that AddressSanitizer detects reads
- * past the end. */
+/* Decodes a copy of the payload. The copy is in an allocation of exactly its size, so AddressSanitizer detects
+ * reads past the end. */
 static Status decode_copy(Rig *rig, const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);
@@ -126,14 +128,14 @@ static Status decode_copy(Rig *rig, const uint8_t *data, size_t size)
     return status;
 }
 
-/* Returns the distance between tested byte positions of a payload: about 250 positions are tested, or 40 for a
- * long vector. */
+/* Returns the distance between the byte positions to test in a payload. About 250 positions are tested, or 40
+ * if the vector is long. */
 static size_t stride_of(const Rig *rig, size_t size)
 {
     return 1 + size / (rig->shape.n > 5000 ? 40 : 250);
 }
 
-/* Returns the next prefix length to test: `stride` more bytes, and one more byte within the last 32. */
+/* Returns the next prefix length to test: `stride` bytes more, or one byte more within the last 32 bytes. */
 static size_t next_cut(size_t cut, size_t stride, size_t size)
 {
     const size_t close = size > 32 ? size - 32 : 0;
@@ -144,7 +146,7 @@ static void refuses(Rig *rig, const Source *source, const float *x)
 {
     (void)x;
     const Bytes last = rig->message.round[rig->message.rounds - 1];
-    /* all prefixes of a short payload are tested, some prefixes of a long one */
+    /* every prefix of a short payload is tested, some prefixes of a long payload */
     const size_t stride = stride_of(rig, last.size);
     for (size_t size = 0; size < last.size; size = next_cut(size, stride, last.size))
         CHECK_HERE(decode_copy(rig, last.data, size) == ERR_CORRUPT);
@@ -219,7 +221,7 @@ static void canonical_specs_open_to_themselves(void **state)
     for_all(prints_back, false);
 }
 
-/* Checks of a LINEAR codec that decode(merge(a, b)) == decode(a) + decode(b), up to rounding. */
+/* Checks that decode(merge(a, b)) == decode(a) + decode(b) up to rounding, if the codec is LINEAR. */
 static void adds(Rig *rig, const Source *source, const float *x)
 {
     const size_t n = rig->shape.n;

@@ -1,5 +1,5 @@
-/* test_elias.c -- Elias gamma and omega codes against published codes and lengths; random bytes must be decoded
- * without reading past the end. */
+/* test_elias.c -- compares Elias gamma and omega codes with published codes and lengths. Random bytes are also
+ * decoded, which must not read past the end. */
 #include "rig/check.h"
 
 #include "rig/coder_rig.h"
@@ -93,8 +93,8 @@ static void omega_words_equal_omega_streams(void **state)
     }
 }
 
-/* Decoding zeros, ones or random bytes ends: every call of gamma_get or omega_get consumes a bit or more, and
- * returns 0 exactly when the reader's flag `bad` is set. */
+/* Decoding of any bytes ends: each call of gamma_get or omega_get consumes at least one bit. The call returns
+ * 0 exactly when it sets the reader's flag `bad`. */
 static void no_bytes_make_decoding_run_away(void **state)
 {
     (void)state;

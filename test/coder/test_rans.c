@@ -1,5 +1,6 @@
-/* test_rans.c -- rANS streams against a slow reference writer and entropy bounds; frequencies against the optimal
- * frequencies; decoding kernels on every instruction set. */
+/* test_rans.c -- compares rANS streams with those of a slow reference writer, and their sizes with the
+ * entropy. It also compares the rounded symbol frequencies with optimal ones, and the decoders of all
+ * instruction sets with each other. */
 #include "rig/check.h"
 
 #include "base/arena.h"
@@ -27,11 +28,11 @@ static double cost_of(const uint64_t *count, const uint32_t *frequency, uint32_t
     return bits;
 }
 
-/* Returns the least cost in bits of coding symbols with the given counts, over all frequencies that add up to
- * 2^precision.
+/* Returns the least cost in bits of coding symbols with the given counts, over all integer frequencies that
+ * add up to 2^precision.
  *
- * The frequencies are found greedily: each symbol starts at frequency 1, and each further slot goes to the symbol
- * whose cost falls most. The greedy choice is optimal, as the cost is convex in the frequencies. */
+ * A greedy search finds it. Each symbol starts at frequency 1, and each further unit goes to the symbol whose
+ * cost falls most. This is optimal, as the cost is convex in the frequencies. */
 static double least_cost(const uint64_t *count, uint32_t n, int precision)
 {
     uint32_t f[64] = {0}, sum = 0;

@@ -1,5 +1,5 @@
-/* test_rans_damage.c -- rANS tables and streams that no encoder writes must be refused, and no byte past their end
- * may be read. */
+/* test_rans_damage.c -- rANS tables and streams that no encoder writes must be refused. The decoder must not
+ * read past their end. */
 #include "rig/rans_case.h"
 
 #include "base/arena.h"
@@ -52,9 +52,11 @@ static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **s
 
 typedef struct {
     int precision;
-    /* runs: number of runs of symbols that occur; present: number of weights written after the runs */
+    /* `runs` is the number of runs of consecutive symbols that occur. `present` is the number of weights that
+     * are written after the runs. */
     size_t runs, present;
-    /* for each run, the number of absent symbols before the run (plus 1 in the first run) and the run's length */
+    /* two numbers for each run: the number of absent symbols before it (plus 1 in the first run), and its
+     * length */
     uint64_t run[6];
     bool good;
 } Table;
@@ -73,8 +75,8 @@ static void tables_whose_runs_do_not_fit_are_refused(void **state)
         {8, 2, 5, {1, 4, 11, 1}, false},
         {8, 2, 5, {1, 4, UINT64_C(1) << 40, 1}, false},
         {8, 1, 2, {1, 2}, true},
-        /* a table of one symbol must have precision 12 and detail 0 (`detail`: bits kept below a weight's highest
-         * bit) */
+        /* a table of a single symbol must have precision 12 and `detail` 0, the number of bits kept below a
+         * weight's highest bit */
         {8, 1, 1, {1, 1}, false},
         {8, 1, 7, {1, UINT64_C(1) << 40}, false},
         {8, 1, 7, {UINT64_C(1) << 40, 7}, false},
@@ -112,8 +114,8 @@ static void tables_whose_runs_do_not_fit_are_refused(void **state)
     }
 }
 
-/* Precision 4 has 16 slots, so 17 symbols are refused. Weights of more than RANS_PRECISION_MOST bits are refused
- * too. */
+/* Precision 4 has 16 slots, so a table of 17 symbols is refused. So is a table with a weight of more than
+ * RANS_PRECISION_MOST bits. */
 static void tables_beyond_their_precision_are_refused(void **state)
 {
     (void)state;
@@ -171,8 +173,8 @@ static void tables_list_no_more_symbols_than_there_are_slots_or_bytes(void **sta
     }
 }
 
-/* The stream has state 1, below the least valid state 2^16. It is refused, although decoding one symbol and
- * reading one word would lead to the valid final state 2^16. */
+/* The stream starts in state 1, but a valid state is at least 2^16, so it is refused. Without this check,
+ * decoding one symbol and reading one word would lead to the valid final state 2^16. */
 static void streams_that_begin_too_low_are_refused(void **state)
 {
     (void)state;

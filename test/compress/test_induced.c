@@ -1,5 +1,6 @@
-/* test_induced.c -- the wrapper induced sends a vector with a biased codec, then the biased codec's error with an
- * unbiased codec. The payload must be the payloads of both codecs, and the estimate must be unbiased. */
+/* test_induced.c -- tests the wrapper induced. It sends a vector with a biased codec, and that codec's error
+ * with an unbiased codec. The payload must consist of the payloads of both codecs, and the estimate must be
+ * unbiased. */
 #include "rig/draws.h"
 #include "compress/spec.h"
 
@@ -21,8 +22,8 @@ static Shape matrix(void)
     return (Shape){.rank = 2, .dim = {20, 35}, .n = N};
 }
 
-/* The payload must be the first codec's payload followed by the second codec's payload. Each must be as if the
- * codec were used alone, the second codec with the random numbers that docs/FORMAT.md specifies for it. */
+/* The payload must be the first codec's payload followed by the second codec's payload. Each must be the same
+ * as from the codec alone. The random numbers of the second codec are those that docs/FORMAT.md specifies. */
 static void payloads_are_both_codecs_one_behind_the_other(void **state)
 {
     (void)state;
@@ -62,9 +63,9 @@ static void payloads_are_both_codecs_one_behind_the_other(void **state)
     }
 }
 
-/* The estimate must be unbiased, also if the first codec is random. If the first codec is not random, the closed
- * form of the variance is that of the second codec on the first codec's error. The first codec's error is smaller
- * than x, so the variance is below that of the second codec used alone. */
+/* The estimate must be unbiased, even if the first codec is random. If the first codec is not random, the
+ * variance has a closed form: that of the second codec on the first codec's error. This error is smaller than
+ * x, so the variance is smaller than if the second codec sent x alone. */
 static void the_mean_is_the_gradient_and_the_variance_that_of_the_rest(void **state)
 {
     (void)state;
@@ -85,7 +86,7 @@ static void the_mean_is_the_gradient_and_the_variance_that_of_the_rest(void **st
         check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
         rig.call.rng = rig_rng(0);
         const double expected = codec_variance(&rig.call, x);
-        /* the rows from 3 on have a random first codec, for which there is no closed form */
+        /* from the fourth row of the table on, the first codec is random, and there is no closed form */
         check(isnan(expected) == (k >= 3));
         check(isnan(expected) || draws_variance_is(&d, expected));
         if (rows[k].alone) {
@@ -106,8 +107,8 @@ static void a_biased_second_codec_is_no_promise_and_is_cautioned(void **state)
     rig_close(&rig);
 }
 
-/* With so few elements a raw payload would be shorter than the two codecs' payloads. Still both payloads are sent,
- * and the estimate equals x. */
+/* For so few elements a raw payload would be shorter than the two payloads. Both are sent nevertheless, and
+ * the estimate equals x. */
 static void few_elements_come_back_as_they_are(void **state)
 {
     (void)state;

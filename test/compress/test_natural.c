@@ -1,5 +1,6 @@
-/* test_natural.c -- the codec natural (rounding to powers of two): the kernels against their definition in double,
- * the layout of payloads, refused payloads, and mean, variance and size. */
+/* test_natural.c -- tests the codec natural, which rounds to powers of two. The kernels are compared with a
+ * reference in double. Also tested are the layout of payloads, the refusal of damaged payloads, and mean,
+ * variance and size. */
 #include "vec/kernels.h"
 #include "coder/planes.h"
 #include "rig/try.h"
@@ -23,8 +24,8 @@ static double power_above(double v)
     return v < 0x1p-126 ? 0x1p-126 : 2 * power_below(v);
 }
 
-/* Returns x rounded to a power of two. With v = |x| between the powers of two `down` and `up`, v is rounded up iff
- * u < (v - down) / (up - down), u being 23 bits of the random word. */
+/* Returns x rounded to a power of two. Let |x| lie between the powers of two `down` and `up`. It is rounded up
+ * iff u < (|x| - down) / (up - down), where u is made of 23 bits of the random word. */
 static double power_ref(float x, uint32_t word)
 {
     const double v = fabs((double)x), down = power_below(v), up = power_above(v);
@@ -187,8 +188,7 @@ static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state
             norm += (double)t->x[i] * (double)t->x[i];
             v += law[i].p * law[i].high * law[i].high + (1 - law[i].p) * law[i].low * law[i].low;
         }
-        /* law_of(|x|) is the error distribution of the magnitude; for a negative x the signs of both errors are
-         * swapped */
+        /* law[i] is the error distribution for |x|; if x is negative, both possible errors change their sign */
         for (size_t i = 0; i < 4096; i++)
             if (t->x[i] < 0)
                 law[i] = (TwoPoint){-law[i].high, -law[i].low, law[i].p};

@@ -1,5 +1,6 @@
-/* test_sketch.c -- the codecs countsketch and countmin (rows of hashed bucket sums): cells and estimates against
- * plain loops, sums of sketches, and errors against theory. */
+/* test_sketch.c -- tests the codecs countsketch and countmin. Their sketch is a table of several rows; in each
+ * row, the elements are hashed to buckets and added up. Buckets and estimates are compared with plain loops,
+ * and errors with theory. Sums of sketches are tested too. */
 #include "rig/try.h"
 
 static int by_value(const void *a, const void *b)
@@ -137,7 +138,8 @@ static void the_merged_sketch_is_that_of_the_sum(void **state)
         float *sum = NEW_ZERO(t->arena, float, N);
         t->call.rng_shared = rng_open(2, 0, RNG_EVERYONE, 0, 0);
         for (int w = 0; w < WORKERS; w++) {
-            /* the worker's own random numbers must not change the sketch, so that sketches can be added */
+            /* the random numbers of the worker must not affect the sketch, or sketches of several workers
+             * could not be added */
             t->call.rng = rng_open(2, 0, w, 0, 0);
             rounded_normal(t, (uint64_t)w);
             check_ok(try_send(t), &t->err);
@@ -171,8 +173,9 @@ static void the_merged_sketch_is_that_of_the_sum(void **state)
     }
 }
 
-/* countmin keeps one table of the positive and one table of the negative elements. The merged tables differ from
- * the tables of the summed vector, but the difference positive minus negative is the same. */
+/* countmin keeps one table for positive elements and one for negative elements. Let tables be merged, and let
+ * another pair be made from the sum of the vectors. The two pairs differ, but the difference of positive and
+ * negative table is the same in both. */
 static void merged_tables_of_either_sign_differ_by_the_sum(void **state)
 {
     (void)state;
@@ -235,8 +238,9 @@ static double mean_error(Try *t, uint64_t repeats)
     return error / (norm * (double)repeats);
 }
 
-/* An estimate from one row has the relative squared error n / cols. The estimate is the median over the rows. The
- * median of 5 standard normal numbers has the variance 0.28683, and the median of 3 has 0.44867. */
+/* The estimate of an element is the median of one estimate per row. The estimate of one row has the relative
+ * squared error n / cols. The variance of the median of 5 standard normal numbers is 0.28683, that of 3 is
+ * 0.44867. */
 static void errors_are_those_of_medians_of_normal_noise(void **state)
 {
     (void)state;
@@ -263,7 +267,7 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
 {
     (void)state;
     enum { N = 20000, HEAVY = 12 };
-    /* with topk=5000 the decoder keeps the selection as one bit per element, with topk=12 as a list of indices */
+    /* the decoder stores the selected elements in a bit mask if topk=5000, and in a list of indices if topk=12 */
     static const size_t ks[] = {HEAVY, 5000};
     for (size_t k = 0; k < countof(ks); k++) {
         char spec[64];
@@ -294,8 +298,9 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
     }
 }
 
-/* If all elements have the same sign, the estimate of countmin (the smallest cell) is never below the element's
- * magnitude. The median of the cells is too large by about n/cols times the mean. */
+/* If all elements have the same sign, the estimate of countmin is the smallest of an element's buckets. It is
+ * never below the element's magnitude. The median of the buckets is larger than the magnitude by about n/cols
+ * times the mean magnitude. */
 static void counts_of_one_sign_are_never_too_small(void **state)
 {
     (void)state;

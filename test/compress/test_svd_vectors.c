@@ -1,12 +1,12 @@
-/* test_svd_vectors.c -- the codec svd with singular vectors rounded to bf16 or to qsgd levels: unbiasedness,
- * closed form, and independent random numbers for every vector. Limits are as in draws.h, with a false-alarm
- * probability below 1e-9 for each comparison. */
+/* test_svd_vectors.c -- tests the codec svd with singular vectors that are rounded to bf16 or to qsgd levels.
+ * The estimate must be unbiased, with the variance of the closed form. Every singular vector must have
+ * independent random numbers. Each comparison has a probability of false alarm below 1e-9. */
 #include "compress/atoms/svd_plan.h"
 #include "rig/draws.h"
 #include "num/linalg.h"
 
-/* Fills x with a few outer products of high norm plus noise; the vectors of the first product have elements of
- * very different size. */
+/* Fills x with noise plus a few outer products of high norm. The elements of the first product's left vector
+ * differ much in size. */
 static void fill_gradient(size_t rows, size_t cols, uint64_t seed, float *x)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 0);
@@ -22,15 +22,15 @@ static void fill_gradient(size_t rows, size_t cols, uint64_t seed, float *x)
 
 /* ---- closed form of the variance, and draws ---- */
 
-/* Returns E |y - x|^2 for a random y without bias, one of the two multiples of `step` next to x. */
+/* Returns the variance of rounding x at random, without bias, to one of the two neighbouring multiples of
+ * `step`. */
 static double rounded(double x, double step)
 {
     const double part = fmod(fabs(x), step);
     return part * (step - part);
 }
 
-/* Returns the expected squared error of rounding the vector x to qsgd levels or to bf16 (`form`), divided by
- * |x|^2. */
+/* Returns the expected squared error of rounding the vector x, divided by |x|^2. `form` is qsgd or bf16. */
 static double noise_ref(const char *form, double bits, const double *x, double scale, size_t n)
 {
     double sum = 0, squares = 0;
@@ -50,9 +50,10 @@ static double noise_ref(const char *form, double bits, const double *x, double s
     return sum / squares;
 }
 
-/* Returns the closed form of the variance, the sum over the atoms of lambda^2 ((1 + w)(1 + w') / p - 1), from
- * LAPACK's singular vectors. w and w' are the relative rounding errors of the two vectors; `level` is the plan's
- * water level, which gives p. */
+/* Returns the closed form of the variance, computed from LAPACK's singular vectors: the sum over the atoms of
+ * lambda^2 ((1 + w)(1 + w') / p - 1). Here w and w' are the relative squared rounding errors of the two
+ * singular vectors, and p is the probability of keeping the atom. `level` is the water level of Algorithm 1,
+ * which determines p. */
 static double variance_ref(const float *x, size_t rows, size_t cols, double level, const char *form,
                            double bits)
 {
@@ -125,8 +126,8 @@ static void estimates_of_rounded_vectors_are_unbiased_and_the_closed_form_holds(
     }
 }
 
-/* The only atom of a matrix of rank one is always sent, so the estimate varies by rounding only. A bias of 1 %
- * must be detected. */
+/* A matrix of rank one has a single atom, which is always sent, so the estimate is random by rounding only.
+ * The test must detect a bias of 1 %. */
 static void a_bias_of_one_percent_would_show(void **state)
 {
     (void)state;
@@ -147,9 +148,9 @@ static void a_bias_of_one_percent_would_show(void **state)
 
 /* ---- independent random numbers for the two vectors of an atom ---- */
 
-/* The matrix is a multiple of u u'. If both singular vectors were rounded with the same random numbers, the mean
- * of each diagonal element would be too large by its rounding variance. The mean trace would be too large by the
- * factor 1 + E |u^ - u|^2 / |u|^2, where u^ is the rounded u. */
+/* The matrix is a multiple of u u'. If both singular vectors were rounded with the same random numbers, their
+ * errors would be equal. The mean trace of the estimate would then be too large by the factor 1 + E |u^ - u|^2
+ * / |u|^2, where u^ is the rounded u. */
 static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
 {
     (void)state;
@@ -178,8 +179,8 @@ static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
     rig_close(&rig);
 }
 
-/* The part of the payload for a singular vector is the payload of the codec bf16 or qsgd for this vector, with the
- * random numbers that docs/FORMAT.md specifies. */
+/* In the payload, each singular vector is coded as by the codec bf16 or qsgd, with the random numbers that
+ * docs/FORMAT.md specifies. */
 static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(void **state)
 {
     (void)state;
@@ -226,8 +227,8 @@ static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(voi
 
 /* ---- expected bits and rounding errors of singular vectors ---- */
 
-/* Matrices of normal numbers have random singular vectors. Their payloads have the number of bits that the plan
- * expects. */
+/* The plan's expected number of bits for singular vectors must be right if these are random, as those of a
+ * normal random matrix. */
 static void expected_bits_are_met_where_vectors_are_random(void **state)
 {
     (void)state;
@@ -258,8 +259,8 @@ static void expected_bits_are_met_where_vectors_are_random(void **state)
     arena_close(a);
 }
 
-/* The moment `squares` is tr C^2, with C the covariance of the error. It is also the mean of <e, e'>^2 over
- * independent errors e and e'. All atoms are sent, so that an error has many small components. */
+/* The moment `squares` is tr C^2, where C is the covariance matrix of the error. It equals the mean of <e,
+ * e'>^2 over independent errors e and e'. All atoms are sent here, so the error has many small components. */
 static void moments_count_the_directions_of_the_error(void **state)
 {
     (void)state;
@@ -285,7 +286,8 @@ static void moments_count_the_directions_of_the_error(void **state)
             mean += dot * dot / R;
             squares += dot * dot * dot * dot / R;
         }
-        /* the closed form omits the covariances between atoms, which are products of two rounding errors */
+        /* the closed form omits the covariances between atoms, which are small: each is a product of two
+         * rounding errors */
         check_near(mean, m.squares, 6.22 * sqrt(squares / R) + 0.1 * m.squares);
         rig_close(&rig);
     }
@@ -304,8 +306,8 @@ static void vbits_without_qsgd_is_refused(void **state)
     rig_close(&rig);
 }
 
-/* For magnitudes up to the largest floats, a payload decodes to finite values that are not clipped, or encoding
- * fails. */
+/* The elements of x are as large as the largest floats. Either encoding fails, or the payload decodes to
+ * finite values that are not clipped. */
 static void large_values_are_sent_whole_or_refused(void **state)
 {
     (void)state;

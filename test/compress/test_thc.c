@@ -1,5 +1,6 @@
-/* test_thc.c -- the codec thc, which rotates a vector, clips it and rounds it to uniform levels: the levels
- * against the rotated vector, sums over several workers, the bias that clipping causes, and refused payloads. */
+/* test_thc.c -- tests the codec thc, which rotates a vector, clips it and rounds it to uniform levels. The
+ * levels are compared with the rotated vector. Also tested are sums over several workers, the bias that
+ * clipping causes, and the refusal of damaged payloads. */
 #include "rig/crowd.h"
 
 #include "coder/planes.h"
@@ -8,8 +9,7 @@
 #include <float.h>
 
 static const size_t sizes[] = {0, 1, 63, 64, 65, 200, 256, 600, 1000, 1200, 4096, 65536, 65537, 200000};
-/* clipped[bits] is the probability P(|Z| > T) that a standard normal Z is clipped; T is the end of the range of
- * levels */
+/* clipped[bits] is the probability P(|Z| > T) that a standard normal Z is clipped; the levels span -T ... T */
 static const double clipped[9] = {0,         1.0 / 32,  1.0 / 32,   1.0 / 32,  1.0 / 32,
                                   1.0 / 128, 1.0 / 512, 1.0 / 2048, 1.0 / 8192};
 
@@ -28,7 +28,7 @@ static void turn_with(Try *t, uint64_t repeat)
     t->call.rng_shared = rng_open(1, repeat, RNG_EVERYONE, 0, 0);
 }
 
-/* Returns the T for which P(|Z| > T) = clipped[bits], Z standard normal, by bisection. */
+/* Returns the T with P(|Z| > T) = clipped[bits] for a standard normal Z, found by bisection. */
 static double end_ref(int bits)
 {
     double low = 0, high = 8;
@@ -44,7 +44,8 @@ typedef struct {
     double rounding, clipping;
 } Loss;
 
-/* Checks each block's levels against the test's own rotation of the block, and returns the squared error. */
+/* Compares each block's levels with those computed from the test's own rotation of the block. Returns the
+ * squared error. */
 static Loss check_levels(const Try *t, int bits, const uint8_t *norm, const uint8_t *codes)
 {
     Loss loss = {0, 0};
@@ -220,7 +221,8 @@ static void short_tensors_merge_as_floats(void **state)
         crowd_run(&k);
         assert_int_equal(k.heard.size, 0);
         assert_int_equal(k.merged.size, 2 + 4 * n);
-        /* raw payloads have no first round, so decoding with a merged payload of a first round is refused */
+        /* a raw payload belongs to no first round, so it is refused together with the merged payload of a
+         * first round */
         k.heard = k.merged;
         check(codec_decode(&k.call[0], k.last[0], k.t[0]->y) == ERR_CORRUPT);
         for (size_t i = 0; i < n; i++)
@@ -283,8 +285,8 @@ static void damaged_norms_and_sums_are_refused(void **state)
 
 /* ---- mean and variance of draws ---- */
 
-/* For 400 draws with the same rotation, the error is the sum of a rounding error and a clipping error. The mean of
- * the draws has a smaller rounding error and the same clipping error. */
+/* The same rotation is used in 400 draws. The error of each draw is a rounding error plus a clipping error.
+ * The mean of the draws has a smaller rounding error but the same clipping error. */
 static void averaging_leaves_the_error_of_clipping(void **state)
 {
     (void)state;
@@ -331,9 +333,9 @@ static double normal_loss(int bits)
     return sum;
 }
 
-/* The gain <x^, x> / |x|^2 of an estimate x^ has the mean E z clip(z) = P(|z| < T) = 1 - p, where z is a standard
- * normal coordinate, T the end of the range and p the clipped share. Over 10 rotations of 65,536 coordinates, the
- * mean gain must be within 6 standard errors. */
+/* The gain of an estimate x^ is <x^, x> / |x|^2. Let z be a standard normal coordinate, clipped to -T ... T
+ * with the probability p. Then the mean gain is E z clip(z) = P(|z| < T) = 1 - p. The mean over 10 rotations
+ * of 65,536 coordinates must agree with this within 6 standard errors. */
 static void the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table(void **state)
 {
     (void)state;
@@ -360,7 +362,8 @@ static void the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table(v
                           bits, law ? "laplace" : "normal", mse / square, v, dot / square, 1 - clipped[bits],
                           size);
             check_rel(mse, own, 0.03);
-            /* with 8 bits few coordinates cause the clipping error, so the mean squared error varies more */
+            /* with 8 bits only few coordinates are clipped, so the mean squared error varies more between
+             * draws */
             check_rel(mse / square, v, bits < 8 ? 0.03 : 0.1);
             check_near(dot / square, 1 - clipped[bits], 6 * sqrt(v / 655360) + 0.02 * clipped[bits]);
             check_near(size, bits, 0.001);

@@ -1,5 +1,5 @@
-/* test_waterfill.c -- Algorithm 1 of the ATOMO paper, which computes the water level for a budget, against its
- * optimality conditions and against the paper's two versions of the algorithm. */
+/* test_waterfill.c -- tests Algorithm 1 of the ATOMO paper, which computes the water level for a budget. The
+ * level must satisfy the optimality conditions, and agree with both versions of the algorithm in the paper. */
 #include "rig/check.h"
 #include "base/rng.h"
 #include "compress/atoms/waterfill.h"
@@ -12,8 +12,8 @@ static double unit(uint64_t stream, uint64_t i)
     return (double)rng_word(&key, (uint32_t)i) * 0x1p-32;
 }
 
-/* Distributions that are hard for the search for the level: wide, with ties, with many zeros, with spikes,
- * denormal. */
+/* Distributions for which the water level is hard to find: of wide range, with ties, with many zeros, with
+ * spikes, denormal. */
 static float wide(size_t i)
 {
     return (float)exp(40 * unit(1, i) - 20);
@@ -71,15 +71,15 @@ static size_t nonzeros(const float *x, size_t n)
     return count;
 }
 
-/* Returns the probability p with which an entry lambda is kept at the level tau; level 0 keeps every non-zero
- * entry. */
+/* Returns the probability p of keeping an entry lambda at the water level tau. At tau = 0 every non-zero entry
+ * is kept. */
 static double keep_chance(double tau, double lambda)
 {
     return lambda == 0 ? 0 : tau == 0 ? 1 : fmin(1, fabs(lambda) / tau);
 }
 
-/* Returns |sum p - min(s, nnz)| / s, with nnz the number of non-zero entries. As p = min(1, |lambda| / tau) by
- * definition, this is the only Karush-Kuhn-Tucker condition left to test. */
+/* Returns |sum p - min(s, nnz)| / s, where nnz is the number of non-zero entries. Of the Karush-Kuhn-Tucker
+ * conditions, only this one can be violated, as p = min(1, |lambda| / tau) by definition. */
 static double residual(const float *x, size_t n, double s, double tau)
 {
     long double sum = 0;
@@ -111,8 +111,9 @@ static int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Returns the level by the paper's Algorithm 1, which sorts the magnitudes and walks down from the largest. Sums
- * over the smallest magnitudes are computed first, from the smallest entry on. */
+/* Returns the water level by the paper's Algorithm 1. It sorts the magnitudes and goes through them from the
+ * largest to the smallest. It needs the sum of all smaller magnitudes, which is precomputed from the smallest
+ * on. */
 static double sorted_ref(const double *lambda, size_t n, double s)
 {
     double *v = NEW(scratch, double, n);
@@ -128,8 +129,8 @@ static double sorted_ref(const double *lambda, size_t n, double s)
     return 0;
 }
 
-/* Returns the level by the O(sn) algorithm of the paper's appendix B, which needs no sort: each step takes the
- * largest entry that is left. */
+/* Returns the water level by the O(sn) algorithm of the paper's appendix B. It does not sort: each step
+ * searches for the largest remaining entry. */
 static double select_ref(const double *lambda, size_t n, double s)
 {
     char *taken = NEW_ZERO(scratch, char, n);
@@ -232,8 +233,9 @@ static void sorting_selecting_and_bisecting_give_the_same_level(void **state)
         }
 }
 
-/* Wangni et al. (gspar) minimise sum p subject to sum g^2 / p <= (1 + eps) sum g^2, which is the dual of ATOMO's
- * problem. At the eps that Algorithm 1 reaches, their closed form must give Algorithm 1's probabilities. */
+/* Wangni et al. (gspar) minimise sum p subject to sum g^2 / p <= (1 + eps) sum g^2, the dual of ATOMO's
+ * problem. With eps set to the variance that Algorithm 1 reaches, their closed form must give the same
+ * probabilities. */
 static void gspar_at_the_variance_reached_gives_the_same_probabilities(void **state)
 {
     (void)state;
@@ -317,7 +319,7 @@ static void balanced_is_decided_with_four_ulps_to_spare(void **state)
     for (size_t i = 0; i < N; i++)
         x[i] = 3;
     check(waterfill_floats(x, N, 256.99999, 1, scratch, &level) && level.heavy == 0);
-    /* the budget s = |g|_1 / |g|_inf gives p = 1 to the largest entry only */
+    /* with the budget s = |g|_1 / |g|_inf, only the largest entry has p = 1 */
     const double tau = waterfill_level(d, N, sum / 1.2, scratch);
     check_rel(tau, 1.2, 1e-14);
 }

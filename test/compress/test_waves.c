@@ -1,5 +1,5 @@
-/* test_waves.c -- the codecs dct and fourier (ATOMO in these bases): optimality conditions of Algorithm 1, decoded
- * estimates, closed forms, payload sizes, and the limits of float32. */
+/* test_waves.c -- tests the codecs dct and fourier, which are ATOMO in these two bases. Tested are optimality
+ * conditions of Algorithm 1, decoded estimates, closed forms, payload sizes, and the limits of float32. */
 #include "compress/atoms/atoms.h"
 #include "compress/atoms/spectrum.h"
 #include "rig/codec_rig.h"
@@ -49,8 +49,8 @@ static bool two_dims(const Case *k)
     return strstr(k->spec, "dims=2") != NULL;
 }
 
-/* Computes for every atom its weight, to which the probability p is proportional, and its length |z|, the
- * magnitude of its coefficient z. Returns the number of atoms. */
+/* Computes two numbers for each atom. `length` is the magnitude |z| of its coefficient z. `weight` is
+ * proportional to the probability p of keeping the atom while p < 1. Returns the number of atoms. */
 static size_t weigh(const Case *k, const Call *c, const float *x, float **weight, float **length)
 {
     const size_t n = k->rows * k->cols, rows = two_dims(k) ? k->rows : 1;
@@ -72,9 +72,10 @@ static size_t weigh(const Case *k, const Call *c, const float *x, float **weight
     return s.atoms;
 }
 
-/* The probabilities must satisfy the Karush-Kuhn-Tucker conditions of min sum w^2 / p with sum p = s and 0 < p <=
- * 1 (weights w, budget s): w / p = tau where p < 1, and w >= tau where p = 1. The water level tau is a float32, so
- * sum p is exact to half a unit in tau's last place. An atom with p < 1 that is kept is decoded with length tau. */
+/* For weights w and budget s, the probabilities must minimise sum w^2 / p subject to sum p = s and 0 < p <= 1.
+ * The Karush-Kuhn-Tucker conditions of this problem are w / p = tau where p < 1, and w >= tau where p = 1. The
+ * water level tau is a float32, so sum p is exact to half a unit in tau's last place. An atom with p < 1 that
+ * is kept is decoded with length tau. */
 static void probabilities_are_optimal_in_each_basis(void **state)
 {
     (void)state;
@@ -108,9 +109,9 @@ static void probabilities_are_optimal_in_each_basis(void **state)
     }
 }
 
-/* If phases were exact, the weights would be the amplitudes. With 64 phases, the weights are larger by a mean
- * factor of tan(t) / t, where t = pi / 64. E |estimate|^2 is larger by the square of this factor, 0.16 %, or by
- * less if many atoms are always kept. */
+/* If phases were exact, the weights would be the amplitudes. With 64 phases the weights are larger, by a mean
+ * factor of tan(t) / t where t = pi / 64. So E |estimate|^2 is larger by at most the square of this factor,
+ * 0.16 %; by less if many atoms have p = 1. */
 static void sixty_four_phases_cost_next_to_nothing(void **state)
 {
     (void)state;
@@ -138,8 +139,8 @@ static void sixty_four_phases_cost_next_to_nothing(void **state)
     }
 }
 
-/* In an estimate, an atom with p = 1 is unchanged. An atom with p < 1 is 0, or has length tau and a phase within
- * 1/64 turn of its own phase. */
+/* An atom with p = 1 must be unchanged in the estimate. An atom with p < 1 must be 0 or have length tau; its
+ * phase may then differ by up to 1/64 turn. */
 static void draws_decode_to_atoms_of_the_tensor(void **state)
 {
     (void)state;
@@ -184,8 +185,8 @@ static void draws_decode_to_atoms_of_the_tensor(void **state)
     }
 }
 
-/* Mean and variance of the draws must pass the tests of draws.h, and must fail if all estimates are multiplied by
- * 1.02 (the `planted` bias). */
+/* Mean and variance of the draws must pass the statistical tests. The tests must fail if all estimates are
+ * multiplied by 1.02. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;
@@ -262,7 +263,7 @@ static void the_ends_of_float32(void **state)
     }
 }
 
-/* With all atoms kept, the payload would be longer than the raw tensor, so the tensor is sent raw. */
+/* If all atoms are kept, the payload would be longer than the raw tensor, so the tensor is sent raw. */
 static void keeping_everything_goes_raw(void **state)
 {
     (void)state;
@@ -282,8 +283,8 @@ static void keeping_everything_goes_raw(void **state)
     arena_rewind(forever, mark);
 }
 
-/* The mean size of 40 draws must agree with the expected bits, and the bits of the reported streams with the
- * sizes. */
+/* The mean payload size over 40 draws must agree with the expected number of bits. The bits that the codec
+ * reports for its streams must agree with the payload size. */
 static void sizes_are_what_was_expected(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_datasets.c -- the published files of data sets are read unchanged; damaged files are refused with the file's
- * name and a hint. */
+/* test_datasets.c -- checks that the published files of data sets are read without change. Damaged files must
+ * be refused, with the file's name and a hint in the message. */
 #include "rig/check.h"
 #include "data/dataset.h"
 
@@ -75,8 +75,8 @@ static Status load(const char *name, DataSplit split, Dataset *d, Arena *a)
     return dataset_load(d, name, dir, split, 1, 1, a, &err);
 }
 
-/* Checks that loading fails with `status`, that the error names the file and contains `what`, and that the hint has
- * the download command. */
+/* Checks that loading fails with `status`. The error must name the file and contain `what`; the hint must
+ * contain the download command. */
 static void refused(const char *name, DataSplit split, Status status, const char *file, const char *what)
 {
     Dataset d = {0};
@@ -182,11 +182,12 @@ static void damaged_gzip_files_are_refused(void **state)
     }
     put("t10k-images-idx3-ubyte.gz", packed, size + 1);
     refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "gzip");
-    /* appends the last 4 bytes (the unpacked length) once more, so that the file still ends with the right length */
+    /* appends the last 4 bytes, the unpacked length, once more, so that the last 4 bytes still hold the right
+     * length */
     memcpy(packed + size, packed + size - 4, 4);
     put("t10k-images-idx3-ubyte.gz", packed, size + 4);
     refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "4 bytes behind the gzip data");
-    /* flips a bit in each of the last 8 bytes: the unpacked length and the checksum before it */
+    /* flips a bit in each of the last 8 bytes in turn: 4 bytes of unpacked length after 4 bytes of checksum */
     for (size_t from_end = 1; from_end <= 8; from_end++) {
         packed[size - from_end] ^= 0x10;
         put("t10k-images-idx3-ubyte.gz", packed, size);
