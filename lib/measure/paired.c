@@ -6,8 +6,7 @@
 #include <assert.h>
 #include <math.h>
 
-/* Sums in double precision differ in their last bits; pairs that differ by less than this share of the values do not
- * differ. */
+/* Differences below this share of the largest value are rounding errors and count as zero. */
 #define SAME 1e-13
 
 static double value_of(Draws d, size_t r)

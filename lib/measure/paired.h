@@ -1,15 +1,14 @@
-/* paired.h -- the difference of a metric between two codecs that drew the same random numbers in each repeat.
+/* paired.h -- compares a metric of two codecs that drew the same random numbers in each repeat.
  *
- * Codecs share their random numbers at one address (seed, repeat, worker, step, tensor), so repeat r of one codec and
- * repeat r of another are a pair. The differences of the pairs are independent draws; where the two codecs' values go
- * up and down together, they vary less than the values do. Student's t with one degree of freedom fewer than pairs. */
+ * For the same seed, repeat, worker, step and tensor, all codecs draw the same random numbers. So the values of two codecs in the same repeat are a pair. The differences of the pairs are
+ * independent draws. If the two values rise and fall together, the differences vary less than the values.
+ * Intervals and p-values use Student's t, with one degree of freedom less than there are pairs. */
 #ifndef ATOMO_PAIRED_H
 #define ATOMO_PAIRED_H
 
 #include "base/base.h"
 
-/* A codec's values of a metric, one for each decoded repeat. NaN: a repeat has no
- * value. */
+/* The values of a codec's metric, one for each decoded repeat; NaN if a repeat has no value. */
 typedef struct {
     const double *value;
     size_t count;
@@ -21,12 +20,13 @@ typedef struct {
     double difference; /* mean of a - b over the pairs; NaN: there are none */
     double se;         /* its standard error; 0: no pair differs from another; NaN: one pair */
     double low,
-        high;   /* 95 % interval; NaN: there is none, because the pairs do not differ, or there is one */
-    double p;   /* p-value, both tails, of "the expected difference is 0"; NaN where there is no interval */
-    bool exact; /* neither codec is random: the difference is no estimate */
+        high;   /* 95 % interval of the expected difference; NaN if se is 0, or if there is at most one pair */
+    double p;   /* two-sided p-value of "the expected difference is 0"; NaN if there is no interval */
+    bool exact; /* neither codec is random, so the difference is exact */
 } Paired;
 
-/* Returns the paired difference of a less b. Two random codecs have the same count. */
+/* Compares the values of codec a with those of codec b. If both codecs are random, they have equally many
+ * values. */
 Paired paired_difference(Draws a, Draws b);
 
 #endif

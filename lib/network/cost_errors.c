@@ -1,9 +1,11 @@
-/* cost_errors.c -- standard errors of what is computed for an iteration (cost.h): each measured quantity is moved by one of its
- * standard errors, and the squared changes of the results are added up.
+/* cost_errors.c -- computes standard errors of the time of an iteration, of its speedup and of its break-even
+ * bandwidth. Each measured quantity is raised by one standard error, and the results are computed again. The squared
+ * changes of the results are added up.
  *
- * A quantity's errors in different layers are independent, so that its sum over layers has the standard error Q, the root of the
- * sum of squares. All layers are moved at once, in proportion to their standard errors and by Q in total: exact for results that
- * depend on the sum, and without overlap all do. */
+ * The errors of a quantity (encoding time, say) in different layers are independent. So the sum over the
+ * layers has the standard error Q, the root of the sum of their squares. All layers are raised together, in
+ * proportion to their standard errors and by Q in total. This is exact for results that depend only on the
+ * sum. Without overlap all results do. */
 #include "network/cost.h"
 
 #include <math.h>
@@ -26,7 +28,7 @@ static double *field(CostLayer *layer, size_t offset)
     return (double *)((char *)layer + offset);
 }
 
-/* Moves quantity `m` of the layers; by a NaN if one of their standard errors is unknown. */
+/* Raises quantity `m` of all layers; the result is NaN if a standard error is unknown. */
 static void move(CostLayer *layer, size_t layers, size_t m)
 {
     double sum = 0, squares = 0;

@@ -32,7 +32,7 @@ enum {
     COLUMNS
 };
 
-/* The columns up to REPEATS but AGAINST are those of a comparison's record. */
+/* The columns up to REPEATS, except AGAINST, are also columns of a comparison's results. */
 static const Column all_columns[COLUMNS] = {
     [STEP] = {"step", false},
     [WORKER] = {"worker", false},
@@ -100,7 +100,7 @@ Status against_open(Against *g, const Results *results, Arena *a, Error *err)
     return arena_check(g->reference && g->drawn && g->draw && g->contrast, a, err);
 }
 
-/* Returns the standard error of a metric that is a mean over repeats: the field NAME_se. */
+/* Returns the standard error of a metric that is a mean over repeats. It is the metric NAME_se. */
 static double se_of(const Metric *m, const Tally *t)
 {
     char name[64];
@@ -123,7 +123,7 @@ static Drawn draw_all(const Metric *m, const Tally *t, double *draw)
                    .se = se_of(m, t)};
 }
 
-/* A record that lacks vectors is not compared: it is about other vectors than a complete one. */
+/* A record whose measurement failed for some of its vectors is not compared, as it is about fewer vectors. */
 void against_put(Against *g, const Record *record)
 {
     const size_t place = record->place, repeats = g->results->repeats;
@@ -144,7 +144,8 @@ void against_put(Against *g, const Record *record)
 
 /* ---- rows ---- */
 
-/* Collects the p-values of all rows at a place in `sorted`, in ascending order; returns their number. */
+/* Collects the p-values of all codecs and metrics in records with this index. Stores them in ascending order
+ * in `sorted` and returns their number. */
 static size_t collect_p(const Against *g, size_t place, double *sorted)
 {
     const Contrast *c = contrast_of(g, place, 0, 0);
@@ -172,7 +173,7 @@ static Value difference_words(const Contrast *c, double holm, Arena *a)
                                            : "the same in each repeat");
 }
 
-/* The ends of the interval, each with the digits that the standard error supports. */
+/* Returns the text of the 95 % interval. The standard error determines how many digits its ends have. */
 static Value interval_words(const Paired *d, Arena *a)
 {
     if (isnan(d->low))

@@ -1,14 +1,16 @@
-/* report_against.h -- what compare --against writes: for each codec and metric the paired difference to one codec.
+/* report_against.h -- writes the results of compare --against: for each codec and metric, the paired
+ * difference to a reference codec.
  *
- * The reference is codec 0 of the comparison, so its records come first. A row is a metric of another codec, on one
- * vector or on several measured as one. Rows are ordered by place (compare.h), codec, metric. */
+ * The reference is codec 0 of the comparison, so its records come first. A row of the results is about one
+ * metric of another codec, in one record of the comparison. The rows are in the order of the records, then of
+ * codecs, then of metrics. */
 #ifndef ATOMO_REPORT_AGAINST_H
 #define ATOMO_REPORT_AGAINST_H
 
 #include "measure/paired.h"
 #include "report/report_compare.h"
 
-/* The family-wise level: the probability that a table calls any of the differences one, where all are chance. */
+/* Family-wise error level: the probability that a table reports any difference if there are none. */
 #define AGAINST_LEVEL 0.05
 
 /* The metrics compared without --metrics. */
@@ -35,17 +37,19 @@ typedef struct {
     const Results *results;
 } Against;
 
-/* Takes the metrics from the comma-separated names, which view_check has passed. ERR_USAGE for a metric that is no mean
- * over repeats; the hint lists those that are. */
+/* Takes the metrics from their comma-separated names, which view_check has accepted. Returns ERR_USAGE if a
+ * metric is not a mean over repeats; the hint lists all metrics that are. */
 Status against_metrics(Against *g, const char *names, Arena *a, Error *err);
 
-/* Takes memory for the records of `results`, which is open, and must outlive g. */
+/* Allocates memory for all records of the comparison. `results` must be open, and must outlive g. */
 Status against_open(Against *g, const Results *results, Arena *a, Error *err);
 
-/* Keeps or compares a record's draws; call it for each record, after results_put. */
+/* Stores the record's values if it is of the reference, else compares them with the reference. Called for each
+ * record after results_put. */
 void against_put(Against *g, const Record *record);
 
-/* Sets the columns of `spec`, and writes all rows whose two records are there. `per_tensor`: tables have each tensor. */
+/* Sets the columns of `spec`, and writes all rows whose two records exist. If `per_tensor`, tables also show
+ * rows of single tensors. */
 Status against_write(const Against *g, bool per_tensor, ReportSpec spec, Arena *a, Error *err);
 
 #endif

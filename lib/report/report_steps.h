@@ -1,5 +1,6 @@
-/* report_steps.h -- how results differ between steps: for the record of a whole run, the mean and its standard error of the
- * results of each step (and worker), as fields NAME_steps and NAME_steps_se. The steps count as independent draws. */
+/* report_steps.h -- says how much results differ between training steps. For each metric NAME of a whole run,
+ * it adds two fields. NAME_steps is the mean of the results of all steps and workers, NAME_steps_se its
+ * standard error. The standard error assumes that steps are independent draws. */
 #ifndef ATOMO_REPORT_STEPS_H
 #define ATOMO_REPORT_STEPS_H
 
@@ -8,8 +9,8 @@
 extern const Column steps_columns[]; /* ends in {0} */
 enum { STEPS_FIELDS = 12 };
 
-/* Sets the fields of each codec's record of the whole run; none without several steps, or where the codec
- * failed in one. */
+/* Sets these fields in each codec's record of the whole run. The fields stay empty if there is only one step,
+ * or if the codec failed in a step. */
 void steps_fill(const Results *r);
 
 #endif

@@ -1,4 +1,5 @@
-/* scaled_vec.c -- sums and multiples of vectors, element by element; the product is rounded before it is added. */
+/* scaled_vec.c -- adds a multiple of a vector to a vector, and multiplies a vector. Each product is rounded
+ * before it is added, so there is no fused multiply-add. */
 #include "vec/lane.h"
 
 void ISA_NAME(add_scaled)(const float *a, const float *b, float factor, size_t n, float *y)

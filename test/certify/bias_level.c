@@ -1,8 +1,10 @@
-/* bias_level.c -- how often the tests of bias raise a false alarm, and what they say of two biased codecs; prints a part
- * of docs/certificate.md. Exit 1: false alarms are not within a factor of 2 of the stated level, or a biased codec is
- * called unbiased where its bias should have shown.
+/* bias_level.c -- measures how often the tests of bias raise a false alarm, and how they judge two biased
+ * codecs. It prints a part of docs/certificate.md. The exit status is 1 in two cases: the rate of false alarms
+ * is not within a factor of 2 of the stated level, or a biased codec is called unbiased although its bias was
+ * large enough to be found.
  *
- * Six unbiased codecs, three layers of a real gradient, ten repeats, and a seed for each table of codecs. */
+ * The false alarms are those of six unbiased codecs on three layers of a real gradient. Each comparison has
+ * ten repeats and a seed of its own. */
 #include "compress/spec.h"
 #include "measure/compare.h"
 #include "report/report_bias.h"
@@ -33,7 +35,8 @@ static double value(const Record *r, const char *metric)
     return metric_value(metric_find(metric), &r->tally);
 }
 
-/* Keeps what the verdict needs; the last record is that of all vectors. */
+/* Stores the metrics that the verdict on bias needs. The last record, about all vectors together, overwrites
+ * the others. */
 static Status keep(void *data, const Record *r, Error *err)
 {
     World *w = data;
@@ -156,7 +159,7 @@ static const struct {
 };
 enum { BIASED_SEEDS = 200, LONG_RUN = 2000 };
 
-/* Returns the mean gain - 1 of a long run: the bias along the gradient. */
+/* the bias along the gradient: the mean gain - 1 of a comparison with many repeats */
 static double bias_of;
 static Status keep_gain(void *data, const Record *r, Error *err)
 {

@@ -1,11 +1,11 @@
-/* certify_draw.c -- draws every codec that promises a mean or a variance, on the gradients of a grid, and prints sums
- * of the draws for certify_report.c.
+/* certify_draw.c -- draws estimates of every codec that promises a mean or a variance, on several gradients.
+ * It prints sums over the draws, which certify_report.c reads.
  *
- *     certify_draw SHARE SHARES    the share SHARE (0 .. SHARES - 1) of all specs
+ *     certify_draw SHARE SHARES    of SHARES equal shares of all specs, draws share number SHARE (from 0)
  *
- * The program is built once for each instruction set (KERNELS_MOST), and prints nothing where this CPU does not have
- * it. Every combination of spec, gradient, number of threads and instruction set has a seed of its own, so that all
- * draws are independent. */
+ * The program is built once for each instruction set (KERNELS_MOST). It prints nothing if the CPU lacks the
+ * instruction set. Every combination of spec, gradient, number of threads and instruction set has its own
+ * seed, so all draws are independent. */
 #include "dump/tensor.h"
 #include "rig/draws.h"
 #include "rig/every_codec.h"
@@ -49,7 +49,8 @@ static void fill(size_t law, const Shape *shape, float *x)
         read_layer(x);
 }
 
-/* Returns the mean of the closed form over the draws, for a codec whose variance depends on its shared draws. */
+/* Returns the closed form of the variance. If it depends on random numbers that workers share (GIVEN_DRAWS),
+ * this is the mean over the draws. */
 static double expected_of(Rig *rig, const float *x)
 {
     double sum = 0;

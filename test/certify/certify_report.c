@@ -1,14 +1,14 @@
-/* certify_report.c -- reads what certify_draw printed, tests each codec's promises, and writes docs/certificate.md.
- * Exit 1: a promise failed.
+/* certify_report.c -- reads the output of certify_draw, tests each codec's promises, and writes
+ * docs/certificate.md. The exit status is 1 if a promise failed.
  *
- * A group is all draws of a spec on one gradient, with one number of threads, or with one instruction set. Each has up
- * to three tests:
+ * The draws of a spec are grouped in three ways: by gradient, by number of threads, and by instruction set.
+ * Each group has up to three tests:
  *
  *     gain        the mean of <estimate, g> / |g|^2 is 1
  *     energy      R |mean estimate - g|^2 / variance is F(nu, nu (R - 1)); needs nu of 100 or more
  *     variance    the mean of |estimate - g|^2 is the closed form
  *
- * All p-values together are adjusted by Holm's method. */
+ * The p-values of all tests are adjusted together by Holm's method. */
 #include "base/base.h"
 #include "num/stats.h"
 
@@ -20,21 +20,22 @@
 #define POWER    0.9   /* probability with which the least bias is found */
 #define ROUNDING 1e-6  /* estimates are float32 */
 
-/* A closed form below this share of |g|^2 is one of rounding errors, and is not tested. */
+/* A closed form below this share of |g|^2 is not tested, as it is as small as rounding errors. */
 #define LEAST_VARIANCE 1e-10
 
 enum { SPECS_MAX = 512, GROUPS_MAX = 24, TESTS_MAX = SPECS_MAX * GROUPS_MAX * 3, NAME = 80 };
 enum { GAIN, ENERGY, VARIANCE, TESTS };
 
-/* Sums over cells: one gradient, number of threads and instruction set each. */
+/* Sums over cells. A cell is one combination of gradient, number of threads and instruction set. */
 typedef struct {
     char name[NAME];
     double cells, draws;
-    double gain, gain2;          /* of a cell's mean gain - 1, and of its squared standard error */
-    double known, ratio, ratio2; /* cells with a closed form; of mean error / closed form - 1, and as above */
+    double gain, gain2; /* sums of: a cell's mean gain - 1; its squared standard error */
+    /* cells with a closed form; sums of: mean squared error / closed form - 1; its squared standard error */
+    double known, ratio, ratio2;
     double off, variance,
-        square;      /* R |mean - g|^2; its mean without bias; tr C^2: all in |g|^2 of the cell */
-    double repeats;  /* of a cell */
+        square;      /* sums of: R |mean estimate - g|^2; its mean if unbiased; tr C^2; in units of |g|^2 */
+    double repeats;  /* draws of one cell */
     double p[TESTS]; /* NaN: no test */
 } Group;
 
@@ -84,7 +85,7 @@ static void add(Group *g, const Cell *c)
         g->square += c->variance / c->norm2 * c->variance / c->norm2 / c->freedom;
 }
 
-/* True if a cell's draws are too few for a test: large estimates that make most of the mean are rare. */
+/* True if a cell has too few draws for a test: large estimates are so rare that the draws may lack them. */
 static bool is_rare(const Cell *c)
 {
     return c->expected > 0.1 * c->repeats * c->norm2;
@@ -188,13 +189,15 @@ static double least_p(const Spec *s)
     return least;
 }
 
-/* Returns the least deviation that the strictest of Holm's levels finds with probability POWER, at this standard error. */
+/* Returns the least deviation that is found with probability POWER, at Holm's strictest level. `error` is the
+ * standard error of the mean that is tested. */
 static double shows(double error)
 {
     return error * (t_quantile(LEVEL / (double)tests, 1e6) + t_quantile(2 * (1 - POWER), 1e6));
 }
 
-/* Returns the worst over the gradients of what would show; the groups of threads and instruction sets see more. */
+/* Returns, for the worst of the gradients, the least deviation that is found with probability POWER. Groups by
+ * threads or by instruction set find smaller deviations, since they have more draws. */
 static double worst(const Spec *s, double (*error)(const Group *))
 {
     double most = 0;
@@ -203,7 +206,8 @@ static double worst(const Spec *s, double (*error)(const Group *))
     return most;
 }
 
-/* Adds to each gain of a random codec the least bias that should show, and counts how many are then found. */
+/* Checks the claim that a bias is found with probability POWER. Adds the least such bias to each measured
+ * gain, and returns the share of gains in which it is found. */
 static double found_share(void)
 {
     double found = 0, planted = 0;

@@ -89,8 +89,8 @@ static void shares_are_the_best_to_a_thousandth(void **state)
     }
 }
 
-/* Returns the least number of bits, over all precisions, of a table with exact (unrounded) frequencies and the
- * symbols coded with this table. */
+/* Returns the bits of a table with exact (unrounded) frequencies plus the bits of the symbols coded with it.
+ * The minimum over all table precisions is returned. */
 static double exact_bits(const Rans *r, const uint64_t *count)
 {
     double least = INFINITY;
@@ -110,9 +110,9 @@ static double exact_bits(const Rans *r, const uint64_t *count)
     return least;
 }
 
-/* A few thousand symbols of a normal distribution are coded, as in a short payload of a fine quantiser. A table
- * with rounded weights then costs less than a table with exact weights: the bits above the entropy fall by at
- * least a tenth. */
+/* Codes a few thousand normally distributed symbols, as in a short payload of a fine quantiser. With so few
+ * symbols, a table with rounded weights gives a smaller payload than an exact table. The excess over the
+ * entropy must be at least a tenth smaller. */
 static void rounded_weights_save_a_tenth_where_symbols_are_few(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void rounded_weights_save_a_tenth_where_symbols_are_few(void **state)
         check(bits < 0.9 * (exact_bits(&r, count) - entropy));
         check(bits < 4.0 * r.present + 60);
         for (uint32_t s = 0; s < n; s++)
-            /* with 1000 times as many symbols, rounding the weights would lengthen the stream more than shorten
+            /* with 1000 times as many symbols, rounded weights cost more bits in the stream than they save in
              * the table */
             count[s] *= 1000;
         check(rans_build(&r, n, count) && r.detail == RANS_EXACT);
@@ -165,7 +165,7 @@ static void no_other_precision_makes_a_short_stream_shorter(void **state)
         check(rans_build(&r, 40, count));
         const double own = (double)(rans_table_bits(&r) + rans_bits(&r, count, 0));
         for (int p = RANS_PRECISION_LEAST; p <= RANS_PRECISION_MOST; p++)
-            /* a precision p is possible if each symbol gets at least one of 2^p slots */
+            /* precision p is possible only if each symbol gets at least one of the 2^p slots */
             if (r.present <= 1u << p)
                 check(own <= least_cost(count, 40, p) + 12.0 + 20.0 * r.present);
     }
@@ -199,7 +199,8 @@ static void tables_come_back_at_their_stated_cost(void **state)
     check(is_rounded > 10 && is_rounded < 150);
 }
 
-/* A table of all 256 symbols is read back. Symbol 0 has frequency 256 of 4096, which does not fit in a byte. */
+/* Writes and reads a table of all 256 symbols. Symbol 0 has the frequency 256 of 4096, which does not fit in a
+ * byte. */
 static void a_table_of_all_bytes_comes_back(void **state)
 {
     (void)state;
@@ -259,8 +260,8 @@ static void sizes_are_the_entropy_and_what_the_cost_function_says(void **state)
                 if (c.count[s])
                     entropy -= (double)c.count[s] * log2((double)c.count[s] / 65536);
             const double bits = 8 * (double)c.size, said = (double)rans_bits(&c.rans, c.count, c.lanes);
-            /* the last term allows for rare symbols: a symbol rarer than 1 in 4096 still gets one of the table's
-             * 4096 slots */
+            /* the last term is for symbols rarer than 1 in 4096: each still gets one of the 4096 slots of the
+             * table */
             check(bits >= entropy && bits <= entropy * 1.002 + 32 * c.lanes + 16.0 * c.rans.present);
             check_near(bits, said, 9 * c.lanes + 0.001 * said);
             drop_case(&c);
@@ -314,7 +315,7 @@ static void every_instruction_set_writes_and_reads_the_same(void **state)
                 const size_t got =
                     fine ? k->rans_get_fine(reader.fine, reader.slice, p, back, rows, states[isa], &at, end)
                          : k->rans_get(reader.slot, p, back, rows, states[isa], &at, end);
-                /* the kernel may leave the last rows of 16 symbols to its caller */
+                /* symbols are decoded 16 at a time (a row); the kernel may leave the last rows to its caller */
                 check(got <= rows && end - at < 32);
                 assert_memory_equal(back, c.byte, 16 * got);
             }

@@ -1,5 +1,6 @@
-/* test_empty_draws.c -- how often an ATOMO codec keeps no atom, as codec_moments knows it, against draws. For each spec the
- * count of 4000 draws is binomial; the limit of 4.9 standard deviations raises a false alarm with probability 1e-6. */
+/* test_empty_draws.c -- an ATOMO codec may keep no atom at all. Compares the probability of this that
+ * codec_moments returns with its frequency in 4000 draws of each spec. The count is binomial. The limit of 4.9
+ * standard deviations has a false-alarm probability of 1e-6. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
 

@@ -267,7 +267,7 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
 {
     (void)state;
     enum { N = 20000, HEAVY = 12 };
-    /* the decoder stores the selected elements in a bit mask if topk=5000, and in a list of indices if topk=12 */
+    /* the decoder stores which elements are selected: in a bit mask if topk=5000, in a list if topk=12 */
     static const size_t ks[] = {HEAVY, 5000};
     for (size_t k = 0; k < countof(ks); k++) {
         char spec[64];

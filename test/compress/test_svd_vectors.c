@@ -119,8 +119,9 @@ static void estimates_of_rounded_vectors_are_unbiased_and_the_closed_form_holds(
         check(draws_energy_is_right(&d));
         check(draws_variance_is(&d, closed));
         check(codec_moments(&rig.call, x, &m) == ATOMWISE);
-        /* The gain's sample variance is compared with its closed form. As atoms are rare, the relative standard
-         * error of the sample variance is about 2 sqrt(2 / R). */
+        /* `gain_error` is the standard error of the mean gain, over `repeats` draws. The sample variance of
+         * the gain is compared with its closed form. As atoms are rare, the relative standard error of the
+         * sample variance is about 2 sqrt(2 / R). */
         check_rel(d.gain_error * d.gain_error * (double)d.repeats, m.weighted / (d.norm2 * d.norm2), 0.2);
         rig_close(&rig);
     }

@@ -190,7 +190,7 @@ static void merged_levels_decode_to_the_sum(void **state)
         }
 }
 
-/* The range of a block's levels is that of the worker whose block has the largest norm. */
+/* All workers use one range of levels for a block: the range of the worker whose block has the largest norm. */
 static void workers_share_each_blocks_largest_norm(void **state)
 {
     (void)state;

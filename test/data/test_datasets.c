@@ -228,7 +228,7 @@ static void cifar_files_hold_any_whole_number_of_records(void **state)
     arena_close(a);
 }
 
-/* If the first file has the published number of images, all five files of the training set are required. */
+/* If the first file has the published number of images, loading requires all five files of the training set. */
 static void a_missing_one_of_the_published_batches_is_an_error(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_digits.c -- synthetic images of digits: they have the same bytes on every machine, and a linear model
- * recognises most of them, but not all. */
+/* test_digits.c -- tests the synthetic images of digits. Their bytes must be the same on every machine. A
+ * linear model must recognise most of them, but not all. */
 #include "rig/check.h"
 #include "base/checksum.h"
 #include "data/digits.h"
@@ -71,15 +71,15 @@ static void digits_have_the_mean_and_deviation_that_normalise_them(void **state)
         squares += v * v;
     }
     const double n = (double)COUNT * DIGIT_PIXELS, mean = sum / n;
-    /* The mean of one image's pixels varies with a standard deviation of 0.035, so 4 standard errors of the mean
-     * over all images are 0.0022. */
+    /* The mean pixel value of an image varies between images with a standard deviation of 0.035. So the mean
+     * over all images has 4 standard errors of 0.0022. */
     check_rel(mean, (double)info->mean[0], 0.02);
     check_rel(sqrt(squares / n - mean * mean), (double)info->deviation[0], 0.02);
     arena_close(s.a);
 }
 
-/* Of 4,000 images, the number in a class has mean 400 and standard deviation 19. This number deviates from the
- * mean by more than five standard deviations with probability below 1e-5. */
+/* Among 4,000 images, the number of images of one digit has mean 400 and standard deviation 19. The
+ * probability of a deviation by more than five standard deviations is below 1e-5. */
 static void every_digit_comes_as_often(void **state)
 {
     (void)state;
@@ -104,8 +104,8 @@ static int largest(const float *w, const uint8_t *image)
     return best;
 }
 
-/* Trains an averaged perceptron: each misclassified image is added to the weights of the right class and
- * subtracted from the weights of the wrong class. */
+/* Trains a linear model, an averaged perceptron. Each misclassified image is added to the weights of the right
+ * class and subtracted from the weights of the wrong class. */
 static void a_linear_model_reads_most_digits_and_not_all(void **state)
 {
     (void)state;

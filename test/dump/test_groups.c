@@ -1,5 +1,5 @@
-/* test_groups.c -- groups_make joins tensors of a dump (a file of gradients) to the vectors that a codec
- * compresses: tests of each way of grouping. */
+/* test_groups.c -- tests groups_make. It joins the tensors of a dump (a file of gradients) into the vectors
+ * that a codec compresses. Each way of grouping is tested. */
 #include "dump/groups.h"
 #include "rig/scratch_dir.h"
 
@@ -21,8 +21,8 @@ static float element(size_t group, size_t t, size_t i)
     return (float)(1000 * group + 100 * t + i);
 }
 
-/* Makes a dump of two steps with two workers each. The value of an element encodes the element's step, worker and
- * position. In the tensor `bad` two elements are NaN and infinity. */
+/* Writes a dump of two steps with two workers each. The value of an element tells its step, its worker and its
+ * index. In the tensor `bad`, one element is NaN and one is infinity. */
 static void make_dump(const char *bad)
 {
     static const char *const groups[] = {"step_1/worker_0", "step_1/worker_1", "step_2/worker_0",

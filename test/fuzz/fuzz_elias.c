@@ -1,5 +1,6 @@
-/* fuzz_elias.c -- fuzzes the decoders of Elias codes and of streams of levels: they must refuse the bytes, or
- * decode numbers that the encoder turns into the same bytes again, since no two streams encode the same numbers. */
+/* fuzz_elias.c -- fuzzes the decoders of Elias codes and of quantisation levels. They must refuse the bytes,
+ * or decode numbers that the encoder turns into the same bytes again. For the format is unique: different
+ * bytes never encode the same numbers. */
 #include "rig/coder_rig.h"
 #include "coder/levels.h"
 #include "coder/planes.h"
@@ -14,7 +15,7 @@ static void need(bool condition)
         abort();
 }
 
-/* Reads numbers until the reader fails, and writes these numbers again: the bits must be the same. */
+/* Decodes numbers until the reader fails, and encodes them again. The bits must be the same. */
 static void read_numbers(Bytes in, uint64_t (*get)(BitReader *), void (*put)(BitWriter *, uint64_t),
                          unsigned (*bits)(uint64_t))
 {

@@ -1,5 +1,6 @@
-/* test_library_measure.c -- the public interface atomo.h: metrics of a pair of vectors equal sums over their
- * elements, comparisons return JSON with records in the order of steps, and wrong calls are refused. */
+/* test_library_measure.c -- tests the measurements of the public interface atomo.h. The metrics of two vectors
+ * must equal sums over their elements. Comparisons must return JSON with records in the order of steps. Wrong
+ * calls must be refused. */
 #include "rig/library_rig.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ static double metric(const double *value, const char *name)
     return NAN;
 }
 
-/* The metrics of a vector x and its estimate y, against sums over the elements in double. */
+/* Compares the metrics of a vector x and its estimate y with sums over the elements in double. */
 static void a_pair_is_measured(void **state)
 {
     static float x[N], y[N];

@@ -1,5 +1,5 @@
-/* test_compare.c -- comparisons of codecs: the order of the records, the states of the codecs, and what happens
- * when a codec fails. */
+/* test_compare.c -- tests comparisons of codecs: the order of the records, the states of the codecs, what
+ * happens if a codec fails, and continuing an interrupted comparison. */
 #include "rig/compare_world.h"
 
 static void records_have_their_places(void **state)
@@ -68,8 +68,8 @@ static void states_move_on_by_step_and_worker(void **state)
     check_rel(value(kept(w, 3, 0), "residual_norm"), sqrt(3), 1e-15);
 }
 
-/* In steps 1 and 2 the first vector is missing, so the other vectors have other indices. A codec's state must
- * belong to the vector of the same name, not of the same index. */
+/* In steps 1 and 2 the first vector is missing, so the other vectors have other indices. The state of a codec
+ * must belong to the vector of the same name, not to the vector of the same index. */
 static void states_follow_names_not_places(void **state)
 {
     (void)state;
@@ -139,7 +139,8 @@ static void codecs_that_are_done_are_left_out(void **state)
 
 enum { STEPS_DONE = 2, CODECS_DONE = 4, PLACES_DONE = STEPS_DONE * 2 * (VECTORS + 1) + 1 };
 
-/* The texts of the tallies of a comparison that was not interrupted; which of them the next comparison finds. */
+/* `sums` and `failed` hold the results of a comparison that was not interrupted. `found` says which of these
+ * results the next comparison is given, so does not compute again. */
 static struct {
     char *sums[PLACES_DONE * CODECS_DONE];
     bool failed[PLACES_DONE * CODECS_DONE], found[PLACES_DONE * CODECS_DONE];
@@ -162,8 +163,9 @@ static bool find_sums(void *data, size_t codec, size_t place, Tally *tally, bool
     return done.found[at] && (*failed || tally_read(tally, done.sums[at]));
 }
 
-/* A comparison that finds the records before place `until` of codec `last`, in the order in which records are made, must
- * make the other records as an uninterrupted one does. The order is by codec, worker, step and vector. */
+/* Records are made in the order of codec, worker, step and vector. A comparison is given the records before
+ * place `until` of codec `last`, as if it had been interrupted there. It must compute all other records, with
+ * the same results as a comparison that was not interrupted. */
 static void check_continued(World *w, const Kept *whole, size_t last, size_t until)
 {
     const size_t record = VECTORS + 1, cells = PLACES_DONE / record;
@@ -192,7 +194,7 @@ static void check_continued(World *w, const Kept *whole, size_t last, size_t unt
     }
 }
 
-/* Memory for all vectors at once, for the vectors of one step, and for one vector. */
+/* The three limits of memory suffice for all vectors at once, of one step, or for one vector. */
 static void an_interrupted_comparison_continues_at_the_next_record(void **state)
 {
     static const uint64_t memory[] = {(uint64_t)1 << 30, POOLED_BYTES * 71300, POOLED_BYTES * 70000};

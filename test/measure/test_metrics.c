@@ -1,12 +1,12 @@
-/* test_metrics.c -- every metric against values computed by numpy and scipy (reference/metrics.py), and the cases
- * in which a metric is null. */
+/* test_metrics.c -- compares every metric with the value computed by numpy and scipy (reference/metrics.py).
+ * Also tests the cases in which a metric is null. */
 #include "rig/metrics_rig.h"
 #include "num/radix.h"
 #include "reference/known.h"
 #include "reference/vectors.h"
 
-/* Returns a tally (the sums from which metrics are computed) of x and the decoded vectors of the reference.
- * `above` is the 95th percentile of the magnitudes of all vectors, for a record of several vectors. */
+/* Returns the tally of x and its decoded vectors: the sums from which metrics are computed. `above` is the
+ * 95th percentile of all magnitudes, if x is one of several vectors measured together. */
 static Tally measure_at(Bench *b, const float *x, size_t n, size_t repeats, bool random, int threads,
                         double above)
 {
@@ -49,9 +49,9 @@ static const char *const errors[] = {
     "wasserstein", "cosine",         "sign_agreement",   "max_abs_error",  "density",
 };
 
-/* Returns the relative tolerance of a metric. Sums over one decoded vector are double throughout. Means over
- * repeats are stored as float32, and a z score is a difference of two nearly equal numbers, so these metrics get a
- * larger tolerance. */
+/* Returns the relative tolerance of a metric. It is larger if rounding matters more: means over repeats are
+ * stored as float32, and a z score is a difference of two nearly equal numbers. All other metrics are computed
+ * in double. */
 static double tolerance(const char *name)
 {
     static const char *const held[] = {"variance", "bias_ratio", "gain", "gain_z"};
@@ -127,8 +127,8 @@ static void deterministic_codecs_have_no_variance(void **state)
     check(isnan(value(&t, "variance")) && isnan(value(&t, "bias_z")));
 }
 
-/* The tallies of three vectors, one of them zero, are appended. The metrics must equal the reference's metrics of
- * the three vectors joined. */
+/* The tallies of three vectors, one of them zero, are added together. The metrics must equal those that the
+ * reference gives for one vector made of all three. */
 static void appended_tallies_are_those_of_the_long_vector(void **state)
 {
     Bench *b = *state;
@@ -151,8 +151,8 @@ static void appended_tallies_are_those_of_the_long_vector(void **state)
     check_known(&total, "pooled");
 }
 
-/* A vector sent raw is decoded once, a vector of a random codec once per repeat. The tallies of two such vectors
- * can still be appended. */
+/* A vector sent raw is decoded once, but a vector sent by a random codec once per repeat. The tallies of two
+ * such vectors can still be added together. */
 static void a_fixed_vector_may_stand_among_random_ones(void **state)
 {
     Bench *b = *state;
@@ -280,8 +280,8 @@ static void sizes_and_times_follow_their_definitions(void **state)
     check(metric_find("no such metric") == NULL);
 }
 
-/* The squares of the largest and the smallest float32 numbers are outside the range of float32, but within the
- * range of double. */
+/* The squares of the largest and of the smallest float32 numbers do not fit in float32, but they fit in
+ * double. */
 static void extremes_neither_overflow_nor_vanish(void **state)
 {
     Bench *b = *state;

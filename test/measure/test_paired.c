@@ -1,8 +1,8 @@
-/* test_paired.c -- paired differences: closed forms, the nominal level over many seeds, and codecs that share their
- * random numbers.
+/* test_paired.c -- tests paired differences of metrics: closed forms, the error level over many seeds, and
+ * codecs that share their random numbers.
  *
- * Statistical tests have fixed seeds. The share of alarms at the 5 % level is allowed to be 3.3 to 6.7 %, over 2000
- * experiments: 3.5 standard deviations, so another seed would fail once in 2000 times. */
+ * At the 5 % level, 3.3 to 6.7 % of 2000 experiments may raise an alarm. These limits are 3.5 standard
+ * deviations from 5 %, so one seed in 2000 would fail. The seeds of the tests are fixed. */
 #include "rig/compare_world.h"
 
 #include "base/rng.h"
@@ -15,8 +15,9 @@ static Draws draws(const double *v, size_t count)
     return (Draws){v, count, true};
 }
 
-/* Differences 1, 2, 3: mean 2, standard error 1/sqrt 3, t 2 sqrt 3 with 2 degrees of freedom, whose quantile of 0.975
- * is 4.302653 and whose tails are 1 - t / sqrt(t^2 + 2). */
+/* The differences are 1, 2 and 3, so their mean is 2, its standard error 1/sqrt 3, and t = 2 sqrt 3. With 2
+ * degrees of freedom, Student's t has the 0.975 quantile 4.302653, and the two-sided p-value is 1 - t /
+ * sqrt(t^2 + 2). */
 static void three_pairs_have_known_figures(void **state)
 {
     (void)state;
@@ -146,8 +147,8 @@ static Paired pair_metric(const Pairs *p, size_t metric)
     return paired_difference(draws(p->value[0][metric], REPEATS), draws(p->value[1][metric], REPEATS));
 }
 
-/* randk's elements are drawn from the workers' common random numbers or from a worker's own: two codecs of one
- * distribution that draw different elements. */
+/* The codec randk draws which elements to keep, from random numbers that all workers share or from a worker's
+ * own. These are two codecs with the same distribution but different draws. */
 static void codecs_of_equal_expectation_alarm_at_the_level(void **state)
 {
     (void)state;

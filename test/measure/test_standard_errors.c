@@ -1,6 +1,7 @@
-/* test_standard_errors.c -- standard errors and expected sizes. Those of a tally that is filled by hand against their definitions;
- * those of decoded vectors against the deviation of the same metric over repeats, each of them measured alone; and the degrees of
- * freedom of an error against a Monte Carlo estimate. */
+/* test_standard_errors.c -- tests standard errors of metrics and expected sizes. A tally filled by hand is
+ * compared with the definitions. For decoded vectors, each repeat is also measured alone; the standard error
+ * must agree with the standard deviation over these repeats. The degrees of freedom of an error are compared
+ * with a Monte Carlo estimate. */
 #include "rig/metrics_rig.h"
 #include "codec/compressor.h"
 #include "measure/compare_parts.h"
@@ -78,7 +79,8 @@ static Tally measure(Bench *b, const float *x, size_t first, size_t repeats)
     return t;
 }
 
-/* Returns the deviation over repeats; `widened`: times 1 + 2 G^2 / R for the unbiased square G^2 of the skewness. */
+/* Returns the standard deviation of a metric over repeats. If `widened`, it is multiplied by 1 + 2 G^2 / R,
+ * where G^2 is the unbiased square of the skewness. */
 static double deviation(Bench *b, const float *x, const char *metric, bool widened)
 {
     double v[R], mean = 0, squares = 0, cubes = 0;
@@ -126,13 +128,14 @@ static void standard_errors_are_deviations_of_single_repeats_over_root_r(void **
         check_rel_at(value(&t, name), deviation(b, x, cases[i].name, cases[i].widened) / sqrt(R), 1e-8, name,
                      __FILE__, __LINE__);
     }
-    /* by the delta method, and because E |h - mean|^2 is (R - 1) / R of the variance */
+    /* by the delta method, as rel_l2 is the root of relative_error; `variance` is divided by R - 1, `mse` by R */
     check_rel(value(&t, "rel_l2_se"), value(&t, "relative_error_se") / (2 * value(&t, "rel_l2")), 1e-12);
     check_rel(value(&t, "variance_se"), deviation(b, x, "mse", false) / sqrt(R) * R / (R - 1), 1e-8);
 }
 
-/* Two of five estimates of one element are too low, by a half and a quarter. The interval of these two values has Student's t for one
- * degree of freedom, 12.706; that of five repeats 2.776 for four. */
+/* Two of five estimates of an element are too low, by a half and by a quarter, and only these two have a value
+ * of elem_error_pos. For two values, Student's t has one degree of freedom and the quantile 12.706. The
+ * standard error is widened by this quantile over 2.776, the quantile for five repeats. */
 static void a_class_that_is_empty_in_some_repeats_has_a_wider_interval(void **state)
 {
     Bench *b = *state;
@@ -152,8 +155,8 @@ static void a_class_that_is_empty_in_some_repeats_has_a_wider_interval(void **st
 
 /* ---- degrees of freedom ---- */
 
-/* Nine gains of 1 and one of 2: the excess kurtosis is 10 * 0.657 / 0.81 - 3, so the variance has 2.727 degrees of freedom, not 9;
- * t is 1. The p-value is SciPy's. */
+/* Nine gains of 1 and one of 2 have the excess kurtosis 10 * 0.657 / 0.81 - 3. So their variance has 2.727
+ * degrees of freedom, not 9. The test statistic t is 1, and its p-value was computed by SciPy. */
 static void long_tails_leave_few_degrees_of_freedom(void **state)
 {
     (void)state;
@@ -172,8 +175,8 @@ static void long_tails_leave_few_degrees_of_freedom(void **state)
     check_rel(value(&t, "gain_p"), 0.3975997354901494, 1e-6);
 }
 
-/* The estimate of sum v^2 over the variances v of 100,000 normal elements, from four repeats, is right within 4 %: seven standard
- * deviations. */
+/* Each of 100,000 elements has a variance v. Four repeats of normal numbers give an estimate of the sum of
+ * v^2. It must be right within 4 %, which is seven standard deviations. */
 static void the_sum_of_squared_variances_is_unbiased(void **state)
 {
     Bench *b = *state;
@@ -203,7 +206,8 @@ static ErrorLaw two_atoms(const Call *c, const float *x, AtomMoments *m)
     return ATOMWISE;
 }
 
-/* bias_ratio is F with nu and nu (R - 1) degrees of freedom, nu = (sum v)^2 / sum v^2 over the atoms. */
+/* bias_ratio has the F distribution with nu and nu (R - 1) degrees of freedom. If v are the variances of the
+ * atoms, nu = (sum v)^2 / sum v^2. */
 static void atoms_give_the_bias_its_degrees_of_freedom(void **state)
 {
     Bench *b = *state;

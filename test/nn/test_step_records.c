@@ -1,6 +1,6 @@
-/* test_step_records.c -- what a training step records: the bytes and the modelled time of its exchange against the formulas of the
- * topologies, processor times against a clock of the test's own; and a test's loss and accuracy, which do not depend on the number
- * of images in a pass. */
+/* test_step_records.c -- tests what is recorded about a training step. The bytes and the modelled time of its
+ * exchange must follow the formulas of the topologies. Processor times are compared with the test's own clock.
+ * The loss and the accuracy on the test set must not depend on the number of images per forward pass. */
 #include "rig/check.h"
 #include "nn/training_run.h"
 #include "rig/tiny_data.h"
@@ -45,7 +45,8 @@ static TrainSetup setup_of(const char *spec, size_t workers, size_t aggregate)
     return s;
 }
 
-/* The loss and the accuracy of the first weights on the test images, `images` in a pass. */
+/* Returns the loss and the accuracy of the initial weights on the test set, with `images` images per forward
+ * pass. */
 static MeanScore tested_by(size_t images)
 {
     TrainSetup s = setup_of("none", 2, 2);
@@ -87,8 +88,9 @@ static StepRecord step_of(const char *spec, size_t workers, size_t aggregate, To
     return r;
 }
 
-/* The weights are a matrix of 4 x 64 and 4 biases, 1040 bytes of floats. With `sign` a worker sends a byte and a bit for each
- * element of a tensor, and the votes of 4 workers take 3 bits, a byte and 2 bytes of their number at most. */
+/* The model has a 4 x 64 matrix and 4 biases, which are 1040 bytes of floats. With the codec `sign`, a worker
+ * sends one byte per tensor and one bit per element. The merged votes of 4 workers take 3 bits per element,
+ * and per tensor one byte and at most 2 bytes for the number of workers. */
 static void bytes_and_link_times_are_those_of_the_workers_that_send(void **state)
 {
     (void)state;
@@ -138,8 +140,8 @@ static size_t sleepy_bound(const Call *c)
     return 4 * c->shape->n + 1;
 }
 
-/* Workers encode at the same time: the step takes as long as the slowest of them. The interval between the two clocks takes
- * microseconds; the difference of the two sums is at least 60 ms. */
+/* Workers encode at the same time, so encoding takes as long as the slowest worker: it sleeps 20 ms, and all
+ * four together at least 80 ms. The test's clock and the recorded time differ by microseconds only. */
 static void encoding_takes_as_long_as_its_slowest_worker(void **state)
 {
     (void)state;
@@ -158,8 +160,9 @@ static void encoding_takes_as_long_as_its_slowest_worker(void **state)
     check(slept.sum >= 0.08 && r.encode >= slept.most && r.encode < slept.sum);
 }
 
-/* 24 workers compute one after the other here: the slowest of them takes about a 24th of the step. A stall of the machine makes one
- * of them slower than all others together; the test fails if such a stall meets each of 40 steps. */
+/* 24 workers compute one after the other here, so the slowest of them should take about 1/24 of the step. If
+ * the machine stalls, one worker can take longer than all others together. The test fails only if this happens
+ * in each of 40 steps. */
 static void computing_takes_as_long_as_its_slowest_worker(void **state)
 {
     (void)state;

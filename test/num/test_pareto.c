@@ -1,5 +1,5 @@
-/* test_pareto.c -- the Pareto front of points (size, error): small sets of points with known fronts, and many
- * random sets against the definition. */
+/* test_pareto.c -- tests the Pareto front of points (size, error). Small sets of points have fronts known in
+ * advance. Many random sets are compared with the definition. */
 #include "rig/check.h"
 #include "num/pareto.h"
 #include "base/rng.h"
@@ -9,7 +9,7 @@
 static void check_front(const ParetoPoint *given, const bool *want, size_t count)
 {
     ParetoPoint point[16];
-    /* the points are given in every rotation, as their order must not change the front */
+    /* the points are passed in every cyclic order, since the order must not change the front */
     for (size_t turn = 0; turn < count; turn++) {
         for (size_t i = 0; i < count; i++)
             point[i] = given[(i + turn) % count];
@@ -71,7 +71,8 @@ static void zero_and_infinite_errors_are_errors(void **state)
     check_front(p, want, countof(p));
 }
 
-/* Errors 4 and 5 with margins 1 and 1 may be the same, 4 and 6 not; an exact size is smaller or equal for certain. */
+/* If both margins are 1, the errors 4 and 5 do not differ, but 4 and 6 do. Sizes without a margin differ
+ * unless they are equal. */
 static void uncertain_points_leave_only_when_beaten_for_certain(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* test_solve.c -- the search for an argument x at which a function takes a target value. The functions have shapes
- * that payload sizes have: powers, straight lines, stairs, constant ends, falling functions, noise. Also tests the
- * result when no x reaches the target. */
+/* test_solve.c -- tests the search for the argument x at which a function has a given value. The functions are
+ * like payload sizes: powers, straight lines, stairs, constant at the ends, falling, noisy. Also tests what is
+ * returned if no x gives this value. */
 #include "rig/check.h"
 #include "num/solve.h"
 
@@ -38,7 +38,8 @@ static Solution solved(Law law, double target, double low, double high, bool who
     return s;
 }
 
-/* Bits per element for the indices and signs of a share x of the elements, at most the bits of a raw float. */
+/* The bits per element if a share x of the elements is sent by index and sign; at most 32.001, the bits of a
+ * raw float. */
 static double sparse(double x)
 {
     return fmin(32.001, x * (4 + log2(1 / x)) * 1.5);
@@ -63,7 +64,7 @@ static double far_falling(double x)
 {
     return fmin(32, 3 / sqrt(x / 1000));
 }
-/* bits per element if 20 bits are sent for each of x * 512 elements in a vector of 512 */
+/* bits per element of a vector of 512 elements, if 20 bits are sent for each of 512 x elements */
 static double stairs(double x)
 {
     return 20 * fmax(1, round(512 * x)) / 512;
@@ -114,7 +115,8 @@ static void arguments_are_short(void **state)
     check(s.reached && strtod(text, NULL) == s.at);
 }
 
-/* Among whole arguments, the result must be as near to the target as the best of all 4096 arguments. */
+/* If the argument must be an integer, the value found must be as near to the target as that of the best of all
+ * 4096 arguments. */
 static void whole_arguments_take_the_nearest(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_thin.c -- products of a matrix with a few vectors, against long doubles, on every instruction set and for
- * any number of threads; and the orthonormalisation of vectors. */
+/* test_thin.c -- compares products of a matrix with a few vectors with products in long double, on every
+ * instruction set and for any number of threads. Also tests the orthonormalisation of vectors. */
 #include "rig/check.h"
 
 #include "vec/kernels.h"
@@ -37,7 +37,7 @@ static void products_agree_to_the_bit_between_instruction_sets(void **state)
             {
                 k->rows_dot(a, rows, cols, in, count, dots);
                 memset(sum, 0, sizeof sum);
-                /* rows_add adds the products of the first `stride` columns of each row only */
+                /* rows_add reads only the first `stride` columns of each row */
                 k->rows_add(a, cols, rows, stride, in, count, sums);
                 for (size_t i = 0; i < count; i++) {
                     if (isa == 0)
@@ -85,8 +85,8 @@ static void products_are_those_of_long_doubles_for_any_number_of_threads(void **
     arena_close(a);
 }
 
-/* Matrices of these shapes are computed in strips of columns and in groups of rows, each with sums of its own. The
- * result must not depend on the number of threads. */
+/* Matrices of these shapes are divided into groups of columns and groups of rows, which are summed separately.
+ * The result must not depend on the number of threads. */
 static void large_products_do_not_depend_on_threads(void **state)
 {
     (void)state;
@@ -144,7 +144,7 @@ static void vectors_become_orthonormal_and_span_the_same(void **state)
         for (size_t i = 0; i < COUNT * N; i++)
             was[i] = v[i] *= scales[s];
         make_orthonormal(v, 1);
-        /* the original vector k must be a combination of the new vectors 0 .. k */
+        /* each original vector k must be a linear combination of the new vectors 0 .. k */
         for (size_t k = 0; k < COUNT; k++) {
             double along = 0;
             for (size_t j = 0; j <= k; j++)
@@ -161,7 +161,7 @@ static void missing_directions_are_drawn(void **state)
     fill(v, COUNT * N, 8);
     memset(v, 0, N * sizeof *v);                 /* the zero vector */
     memcpy(v + 3 * N, v + 2 * N, N * sizeof *v); /* an equal vector */
-    /* makes vector 4 a combination of vectors 1 and 2, up to rounding */
+    /* makes vector 4 a linear combination of the vectors 1 and 2, up to rounding */
     for (size_t i = 0; i < N; i++)
         v[4 * N + i] = -3.3f * v[2 * N + i] + v[N + i];
     memcpy(again, v, sizeof v);

@@ -1,12 +1,12 @@
-/* test_plot.c -- every kind of figure is drawn in every format, from CSV and from JSON; names in the data are
- * never run as commands; if a column is missing, the error message is one line. */
+/* test_plot.c -- draws every kind of figure in every file format, from CSV and from JSON. Names in the data
+ * must never be run as commands. If a column is missing, the error message must be a single line. */
 #include "plot/plot_look.h"
 #include "rig/plot_rig.h"
 
 #define COST_HEAD                                                                                            \
     "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,bytes_up\n"
 
-/* Data for each kind of figure; the character @ stands for a name. */
+/* Data for each kind of figure. Each @ is replaced by a name of the list below. */
 static const struct {
     const PlotKind *kind;
     const char *head, *rows;
@@ -92,8 +92,8 @@ static const struct {
     {"NaN", "NaN", "NaN"},
 };
 
-/* Returns a sample's data with the names names[from], names[from + 1], ...; at most eight, as a figure names at
- * most eight tensors. */
+/* Returns a sample's data with names from the list, beginning at names[from]. They are at most eight, since a
+ * figure labels at most eight tensors. */
 static const char *named_data(size_t sample, size_t from)
 {
     TextBuf out = {.arena = a};
@@ -119,7 +119,8 @@ static void names_are_text_in_every_kind_and_ending(void **state)
             }
 }
 
-/* Each name is a command that would make a file in the test's folder if a shell or gnuplot ran it. */
+/* Each name in the data is a command. If a shell or gnuplot ran it, it would make a file in the test's
+ * folder. */
 static void names_run_nothing_in_any_kind_or_ending(void **state)
 {
     (void)state;
@@ -148,7 +149,7 @@ static void names_run_nothing_in_any_kind_or_ending(void **state)
 
 /* ---- data ---- */
 
-/* Returns the records of a text in CSV as a text in JSON; empty cells become null. */
+/* Converts records from CSV to JSON; empty fields become null. */
 static const char *json_of(const char *text)
 {
     const Csv csv = table_of(text);
@@ -203,7 +204,7 @@ static void what_is_no_result_is_refused(void **state)
     assert_int_equal(plot_load(&json, ".", a, &err), ERR_IO);
 }
 
-/* A figure whose column is missing is refused. The message names the column and the command that writes this
+/* A figure whose column is missing is refused. The message names the column and the command that writes such a
  * column. */
 static void a_missing_column_is_named_with_the_command_that_writes_it(void **state)
 {
@@ -294,8 +295,8 @@ static void without_gnuplot_the_data_of_every_kind_still_stand(void **state)
     }
 }
 
-/* Makes gnuplot search for a missing terminal in place of pdfcairo, as in an installation of gnuplot without
- * cairo. */
+/* Makes the program ask gnuplot for a terminal that does not exist, as if gnuplot were installed without
+ * pdfcairo. */
 static void a_gnuplot_without_the_terminal_says_so(void **state)
 {
     (void)state;

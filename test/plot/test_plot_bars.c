@@ -1,4 +1,5 @@
-/* test_plot_bars.c -- bars of uncertainty in the figures of cost, and the draws that a heading names. */
+/* test_plot_bars.c -- tests the error bars in figures of cost, and the numbers of repeats and seeds in a
+ * figure's heading. */
 #include "rig/plot_rig.h"
 
 #define HEAD                                                                                                 \

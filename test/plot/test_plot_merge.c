@@ -1,4 +1,5 @@
-/* test_plot_merge.c -- the figure of results of the command merge: which rows it draws, and in which order. */
+/* test_plot_merge.c -- tests the figure of the command merge: which rows of the results it draws, and in which
+ * order. */
 #include "rig/plot_rig.h"
 
 #define HEAD "step,tensor,compressor,workers,merge_ms,decode_ms,decode_each_ms\n"
@@ -39,7 +40,8 @@ static void its_own_data_draw_it_again(void **state)
         rows_of(&plot_merge,
                 "workers,merge_ms,decode_ms,decode_each_ms,compressor\n4,1,1,2,b\n8,,,3,\"x,y\"\n", &rows),
         2);
-    check_row(rows + 8, "x%2Cy", 8, 3); /* the comma is escaped, as gnuplot would end the name at a comma */
+    /* the comma of the name is escaped, as gnuplot would take it for the end of the name */
+    check_row(rows + 8, "x%2Cy", 8, 3);
 }
 
 static void what_is_no_merge_is_refused(void **state)
@@ -56,7 +58,7 @@ static void what_is_no_merge_is_refused(void **state)
         check_refused(&plot_merge, cases[i].text, cases[i].why);
 }
 
-/* On a logarithmic axis, the bar of a time t with a half interval h is as long as log((t + h) / (t - h)). */
+/* On a logarithmic axis, the error bar of a time t +- h has the length log((t + h) / (t - h)). */
 static void standard_errors_are_bars_of_their_length(void **state)
 {
     static const char head[] =

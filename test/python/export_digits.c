@@ -1,4 +1,5 @@
-/* export_digits.c -- writes the data set `digits` for NumPy, as bytes to standard output: TRAIN + TEST images (28, 28), then their labels.
+/* export_digits.c -- writes the data set `digits` to standard output, for NumPy: TRAIN + TEST images of 28 x
+ * 28 bytes, then their labels as bytes.
  *
  *     export_digits TRAIN TEST */
 #include "data/digits.h"

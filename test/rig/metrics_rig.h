@@ -1,5 +1,5 @@
-/* metrics_rig.h -- memory for a Tally (sums over elements and repeats from which metrics are computed), and access
- * to metrics by name. */
+/* metrics_rig.h -- helpers of tests of metrics: memory for a Tally, and metrics by name. A Tally holds the
+ * sums over elements and repeats from which metrics are computed. */
 #ifndef ATOMO_METRICS_RIG_H
 #define ATOMO_METRICS_RIG_H
 

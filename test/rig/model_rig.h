@@ -1,4 +1,5 @@
-/* model_rig.h -- the tensors of one training step, for tests of codecs that plan over all tensors of a step. */
+/* model_rig.h -- makes the tensors of one training step, for tests of codecs that compute one plan for all
+ * tensors of a step. */
 #ifndef ATOMO_MODEL_H
 #define ATOMO_MODEL_H
 
@@ -16,7 +17,7 @@ typedef struct {
     size_t loads; /* number of calls of model_load, by which a codec's plan reads tensors */
 } Model;
 
-/* Returns a copy of tensor j in a block of its own, so that a sanitizer detects a codec that reads past the end. */
+/* Returns a copy of tensor j in an allocation of its own, so AddressSanitizer detects reads past the end. */
 static inline const float *model_load(void *data, size_t j, Error *err)
 {
     Model *m = data;
@@ -46,8 +47,9 @@ static inline float *model_tensor(Model *m, size_t j, Shape shape)
     return m->x[j] = NEW_ZERO(m->a, float, shape.n + 1);
 }
 
-/* Fills 24 tensors: some normal, some matrices with a decaying spectrum, some heavy-tailed, and two special ones
- * (zero; equal magnitudes). The tensors' scales span `decades` powers of ten. */
+/* Fills 24 tensors, whose scales span `decades` powers of ten. Some have normal elements, some are matrices
+ * with decaying singular values, and some are heavy-tailed. Two are special: one is zero, and one has equal
+ * magnitudes. */
 static inline void model_fill(Model *m, uint64_t seed, double decades)
 {
     model_open(m, 24);
@@ -62,7 +64,7 @@ static inline void model_fill(Model *m, uint64_t seed, double decades)
         for (size_t i = 0; i < shape.n; i++) {
             const double normal = rng_normal(&rng, USE_DATA, i);
             double v = j % 4 == 1 ? normal * normal * normal : normal;
-            if (j % 3 == 1) /* matrices close to rank 1: one outer product has most of the norm */
+            if (j % 3 == 1) /* matrices close to rank 1: a single outer product has most of the norm */
                 v = 0.05 * normal +
                     rng_normal(&rng, USE_ATOM, i / cols) * rng_normal(&rng, USE_COIN, i % cols);
             x[i] = (float)(scale * v);
@@ -73,7 +75,8 @@ static inline void model_fill(Model *m, uint64_t seed, double decades)
         m->x[7][i] = i % 2 ? 1e-4f : -1e-4f;
 }
 
-/* Reads the tensors of a dump's (gradient file's) first step and worker. Returns false when there is no such file. */
+/* Reads the tensors of the first step and worker in a dump (a file of gradients). Returns false if there is no
+ * such file. */
 static inline bool model_read(Model *m, const char *path)
 {
     Dump *dump;
@@ -99,7 +102,8 @@ static inline bool model_read(Model *m, const char *path)
     return true;
 }
 
-/* Returns the model's tensors as one Step for a codec; the result is valid until the next call. */
+/* Describes the model's tensors as a Step, the input of a codec's plan. The result is valid until the next
+ * call. */
 static inline Step model_step(Model *m, const char *spec)
 {
     const Codec *codec;
@@ -117,8 +121,8 @@ static inline Step model_step(Model *m, const char *spec)
     return (Step){m->count, m->call, model_load, m};
 }
 
-/* Makes a codec's plan over the model's tensors. Returns the plan's records, one for each tensor, and gives each
- * tensor's Call its record. */
+/* Computes a codec's plan of the model's tensors, and stores each tensor's record of the plan in the tensor's
+ * Call. Returns the records. */
 static inline void *model_plan(Model *m, const char *spec)
 {
     const Step step = model_step(m, spec);
@@ -130,7 +134,7 @@ static inline void *model_plan(Model *m, const char *spec)
     return records;
 }
 
-/* Returns the closed-form variance of the whole step, the sum of the tensors' variances. */
+/* Returns the sum of the closed-form variances of all tensors. */
 static inline double model_variance(Model *m)
 {
     double sum = 0;
@@ -139,8 +143,8 @@ static inline double model_variance(Model *m)
     return sum;
 }
 
-/* Returns the payload bits per element, averaged over `draws` draws; sets *error to the standard error of the
- * average. */
+/* Returns the payload bits per element, the mean over `draws` draws. Sets *error to the standard error of this
+ * mean. */
 static inline double model_bits(Model *m, size_t draws, double *error)
 {
     double mean = 0, square = 0;

@@ -5,8 +5,8 @@
 #include "num/linalg.h"
 #include "base/rng.h"
 
-/* Fills x with a matrix that resembles a gradient: a few outer products of high norm plus noise. `seed` selects
- * the random numbers. */
+/* Fills x with a matrix like a gradient: noise plus a few outer products of high norm. `seed` selects the
+ * random numbers. */
 static inline void fill_gradient(const Shape *shape, uint64_t seed, float *x)
 {
     size_t rows, cols;
@@ -21,7 +21,7 @@ static inline void fill_gradient(const Shape *shape, uint64_t seed, float *x)
     }
 }
 
-/* Shapes of tensors of LeNet, ResNet-18 and a character transformer; long sides are shortened. */
+/* Shapes of tensors of LeNet, ResNet-18 and a character transformer, with shortened long sides. */
 static const Shape network_shapes[] = {
     {4, {20, 1, 5, 5}, 500},
     {4, {8, 4, 5, 5}, 800},

@@ -1,4 +1,4 @@
-/* scratch_dir.h -- a temporary directory for each test, and functions that read and write whole files. */
+/* scratch_dir.h -- a temporary directory for each test, with functions that read and write files in it. */
 #ifndef ATOMO_SCRATCH_DIR_H
 #define ATOMO_SCRATCH_DIR_H
 
@@ -16,7 +16,7 @@ static int scratch_open(void **state)
     return mkdtemp(scratch_dir) ? 0 : 1;
 }
 
-/* Returns the number of files in the directory; removes them all if `wipe`. */
+/* Returns the number of files in the directory. If `wipe`, also removes them all. */
 static inline int scratch_files(bool wipe)
 {
     int count = 0;
@@ -42,7 +42,8 @@ static int scratch_close(void **state)
     return rmdir(scratch_dir);
 }
 
-/* Returns the path of a file in the directory. The text is overwritten by the fourth call after this one. */
+/* Returns the path of a file in the directory. The returned string is valid until the fourth call after this
+ * one. */
 static inline const char *in_scratch(const char *name)
 {
     static char path[4][400];
@@ -67,7 +68,8 @@ static inline uint8_t *file_load(const char *path, size_t *size)
 
 static inline void file_save(const char *path, const void *data, size_t size)
 {
-    /* Removes the old file first: some file systems write an overwritten file to the disk at once, which is slow. */
+    /* The old file is removed first. Some file systems write an overwritten file to the disk at once, which is
+     * slow. */
     unlink(path);
     FILE *f = fopen(path, "wb");
     check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);

@@ -1,6 +1,7 @@
-/* set_bits.h -- the bits in a payload of an ATOMO codec, from its bytes: the order-0 entropy that comparisons report,
- * and the information of a random set, which no code can beat in the mean. The entropy of few gaps is below that
- * information, because gaps of one size that came together by chance count as frequent. */
+/* set_bits.h -- computes two sizes from the payload of an ATOMO codec, in bits. One is the order-0 entropy,
+ * which comparisons report. The other is the information in a random set of the kept atoms, which is the least
+ * mean size of any code. If there are few gaps between indices, the entropy can be below the information. This
+ * is because gaps that are equal by chance count as frequent. */
 #ifndef ATOMO_SET_BITS_H
 #define ATOMO_SET_BITS_H
 
@@ -8,8 +9,8 @@
 #include "rig/check.h"
 
 typedef struct {
-    double entropy;     /* of the gaps of both sets, and the bits of all values */
-    double information; /* log2 of the number of sets of the same sizes, and the bits of all values */
+    double entropy;     /* entropy of the gaps of both sets of indices, plus the bits of all values */
+    double information; /* log2 of the number of sets with equally many indices, plus the bits of all values */
 } SetBits;
 
 static inline int set_bits_by_size(const void *x, const void *y)
@@ -18,7 +19,8 @@ static inline int set_bits_by_size(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Reads a set out of n indices, and adds its bits. Returns the number of indices. */
+/* Reads a set of indices below n, and adds its entropy and information to *bits. Returns the number of
+ * indices. */
 static inline size_t set_bits_read(Reader *in, size_t n, Arena *a, SetBits *bits)
 {
     Places set;
@@ -42,7 +44,8 @@ static inline size_t set_bits_read(Reader *in, size_t n, Arena *a, SetBits *bits
     return set.count;
 }
 
-/* A payload of atoms.h: heavy values of `heavy` bits, a water level, and light values of `light` bits. */
+/* Returns the sizes of an ATOMO payload: values of `heavy` bits, one water level, and values of `light` bits.
+ * The heavy values are those of the atoms with p = 1, the light values those with p < 1. */
 static inline SetBits set_bits(Bytes payload, size_t n, double heavy, double light, Arena *a)
 {
     SetBits bits = {0, 0};

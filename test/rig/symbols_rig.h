@@ -1,5 +1,5 @@
-/* symbols_rig.h -- writes arrays of integer codes with the entropy coders of symbols.h, and reads them back, for
- * tests. */
+/* symbols_rig.h -- helpers of tests that write arrays of integer codes with the entropy coders of symbols.h,
+ * and read them back. */
 #ifndef ATOMO_TEST_SYMBOLS_RIG_H
 #define ATOMO_TEST_SYMBOLS_RIG_H
 
@@ -12,7 +12,8 @@ enum { N = 3 * BLOCK + 1234 };
 
 static Arena *arena;
 static Rng rng;
-static Walled room; /* memory between two protected pages; bytes are put at its end before they are read */
+/* memory between two protected pages; bytes to be read are put at its end, so that reads past them crash */
+static Walled room;
 
 static inline int open_all(void **state)
 {
@@ -60,8 +61,8 @@ static inline bool take(const void *data, size_t block, const void *code)
     return true;
 }
 
-/* Returns the argument of symbols_put and symbols_get for the codes in c. The codes that are read back are stored
- * in c, too. */
+/* Returns the argument of symbols_put and symbols_get for the codes of c. Codes that are read back are stored
+ * in `byte_back` or `word_back` of c. */
 static inline Symbols symbols_of(SymbolCoder coder, int width, Carrier *c)
 {
     if (!c->byte_back) {
@@ -72,7 +73,7 @@ static inline Symbols symbols_of(SymbolCoder coder, int width, Carrier *c)
         .coder = coder, .n = c->n, .width = width, .threads = 1, .data = c, .make = make, .take = take};
 }
 
-/* Reads a copy of `in` that ends at a protected page, so that a read past its end crashes. */
+/* Decodes a copy of `in` that ends at a protected page, so that a read past its end crashes. */
 static inline Status get_copy(const Symbols *s, Bytes in, const char **why)
 {
     Error err;
@@ -91,8 +92,8 @@ static inline bool comes_back(const Symbols *s, const Carrier *c, Bytes in)
                                                    : !memcmp(c->byte, c->byte_back, c->n));
 }
 
-/* Writes the codes and reads them back. Checks that prefixes and longer bytes are refused, and that one and three
- * threads write the same bytes. Returns the bytes. */
+/* Encodes the codes and decodes them again. Checks that truncated and extended bytes are refused, and that one
+ * thread and three write the same bytes. Returns the bytes. */
 static inline Buf both_ways(SymbolCoder coder, int width, Carrier *c)
 {
     Error err;

@@ -1,11 +1,11 @@
-/* test_verify.c -- the command verify: each statement of the ATOMO paper holds on every test vector; the verdicts
- * that verify prints; bounds and sets of atoms. */
+/* test_verify.c -- tests the command verify. Each statement of the ATOMO paper must hold on every test vector.
+ * Also tested are the verdicts that verify prints, its statistical bounds, and its sets of atoms. */
 #include "rig/verify_rig.h"
 
 /* ---- the paper's statements, checked with the right methods ---- */
 
-/* Singular values that fall slowly from a large one: at many budgets some p are 1 and others are not, where the stored
- * payloads' sources have no matrix but few. */
+/* Fills a matrix with slowly falling singular values, the first of them large. So Algorithm 1 sets some
+ * probabilities p to 1 and others not, at many budgets. Few of the matrices in the list of sources do this. */
 static void fill_falling_spectrum(const Rng *rng, const Shape *s, float *x)
 {
     enum { TERMS = 8 };
@@ -155,7 +155,7 @@ static void relations_mean_what_they_say(void **state)
 
 /* ---- bounds and sets of atoms ---- */
 
-/* Returns P(|S - n p| > t) for a binomial S, by summing all its terms. */
+/* Returns P(|S - n p| > t) for a binomial S, as the sum of the terms. */
 static double binomial_tails(int n, double p, double t)
 {
     double sum = 0;
@@ -197,7 +197,8 @@ static void all_outcomes_have_the_mean_that_lemma_1_names(void **state)
         for (size_t i = 0; i < set.dim; i++)
             cross += set.g[i] * set.g[i];
         for (size_t i = 0; i < set.count; i++)
-            /* for unit atoms, |g|^2 is the sum of lambda^2 plus the cross terms */
+            /* for atoms of norm 1, |g|^2 is the sum of lambda^2 plus the cross terms, the products of
+             * different atoms */
             cross -= set.lambda[i] * set.lambda[i];
         check_rel(atomset_outcomes(&set).mean, second, 1e-12);
         check_rel(set.cross, cross, 1e-12);
