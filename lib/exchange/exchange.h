@@ -1,5 +1,5 @@
-/* exchange.h -- one step of P workers on one tensor: every worker sends payloads, and all workers get the same
- * estimate of the mean gradient.
+/* exchange.h -- exchanges one tensor between P workers in one training step. The workers send payloads, and
+ * all workers get the same estimate of the mean gradient. The functions are called in this order:
  *
  *     exchange_begin
  *     in each round, for each worker that sends:
@@ -9,11 +9,15 @@
  *     exchange_receive      computes the mean of the estimates
  *     exchange_settle       for each worker: computes the codec state of the next step
  *
- * If the codec's payloads add (codec_adds), they merge without being decoded; else they are decoded one by one and
- * averaged. Workers are handled one after another; a worker's gradient need not outlive its turn. At most `batch`
- * payloads wait to be merged, so memory does not depend on the number of workers. A worker that drops out sends
- * nothing: `call.workers` counts only the senders, and exchange_settle_dropped computes the state of a worker that
- * dropped out. */
+ * The payloads of some codecs can be merged without decoding (codec_adds). For other codecs each payload is
+ * decoded, and the estimates are averaged.
+ *
+ * Workers are handled one after another. The gradient of a worker is needed only while this worker is handled.
+ * At most `batch` payloads wait to be merged, so memory does not grow with the number of workers.
+ *
+ * A worker may drop out of a step, which means that it sends nothing. `call.workers` counts only the workers
+ * that send. For a worker that dropped out, exchange_settle_dropped computes the codec state of the next
+ * step. */
 #ifndef ATOMO_EXCHANGE_H
 #define ATOMO_EXCHANGE_H
 

@@ -1,8 +1,9 @@
 /* paired.h -- compares a metric of two codecs that drew the same random numbers in each repeat.
  *
- * For the same seed, repeat, worker, step and tensor, all codecs draw the same random numbers. So the values of two codecs in the same repeat are a pair. The differences of the pairs are
- * independent draws. If the two values rise and fall together, the differences vary less than the values.
- * Intervals and p-values use Student's t, with one degree of freedom less than there are pairs. */
+ * For the same seed, repeat, worker, step and tensor, all codecs draw the same random numbers. So the values
+ * of two codecs in the same repeat are a pair. The differences of the pairs are independent draws. If the two
+ * values rise and fall together, the differences vary less than the values. Intervals and p-values use
+ * Student's t, with one degree of freedom less than there are pairs. */
 #ifndef ATOMO_PAIRED_H
 #define ATOMO_PAIRED_H
 

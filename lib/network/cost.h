@@ -48,7 +48,8 @@ typedef struct {
 /* Returns the times of an iteration if the link has `bandwidth` bytes per second, which may be infinite. */
 IterationTime iteration_time(const Iteration *it, double bandwidth);
 
-/* What is computed for an iteration beside the plain one; as a result of cost_errors, the standard error of each. */
+/* Results for an iteration in comparison with the plain iteration (without compression). cost_errors returns
+ * the standard error of each result in the same form. */
 typedef struct {
     IterationTime time;
     double speedup;    /* time of the plain iteration / this one's */
@@ -57,9 +58,11 @@ typedef struct {
 
 CostFigures cost_figures(const Iteration *it, const Iteration *plain, double bandwidth);
 
-/* Returns the standard errors of cost_figures, to first order in those of the layers and in compute_se, that of the computing
- * time, which both iterations share; NaN where one that counts is unknown. Measured fields count as independent, except that with
- * `same` both iterations are of one codec and share them. scratch: room for both iterations' layers. */
+/* Returns the standard errors of the results of cost_figures, to first order. They follow from the standard
+ * errors of the layers' measurements, and from `compute_se`, that of the computing time. Both iterations have
+ * the same computing time. All other measurements are independent, unless `same` says that both iterations use
+ * the same codec and the same measurements. A result is NaN if it depends on an unknown standard error.
+ * `scratch` has room for the layers of both iterations. */
 CostFigures cost_errors(const Iteration *it, const Iteration *plain, bool same, double compute_se,
                         double bandwidth, CostLayer *scratch);
 

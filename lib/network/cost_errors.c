@@ -1,11 +1,11 @@
 /* cost_errors.c -- computes standard errors of the time of an iteration, of its speedup and of its break-even
- * bandwidth. Each measured quantity is raised by one standard error, and the results are computed again. The squared
- * changes of the results are added up.
+ * bandwidth. Each measured quantity is raised by one standard error, and the results are computed again. The
+ * squared changes of the results are added up.
  *
- * The errors of a quantity (encoding time, say) in different layers are independent. So the sum over the
- * layers has the standard error Q, the root of the sum of their squares. All layers are raised together, in
- * proportion to their standard errors and by Q in total. This is exact for results that depend only on the
- * sum. Without overlap all results do. */
+ * The errors of a quantity (encoding time, say) in different layers are independent. So its sum over the
+ * layers has the standard error Q, the root of the sum of the squared standard errors. All layers are raised
+ * together, in proportion to their standard errors and by Q in total. This is exact for results that depend
+ * only on the sum over the layers. Without overlap all results do. */
 #include "network/cost.h"
 
 #include <math.h>

@@ -1,18 +1,20 @@
-/* netcost.h -- models the time of one step's exchange on a network, from a link's latency and bandwidth and the
- * topology.
+/* netcost.h -- models the time that the exchange of one training step takes on a network. The time follows
+ * from the topology and from the latency and bandwidth of the links.
  *
- * With P workers, a payload of S bytes, parameters of D bytes, a latency of a seconds and a bandwidth of b bytes a
- * second, one round takes
+ * Let P be the number of workers, S the bytes of a payload, and D the bytes of the parameters. Let a be the
+ * latency in seconds, and b the bandwidth in bytes per second. The exchange of a codec with one round takes
  *
  *     ps         2 a + P (S + D) / b                       a server receives all payloads and sends the parameters
  *     allgather  (P - 1) (a + S / b)                       every worker receives all payloads
  *     ring       2 (P - 1) a + 2 (P - 1) / P S / b         all-reduce of payloads that merge
  *     tree       2 ceil(log2 P) (a + S / b)                all-reduce of payloads that merge
  *
- * Each further round of the codec adds the latencies again; S counts the bytes of all rounds. A server also sends the
- * merged payloads of all rounds but the last (`early`), which the encoders of the next round need. On a ring or a
- * tree S is the size of the merged payload: sums of integers need more bits than one worker's integers, and every hop
- * is counted with the widest sums. */
+ * If the codec has several rounds, the latencies count once per round, and S is the bytes of all rounds
+ * together. A server then also sends the merged payload of every round but the last (`early`), which the
+ * encoders need in the next round.
+ *
+ * For ring and tree, S is the size of the merged payload of all workers, at every hop. It can be larger than
+ * the payload of one worker, since sums of integers need more bits. */
 #ifndef ATOMO_NETCOST_H
 #define ATOMO_NETCOST_H
 

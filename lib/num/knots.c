@@ -194,21 +194,24 @@ size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
     return fill(room, end, s + 1, level);
 }
 
-/* ---- the best levels: first a path with a constant extra cost for each step, the toll ----
+/* ---- the best levels, first part: a cheapest path if each step also costs a toll ----
  *
- * The best levels are the cheapest path from the smallest number to the largest in a given number s of steps. Suppose
- * each step also costs a constant, called the toll. Then one pass over the numbers finds the path that is cheapest
- * among paths of any number of steps, and without the toll this path is still cheapest among the paths with as many
- * steps. Let a cheapest path of k steps be at the number with index p_q after q steps. Then some cheapest path of s
- * steps is, after q steps, at a number with an index r_q for which
+ * The best levels are the cheapest path from the smallest number to the largest in a given number s of steps.
+ * To find it fast, an easier problem is solved first. Suppose that each step also costs a constant, the toll,
+ * and that a path may have any number of steps. One pass over the numbers finds the cheapest of all these
+ * paths. Let k be its number of steps. All paths of k steps pay the same toll, so it is also the cheapest path
+ * of k steps without the toll.
  *
- *     p_(q - s + k) <= r_q <= p_q  for s >= k,      p_q <= r_q <= p_(q + k - s)  for s <= k,
+ * After q steps, let this path be at the number with index p_q, and a cheapest path of s steps at the number
+ * with index r_q. Some cheapest path of s steps satisfies
  *
- * since the cost of a step satisfies the quadrangle inequality: where two paths cross, exchanging their tails
- * costs no more (Aggarwal, Schieber, Tokuyama 1994). So with a toll that gives about s steps, the dynamic
- * program searches only these narrow ranges of r_q, called windows below. The levels are best for every toll;
- * the toll affects only the width of the windows. A good toll follows from the best density of many levels,
- * which is proportional to the cube root of the density of the numbers (Panter, Dite 1951). */
+ *     p_(q - s + k) <= r_q <= p_q  for s >= k,      p_q <= r_q <= p_(q + k - s)  for s <= k.
+ *
+ * This follows from the quadrangle inequality of the cost of a step: where two paths cross, exchanging their
+ * tails costs no more (Aggarwal, Schieber, Tokuyama 1994). The range of r_q is called a window below. If k is
+ * close to s, the windows are narrow, and the dynamic program searches only the windows. The levels found are
+ * best for every toll; a bad toll only makes the windows wide. A good toll follows from the best density of
+ * many levels, which is proportional to the cube root of the density of the numbers (Panter, Dite 1951). */
 
 enum { BATCH = ROOM_BEHIND, NEAR = 1, TRIES = 3 };
 

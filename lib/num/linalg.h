@@ -120,7 +120,7 @@ typedef struct {
     const char *wanted;    /* the OPENBLAS_CORETYPE that suits this CPU better than `core`; NULL: none */
 } BlasInfo;
 
-/* Fills info; fails with ERR_IO as linalg_ready does. */
+/* Fills `info`. Returns ERR_IO if OpenBLAS cannot be loaded. */
 Status linalg_blas_info(BlasInfo *info, Error *err);
 
 #endif

@@ -8,7 +8,7 @@ typedef struct {
     double size, error; /* less is better; a point with a NaN is on no front and is ignored */
     int kind;           /* only points of the same kind are compared */
     bool front;         /* set by pareto_mark */
-    /* half the width of an interval around the size and around the error; 0: the number is exact */
+    /* uncertainty: the true size is in size +- size_margin, the true error in error +- error_margin; 0: exact */
     double size_margin, error_margin;
 } ParetoPoint;
 

@@ -17,7 +17,9 @@ typedef struct {
     double trait;
     double n, mean, std; /* number, mean and standard deviation of the tensor's elements, by its histogram */
     bool drawn;
-    const char *role; /* one of "named", "least", "most", "other" */
+    /* "named": one of at most NAMED_MAX tensors, so the figure names it. If there are more tensors: "least" or
+     * "most" for the curve with the least or the largest trait, which the figure names; "other": not named. */
+    const char *role;
 } Curve;
 
 typedef struct {

@@ -92,9 +92,10 @@ static void every_coefficient_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* Coefficients c are kept with probability p = min(1, |c| / tau) under a budget s. tau must satisfy the
- * Karush-Kuhn-Tucker conditions of min sum c^2 / p with sum p = s and 0 < p <= 1: |c| / p = tau where p < 1, and
- * |c| >= tau where p = 1. As tau is a float32, the sum of p is exact to half a unit in the last place, 6e-8. */
+/* A coefficient c is kept with the probability p = min(1, |c| / tau). The water level tau is chosen so that
+ * sum p is the budget s. These p must minimise sum c^2 / p subject to sum p = s and 0 < p <= 1. The
+ * Karush-Kuhn-Tucker conditions of this problem are |c| / p = tau where p < 1, and |c| >= tau where p = 1. As
+ * tau is a float32, the relative error of sum p can be 6e-8, half a unit in the last place. */
 static void probabilities_are_optimal_in_each_basis(void **state)
 {
     (void)state;
