@@ -13,15 +13,15 @@
 typedef struct {
     const double *value;
     size_t count;
-    bool random; /* false: there is one value, which no repeat changes */
+    bool random; /* false: the value is the same in every repeat, and stored once */
 } Draws;
 
 typedef struct {
     size_t pairs;      /* repeats in which both codecs have a value */
-    double difference; /* mean of a - b over the pairs; NaN: there are none */
-    double se;         /* its standard error; 0: no pair differs from another; NaN: one pair */
+    double difference; /* mean of a - b over the pairs; NaN: no pairs */
+    double se;         /* standard error of `difference`; 0: the same in all pairs; NaN: only one pair */
     double low,
-        high;   /* 95 % interval of the expected difference; NaN if se is 0, or if there is at most one pair */
+        high;   /* 95 % interval of the expected difference; NaN if se is 0, or if pairs < 2 */
     double p;   /* two-sided p-value of "the expected difference is 0"; NaN if there is no interval */
     bool exact; /* neither codec is random, so the difference is exact */
 } Paired;

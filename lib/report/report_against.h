@@ -24,7 +24,7 @@ typedef struct {
 
 typedef struct {
     Paired paired;
-    Drawn own; /* its draws are not kept */
+    Drawn own; /* its `draws` are overwritten by the next record */
 } Contrast;
 
 typedef struct {
@@ -32,7 +32,7 @@ typedef struct {
     size_t metrics;
     Drawn *reference;   /* [places][metrics] */
     double *drawn;      /* [places][metrics][repeats] the reference's draws */
-    double *draw;       /* (repeats) draws of the codec at hand */
+    double *draw;       /* (repeats) values of the codec that is compared with the reference */
     Contrast *contrast; /* [places][codecs][metrics] */
     const Results *results;
 } Against;

@@ -20,7 +20,7 @@ const Column steps_columns[] = {
 };
 _Static_assert(countof(steps_columns) == STEPS_FIELDS + 1, "a mean and its error of each");
 
-/* The results of a step; `exact` is used where it is known. */
+/* For each metric, two results of a step: `exact` is used if it is known, otherwise `mean`. */
 static const struct {
     const char *mean, *exact;
 } of_steps[STEPS_FIELDS / 2] = {
@@ -50,7 +50,7 @@ void steps_fill(const Results *r)
                 if (r->level[place] == LEVEL_CELL)
                     moments_add(&m, step_value(r, place, codec, k));
             Value *row = r->rows + (whole * r->codecs + codec) * r->column_count + r->steps + 2 * k;
-            row[0] = value_real(m.mean); /* NaN, of a step without the result, is written as none */
+            row[0] = value_real(m.mean); /* if a step lacks the result, this is NaN, which is written as none */
             row[1] = value_real(sqrt(moments_variance(&m) / (double)m.n));
         }
 }

@@ -35,7 +35,7 @@ void ISA_NAME(quantise32)(const float *x, size_t n, Quantiser q, RngKey key, uin
     IN_PIECES(ROW, float, x, uint32_t, code, n, quantise_row32(from, q, key, first + (uint32_t)i, to));
 }
 
-/* ---- rounding to levels 0 and 1 by the coin of coin.h ---- */
+/* ---- random rounding to level 0 or 1 (coin.h) ---- */
 
 /* Rounds the elements of one SIMD vector to level 0 or 1, by 30 random bits per element. Returns false if
  * these bits equal the first 30 bits of an element's probability; then coin_code decides with further random

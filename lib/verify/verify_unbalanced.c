@@ -22,7 +22,7 @@ typedef struct {
      * |lambda|_1); ghat: the estimate of g */
     double variance, clipped;
     double spread,
-        most; /* of |ghat - g|^2 in one draw: its variance, and the largest deviation of a term from its mean */
+        most; /* of |ghat - g|^2 in one draw: variance, and largest deviation of a term from its mean */
 } Regime;
 
 static double variance_at(const Regime *r, double tau)

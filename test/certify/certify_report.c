@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEVEL    0.001 /* probability that codecs which keep all their promises fail */
-#define POWER    0.9   /* probability with which the least bias is found */
+#define LEVEL    0.001 /* probability that a test fails if all codecs keep their promises */
+#define POWER    0.9   /* probability with which the bias in the column "would show" is found */
 #define ROUNDING 1e-6  /* estimates are float32 */
 
 /* A closed form below this share of |g|^2 is not tested, as it is as small as rounding errors. */

@@ -186,7 +186,7 @@ static void streams_that_begin_too_low_are_refused(void **state)
     uint8_t data[6] = {0}, byte;
     store_u32(data, 1u << 16 | 1);
     check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
-    /* state 1: decoding the symbol keeps state 1; then reading the word 0 makes it 2^16 */
+    /* in state 1, decoding the symbol leaves the state at 1; reading the word 0 then makes it 2^16 */
     store_u32(data, 1);
     check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
 }

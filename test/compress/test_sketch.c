@@ -118,7 +118,7 @@ static void long_vectors_are_summed_in_parts_that_threads_do_not_change(void **s
 
 /* ---- sums ---- */
 
-/* Fills x with normal numbers rounded to multiples of 2^-12. Sums of such numbers below 2^10 are exact in float32. */
+/* Fills x with normal numbers that are rounded to multiples of 2^-12. Sums below 2^10 are exact in float32. */
 static void rounded_normal(Try *t, uint64_t seed)
 {
     try_normal(t, seed);

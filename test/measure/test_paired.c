@@ -198,7 +198,7 @@ static void another_lossless_code_has_no_other_error(void **state)
     }
 }
 
-/* Buckets of 500 and 512 elements: other norms, the same coins. */
+/* The codecs have buckets of 500 and 512 elements, so different norms, but draw the same random numbers. */
 static void shared_coins_shorten_the_interval(void **state)
 {
     (void)state;

@@ -149,7 +149,7 @@ static void a_class_that_is_empty_in_some_repeats_has_a_wider_interval(void **st
     for (size_t r = 0; r < 5; r++)
         check_ok(tally_repeat(&t, &s, r, &y[r]), &b->err);
     check_ok(tally_spread(&t, &s), &b->err);
-    const double se = fabs(0.5 - 0.25) / 2; /* of two values: half their difference */
+    const double se = fabs(0.5 - 0.25) / 2; /* half the difference of the two values */
     check_rel(value(&t, "elem_error_pos_se"), se * 12.706204736174694 / 2.7764451051977996, 1e-8);
 }
 

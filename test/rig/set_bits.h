@@ -10,7 +10,7 @@
 
 typedef struct {
     double entropy;     /* entropy of the gaps of both sets of indices, plus the bits of all values */
-    double information; /* log2 of the number of sets with equally many indices, plus the bits of all values */
+    double information; /* log2 of the number of sets with as many indices, plus the bits of all values */
 } SetBits;
 
 static inline int set_bits_by_size(const void *x, const void *y)
