@@ -24,8 +24,8 @@ typedef struct {
     uint8_t *labels;
 } Filling;
 
-/* Returns which row (or column) of an image with `side` rows is read for row i of the padded image, which may be
- * negative or beyond the image; OUTSIDE: none, the row is black. */
+/* Returns the row (or column) of an image that is copied to row i of the padded image. Row i is padding if i
+ * is negative, or `side` or more. OUTSIDE: row i is black. */
 static int source_of(int i, int side, Crop crop)
 {
     if (i >= 0 && i < side)

@@ -1,8 +1,8 @@
-/* dataset.h -- labelled images for training, by name: published files, read unchanged, and synthetic digits
- * (digits.h).
+/* dataset.h -- loads a data set of labelled images by its name. Published data sets are read from their
+ * unchanged files. The data set `digits` is synthetic (digits.h).
  *
- * Pixels are bytes in memory; batch_fill turns the images of a batch into normalised, augmented floats. An epoch's
- * order follows from (seed, epoch); an image's crop and flip follow from (seed, epoch, its index). */
+ * Pixels are bytes in memory; batch_fill turns the images of a batch into normalised, augmented floats. An
+ * epoch's order follows from (seed, epoch); an image's crop and flip follow from (seed, epoch, its index). */
 #ifndef ATOMO_DATASET_H
 #define ATOMO_DATASET_H
 

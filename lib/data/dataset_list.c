@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Initialisers of fields that several data sets share. CIFAR's mean and deviation, for pixels / 255, are those of the
- * ATOMO authors' code. */
+/* Initialisers of fields that several data sets share. The means and standard deviations of CIFAR's channels
+ * are for pixels divided by 255, and are those in the ATOMO authors' code. */
 #define GREY_28   .channels = 1, .rows = 28, .columns = 28
 #define COLOUR_32 .channels = 3, .rows = 32, .columns = 32
 #define CIFAR                                                                                                \

@@ -15,8 +15,8 @@ Status svhn_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena 
 
 /* ---- files ---- */
 
-/* Reads dir/name, or else dir/name.gz and unpacks it; sets *path to the file that was read. Memory for bytes and path
- * comes from `a`. */
+/* Reads the file dir/name. If there is none, reads dir/name.gz and unpacks it. Sets *path to the path of the
+ * file that was read. Memory for bytes and path comes from `a`. */
 Status data_file(const DatasetInfo *info, const char *dir, const char *name, Bytes *out, const char **path,
                  Arena *a, Error *err);
 bool data_file_there(const char *dir, const char *name, Arena *a);

@@ -1,5 +1,6 @@
-/* extent.h -- reads an extent, a run of bytes of a file that is stored or deflated (RFC 1951), in order; reads never
- * more than the bytes that the extent declares. */
+/* extent.h -- reads an extent from its first byte to its last. An extent is a range of bytes of a file,
+ * stored unchanged or compressed by deflate (RFC 1951). Reads never go beyond the number of bytes that the
+ * extent declares. */
 #ifndef ATOMO_EXTENT_H
 #define ATOMO_EXTENT_H
 
@@ -28,8 +29,8 @@ void extent_close(ExtentStream *s); /* NULL is fine */
 /* Reads `size` bytes at a file offset; ERR_CORRUPT when the file ends sooner. */
 Status file_take(int fd, uint64_t at, void *to, size_t size, Error *err);
 
-/* Returns the CRC-32 (ISO 3309) of all bytes so far, where `sum` is the CRC-32 of the bytes before `data`, 0 at the
- * start. */
+/* Returns the CRC-32 (ISO 3309) of some bytes followed by `data`. `sum` is the CRC-32 of the bytes before
+ * `data`; it is 0 if there are none. */
 uint32_t crc32_add(uint32_t sum, const void *data, size_t size);
 
 #endif

@@ -37,8 +37,8 @@ static Status find_hdf5(int fd, uint64_t size, bool *found, Error *err)
     return OK;
 }
 
-/* True when the file begins with a length of 8 bytes and a JSON object. A length beyond 2^48 is more likely the text
- * of a file of another kind. */
+/* True if the file begins with a length of 8 bytes and a JSON object. A length of 2^48 or more is refused:
+ * these bytes are more likely text. */
 static bool is_safetensors(const uint8_t *head, size_t size)
 {
     return size > 8 && load_u64(head) >> 48 == 0 && head[8] == '{';

@@ -34,12 +34,13 @@ typedef struct {
      * merged */
     bool stepwise;
     size_t from; /* index of the first member of the present step */
-    /* index of the member to compare first: workers usually have their vectors in the same order */
+    /* Index of the member that find_member compares first: the one after the last found. Workers usually
+     * have their vectors in the same order. */
     size_t guess;
 } Gathering;
 
-/* Returns the Member (a set of vectors whose payloads are merged with each other) to which vector i belongs; adds
- * a member if no member has this name and shape. */
+/* Returns the Member to which vector i belongs, or adds one. A Member is a set of vectors of the same name
+ * and shape whose payloads are merged. */
 static Member *find_member(Gathering *g, size_t i)
 {
     Team *c = g->team;

@@ -1,10 +1,10 @@
-/* tensor_hdf5.c -- reads dumps of every kind of file, in the program's own process: starts a reader process, which
- * lists the file and delivers floats.
+/* tensor_hdf5.c -- reads dumps of every kind of file. Starts a reader process, which lists the file's
+ * tensors and delivers their floats. This source file is the part that runs in the program's own process.
  *
- * Contiguous little-endian float32 data are read from the file here, at the offset that the reader gives; this is
- * safe, as any bytes are floats. All other tensors are unpacked by the reader into shared memory, which this process
- * creates and seals, so that the reader can neither shrink nor grow it. Everything else comes from the reader as
- * messages, which tensor_stream.c parses. */
+ * Contiguous little-endian float32 data are read from the file here, at the offset that the reader gives.
+ * This is safe, because every four bytes are a valid float. All other tensors are unpacked by the reader
+ * into shared memory, which this process creates and seals, so that the reader can neither shrink nor grow
+ * it. Everything else comes from the reader as messages, which tensor_stream.c parses. */
 #include "base/confine.h"
 #include "dump/tensor_hdf5.h"
 
@@ -51,8 +51,8 @@ static double seconds_now(void)
 
 typedef enum { READER_DIED, READER_SLOW, READER_UNHEARD } Loss;
 
-/* Ends the reader process and sets the error. READER_UNHEARD: a system call to receive its messages failed with the
- * error number `cause`. */
+/* Ends the reader process and sets the error. READER_UNHEARD: the system call that receives the reader's
+ * messages failed with the error number `cause`. */
 static Status reader_lost(Dump *d, Loss loss, int cause, Error *err)
 {
     int state = 0;

@@ -1,8 +1,9 @@
-/* zip.c -- see zip.h.
+/* zip.c -- lists the members of a zip archive. Its layout:
  *
  *     { member header, its data } x count   directory   (zip64 end, its locator)   end
  *
- * The end is searched for from the back, as a comment of up to 65535 bytes may follow it. */
+ * The end record is searched for from the back of the file, because a comment of up to 65535 bytes may
+ * follow it. */
 #include "dump/zip.h"
 
 #include "base/bytes.h"
@@ -65,8 +66,7 @@ static Status find_end(int fd, uint64_t size, uint64_t *at, uint8_t record[END],
     return damaged(err, "its end is missing");
 }
 
-/* Reads the zip64 end record if there is a locator in front of the end record at *at; then moves *at to the zip64 end
- * record. */
+/* If a zip64 locator precedes the end record at *at, reads the zip64 end record and sets *at to its offset. */
 static Status take_end64(int fd, uint64_t *at, Directory *d, Error *err)
 {
     uint8_t locator[LOCATOR], record[END64];
@@ -106,7 +106,8 @@ static Status find_directory(int fd, uint64_t size, Directory *d, Arena *a, Erro
 
 /* ---- entries ---- */
 
-/* Replaces 32-bit fields in which all bits are ones by 64-bit numbers from the extra field with id 1. */
+/* Some 32-bit fields of the entry may have all bits set. Replaces each of these by a 64-bit number from the
+ * extra field with id 1. */
 static bool take_wide(Entry *e, Bytes extra)
 {
     uint64_t *const field[] = {&e->size, &e->stored, &e->header};
@@ -175,8 +176,8 @@ static Status check_entry(const Entry *e, Error *err)
     return OK;
 }
 
-/* Checks that the member's own header agrees with its entry in the directory; sizes in the header may also be missing
- * (all zeros) or in an extra field (all ones). Sets *data to the offset of the data. */
+/* Checks that the member's own header agrees with its entry in the directory. Sizes in the header may also
+ * be all zeros (missing) or all ones (stored in an extra field). Sets *data to the offset of the data. */
 static Status take_local(int fd, const Entry *e, uint64_t limit, uint64_t *data, Arena *a, Error *err)
 {
     if (e->header > limit || limit - e->header < LOCAL + e->name_size)

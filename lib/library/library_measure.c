@@ -158,7 +158,7 @@ static Status run(Job *j)
     return status;
 }
 
-/* Sets *json to the results in the format of atomo-bench, in memory of their own. */
+/* Sets *json to the results in the JSON format of atomo-bench, in newly allocated memory. */
 static Status write_json(Job *j, char **json)
 {
     Fact *facts;

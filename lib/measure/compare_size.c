@@ -1,8 +1,8 @@
-/* compare_size.c -- computes the bits per element of a codec's payloads, and the rate that gives a wanted number of
- * bits.
+/* compare_size.c -- computes the bits per element of a codec's payloads, and the rate that gives a wanted
+ * number of bits.
  *
- * Loops over workers, steps and vectors as compare.c does, and makes the same payloads, byte for byte. Measures no
- * time or error; decodes only repeat 0 of codecs with a state, to compute the next state. */
+ * Makes the same payloads as compare.c, byte for byte. Measures no time or error. Decodes only repeat 0 of
+ * codecs with a state, because the next state follows from it. */
 #include "measure/compare_parts.h"
 
 #include "compress/rate.h"
@@ -149,7 +149,8 @@ typedef struct {
     Arena *a;
 } Turned;
 
-/* Computes the bits at a rate. NaN, which ends the search, if the codec refuses the rate or fails on all vectors. */
+/* Computes the bits per element at a rate. Sets *bits to NaN, which ends the search, if the codec refuses
+ * the rate or fails on all vectors. */
 static Status size_at(void *data, double rate, double *bits, Error *err)
 {
     const Turned *t = data;
@@ -166,12 +167,13 @@ static Status size_at(void *data, double rate, double *bits, Error *err)
     return status;
 }
 
-/* Limits of the first search, which uses repeat 0 only. ROUGH_TRIES: most sizes that it computes; ROUGH: its
- * relative tolerance. */
+/* The first search uses repeat 0 only. It computes at most ROUGH_TRIES sizes, with the relative tolerance
+ * ROUGH. */
 enum { ROUGH_TRIES = 5 };
 #define ROUGH 0.03
 
-/* For random codecs, searches first with repeat 0 only, then with all repeats, starting at the rate found. */
+/* For random codecs, searches first with repeat 0 only. Searches then with all repeats, starting at the rate
+ * that the first search found. */
 Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits, unsigned *tries, Arena *a,
                    Error *err)
 {

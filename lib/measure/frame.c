@@ -1,5 +1,5 @@
-/* frame.c -- see frame.h: writes and reads the payload container. The reader trusts no length; every error message
- * has the offset of the block.
+/* frame.c -- writes and reads the payload container. The reader checks every length before use. Every error
+ * message has the offset of the block.
  *
  *     file    magic:8 version:u32 block...
  *     block   type:u8 size:u64 body:size check:u64      check: XXH64 of type, size and body, seeded with the offset
@@ -234,7 +234,8 @@ static Status bad(const FrameReader *r, Error *err, const char *what)
     return FAIL(err, ERR_CORRUPT, "%s: at byte %llu: %s", r->name, (unsigned long long)r->block, what);
 }
 
-/* Fails as `bad` does; with the arena's error if texts or lists are missing because the arena had no memory. */
+/* Fails with the message `what` and the offset of the block. If texts or lists are missing because the arena
+ * had no memory, fails with the arena's error instead. */
 static Status malformed(const FrameReader *r, const Arena *a, Error *err, const char *what)
 {
     return arena_failed(a) ? arena_fail(a, err) : bad(r, err, what);

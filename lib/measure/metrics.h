@@ -1,7 +1,8 @@
-/* metrics.h -- measurements of a codec on a vector, and their sums over several vectors measured as one long vector.
+/* metrics.h -- measures a codec on a vector. Measurements of several vectors can be added, as if the vectors
+ * were one long vector.
  *
- * A Tally holds sums, from which the table `metrics` computes results. Sums are doubles, added in the order of blocks
- * of elements, so they do not depend on the number of threads. */
+ * A Tally holds sums, from which the table `metrics` computes results. Sums are doubles, added in the order
+ * of blocks of elements, so they do not depend on the number of threads. */
 #ifndef ATOMO_METRICS_H
 #define ATOMO_METRICS_H
 
@@ -9,8 +10,8 @@
 #include "num/stats.h"
 #include "vec/kernels.h"
 
-/* The vectors that a record is about. Each level has its own 95th percentile of |g|, which separates large elements
- * from small ones. */
+/* The vectors that a record is about. Each RecordLevel has its own 95th percentile of |g|, which separates
+ * large elements of the gradient g from small ones. */
 typedef enum {
     LEVEL_VECTOR, /* a single vector */
     LEVEL_CELL,   /* all vectors of one step and worker, as one long vector */
@@ -24,20 +25,22 @@ typedef struct {
     size_t repeats;          /* number of repeats; R in formulas */
     size_t decoded;          /* repeats that are decoded: R, or 1 if the codec is not random */
     double (*error)[E_SUMS]; /* for each decoded repeat: sums over its estimate */
-    /* for each decoded repeat: bytes of its payload (0 in merges), and W1 (NaN: not measured); a journal has neither */
+    /* For each decoded repeat: `sent` is the bytes of its payload (0 in merges), `distance` is its
+     * Wasserstein distance W1 (NaN: not measured). The file for --resume has neither array. */
     double *sent, *distance;
     /* n: number of elements; cells: number of (step, worker) pairs, by which sizes and times are divided */
     double n, cells;
     double bytes, bytes_min, bytes_max;
     double encode, encode_min, decode, decode_min; /* seconds */
     double entropy; /* bits, mean over repeats; NaN: the codec does not report them */
-    /* variance of the entropy over repeats, and its covariance with the payload's bytes */
+    /* `entropies`: variance of the entropy over repeats; `entropy_sizes`: covariance of the entropy and the
+     * payload's bytes */
     double entropies, entropy_sizes;
     double raw;      /* number of tensors sent as raw floats, mean over repeats */
     double expected; /* variance from codec_variance; NaN: unknown */
     double size,
-        /* mean and variance over repeats of the payload's bytes minus the excess caused by the repeat's random
-         * draw (harness.h) */
+        /* `size` and `size_spread`: mean and variance over repeats of the payload's bytes minus an excess,
+         * which the repeat's random draw causes (harness.h) */
         size_spread;
     double squares;  /* sum v^2 over the variances v of elements or atoms; NaN: unknown */
     double weighted; /* sum v lambda^2 over atoms, the closed-form variance of <estimate, g>; 0: unknown */
@@ -49,16 +52,16 @@ typedef struct {
     double wasserstein;                  /* Wasserstein distance W1 of repeat 0; NaN: unknown */
     Moments distances;                   /* W1 of the first repeats, as many as memory allows */
     double largest;                      /* largest |estimate_i - g_i| over elements and repeats */
-    /* for merges, seconds: `merge` to merge all payloads (NaN: they do not merge), `each` to decode all payloads
-     * one by one and add the estimates */
+    /* for merges, seconds. `merge`: time to merge all payloads (NaN: the codec cannot merge). `each`: time
+     * to decode all payloads one by one and to add the estimates. */
     double merge, each;
     double merge_spread, each_spread; /* variances of these medians, seconds^2 */
     double merged;        /* for merges: bytes of the merged payloads of all rounds; NaN: they do not merge */
     double merged_spread; /* variance of `merged` over repeats */
     double early;         /* for merges: bytes of the merged payloads of all rounds but the last */
     double gradient[G_SUMS];
-    /* over the elements: sums of the repeats' deviations from the mean estimate, and of the mean estimate's
-     * deviation from g */
+    /* sums over the elements: of the deviations of the repeats' estimates from the mean estimate, and of the
+     * deviation of the mean estimate from g */
     double spread[S_SUMS];
     bool unbiased;         /* the codec promises E h = g */
     bool spread_known;     /* false: the codec is random and there is only one repeat */
@@ -69,10 +72,10 @@ typedef struct {
  * all. */
 Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Arena *a, Error *err);
 
-/* The measured vector g. `half` and `root` (n each) hold half of the mean error and the root of the summed squared
- * deviations of each element, over the repeats so far (kernel spread_add); NULL if only one repeat is decoded.
- * Storing these numbers as float32 changes results over up to 1000 repeats by at most 1e-6 of their value, or by
- * 1e-9 times the ratio of bias to spread. */
+/* The measured vector g. `half` and `root` have n elements each, or are NULL if only one repeat is decoded.
+ * `half` holds half of each element's mean error over the repeats so far. `root` holds the square root of
+ * the sum of each element's squared deviations. Storing these numbers as float32 changes results over up to
+ * 1000 repeats by at most 1e-6 of their value, or by 1e-9 times the ratio of bias to spread. */
 typedef struct {
     const float *x;
     size_t n;
@@ -96,11 +99,12 @@ Status tally_spread(Tally *t, const MeasuredVector *s);
  * `distances` and `cells` unchanged. */
 void tally_append(Tally *total, const Tally *part);
 
-/* Returns the tally's values as text (metrics_text.c), without its level; NULL: out of memory. */
+/* Returns the tally's values as text (metrics_text.c), without its `level`; NULL: out of memory. */
 char *tally_text(const Tally *t, Arena *a);
 
-/* Sets the values of an open tally from the text of a tally of as many decoded repeats, made by the same program on
- * the same machine. False if the text is no such text; the values are then undefined. */
+/* Sets the values of an open tally from a text that tally_text made. That text must come from the same
+ * program on the same machine, and from a tally with as many decoded repeats. Returns false if the text's
+ * length or a character is wrong; the values are then undefined. */
 bool tally_read(Tally *t, const char *text);
 
 typedef enum {
@@ -117,7 +121,7 @@ typedef struct {
     double (*each)(const Tally *t, size_t r);
     size_t at;     /* the value is the member of the Tally at this offset, in seconds for FORM_TIME */
     bool per_cell; /* the member is divided by Tally.cells */
-    /* the value of decoded repeat r, where the metric is a mean over repeats; NULL: it is no such mean */
+    /* computes the value for decoded repeat r; NULL: the metric is not a mean over repeats */
     double (*draw)(const Tally *t, size_t r);
 } Metric;
 

@@ -108,8 +108,9 @@ Status tally_spread(Tally *t, const MeasuredVector *s)
         Pass p = {.s = s};
         TRY(run_pass(&p, spread_block, t->spread, S_SUMS, NULL));
         const double r = (double)t->repeats;
-        /* S_M2_SQUARES sums m2^2, where m2 is R - 1 times an element's empirical variance; m2^2 has the mean (R -
-         * 1)(R + 1) v^2 for a normal element of variance v */
+        /* m2 is R - 1 times an element's empirical variance over R repeats, and S_M2_SQUARES sums m2^2 over
+         * the elements. For a normally distributed estimate of variance v, the mean of m2^2 is
+         * (R - 1)(R + 1) v^2. */
         t->squares = t->spread[S_M2_SQUARES] / ((r - 1) * (r + 1));
         return OK;
     }

@@ -7,14 +7,16 @@
 
 #include <string.h>
 
-/* The taps (rows or columns of the kernel) that contribute to each pixel along each axis: to output pixels in the
- * forward pass, to input pixels in the input gradient. */
+/* A tap is a row or a column of the kernel. `row` and `column` hold the taps that contribute to an output
+ * pixel in the forward pass. `back_row` and `back_column` hold the taps that contribute to an input pixel in
+ * the input gradient. */
 typedef struct {
     Reach *row, *column;           /* the taps for each output row and for each output column */
     Reach *back_row, *back_column; /* the taps for each input row and for each input column */
 } State;
 
-/* Returns the taps of output row or column `at`, which reads input rows or columns at * stride + tap - padding. */
+/* Returns the taps of output row (or column) `at`. Tap t reads the input row at * stride + t - padding; taps
+ * that would read outside the image are left out. */
 static Reach reach(size_t at, size_t in, const ConvSettings *c)
 {
     const size_t first = at * c->stride;
@@ -25,8 +27,8 @@ static Reach reach(size_t at, size_t in, const ConvSettings *c)
     return r;
 }
 
-/* Returns the taps of input row or column `at`: output row or column (at + padding - tap) / stride reads the input at
- * `at` if this is an integer. */
+/* Returns the taps by which output rows (or columns) read the input row (or column) `at`. Tap t belongs to
+ * the output row (at + padding - t) / stride, if this is an integer. */
 static Reach reach_back(size_t at, size_t out, const ConvSettings *c)
 {
     const size_t first = at + c->padding;
@@ -66,8 +68,9 @@ static Status open(Layer *l, size_t images, Arena *a, Error *err)
 
 /* ---- weights in tiles, in the order in which the loops read them ---- */
 
-/* Returns the number of outputs in a tile. The outputs are divided evenly among as few tiles as the widest loop
- * allows. The number is rounded up to a multiple of 4. */
+/* Returns the number of outputs in a tile. A tile has at most as many outputs as
+ * the widest loop computes at once. The outputs are divided evenly among the fewest possible tiles. The
+ * number is rounded up to a multiple of 4. */
 static size_t width_of(size_t outputs)
 {
     const size_t most = loops()->widest, tiles = (outputs + most - 1) / most;
@@ -80,8 +83,8 @@ static size_t padded_outputs(size_t outputs)
     return (outputs + width - 1) / width * width;
 }
 
-/* Copies weights, found at output * output_step + input * input_step + tap, into tiles, an array (tiles, inputs,
- * taps, width). The last tile is padded with 0. */
+/* Copies weights into tiles, an array (tiles, inputs, taps, width). The weight of an output, an input and a
+ * tap is at index output * output_step + input * input_step + tap of w. The last tile is padded with 0. */
 static float *weights_tiled(const float *w, size_t outputs, size_t output_step, size_t inputs,
                             size_t input_step, size_t taps, Arena *a)
 {

@@ -36,7 +36,8 @@ static bool is_among(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-/* Returns the name of kernels that suit this CPU better than the kernels of `core`; NULL: none are better. */
+/* Returns the name of OpenBLAS kernels that suit this CPU better than the kernels named `core`; NULL: there
+ * are none. */
 static const char *better_core(const char *core)
 {
     static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids", "Zen", NULL};
@@ -89,9 +90,9 @@ static uint64_t address_space_limit(void)
     return getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
-/* Each thread that calls OpenBLAS takes a buffer; when there is no address space for one more buffer, OpenBLAS waits
- * for ever. So when address space is limited, this function makes OpenBLAS allocate the buffers of all threads now;
- * false when they do not fit, in which case the program does not use OpenBLAS. */
+/* Each thread that calls OpenBLAS takes a buffer. OpenBLAS waits for ever if there is no address space for
+ * one more buffer. So if address space is limited, this function makes OpenBLAS allocate the buffers of all
+ * threads now. Returns false if they do not fit; the program then does not use OpenBLAS. */
 static bool reserve_buffers(const Blas *blas)
 {
     enum { BUFFER = 130 << 20, SPARE = 32 << 20 };

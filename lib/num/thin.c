@@ -50,8 +50,9 @@ void thin_right(const float *m, size_t rows, size_t cols, const float *q, size_t
 
 /* ---- products M' p of a transposed matrix and a vector ---- */
 
-/* Columns are cut into strips, so that a strip's sums stay in the cache. When there are few strips, the rows are also
- * cut, into up to STRETCHES parts with separate sums, which are added at the end. */
+/* Columns are cut into strips, so that the sums of a strip stay in the cache. If there are at most
+ * ENOUGH_STRIPS strips, the rows are also cut, into up to STRETCHES stretches. Each stretch has its own
+ * sums, which are added at the end. */
 enum { STRIP = 1024, ENOUGH_STRIPS = 8, STRETCHES = 16, LEAST_ROWS = 256 };
 
 typedef struct {

@@ -1,5 +1,6 @@
-/* report_folder.h -- lists the files of a folder as results, figures, other files and damaged files, the latter two
- * with the reason. */
+/* report_folder.h -- lists the files of a folder. A file is a result, a figure, another file or a damaged
+ * file. For another or a damaged file, `why` describes the file or the
+ * damage. */
 #ifndef ATOMO_REPORT_FOLDER_H
 #define ATOMO_REPORT_FOLDER_H
 
@@ -34,8 +35,8 @@ typedef struct {
     void *data;
 } FolderVisitor;
 
-/* Reads the files in `path`, without subfolders, hidden files and the file `without` (the page to be written; NULL:
- * none). ERR_STOPPED when `stopped` returns true. A damaged file is not an error. */
+/* Reads the files in the folder `path`, except subfolders, hidden files and the file `without` (the page to
+ * be written; NULL: no such file). ERR_STOPPED when `stopped` returns true. A damaged file is not an error. */
 Status folder_read(Folder *out, const char *path, const char *without, const FolderVisitor *visitor, Arena *a,
                    Error *err);
 

@@ -67,7 +67,7 @@ Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *co
     return kind->pick(data, rows, count, a, err);
 }
 
-/* Returns the columns of the kind of figure, and after them the columns that plot_dress adds. */
+/* Returns the columns of this kind of figure's data, followed by the columns that plot_dress adds. */
 static Column *all_columns(const PlotKind *kind, const char *draws, Arena *a)
 {
     const size_t own = plot_columns(kind);
@@ -144,7 +144,8 @@ static Status choose_x(const PlotKind *kind, const char *x, const char **out, Er
     return error_hint(err, "atomo-bench plot --help lists what it is drawn against");
 }
 
-/* Sets *inches to the number of "3.25in" or "3.25"; "" without a width. */
+/* Sets *inches to the number at the start of `width`: "3.25" for "3.25in" or "3.25". Without a width, sets
+ * it to "". */
 static Status choose_width(const char *width, const char **inches, Arena *a, Error *err)
 {
     const size_t length = width ? strlen(width) : 0,

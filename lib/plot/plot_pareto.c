@@ -1,6 +1,6 @@
-/* plot_pareto.c -- the data of the size-against-error figure: for each compressor a row over the whole selection,
- * with its series, whether it is unbiased, and whether it is on the Pareto front of unbiased or of biased
- * compressors. */
+/* plot_pareto.c -- the data of the figure of size against error. A row holds the results of one compressor
+ * over all selected vectors: its series, whether it is unbiased, and whether it is on a Pareto front.
+ * Unbiased and biased compressors have separate fronts. */
 #include "compress/spec.h"
 #include "num/pareto.h"
 #include "num/stats.h"
@@ -149,8 +149,8 @@ static Status mark_time_front(Point *point, size_t count, Arena *a, Error *err)
     return OK;
 }
 
-/* Outliers are the points whose errors are over OUTLIER times the next smaller error; at most a quarter of the
- * points, and only among four or more points. */
+/* Outliers are points with the largest errors, at most a quarter of the points. The least error among
+ * outliers is more than OUTLIER times the next smaller error. Fewer than four points have no outliers. */
 enum { OUTLIER = 30 };
 
 static Status mark_beyond(Point *point, size_t count, Arena *a, Error *err)

@@ -26,9 +26,9 @@ extern const Field fields[]; /* ends in {0} */
 /* Returns the field of this name; NULL: no command writes it. */
 const Field *field_find(const char *name);
 
-/* Returns the field of a column of a published result. The text after the last space is the field's name: the
- * column "published bytes" has the field bytes. If `before` is not NULL, sets *before to the number of characters
- * in front of the field's name. */
+/* Returns the field of a column of a published result. The text after the last space is the field's name:
+ * the column "published bytes" has the field `bytes`. If `before` is not NULL, sets *before to the number of
+ * characters in front of the field's name. */
 const Field *field_of_column(const char *column, size_t *before);
 
 /* Returns the number at the end of a name of field f: "0.9" of "bytes_to_0.9"; "" if the field's names have no
@@ -37,12 +37,13 @@ const char *field_number(const Field *f, const char *name);
 
 bool field_counts_bytes(const char *column);
 
-/* True when the column `beside` has the standard error of `column` (its name is NAME_se). */
+/* True when `beside` is the column of standard errors of `column`: its name is then NAME_se. */
 bool field_is_se(const char *column, const char *beside);
-/* True when the column `beside` has the exact value of `column`, which is a mean over draws. */
+/* True when `column` holds means over draws, and the column `beside` holds the expected values of these
+ * means. */
 bool field_is_exact(const char *column, const char *beside);
-/* true when the column `beside` has the standard error of the exact value of `column`; exact values without an
- * error have no such column, or 0 in it */
+/* True when the column `beside` has the standard errors of the expected values of `column`. For exactly
+ * known expected values, this column is missing or 0. */
 bool field_is_exact_se(const char *column, const char *beside);
 /* true when field_is_se, field_is_exact or field_is_exact_se is true of the two columns */
 bool field_is_beside(const char *column, const char *beside);
@@ -53,7 +54,7 @@ int field_digits(const char *column);
  * here, because tables choose the unit. An unknown column's heading is its name. NULL: out of memory. */
 const char *field_heading(const char *column, bool brief, Arena *a);
 
-/* Appends a line "  NAME    meaning", as in --help, for each name of the comma-separated list. */
+/* Appends to `out` a line "  NAME    meaning" for each name of the comma-separated list. */
 void fields_explain(TextBuf *out, const char *names);
 
 #endif

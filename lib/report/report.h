@@ -77,8 +77,8 @@ typedef struct {
     const Column *columns;
     size_t column_count;
     Format format;
-    /* The output is written to a temporary file beside `path`, which gets this name at close; NULL: the output
-     * goes to `to`. */
+    /* The output is written to a temporary file in the folder of `path`, and renamed to `path` when the
+     * report is closed. NULL: the output goes to `to`. */
     const char *path;
     FILE *to;           /* output if there is no path; stays open; NULL: stdout */
     const char *absent; /* text in tables for a value that does not exist; NULL: "-" */
@@ -91,8 +91,8 @@ typedef struct Report Report;
  * regular file, such as /dev/stdout, is written in place. ERR_IO if the file cannot be created. */
 Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err);
 
-/* Adds a row. `shown`: also in table, md and latex; csv and json have every row. After a failure the caller must
- * abandon the report. */
+/* Adds a row. If `shown` is false, the row is in csv and json only. After a failure the caller must abandon
+ * the report. */
 Status report_row(Report *r, const Value *row, bool shown, Error *err);
 
 /* Ends and checks the output and renames the file to its path. Frees the report, also on failure. */
@@ -104,10 +104,11 @@ Status report_finish(Report *r, Status written, Error *err);
 /* Returns a report of `count` rows as text; ignores the spec's path. NULL: out of memory. */
 char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena *a);
 
-/* Returns a row as one JSON object without a newline, as journals have it. NULL: out of memory. */
+/* Returns a row as one JSON object without a newline. NULL: out of memory. */
 char *report_json_row(const Column *columns, size_t count, const Value *row, Arena *a);
 
-/* Sets facts to version, revision, CPU model, instruction set, OS, library versions and BLAS kernels. */
+/* Sets facts to the program's version and revision, CPU model, instruction set, OS, library versions and
+ * BLAS kernels. */
 Status report_about(Fact **facts, size_t *count, Arena *a, Error *err);
 
 /* number of free entries after the `count` facts of report_about and report_meta */

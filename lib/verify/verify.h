@@ -53,8 +53,9 @@ typedef struct {
     Status (*draw)(const Call *c, const float *x, Buf *payload, float *y);
     /* Decides whether atom i is kept (t_i of the paper's estimator (2)): true with probability p. */
     bool (*keep)(const Rng *rng, uint64_t i, double p);
-    /* Lemma 8's construction: from a feasible q with q[0] < 1, for descending lambda that are s-unbalanced at 0,
-     * makes a p with p[0] = 1. */
+    /* The construction in the proof of the paper's Lemma 8. `lambda` holds magnitudes in descending order,
+     * q holds probabilities whose sum is the budget s, and q[0] < 1. The budget is so large that
+     * s lambda[0] / (sum of all lambda) exceeds 1. Computes probabilities p with the same sum and p[0] = 1. */
     void (*raise)(const double *lambda, const double *q, size_t n, double *p);
 } VerifyMethods;
 extern const VerifyMethods verify_methods;

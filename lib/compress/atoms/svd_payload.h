@@ -27,8 +27,9 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a);
 /* Returns an upper bound on the magnitude of every element of the atoms' sum. */
 double svd_ceiling(const SvdAtoms *a);
 
-/* Sets left (k) and right (k) to the variances that rounding adds to each atom's left and right unit vector; 0 for
- * atoms that are never sent. */
+/* For each of the k atoms i, sets left[i] and right[i] to the moments of the errors that rounding adds to
+ * the atom's left and right unit vector; `noise`, for example, is the mean squared error. All moments are 0
+ * for an atom that is never sent, and if nothing is rounded. */
 Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *right);
 
 #endif

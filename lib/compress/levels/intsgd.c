@@ -108,7 +108,8 @@ static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
 
 /* ---- quantising and dequantising one block ---- */
 
-/* Changes codes (level and sign bit) of integers k in -s .. s to codes k + s. */
+/* Replaces n codes. A code holds an integer k in -s .. s: before the call as magnitude and sign bit, after
+ * it as the number k + s. */
 #define ABOVE_LOWEST(TYPE)                                                                                   \
     static void above_lowest_##TYPE(TYPE *code, size_t n, uint32_t s, int sign)                              \
     {                                                                                                        \
@@ -230,8 +231,9 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return sums_merge(&job.sums, in, count, out);
 }
 
-/* Returns (M/s)^2 sum f (1 - f), where s is the largest integer, M is the scale and f is the fractional part of s
- * |x| / M. In round 1, M is the scale shared by all workers; in round 0, M is this worker's largest magnitude. */
+/* Returns the variance of the estimate: (M/s)^2 sum f (1 - f), summed over the elements x. Here s is the
+ * largest integer, M is the scale and f is the fractional part of s |x| / M. In round 1, M is the scale
+ * shared by all workers; in round 0, M is this worker's largest magnitude. */
 static double variance(const Call *c, const float *x)
 {
     IntsgdJob job;

@@ -1,10 +1,11 @@
-/* thc.c -- tensor homomorphic compression with uniform levels (Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher, Yu
- * 2024): all workers use the same rotation and the same range of levels, so that levels can be added without
- * decoding. The payload has the format of sums.h. The payload has one scale for each block (blocks.h): the largest
- * norm of the block over all workers.
+/* thc.c -- tensor homomorphic compression with uniform levels (Li, Ben Basat, Vargaftik, Lao, Xu,
+ * Mitzenmacher, Yu 2024): all workers use the same rotation and the same quantisation levels, so that the
+ * numbers of the levels can be added without decoding. The payload has the format of sums.h. The payload has
+ * one scale for each block (blocks.h): the largest norm of the block over all workers.
  *
- * Rotated coordinates are nearly normally distributed with a standard deviation proportional to the norm, so the
- * range is a multiple of the norm. Coordinates outside the range are clipped, which makes the codec biased. */
+ * Rotated coordinates are nearly normally distributed with a standard deviation proportional to the block's
+ * norm. So the levels span a multiple of the norm. Coordinates beyond the highest and lowest level are
+ * clipped, which makes the codec biased. */
 #include "vec/kernels.h"
 #include "compress/rotated/blocks.h"
 #include "compress/levels/sums.h"
@@ -24,9 +25,9 @@ static const Param schema[] = {
     {0},
 };
 
-/* ends[bits] = t, the end of the range in standard deviations of a coordinate. Up to 4 bits P(|Z| > t) = 1/32 for
- * a standard normal Z, as in the paper. Each bit above 4 divides this probability by 4, so that the clipping error
- * falls as fast as the rounding error. */
+/* ends[bits] is t: the levels span -t .. t standard deviations of a coordinate. Up to 4 bits P(|Z| > t) =
+ * 1/32 for a standard normal Z, as in the paper. Each bit above 4 divides this probability by 4, so that the
+ * clipping error falls as fast as the rounding error. */
 static const float ends[BITS_MOST + 1] = {0,          2.1538746f, 2.1538746f, 2.1538746f, 2.1538746f,
                                           2.6600676f, 3.097269f,  3.4871042f, 3.8419306f};
 
@@ -101,7 +102,8 @@ static size_t level_bytes(const void *data, size_t n)
     return planes_size(n, job->total.width);
 }
 
-/* Returns half the width of the range of levels, multiplied by *lift, the block's scale factor (blocks_lift). */
+/* Returns the highest quantisation level of a block, times *lift; the lowest level is its negative. Sets
+ * *lift to the power of two by which the block is multiplied before its rotation. */
 static float end_of(const ThcJob *job, const RotatedBlock *b, float *lift)
 {
     const double norm = (double)load_f32(job->norm + 4 * b->index);
@@ -131,8 +133,8 @@ static size_t count_levels(const void *data, size_t n, const uint8_t *in, uint64
     return 0;
 }
 
-/* Decodes a sum k of W workers' levels 0 .. steps to (2 k - W steps) times half the distance between levels. In a
- * block of norm 0 all levels must be 0. */
+/* Decodes sums of W workers' levels. A level is an integer 0 .. `steps`. A sum k decodes to
+ * (2 k - W `steps`) times half the distance between two levels. In a block of norm 0 all levels must be 0. */
 static BlockResult decode_levels(const RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y)
 {
     (void)in; /* the codes are read from job->total, not from `in` */

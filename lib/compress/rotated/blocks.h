@@ -27,8 +27,8 @@ typedef enum {
 } BlockResult;
 
 typedef struct {
-    /* piece: number of the piece of 2^16 elements, which selects the block's random words; index: number of the
-     * block in the vector */
+    /* The vector is cut into pieces of 2^16 elements, and pieces into blocks. `piece`: number of the block's
+     * piece, which selects the block's random words. `index`: number of the block in the vector. */
     size_t n, piece, index;
     Rotation rotation; /* .at: index of the block's first element in its piece of 2^16 elements */
 } RotatedBlock;
@@ -44,11 +44,13 @@ typedef struct RotatedBlocks {
     /* Adds a block's codes to the histograms count[0] and count[1]; returns the number of floats in the encoded
      * block. */
     size_t (*count)(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256]);
-    /* Returns the variance of the block's estimate, given the rotation; NULL: no closed form. */
+    /* Returns the variance of the block's estimate over the random rounding, for the drawn rotation; NULL:
+     * there is no closed form. */
     double (*variance)(const struct RotatedBlocks *s, const RotatedBlock *b, const float *x);
 } RotatedBlocks;
 
-/* The Compressor.family of codecs that use ROTATED_HOOKS; `blocks` returns the quantiser for a Call. */
+/* What `Compressor.family` points to in codecs that use ROTATED_HOOKS. `blocks` returns the quantiser for a
+ * Call. */
 typedef struct {
     RotatedBlocks (*blocks)(const Call *c);
 } RotatedFamily;
@@ -75,7 +77,8 @@ static inline float blocks_lift(double norm)
     return norm < 0x1p-60 ? 0x1p100f : norm > 0x1p60 ? 0x1p-100f : 1;
 }
 
-/* Divides the n values y, rotated back, by `lift`; false: a quotient is beyond float32's range. */
+/* Divides the n values y by `lift`, after the inverse rotation. Returns false if a quotient is beyond
+ * float32's range. */
 bool blocks_drop(float *y, size_t n, float lift);
 
 /* Rounds z (n) stochastically to levels 0 .. steps, evenly spaced from `low` to `high`, and writes the levels to

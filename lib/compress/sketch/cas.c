@@ -1,15 +1,16 @@
-/* cas.c -- the cluster-aware sketch (LSS; Ge, Zhang, Fu, Lai, Deng, Li 2021): values are clustered by sign and
- * magnitude, each cluster has its own buckets, and an element decodes to the mean of its bucket.
+/* cas.c -- the cluster-aware sketch (LSS; Ge, Zhang, Fu, Lai, Deng, Li 2021): values are clustered by sign
+ * and magnitude, each cluster has its own buckets, and an element decodes to the mean of its bucket.
  *
  *     kind:8 = 1  clusters  { sum:f32 } x buckets  index                          index: cluster_index.h
  *     merged: kind:8 = 2  workers:varint  form:8 = 0  clusters  { sum:f64 } x buckets { size:varint index } x workers
  *             kind:8 = 2  workers:varint  form:8 = 1  { sum:f32 } x n              if that is shorter
  *     clusters = minus:8  plus:8  { centre:f32 buckets:u32 } x (minus + plus)
  *
- * The decoder counts each bucket's elements from the index. An element's bucket is chosen by a random word that all
- * workers share (cas_table.h), so buckets add and merging is exact. The codec's state is the clusters, learned every
- * `period` steps, and the number of steps since then. The tensor is sent raw if it has fewer than `min` elements, or
- * if the longest payload that its shape allows is not shorter than raw floats. */
+ * The decoder counts each bucket's elements from the index. An element's bucket is chosen by a random word
+ * that all workers share (cas_table.h). So the sums of the workers' buckets can be added, and merging is
+ * exact. The codec's state is the clusters, learned every `period` steps, and the number of steps since
+ * then. The tensor is sent raw if it has fewer than `min` elements, or if the longest payload that its shape
+ * allows is not shorter than raw floats. */
 #include "compress/sketch/cas_model.h"
 
 #include "compress/sketch/cas_table.h"
@@ -159,8 +160,8 @@ typedef struct {
     bool wide;            /* true: a sum is an f64 (merged payload); false: an f32 */
     ClusterModel model;
     size_t buckets;
-    /* the rest of the payload: one index; in a merged payload an index for each worker, preceded by the index's
-     * size */
+    /* The rest of the payload. One worker's payload has one index. A merged payload has for each worker the
+     * size of its index, and the index. */
     Reader index;
 } CasPayload;
 
@@ -202,7 +203,7 @@ static Status payload_open(const Call *c, Bytes in, CasPayload *p)
     return p->value ? OK : payload_bad(c, "%zu bytes, want %zu buckets", in.size, p->buckets);
 }
 
-/* Reads the next worker's index from r: sets code (n) to the clusters of its elements. */
+/* Reads the next worker's index from r, and sets code[i] to the cluster of element i, for n elements. */
 static Status take_index(const Call *c, const CasPayload *p, Reader *r, uint8_t *code)
 {
     const ClusterIndex index = index_for(c, cluster_model_clusters(&p->model));
@@ -226,8 +227,9 @@ static double sum_at(const CasPayload *p, size_t b)
     return p->wide ? load_f64(p->value + 8 * b) : (double)load_f32(p->value + 4 * b);
 }
 
-/* True for a sum that an encoder can write: +0 for an empty bucket. Otherwise the sum has the sign of its cluster;
- * in a cluster of x <= 0 the sum may also be +0. */
+/* Returns true if an encoder can write this sum of a bucket. `count` is the bucket's number of elements. An
+ * empty bucket has the sum +0. Other sums have the sign of the cluster's values. If these values are <= 0
+ * (`below`), the sum may also be +0. */
 static bool sum_good(double sum, uint64_t count, bool below)
 {
     if (count == 0 || sum == 0)
@@ -336,7 +338,7 @@ typedef struct {
     size_t count;
     uint64_t workers;         /* number of workers of all payloads together */
     const CasPayload *sketch; /* the first payload that is a sketch; NULL: all payloads are floats */
-    bool floats;              /* true: at least one payload is merged in the form of n floats */
+    bool floats;              /* true: at least one payload to merge holds n floats, not a sketch */
 } CasMerge;
 
 static bool same_model(const ClusterModel *a, const ClusterModel *b)

@@ -31,7 +31,7 @@ typedef struct {
 Status cas_check(const Codec *codec, Error *err);
 CasLimits cas_limits(const Call *c);
 
-/* Learns clusters within the limits from x, and divides the buckets between them. */
+/* Learns clusters from the values x, within cas_limits, and divides the buckets between the clusters. */
 Status cas_learn(const Call *c, const float *x, ClusterModel *m);
 
 /* True if a model, learned or read from a payload, is within the limits. */

@@ -11,13 +11,13 @@
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 
-/* What a cell (a hash bucket in one row) sums, and how an element is estimated from the cells to which it hashes,
- * one in each row. */
+/* What a cell (one hash bucket of one row) sums, and how an element is estimated from its cells. An element
+ * has one cell in each row. */
 typedef enum {
     /* a cell sums elements times random signs; estimate: median over rows of the cell times the element's sign */
     SKETCH_SIGNED,
-    /* one table sums positive parts, another sums negative parts; estimate: least cell of the first minus least
-     * cell of the second */
+    /* One table sums positive parts, another sums negative parts. Estimate: least of the element's cells in
+     * the positive table, minus the least of its cells in the negative table. */
     SKETCH_SPLIT,
     SKETCH_PLAIN, /* a cell sums elements; estimate: median over rows of the cell */
 } SketchKind;
@@ -38,7 +38,8 @@ enum { SKETCH_ROWS = MEDIAN_MOST };
         PARAM(SketchParams, cols, NULL, 1, 2147483647, "buckets in a row", .group = 1),                      \
         PARAM(SketchParams, topk, "0", 0, 1e15, "decode only the topk largest estimates; 0: all")
 
-/* The hooks of a Compressor whose `family` is an array of SketchKind, one for each value of `estimate`. */
+/* The hooks of a Compressor whose `family` is an array of SketchKind, one for each value of the key
+ * `estimate`. */
 size_t sketch_bound(const Call *c);
 Status sketch_encode(const Call *c, const float *x, Buf *out);
 Status sketch_decode(const Call *c, Bytes in, float *x);

@@ -29,8 +29,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return picks_put(c, &s, out);
 }
 
-/* Checks that no value is below the threshold. A threshold relative to the largest magnitude can be checked too,
- * because the element of largest magnitude is always sent. */
+/* Decodes, and checks that no sent magnitude is below the threshold. A threshold may be relative to the
+ * vector's largest magnitude; the decoder knows that magnitude, because its element is always sent. */
 static Status decode(const Call *c, Bytes in, float *x)
 {
     PicksRead read;
