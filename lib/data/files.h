@@ -39,8 +39,8 @@ typedef struct {
 Status idx_images(Bytes file, size_t rows, size_t columns, Items *out, Error *err);
 Status idx_labels(Bytes file, size_t classes, Items *out, Error *err);
 
-/* cifar_count counts the records of a CIFAR file. cifar_take copies the records' pixels (count, 3072) and labels
- * (count). */
+/* cifar_count counts the records (images with their labels) of a CIFAR file. cifar_take copies the pixels of
+ * all records to an array (count, 3072), and their labels to an array (count). */
 Status cifar_count(Bytes file, size_t classes, size_t *count, Error *err);
 Status cifar_take(Bytes file, size_t classes, uint8_t *pixels, uint8_t *labels, Error *err);
 

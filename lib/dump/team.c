@@ -30,8 +30,8 @@ static bool has_workers(const VectorList *v)
 
 typedef struct {
     Team *team;
-    /* true: the payloads of a step's workers are merged; false: each step counts as one worker, and all steps are
-     * merged */
+    /* true: for each step, the payloads of its workers are merged; false: each step counts as one worker,
+     * and the payloads of all steps are merged */
     bool stepwise;
     size_t from; /* index of the first member of the present step */
     /* Index of the member that find_member compares first: the one after the last found. Workers usually

@@ -75,8 +75,8 @@ static Status reader_lost(Dump *d, Loss loss, int cause, Error *err)
     return err->status;
 }
 
-/* Takes a whole message out of the inbox (the bytes received); false when there is no whole message. A message that
- * is too long is returned with size 0, which every parser refuses. */
+/* Takes one message out of the inbox (the bytes received so far). Returns false if no message is complete. A
+ * message that is too long is returned with size 0, which every parser refuses. */
 static bool inbox_take(Dump *d, Bytes *message)
 {
     if (d->to - d->from < 4)

@@ -28,7 +28,8 @@ typedef struct {
     /* For each decoded repeat: `sent` is the bytes of its payload (0 in merges), `distance` is its
      * Wasserstein distance W1 (NaN: not measured). The file for --resume has neither array. */
     double *sent, *distance;
-    /* n: number of elements; cells: number of (step, worker) pairs, by which sizes and times are divided */
+    /* `n`: number of elements; `cells`: number of (step, worker) pairs, by which sums of sizes and times are
+     * divided */
     double n, cells;
     double bytes, bytes_min, bytes_max;
     double encode, encode_min, decode, decode_min; /* seconds */
@@ -95,8 +96,8 @@ Status tally_repeat(Tally *t, const MeasuredVector *s, size_t r, const float *y)
 /* Fills `spread`; call it after the last tally_repeat. */
 Status tally_spread(Tally *t, const MeasuredVector *s);
 
-/* Adds the tally `part`, which may be of a lower RecordLevel, to `total`; leaves total's `wasserstein`,
- * `distances` and `cells` unchanged. */
+/* Adds the tally `part` to `total`. `part` may have a lower RecordLevel. Leaves the `wasserstein`,
+ * `distances` and `cells` of `total` unchanged. */
 void tally_append(Tally *total, const Tally *part);
 
 /* Returns the tally's values as text (metrics_text.c), without its `level`; NULL: out of memory. */
@@ -117,7 +118,7 @@ typedef struct {
     const char *name; /* name of the field; report/fields.h has its heading and its meaning */
     MetricForm form;
     double (*of)(const Tally *t); /* computes the value from the sums; NULL: `each` or `at` gives the value */
-    /* the value is the standard error of this function's mean over repeats */
+    /* if not NULL: the value is the standard error of the mean over repeats of this function's results */
     double (*each)(const Tally *t, size_t r);
     size_t at;     /* the value is the member of the Tally at this offset, in seconds for FORM_TIME */
     bool per_cell; /* the member is divided by Tally.cells */

@@ -66,8 +66,8 @@ static void spread_block(void *data, size_t b)
     kernels()->spread_sums(s->x + at, s->half + at, s->root + at, block_size(s->n, b), p->part[b]);
 }
 
-/* Runs a pass over the vector. Adds the blocks' partial sums to `sum` (`sums` entries). If `repeats` is not NULL,
- * also adds the sums over repeats to that tally, and raises the tally's largest error. */
+/* Runs a pass over the vector. Adds the blocks' partial sums to the array `sum`, which has `sums` entries.
+ * If the tally `repeats` is not NULL, also adds to its sums over repeats, and raises its largest error. */
 static Status run_pass(Pass *p, void (*block)(void *, size_t), double *sum, size_t sums, Tally *repeats)
 {
     const MeasuredVector *s = p->s;

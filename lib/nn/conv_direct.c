@@ -1,5 +1,5 @@
-/* conv_direct.c -- convolution over interleaved activations by the loops of loops.h, which are faster than oneDNN for
- * few channels. */
+/* conv_direct.c -- convolution over interleaved activations, whose last axis is a group of PIECE images. The
+ * loops are in loops.h. For few channels this is faster than oneDNN. */
 #include "nn/layer.h"
 
 #include "nn/loops.h"

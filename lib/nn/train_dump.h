@@ -12,8 +12,8 @@
 
 typedef struct GradientDump GradientDump;
 
-/* Opens a dump that continues after the trainer's step, and removes parts of later steps. ERR_USAGE: the parts are
- * from a run with another setup. `path` must outlive the dump. */
+/* Opens a dump for the steps after the trainer's present step. Removes parts (files of one step each) of
+ * later steps. ERR_USAGE: the parts are from a run with another setup. `path` must outlive the dump. */
 Status gradient_dump_open(GradientDump **out, const char *path, const Trainer *t, bool workers, Error *err);
 Status gradient_dump_step(GradientDump *d, const Trainer *t, const StepRecord *r, Error *err);
 

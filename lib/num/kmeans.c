@@ -42,8 +42,8 @@ static double approach(const float *x, size_t n, double seed, double *square)
     return total;
 }
 
-/* Returns the index at which the running sum of square[] passes `target`; never the index of a seed, whose distance
- * is 0. */
+/* Returns the index at which the running sum of square[] passes `target`. It is never the index of a seed,
+ * because a seed has square[i] = 0. */
 static size_t draw(const double *square, size_t n, double target)
 {
     size_t last = 0;
@@ -85,7 +85,8 @@ static void sort_few(double *value, size_t count)
 
 /* ---- Lloyd's iteration ---- */
 
-/* Moves each centre to the mean of its numbers; false when no centre moved. `before` holds prefix sums of x. */
+/* Moves each centre to the mean of the numbers that are nearest to it. Returns false if no centre moved.
+ * `before` holds prefix sums of x. */
 static bool move_centres(const float *x, size_t n, const double *before, double *centre, size_t k)
 {
     bool moved = false;

@@ -36,8 +36,8 @@ Status radix_mean_gap(const float *x, const float *y, size_t n, int threads, dou
 Status radix_wasserstein(const float *x, float *y, size_t n, float *work, int threads, double *w1,
                          Arena *scratch, Error *err);
 
-/* Returns the magnitude of rank k < n (0: smallest), and sets *upto to the number of magnitudes that are not larger.
- * x is not reordered. */
+/* Returns the (k+1)-th smallest magnitude of x, for k < n. Sets *upto to the number of magnitudes that are
+ * not larger than it. x is not reordered. */
 float radix_magnitude(const float *x, size_t n, size_t k, size_t *upto);
 
 /* Returns the q-quantile of |x| by linear interpolation at (n - 1) q; n > 0. x is not reordered. */

@@ -55,7 +55,8 @@ typedef struct {
     bool front, front_time, beyond; /* beyond: the error is above the end of the figure's axis */
 } Point;
 
-/* Returns whether the compressor is unbiased: from the data's field `unbiased`, or else from the codec's promises. */
+/* Returns whether the compressor is unbiased. Takes this from the data's field `unbiased`; without that
+ * field, asks the codec. */
 static int promise_of(const Csv *data, size_t row, const char *spec, Arena *a)
 {
     Error err;
@@ -78,8 +79,8 @@ static Status name_point(Point *p, const char *cell, Arena *a, Error *err)
     return arena_check(p->compressor && p->series && p->rate, a, err);
 }
 
-/* Returns the field's expected value if the data have it, else its mean over repeats; sets *se to the standard
- * error of the returned value. */
+/* Returns the field's expected value if the data have it. Otherwise returns the field's mean over repeats.
+ * Sets *se to the standard error of the returned value. */
 static double best_known(const Csv *data, size_t row, const char *field, double *se)
 {
     char name[64];
@@ -114,8 +115,8 @@ static Status pick_points(const Csv *data, Point *point, size_t *count, Arena *a
     return *count ? OK : FAIL(err, ERR_CORRUPT, "no row has both bits_per_element and relative_error");
 }
 
-/* Sets whether each point is on the Pareto front: from the data's field `pareto` (results of sweep have it), or
- * else computed from the points. */
+/* Sets whether each point is on the Pareto front. Takes this from the data's field `pareto`, which the
+ * results of sweep have; otherwise computes it from the points. */
 static Status mark_front(const Csv *data, Point *point, size_t count, Arena *a, Error *err)
 {
     ParetoPoint *p = NEW(a, ParetoPoint, count);

@@ -14,7 +14,8 @@ typedef struct {
     const char *unit;    /* unit: "ms" or FIELD_BYTES; NULL: a plain number or a text */
     int digits;          /* significant digits in tables; 0 means 4 */
     bool text;           /* true: values are texts, even those that look like numbers */
-    /* name of the field with the expected value, if this field is a mean over draws; NULL: none */
+    /* if this field is a mean over random draws: name of the field with the expected value; NULL: there is
+     * none */
     const char *exact;
     const char *meaning;
 } Field;
@@ -31,8 +32,8 @@ const Field *field_find(const char *name);
  * characters in front of the field's name. */
 const Field *field_of_column(const char *column, size_t *before);
 
-/* Returns the number at the end of a name of field f: "0.9" of "bytes_to_0.9"; "" if the field's names have no
- * number. */
+/* Returns the text of the number at the end of a name of field f, such as "0.9" for "bytes_to_0.9". Returns
+ * "" if the field's names have no number. */
 const char *field_number(const Field *f, const char *name);
 
 bool field_counts_bytes(const char *column);

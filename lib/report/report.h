@@ -95,7 +95,8 @@ Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err);
  * the report. */
 Status report_row(Report *r, const Value *row, bool shown, Error *err);
 
-/* Ends and checks the output and renames the file to its path. Frees the report, also on failure. */
+/* Ends the output, checks that it was written, and renames the file to its path. Frees the report, also on
+ * failure. */
 Status report_close(Report *r, Error *err);
 void report_abandon(Report *r); /* removes the temporary file; r may be NULL */
 /* closes the report if `written` is OK, else abandons it */
@@ -114,8 +115,8 @@ Status report_about(Fact **facts, size_t *count, Arena *a, Error *err);
 /* number of free entries after the `count` facts of report_about and report_meta */
 enum { FACTS_SPARE = 16 };
 
-/* Sets facts to those of report_about, then command line, seed, threads and start time. argv[0] is the command's
- * name. */
+/* Sets facts to those of report_about, followed by command line, seed, threads and start time. argv[0] is
+ * the command's name. */
 Status report_meta(Fact **facts, size_t *count, int argc, char **argv, int64_t seed, int64_t threads,
                    Arena *a, Error *err);
 

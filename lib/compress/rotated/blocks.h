@@ -12,9 +12,9 @@
 
 enum { BLOCK_MOST = ROTATION_LONGEST };
 
-/* The result of coding a block, from best to worst. BLOCK_LARGE: the block is encoded, but its scale is so large
- * that decoded values may be beyond float32's range, so the caller decodes the payload to find out. All results
- * after BLOCK_LARGE are failures, with messages in blocks.c. */
+/* The result of coding a block, from best to worst. BLOCK_LARGE: the block is encoded, but decoded values
+ * may be beyond float32's range, because its scale is large. The caller then decodes the payload to find
+ * out. All results after BLOCK_LARGE are failures, with messages in blocks.c. */
 typedef enum {
     BLOCK_FINE,
     BLOCK_LARGE,
@@ -41,8 +41,8 @@ typedef struct RotatedBlocks {
     size_t (*bytes)(const void *data, size_t n); /* size in bytes of an encoded block of n elements */
     BlockResult (*encode)(const struct RotatedBlocks *s, const RotatedBlock *b, const float *x, uint8_t *out);
     BlockResult (*decode)(const struct RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y);
-    /* Adds a block's codes to the histograms count[0] and count[1]; returns the number of floats in the encoded
-     * block. */
+    /* Counts the symbols of a block's codes in the histograms count[0] and count[1]. Returns the number of
+     * floats in the encoded block. */
     size_t (*count)(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256]);
     /* Returns the variance of the block's estimate over the random rounding, for the drawn rotation; NULL:
      * there is no closed form. */

@@ -201,9 +201,10 @@ static double variance(const Call *c, const float *x)
     return omega(c) * powers_of(x, c->shape->n).squares;
 }
 
-/* The number of sent elements is fixed, so the errors of elements are dependent: with w = n/k - 1 the error has
- * the covariance C = w (n diag(x^2) - x x') / (n - 1). Then `squares` is tr C^2, and `weighted` is x' C x.
- * `weighted` is 0 if all elements have the same magnitude: <estimate, x> is then |x|^2 in every draw. */
+/* The number of sent elements is fixed, so the errors of elements are dependent. With w = n/k - 1, their
+ * covariance matrix is C = w (n diag(x^2) - x x') / (n - 1). Sets m->squares to tr C^2, and m->weighted to
+ * x' C x. The latter is 0 if all elements have the same magnitude, because <estimate, x> is then |x|^2 in
+ * every draw. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const double n = (double)c->shape->n, w = omega(c);
