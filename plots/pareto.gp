@@ -51,8 +51,10 @@ array at_y[point_most]
 array rate_of[point_most]
 array value_of[point_most] # the error of a point beyond the axis; else 0
 array line_of_point[point_most]
+array front_of[point_most] # 1: on the front of unbiased compressors, 2: of biased ones; else 0
 remember(k) = marks == point_most ? 0 : (marks = marks + 1, at_x[marks] = x(0), at_y[marks] = column(c_y), \
-    rate_of[marks] = text(c_rate) eq 'none' ? '' : text(c_rate), value_of[marks] = beyond(0) ? column(c_y) : 0.0, line_of_point[marks] = k)
+    rate_of[marks] = text(c_rate) eq 'none' ? '' : text(c_rate), value_of[marks] = beyond(0) ? column(c_y) : 0.0, \
+    line_of_point[marks] = k, front_of[marks] = front(0) ? 1 : front(1) ? 2 : 0)
 note(k) = k == 0 ? 1 : (zero[k] = zero[k] || column(c_y) == 0, biased[k] = text(c_unbiased) eq 'false', points_of[k] = points_of[k] + 1, \
     x_low = least(x_low, x(0)), x_high = largest(x_high, x(0)), remember(k), \
     beyond(0) ? (beyond_any = 1) : (y_low = least(y_low, column(c_y)), y_high = largest(y_high, column(c_y)), \
@@ -173,10 +175,15 @@ shown_at(r) = beyond(0) ? top_y : y_shown(column(c_y))
 reach(r) = !beyond(0) && c_se > 0 && valid(c_se) && column(c_y) > 0 ? 1.96 * column(c_se) : NaN
 set samples 300
 
+# A front may rise from left to right where it is uncertain which of two errors is less. Its line goes through the
+# points that have less error than all smaller points of the front.
+passed(k, b) = front_of[k] == b + 1 && (at_x[k] < inch_x(x(0)) && at_y[k] <= inch_y(y_shown(column(c_y))) || \
+    at_x[k] == inch_x(x(0)) && at_y[k] < inch_y(y_shown(column(c_y))))
+falls(b) = front(b) && (sum [k = 1:marks] passed(k, b)) == 0
 set table $unbiased_front separator comma
-plot data using (x(0)):(y_shown(column(c_y))) with table if (front(0))
+plot data using (x(0)):(y_shown(column(c_y))) with table if (falls(0))
 set table $biased_front separator comma
-plot data using (x(0)):(y_shown(column(c_y))) with table if (front(1))
+plot data using (x(0)):(y_shown(column(c_y))) with table if (falls(1))
 unset table
 set output figure
 unset datafile columnheaders

@@ -71,11 +71,14 @@ static int promise_of(const Csv *data, size_t row, const char *spec, Arena *a)
     return codec_traits(codec) & UNBIASED ? PROMISED : BIASED;
 }
 
-static Status name_point(Point *p, const char *cell, Arena *a, Error *err)
+/* The field `rate` of sweep is the rate that was varied; results without it have the rate of the spec's last stage. */
+static Status name_point(Point *p, const char *cell, const char *varied, Arena *a, Error *err)
 {
     const char *spec = plot_plain(cell, a), *series = spec ? plot_series(spec, &p->rate, a) : NULL;
     p->compressor = spec ? plot_name(spec, a) : NULL;
     p->series = series ? plot_name(series, a) : NULL;
+    if (*varied)
+        p->rate = plot_name(varied, a);
     return arena_check(p->compressor && p->series && p->rate, a, err);
 }
 
@@ -108,7 +111,7 @@ static Status pick_points(const Csv *data, Point *point, size_t *count, Arena *a
         p.error = best_known(data, row[i], "relative_error", &p.se);
         if (!(p.bits > 0) || !(p.error >= 0) || isinf(p.bits) || isinf(p.error))
             continue;
-        TRY(name_point(&p, csv_cell(data, row[i], "compressor"), a, err));
+        TRY(name_point(&p, csv_cell(data, row[i], "compressor"), csv_cell(data, row[i], "rate"), a, err));
         p.promise = promise_of(data, row[i], plot_plain(p.compressor, a), a);
         point[(*count)++] = p;
     }

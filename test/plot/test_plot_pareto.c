@@ -50,6 +50,36 @@ static void the_front_by_time_counts_both_directions(void **state)
         check(rows[i * 12 + 8].on == front[i]);
 }
 
+/* Results of sweep mark points whose errors do not differ for certain. If the larger point has more error, the figure is
+ * the same as if it were not marked. */
+static void the_line_of_a_front_never_rises(void **state)
+{
+    static const char head[] =
+        "compressor,bits_per_element,relative_error,relative_error_se,unbiased,pareto\n"
+        "a,1,4,1,true,true\nb,4,1,0.1,true,true\nc,4.5,0.5,0.1,true,true\n";
+    (void)state;
+    if (no_gnuplot())
+        return;
+    char *marked = text_copy(
+        a, drawn("pareto", text_format(a, "%sd,2,5,1,true,true\ne,4,2,1,true,true\n", head), "f.svg"));
+    assert_string_equal(
+        drawn("pareto", text_format(a, "%sd,2,5,1,true,false\ne,4,2,1,true,false\n", head), "f.svg"), marked);
+    check(strcmp(drawn("pareto", text_format(a, "%sd,2,3,1,true,true\ne,4,2,1,true,true\n", head), "f.svg"),
+                 marked) != 0);
+}
+
+/* The varied rate of sweep may be that of an outer stage. */
+static void the_rate_is_the_one_that_sweep_varied(void **state)
+{
+    enum { RATE = 9 };
+    static const char data[] = "compressor,bits_per_element,relative_error,rate\n"
+                               "joint:bits=0.5+svd:vectors=qsgd,1,2,0.5\n";
+    Value *rows;
+    (void)state;
+    assert_int_equal(rows_of(&plot_pareto, data, &rows), 1);
+    assert_string_equal(rows[RATE].text, "0.5");
+}
+
 static void rows_without_a_size_or_an_error_are_refused(void **state)
 {
     (void)state;
@@ -136,6 +166,8 @@ static void time_is_an_axis_too(void **state)
 static const struct CMUnitTest tests[] = {
     IN_FOLDER(the_whole_selection_is_drawn_sorted_with_its_front),
     IN_FOLDER(dominated_points_are_off_the_front),
+    IN_FOLDER(the_line_of_a_front_never_rises),
+    IN_FOLDER(the_rate_is_the_one_that_sweep_varied),
     IN_FOLDER(rows_without_a_size_or_an_error_are_refused),
     IN_FOLDER(a_zero_error_is_drawn_and_said_on_a_logarithmic_axis),
     IN_FOLDER(outliers_are_beyond_the_axis_and_their_error_is_written),
