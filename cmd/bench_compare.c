@@ -11,7 +11,8 @@
 /* The codecs that `compare` applies if the user gives no -c: the codecs of the ATOMO paper. set_entry adds the
  * codec `entry`. With --equal-bits the codecs are those of `equal_set`. */
 static const char *const paper_set[] = {"none", "qsgd:bits=1/2/4/8", "terngrad", "svd:rank=1/2/3/4"};
-static const char sized_by[] = "svd"; /* what compare calls svd:rank=3: rank 3 is svd's default */
+/* the name of svd:rank=3 in the results: rank=3 is svd's default, so the name leaves it out */
+static const char sized_by[] = "svd";
 static const char *const equal_set[] = {"none", "qsgd", "terngrad", "svd", "entry"};
 
 typedef struct {
@@ -50,7 +51,8 @@ static Status write_pairs(CompareJob *j, ReportSpec spec)
     return against_write(&compare_of(j)->pairs, j->view.per_tensor, spec, j->a, j->err);
 }
 
-/* Nothing is timed, and there is no journal: the draws of single repeats are in no record. */
+/* With --against, nothing is timed. An interrupted comparison cannot be resumed: its file of finished
+ * records (the journal) would lack the numbers of single repeats, which pairs are made of. */
 static Status prepare_pairs(CompareJob *j)
 {
     if (j->common.resume) {
@@ -82,7 +84,8 @@ static Status set_entry(CompareJob *j)
         const size_t whole = j->results.places - 1;
         const double mean = results_number(&j->results, whole, k, "bits_per_element"),
                      expected = results_number(&j->results, whole, k, "bits_per_element_expected"),
-                     bits = isnan(expected) ? mean : expected; /* another seed changes the mean */
+                     /* the expected bits are preferred: the mean of the drawn sizes depends on the seed */
+                     bits = isnan(expected) ? mean : expected;
         if (!strcmp(j->name[k], sized_by) && bits > 0)
             snprintf(spec, sizeof spec, "entry:bits=%.3g", fmin(bits, 64));
     }

@@ -57,8 +57,8 @@ static Status write_page(ReportOptions *o, const char *folder)
 
 /* ---- report RESULT: one result as a table ---- */
 
-/* True when some column is a field of this program. Such a CSV can be shown as a table even if no command of
- * this program wrote it. */
+/* Returns true if the name of any column is a field that this program writes. Such a CSV can be shown as a
+ * table even if no command of this program wrote it. */
 static bool has_field(const Csv *t)
 {
     for (size_t i = 0; i < t->columns; i++)

@@ -86,7 +86,8 @@ static Status test_one(Eval *e, size_t step)
         status = trainer_test(e->trainer, &e->test, &tested, e->err);
     if (status == OK)
         return write_row(e, &tested);
-    if (status == ERR_STOPPED) /* the rows of the checkpoints before are written as usual */
+    /* after a signal, the results of the checkpoints tested before are written as usual */
+    if (status == ERR_STOPPED)
         return OK;
     if (status != ERR_CORRUPT && status != ERR_NUMERIC)
         return status;
@@ -141,7 +142,8 @@ static Status follow(Eval *e)
     bool said = false;
     for (size_t found; !cli_stopped(); wait_a_little()) {
         const bool at_work =
-            /* asked before the test, so that the last checkpoint of a run that ends meanwhile is tested */
+            /* read before the tests: a run that ends during them may have written one more checkpoint,
+             * which is tested in the next turn of the loop */
             step_folder_is_locked(e->dir);
         TRY(test_new(e, &found));
         if (!at_work && e->last != SIZE_MAX)

@@ -166,7 +166,7 @@ atomo_status atomo_merge(atomo_tensor *tensor, int64_t step, const void *const *
  * must start the step. Call atomo_train on one worker, before atomo_step_begin. Then send the bytes that
  * atomo_learned returns to all other workers, and pass them to atomo_learn there. */
 atomo_status atomo_train(atomo_tensor *tensor, int64_t step, const float *x, atomo_error *err);
-/* the bytes are valid until the next call with this tensor */
+/* the learned bytes stay valid until the next call with this tensor */
 const void *atomo_learned(atomo_tensor *tensor, size_t *size);
 atomo_status atomo_learn(atomo_tensor *tensor, const void *learned, size_t size, atomo_error *err);
 

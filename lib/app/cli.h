@@ -45,10 +45,11 @@ typedef struct {
         .help = __VA_ARGS__                                                                                  \
     }
 
-/* Makes the option -c SPEC, which has the same names in every command of both programs. */
+/* Makes the option -c SPEC. It has the same names in every command of atomo-bench and atomo-train. */
 #define OPTION_CODEC(where, text) OPTION('c', "codec", "SPEC", where, text, .alias = "compressor")
 
-/* Makes the options that select tensors of a dump. They are the same in every command. s: a Selection. */
+/* Makes the options that select tensors of a dump. Every command has the same such options. s: a
+ * Selection. */
 #define OPTIONS_SELECTION(s)                                                                                 \
     OPTION('t', "tensor", "GLOB", &(s)->tensors, "only tensors whose path or name matches; repeatable"),     \
         OPTION('s', "step", "GLOB", &(s)->step, "only these steps, by group or number"),                     \
@@ -57,7 +58,8 @@ typedef struct {
 /* The options that all commands share. cli_parse adds them to the command's own options. */
 typedef struct {
     int64_t seed, threads; /* 0 before parsing; defaults: seed 1, and a thread per usable core */
-    int format;            /* index into report_formats; without --format, from the ending of `output` */
+    /* index into report_formats; without --format, the ending of `output` chooses the format */
+    int format;
     bool quiet, verbose;
     int color;          /* 0 auto, 1 always, 2 never */
     const char *output; /* -o FILE; NULL: stdout */
@@ -111,9 +113,9 @@ ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, 
 /* Prints the command's help, as --help does. */
 void cli_help(const Command *command, FILE *to, Arena *a);
 
-/* After this call, SIGINT and SIGTERM no longer kill the process: cli_stopped returns true from then on. The
- * command then finishes or removes its output file and exits with code 130. A second signal kills the process.
- * Called by cli_main. */
+/* Makes cli_stopped return true after SIGINT or SIGTERM; without this call these signals kill the process.
+ * After the signal, the command finishes or removes its output file and exits with code 130. A second
+ * signal kills the process. Called by cli_main. */
 void cli_catch_stop(void);
 /* True after SIGINT or SIGTERM, if cli_catch_stop has been called. */
 bool cli_stopped(void);

@@ -10,7 +10,8 @@ static const char *const colors[] = {"auto", "always", "never", NULL};
 enum { COMMON_ROWS = 8, EVERYONE = 0 };
 static const Option help_row = OPTION('h', "help", NULL, (bool *)NULL, "print this help");
 
-/* Writes the rows of the common options in `takes`; returns their number. */
+/* Writes to `out` the rows (entries of the table of options) for the common options whose bits are set in
+ * `takes`. Returns the number of rows. */
 static size_t common_rows(Common *c, unsigned takes, Option *out)
 {
     const struct {

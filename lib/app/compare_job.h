@@ -33,7 +33,9 @@ struct CompareJob {
     void (*figures)(CompareJob *j, const Record *record); /* called for each new record; NULL: not called */
     Status (*arrange)(CompareJob *j); /* replaces j->list by the vectors to compare; NULL: keep the list */
     bool keeps_no_journal;
-    bool sums_up; /* `write` reports only sums over the selection; no --metrics, --sort, --memory */
+    /* true: `write` reports only sums over the selected vectors, and the command has no --metrics, --sort and
+     * --memory */
+    bool sums_up;
     Status (*write)(CompareJob *j, ReportSpec spec); /* writes the results; NULL: results_write */
     /* value of --equal-bits (0: not given); stored in the journal, because the codecs' rates depend on this value */
     double target_bits;
@@ -70,7 +72,8 @@ Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count
 /* Sets codec k, one of the codecs for which compare_job_codecs has reserved space. */
 Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec);
 
-/* Runs every codec that is set and not done. Records already in the resumed journal are not measured again. */
+/* Runs every codec that is set and not done. Skips measurements whose records the journal of an interrupted
+ * run has. */
 Status compare_job_run(CompareJob *j);
 
 /* Returns the job's settings as a Comparison, for commands that run several comparisons. */

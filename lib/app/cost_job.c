@@ -1,5 +1,6 @@
-/* cost_job.c -- see cost_job.h. Every codec is measured with one worker, step after step, as compare does. Codecs
- * whose payloads can be added are also measured with up to 16 workers, as merge does. */
+/* cost_job.c -- the measurements and options of the command cost. Every codec is measured with one worker
+ * alone, step after step. Codecs whose payloads can be added are also measured with up to 16 workers,
+ * whose payloads are merged. */
 #include "app/cost_job.h"
 #include "compress/spec.h"
 
@@ -255,7 +256,8 @@ static Status measure_number(CostJob *c, size_t i, bool *skip)
     together.workers = c->measured.number[i];
     together.load_worker = load_worker;
     together.record = take_together;
-    together.known = NULL; /* no journal: its records are not of this comparison */
+    /* uses no record of the journal: the journal's records are about one worker alone */
+    together.known = NULL;
     together.data = &t;
     together.progress = NULL;
     Arena *work = arena_open(0);

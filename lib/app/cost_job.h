@@ -33,7 +33,9 @@ typedef struct {
     CompareJob job; /* must be first: hooks cast CompareJob to CostJob */
     const char *workers_text, *topology_text, *compute_from, *sort;
     TextList link_texts;
-    double compute_ms, compute_se; /* compute_se: standard error of a median of --compute-from, ms; else 0 */
+    /* compute_ms: time that a worker computes in a step; compute_se: standard error of this time if
+     * --compute-from gave it, in ms; else 0 */
+    double compute_ms, compute_se;
     bool overlap;
 
     Counts workers;

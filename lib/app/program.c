@@ -95,7 +95,7 @@ static int finish(const char *program, int code)
     Error err;
     errno = 0;
     const bool bad = fflush(stdout) || ferror(stdout);
-    /* an interrupted system call may have been reported as another error than ERR_STOPPED */
+    /* a system call that the signal interrupted may have failed with another error than ERR_STOPPED */
     if (cli_stopped()) {
         FAIL(&err, ERR_STOPPED, "stopped");
         return code ? 130 : cli_report(program, &err);

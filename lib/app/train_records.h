@@ -28,7 +28,7 @@ typedef struct {
     Journal journal;
     Report *report;
 
-    /* state of the current run */
+    /* about the current run */
     const char *compressor;
     StepRecord last;
     double sim, wall, bytes; /* simulated seconds, measured seconds and bytes up to the last step */
@@ -47,8 +47,8 @@ Status train_records_open(TrainRecords *r);
 void train_records_begin(TrainRecords *r, const char *compressor);
 
 /* For a resumed run: writes the records of steps 1 to `step`, read from the journal, as if these steps had
- * just run. `tested`: a trainer that has done these steps; if the record of step `step` has no test, the network is
- * tested now. NULL: no test. */
+ * just run. `tested`: a trainer that has done these steps; if the record of step `step` has no test, the
+ * network is tested now. If `tested` is NULL, nothing is tested. */
 Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested);
 Status train_records_step(TrainRecords *r, const StepRecord *step, Error *err);
 Status train_records_summary(TrainRecords *r, bool failed); /* failed: the run diverged */

@@ -135,11 +135,11 @@ typedef struct {
     uint32_t *count; /* (blocks, cells) how often each value of code >> shift_least occurs in each block */
     size_t cells;
     uint64_t *total; /* (cells) how often each value of code >> shift_least occurs in all blocks */
-    /* (blocks, finest) how often each symbol occurs in each block when magnitudes are split into the finest
-     * classes, those with the most leading bits */
+    /* (blocks, finest) how often each symbol occurs in each block, if magnitudes are split into the finest
+     * classes (class_of with lead = CLASS_LEAD_MOST) */
     uint32_t *class;
     uint64_t *class_total; /* (finest) the counts in `class` added up over all blocks */
-    size_t finest;         /* number of symbols with the finest classes; 0: this plan uses no classes */
+    size_t finest;         /* number of symbols with these finest classes; 0: no form with classes is tried */
     uint64_t *spare; /* (alphabet) working memory: counts of the symbols of the form that is being tried */
     Form form;       /* the shortest form */
     uint64_t bits;   /* its estimated bits */

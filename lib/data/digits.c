@@ -28,10 +28,10 @@ enum {
     WORD_RADIUS,
     WORD_INK,
     WORD_NOISE,
-    WORD_JITTER = 32, /* first of two words for each point of the strokes */
-    /* first of two words for each node of the distortion's grid */
+    WORD_JITTER = 32, /* the words from here on: two for each point of the strokes */
+    /* the words from here on: two for each node of the distortion's grid */
     WORD_BEND = WORD_JITTER + 2 * STYLE_POINTS,
-    WORD_PIXELS = WORD_BEND + 2 * GRID * GRID, /* first of one word for each pixel */
+    WORD_PIXELS = WORD_BEND + 2 * GRID * GRID, /* the words from here on: one for each pixel */
 };
 
 typedef struct {

@@ -80,8 +80,8 @@ static size_t common_group(const char *path, const char *other)
     return length;
 }
 
-/* Lists the groups of the sorted paths: for each path, the groups that do not contain the previous path. Only
- * counts them if `group` is NULL. */
+/* Lists the groups of the sorted paths: for each path, the groups that contain it, except those that also
+ * contain the previous path. Only counts these groups if `group` is NULL. */
 static Status list_groups(const ArrayFile *f, Group *group, size_t *count, Error *err)
 {
     *count = 0;

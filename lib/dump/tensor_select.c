@@ -58,7 +58,8 @@ static const char *kind_name(const void *data, size_t i)
     return i < dump_count(data) ? kind_names[dump_tensor(data, i)->kind] : NULL;
 }
 
-/* Writes the first few different names of tensors: "a, b, c, d, e and more". */
+/* Writes the first few different names of tensors, steps, workers or kinds of layer: "a, b, c, d, e and
+ * more". The callback `name` chooses which of these. */
 static void list_names(char *out, size_t size, const Dump *d, TextName name)
 {
     enum { SHOWN = 5, LOOKED_AT = 64 };

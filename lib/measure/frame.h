@@ -22,7 +22,8 @@ typedef struct {
 } FrameMember;
 
 typedef struct {
-    /* seed to tensor select the random numbers: rng_open(seed, repeat, worker, step, tensor) */
+    /* The members from `seed` to `tensor` select the random numbers, as the arguments of rng_open(seed,
+     * repeat, worker, step, tensor). */
     uint64_t seed, repeat;
     int64_t worker, step;
     uint64_t tensor;  /* rng_hash(name) */

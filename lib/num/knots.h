@@ -1,20 +1,22 @@
-/* knots.h -- finds the best levels for stochastic rounding. Each number is rounded at random, without bias,
- * to one of its two neighbouring levels. The levels are chosen among the numbers themselves, so that the
- * variance of rounding is least.
+/* knots.h -- finds the best levels for stochastic rounding of n numbers. Each number is rounded at random,
+ * without bias, to one of its two neighbouring levels. The levels are chosen among the numbers themselves,
+ * so that the variance of rounding is least.
  *
  * Rounding the numbers between two levels x_i < x_j has the variance V(i, j) = sum over x_i < x_t < x_j of
- * (x_j - x_t)(x_t - x_i). An optimal set includes the smallest and the largest number. All its levels are at
- * numbers, because between two numbers the variance is concave in a level. So an optimal set is a shortest
- * path in count - 1 steps from the smallest to the largest number, where a step from x_i to x_j costs V(i,
- * j). The least cost of a path to x_j in q steps is T(q, j) = min over i < j of T(q - 1, i) + V(i, j).
+ * (x_j - x_t)(x_t - x_i). An optimal set of levels includes the smallest and the largest number. All its
+ * levels are at numbers: as a level moves between two neighbouring numbers, the variance is a concave
+ * function of its position. So an optimal set of m levels is a shortest path in m - 1 steps from the
+ * smallest to the largest number, where a step from x_i to x_j costs V(i, j). The least cost of a path to
+ * x_j in q steps is T(q, j) = min over i < j of T(q - 1, i) + V(i, j).
  * To compute V quickly, let B(y) be the sum over t of max(y - x_t, 0), plus any linear function of y, and
- * let b_i = B(x_i). Then
+ * let b_i = B(x_i). Then there are numbers f_i, one for each x_i, with
  *     V(i, j) = b_i x_j - x_i b_j + f_j - f_i
- * The sum of f_j - f_i is the same for every path, so f is left out. V has the quadrangle inequality, so the
- * best i does not fall as j rises.
+ * Along a path, the terms f_j - f_i have the same sum for every path, so f is left out. V has the
+ * quadrangle inequality, so the best i does not fall as j rises.
  * x and b are measured from the median, where most numbers are: there they are small, and so are their
- * rounding errors. Rounding errors may lead to levels of more variance than the best: at most 2^-50 n (max -
- * min)^2 more, usually 2^-50 V. */
+ * rounding errors. Rounding errors may lead to levels of more variance than the least. The excess is at
+ * most 2^-50 n (max - min)^2, where max and min are the largest and the smallest number. Usually the
+ * excess is 2^-50 of the variance. */
 #ifndef ATOMO_KNOTS_H
 #define ATOMO_KNOTS_H
 

@@ -118,7 +118,8 @@ static bool same_test(const Value *x, const Value *y)
     return !strcmp(x[NAME].text, y[NAME].text) && x[STEP].real == y[STEP].real;
 }
 
-/* The sum of squared deviations from the mean of a row's runs, from their standard error, and back. */
+/* Returns the sum of squared deviations of the runs' accuracies from their mean. Computes it from the
+ * standard error of the mean. */
 static double deviations(const Value *row)
 {
     return row[RUNS].real > 1
@@ -126,6 +127,8 @@ static double deviations(const Value *row)
                : 0;
 }
 
+/* Returns the standard error of the mean of `runs` accuracies. `deviations`: the sum of their squared
+ * deviations from the mean. */
 static double error_of(double deviations, double runs)
 {
     return sqrt(deviations / runs / (runs - 1));

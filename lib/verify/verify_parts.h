@@ -121,7 +121,8 @@ void atomset_settle(AtomSet *set);
 /* makes atoms that are not orthogonal; sets `set->count` to 0 if there are too few non-zero elements */
 Status atomset_overlapping(VerifySubject *s, AtomSet *set);
 Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set); /* k <= ATOMS_MOST */
-Status atomset_spend(VerifySubject *s, AtomSet *set, double budget); /* sets p, by the methods under test */
+/* sets set->p: for each atom the probability of keeping it; the probabilities add up to `budget` */
+Status atomset_spend(VerifySubject *s, AtomSet *set, double budget);
 typedef struct {
     double mean, variance, most; /* moments of |estimate|^2; most: largest distance from the mean */
 } Outcomes;

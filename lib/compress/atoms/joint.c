@@ -20,7 +20,7 @@ static const Param schema[] = {
     {0},
 };
 
-/* ---- the plan: an Offer (a point of a codec's curve) for each tensor ---- */
+/* ---- the plan: for each tensor an Offer, a point of a curve of variance against bits ---- */
 
 static const Codec *codec_of(const Codec *self, int i)
 {

@@ -91,9 +91,10 @@ CasLimits cas_limits(const Call *c)
 
 /* ---- learning ---- */
 
-/* Sets the clusters' numbers of buckets to the sizes of the spec. k sizes are for the clusters of each sign,
- * from zero outwards. 2 k sizes are for all clusters, from the lowest to the highest. If there are fewer
- * clusters than sizes, the sizes for the outermost clusters are not used. */
+/* Sets the clusters' numbers of buckets to the sizes of the spec. The spec may have k sizes, from zero
+ * outwards; then positive and negative clusters have the same sizes. Or it may have 2 k sizes, one for
+ * each cluster from the lowest to the highest. If there are fewer clusters than sizes, the sizes for the
+ * outermost clusters are not used. */
 static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
 {
     uint64_t size[CLUSTERS_MOST];

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* True if the sum of x and any finite float32 vector is finite. All elements of x must be below 2^103 in
- * magnitude: adding less than that to a finite float32 cannot round up to infinity. */
+/* Returns true if all elements of x are below 2^103 in magnitude. Then the sum of x and any finite float32
+ * vector is finite, because adding less than 2^103 to a finite float32 cannot round up to infinity. */
 static inline bool sum_is_safe(const float *x, size_t n)
 {
     float most = 0;
