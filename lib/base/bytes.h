@@ -29,7 +29,8 @@ static inline Bytes buf_bytes(const Buf *b)
 
 /* ---- floats as integers with the same bits ---- */
 
-/* Convert between a float and the 32-bit integer with the same bits. */
+/* float_bits returns the 32-bit integer with the bits of f. bits_float returns the float with the bits of
+ * u. */
 static inline uint32_t float_bits(float f)
 {
     uint32_t u;

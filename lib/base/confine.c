@@ -1,4 +1,4 @@
-/* confine.c -- sets limits on a child process; see confine.h. */
+/* confine.c -- sets limits on a child process that opens an untrusted file. */
 #include "base/confine.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* confine_calls.c -- restricts the process by a seccomp filter to the system calls that it needs to read
- * files; see confine.h. */
+ * files. */
 #include "base/confine.h"
 
 #include <errno.h>

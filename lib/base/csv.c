@@ -1,4 +1,4 @@
-/* csv.c -- the CSV reader; see csv.h. */
+/* csv.c -- the CSV reader. */
 #include "base/csv.h"
 #include "base/text.h"
 

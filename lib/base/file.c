@@ -1,4 +1,4 @@
-/* file.c -- reads a whole file; see file.h. */
+/* file.c -- reads a whole file. */
 #include "base/file.h"
 
 #include "base/text.h"

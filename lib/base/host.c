@@ -1,4 +1,4 @@
-/* host.c -- finds out the machine's CPU, system and limits, and the versions of libraries; see host.h. */
+/* host.c -- finds out the machine's CPU, system and limits, and the versions of libraries. */
 #include "base/host.h"
 #include "base/text.h"
 

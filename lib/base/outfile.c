@@ -1,4 +1,4 @@
-/* outfile.c -- files that appear whole or not at all; see outfile.h. */
+/* outfile.c -- files that appear whole or not at all. */
 #include "base/outfile.h"
 #include "base/text.h"
 

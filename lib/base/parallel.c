@@ -27,7 +27,7 @@ static struct {
     pthread_cond_t work, done;
     Task *task;
     int threads;         /* number of threads that the pool has created so far */
-    size_t slot;         /* slot number of the latest thread that joined the present call */
+    size_t slot;         /* the number (slot) given to the latest thread that joined the present call */
     atomic_int openings; /* how many more threads may join the present call */
     atomic_int busy;     /* how many threads have joined the present call and not finished */
 } pool = {.owner = PTHREAD_MUTEX_INITIALIZER,

@@ -24,8 +24,8 @@ static inline size_t block_size(size_t n, size_t block)
     return left < BLOCK ? left : BLOCK;
 }
 
-/* The elements from .. to - 1, which form piece p of n elements. A piece consists of whole blocks, and all
- * pieces have nearly the same length. */
+/* The elements with indices `from` to `to` - 1, which form piece p of n elements. A piece consists of
+ * whole blocks, and all pieces have nearly the same length. */
 typedef struct {
     size_t from, to;
 } Stretch;

@@ -51,7 +51,7 @@ uint64_t rng_hash(const char *name)
 Rng rng_below(const Rng *rng, uint64_t index)
 {
     Rng below = *rng;
-    /* changes the state, so that no key of a tensor's part equals a key from rng_key */
+    /* changes the state, so that the keys of a part of a tensor differ from the keys of the whole tensor */
     below.state[0] ^= 0x62656c6fu;
     absorb(below.state, index);
     return below;

@@ -102,8 +102,8 @@ static Status send_drawn(const Call *c, Buf *out, size_t start, const Streams *b
     TRY(arena_check(drawn, c->scratch, c->err));
     TRY(c->self->ops->decode(c, (Bytes){out->data + start, out->size - start}, drawn));
     out->size = start;
-    /* the method's streams are not sent, so their entropy is removed. `excess`, by which this draw is longer
-     * than the mean draw, stays: its mean over all draws must be 0. */
+    /* the codec's own payload is not sent, so the entropy of its streams is removed. `excess` (the bits by
+     * which this draw is longer than the mean draw) stays, because its mean over all draws must be 0. */
     if (c->streams) {
         const double excess = c->streams->excess;
         *c->streams = *before;
@@ -128,9 +128,9 @@ Status codec_encode(const Call *c, const float *x, Buf *out)
     return status;
 }
 
-/* Decodes raw floats for every codec, and all other payloads by the codec's hook. Refuses two payloads that
- * codec_encode never writes: raw floats where the codec's method is always shorter, and a payload of the method
- * where raw floats are shorter. */
+/* Decodes raw floats for every codec, and all other payloads by the codec's hook. Refuses two payloads
+ * that codec_encode never writes: raw floats although the codec's own format is always shorter, and the
+ * codec's own format although raw floats are shorter. */
 static Status decode_kind(const Call *c, Bytes in, float *x)
 {
     if (in.size == 0)

@@ -26,7 +26,7 @@ struct Compressor {
     unsigned promises;              /* promises that hold for all parameters: UNBIASED, RANDOM, ... */
     size_t (*bound)(const Call *c); /* upper bound on the bytes that encode writes */
     Status (*encode)(const Call *c, const float *x, Buf *out); /* encodes x (shape->n) */
-    /* decodes a payload of kind 1 or 2; refuses other kinds */
+    /* decodes a payload of kind PAYLOAD_METHOD or PAYLOAD_MERGED; refuses other kinds */
     Status (*decode)(const Call *c, Bytes in, float *x);
 
     /* Parameters */

@@ -19,10 +19,11 @@ struct Streams {
 /* Returns E |decode(encode(x)) - x|^2 in closed form. NaN: no closed form is known, or none holds for this x. */
 double codec_variance(const Call *c, const float *x);
 
-/* What is independent in the error of one random draw. ELEMENTWISE: the errors of elements. ATOMWISE: the errors of
- * atoms that are not elements. DEPENDENT: nothing, because one random offset decides all errors. ROTATED: the errors
- * of elements nearly are, but the variance of the error's inner product with the gradient does not follow from them.
- * A comparison computes standard errors from this. */
+/* What is independent in the error of one random draw; a comparison chooses its formula for standard
+ * errors by this. ELEMENTWISE: the errors of different elements. ATOMWISE: the errors of different atoms,
+ * which are not single elements. DEPENDENT: nothing, because one random offset decides all errors.
+ * ROTATED: the errors of different elements, but only nearly; the variance of the error's inner product
+ * with the gradient does not follow from them. */
 typedef enum { ELEMENTWISE, ATOMWISE, ROTATED, DEPENDENT } ErrorLaw;
 
 /* Sums over atoms, where v is the variance of an atom's estimate and lambda the atom's magnitude. The error has
