@@ -96,7 +96,7 @@ static inline Status payload_last_round(const Call *c)
     return c->round == codec_rounds(c->self) - 1 ? OK : payload_bad(c, "round %d is not the last", c->round);
 }
 
-/* Encoders report the entropy of their streams with these functions, which do nothing if s is NULL. */
+/* The streams_ functions let an encoder report the entropy of its streams. They do nothing if s is NULL. */
 /* adds the entropy of a stream of symbols: number of symbols times order-0 entropy */
 void streams_symbols(Streams *s, const uint64_t *count, size_t symbols);
 void streams_floats(Streams *s, size_t count); /* adds 32 bits for each float */

@@ -15,8 +15,8 @@ typedef struct {
     double decode;
     double merge;  /* seconds to merge P payloads, or to add P estimates */
     double bytes;  /* bytes of a worker's payloads of all rounds */
-    double merged; /* bytes of the merged payloads of all rounds but the last */
-    double early;  /* bytes of the merged payloads of the rounds before the last */
+    double merged; /* bytes of the merged payloads of all rounds; unused if payloads do not merge */
+    double early;  /* bytes of the merged payloads of all rounds but the last */
     double encode_se, decode_se, merge_se, bytes_se, merged_se; /* standard errors; NaN: unknown */
 } CostLayer;
 

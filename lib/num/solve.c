@@ -107,8 +107,8 @@ static Status try_at(Search *q, double at, Error *err)
 
 /* ---- choosing the next argument to try ---- */
 
-/* The next argument is rounded to few digits. Returns by how much its logarithm may change. Near the target, the
- * change moves the function's value by less than the tolerance. */
+/* The next argument is rounded to few digits. Returns by how much the rounding may change the argument's
+ * logarithm. Near the target, this change moves the function's value by less than the tolerance. */
 static double room(const Search *q)
 {
     const double slope = isnan(q->s->slope) ? 1 : fmax(fabs(q->s->slope), 0.1);

@@ -38,8 +38,9 @@ WaveletFilter wavelet_filter(int family)
 
 enum { PIECE = BLOCK / 2, EDGE = WAVELET_TAPS / 2 - 1 };
 
-/* One level of a transform or its inverse. In a forward transform, the last `edge` pairs need elements beyond the end
- * of x, which are taken from the beginning of x. */
+/* One level of a transform or its inverse: `pairs` pairs of one smooth and one detail coefficient. In a
+ * forward transform, the last `edge` pairs need elements beyond the end of x, which are taken from the
+ * beginning of x. */
 typedef struct {
     WaveletFilter filter;
     size_t pairs, edge;

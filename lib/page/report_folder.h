@@ -1,6 +1,5 @@
-/* report_folder.h -- lists the files of a folder. A file is a result, a figure, another file or a damaged
- * file. For another or a damaged file, `why` describes the file or the
- * damage. */
+/* report_folder.h -- lists the files of a folder. A file is a result, a figure, a damaged file or anything
+ * else. For the last two, `why` says what the damage is, or what kind of file it is. */
 #ifndef ATOMO_REPORT_FOLDER_H
 #define ATOMO_REPORT_FOLDER_H
 

@@ -14,19 +14,20 @@
 typedef struct {
     const char *name;   /* also the name of its script */
     const char *brief;  /* for --help: lines of up to 78 characters with newlines between them */
+    /* the command that writes the data, for messages: "atomo-bench merge writes with -o FILE.csv" */
+    const char *source;
+
     /* `needs`: the columns that the data must have. `columns`: the columns of the picked rows. Both lists
      * end in NULL. The last of `columns` holds texts, as gnuplot may miscount the columns after a text with
      * quotes. */
-    const char *source;
-
-    /* Columns that the data must have, and the columns of the picked rows; both end in NULL. Texts are in the last
-     * column, as gnuplot miscounts the columns after a doubled quote. */
     const char *const *needs;
     const Column *columns;
     const char *const *numbers; /* optional columns whose cells must be empty or numbers */
-    /* the columns that --x may name, the default first; NULL: this kind of figure has no option --x */
+    /* the column of codec specs; each spec is drawn with its own colour, mark, dashes and label. NULL: there
+     * is no such column */
     const char *named;
-    const char *const *against; /* the choices of --x, the default first; NULL: the kind has no --x */
+    /* the choices of --x, the default first; NULL: this kind of figure has no option --x */
+    const char *const *against;
 
     /* Picks the rows to draw from data that have all columns of `needs`, as values of `columns`. */
     Status (*pick)(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
@@ -68,28 +69,26 @@ Status plot_draw(const PlotJob *job, Arena *a, Error *err);
 /* Reads a result in CSV or JSON into a Csv. */
 Status plot_load(Csv *out, const char *path, Arena *a, Error *err);
 
+/* Appends the records of `more` to `all`. If only one of the two tables has a column, the cells of the other
+ * table's rows in this column become "". */
+Status plot_append(Csv *all, const Csv *more, Arena *a, Error *err);
+
 /* If some rows have tensor "*" (all tensors together), selects these rows only. If some of the rows left
  * have step "*", selects these only. Sets *row to the selected row numbers. */
-Status plot_append(Csv *all, const Csv *more, Arena *a, Error *err);
+Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Error *err);
 
 /* Selects rows as plot_selection does, and picks those for which `keep` is true. For kinds of figures whose
  * last column is a name and whose other columns are numbers. */
-Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Error *err);
-
-/* Groups the rows by the text in column `by`, in the order in which the texts first appear. Within a group,
- * sorts the rows by the number in column `x`. The sort is stable. */
 Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value *row), Value **rows,
                  size_t *count, Arena *a, Error *err);
 
-/* Returns s as a text that gnuplot's CSV reader reads correctly. Comma, double quote and backslash become
- * %2C, %22 and %5C. Bytes other than printable ASCII become '?'. A name of n blanks becomes a text with the
- * number n. Returns NULL if memory is out. */
+/* Groups the rows by the text in column `by`, in the order in which the texts first appear. Within a group,
+ * sorts the rows by the number in column `x`. The sort is stable. */
 Status plot_sort(const PlotKind *kind, Value *rows, size_t count, size_t by, size_t x, Arena *a, Error *err);
 
-/* Returns s with %2C, %22 and %5C in place of comma, double quote and backslash, which gnuplot's CSV reader
- * misreads: a comma ends a text even within quotes, after a doubled quote columns are miscounted, and backslashes
- * are interpreted. Bytes other than printable ASCII become '?'; a name of blanks becomes a text with their number.
- * NULL: out of memory. */
+/* Returns s as a text that gnuplot's CSV reader reads correctly. Comma, double quote and backslash become
+ * %2C, %22 and %5C. Bytes other than printable ASCII become '?'. A text of three blanks becomes "(3 blanks)".
+ * Returns NULL if memory is out. */
 char *plot_name(const char *s, Arena *a);
 char *plot_plain(const char *s, Arena *a); /* undoes %2C, %22 and %5C; NULL: out of memory */
 
@@ -111,12 +110,11 @@ typedef struct {
 Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending, const char *x,
                     const char *width, PlotStopped stopped, Arena *a, Error *err);
 
-/* Sets *version to gnuplot's version ("5.4 patchlevel 4"), and *terminals to its terminals (output formats),
- * one per line. Returns ERR_IO if there is no gnuplot. */
+/* Draws a figure of data in memory as SVG, without writing a file. */
 Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err);
 
-/* Sets *version to gnuplot's version ("5.4 patchlevel 4") and *terminals to its terminals, one per line; ERR_IO
- * without gnuplot. */
+/* Sets *version to gnuplot's version ("5.4 patchlevel 4"), and *terminals to its terminals (output formats),
+ * one per line. Returns ERR_IO if there is no gnuplot. */
 Status gnuplot_ask(char **version, char **terminals, PlotStopped stopped, Arena *a, Error *err);
 
 #endif

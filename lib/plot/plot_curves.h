@@ -45,7 +45,7 @@ typedef struct {
  * FIGURE.plot.csv that describe the band of quartiles. */
 Status curves_find(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err);
 
-/* quartiles_of sorts v. */
+/* quartiles_of sorts v in place, and returns the quartiles of its numbers. */
 typedef struct {
     double low, middle, high;
 } Quartiles;

@@ -22,8 +22,8 @@ extern char **environ;
 
 typedef struct {
     char *path; /* path of the private directory */
-    /* end of a pipe that gnuplot has too; when both this process and gnuplot have closed it, a guardian process
-     * removes the directory */
+    /* end of a pipe that gnuplot has too. The guardian process removes the directory when both this
+     * process and gnuplot have closed the pipe. */
     int lease;
     pid_t guard; /* 0: none */
     PlotStopped stopped;

@@ -33,7 +33,7 @@ static inline size_t dress_columns(const char *draws)
     return *draws ? DRESS_COLUMNS : DRESS_COLUMNS - 1;
 }
 
-/* Returns the look of a spec. The looks of one hue are a list. If `further` > 0, returns the look that is
+/* Returns the look of a spec. All looks of one hue form a list. If `further` > 0, returns the look that is
  * `further` entries later in this list. A text that is not a spec also has a fixed look. */
 Look plot_look(const char *spec, size_t further, Arena *a);
 

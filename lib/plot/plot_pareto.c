@@ -71,7 +71,8 @@ static int promise_of(const Csv *data, size_t row, const char *spec, Arena *a)
     return codec_traits(codec) & UNBIASED ? PROMISED : BIASED;
 }
 
-/* The field `rate` of sweep is the rate that was varied; results without it have the rate of the spec's last stage. */
+/* Sets the point's compressor, series and rate. The rate is `varied` (the field `rate` of a result of
+ * sweep), or the rate of the spec's last stage if `varied` is "". */
 static Status name_point(Point *p, const char *cell, const char *varied, Arena *a, Error *err)
 {
     const char *spec = plot_plain(cell, a), *series = spec ? plot_series(spec, &p->rate, a) : NULL;
@@ -153,8 +154,9 @@ static Status mark_time_front(Point *point, size_t count, Arena *a, Error *err)
     return OK;
 }
 
-/* Outliers are points with the largest errors, at most a quarter of the points. The least error among
- * outliers is more than OUTLIER times the next smaller error. Fewer than four points have no outliers. */
+/* Outliers are at most a quarter of the points, those with the largest errors. The least error among
+ * outliers is more than OUTLIER times the largest error of the other points. Fewer than four points have
+ * no outliers. */
 enum { OUTLIER = 30 };
 
 static Status mark_beyond(Point *point, size_t count, Arena *a, Error *err)

@@ -72,11 +72,10 @@ static const char *cell_text(const char *column, const Value *v, Arena *a)
     return text_done(&out);
 }
 
+/* ---- means over draws: the exact value if it is known, else the mean with its standard error ---- */
+
 /* Returns the index c of the column for which is(name of `column`, name of column c) is true. Returns
  * `count` if there is no such column. */
-
-/* Returns the index c of the column for which is(name of `column`, name of c) is true; `count`: there is no such
- * column. */
 static size_t find_beside(const Column *columns, size_t count, size_t column,
                           bool (*is)(const char *, const char *))
 {
