@@ -144,8 +144,8 @@ void against_put(Against *g, const Record *record)
 
 /* ---- rows ---- */
 
-/* Collects the p-values of all codecs and metrics in records with this index. Stores them in ascending order
- * in `sorted` and returns their number. */
+/* Collects the p-values of all codecs and metrics in the records at position `place`. Stores them in
+ * ascending order in `sorted` and returns their number. */
 static size_t collect_p(const Against *g, size_t place, double *sorted)
 {
     const Contrast *c = contrast_of(g, place, 0, 0);

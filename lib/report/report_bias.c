@@ -37,7 +37,7 @@ Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *er
     return OK;
 }
 
-/* Returns v to one significant digit, as other draws change the second. */
+/* Returns v to one significant digit, because the second digit differs between repetitions. */
 static double one_digit(double v)
 {
     const double unit = pow(10, floor(log10(v)));

@@ -9,7 +9,8 @@
  * unbiased. */
 #define BIAS_LEVEL 0.01
 
-/* Where only a bias of this share of the gradient or more would show, the verdict is that none can be seen. */
+/* If the least bias that would be detected is this share of the gradient or more, the verdict is that no
+ * bias can be seen. */
 #define BIAS_UNSEEN 0.5
 
 enum { BIAS_TESTS = 3 }; /* bias_p, gain_p, gain_l1_p */

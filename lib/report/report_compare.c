@@ -183,7 +183,7 @@ static bool results_failed(const Results *r, size_t place, size_t codec)
     return row_at(r, place, codec)[r->error].type != VALUE_NONE;
 }
 
-/* Sets field number `field` of a record's fields that were added by the command. */
+/* Sets number `field` of the fields that the command adds to a record. */
 static void results_set(Results *r, size_t place, size_t codec, size_t field, Value v)
 {
     row_at(r, place, codec)[r->error + 1 + field] = v;

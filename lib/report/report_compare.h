@@ -16,7 +16,8 @@ typedef struct {
     size_t repeats;
     uint64_t seed;
     const Column *columns; /* identity, metrics, error, then the command's own fields, and the seed */
-    /* indices of columns; steps: the first of the fields over steps; verdict: of the fields on bias */
+    /* indices of columns; steps: the first field that is computed over all steps; verdict: the first field
+     * about bias */
     size_t column_count, compressor, steps, verdict, error, leading;
     Value *rows; /* [places][codecs][column_count] */
     bool *have;  /* [places][codecs] */
@@ -43,9 +44,9 @@ double results_number(const Results *r, size_t place, size_t codec, const char *
 
 Status results_put(Results *r, const Record *record, Error *err);
 
-/* Sets the fields that depend on several records: bias_p_holm, bias_detectable and bias on the results of all codecs
- * on the same vectors, the fields of report_steps.h on the results of all steps. So this is called after the last
- * record. */
+/* Sets the fields that depend on several records. bias_p_holm, bias_detectable and bias depend on the
+ * results of all codecs on the same vectors. The fields of report_steps.h depend on the results of all
+ * steps. So call this after the last record. */
 Status results_judge(Results *r, Error *err);
 
 extern const Column results_verdicts[]; /* the fields set by results_judge; ends in {0} */

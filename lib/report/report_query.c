@@ -1,4 +1,4 @@
-/* report_query.c -- see report_query.h: chooses rows, sorts them, then chooses columns. */
+/* report_query.c -- chooses rows of a stored result, sorts them, then chooses columns. */
 #include "report/report_query.h"
 #include "report/fields.h"
 #include "report/report_sort.h"

@@ -9,11 +9,11 @@ typedef struct {
     /* Names of columns, separated by commas. NAME/OTHER shows the value of OTHER in rows where NAME is empty.
      * NULL: the usual columns for this kind of result. */
     const char *columns;
-    /* conditions FIELD=VALUE or FIELD!=VALUE; chooses the rows that meet all conditions; without conditions,
-     * the first rows */
+    /* conditions FIELD=VALUE or FIELD!=VALUE; chooses the rows that meet all conditions; without
+     * conditions, only the rows of rank ROW_LEAD */
     TextList where;
     const char *sort; /* FIELD or FIELD:desc; NULL: the stored order */
-    bool all;         /* true: every row, not only the leading rows */
+    bool all;         /* true: rows of every rank, not only of rank ROW_LEAD */
     /* true: the cell of a field also shows the field's standard error and exact value */
     bool people;
 } Query;

@@ -9,8 +9,8 @@
 extern const Column steps_columns[]; /* ends in {0} */
 enum { STEPS_FIELDS = 12 };
 
-/* Sets these fields in each codec's record of the whole run. The fields stay empty if there is only one step,
- * or if the codec failed in a step. */
+/* Sets NAME_steps and NAME_steps_se in each codec's record of the whole run. They stay empty if there is
+ * only one step, or if the codec failed in a step. */
 void steps_fill(const Results *r);
 
 #endif

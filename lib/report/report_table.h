@@ -16,8 +16,9 @@ struct TableRow {
     TableRow *next;
 };
 
-/* The indices of the columns that say how sure a column is: its standard error, its exact value and the standard error of
- * that; the number of columns where there is none. */
+/* Columns that belong to one column: the index of the column with its standard errors, of that with its
+ * exact values, and of that with the standard errors of the exact values. The index is the number of
+ * columns if there is no such column. */
 typedef struct {
     size_t se, exact, exact_se;
 } Beside;

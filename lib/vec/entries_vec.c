@@ -197,7 +197,7 @@ size_t ISA_NAME(put_entries)(const uint32_t *entry, size_t count, int bits, BitW
     uint32_t level_head[16];
     memcpy(level_head, omega_heads, sizeof level_head);
     if (bits == 1)
-        level_head[0] = HEAD(2, 0); /* with s = 1 every level is 1 and takes no bits */
+        level_head[0] = HEAD(2, 0); /* if 1 is the only non-zero level, it takes no bits */
     const Heads gap_heads = load_heads(omega_heads), level_heads = load_heads(level_head);
     Pen pen = {writer->at, writer->held, writer->count};
     size_t i = 0;

@@ -89,8 +89,9 @@ LOOP(void, knot_layer,
 
 /* ---- coder/ ---- */
 
-/* Convert groups of 64 codes to bit planes (planes.h) and back: word k of a group has bit k of each of its 64
- * codes. Only the low `width` bits of a code are converted. width <= 8 for pack8 and unpack8. */
+/* pack8 and pack32 convert groups of 64 codes to bit planes (planes.h): word k of a group has bit k of
+ * each of its 64 codes. unpack8 and unpack32 convert bit planes to codes. Only the low `width` bits of a
+ * code are converted. width <= 8 for pack8 and unpack8. */
 LOOP(void, pack8, (const uint8_t *code, size_t groups, int width, uint8_t *plane))
 LOOP(void, pack32, (const uint32_t *code, size_t groups, int width, uint8_t *plane))
 LOOP(void, unpack8, (const uint8_t *plane, size_t groups, int width, uint8_t *code))
@@ -102,8 +103,8 @@ LOOP(void, unpack32, (const uint8_t *plane, size_t groups, int width, uint32_t *
 LOOP(size_t, add_planes,
      (const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out, bool *above))
 
-/* Convert groups of 320 codes, each 0, 1 or 3, to base-3 digits in 64 bytes (planes.h) and back. unpack_trits
- * returns false if a byte is above 242. */
+/* pack_trits converts groups of 320 codes, each 0, 1 or 3, to base-3 digits in 64 bytes (planes.h).
+ * unpack_trits converts the bytes to codes, and returns false if a byte is above 242. */
 LOOP(void, pack_trits, (const uint8_t *code, size_t groups, uint8_t *byte))
 LOOP(bool, unpack_trits, (const uint8_t *byte, size_t groups, uint8_t *code))
 
@@ -118,9 +119,9 @@ LOOP(size_t, places32, (const uint32_t *code, size_t n, uint16_t *at))
 /* Writes (index + 1) << ENTRY_SHIFT | code to `entry` for each non-zero code, and returns the number of
  * entries. `entry` has room for n + ROOM_BEHIND words; n <= BLOCK. */
 LOOP(size_t, entries8, (const uint8_t *code, size_t n, uint32_t *entry))
-/* Writes the Elias codes of entries (see entries8), from the first on, until the vector loop cannot handle the
- * next one. Returns the number of entries written, which may be 0. The first index gap counts from the index in
- * entry[-1]. */
+/* Writes the Elias codes of entries (see entries8), from the first on. Stops at the first entry that the
+ * SIMD loop cannot write. Returns the number of entries written, which may be 0. The first index gap
+ * counts from the index in entry[-1]. */
 LOOP(size_t, put_entries, (const uint32_t *entry, size_t count, int bits, BitWriter *w))
 
 /* Add the counts of one run of codes to `census`. The counts determine the lengths of the run's Elias codes
@@ -152,7 +153,7 @@ LOOP(size_t, rans_get_fine,
 LOOP(void, quantise8, (const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint8_t *code))
 LOOP(void, quantise32, (const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint32_t *code))
 LOOP(void, toss8, (const float *x, size_t n, Coin coin, RngKey key, uint32_t first, uint8_t *code))
-/* Convert codes to floats. Return false if a level is above s, or if a code has a sign but level 0. */
+/* Convert codes to floats. Return false if a level is above d.s, or if a code has a sign but level 0. */
 LOOP(bool, dequantise8, (const uint8_t *code, size_t n, Dequantiser d, float *x))
 LOOP(bool, dequantise32, (const uint32_t *code, size_t n, Dequantiser d, float *x))
 

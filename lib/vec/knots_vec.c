@@ -1,10 +1,10 @@
-/* knots_vec.c -- one layer of the dynamic program that finds a quantiser's best levels (knots.h). A layer finds
- * the row minima of a totally monotone matrix; its rows are numbered by j, its columns by i.
+/* knots_vec.c -- one layer of the dynamic program that finds a quantiser's best levels (knots.h). A layer
+ * finds the row minima of a totally monotone matrix; its rows are numbered by j, its columns by i.
  *
- * Divide and conquer finds the minimum of every sixteenth row; in this search each lane takes another column.
- * Each minimum of the fifteen rows between two such rows lies between the columns of their minima. These rows
- * are searched with one row in each lane. Of equal costs the first column wins, so the result does not depend
- * on the number of lanes. */
+ * Divide and conquer finds the minimum of every sixteenth row; in this search each lane takes another
+ * column. Let p and q be the columns of two successive such minima. The minima of the fifteen rows between
+ * are in columns p to q. These rows are searched with one row in each lane. Of equal costs the first
+ * column wins, so the result does not depend on the number of lanes. */
 #include "vec/vec.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 
 enum { CHUNK = 512, BEYOND = WAVELET_TAPS / 2 };
 
-/* ---- splitting a vector into elements 0, 2, 4, ... and 1, 3, 5, ..., and the inverse ---- */
+/* ---- splitting a vector into its even and its odd elements, and joining these again ---- */
 
 INLINE void part_vectors(const float *x, float *even, float *odd)
 {

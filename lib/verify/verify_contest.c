@@ -7,8 +7,8 @@
 
 typedef struct {
     double budget, expected; /* expected: theoretical second moment, E |estimate|^2 / |X|^2 */
-    /* means over the draws: `second` is the mean of |estimate|^2 / |X|^2, `sent` that of the count of
-     * numbers sent */
+    /* means over the draws: `second` is the mean of |estimate|^2 / |X|^2, `sent` the mean of how many
+     * numbers a draw sends */
     double second, sent;
     double second_off, sent_off; /* tolerances of second and sent */
 } Measured;
