@@ -1,10 +1,10 @@
 /* rng.h -- counter-based random numbers: each number depends on an address, not on a generator's state.
  *
- * A random word is a function of its address (seed, repeat, worker, step, tensor, use, element) alone, so the word
- * is the same on any thread, in any order and on any machine. Philox4x32-10 (Salmon et al., SC 2011) turns the
- * address of a block of 2^16 elements into key words; inside the block, a 32-bit mixing function of the element's
- * index and two key words gives the random word, because calling Philox for each element would take more time than
- * compressing it.
+ * A random word is a function of its address alone (seed, repeat, worker, step, tensor, use, element). So
+ * the word is the same on any thread, in any order and on any machine. Philox4x32-10 (Salmon et al., SC
+ * 2011) turns the address of a block of 2^16 elements into key words. Inside the block, a 32-bit mixing
+ * function of the element's index and two key words gives the random word. Calling Philox for each element
+ * would take more time than compressing it.
  *
  *     Rng rng = rng_open(seed, repeat, worker, step, tensor);
  *     RngKey key = rng_key(&rng, USE_COIN, i / BLOCK);

@@ -118,9 +118,9 @@ static Status count_codes(DensePlan *p, Arena *scratch)
 /* 16 (or 4) rANS lanes are used if a block's stream has at least so many bytes. In a shorter stream, the coder
  * states of the lanes would take too large a share. */
 enum { LANES_16_FROM = 10 << 10, LANES_4_FROM = 5 << 10 };
-enum {
-    PATIENCE = 2
-}; /* the search goes on after so many forms that are no better than the best: sizes are not smooth */
+/* A search for the shortest form ends when more than PATIENCE forms after the shortest so far were not
+ * shorter. It does not end at the first, because sizes are not smooth functions of the form's parameters. */
+enum { PATIENCE = 2 };
 enum { LENGTH_BITS = 32, STATE_BITS = 24, PADDING_BITS = 7, SLACK = 64 };
 
 /* Sets a form's number of rANS lanes (coder states). `symbols`: the bits of all symbols. Returns the bits that

@@ -1,10 +1,10 @@
-/* plot_spectrum.c -- the data of the singular-value figure: the singular values of each tensor in a result of
- * inspect. If there are many tensors, there is also a band: the quartiles, over the tensors, of a singular
- * value divided by the largest.
+/* plot_spectrum.c -- the data of the singular-value figure: the singular values of each tensor in a result
+ * of inspect. If there are many tensors, there is also a band. For each index i it has the quartiles, over
+ * the tensors, of singular value i divided by the tensor's largest singular value.
  *
- * The role of a row tells its curve. If there are few tensors, all are `named`. Else the role is `least` (the
- * tensor with the steepest decay), `most` (the flattest), `other`, or `band`. In a row of the band, `value` is
- * the median, and `low` and `high` are the quartiles. */
+ * The role of a row tells its curve. If there are few tensors, all are `named`. Else the role is `least`
+ * (the tensor with the steepest decay), `most` (the flattest), `other`, or `band`. In a row of the band,
+ * `value` is the median, and `low` and `high` are the quartiles. */
 #include "plot/plot.h"
 #include "plot/plot_curves.h"
 

@@ -19,8 +19,8 @@ static void rank_all(const Csv *t, RowRank *rank)
         rank[i] = ROW_LEAD;
 }
 
-/* Puts first the row over all tensors. If there are several steps or workers, this is the row over all steps
- * and workers. */
+/* Gives the rank ROW_LEAD to rows about all tensors together, and ROW_MORE to the other rows. If some rows
+ * are about all steps together, only these rows can get ROW_LEAD. */
 static void rank_whole(const Csv *t, RowRank *rank)
 {
     bool pooled = false;

@@ -16,9 +16,9 @@ struct TableRow {
     TableRow *next;
 };
 
-/* Columns that belong to one column: the index of the column with its standard errors, of that with its
- * exact values, and of that with the standard errors of the exact values. The index is the number of
- * columns if there is no such column. */
+/* For one column, the indices of the columns that say how precise it is. `se`: its standard errors;
+ * `exact`: its exact values; `exact_se`: the standard errors of the exact values. An index is the number
+ * of columns if there is no such column. */
 typedef struct {
     size_t se, exact, exact_se;
 } Beside;

@@ -35,8 +35,8 @@ INLINE void project_turned(const float *a, size_t cols, const double *v, const d
     }
 }
 
-/* Computes element r of u[k] = a v_k; `a` points to row r. The order of operations is that in one lane of
- * project_turned, so that both round equally. */
+/* Computes element r of u[k] = a v_k; `a` points to row r. Does the operations in the same order as one
+ * lane of project_turned, so that the two functions round equally. */
 static void project_one(const float *a, size_t cols, const double *v, size_t count, uint8_t *const u[4],
                         size_t r)
 {
