@@ -79,6 +79,20 @@ Status completion_squares(const Completion *c, const Tall *a, double *square, Ar
 Status completion_some(const Completion *c, const size_t *index, size_t count, double *v, Arena *a,
                        Error *err);
 
+/* ---- matrices of low rank ---- */
+
+/* The singular vectors v_i of a matrix A whose singular values are not rounding errors. */
+typedef struct {
+    size_t count;   /* 0: the rank of A is not low, or not known to be low */
+    double *square; /* (count) squared singular values |A v_i|^2, descending */
+    double *v;      /* (count, cols) the vectors v_i */
+    double rest;    /* squared norm of A minus the sum of (A v_i) v_i' */
+} Range;
+
+/* Finds the singular vectors of A, if few singular values exceed sqrt(dust) times the largest one. The memory
+ * comes from `arena`. */
+Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *arena, Error *err);
+
 /* ---- products ---- */
 
 /* The product c (m, n) = scale A B; if `add`, it is added to c. A is (m, k), B is (k, n). A is stored as its

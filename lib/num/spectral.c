@@ -83,9 +83,23 @@ static Status complete(Spectral *s, size_t strong, Arena *arena, Error *err)
     return OK;
 }
 
+/* Takes the singular vectors of a matrix of low rank, and completes them to an orthonormal basis. The atoms of the
+ * other basis vectors are mostly rounding errors. They are equally probable, so the variance depends only on the
+ * sum of their squared norms, and each norm is set to the root mean square. */
+static Status take_range(Spectral *s, const Range *r, Arena *arena, Error *err)
+{
+    for (size_t i = 0; i < s->k; i++)
+        s->lambda[i] = sqrt(i < r->count ? r->square[i] : r->rest / (double)(s->k - r->count));
+    return completion_open(&s->rest, r->v, r->count, s->k, arena, err);
+}
+
 static Status open_gram(Spectral *s, Arena *arena, Error *err)
 {
-    TRY(eigen_fits(s->k, err)); /* fails here, before the expensive Gram matrix is computed */
+    Range range;
+    TRY(eigen_fits(s->k, err)); /* fails here, before anything expensive is computed */
+    TRY(linalg_range(&s->a, DUST, s->threads, &range, arena, err));
+    if (range.count)
+        return take_range(s, &range, arena, err);
     double *g = NEW(arena, double, s->k * s->k);
     TRY(arena_check(g, arena, err));
     TRY(linalg_gram(&s->a, s->threads, g, arena, err));
