@@ -217,7 +217,7 @@ PARALLEL = $(MAKE) --no-print-directory -j$$(nproc)
 check: deps
 	@$(PARALLEL) all tests $(GOLDENS) $(ADDING) $(REPLAYS)
 	@$(PARALLEL) -O check-run
-	@sh test/tally.sh $(TESTS:%=%.log) $(GOLDENS:%=%.log) $(ADDING:%=%.log) $(B)/cli.log $(PYTHON_TESTS:%=$(B)/python-%.log)
+	@sh test/tally.sh $(TESTS:%=%.log) $(GOLDENS:%=%.log) $(ADDING:%=%.log) $(CLI_TESTS:%=$(B)/cli-%.log) $(PYTHON_TESTS:%=$(B)/python-%.log)
 
 demo: deps
 	@$(PARALLEL) all
@@ -257,7 +257,7 @@ REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
 # The tests of one directory of test/, for example: make check-coder
 $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
-check-run: $(RUNS) $(FUZZERS:%=replay-%) cli-tests python-tests depcheck listcheck mutants-fresh check-reference
+check-run: cli-tests python-tests check-reference $(RUNS) $(FUZZERS:%=replay-%) depcheck listcheck mutants-fresh
 
 run-adding-%: export CODEC := meansign
 
@@ -321,8 +321,13 @@ $(B)/fuzz/%: test/fuzz/%.c test/fuzz/replay.c $(B)/libatomo.a
 $(FUZZERS:%=replay-%): replay-%: $(B)/fuzz/%
 	@$< test/fuzz/corpus/$*
 
-cli-tests: $(PROGRAMS) $(LIBRARY)
-	@sh test/cli/run.sh $(B)/bin >$(B)/cli.log 2>&1; code=$$?; cat $(B)/cli.log; exit $$code
+CLI_TESTS := $(patsubst test/cli/%.t,%,$(wildcard test/cli/*.t))
+.PHONY: $(CLI_TESTS:%=cli-%)
+
+cli-tests: $(CLI_TESTS:%=cli-%)
+
+$(CLI_TESTS:%=cli-%): cli-%: $(PROGRAMS) $(LIBRARY)
+	@sh test/cli/run.sh $(B)/bin test/cli/$*.t >$(B)/cli-$*.log 2>&1; code=$$?; sed 's/^cli:/cli $*:/' $(B)/cli-$*.log; exit $$code
 
 # The tests of the Python package, if its modules are installed (Debian: python3-numpy, python3-h5py, python3-pandas,
 # python3-torch). A program without AddressSanitizer cannot load a library that has it, so there are no such tests
