@@ -69,8 +69,9 @@ INLINE void set_code(Lane *lane, size_t i, uint32_t code, bool wide)
         ((uint8_t *)lane->code)[i] = (uint8_t)code;
 }
 
-/* Writes a code at the element lane->next + gap - 1. Returns false if this element is beyond the run. A
- * `Lane` is the state of reading one block's stream. */
+/* Writes the code of the next level that is not 0 to the element lane->next + gap - 1. Returns false if this
+ * element is beyond the run, that is, the bucket of l->run elements that is being read. A `Lane` is the state of
+ * reading one block's stream. */
 INLINE bool place(Lane *lane, uint64_t gap, uint32_t code, bool wide)
 {
     if (__builtin_expect(gap > lane->run_end - lane->next, 0))

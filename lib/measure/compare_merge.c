@@ -31,7 +31,9 @@ typedef struct {
     Sizes sizes;      /* of a worker's payloads in one repeat, mean over the workers */
     Moments merged;   /* bytes of the merged payloads */
 
-    double encode, merge, each, decode; /* seconds of this repeat */
+    /* Seconds of this repeat. `encode`: the sum over workers. `merge`: the sum over batches. `each`: decoding every
+     * worker's payload. `decode`: decoding the merged payload. */
+    double encode, merge, each, decode;
 } Merger;
 
 /* ---- timing ---- */

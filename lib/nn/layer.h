@@ -135,7 +135,7 @@ extern const LayerOps interleave_layer, plain_layer;
 extern const LayerOps linear_layer; /* out = W x + b, x flattened channel by channel */
 /* batch norm of blocked activations; epsilon 1e-5, momentum 0.1 */
 extern const LayerOps norm_layer;
-/* take any layout and work in place: out is in */
+/* take any layout and work in place: `out` and `in` are the same activation */
 extern const LayerOps relu_layer, sigmoid_layer, dropout_layer;
 /* layout blocked or interleaved; of equal maxima the first counts */
 extern const LayerOps max_pool_layer, average_pool_layer;

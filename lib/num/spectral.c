@@ -96,7 +96,7 @@ static Status take_range(Spectral *s, const Range *r, Arena *arena, Error *err)
 static Status open_gram(Spectral *s, Arena *arena, Error *err)
 {
     Range range;
-    TRY(eigen_fits(s->k, err)); /* fails here, before anything expensive is computed */
+    TRY(eigen_fits(s->k, err)); /* fails here if k is too large, before anything expensive is computed */
     TRY(linalg_range(&s->a, DUST, s->threads, &range, arena, err));
     if (range.count)
         return take_range(s, &range, arena, err);

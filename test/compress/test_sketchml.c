@@ -159,7 +159,8 @@ static void all_negative_vectors_keep_their_extremes(void **state)
     try_both(t);
     check(t->out.data[0] == PAYLOAD_METHOD);
     for (size_t i = 0; i < t->shape.n; i++)
-        /* each group has only one bin, so no hash collision adds error: it is at most half a bin */
+        /* Each group has only one bin, so hash collisions cause no error. The error of quantising is at most half
+         * the width of a bin. A bin is about 1/64 wide, and one width is allowed. */
         check_near((double)t->y[i], (double)t->x[i], 1.0 / 64);
     try_close(t);
 }

@@ -186,7 +186,8 @@ static void bfloat16_in_uint16_is_read_where_an_attribute_says_so(void **state)
         H5Dwrite(d, H5T_NATIVE_UINT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, value);
         H5Dclose(d);
     }
-    /* two attributes of 40,000 bytes together exceed 64 KB */
+    /* A text may have up to 64 KB. These two have 40,000 bytes each, so b must be read, although together they
+     * exceed 64 KB. */
     char *notes = calloc(1, 40001);
     memset(notes, 'n', 40000);
     make_text_attr(file, "b", "notes", notes);

@@ -68,7 +68,8 @@ static void the_line_of_a_front_never_rises(void **state)
                  marked) != 0);
 }
 
-/* The varied rate of sweep may be that of an outer stage. */
+/* The command sweep varies the rate of one codec of the spec, and writes it to the column `rate`. This may be an
+ * outer codec, here joint. The figure must show the column, not a rate of the inner codec svd. */
 static void the_rate_is_the_one_that_sweep_varied(void **state)
 {
     enum { RATE = 9 };

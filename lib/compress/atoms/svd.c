@@ -179,9 +179,10 @@ static Status add_level(const Call *c, SvdPlan *plan, double level, CurvePoint *
     return OK;
 }
 
-/* Tries water levels in steps of a factor 2^(1/16), from high to low. At the first, 1/1024 of an atom is
- * expected, since a small budget may be less than one atom; at the last, all atoms are kept. Then appends level
- * 0; if singular vectors are rounded, this level stands for raw floats. */
+/* Writes points of bits and variance at falling water levels, each 2^(1/16) times lower than the one before. At
+ * the first level the expected number of kept atoms is 1/1024, since a small budget may pay for less than one
+ * atom. The levels end above the smallest singular value, or where raw floats are shorter. The last point has
+ * level 0. If singular vectors are not rounded, it keeps all atoms. If they are, it stands for raw floats. */
 static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
 {
     SvdPlan plan;

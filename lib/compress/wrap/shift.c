@@ -3,15 +3,20 @@
  *
  *     t = x - h        the inner codec encodes t and decodes it to q        h' = h + alpha q
  *
+ * x is the gradient, and h the shift, which is 0 before the first step. alpha, from 0 to 1, is the share of q that
+ * is added to the shift.
+ *
  * ef21 (Richtarik et al. 2021) decodes to the new shift h', for contractive codecs; diana (Mishchenko et al. 2019)
  * decodes to h + q, for unbiased codecs. Sender and receivers keep the same h, so decoding reads the state. The
  * state is a head (ShiftHead), this worker's h, the mean of all workers' h (n floats each), and the inner codec's
  * state.
  *
- * Payload: the inner codec's payload, after a kind byte 0 if the inner codec's payload has no kind byte. Merged,
- * if the inner codec is linear: kind:8 = 2, workers:varint, the inner codec's merged payload. A merged payload
- * decodes to the sum of all estimates: the number of workers times the mean shift, plus the inner codec's decoded
- * sum (ef21: times alpha). */
+ * Payload of one worker: the inner codec's payload. If that has no kind byte, a kind byte 0 precedes it.
+ *
+ * Payloads can be merged if the inner codec is linear. A merged payload is kind:8 = 2, workers:varint (their
+ * number), and the inner codec's merged payload, which decodes to the sum of all q. The whole decodes to the sum of
+ * all estimates: the number of workers times the mean of all workers' h, which is in the state, plus the sum of all
+ * q (for ef21: alpha times this sum). */
 #include "compress/wrap/omega.h"
 #include "compress/wrap/safe_sum.h"
 #include "codec/wrapper.h"
