@@ -25,11 +25,13 @@ static void gather(Try *t, Bytes *in, int workers, uint32_t *minus)
 
 static void is_the_vote(Try *t, const uint32_t *minus, int workers)
 {
-    for (size_t i = 0; i < t->shape.n; i++)
-        check(t->y[i] == (float)(2 * (int)minus[i] > workers ? -workers : workers));
+    for (size_t i = 0; i < t->shape.n; i++) {
+        const int total = workers - 2 * (int)minus[i];
+        check(t->y[i] == (float)(workers * ((total > 0) - (total < 0))));
+    }
 }
 
-static void merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_plus(void **state)
+static void merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_zero(void **state)
 {
     (void)state;
     static const int counts[] = {1, 2, 3, 4, 7, 255, 256, WORKERS};
@@ -124,7 +126,7 @@ static void more_voters_than_a_vote_can_count_are_refused(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_plus),
+    cmocka_unit_test(merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_zero),
     cmocka_unit_test(votes_merge_in_any_order_to_the_same_bytes),
     cmocka_unit_test(ballots_that_nobody_cast_are_refused),
     cmocka_unit_test(more_voters_than_a_vote_can_count_are_refused),

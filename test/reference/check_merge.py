@@ -35,8 +35,8 @@ def average(spec, records, gradients):
         at = [(r.seed, r.repeat, r.worker, r.step, r.tensor) for r in mine]
         h = [decode.decode(spec, r.shape, r.rounds, a).reshape(-1).astype(float) for r, a in zip(mine, at)]
         mean, estimate = np.mean([x.astype(float) for x in g], axis=0), np.mean(h, axis=0)
-        if spec == "sign":  # a majority vote, with ties decided as plus
-            estimate = np.where(estimate < 0, -1.0, 1.0)
+        if spec == "sign":  # a majority vote; ties are 0
+            estimate = np.sign(estimate)
         if spec == "fp16":  # the sum of fp16 payloads is rounded to fp16
             estimate = estimate.astype(np.float32).astype(np.float16).astype(float)
         biased = spec.startswith(("sign", "scaledsign", "topk"))

@@ -4,8 +4,9 @@
  *     kind:8 = 1  signs                                 signs.h: bit set where x < 0
  *     merged: kind:8 = 2  workers:varint  votes         how many workers sent minus, planes of the width of `workers`
  *
- * Zero counts as plus, and so does a tied vote. A merged payload decodes to workers * (+1 or -1), the majority's
- * sign, so that the mean over workers is that sign. */
+ * Zero counts as plus. A merged payload decodes to workers * (+1 or -1), the majority's sign, so that the mean over
+ * workers is that sign. A tied vote decodes to 0. If it decoded to +1, the mean of two workers would lean to plus:
+ * where the gradient is mostly noise, half of the votes of two workers are ties. */
 #include "codec/compressor.h"
 #include "base/parallel.h"
 #include "coder/planes.h"
@@ -178,8 +179,10 @@ static Status decode(const Call *c, Bytes in, float *x)
         const size_t size = group_size(n, from);
         if (!get_votes(&b, from, size, minus))
             return payload_bad(c, "more votes than voters, or padding bits are set");
-        for (size_t i = 0; i < size; i++)
-            x[from + i] = 2 * (uint64_t)minus[i] > b.voters ? -all : all;
+        for (size_t i = 0; i < size; i++) {
+            const uint64_t twice = 2 * (uint64_t)minus[i];
+            x[from + i] = twice < b.voters ? all : twice > b.voters ? -all : 0;
+        }
     }
     return OK;
 }
@@ -190,8 +193,8 @@ const Compressor compressor_sign = {
     .formula =
         "decode sgn(g_i), with sgn(0) = +1: two levels, so one bit an element says all.\n"
         "Merged payloads count the workers that said minus; they decode to\n"
-        "workers * sgn(sum over workers of sgn(g_i)), a tie to plus, so that the mean over workers is the\n"
-        "majority vote, +1 or -1. Biased, and without a scale: the step size is the optimiser's.",
+        "workers * sgn(sum over workers of sgn(g_i)), a tie to 0, so that the mean over workers is the\n"
+        "majority vote, +1 or -1, or 0. Biased, and without a scale: the step size is the optimiser's.",
     .paper =
         "Bernstein, Wang, Azizzadenesheli, Anandkumar: signSGD: Compressed Optimisation for Non-Convex\n"
         "Problems, ICML 2018; Bernstein, Zhao, Azizzadenesheli, Anandkumar: signSGD with Majority Vote is\n"

@@ -25,7 +25,8 @@ class State:
                   order in which they first come, which is the same on all ranks
     min_elements  smaller parameters travel as floats
     exchange      "gather": all ranks get all payloads; "reduce": payloads are merged on the way, which codecs whose payloads
-                  add allow, and a power of two of ranks; "auto": reduce where it sends fewer bytes
+                  add allow, and a power of two of ranks; "auto": reduce where it sends fewer bytes, but gather the floats of
+                  small tensors where other tensors are gathered
     bytes_sent    bytes of the payloads that this rank has sent so far, each with its size (8 bytes); padding to one length and
                   that length, which go through gloo too, are left out
 
@@ -165,6 +166,17 @@ def _reduces(state, tensor):
     return paired and world >= least and _adds(tensor.codec)
 
 
+def _ways(state, left):
+    """The two ways of a round's payloads, each with its tensors and their values. Small tensors that travel as floats join those that
+    are gathered: an exchange of their own would cost more time than their bytes."""
+    joins = state.exchange == "auto" and not all(_reduces(state, t) for t, _ in left)
+    ways = {_take_merged: [], _take_all: []}
+    for tensor, value in left:
+        small = joins and tensor.codec is state.none
+        ways[_take_merged if _reduces(state, tensor) and not small else _take_all].append((tensor, value))
+    return ways.items()
+
+
 def _merge(state, tensors, low, high):
     for message in (low, high):
         if isinstance(message, Failure):
@@ -204,10 +216,7 @@ def _exchange(state, tensors, values, means):
     left, turn = list(zip(tensors, values)), 0
     kept = []  # keeps the messages alive until finish
     while left:
-        for take, some in (
-            (_take_merged, [(t, x) for t, x in left if _reduces(state, t)]),
-            (_take_all, [(t, x) for t, x in left if not _reduces(state, t)]),
-        ):
+        for take, some in _ways(state, left):
             if some:
                 message = _message(state, lambda: [t.send(x) for t, x in some])
                 kept.append(take(state, [t for t, _ in some], message, (some[0][0].name, turn)))
