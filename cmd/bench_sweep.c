@@ -85,7 +85,7 @@ int bench_sweep(int argc, char **argv)
             "Without -c: none, qsgd, terngrad, svd, entry.\n"
             "front marks the Pareto front: no other codec is at most as large with less relative error, or smaller with "
             "at most as much. Expected values decide where they are known. Of two measured values that differ by less than their 99.9 % "
-            "interval it is unknown which is less, and both codecs stay on the front, so that another seed draws the same front. Unbiased codecs (field unbiased) and biased ones have a front each; in csv and json (field "
+            "interval it is unknown which is less, and both codecs stay on the front, so that another seed draws the same front. certain (field pareto_certain) is no for a codec that is on the front only because it is unknown which is less: another seed, or more --repeats, may take it off. Unbiased codecs (field unbiased) and biased ones have a front each; in csv and json (field "
             "pareto) every tensor has its own fronts. plot pareto draws them.\n",
         .options = options,
     };

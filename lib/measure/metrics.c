@@ -88,7 +88,7 @@ static double bits_expected(const Tally *t)
 /* Returns the standard error of the expected bytes; 0 if it is so small that it can only come from rounding. */
 static double bytes_expected_se(const Tally *t)
 {
-    const double se = t->spread_known ? sqrt(t->size_spread / (double)t->repeats) : NAN;
+    const double se = errors_known(t) ? sqrt(t->size_spread / (double)t->repeats) : NAN;
     return se <= 1e-12 * t->size ? 0 : se / t->cells;
 }
 static double bits_expected_se(const Tally *t)
@@ -101,7 +101,7 @@ static double ratio_expected(const Tally *t)
 }
 static double bytes_se(const Tally *t)
 {
-    return t->spread_known ? sqrt(t->sizes / (double)t->repeats) / t->cells : NAN;
+    return errors_known(t) ? sqrt(t->sizes / (double)t->repeats) / t->cells : NAN;
 }
 static double bits_se(const Tally *t)
 {
@@ -304,7 +304,7 @@ static double distance_of(const Tally *t, size_t r)
 }
 static double wasserstein_mean_se(const Tally *t)
 {
-    return t->distances.n == 0 || !t->spread_known ? NAN
+    return t->distances.n == 0 || !errors_known(t) ? NAN
            : t->decoded == 1                       ? 0
                              : sqrt(moments_variance(&t->distances) / (double)t->distances.n);
 }
@@ -324,6 +324,10 @@ static double cosine(const Tally *t)
             repeats++;
         }
     return norm2(t) > 0 ? ratio(total, repeats) : NAN;
+}
+static double mean_cosine_se(const Tally *t)
+{
+    return cosine_se(t, cosine_of);
 }
 static double sign_agreement(const Tally *t)
 {
@@ -352,7 +356,7 @@ static double coding_efficiency(const Tally *t)
 }
 static double entropy_se(const Tally *t)
 {
-    return isnan(t->entropy) || !t->spread_known ? NAN : sqrt(t->entropies / (double)t->repeats) / t->cells;
+    return isnan(t->entropy) || !errors_known(t) ? NAN : sqrt(t->entropies / (double)t->repeats) / t->cells;
 }
 /* Returns the standard error of entropy / bytes by the delta method. The two means vary together over
  * repeats, so their covariance counts. */
@@ -360,7 +364,7 @@ static double efficiency_se(const Tally *t)
 {
     const double share = ratio(t->entropy, t->bytes);
     const double spread = fmax(t->entropies - 2 * share * t->entropy_sizes + share * share * t->sizes, 0);
-    return isnan(share) || !t->spread_known ? NAN : ratio(sqrt(spread / (double)t->repeats), 8 * t->bytes);
+    return isnan(share) || !errors_known(t) ? NAN : ratio(sqrt(spread / (double)t->repeats), 8 * t->bytes);
 }
 static double residual_norm(const Tally *t)
 {
@@ -416,7 +420,7 @@ const Metric metrics[] = {
     {"mse_se", FORM_REAL, .of = mse_se},
     {"relative_error_se", FORM_REAL, .of = relative_error_se},
     {"relative_error_expected", FORM_REAL, .of = relative_error_expected},
-    {"cosine_se", FORM_REAL, .each = cosine_of},
+    {"cosine_se", FORM_REAL, .of = mean_cosine_se},
     {"bias_p", FORM_REAL, .of = bias_p},
     {"gain_se", FORM_REAL, .of = gain_se},
     {"gain_p", FORM_REAL, .of = gain_p},

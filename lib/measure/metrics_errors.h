@@ -1,7 +1,7 @@
 /* metrics_errors.h -- standard errors of results over the R repeats, and tests of bias.
  *
  * Repeats are independent draws, so the standard error of a mean over them is their standard deviation / sqrt(R). It
- * is NaN if a random codec has only one repeat, and 0 if the codec is not random.
+ * is NaN if errors_known is false, and 0 if the codec is not random.
  *
  * Three tests ask whether E h = g, for the estimate h of the gradient g. They give p-values; NaN: the test does not
  * apply.
@@ -20,6 +20,10 @@
 
 #include "measure/metrics.h"
 
+/* True if the repeats show how results vary. False for one repeat of a random codec, and for repeats with equal errors
+ * although the codec's variance is not 0: then no repeat drew any of the rare atoms. */
+bool errors_known(const Tally *t);
+
 /* Returns the standard error of the mean over repeats of the error sum `sum` (E_...). */
 double sum_se(const Tally *t, int sum);
 
@@ -27,6 +31,10 @@ double sum_se(const Tally *t, int sum);
  * It is meant for the interval mean +- t(R - 1) se. So it is larger than deviation / sqrt(n) if values are
  * few or skewed, or if the codec may decode to all zeros. */
 double values_se(const Tally *t, double (*value)(const Tally *t, size_t r));
+
+/* Like values_se, for the cosine of h and g. It is larger if the measured variance of <h, g> is below the codec's closed
+ * form. */
+double cosine_se(const Tally *t, double (*cosine)(const Tally *t, size_t r));
 
 double bias_p(const Tally *t);
 

@@ -16,21 +16,30 @@ static Sign compare(double x, double x_margin, double y, double y_margin)
     return x < y ? LESS : MORE;
 }
 
-/* True when p takes q off the front. */
-static bool beats(const ParetoPoint *p, const ParetoPoint *q)
+/* Whether a point takes another one off the front. */
+typedef enum { NEVER, PERHAPS, SURELY } Beats;
+
+static Beats beats(const ParetoPoint *p, const ParetoPoint *q)
 {
+    if (p->kind != q->kind || isnan(p->size) || isnan(p->error))
+        return NEVER;
     const Sign size = compare(p->size, p->size_margin, q->size, q->size_margin),
                error = compare(p->error, p->error_margin, q->error, q->error_margin);
-    return p->kind == q->kind && ((size == LESS && error == LESS) || (size == LESS && error == EQUAL) ||
-                                  (size == EQUAL && error == LESS));
+    if (size == MORE || error == MORE || (size == EQUAL && error == EQUAL))
+        return NEVER;
+    return size == UNCLEAR || error == UNCLEAR ? PERHAPS : SURELY;
 }
 
 void pareto_mark(ParetoPoint *point, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         ParetoPoint *p = &point[i];
-        p->front = !isnan(p->size) && !isnan(p->error);
-        for (size_t k = 0; k < count && p->front; k++)
-            p->front = !beats(&point[k], p);
+        Beats most = isnan(p->size) || isnan(p->error) ? SURELY : NEVER;
+        for (size_t k = 0; k < count && most < SURELY; k++) {
+            const Beats by = k == i ? NEVER : beats(&point[k], p);
+            most = by > most ? by : most;
+        }
+        p->front = most < SURELY;
+        p->certain = most != PERHAPS;
     }
 }

@@ -111,6 +111,7 @@ const Field fields[] = {
     /* fields that sweep, compare --equal-bits and merge add */
     {"rate", "rate", .meaning = "the parameter that sets the codec's size"},
     {"pareto", "on the front", .brief = "front", .meaning = "no codec of its kind, unbiased or biased, has for certain fewer bits and less error"},
+    {"pareto_certain", "front is certain", .brief = "certain", .meaning = "false: uncertain sizes or errors may take the codec off the front with another seed"},
     {"unbiased", "unbiased", .meaning = "the codec promises E h = g"},
     {"target_bits", "target bits", .meaning = "bits per element that --equal-bits asked for"},
     {"reached", "reached", .meaning = "the payload is within 1 % of the target"},

@@ -51,7 +51,7 @@ Value bias_words(const BiasRow *row, Arena *a)
     if (row->detectable < BIAS_UNSEEN)
         return value_text(
             text_format(a, "none seen (about %g %% would show)", one_digit(100 * row->detectable)));
-    if (row->holm >= BIAS_LEVEL)
+    if (row->holm >= BIAS_LEVEL || (row->variance == 0 && row->expected > 0))
         return value_text("cannot be seen with so few repeats");
     if (row->variance == 0)
         return value_text(row->mse > 0 ? "all of the error" : "none");

@@ -20,6 +20,7 @@ typedef struct {
     double p[BIAS_TESTS];
     double se[2]; /* standard errors of gain and gain_l1 */
     double mse, variance;
+    double expected; /* the codec's closed-form variance; NaN: unknown */
     /* set by bias_judge */
     /* the smallest of this row's p-values, adjusted by Holm's method; NaN: nothing was tested */
     double holm;

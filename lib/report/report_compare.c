@@ -201,7 +201,8 @@ Status results_judge(Results *r, Error *err)
                       results_number(r, place, k, "gain_l1_p")},
                 .se = {results_number(r, place, k, "gain_se"), results_number(r, place, k, "gain_l1_se")},
                 .mse = results_number(r, place, k, "mse"),
-                .variance = results_number(r, place, k, "variance")};
+                .variance = results_number(r, place, k, "variance"),
+                .expected = results_number(r, place, k, "variance_expected")};
         TRY(bias_judge(row, r->codecs, r->repeats, r->a, err));
         for (size_t k = 0; k < r->codecs; k++) {
             Value *cell = row_at(r, place, k) + r->verdict;
@@ -296,11 +297,12 @@ size_t results_finished(const Results *r)
 
 /* ---- sweep ---- */
 
-enum { RATE, PARETO, IS_UNBIASED, SWEEP_FIELDS };
+enum { RATE, PARETO, PARETO_CERTAIN, IS_UNBIASED, SWEEP_FIELDS };
 
 static const Column sweep_columns[SWEEP_FIELDS] = {
     [RATE] = {"rate", false},
     [PARETO] = {"pareto", true},
+    [PARETO_CERTAIN] = {"pareto_certain", true},
     [IS_UNBIASED] = {"unbiased", true},
 };
 const OwnFields sweep_fields = {.column = sweep_columns, .count = SWEEP_FIELDS};
@@ -334,10 +336,14 @@ static double field_margin(const Results *r, size_t place, size_t codec, const c
                   : 0; /* NaN with one repeat: no margin */
 }
 
+/* If the standard error of several repeats is unknown, they do not show how much sizes vary (errors_known). The margin is
+ * the size itself then. */
 static Known size_of(const Results *r, size_t place, size_t codec)
 {
-    return (Known){results_number(r, place, codec, "bits_per_element_expected"),
-                   field_margin(r, place, codec, "bits_per_element_expected_se")};
+    const double size = results_number(r, place, codec, "bits_per_element_expected");
+    const bool unseen =
+        r->repeats > 1 && isnan(results_number(r, place, codec, "bits_per_element_expected_se"));
+    return (Known){size, unseen ? size : field_margin(r, place, codec, "bits_per_element_expected_se")};
 }
 
 /* For codecs with the trait GIVEN_DRAWS, relative_error_expected is a mean over the repeats, so it has a
@@ -374,6 +380,8 @@ static void mark_place(Results *r, const Codec *const *codec, size_t place, Pare
         if (results_have(r, place, k)) {
             results_set(r, place, k, RATE, rate_of(codec[k]));
             results_set(r, place, k, PARETO, value_bool(point[k].front));
+            results_set(r, place, k, PARETO_CERTAIN,
+                        r->repeats > 1 ? value_bool(point[k].certain) : value_none());
             results_set(r, place, k, IS_UNBIASED, value_bool(is_unbiased(codec[k])));
         }
 }

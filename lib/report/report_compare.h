@@ -33,8 +33,9 @@ typedef struct {
 typedef struct {
     const Column *column;
     size_t count;
-    size_t leading; /* the first `leading` fields identify a record; they are written next to the compressor */
-    bool timed;     /* true: some of the fields are times */
+    size_t
+        leading; /* the first `leading` fields identify a record; they are written next to the compressor */
+    bool timed;  /* true: some of the fields are times */
 } OwnFields;
 
 Status results_open(Results *r, const VectorList *vectors, const char *const *codec, size_t codecs,
@@ -71,9 +72,9 @@ size_t results_finished(const Results *r); /* returns the number of rows that ar
 typedef struct {
     /* names, separated by commas; NULL: all metrics in csv and json, the usual metrics in tables */
     const char *metrics;
-    const char *sort;    /* METRIC or METRIC:desc; NULL: the order of the codecs */
-    bool per_tensor;     /* tables also show each tensor */
-    const char *usual;   /* the usual metrics of this command's tables; NULL: those of compare */
+    const char *sort;  /* METRIC or METRIC:desc; NULL: the order of the codecs */
+    bool per_tensor;   /* tables also show each tensor */
+    const char *usual; /* the usual metrics of this command's tables; NULL: those of compare */
 } View;
 
 /* Fails with ERR_USAGE for an unknown name; the error's hint has the most similar name that exists. */
@@ -89,8 +90,8 @@ Status results_write(Results *r, const View *v, ReportSpec spec, Error *err);
 
 /* The fields that the command `sweep` adds. `rate` is the value of the codec's rate parameter; null if it
  * has none. `pareto` is true if the codec is on the Pareto front of relative_error against bits_per_element.
- * For each step, worker and tensor, biased codecs have one front and unbiased codecs another. `unbiased` is
- * true if the codec promises to be unbiased. */
+ * For each step, worker and tensor, biased codecs have one front and unbiased codecs another. `pareto_certain`
+ * is false if that depends on uncertain values, and null for a single repeat. `unbiased` is true if the codec promises to be unbiased. */
 extern const OwnFields sweep_fields;
 Status sweep_fill(Results *r, const Codec *const *codec, Error *err);
 

@@ -64,7 +64,7 @@ const ResultKind result_kinds[] = {
     {"sweep", "atomo-sweep/1", COMPARED ",rate,pareto", "Size against error",
      "Each compressor at many rates. On the front are those that no other one of their kind beats in both.",
      WHOSE
-     "error,rate,pareto,unbiased,bytes,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein_mean",
+     "error,rate,pareto,pareto_certain,unbiased,bytes,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein_mean",
      "pareto", rank_whole},
     {"merge", "atomo-merge/1", COMPARED ",workers,synthetic", "Many workers",
      "The gradients of many workers, encoded, aggregated and averaged.",

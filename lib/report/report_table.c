@@ -120,7 +120,8 @@ Shown report_shown(const Column *columns, size_t count, const Value *row, size_t
 {
     const char *name = columns[column].name;
     const double off = number_at(row, beside->exact_se, count), se = number_at(row, beside->se, count);
-    const double exact = off > 0 ? NAN : number_at(row, beside->exact, count);
+    const bool certain = beside->exact_se == count || off == 0;
+    const double exact = certain ? number_at(row, beside->exact, count) : NAN;
     Shown s = {.number = value_number(&row[column]), .se = NAN};
     if (!isnan(exact) && !isnan(s.number) && se != 0) {
         const Value known = value_real(exact);

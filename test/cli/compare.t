@@ -296,9 +296,15 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 
 # tables of four seeds: a cell without an error is the same in all, the others agree within theirs
 ? command -v python3
-$ cp "$SRC"/datasets/lenet-mnist.h5 g.h5; for s in 1 2 3 4; do atomo-bench compare g.h5 -t '*fc2*' -t '*conv1*' --threads 1 --seed $s -q >c$s; atomo-bench sweep g.h5 -t '*fc2*' -c svd -c qsgd -c entry -c topk --threads 1 --seed $s -q >s$s; atomo-bench merge g.h5 -t '*fc2*' -c qsgd -c thc -c sign -c svd -c topk --repeats 10 --workers 2 --threads 1 --seed $s -q >m$s; done; for t in c s m; do python3 "$SRC"/test/cli/seeds.py $t[1234]; done
+$ cp "$SRC"/datasets/lenet-mnist.h5 g.h5; for s in 1 2 3 4; do atomo-bench compare g.h5 -t '*fc2*' -t '*conv1*' --threads 1 --seed $s -q >c$s; atomo-bench sweep g.h5 -t '*fc2*' -c svd -c qsgd -c entry -c topk --threads 1 --seed $s -q >s$s; atomo-bench merge g.h5 -t '*fc2*' -c qsgd -c thc -c sign -c svd -c topk --repeats 10 --workers 2 --threads 1 --seed $s -q >m$s; atomo-bench cost g.h5 -t '*fc2*' -c qsgd -c thc -c svd -c topk --threads 1 --seed $s -q 2>/dev/null >k$s; done; for t in c s m k; do python3 "$SRC"/test/cli/seeds.py $t[1234]; done
 > agree
 - *:*
+= 0
+
+# four seeds on a vector of 20 elements: a codec that is certainly on one Pareto front is on all
+? command -v python3
+$ set -- $(for c in entry svd dct fourier wavelet hadamard gspar randk lq qsgd terngrad nuqsgd natural minmax intsgd thc rotated eden topk adaq lowrank powersgd svd:vectors=qsgd svd:vectors=bf16 qsgd:code=rans; do echo -c $c; done); for s in 1 2 3 4; do atomo-bench sweep "$SRC"/datasets/lenet-mnist.h5 --step '*1000' -t conv1.bias "$@" --threads 1 --seed $s -q 2>/dev/null >b$s; done; python3 "$SRC"/test/cli/seeds.py b[1234]
+> agree
 = 0
 
 # of a single draw the table says "~"; a codec that is not random has no error

@@ -16,9 +16,9 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1
 
 # the fields: those of compare, then those of sweep
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 -c svd:rank=2 -c lq -f csv --metrics bytes | cut -d, -f 3,7,10- 
-> tensor,compressor,error,rate,pareto,unbiased,seed
-> [*],svd:rank=2,,2,true,true,1
-> [*],lq,,,true,true,1
+> tensor,compressor,error,rate,pareto,pareto_certain,unbiased,seed
+> [*],svd:rank=2,,2,true,*,true,1
+> [*],lq,,,true,*,true,1
 = 0
 
 # JSON has the schema of sweep, with numbers and booleans

@@ -153,6 +153,57 @@ static void a_class_that_is_empty_in_some_repeats_has_a_wider_interval(void **st
     check_rel(value(&t, "elem_error_pos_se"), se * 12.706204736174694 / 2.7764451051977996, 1e-8);
 }
 
+/* The products <h, g> of these repeats have the variance 1/3 each. A closed form of three times as much widens the
+ * interval of the cosine by the root of three, a hundred times as much only by 2, and half as much does not. */
+static void an_unseen_variance_along_the_gradient_widens_the_cosine(void **state)
+{
+    static double error[4][E_SUMS];
+    static const struct {
+        double weighted, factor;
+    } cases[] = {{0, 1}, {0.5 / 3, 1}, {1, 1.7320508075688772}, {100. / 3, 2}};
+    (void)state;
+    for (int r = 0; r < 4; r++) {
+        error[r][E_DOT] = 1 + r % 2;
+        error[r][E_NORM] = 1 + r;
+    }
+    Tally t = {.repeats = 4,
+               .decoded = 4,
+               .cells = 1,
+               .n = 1,
+               .spread_known = true,
+               .gradient[G_SQUARES] = 9,
+               .error = error};
+    const double plain = value(&t, "cosine_se");
+    check(plain > 0);
+    for (size_t i = 0; i < countof(cases); i++) {
+        t.weighted = cases[i].weighted;
+        check_rel(value(&t, "cosine_se"), cases[i].factor * plain, 1e-12);
+    }
+}
+
+/* All repeats of an unbiased codec with rare atoms may be all zeros. Then they do not show how its results vary. */
+static void equal_repeats_of_a_codec_with_variance_have_no_standard_error(void **state)
+{
+    static double error[3][E_SUMS] = {{[E_SQUARES] = 4}, {[E_SQUARES] = 4}, {[E_SQUARES] = 4}};
+    static const char *const names[] = {"bytes_se", "bytes_expected_se", "relative_error_se", "density_se"};
+    Tally t = {.repeats = 3,
+               .decoded = 3,
+               .cells = 1,
+               .n = 1,
+               .bytes = 3,
+               .size = 3,
+               .spread_known = true,
+               .expected = 9,
+               .gradient[G_SQUARES] = 4,
+               .error = error};
+    (void)state;
+    for (size_t i = 0; i < countof(names); i++)
+        check(isnan(value(&t, names[i])));
+    t.expected = 0;
+    for (size_t i = 0; i < countof(names); i++)
+        check(value(&t, names[i]) == 0);
+}
+
 /* ---- degrees of freedom ---- */
 
 /* Nine gains of 1 and one of 2 have the excess kurtosis 10 * 0.657 / 0.81 - 3. So their variance has 2.727
@@ -237,6 +288,8 @@ static const struct CMUnitTest tests[] = {
     BENCH_TEST(sizes_and_their_errors_follow_their_definitions),
     BENCH_TEST(standard_errors_are_deviations_of_single_repeats_over_root_r),
     BENCH_TEST(a_class_that_is_empty_in_some_repeats_has_a_wider_interval),
+    BENCH_TEST(an_unseen_variance_along_the_gradient_widens_the_cosine),
+    BENCH_TEST(equal_repeats_of_a_codec_with_variance_have_no_standard_error),
     BENCH_TEST(long_tails_leave_few_degrees_of_freedom),
     BENCH_TEST(the_sum_of_squared_variances_is_unbiased),
     BENCH_TEST(atoms_give_the_bias_its_degrees_of_freedom),

@@ -87,6 +87,30 @@ static void uncertain_points_leave_only_when_beaten_for_certain(void **state)
     check_front(p, want, countof(p));
 }
 
+/* A point that is certainly off the front is certain. A point on the front is not, if one of its kind may be smaller and
+ * better. Equal points do not remove each other. */
+static void a_point_is_uncertain_if_another_one_may_remove_it(void **state)
+{
+    ParetoPoint p[] = {{.size = 1, .error = 4, .error_margin = 1},
+                       {.size = 2, .error = 4.5},
+                       {.size = 3, .error = 9},
+                       {.size = 4, .error = 1},
+                       {.size = 4, .error = 1},
+                       {.size = 4.5, .error = 0.5, .kind = 1},
+                       {.size = 4.1, .error = 0.9, .size_margin = 1}};
+    static const bool front[] = {true, true, false, true, true, true, true},
+                      certain[] = {true, false, true, false, false, true, true};
+    (void)state;
+    pareto_mark(p, countof(p));
+    for (size_t i = 0; i < countof(p); i++) {
+        check(p[i].front == front[i]);
+        check(p[i].certain == certain[i]);
+    }
+    p[6].size_margin = 0;
+    pareto_mark(p, countof(p));
+    check(p[3].certain && p[4].certain);
+}
+
 /* ---- random points against the definition of the Pareto front ---- */
 
 static bool beats(const ParetoPoint *p, const ParetoPoint *q)
@@ -141,6 +165,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_has_no_figures_is_on_no_front_and_in_nobodys_way),
     cmocka_unit_test(zero_and_infinite_errors_are_errors),
     cmocka_unit_test(uncertain_points_leave_only_when_beaten_for_certain),
+    cmocka_unit_test(a_point_is_uncertain_if_another_one_may_remove_it),
     cmocka_unit_test(the_front_is_whom_nobody_beats),
 };
 CHECK_MAIN(tests)

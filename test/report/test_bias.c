@@ -256,6 +256,8 @@ static void verdicts_say_what_would_have_shown(void **state)
     check_words((BiasRow){.holm = 0.3, .detectable = 0.52}, "cannot be seen with so few repeats");
     check_words((BiasRow){.holm = NAN, .detectable = NAN, .mse = 2}, "all of the error");
     check_words((BiasRow){.holm = NAN, .detectable = NAN}, "none");
+    check_words((BiasRow){.holm = NAN, .detectable = NAN, .mse = 2, .expected = 9},
+                "cannot be seen with so few repeats");
     check_words((BiasRow){.holm = NAN, .detectable = NAN, .mse = 2, .variance = NAN}, "no verdict");
 }
 
