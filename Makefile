@@ -511,6 +511,7 @@ install: all
 	    $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(incdir) $(DESTDIR)$(pydir)/atomo
 	install -m 644 $(LIBRARY) $(DESTDIR)$(libdir)
 	ln -sf $(SONAME) $(DESTDIR)$(libdir)/libatomo.so
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig
 	install -m 644 lib/atomo.h $(DESTDIR)$(incdir)
 	sed 's|@prefix@|$(prefix)|; s|@libdir@|$(libdir)|; s|@includedir@|$(incdir)|; s|@version@|$(VERSION)|; s|@private@|$(LIBS)|' \
 	    lib/library/atomo.pc.in >$(DESTDIR)$(libdir)/pkgconfig/atomo.pc

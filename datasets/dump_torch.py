@@ -39,7 +39,7 @@ try:
     import h5py
     import numpy as np
 except ImportError as missing:
-    raise ImportError("%s is missing: pip install h5py numpy, or apt install python3-h5py" % missing.name) from None
+    raise ImportError("%s; install it: pip install h5py numpy, or apt install python3-h5py" % missing) from None
 try:
     import torch
     from torch import nn
@@ -77,11 +77,11 @@ def kinds(model):
 
 
 def flatten(tree, prefix=""):
-    """(name, array) of every leaf of nested dictionaries."""
+    """(name, array) of every leaf of nested dictionaries; None is no leaf."""
     for name, value in tree.items():
         if hasattr(value, "items"):
             yield from flatten(value, "%s%s." % (prefix, name))
-        else:
+        elif value is not None:
             yield prefix + str(name), value
 
 

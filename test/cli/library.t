@@ -25,7 +25,14 @@ $ echo '#include <atomo.h>' >h.cc; g++ -std=c++98 -Wall -Wextra -Werror -pedanti
 
 # the library is installed, found by pkg-config, and uninstalled
 ? command -v pkg-config && ! nm -D "$PUBLIC/libatomo.so.0" | grep -q asan
-$ make -s -C "$SRC" install DESTDIR="$PWD/root" prefix=/usr >log 2>&1; export PKG_CONFIG_PATH="$PWD/root/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$PWD/root"; awk '/^```c$/ {on = 1; next} /^```$/ {on = 0} on' "$SRC/docs/library.md" >e.c; cc e.c -o e $(pkg-config --cflags --libs atomo) && LD_LIBRARY_PATH="$PWD/root/usr/lib" ./e; make -s -C "$SRC" uninstall DESTDIR="$PWD/root" prefix=/usr; find root -type f
+$ make -s -C "$SRC" install DESTDIR="$PWD/root" prefix=/usr >log 2>&1; export PKG_CONFIG_PATH="$PWD/root/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$PWD/root"; awk '/^```c$/ {on = 1; next} /^```$/ {on = 0} on' "$SRC/docs/library.md" >e.c; cc e.c -o e $(pkg-config --cflags --libs atomo) && LD_LIBRARY_PATH="$PWD/root/usr/lib" ./e; cc e.c -o static $(pkg-config --cflags --libs --static atomo | sed 's/-latomo/-l:libatomo.a/') && ./static; make -s -C "$SRC" uninstall DESTDIR="$PWD/root" prefix=/usr; find root -type f
+> * bytes instead of 25600, *
 > * bytes instead of 25600, *
 - root/*
+= 0
+
+# the installed package of Python finds the library of its prefix
+? /usr/bin/python3 -c 'import numpy' && ! nm -D "$PUBLIC/libatomo.so.0" | grep -q asan
+$ make -s -C "$SRC" install DESTDIR="$PWD/root" prefix=/usr >log 2>&1; unset ATOMO_LIBRARY; PYTHONPATH="$PWD/root/usr/lib/python3/dist-packages" /usr/bin/python3 -c 'import atomo; print(atomo.Codec("qsgd:bits=4"), atomo.__file__)'
+> Codec('qsgd') */root/usr/lib/python3/dist-packages/atomo/__init__.py
 = 0

@@ -10,6 +10,7 @@ import io
 import os
 import pathlib
 import pickle
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -308,6 +309,66 @@ class Records(unittest.TestCase):
     def test_missing_file(self):
         with self.assertRaisesRegex(OSError, "no-such-file"):
             atomo.compare("no-such-file.h5", "qsgd")
+
+
+@unittest.skipUnless(h5py, "needs h5py")
+class Dumps(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "run.h5")
+
+    def write(self, gradients):
+        from atomo.dump import GradientDump
+
+        with GradientDump(self.path, model_name="MLP", lr=0.1) as dump:
+            for step in (0, 100):
+                dump.write(step, gradients=gradients, loss=0.5)
+
+    def copied(self, *arguments):
+        """Runs a copy of the file that has nothing of atomo beside it."""
+        folder = os.path.dirname(self.path)
+        shutil.copy(SOURCE / "datasets" / "dump_torch.py", folder)
+        bare = {name: value for name, value in os.environ.items() if not name.startswith(("ATOMO", "PYTHONPATH"))}
+        return subprocess.run([os.sys.executable, *arguments], cwd=folder, env=bare, capture_output=True, text=True)
+
+    def test_dictionaries_of_arrays(self):
+        tree = {"Dense_0": {"kernel": normal(30, 20), "bias": normal(20).astype(np.float64)}, "scale": normal(7).astype(np.float16), "frozen": None}
+        self.write(tree)
+        names = ["Dense_0.kernel", "Dense_0.bias", "scale"]
+        with h5py.File(self.path) as file:
+            self.assertEqual((file.attrs["model"], file.attrs["lr"], len(file)), ("MLP", 0.1, 2))
+            step = file["step_000100"]
+            self.assertEqual((step.attrs["step"], step.attrs["loss"], list(step)), (100, 0.5, names))
+            for name, array in zip(names, (*tree["Dense_0"].values(), tree["scale"])):
+                self.assertEqual(step[name].dtype, np.float32)
+                np.testing.assert_array_equal(step[name], array.astype(np.float32))
+        records = atomo.compare(self.path, "topk", repeats=1, timed=False).level("tensor")
+        self.assertEqual([(r["step"], r["tensor"]) for r in records], [(step, name) for step in (0, 100) for name in names])
+
+    def test_an_exception_keeps_the_old_file(self):
+        self.write({"w": normal(5)})
+        before = pathlib.Path(self.path).read_bytes()
+        with self.assertRaises(ValueError):
+            self.write({"w": "text"})
+        self.assertEqual(os.listdir(os.path.dirname(self.path)), ["run.h5"])
+        self.assertEqual(pathlib.Path(self.path).read_bytes(), before)
+
+    def test_one_copied_file_is_enough(self):
+        lines = ("import numpy, dump_torch", "d = dump_torch.GradientDump('run.h5')", "d.write(3, gradients={'w': numpy.ones(4)})", "d.close()")
+        run = self.copied("-c", "\n".join(lines))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual([r["step"] for r in atomo.compare(self.path, "topk", repeats=1, timed=False).level("tensor")], [3])
+
+    @unittest.skipUnless(torch, "needs torch")
+    def test_the_demo_of_a_model(self):
+        run = self.copied("dump_torch.py", "--demo", "run.h5")
+        self.assertEqual(run.stdout, "run.h5: 36 tensors, checked\n", run.stderr)
+
+    def test_without_h5py_it_says_what_to_install(self):
+        run = self.copied("-c", "import sys; sys.modules['h5py'] = None; import dump_torch")
+        self.assertIn("pip install h5py", run.stderr)
+        self.assertEqual(run.returncode, 1)
 
 
 if __name__ == "__main__":

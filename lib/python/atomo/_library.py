@@ -151,9 +151,10 @@ _FUNCTIONS = {
 
 
 def _load():
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), NAME)
-    asked = os.environ.get("ATOMO_LIBRARY")
-    path = asked or (beside if os.path.exists(beside) else NAME)
+    package = os.path.dirname(os.path.abspath(__file__))
+    installed = os.path.join(package, "..", "..", "..", NAME)  # PREFIX/lib, of PREFIX/lib/python3/dist-packages/atomo
+    near = [path for path in (os.path.join(package, NAME), installed) if os.path.exists(path)]
+    path = os.environ.get("ATOMO_LIBRARY") or (near + [NAME])[0]
     try:
         loaded = ctypes.CDLL(path)
     except OSError as error:
