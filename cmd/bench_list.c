@@ -1,4 +1,4 @@
-/* bench_list.c -- list [CODEC]: lists all codecs, or describes one codec with its keys. */
+/* bench_list.c -- list [CODEC|SPEC]: lists all codecs, or describes the codecs of a spec with their keys. */
 #include "bench_commands.h"
 
 #include "app/codec_doc.h"
@@ -64,19 +64,38 @@ static Status show(List *l, const Compressor *ops)
     return write_rows(l, &spec, rows, count);
 }
 
-static const char *codec_name(const void *data, size_t i)
+/* Writes the pages of the codecs of a spec, the wrappers first. */
+static Status show_stages(List *l, const Codec *codec)
 {
-    (void)data;
-    return compressors[i] ? compressors[i]->name : NULL;
+    TextBuf out = {.arena = l->a};
+    for (; codec; codec = codec_alone(codec) ? NULL : codec->inner) {
+        const CodecDoc doc = codec_doc(codec->ops, l->a);
+        const char *page = codec_doc_page(&doc, l->format, l->a);
+        TRY(arena_check(page, l->a, l->err));
+        text_addf(&out, "%s%s", out.size ? "\n" : "", page);
+    }
+    return write_text(l, text_done(&out));
 }
 
-static Status show_named(List *l, const char *name)
+/* Describes the codec of a name, or the codecs of a spec. */
+static Status show_spec(List *l, const char *spec)
 {
-    const Compressor *ops = compressor_find(name);
-    if (ops)
+    const Codec *codec;
+    const Compressor *ops = compressor_find(spec);
+    if (ops) /* also a wrapper, whose name alone is no spec */
         return show(l, ops);
-    text_unknown(l->err, name, codec_name, NULL, "list: no codec is called \"%s\"", name);
-    return error_hint(l->err, "atomo-bench list shows them all");
+    if (!strpbrk(spec, ":+")) {
+        compressor_unknown(l->err, spec);
+        return error_at(l->err, "list");
+    }
+    if (codec_open(&codec, spec, l->a, l->err) != OK)
+        return error_at(l->err, "list");
+    if (!codec->inner || codec_alone(codec))
+        return show(l, codec->ops);
+    if (l->format == FORMAT_TABLE || l->format == FORMAT_MD)
+        return show_stages(l, codec);
+    FAIL(l->err, ERR_USAGE, "list: %s: several codecs: want --format table or md", spec);
+    return error_hint(l->err, "atomo-bench list %s -f %s", codec->ops->name, report_formats[l->format]);
 }
 
 /* ---- listing all codecs ---- */
@@ -114,6 +133,26 @@ static Status show_all(List *l)
     return write_rows(l, &spec, rows, count);
 }
 
+/* Appends the names of the literature, with the spec of each. */
+static void put_literature(TextBuf *out, Format format, Arena *a)
+{
+    enum { COLUMNS = 3 };
+    static const Column columns[COLUMNS] = {{"name", true}, {"here", true}, {"difference", true}};
+    size_t count = 0;
+    while (literature[count].title)
+        count++;
+    Value *rows = NEW(a, Value, count * COLUMNS);
+    for (size_t i = 0; rows && i < count; i++) {
+        rows[i * COLUMNS] = value_text(literature[i].title);
+        rows[i * COLUMNS + 1] = value_text(literature[i].spec);
+        rows[i * COLUMNS + 2] = value_text(literature[i].note);
+    }
+    const ReportSpec spec = {.columns = columns, .column_count = COLUMNS, .format = format};
+    const char *table = rows ? report_text(&spec, rows, count, a) : NULL;
+    text_addf(out, "\n%sNames in the literature\n\n%s", format == FORMAT_MD ? "# " : "", table ? table : "");
+    out->failed |= !table;
+}
+
 /* Writes the text of docs/compressors.md. */
 static Status show_details(List *l)
 {
@@ -131,6 +170,7 @@ static Status show_details(List *l)
         TRY(arena_check(page, l->a, l->err));
         text_addf(&out, "%s%s", i ? "\n" : "", page);
     }
+    put_literature(&out, l->format, l->a);
     return write_text(l, text_done(&out));
 }
 
@@ -139,7 +179,7 @@ static Status run(void *options, const TextList *arguments)
     List *l = options;
     l->format = (Format)l->common.format;
     if (arguments->count)
-        return show_named(l, arguments->item[0]);
+        return show_spec(l, arguments->item[0]);
     if (!l->details)
         return show_all(l);
     if (l->format != FORMAT_TABLE && l->format != FORMAT_MD)
@@ -158,7 +198,7 @@ int bench_list(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "list",
-        .usage = "[CODEC]",
+        .usage = "[CODEC|SPEC]",
         .brief = "every codec with one line and its flags; with a name: formula, keys, reference",
         .details =
             "Flags. unbiased: the mean of the decoded gradients over draws is the gradient. linear: merged payloads decode "

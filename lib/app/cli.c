@@ -4,7 +4,9 @@
 #include "app/cli_rows.h"
 #include "base/outfile.h"
 #include "base/parallel.h"
+#include "compress/spec.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,6 +29,12 @@ static const char *row_name(const void *rows, size_t i)
 
 /* ---- the value of an option ---- */
 
+static bool ends_in(const char *path, const char *ending)
+{
+    const size_t length = strlen(path), end = ending ? strlen(ending) : length;
+    return length > end && !strcmp(path + length - end, ending);
+}
+
 static Status out_of_range(Parser *p, const Option *o, const char *value)
 {
     char range[96];
@@ -34,12 +42,33 @@ static Status out_of_range(Parser *p, const Option *o, const char *value)
                 cli_range(o, range));
 }
 
+/* Fails for a value that is no number. For a number with a unit, such as "20ms", "0.02s" or "80%", the hint has the
+ * number alone. */
+static Status no_number(Parser *p, const Option *o, const char *value)
+{
+    static const struct {
+        const char *unit, *ending; /* for options whose names end in `ending`; "": for all */
+        double worth;
+    } units[] = {{"%", "", 0.01},     {"s", "-ms", 1e3},   {"us", "-ms", 1e-3},
+                 {"min", "-ms", 6e4}, {"sec", "-ms", 1e3}, {"", "", 1}};
+    char *unit, text[32];
+    const double real = strtod(value, &unit);
+    out_of_range(p, o, value);
+    if (unit == value || !(*unit == '%' || isalpha((unsigned char)*unit)))
+        return p->err->status;
+    size_t u = 0;
+    while (*units[u].unit && !(!strcmp(unit, units[u].unit) && ends_in(o->name, units[u].ending)))
+        u++;
+    return error_hint(p->err, "--%s %s, a number without a unit", o->name,
+                      text_double(text, real * units[u].worth));
+}
+
 static Status set_number(Parser *p, const Option *o, const char *value)
 {
     double real = 0;
     int64_t whole = 0;
     if (!(o->type == CLI_INT ? text_to_int(value, &whole) : text_to_real(value, &real)))
-        return out_of_range(p, o, value);
+        return no_number(p, o, value);
     if (o->type == CLI_INT)
         real = (double)whole;
     if ((o->low != 0 || o->high != 0) && (real < o->low || real > o->high))
@@ -114,10 +143,29 @@ static Status set(Parser *p, const Option *o, const char *value)
 
 /* ---- one argument of the command line ---- */
 
+/* Returns the option that takes `name` as a value: --format for "json". NULL: there is none. */
+static const Option *option_with_value(const Option *o, const char *name)
+{
+    for (; o->name; o++)
+        for (size_t i = 0; o->type == CLI_CHOICE && o->choices[i]; i++)
+            if (!strcmp(o->choices[i], name))
+                return o;
+    return NULL;
+}
+
 static Status unknown(Parser *p, const char *dashes, const char *name)
 {
     const char *near = dashes[1] ? text_nearest(name, row_name, p->rows) : NULL;
     const Command *c = p->command;
+    const Option *chooses = dashes[1] ? option_with_value(p->rows, name) : NULL;
+    if (chooses) {
+        FAIL(p->err, ERR_USAGE, "%s: unknown option --%s", c->command, name);
+        return error_hint(p->err, "--%s %s", chooses->name, name);
+    }
+    if (!strcmp(name, "version") || !strcmp(name, "V")) {
+        FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s", c->command, dashes, name);
+        return error_hint(p->err, "%s --version", c->program);
+    }
     FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s%s%s%s", c->command, dashes, name,
          near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
     return error_hint(p->err, "%s %s --help lists the options", c->program, c->command);
@@ -191,16 +239,32 @@ static Status parse_short(Parser *p, const char *arg, const char *next, bool *us
 
 /* ---- checks after all arguments are parsed ---- */
 
+static bool takes_codecs(const Option *o)
+{
+    while (o->name && strcmp(o->name, "codec") != 0)
+        o++;
+    return o->name;
+}
+
+static Status too_many(Parser *p, const char *argument)
+{
+    const Command *c = p->command;
+    const Codec *codec;
+    Error ignored;
+    FAIL(p->err, ERR_USAGE, "%s: \"%s\" is one argument too many", c->command, argument);
+    if (takes_codecs(p->rows) && codec_open(&codec, argument, p->a, &ignored) == OK)
+        return error_hint(p->err, "each codec takes its own -c: -c %s", argument);
+    return error_hint(p->err, "%s %s --help shows how it is called", c->program, c->command);
+}
+
 static Status count_arguments(Parser *p, const TextList *arguments)
 {
     const Command *c = p->command;
-    if (arguments->count < (size_t)c->arguments_min)
-        FAIL(p->err, ERR_USAGE, "%s: an argument is missing: want %s", c->command, c->usage);
-    else if (c->arguments_max >= 0 && arguments->count > (size_t)c->arguments_max)
-        FAIL(p->err, ERR_USAGE, "%s: \"%s\" is one argument too many", c->command,
-             arguments->item[c->arguments_max]);
-    else
+    if (c->arguments_max >= 0 && arguments->count > (size_t)c->arguments_max)
+        return too_many(p, arguments->item[c->arguments_max]);
+    if (arguments->count >= (size_t)c->arguments_min)
         return OK;
+    FAIL(p->err, ERR_USAGE, "%s: an argument is missing: want %s", c->command, c->usage);
     return error_hint(p->err, "%s %s --help shows how it is called", c->program, c->command);
 }
 
@@ -247,12 +311,6 @@ static const char *format_of(const char *path)
         if (!strcmp(dot + 1, endings[i].ending))
             return endings[i].format;
     return NULL;
-}
-
-static bool ends_in(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), end = ending ? strlen(ending) : length;
-    return length > end && !strcmp(path + length - end, ending);
 }
 
 /* Sets the report's format: the value of --format, else the format that the ending of -o selects. */

@@ -191,7 +191,7 @@ int cli_main(const char *program, const char *brief, const Subcommand *table, in
     }
     char *first = argv[1];
     int code = 0;
-    if (!strcmp(first, "--version"))
+    if (!strcmp(first, "--version") || !strcmp(first, "-V") || !strcmp(first, "version"))
         code = print_version(program);
     else if (!strcmp(first, "--help") || !strcmp(first, "-h") || (!strcmp(first, "help") && argc == 2))
         print_commands(program, brief, table, stdout);

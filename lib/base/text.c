@@ -195,13 +195,22 @@ static size_t distance(const char *s, const char *t, size_t most)
     return d[m][n];
 }
 
+/* True if s and t are equal up to the end of the shorter one, ignoring case. */
+static bool same_start(const char *s, const char *t)
+{
+    while (*s && *t && !differ(*s, *t))
+        s++, t++;
+    return !*s || !*t;
+}
+
 const char *text_nearest(const char *s, TextName name, const void *data)
 {
     const char *nearest = NULL, *candidate;
     size_t most = strlen(s) / 3 + 1;
     for (size_t i = 0; (candidate = name(data, i)); i++) {
         const size_t d = distance(s, candidate, most);
-        if (d < most || (d == most && !nearest)) {
+        const bool wins_tie = !nearest || (same_start(s, candidate) && !same_start(s, nearest));
+        if (d < most || (d == most && wins_tie)) {
             most = d;
             nearest = candidate;
         }

@@ -54,7 +54,7 @@ const char *text_list_name(const void *names, size_t i);
 const char *text_names(char *out, size_t size, TextName name, const void *data);
 
 /* Returns the name nearest to `s` by edit distance with transpositions; NULL when every name is farther than a
- * third of the length of s, plus 1. */
+ * third of the length of s, plus 1. Of equally near names, one that `s` begins with, or that begins with `s`, wins. */
 const char *text_nearest(const char *s, TextName name, const void *data);
 
 /* Fails with ERR_USAGE and the formatted text, followed by " (did you mean NAME?)" when text_nearest finds a NAME

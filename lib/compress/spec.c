@@ -3,20 +3,6 @@
 
 #include <ctype.h>
 
-const Compressor *compressor_find(const char *name)
-{
-    for (size_t i = 0; compressors[i]; i++)
-        if (!strcmp(compressors[i]->name, name))
-            return compressors[i];
-    return NULL;
-}
-
-static const char *compressor_name(const void *data, size_t i)
-{
-    (void)data;
-    return compressors[i] ? compressors[i]->name : NULL;
-}
-
 /* Returns the end of the stage that begins at s. A stage is one codec with its keys; it ends at a '+' before a
  * letter or at the end of the text. */
 static const char *stage_end(const char *s)
@@ -76,10 +62,8 @@ static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *
         FAIL(err, ERR_USAGE, "%.*s needs a codec to wrap", (int)strlen(text) - 1, text);
         return error_hint(err, "write %snone, or another codec after the +", text);
     }
-    if (!codec->ops) {
-        text_unknown(err, text, compressor_name, NULL, "no codec is called \"%s\"", text);
-        return error_hint(err, "atomo-bench list shows them all");
-    }
+    if (!codec->ops)
+        return compressor_unknown(err, text);
     void *params = NEW_ZERO(a, char, codec->ops->params_size + 1);
     TRY(arena_check(params, a, err));
     codec->params = params;
@@ -89,11 +73,24 @@ static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *
     const bool holds = last && last->key;
     const char *spec = holds && keys ? cut_spec(keys, last) : NULL;
     codec->named = param_named(codec->ops->params, keys ? keys : "");
-    TRY(param_parse(codec->ops->params, params, text, keys ? keys : "", err));
+    if (param_parse(codec->ops->params, params, text, keys ? keys : "", err) != OK)
+        return compressor_wrong_keys(err, codec->ops, keys ? keys : "");
     char part[PART_SPEC];
     if (codec->ops->part && codec->ops->part(codec, part))
         TRY(codec_open(&codec->other, part, a, err));
     return holds ? open_named(codec, last, spec, a, err) : OK;
+}
+
+/* Fails: the codec of the stage from `stage` to `end` wraps nothing, but another stage follows. */
+static Status wraps_nothing(const char *spec, const char *stage, const char *end, Arena *a, Error *err)
+{
+    const int before = (int)(end - stage), name = (int)strcspn(stage, ":+");
+    const char *next = end + 1;
+    FAIL(err, ERR_USAGE, "codec %s: %.*s wraps nothing; a wrapper such as ef stands first", spec, name,
+         stage);
+    return wrapper_at(next, ":+", a)
+               ? error_hint(err, "write %s+%.*s", next, before, stage)
+               : error_hint(err, "each codec takes its own -c: -c %.*s -c %s", before, stage, next);
 }
 
 Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err)
@@ -114,8 +111,7 @@ Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err)
         else
             first = codec;
         if (*end && !codec->ops->wraps)
-            return FAIL(err, ERR_USAGE, "codec %s: %s wraps nothing; a wrapper such as ef stands first", spec,
-                        codec->ops->name);
+            return wraps_nothing(spec, stage, end, a, err);
         if (!*end && codec->ops->alone[0]) {
             TRY(codec_open(&codec->inner, codec->ops->alone[0], a, err));
             TRY(codec_open(&codec->other, codec->ops->alone[1], a, err));

@@ -7,10 +7,7 @@
 #ifndef ATOMO_SPEC_H
 #define ATOMO_SPEC_H
 
-#include "codec/compressor.h"
-
-extern const Compressor *const compressors[];        /* all compressors (all.c); ends in NULL */
-const Compressor *compressor_find(const char *name); /* returns NULL if there is no such compressor */
+#include "compress/names.h"
 
 /* Opens the codec of a spec, in `a`. ERR_USAGE: the spec is wrong; the message says at which part. */
 Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err);

@@ -79,6 +79,20 @@ static void list_names(char *out, size_t size, const Dump *d, TextName name)
         snprintf(out + used, size - used, " and more");
 }
 
+/* Adds the hint to an error about a glob of tensors that matches nothing. If the glob is a part of names, as "fc1"
+ * is of "fc1.bias", the hint is a glob that matches these names. */
+static Status hint_part(const Dump *d, const char *glob, Error *err)
+{
+    char wider[128];
+    for (int anywhere = 0; *glob && anywhere < 2; anywhere++) {
+        snprintf(wider, sizeof wider, anywhere ? "*%.100s*" : "%.100s*", glob);
+        for (size_t i = 0; i < dump_count(d); i++)
+            if (text_glob(wider, tensor_name(d, i)))
+                return error_hint(err, "-t '%s'; a glob matches whole names", wider);
+    }
+    return error_hint(err, "atomo-bench inspect FILE lists the tensors; globs know *, ? and [..]");
+}
+
 static Status no_match(const Dump *d, const char *what, const char *glob, TextName name, Error *err)
 {
     char names[400];
@@ -98,7 +112,7 @@ static Status no_match(const Dump *d, const char *what, const char *glob, TextNa
     else
         FAIL(err, ERR_USAGE, "%.200s: no %s matches \"%.100s\": the file has no %ss", dump_file(d), what,
              glob, what);
-    return error_hint(err, "atomo-bench inspect FILE lists the tensors; globs know *, ? and [..]");
+    return hint_part(d, name == tensor_name ? glob : "", err);
 }
 
 /* Fails when a glob of the selection matches nothing, so that a misspelt glob is an error and not a smaller

@@ -98,6 +98,10 @@ static void the_nearest_name_is_near(void **state)
     assert_string_equal(text_nearest("topk", text_list_name, names), "topk");
     check(!text_nearest("powersgd", text_list_name, names));
     check(!text_nearest("xyz", text_list_name, names));
+    /* of "lan1g" and "lan10g", both one edit away from "lan10", the second begins with it */
+    static const char *const links[] = {"lan1g", "lan10g", "lan25g", NULL};
+    assert_string_equal(text_nearest("lan10", text_list_name, links), "lan10g");
+    assert_string_equal(text_nearest("lan2g", text_list_name, links), "lan1g");
     char longest[300];
     memset(longest, 'q', sizeof longest);
     longest[sizeof longest - 1] = 0;

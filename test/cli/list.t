@@ -36,3 +36,27 @@ $ atomo-bench list --details | grep -c '^Reference: '; atomo-bench list --detail
 > [1-9][0-9]
 2> atomo-bench: list: --details: want --format table or md
 = 2
+
+# list SPEC describes every codec of a spec, the wrappers first
+$ atomo-bench list ef+qsgd:bits=2 >both; { atomo-bench list ef; echo; atomo-bench list qsgd; } | cmp - both; atomo-bench list joint:bits=2 >a; atomo-bench list joint | cmp - a; atomo-bench list qsgd:bits=2 -f csv -o q.csv; atomo-bench list qsgd -f csv | cmp - q.csv && cat both
+> ef
+> qsgd
+2>
+= 0
+
+$ atomo-bench list ef+qsgd -f csv
+2> atomo-bench: list: ef+qsgd: several codecs: want --format table or md
+2> hint: atomo-bench list ef -f csv
+= 2
+
+$ atomo-bench list ef+qsgt; atomo-bench list qsgd:bots=2
+2> atomo-bench: list: codec ef+qsgt: no codec is called "qsgt" (did you mean qsgd?)
+2> atomo-bench: list: codec qsgd:bots=2: qsgd has no key "bots" (did you mean bits?)
+= 2
+
+# list --details ends in the names of the literature
+$ atomo-bench list --details | sed '1,/^Names in the literature/d'
+> signSGD *sign *
+> EF-signSGD *ef+scaledsign *
+> AdaComp *ef+stc *AdaComp selects within bins*
+= 0

@@ -7,7 +7,7 @@ $ atomo-bench --help
 
 # help for a command goes to stdout too
 $ atomo-bench list --help
-> usage: atomo-bench list [[]CODEC] [[]OPTION]...
+> usage: atomo-bench list [[]CODEC|SPEC] [[]OPTION]...
 >   -f, --format NAME *format of the results*
 2>
 = 0
@@ -77,6 +77,73 @@ $ atomo-bench list --format=tabel
 $ atomo-bench list --quiet=yes
 2> atomo-bench: list: --quiet takes no value
 = 2
+
+# -V and version print what --version prints; a command's own --version leads there
+$ for v in --version -V version; do atomo-bench $v >$v.out; atomo-train $v | head -1; done; cmp ./--version.out ./-V.out && cmp ./-V.out version.out; atomo-bench list --version; atomo-bench list -V
+> atomo-train [0-9]*
+2> atomo-bench: list: unknown option --version
+2> hint: atomo-bench --version
+2> atomo-bench: list: unknown option -V
+- *differ*
+= 2
+
+# a value of an option that is written as an option leads to the option
+$ atomo-bench compare "$SRC"/datasets/lenet-mnist.h5 --json; atomo-bench list --markdown
+2> atomo-bench: compare: unknown option --json
+2> hint: --format json
+2> atomo-bench: list: unknown option --markdown*
+- hint: --format markdown*
+= 2
+
+# for a number with a unit, the hint is the number in the option's unit
+$ for t in 20ms 0.02s 20000us; do atomo-bench cost x.h5 --compute-ms $t; done; atomo-train run --lr 10%
+2> atomo-bench: cost: --compute-ms 20ms: want *
+2> atomo-bench: cost: --compute-ms 0.02s: want *
+2> atomo-bench: cost: --compute-ms 20000us: want *
+2> hint: --compute-ms 20, a number without a unit
+2> hint: --lr 0.1, a number without a unit
+- hint: --compute-ms 0*
+- hint: --compute-ms 20000*
+= 2
+
+# a codec without -c, and several codecs after one -c, get their -c in the hint
+$ atomo-bench compare "$SRC"/datasets/lenet-mnist.h5 qsgd:bits=2; atomo-bench compare "$SRC"/datasets/lenet-mnist.h5 -c qsgd ef+topk; atomo-bench compare "$SRC"/datasets/lenet-mnist.h5 other.h5
+2> atomo-bench: compare: "qsgd:bits=2" is one argument too many
+2> hint: each codec takes its own -c: -c qsgd:bits=2
+2> hint: each codec takes its own -c: -c ef+topk
+2> atomo-bench: compare: "other.h5" is one argument too many
+2> hint: atomo-bench compare --help shows how it is called
+= 2
+
+# names of the literature lead to the codecs' names in every command; none leads to another codec
+$ F="$SRC"/datasets/lenet-mnist.h5; for n in signsgd efsignsgd atomo topk-ef 'deep gradient compression' 1bit adacomp; do atomo-bench compare "$F" -c "$n"; done; atomo-bench list SignSGD; atomo-bench sweep "$F" -c 1-bit; atomo-train run -c EF-signSGD --network lenet --dataset digits
+2> atomo-bench: codec signsgd: no codec is called "signsgd"
+2> hint: signSGD is sign here
+2> atomo-bench: codec efsignsgd: no codec is called "efsignsgd"
+2> hint: EF-signSGD is ef+scaledsign here
+2> hint: try svd; svd is ATOMO over singular values, entry over elements, fourier over frequencies
+2> hint: error feedback is a wrapper: ef+topk
+2> hint: deep gradient compression is dgc here
+2> hint: 1-bit is ef+onebit here
+2> hint: try ef+stc; AdaComp selects within bins of elements, stc within the tensor
+2> atomo-bench: list: no codec is called "SignSGD"
+2> atomo-bench: codec 1-bit: no codec is called "1-bit"
+2> atomo-train: *codec EF-signSGD: no codec is called "EF-signSGD"
+- *did you mean*
+= 2
+
+# a preset of which a part is given
+$ atomo-bench cost "$SRC"/datasets/lenet-mnist.h5 -c none --link lan10
+2> atomo-bench: link "lan10": no such preset
+2> hint: --link lan10g, *
+= 2
+
+# the beginning of a tensor's name leads to a glob that matches
+$ F="$SRC"/datasets/lenet-mnist.h5; atomo-bench compare "$F" -c none -t fc1; atomo-bench compare "$F" -c none -t weight; atomo-bench compare "$F" -c none -t 'fc1*' -q >out && cat out
+> none *
+2> hint: -t 'fc1*'; a glob matches whole names
+2> hint: -t '*weight*'; a glob matches whole names
+= 0
 
 # one argument too many is refused
 $ atomo-bench list none ef

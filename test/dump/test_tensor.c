@@ -384,6 +384,12 @@ static void globs_select_by_path_name_step_and_worker(void **state)
     assert_int_equal(selected("step_000001/*", NULL, "worker_0"), 3);
     assert_int_equal(selected("conv1.wieght", NULL, NULL), 0);
     check(strstr(err.text, "did you mean conv1.weight?") != NULL);
+    assert_int_equal(selected("conv1", NULL, NULL), 0);
+    assert_string_equal(err.hint, "-t 'conv1*'; a glob matches whole names");
+    assert_int_equal(selected("1.we", NULL, NULL), 0);
+    assert_string_equal(err.hint, "-t '*1.we*'; a glob matches whole names");
+    assert_int_equal(selected(NULL, "0000", NULL), 0);
+    check(strstr(err.hint, "inspect FILE lists the tensors") != NULL);
     assert_int_equal(selected("zzz", NULL, NULL), 0);
     check(strstr(err.text, "there are conv0.weight, conv1.weight, conv2.weight") != NULL);
     assert_int_equal(selected(NULL, "7", NULL), 0);

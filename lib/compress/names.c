@@ -1,0 +1,215 @@
+/* names.c -- implements names.h. */
+#include "compress/names.h"
+
+#include "base/text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+
+const Compressor *compressor_find(const char *name)
+{
+    for (size_t i = 0; compressors[i]; i++)
+        if (!strcmp(compressors[i]->name, name))
+            return compressors[i];
+    return NULL;
+}
+
+static const char *compressor_name(const void *data, size_t i)
+{
+    (void)data;
+    return compressors[i] ? compressors[i]->name : NULL;
+}
+
+enum { NAME_ROOM = 64 };
+
+/* Writes the letters and digits of `name` to `out`, in lower case, cut to the room there is. Returns `out`. */
+static const char *plain(char out[NAME_ROOM], const char *name)
+{
+    size_t used = 0;
+    for (; *name && used + 1 < NAME_ROOM; name++)
+        if (isalnum((unsigned char)*name))
+            out[used++] = (char)tolower((unsigned char)*name);
+    out[used] = 0;
+    return out;
+}
+
+/* ---- hints for names ---- */
+
+static const Literature *literature_find(const char *name)
+{
+    char asked[NAME_ROOM], title[NAME_ROOM];
+    plain(asked, name);
+    for (const Literature *row = literature; row->title && *asked; row++)
+        if (!strcmp(asked, plain(title, row->title)))
+            return row;
+    return NULL;
+}
+
+static Status hint_literature(Error *err, const char *name)
+{
+    const Literature *row = literature_find(name);
+    if (!row)
+        return OK;
+    return row->note ? error_hint(err, "try %s; %s", row->spec, row->note)
+                     : error_hint(err, "%s is %s here", row->title, row->spec);
+}
+
+/* Hint for "topk-ef", "eftopk", "EF_topk": error feedback as a part of the name. */
+static Status hint_feedback(Error *err, const char *name)
+{
+    char asked[NAME_ROOM];
+    const size_t length = strlen(plain(asked, name));
+    if (length <= 2)
+        return OK;
+    const bool first = !strncmp(asked, "ef", 2), last = !strcmp(asked + length - 2, "ef");
+    if (last && !first)
+        asked[length - 2] = 0;
+    const char *codec = first ? asked + 2 : asked;
+    const bool codec_known = (first || last) && compressor_find(codec);
+    return codec_known ? error_hint(err, "error feedback is a wrapper: ef+%s", codec) : OK;
+}
+
+/* Returns the codec whose name is the first `length` characters of `name`. */
+static const Compressor *find_start(const char *name, size_t length)
+{
+    for (size_t i = 0; compressors[i]; i++)
+        if (strlen(compressors[i]->name) == length && !strncmp(compressors[i]->name, name, length))
+            return compressors[i];
+    return NULL;
+}
+
+/* Hint for "qsgd,terngrad" and "qsgd terngrad": several codecs in one spec. */
+static Status hint_several(Error *err, const char *name)
+{
+    const size_t length = strcspn(name, ", ;");
+    const char *next = name + length + strspn(name + length, ", ;");
+    const Compressor *first = find_start(name, length), *second = find_start(next, strcspn(next, ", ;:"));
+    return first && second && next > name + length
+               ? error_hint(err, "for several codecs: %s/%s, or one -c for each", first->name, second->name)
+               : OK;
+}
+
+/* Hint for "qsgd4", "svd-3", "qsgd(bits=4)": keys that are not after a colon. */
+static Status hint_colon(Error *err, const char *name)
+{
+    for (size_t length = strlen(name); length > 1; length--) {
+        const Compressor *ops = find_start(name, length);
+        const Param *rate = ops ? param_rate(ops->params) : NULL;
+        if (!ops || !name[length])
+            continue;
+        const char *value = name + length + strspn(name + length, "-_ =@");
+        const size_t digits = strspn(value, "0123456789.");
+        if (rate && digits && !value[digits])
+            return error_hint(err, "keys follow a colon: %s:%s=%s", ops->name, rate->key, value);
+        if (strchr("([{", name[length]) && rate)
+            return error_hint(err, "keys follow a colon: %s:%s=%s", ops->name, rate->key,
+                              rate->fallback ? rate->fallback : "VALUE");
+    }
+    return OK;
+}
+
+Status compressor_unknown(Error *err, const char *name)
+{
+    static Status (*const hints[])(Error *, const char *) = {hint_literature, hint_feedback, hint_several,
+                                                             hint_colon};
+    FAIL(err, ERR_USAGE, "no codec is called \"%s\"", name);
+    for (size_t i = 0; i < countof(hints); i++)
+        if (hints[i](err, name) != OK)
+            return err->status;
+    text_unknown(err, name, compressor_name, NULL, "no codec is called \"%s\"", name);
+    return error_hint(err, "atomo-bench list shows them all");
+}
+
+/* ---- hints for keys ---- */
+
+/* Keys of the literature and of other programs. The first row counts whose key `here` the codec has. */
+static const struct {
+    const char *key, *here;
+    const char *how; /* how the value of `here` follows from the value of `key`; NULL: it is the same */
+} other_keys[] = {
+    {"k", "ratio", "k/n, a share of each tensor's n elements"},
+    {"k", "density", "k/n, a share of each tensor's n elements"},
+    {"k", "rank", NULL},
+    {"n", "ratio", "k/n, a share of each tensor's n elements"},
+    {"sparsity", "ratio", "1 - sparsity"},
+    {"sparsity", "density", "1 - sparsity"},
+    {"density", "ratio", NULL},
+    {"fraction", "ratio", NULL},
+    {"share", "ratio", NULL},
+    {"p", "ratio", NULL},
+    {"ratio", "density", NULL},
+    {"r", "rank", NULL},
+    {"s", "budget", NULL},
+    {"s", "levels", NULL},
+    {"s", "rank", NULL},
+    {"q", "levels", NULL},
+    {"b", "bits", NULL},
+    {"nbits", "bits", NULL},
+    {"d", "bucket", NULL},
+    {"bucket_size", "bucket", NULL},
+    {"bucketsize", "bucket", NULL},
+    {"threshold", "tau", NULL},
+};
+
+static Status hint_key(Error *err, const Compressor *ops, const char *key, const char *value)
+{
+    for (size_t i = 0; i < countof(other_keys); i++) {
+        const char *here = other_keys[i].here, *how = other_keys[i].how;
+        if (strcmp(other_keys[i].key, key) != 0 || !param_find(ops->params, here))
+            continue;
+        return how ? error_hint(err, "%s has %s, which is %s, such as %s:%s=0.01", ops->name, here, how,
+                                ops->name, here)
+                   : error_hint(err, "%s:%s=%s", ops->name, here, value);
+    }
+    return err->status;
+}
+
+/* Hint for "1%" and "4bit": a number with a unit, as the value of the key `p`. */
+static Status hint_unit(Error *err, const Compressor *ops, const Param *p, const char *value)
+{
+    char text[32];
+    char *unit;
+    if (!isdigit((unsigned char)*value) && *value != '.')
+        return err->status;
+    const double real = strtod(value, &unit);
+    const bool percent = !strcmp(unit, "%");
+    const bool numeric = p->type == PARAM_REAL || (p->type == PARAM_INT && real == floor(real));
+    if (!numeric || !(percent || isalpha((unsigned char)*unit)))
+        return err->status;
+    return error_hint(err, "%s:%s=%s, %s", ops->name, p->key, text_double(text, percent ? real / 100 : real),
+                      percent ? "a share" : "without a unit");
+}
+
+/* Hint for a key without a value: "topk:0.01", "ef:topk", "qsgd:bits=4,terngrad". */
+static Status hint_bare(Error *err, const Compressor *ops, const char *item)
+{
+    const Compressor *other = find_start(item, strcspn(item, ":"));
+    const Param *rate = param_rate(ops->params);
+    if (other)
+        return ops->wraps ? error_hint(err, "a wrapper is followed by a plus: %s+%s", ops->name, item)
+                          : error_hint(err, "each codec takes its own -c: -c %s", item);
+    if (!rate)
+        return err->status;
+    double real;
+    error_hint(err, "%s:%s=%s", ops->name, rate->key, text_to_real(item, &real) ? item : "VALUE");
+    return hint_unit(err, ops, rate, item);
+}
+
+Status compressor_wrong_keys(Error *err, const Compressor *ops, const char *keys)
+{
+    char item[NAME_ROOM];
+    for (size_t length; *keys; keys += length + (keys[length] == ',')) {
+        length = strcspn(keys, ",");
+        snprintf(item, sizeof item, "%.*s", (int)length, keys);
+        char *value = strchr(item, '=');
+        if (!value)
+            return hint_bare(err, ops, item);
+        *value++ = 0;
+        const Param *p = param_find(ops->params, item);
+        if (!p)
+            return hint_key(err, ops, item, value);
+        hint_unit(err, ops, p, value);
+    }
+    return err->status;
+}

@@ -1,0 +1,29 @@
+/* names.h -- names of compressors and of their keys, and hints for names that are used elsewhere.
+ *
+ * Names of the literature ("signSGD", "deep gradient compression") are not names of codecs. An error about such a
+ * name has a hint with the spec of this method here, or with the spec of a similar codec. */
+#ifndef ATOMO_NAMES_H
+#define ATOMO_NAMES_H
+
+#include "codec/compressor.h"
+
+extern const Compressor *const compressors[];        /* all compressors (all.c); ends in NULL */
+const Compressor *compressor_find(const char *name); /* returns NULL if there is no such compressor */
+
+/* One name of the literature. */
+typedef struct {
+    const char *title; /* letters and digits alone are compared, without case: "EF-signSGD" is efsignsgd */
+    const char *spec;  /* the method itself, or, if `note` is not NULL, a similar codec */
+    const char *note;  /* how the codec of `spec` differs from the method; NULL: it is the method */
+} Literature;
+
+extern const Literature literature[]; /* ends in {0} */
+
+/* Fails with ERR_USAGE: no codec is called `name`. The hint has a spec that mends the name where one is known. */
+Status compressor_unknown(Error *err, const char *name);
+
+/* Adds a hint to the error `err` of a spec whose keys are wrong. `keys` is the text after the codec's name and
+ * colon. The hint of `err` is unchanged where no better one is known. Returns the status of `err`. */
+Status compressor_wrong_keys(Error *err, const Compressor *ops, const char *keys);
+
+#endif

@@ -1,0 +1,102 @@
+/* test_names.c -- names of the literature, and hints for wrong names and keys (compress/names.h). */
+#include "rig/codec_rig.h"
+#include "compress/spec.h"
+
+#include <ctype.h>
+
+/* Returns the letters and digits of a text, in lower case; a slow reference for the comparison of names. */
+static const char *plain_ref(const char *text, Arena *a)
+{
+    const char *out = "";
+    for (; *text; text++)
+        if (isalnum((unsigned char)*text))
+            out = text_format(a, "%s%c", out, tolower((unsigned char)*text));
+    return out;
+}
+
+static void names_of_the_literature_lead_to_specs(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    Error err;
+    for (const Literature *row = literature; row->title; row++) {
+        const Codec *codec;
+        check_ok(codec_open(&codec, row->spec, a, &err), &err);
+        assert_string_equal(codec_text(codec, a), row->spec);
+        check(!compressor_find(plain_ref(row->title, a))); /* the row would be useless */
+        for (const Literature *other = literature; other < row; other++)
+            check(strcmp(plain_ref(other->title, a), plain_ref(row->title, a)) != 0);
+        /* every way to write the name finds the row */
+        const char *const ways[] = {row->title, plain_ref(row->title, a)};
+        for (size_t i = 0; i < countof(ways); i++) {
+            assert_int_equal(codec_open(&codec, ways[i], a, &err), ERR_USAGE);
+            check(strstr(err.hint, row->spec) && strstr(err.hint, row->note ? row->note : row->title));
+            check(!strstr(err.text, "did you mean"));
+        }
+    }
+    arena_close(a);
+}
+
+static void hints_mend_the_spec(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"signsgd", "signSGD is sign here"},
+        {"ef+signsgd", "signSGD is sign here"},
+        {"topk-ef", "error feedback is a wrapper: ef+topk"},
+        {"EF_TopK", "error feedback is a wrapper: ef+topk"},
+        {"eftopk", "error feedback is a wrapper: ef+topk"},
+        {"qsgd,terngrad", "for several codecs: qsgd/terngrad, or one -c for each"},
+        {"qsgd terngrad", "for several codecs: qsgd/terngrad, or one -c for each"},
+        {"qsgd:bits=4,terngrad", "each codec takes its own -c: -c terngrad"},
+        {"qsgd+terngrad", "each codec takes its own -c: -c qsgd -c terngrad"},
+        {"qsgd:bits=2+zstd", "write zstd+qsgd:bits=2"},
+        {"topk+ef:decay=0.9", "write ef:decay=0.9+topk"},
+        {"qsgd4", "keys follow a colon: qsgd:bits=4"},
+        {"svd-3", "keys follow a colon: svd:rank=3"},
+        {"topk@0.01", "keys follow a colon: topk:ratio=0.01"},
+        {"qsgd(bits=4)", "keys follow a colon: qsgd:bits=4"},
+        {"topk:k=100",
+         "topk has ratio, which is k/n, a share of each tensor's n elements, such as topk:ratio=0.01"},
+        {"gspar:k=100", "gspar has density, which is k/n,"},
+        {"topk:sparsity=0.99", "topk has ratio, which is 1 - sparsity, such as topk:ratio=0.01"},
+        {"topk:ratio=1%", "topk:ratio=0.01, a share"},
+        {"topk:1%", "topk:ratio=0.01, a share"},
+        {"topk:0.01", "topk:ratio=0.01"},
+        {"topk:top", "topk:ratio=VALUE"},
+        {"qsgd:bits=4bit", "qsgd:bits=4, without a unit"},
+        {"qsgd:4bit", "qsgd:bits=4, without a unit"},
+        {"qsgd:s=15", "qsgd:levels=15"},
+        {"qsgd:bits=2,d=64", "qsgd:bucket=64"},
+        {"svd:r=3", "svd:rank=3"},
+        {"entry:s=20", "entry:budget=20"},
+        {"ef:topk", "a wrapper is followed by a plus: ef+topk"},
+        /* nothing better is known */
+        {"topk:ratio=1e-3,foo=2", "atomo-bench list topk shows its keys"},
+        {"qsgd:bits=1.5b", ""},
+        {"sign:4", ""},
+        {"terngrad:code=2bits", ""},
+        {"qsgt", "atomo-bench list shows them all"},
+        {"", "atomo-bench list shows them all"},
+        {"-", "atomo-bench list shows them all"},
+    };
+    Arena *a = arena_open(0);
+    for (size_t i = 0; i < countof(cases); i++) {
+        const Codec *codec;
+        Error err;
+        assert_int_equal(codec_open(&codec, cases[i][0], a, &err), ERR_USAGE);
+        if (strncmp(err.hint, cases[i][1], strlen(cases[i][1])) != 0 || (!*cases[i][1] && *err.hint))
+            print_error("%s: the hint is \"%s\", want \"%s\"\n", cases[i][0], err.hint, cases[i][1]);
+        check(!strncmp(err.hint, cases[i][1], strlen(cases[i][1])) && (*cases[i][1] || !*err.hint));
+    }
+    arena_close(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_of_the_literature_lead_to_specs),
+        cmocka_unit_test(hints_mend_the_spec),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
