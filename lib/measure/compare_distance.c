@@ -6,9 +6,21 @@
 
 #include <string.h>
 
-enum { SORTED_MOST = 1 << 22 }; /* in elements; for a longer vector, a sorted copy would take too much memory */
+enum {
+    SORTED_MOST = 1 << 22
+}; /* in elements; for a longer vector, a sorted copy would take too much memory */
+/* Sorting takes most of the time of a comparison. So only so many repeats are sorted that they have ELEMENTS
+ * elements, but at least DISTANCES_LEAST repeats: the distances of many elements vary little between repeats. */
+enum { ELEMENTS = 1 << 23, DISTANCES_LEAST = 5 };
 /* limits the memory for estimates: with a thousand repeats, they would take gigabytes even for a small dump */
 enum { PLANES_MOST = 100 };
+
+/* Returns of how many repeats the distance is measured over n elements. */
+static size_t distances_of(size_t n, size_t repeats)
+{
+    const size_t wanted = n <= ELEMENTS / DISTANCES_LEAST ? ELEMENTS / (n ? n : 1) : DISTANCES_LEAST;
+    return wanted < repeats ? wanted : repeats;
+}
 
 Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Error *err)
 {
@@ -23,7 +35,8 @@ Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Er
     }
     if (!held)
         return OK;
-    const uint64_t most = c->repeats < PLANES_MOST ? c->repeats : PLANES_MOST;
+    const uint64_t wanted = distances_of(held, c->repeats),
+                   most = wanted < PLANES_MOST ? wanted : PLANES_MOST;
     /* needs at least 3 arrays of `held` floats: pool_x, the sort's buffer, and one plane (the estimates of one
      * repeat) */
     if (b->sorted && left / held > 3)
@@ -53,7 +66,7 @@ Status distance_first(const MeasuredVector *s, const Buffers *b, float *y, Tally
 Status distance_repeat(const MeasuredVector *s, const Buffers *b, size_t r, float *y, Tally *t)
 {
     double w1;
-    if (s->n == 0 || !b->sorted)
+    if (s->n == 0 || !b->sorted || r >= distances_of(s->n, t->decoded))
         return OK;
     const ArenaMark mark = arena_mark(s->scratch);
     uint32_t *spare = NEW(s->scratch, uint32_t, s->n);

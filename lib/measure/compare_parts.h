@@ -117,13 +117,14 @@ void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
 /* ---- Wasserstein distances (compare_distance.c) ---- */
 
 /* Allocates the buffers for Wasserstein distances of single vectors, and of `held` elements joined from
- * several vectors. The buffers serve as many repeats as `memory` allows. */
+ * several vectors. The buffers serve as many repeats as `memory` allows, at most
+ * those with 2^23 elements. */
 Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Error *err);
 
 /* Both functions add to the tally the Wasserstein distance between the vector and repeat r's estimate y, and
- * sort y in place. If b->sorted is set, memory allows the distances of all repeats: distance_repeat adds
- * each distance, and distance_first does nothing. distance_repeat is called after tally_repeat, for r = 0,
- * 1, ... in order.
+ * sort y in place. If b->sorted is set, memory allows the distances of several repeats: distance_repeat adds
+ * those of the first repeats (of as many as have 2^23 elements, at least 5), and distance_first does nothing.
+ * distance_repeat is called after tally_repeat, for r = 0, 1, ... in order.
  *
  * If b->sorted is NULL, distance_first adds the distance of repeat 0, and distance_repeat does nothing.
  * distance_first overwrites b->work, so it is called before tally_repeat. */

@@ -1,9 +1,9 @@
 /* compare_trial.c -- measures one codec on one vector: in every repeat it encodes and decodes the vector, and
  * measures both times and the error.
  *
- * Each repeat first runs once untimed, in which the codec reports its streams (entropy and excess bits). Then
- * it is timed, without reports. Both runs give the same payload. If a codec is not random, its estimate is the
- * same in every repeat, so only repeat 0 measures it; later repeats only measure times.
+ * Each repeat first encodes once untimed, and the codec reports its streams (entropy and excess bits). Then
+ * encoding and decoding are timed, without reports. Both encodings give the same payload. If a codec is not random,
+ * its estimate is the same in every repeat, so only repeat 0 measures it; later repeats only measure times.
  *
  * Memory limits how large tensors can be. So unused buffers are lent to the codec as scratch memory: `y` while
  * it encodes, and `work` when the repeats' deviations in it have been summed. */
@@ -69,20 +69,13 @@ static void set_address(Run *run, uint64_t repeat)
     trial_address(&run->call, run->t->c, run->t->vector, repeat);
 }
 
-/* Encodes and decodes once, untimed. Sets *streams and the payload. Raises *scratch to the peak use of scratch
- * memory, if that is higher. */
-static Status exchange(Run *run, Streams *streams, double *scratch)
+/* Encodes once, untimed. Sets *streams and the payload. */
+static Status report_streams(Run *run, Streams *streams)
 {
-    Arena *a = run->call.scratch;
-    const size_t before = arena_used(a);
-    arena_reset_peak(a);
     run->call.streams = streams;
     const Status sent = send(run);
     run->call.streams = NULL;
-    TRY(sent);
-    TRY(receive(run));
-    *scratch = fmax(*scratch, (double)(arena_peak(a) - before));
-    return OK;
+    return sent;
 }
 
 static Status clock_repeat(Run *run, size_t r)
@@ -140,15 +133,24 @@ static Status measure_repeat(Run *run, const MeasuredVector *s, size_t r, Tally 
 
 static Status repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
 {
+    Arena *a = run->call.scratch;
+    const size_t before = arena_used(a);
+    const bool timed = !run->t->c->untimed;
     set_address(run, r);
+    arena_reset_peak(a);
     if (r < tally->decoded) {
         Streams streams = {0};
-        TRY(exchange(run, &streams, &tally->scratch));
+        TRY(report_streams(run, &streams));
         note_size(run, &streams, r, tally);
+        if (r == 0 || !timed) /* the first decoding is a warm-up for the timed ones */
+            TRY(receive(run));
     }
-    if (!run->t->c->untimed)
+    if (timed)
         TRY(clock_repeat(run, r));
-    return r < tally->decoded ? measure_repeat(run, s, r, tally) : OK;
+    if (r >= tally->decoded)
+        return OK;
+    tally->scratch = fmax(tally->scratch, (double)(arena_peak(a) - before));
+    return measure_repeat(run, s, r, tally);
 }
 
 static Status settle(Run *run, Tally *tally)

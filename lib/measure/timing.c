@@ -33,7 +33,7 @@ double clock_resolution(void)
 double sample_least(void)
 {
     const double least = 100 * clock_resolution();
-    return least > 1e-3 ? least : 1e-3;
+    return least > 1e-4 ? least : 1e-4;
 }
 
 Status time_loop(Status (*fn)(void *arg), void *arg, double least, double *seconds)

@@ -9,7 +9,7 @@ double clock_now(void); /* returns seconds since an arbitrary fixed moment */
 /* Returns the clock's smallest observed step, in seconds. Takes about 0.1 ms. */
 double clock_resolution(void);
 
-/* Returns the shortest duration of a timing sample, in seconds: 1 ms, or 100 times the clock's resolution if that is
+/* Returns the shortest duration of a timing sample, in seconds: 0.1 ms, or 100 times the clock's resolution if that is
  * longer. */
 double sample_least(void);
 

@@ -87,7 +87,7 @@ const Field fields[] = {
     {"elem_error_small_se", "standard error of the element error, small", .brief = "small se", .meaning = "of the mean over repeats"},
     {"elem_error_pos_se", "standard error of the element error, too low", .brief = "too low se", .meaning = "of the mean over repeats"},
     {"elem_error_neg_se", "standard error of the element error, too high", .brief = "too high se", .meaning = "of the mean over repeats"},
-    {"wasserstein_mean", "mean Wasserstein distance", .brief = "W1", .meaning = "mean of W1 over repeats: of all; of the first where a tensor has over 2^22 elements; where several tensors are one vector, of as many as --memory allows, at most 100"},
+    {"wasserstein_mean", "mean Wasserstein distance", .brief = "W1", .meaning = "mean of W1 over repeats: of as many as have 2^23 elements, at least 5; of the first where a tensor has over 2^22 elements; where several tensors are one vector, of as many as --memory allows, at most 100"},
     {"wasserstein_mean_se", "standard error of W1", .brief = "W1 se", .meaning = "of that mean"},
     {"entropy_bits_se", "standard error of the entropy", .brief = "entropy se", .unit = "bits", .meaning = "of the mean over repeats"},
     {"coding_efficiency_se", "standard error of the coding efficiency", .brief = "efficiency se", .meaning = "of the ratio of means over repeats"},

@@ -161,6 +161,38 @@ static void empty_and_single_vectors_are_measured(void **state)
     check(value(kept(w, 3, 0), "bytes") == 4 * 70001 + 3);
 }
 
+static uint64_t distances[VECTORS + 1];
+
+static Status count_distances(void *data, const Record *r, Error *err)
+{
+    (void)data, (void)err;
+    size_t finite = 0;
+    for (size_t i = 0; i < r->tally.decoded; i++)
+        finite += isfinite(r->tally.distance[i]);
+    check(finite == r->tally.distances.n);
+    distances[r->place] = r->tally.distances.n;
+    return OK;
+}
+
+/* Wasserstein distances are measured of as many repeats as have 2^23 elements, but of at least five. */
+static void long_vectors_have_fewer_distances(void **state)
+{
+    (void)state;
+    World *w = open_world(1, 1);
+    static const size_t long_sizes[VECTORS] = {2000000, 1200000, 1000};
+    add_codec(w, &coins);
+    for (size_t i = 0; i < VECTORS; i++)
+        w->vector[i].shape = shape_vector(long_sizes[i]);
+    w->list.elements = 3201000;
+    w->list.largest = long_sizes[0];
+    w->c.repeats = 8;
+    w->c.untimed = true;
+    w->c.record = count_distances;
+    check_ok(compare_run(&w->c, &w->failures, w->a, &w->err), &w->err);
+    static const uint64_t want[VECTORS + 1] = {5, 6, 8, 5};
+    check(!memcmp(distances, want, sizeof want));
+}
+
 /* Without timing, each repeat is encoded only once. All metrics other than times must be the same. */
 static void without_a_clock_all_but_times_is_the_same(void **state)
 {
@@ -191,6 +223,7 @@ static const struct CMUnitTest tests[] = {
     WORLD_TEST(too_little_memory_costs_pooled_order_statistics),
     WORLD_TEST(memory_does_not_change_what_both_have),
     WORLD_TEST(empty_and_single_vectors_are_measured),
+    WORLD_TEST(long_vectors_have_fewer_distances),
     WORLD_TEST(without_a_clock_all_but_times_is_the_same),
 };
 
