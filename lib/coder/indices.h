@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "coder/golomb.h"
 
-/* Returns an upper bound on the bytes that any set out of n indices takes. */
+/* Returns an upper bound on the bytes that indices_put writes for any set of indices under n. */
 size_t indices_bound(size_t n);
 
 /* Writes the set; every index is under n. */

@@ -13,7 +13,7 @@ static inline size_t run_end(const Levels *l, size_t i, size_t end)
     return left < end - i ? i + left : end;
 }
 
-/* ---- writing: tables of code words; an entry is bits << 6 | length ---- */
+/* ---- writing: tables of code words; an entry of a table is code word << 6 | its length ---- */
 
 enum { WORD_BITS = 10, GAP_WORDS = 256, PAIR_BITS = 5, PAIR_GAPS = 64, PAIRS_FROM = 1 << 14 };
 

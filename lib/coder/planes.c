@@ -1,5 +1,5 @@
-/* planes.c -- writes and reads codes as bit planes, and trits (codes 0, 1, 2). The vector kernels handle whole
- * groups of 64 codes or 320 trits; this file handles the shorter last group. */
+/* planes.c -- writes and reads codes as bit planes or as trits (digits in base 3). The vector kernels handle
+ * whole groups of 64 codes or 320 trits; this file handles the shorter last group. */
 #include "coder/planes.h"
 
 static size_t tail_bytes(size_t n)
@@ -106,8 +106,8 @@ static uint64_t add_group(uint64_t *sum, int planes, const uint64_t *one, int wi
     return above;
 }
 
-/* Adds up one group of codes over all `count` sets. The group's planes begin at byte `at` of each set. The last
- * group may have fewer than 64 codes. */
+/* Adds up one group of at most 64 codes over the `count` arrays in `in`, element by element. The group's planes
+ * begin at byte `at` of each array; `codes` is the number of codes in the group. */
 static bool add_one(const PlaneSet *in, size_t count, size_t at, size_t codes, int width, uint8_t *out)
 {
     uint64_t sum[PLANES_MAX] = {0}, above = 0;

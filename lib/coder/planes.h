@@ -24,7 +24,8 @@ size_t planes_size(size_t n, int width);
 void planes_put8(const uint8_t *code, size_t n, int width, uint8_t *out);
 void planes_put32(const uint32_t *code, size_t n, int width, uint8_t *out);
 
-/* Read planes_size bytes; false when an unused bit is not zero. */
+/* Each reads the codes that the function planes_put* of its width wrote. Returns false if an unused bit is not
+ * zero. */
 bool planes_get8(const uint8_t *in, size_t n, int width, uint8_t *code);
 bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code);
 
@@ -35,8 +36,8 @@ bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code);
 bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out);
 
 /* trits_size returns the bytes that n trits take. trits_put writes the trits of n codes. trits_get reads them;
- * false when a byte is above 242 or an unused trit is not 0. Parts of the array that begin at a multiple of 320
- * codes can be written or read separately. */
+ * it returns false if a byte is above 242 or an unused trit is not 0. Parts of the array that begin at a
+ * multiple of 320 codes can be written or read separately. */
 size_t trits_size(size_t n);
 void trits_put(const uint8_t *code, size_t n, uint8_t *out);
 bool trits_get(const uint8_t *in, size_t n, uint8_t *code);

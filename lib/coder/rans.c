@@ -65,9 +65,10 @@ static uint16_t rounded(uint16_t v, unsigned detail)
     return (uint16_t)((v + (1u << cut >> 1)) >> cut << cut);
 }
 
-/* Computes from the symbols' counts their weights, rounded to `detail` bits after the highest bit, and their
- * frequencies at r->precision. If weights are rounded, a rare symbol gets the previous symbol's weight when
- * the two differ by at most a factor of 2. A new weight would cost more bits in the table than it saves. */
+/* Computes weights and frequencies from the symbols' counts. Weights are rounded to `detail` bits after the
+ * highest bit; frequencies are computed at r->precision. If weights are rounded, a rare symbol whose own weight
+ * is within a factor of 2 of the previous symbol's weight gets the previous symbol's weight: its own would cost
+ * more bits in the table than it saves. */
 static void weigh(Rans *r, const uint64_t *count, unsigned detail)
 {
     uint64_t weight[RANS_BYTES];
@@ -83,8 +84,8 @@ static void weigh(Rans *r, const uint64_t *count, unsigned detail)
 }
 
 /* Chooses the precision (bits of the frequencies) for which the table and the stream together are shortest;
- * weights are exact. Tries precisions below RANS_PRECISION only for few symbols. Tries higher precisions as
- * long as each further bit saves 1/FINE_GAIN of the size. */
+ * weights are not rounded here. Tries precisions below RANS_PRECISION only for few symbols. Tries higher
+ * precisions as long as each further bit saves 1/FINE_GAIN of the size. */
 static void choose_precision(Rans *r, const uint64_t *count, const uint64_t *by_rank, uint64_t total)
 {
     uint64_t least = UINT64_MAX;

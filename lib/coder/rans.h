@@ -96,9 +96,10 @@ static inline size_t rans_most(size_t n, unsigned lanes)
 }
 
 /* Tables for writing and for reading. A symbol with frequency f owns f consecutive slots of the 2^precision
- * slots, and `start` is its first slot. slice[byte] has the bits frequency:16 start:16, from high to low. The
- * reader takes the slot from the low bits of a state. slot[slot] has the bits byte:8 frequency:12 (slot -
- * start):12. If the precision is above RANS_PRECISION, fine[slot] has the byte only, and slice[byte] has the
+ * slots, and `start` is its first slot. An entry of `slice` is frequency:16 start:16, from high to low, for one
+ * byte. The reader takes the number of a slot from the low bits of a state. An entry of `slot` is byte:8
+ * frequency:12 offset:12 for one slot; the offset counts from `start`. If the precision is above
+ * RANS_PRECISION, the reader uses `fine` instead of `slot`. It has only each slot's byte; `slice` gives the
  * rest. */
 typedef struct {
     const Rans *rans;
@@ -122,8 +123,8 @@ size_t rans_reader_size(const Rans *r);
  * is 1, 4 or RANS_LANES. */
 size_t rans_put(const RansWriter *w, unsigned lanes, const uint8_t *byte, size_t n, uint8_t *end);
 
-/* The states of the lanes while a stream is read by several calls of rans_pull. In every call but the last, n
- * must be a multiple of the number of lanes. */
+/* The states of the lanes while a stream is read by several calls of rans_pull. In every call but the last, the
+ * number of symbols must be a multiple of the number of lanes. */
 typedef struct {
     unsigned lanes;
     uint32_t state[RANS_LANES];

@@ -4,9 +4,9 @@
 #include "coder/symbols_parts.h"
 #include "num/log_series.h"
 
-/* First byte of the sparse form. In a dense form this byte has the kind in bits 0-1 and the lane number above.
- * No dense form begins with 4: that would be bit planes with lane number 1, and bit planes have lane number
- * 0. */
+/* First byte of the sparse form. The first byte of a dense form has the kind in bits 0 and 1, and the field
+ * `lanes` in bits 2 and 3. No dense form begins with 4: this would be bit planes (kind 0) with `lanes` = 1, and
+ * bit planes have `lanes` = 0. */
 enum { SPARSE = 4 };
 /* the sparse form is chosen if it saves at least 1/GAIN_PART of the bits, and at least HEAD_BITS bits */
 enum { GAIN_PART = 128, HEAD_BITS = 192 };

@@ -15,7 +15,7 @@ enum { BYTE_WIDTH = 8, SHIFT_MOST = 15 };
 enum { CLASS_LEAD_MOST = 7, CLASS_OWN_TABLES = 8 };
 
 typedef struct {
-    /* KIND_ONE_TABLE or KIND_OWN_TABLES if `classes` is set; never KIND_CLASSES */
+    /* If `classes` is set, the kind is KIND_ONE_TABLE or KIND_OWN_TABLES, and never KIND_CLASSES. */
     int kind;
     int shift; /* with classes: lead */
     bool classes;
@@ -132,7 +132,8 @@ typedef struct {
     const Symbols *s;
     /* (n) the codes, when they are bytes; wider codes are not stored but computed again when needed */
     uint8_t *code;
-    uint32_t *count; /* (blocks, cells) how often each value of code >> shift_least occurs in each block */
+    /* (blocks, cells) how often each of the `cells` values of code >> shift_least occurs in each block */
+    uint32_t *count;
     size_t cells;
     uint64_t *total; /* (cells) how often each value of code >> shift_least occurs in all blocks */
     /* (blocks, finest) how often each symbol occurs in each block, if magnitudes are split into the finest

@@ -141,8 +141,8 @@ static Status put_light(const Call *c, AtomSide *s, size_t count, size_t n, Buf 
     return OK;
 }
 
-/* Reports approximately by how many bits a payload with `light` light atoms (p < 1) exceeds the expected payload.
- * The mean of the reported numbers over all draws is 0. */
+/* Reports approximately how many bits longer a payload with `light` light atoms (p < 1) is than the mean
+ * payload. The mean of the reported numbers over all draws is 0. */
 static void note_excess(const Call *c, const AtomDraw *draw, size_t n, double light)
 {
     const double mean = draw->light, low = 0.9 * mean, high = 1.1 * mean;

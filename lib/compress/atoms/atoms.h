@@ -32,8 +32,8 @@ extern const char *const atom_probs[], *const atom_empty[], *const atom_draws[];
  * `budget`, `bits`, `eps` and `tau` that is above 0. `probs` is used only with `budget`. */
 typedef struct {
     double budget; /* expected number of atoms */
-    /* Expected bits of the payload, with its kind byte. Must suffice for one expected atom; a smaller value
-     * is raised to that. */
+    /* Expected bits of the payload, with its kind byte. A value too small for a payload with one expected atom
+     * is raised to the bits of such a payload. */
     double bits;
     double eps; /* expected variance of the estimate, divided by |x|^2 */
     float tau;  /* the water level */
@@ -66,8 +66,8 @@ Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n,
  * random word for all atoms. The result does not depend on the number of threads. */
 Status atoms_toss(const AtomPlan *plan, AtomDraw *draw);
 
-/* Returns the kept atoms of one block of elements. The returned arrays are those of `room`, which must be
- * large enough for a whole block, or belong to the draw. */
+/* Returns the kept atoms of one block of elements. The arrays in the result are either those of `room`, which
+ * must be large enough for a whole block, or arrays of the draw. */
 AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 
 /* ---- expected bits and variance of a draw (atoms_cost.c) ---- */
@@ -77,7 +77,7 @@ AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 double atoms_bits(size_t n, double heavy, double light);
 /* returns the expected bits of a payload's list of light atoms (p < 1) alone */
 double atoms_light_bits(size_t n, double light);
-/* like atoms_bits, for the complex atoms of fourier.c */
+/* the same for the complex atoms of fourier.c: returns a draw's expected payload bits */
 double atoms_phase_bits(size_t n, double heavy, double light);
 
 /* Returns the water level at which the payload of the n coefficients x takes `bits` in expectation

@@ -12,8 +12,8 @@ const char *const atom_probs[] = {"optimal", "clip", NULL};
 const char *const atom_empty[] = {"send", "resample", NULL};
 const char *const atom_draws[] = {"independent", "systematic", NULL};
 
-/* Draws the kept atoms among a block's candidates: removes each candidate that its coin does not keep. The
- * candidates are all atoms that might be kept. */
+/* Draws the kept atoms among a block's candidates, the atoms that might be kept. Removes a candidate if its
+ * coin (coin.h), which compares a random word with p, does not keep it. */
 static void toss(const Candidates *d, size_t block, AtomPiece *p)
 {
     const RngKey key = rng_key(&d->rng, USE_COIN, block);

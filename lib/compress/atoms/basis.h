@@ -64,8 +64,8 @@ double basis_lift(float largest);
  * beyond float32's range. */
 bool basis_scale(const float *from, size_t n, double lift, float *to);
 
-/* True if every estimate of a vector x with the largest magnitude `largest` is within float32's range,
- * whatever atoms are drawn. */
+/* Returns false if an estimate of a vector with the largest magnitude `largest` might be beyond float32's
+ * range. Considers every possible draw of atoms. */
 bool basis_in_range(const AtomPlan *plan, size_t n, float largest);
 
 /* Decodes `payload` with the codec's decode hook; returns ERR_NUMERIC if a decoded value is beyond float32's

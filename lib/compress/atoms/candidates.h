@@ -38,7 +38,8 @@ struct Candidates {
     size_t first;    /* the index of the first kept atom, in a draw that must keep at least one atom */
 };
 
-/* Opens d for the vector x of n elements. Takes memory from c->scratch; it and x must outlive the draw. */
+/* Opens d for the vector x of n elements. Takes memory from c->scratch. This memory and x must outlive the
+ * draw. */
 Status candidates_open(Candidates *d, const Call *c, const float *x, size_t n);
 
 /* Draws all blocks with the function `filler`. The kept atoms go to d->piece; in a dense draw, bits are set in

@@ -6,8 +6,8 @@
  *
  * The payload has no `im` for a real atom (a frequency that is its own conjugate). A light atom decodes to tau
  * times corner `phase` of phase.h's polygon (0 or 32 for a real atom). Phases fill each byte from its high bit;
- * padding bits are zeros. An atom is kept with p = min(1, gauge / tau), where its gauge (phase.h) replaces the
- * magnitude |z|. */
+ * padding bits are zeros. An atom is kept with p = min(1, gauge / tau). Its gauge is |z| or up to 0.12 % more
+ * (phase.h). */
 #include "compress/atoms/basis.h"
 #include "compress/atoms/spectrum.h"
 #include "base/bits.h"
@@ -37,8 +37,8 @@ static FourierSpectrum shape_of(const Call *c)
     return spectrum_shape(rows, cols);
 }
 
-/* The state before atoms are drawn: a tensor's spectrum, the atoms' gauges and the water level tau. An atom's gauge
- * replaces |z| in its probability p = min(1, gauge / tau). */
+/* The state before atoms are drawn: a tensor's spectrum, the atoms' gauges and the water level tau. An atom's
+ * gauge is its |z| or up to 0.12 % more (phase.h). It sets the probability p = min(1, gauge / tau). */
 typedef struct {
     AtomPlan plan;
     FourierSpectrum s;

@@ -1,5 +1,5 @@
 /* lq.c -- quantises to {-N, 0, N} with N = |g|_q: q = 2 is 1-bit QSGD, q = inf is TernGrad. This is ATOMO
- * with the budget s = |g|_1 / |g|_q; at this budget no |g| of an element exceeds the water level tau (Wang
+ * with the budget s = |g|_1 / |g|_q. At this budget, no element's magnitude exceeds the water level tau (Wang
  * et al. 2018, Theorem 5). The payload is a list of light atoms (p < 1; atoms.h) with tau = N. */
 #include "compress/atoms/basis.h"
 #include "vec/kernels.h"
@@ -36,7 +36,7 @@ typedef struct {
     const float *x;
     size_t n;
     double q, largest; /* q: the codec's parameter q; largest: max |x|, set when all blocks are measured */
-    NormPart *part;    /* for each block: the sums over its elements */
+    NormPart *part;    /* for each block: its sum and its largest |x| */
 } NormJob;
 
 static void measure_block(void *data, size_t block)

@@ -84,8 +84,8 @@ static void measure_piece(void *data, size_t piece)
                  m->gauge + s->edge + j * s->middle + from);
 }
 
-/* Computes the gauges of the atoms in column k, which is 0 or cols / 2. A gauge replaces |z| in an atom's
- * probability (phase.h). Rows j > rows / 2 hold the conjugates of other rows, not atoms, so they get no
+/* Computes the gauges of the atoms in column k, which is 0 or cols / 2. An atom's gauge is its |z|
+ * or up to 0.12 % more (phase.h). Rows j > rows / 2 hold the conjugates of other rows, not atoms, so they get no
  * gauge. */
 static void measure_edge(const FourierSpectrum *s, size_t first, size_t k, float *gauge)
 {

@@ -120,8 +120,8 @@ static double variance(const Call *c, const float *x)
 
 /* Adds one atom lambda u v' to the moments of the error. Let q = 1/p, let x be the Kronecker product, and let D
  * and D' be the covariances of the rounding errors of u and v. In units of lambda^2, the atom's error has the
- * covariance uu' x ((q - 1) vv' + q D') + q D x (vv' + D'). The trace of its square is added to `squares`.
- * lambda^2 times the variance of the estimate along the atom is added to `weighted`. */
+ * covariance uu' x ((q - 1) vv' + q D') + q D x (vv' + D'). The trace of this covariance's square is added to
+ * `squares`. lambda^2 times the variance of the estimate along the atom is added to `weighted`. */
 static void add_atom(double lambda2, double p, const VectorNoise *u, const VectorNoise *v, AtomMoments *m)
 {
     const double q = 1 / p, coin = (1 - p) / p, along = u->along + v->along + u->along * v->along;
