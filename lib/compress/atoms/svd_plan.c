@@ -176,7 +176,7 @@ static double payload_bits(const Call *c, const SvdPlan *plan, size_t count)
 
 double svd_excess(const Call *c, const SvdPlan *plan, size_t count)
 {
-    /* payloads of `most` or more atoms are replaced by raw floats, so they all have the same size */
+    /* a draw of `most` or more atoms is sent as raw floats, so all such draws take the same number of bits */
     size_t most = 1;
     while (most < plan->s.k && payload_bits(c, plan, most) < 8 * (double)raw_size(c))
         most++;

@@ -37,12 +37,12 @@ typedef struct {
 /* Computes the rows and columns of the matrix to which a tensor is reshaped. */
 void svd_view(const Call *c, size_t *rows, size_t *cols);
 
-/* Sets all members of *plan except level, p, atoms, bits and raw; the memory is in c->scratch. */
+/* Sets all members of *plan except `level`, `p`, `atoms`, `bits` and `raw`; the memory is in c->scratch. */
 Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan);
 
-/* Sets level, p, atoms, bits and raw for an expected number of `rank` atoms. */
+/* Sets `level`, `p`, `atoms`, `bits` and `raw`, for an expected number of `rank` atoms. */
 Status svd_plan_rank(const Call *c, SvdPlan *plan);
-/* Sets level, p, atoms, bits and raw for a given water level. */
+/* Sets `level`, `p`, `atoms`, `bits` and `raw`, for a given water level. */
 Status svd_plan_level(const Call *c, SvdPlan *plan, double level);
 
 /* Draws atoms: writes the indices of the kept atoms to kept (k) in rising order, and returns their number. */

@@ -49,8 +49,8 @@ static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
  * by the distance between levels is |Z| t. Z is a random number from N(0, 1), t a constant factor. */
 typedef struct {
     double density; /* probability that the level is not 0 */
-    /* mean of f (1 - f), where f is the fractional part of |Z| t: the variance divided by the squared
-     * distance between levels */
+    /* mean of f (1 - f), where f is the fractional part of |Z| t: the variance of rounding, divided by the
+     * squared distance between levels */
     double rounding;
     /* mean bits of an element: the Elias omega code of level + 1, and a sign if the level is not 0 */
     double dense;
@@ -112,8 +112,8 @@ static VectorCost qsgd_cost(const Vectors *v, const Call *c, size_t n)
 
 VectorCost svd_vectors_cost(const Vectors *v, const Call *c, size_t n)
 {
-    /* Let P be the power of two below |x|. Neighbouring values of bf16 differ by 2^-7 P. The mean of x^2 is
-     * 2.16 times the mean of P^2. */
+    /* Let P be the largest power of two that is at most |x|. Neighbouring values of bf16 differ by 2^-7 P, so
+     * the mean variance of rounding is (2^-7 P)^2 / 6. The mean of x^2 is 2.16 times the mean of P^2. */
     if (v->form == VECTORS_BF16)
         return (VectorCost){8 * (double)(varint_size(1 + 2 * n) + 1 + 2 * n), 0x1p-14 / 6 / 2.16};
     return v->form == VECTORS_QSGD && n ? qsgd_cost(v, c, n) : (VectorCost){32 * (double)n, 0};

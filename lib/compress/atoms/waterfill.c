@@ -63,8 +63,8 @@ typedef struct {
     const Entries *entries;
     Bins *piece; /* the bins of each piece of the vector */
     size_t pieces;
-    /* only entries are counted whose bits above the digit equal `prefix`; the digit is bits shift .. shift +
-     * width - 1 */
+    /* The digit, `width` bits from bit `shift` on, selects an entry's bin. Only entries whose bits above the
+     * digit equal `prefix` are counted. */
     uint64_t prefix;
     int shift, width; /* position and width, in bits, of the digit that selects an entry's bin */
 } Count;

@@ -34,7 +34,8 @@ typedef struct {
     const float *x;
     size_t n, pieces;
     Bins *piece; /* the bins of each piece of the vector */
-    /* only entries whose bits above the digit (see `shift`) equal this prefix are counted */
+    /* The digit, `width` bits from bit `shift` on, selects an entry's bin. Only entries whose bits above the
+     * digit equal `prefix` are counted. */
     uint32_t prefix;
     int shift, width; /* position and width, in bits, of the digit by which entries are counted */
 } Count;

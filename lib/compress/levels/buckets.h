@@ -24,13 +24,13 @@ typedef struct BucketLaw {
     size_t size;                                    /* bytes of a bucket's head */
     const char *name;                               /* the name of a head in messages, such as "norm" */
 
-    /* Compute the head of one bucket of n elements, or the heads of all buckets. find_all is for quantisers that need
-     * memory or can fail. */
+    /* `find` computes the head of one bucket of n elements, `find_all` the heads of all buckets. A quantiser
+     * has `find_all` if it needs memory for this or can fail. */
     void (*find)(const struct Buckets *b, const float *x, size_t n, uint8_t *head);
     Status (*find_all)(const struct Buckets *b, uint8_t *head);
 
-    /* Returns false for a head that no encoder sends. Then encode fails with ERR_NUMERIC, and decode fails
-     * with the error ERR_CORRUPT that `refuse` makes. */
+    /* `good` returns false for a head that no encoder sends. Then encode fails with ERR_NUMERIC, and decode
+     * fails with ERR_CORRUPT; `refuse` makes this error and its message. */
     bool (*good)(const struct Buckets *b, const uint8_t *head);
     Status (*refuse)(const struct Buckets *b, size_t bucket, const uint8_t *head);
 

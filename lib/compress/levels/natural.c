@@ -76,7 +76,7 @@ static void decode_block(void *data, size_t block)
                       !kernels()->power_floats(job->in_power + i, sign, n, job->decoded + i);
 }
 
-/* Writes a block's exponents and signs as symbols of 9 bits; take_symbols is the inverse. */
+/* Writes a block's exponents and signs as symbols of 9 bits. */
 static void make_symbols(const void *data, size_t block, void *code)
 {
     const NaturalJob *job = data;

@@ -59,8 +59,8 @@ static const char *dequantise(const Buckets *b, const uint8_t *head, const void 
     return kernels()->descend(code, n, ladder_make(load_f32(head), bits_of(b)), x) ? NULL : BAD_LEVEL;
 }
 
-/* Returns the sum of (up - |x|)(|x| - low), where up and low are the neighbouring levels above and below |x|,
- * computed from the payload's float32 norm. */
+/* Returns the sum of (up - |x|)(|x| - low), where `up` and `low` are the neighbouring levels above and below
+ * |x|. The levels are computed from the payload's float32 norm. */
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
     const double norm = (double)load_f32(head), lowest = ldexp(norm, 1 - (int)b->s);

@@ -36,7 +36,8 @@ typedef struct {
 typedef struct RotatedBlocks {
     const Call *c;
     const Rng *rng;                              /* the rotation's random stream */
-    int rounds;                                  /* number of rounds of random signs and a transform */
+    /* rounds of the rotation: a round multiplies by random signs and transforms */
+    int rounds;
     const void *data;                            /* the quantiser's parameters */
     size_t (*bytes)(const void *data, size_t n); /* size in bytes of an encoded block of n elements */
     BlockResult (*encode)(const struct RotatedBlocks *s, const RotatedBlock *b, const float *x, uint8_t *out);

@@ -285,7 +285,8 @@ static Status spread_all(const Call *c, const CasPayload *p, const CasTable *s, 
     return narrow_sum(c, sum, x);
 }
 
-/* Fails if the sketch has an index that no encoder writes. */
+/* Fails if an index of the sketch (a worker's list of each element's cluster number) is not one that an encoder
+ * writes. */
 static Status check_indices(const Call *c, const CasPayload *p)
 {
     const ArenaMark mark = arena_mark(c->scratch);

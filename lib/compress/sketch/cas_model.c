@@ -91,10 +91,10 @@ CasLimits cas_limits(const Call *c)
 
 /* ---- learning ---- */
 
-/* Sets the clusters' numbers of buckets to the sizes of the spec. The spec may have k sizes, from zero
- * outwards; then positive and negative clusters have the same sizes. Or it may have 2 k sizes, one for
- * each cluster from the lowest to the highest. If there are fewer clusters than sizes, the sizes for the
- * outermost clusters are not used. */
+/* Sets the clusters' numbers of buckets to the sizes of the spec. If the spec has k sizes, they are for the
+ * positive clusters from zero outwards, and for the negative clusters in the same way. If it has 2 k sizes,
+ * they are for all clusters from the lowest to the highest. If there are fewer clusters than sizes, the sizes
+ * for the outermost clusters are not used. */
 static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
 {
     uint64_t size[CLUSTERS_MOST];

@@ -31,7 +31,7 @@ size_t cluster_index_most(IndexForm form, size_t n, uint32_t clusters);
 /* Counts the elements of each cluster, from their cluster numbers code (n). */
 Status cluster_index_counts(const ClusterIndex *index, const uint8_t *code, uint64_t count[INDEX_MOST]);
 
-/* Appends the index of the cluster numbers code (n) to `out`. */
+/* Codes the cluster numbers code (n) and appends the bytes to `out`. */
 Status cluster_index_put(const ClusterIndex *index, const uint8_t *code, Buf *out);
 
 /* Reads cluster numbers into code (n); their bytes must extend to the end of r. Returns ERR_CORRUPT for bytes
