@@ -232,7 +232,8 @@ static Status check_winner_codecs(VerifySubject *s, VerifyVerdict *v)
     TRY(closed_second(s, m, spec, &entries));
     snprintf(spec, sizeof spec, "svd:rank=%.17g", th.svd_budget);
     TRY(closed_second(s, m, spec, &svd));
-    /* the codec sends the level as float32, so the closed forms may differ by the level's rounding error */
+    /* the codec sends the water level as float32, so the closed forms may differ by the level's rounding
+     * error */
     const double level = m->l1 / th.entry_budget;
     const double rounding = 1e-5 + (double)FLT_TRUE_MIN / level;
     if (entries > 0 && svd > 0)

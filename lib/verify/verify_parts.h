@@ -5,7 +5,8 @@
 #include "codec/compressor.h"
 #include "verify/verify.h"
 
-/* Stores the numbers of a case in the verdict `v`, if its strain is larger than in all earlier cases. A
+/* Stores the numbers of a case in the verdict `v`, if its strain is larger than in all earlier cases. The
+ * strain is the amount by which `left` and `right` violate the claimed relation, divided by the tolerance. A
  * strain above 1 means that the case fails. */
 void verdict_take(VerifyVerdict *v, double left, double right, double tolerance, const char *note, ...)
     PRINTF(5);
@@ -73,8 +74,8 @@ Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* 
  * total variance v; each term differs from its mean by at most `most`. */
 double bernstein(double v, double most, double alarm);
 
-/* Returns how many draws, from `least` to `most`, give their mean the tolerance `want`; one draw has
- * variance v. */
+/* Returns how many draws are needed so that the mean of the draws differs from its expected value by at most
+ * about `want`. The result is at least `least` and at most `most`. One draw has variance v. */
 size_t draws_for(double v, double want, double least, double most);
 
 typedef struct {

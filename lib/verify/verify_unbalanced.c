@@ -49,8 +49,8 @@ static void set_spread(Regime *r)
     }
 }
 
-/* Sets *r for the budget, among 12 up to `high`, where the fault is detected with the fewest draws. The fault
- * is a variance as with clipped p. Returns false if the variances of Algorithm 1 and of clipped p are equal at
+/* Chooses among 12 budgets, up to `high`, and sets *r for the chosen one. There the fewest draws show whether
+ * the variance is that of Algorithm 1 or that of clipped p. Returns false if these two variances are equal at
  * all budgets. */
 static bool choose_budget(Regime *r, double high, Arena *scratch)
 {

@@ -138,8 +138,8 @@ static Status check_selection(VerifySubject *s, VerifyVerdict *v)
     return against(s, v, level_selected);
 }
 
-/* Checks the dual problem that gspar solves: given the variance that Algorithm 1 reaches, it must have the
- * same water level. */
+/* Checks the dual problem that gspar solves: to keep the fewest atoms at a given variance. If this is the
+ * variance that Algorithm 1 reaches, the water levels of both must be equal. */
 static Status check_gspar(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;

@@ -1,6 +1,6 @@
 /* test_parallel.c -- parallel_for runs the pieces (index ranges) of a loop on a pool of threads. Each piece
- * runs once. Threads that run at the same time have different slot numbers. It also works if called inside a
- * piece, from two threads, or after a fork. */
+ * runs once. Threads that run at the same time have different slot numbers. parallel_for may also be called
+ * inside a piece, from two threads, or after a fork. */
 #include "base/parallel.h"
 #include "rig/check.h"
 

@@ -148,7 +148,8 @@ static void related_words_are_independent(void **state)
     check_pairs(two_workers, DRAWS / 8, "two workers");
 }
 
-/* If one bit of the key's `a` is flipped, each bit of a random word must flip with probability 1/2. */
+/* `a` is one word of the generator's key. If one bit of it is flipped, each bit of a random word must flip with
+ * probability 1/2. */
 static void every_input_bit_moves_every_output_bit(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* speed_peers.c -- peers.py compares this project's speed with other libraries'. This program times one task
  * of this project, and prints the seconds of the best of several runs.
  *
- * bench_peers read DUMP.h5         opens the file and reads every tensor bench_peers wasserstein PAIR
- * computes W1 between the two halves of a file of float32 numbers */
+ *     bench_peers read DUMP.h5         opens the file and reads every tensor
+ *     bench_peers wasserstein PAIR     computes W1 between the two halves of a file of float32 numbers */
 #include "num/radix.h"
 #include "dump/tensor.h"
 #include "measure/timing.h"

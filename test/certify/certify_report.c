@@ -5,10 +5,12 @@
  * Each group has up to three tests:
  *
  *     gain        the mean of <estimate, g> / |g|^2 is 1
- *     energy      R |mean estimate - g|^2 / variance is F(nu, nu (R - 1)); needs nu of 100 or more
+ *     energy      R |mean estimate - g|^2 / variance has the F distribution with nu and nu (R - 1) degrees of
+ *                 freedom; tested if nu is at least 100
  *     variance    the mean of |estimate - g|^2 is the closed form
  *
- * The p-values of all tests are adjusted together by Holm's method. */
+ * R is the number of draws. nu is (tr C)^2 / tr C^2 for the covariance C of the error. The p-values of all
+ * tests are adjusted together by Holm's method. */
 #include "base/base.h"
 #include "num/stats.h"
 

@@ -1,7 +1,7 @@
 /* test_plan.c -- tests codecs with a plan, in comparisons and in archives. A codec computes its plan once per
  * step from all tensors. The plan is an array with one record per tensor, which the encoder of this tensor
  * reads. The tests check which tensors are read and when, and which record each tensor gets. They also check
- * which time includes that of the plan, and what happens if the plan fails. */
+ * to which reported times the plan's time is added, and what happens if the plan fails. */
 #include "codec/compressor.h"
 #include "measure/archive.h"
 #include "measure/compare.h"

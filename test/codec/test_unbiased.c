@@ -79,8 +79,8 @@ static size_t draws_for(double gain_variance)
 }
 
 /* Returns the smallest bias that DRAWS_MOST draws detect: 1 % if they are enough for it, otherwise more; NaN if
- * no bias is detected. The denominator 1 - 0.006 f is there because the standard error grows with the planted
- * bias. */
+ * no bias is detected. f is the square root of how many times DRAWS_MOST draws would be needed to detect 1 %.
+ * The denominator 1 - 0.006 f is there because the standard error grows with the planted bias. */
 static double bias_seen(double gain_variance)
 {
     const double f = sqrt(draws_wanted(gain_variance) / DRAWS_MOST);

@@ -131,7 +131,8 @@ static void millions_of_elements_with_a_few_kilobytes_to_say_are_no_exception(vo
 
 /* ---- inputs for which few levels differ from 0 ---- */
 
-/* Like near(), on random Laplace numbers; about one element in `every` is kept, all others are set to 0. */
+/* True if near() accepts the payload of n random Laplace numbers, of which about one in `every` is kept and all
+ * others are set to 0. */
 static bool near_on_rare(const char *spec, size_t n, double every)
 {
     char what[32];

@@ -1,5 +1,5 @@
 /* test_entries.c -- kernels that write sparse streams. An entry of a stream is an index gap and the code of
- * a nonzero level. Compared with omega codes written one by one, on every instruction set. */
+ * a nonzero level. The kernels of every instruction set are compared with omega codes written one by one. */
 #include "rig/check.h"
 
 #include "rig/coder_rig.h"

@@ -43,8 +43,9 @@ static uint32_t draw(uint64_t trial, size_t i)
 
 /* ---- tables ---- */
 
-/* Returns a rANS table that depends on the trial's number. It has two symbols with the frequencies (1, all -
- * 1), (all - 1, 1) or (all / 2, all / 2), or random symbols with random frequencies. */
+/* Returns a rANS table that depends on the trial's number. With `all` = 2^precision, it has two symbols with
+ * the frequencies (1, all - 1), (all - 1, 1) or (all / 2, all / 2), or random symbols with random
+ * frequencies. */
 static Rans make_table(uint64_t trial, int precision)
 {
     const uint32_t all = 1u << precision, law = (uint32_t)(trial % 4);

@@ -86,9 +86,9 @@ typedef struct {
     double error, told, bits;
 } Measured;
 
-/* Returns the closed form of one-bit rounding between `low` and `high`, the smallest and largest value in the
- * payload: the sum of (z - low)(high - z) / norm over the elements z of the rotated vector. It uses that the
- * sum of all z is nearly 0. */
+/* Returns the closed form of one-bit rounding, divided by `norm` = |x|^2. It is the sum of (z - low)(high - z)
+ * / norm over the elements z of the rotated vector. `low` and `high` are the smallest and largest value in the
+ * payload. Uses that the sum of all z is nearly 0. */
 static double between_extremes(const Try *t, double norm)
 {
     const double low = (double)load_f32(t->out.data + 1), high = (double)load_f32(t->out.data + 5);

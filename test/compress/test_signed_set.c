@@ -38,8 +38,8 @@ static size_t share_of(double ratio, size_t n)
     return k < 1 ? 1 : k > (double)n ? n : (size_t)k;
 }
 
-/* Computes what the elements listed in the first k items should decode to: their mean magnitude, with the sign
- * of x[i]. Writes it to want[i]. */
+/* For the elements i that are listed in the first k items, sets want[i] to the expected estimate: the mean
+ * magnitude of these elements, with the sign of x[i]. */
 static void put_mean(const Try *t, const Item *item, size_t k, double *want)
 {
     long double sum = 0;

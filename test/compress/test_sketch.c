@@ -173,9 +173,9 @@ static void the_merged_sketch_is_that_of_the_sum(void **state)
     }
 }
 
-/* countmin keeps one table for positive elements and one for negative elements. Let tables be merged, and let
- * another pair be made from the sum of the vectors. The two pairs differ, but the difference of positive and
- * negative table is the same in both. */
+/* countmin keeps one table for positive elements and one for negative elements. The vectors' tables are merged,
+ * and another pair of tables is made from the sum of the vectors. The two pairs differ, but the positive table
+ * minus the negative table is the same in both. */
 static void merged_tables_of_either_sign_differ_by_the_sum(void **state)
 {
     (void)state;

@@ -68,8 +68,8 @@ static void medians_are_those_of_sorted_columns(void **state)
 
 /* ---- tests of the hash ---- */
 
-/* Returns Pearson's chi-square statistic. chi_limit returns the value that it exceeds with probability 1e-9
- * (approximation of Wilson and Hilferty). */
+/* chi_square returns Pearson's chi-square statistic. chi_limit returns the limit that the statistic exceeds
+ * with probability 1e-9 (approximation of Wilson and Hilferty). */
 static double chi_square(const double *count, size_t cells, double each)
 {
     double sum = 0;
@@ -129,7 +129,7 @@ static void collisions_are_as_many_as_chance_makes(void **state)
             load[bucket[row][i]]++;
         const double x = chi_square(load, COLS, (double)N / COLS);
         check(x < chi_limit(COLS - 1));
-        /* the loads must not be more even than random loads either */
+        /* the numbers of elements per bucket must not be more even than random numbers either */
         check(x > COLS - 1 - 6 * sqrt(2.0 * COLS));
         for (size_t other = 0; other < row; other++) {
             double both = 0, same = 0;

@@ -16,8 +16,8 @@
 typedef enum {
     /* a cell sums elements times random signs; estimate: median over rows of the cell times the element's sign */
     SKETCH_SIGNED,
-    /* One table sums the positive elements, another the magnitudes of the negative elements. Estimate: least of the element's cells in
-     * the positive table, minus the least of its cells in the negative table. */
+    /* One table sums the positive elements, another the magnitudes of the negative elements. Estimate: the
+     * least of the element's cells in the first table, minus the least of its cells in the second. */
     SKETCH_SPLIT,
     SKETCH_PLAIN, /* a cell sums elements; estimate: median over rows of the cell */
 } SketchKind;
