@@ -14,7 +14,7 @@
 /* Returns an upper bound on the bytes that indices_put writes for any set of indices under n. */
 size_t indices_bound(size_t n);
 
-/* Writes the set; every index is under n. */
+/* Writes a set out of n indices to `out`; every index must be less than n. */
 void indices_put(const Indices *set, size_t n, Buf *out);
 
 /* Reads a set out of n indices into memory from `scratch`. Returns false if the bytes are not what

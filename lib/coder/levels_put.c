@@ -86,7 +86,8 @@ static void put_wide_run(const Levels *l, const StreamWords *words, const uint32
     uint16_t at[BLOCK + ROOM_BEHIND];
     const size_t count = kernels()->places32(code, n, at);
     put_word(w, packed(omega_word((uint32_t)count + 1)));
-    /* `at` counts from the run's first element, so SIZE_MAX (-1) is the index of the element before the run */
+    /* the indices at[i] count from the run's first element, so SIZE_MAX (-1) stands for the element before
+     * the run */
     size_t before = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
         put_word(w, entry_word(l, words, at[i] - before, code[at[i]]));

@@ -10,8 +10,8 @@
 
 enum { KIND_PLANES, KIND_ONE_TABLE, KIND_OWN_TABLES, KIND_CLASSES };
 enum { BYTE_WIDTH = 8, SHIFT_MOST = 15 };
-/* with kind 3 (classes of magnitudes), the field `shift` of the form byte is lead, plus 8 if each block has its
- * own table; lead is the number of bits below a magnitude's highest bit that a class determines */
+/* With kind 3 (classes of magnitudes), the field `shift` of the form byte is `lead`, plus 8 if each block
+ * has its own table. A class determines `lead` bits below a magnitude's highest bit. */
 enum { CLASS_LEAD_MOST = 7, CLASS_OWN_TABLES = 8 };
 
 typedef struct {

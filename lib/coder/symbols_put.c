@@ -364,7 +364,8 @@ static double bound_of(const DensePlan *p)
         return (double)p->s->width * (double)p->s->n;
     for (size_t t = 0; t < tables_of(p); t++) {
         bits += (double)symbols_counts(p, &p->form, tables_of(p) > 1 ? t : ALL_BLOCKS, p->spare);
-        /* n H = n log2 n - sum of c log2 c, where n codes have the entropy H and each symbol's count is a c */
+        /* n H = n log2 n - sum of c log2 c over all symbols: c is a symbol's count, n the number of codes, H
+         * the entropy per code */
         double total = 0, sum = 0;
         for (uint32_t k = 0; k < form_alphabet(p->s, &p->form); k++)
             if (p->spare[k]) {

@@ -35,8 +35,8 @@ typedef struct {
           .rate = true),                                                                                     \
         ATOM_PARAMS(BasisKeys)
 
-/* Returns the plan for a random draw of atoms. If the Call has a CurvePoint, the plan has its water level.
- * Otherwise the plan has a budget: ratio * n expected atoms. */
+/* Returns the plan for a random draw of atoms. If the Call has a CurvePoint, the plan has the CurvePoint's
+ * water level. Otherwise the plan has a budget: ratio * n expected atoms. */
 AtomPlan basis_plan(const Call *c);
 
 /* Returns the trait that depends on the parameters: UNBIASED, unless empty=resample. */

@@ -1,6 +1,7 @@
 /* fourier.c -- ATOMO in the Fourier basis: an atom is a frequency; its cosine and sine coefficients are one
  * complex number z. A heavy atom is sent as its two floats. A light atom is sent as its index and one of 64
- * phases, drawn at random so that the estimate is unbiased (phase.h); all light atoms have the amplitude tau.
+ * phases, drawn at random so that the estimate is unbiased (phase.h); all light atoms have the amplitude
+ * tau.
  *
  *     payload    kind:8  heavy:set  { re:f32 im:f32 } x heavy  light:set  [ tau:f32  { phase:6 } x light ]
  *
@@ -291,8 +292,9 @@ static double variance(const Call *c, const float *x)
     return d.plan.empty == EMPTY_RESAMPLE ? NAN : spread(&d, &m);
 }
 
-/* Returns the law and the moments of the error. As an approximation, each atom's error is taken to lie along the
- * atom's phase; rounding to 64 phases turns the error a little. */
+/* Says which parts of the error are independent (ErrorLaw), and sets *m to the error's moments. As an
+ * approximation, each atom's error is taken to lie along the atom's phase; rounding to 64 phases turns the
+ * error a little. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     FourierDraw d;

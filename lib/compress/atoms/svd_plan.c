@@ -1,12 +1,12 @@
-/* svd_plan.c -- implements svd_plan.h. The ATOMO paper's Algorithm 1 chooses the probabilities p: with sum p =
- * rank, they have the least variance sum lambda^2 (1/p - 1).
+/* svd_plan.c -- implements svd_plan.h. The ATOMO paper's Algorithm 1 chooses the probabilities p: with sum p
+ * = rank, they have the least variance sum lambda^2 (1/p - 1).
  *
- * If singular vectors are rounded, an atom's variance is lambda^2 ((1 + w)(1 + w') / p - 1), where w and w' are
- * the mean squared errors of its two vectors. Then the best p is proportional to lambda sqrt((1 + w)(1 + w') /
- * bits). All atoms of a matrix have vectors of the same lengths, so these roots are nearly equal. Therefore p
- * is computed from lambda alone. Using each atom's own w would lower the variance on gradients of ResNet-18 by
- * one part in 10^4 at 2 bits, and by less at more bits. It would need the vectors of all atoms, not only of
- * those that are sent. */
+ * If singular vectors are rounded, an atom's variance is lambda^2 ((1 + w)(1 + w') / p - 1), where w and w'
+ * are the mean squared errors of its two vectors. Then the best p is proportional to lambda sqrt((1 + w)(1 +
+ * w') / bits). Here `bits` is the size of the atom. All atoms of a matrix have vectors of the same lengths,
+ * so these roots are nearly equal. Therefore p is computed from lambda alone. Using each atom's own w would
+ * lower the variance on gradients of ResNet-18 by one part in 10^4 at 2 bits, and by less at more bits. It
+ * would need the vectors of all atoms, not only of those that are sent. */
 #include "compress/atoms/svd_plan.h"
 #include "compress/atoms/waterfill.h"
 

@@ -60,8 +60,8 @@ static float *draw(const Call *c, const LowrankView *v)
     return q;
 }
 
-/* True if no element of P Q' is beyond float32's range. With P_k and Q_k the columns of P and Q, every element
- * is at most the sum over k of max |P_k| max |Q_k|. */
+/* Returns true only if no element of P Q' is beyond float32's range. Every element is at most the sum over k
+ * of max |P_k| max |Q_k|, where P_k and Q_k are the columns of P and Q. */
 static bool decodes_finite(const LowrankView *v, const float *p, const float *q)
 {
     double sum = 0;

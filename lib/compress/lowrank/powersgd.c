@@ -116,8 +116,8 @@ static Status basis_for(const Call *c, const PowersgdView *v, int round, float *
     return thin_orthonormal(*x, v->rank, round % 2 ? v->rows : v->cols, &rng, c->scratch, c->err);
 }
 
-/* True if no element of orth(P) Q' is beyond float32's range: elements of orth(P) are at most 1, so every element
- * is at most the sum over k of max |Q_k|, where Q_k are the columns of Q. */
+/* Returns true only if no element of orth(P) Q' is beyond float32's range. Elements of orth(P) are at most
+ * 1, so every element of the product is at most the sum over k of max |Q_k|, where Q_k are the columns of Q. */
 static bool decodes_finite(const PowersgdView *v, const float *q)
 {
     double sum = 0;
