@@ -55,7 +55,7 @@ static inline double chance_at(double tau, double lambda)
     return lambda < tau ? lambda / tau : lambda > 0;
 }
 
-/* Sums over the probabilities p at a level. */
+/* Sums over the elements, for the probabilities p that belong to one water level. */
 typedef struct {
     double sum;       /* sum of p */
     double second;    /* sum of lambda^2 / p; NaN: p is not feasible */
@@ -102,7 +102,8 @@ static inline bool coded_plain(const Coded *c, const float *x)
 extern const VerifyStatement lemma_statements[], level_statements[], moment_statements[],
     quantiser_statements[], matrix_statements[], contest_statements[], unbalanced_statements[];
 
-/* The default of VerifyMethods.raise (Lemma 8). */
+/* The construction in the proof of Lemma 8, and the default of the member `raise` of VerifyMethods. Computes
+ * from probabilities q other probabilities p with the same sum and p[0] = 1. */
 void verify_raise(const double *lambda, const double *q, size_t n, double *p);
 
 /* Atoms a_i of length 1 with g = sum lambda_i a_i. They are so few that all outcomes of a random draw can be

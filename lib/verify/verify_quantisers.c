@@ -29,7 +29,7 @@ static double power(double v, double q)
 typedef struct {
     const float *x;
     size_t n;
-    double most, (*part)[POWERS]; /* for each block: sums of powers */
+    double most, (*part)[POWERS]; /* for each block: the sum of (|x| / most)^q for each finite q */
 } Norming;
 
 static void norm_block(void *data, size_t block)

@@ -21,8 +21,9 @@ typedef struct {
     /* the variance E |ghat - g|^2 with Algorithm 1's p, and with clipped p = min(1, s |lambda_i| /
      * |lambda|_1); ghat: the estimate of g */
     double variance, clipped;
-    double spread,
-        most; /* of |ghat - g|^2 in one draw: variance, and largest deviation of a term from its mean */
+    /* `spread`: the variance of |ghat - g|^2 in one draw; `most`: the largest deviation of a term of this sum
+     * from its mean */
+    double spread, most;
 } Regime;
 
 static double variance_at(const Regime *r, double tau)
@@ -40,7 +41,7 @@ static void set_spread(Regime *r)
     r->spread = r->most = 0;
     for (size_t i = r->n; i-- > 0;) {
         const double p = chance_at(r->tau, r->lambda[i]), square = r->lambda[i] * r->lambda[i];
-        /* difference of the atom's squared error between kept and not kept */
+        /* how much the atom's squared error differs between a draw that keeps it and one that does not */
         const double range = square * fabs((1 / p - 1) * (1 / p - 1) - 1);
         if (p >= 1)
             continue;

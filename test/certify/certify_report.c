@@ -32,11 +32,15 @@ enum { GAIN, ENERGY, VARIANCE, TESTS };
 typedef struct {
     char name[NAME];
     double cells, draws;
-    double gain, gain2; /* sums of: a cell's mean gain - 1; its squared standard error */
-    /* cells with a closed form; sums of: mean squared error / closed form - 1; its squared standard error */
+    /* `gain`: sum of the cells' mean gains minus 1; `gain2`: sum of the squared standard errors of these
+     * gains */
+    double gain, gain2;
+    /* `known`: number of cells with a closed form; `ratio`: sum of mean squared error / closed form - 1 over
+     * these cells; `ratio2`: sum of the squared standard errors of these quotients */
     double known, ratio, ratio2;
-    double off, variance,
-        square;      /* sums of: R |mean estimate - g|^2; its mean if unbiased; tr C^2; in units of |g|^2 */
+    /* Sums. `off`: R |mean estimate - g|^2 / |g|^2. `variance`: the expected value of `off` if the codec is
+     * unbiased. `square`: tr C^2 / |g|^4. */
+    double off, variance, square;
     double repeats;  /* draws of one cell */
     double p[TESTS]; /* NaN: no test */
 } Group;

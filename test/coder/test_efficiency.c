@@ -76,8 +76,8 @@ static bool near_on(const char *spec, size_t n, Source source)
     return good;
 }
 
-/* The numbers of elements are chosen so that most payloads are just above 4 KB. On one of the sources, each
- * number of bits per level is also tested with a million elements. */
+/* The numbers of elements are chosen so that most payloads are just above 4 KB. With one of the distributions,
+ * each number of bits per level is also tested with a million elements. */
 static void every_width_is_within_two_percent_on_payloads_over_4_kb(void **state)
 {
     (void)state;

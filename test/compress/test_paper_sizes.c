@@ -67,7 +67,7 @@ static double bytes_of_svd(const Shape *shape, double s)
     } else if (shape->rank == 2 || shape->dim[2] == 1) {
         m = (double)shape->dim[0];
         n = (double)shape->dim[1];
-    } else { /* a convolution becomes a matrix with two filters in a row */
+    } else { /* a convolution becomes a matrix; each row holds two kernels of dim[2] x dim[3] elements */
         n = 2. * (double)(shape->dim[2] * shape->dim[3]);
         m = (double)shape->n / n;
     }

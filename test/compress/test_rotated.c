@@ -18,8 +18,8 @@ static Try *open_rotated(const char *spec, size_t n)
     return t;
 }
 
-/* Checks the extremes and levels of each block in the payload against the test's own rotation of the vector.
- * Returns the closed-form variance. */
+/* Checks each block in the payload against the test's own rotation of the vector: its smallest and largest
+ * coordinate and its levels. Returns the closed-form variance. */
 static double check_levels(const Try *t, unsigned steps, const uint8_t *payload)
 {
     double variance = 0;
@@ -113,8 +113,8 @@ static void the_error_given_the_rotation_is_its_closed_form(void **state)
     }
 }
 
-/* Workers share the rotation but not the random numbers of rounding. So equal gradients give payloads with equal
- * extremes and different levels. */
+/* Workers share the rotation but not the random numbers of rounding. So equal gradients give payloads with the
+ * same smallest and largest coordinates, but with different levels. */
 static void workers_share_the_rotation_alone(void **state)
 {
     (void)state;
