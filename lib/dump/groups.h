@@ -26,11 +26,13 @@ typedef struct {
      * group */
     const char *step_group, *worker_group;
     int64_t step, worker;                  /* the numbers in the names of these groups; 0: no such group */
-    int64_t step_address, worker_address;  /* numbers from which random numbers are drawn, see TensorInfo */
+    /* the numbers that stand for step and worker in the address of random numbers (TensorInfo) */
+    int64_t step_address, worker_address;
     /* kind of the members; KIND_OTHER when the members differ in kind */
     Kind kind;
     bool raw;             /* true: fewer than min_elements elements, so sent with the codec `none` */
-    bool joined;          /* true: a kind or a whole gradient; false: one tensor */
+    /* true: all tensors of one kind of layer, or the whole gradient; false: one tensor */
+    bool joined;
     Shape shape;          /* the tensor's shape; when joined, a vector of all elements */
     const size_t *member; /* indices of the member tensors in the dump, in file order */
     size_t members;

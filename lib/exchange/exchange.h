@@ -30,7 +30,8 @@ typedef struct {
     size_t index;     /* 0 .. P - 1; the worker's random numbers depend on it */
     void *state;      /* codec state (states.h); NULL: the codec keeps none */
     const void *plan; /* codec_plan's record for this tensor; NULL: none */
-    /* cleared before exchange_begin; NULL: each call computes anew, which takes less memory */
+    /* room for a vector that several calls of a step need (codec.h), emptied before exchange_begin; NULL:
+     * each call computes the vector again, which takes less memory */
     KeptVector *kept;
 } ExchangeWorker;
 

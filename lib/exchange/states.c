@@ -13,7 +13,7 @@ static bool is_state_of(const CodecStates *s, const CodecState *i, int64_t worke
 }
 
 /* Returns the slot of a state in the hash table. If the state is not in the table, returns the empty slot
- * where it belongs. There always is one, because at most half of the slots are taken. */
+ * where it belongs. There always is an empty slot, because at most half of the slots are taken. */
 static size_t *find_slot(const CodecStates *s, int64_t worker, uint64_t tensor, const char *name,
                          const Shape *shape)
 {

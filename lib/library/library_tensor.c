@@ -24,7 +24,7 @@ Status library_shape(Shape *shape, const char *name, int rank, const size_t *dim
     return FAIL(err, ERR_USAGE, "%s: %s: too many elements", name, dims);
 }
 
-/* Returns the name for messages. */
+/* Returns the tensor's name as it appears in messages. */
 static const char *shown(const char *name)
 {
     return *name ? name : "tensor";
@@ -254,9 +254,9 @@ atomo_status atomo_advance(atomo_tensor *t, int64_t step, const float *x, const 
 
 /* ---- merging ---- */
 
-/* Returns the most bytes that a merge may write. A merged payload may be larger than one payload, so this is
- * the size of two. 4096 bytes are added, because a merge of very small payloads may have a header larger than
- * these. */
+/* Returns an upper bound on the bytes of a merged payload. A merged payload may be longer than the payload
+ * of one worker, so the bound is twice the bound of one payload. 4096 bytes are added for the header, which
+ * may be longer than two very small payloads. */
 size_t atomo_merge_bound(const atomo_tensor *t, size_t count)
 {
     (void)count;

@@ -18,7 +18,8 @@
 #include "measure/metrics.h"
 
 typedef struct {
-    /* index of the codec; position of the record in the output, 0 .. compare_places - 1 */
+    /* `codec`: index of the codec. `place`: position of the record in the codec's output, 0 ..
+     * compare_places - 1. */
     size_t codec, place;
     RecordLevel level;
     const Vector *vector; /* LEVEL_CELL: the first vector of the step; LEVEL_RUN: the first vector of all */
@@ -72,8 +73,9 @@ size_t compare_places(const VectorList *vectors);
 enum { POOLED_BYTES = 3 * sizeof(float) };
 
 /* Order statistics (wasserstein, percentile classes) need memory for all elements of a record. Returns
- * LEVEL_RUN if the elements of all vectors fit in `memory` bytes. Returns LEVEL_CELL if those of any one
- * step and worker fit, else LEVEL_VECTOR. Records about more vectors than this have no order statistics. */
+ * LEVEL_RUN if the elements of all vectors fit in `memory` bytes. Else returns LEVEL_CELL if the elements of
+ * each cell (all vectors of a step and worker) fit, else LEVEL_VECTOR. Records about more vectors than this
+ * have no order statistics. */
 RecordLevel compare_reach(const VectorList *vectors, uint64_t memory);
 
 /* Runs the comparison. A codec's failure becomes its record's `error`, and `*failures` counts these failures. A

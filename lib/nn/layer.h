@@ -139,7 +139,7 @@ extern const LayerOps norm_layer;
 extern const LayerOps relu_layer, sigmoid_layer, dropout_layer;
 /* layout blocked or interleaved; of equal maxima the first counts */
 extern const LayerOps max_pool_layer, average_pool_layer;
-/* adds the activation `other` to `in`; works in place: out is in */
+/* adds the activation `other` to `in`; works in place: `out` and `in` are the same activation */
 extern const LayerOps sum_layer;
 
 /* Computes the softmax cross-entropy of plain outputs. *loss is the sum over the batch. *correct is the

@@ -79,7 +79,8 @@ static void transform_piece(void *data, size_t piece)
 
 typedef struct {
     float *y;
-    size_t stride, cols; /* cols: the number of columns that one call transforms */
+    /* stride: number of elements in a row; cols: number of columns that one call transforms */
+    size_t stride, cols;
     int log_rows;
 } Rows;
 

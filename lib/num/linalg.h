@@ -89,8 +89,8 @@ typedef struct {
     double rest;    /* squared norm of A minus the sum of (A v_i) v_i' */
 } Range;
 
-/* Finds the singular vectors of A, if few singular values exceed sqrt(dust) times the largest one. The memory
- * comes from `arena`. */
+/* Finds the singular vectors of A whose singular values exceed sqrt(dust) times the largest singular value,
+ * if these are few. The memory comes from `arena`. */
 Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *arena, Error *err);
 
 /* ---- products ---- */

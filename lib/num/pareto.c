@@ -16,7 +16,7 @@ static Sign compare(double x, double x_margin, double y, double y_margin)
     return x < y ? LESS : MORE;
 }
 
-/* Whether a point takes another one off the front. */
+/* Whether one point removes another from the Pareto front. */
 typedef enum { NEVER, PERHAPS, SURELY } Beats;
 
 static Beats beats(const ParetoPoint *p, const ParetoPoint *q)

@@ -13,12 +13,12 @@ typedef struct {
     double size_margin, error_margin;
 } ParetoPoint;
 
-/* Sets `front` and `certain` of each point. A point of the same kind removes it from the front if it is smaller and does
- * not have more error, or has less error and is not larger. Two numbers differ if they are further apart
- * than the root of the sum of their squared margins. If an uncertain number does not differ from another, it
- * is unknown which is less; then neither point removes the other. Equal points are all on the front, or none
- * is. A point on the front is not certain if another point of its kind may remove it: if less, equal or unknown, but
- * not both equal, is how that point's size and error compare. Takes O(n^2) time. */
+/* Sets `front` and `certain` of each point. A point of the same kind removes it from the front if it is
+ * smaller and does not have more error, or has less error and is not larger. Two numbers differ if they are
+ * further apart than the root of the sum of their squared margins. If an uncertain number does not differ
+ * from another, it is unknown which is less; then neither point removes the other. Equal points are all on
+ * the front, or none is. A point on the front is not certain if its comparison with another point of its
+ * kind leaves open whether that point removes it. Takes O(n^2) time. */
 void pareto_mark(ParetoPoint *point, size_t count);
 
 #endif

@@ -45,8 +45,8 @@ static uint32_t first_word(const Rotation *r, int round)
     return (uint32_t)(r->at / 32) + (uint32_t)round * ROUND_WORDS;
 }
 
-/* Returns the number of rounds (random signs and a transform) for a block of n elements. It is r->rounds, and
- * one more when r->rounds > 1 and n is a power of two below ROTATION_ENOUGH. */
+/* Returns the number of rounds (random signs and a transform) for a block of n elements. It is r->rounds + 1
+ * if r->rounds > 1 and n is a power of two below ROTATION_ENOUGH, else r->rounds. */
 static int rounds_of(const Rotation *r, size_t n)
 {
     return r->rounds + (r->rounds > 1 && is_power(n) && n < ROTATION_ENOUGH);

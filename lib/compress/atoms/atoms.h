@@ -77,7 +77,8 @@ AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 double atoms_bits(size_t n, double heavy, double light);
 /* returns the expected bits of a payload's list of light atoms (p < 1) alone */
 double atoms_light_bits(size_t n, double light);
-/* the same for the complex atoms of fourier.c: returns a draw's expected payload bits */
+/* returns the expected payload bits of a draw of the complex atoms of fourier.c, in which a light atom has a
+ * phase instead of a sign */
 double atoms_phase_bits(size_t n, double heavy, double light);
 
 /* Returns the water level at which the payload of the n coefficients x takes `bits` in expectation
