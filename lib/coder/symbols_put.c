@@ -201,7 +201,8 @@ Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch)
         return ERR_MEMORY;
     p->trial.starved = false;
     choose_symbols(p);
-    /* by estimate, the form is hardly shorter than bit planes: its exact size is compared after writing */
+    /* Chooses bit planes if the form's estimated size is larger than theirs by SLACK bytes or more. If not, the
+     * form is written, and its exact size is then compared with that of bit planes. */
     if (p->bits / 8 >= symbols_most(s->n, s->width) + SLACK)
         p->form = (Form){.kind = KIND_PLANES};
     else if (!p->trial.starved)

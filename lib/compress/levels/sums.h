@@ -21,7 +21,8 @@ typedef struct {
     bool shared, raw;
 } Sums;
 
-/* The codes of one worker, or the sums of several workers' codes. */
+/* The codes of one worker, or the sums of several workers' codes: bit planes of `width` bits with values of at
+ * most `most`. */
 typedef struct {
     uint64_t workers;
     int width;
