@@ -14,8 +14,8 @@ static const char *stage_end(const char *s)
 
 enum { STAGES_MAX = 8 };
 
-/* If `keys` sets the key `p`, cuts `p` and everything behind it off `keys`, and returns its value, which is a
- * spec. Returns NULL if it does not. */
+/* If `keys` sets the key `p`, cuts `p` and everything behind it off `keys`, and returns the value of `p`,
+ * which is a spec. Returns NULL if `keys` does not set `p`. */
 static char *cut_spec(char *keys, const Param *p)
 {
     const size_t length = strlen(p->key);

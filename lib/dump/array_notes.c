@@ -77,8 +77,8 @@ char *note_key(const char *object, const Attr *attr, Arena *a)
     return text_format(a, "%s%s%s", object, *object ? "@" : "", attr->name);
 }
 
-/* True if `wanted` is in the sorted list of paths. Without `whole`, also if a path of the list begins with
- * `wanted`. */
+/* True if `wanted` is in the sorted list of paths. If `whole` is false, also true if a path of the list
+ * begins with `wanted`. */
 static bool found(const char *const *path, size_t count, const char *wanted, bool whole)
 {
     size_t low = 0, high = count;

@@ -33,7 +33,7 @@ static Status run(Exchange *x, ExchangePhase phase, const ExchangeWorker *w, Sta
 static Status train(void *arg)
 {
     Exchange *x = arg;
-    x->call.kept = NULL; /* the step has not begun */
+    x->call.kept = NULL; /* the step has not begun, so no vector is kept for it */
     return codec_train(&x->call, x->gradient, x->receiver.state);
 }
 

@@ -269,7 +269,7 @@ static Status take_plans(Engine *e, const Vector *v, const void *const **record)
 static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *pool)
 {
     tally_append(&pool->tally, tally);
-    /* right if the step has no other vector; else run_cell replaces this Wasserstein distance */
+    /* the Wasserstein distance of this vector; run_cell replaces it if the cell has other vectors, too */
     pool->tally.wasserstein = tally->wasserstein;
     pool->tally.distances = tally->distances;
     for (size_t r = 0; r < pool->tally.decoded; r++)

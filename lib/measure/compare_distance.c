@@ -37,8 +37,8 @@ Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Er
         return OK;
     const uint64_t wanted = distances_of(held, c->repeats),
                    most = wanted < PLANES_MOST ? wanted : PLANES_MOST;
-    /* needs at least 3 arrays of `held` floats: pool_x, the sort's buffer, and one plane (the estimates of one
-     * repeat) */
+    /* pool_x, the sort's buffer and each plane (the estimates of one repeat) take `held` floats; the first
+     * two are needed in any case */
     if (b->sorted && left / held > 3)
         b->planes = (size_t)(left / held - 2 < most ? left / held - 2 : most);
     b->pool_x = NEW(a, float, held);

@@ -63,8 +63,8 @@ static inline size_t lendable(size_t n)
     return (n * sizeof(float) + 63) & ~(size_t)63;
 }
 
-/* Returns the order-0 entropy of a payload's streams in bits. If the payload itself has fewer bits, returns
- * those; this happens when a codec exploits the order of symbols. NaN: the codec reports no streams. */
+/* Returns the order-0 entropy of a payload's streams in bits. Returns the payload's own bits if they are
+ * fewer, because a codec may exploit the order of symbols. NaN: the codec reports no streams. */
 static inline double streams_bound(const Streams *s, double bytes)
 {
     return !s->reported || isnan(s->entropy_bits) ? NAN : fmin(s->entropy_bits, 8 * bytes);

@@ -196,7 +196,7 @@ Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits,
         TRY(solve_search(&problem, &found, err));
         *tries += found.tries;
         t.repeats = s->c->repeats;
-        /* payloads of one draw with few atoms overestimate the slope */
+        /* with few atoms, payloads of one draw overestimate how fast bits grow with the rate */
         if (fabs(found.slope) > 1.5)
             found.slope = copysign(1.5, found.slope);
         problem.most = 0;

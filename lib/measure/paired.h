@@ -19,7 +19,8 @@ typedef struct {
 typedef struct {
     size_t pairs;      /* repeats in which both codecs have a value */
     double difference; /* mean of a - b over the pairs; NaN: no pairs */
-    double se;         /* standard error of `difference`; 0: the same in all pairs; NaN: only one pair */
+    /* standard error of `difference`; 0: all pairs have the same difference; NaN: there is only one pair */
+    double se;
     double low,
         high;   /* 95 % interval of the expected difference; NaN if se is 0, or if pairs < 2 */
     double p;   /* two-sided p-value of "the expected difference is 0"; NaN if there is no interval */

@@ -80,7 +80,7 @@ typedef struct {
     Sketch s;
     size_t parts;
     const float *x;
-    double *cell; /* bucket sums: rows x parts x width */
+    double *cell; /* bucket sums of each part of the vector: (rows, parts, width) */
 } SketchSums;
 
 static void add_run(const Sketch *s, const RowHash *h, size_t at, const float *x, size_t n, double *cell)

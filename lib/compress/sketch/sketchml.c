@@ -107,8 +107,8 @@ static void group_size(BinGroup *g, const Sketchml *p, size_t count)
     g->cols = cols < 1 ? 1 : (size_t)cols;
 }
 
-/* Counts the consecutive members of a group (elements), from member i on, that lie in the same block of the
- * tensor, up to MEMBERS_RUN. Sets at[] to their positions in the block. Returns their number. */
+/* The members of a group are elements, in the order of their indices. Counts how many members from member i
+ * on lie in the same block of the tensor, at most MEMBERS_RUN. Sets at[] to their positions in the block. */
 static size_t group_run(const BinGroup *g, size_t i, uint32_t at[MEMBERS_RUN])
 {
     const uint32_t block = g->key[i] / BLOCK;
