@@ -22,7 +22,8 @@ enum { CLASS_SYMBOLS = 1 << 12 };
 
 static void count_bytes(const uint8_t *code, size_t n, uint32_t *count, size_t cells)
 {
-    /* four counters for each value, used in turn: an increment then need not wait for the one before */
+    /* four counters for each value, used in turn, so that an increment need not wait for the previous
+     * increment */
     uint32_t turn[4][1 << BYTE_WIDTH] = {{0}};
     size_t i = 0;
     for (; i + 4 <= n; i += 4)

@@ -12,7 +12,7 @@ enum { TEXT_MOST = 1 << 16 }; /* as in HDF5 */
 
 /* ---- values ---- */
 
-/* Returns the text of a double, written such that it does not read as a whole number. */
+/* Writes a double as a text that does not look like a whole number, and returns the text. */
 static const char *real_text(char out[40], double v)
 {
     text_double(out, v);

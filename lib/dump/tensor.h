@@ -92,8 +92,8 @@ const TensorInfo *dump_tensor(const Dump *d, size_t i);
 size_t dump_skipped(const Dump *d);
 /* Returns the number of twins. A step group is a twin if an earlier step group has the same number
  * ("step_1", "step_01"). A step group of number 0 is also a twin if some tensors have no step group, since
- * they count as step 0. The same holds for the worker groups in one step. Sets *first to the path of a
- * tensor in the first twin; NULL: there is none. */
+ * they count as step 0. Twins among the worker groups of a step are defined in the same way, and are counted
+ * too. Sets *first to the path of a tensor in the first twin; NULL: there is none. */
 size_t dump_twins(const Dump *d, const char **first);
 const AttrList *dump_attrs(const Dump *d); /* returns the attributes of the root group */
 /* Returns the attributes of a group, "step_000100" or "step_000100/worker_0"; NULL: no such group. */

@@ -42,7 +42,8 @@ typedef struct {
  * s->found. */
 Status walk_file(Source *s, Error *err);
 
-/* Appends the attributes of an object that hold one number or one text to `out`; leaves out all other attributes. */
+/* Appends to `out` those attributes of an object that hold one number or one text, and leaves out all
+ * others. */
 Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err);
 
 /* True when the object has an attribute of this name with this text; name and text have at most 64 bytes. */

@@ -48,10 +48,10 @@ typedef enum {
     EXCHANGE_SCALE,  /* divides the decoded sum by the number of workers */
 } ExchangePhase;
 
-/* For callers that measure the time of phases. `run` must call work(arg). In ENCODE, MERGE, ESTIMATE and
- * DECODE it may do so any number of times, because each call gives the same result. `worker` is the worker
- * whose time it is. In MERGE and DECODE all receivers do the same work, and `worker` is the first worker
- * that sent. */
+/* For callers that measure the time of phases. `run` must call work(arg). In the phases ENCODE, MERGE,
+ * ESTIMATE and DECODE it may call work(arg) several times, because each call gives the same result. `worker`
+ * is the worker that does the work. In MERGE and DECODE all receivers do the same work, and `worker` is the
+ * first worker that sent. */
 typedef struct {
     Status (*run)(void *data, ExchangePhase phase, size_t worker, Status (*work)(void *arg), void *arg);
     void *data;

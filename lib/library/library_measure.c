@@ -210,7 +210,7 @@ static int by_cell(const void *left, const void *right)
         return a->step < b->step ? -1 : 1;
     if (a->worker != b->worker)
         return a->worker < b->worker ? -1 : 1;
-    /* of tensors with equal step and worker, the one that the caller gave first comes first */
+    /* tensors with equal step and worker stay in the caller's order */
     return a < b ? -1 : a > b;
 }
 

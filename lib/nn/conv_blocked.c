@@ -38,7 +38,7 @@ typedef struct {
     PiecePrimitives piece[CONV_PIECE_MOST + 1];
     dnnl_memory_desc_t plain;
     /* order of the weights in memory for the forward pass and for each part of the backward pass. oneDNN
-     * chooses an order when the first such primitive is made. */
+     * chooses it when the first primitive of that pass is made. */
     dnnl_memory_desc_t order[WAYS];
     bool chosen;
 } Primitives;

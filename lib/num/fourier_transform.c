@@ -115,7 +115,8 @@ static void split(float *z, size_t m, size_t at, size_t end, const RotorChunk *w
     }
 }
 
-/* Computes the inverse of `split`, times 2. */
+/* The inverse of `split`: computes in place 2 Z[k] and 2 Z[m-k], where Z is the transform of the row as
+ * complex numbers, from the transform X of the real row. */
 static void join(float *z, size_t m, size_t at, size_t end, const RotorChunk *w)
 {
     for (size_t k = at; k < end; k++) {

@@ -34,7 +34,8 @@ static const float edge_im[EDGES] = {0.0491268498f, 0.146907431f, 0.243273213f, 
                                      0.428070723f,  0.51472275f,  0.596417716f, 0.672368853f};
 
 /* Returns gauge(z) = |z| / |e|, where e is the point of the 64-gon in the direction of z = re + i im. If x +
- * i y is z mapped to the first octant, gauge(z) is the largest x edge_re[j] + y edge_im[j] over its edges j. */
+ * i y is z mapped to the first octant, gauge(z) is the largest x edge_re[j] + y edge_im[j] over the edges j
+ * of this octant. */
 static inline float gauge_of(float re, float im)
 {
     const float a = fabsf(re), b = fabsf(im);

@@ -90,8 +90,8 @@ static CurvePoint between(const CurvePoint *a, const CurvePoint *b, double bits)
                         a->variance + share * (b->variance - a->variance)};
 }
 
-/* Returns the offer with the least variance among those that take at most `bits`. item[0] must be one of
- * these. */
+/* Returns the offer with the least variance among the offers that take at most `bits`. The offer item[0]
+ * must take at most `bits`. */
 static Offer best_within(const Offers *o, double bits)
 {
     Offer best = o->item[0];
