@@ -135,8 +135,20 @@ line_across() { # FIELD COLUMNS [OPTION]
     rest=${1#* }
     case $rest in *' '*) more_options=${rest#* } ;; *) more_options= ;; esac
     files="$files $name.csv $name.tex"
-    each "$name.csv" "sh $plots/tables.sh across $bench $data/$source.json ${1%% *} $out/$name.csv --columns ${rest%% *} $more_options"
-    each "$name.tex" "$bench report $out/$name.csv -o $out/$name.tex"
+    each "$name.json" "sh $plots/tables.sh across $bench $data/$source.json ${1%% *} $out/$name.json --columns ${rest%% *} $more_options"
+    each "$name.csv" "$bench report $out/$name.json --all -o $out/$name.csv"
+    each "$name.tex" "$bench report $out/$name.json -o $out/$name.tex"
+}
+
+# Means over the seeds: of results that have the NAMEs of other stanzas.
+line_seeds() { # tuned|speedups NAME... [OPTION]...
+    results= more_options= kind=${1%% *}
+    for word in ${1#* }; do
+        case $more_options$word in -*) more_options="$more_options$word " ;; *) results="$results $data/$word.json" ;; esac
+    done
+    each "$name.json" "sh $plots/tables.sh $kind $bench $data/$name.json$results"
+    source=$name
+    tables "$data/$name.json" "$more_options"
 }
 
 # Writes the published values into the folder of the page's data, too.

@@ -28,8 +28,10 @@ function is_number(s) { return s ~ /^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$/ }
 function json(s) {
     if (s == "")
         return "null"
-    if (is_number(s) || s == "true" || s == "false")
-        return s
+    return is_number(s) || s == "true" || s == "false" ? s : json_text(s)
+}
+
+function json_text(s) {
     gsub(/\\/, "\\\\", s)
     gsub(/"/, "\\\"", s)
     return "\"" s "\""
@@ -60,7 +62,7 @@ FNR == 1 { file++; width[file] = cells($0, head); for (i = 1; i <= width[file]; 
 { rows[file]++; cells($0, row); for (i = 1; i <= width[file]; i++) { table[file, rows[file], i] = row[i] } }
 
 # The last column is FIELD.
-function across(   i, k, r, last, each, out) {
+function across(   r, last, each) {
     last = width[1]
     each = last - 2
     for (r = 1; r <= rows[1]; r++) {
@@ -70,19 +72,102 @@ function across(   i, k, r, last, each, out) {
             fail("two rows have " name[1, 1] " " table[1, r, 1] " and " name[1, last] " " table[1, r, last])
         at[table[1, r, 1], table[1, r, last]] = r
     }
-    out = csv(name[1, 1])
+    if (repeats)
+        open_result("atomo-pivot/1")
+    else
+        print line(0, each)
+    for (r = 1; r <= downs; r++)
+        if (repeats)
+            put_record(line(r, each) ", " pair("repeats", repeats))
+        else
+            print line(r, each)
+    if (repeats)
+        print "\n]}"
+}
+
+# Row r of the pivot table, as CSV or, if `repeats` is known, as the fields of a record; row 0 has the names of the columns.
+function line(r, each,   out, k, i) {
+    out = item(r, name[1, 1], r ? down_name[r] : "")
     for (k = 1; k <= overs; k++)
         for (i = 2; i <= 1 + each; i++)
-            out = out "," csv(over_name[k] (each == 1 ? "" : " " name[1, i]))
-    print out
-    for (r = 1; r <= downs; r++) {
-        out = csv(down_name[r])
-        for (k = 1; k <= overs; k++)
-            for (i = 2; i <= 1 + each; i++)
-                out = out "," csv((down_name[r], over_name[k]) in at ? table[1, at[down_name[r], over_name[k]], i] : "")
-        print out
+            out = out (repeats ? ", " : ",") item(r, over_name[k] (each == 1 ? "" : " " name[1, i]), \
+                (down_name[r], over_name[k]) in at ? table[1, at[down_name[r], over_name[k]], i] : "")
+    return out
+}
+
+function item(r, title, value) { return repeats ? pair(title, value) : csv(r ? value : title) }
+
+# A row for each value of the first `keys` columns: the mean of each other column over the files, with its standard error,
+# and the number of files. A mean of which a file has no value is empty. Files with several rows for one value are refused.
+function means(   r, k, i, f, out) {
+    for (r = 1; r <= rows[1]; r++)
+        ids[r] = row_id(1, r)
+    for (f = 1; f <= file; f++)
+        for (r = 1; r <= rows[f]; r++) {
+            if ((f, row_id(f, r)) in at)
+                fail("two rows of a result have " row_id(f, r))
+            at[f, row_id(f, r)] = r
+        }
+    if (best)
+        choose()
+    open_result(schema)
+    for (r = 1; r <= rows[1]; r++) {
+        out = ""
+        for (k = 1; k <= keys; k++)
+            out = out (k > 1 ? ", " : "") pair(name[1, k], table[1, r, k])
+        for (i = keys + 1; i <= width[1]; i++)
+            if (name[1, i] != "chosen")
+                out = out mean(ids[r], i, name[1, i], "")
+        if (against)
+            out = out mean(ids[r] == against ? "" : ids[r], place[1, "test_accuracy"], "accuracy_difference", against)
+        put_record(out (best ? ", " pair("chosen", chosen[table[1, r, 1]] == r ? "true" : "false") : "") ", " pair("seeds", file))
+    }
+    print "\n]}"
+}
+
+function row_id(f, r,   k, id) {
+    for (k = 1; k <= keys; k++)
+        id = id (k > 1 ? " " : "") table[f, r, k]
+    return id
+}
+
+# Sets sample[f] to the values of column i in the rows `id`, less those in the rows `base` if base is not ""; returns
+# their mean, or "" if a file has no value.
+function take(id, i, base,   f, sum) {
+    for (f = 1; f <= file; f++) {
+        if (!((f, id) in at) || table[f, at[f, id], i] == "" || base != "" && table[f, at[f, base], i] == "")
+            return ""
+        sample[f] = table[f, at[f, id], i] - (base == "" ? 0 : table[f, at[f, base], i])
+        sum += sample[f]
+    }
+    return sum / file
+}
+
+function mean(id, i, title, base,   m, f, squares) {
+    m = take(id, i, base)
+    for (f = 1; f <= file && m != ""; f++)
+        squares += (sample[f] - m) ^ 2
+    m = m == "" ? "" : sprintf("%.9g", m)
+    return ", " pair(title, m) ", " pair(title "_se", m == "" || file == 1 ? "" : sprintf("%.9g", sqrt(squares / (file - 1) / file)))
+}
+
+# Chooses for each value of the first column the row with the least mean of the column `best`.
+function choose(   r, m, group) {
+    for (r = 1; r <= rows[1]; r++) {
+        m = take(ids[r], place[1, best], "")
+        group = table[1, r, 1]
+        if (m != "" && (!(group in chosen) || m < least[group])) {
+            chosen[group] = r
+            least[group] = m
+        }
     }
 }
+
+function pair(field, value) { return json_text(field) ": " json(value) }
+
+function open_result(schema) { print "{\"schema\": \"" schema "\",\n" (meta ? meta : "\"meta\": {},") "\n\"results\": [" }
+
+function put_record(fields) { printf "%s{%s}", (records++ ? ",\n" : "\n"), fields }
 
 # A row of our result, with row `other` of the published one; 0: none.
 function put(own, other,   i, f, v, out) {
@@ -91,13 +176,13 @@ function put(own, other,   i, f, v, out) {
         v = (1, f) in place ? table[1, own, place[1, f]] : (2, f) in place && other ? table[2, other, place[2, f]] : ""
         out = out (i > 1 ? ", " : "") "\"" f "\": " json(v)
     }
-    printf "%s{%s}", (records++ ? ",\n" : "\n"), out
+    put_record(out)
 }
 
 function beside(   r, o, k, keys, key, same, found, any) {
     keys = split(on, key, ",")
     wanted = split(columns, want, ",")
-    print "{\"schema\": \"atomo-published/1\",\n" meta "\n\"results\": ["
+    open_result("atomo-published/1")
     for (r = 1; r <= rows[1]; r++) {
         found = 0
         for (o = 1; o <= rows[2]; o++) {
@@ -122,6 +207,8 @@ END {
         exit 1
     if (job == "across")
         across()
+    else if (job == "means")
+        means()
     else
         beside()
 }

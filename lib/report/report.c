@@ -38,13 +38,22 @@ static const Value *fact(const Report *r, const char *name)
     return NULL;
 }
 
-/* Returns the heading of a column. The heading of the column of compressors also tells the number of repeats
- * and the seed of the results. */
-static const char *heading(const Report *r, const char *column)
+/* Returns the index of the column of compressors, or 0 if there is none. */
+static size_t naming_column(const Report *r)
 {
-    const char *head = field_heading(column, r->spec.format != FORMAT_LATEX, r->a);
+    for (size_t i = 0; i < r->spec.column_count; i++)
+        if (!strcmp(r->spec.columns[i].name, "compressor"))
+            return i;
+    return 0;
+}
+
+/* Returns the heading of a column. That of the compressors, or else of the first column, also tells the number of
+ * repeats and the seed of the results. */
+static const char *heading(const Report *r, size_t column)
+{
+    const char *head = field_heading(r->spec.columns[column].name, r->spec.format != FORMAT_LATEX, r->a);
     const Value *repeats = fact(r, "repeats"), *seed = fact(r, "seed");
-    return strcmp(column, "compressor") || !repeats || !seed || !head
+    return column != naming_column(r) || !repeats || !seed || !head
                ? head
                : text_format(r->a, "%s (R = %lld, seed %lld)", head, (long long)repeats->whole,
                              (long long)seed->whole);
@@ -59,7 +68,7 @@ static bool head_columns(Report *r)
     r->title = NEW_ZERO(r->a, const char *, columns + 1);
     for (size_t i = 0; r->title && i < columns; i++)
         if (r->spec.columns[i].shown) {
-            r->title[i] = heading(r, r->spec.columns[i].name);
+            r->title[i] = heading(r, i);
             if (!r->title[i])
                 return false;
         }

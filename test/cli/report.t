@@ -225,6 +225,19 @@ $ printf 'tensor,compressor,repeats,bytes,second_moment\na,svd,2,10,1\na,"qsgd:b
 - x.csv
 = 0
 
+# means over seeds: speed-ups over plain SGD of the same seed, differences of final accuracies, and step sizes by the mean loss
+$ t="sh $SRC/plots/tables.sh"; b=$(command -v atomo-bench); run() { printf '{"schema": "atomo-run/1",\n"meta": {\n  "seed": %d},\n"results": [{"record": "summary", "compressor": "none", "step": 9, "sim_seconds": 9, "sim_seconds_to_0.9": %s, "test_accuracy": 0.5}, {"record": "summary", "compressor": "sign", "step": 9, "sim_seconds": 9, "sim_seconds_to_0.9": %s, "test_accuracy": %s}]}\n' "$@"; }; run 1 8 4 0.25 >1.json; run 7 9 3 0.5 >2.json; run 8 9 null 0.5 >3.json; $t speedups $b two.json 1.json 2.json; $t speedups $b three.json 1.json 2.json 3.json; grep -o 'seeds [0-9, ]*' two.json; atomo-bench report two.json -f csv; atomo-bench report two.json -f md | tail -n 1; grep -o '"speedup_to_0.9": null' three.json; tune() { printf '{"schema": "atomo-tune/1",\n"meta": {\n  "seed": %d},\n"results": [{"compressor": "none", "lr": 1, "validation_loss": %s, "validation_accuracy": 0.5, "chosen": false}, {"compressor": "none", "lr": 2, "validation_loss": %s, "validation_accuracy": 0.5, "chosen": true}]}\n' "$@"; }; tune 1 3 2 >1.json; tune 2 3 6 >2.json; $t tuned $b t.json 1.json 2.json; atomo-bench report t.json --columns lr,validation_loss,validation_loss_se,chosen,seeds -f csv; $t tuned $b - 1.json nothing.json
+> seeds 1, 7, *
+> compressor,speedup_to_0.9,speedup_to_0.9_se,test_accuracy,test_accuracy_se,accuracy_difference,accuracy_difference_se,seeds
+> none,1,0,0.5,0,,,2
+> sign,2.5,0.5,0.375,0.125,-0.125,0.125,2
+> | sign | 2.5 [+]- 0.5 | 0.38 [+]- 0.12 | -0.12 [+]- 0.12 | 2 |
+> "speedup_to_0.9": null
+> 1,3,0,true,2
+> 2,4,2,false,2
+2> atomo-bench: report: nothing.json: cannot open*
+= 1
+
 # a record that is not an object is refused without a crash
 $ printf '{"schema": "atomo-inspect/1", "results": [{"tensor": "a", "stable_rank": 1}, [1]]}' >r.json; atomo-bench report r.json
 >

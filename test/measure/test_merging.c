@@ -92,7 +92,8 @@ static void is_the_vote(Crew *w)
         int minus = 0;
         for (int k = 0; k < w->workers; k++)
             minus += w->x[k][i] < 0;
-        CHECK_CREW(w, y[i] == (float)(2 * minus > w->workers ? -w->workers : w->workers));
+        const int margin = w->workers - 2 * minus;
+        CHECK_CREW(w, y[i] == (float)(margin < 0 ? -w->workers : margin > 0 ? w->workers : 0));
     }
 }
 
