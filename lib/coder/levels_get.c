@@ -101,8 +101,8 @@ static bool dense_slow(const Levels *l, Lane *lane)
     return place(lane, 1, (uint32_t)(more - 1) | sign << l->bits, levels_wide(l));
 }
 
-/* Reads one entry (gap, sign and level) with a look-up in `table`; at least 8 bytes of the stream must be left.
- * Returns false if the entry is not in the table. */
+/* Reads one entry (gap, sign and level) with a look-up in `table`. Callers make sure that at least 8 bytes
+ * of the stream are left. Returns false if the entry is not in the table. */
 INLINE bool look(const Levels *l, const uint32_t *table, Lane *lane, bool wide, LevelsForm form)
 {
     const uint64_t bits = __builtin_bswap64(load_u64(lane->r.data + (lane->r.at >> 3))) << (lane->r.at & 7);

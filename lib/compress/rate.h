@@ -14,8 +14,8 @@ typedef struct {
 } Rate;
 
 bool rate_find(Rate *r, const Codec *codec); /* finds the spec's rate; false: the spec has no rate */
-/* Like rate_find, but prefers a key with finer steps (`.fine`). For searches of the rate at which payloads
- * have a wanted size. */
+/* Finds the spec's rate, and prefers a key with finer steps (`.fine`) if there is one. For searches of the
+ * rate at which payloads have a wanted size. */
 bool rate_find_fine(Rate *r, const Codec *codec);
 
 /* True if the spec sets the rate key, or another key of its group. At most one key of a group may be set. */

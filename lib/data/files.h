@@ -21,7 +21,7 @@ Status data_file(const DatasetInfo *info, const char *dir, const char *name, Byt
                  Arena *a, Error *err);
 bool data_file_there(const char *dir, const char *name, Arena *a);
 
-/* Unpacks `packed`, which must be exactly one gzip member. */
+/* Unpacks `packed`. Fails unless it is exactly one gzip member. */
 Status gzip_unpack(Bytes packed, Bytes *out, Arena *a, Error *err);
 
 /* Checks that `packed` is exactly one zlib stream with the right checksum; discards the content. */

@@ -153,7 +153,8 @@ Exchange merge_exchange(const Comparison *c, const Codec *codec, const Vector *v
 /* Computes the mean gradient of all workers, in b->x. */
 Status merge_mean(const Comparison *c, const Vector *v, const Buffers *b, Error *err);
 
-/* Like trial_run, for a merge; also sets b->x to the mean gradient. */
+/* Measures the codec on a merge of the payloads of many workers, into an open tally. Also sets b->x to the
+ * mean gradient. */
 Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 
 /* ---- plans (compare_plan.c) ---- */

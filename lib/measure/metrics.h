@@ -56,7 +56,7 @@ typedef struct {
     /* for merges, seconds. `merge`: time to merge all payloads (NaN: the codec cannot merge). `each`: time
      * to decode all payloads one by one and to add the estimates. */
     double merge, each;
-    double merge_spread, each_spread; /* variances of these medians, seconds^2 */
+    double merge_spread, each_spread; /* variances of the medians `merge` and `each`, seconds^2 */
     double merged;        /* for merges: bytes of the merged payloads of all rounds; NaN: they do not merge */
     double merged_spread; /* variance of `merged` over repeats */
     double early;         /* for merges: bytes of the merged payloads of all rounds but the last */

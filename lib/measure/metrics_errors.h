@@ -32,8 +32,8 @@ double sum_se(const Tally *t, int sum);
  * few or skewed, or if the codec may decode to all zeros. */
 double values_se(const Tally *t, double (*value)(const Tally *t, size_t r));
 
-/* Like values_se, for the cosine of h and g. It is larger if the measured variance of <h, g> is below the codec's closed
- * form. */
+/* Returns a standard error of the mean cosine of h and g, for the same interval as values_se. It is larger
+ * than that of values_se if the measured variance of <h, g> is below the codec's closed form. */
 double cosine_se(const Tally *t, double (*cosine)(const Tally *t, size_t r));
 
 double bias_p(const Tally *t);

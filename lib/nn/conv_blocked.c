@@ -21,8 +21,8 @@
 enum { FORWARD, BACK_DATA, BACK_WEIGHTS, WAYS };
 enum { CONV_PIECE_MOST = 2 * PIECE }; /* the most images in a piece */
 
-/* oneDNN's primitives for a piece with a certain number of images. They are made when the first such piece
- * occurs. */
+/* oneDNN's primitives for pieces with one number of images. They are made when the first piece with this
+ * number occurs. */
 typedef struct {
     dnnl_primitive_desc_t desc[WAYS];
     /* run[BACK_DATA] is NULL for the network's first layer: its input, the images, needs no gradient */

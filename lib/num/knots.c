@@ -139,8 +139,8 @@ typedef struct {
     size_t pair;
 } Split;
 
-/* Inserts a pair of intervals into `kept`, the list of the `most` pairs with the largest error, if the pair is among
- * these; of two pairs with equal errors the earlier pair is kept. */
+/* `kept` is the list of at most `most` pairs of intervals with the largest errors. Inserts the pair `one` if
+ * its error is large enough. Of two pairs with equal errors the earlier pair is kept. */
 static void keep_largest(Split *kept, size_t *count, size_t most, Split one)
 {
     size_t at = *count;

@@ -18,7 +18,7 @@ typedef struct {
     bool turned;
 } Tall;
 
-/* x (rows, cols) is stored row by row. Returns x or its transpose, whichever is tall. */
+/* x (rows, cols) is stored row by row. Returns x if rows >= cols, else the transpose of x. */
 Tall tall_of(const float *x, size_t rows, size_t cols);
 
 /* Writes g (cols, cols) = A'A. Products are exact, and are added in double. */
@@ -40,9 +40,9 @@ Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch
 
 /* ---- eigenvectors of symmetric matrices ---- */
 
-/* The eigenvalues of a matrix and an orthonormal basis of eigenvectors. Single eigenvectors can be computed,
- * but an eigenvector is always the same, whichever others are computed. If its eigenvalue is not well
- * separated from its neighbours, it is taken from the whole basis, which is computed once. */
+/* The eigenvalues of a matrix and an orthonormal basis of eigenvectors. Single eigenvectors can be computed;
+ * which others are computed does not change an eigenvector. If an eigenvalue is not well separated from its
+ * neighbours, its eigenvector is taken from the whole basis, which is computed once. */
 typedef struct {
     size_t k;
     double *value;  /* (k), ascending */

@@ -164,8 +164,9 @@ Status svd_vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n,
     return OK;
 }
 
-/* True if x can be a decoded vector that had length one before rounding. A qsgd payload contains the norms
- * before rounding, so these are tested. bf16 changes each element by a factor within 1 +- 2^-7. */
+/* Returns false only if x cannot be the decoded form of a vector of length one. For a qsgd payload, tests
+ * the norms in the payload, which are those before rounding. bf16 changes each element by a factor within 1
+ * +- 2^-7. */
 bool svd_vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
 {
     const bool norms = v->form == VECTORS_QSGD && payload.data[0] == PAYLOAD_METHOD;

@@ -49,7 +49,8 @@ const uint8_t *svd_vectors_take(const Vectors *v, Reader *r, size_t n, size_t *s
 /* Decodes a vector's bytes to x (n). ERR_CORRUPT: svd_vectors_put does not write these bytes. */
 Status svd_vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n, float *x);
 
-/* True if the encoder could have made this payload from a unit vector. x (n) is the decoded payload. */
+/* Returns false only if the encoder cannot have made this payload from a unit vector. x (n) is the decoded
+ * payload. */
 bool svd_vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n);
 
 /* Moments of the errors of rounding the unit vector x / |x|. D is the covariance matrix of the elements'

@@ -34,8 +34,8 @@ typedef struct BucketLaw {
     bool (*good)(const struct Buckets *b, const uint8_t *head);
     Status (*refuse)(const struct Buckets *b, size_t bucket, const uint8_t *head);
 
-    /* Returns the factor by which a bucket's levels are multiplied. If the factor is 0, all codes must be 0, and
-     * `quantise` is not called. */
+    /* Returns the factor by which a bucket's levels are multiplied. If the factor is 0, the encoder sets all
+     * codes to 0 and does not call `quantise`. The decoder refuses other codes then. */
     float (*scale)(const uint8_t *head);
 
     /* Rounds the n elements x, a part of one bucket, to the codes `code`: bytes, or 32-bit words if
@@ -70,7 +70,8 @@ typedef struct Buckets {
 /* Opens buckets of `bucket` elements (0: one bucket of all elements) with a sign and a level 0 .. s for each
  * element. */
 void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind);
-/* Like buckets_open, with levels 0 .. s and no signs. */
+/* Opens buckets of `bucket` elements (0: one bucket of all elements) with a level 0 .. s and no sign for
+ * each element. */
 void buckets_open_unsigned(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind);
 
 size_t buckets_bound(const Call *c);

@@ -133,8 +133,8 @@ static size_t count_levels(const void *data, size_t n, const uint8_t *in, uint64
     return 0;
 }
 
-/* Decodes sums of W workers' levels. A level is an integer 0 .. `steps`. A sum k decodes to
- * (2 k - W `steps`) times half the distance between two levels. In a block of norm 0 all levels must be 0. */
+/* Decodes sums of W workers' levels. A level is an integer 0 .. `steps`. A sum k decodes to (2 k - W
+ * `steps`) times half the distance between two levels. Refuses a block of norm 0 with a level that is not 0. */
 static BlockResult decode_levels(const RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y)
 {
     (void)in; /* the codes are read from job->total, not from `in` */

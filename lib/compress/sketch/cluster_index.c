@@ -180,7 +180,8 @@ static void get_bitmap(void *data, size_t block)
         const uint8_t *in = job->in + c * row + block * (BLOCK / 8);
         for (size_t i = 0; i < n; i++) {
             const unsigned bit = in[i / 8] >> i % 8 & 1;
-            bad |= c ? bit && code[i] : bit == (code[i] != 0); /* an element must be in exactly one cluster */
+            /* refuses elements that are in no cluster, or in several */
+            bad |= c ? bit && code[i] : bit == (code[i] != 0);
             code[i] |= (uint8_t)(bit ? c : 0);
         }
         bad |= n % 8 && in[n / 8] >> n % 8;

@@ -144,8 +144,8 @@ static void fill_block(void *data, size_t block)
         x[f->set.at[k]] = f->value[signs_bit(f->sign, k)];
 }
 
-/* Reads the magnitudes. Each must be positive, or 0 for a sign without elements. If there is only one magnitude,
- * it is used for both signs. */
+/* Reads the magnitudes. Refuses a magnitude that is not positive and finite. For a sign without elements,
+ * refuses any magnitude but 0. If there is only one magnitude, it is used for both signs. */
 static Status take_magnitudes(const Call *c, SetFill *f, const uint8_t *in, size_t magnitudes)
 {
     const size_t minus = signs_count(f->sign, f->set.count), count[SIDES] = {f->set.count - minus, minus};
