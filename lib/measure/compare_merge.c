@@ -26,7 +26,7 @@ typedef struct {
     Exchange x;
     size_t n, workers, repeat;
     bool measured;    /* true: this repeat is decoded and measured; false: only timed */
-    double sample;    /* minimum seconds of a timing sample */
+    double sample;    /* minimum seconds of timing per sample */
     WorkerSent *sent; /* the payload size of each worker */
     Sizes sizes;      /* of a worker's payloads in one repeat, mean over the workers */
     Moments merged;   /* bytes of the merged payloads */

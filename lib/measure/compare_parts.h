@@ -35,15 +35,16 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
  * vectors joined into one array, for their percentiles and Wasserstein distances. */
 typedef struct {
     float *x, *y;
-    /* a little more than 2 n floats: the sort's buffer, then the mean and the deviation over repeats of each
-     * element */
+    /* A little more than twice as many floats as the largest vector has. First the sort uses them as scratch.
+     * Then they hold each element's mean and deviation over repeats. */
     float *work;
     /* Wasserstein distances (compare_distance.c) */
     float *sorted; /* the vector, sorted; NULL: only repeat 0 has a distance */
     /* `held` floats: elements of the gradient, joined from several vectors; NULL: percentiles and distances
      * are computed for single vectors only */
     float *pool_x;
-    float *pool_y; /* (planes, held) joined elements of the estimates; plane r has those of repeat r */
+    /* joined elements of the estimates, an array of shape (planes, held): plane r has those of repeat r */
+    float *pool_y;
     size_t held, planes;
     double *encode, *decode; /* seconds of each repeat */
     const Codec *none;
@@ -96,11 +97,11 @@ typedef struct {
 /* Returns the Call of a codec on a vector, for repeat 0. */
 Call trial_call(const Comparison *c, const Codec *codec, const Vector *v, const void *state, Arena *scratch,
                 Error *err);
-/* Makes a Call, made by trial_call for repeat 0, draw the random numbers of repeat `repeat`. */
+/* Makes a Call draw the random numbers of repeat `repeat`. trial_call has made the Call for repeat 0. */
 void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t repeat);
 
-/* Measures the codec on the vector in b->x, into an open tally. Every error except ERR_STOPPED is the codec's
- * failure. */
+/* Measures the codec on the vector in b->x. Writes the results to a tally that tally_open has prepared. Every
+ * error except ERR_STOPPED is the codec's failure. */
 Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 
 /* Sets the tally's times from the durations of the repeats (b->encode and b->decode), and sorts these
@@ -121,10 +122,10 @@ void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
  * those with 2^23 elements. */
 Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Error *err);
 
-/* Both functions add to the tally the Wasserstein distance between the vector and repeat r's estimate y, and
- * sort y in place. If b->sorted is set, memory allows the distances of several repeats: distance_repeat adds
- * those of the first repeats (of as many as have 2^23 elements, at least 5), and distance_first does nothing.
- * distance_repeat is called after tally_repeat, for r = 0, 1, ... in order.
+/* distance_first and distance_repeat add to the tally the Wasserstein distance between the vector and repeat
+ * r's estimate y. They sort y in place. If b->sorted is set, memory allows the distances of several repeats.
+ * Then distance_repeat adds the distances of the first repeats (as many as have 2^23 elements, at least 5), and
+ * distance_first does nothing. Call distance_repeat after tally_repeat, for r = 0, 1, ... in order.
  *
  * If b->sorted is NULL, distance_first adds the distance of repeat 0, and distance_repeat does nothing.
  * distance_first overwrites b->work, so it is called before tally_repeat. */
@@ -153,8 +154,8 @@ Exchange merge_exchange(const Comparison *c, const Codec *codec, const Vector *v
 /* Computes the mean gradient of all workers, in b->x. */
 Status merge_mean(const Comparison *c, const Vector *v, const Buffers *b, Error *err);
 
-/* Measures the codec on a merge of the payloads of many workers, into an open tally. Also sets b->x to the
- * mean gradient. */
+/* Measures the codec on a merge of the payloads of many workers. Writes the results to a tally that tally_open
+ * has prepared. Also sets b->x to the mean gradient. */
 Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 
 /* ---- plans (compare_plan.c) ---- */
@@ -169,8 +170,8 @@ typedef struct {
 
 /* A codec's plan for the vectors of a cell (one step and worker). */
 typedef struct {
-    /* the record of the cell's next vector; there is one record of `size` bytes, in order, for each vector
-     * that the codec does not send raw */
+    /* The plan record of the next vector of the cell. The records follow each other in memory, `size` bytes
+     * each. Vectors that are sent raw have no record. */
     char *next;
     size_t size; /* bytes of a record; 0: the codec plans nothing */
     bool failed;

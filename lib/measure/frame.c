@@ -57,7 +57,7 @@ uint64_t frame_elements_limit(uint64_t payload)
 struct FrameWriter {
     OutFile out;
     uint64_t at, records, promised;
-    Arena *arena; /* holds one block at a time */
+    Arena *arena; /* memory for the block that is being written */
 };
 
 static Status cannot_write(const FrameWriter *w, Error *err)

@@ -57,16 +57,17 @@ typedef struct {
      * to decode all payloads one by one and to add the estimates. */
     double merge, each;
     double merge_spread, each_spread; /* variances of the medians `merge` and `each`, seconds^2 */
-    double merged;        /* for merges: bytes of the merged payloads of all rounds; NaN: they do not merge */
+    /* for merges: bytes of the merged payloads of all rounds; NaN: the codec cannot merge */
+    double merged;
     double merged_spread; /* variance of `merged` over repeats */
     double early;         /* for merges: bytes of the merged payloads of all rounds but the last */
     double gradient[G_SUMS];
-    /* sums over the elements: of the deviations of the repeats' estimates from the mean estimate, and of the
-     * deviation of the mean estimate from g */
+    /* Sums over the elements of two deviations: of each repeat's estimate from the mean estimate, and of the
+     * mean estimate from g. */
     double spread[S_SUMS];
-    bool unbiased;         /* the codec promises E h = g */
+    bool unbiased;         /* the codec promises that the estimate's mean is g */
     bool spread_known;     /* false: the codec is random and there is only one repeat */
-    bool percentile_known; /* true: the 95th percentile of the tally's level is known */
+    bool percentile_known; /* true: the 95th percentile of |g| for the tally's RecordLevel is known */
 } Tally;
 
 /* Opens an empty tally, with its sums in the arena. If `random` is false, one repeat is decoded and counts for
@@ -90,7 +91,8 @@ typedef struct {
 /* Computes the sums over g; call it before tally_repeat. */
 Status tally_gradient(Tally *t, const MeasuredVector *s);
 
-/* Adds the sums over repeat r's estimate y (n); call it for r = 0, 1, .. in order. */
+/* Adds the sums over the estimate y of repeat r, which has s->n elements. Call it for r = 0, 1, ... in
+ * order. */
 Status tally_repeat(Tally *t, const MeasuredVector *s, size_t r, const float *y);
 
 /* Fills `spread`; call it after the last tally_repeat. */
@@ -121,7 +123,7 @@ typedef struct {
     /* if not NULL: the value is the standard error of the mean over repeats of this function's results */
     double (*each)(const Tally *t, size_t r);
     size_t at;     /* the value is the member of the Tally at this offset, in seconds for FORM_TIME */
-    bool per_cell; /* the member is divided by Tally.cells */
+    bool per_cell; /* true: the value is divided by Tally.cells */
     /* computes the value for decoded repeat r; NULL: the metric is not a mean over repeats */
     double (*draw)(const Tally *t, size_t r);
 } Metric;

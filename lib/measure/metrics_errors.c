@@ -90,7 +90,7 @@ static double widened(const Tally *t, const Sample *s)
     return sqrt(s->variance) * (1 + skew) * own / given;
 }
 
-/* Returns the value of an estimate that is all zeros. */
+/* Returns the result of `value` for an estimate that is all zeros. */
 static double value_of_zeros(const Tally *t, Value *value)
 {
     double row[1][E_SUMS] = {{0}};
@@ -107,10 +107,10 @@ static double value_of_zeros(const Tally *t, Value *value)
     return value(&zeros, 0);
 }
 
-/* Repeats may show no all-zero estimate, but the codec knows its probability. So by the law of total
- * variance this sums two parts: the variance among the other estimates' values, and the variance due to
- * whether an estimate is all zeros. The second part is scaled for an interval of the normal distribution,
- * because its probability is known. */
+/* The codec knows the probability of an all-zero estimate, even if no repeat drew one. So the squared standard
+ * error is a sum of two parts (law of total variance). The first is the variance among the values of the other
+ * estimates. The second is the variance due to whether an estimate is all zeros. The second part is scaled for
+ * an interval of the normal distribution, because its probability is known. */
 double values_se(const Tally *t, Value *value)
 {
     const double normal = 1.959963984540054, none = t->none, zeros = value_of_zeros(t, value);
@@ -126,9 +126,9 @@ double values_se(const Tally *t, Value *value)
     return sqrt((1 - none) * (within * within + none * apart * apart) / (double)t->decoded);
 }
 
-/* Repeats that miss a rare atom show less variance of <h, g> than the codec's closed form. They then show too little
- * variance of the cosine, too, in about the same proportion. The factor ends at 2, because the proportion is only
- * approximate. */
+/* Repeats that miss a rare atom show less variance of <h, g> than the codec's closed form. They then show too
+ * little variance of the cosine, too, in about the same proportion. So the standard error is multiplied by a
+ * factor. It is at most 2, because the proportion is only approximate. */
 double cosine_se(const Tally *t, Value *cosine)
 {
     enum { MOST = 2 };
@@ -173,7 +173,7 @@ static double mean_along(const Tally *t, Along a)
     return a.unit > 0 ? total / (double)t->decoded / a.unit : NAN;
 }
 
-/* Returns the standard error of the mean that mean_along returns, as tests use it, in units of a.unit. */
+/* Returns the standard error, in units of a.unit, that the tests of bias use for the result of mean_along. */
 static double se_along(const Tally *t, Along a)
 {
     const double se = sum_se(t, a.sum);

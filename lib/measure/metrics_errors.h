@@ -27,19 +27,20 @@ bool errors_known(const Tally *t);
 /* Returns the standard error of the mean over repeats of the error sum `sum` (E_...). */
 double sum_se(const Tally *t, int sum);
 
-/* Returns a standard error `se` of the mean of value(t, r) over the decoded repeats, leaving out NaN values.
- * It is meant for the interval mean +- t(R - 1) se. So it is larger than deviation / sqrt(n) if values are
- * few or skewed, or if the codec may decode to all zeros. */
+/* Returns the standard error of the mean of value(t, r) over the decoded repeats, leaving out NaN values.
+ * Callers multiply it by a quantile of Student's t for R - 1 degrees of freedom. It is larger than deviation /
+ * sqrt(n) for n values if values are few or skewed, or if the codec may decode to all zeros. */
 double values_se(const Tally *t, double (*value)(const Tally *t, size_t r));
 
-/* Returns a standard error of the mean cosine of h and g, for the same interval as values_se. It is larger
- * than that of values_se if the measured variance of <h, g> is below the codec's closed form. */
+/* Returns the standard error of the mean cosine of h and g over the decoded repeats: the result of values_se,
+ * but larger if the measured variance of <h, g> is below the codec's closed form. */
 double cosine_se(const Tally *t, double (*cosine)(const Tally *t, size_t r));
 
 double bias_p(const Tally *t);
 
-/* Returns the standard error of the gain. For an unbiased codec with a closed form of it, returns this
- * closed form. Its interval is that of the normal distribution, because it does not vary with the repeats. */
+/* Returns the standard error of the gain. If the codec is unbiased and has a closed form of this error, returns
+ * the closed form. Then the gain's interval is that of the normal distribution, because the closed form does
+ * not vary with the repeats. */
 double gain_se(const Tally *t);
 double gain_p(const Tally *t);
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The members from `n` to `spread` take 8 bytes each, without padding, so they are copied together. */
+/* The members of Tally from `n` to `spread` take 8 bytes each, without padding, so they are copied together. */
 enum { FIRST = offsetof(Tally, n), NUMBERS = offsetof(Tally, unbiased) - FIRST, FLAGS = 3 };
 _Static_assert(NUMBERS % 8 == 0 && FIRST % 8 == 0, "numbers have no padding");
 

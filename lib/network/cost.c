@@ -27,9 +27,9 @@ CostLayer cost_more_workers(const CostLayer *half, const CostLayer *full, double
 
 /* ---- times of one layer ---- */
 
-/* Returns one worker's share of the additions that merge P payloads (P - 1 additions of a whole payload). On a
- * ring, each worker adds 1/P of a payload P - 1 times. On a tree, it adds a whole payload once for each of
- * log2(P) levels. */
+/* Returns one worker's share of the additions that merge P payloads. In total these are P - 1 additions of a
+ * whole payload. On a ring, each worker adds P - 1 times, each time 1/P of a payload. On a tree, it adds a
+ * whole payload log2(P) times. */
 static double adding_share(const Iteration *it)
 {
     const double p = it->workers;

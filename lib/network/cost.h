@@ -53,16 +53,16 @@ IterationTime iteration_time(const Iteration *it, double bandwidth);
 typedef struct {
     IterationTime time;
     double speedup;    /* time of the plain iteration / this one's */
-    double break_even; /* bytes a second, of iteration_pays; NaN: there is none */
+    double break_even; /* the threshold that iteration_pays sets, in bytes per second; NaN: there is none */
 } CostFigures;
 
 CostFigures cost_figures(const Iteration *it, const Iteration *plain, double bandwidth);
 
 /* Returns the standard errors of the results of cost_figures, to first order. They follow from the standard
- * errors of the layers' measurements, and from `compute_se`, that of the computing time. Both iterations have
- * the same computing time. All other measurements are independent, unless `same` says that both iterations use
- * the same codec and the same measurements. A result is NaN if it depends on an unknown standard error.
- * `scratch` has room for the layers of both iterations. */
+ * errors of the layers' measurements, and from `compute_se`, the standard error of the computing time. Both
+ * iterations have the same computing time. `same` says that both iterations use the same codec and the same
+ * measurements. Otherwise their measurements are independent. A result is NaN if it depends on an unknown
+ * standard error. `scratch` has room for the layers of both iterations. */
 CostFigures cost_errors(const Iteration *it, const Iteration *plain, bool same, double compute_se,
                         double bandwidth, CostLayer *scratch);
 

@@ -28,7 +28,7 @@ static double *field(CostLayer *layer, size_t offset)
     return (double *)((char *)layer + offset);
 }
 
-/* Raises quantity `m` of all layers; the result is NaN if a standard error is unknown. */
+/* Raises quantity `m` of all layers by one standard error. The result is NaN if a standard error is unknown. */
 static void move(CostLayer *layer, size_t layers, size_t m)
 {
     double sum = 0, squares = 0;

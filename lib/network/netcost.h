@@ -46,18 +46,18 @@ typedef struct {
     Topology topology;
     double workers; /* 1 or more */
     double rounds;  /* the codec's rounds */
-    /* Bytes of one worker's payloads in all rounds. On a ring or tree: bytes of the merged payloads in all
+    /* Bytes of one worker's payloads in all rounds. For ring and tree: bytes of the merged payloads in all
      * rounds. */
     double payload;
-    double early;      /* bytes of the merged payloads of the rounds before the last */
+    double early;      /* bytes of the merged payloads of all rounds but the last */
     double parameters; /* bytes that a server sends to each worker */
 } Traffic;
 
 double traffic_bytes(const Traffic *t); /* returns the bytes through the busiest link */
 double link_seconds(const Link *link, const Traffic *t);
 
-/* True for topologies in which workers merge payloads on the way (ring and tree). The codec's payloads must
- * merge. */
+/* True for ring and tree: workers merge payloads before they reach their destination, so the codec's payloads
+ * must be of a kind that merges. */
 bool topology_adds(Topology topology);
 
 #endif

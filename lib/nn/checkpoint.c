@@ -184,8 +184,8 @@ typedef struct {
     const char *path, *missing;
 } Reading;
 
-/* Returns the attribute `name` if it has this type and is not negative; else records the name as missing and returns
- * an empty attribute. */
+/* Returns the attribute `name`. If it is missing, negative or not of type `type`, stores its name in
+ * `k->missing` and returns an empty attribute. */
 static const Attr *known(Reading *k, const char *name, int type)
 {
     static const Attr none = {.text = ""};

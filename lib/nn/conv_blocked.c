@@ -406,8 +406,8 @@ typedef struct {
      * gradient */
     float *partial;
     size_t each, bias_at;
-    /* (slots, a piece) gradients of the input, which are added to dx afterwards; NULL: they are written to dx
-     * directly */
+    /* for each slot, the gradients of one piece of the input, which are added to dx afterwards; NULL: they are
+     * written to dx directly */
     float *aside;
     dnnl_status_t *status; /* (pieces) */
 } Work;

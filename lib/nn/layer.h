@@ -130,14 +130,16 @@ typedef struct {
 extern const LayerOps conv_direct_layer; /* layout interleaved; computed by the loops of loops.h */
 extern const LayerOps
     conv_blocked_layer; /* blocked layout, computed by oneDNN; an input with few channels may also be plain */
-/* convert an activation from plain to interleaved layout, and back */
+/* `interleave_layer` converts a plain activation to interleaved layout; `plain_layer` converts an interleaved
+ * one to plain layout */
 extern const LayerOps interleave_layer, plain_layer;
 extern const LayerOps linear_layer; /* out = W x + b, x flattened channel by channel */
 /* batch norm of blocked activations; epsilon 1e-5, momentum 0.1 */
 extern const LayerOps norm_layer;
-/* take any layout and work in place: `out` and `in` are the same activation */
+/* layers that take any layout and work in place: `out` and `in` are the same activation */
 extern const LayerOps relu_layer, sigmoid_layer, dropout_layer;
-/* layout blocked or interleaved; of equal maxima the first counts */
+/* Pooling layers for blocked or interleaved layout. If several pixels of a window have the maximum, the first
+ * gets the gradient. */
 extern const LayerOps max_pool_layer, average_pool_layer;
 /* adds the activation `other` to `in`; works in place: `out` and `in` are the same activation */
 extern const LayerOps sum_layer;

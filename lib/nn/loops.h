@@ -22,7 +22,7 @@ typedef struct {
 typedef struct {
     const float *x; /* input (channels, x_rows, x_columns, PIECE) */
     size_t channels, x_rows, x_columns;
-    const Reach *row, *column; /* (rows), (columns) */
+    const Reach *row, *column; /* row: one for each output row; column: one for each output column */
     const float *weight; /* (tiles, channels, size, size, width): tiles of `width` outputs, the last padded */
     const float *bias;   /* (tiles, width) biases of the outputs; NULL: no biases */
     size_t size, width;

@@ -23,10 +23,11 @@ typedef struct {
 Status model_open(Model **out, const ModelSpec *spec, Error *err);
 void model_close(Model *m); /* NULL is fine */
 
-/* Return the names, shapes and offsets in a flat array: model_parameters of the parameters, in the order of the
- * PyTorch module; model_running of the running statistics ("bn1.running_mean", ...). The flat array has
- * list->floats floats. The lists are valid until the model is closed. */
+/* Returns the names and shapes of the parameters, in the order of the PyTorch module, and their offsets in a
+ * flat array. The array has `floats` floats (a member of the list). Valid until the model is closed. */
 const SliceList *model_parameters(const Model *m);
+/* Returns the names and shapes of the running statistics ("bn1.running_mean", ...), and their offsets in
+ * another flat array. Valid until the model is closed. */
 const SliceList *model_running(const Model *m);
 
 /* Fills weights and running statistics with random initial values. They depend on the seed only, on any
