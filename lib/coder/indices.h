@@ -17,8 +17,8 @@ size_t indices_bound(size_t n);
 /* Writes a set out of n indices to `out`; every index must be less than n. */
 void indices_put(const Indices *set, size_t n, Buf *out);
 
-/* Reads a set out of n indices into memory from `scratch`. Returns false if the bytes are not what
- * indices_put writes (then in->bad is set), or if `scratch` is out of memory (then in->bad is not set). */
+/* Reads a set out of n indices into memory from `scratch`. If the bytes are not what indices_put writes,
+ * sets in->bad and returns false. If `scratch` is out of memory, returns false without setting in->bad. */
 bool indices_get(Reader *in, size_t n, Arena *scratch, Places *set);
 
 /* Returns the expected bits of a coded random set. The set contains each of n indices independently with

@@ -1,5 +1,5 @@
-/* levels.c -- computes the sizes of the blocks' streams, writes and reads the table of stream lengths, and runs
- * the encoders and decoders declared in levels_streams.h. */
+/* levels.c -- computes the sizes of the blocks' streams. Writes and reads the table of stream lengths. Runs
+ * the encoders and decoders of levels_streams.h. */
 #include "coder/levels_streams.h"
 
 size_t levels_room(size_t n, uint32_t s)

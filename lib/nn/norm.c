@@ -67,8 +67,8 @@ static Cut cut_of(const Work *w, size_t piece)
                  .groups = v->channels / v->lanes};
 }
 
-/* For each channel of a group, adds to sum0 the sum of `a` over all pixels, and to sum1 the sum of the products
- * a * b. Each channel is one lane of a vector. */
+/* Computes two sums over all pixels for each channel of a group. Adds the sum of `a` to sum0, and the sum of
+ * the products a * b to sum1. Each channel is one lane of a vector. */
 static void add_up(const float *restrict a, const float *restrict b, size_t pixels, size_t lanes,
                    double *restrict sum0, double *restrict sum1)
 {

@@ -323,8 +323,8 @@ typedef struct {
     size_t low[KNOTS_MOST], high[KNOTS_MOST];
 } Windows;
 
-/* Sets the ranges (windows) in which each step of the cheapest path of `steps` steps ends, from the cheapest path of
- * k steps in room->spare. */
+/* Sets the range (window) in which each step of the cheapest path of `steps` steps ends. Computes the ranges
+ * from the cheapest path of k steps, which is in room->spare. */
 static void windows_open(Windows *w, const KnotsRoom *room, size_t k, size_t steps, size_t last)
 {
     const uint32_t *way = room->spare;

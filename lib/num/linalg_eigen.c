@@ -12,9 +12,9 @@
 enum { SMALL = 32 };
 enum { NO_MEMORY = INT_MIN }; /* means that the arena has no memory; LAPACK's `info` never has this value */
 
-/* If the distance between an eigenvalue and its neighbours is at least this share of the largest eigenvalue,
- * inverse iteration gives its eigenvector to float32's precision. The error is about double's epsilon divided
- * by this share. */
+/* An eigenvalue is well separated if its distance to its neighbours is at least this share of the largest
+ * eigenvalue. Inverse iteration then gives its eigenvector to float32's precision. The error is about
+ * double's epsilon divided by this share. */
 #define APART 1e-9
 
 static bool all_finite(const double *x, size_t n)

@@ -57,9 +57,9 @@ static void note_reason(const char *reason)
     snprintf(loading.reason, sizeof loading.reason, "%s", reason ? reason : "unknown");
 }
 
-/* Fills the table of routines by dlsym; false when a routine is missing. C has no cast from a data pointer to a
- * function pointer, but POSIX ensures that both kinds have the same representation, so the pointer's bytes are
- * copied. */
+/* Fills the table of routines by dlsym; false when a routine is missing. C has no cast from a data pointer
+ * to a function pointer, so the pointer's bytes are copied. POSIX ensures that both kinds of pointers have
+ * the same representation. */
 static bool find_routines(void *handle, Blas *blas)
 {
     void *address;

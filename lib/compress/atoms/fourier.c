@@ -262,8 +262,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return basis_check_range(c, (Bytes){out->data + start, out->size - start});
 }
 
-/* Returns the sum over light atoms (p < 1) of gauge tau - |z|^2, where gauge tau - |z|^2 is the variance of an
- * atom that is kept with p = gauge / tau and is then sent with amplitude tau. */
+/* Returns the sum of gauge tau - |z|^2 over the light atoms (p < 1). Each term is the variance of an atom
+ * that is kept with p = gauge / tau, and then sent with amplitude tau. */
 static double spread(const FourierDraw *d, AtomMoments *m)
 {
     double sum = 0;

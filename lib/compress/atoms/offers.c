@@ -5,8 +5,8 @@
 
 enum { JUMPS_MOST = 16 };
 
-/* Offers (points of a tensor's curve of variance against bits) that save less than this share of the variance are
- * ignored, since so small a saving may be rounding error. */
+/* An offer is a point of a tensor's curve of variance against bits. Offers that save less than this share of
+ * the variance are ignored, since so small a saving may be rounding error. */
 #define LEAST_SAVING 1e-9
 
 /* ---- the offers for one tensor ---- */
@@ -158,8 +158,8 @@ typedef struct {
     size_t corner; /* index of this tensor's last hull corner that fits in the budget */
 } Spending;
 
-/* Takes the tensors without a fixed offer one after another, and moves each along the corners of its hull
- * while these fit in the budget. The first tensor whose next corner does not fit gets the bits that are
+/* Goes through the tensors without a fixed offer. Moves each tensor from corner to corner of its hull while
+ * the next corner fits in the budget. The first tensor whose next corner does not fit gets the bits that are
  * left. */
 static Spending spend(const Market *m, double bits, Offer *chosen)
 {
@@ -189,8 +189,8 @@ static Spending spend(const Market *m, double bits, Offer *chosen)
     return spent;
 }
 
-/* Returns the total variance when tensor j takes corner k of its lower convex hull and the other tensors share the
- * rest of the budget; infinity if the rest is too small. */
+/* Supposes that tensor j takes corner k of its lower convex hull, and that the other tensors share the rest
+ * of the budget. Returns the total variance; infinity if the rest is too small. */
 static double variance_with(const Market *m, double bits, size_t j, size_t k, Offer *chosen)
 {
     const CurvePoint *p = corner(&m->o[j], k);

@@ -27,9 +27,9 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a);
 /* Returns an upper bound on the magnitude of every element of the atoms' sum. */
 double svd_ceiling(const SvdAtoms *a);
 
-/* For each of the k atoms i, sets left[i] and right[i] to the moments of the errors that rounding adds to
- * the atom's left and right unit vector; `noise`, for example, is the mean squared error. All moments are 0
- * for an atom that is never sent, and if nothing is rounded. */
+/* Computes the moments of the errors that rounding adds to the unit vectors of the k atoms: left[i] and
+ * right[i] are for atom i. For example, `noise` is the mean squared error. All moments are 0 for an atom
+ * that is never sent, and if nothing is rounded. */
 Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *right);
 
 #endif

@@ -193,8 +193,8 @@ static Status decode(const Call *c, Bytes in, float *x)
     return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
 }
 
-/* Returns the sum of (up - |x|)(|x| - down), where up and down are the neighbouring powers of two above and below
- * |x|, or 0 and 2^-126 for |x| < 2^-126. */
+/* Returns the sum of (up - |x|)(|x| - down). Here down and up are the two neighbouring powers of two around
+ * |x|. If |x| < 2^-126, they are 0 and 2^-126. */
 static double variance(const Call *c, const float *x)
 {
     double sum = 0;

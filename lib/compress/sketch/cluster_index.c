@@ -35,9 +35,9 @@ static size_t bitmap_size(size_t n)
 }
 
 /* Returns an upper bound on the bytes of a Huffman-coded index. In the table of code lengths, the number of
- * listed clusters takes at most 17 bits. Each listed cluster takes at most 17 bits for the number of
- * clusters skipped before it, and 11 bits for the difference of code lengths. All Huffman codes together
- * take no more bits than codes of fixed width. */
+ * listed clusters takes at most 17 bits. For each listed cluster, the number of clusters skipped before it
+ * takes at most 17 bits, and the difference of code lengths 11 bits. All Huffman codes together take no more
+ * bits than codes of fixed width. */
 static size_t huffman_most(size_t n, uint32_t clusters)
 {
     const size_t width = (size_t)width_of(clusters), blocks = blocks_of(n);

@@ -173,8 +173,8 @@ static void take_least(float *least, const float *v, size_t n)
         least[i] = v[i] < least[i] ? v[i] : least[i];
 }
 
-/* Sets x (n) to the estimates of n elements. An estimate is the element's least cell over the rows in the
- * table of positive parts, minus its least cell in the table of negative parts. */
+/* Sets x (n) to the estimates of n elements. An element's estimate is a difference of two minima over the
+ * rows: its least cell in the table of positive parts, minus its least cell in the table of negative parts. */
 static void split_run(const SketchEstimate *e, const RowHash *hash, size_t at, size_t n, float *x)
 {
     float v[RUN], w[RUN], minus[RUN];

@@ -48,8 +48,8 @@ static const Sketchml *sketchml_of(const Call *c)
     return c->self->params;
 }
 
-/* Returns an upper bound on the bytes of a payload. An element takes at most 4 bytes and 2 bits for its key in
- * delta-binary (Golomb codes are shorter), and at most one byte per row for its cells. */
+/* Returns an upper bound on the bytes of a payload. An element's key takes at most 4 bytes and 2 bits in
+ * delta-binary; Golomb codes are shorter. Its cells take at most one byte per row. */
 static size_t bound(const Call *c)
 {
     const size_t n = c->shape->n, rows = (size_t)sketchml_of(c)->rows;
