@@ -12,8 +12,9 @@
 /* most rounds of Lloyd's iteration; the centres usually stop moving after a few tens of rounds */
 enum { KMEANS_ROUNDS = 100 };
 
-/* Return how many of the n sorted numbers x are < value (count_under) or <= value (count_upto). */
+/* Returns how many of the n sorted numbers x are less than `value`. */
 size_t count_under(const float *x, size_t n, double value);
+/* Returns how many of the n sorted numbers x are less than or equal to `value`. */
 size_t count_upto(const float *x, size_t n, double value);
 
 /* Finds up to k centres of the n numbers x, in rising order. x must be sorted and not negative. If x has fewer

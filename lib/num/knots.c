@@ -35,8 +35,8 @@ bool knots_open(KnotsRoom *room, size_t n, size_t count, Arena *scratch)
 
 /* ---- sorting the numbers and dropping repetitions ---- */
 
-/* Sorts the keys of x (n) by radix sort, least significant digit first; a digit that is equal in all keys is
- * skipped. */
+/* Sorts the keys of the n numbers x by radix sort, least significant digit first; a digit that is equal in all
+ * keys is skipped. */
 static void sort(KnotsRoom *room, const float *x, size_t n)
 {
     uint32_t count[4][VALUES] = {{0}};

@@ -29,7 +29,8 @@ typedef struct {
     size_t most, count;      /* most: capacity in numbers; count: number of levels */
     uint32_t *key, *spare;   /* (most) */
     uint32_t *rank;          /* for each different number: how many of the numbers are <= that number */
-    /* cost: T(q - 1, j) and T(q, j) (see above); all are arrays over the different numbers */
+    /* cost: the least costs T(q - 1, j) and T(q, j) of the file's head; all arrays have an entry for each
+     * different number */
     double *x, *b, *cost[2];
     /* (count, most) for knots_best: the best previous level of each number, for each number of steps q; for
      * knots_greedy: the ends of intervals */
@@ -51,8 +52,8 @@ bool knots_open(KnotsRoom *room, size_t n, size_t count, Arena *scratch); /* fal
 size_t knots_best(KnotsRoom *room, const float *x, size_t n, float *level);
 size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level);
 
-/* Returns the variance of rounding x (n) at random, without bias, to `count` rising levels. It is the sum
- * over x_i of (up - x_i)(x_i - low), where `low` and `up` are the two levels around x_i. */
+/* Returns the variance of rounding the n numbers x at random, without bias, to `count` rising levels. It is the
+ * sum over x_i of (up - x_i)(x_i - low), where `low` and `up` are the two levels around x_i. */
 double knots_variance(const float *x, size_t n, const float *level, size_t count);
 
 #endif

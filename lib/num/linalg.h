@@ -86,7 +86,7 @@ typedef struct {
     size_t count;   /* 0: the rank of A is not low, or not known to be low */
     double *square; /* (count) squared singular values |A v_i|^2, descending */
     double *v;      /* (count, cols) the vectors v_i */
-    double rest;    /* squared norm of A minus the sum of (A v_i) v_i' */
+    double rest;    /* squared Frobenius norm of the matrix A - sum of (A v_i) v_i' */
 } Range;
 
 /* Finds the singular vectors of A whose singular values exceed sqrt(dust) times the largest singular value,

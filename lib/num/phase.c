@@ -76,8 +76,9 @@ unsigned phase_draw(float re, float im, float gauge, double u)
     for (unsigned k = 1; k < EDGES; k++) /* true when z is in the direction of corner k or beyond */
         j = y * cosine[k] >= x * cosine[QUARTER - k] ? k : j;
     /* The regular polygon with 64 corners at distance `gauge` from 0 has z on an edge. Let `gauge` c_j and
-     * `gauge` c_(j+1) be the ends of this edge, and q the probability of the second end. Then z = gauge ((1 -
-     * q) c_j + q c_(j+1)), so the cross product of c_j and z is q gauge sin(2 pi / 64). */
+     * `gauge` c_(j+1) be the ends of this edge, where c_j is corner j on the unit circle. Let q be the
+     * probability of the second end. Then z = gauge ((1 - q) c_j + q c_(j+1)), so the cross product of c_j and
+     * z is q gauge sin(2 pi / 64). */
     const double q = (cosine[j] * y - cosine[QUARTER - j] * x) / ((double)gauge * cosine[QUARTER - 1]);
     unsigned k = j + (u < q);
     k = a > b ? k : QUARTER - k;

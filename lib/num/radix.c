@@ -93,7 +93,7 @@ void radix_sort_few(uint32_t *key, size_t n)
     }
 }
 
-/* Access key i as bytes, because the memory may be an array of floats. */
+/* `get` reads key i, and `put` writes it, as bytes, because the memory may be an array of floats. */
 static inline uint32_t get(const void *keys, size_t i)
 {
     return load_u32((const uint8_t *)keys + 4 * i);

@@ -190,8 +190,8 @@ static Thin thin_alike(float least, size_t *ties)
 
 /* ---- ranks ---- */
 
-/* Returns the k-th largest magnitude of `value` (n), 1 <= k <= n; sets *ties to how many of the k largest magnitudes
- * are equal to it. */
+/* Returns the k-th largest magnitude of the n elements of `value`, 1 <= k <= n; sets *ties to how many of the k
+ * largest magnitudes are equal to it. */
 static float kth_largest(const float *value, size_t n, size_t k, size_t *ties)
 {
     size_t upto;

@@ -29,8 +29,9 @@ bool select_open(Picks *s, const float *x, size_t n, int threads, Arena *scratch
 void select_from(Picks *s, double least);
 float select_level(double least); /* returns the smallest positive float >= least */
 
-/* Return the largest magnitude of all elements of x (select_largest), or the sum of all magnitudes (select_total). */
+/* Returns the largest magnitude of all elements of x, selected or not. */
 double select_largest(const Picks *s);
+/* Returns the sum of the magnitudes of all elements of x, selected or not. */
 double select_total(const Picks *s);
 
 /* Selects the k elements with the largest magnitudes. Selects all non-zero elements if there are fewer than

@@ -1,6 +1,6 @@
-/* test_variance_level.c -- the water level tau for a bound on the variance, where p = min(1, |x| / tau). It
- * is compared with the closed form on sorted magnitudes, with the greedy iteration of gspar's paper, and
- * with ATOMO's dual problem. */
+/* test_variance_level.c -- the water level tau for a bound on the variance. An element x is kept with the
+ * probability p = min(1, |x| / tau). The level is compared with the closed form on sorted magnitudes, with the
+ * greedy iteration of gspar's paper, and with ATOMO's dual problem. */
 #include "vec/kernels.h"
 #include "base/rng.h"
 #include "rig/variance_level.h"

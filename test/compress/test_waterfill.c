@@ -78,8 +78,9 @@ static double keep_chance(double tau, double lambda)
     return lambda == 0 ? 0 : tau == 0 ? 1 : fmin(1, fabs(lambda) / tau);
 }
 
-/* Returns |sum p - min(s, nnz)| / s, where nnz is the number of non-zero entries. Of the Karush-Kuhn-Tucker
- * conditions, only this one can be violated, as p = min(1, |lambda| / tau) by definition. */
+/* Returns |sum p - min(s, nnz)| / s for the budget s, where p are the probabilities of keeping the entries
+ * lambda, and nnz is the number of non-zero entries. Of the Karush-Kuhn-Tucker conditions, only this one can be
+ * violated, as p = min(1, |lambda| / tau) by definition. */
 static double residual(const float *x, size_t n, double s, double tau)
 {
     long double sum = 0;

@@ -72,10 +72,10 @@ static size_t weigh(const Case *k, const Call *c, const float *x, float **weight
     return s.atoms;
 }
 
-/* For weights w and budget s, the probabilities must minimise sum w^2 / p subject to sum p = s and 0 < p <= 1.
- * The Karush-Kuhn-Tucker conditions of this problem are w / p = tau where p < 1, and w >= tau where p = 1. The
- * water level tau is a float32, so sum p is exact to half a unit in tau's last place. An atom with p < 1 that
- * is kept is decoded with length tau. */
+/* For weights w and budget s, the probabilities p of keeping the atoms must minimise sum w^2 / p subject to sum
+ * p = s and 0 < p <= 1. The Karush-Kuhn-Tucker conditions of this problem are w / p = tau where p < 1, and w >=
+ * tau where p = 1. The water level tau is a float32, so sum p is exact to half a unit in tau's last place. An
+ * atom with p < 1 that is kept is decoded with length tau. */
 static void probabilities_are_optimal_in_each_basis(void **state)
 {
     (void)state;

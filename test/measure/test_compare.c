@@ -164,8 +164,8 @@ static bool find_sums(void *data, size_t codec, size_t place, Tally *tally, bool
 }
 
 /* Records are made in the order of codec, worker, step and vector. A comparison is given the records before
- * place `until` of codec `last`, as if it had been interrupted there. It must compute all other records, with
- * the same results as a comparison that was not interrupted. */
+ * record number `until` of codec `last`, as if it had been interrupted there. It must compute all other
+ * records, with the same results as a comparison that was not interrupted. */
 static void check_continued(World *w, const Kept *whole, size_t last, size_t until)
 {
     const size_t record = VECTORS + 1, cells = PLACES_DONE / record;
@@ -194,7 +194,8 @@ static void check_continued(World *w, const Kept *whole, size_t last, size_t unt
     }
 }
 
-/* The three limits of memory suffice for all vectors at once, of one step, or for one vector. */
+/* Three limits of memory: the first suffices for all vectors at once, the second for the vectors of one step,
+ * the third for a single vector. */
 static void an_interrupted_comparison_continues_at_the_next_record(void **state)
 {
     static const uint64_t memory[] = {(uint64_t)1 << 30, POOLED_BYTES * 71300, POOLED_BYTES * 70000};

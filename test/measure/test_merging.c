@@ -41,8 +41,8 @@ static void for_all_that_merge(Holds *holds, const Shape *shape, size_t n_shapes
 
 /* ---- the vector that a merged payload decodes to ---- */
 
-/* Checks that y[i] equals want[i] up to a rounding error relative to size[i]. If the codec's transform mixes
- * elements, the error is relative to the largest size[i]. */
+/* Checks that y[i] equals want[i] up to rounding errors, relative to size[i] and to the largest size[j]. The
+ * latter are the errors of codecs whose transform mixes elements. */
 static void check_close(Crew *w, const float *y, const double *want, const double *size)
 {
     double largest = 0;

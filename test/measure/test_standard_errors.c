@@ -153,8 +153,9 @@ static void a_class_that_is_empty_in_some_repeats_has_a_wider_interval(void **st
     check_rel(value(&t, "elem_error_pos_se"), se * 12.706204736174694 / 2.7764451051977996, 1e-8);
 }
 
-/* The products <h, g> of these repeats have the variance 1/3 each. A closed form of three times as much widens the
- * interval of the cosine by the root of three, a hundred times as much only by 2, and half as much does not. */
+/* The products <h, g> of estimate and gradient vary over the repeats with the variance 1/3. If the closed form
+ * is three times as large, the interval of the cosine is wider by the factor sqrt(3). If it is a hundred times
+ * as large, the factor is only 2. If it is half as large, the interval does not change. */
 static void an_unseen_variance_along_the_gradient_widens_the_cosine(void **state)
 {
     static double error[4][E_SUMS];

@@ -88,7 +88,7 @@ static Status keep_merge(void *data, const Record *r, Error *err)
     return OK;
 }
 
-/* Compares the codec, or merges the payloads of `workers` if this is not 0. */
+/* Measures the codec in a comparison, or in a merge of `workers` workers if this is not 0. */
 static void compare_waiter(size_t workers, double ms[TIMES])
 {
     Error err = {0};
@@ -116,7 +116,8 @@ static void compare_waiter(size_t workers, double ms[TIMES])
     arena_close(a);
 }
 
-/* Every time reaches its wait, in milliseconds, and is once at most 3 % above it. */
+/* Checks that every reported time is at least wait[i], the milliseconds that the test codec waits. In one of
+ * the attempts the time must also be at most 3 % above wait[i]. */
 static void check_times(size_t workers, const char *const *field, const double *wait, size_t times)
 {
     bool near[TIMES] = {false}, all = false;

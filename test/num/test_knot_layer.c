@@ -49,8 +49,9 @@ static Found layer_of(const Kernels *k, const double *x, const double *b, const 
     return f;
 }
 
-/* Compares all kernels with a plain loop. If two columns have equal costs up to rounding, the kernels may
- * choose another column than the loop. But all kernels must choose the same one. */
+/* Compares all kernels with a plain loop. A column is a candidate for the previous level. If two columns have
+ * equal costs up to rounding, the kernels may choose another column than the loop. But all kernels must choose
+ * the same one. */
 static void check_layer(const double *x, const double *b, const double *a, size_t low, size_t high,
                         size_t from, size_t to)
 {

@@ -87,8 +87,8 @@ static void uncertain_points_leave_only_when_beaten_for_certain(void **state)
     check_front(p, want, countof(p));
 }
 
-/* A point that is certainly off the front is certain. A point on the front is not, if one of its kind may be smaller and
- * better. Equal points do not remove each other. */
+/* `certain` must be true for a point that is off the front. It must be false for a point on the front if
+ * another point of its kind may be smaller and better. Equal points do not remove each other. */
 static void a_point_is_uncertain_if_another_one_may_remove_it(void **state)
 {
     ParetoPoint p[] = {{.size = 1, .error = 4, .error_margin = 1},

@@ -50,8 +50,9 @@ static void the_front_by_time_counts_both_directions(void **state)
         check(rows[i * 12 + 8].on == front[i]);
 }
 
-/* Results of sweep mark points whose errors do not differ for certain. If the larger point has more error, the figure is
- * the same as if it were not marked. */
+/* In results of the command sweep, two points can both be marked as on the Pareto front because their errors do
+ * not differ for certain. If the larger of them has more error, the figure is the same as if it were not
+ * marked. */
 static void the_line_of_a_front_never_rises(void **state)
 {
     static const char head[] =

@@ -326,8 +326,9 @@ static void human_numbers_keep_their_digits(void **state)
     }
 }
 
-/* The error keeps one digit, two where the first is 1, and the mean as many as the error supports, at most four. An error too small
- * to change the fourth digit is left out. */
+/* A standard error is printed with one digit, or with two if the first digit is 1. Its mean is printed with as
+ * many digits as the error supports, at most four. An error too small to change the fourth digit is left
+ * out. */
 static void means_are_cut_to_the_digits_of_their_errors(void **state)
 {
     (void)state;

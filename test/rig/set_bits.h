@@ -45,7 +45,8 @@ static inline size_t set_bits_read(Reader *in, size_t n, Arena *a, SetBits *bits
 }
 
 /* Returns the sizes of an ATOMO payload: values of `heavy` bits, one water level, and values of `light` bits.
- * The heavy values are those of the atoms with p = 1, the light values those with p < 1. */
+ * The heavy values are those of the atoms that are kept with probability p = 1, the light values those with p <
+ * 1. */
 static inline SetBits set_bits(Bytes payload, size_t n, double heavy, double light, Arena *a)
 {
     SetBits bits = {0, 0};

@@ -15,7 +15,8 @@ static double level_of_too_low(const double *lambda, size_t n, double budget, Ar
     return 0.99 * waterfill_level(lambda, n, budget, a);
 }
 
-/* A fault of the water-filling algorithm: the smallest element with p = 1 is treated like an element with p < 1. */
+/* A fault of the water-filling algorithm: the smallest element with probability p = 1 is treated like one with
+ * p < 1. */
 static bool heavy_off_by_one(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
 {
     const bool got = waterfill_floats(x, n, budget, threads, a, out);
@@ -31,8 +32,8 @@ static bool heavy_off_by_one(const float *x, size_t n, double budget, int thread
     return got;
 }
 
-/* A fault of the water-filling algorithm: the water level is right, but the number of elements with p = 1 is
- * one too high. */
+/* A fault of the water-filling algorithm: the water level is right, but the number of elements with probability
+ * p = 1 is one too high. */
 static bool heavy_miscounted(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
 {
     const bool got = waterfill_floats(x, n, budget, threads, a, out);
