@@ -34,8 +34,8 @@ static Status take_spectrum(VerifySubject *s, VerifyMatrix *m)
 }
 
 /* Copies m->rows random rows and m->cols random columns of the matrix `s->x` (rows x cols), and scales them by
- * a power of two so that the largest magnitude is below 1. The indices are drawn one from each of equally long
- * ranges. */
+ * a power of two so that the largest magnitude is below 1. The indices are divided into equally long ranges,
+ * and one is drawn from each range. */
 static Status copy_cut(VerifySubject *s, size_t rows, size_t cols, uint64_t purpose, VerifyMatrix *m)
 {
     const Rng rng = subject_rng(s, purpose), row_rng = rng_below(&rng, 0), col_rng = rng_below(&rng, 1);

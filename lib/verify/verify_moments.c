@@ -1,9 +1,11 @@
-/* verify_moments.c -- checks Lemma 1 of the paper by random draws. The Lemma says: E[estimate] = g, and
- * E|estimate|^2 = sum lambda_i^2 / p_i + sum over i != j of lambda_i lambda_j <a_i, a_j>.
+/* verify_moments.c -- checks Lemma 1 of the paper by random draws. The Lemma is about g = sum lambda_i a_i with
+ * atoms a_i, each kept with probability p_i. It says: E[estimate] = g, and E|estimate|^2 = sum lambda_i^2 / p_i
+ * + sum over i != j of lambda_i lambda_j <a_i, a_j>.
+ *
  *
  * The mean estimate is compared with g along fixed directions d. <mean, d> is a sum of independent bounded
- * terms. So Bernstein's inequality bounds its distance from <g, d>. The distance and the bound are divided
- * by |g| |d|. */
+ * terms. So Bernstein's inequality bounds its distance from <g, d>. The distance and the bound are divided by
+ * |g| |d|. */
 #include "verify/verify_parts.h"
 
 #include <stdio.h>
@@ -197,7 +199,8 @@ static void draw_atoms(VerifySubject *s, AtomSample *sample, double *estimate)
     }
 }
 
-/* Makes random draws of atoms. The budget is at most half of the atoms, and so small that no atom has p = 1. */
+/* Makes random draws of atoms. The budget is at most half of the atoms, and so small that no atom has the
+ * probability 1. */
 static Status sample_atoms(VerifySubject *s, AtomSample *sample)
 {
     AtomSet *set = &sample->set;
@@ -282,7 +285,8 @@ static Status check_spectral_second(VerifySubject *s, VerifyVerdict *v)
 }
 
 /* Checks the mean estimate of the codec svd; the budget is half of the atoms. <estimate, X> is the sum of
- * sigma_i^2 t_i / p_i, where t_i is 1 if atom i is kept, else 0. */
+ * sigma_i^2 t_i / p_i, for the singular values sigma_i. t_i is 1 if atom i is kept (with probability p_i), else
+ * 0. */
 static Status check_svd(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(sample_spectral(s));

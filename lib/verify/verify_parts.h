@@ -44,10 +44,11 @@ const char *theory_winner(double ratio);
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch);
 double level_bisected(const double *lambda, size_t n, double budget, Arena *scratch);
 double level_selected(const double *lambda, size_t n, double budget, Arena *scratch);
-/* Returns the water level of the optimisation problem of gspar (Wangni et al. 2018): minimise sum p with a
- * second moment of at most (1 + eps) |lambda|^2. */
+/* Returns the water level of the optimisation problem of gspar (Wangni et al. 2018): minimise the sum of the
+ * probabilities p with a second moment of at most (1 + eps) |lambda|^2. */
 double level_gspar(const double *lambda, size_t n, double eps);
-/* Returns the minimum of sum lambda^2 / p over 0 < p <= 1 with sum p = budget, by projected descent. */
+/* Returns the minimum of sum lambda^2 / p over all probabilities 0 < p <= 1 with sum p = budget, by projected
+ * gradient descent. */
 double least_by_descent(const double *lambda, size_t n, double budget); /* requires n <= 64, budget < n */
 
 static inline double chance_at(double tau, double lambda)

@@ -116,7 +116,8 @@ static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
         const double budget = l->l1 / l->norm[k];
         Level level;
         TRY(arena_check(s->methods->level(s->x, l->n, budget, s->threads, s->a, &level), s->a, s->err));
-        /* If tau = 0, all elements have p = 1. This equals |g_i| / |g|_q only if all magnitudes are |g|_q. */
+        /* If tau = 0, all elements have the probability 1. This equals |g_i| / |g|_q only if all magnitudes are
+         * |g|_q. */
         const double scale = level.tau > 0 ? level.tau : l->l1 / (double)l->nonzero,
                      right = l->norm[k] / l->most;
         verdict_take(v, scale / l->most, right, 1e-9 * right, "q = %g, s = %.4g", powers[k], budget);

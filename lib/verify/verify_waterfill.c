@@ -95,8 +95,8 @@ static Status part_level(VerifySubject *s, const float *x, double budget, double
     return OK;
 }
 
-/* Returns the tolerance of the water level. If little of the budget is left for light elements (p < 1), a
- * rounding error in the budget changes the level a lot. */
+/* Returns the tolerance of the water level. If little of the budget is left for light elements (with
+ * probabilities p < 1), a rounding error in the budget changes the level a lot. */
 static double rounding(const double *lambda, size_t n, double budget, double tau)
 {
     double light = 0;

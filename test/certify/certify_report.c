@@ -39,7 +39,7 @@ typedef struct {
      * these cells; `ratio2`: sum of the squared standard errors of these quotients */
     double known, ratio, ratio2;
     /* Sums. `off`: R |mean estimate - g|^2 / |g|^2. `variance`: the expected value of `off` if the codec is
-     * unbiased. `square`: tr C^2 / |g|^4. */
+     * unbiased. `square`: tr C^2 / |g|^4, where C is the covariance of the error. */
     double off, variance, square;
     double repeats;  /* draws of one cell */
     double p[TESTS]; /* NaN: no test */
