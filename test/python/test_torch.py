@@ -1,10 +1,11 @@
 """Tests of the communication hook on 2 and 4 processes over gloo. All ranks end with the same weights; with `none`
 these are the weights of plain DDP; training succeeds with every kind of codec; a run resumed from a checkpoint
-equals an uninterrupted run."""
+equals an uninterrupted run; atomo-train's gradients get atomo-train's means."""
 
 import copy
 import os
 import pickle
+import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +21,13 @@ except ImportError:
     print("skip test_torch: needs torch (Debian: python3-torch)")
     sys.exit(0)
 
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
+TRAIN = os.path.join(os.environ.get("BIN", "build/release/bin"), "atomo-train")
+TRAINED = ("qsgd:bits=2", "ef+topk:ratio=0.01", "svd", "sign", "powersgd:rank=2", "cas")
 SPECS = [None, "none", "qsgd:bits=4", "ef+topk:ratio=0.05", "powersgd:rank=2", "ef+scaledsign", "svd:rank=4", "diana+qsgd", "randk:ratio=0.2", "cas"]
 STEPS, BATCH = 60, 64
 
@@ -150,6 +158,45 @@ def fails_together(rank, world):
         check("rank %d: weight: element 0 is NaN" % sick in said, world, spec, "says", said)
 
 
+def trained(folder, world):
+    """{spec: [(each worker's gradients by name, their mean after compression)] of three steps}, from runs of atomo-train."""
+    runs = {}
+    for spec in TRAINED if h5py else ():
+        here = os.path.join(folder, spec.replace(":", "_"))
+        os.mkdir(here)
+        run = [TRAIN, "run", "-q", "-c", spec, "--network", "softmax", "--workers", str(world), "--max-steps", "3", "--momentum", "0"]
+        files = ["--dump-gradients", "g.h5", "--dump-freq", "1", "--dump-workers", "--train-dir", "steps", "--eval-freq", "1", "-o", "r.csv"]
+        subprocess.run([os.path.abspath(run[0]), *run[1:], *files], cwd=here, check=True)
+        runs[spec] = []
+        with h5py.File(os.path.join(here, "g.h5")) as dump:
+            for step in sorted(dump):
+                workers = [dump[step]["worker_%d" % worker] for worker in range(world)]
+                given = [{name: torch.from_numpy(group[name][()]) for name in group} for group in workers]
+                with h5py.File(os.path.join(here, "steps", "step_00" + step[5:] + ".h5")) as saved:
+                    # without momentum the optimizer's velocity is the mean gradient
+                    mean = {name: torch.from_numpy(saved["velocity"][name][()]) for name in given[0]}
+                runs[spec].append((given, mean))
+    return runs
+
+
+def same_as_atomo_train(rank, world, runs):
+    """With the gradients of atomo-train's workers the hook gives its means. Merging on the way adds in another order."""
+    from atomo.torch import State, hook
+
+    for spec, steps in runs.items():
+        model = torch.nn.Sequential()
+        model.add_module("linear", torch.nn.Linear(784, 10))
+        parallel = DistributedDataParallel(model)
+        parallel.register_comm_hook(State(spec, model, min_elements=0, threads=1), hook)
+        for step, (given, mean) in enumerate(steps, 1):
+            model.zero_grad()
+            parallel(torch.zeros(1, 784))
+            sum((p * given[rank][name]).sum() for name, p in model.named_parameters()).backward()
+            for name, p in model.named_parameters():
+                gap = float((p.grad - mean[name]).abs().max() / mean[name].abs().max())
+                check(gap < 1e-6, world, spec, step, name, "differs from atomo-train by", gap)
+
+
 def leave(rank, world, meeting):
     """Ends this process when all ranks are done, for a rank that ends early would end connections that others still read. Leaves
     PyTorch's own cleanup out: it aborts now and then after an error in a hook."""
@@ -163,7 +210,7 @@ def leave(rank, world, meeting):
     os._exit(0)
 
 
-def work(rank, world, meeting):
+def work(rank, world, meeting, runs):
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method="file://" + meeting, rank=rank, world_size=world)
     gathered(rank, world)
@@ -188,6 +235,7 @@ def work(rank, world, meeting):
     gap = max(float((both[0][n] - both[1][n]).abs().max()) for n in both[0])
     check(gap < 1e-5, world, "reduce is", gap, "off gather")
     goes_back(rank, world)
+    same_as_atomo_train(rank, world, runs)
     fails_together(rank, world)
     leave(rank, world, meeting)
 
@@ -195,7 +243,10 @@ def work(rank, world, meeting):
 class Hook(unittest.TestCase):
     def run_world(self, world):
         with tempfile.TemporaryDirectory() as folder:
-            mp.spawn(work, args=(world, os.path.join(folder, "meeting")), nprocs=world)
+            runs = trained(folder, world)
+            if not runs:
+                print("skip: the hook against atomo-train: needs h5py")
+            mp.spawn(work, args=(world, os.path.join(folder, "meeting"), runs), nprocs=world)
 
     def test_what_a_state_refuses(self):
         import atomo.torch

@@ -6,7 +6,8 @@
     model.register_comm_hook(state, hook)
 
 Every parameter is compressed by itself, in its own shape, with a codec state of its own; parameters of fewer than `min_elements`
-elements travel as floats. All ranks end each step with the same bytes. It is the exchange of atomo-train: rank r is worker r.
+elements travel as floats. All ranks end each step with the same bytes. It is the exchange of atomo-train, with its payloads: rank r is
+worker r, and steps count from 1.
 """
 
 import numpy as np
@@ -130,7 +131,7 @@ def _train(state, tensors, values):
     training = [(t, x) for t, x in zip(tensors, values) if "trains" in t.codec.traits]
     if not training:
         return
-    learned = _message(state, lambda: [np.frombuffer(t.train(x, state.step), np.uint8) for t, x in training if state.wire.rank == 0])
+    learned = _message(state, lambda: [np.frombuffer(t.train(x, state.step + 1), np.uint8) for t, x in training if state.wire.rank == 0])
     everyone = _arrived(state.wire.gather((tensors[0].name, "train"), learned), learned)
     for (tensor, _), data in zip(training, unpack(everyone[0], len(training))):
         tensor.learn(data.tobytes())
@@ -212,7 +213,7 @@ def _exchange(state, tensors, values, means):
     """Sets means to the mean over the ranks of each tensor's estimate."""
     _train(state, tensors, values)
     for tensor, mean in zip(tensors, means):
-        tensor.begin(state.step, mean=mean)
+        tensor.begin(state.step + 1, mean=mean)
     left, turn = list(zip(tensors, values)), 0
     kept = []  # keeps the messages alive until finish
     while left:
