@@ -40,8 +40,8 @@ Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch
 
 /* ---- eigenvectors of symmetric matrices ---- */
 
-/* The eigenvalues of a matrix and an orthonormal basis of eigenvectors. Single eigenvectors can be computed;
- * which others are computed does not change an eigenvector. If an eigenvalue is not well separated from its
+/* The eigenvalues of a matrix and an orthonormal basis of eigenvectors. Single eigenvectors can be computed.
+ * An eigenvector is the same, whichever others are computed with it. If an eigenvalue is not well separated from its
  * neighbours, its eigenvector is taken from the whole basis, which is computed once. */
 typedef struct {
     size_t k;

@@ -8,12 +8,13 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 
-/* Return the unsigned integer of a float, and the float of an unsigned integer. */
+/* Returns the unsigned integer that stands for a float in the sort order. */
 static inline uint32_t radix_key(float x)
 {
     const uint32_t u = float_bits(x);
     return u ^ ((0u - (u >> 31)) | 0x80000000u);
 }
+/* Returns the float for which an unsigned integer of radix_key stands. */
 static inline float radix_float(uint32_t key)
 {
     return bits_float(key ^ (((key >> 31) - 1u) | 0x80000000u));
@@ -22,7 +23,7 @@ static inline float radix_float(uint32_t key)
 /* Sorts a few keys, by insertion. */
 void radix_sort_few(uint32_t *key, size_t n);
 
-/* Writes the sorted x (n) to out (n), which may be x itself; overwrites `spare` (n). */
+/* Writes the n elements of x, sorted, to `out`, which may be x itself. Overwrites n elements of `spare`. */
 Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int threads, Arena *scratch,
                   Error *err);
 

@@ -2,7 +2,6 @@
  * atoms a_i, each kept with probability p_i. It says: E[estimate] = g, and E|estimate|^2 = sum lambda_i^2 / p_i
  * + sum over i != j of lambda_i lambda_j <a_i, a_j>.
  *
- *
  * The mean estimate is compared with g along fixed directions d. <mean, d> is a sum of independent bounded
  * terms. So Bernstein's inequality bounds its distance from <g, d>. The distance and the bound are divided by
  * |g| |d|. */

@@ -32,8 +32,8 @@ static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
                 T1 += v > point[k].level ? 0 : v;
                 T2 += v > point[k].level ? 0 : v * v;
             }
-            /* a magnitude equal to the level has p = 1 in the histogram; so bits are compared only if no p
-             * is 1 */
+            /* In the histogram, a magnitude equal to the level counts as kept with probability 1. So bits
+             * are compared only if no element is kept with probability 1. */
             const bool on_edge = heavy != 0;
             check_near(point[k].variance, point[k].level * T1 - T2, 1e-12 * (T2 + point[k].level * T1));
             if (!on_edge)

@@ -44,10 +44,11 @@ static CurvePoint point_ref(const float *x, size_t n, double level)
  * one number mu, in variance per bit, for all tensors. If a tensor gets more bits than the chosen point has,
  * each further bit saves at most mu. If it gets fewer bits, each bit less adds at least mu.
  *
- * Let T1 = sum |x| and T2 = sum x^2 over the elements with p < 1 at the water level tau. Let each atom with p <
- * 1 take c bits. Then the variance is tau T1 - T2, and the bits are c T1 / tau plus a constant. So tau^2 / c =
- * mu and p = min(1, |x| / sqrt(mu c)). The water levels on a curve are a factor 2^(1/16) apart, which
- * determines mu to 12 %. A few tensors may miss this limit, where their curve's convex hull has a jump.
+ * Let T1 = sum |x| and T2 = sum x^2 over the elements that are kept with a probability p < 1 at the water level
+ * tau. Let each such element take c bits if it is kept. Then the variance is tau T1 - T2, and the bits are c T1
+ * / tau plus a constant. So tau^2 / c = mu and p = min(1, |x| / sqrt(mu c)). The water levels on a curve are a
+ * factor 2^(1/16) apart, which determines mu to 12 %. A few tensors may miss this limit, where their curve's
+ * convex hull has a jump.
  *
  * The test compares points whose bits differ by more than 3 %, and skips small tensors. So rounding to whole
  * bits does not matter. */
@@ -323,9 +324,9 @@ static void one_step_has_less_variance_than_entry_or_svd(void **state)
 }
 
 /* At 1 bit per element the variance must be below 0.53 |g|^2. A payload has two sets of indices in Golomb
- * codes: of the atoms with p = 1, and of the atoms with p < 1. An ideal code takes log2 of the number of
- * possible sets. With ideal codes the least variance would be 0.522 |g|^2, and 0.494 |g|^2 if one set held all
- * atoms. */
+ * codes: of the atoms with the probability p = 1, and of those with p < 1. An ideal code takes log2 of the
+ * number of possible sets. With ideal codes the least variance would be 0.522 |g|^2, and 0.494 |g|^2 if one set
+ * held all atoms. */
 static void resnet_at_one_bit(void **state)
 {
     (void)state;
