@@ -30,8 +30,8 @@ enum {
     FLAG_JOINED = 2,
 };
 
-/* Like PNG's magic: no text file begins with these bytes, and transfers that convert line ends or clear bit 7 change
- * them. */
+/* The first bytes of a container. No text file begins with them. Transfers that convert line ends or clear bit
+ * 7 change them, as they change the first bytes of a PNG file. */
 static const uint8_t frame_magic[FRAME_MAGIC] = {0x89, 'A', 'T', 'M', '\r', '\n', 0x1a, '\n'};
 
 Shape frame_shape(const FrameRecord *r)

@@ -1,4 +1,5 @@
-/* metrics_errors.c -- see metrics_errors.h. In comments g is the gradient, h the estimate. */
+/* metrics_errors.c -- standard errors of results over the repeats, and tests of bias. In comments g is the
+ * gradient, h the estimate. */
 #include "measure/metrics_errors.h"
 
 #include "num/stats.h"

@@ -1,4 +1,4 @@
-/* paired.c -- see paired.h. */
+/* paired.c -- compares a metric of two codecs that drew the same random numbers in each repeat. */
 #include "measure/paired.h"
 
 #include "num/stats.h"

@@ -1,4 +1,4 @@
-/* timing.c -- see timing.h. */
+/* timing.c -- measures the time of a call with the monotonic clock. */
 #include "measure/timing.h"
 
 #include <time.h>

@@ -19,8 +19,8 @@ static inline size_t pieces_of(size_t images)
     return (images + PIECE - 1) / PIECE;
 }
 
-/* Returns the number of channels in a group of a blocked activation (see below): 8 or 16, the floats of one
- * CPU vector. */
+/* Returns the number of channels that a blocked activation stores side by side (its `lanes`): 8 or 16, the
+ * floats of one CPU vector. */
 size_t layer_lanes(void);
 
 /* An activation: the numbers between two layers, in one of three layouts. Plain: [image][channel][row][column].

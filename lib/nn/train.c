@@ -1,4 +1,4 @@
-/* train.c -- see train.h: one step, from images to weights. */
+/* train.c -- runs one training step of all simulated workers, from images to new weights. */
 #include "nn/train.h"
 
 #include "nn/train_parts.h"

@@ -115,8 +115,8 @@ static void split(float *z, size_t m, size_t at, size_t end, const RotorChunk *w
     }
 }
 
-/* The inverse of `split`: computes in place 2 Z[k] and 2 Z[m-k], where Z is the transform of the row as
- * complex numbers, from the transform X of the real row. */
+/* Computes in place 2 Z[k] and 2 Z[m-k] from the transform X of a real row. Z is the transform of the row as
+ * complex numbers. Except for the factor 2, this undoes `split`. */
 static void join(float *z, size_t m, size_t at, size_t end, const RotorChunk *w)
 {
     for (size_t k = at; k < end; k++) {

@@ -1,4 +1,4 @@
-/* pareto.c -- see pareto.h. */
+/* pareto.c -- finds which points (size, error) are on the Pareto front. */
 #include "num/pareto.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* short_cosine.c -- see short_cosine.h. Cosines of equally spaced angles come from the recurrence cos(a + b) = 2
- * cos(b) cos(a) - cos(a - b), for all coefficients at once; its rounding errors grow with n^2, to 1e-10 at most. */
+/* short_cosine.c -- the DCT-II of a short vector, and its inverse. Cosines of equally spaced angles come from
+ * the recurrence cos(a + b) = 2 cos(b) cos(a) - cos(a - b), for all coefficients at once; its rounding errors
+ * grow with n^2, to 1e-10 at most. */
 #include "num/short_cosine.h"
 
 #include <math.h>

@@ -38,8 +38,8 @@ const char *theory_winner(double ratio);
 
 /* ---- reference solvers of the water level (verify_levels.c) ---- */
 
-/* The next three functions return the water level; 0 if budget >= n; NaN: out of memory. lambda (n) has no zeros
- * and is sorted, largest first. */
+/* level_sorted, level_bisected and level_selected return the water level of the n numbers lambda: 0 if budget
+ * >= n, NaN if memory runs out. lambda has no zeros and is sorted, largest first. */
 
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch);
 double level_bisected(const double *lambda, size_t n, double budget, Arena *scratch);

@@ -139,7 +139,7 @@ static void zeros_spikes_denormals_and_giants(void **state)
         check(rig.payload.size == 2);
         check_ok(rig_decode(&rig), &rig.err);
         check(!memcmp(rig.decoded, x, sizeof x) && codec_variance(&rig.call, x) == 0);
-        /* the norm is the magnitude of the only non-zero element, so p = 1: it is always kept */
+        /* the norm is the magnitude of the only non-zero element, so this element is always kept */
         x[300] = -3;
         check_ok(rig_encode(&rig, x, 0), &rig.err);
         check_ok(rig_decode(&rig), &rig.err);

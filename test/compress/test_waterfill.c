@@ -320,7 +320,7 @@ static void balanced_is_decided_with_four_ulps_to_spare(void **state)
     for (size_t i = 0; i < N; i++)
         x[i] = 3;
     check(waterfill_floats(x, N, 256.99999, 1, scratch, &level) && level.heavy == 0);
-    /* with the budget s = |g|_1 / |g|_inf, only the largest entry has p = 1 */
+    /* with the budget s = |g|_1 / |g|_inf, only the largest entry has the probability 1 */
     const double tau = waterfill_level(d, N, sum / 1.2, scratch);
     check_rel(tau, 1.2, 1e-14);
 }

@@ -111,7 +111,7 @@ static void probabilities_are_optimal_in_each_basis(void **state)
 
 /* If phases were exact, the weights would be the amplitudes. With 64 phases the weights are larger, by a mean
  * factor of tan(t) / t where t = pi / 64. So E |estimate|^2 is larger by at most the square of this factor,
- * 0.16 %; by less if many atoms have p = 1. */
+ * 0.16 %; by less if many atoms are kept with probability 1. */
 static void sixty_four_phases_cost_next_to_nothing(void **state)
 {
     (void)state;
@@ -139,8 +139,8 @@ static void sixty_four_phases_cost_next_to_nothing(void **state)
     }
 }
 
-/* An atom with p = 1 must be unchanged in the estimate. An atom with p < 1 must be 0 or have length tau; its
- * phase may then differ by up to 1/64 turn. */
+/* An atom that is kept with probability 1 must be unchanged in the estimate. Any other atom must be 0 or have
+ * length tau; its phase may then differ by up to 1/64 turn. */
 static void draws_decode_to_atoms_of_the_tensor(void **state)
 {
     (void)state;
