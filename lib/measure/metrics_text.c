@@ -1,6 +1,6 @@
-/* metrics_text.c -- converts a Tally to text for a journal, and such a text to a Tally. The text is the Tally's memory in
- * hexadecimal digits, in the byte order of this machine: its numbers, the sums of each decoded repeat, and
- * its flags. */
+/* metrics_text.c -- converts a Tally to text for a journal, and such a text to a Tally. The text is the Tally's
+ * memory in hexadecimal digits, in the byte order of this machine: its numbers, the sums of each decoded
+ * repeat, and its flags. */
 #include "measure/metrics.h"
 
 #include <stddef.h>

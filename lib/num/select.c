@@ -297,8 +297,8 @@ static double guess_both(const Picks *s, const size_t k[2])
     return least;
 }
 
-/* Fills t with thresholds and numbers of ties for the n elements of x. They keep k[0] elements above zero and k[1]
- * elements below zero. Returns false if x has fewer such elements. */
+/* Fills t with thresholds and numbers of ties for the n elements of x. They keep k[0] elements above zero and
+ * k[1] elements below zero. Returns false if x has fewer such elements. */
 static bool rank_both(const float *x, size_t n, const size_t k[2], float *room, Thin *t)
 {
     for (int side = 0; side < 2; side++) {

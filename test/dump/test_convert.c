@@ -1,5 +1,5 @@
-/* test_convert.c -- dumps (files of gradients) are converted from one of the formats HDF5, safetensors and .npz to
- * another, and to the first format again. */
+/* test_convert.c -- dumps (files of gradients) are converted from one of the formats HDF5, safetensors and .npz
+ * to another, and to the first format again. */
 #include "rig/array_make.h"
 #include "dump/convert.h"
 
