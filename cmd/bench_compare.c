@@ -85,7 +85,7 @@ static Status set_entry(CompareJob *j)
         const double mean = results_number(&j->results, whole, k, "bits_per_element"),
                      expected = results_number(&j->results, whole, k, "bits_per_element_expected"),
                      /* the expected bits are preferred: the mean of the drawn sizes depends on the seed */
-                     bits = isnan(expected) ? mean : expected;
+            bits = isnan(expected) ? mean : expected;
         if (!strcmp(j->name[k], sized_by) && bits > 0)
             snprintf(spec, sizeof spec, "entry:bits=%.3g", fmin(bits, 64));
     }
@@ -151,6 +151,10 @@ int bench_compare(int argc, char **argv)
         .command = "compare",
         .usage = "FILE.h5 [-c SPEC]...",
         .brief = "apply each codec to a gradient dump, report size, time and error",
+        .examples = "FILE.h5\n"
+                    "FILE.h5 -c qsgd:bits=2/4/8 -c ef+topk:ratio=0.01\n"
+                    "FILE.h5 -t '*conv*' --per-tensor -o result.csv\n"
+                    "FILE.h5 --equal-bits 1\n",
         .details =
             "Without -c: none, qsgd at 1, 2, 4 and 8 bits, terngrad, svd of rank 1 to 4, and entry at the bits per "
             "element that svd of rank 3 took on this selection, to three digits.\n"

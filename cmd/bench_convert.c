@@ -15,7 +15,7 @@ static Status convert(const Options *o, Dump *d, const char *path)
 {
     Progress progress;
     ConvertSum sum;
-    progress_open(&progress, "converting", dump_count(d), o->common.quiet);
+    progress_open(&progress, "converting", "tensors", dump_count(d), o->common.quiet);
     const ConvertJob job = {progress_tick, &progress};
     const Status status = convert_dump(d, path, &job, &sum, o->a, o->err);
     progress_close(&progress);
@@ -53,10 +53,7 @@ static const char details[] =
     "A pickle of PyTorch (.pt, .pth) is refused, as opening one can run any program. These lines of Python save its "
     "tensors:\n"
     "  import torch, safetensors.torch\n"
-    "  safetensors.torch.save_file(torch.load(\"g.pt\", weights_only=True), \"g.safetensors\")\n"
-    "examples:\n"
-    "  atomo-bench convert gradients.npz gradients.h5\n"
-    "  atomo-bench convert gradients.h5 gradients.safetensors\n";
+    "  safetensors.torch.save_file(torch.load(\"g.pt\", weights_only=True), \"g.safetensors\")\n";
 
 int bench_convert(int argc, char **argv)
 {
@@ -67,6 +64,8 @@ int bench_convert(int argc, char **argv)
         .command = "convert",
         .usage = "IN OUT.h5|OUT.safetensors|OUT.npz",
         .brief = "write a dump anew as HDF5, safetensors or .npz",
+        .examples = "gradients.npz gradients.h5\n"
+                    "gradients.h5 gradients.safetensors\n",
         .details = details,
         .common = &o.common,
         .arguments_min = 2,

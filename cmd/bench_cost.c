@@ -53,6 +53,8 @@ int bench_cost(int argc, char **argv)
         .command = "cost",
         .usage = "FILE.h5 [-c SPEC]...",
         .brief = "iteration time under a network model: compute, encode, communicate, decode",
+        .examples = "FILE.h5 --link lan10g --workers 2,4,8,16\n"
+                    "FILE.h5 -c qsgd -c ef+topk --compute-ms 20 -o cost.csv\n",
         .details =
             "Encoding, decoding and bytes are measured; the network is a latency alpha and a bandwidth beta. With payloads "
             "of S bytes, D bytes of parameters and P workers an exchange takes\n"

@@ -70,7 +70,7 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
     ArchiveSize size;
     TRY(check_size(o, from, &size));
     TRY(dump_create(&to, o->common.output, o->err));
-    progress_open(&progress, "decoding", frame_records(from), o->common.quiet);
+    progress_open(&progress, "decoding", "tensors", frame_records(from), o->common.quiet);
     const ArchiveJob job = {.codec = codec,
                             .threads = (int)o->common.threads,
                             .memory = o->memory.bytes,
@@ -128,6 +128,7 @@ int bench_decode(int argc, char **argv)
         .command = "decode",
         .usage = "FILE.atomo -o FILE.h5",
         .brief = "decode a file of payloads, written by encode, to a dump",
+        .examples = "gradients.atomo -o decoded.h5\n",
         .details =
             "Paths, shapes and attributes are those of the encoded dump. A file that decodes to more than "
             "--max-output, than --memory can hold or than the disk has room for is refused before anything is "

@@ -45,6 +45,8 @@ int bench_doctor(int argc, char **argv)
         .program = "atomo-bench",
         .command = "doctor",
         .brief = "check this machine: libraries, CPU, memory, disk, and advice where something is wrong",
+        .examples = "\n"
+                    "-f json\n",
         .usage = "",
         .common = &o.common,
         .takes = TAKES_FORMAT | TAKES_OUTPUT,

@@ -23,7 +23,7 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
     const char *spec = codec_text(codec, o->a);
     TRY(arena_check(spec, o->a, o->err));
     TRY(frame_create(&to, o->common.output, spec, list->count, o->a, o->err));
-    progress_open(&progress, "encoding", list->count, o->common.quiet);
+    progress_open(&progress, "encoding", "tensors", list->count, o->common.quiet);
     const ArchiveJob job = {.codec = codec,
                             .seed = (uint64_t)o->common.seed,
                             .threads = (int)o->common.threads,
@@ -90,6 +90,7 @@ int bench_encode(int argc, char **argv)
         .command = "encode",
         .usage = "FILE.h5 -c SPEC -o FILE.atomo",
         .brief = "write the payloads of a dump to a file; decode reads them back",
+        .examples = "FILE.h5 -c qsgd:bits=4 -o gradients.atomo\n",
         .details =
             "The payloads are those of compare's first repeat with the same --seed, each worker by itself. A codec with a "
             "state carries it from step to step, in the order of the file.\n",

@@ -109,6 +109,9 @@ int bench_inspect(int argc, char **argv)
         .command = "inspect",
         .usage = "FILE.h5",
         .brief = "describe each tensor: norms, zeros, singular values, and the quantities of the ATOMO paper",
+        .examples = "FILE.h5\n"
+                    "FILE.h5 -t 'fc*' --spectrum -o spectrum.csv\n"
+                    "FILE.h5 --histogram -o histogram.csv\n",
         .details =
             "NaN and infinities are counted in nonfinite and ignored elsewhere; such a tensor has no spectrum.\n"
             "theorem 6 names the atoms with less variance at equal cost: svd if (rows + cols) nuclear^2 <= l1^2.\n"

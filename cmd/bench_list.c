@@ -41,7 +41,7 @@ static Status show(List *l, const Compressor *ops)
 {
     const CodecDoc doc = codec_doc(ops, l->a);
     if (l->format == FORMAT_TABLE || l->format == FORMAT_MD)
-        return write_text(l, codec_doc_page(&doc, l->format, l->a));
+        return write_text(l, codec_doc_page(&doc, l->format, cli_width(&l->common), l->a));
     size_t count;
     const Value *rows = codec_doc_keys(ops, &count, l->a);
     const CodecSight sight = codec_doc_sight(&doc, 64);
@@ -70,7 +70,7 @@ static Status show_stages(List *l, const Codec *codec)
     TextBuf out = {.arena = l->a};
     for (; codec; codec = codec_alone(codec) ? NULL : codec->inner) {
         const CodecDoc doc = codec_doc(codec->ops, l->a);
-        const char *page = codec_doc_page(&doc, l->format, l->a);
+        const char *page = codec_doc_page(&doc, l->format, cli_width(&l->common), l->a);
         TRY(arena_check(page, l->a, l->err));
         text_addf(&out, "%s%s", out.size ? "\n" : "", page);
     }
@@ -129,7 +129,8 @@ static Status show_all(List *l)
                              .columns = columns,
                              .column_count = COLUMNS,
                              .format = l->format,
-                             .color = !l->common.output && cli_color(&l->common)};
+                             .color = !l->common.output && cli_color(&l->common),
+                             .width = cli_width(&l->common)};
     return write_rows(l, &spec, rows, count);
 }
 
@@ -166,7 +167,7 @@ static Status show_details(List *l)
             "\n");
     for (size_t i = 0; compressors[i]; i++) {
         const CodecDoc doc = codec_doc(compressors[i], l->a);
-        const char *page = codec_doc_page(&doc, l->format, l->a);
+        const char *page = codec_doc_page(&doc, l->format, cli_width(&l->common), l->a);
         TRY(arena_check(page, l->a, l->err));
         text_addf(&out, "%s%s", i ? "\n" : "", page);
     }
@@ -200,6 +201,10 @@ int bench_list(int argc, char **argv)
         .command = "list",
         .usage = "[CODEC|SPEC]",
         .brief = "every codec with one line and its flags; with a name: formula, keys, reference",
+        .examples = "\n"
+                    "qsgd\n"
+                    "ef+topk\n"
+                    "--details\n",
         .details =
             "Flags. unbiased: the mean of the decoded gradients over draws is the gradient. linear: merged payloads decode "
             "to the sum. mergeable: payloads merge undecoded. stateful: keeps a state between steps. wrapper: is written "

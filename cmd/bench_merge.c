@@ -160,6 +160,8 @@ int bench_merge(int argc, char **argv)
         .command = "merge",
         .usage = "FILE.h5 [-c SPEC]...",
         .brief = "aggregate many workers' payloads: merge time, decode time, error of the average",
+        .examples = "FILE.h5 -c qsgd -c powersgd --workers 4,8,16\n"
+                    "FILE.h5 -c sign -o merge.csv\n",
         .details = details,
         .options = options,
     };

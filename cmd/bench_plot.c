@@ -67,6 +67,9 @@ int bench_plot(int argc, char **argv)
         .command = "plot",
         .usage = "KIND DATA... -o FIGURE",
         .brief = "draw a figure from results; needs gnuplot",
+        .examples = "pareto sweep.csv -o pareto.pdf\n"
+                    "convergence run.csv --x time --width 6.75in -o convergence.pdf\n"
+                    "pareto sweep.csv --label 'svd:rank=1=SVD, s = 1' -o pareto.svg\n",
         .details = details(o.a),
         .options = options,
         .common = &o.common,

@@ -140,7 +140,8 @@ static Status write_table(const ReportOptions *o, const char *path)
                        .format = (Format)c->format,
                        .path = c->output,
                        .absent = o->speedup ? "N/A" : NULL,
-                       .color = !c->output && cli_color(c)};
+                       .color = !c->output && cli_color(c),
+                       .width = cli_width(c)};
     TRY(sheet_facts(&spec, from.meta, o->a, o->err));
     return sheet_write(&chosen, shown, spec, o->a, o->err);
 }
@@ -194,6 +195,8 @@ int bench_report(int argc, char **argv)
         .command = "report",
         .usage = "DIR|RESULT",
         .brief = "one HTML page of a set of results, or a table of one",
+        .examples = "results/ -o report.html\n"
+                    "result.csv --columns compressor,bytes --sort bytes\n",
         .details = details,
         .options = options,
         .common = &o.common,

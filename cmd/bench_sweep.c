@@ -77,6 +77,8 @@ int bench_sweep(int argc, char **argv)
         .command = "sweep",
         .usage = "FILE.h5 [-c CODEC]...",
         .brief = "vary each codec's rate, report size against error, mark the Pareto front",
+        .examples = "FILE.h5 -c qsgd -c svd -o sweep.csv\n"
+                    "FILE.h5 -c topk --rates 0.001,0.01,0.1\n",
         .details =
             "A codec's rate is the key that list CODEC marks. If a spec does not set it, it takes the values of --rates, "
             "or else the usual ones (bits and ranks 1 2 3 4 6 8, shares from 0.001 to 0.3); if a spec sets it "

@@ -88,6 +88,8 @@ int bench_synth(int argc, char **argv)
         .command = "synth",
         .usage = "-o FILE.h5 [--law LAW] [--shape AxBx..]...",
         .brief = "write a synthetic gradient dump with a known distribution",
+        .examples = "-o FILE.h5\n"
+                    "-o FILE.h5 --law laplace --shape 512x256 --shape 512\n",
         .details = details,
         .options = options,
         .common = &o.common,

@@ -50,6 +50,8 @@ int bench_verify(int argc, char **argv)
         .command = "verify",
         .usage = "FILE.h5",
         .brief = "check the statements of the ATOMO paper on a dump",
+        .examples = "FILE.h5\n"
+                    "FILE.h5 -t 'fc*'\n",
         .details = details(o.forever),
         .options = options,
         .common = &o.common,

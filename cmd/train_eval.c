@@ -188,7 +188,7 @@ static Status run(void *options, const TextList *arguments)
         return FAIL(e->err, ERR_USAGE, "eval: want --train-dir, where the checkpoints are");
     TRY(train_job_keep(e->dir, "-o", e->common.output, e->a, e->err));
     TRY(open_report(e));
-    progress_open(&e->progress, "testing", 0, e->common.quiet);
+    progress_open(&e->progress, "testing", "checkpoints", 0, e->common.quiet);
     const Status status = test_all(e);
     progress_close(&e->progress);
     trainer_close(e->trainer);
@@ -218,6 +218,8 @@ int train_command_eval(int argc, char **argv)
         .command = "eval",
         .usage = "--train-dir DIR",
         .brief = "test the checkpoints of a run",
+        .examples = "--train-dir runs/lenet\n"
+                    "--train-dir runs/lenet --follow\n",
         .details =
             "One record for each checkpoint, in the order of steps: step, epoch, compressor, test_loss, "
             "test_accuracy. The checkpoint names its network and data set. A damaged checkpoint is noted and left out, "

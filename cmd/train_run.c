@@ -78,7 +78,7 @@ static Status run(TrainJob *j)
     TRY(train_job_open(j));
     TRY(check_dump(r));
     TRY(take_rates(r));
-    progress_open(&j->progress, "training", 1, j->common.quiet);
+    progress_open(&j->progress, "training", "steps", 1, j->common.quiet);
     TRY(train_records_close(&r->records, run_all(r)));
     if (r->failure.status != OK)
         *j->err = r->failure;
@@ -111,6 +111,8 @@ int train_command_run(int argc, char **argv)
         .command = "run",
         .usage = "[-c SPEC]...",
         .brief = "train with P simulated workers that exchange compressed gradients",
+        .examples = "--workers 4 -c none -c ef+topk:ratio=0.01 -o run.csv\n"
+                    "--network lenet --dataset mnist --epochs 3 --train-dir runs/lenet --eval-freq 100\n",
         .details =
             "With several codecs: one run each, from the same weights on the same batches. The results hold one record "
             "per step and one summary per run; tables show the steps that were tested.\n"

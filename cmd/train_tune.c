@@ -170,7 +170,7 @@ static Status run(TrainJob *j)
     j->lr = NAN; /* each run has its own learning rate */
     TRY(hold_out(t));
     TRY(open_report(t));
-    progress_open(&j->progress, "tuning", 1, j->common.quiet);
+    progress_open(&j->progress, "tuning", "steps", 1, j->common.quiet);
     const Status status = run_all(t);
     progress_close(&j->progress);
     if (status != OK && status != ERR_STOPPED) {
@@ -200,6 +200,7 @@ int train_command_tune(int argc, char **argv)
         .command = "tune",
         .usage = "[-c SPEC]...",
         .brief = "find the step size for each codec by validation loss",
+        .examples = "-c none -c qsgd:bits=2 -o tuned.csv\n",
         .details =
             "Trains with each step size of a logarithmic grid, from the same weights on the same batches, "
             "and chooses the one with the least loss on held-out training images. "

@@ -39,7 +39,10 @@ try:
     import h5py
     import numpy as np
 except ImportError as missing:
-    raise ImportError("%s; install it: pip install h5py numpy, or apt install python3-h5py" % missing) from None
+    advice = "%s; install it: pip install h5py numpy, or apt-get install python3-h5py" % missing
+    if __name__ == "__main__":
+        sys.exit("dump_torch.py: " + advice)
+    raise ImportError(advice) from None
 try:
     import torch
     from torch import nn

@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -392,4 +393,16 @@ bool cli_color(const Common *common)
     if (common->color != AUTO)
         return common->color == ALWAYS;
     return !(plain && *plain) && term && strcmp(term, "dumb") != 0 && isatty(STDOUT_FILENO);
+}
+
+size_t cli_width(const Common *common)
+{
+    const char *columns = getenv("COLUMNS");
+    int64_t wanted = 0;
+    struct winsize size;
+    if (common->output || !isatty(STDOUT_FILENO))
+        return 0;
+    if (columns && text_to_int(columns, &wanted) && wanted > 0)
+        return (size_t)wanted;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }

@@ -74,6 +74,7 @@ enum { TAKES_SEED = 1, TAKES_THREADS = 2, TAKES_FORMAT = 4, TAKES_OUTPUT = 8, TA
 typedef struct {
     const char *program, *command;
     const char *usage, *brief; /* usage: for example "FILE.h5 [-c SPEC]..." */
+    const char *examples;      /* the arguments of each example, a line each, printed first by --help */
     const char
         *details; /* end of the help text: one paragraph per line; lines that begin with a space are not
                    * wrapped */
@@ -102,6 +103,10 @@ int cli_run(const Command *command, int argc, char **argv,
 /* True when stdout takes colour. --color decides; without it, NO_COLOR, TERM and whether stdout is a
  * terminal. */
 bool cli_color(const Common *common);
+
+/* Returns the width of the terminal that results are printed to: COLUMNS, else what the terminal says. 0: results go
+ * to a file or a pipe. */
+size_t cli_width(const Common *common);
 
 /* Sets `facts` to the report's metadata: command line, seed and threads. */
 Status cli_meta(Fact **facts, size_t *count, const Common *common, Arena *a, Error *err);

@@ -107,12 +107,25 @@ static void print_details(FILE *to, const char *details, Arena *a)
     }
 }
 
+static void print_examples(FILE *to, const Command *c)
+{
+    if (c->examples)
+        fputs("\nexamples:\n", to);
+    for (const char *line = c->examples; line && *line;) {
+        const size_t length = strcspn(line, "\n");
+        fprintf(to, "  %s %s%s%.*s\n", c->program, c->command, length ? " " : "", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
 void cli_help(const Command *c, FILE *to, Arena *a)
 {
     size_t count;
     const Option *rows = cli_rows(c, a, &count);
-    fprintf(to, "usage: %s %s%s%s [OPTION]...\n\n%s\n\noptions:\n", c->program, c->command,
+    fprintf(to, "usage: %s %s%s%s [OPTION]...\n\n%s\n", c->program, c->command,
             c->usage && *c->usage ? " " : "", c->usage ? c->usage : "", c->brief);
+    print_examples(to, c);
+    fputs("\noptions:\n", to);
     for (const Option *o = rows; o && o->name; o++)
         print_option(to, o, a);
     if (c->usage && !strncmp(c->usage, "FILE.h5", strlen("FILE.h5")))

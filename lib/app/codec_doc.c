@@ -218,11 +218,12 @@ static void put_indented(TextBuf *out, const char *indent, const char *text)
     }
 }
 
-static void put_keys(TextBuf *out, const Compressor *ops, Format format, Arena *a)
+static void put_keys(TextBuf *out, const Compressor *ops, Format format, size_t width, Arena *a)
 {
     size_t count;
     const Value *rows = codec_doc_keys(ops, &count, a);
-    const ReportSpec spec = {.columns = codec_doc_columns, .column_count = KEY_COLUMNS, .format = format};
+    const ReportSpec spec = {
+        .columns = codec_doc_columns, .column_count = KEY_COLUMNS, .format = format, .width = width};
     const char *table = rows && count ? report_text(&spec, rows, count, a) : "no keys\n";
     if (table)
         put_indented(out, "", table);
@@ -246,7 +247,7 @@ static void put_sight(TextBuf *out, const CodecDoc *doc)
     text_add(out, "\n");
 }
 
-char *codec_doc_page(const CodecDoc *doc, Format format, Arena *a)
+char *codec_doc_page(const CodecDoc *doc, Format format, size_t width, Arena *a)
 {
     const bool markdown = format == FORMAT_MD;
     const Compressor *ops = doc->ops;
@@ -261,7 +262,7 @@ char *codec_doc_page(const CodecDoc *doc, Format format, Arena *a)
         put_indented(&out, "    ", ops->formula);
     }
     text_add(&out, "\n");
-    put_keys(&out, ops, format, a);
+    put_keys(&out, ops, format, width, a);
     put_sight(&out, doc);
     if (doc->codec && codec_caution(doc->codec))
         text_addf(&out, "\nCaution: %s\n", codec_caution(doc->codec));

@@ -39,7 +39,8 @@ extern const Column codec_doc_columns[KEY_COLUMNS];
 /* returns the table's rows; NULL: out of memory */
 Value *codec_doc_keys(const Compressor *ops, size_t *count, Arena *a);
 
-/* Returns the page about the codec, for the terminal (FORMAT_TABLE) or in Markdown. NULL: out of memory. */
-char *codec_doc_page(const CodecDoc *doc, Format format, Arena *a);
+/* Returns the page about the codec, for a terminal of `width` characters a line (FORMAT_TABLE; 0: any width) or in
+ * Markdown. NULL: out of memory. */
+char *codec_doc_page(const CodecDoc *doc, Format format, size_t width, Arena *a);
 
 #endif

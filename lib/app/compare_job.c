@@ -86,7 +86,7 @@ Status compare_job_open(CompareJob *j)
     TRY(groups_make(&j->list, j->dump, &j->groups, j->a, j->err));
     if (j->arrange)
         TRY(j->arrange(j));
-    progress_open(&j->progress, "solving", 0, j->common.quiet);
+    progress_open(&j->progress, "solving", "codecs", 0, j->common.quiet);
     note_input(j);
     return open_journal(j);
 }
@@ -107,7 +107,7 @@ Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count
     j->done = NEW_ZERO(j->a, bool, all);
     TRY(arena_check(j->codec && j->name && j->done, j->a, j->err));
     progress_close(&j->progress);
-    progress_open(&j->progress, "comparing", all * compare_places(&j->list), j->common.quiet);
+    progress_open(&j->progress, "comparing", "records", all * compare_places(&j->list), j->common.quiet);
     for (size_t k = 0; k < count; k++)
         TRY(compare_job_set_codec(j, k, codec[k]));
     return results_open(&j->results, &j->list, j->name, all, (size_t)j->repeats, (uint64_t)j->common.seed,
@@ -141,6 +141,8 @@ static Status keep(void *data, const Record *record, Error *err)
     if (j->common.verbose)
         progress_note(&j->progress, "note: finished: %s on %s", j->name[record->codec],
                       record->level == LEVEL_VECTOR ? record->vector->name : "*");
+    progress_at(&j->progress, "%s on %s", j->name[record->codec],
+                record->level == LEVEL_VECTOR ? record->vector->name : "*");
     const char *line = results_line(&j->results, record, j->a);
     const Status status = line ? journal_add(&j->journal, line, j->a, err) : arena_fail(j->a, err);
     arena_rewind(j->a, mark);

@@ -302,7 +302,8 @@ static Status measure_together(CostJob *c)
     c->team.noise = 0;
     c->team.threads = (int)j->common.threads;
     progress_close(&j->progress);
-    progress_open(&j->progress, "merging", adding * c->measured.count * c->team.list.count, j->common.quiet);
+    progress_open(&j->progress, "merging", "records", adding * c->measured.count * c->team.list.count,
+                  j->common.quiet);
     for (size_t i = 0; i < c->measured.count; i++)
         TRY(measure_number(c, i, skip));
     return OK;

@@ -74,7 +74,7 @@ static Status solve_one(CompareJob *j, Sizer *s, const Codec **codec)
 static Status solve_all(CompareJob *j, Sizer *s, const Codec **codec, size_t count)
 {
     progress_close(&j->progress);
-    progress_open(&j->progress, "solving", count, j->common.quiet);
+    progress_open(&j->progress, "solving", "codecs", count, j->common.quiet);
     for (size_t k = 0; k < count; k++) {
         TRY(solve_one(j, s, &codec[k]));
         progress_step(&j->progress, k + 1);

@@ -6,11 +6,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+static const char standard_output[] = "standard output"; /* all errors about stdout name it so */
+
+/* True if the reader of stdout has gone, as after `| head -1`. */
+static bool reader_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) && !isatty(STDOUT_FILENO);
+}
 
 int cli_report(const char *program, const Error *error)
 {
@@ -19,6 +29,8 @@ int cli_report(const char *program, const Error *error)
                                 [ERR_NUMERIC] = 1, [ERR_MEMORY] = 1, [ERR_STOPPED] = 130};
     host_limit_hint(err);
     fflush(stdout); /* finished results must come before the error message */
+    if (err->status == ERR_IO && strstr(err->text, standard_output) && reader_gone())
+        return codes[ERR_IO]; /* the reader wanted no more */
     fprintf(stderr, "%s: %s\n", program, err->text);
     if (*err->hint)
         fprintf(stderr, "hint: %s\n", err->hint);
@@ -49,7 +61,8 @@ ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, 
                         .facts = facts,
                         .format = (Format)common->format,
                         .path = common->output,
-                        .color = !common->output && cli_color(common)};
+                        .color = !common->output && cli_color(common),
+                        .width = cli_width(common)};
 }
 
 /* ---- signals ---- */
@@ -102,7 +115,8 @@ static int finish(const char *program, int code)
     }
     if (!bad || code)
         return code;
-    FAIL(&err, ERR_IO, "standard output: cannot write: %s", errno ? strerror(errno) : "some of it was lost");
+    FAIL(&err, ERR_IO, "%s: cannot write: %s", standard_output,
+         errno ? strerror(errno) : "some of it was lost");
     return cli_report(program, &err);
 }
 

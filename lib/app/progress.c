@@ -15,7 +15,7 @@
 
 /* seconds before the bar is first drawn, and between two redraws */
 static const double PATIENCE = 1.0, PERIOD = 0.1;
-enum { BAR = 20, LINE = 256 };
+enum { BAR = 20, LINE = 256, WIDE = 100 }; /* the bar is shorter on terminals narrower than WIDE */
 
 static double now(void)
 {
@@ -24,11 +24,20 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void progress_open(Progress *p, const char *what, uint64_t total, bool quiet)
+void progress_open(Progress *p, const char *what, const char *unit, uint64_t total, bool quiet)
 {
     const char *term = getenv("TERM");
-    *p = (Progress){.what = what, .total = total, .started = now()};
+    *p = (Progress){.what = what, .unit = unit, .total = total, .started = now()};
     p->enabled = !quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+void progress_at(Progress *p, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(p->at, sizeof p->at, format, args);
+    va_end(args);
+    text_make_printable(p->at);
 }
 
 /* Writes a duration as "3:07" or "1:02:03". */
@@ -47,22 +56,22 @@ static size_t terminal_width(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : 79;
 }
 
-/* Draws "comparing [########------------] 12/30 3.4/s 0:05 left", cut to the terminal's width, because a bar that
- * wraps cannot be erased. */
+/* Draws "comparing [########------------]  12/30 records  3.4 records/s  0:05 left  svd on fc1.weight", cut to the
+ * terminal's width, because a bar that wraps cannot be erased. */
 static void draw(Progress *p, double elapsed)
 {
     char bar[BAR + 1], left[24] = "?", line[LINE];
     const double share = p->total ? (double)p->done / (double)p->total : 0;
     const double rate = (double)p->done / elapsed;
-    const size_t full = share < 1 ? (size_t)(share * BAR) : BAR;
-    memset(bar, '-', BAR);
+    const size_t width = terminal_width(), cells = width < WIDE ? BAR / 4 : BAR;
+    const size_t full = share < 1 ? (size_t)(share * (double)cells) : cells;
+    memset(bar, '-', cells);
     memset(bar, '#', full);
-    bar[BAR] = 0;
+    bar[cells] = 0;
     if (p->done && p->done <= p->total)
         put_duration(left, (double)(p->total - p->done) / rate);
-    snprintf(line, sizeof line, "%s [%s]  %" PRIu64 "/%" PRIu64 "  %.3g/s  %s left", p->what, bar, p->done,
-             p->total, rate, left);
-    const size_t width = terminal_width();
+    snprintf(line, sizeof line, "%s [%s]  %" PRIu64 "/%" PRIu64 " %s  %.3g %s/s  %s left  %s", p->what, bar,
+             p->done, p->total, p->unit, rate, p->unit, left, p->at);
     if (width < sizeof line)
         line[width] = 0;
     fprintf(stderr, "\r%s\033[K", line);

@@ -1,4 +1,4 @@
-/* progress.h -- a progress bar on stderr: name, share done, rate, time left. The bar is drawn at most ten times
+/* progress.h -- a progress bar on stderr: name, items done, rate, time left, and what was worked on last. The bar is drawn at most ten times
  * a second. It is drawn only if stderr is a terminal, the work has lasted over a second, and --quiet was not
  * given. */
 #ifndef ATOMO_PROGRESS_H
@@ -7,14 +7,16 @@
 #include "base/base.h"
 
 typedef struct {
-    const char *what;
+    const char *what, *unit; /* what is done to which items: "comparing", "records" */
+    char at[96];             /* the item that was worked on last; may be empty */
     uint64_t total, done;
     double started, drawn; /* seconds on the monotonic clock */
     bool enabled, visible;
 } Progress;
 
-void progress_open(Progress *p, const char *what, uint64_t total, bool quiet);
-void progress_step(Progress *p, uint64_t done); /* done: items done so far, of `total` */
+void progress_open(Progress *p, const char *what, const char *unit, uint64_t total, bool quiet);
+void progress_at(Progress *p, const char *format, ...) PRINTF(2); /* sets p->at */
+void progress_step(Progress *p, uint64_t done);                   /* done: items done so far, of `total` */
 /* calls progress_step; returns false once cli_stopped() is true */
 bool progress_tick(void *p, uint64_t done);
 void progress_note(Progress *p, const char *format, ...) PRINTF(2); /* prints a line above the bar */

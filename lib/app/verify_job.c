@@ -33,12 +33,14 @@ static Status check_all(const VerifyJob *o, Dump *d, const VectorList *list, Ver
     Progress progress;
     Status status = OK;
     uint64_t done = 0;
-    progress_open(&progress, "verifying", list->elements + list->count * OVERHEAD, o->common.quiet);
+    progress_open(&progress, "verifying", "elements", list->elements + list->count * OVERHEAD,
+                  o->common.quiet);
     for (size_t i = 0; i < list->count && status == OK; i++) {
         const ArenaMark mark = arena_mark(o->scratch);
         status = check_vector(o, d, &list->item[i], to);
         arena_rewind(o->scratch, mark);
         done += list->item[i].shape.n + OVERHEAD;
+        progress_at(&progress, "%s", list->item[i].name);
         progress_step(&progress, done);
         if (o->common.verbose && status == OK)
             progress_note(&progress, "note: finished: %s", list->item[i].name);

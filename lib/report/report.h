@@ -83,6 +83,7 @@ typedef struct {
     FILE *to;           /* output if there is no path; stays open; NULL: stdout */
     const char *absent; /* text in tables for a value that does not exist; NULL: "-" */
     bool color;
+    size_t width; /* characters in a line of the terminal, for FORMAT_TABLE; 0: lines may have any length */
 } ReportSpec;
 
 typedef struct Report Report;

@@ -1,4 +1,4 @@
-/* report_table.c -- writes tables for people, aligned for the terminal or in Markdown. A real number has the
+/* report_table.c -- formats the cells of tables for people, and writes Markdown. A real number has the
  * significant digits of its field. A number of bytes has a decimal unit. A mean over draws has the digits
  * that its standard error supports. A value from a single draw begins with "~". */
 #include "report/report_table.h"
@@ -190,81 +190,6 @@ void report_begin_nothing(const Report *r, TextBuf *out)
 {
     (void)r, (void)out;
 }
-
-/* ---- writing the table for the terminal ---- */
-
-/* Returns the number of characters of a UTF-8 text. */
-static size_t width_of(const char *s)
-{
-    size_t width = 0;
-    for (; *s; s++)
-        width += ((unsigned char)*s & 0xc0) != 0x80;
-    return width;
-}
-
-static size_t column_width(const Report *r, size_t column)
-{
-    size_t width = width_of(r->title[column]);
-    for (const TableRow *row = r->first; row; row = row->next) {
-        const size_t cell = width_of(row->cell[column]);
-        width = cell > width ? cell : width;
-    }
-    return width;
-}
-
-static void put_spaces(TextBuf *out, size_t count)
-{
-    while (count-- > 0)
-        text_add(out, " ");
-}
-
-static void put_aligned(TextBuf *out, const char *cell, size_t width, bool left, bool last)
-{
-    const size_t gap = width - width_of(cell);
-    put_spaces(out, left ? 0 : gap);
-    text_add(out, cell);
-    put_spaces(out, left && !last ? gap : 0);
-}
-
-static void put_table_line(const Report *r, const TableRow *row, const size_t *width, const bool *left,
-                           TextBuf *out)
-{
-    const char *between = "";
-    size_t last = r->spec.column_count;
-    while (last > 0 && !r->title[last - 1])
-        last--;
-    for (size_t i = 0; i < last; i++) {
-        if (!r->title[i])
-            continue;
-        text_add(out, between);
-        put_aligned(out, row ? row->cell[i] : r->title[i], width[i], left[i], i + 1 == last);
-        between = "  ";
-    }
-}
-
-static void end_table(const Report *r, TextBuf *out)
-{
-    const size_t columns = r->spec.column_count;
-    size_t *width = NEW_ZERO(r->a, size_t, columns + 1);
-    bool *left = NEW_ZERO(r->a, bool, columns + 1);
-    out->failed |= !width || !left;
-    if (out->failed)
-        return;
-    for (size_t i = 0; i < columns; i++)
-        if (r->title[i]) {
-            width[i] = column_width(r, i);
-            left[i] = report_left(r, i);
-        }
-    text_add(out, r->spec.color ? "\033[1m" : "");
-    put_table_line(r, NULL, width, left, out);
-    text_add(out, r->spec.color ? "\033[0m\n" : "\n");
-    for (const TableRow *row = r->first; row; row = row->next) {
-        put_table_line(r, row, width, left, out);
-        text_add(out, "\n");
-    }
-}
-
-const ReportWriter report_table = {report_begin_nothing, NULL, end_table};
 
 /* ---- Markdown, with markup characters escaped ---- */
 

@@ -13,10 +13,36 @@ $ atomo-bench list >&-
 2> atomo-bench: standard output: cannot write: *
 = 1
 
-# stdout to a pipe that no process reads
-$ mkfifo pipe; : <pipe & exec 3>pipe; wait; atomo-bench list --details >&3; echo $?
+# stdout to a pipe that no process reads: the exit code is 1, and nothing is said, as after `| head -1`
+$ mkfifo pipe; : <pipe & exec 3>pipe; wait; for c in 'list --details' 'list' 'compare --help' --version "inspect $SRC/datasets/lenet-mnist.h5 -f csv"; do atomo-bench $c >&3; echo $?; done
 > 1
-2> atomo-bench: standard output: cannot write: Broken pipe
+- 0
+2>
+= 0
+
+# on a narrow terminal a table is written in parts, each with the columns that tell its rows apart; a pipe gets one table
+? command -v script
+$ F="$SRC"/datasets/lenet-mnist.h5; COLUMNS=60 TERM=xterm script -qc "atomo-bench inspect $F --color never" /dev/null >narrow; tr -d '\r' <narrow >t; awk 'length > 60' t; grep -c '^step  worker  tensor ' t; COLUMNS=60 atomo-bench inspect "$F" | grep -c '^step  worker  tensor '; COLUMNS=1000 TERM=xterm script -qc "atomo-bench inspect $F --color never" /dev/null | tr -d '\r' >wide; atomo-bench inspect "$F" | cmp - wide; awk 'NF && $1 != "step" {for (i = 4; i <= NF; i++) print $i}' t | sort >cells; awk '$1 != "step" {for (i = 4; i <= NF; i++) print $i}' wide | sort | cmp - cells && echo all
+> [2-9]
+> 1
+> all
+- *.weight*
+2>
+= 0
+
+# words of a long last column go to the next line
+? command -v script
+$ COLUMNS=40 TERM=xterm script -qc 'atomo-bench list --color never' /dev/null | tr -d '\r' >t; awk 'length > 40' t | wc -l; tr -s ' \n' '  ' <t
+> *entry element-wise ATOMO: the least variance for a budget of s expected elements svd *
+> 0
+2>
+= 0
+
+# the bar says what is counted, and what was worked on last
+? command -v script
+$ atomo-bench synth --shape 400x300 --shape 400x301 --shape 400x302 -o g.h5 -q >/dev/null; for c in 120 60; do TERM=xterm script -qc "stty cols $c; atomo-bench compare g.h5 -c svd:rank=1/2/3/4/5/6/7/8 --repeats 40 --threads 1 -o r$c.csv" /dev/null | tr '\r' '\n'; done
+> comparing [[][#-]*[]]  [0-9]*/[0-9]* records  * records/s  * left  svd* on *
+> comparing [[]#*[]]  [0-9]*/[0-9]* records *
 = 0
 
 # an output file of -o on a full disk is an error

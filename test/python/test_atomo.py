@@ -369,6 +369,10 @@ class Dumps(unittest.TestCase):
         run = self.copied("-c", "import sys; sys.modules['h5py'] = None; import dump_torch")
         self.assertIn("pip install h5py", run.stderr)
         self.assertEqual(run.returncode, 1)
+        block = "import runpy, sys; sys.modules['h5py'] = None; runpy.run_path('dump_torch.py', run_name='__main__')"
+        run = self.copied("-c", block)
+        self.assertRegex(run.stderr, r"^dump_torch.py: .*; install it: pip install h5py numpy.*\n$")
+        self.assertEqual(run.returncode, 1)
 
 
 if __name__ == "__main__":
