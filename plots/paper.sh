@@ -210,6 +210,7 @@ end() {
             [ -f "$out/$file" ] && printf '[%s](%s) ' "$file" "$file" || printf '%s (missing) ' "$file"
         done
         printf '\n\n'
+        [ ! -f "$out/$name.svg" ] || printf '![%s](%s.svg)\n\n' "$title" "$name"
         sed -e '/^#/d' -e 's/^/    /' "$out/$name.sh"
         printf '\n'
     } >>"$out/index.new"
@@ -251,8 +252,10 @@ stanzas() { # SUFFIX DUMP TENSOR STEP: TENSOR is a small one for quick runs; STE
     end
 }
 
+heading='Figures and tables of the paper'
+[ -z "${PAPER_QUICK:-}" ] || heading="$heading: quick test on small data, the numbers mean nothing"
 {
-    echo '# Figures and tables of the paper'
+    echo "# $heading"
     echo
     echo 'Each under the commands that make it, which NAME.sh holds, too, to be run from the folder where make paper ran. All results on one page: [report.html](report.html).'
     echo
@@ -269,7 +272,7 @@ for one in $dumps; do
 done
 mv "$out/index.new" "$out/index.md"
 name=report bad=''
-step report.html "$bench report $data --title 'Figures and tables of the paper' -o $out/report.html"
+step report.html "$bench report $data --title '$heading' -o $out/report.html"
 echo "paper: $out/index.md, $out/report.html"
 [ $failed -eq 0 ] || echo "paper: $failed steps failed" >&2
 [ $failed -eq 0 ] && [ $undrawn -eq 0 ]

@@ -1,6 +1,7 @@
 /* plot_look.c -- chooses a codec's colour, mark and dashes from its spec, the same in every figure.
  *
- * The hue shows the codec's family, and the mark shows the codec. Wrappers and parameters change the shade
+ * The hue shows the codec's family, and the mark shows the codec. Families begin with different marks, so that
+ * the first codecs of two families differ in print without colours. Wrappers and parameters change the shade
  * and the dashes. The hues are those of Okabe and Ito, which colour-blind readers can tell apart, and wine
  * for sketches. In a figure without colours, marks and dashes distinguish the codecs. Two specs of one
  * figure never look the same: if they would, the later spec takes the next free look. */
@@ -121,7 +122,7 @@ Look plot_look(const char *spec, size_t further, Arena *a)
     variant = (variant + further) % LOOKS;
     const unsigned char *hue = hues[family];
     const double shade = shades[(place + variant) % SHADES];
-    Look look = {.mark = (int)((place + variant / SHADES) % MARKS),
+    Look look = {.mark = (int)((place + variant / SHADES + (size_t)family) % MARKS),
                  .dash = (int)((place + 2 * variant) % DASHES)};
     snprintf(look.colour, sizeof look.colour, "#%02x%02x%02x", mixed(hue[0], shade), mixed(hue[1], shade),
              mixed(hue[2], shade));

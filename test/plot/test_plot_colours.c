@@ -1,0 +1,124 @@
+/* test_plot_colours.c -- the looks of codecs in one figure must be told apart by readers with each kind of colour
+ * blindness, and in print without colours.
+ *
+ * Colour blindness is simulated by the matrices of Machado, Oliveira and Fernandes (IEEE TVCG 15(6), 2009) for full
+ * severity, on linear RGB. Distances are in CIELAB. Two colours at a distance of 10 are easily told apart; of two
+ * greys, a difference of 8 in lightness. */
+#include "rig/check.h"
+#include "plot/plot_look.h"
+
+#include <math.h>
+
+enum { SERIES = 25, VIEWS = 5 };
+
+/* the first five are what users compare first */
+static const char *const specs[SERIES] = {
+    "none",        "qsgd",       "terngrad", "svd",        "topk",    "qsgd:bits=2", "qsgd:bits=8",
+    "svd:rank=1",  "svd:rank=2", "sign",     "entry",      "ef+topk", "powersgd",    "ef+powersgd",
+    "randk",       "natural",    "nuqsgd",   "scaledsign", "onebit",  "lowrank",     "rotated",
+    "countsketch", "eden",       "dgc",      "hadamard",
+};
+
+/* rows: normal sight, protanopia, deuteranopia, tritanopia; the fifth view is grey */
+static const double sight[VIEWS - 1][3][3] = {
+    {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+    {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
+    {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
+    {{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}},
+};
+
+/* Converts a colour "#rrggbb" to linear RGB (IEC 61966-2-1). */
+static void linear(const char *colour, double rgb[3])
+{
+    unsigned value[3];
+    check(sscanf(colour, "#%2x%2x%2x", &value[0], &value[1], &value[2]) == 3);
+    for (int i = 0; i < 3; i++) {
+        const double v = value[i] / 255.0;
+        rgb[i] = v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+    }
+}
+
+static double cube_root(double t)
+{
+    return t > 216.0 / 24389 ? cbrt(t) : (24389.0 / 27 * t + 16) / 116;
+}
+
+/* Converts linear RGB to CIELAB with the white point D65. */
+static void to_lab(const double rgb[3], double lab[3])
+{
+    static const double xyz[3][3] = {{0.4124564, 0.3575761, 0.1804375},
+                                     {0.2126729, 0.7151522, 0.0721750},
+                                     {0.0193339, 0.1191920, 0.9503041}};
+    static const double white[3] = {0.95047, 1, 1.08883};
+    double f[3];
+    for (int i = 0; i < 3; i++)
+        f[i] = cube_root((xyz[i][0] * rgb[0] + xyz[i][1] * rgb[1] + xyz[i][2] * rgb[2]) / white[i]);
+    lab[0] = 116 * f[1] - 16;
+    lab[1] = 500 * (f[0] - f[1]);
+    lab[2] = 200 * (f[1] - f[2]);
+}
+
+/* Sets lab to what a reader sees of a colour in one view. */
+static void seen(const char *colour, int view, double lab[3])
+{
+    double rgb[3], out[3];
+    linear(colour, rgb);
+    const int how = view < VIEWS - 1 ? view : 0;
+    for (int i = 0; i < 3; i++)
+        out[i] = fmin(
+            1, fmax(0, sight[how][i][0] * rgb[0] + sight[how][i][1] * rgb[1] + sight[how][i][2] * rgb[2]));
+    to_lab(out, lab);
+    if (view == VIEWS - 1)
+        lab[1] = lab[2] = 0;
+}
+
+static double distance(const char *one, const char *other, int view)
+{
+    double p[3], q[3];
+    seen(one, view, p);
+    seen(other, view, q);
+    return sqrt((p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1]) +
+                (p[2] - q[2]) * (p[2] - q[2]));
+}
+
+static void looks_with_one_mark_and_dash_differ_in_colour_for_everyone(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    const Look *look = plot_looks(specs, SERIES, a);
+    for (size_t i = 0; i < SERIES; i++)
+        for (size_t j = 0; j < i; j++)
+            for (int view = 0; view < VIEWS; view++) {
+                const double apart = distance(look[i].colour, look[j].colour, view);
+                if (look[i].mark != look[j].mark || look[i].dash != look[j].dash)
+                    continue;
+                if (apart < (view < VIEWS - 1 ? 10 : 8))
+                    print_error("%s and %s, view %d: distance %.1f\n", specs[i], specs[j], view, apart);
+                check(apart >= (view < VIEWS - 1 ? 10 : 8));
+            }
+    arena_close(a);
+}
+
+/* On white paper, a line needs a contrast of lightness. */
+static void every_colour_stands_out_from_white(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    const Look *look = plot_looks(specs, SERIES, a);
+    for (size_t i = 0; i < SERIES; i++)
+        for (int view = 0; view < VIEWS; view++) {
+            if (distance(look[i].colour, "#ffffff", view) < 15)
+                print_error("%s %s, view %d\n", specs[i], look[i].colour, view);
+            check(distance(look[i].colour, "#ffffff", view) >= 15);
+        }
+    arena_close(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(looks_with_one_mark_and_dash_differ_in_colour_for_everyone),
+        cmocka_unit_test(every_colour_stands_out_from_white),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+}
