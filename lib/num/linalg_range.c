@@ -220,7 +220,7 @@ Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *ar
     r->v = NEW(arena, double, count * a->cols);
     TRY(arena_check(r->square && r->v, arena, err));
     const ArenaMark mark = arena_mark(arena);
-    double *q = NEW(arena, double, count * a->cols);
+    double *q = NEW(arena, double, count * a->rows);
     TRY(arena_check(q, arena, err));
     TRY(column_space(a, count, largest, threads, q, arena, err));
     TRY(find_vectors(a, q, count, dust, r, arena, err));

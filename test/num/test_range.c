@@ -3,8 +3,8 @@
 #include "rig/linalg_rig.h"
 #include "num/spectral.h"
 
-enum { SIDES = 4 };
-static const size_t sides[SIDES][2] = {{300, 140}, {140, 300}, {200, 200}, {700, 260}};
+enum { SIDES = 5 };
+static const size_t sides[SIDES][2] = {{300, 140}, {140, 300}, {200, 200}, {700, 260}, {6000, 140}};
 
 /* A sum of `rank` outer products of random vectors, each half as large as the one before. The elements are rounded to
  * float, so all singular values beyond `rank` are rounding errors. */
