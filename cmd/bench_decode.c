@@ -6,6 +6,7 @@
 #include "base/host.h"
 #include "compress/spec.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/statvfs.h>
 
@@ -70,6 +71,7 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
     ArchiveSize size;
     TRY(check_size(o, from, &size));
     TRY(dump_create(&to, o->common.output, o->err));
+    dump_sign(to, "atomo-bench decode");
     progress_open(&progress, "decoding", "tensors", frame_records(from), o->common.quiet);
     const ArchiveJob job = {.codec = codec,
                             .threads = (int)o->common.threads,
@@ -91,6 +93,25 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
     return OK;
 }
 
+/* Copies standard input to a file without a name: the reader of payloads seeks, which a pipe cannot. */
+static Status open_stdin(FrameReader **from, Arena *a, Error *err)
+{
+    static const char name[] = "standard input";
+    char piece[1 << 14];
+    FILE *copy = tmpfile();
+    if (!copy)
+        return FAIL(err, ERR_IO, "%s: cannot make a temporary file: %s", name, strerror(errno));
+    errno = 0;
+    for (size_t got; (got = fread(piece, 1, sizeof piece, stdin)) > 0;)
+        if (fwrite(piece, 1, got, copy) != got)
+            break;
+    if (!ferror(stdin) && !ferror(copy) && !fflush(copy) && !fseek(copy, 0, SEEK_SET))
+        return frame_open_file(from, copy, name, a, err);
+    FAIL(err, ERR_IO, "%s: cannot copy it to a temporary file: %s", name, strerror(errno));
+    fclose(copy);
+    return ERR_IO;
+}
+
 static Status run(void *options, const TextList *arguments)
 {
     const Options *o = options;
@@ -99,7 +120,7 @@ static Status run(void *options, const TextList *arguments)
     FrameReader *from;
     if (!o->common.output)
         return FAIL(o->err, ERR_USAGE, "decode: no output file; want -o FILE.h5");
-    TRY(frame_open(&from, path, o->a, o->err));
+    TRY(strcmp(path, "-") ? frame_open(&from, path, o->a, o->err) : open_stdin(&from, o->a, o->err));
     Status status = codec_open(&codec, frame_spec(from), o->a, o->err);
     if (status == ERR_USAGE) {
         status = o->err->status = ERR_CORRUPT; /* an invalid spec is the file's error, not the user's */
@@ -130,7 +151,7 @@ int bench_decode(int argc, char **argv)
         .brief = "decode a file of payloads, written by encode, to a dump",
         .examples = "gradients.atomo -o decoded.h5\n",
         .details =
-            "Paths, shapes and attributes are those of the encoded dump. A file that decodes to more than "
+            "Paths, shapes and attributes are those of the encoded dump. FILE.atomo may be -, standard input. A file that decodes to more than "
             "--max-output, than --memory can hold or than the disk has room for is refused before anything is "
             "written.\n",
         .options = options,

@@ -5,6 +5,9 @@
 #include "app/notes.h"
 #include "compress/spec.h"
 
+#include <string.h>
+#include <unistd.h>
+
 typedef struct {
     Common common;
     TextList specs;
@@ -37,11 +40,13 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
     }
     const uint64_t size = frame_bytes(to);
     TRY(frame_commit(to, o->err));
-    printf("%s: %s, %zu tensors, %llu -> %llu payload bytes, ratio %.4g; %llu bytes on disk\n",
-           o->common.output, spec, sum.tensors, (unsigned long long)sum.raw_bytes,
-           (unsigned long long)sum.payload_bytes,
-           (double)sum.raw_bytes / (double)(sum.payload_bytes ? sum.payload_bytes : 1),
-           (unsigned long long)size);
+    const bool piped = !strcmp(o->common.output, "-");
+    fprintf(piped ? stderr : stdout,
+            "%s: %s, %zu tensors, %llu -> %llu payload bytes, ratio %.4g; %llu bytes %s\n",
+            piped ? "standard output" : o->common.output, spec, sum.tensors,
+            (unsigned long long)sum.raw_bytes, (unsigned long long)sum.payload_bytes,
+            (double)sum.raw_bytes / (double)(sum.payload_bytes ? sum.payload_bytes : 1),
+            (unsigned long long)size, piped ? "in all" : "on disk");
     notes_dump(d, &progress);
     if (list->skipped)
         fprintf(stderr, "note: %zu tensors with NaN or Inf were left out\n", list->skipped);
@@ -60,6 +65,9 @@ static Status run(void *options, const TextList *arguments)
                                    : "no compressor");
     if (!o->common.output)
         return FAIL(o->err, ERR_USAGE, "encode: no output file; want -o FILE.atomo");
+    if (!strcmp(o->common.output, "-") && isatty(STDOUT_FILENO))
+        return FAIL(o->err, ERR_USAGE,
+                    "encode: -o -: a terminal cannot show payloads; want a pipe or a file");
     TRY(codec_open(&codec, o->specs.item[0], o->a, o->err));
     TRY(dump_open(&d, arguments->item[0], o->a, o->err));
     o->groups.grouping = (Grouping)o->grouping;
@@ -92,7 +100,7 @@ int bench_encode(int argc, char **argv)
         .brief = "write the payloads of a dump to a file; decode reads them back",
         .examples = "FILE.h5 -c qsgd:bits=4 -o gradients.atomo\n",
         .details =
-            "The payloads are those of compare's first repeat with the same --seed, each worker by itself. A codec with a "
+            "-o - writes the payloads to standard output. They are those of compare's first repeat with the same --seed, each worker by itself. A codec with a "
             "state carries it from step to step, in the order of the file.\n",
         .options = options,
         .common = &o.common,

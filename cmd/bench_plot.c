@@ -46,7 +46,7 @@ static const char *details(Arena *a)
         &out,
         "\nThe ending of FIGURE sets its format: .pdf, .svg, .png or .tex. A .tex figure is for LaTeX documents that load "
         "pict2e, xcolor, graphicx and amssymb. The numbers of the figure are written beside it; their file has .plot.csv "
-        "in place of that ending.\n");
+        "in place of that ending. -o - writes SVG to standard output, without that file; DATA may be -, standard input.\n");
     return text_done(&out);
 }
 

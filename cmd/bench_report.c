@@ -126,6 +126,22 @@ static Status choose(const ReportOptions *o, const Stored *from, const ResultKin
     return query_run(chosen, shown, &query, &rows, o->speedup ? NULL : kind, o->a, o->err);
 }
 
+/* Adds the fact "report", the command line of this command, in place of an earlier one. */
+static Status add_own_command(ReportSpec *spec, const ReportOptions *o)
+{
+    const char *own = report_command(o->common.argc, o->common.argv, o->a);
+    Fact *facts = NEW(o->a, Fact, spec->facts + 1);
+    TRY(arena_check(own && facts, o->a, o->err));
+    size_t count = 0;
+    for (size_t i = 0; i < spec->facts; i++)
+        if (strcmp(spec->meta[i].name, "report") != 0)
+            facts[count++] = spec->meta[i];
+    facts[count++] = (Fact){"report", value_text(own)};
+    spec->meta = facts;
+    spec->facts = count;
+    return OK;
+}
+
 static Status write_table(const ReportOptions *o, const char *path)
 {
     const Common *c = &o->common;
@@ -143,6 +159,7 @@ static Status write_table(const ReportOptions *o, const char *path)
                        .color = !c->output && cli_color(c),
                        .width = cli_width(c)};
     TRY(sheet_facts(&spec, from.meta, o->a, o->err));
+    TRY(add_own_command(&spec, o));
     return sheet_write(&chosen, shown, spec, o->a, o->err);
 }
 
@@ -150,8 +167,11 @@ static Status run(void *options, const TextList *arguments)
 {
     ReportOptions *o = options;
     const char *path = arguments->item[0];
+    const bool dash = o->common.output && !strcmp(o->common.output, "-");
     struct stat now;
     const bool folder = stat(path, &now) == 0 && S_ISDIR(now.st_mode);
+    if (dash && !folder)
+        o->common.output = NULL;
     const Status status = folder ? write_page(o, path) : write_table(o, path);
     return status == OK ? OK : error_at(o->err, "report");
 }
@@ -166,7 +186,7 @@ static const char details[] =
     "are shown as they are. The page needs no network and no other file. What is no result is named on it "
     "with the "
     "reason; a damaged one makes the exit code 1.\n"
-    "RESULT: one of those files as a table, its rows of everything selected, or a run's summaries. With "
+    "RESULT: one of those files, or - for standard input, as a table, its rows of everything selected, or a run's summaries. With "
     "--format csv or "
     "json what was asked for and no more.\n"
     "  atomo-bench report compare.json -f latex --columns compressor,bytes,relative_error\n"

@@ -45,6 +45,7 @@ static Status run(void *options, const TextList *arguments)
     if (!o->common.output)
         return FAIL(o->err, ERR_USAGE, "synth: no output file; want -o FILE.h5");
     TRY(dump_create(&to, o->common.output, o->err));
+    dump_sign(to, "atomo-bench synth");
     TRY(dump_finish(to, synth_dump(&synth, &layout, to, o->a, o->err), o->err));
     printf("%s: %zu %s tensors\n", o->common.output, layout.shapes * (size_t)(layout.steps * layout.workers),
            law_names[o->law]);

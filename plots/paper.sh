@@ -113,7 +113,7 @@ each() { # NAME COMMAND: adds the command to NAME.sh and runs it
 }
 
 line_data() {
-    case $1 in *' -o '*) each "$name" "$1" ;; *) each "$name" "$1 -o $data/$name.json" ;; esac
+    case $1 in *' -o '*) each "$name" "$1" ;; *) each "$name" "$1 --force -o $data/$name.json" ;; esac
     source=$name
 }
 
@@ -127,7 +127,7 @@ line_from() {
 tables() { # RESULT OPTIONS
     for ending in csv tex; do
         files="$files $name.$ending"
-        each "$name.$ending" "$bench report $1 $2 -o $out/$name.$ending"
+        each "$name.$ending" "$bench report $1 $2 --force -o $out/$name.$ending"
     done
 }
 
@@ -136,8 +136,8 @@ line_across() { # FIELD COLUMNS [OPTION]
     case $rest in *' '*) more_options=${rest#* } ;; *) more_options= ;; esac
     files="$files $name.csv $name.tex"
     each "$name.json" "sh $plots/tables.sh across $bench $data/$source.json ${1%% *} $out/$name.json --columns ${rest%% *} $more_options"
-    each "$name.csv" "$bench report $out/$name.json --all -o $out/$name.csv"
-    each "$name.tex" "$bench report $out/$name.json -o $out/$name.tex"
+    each "$name.csv" "$bench report $out/$name.json --all --force -o $out/$name.csv"
+    each "$name.tex" "$bench report $out/$name.json --force -o $out/$name.tex"
 }
 
 # Means over the seeds: of results that have the NAMEs of other stanzas.
@@ -161,12 +161,12 @@ line_beside() { # FILE ON COLUMNS [OPTION]
     each "${name%-published}-published.json" \
         "sh $plots/tables.sh beside $bench $data/$source.json $published/${1%% *} $on '$columns' $joined $more_options"
     files="$files $name.csv $name.tex"
-    each "$name.csv" "$bench report $joined --all -o $out/$name.csv"
-    each "$name.tex" "$bench report $joined --columns '$columns' -o $out/$name.tex"
+    each "$name.csv" "$bench report $joined --all --force -o $out/$name.csv"
+    each "$name.tex" "$bench report $joined --columns '$columns' --force -o $out/$name.tex"
 }
 
 line_published() {
-    each "${name%-published}-published.json" "$bench report $published/$1 -o $data/${name%-published}-published.json"
+    each "${name%-published}-published.json" "$bench report $published/$1 --force -o $data/${name%-published}-published.json"
     tables "$published/$1" ''
 }
 
@@ -176,7 +176,7 @@ line_figure() {
         command="$bench plot ${1%% *} $data/$source.json"
         [ "${1%% *}" = "$1" ] || command="$command ${1#* }"
         if command -v gnuplot >/dev/null; then
-            each "$name.$ending" "$command -o $out/$name.$ending"
+            each "$name.$ending" "$command --force -o $out/$name.$ending"
         else
             note "$command -o $out/$name.$ending"
             undrawn=$((undrawn + 1))
@@ -272,7 +272,7 @@ for one in $dumps; do
 done
 mv "$out/index.new" "$out/index.md"
 name=report bad=''
-step report.html "$bench report $data --title '$heading' -o $out/report.html"
+step report.html "$bench report $data --title '$heading' --force -o $out/report.html"
 echo "paper: $out/index.md, $out/report.html"
 [ $failed -eq 0 ] || echo "paper: $failed steps failed" >&2
 [ $failed -eq 0 ] && [ $undrawn -eq 0 ]

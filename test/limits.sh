@@ -18,11 +18,11 @@ atomo-bench synth --shape 60x50 --shape 10 --steps 2 -q -o g.h5 >/dev/null && at
     atomo-bench compare g.h5 -c none -c qsgd -q -o c.csv && mkdir d && cp c.csv d || exit 1
 cat >commands <<END
 atomo-bench --version
-atomo-bench compare g.h5 -c qsgd -c svd --repeats 2 -q -o out.csv
-atomo-bench decode g.atomo -q -o out.h5
-atomo-bench plot pareto c.csv -q -o out.svg
-atomo-bench report d -q -o out.html
-atomo-train run --network softmax --dataset digits --max-steps 2 --workers 2 -q -o out.csv
+atomo-bench compare g.h5 -c qsgd -c svd --repeats 2 -q --force -o out.csv
+atomo-bench decode g.atomo -q --force -o out.h5
+atomo-bench plot pareto c.csv -q --force -o out.svg
+atomo-bench report d -q --force -o out.html
+atomo-train run --network softmax --dataset digits --max-steps 2 --workers 2 -q --force -o out.csv
 END
 
 # Prints what is wrong with the run that has just ended.

@@ -1,6 +1,7 @@
 /* cli.c -- parses the command line. The table of options is in cli_rows.c, help in cli_help.c, main in program.c. */
 #include "app/cli.h"
 
+#include "app/cli_output.h"
 #include "app/cli_rows.h"
 #include "base/outfile.h"
 #include "base/parallel.h"
@@ -287,7 +288,10 @@ static Status keep_inputs(Parser *p, const TextList *arguments)
 static Status check_output(Parser *p)
 {
     const char *output = p->command->common ? p->command->common->output : NULL;
-    return output ? outfile_check(output, p->a, p->err) : OK;
+    if (!output)
+        return OK;
+    TRY(cli_keep_other(p->command, p->a, p->err));
+    return outfile_check(output, p->a, p->err);
 }
 
 static void common_defaults(Common *c)
@@ -312,6 +316,14 @@ static const char *format_of(const char *path)
         if (!strcmp(dot + 1, endings[i].ending))
             return endings[i].format;
     return NULL;
+}
+
+/* Sets no file for `-o -` where a command without -o writes to stdout. */
+static void take_dash(const Command *command)
+{
+    Common *c = command->common;
+    if (c->output && !strcmp(c->output, "-") && (command->takes & TAKES_FORMAT) && !command->page)
+        c->output = NULL;
 }
 
 /* Sets the report's format: the value of --format, else the format that the ending of -o selects. */
@@ -379,6 +391,7 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
         cli_help(command, stdout, a);
         return OK;
     }
+    take_dash(command);
     TRY(choose_format(&p));
     TRY(count_arguments(&p, arguments));
     TRY(keep_inputs(&p, arguments));

@@ -62,7 +62,8 @@ typedef struct {
     int format;
     bool quiet, verbose;
     int color;          /* 0 auto, 1 always, 2 never */
-    const char *output; /* -o FILE; NULL: stdout */
+    const char *output; /* -o FILE; NULL: stdout. "-" is stdout in commands whose output has a default file */
+    bool force;         /* --force: -o may replace any file */
     bool resume;
     int argc; /* the command line, as cli_parse was given it */
     char **argv;

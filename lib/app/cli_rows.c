@@ -7,7 +7,7 @@
 
 static const char *const colors[] = {"auto", "always", "never", NULL};
 
-enum { COMMON_ROWS = 8, EVERYONE = 0 };
+enum { COMMON_ROWS = 9, EVERYONE = 0 };
 static const Option help_row = OPTION('h', "help", NULL, (bool *)NULL, "print this help");
 
 /* Writes to `out` the rows (entries of the table of options) for the common options whose bits are set in
@@ -26,8 +26,10 @@ static size_t common_rows(Common *c, unsigned takes, Option *out)
         {TAKES_OUTPUT,
          OPTION('o', "output", "FILE", &c->output,
                 takes & TAKES_FORMAT ? "write results to FILE, completely or not at all; its ending "
-                                       "(csv, json, md, tex, txt) sets the format"
+                                       "(csv, json, md, tex, txt) sets the format; - is standard output"
                                      : "write FILE, completely or not at all")},
+        {TAKES_OUTPUT, OPTION(0, "force", NULL, &c->force,
+                              "let -o replace a file that is no older result of this command")},
         {TAKES_RESUME, OPTION(0, "resume", NULL, &c->resume, "continue an interrupted run")},
         {EVERYONE, OPTION('q', "quiet", NULL, &c->quiet, "no progress bar")},
         {EVERYONE,

@@ -66,6 +66,16 @@ static Status open_in_place(OutFile *f, Error *err)
     return f->to ? OK : cannot(f, "write", err);
 }
 
+static Status open_stdout(OutFile *f, Arena *a, Error *err)
+{
+    *f = (OutFile){.path = text_copy(a, "standard output")};
+    TRY(arena_check(f->path, a, err));
+    fflush(stdout);
+    const int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    f->to = fd < 0 ? NULL : fdopen(fd, "w");
+    return f->to ? OK : cannot(f, "write", err);
+}
+
 /* Writes a name for a temporary file in the target's directory to `out`. Each `attempt` gives another name. */
 static void name_it(const OutFile *f, int attempt, char out[PATH_MAX])
 {
@@ -132,6 +142,8 @@ static Status open_temporary(OutFile *f, bool named, Arena *a, Error *err)
 static Status open_file(OutFile *f, const char *path, bool named, Arena *a, Error *err)
 {
     struct stat now;
+    if (!strcmp(path, "-"))
+        return open_stdout(f, a, err);
     *f = (OutFile){.path = text_copy(a, path), .target = resolve(path, a)};
     TRY(arena_check(f->path && f->target, a, err));
     f->replaces = stat(f->target, &now) == 0;
@@ -159,6 +171,8 @@ Status outfile_check(const char *path, Arena *a, Error *err)
 {
     OutFile f;
     struct stat now;
+    if (!strcmp(path, "-"))
+        return OK;
     if (stat(path, &now) == 0 && !S_ISREG(now.st_mode) && !S_ISDIR(now.st_mode))
         return OK;
     TRY(outfile_open(&f, path, a, err));

@@ -3,7 +3,7 @@
  * Output goes to a temporary file in the target's directory. outfile_commit flushes the temporary file to the disk
  * and renames it to the target. If the file system permits, the temporary file has no name before commit, so that a
  * killed process leaves nothing behind. A target that is not a regular file (/dev/stdout, a pipe) is written in
- * place. If the target is a symbolic link, the file that it points to is replaced or created. */
+ * place. The path "-" is standard output. If the target is a symbolic link, the file that it points to is replaced or created. */
 #ifndef ATOMO_OUTFILE_H
 #define ATOMO_OUTFILE_H
 

@@ -70,6 +70,12 @@ static FileKind kind_of(const uint8_t *head, size_t size)
     return size >= 4 && (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4)) ? FILE_ZIP : FILE_UNKNOWN;
 }
 
+FileKind file_kind_in(const void *data, size_t size)
+{
+    const bool hdf5 = size >= 8 && !memcmp(data, "\x89HDF\r\n\x1a\n", 8);
+    return hdf5 ? FILE_HDF5 : kind_of(data, size);
+}
+
 Status file_kind(int fd, uint64_t size, FileKind *kind, Error *err)
 {
     uint8_t head[512];

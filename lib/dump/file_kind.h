@@ -21,6 +21,9 @@ Status file_kind(int fd, uint64_t size, FileKind *kind, Error *err);
  * opened. */
 FileKind file_kind_at(const char *path);
 
+/* Returns the kind of a file whose `size` bytes are in memory. Sees HDF5 at the first byte only. */
+FileKind file_kind_in(const void *data, size_t size);
+
 /* Fails for a pickle, with a hint how to save its tensors as safetensors. The error's text does not name the
  * file. */
 Status refuse_pickle(const char *path, Error *err);

@@ -130,6 +130,9 @@ typedef struct DumpWriter DumpWriter;
 Status dump_create(DumpWriter **out, const char *path, Error *err);
 Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const float *x, const AttrList *attrs,
                   Error *err); /* writes a tensor; creates missing groups of its path */
+/* Writes the name of a command, such as "atomo-bench synth", as the comment of the root group. A failure is
+ * ignored: the file is complete without a comment. */
+void dump_sign(DumpWriter *w, const char *command);
 Status dump_write_attrs(DumpWriter *w, const char *group, const AttrList *attrs,
                         Error *err);           /* writes attributes of a group; "" is the root */
 Status dump_commit(DumpWriter *w, Error *err); /* completes the file and closes the writer, even on failure */

@@ -137,7 +137,11 @@ static Status open_file(const char *path, int *opened, FileKind *kind, uint64_t 
         const int why = errno;
         if (fd >= 0)
             close(fd);
-        return FAIL(err, ERR_IO, "%s: cannot be opened: %s", path, strerror(why));
+        FAIL(err, ERR_IO, "%s: cannot be opened: %s", path, strerror(why));
+        return strcmp(path, "-")
+                   ? ERR_IO
+                   : error_hint(err, "gradients are read from files alone; report and plot read "
+                                     "results from standard input");
     }
     *size = (uint64_t)info.st_size;
     Status status = OK;

@@ -87,7 +87,7 @@ static Status open_writer(DumpWriter *w, const char *path, Error *err)
     TRY(check_ending(path, err));
     TRY(outfile_open_named(&w->out, path, w->arena, err));
     if (!w->out.temporary)
-        return FAIL(err, ERR_USAGE, "%s: not a regular file, which HDF5 needs", path);
+        return FAIL(err, ERR_USAGE, "%s: not a regular file, which HDF5 needs", w->out.path);
     return create(w, err);
 }
 
@@ -141,6 +141,11 @@ Status dump_finish(DumpWriter *w, Status written, Error *err)
         return dump_commit(w, err);
     dump_abandon(w);
     return written;
+}
+
+void dump_sign(DumpWriter *w, const char *command)
+{
+    (void)H5Oset_comment(w->file, command);
 }
 
 /* ---- attributes ---- */

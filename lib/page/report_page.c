@@ -235,6 +235,7 @@ static void put_head(TextBuf *t, const PageSpec *spec)
               "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
               "style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'\">\n",
               page_css_hash, page_js_hash);
+    text_add(t, "<meta name=\"generator\" content=\"atomo-bench report\">\n");
     text_add(t, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
     html_text(t, spec->title);
     text_add(t, "</title>\n<style>");

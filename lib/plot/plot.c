@@ -97,11 +97,19 @@ Status plot_text(const PlotKind *kind, const Csv *data, const TextList *labels, 
     return arena_check(*text, a, err);
 }
 
-/* Returns the ending of the figure's name, with its dot; NULL: no figure can be drawn with this ending. */
+static bool is_stdout(const char *figure)
+{
+    return !strcmp(figure, "-");
+}
+
+/* Returns the ending of the figure's name, with its dot; NULL: no figure can be drawn with this ending. A figure
+ * for standard output is SVG. */
 static const char *ending_of(const char *figure)
 {
     static const char *const endings[] = {".pdf", ".svg", ".png", ".tex"};
     const size_t length = strlen(figure);
+    if (is_stdout(figure))
+        return ".svg";
     for (size_t i = 0; i < countof(endings); i++)
         if (length > 4 && !strcmp(figure + length - 4, endings[i]))
             return endings[i];
@@ -197,7 +205,8 @@ Status plot_draw(const PlotJob *job, Arena *a, Error *err)
     TRY(load_all(&csv, kind, &job->data, a, err));
     if (plot_text(kind, &csv, &job->labels, &text, a, err) != OK)
         return error_at(err, "%s", job->data.item[0]);
-    TRY(write_beside(job->figure, text, a, err));
+    if (!is_stdout(job->figure))
+        TRY(write_beside(job->figure, text, a, err));
     TRY(gnuplot_draw(&drawn, kind->name, text, ending, x, inches, job->stopped, a, err));
     return write_figure(job->figure, &drawn, a, err);
 }

@@ -57,7 +57,7 @@ typedef bool (*PlotStopped)(void);
 typedef struct {
     const char *kind;
     TextList data;      /* results, CSV or JSON, whose records are drawn together */
-    const char *figure; /* the ending chooses the format: pdf, svg, png or tex */
+    const char *figure; /* the ending chooses the format: pdf, svg, png or tex; "-": SVG to stdout */
     const char *x;      /* column on the x axis, one of the kind's `against`; NULL: the first of them */
     const char *width;  /* "3.25in", "6.75in" or another width in inches; NULL: a column of a paper */
     TextList labels;    /* texts "SPEC=TEXT" of --label: TEXT is the label of SPEC */

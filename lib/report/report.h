@@ -113,6 +113,10 @@ char *report_json_row(const Column *columns, size_t count, const Value *row, Are
  * BLAS kernels. */
 Status report_about(Fact **facts, size_t *count, Arena *a, Error *err);
 
+/* Returns the command line, quoted so that a shell can run it. argv[0] is the command's name. NULL: out of
+ * memory. */
+char *report_command(int argc, char **argv, Arena *a);
+
 /* number of free entries after the `count` facts of report_about and report_meta */
 enum { FACTS_SPARE = 16 };
 

@@ -52,8 +52,7 @@ Status report_about(Fact **facts, size_t *count, Arena *a, Error *err)
     return OK;
 }
 
-/* Returns the command line, quoted so that a shell can run it. */
-static char *command_text(int argc, char **argv, Arena *a)
+char *report_command(int argc, char **argv, Arena *a)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
     TextBuf out = {.arena = a};
@@ -89,7 +88,7 @@ Status report_meta(Fact **facts, size_t *count, int argc, char **argv, int64_t s
                    Arena *a, Error *err)
 {
     TRY(report_about(facts, count, a, err));
-    const char *command = command_text(argc, argv, a), *started = time_text(a);
+    const char *command = report_command(argc, argv, a), *started = time_text(a);
     TRY(arena_check(command && started, a, err));
     add(*facts, count, "command", command);
     (*facts)[(*count)++] = (Fact){"seed", value_int(seed)};

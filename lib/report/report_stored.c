@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Returns the text of an array of whole numbers, a tensor's shape, as "64x3x3x3". Returns "" if an element is
  * not a whole number. */
@@ -131,13 +132,13 @@ static Status parse_json(Stored *out, const char *path, char *text, size_t lengt
 }
 
 /* Refuses a file of gradients, with a hint which command reads it. */
-static Status refuse_gradients(const char *path, Error *err)
+static Status refuse_gradients(const char *path, FileKind kind, Error *err)
 {
     static const char *const kinds[] = {[FILE_HDF5] = "an HDF5 file",
                                         [FILE_SAFETENSORS] = "a safetensors file",
                                         [FILE_NPY] = "a .npy file",
                                         [FILE_ZIP] = "a zip archive, such as .npz"};
-    const FileKind kind = file_kind_at(path);
+    const bool piped = !strcmp(path, "-");
     if (kind == FILE_UNKNOWN)
         return OK;
     if (kind == FILE_PICKLE) {
@@ -145,7 +146,19 @@ static Status refuse_gradients(const char *path, Error *err)
         return error_at(err, "%s", path);
     }
     FAIL(err, ERR_USAGE, "%s: %s, not a result", path, kinds[kind]);
-    return error_hint(err, "atomo-bench compare %.150s -o result.csv makes a result of gradients", path);
+    return error_hint(err, "atomo-bench compare %.150s -o result.csv makes a result of gradients",
+                      piped ? "FILE" : path);
+}
+
+static Status load_text(char **text, size_t *length, const char *path, Arena *a, Error *err)
+{
+    if (strcmp(path, "-") != 0) {
+        TRY(refuse_gradients(path, file_kind_at(path), err));
+        return file_load(text, length, path, SIZE_MAX, a, err) == OK ? OK : error_at(err, "%s", path);
+    }
+    if (file_read(text, length, STDIN_FILENO, SIZE_MAX, a, err) != OK)
+        return error_at(err, "standard input");
+    return refuse_gradients(path, file_kind_in(*text, *length), err);
 }
 
 Status stored_load(Stored *out, const char *path, Arena *a, Error *err)
@@ -153,9 +166,8 @@ Status stored_load(Stored *out, const char *path, Arena *a, Error *err)
     char *text;
     size_t length;
     *out = (Stored){0};
-    TRY(refuse_gradients(path, err));
-    if (file_load(&text, &length, path, SIZE_MAX, a, err) != OK)
-        return error_at(err, "%s", path);
+    TRY(load_text(&text, &length, path, a, err));
+    path = strcmp(path, "-") ? path : "standard input";
     const bool json = text[strspn(text, " \t\r\n")] == '{';
     out->whole = !json;
     return json ? parse_json(out, path, text, length, a, err)

@@ -13,6 +13,7 @@ typedef struct {
     Csv table;          /* one row per record, values as CSV fields; "" if a value does not exist */
 } Stored;
 
+/* Reads the file at `path`, or standard input if `path` is "-". */
 Status stored_load(Stored *out, const char *path, Arena *a, Error *err);
 
 /* Converts a CSV field to a Value: a number, a boolean or a text. If `text` is true, it is always a text. */

@@ -44,7 +44,7 @@ $ atomo-bench synth -o a.h5 >/dev/null; atomo-bench decode a.h5 -o b.h5
 = 1
 
 # a truncated container is refused, and the earlier result is left as it was
-$ atomo-bench synth -o a.h5 >/dev/null; atomo-bench encode a.h5 -c none -o a.atomo >/dev/null; head -c 5000 a.atomo >cut.atomo; echo old >b.h5; atomo-bench decode cut.atomo -o b.h5; cat b.h5; ls -A
+$ atomo-bench synth -o a.h5 >/dev/null; atomo-bench encode a.h5 -c none -o a.atomo >/dev/null; head -c 5000 a.atomo >cut.atomo; echo old >b.h5; atomo-bench decode cut.atomo --force -o b.h5; cat b.h5; ls -A
 > old
 > a.atomo
 > a.h5

@@ -108,7 +108,7 @@ $ atomo-bench merge g.h5 --resume
 = 2
 
 # a stopped merge leaves the earlier result unchanged
-$ atomo-bench synth -o g.h5 --shape 640x320 -q; echo earlier >x.csv; sh $SRC/test/cli/stop.sh TERM atomo-bench merge g.h5 -c qsgd -c svd -c topk --workers 4096 --repeats 1000 -o x.csv -q; echo $?; cat x.csv
+$ atomo-bench synth -o g.h5 --shape 640x320 -q; echo earlier >x.csv; sh $SRC/test/cli/stop.sh TERM atomo-bench merge g.h5 -c qsgd -c svd -c topk --workers 4096 --repeats 1000 --force -o x.csv -q; echo $?; cat x.csv
 > 130
 > earlier
 2> atomo-bench: g.h5: stopped with 0 of 6 records finished

@@ -50,6 +50,6 @@ $ mkdir t bin; printf '#!/bin/sh\n: >started\nexec sleep 5\n' >bin/gnuplot; chmo
 
 # a run that is out of memory leaves the earlier result unchanged, and says what happened
 ? ! nm -D "$(command -v atomo-bench)" | grep -q asan
-$ atomo-bench synth --shape 700x700 --shape 10 -q -o g.h5 >/dev/null; for v in 60000 90000 120000 150000 180000 210000 260000; do echo before >r.csv; rm -f r.csv.journal; (ulimit -v $v; timeout -s KILL 60 atomo-bench compare g.h5 -c none -c svd --repeats 2 --threads 1 -q -o r.csv 2>err); code=$?; [ $code = 0 ] || { [ $code = 1 ] && [ "$(cat r.csv)" = before ] && grep -q '^atomo-bench: ' err; } || echo "$v KiB: code $code"; done
+$ atomo-bench synth --shape 700x700 --shape 10 -q -o g.h5 >/dev/null; for v in 60000 90000 120000 150000 180000 210000 260000; do echo before >r.csv; rm -f r.csv.journal; (ulimit -v $v; timeout -s KILL 60 atomo-bench compare g.h5 -c none -c svd --repeats 2 --threads 1 -q --force -o r.csv 2>err); code=$?; [ $code = 0 ] || { [ $code = 1 ] && [ "$(cat r.csv)" = before ] && grep -q '^atomo-bench: ' err; } || echo "$v KiB: code $code"; done
 >
 = 0

@@ -72,7 +72,7 @@ $ mkdir d; atomo-bench list -o d
 = 1
 
 # a failed write leaves the earlier file unchanged and no other file
-$ echo before >list.csv; (ulimit -f 0; atomo-bench list -o list.csv 2>&1; echo $?) | cat; cat list.csv; ls -A
+$ echo before >list.csv; (ulimit -f 0; atomo-bench list --force -o list.csv 2>&1; echo $?) | cat; cat list.csv; ls -A
 > atomo-bench: list.csv: cannot write: File too large
 > 1
 > before
@@ -179,3 +179,79 @@ $ atomo-bench list -o x.jsn; ls; atomo-bench list -o x.jsn -f json && head -n 1 
 2> hint: --format NAME writes to a file of any name
 2> atomo-bench: compare: -o a.b/x.CSV: no format*
 = 2
+
+# an output file that is no older result of the command stays: without a terminal the command refuses
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; cp g.h5 real.h5; for f in notes.md mine.json m.tex m.txt; do echo 'my own' >$f; atomo-bench compare g.h5 -c none -q -o $f; done; printf 'step,loss\n1,2\n' >data.csv; atomo-bench compare g.h5 -c none -q -o data.csv; atomo-bench report data.csv --all -o m.txt; atomo-bench encode g.h5 -c none -o real.h5; echo $?; cat notes.md mine.json m.tex m.txt | grep -c '^my own$'; cat data.csv; cmp real.h5 g.h5 && echo kept; ls
+> 2
+> 4
+> 1,2
+> kept
+- *.journal
+2> atomo-bench: compare: -o notes.md: is there, and is no older result of compare; want another file
+2> atomo-bench: compare: -o mine.json: is there*
+2> atomo-bench: compare: -o m.tex: is there*
+2> atomo-bench: compare: -o m.txt: is there*
+2> atomo-bench: compare: -o data.csv: is there*
+2> atomo-bench: report: -o m.txt: is there*
+2> atomo-bench: encode: -o real.h5: is there*
+2> hint: --force replaces it
+= 0
+
+# a result of another command stays too: hours of comparing are not lost to a listing
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; for e in csv json; do atomo-bench compare g.h5 -c none -q -o r.$e; cp r.$e was; atomo-bench inspect g.h5 -o r.$e; atomo-bench list -o r.$e; cp r.$e in.$e; atomo-bench report in.$e -o r.$e; cmp r.$e was && echo kept $e; done; atomo-bench encode g.h5 -c none -o g.atomo -q >/dev/null; atomo-bench decode g.atomo -o g.h5
+> kept csv
+> kept json
+2> atomo-bench: inspect: -o r.csv: is there, and is no older result of inspect*
+2> atomo-bench: list: -o r.json: is there*
+2> atomo-bench: report: -o r.json: is there*
+2> atomo-bench: decode: -o g.h5: is there*
+= 2
+
+# an older result of the same command is replaced, in every format, and so are an empty file and, with --force, any file
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-train run --network softmax --max-steps 1 --train-dir d -q >/dev/null; for e in csv json md tex txt; do for c in 'atomo-bench compare g.h5 -c none -c qsgd --repeats 3' 'atomo-bench inspect g.h5' 'atomo-bench inspect g.h5 --spectrum' 'atomo-bench inspect g.h5 --histogram' 'atomo-bench verify g.h5' 'atomo-bench cost g.h5 -c none --repeats 1' 'atomo-bench merge g.h5 -c none --workers 2' 'atomo-bench sweep g.h5 -c qsgd --repeats 1' 'atomo-bench list' 'atomo-bench list qsgd' 'atomo-bench doctor' 'atomo-train run --network softmax --max-steps 1' 'atomo-train eval --train-dir d' 'atomo-train tune --network softmax --lr 0.1 --max-steps 1' 'atomo-bench compare g.h5 -c none -c qsgd --against none --repeats 3'; do rm -f r.$e; for i in 1 2; do $c -q -o r.$e >/dev/null 2>err || { grep -v '^note: ' err | sed "s/^/$c: /"; }; done; done; done; : >r.csv; atomo-bench compare g.h5 -c none -q -o r.csv || echo empty; echo mine >r.csv; atomo-bench compare g.h5 -c none -q -o r.csv --force && head -n 1 r.csv
+- *r.*
+- *empty*
+> step,worker,*
+= 0
+
+# dumps, payloads, pages, tables of report and figures are replaced by the command that wrote them
+? gnuplot --version
+$ for i in 1 2; do atomo-bench synth -o g.h5 --shape 64x32 -q && atomo-bench encode g.h5 -c qsgd -o g.atomo -q && atomo-bench decode g.atomo -o h.h5 -q; mkdir -p d; atomo-bench compare g.h5 -c none -c qsgd -q -o d/r.json && atomo-bench report d -o p.html && for e in csv json md tex txt; do atomo-bench report d/r.json -o t.$e || echo $e; done; atomo-bench plot pareto d/r.json -o f.svg; echo $?; done | grep -c '^0$'; rm f.plot.csv; atomo-bench plot pareto d/r.json -o f.svg
+> 2
+2> atomo-bench: plot: -o f.svg: is there, and is no older result of plot*
+= 2
+
+# on a terminal the command asks, and only yes replaces the file
+? script -qc true /dev/null
+$ echo mine >r.csv; echo n | script -qc 'atomo-bench list -o r.csv' /dev/null; cat r.csv; echo y | script -qc 'atomo-bench list -o r.csv' /dev/null; head -n 1 r.csv
+> r.csv is no result of list. Replace it? [[]y/N[]] *
+> mine
+> *codec,flags,*
+= 0
+
+# -o - is standard output: of results, pages, figures and payloads, but not of HDF5
+$ mkdir d; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -q -f csv -o d/r.csv; atomo-bench compare g.h5 -c none -q -o - | head -n 1; atomo-bench report d/r.csv -o - | head -n 1; atomo-bench report d -o - | grep -c '</html>'; atomo-bench encode g.h5 -c none -o a.atomo -q >/dev/null; atomo-bench encode g.h5 -c none -o - -q | cmp - a.atomo && echo same; (echo before; atomo-bench encode g.h5 -c none -o -) >b 2>err; head -n 1 b; cat err; atomo-bench decode - -o h.h5 -q <a.atomo; cat a.atomo | atomo-bench decode - -o h.h5 -q; atomo-bench decode - -o - <a.atomo; echo $?; cat h.h5 | atomo-bench decode - -o i.h5; ls -A
+> compressor *
+> 1
+> same
+> before
+> standard output: none, 1 tensors*
+> h.h5: none, 1 tensors*
+> 2
+- -
+- report.html
+2> atomo-bench: standard output: not a regular file, which HDF5 needs
+2> atomo-bench: standard input: at byte 0: not a payload container
+= 0
+
+# - as input is standard input, for report, plot, cost and training
+? gnuplot --version
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd -q -o r.json; atomo-bench report r.json >a; cat r.json | atomo-bench report - | cmp - a && echo same; cat r.json | atomo-bench plot pareto - -o - | grep -c '</svg>'; ls; atomo-train run --network softmax --max-steps 2 -q -o run.csv; cat run.csv | atomo-bench cost g.h5 -c none --compute-from - -q | grep -c none; atomo-bench tune 2>/dev/null; atomo-train tune --network softmax --lr 0.1 --max-steps 1 -q -f csv | atomo-train run --network softmax --max-steps 1 --lr-from - -q | grep -c summary; cat g.h5 | atomo-bench report -; echo x | atomo-bench report -; atomo-bench compare - -c none <g.h5
+> same
+> 1
+- *.plot.csv
+2> atomo-bench: report: -: an HDF5 file, not a result
+2> hint: atomo-bench compare FILE -o result.csv *
+2> atomo-bench: report: -: *
+2> hint: gradients are read from files alone*
+= 1

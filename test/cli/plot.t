@@ -23,7 +23,7 @@ $ printf 'compressor,bits_per_element,relative_error\nnone,32,0\n' >r.csv; b=$(c
 = 0
 
 # a failure leaves an earlier figure unchanged
-$ echo before >f.svg; echo x >r.csv; atomo-bench plot pareto r.csv -o f.svg; cat f.svg
+$ echo before >f.svg; echo x >r.csv; atomo-bench plot pareto r.csv --force -o f.svg; cat f.svg
 > before
 2> atomo-bench: plot: r.csv: it has no column "compressor"
 2> hint: pareto draws what atomo-bench sweep or compare writes*

@@ -25,15 +25,15 @@ for f in out.csv out.atomo out.h5 out.html out.svg; do echo before >$f; done
 # The metrics do not depend on a clock, so that results can be compared.
 commands() {
     cat <<END
-compare g.h5 -c qsgd -c ef+topk --repeats 2 --metrics bytes,mse -q --threads 1 -o out.csv
-sweep g.h5 -c qsgd --rates 1,2 --repeats 2 --metrics bytes,mse -q --threads 1 -o out.csv
-merge g.h5 -c qsgd --workers 2 --repeats 2 -q --threads 1 -o out.csv
-encode g.h5 -c topk -q --threads 1 -o out.atomo
-decode g.atomo -q --threads 1 -o out.h5
-report d -q -o out.html
-plot pareto c.csv -q -o out.svg
-train run --network softmax --dataset mnist --max-steps 2 --eval-freq 1 --batch-size 4 --workers 2 --train-dir t --dump-gradients out.h5 --dump-freq 1 --threads 1 -q -o out.csv
-train tune --network softmax --dataset mnist --max-steps 2 --points 2 --batch-size 4 --threads 1 -q -o out.csv
+compare g.h5 -c qsgd -c ef+topk --repeats 2 --metrics bytes,mse -q --threads 1 --force -o out.csv
+sweep g.h5 -c qsgd --rates 1,2 --repeats 2 --metrics bytes,mse -q --threads 1 --force -o out.csv
+merge g.h5 -c qsgd --workers 2 --repeats 2 -q --threads 1 --force -o out.csv
+encode g.h5 -c topk -q --threads 1 --force -o out.atomo
+decode g.atomo -q --threads 1 --force -o out.h5
+report d -q --force -o out.html
+plot pareto c.csv -q --force -o out.svg
+train run --network softmax --dataset mnist --max-steps 2 --eval-freq 1 --batch-size 4 --workers 2 --train-dir t --dump-gradients out.h5 --dump-freq 1 --threads 1 -q --force -o out.csv
+train tune --network softmax --dataset mnist --max-steps 2 --points 2 --batch-size 4 --threads 1 -q --force -o out.csv
 END
 }
 

@@ -1,0 +1,203 @@
+/* cli_output.c -- see cli_output.h. */
+#include "app/cli_output.h"
+
+#include "compress/spec.h"
+#include "measure/frame.h"
+#include "report/fields.h"
+#include "report/report_kinds.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The file of -o, before it is replaced. */
+typedef struct {
+    const Command *command;
+    const char *path;
+    char *head; /* the first bytes, and a NUL */
+    size_t size;
+    Arena *a;
+} Old;
+
+static bool is_command(const Old *o, const char *name)
+{
+    return !strcmp(o->command->command, name);
+}
+
+static bool begins(const Old *o, const char *text)
+{
+    return !strncmp(o->head, text, strlen(text));
+}
+
+static bool contains(const Old *o, const char *text)
+{
+    return memmem(o->head, o->size, text, strlen(text));
+}
+
+/* True if the command writes results of this schema, "atomo-COMMAND/1". `compare --against` has its own. */
+static bool writes(const Old *o, const char *schema)
+{
+    const size_t length = strlen(o->command->command);
+    if (strncmp(schema, "atomo-", 6) != 0)
+        return false;
+    schema += 6;
+    return (!strncmp(schema, o->command->command, length) && schema[length] == '/') ||
+           (is_command(o, "compare") && !strncmp(schema, "against/", 8));
+}
+
+static bool is_json(const Old *o)
+{
+    static const char start[] = "{\"schema\": \"";
+    if (!begins(o, start))
+        return false;
+    const bool reported = contains(o, "\"report\": \"atomo-bench report");
+    return is_command(o, "report") ? reported : !reported && writes(o, o->head + strlen(start));
+}
+
+/* True if `report` chose the columns: all are fields, and one of them names the subject of the rows. */
+static bool is_choice(const Csv *t)
+{
+    bool named = false;
+    for (size_t i = 0; i < t->columns; i++) {
+        const Field *f = field_of_column(t->name[i], NULL);
+        if (!f)
+            return false;
+        named = named || f->text;
+    }
+    return named;
+}
+
+static bool is_csv(const Old *o)
+{
+    Stored s = {.whole = true};
+    Error ignored;
+    const char *why, *end = memchr(o->head, '\n', o->size);
+    if (!end || csv_parse(&s.table, o->path, o->head, (size_t)(end - o->head) + 1, o->a, &ignored) != OK)
+        return false;
+    const ResultKind *kind = result_kind(&s, &why);
+    if (is_command(o, "report"))
+        return !kind && is_choice(&s.table);
+    return kind && writes(o, kind->schema);
+}
+
+/* True if the heading of some field, or its name, begins the text. */
+static bool is_heading(const char *text)
+{
+    for (const Field *f = fields; f->name; f++) {
+        const char *names[] = {f->brief ? f->brief : f->heading, f->name};
+        for (size_t i = 0; i < countof(names); i++)
+            if (names[i] && *names[i] && !strncmp(text, names[i], strlen(names[i])))
+                return true;
+    }
+    return false;
+}
+
+/* True if the line has two or more cells, at least half of them headings. "| " or two blanks begin a cell. */
+static bool is_head_row(char *line)
+{
+    size_t cells = 0, known = 0;
+    for (char *at = line; *at;) {
+        at += strspn(at, "| ");
+        char *end = at;
+        while (*end && *end != '|' && strncmp(end, "  ", 2) != 0)
+            end++;
+        cells += end > at;
+        known += end > at && is_heading(at);
+        at = end;
+    }
+    return cells >= 2 && 2 * known >= cells;
+}
+
+/* A page of `list CODEC` begins with the name of the codec. */
+static bool is_codec_page(const Old *o, const char *line)
+{
+    const char *name = line + strspn(line, "# ");
+    return is_command(o, "list") && (compressor_find(name) || !strcmp(line, "# Compressors"));
+}
+
+static bool is_table(const Old *o)
+{
+    if (!(o->command->takes & TAKES_FORMAT))
+        return false;
+    if (begins(o, "\\begin{tabular}") || begins(o, "% version: ") || begins(o, "% codec: "))
+        return true;
+    char *line = text_slice(o->a, o->head, strcspn(o->head, "\n"));
+    return line && (is_codec_page(o, line) || is_head_row(line));
+}
+
+static bool is_page(const Old *o)
+{
+    return is_command(o, "report") && begins(o, "<!DOCTYPE html>") &&
+           contains(o, "content=\"atomo-bench report\"");
+}
+
+static bool is_dump(const Old *o)
+{
+    const char *sign = text_format(o->a, "atomo-bench %s", o->command->command);
+    const bool writes_dumps = is_command(o, "synth") || is_command(o, "decode");
+    return writes_dumps && sign && begins(o, "\x89HDF\r\n") && contains(o, sign);
+}
+
+static bool is_payloads(const Old *o)
+{
+    return is_command(o, "encode") && frame_begins(o->head, o->size);
+}
+
+/* `plot` writes its numbers beside the figure. */
+static bool is_figure(const Old *o)
+{
+    const size_t length = strlen(o->path);
+    if (!is_command(o, "plot") || length < 4)
+        return false;
+    const char *beside = text_format(o->a, "%.*s.plot.csv", (int)length - 4, o->path);
+    return beside && !access(beside, F_OK);
+}
+
+static bool is_empty(const Old *o)
+{
+    return o->size == 0;
+}
+
+bool cli_is_result(const Command *command, const char *path, Arena *a)
+{
+    enum { HEAD = 1 << 16 };
+    static bool (*const tests[])(const Old *) = {is_empty, is_json, is_csv,      is_table,
+                                                 is_page,  is_dump, is_payloads, is_figure};
+    Old o = {.command = command, .path = path, .head = NEW_ZERO(a, char, HEAD + 1), .a = a};
+    FILE *from = o.head ? fopen(path, "re") : NULL;
+    if (!from)
+        return false;
+    o.size = fread(o.head, 1, HEAD, from);
+    fclose(from);
+    bool found = false;
+    for (size_t i = 0; i < countof(tests) && !found; i++)
+        found = tests[i](&o);
+    return found;
+}
+
+/* Asks whether the file may be replaced; false without a terminal. */
+static bool agreed(const Command *command)
+{
+    char answer[16];
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+        return false;
+    fprintf(stderr, "%s is no result of %s. Replace it? [y/N] ", command->common->output, command->command);
+    /* a signal ends `poll`, and would not end `fgets` */
+    return poll(&in, 1, -1) == 1 && fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
+Status cli_keep_other(const Command *command, Arena *a, Error *err)
+{
+    struct stat now;
+    const Common *c = command->common;
+    if (c->force || stat(c->output, &now) || !S_ISREG(now.st_mode) || cli_is_result(command, c->output, a) ||
+        agreed(command))
+        return OK;
+    if (cli_stopped())
+        return FAIL(err, ERR_STOPPED, "%s: stopped", command->command);
+    FAIL(err, ERR_USAGE, "%s: -o %s: is there, and is no older result of %s; want another file",
+         command->command, c->output, command->command);
+    return error_hint(err, "--force replaces it");
+}
