@@ -18,7 +18,18 @@ REVISION := $(shell git describe --always --dirty --abbrev=12 2>/dev/null)
 DEB_BUILD := gcc make pkg-config libhdf5-dev libfftw3-dev libzstd-dev libblosc-dev \
              libmatio-dev zlib1g-dev libseccomp-dev libdnnl-dev libopenblas0-pthread libcmocka-dev gnuplot-nox
 
-have_pkgs  := $(shell pkg-config --exists $(PKGS) cmocka 2>/dev/null && echo yes)
+have_cc    := $(shell $(CC) --version >/dev/null 2>&1 && echo yes)
+have_pkgs  := $(shell pkg-config --exists $(PKGS) 2>/dev/null && echo yes)
+have_heads := $(shell printf '\043include <%s>\n' $(HEADERS) | $(CC) -E - >/dev/null 2>&1 && echo yes)
+ABSENT     := $(strip $(if $(have_cc),,$(CC)) $(if $(have_cc),$(if $(have_heads),,$(HEADERS))) \
+              $(if $(have_pkgs),,$(shell for p in $(PKGS); do pkg-config --exists $$p 2>/dev/null || echo $$p; done)))
+# These targets build nothing, or run `make deps` first.
+NEED_NONE  := deps check demo paper help clean dist format lint depcheck uninstall mutants-fresh
+ifneq ($(ABSENT),)
+ifneq ($(if $(MAKECMDGOALS),$(filter-out $(NEED_NONE),$(MAKECMDGOALS)),all),)
+$(error not found: $(ABSENT); "make deps" installs the missing packages)
+endif
+endif
 PKG_CFLAGS := $(if $(have_pkgs),$(shell pkg-config --cflags $(PKGS)))
 PKG_LIBS   := $(if $(have_pkgs),$(shell pkg-config --libs $(PKGS)))
 
@@ -217,7 +228,7 @@ PARALLEL = $(MAKE) --no-print-directory -j$$(nproc)
 check: deps
 	@$(PARALLEL) all tests $(GOLDENS) $(ADDING) $(REPLAYS)
 	@$(PARALLEL) -O check-run
-	@sh test/tally.sh $(TESTS:%=%.log) $(GOLDENS:%=%.log) $(ADDING:%=%.log) $(CLI_TESTS:%=$(B)/cli-%.log) $(PYTHON_TESTS:%=$(B)/python-%.log)
+	@sh test/tally.sh $(TESTS:%=%.log) $(GOLDENS:%=%.log) $(ADDING:%=%.log) $(CLI_TESTS:%=$(B)/cli-%.log) $(PYTHON_TESTS:%=$(B)/python-%.log) $(B)/reference*.log
 
 demo: deps
 	@$(PARALLEL) all
@@ -228,12 +239,11 @@ DUMP := datasets/lenet-mnist.h5
 demo-run:
 	@mkdir -p build/demo
 	@echo; echo "== every compressor of the ATOMO paper on a real gradient ($(DUMP)); some seconds"; echo
-	@$(B)/bin/atomo-bench compare $(DUMP) --threads 1
-	@echo; echo "== the same once more, every record into a file, and a figure of it"; echo
-	@$(B)/bin/atomo-bench compare $(DUMP) --threads 1 -o build/demo/compare.csv
-	@$(B)/bin/atomo-bench plot pareto build/demo/compare.csv -o build/demo/pareto.svg
+	@$(B)/bin/atomo-bench compare $(DUMP) --threads 1 --force -o build/demo/compare.json
+	@$(B)/bin/atomo-bench report build/demo/compare.json
+	@$(B)/bin/atomo-bench plot pareto build/demo/compare.json --force -o build/demo/pareto.svg
 	@echo; echo "program  $(CURDIR)/$(B)/bin/atomo-bench"
-	@echo "results  $(CURDIR)/build/demo/compare.csv"
+	@echo "results  $(CURDIR)/build/demo/compare.json"
 	@echo "figure   $(CURDIR)/build/demo/pareto.svg"
 	@echo "next     $(B)/bin/atomo-bench --help, then README.md"
 
@@ -293,8 +303,10 @@ verify-reference: all
 # The faster ones of these checks run in `make check` if Python has the modules that they import.
 REFERENCE_CHECK := decode altered against claims merge vectors files
 check-reference: $(PROGRAMS)
-	+@if [ -z "$(SAN)" ] && $(PYTHON) -c 'import numpy, scipy, h5py' 2>/dev/null; then $(MAKE) --no-print-directory $(REFERENCE_CHECK:%=reference-%); \
-	else echo "reference: skip: needs a build without sanitizers, and numpy, scipy and h5py (Debian: python3-numpy python3-scipy python3-h5py)"; fi
+	+@rm -f $(B)/reference*.log; if [ -z "$(SAN)" ] && $(PYTHON) -c 'import numpy, scipy, h5py' 2>/dev/null; then $(MAKE) --no-print-directory $(REFERENCE_CHECK:%=reference-%); \
+	else for t in $(REFERENCE_CHECK); do \
+	    echo "skip: reference/check_$$t: needs numpy, scipy and h5py (Debian: python3-numpy python3-scipy python3-h5py), and a build without sanitizers"; \
+	done | tee $(B)/reference.log; fi
 
 $(REFERENCE:%=reference-%): reference-%:
 	@if PYTHONDONTWRITEBYTECODE=1 $(PYTHON) test/reference/check_$*.py $(B)/bin/atomo-bench >$(B)/reference-$*.log 2>&1; \
@@ -337,6 +349,9 @@ AS_PACKAGE = PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=lib/python ATOMO_LIBRARY=$(CUR
 
 .PHONY: python-tests $(PYTHON_TESTS:%=python-%)
 
+# With -v, unittest names each test that it skips.
+VERBOSE_atomo := -v
+
 python-tests: $(PYTHON_TESTS:%=python-%)
 
 python-digits: $(B)/test/python/export_digits
@@ -344,7 +359,7 @@ python-digits: $(B)/test/python/export_digits
 $(PYTHON_TESTS:%=python-%): python-%: all
 	@if [ -n "$(SAN)" ] || ! $(PYTHON) -c 'import numpy' 2>/dev/null; then echo "skip: python/test_$*: needs numpy, and a build without sanitizers" | tee $(B)/python-$*.log; \
 	elif $(AS_PACKAGE) BIN=$(CURDIR)/$(B)/bin DIGITS=$(B)/test/python/export_digits \
-	    $(PYTHON) test/python/test_$*.py >$(B)/python-$*.log 2>&1; then echo "python/test_$*: $$(tail -1 $(B)/python-$*.log)"; \
+	    $(PYTHON) test/python/test_$*.py $(VERBOSE_$*) >$(B)/python-$*.log 2>&1; then echo "python/test_$*: $$(tail -1 $(B)/python-$*.log)"; \
 	else cat $(B)/python-$*.log; echo "python/test_$*: FAILED"; exit 1; fi
 
 # A wheel for `pip install` that contains the library.

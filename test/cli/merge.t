@@ -86,7 +86,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --shape 640 --steps 4 -q; a
 = 0
 
 # gradients of worker groups are merged step by step
-? test -r "$SRC"/../shared/data/lenet-mnist-workers8.h5
+? test -r "$SRC"/../shared/data/lenet-mnist-workers8.h5 # lenet-mnist-workers8.h5, which is not part of the project, is not here
 $ atomo-bench merge "$SRC"/../shared/data/lenet-mnist-workers8.h5 -t conv1.weight -c randk --workers 8,9 --metrics bytes -f csv -q | cut -d, -f 1-9
 > 200,,conv1.weight,conv,20x1x5x5,500,randk,8,0
 > 200,,[*],,,500,randk,9,1

@@ -5,7 +5,7 @@
 #
 # A case in a .t file:
 #     # what it shows
-#     ? command             only where this succeeds (optional)
+#     ? command [# reason]  only where this succeeds (optional); where it fails, the reason is printed, or the command
 #     $ command             run by sh in a new empty directory; the programs are in PATH, $SRC is the source tree, $PUBLIC
 #                           the folder of libatomo
 #     > glob                some line of stdout matches; alone: stdout is empty
@@ -83,7 +83,7 @@ run_file() {
         number=$((number + 1))
         case $line in
         '#'*) title=${line#'# '} ;;
-        '? '*) sh -c "${line#'? '}" >"$work/out" 2>&1 </dev/null || skip=yes why=${line#'? '} ;;
+        '? '*) sh -c "${line#'? '}" >"$work/out" 2>&1 </dev/null || skip=yes why=${line#'? '} why=${why#*' # '} ;;
         '$ '*) command=${line#'$ '}
                if [ -n "$skip" ]; then
                    skipped=$((skipped + 1))

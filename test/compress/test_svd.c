@@ -232,7 +232,7 @@ static void real_gradients(void **state)
         Error err;
         Dump *dump;
         if (dump_open(&dump, files[f], a, &err) != OK) {
-            print_message("skipped: %s is not on this machine\n", files[f]);
+            print_message("skip: %s, which is not part of the project, is not here\n", files[f] + strlen(DATA));
             arena_close(a);
             continue;
         }

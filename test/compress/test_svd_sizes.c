@@ -49,7 +49,7 @@ static void rounded_vectors_have_a_fraction_of_the_variance_at_the_same_size(voi
         Error err;
         Dump *dump;
         if (dump_open(&dump, text_format(a, "%s%s", DATA, files[f]), a, &err) != OK) {
-            print_message("skipped: %s%s is not on this machine\n", DATA, files[f]);
+            print_message("skip: %s, which is not part of the project, is not here\n", files[f]);
             arena_close(a);
             continue;
         }

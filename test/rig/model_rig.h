@@ -83,7 +83,8 @@ static inline bool model_read(Model *m, const char *path)
     VectorList list;
     model_open(m, 0);
     if (dump_open(&dump, path, m->a, &m->err) != OK) {
-        print_message("skipped: %s is not on this machine\n", path);
+        const char *slash = strrchr(path, '/');
+        print_message("skip: %s, which is not part of the project, is not here\n", slash ? slash + 1 : path);
         model_close(m);
         return false;
     }
