@@ -22,7 +22,7 @@ typedef struct {
     Arena *a;
 } Look;
 
-static const double GIB = 1073741824.0;
+static const double GB = 1e9;
 
 static void add(Look *l, const char *what, const char *found, const char *advice)
 {
@@ -60,9 +60,9 @@ static void look_at_memory(Look *l)
 {
     const char *text = host_value("/proc/meminfo", "MemAvailable", ":", l->a);
     const double free_bytes = text ? 1024 * strtod(text, NULL) : 0;
-    add(l, "memory", text ? text_format(l->a, "%.1f GiB available", free_bytes / GIB) : NULL,
-        text && free_bytes < GIB ? "large tensors may not fit: close programs, or pass --memory to compare"
-                                 : NULL);
+    add(l, "memory", text ? text_format(l->a, "%.1f GB available", free_bytes / GB) : NULL,
+        text && free_bytes < GB ? "large tensors may not fit: close programs, or pass --memory to compare"
+                                : NULL);
 }
 
 static void look_at_limit(Look *l, const char *what, int which, double least, const char *advice)
@@ -71,7 +71,7 @@ static void look_at_limit(Look *l, const char *what, int which, double least, co
     if (getrlimit((__rlimit_resource_t)which, &limit) != 0)
         return;
     const bool free_of_it = limit.rlim_cur == RLIM_INFINITY;
-    add(l, what, free_of_it ? "none" : text_format(l->a, "%.2f GiB", (double)limit.rlim_cur / GIB),
+    add(l, what, free_of_it ? "none" : text_format(l->a, "%.2f GB", (double)limit.rlim_cur / GB),
         !free_of_it && (double)limit.rlim_cur < least ? advice : NULL);
 }
 
@@ -93,7 +93,7 @@ static void look_at_disk(Look *l, const char *what, const char *path, const char
         return;
     }
     const double left = (double)fs.f_bavail * (double)fs.f_frsize;
-    add(l, what, text_format(l->a, "%s: %.1f GiB free", path, left / GIB), left < 0.25 * GIB ? advice : NULL);
+    add(l, what, text_format(l->a, "%s: %.1f GB free", path, left / GB), left < 0.25 * GB ? advice : NULL);
 }
 
 /* ---- checks of the libraries ---- */
@@ -163,9 +163,9 @@ size_t doctor_look(Finding *findings, bool (*stopped)(void), Arena *a)
     look_at_cpu(&l);
     look_at_cores(&l);
     look_at_memory(&l);
-    look_at_limit(&l, "address space limit", RLIMIT_AS, 4 * GIB,
+    look_at_limit(&l, "address space limit", RLIMIT_AS, 4 * GB,
                   "large tensors and OpenBLAS may not fit: ulimit -v unlimited");
-    look_at_limit(&l, "file size limit", RLIMIT_FSIZE, GIB, "results may not fit: ulimit -f unlimited");
+    look_at_limit(&l, "file size limit", RLIMIT_FSIZE, GB, "results may not fit: ulimit -f unlimited");
     look_at_blas(&l);
     look_at_files(&l);
     look_at_gnuplot(&l);

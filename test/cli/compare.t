@@ -329,3 +329,9 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 4 -q; atomo-bench c
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 100 -q; for s in $(seq 40); do atomo-bench compare g.h5 -c qsgd:code=huffman --repeats 5 --seed $s --metrics entropy_bits,entropy_bits_se,coding_efficiency,coding_efficiency_se -f csv -q | tail -n 1 | cut -d, -f 9-12; done | python3 -c 'import statistics as t, sys; r = [[float(v) for v in line.split(",")] for line in sys.stdin]; c = list(zip(*r)); print(len(r), [0.67 < t.stdev(c[i]) / t.mean(v * v for v in c[j]) ** 0.5 < 1.5 for i, j in ((0, 2), (1, 3))])'
 > 40 [[]True, True]
 = 0
+
+# the examples of README.md give no warnings
+$ cp "$SRC"/datasets/lenet-mnist.h5 train.h5; sed -n 's/ *# .*//; /^atomo-bench \(compare\|sweep\) train/p' "$SRC"/README.md >examples; wc -l <examples; while read -r line; do case $line in *' -t '*) ;; *) line="$line -t conv2.weight" ;; esac; eval "$line --repeats 2 -q" >/dev/null || echo "$line: failed"; done <examples
+> 7
+2>
+= 0

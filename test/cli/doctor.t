@@ -31,7 +31,7 @@ $ OPENBLAS_CORETYPE=Prescott atomo-bench doctor
 # a warning about a limit on address space with which OpenBLAS could hang
 ? ! nm -D "$(command -v atomo-bench)" | grep -q asan
 $ ulimit -v 3000000; atomo-bench doctor
-> address space limit *2.86 GiB *no *ulimit -v unlimited
+> address space limit *3.07 GB *no *ulimit -v unlimited
 = 0
 
 # a warning if there is no gnuplot

@@ -86,6 +86,20 @@ $ mkdir p; for c in cat date dirname ls mkdir mv rm sed sh tail; do ln -s "$(com
 - a.pdf
 = 1
 
+# index.md shows each figure that was drawn; a quick run says so in the titles of index.md and of the page, another run does not
+? command -v gnuplot
+$ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect $dump -t conv2.weight --spectrum\n    figure spectrum\n\nb: B\n    data $bench inspect $dump -t fc2.weight\n    table\n' >list; export PAPER_LIST=list; for quick in 1 ''; do PAPER_QUICK=$quick sh "$SRC"/plots/paper.sh $b out >log; head -1 out/index.md; grep -F '![' out/index.md; ls out/a.svg; grep -c 'quick test on small data, the numbers mean nothing' out/report.html; done; true
+> # Figures and tables of the paper: quick test on small data, the numbers mean nothing
+> ![[]*](a.svg)
+> out/a.svg
+> [1-9]
+> # Figures and tables of the paper
+> ![[]*](a.svg)
+> out/a.svg
+> 0
+2>
+= 0
+
 # wrong arguments are refused
 $ DATA=some sh "$SRC"/plots/paper.sh bin out
 2> paper: DATA=some: want ready or full
