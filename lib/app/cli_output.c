@@ -159,7 +159,10 @@ static bool is_empty(const Old *o)
     return o->size == 0;
 }
 
-bool cli_is_result(const Command *command, const char *path, Arena *a)
+/* True if the file at `path` is empty, or may be an older result of `command`: a JSON or CSV result by its schema
+ * or columns, a dump, payloads or a page by its first bytes, a figure by the file of numbers beside it. A table in
+ * text, Markdown or LaTeX counts for every command that writes tables, because no table names its command. */
+static bool is_result(const Command *command, const char *path, Arena *a)
 {
     enum { HEAD = 1 << 16 };
     static bool (*const tests[])(const Old *) = {is_empty, is_json, is_csv,      is_table,
@@ -176,26 +179,31 @@ bool cli_is_result(const Command *command, const char *path, Arena *a)
     return found;
 }
 
-/* Asks whether the file may be replaced; false without a terminal. */
-static bool agreed(const Command *command)
+/* Asks whether the file may be replaced. Returns ERR_STOPPED if a signal came, and ERR_USAGE without a terminal or if
+ * the answer is no. */
+static Status ask(const Command *command)
 {
     char answer[16];
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
-        return false;
+        return ERR_USAGE;
     fprintf(stderr, "%s is no result of %s. Replace it? [y/N] ", command->common->output, command->command);
     /* a signal ends `poll`, and would not end `fgets` */
-    return poll(&in, 1, -1) == 1 && fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
+    if (poll(&in, 1, -1) != 1)
+        return ERR_STOPPED;
+    return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y') ? OK : ERR_USAGE;
 }
 
 Status cli_keep_other(const Command *command, Arena *a, Error *err)
 {
     struct stat now;
     const Common *c = command->common;
-    if (c->force || stat(c->output, &now) || !S_ISREG(now.st_mode) || cli_is_result(command, c->output, a) ||
-        agreed(command))
+    if (c->force || stat(c->output, &now) || !S_ISREG(now.st_mode) || is_result(command, c->output, a))
         return OK;
-    if (cli_stopped())
+    const Status answer = ask(command);
+    if (answer == OK)
+        return OK;
+    if (answer == ERR_STOPPED)
         return FAIL(err, ERR_STOPPED, "%s: stopped", command->command);
     FAIL(err, ERR_USAGE, "%s: -o %s: is there, and is no older result of %s; want another file",
          command->command, c->output, command->command);
