@@ -1,6 +1,7 @@
 /* cli_output.c -- see cli_output.h. */
 #include "app/cli_output.h"
 
+#include "base/outfile.h"
 #include "compress/spec.h"
 #include "measure/frame.h"
 #include "report/fields.h"
@@ -198,7 +199,8 @@ Status cli_keep_other(const Command *command, Arena *a, Error *err)
 {
     struct stat now;
     const Common *c = command->common;
-    if (c->force || stat(c->output, &now) || !S_ISREG(now.st_mode) || is_result(command, c->output, a))
+    if (c->force || outfile_is_stdout(c->output) || stat(c->output, &now) || !S_ISREG(now.st_mode) ||
+        is_result(command, c->output, a))
         return OK;
     const Status answer = ask(command);
     if (answer == OK)

@@ -66,6 +66,15 @@ static Status open_in_place(OutFile *f, Error *err)
     return f->to ? OK : cannot(f, "write", err);
 }
 
+bool outfile_is_stdout(const char *path)
+{
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    for (size_t i = 0; i < countof(names); i++)
+        if (!strcmp(path, names[i]))
+            return true;
+    return false;
+}
+
 static Status open_stdout(OutFile *f, Arena *a, Error *err)
 {
     *f = (OutFile){.path = text_copy(a, "standard output")};
@@ -142,7 +151,7 @@ static Status open_temporary(OutFile *f, bool named, Arena *a, Error *err)
 static Status open_file(OutFile *f, const char *path, bool named, Arena *a, Error *err)
 {
     struct stat now;
-    if (!strcmp(path, "-"))
+    if (outfile_is_stdout(path))
         return open_stdout(f, a, err);
     *f = (OutFile){.path = text_copy(a, path), .target = resolve(path, a)};
     TRY(arena_check(f->path && f->target, a, err));
@@ -171,7 +180,7 @@ Status outfile_check(const char *path, Arena *a, Error *err)
 {
     OutFile f;
     struct stat now;
-    if (!strcmp(path, "-"))
+    if (outfile_is_stdout(path))
         return OK;
     if (stat(path, &now) == 0 && !S_ISREG(now.st_mode) && !S_ISDIR(now.st_mode))
         return OK;

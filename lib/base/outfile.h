@@ -2,8 +2,9 @@
  *
  * Output goes to a temporary file in the target's directory. outfile_commit flushes the temporary file to the disk
  * and renames it to the target. If the file system permits, the temporary file has no name before commit, so that a
- * killed process leaves nothing behind. A target that is not a regular file (/dev/stdout, a pipe) is written in
- * place. The path "-" is standard output. If the target is a symbolic link, the file that it points to is replaced or created. */
+ * killed process leaves nothing behind. A target that is not a regular file (a pipe, a device) is written in
+ * place. The paths "-" and /dev/stdout are standard output. If the target is a symbolic link, the file that it
+ * points to is replaced or created. */
 #ifndef ATOMO_OUTFILE_H
 #define ATOMO_OUTFILE_H
 
@@ -30,6 +31,7 @@ Status outfile_open_named(OutFile *f, const char *path, Arena *a, Error *err);
 /* Checks that the file can be written, before the work that produces its contents begins. Leaves no file behind. A
  * target that is not a regular file is not opened. */
 Status outfile_check(const char *path, Arena *a, Error *err);
+bool outfile_is_stdout(const char *path); /* true for "-", "/dev/stdout" and its other names */
 /* True when the paths `path` and `other` lead to the same file, which need not exist yet. */
 bool outfile_same(const char *path, const char *other, Arena *a);
 /* Flushes the directory entry of the file at `path` to the disk. Reports no error if the file system cannot. */

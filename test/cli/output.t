@@ -255,3 +255,10 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 2> atomo-bench: report: -: *
 2> hint: gradients are read from files alone*
 = 1
+
+# a name of standard output replaces no file: a run appends to the file that standard output is
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; echo mine >log; atomo-bench compare g.h5 -c none -q -f csv -o /dev/stdout >>log; echo $?; head -1 log; wc -l <log
+> 0
+> mine
+> *4
+= 0
