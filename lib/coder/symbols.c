@@ -10,10 +10,12 @@
 enum { SPARSE = 4 };
 /* the sparse form is chosen if it saves at least 1/GAIN_PART of the bits, and at least HEAD_BITS bits */
 enum { GAIN_PART = 128, HEAD_BITS = 192 };
+/* A gap is the number of most frequent codes between two other codes. A gap of LONG_GAP or more is sent as several
+ * symbols, which are added up: the symbol LONG_GAP means that the next symbol belongs to the same gap. */
 enum {
     GAP_WIDTH = 16,
     LONG_GAP = (1 << GAP_WIDTH) - 1
-}; /* LONG_GAP: a gap of this value is only a part of a gap, and the next gap is added to it */
+};
 
 /* Returns the greatest number of codes that may differ from the most frequent code: with more, the sparse form
  * is not tried. */

@@ -135,7 +135,7 @@ Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const flo
 void dump_sign(DumpWriter *w, const char *command);
 Status dump_write_attrs(DumpWriter *w, const char *group, const AttrList *attrs,
                         Error *err);           /* writes attributes of a group; "" is the root */
-Status dump_commit(DumpWriter *w, Error *err); /* completes the file and closes the writer, even on failure */
+Status dump_commit(DumpWriter *w, Error *err); /* completes the file; closes the writer, also if this fails */
 void dump_abandon(DumpWriter *w);              /* removes the temporary file; does nothing for NULL */
 /* commits if `written` is OK, else abandons the file */
 Status dump_finish(DumpWriter *w, Status written, Error *err);

@@ -322,9 +322,9 @@ static Status repeat_trial(Engine *e, const Trial *known)
     return status;
 }
 
-/* Measures a vector. If the codec fails, the reason goes to *why and the comparison goes on. Any other error
- * ends the comparison. Lack of memory ends it too, even if the codec reports it, because it may be
- * temporary. */
+/* Measures a vector. If the codec fails, sets *failed and *why and returns OK, so that the comparison goes on.
+ * Returns an error, which ends the comparison, if the vector could not be read, if the user stopped the run, or if
+ * memory ran out. Lack of memory is no failure of the codec: it may be temporary, and a later run could succeed. */
 static Status measure_vector(Engine *e, Trial *t, Tally *tally, bool *failed, Error *why)
 {
     bool unread = false;

@@ -6,7 +6,7 @@
 
 typedef struct {
     const Planner *planner;
-    const Vector **vector; /* `count` entries: the step's vectors */
+    const Vector **vector; /* the vectors that are not sent raw, in the order of Step.call (Step.count entries) */
     size_t at;             /* index of the last vector loaded, for error messages */
     double loading;        /* seconds spent on loading */
     bool failed;           /* loading failed, which is not the codec's failure */
@@ -26,7 +26,8 @@ static const float *load(void *data, size_t j, Error *err)
     return s->failed ? NULL : p->x;
 }
 
-/* Fills in the Step: the vectors of one step and worker, without those that are sent raw, and their Calls. */
+/* Fills in *step with one Call for each vector of the cell (one step and worker), and source->vector with these
+ * vectors, in the same order. Vectors that are sent raw are left out. */
 static Status open_step(Step *step, Source *source, const Cell *cell, Arena *a, Error *err)
 {
     const Planner *p = source->planner;

@@ -127,9 +127,10 @@ double values_se(const Tally *t, Value *value)
     return sqrt((1 - none) * (within * within + none * apart * apart) / (double)t->decoded);
 }
 
-/* Repeats that miss a rare atom show less variance of <h, g> than the codec's closed form. They then show too
- * little variance of the cosine, too, in about the same proportion. So the standard error is multiplied by a
- * factor. It is at most 2, because the proportion is only approximate. */
+/* If no repeat keeps a rare atom, the measured variance of <h, g> is less than its closed form. The measured
+ * variance of the cosine is then too small in about the same proportion. So the cosine's standard error is
+ * multiplied by the ratio of the known to the measured standard error of <h, g>, if this ratio is above 1. The
+ * ratio is limited to 2, because the proportion is only approximate. */
 double cosine_se(const Tally *t, Value *cosine)
 {
     enum { MOST = 2 };

@@ -1,9 +1,10 @@
 /* plot_curves.h -- finds the curves in a result of `inspect`, for figures with one curve per tensor. The rows
  * of a curve are consecutive.
  *
- * A tensor has several curves if the result has several steps or workers; the rows do not say which. If there
- * are at most NAMED_MAX tensors, the figure names all of them. If there are more, it names two: those with the
- * least and the largest trait. A trait is a number by which the curves of a figure are ordered. */
+ * If the result has several steps or workers, a tensor has one curve for each of them. The rows do not say to
+ * which step or worker a curve belongs. If there are at most NAMED_MAX tensors, the figure names all of them. If
+ * there are more, it names only two curves: the one with the least trait and the one with the largest. A trait is
+ * a number by which the curves of a figure are ordered. */
 #ifndef ATOMO_PLOT_CURVES_H
 #define ATOMO_PLOT_CURVES_H
 

@@ -3,8 +3,9 @@
  * (vec.h) or as an initialiser (kernels_vec.c). The section heads name the folders that call the loops.
  *
  * x (n) means that x is a vector of n floats; n may be 0 unless the contract says otherwise. A "word" is a
- * random word of rng.h: element i of x uses word first + i of the block of random words of `key`. A matrix a
- * (rows, cols) is row-major. */
+ * random word of rng.h. In a loop with the parameters `key` and `first`, element i of x uses the random word with the
+ * index `first` + i in the block of `key`, unless the contract says otherwise. A matrix a (rows, cols) is
+ * row-major. */
 
 /* ---- sums that files of several folders use ---- */
 

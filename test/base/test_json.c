@@ -99,8 +99,8 @@ static void rows_are_handed_over_one_by_one(void **state)
         assert_int_equal(read_rows(&v, bad[i], strlen(bad[i])), ERR_CORRUPT);
 }
 
-/* `rows` counts the elements passed to the callback. `elsewhere` counts the elements that are not stored at
- * the same address as the first element, so do not reuse its memory. */
+/* `rows` counts the elements passed to the callback. Each element should be stored in the memory of the first.
+ * `elsewhere` counts the elements that are not. */
 typedef struct {
     const Json *first;
     size_t rows, elsewhere;

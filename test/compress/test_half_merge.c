@@ -1,5 +1,6 @@
-/* test_half_merge.c -- fp16 and bf16 payloads summed in an all-reduce: the merged payload must have the 16-bit
- * floats nearest to the mean of the workers' values. */
+/* test_half_merge.c -- merging fp16 and bf16 payloads. A merged payload holds the mean of the workers' values,
+ * rounded to the nearest 16-bit floats, because a sum could overflow. It must decode to that mean times the number
+ * of workers. */
 #include "rig/try.h"
 
 #include <float.h>

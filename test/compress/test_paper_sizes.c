@@ -1,6 +1,6 @@
-/* test_paper_sizes.c -- message sizes of figure 4 of the ATOMO paper, in plots/published/figure-4.json.
- * Compares them with sizes computed from the shapes of ResNet-18's tensors and the formats of the paper's
- * coders. (No numbers are read from the paper's figure, which is an image.) */
+/* test_paper_sizes.c -- checks the message sizes in plots/published/figure-4.json. The file lists the compressors of
+ * figure 4 of the ATOMO paper. The figure is an image without readable numbers, so this project computed the sizes.
+ * The test computes them again, from the shapes of ResNet-18's tensors and the formats of the paper's coders. */
 #include "rig/codec_rig.h"
 #include "nn/model.h"
 #include "report/report_stored.h"

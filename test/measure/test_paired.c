@@ -147,8 +147,9 @@ static Paired pair_metric(const Pairs *p, size_t metric)
     return paired_difference(draws(p->value[0][metric], REPEATS), draws(p->value[1][metric], REPEATS));
 }
 
-/* The codec randk draws which elements to keep, from random numbers that all workers share or from a worker's
- * own. These are two codecs with the same distribution but different draws. */
+/* Compares randk with shared=on, whose draw uses random numbers that all workers share, and with shared=off, whose
+ * draw uses the worker's own. Both have the same distribution of estimates, but different draws. So at the 5 %
+ * level, about 5 % of the experiments may find a difference. */
 static void codecs_of_equal_expectation_alarm_at_the_level(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 /* candidates.h -- finds the water level of a draw of atoms, and the elements that the draw may keep, in one
  * pass over memory.
  *
- * The candidates of a level t are the elements that would be kept at t. At every level, an element's coin
- * (coin.h) uses the same random word, so a lower level keeps all elements that a higher level keeps. If there
- * are few candidates, they are stored in lists. A draw that keeps many elements (a dense draw) has only a bit
+ * At a water level t, element x is kept with probability min(1, |x| / t). A random word of the element, the same
+ * for all t, decides (coin.h). So a lower level keeps all elements that a higher level keeps. The candidates of a
+ * level t are the elements that are kept at t. If there are few candidates, they are stored in lists. A draw that keeps many elements (a dense draw) has only a bit
  * for each element, set if the element is kept. Only atoms_draw.c uses these functions. */
 #ifndef ATOMO_CANDIDATES_H
 #define ATOMO_CANDIDATES_H
