@@ -1,4 +1,5 @@
-/* bench_compare.c -- compare FILE.h5 -c SPEC...: applies each codec to a gradient dump and reports the metrics. */
+/* bench_compare.c -- compare FILE.h5 -c SPEC...: applies each codec to a gradient dump and reports the
+ * metrics. */
 #include "bench_commands.h"
 
 #include "app/compare_job.h"
@@ -8,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The codecs that `compare` applies if the user gives no -c: the codecs of the ATOMO paper. set_entry adds the
- * codec `entry`. With --equal-bits the codecs are those of `equal_set`. */
+/* The codecs that `compare` applies if the user gives no -c: the codecs of the ATOMO paper. `set_entry` adds
+ * the codec `entry`. */
 static const char *const paper_set[] = {"none", "qsgd:bits=1/2/4/8", "terngrad", "svd:rank=1/2/3/4"};
 /* the name of svd:rank=3 in the results: rank=3 is svd's default, so the name leaves it out */
 static const char sized_by[] = "svd";
@@ -51,8 +52,8 @@ static Status write_pairs(CompareJob *j, ReportSpec spec)
     return against_write(&compare_of(j)->pairs, j->view.per_tensor, spec, j->a, j->err);
 }
 
-/* With --against, nothing is timed. An interrupted comparison cannot be resumed: its file of finished
- * records (the journal) would lack the numbers of single repeats, which pairs are made of. */
+/* The differences of --against need the metrics of each repeat. The journal (the file of finished records) does
+ * not hold these metrics, so a comparison with --against cannot be resumed. */
 static Status prepare_pairs(CompareJob *j)
 {
     if (j->common.resume) {

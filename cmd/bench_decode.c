@@ -93,7 +93,7 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
     return OK;
 }
 
-/* Copies standard input to a file without a name: the reader of payloads seeks, which a pipe cannot. */
+/* Copies standard input to a temporary file: the reader of payloads seeks, and a pipe cannot seek. */
 static Status open_stdin(FrameReader **from, Arena *a, Error *err)
 {
     static const char name[] = "standard input";

@@ -21,7 +21,7 @@ static Status write_text(List *l, const char *text)
     OutFile out;
     TRY(arena_check(text, l->a, l->err));
     if (!l->common.output) {
-        const bool bad = fputs(text, stdout) < 0; /* other errors of stdout are detected at the end of main */
+        const bool bad = fputs(text, stdout) < 0; /* `main` detects other write errors at its end */
         return bad ? FAIL(l->err, ERR_IO, "standard output: cannot write: %s", strerror(errno)) : OK;
     }
     TRY(outfile_open(&out, l->common.output, l->a, l->err));
@@ -77,12 +77,11 @@ static Status show_stages(List *l, const Codec *codec)
     return write_text(l, text_done(&out));
 }
 
-/* Describes the codec of a name, or the codecs of a spec. */
 static Status show_spec(List *l, const char *spec)
 {
     const Codec *codec;
     const Compressor *ops = compressor_find(spec);
-    if (ops) /* also a wrapper, whose name alone is no spec */
+    if (ops) /* a wrapper's name is in the table too, though alone the name is not a valid spec */
         return show(l, ops);
     if (!strpbrk(spec, ":+")) {
         compressor_unknown(l->err, spec);
@@ -134,7 +133,7 @@ static Status show_all(List *l)
     return write_rows(l, &spec, rows, count);
 }
 
-/* Appends the names of the literature, with the spec of each. */
+/* Appends a table of the names of compressors in the literature, with the spec of each here. */
 static void put_literature(TextBuf *out, Format format, Arena *a)
 {
     enum { COLUMNS = 3 };

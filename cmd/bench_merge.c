@@ -1,5 +1,5 @@
-/* bench_merge.c -- merge FILE.h5 -c SPEC... --workers 4,8,...,512: merges the payloads of 4, 8, ... workers, and
- * reports sizes and errors. */
+/* bench_merge.c -- merge FILE.h5 -c SPEC... --workers 4,8,...,512: merges the payloads of 4, 8, ... workers,
+ * and reports sizes and errors. */
 #include "bench_commands.h"
 
 #include "app/compare_job.h"
@@ -15,12 +15,11 @@ typedef struct {
     const char *text;
     double noise;
     Team team;
-    size_t done; /* number of vector records done, for progress */
+    size_t done; /* number of vectors done, for the progress bar */
     Counts workers;
 } Merge;
 
-/* The codecs that `merge` applies if the user gives no -c. Some have payloads that can be merged without
- * decoding, the others have not. */
+/* The codecs that `merge` applies if the user gives no -c. */
 static const char *const usual_set[] = {"none", "randk", "sign", "qsgd", "terngrad", "svd", "topk"};
 static const char all_numbers[] = "4,8,...,512";
 

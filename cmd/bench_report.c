@@ -1,5 +1,5 @@
-/* bench_report.c -- report DIR: writes one HTML page about a folder of results; report RESULT: prints one result as a
- * table. */
+/* bench_report.c -- report DIR: writes one HTML page about a folder of results; report RESULT: prints one
+ * result as a table. */
 #include "bench_commands.h"
 
 #include "app/cli.h"
@@ -57,8 +57,8 @@ static Status write_page(ReportOptions *o, const char *folder)
 
 /* ---- report RESULT: one result as a table ---- */
 
-/* Returns true if the name of any column is a field that this program writes. Such a CSV can be shown as a
- * table even if no command of this program wrote it. */
+/* Returns true if the name of any column is a field that this program writes. A CSV with such a column is shown
+ * as a table, even if no command of this program wrote the CSV. */
 static bool has_field(const Csv *t)
 {
     for (size_t i = 0; i < t->columns; i++)

@@ -18,7 +18,6 @@ static void note_spread(CompareJob *j, const char *spec, size_t left_out, const 
         progress_note(&j->progress, "note: %s: %zu of --rates are left out: want %s", spec, left_out, range);
 }
 
-/* Fills `set` with every codec at every rate. */
 static Status spread_all(CompareJob *j, const char *rates, const Codec **codec, size_t count, CodecSet *set)
 {
     char range[96] = "";
@@ -54,7 +53,7 @@ static Status sweep_set(CompareJob *j, const CodecSet *set)
 
 static Status run(CompareJob *j)
 {
-    const char *rates = ((Sweep *)j)->rates; /* valid, as the job is the first member of Sweep */
+    const char *rates = ((Sweep *)j)->rates; /* `job` is the first member of `Sweep` */
     const TextList paper = {(const char **)(uintptr_t)paper_set, countof(paper_set)};
     const Codec **codec;
     CodecSet set;

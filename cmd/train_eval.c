@@ -1,4 +1,5 @@
-/* train_eval.c -- eval: tests the checkpoints of a run; --follow tests each checkpoint as soon as it is written. */
+/* train_eval.c -- eval: tests the checkpoints of a run; --follow tests each checkpoint as soon as it is
+ * written. */
 #include "train_commands.h"
 
 #include "nn/checkpoint.h"
@@ -23,11 +24,11 @@ typedef struct {
     TrainSetup setup;
     const char *dataset;
     Dataset train, test;
-    Trainer *trainer; /* has the setup of the first complete checkpoint */
+    Trainer *trainer; /* opened with the setup of the first undamaged checkpoint */
     Report *report;
     Progress progress;
     size_t last;   /* step of the last checkpoint that was tested; SIZE_MAX: none yet */
-    Error failure; /* failure of the first damaged checkpoint; OK: none is damaged */
+    Error failure; /* what is wrong with the first damaged checkpoint; status OK: none is damaged */
 } Eval;
 
 enum { STEP, EPOCH, COMPRESSOR, TEST_LOSS, TEST_ACCURACY, COLUMNS };
@@ -46,7 +47,8 @@ static Status open_trainer(Eval *e, const char *path)
     TrainSetup *s = &e->setup;
     TRY(checkpoint_setup(s, &e->dataset, &images, path, e->a, e->err));
     TRY(train_job_load(&e->test, e->dataset, e->data_dir, SPLIT_TEST, (int)e->common.threads, e->a, e->err));
-    e->train = e->test; /* the trainer uses only the data set's kind and its number of images */
+    e->train = e->test; /* testing needs no training images: the trainer reads only the data set's kind and
+                         * number of images */
     e->train.split = SPLIT_TRAIN;
     e->train.count = images;
     s->train = &e->train;
@@ -97,7 +99,7 @@ static Status test_one(Eval *e, size_t step)
     return OK;
 }
 
-/* Tests the checkpoints after step e->last; *found is their number. */
+/* Tests the checkpoints of steps after `e->last`, and sets `*found` to their number. */
 static Status test_new(Eval *e, size_t *found)
 {
     Arena *a = arena_open(0);
@@ -113,7 +115,6 @@ static Status test_new(Eval *e, size_t *found)
     return status;
 }
 
-/* Waits for a second, or until a signal. */
 static void wait_a_little(void)
 {
     static const struct timespec tenth = {.tv_nsec = 100000000};
@@ -142,8 +143,8 @@ static Status follow(Eval *e)
     bool said = false;
     for (size_t found; !cli_stopped(); wait_a_little()) {
         const bool at_work =
-            /* read before the tests: a run that ends during them may have written one more checkpoint,
-             * which is tested in the next turn of the loop */
+            /* The lock is read before the tests. A run that ends during the tests may have written one more
+             * checkpoint, which the next turn of the loop tests. */
             step_folder_is_locked(e->dir);
         TRY(test_new(e, &found));
         if (!at_work && e->last != SIZE_MAX)

@@ -1,4 +1,5 @@
-/* train_run.c -- run: trains once with each codec; all runs start from the same weights and use the same batches. */
+/* train_run.c -- run: trains once with each codec; all runs start from the same weights and use the same
+ * batches. */
 #include "train_commands.h"
 
 #include "app/train_rates.h"
@@ -8,7 +9,8 @@
 
 #include <math.h>
 
-/* Reads the learning rates of all codecs before the first run begins. */
+/* Reads the learning rates of all codecs before the first run, so that a missing one stops the command
+ * early. */
 static Status take_rates(TrainRun *r)
 {
     TrainJob *j = &r->job;
@@ -18,7 +20,6 @@ static Status take_rates(TrainRun *r)
     return train_rates_load(&r->rate, r->tuned, j->codec, j->codecs, j->a, j->err);
 }
 
-/* Refuses --resume without --train-dir, before the data are read. */
 static Status check_resume(const TrainRun *r)
 {
     return r->job.common.resume && !r->dir
@@ -27,7 +28,6 @@ static Status check_resume(const TrainRun *r)
                : OK;
 }
 
-/* Refuses options that would have no effect, before the data are read. */
 static Status check_idle(const TrainRun *r)
 {
     const char *idle = r->dump_every ? "--dump-freq" : r->dump_workers ? "--dump-workers" : NULL;

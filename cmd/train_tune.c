@@ -13,7 +13,7 @@ typedef struct {
     int64_t points;
     Dataset held_out;
     Report *report;
-    size_t done; /* number of steps done, for progress */
+    size_t done; /* number of steps done, for the progress bar */
 } Tune;
 
 enum { COMPRESSOR, RATE, STEPS, TRAIN_LOSS, LOSS, ACCURACY, CHOSEN, COLUMNS };
@@ -25,10 +25,10 @@ static const Column columns[COLUMNS] = {
     [CHOSEN] = {"chosen", true},
 };
 
-/* The result of one learning rate; losses are NaN if the run diverged. */
+/* The result of one learning rate. The losses and the accuracy are NaN if the run diverged. */
 typedef struct {
     double lr, train_loss;
-    size_t steps; /* steps done */
+    size_t steps;
     MeanScore tested;
 } Point;
 

@@ -114,7 +114,8 @@ typedef struct {
     int unchecked;
 } atomo_layout;
 
-/* Opens a tensor with an empty state. The codec must stay open until the tensor is closed; `layout` is copied. */
+/* Opens a tensor with an empty state. The codec must stay open until the tensor is closed; `layout` is
+ * copied. */
 atomo_status atomo_tensor_open(atomo_tensor **tensor, const atomo_codec *codec, const atomo_layout *layout,
                                atomo_error *err);
 void atomo_tensor_close(atomo_tensor *tensor); /* `tensor` may be NULL */
@@ -162,8 +163,8 @@ atomo_status atomo_merge(atomo_tensor *tensor, int64_t step, const void *const *
  * If all workers take the same payloads in the same order, their means are equal bit for bit. atomo-train
  * runs the same code. */
 
-/* For a codec with ATOMO_TRAINS: learns from x, the tensor of this worker, a state with which all workers
- * must start the step. Call atomo_train on one worker, before atomo_step_begin. Then send the bytes that
+/* For a codec with ATOMO_TRAINS: learns from x, this worker's tensor, the state with which all workers must
+ * start the step. Call atomo_train on one worker, before atomo_step_begin. Then send the bytes that
  * atomo_learned returns to all other workers, and pass them to atomo_learn there. */
 atomo_status atomo_train(atomo_tensor *tensor, int64_t step, const float *x, atomo_error *err);
 /* the learned bytes stay valid until the next call with this tensor */
@@ -175,8 +176,8 @@ atomo_status atomo_learn(atomo_tensor *tensor, const void *learned, size_t size,
  * memory; then the array holds the mean of the estimates. */
 atomo_status atomo_step_begin(atomo_tensor *tensor, int64_t step, int senders, float *mean, atomo_error *err);
 
-/* Encodes x for this round; x is the same in every round of a step. *payload is valid until atomo_step_finish. A
- * worker that does not send in this step skips this call. */
+/* Encodes x for this round; x is the same in every round of a step. *payload is valid until atomo_step_finish.
+ * A worker that does not send in this step skips this call. */
 atomo_status atomo_step_send(atomo_tensor *tensor, const float *x, const void **payload, size_t *size,
                              atomo_error *err);
 
@@ -202,13 +203,13 @@ atomo_status atomo_step_finish(atomo_tensor *tensor, const float *x, atomo_error
 
 /* ---- saving and loading states, for checkpoints ---- */
 
-/* atomo_state_size returns the number of bytes that atomo_state_save writes. The bytes identify the codec
- * and the shape, so that loading can check them, and end with a checksum. */
+/* `atomo_state_size` returns the number of bytes that `atomo_state_save` writes. The bytes name the codec and
+ * the tensor's layout, so that `atomo_state_load` can check them, and end with a checksum. */
 size_t atomo_state_size(const atomo_tensor *tensor);
 void atomo_state_save(const atomo_tensor *tensor, void *out);
 
-/* Loads a saved state. ATOMO_CORRUPT: the bytes are damaged, or were saved with another codec, shape, name, seed,
- * worker or number of workers. */
+/* Loads a saved state. ATOMO_CORRUPT: the bytes are damaged, or were saved with another codec, shape, name,
+ * seed, worker or number of workers. */
 atomo_status atomo_state_load(atomo_tensor *tensor, const void *in, size_t size, atomo_error *err);
 
 /* ---- measurements ---- */

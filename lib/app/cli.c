@@ -1,4 +1,5 @@
-/* cli.c -- parses the command line. The table of options is in cli_rows.c, help in cli_help.c, main in program.c. */
+/* cli.c -- parses the command line. The table of options is in cli_rows.c, help in cli_help.c, main in
+ * program.c. */
 #include "app/cli.h"
 
 #include "app/cli_output.h"
@@ -19,7 +20,7 @@ typedef struct {
     const Option
         *rows;   /* the rows of the command's options, then the rows of the common options; ends in {0} */
     bool *given; /* (rows) for each row: true if the option was given */
-    size_t room; /* capacity of each list */
+    size_t room; /* capacity of the list of a repeatable option */
     Arena *a;
     Error *err;
 } Parser;
@@ -44,8 +45,8 @@ static Status out_of_range(Parser *p, const Option *o, const char *value)
                 cli_range(o, range));
 }
 
-/* Fails for a value that is no number. For a number with a unit, such as "20ms", "0.02s" or "80%", the hint has the
- * number alone. */
+/* Fails for a value that is no number. For a number with a unit, such as "20ms", "0.02s" or "80%", the hint has
+ * the number alone. */
 static Status no_number(Parser *p, const Option *o, const char *value)
 {
     static const struct {
@@ -185,8 +186,8 @@ static bool is_called(const Option *o, const char *name, size_t length)
            (o->alias && strlen(o->alias) == length && !strncmp(o->alias, name, length));
 }
 
-/* Parses "--name", "--name value" or "--name=value". `next` is the next argument; sets *used to true when `next`
- * is the value. */
+/* Parses "--name", "--name value" or "--name=value". `next` is the next argument; sets *used to true when
+ * `next` is the value. */
 static Status parse_long(Parser *p, const char *arg, const char *next, bool *used, bool *help)
 {
     const size_t length = strcspn(arg + 2, "=");
@@ -302,8 +303,8 @@ static void common_defaults(Common *c)
         c->threads = parallel_cores();
 }
 
-/* Returns the report format selected by the ending of a file's name (".csv": "csv"); "table" for a name without an
- * ending; NULL for an unknown ending. */
+/* Returns the report format selected by the ending of a file's name (".csv": "csv"); "table" for a name without
+ * an ending; NULL for an unknown ending. */
 static const char *format_of(const char *path)
 {
     static const struct {
@@ -318,7 +319,7 @@ static const char *format_of(const char *path)
     return NULL;
 }
 
-/* Sets no file for `-o -` where a command without -o writes to stdout. */
+/* Treats `-o -` as no -o in commands that write their results to stdout by default. */
 static void take_dash(const Command *command)
 {
     Common *c = command->common;

@@ -45,11 +45,10 @@ typedef struct {
         .help = __VA_ARGS__                                                                                  \
     }
 
-/* Makes the option -c SPEC. It has the same names in every command of atomo-bench and atomo-train. */
+/* Makes the option -c SPEC, with the same names in all commands. */
 #define OPTION_CODEC(where, text) OPTION('c', "codec", "SPEC", where, text, .alias = "compressor")
 
-/* Makes the options that select tensors of a dump. Every command has the same such options. s: a
- * Selection. */
+/* Makes the options that select tensors of a dump. `s`: the `Selection` that the options fill. */
 #define OPTIONS_SELECTION(s)                                                                                 \
     OPTION('t', "tensor", "GLOB", &(s)->tensors, "only tensors whose path or name matches; repeatable"),     \
         OPTION('s', "step", "GLOB", &(s)->step, "only these steps, by group or number"),                     \
@@ -69,7 +68,8 @@ typedef struct {
     char **argv;
 } Common;
 
-/* The common options that a command may take or not. All commands take --quiet, --verbose and --color. */
+/* Bits of `Command.takes`: the common options that only some commands take. All commands take --quiet,
+ * --verbose and --color. */
 enum { TAKES_SEED = 1, TAKES_THREADS = 2, TAKES_FORMAT = 4, TAKES_OUTPUT = 8, TAKES_RESUME = 16 };
 
 typedef struct {
@@ -83,8 +83,8 @@ typedef struct {
     Common *common;
     unsigned takes;
     const char *fields; /* comma-separated field names that --help explains; NULL: none */
-    /* a file ending, such as ".html"; if the file of -o ends so, the command writes a web page; NULL: no such
-     * ending */
+    /* the ending of file names, such as ".html", for which the command writes a web page to the file of -o;
+     * NULL: none */
     const char *page;
     int arguments_min, arguments_max; /* number of positional arguments; maximum -1: any number */
 } Command;
@@ -101,12 +101,12 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
 int cli_run(const Command *command, int argc, char **argv,
             Status (*run)(void *options, const TextList *arguments), void *options, Arena *a, Error *err);
 
-/* True when stdout takes colour. --color decides; without it, NO_COLOR, TERM and whether stdout is a
- * terminal. */
+/* Returns true if results on stdout have colours. --color decides; without it, NO_COLOR, TERM and whether
+ * stdout is a terminal. */
 bool cli_color(const Common *common);
 
-/* Returns the width of the terminal that results are printed to: COLUMNS, else what the terminal says. 0: results go
- * to a file or a pipe. */
+/* Returns the width of the terminal that results are printed to: COLUMNS, else what the terminal says. 0:
+ * results go to a file or a pipe. */
 size_t cli_width(const Common *common);
 
 /* Sets `facts` to the report's metadata: command line, seed and threads. */

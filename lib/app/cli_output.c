@@ -36,7 +36,8 @@ static bool contains(const Old *o, const char *text)
     return memmem(o->head, o->size, text, strlen(text));
 }
 
-/* True if the command writes results of this schema, "atomo-COMMAND/1". `compare --against` has its own. */
+/* True if `schema` is "atomo-COMMAND/...", which the results of `o->command` have. Results of `compare
+ * --against` have "atomo-against/...". */
 static bool writes(const Old *o, const char *schema)
 {
     const size_t length = strlen(o->command->command);
@@ -56,7 +57,8 @@ static bool is_json(const Old *o)
     return is_command(o, "report") ? reported : !reported && writes(o, o->head + strlen(start));
 }
 
-/* True if `report` chose the columns: all are fields, and one of them names the subject of the rows. */
+/* True if `report` may have written the CSV: every column is a field, and one column names what the rows
+ * describe. */
 static bool is_choice(const Csv *t)
 {
     bool named = false;
@@ -82,7 +84,7 @@ static bool is_csv(const Old *o)
     return kind && writes(o, kind->schema);
 }
 
-/* True if the heading of some field, or its name, begins the text. */
+/* True if the text begins with the heading or the name of a field. */
 static bool is_heading(const char *text)
 {
     for (const Field *f = fields; f->name; f++) {
@@ -94,7 +96,8 @@ static bool is_heading(const char *text)
     return false;
 }
 
-/* True if the line has two or more cells, at least half of them headings. "| " or two blanks begin a cell. */
+/* True if the line has two or more cells, and at least half of them are headings of fields. A cell ends at "|"
+ * or at two blanks. */
 static bool is_head_row(char *line)
 {
     size_t cells = 0, known = 0;
@@ -145,7 +148,7 @@ static bool is_payloads(const Old *o)
     return is_command(o, "encode") && frame_begins(o->head, o->size);
 }
 
-/* `plot` writes its numbers beside the figure. */
+/* `plot` writes the numbers of FIGURE.pdf to FIGURE.plot.csv. */
 static bool is_figure(const Old *o)
 {
     const size_t length = strlen(o->path);
@@ -160,9 +163,10 @@ static bool is_empty(const Old *o)
     return o->size == 0;
 }
 
-/* True if the file at `path` is empty, or may be an older result of `command`: a JSON or CSV result by its schema
- * or columns, a dump, payloads or a page by its first bytes, a figure by the file of numbers beside it. A table in
- * text, Markdown or LaTeX counts for every command that writes tables, because no table names its command. */
+/* True if the file at `path` is empty, or may be an older result of `command`: a JSON or CSV result by its
+ * schema or columns, a dump, payloads or a page by its first bytes, a figure by the file of numbers beside it.
+ * A table in text, Markdown or LaTeX counts for every command that writes tables, because no table names its
+ * command. */
 static bool is_result(const Command *command, const char *path, Arena *a)
 {
     enum { HEAD = 1 << 16 };
@@ -180,8 +184,8 @@ static bool is_result(const Command *command, const char *path, Arena *a)
     return found;
 }
 
-/* Asks whether the file may be replaced. Returns ERR_STOPPED if a signal came, and ERR_USAGE without a terminal or if
- * the answer is no. */
+/* Asks whether the file may be replaced. Returns ERR_STOPPED if a signal came, and ERR_USAGE without a terminal
+ * or if the answer is no. */
 static Status ask(const Command *command)
 {
     char answer[16];

@@ -4,8 +4,8 @@
 
 #include "app/cli.h"
 
-/* Checks that -o replaces no other file: a regular file must be a result of the command, or --force be given. If
- * it is neither, asks on a terminal, and fails with ERR_USAGE elsewhere or if the answer is no. */
+/* Checks that -o may replace the file that exists: it must be a result of the same command, or --force must be
+ * given. Otherwise asks on a terminal. Without a terminal, or if the answer is no, returns ERR_USAGE. */
 Status cli_keep_other(const Command *command, Arena *a, Error *err);
 
 #endif

@@ -111,8 +111,8 @@ static Status draws_open(Draws *d, const Codec *codec, size_t side, Arena *a)
     return OK;
 }
 
-/* Encodes and decodes x once, and sets *gain to <y, x> / |x|^2 and *gain_l1 to <y, sign x> / |x|_1, where y is the
- * decoded vector. */
+/* Encodes and decodes x once, and sets *gain to <y, x> / |x|^2 and *gain_l1 to <y, sign x> / |x|_1, where y is
+ * the decoded vector. */
 static Status draw(Draws *d, uint64_t repeat, double *gain, double *gain_l1)
 {
     Message message;

@@ -40,8 +40,8 @@ static Value joined(const TextList *list, Arena *a)
     return value_text(text_done(&text));
 }
 
-/* Opens the journal. It begins with all settings that determine the results. --resume refuses a journal with
- * other settings than this run's. */
+/* Opens the journal, whose first line has all settings that determine the results. --resume refuses a journal
+ * with other settings. */
 static Status open_journal(CompareJob *j)
 {
     const GroupSpec *g = &j->groups;

@@ -1,11 +1,11 @@
 /* compare_job.h -- the steps that the commands compare, sweep, merge and cost share, from the command line to
  * the written results.
  *
- *     compare_job_main          parses the shared options and the command's own, then calls the command's run():
+ *     compare_job_main          parses the shared options and the command's own, then calls run(), which calls:
  *         compare_job_open      opens the dump and the journal, selects the vectors
  *         compare_job_codecs    sets the codecs to compare, and allocates their results
  *         compare_job_run       runs the comparison
- *         compare_job_finish    writes the results, also after a failure or a signal */
+ *         compare_job_finish    writes the results */
 #ifndef ATOMO_COMPARE_JOB_H
 #define ATOMO_COMPARE_JOB_H
 
@@ -37,7 +37,8 @@ struct CompareJob {
      * --memory */
     bool sums_up;
     Status (*write)(CompareJob *j, ReportSpec spec); /* writes the results; NULL: results_write */
-    /* value of --equal-bits (0: not given); stored in the journal, because the codecs' rates depend on this value */
+    /* value of --equal-bits (0: not given); stored in the journal, because the codecs' rates depend on this
+     * value */
     double target_bits;
 
     /* set by compare_job_open and compare_job_codecs */
@@ -45,12 +46,11 @@ struct CompareJob {
     size_t fact_count;
     Dump *dump;
     VectorList list;
-    const Codec **codec; /* (codecs) the codecs; NULL: not chosen yet */
-    const char **name;   /* (codecs) their specs */
+    const Codec **codec; /* (codecs) the codecs; an entry is NULL until its codec is chosen */
+    const char **name;   /* (codecs) the spec of each codec */
     bool *done;          /* (codecs) true: all records of this codec are written */
     size_t codecs;
-    /* true: the program has printed the note that codecs start without the state that they would have learnt
-     * in earlier steps */
+    /* true: the note of `notes_cold` has been printed */
     bool noted_cold;
     Results results;
     Journal journal;
@@ -66,8 +66,8 @@ int compare_job_main(CompareJob *j, const Command *command, int argc, char **arg
  * after a failure. */
 Status compare_job_open(CompareJob *j);
 
-/* Sets the job's first `count` codecs, prints their warnings, and reserves space for `more` further codecs, which
- * compare_job_set_codec sets. */
+/* Sets the job's first `count` codecs, prints their warnings, and reserves space for `more` further codecs,
+ * which compare_job_set_codec sets. */
 Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count, size_t more);
 /* Sets codec k, one of the codecs for which compare_job_codecs has reserved space. */
 Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec);
@@ -84,8 +84,8 @@ Comparison compare_job_comparison(CompareJob *j);
  * tensor. */
 Status compare_job_finish(CompareJob *j, Status status, const char *schema);
 
-/* Implements --equal-bits: sets the rate of each codec so that it sends target_bits bits per element. If two
- * codecs become equal, only one of them is kept. */
+/* Implements --equal-bits: sets the rate of each codec so that it sends `target_bits` bits per element. Of
+ * codecs that become equal, only one is kept. */
 Status compare_job_equal_bits(CompareJob *j, const Codec **codec, size_t *count);
 
 /* Reads vector v into x (v->shape.n); `data` is the CompareJob. */

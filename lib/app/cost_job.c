@@ -12,11 +12,11 @@
 
 /* ==== options ==== */
 
-/* The codecs that are compared without -c, and the codecs that are always in the table. */
+/* `usual_set`: the codecs that `cost` measures if the user gives no -c. `yardsticks`: the codecs that it always
+ * measures. */
 static const char *const usual_set[] = {"sign", "qsgd", "terngrad", "svd", "powersgd", "ef+topk"};
 static const char *const yardsticks[] = {"none", "fp16"};
 
-/* Calls `take` for each item of a comma-separated text. */
 static Status each_item(CostJob *c, const char *text, Status (*take)(CostJob *c, const char *item))
 {
     char *rest = NULL, *copy = text_copy(c->job.a, text);
@@ -166,7 +166,7 @@ static void add_record(const CostJob *c, CostMeasured *m, const Record *r)
     }
     if (!r->vectors)
         return;
-    /* time to plan = encoding time of the whole step - sum of the encoding times of the step's vectors */
+    /* planning time = encoding time of a whole step - sum of the encoding times of the step's vectors */
     m->plan += r->level == LEVEL_CELL ? t->encode : -t->encode;
     if (r->level == LEVEL_CELL)
         return;
@@ -178,7 +178,7 @@ static void add_record(const CostJob *c, CostMeasured *m, const Record *r)
     l->bytes += t->bytes;
     l->merged += t->merged;
     l->early += t->early;
-    /* variances, until take_means */
+    /* until `take_means`, the members `*_se` have variances, the squares of standard errors */
     l->encode_se += t->encode_spread;
     l->decode_se += t->decode_spread;
     l->merge_se += t->merge_spread;
@@ -186,7 +186,7 @@ static void add_record(const CostJob *c, CostMeasured *m, const Record *r)
     l->merged_se += t->spread_known ? t->merged_spread / (double)t->repeats : NAN;
 }
 
-/* Divides the sums over steps by the number of steps. */
+/* Divides the sums over steps by the number of steps, and turns the sums of variances into standard errors. */
 static void take_means(const CostJob *c, CostMeasured *m, const Codec *codec)
 {
     const double cells = (double)m->cells;
@@ -256,7 +256,7 @@ static Status measure_number(CostJob *c, size_t i, bool *skip)
     together.workers = c->measured.number[i];
     together.load_worker = load_worker;
     together.record = take_together;
-    /* uses no record of the journal: the journal's records are about one worker alone */
+    /* the journal's records are about one worker alone, so none of them is used here */
     together.known = NULL;
     together.data = &t;
     together.progress = NULL;
@@ -347,8 +347,8 @@ const CostLayer *cost_layers(const CostJob *c, size_t codec, size_t workers)
             continue;
         }
         layer[i] = c->alone[codec].layer[i];
-        /* payloads that cannot be added are decoded to floats and merged as floats, so merging takes the time of
-         * codec 0, `none` */
+        /* payloads that cannot be added are decoded to floats and merged as floats, so merging takes the time
+         * of codec 0, `none` */
         const CostLayer added = added_layer(c, 0, i, workers);
         layer[i].merge = added.merge;
         layer[i].merge_se = added.merge_se;

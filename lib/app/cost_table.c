@@ -1,5 +1,5 @@
-/* cost_table.c -- writes cost's records: by link, number of workers, compressor and topology, or in the order of
- * --sort. */
+/* cost_table.c -- writes cost's records: by link, number of workers, compressor and topology, or in the order
+ * of --sort. */
 #include "app/cost_job.h"
 
 #include "report/report_sort.h"

@@ -1,4 +1,4 @@
-/* doctor.c -- checks the machine. Each function checks one part of the machine and adds its findings. */
+/* doctor.c -- implements doctor.h. */
 #include "app/doctor.h"
 
 #include "base/confine.h"

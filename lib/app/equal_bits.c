@@ -1,5 +1,5 @@
-/* equal_bits.c -- implements --equal-bits of compare: finds the rate at which each codec sends a given number of bits
- * per element. */
+/* equal_bits.c -- implements --equal-bits of compare: finds the rate at which each codec sends a given number
+ * of bits per element. */
 #include "app/compare_job.h"
 
 #include "compress/rate.h"

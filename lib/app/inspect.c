@@ -9,8 +9,8 @@ static Value value_count(size_t n)
     return value_int((int64_t)n);
 }
 
-/* Computes the spectrum of a tensor. On failure, the fields of the spectrum in the tensor's record stay
- * empty. `t->lost` stores only the first failure of a whole file. */
+/* Computes the spectrum of a tensor. On failure, the fields of the spectrum in the tensor's record stay empty.
+ * `*t->lost` keeps the first failure of the file. */
 static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
 {
     Error err;

@@ -15,7 +15,7 @@
 
 static const char standard_output[] = "standard output"; /* all errors about stdout name it so */
 
-/* True if the reader of stdout has gone, as after `| head -1`. */
+/* True if the process that reads stdout has ended, as after `| head -1`. */
 static bool reader_gone(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -92,8 +92,8 @@ bool cli_stopped(void)
 /* ---- standard streams ---- */
 
 /* Opens /dev/null for each of stdin, stdout and stderr that the caller closed; otherwise the next file opened
- * would get that descriptor number, and messages would go into the file. stdin is opened for writing, stdout and
- * stderr for reading, so that using a closed stream still fails. */
+ * would get that descriptor number, and messages would go into the file. stdin is opened for writing, stdout
+ * and stderr for reading, so that using a closed stream still fails. */
 static void fill_standard_streams(void)
 {
     static const int wrong_way[] = {O_WRONLY, O_RDONLY, O_RDONLY};
@@ -108,7 +108,8 @@ static int finish(const char *program, int code)
     Error err;
     errno = 0;
     const bool bad = fflush(stdout) || ferror(stdout);
-    /* a system call that the signal interrupted may have failed with another error than ERR_STOPPED */
+    /* a system call that the signal interrupted may have failed, so that the command's error is not
+     * ERR_STOPPED */
     if (cli_stopped()) {
         FAIL(&err, ERR_STOPPED, "stopped");
         return code ? 130 : cli_report(program, &err);
@@ -172,8 +173,8 @@ static int run_command(const char *program, const Subcommand *table, int argc, c
     return command->name ? command->run(argc, argv) : unknown_command(program, table, argv[0]);
 }
 
-/* Raises the stack size limit where it is too small for the libraries that we call; returns false where the limit
- * cannot be raised. */
+/* Raises the stack size limit where it is too small for the libraries that we call; returns false where the
+ * limit cannot be raised. */
 static bool stack_suffices(const char *program)
 {
     enum { LEAST = 1 << 20, USUAL = 8 << 20 };
@@ -196,7 +197,8 @@ int cli_main(const char *program, const char *brief, const Subcommand *table, in
         return 1;
     linalg_choose_kernels();
     cli_catch_stop();
-    /* without SIGPIPE and SIGXFSZ, writing to a closed pipe or beyond the file size limit fails with an error */
+    /* without SIGPIPE and SIGXFSZ, writing to a closed pipe or beyond the file size limit fails with an
+     * error */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {

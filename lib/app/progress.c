@@ -56,7 +56,7 @@ static size_t terminal_width(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : 79;
 }
 
-/* Draws "comparing [########------------]  12/30 records  3.4 records/s  0:05 left  svd on fc1.weight", cut to the
+/* Draws "comparing [########------------] 12/30 records 3.4 records/s 0:05 left svd on fc1.weight", cut to the
  * terminal's width, because a bar that wraps cannot be erased. */
 static void draw(Progress *p, double elapsed)
 {

@@ -1,6 +1,6 @@
-/* progress.h -- a progress bar on stderr: name, items done, rate, time left, and what was worked on last. The bar is drawn at most ten times
- * a second. It is drawn only if stderr is a terminal, the work has lasted over a second, and --quiet was not
- * given. */
+/* progress.h -- a progress bar on stderr: name, items done, rate, time left, and the item that was worked on
+ * last. The bar is drawn at most ten times a second. It is drawn only if stderr is a terminal, the work has
+ * lasted over a second, and --quiet was not given. */
 #ifndef ATOMO_PROGRESS_H
 #define ATOMO_PROGRESS_H
 

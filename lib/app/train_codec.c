@@ -71,7 +71,7 @@ static Status follow_course(TrainRun *r, Trainer *t, const char *dir)
     return why.status;
 }
 
-/* Records the error of a training run that diverged. The training of the next codec can then go on. */
+/* Records the error of a training run that diverged, so that the next codec is still trained. */
 static Status keep_failure(TrainRun *r, const char *compressor)
 {
     error_at(r->job.err, "%s", compressor);

@@ -26,7 +26,7 @@ typedef struct {
     const Codec **codec;
     size_t codecs;
     TrainSetup setup; /* the setup of a run, complete except for the codec */
-    size_t steps;     /* steps in a run; set when its trainer is open */
+    size_t steps;     /* steps of a run; set when the run's trainer has been opened */
     Progress progress;
 } TrainJob;
 

@@ -223,8 +223,8 @@ static Status repeat_test(TrainRecords *r, Value *row, Trainer *t)
     return journal_add(&r->journal, line, j->a, j->err);
 }
 
-/* Replays the journal's record of one step. `tested`: the trainer in its state after the step, if the step has
- * a test; else NULL. */
+/* Writes the journal's record of one step to the report, as if the step had just run. `tested`: the trainer in
+ * its state after the step, if the step has a test; else NULL. */
 static Status replay_row(TrainRecords *r, const Json *json, Trainer *tested)
 {
     Value row[RECORD_COLUMNS_MOST];
@@ -246,8 +246,7 @@ static Status replay_row(TrainRecords *r, const Json *json, Trainer *tested)
     return report_row(r->report, row, !isnan(s.test.accuracy), r->job->err);
 }
 
-/* Replays the journal's records. A step that was repeated after --resume has two records in the journal; the
- * last one counts. */
+/* A step that was repeated after --resume has two records in the journal; the last one counts. */
 Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested)
 {
     const Json **of = NEW_ZERO(r->job->a, const Json *, step + 1);
@@ -293,8 +292,6 @@ Status train_records_summary(TrainRecords *r, bool failed)
 
 /* ---- closing ---- */
 
-/* Closes the report. After a signal, writes the records so far if there is no journal. With a journal, the
- * output file stays unchanged. */
 Status train_records_close(TrainRecords *r, Status status)
 {
     Error *err = r->job->err;

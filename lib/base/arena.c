@@ -35,7 +35,7 @@ struct Arena {
     Chunk chunk[CHUNKS];
     size_t current; /* index of the chunk that the next allocation tries first; later chunks are empty */
     size_t taken, peak, limit, failed;
-    bool full; /* the last take found no chunk with enough room left */
+    bool full; /* the last failed arena_take would have needed more than CHUNKS chunks */
 };
 
 /* arena_open returns this arena if there is no memory for a new one. Every allocation from it fails. */
@@ -104,7 +104,7 @@ static bool grow(Arena *a, size_t i, size_t need)
     size_t size = chunk_size(a, i, need);
     const size_t least = whole_pages(need);
     while (!(c->data = aligned_alloc(alignment(size), size)) && size > least)
-        /* no memory: tries again with half the size */
+        /* not enough memory: tries again with half the size */
         size = size / 2 > least ? whole_pages(size / 2) : least;
     if (!c->data)
         return false;

@@ -33,8 +33,8 @@ static inline Status arena_check(bool taken, const Arena *a, Error *err)
     return taken ? OK : arena_fail(a, err);
 }
 
-/* True when an arena_take has failed since the arena was opened. When a parser returns NULL, this tells lack of
- * memory from malformed text. */
+/* Returns true if an arena_take has failed since the arena was opened. So a caller of a parser that returned
+ * NULL can tell lack of memory from malformed text. */
 bool arena_failed(const Arena *a);
 
 /* A position in an arena: arena_rewind releases everything that was taken after this position was marked. */

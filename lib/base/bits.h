@@ -1,8 +1,8 @@
 /* bits.h -- writes and reads streams of bits; the first bit is the high bit of the first byte.
  *
- * Errors are sticky, so a single check at the end of a stream is enough. A writer that runs out of room drops all
- * further bits, and its `full` stays true. A reader that passes the end of its bytes reads zeros, and its `bad`
- * stays true. The last byte is padded with zeros, and bits_finish refuses any other padding. */
+ * Errors are sticky, so a single check at the end of a stream is enough. A writer that runs out of room drops
+ * all further bits, and its `full` stays true. A reader that passes the end of its bytes reads zeros, and its
+ * `bad` stays true. The last byte is padded with zeros, and bits_finish refuses any other padding. */
 #ifndef ATOMO_BITS_H
 #define ATOMO_BITS_H
 
@@ -23,8 +23,9 @@ static inline BitWriter bits_writer(uint8_t *data, size_t size)
     return (BitWriter){.at = data, .end = data + size};
 }
 
-/* Writes the whole bytes in `w.held` to memory, and returns the changed writer. bits_put calls this function only
- * when fewer than eight bytes of room are left. The writer is passed by value, so that it can stay in registers. */
+/* Writes the whole bytes in `w.held` to memory, and returns the changed writer. `bits_put` calls `bits_spill`
+ * only when fewer than eight bytes of room are left. The writer is passed by value, so that it can stay in
+ * registers. */
 BitWriter bits_spill(BitWriter w);
 
 /* Writes the low `count` bits of v, whose other bits are 0; count <= BITS_MAX. */
@@ -60,8 +61,8 @@ static inline BitReader bits_reader(Bytes b)
 /* Returns the 64 bits that begin at byte `from`, with zeros for bits beyond the end of the bytes. */
 uint64_t bits_tail(const BitReader *r, uint64_t from);
 
-/* Returns at least the next 57 bits in the upper bits of the result, the first bit highest; bits beyond the end of
- * the bytes are 0. */
+/* Returns at least the next 57 bits in the upper bits of the result, the first bit highest; bits beyond the end
+ * of the bytes are 0. */
 static inline uint64_t bits_peek(const BitReader *r)
 {
     const uint64_t from = r->at >> 3;

@@ -85,7 +85,7 @@ static inline const uint8_t *take_bytes(Reader *r, size_t size)
  *     uint32_t load_u32(const uint8_t *p)        returns the field at an address
  *     void store_u32(uint8_t *p, uint32_t v)     stores a field at an address
  *     void buf_u32(Buf *b, uint32_t v)           appends a field
- *     uint32_t take_u32(Reader *r)               returns the next field; 0, and sets `bad`, if bytes are missing */
+ *     uint32_t take_u32(Reader *r)               returns the next field; sets `bad` if bytes are missing */
 #define FIELD(T, name)                                                                                       \
     static inline T load_##name(const uint8_t *p)                                                            \
     {                                                                                                        \
@@ -130,7 +130,8 @@ static inline void buf_copy(Buf *b, const void *data, size_t size)
 
 enum { VARINT_MAX = 10 };
 
-/* Appends v as LEB128: seven bits in each byte, low bits first; a set high bit means that another byte follows. */
+/* Appends v as LEB128: seven bits in each byte, low bits first; a set high bit means that another byte
+ * follows. */
 static inline void buf_varint(Buf *b, uint64_t v)
 {
     for (; v >= 0x80; v >>= 7)

@@ -15,8 +15,8 @@ static inline uint64_t round_of(uint64_t lane, uint64_t word)
     return rotate(lane + word * P2, 31) * P1;
 }
 
-/* Mixes all whole 32-byte stripes, sets *at to the end of the last stripe, and returns the four lanes of the state
- * merged into one word. */
+/* Mixes all whole 32-byte stripes, sets *at to the end of the last stripe, and returns the four lanes of the
+ * state merged into one word. */
 static uint64_t stripes(const uint8_t **at, const uint8_t *end, uint64_t seed)
 {
     uint64_t lane[4] = {seed + P1 + P2, seed + P2, seed, seed - P1};

@@ -20,8 +20,8 @@ typedef struct {
     float lift, slope;
 } Coin;
 
-/* Returns the coin that keeps x with probability p = min(1, |x| / scale). `scale` must be positive and finite.
- * It is the float32 number that the payload contains. */
+/* Returns the coin that keeps x with probability p = min(1, |x| / scale). `scale` must be positive and finite,
+ * and is the float32 number in the payload. */
 static inline Coin coin_make(float scale)
 {
     const float lift = scale < 0x1p-60f ? 0x1p88f : 1;

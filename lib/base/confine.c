@@ -37,8 +37,8 @@ static void close_others(const int *fd, size_t count)
     }
 }
 
-/* Moves the descriptors to the numbers CONFINE_FD, CONFINE_FD + 1, ... Copies them to unused high numbers first, so
- * that no descriptor overwrites another one. This needs `count` more descriptors for a short time. */
+/* Moves the descriptors to the numbers CONFINE_FD, CONFINE_FD + 1, ... Copies them to unused high numbers
+ * first, so that no descriptor overwrites another one. This needs `count` more descriptors for a short time. */
 void confine_keep(const int *fd, size_t count)
 {
     enum { MOST = 4 };

@@ -16,7 +16,6 @@ typedef struct {
     bool row_end;    /* the latest field is the last of its row */
 } Scanner;
 
-/* Returns the next field of the text, with its quotes removed. */
 static const char *next_field(Scanner *s)
 {
     const char *field = s->to;

@@ -4,9 +4,8 @@
 
 #include "base/arena.h"
 
-/* A spreadsheet takes a text for a formula if its first character makes csv_guarded true. Our writer puts an
- * apostrophe in front of such texts, and of texts that begin with an apostrophe; csv_parse removes this apostrophe
- * again. */
+/* A spreadsheet takes a text for a formula if `csv_guarded` is true for its first character. Our writer puts an
+ * apostrophe in front of such a text, and csv_parse removes the apostrophe again. */
 #define CSV_GUARD "'"
 static inline bool csv_guarded(char first)
 {
@@ -22,8 +21,8 @@ typedef struct {
 
 enum { COLUMNS_MOST = 256 }; /* the most columns in a file: far more than any file of results has */
 
-/* Parses a CSV text. Rows may be shorter than the header, but not longer, and the last row must have a line end.
- * `name` is used in error messages. */
+/* Parses a CSV text. Rows may be shorter than the header, but not longer, and the last row must have a line
+ * end. `name` is used in error messages. */
 Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Arena *a, Error *err);
 
 /* Returns a cell's text; "" when there is no column of this name. */

@@ -1,5 +1,5 @@
-/* error.c -- fills in an Error. Texts are cut to the size of their field, and unprintable characters are replaced,
- * since a message can contain names read from untrusted files. */
+/* error.c -- fills in an Error. Texts are cut to the size of their field, and unprintable characters are
+ * replaced, since a message can contain names read from untrusted files. */
 #include "base/utf8.h"
 
 #include <stdarg.h>

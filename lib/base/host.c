@@ -54,8 +54,8 @@ static uint64_t limit_now(const Limit *l)
     return getrlimit(l->which, &is) || is.rlim_cur == RLIM_INFINITY ? UINT64_MAX : is.rlim_cur / l->unit;
 }
 
-/* Returns true if the error text names one of the programs and libraries below. Their own messages seldom say which
- * resource ran out. */
+/* Returns true if the error text names one of the programs and libraries below. Their own messages seldom say
+ * which resource ran out. */
 static bool is_foreign(const char *text)
 {
     static const char *const names[] = {"HDF5 library", "libmatio", "gnuplot", "OpenBLAS"};
@@ -98,15 +98,15 @@ char *host_os(Arena *a)
 
 /* ---- libraries ---- */
 
-/* Variables and functions in which libraries give their versions. They are declared here because only one other file
- * may include the header of each library. */
+/* Variables and functions in which libraries give their versions. They are declared here because only one other
+ * file may include the header of each library. */
 extern const char H5_lib_vers_info_g[];
 extern const char fftwf_version[];
 extern const char *ZSTD_versionString(void);
 extern const char *blosc_get_version_string(void);
 
-/* Returns the version in HDF5's text, for example "1.10.8" from "HDF5 library version 1.10.8". Calls no function of
- * HDF5, because its initialisation can crash when memory is short. */
+/* Returns the version in HDF5's text, for example "1.10.8" from "HDF5 library version 1.10.8". Calls no
+ * function of HDF5, because its initialisation can crash when memory is short. */
 char *library_hdf5(Arena *a)
 {
     const char *version = H5_lib_vers_info_g + strcspn(H5_lib_vers_info_g, "0123456789.");

@@ -10,16 +10,16 @@ char *host_value(const char *path, const char *key, const char *separator, Arena
 
 uint64_t host_memory(void); /* returns the bytes of this machine's memory; 2 GiB if unknown */
 
-/* Adds a hint to an error about too little memory or too many open files, processes or bytes in a file. The hint
- * names the limits (ulimit -v, -n, -u and -f) that are set and may be the reason. Does nothing if no limit is set
- * or the error already has a hint. */
+/* Adds a hint to an error about too little memory or too many open files, processes or bytes in a file. The
+ * hint names the limits (ulimit -v, -n, -u and -f) that are set and may be the reason. Does nothing if no limit
+ * is set or the error already has a hint. */
 void host_limit_hint(Error *err);
 
 char *host_cpu(Arena *a); /* returns the CPU's model; NULL: unknown */
 char *host_os(Arena *a);  /* returns distribution, kernel and architecture; NULL: unknown */
 
-/* Return the version of a library, such as "1.10.8"; NULL: out of memory. linalg_blas_info returns the version of
- * BLAS. */
+/* Return the version of a library, such as "1.10.8"; NULL: out of memory. linalg_blas_info returns the version
+ * of BLAS. */
 char *library_hdf5(Arena *a);
 char *library_fftw(Arena *a);
 char *library_zstd(Arena *a);

@@ -204,8 +204,7 @@ static Status read_number(Parser *p, Json *v)
 
 static Status read_value(Parser *p, Json *v);
 
-/* Reads a member of an object or an element of an array, and, unless `first`, the comma before the member or
- * element. */
+/* Reads a member of an object or an element of an array. Unless `first`, a comma must precede it. */
 static Status read_item(Parser *p, Json *item, char close, bool first)
 {
     if (!first && !take(p, ','))

@@ -1,8 +1,8 @@
 /* json.h -- a strict reader of JSON (RFC 8259): one value and nothing behind it, UTF-8 only, at most 64 levels
  * deep.
  *
- * Besides invalid JSON, the reader refuses numbers beyond double's range, lone surrogates, and \u0000, which no C
- * string can hold. If an object has two members of the same name, json_member finds the first. */
+ * Besides invalid JSON, the reader refuses numbers beyond double's range, lone surrogates, and \u0000, which no
+ * C string can hold. If an object has two members of the same name, json_member finds the first. */
 #ifndef ATOMO_JSON_H
 #define ATOMO_JSON_H
 

@@ -239,7 +239,6 @@ static bool sync_file(int fd)
     return true;
 }
 
-/* Flushes the file's bytes to the disk. */
 static Status flush(OutFile *f, Error *err)
 {
     if (f->temporary && f->replaces)

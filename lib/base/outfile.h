@@ -1,10 +1,10 @@
 /* outfile.h -- writes a file that appears whole or not at all.
  *
- * Output goes to a temporary file in the target's directory. outfile_commit flushes the temporary file to the disk
- * and renames it to the target. If the file system permits, the temporary file has no name before commit, so that a
- * killed process leaves nothing behind. A target that is not a regular file (a pipe, a device) is written in
- * place. The paths "-" and /dev/stdout are standard output. If the target is a symbolic link, the file that it
- * points to is replaced or created. */
+ * Output goes to a temporary file in the target's directory. outfile_commit flushes the temporary file to the
+ * disk and renames it to the target. If the file system permits, the temporary file has no name before commit,
+ * so that a killed process leaves nothing behind. A target that is not a regular file (a pipe, a device) is
+ * written in place. The paths "-" and /dev/stdout are standard output. If the target is a symbolic link, the
+ * file that it points to is replaced or created. */
 #ifndef ATOMO_OUTFILE_H
 #define ATOMO_OUTFILE_H
 
@@ -28,8 +28,8 @@ Status outfile_open(OutFile *f, const char *path, Arena *a, Error *err);
  * this name. */
 Status outfile_open_named(OutFile *f, const char *path, Arena *a, Error *err);
 
-/* Checks that the file can be written, before the work that produces its contents begins. Leaves no file behind. A
- * target that is not a regular file is not opened. */
+/* Checks that the file can be written, before the work that produces its contents begins. Leaves no file
+ * behind. A target that is not a regular file is not opened. */
 Status outfile_check(const char *path, Arena *a, Error *err);
 bool outfile_is_stdout(const char *path); /* true for "-", "/dev/stdout" and its other names */
 /* True when the paths `path` and `other` lead to the same file, which need not exist yet. */

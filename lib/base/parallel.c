@@ -20,14 +20,14 @@ typedef struct {
 
 enum { SPINS = 1000, MOST_THREADS = 1024 };
 
-/* The pool is global because its threads are reused by later calls. */
+/* The pool is global, so that later calls can reuse its threads. */
 static struct {
     pthread_mutex_t owner; /* locked by the thread whose call the pool is working on */
     pthread_mutex_t lock;  /* guards the following fields of the pool */
     pthread_cond_t work, done;
     Task *task;
     int threads;         /* number of threads that the pool has created so far */
-    size_t slot;         /* the number (slot) given to the latest thread that joined the present call */
+    size_t slot;         /* the slot number of the latest thread that joined the present call */
     atomic_int openings; /* how many more threads may join the present call */
     atomic_int busy;     /* how many threads have joined the present call and not finished */
 } pool = {.owner = PTHREAD_MUTEX_INITIALIZER,
@@ -88,8 +88,8 @@ static void expect_forks(void)
     pthread_atfork(NULL, NULL, forget_threads);
 }
 
-/* Creates threads until the pool has `wanted` threads or the system refuses to create more. The threads block all
- * signals, so that signals go to the program's other threads. */
+/* Creates threads until the pool has `wanted` threads or the system refuses to create more. The threads block
+ * all signals, so that signals go to the program's other threads. */
 static void create_threads(int wanted)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -137,7 +137,6 @@ uint64_t param_named(const Param *schema, const char *keys)
     return named;
 }
 
-/* Parses `value` as a value of p's type and stores the value in params. */
 static Status assign(const Param *p, void *params, const char *owner, const char *value, Error *err)
 {
     char range[96];
@@ -258,8 +257,7 @@ bool param_is_default(const Param *p, const void *params)
     Error err;
     const char *value = param_value(p, params, now);
     if (!value || !p->fallback)
-        /* a key without a value is not printed; another key of the same group has a value, and that key is
-         * printed */
+        /* a key without a value is not printed: another key of its group has a value and is printed instead */
         return !value;
     if (p->type == PARAM_SPEC)
         return !strcmp(value, p->fallback);

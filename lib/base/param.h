@@ -10,11 +10,12 @@
  *         {0},
  *     };
  *
- * Types of fields: int64_t is an integer, double a real number, bool on/off, int a choice (an index into `names`),
- * an array of char a text of at most `high` characters (choices[0] describes it), const char * the spec of another
- * codec, which must be the last key and extends to the end of the stage (spec.c reads it). A key whose default is
- * NULL is unset until the spec names it: PARAM_NONE for integers, NaN for reals, "" for texts. Keys of the same
- * non-zero group exclude one another: naming a key unsets the other keys of its group. */
+ * Types of fields: int64_t is an integer, double a real number, bool on/off, int a choice (an index into
+ * `names`), an array of char a text of at most `high` characters (choices[0] describes it), const char * the
+ * spec of another codec, which must be the last key and extends to the end of the stage (spec.c reads it). A
+ * key whose default is NULL is unset until the spec names it: PARAM_NONE for integers, NaN for reals, "" for
+ * texts. Keys of the same non-zero group exclude one another: naming a key unsets the other keys of its
+ * group. */
 #ifndef ATOMO_PARAM_H
 #define ATOMO_PARAM_H
 
@@ -64,8 +65,8 @@ typedef struct {
 /* Fills `params` with the defaults. */
 void param_defaults(const Param *schema, void *params);
 
-/* Fills `params` with the defaults, then parses "key=value,key=value", which may be empty. `owner` is the codec's
- * name in error messages. */
+/* Fills `params` with the defaults, then parses "key=value,key=value", which may be empty. `owner` is the
+ * codec's name in error messages. */
 Status param_parse(const Param *schema, void *params, const char *owner, const char *keys, Error *err);
 
 /* Sets one key to the value that the text `value` gives. */

@@ -1,5 +1,5 @@
-/* rng.c -- derives random keys and draws random numbers with Philox. A key depends on the seed, repeat, worker, step
- * and tensor, and on the use of the random numbers. */
+/* rng.c -- derives random keys and draws random numbers with Philox. A key depends on the seed, repeat, worker,
+ * step and tensor, and on the use of the random numbers. */
 #include "base/rng.h"
 
 #include <math.h>
@@ -19,8 +19,8 @@ void philox(uint32_t x[4], const uint32_t key[2])
     }
 }
 
-/* Hashes `word` into the 128-bit state with the Philox block function. The input block is `word` and one half of the
- * state; the key is the other half. */
+/* Hashes `word` into the 128-bit state with the Philox block function. The input block is `word` and one half
+ * of the state; the key is the other half. */
 static void absorb(uint32_t state[4], uint64_t word)
 {
     uint32_t x[4] = {(uint32_t)word, (uint32_t)(word >> 32), state[2], state[3]};

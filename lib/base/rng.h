@@ -19,8 +19,8 @@ typedef struct {
     uint32_t state[4]; /* a hash of the address (seed, repeat, worker, step, tensor) */
 } Rng;
 
-/* Key words of one block and one use of random numbers. rng_word uses (a, b); rng_word_more uses (c, d) to give 32
- * further bits of an element's random number when a comparison needs them. */
+/* Key words of one block and one use of random numbers. rng_word uses (a, b); rng_word_more uses (c, d) to give
+ * 32 further bits of an element's random number when a comparison needs them. */
 typedef struct {
     uint32_t a, b, c, d;
 } RngKey;
@@ -59,8 +59,8 @@ RngKey rng_key(const Rng *rng, uint64_t use, uint64_t block);
 #define RNG_MUL1   0x7feb352du
 #define RNG_MUL2   0x846ca68bu
 
-/* Returns x mixed with a key word b; bijective in x for each b. The multipliers are from Wellons' low-bias integer
- * hash. The vector kernels compute the same function. */
+/* Returns x mixed with a key word b; bijective in x for each b. The multipliers are from Wellons' low-bias
+ * integer hash. The vector kernels compute the same function. */
 static inline uint32_t rng_mix(uint32_t x, uint32_t b)
 {
     x ^= x >> 16;

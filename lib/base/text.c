@@ -250,8 +250,8 @@ static bool same(char p, char c)
     return p == c || ((p == '.' || p == '/') && (c == '.' || c == '/'));
 }
 
-/* True when c is in the character class ("[a-z]") of a glob. p points behind the class's '['; *past is set to the
- * character behind its ']'. */
+/* True when c is in the character class ("[a-z]") of a glob. p points behind the class's '['; *past is set to
+ * the character behind its ']'. */
 static bool in_class(const char *p, char c, const char **past)
 {
     const bool negated = *p == '!' || *p == '^';

@@ -18,8 +18,8 @@ char *text_copy(Arena *a, const char *s);
 char *text_slice(Arena *a, const char *s, size_t length);
 char *text_format(Arena *a, const char *format, ...) PRINTF(2);
 
-/* A text that grows in an arena. Errors are sticky: once the arena has run out of memory, further added texts are
- * ignored and text_done returns NULL. */
+/* A text that grows in an arena. Errors are sticky: once the arena has run out of memory, further added texts
+ * are ignored and text_done returns NULL. */
 typedef struct {
     Arena *arena;
     char *data;
@@ -35,7 +35,8 @@ void text_add_bytes(TextBuf *t, const char *s, size_t length);
 void text_addf(TextBuf *t, const char *format, ...) PRINTF(2);
 char *text_done(TextBuf *t); /* returns the text with a NUL at its end; NULL when memory ran out */
 
-/* Writes to `out` the shortest decimal that reads back as the same double ("0.01", "1e-09", "inf"); returns `out`. */
+/* Writes to `out` the shortest decimal that reads back as the same double ("0.01", "1e-09", "inf"); returns
+ * `out`. */
 char *text_double(char out[32], double v);
 
 /* Parse the whole string s into *v; return false for an empty string, trailing characters or overflow.
@@ -54,19 +55,20 @@ const char *text_list_name(const void *names, size_t i);
 const char *text_names(char *out, size_t size, TextName name, const void *data);
 
 /* Returns the name nearest to `s` by edit distance with transpositions; NULL when every name is farther than a
- * third of the length of s, plus 1. Of equally near names, one that `s` begins with, or that begins with `s`, wins. */
+ * third of the length of s, plus 1. Of equally near names, one that `s` begins with, or that begins with `s`,
+ * wins. */
 const char *text_nearest(const char *s, TextName name, const void *data);
 
-/* Fails with ERR_USAGE and the formatted text, followed by " (did you mean NAME?)" when text_nearest finds a NAME
- * near to `s`. */
+/* Fails with ERR_USAGE and the formatted text, followed by " (did you mean NAME?)" when text_nearest finds a
+ * NAME near to `s`. */
 Status text_unknown(Error *err, const char *s, TextName name, const void *data, const char *format, ...)
     PRINTF(5);
 
 /* True when `name` is one of the comma-separated names in `list`; NULL is an empty list. */
 bool text_listed(const char *list, const char *name);
 
-/* True when the glob, with *, ? and [..], matches the whole string s; '.' and '/' match each other, and '*' matches
- * '.' and '/' too. */
+/* True when the glob, with *, ? and [..], matches the whole string s; '.' and '/' match each other, and '*'
+ * matches '.' and '/' too. */
 bool text_glob(const char *pattern, const char *s);
 
 #endif

@@ -12,7 +12,8 @@ size_t text_utf8(const char *s, size_t left);
 uint32_t text_code(const char *s, size_t length);
 
 /* `length` is what text_utf8 returned for s. True for a character that controls a terminal instead of being
- * visible: control characters, line ends, and characters that reverse the direction of writing or have no width. */
+ * visible: control characters, line ends, and characters that reverse the direction of writing or have no
+ * width. */
 bool text_steers(const char *s, size_t length);
 
 /* Replaces, in place, characters for which text_steers is true and bytes that are not UTF-8 by '?'. */

@@ -303,7 +303,7 @@ Call call_inner(const Call *c, size_t own_state)
     inner.self = c->self->inner;
     const size_t own = state_round(own_state);
     inner.state = NULL;
-    inner.kept = NULL; /* the outer codec's */
+    inner.kept = NULL; /* `kept` belongs to the outer codec */
     if (c->state && codec_state_size(&inner))
         inner.state = (const char *)c->state + own;
     return inner;

@@ -1,8 +1,8 @@
 /* codec.h -- a codec: a compressor with its parameters. For callers that compress with a codec.
  *
- * A codec comes from a spec such as "qsgd:bits=4" (compress/spec.h). It encodes a tensor to a payload (the bytes that
- * a worker sends), and decodes a payload to an estimate of the tensor. The payload and the estimate depend on nothing
- * but the Call, so equal Calls give equal bytes.
+ * A codec comes from a spec such as "qsgd:bits=4" (compress/spec.h). It encodes a tensor to a payload (the
+ * bytes that a worker sends), and decodes a payload to an estimate of the tensor. The payload and the estimate
+ * depend on nothing but the Call, so equal Calls give equal bytes.
  *
  * Some codecs send in several rounds. A codec may keep a flat state for each tensor and worker. One step of all
  * workers is:
@@ -33,8 +33,8 @@ enum {
     EXACT_BYTES = 1 << 4,
     /* decode reads the state. So a receiver calls codec_settle too; it has no x, and passes x = NULL. */
     DECODES_STATE = 1 << 5,
-    /* for given draws the estimate is linear in x, and all workers draw the same numbers: averaging the workers'
-     * estimates does not reduce the variance */
+    /* for given draws the estimate is linear in x, and all workers draw the same numbers: averaging the
+     * workers' estimates does not reduce the variance */
     SHARED_DRAWS = 1 << 6,
     /* payloads depend on the version of a library (zstd, blosc); EXACT_BYTES then promises equal decoded values
      * only */
@@ -48,17 +48,17 @@ typedef struct Codec {
     const Compressor *ops;
     const void *params;
     const struct Codec *inner;
-    /* a second codec that the compressor uses, or NULL: from Compressor.alone, Compressor.part, or a key of type
-     * PARAM_SPEC */
+    /* a second codec that the compressor uses, or NULL: from Compressor.alone, Compressor.part, or a key of
+     * type PARAM_SPEC */
     const struct Codec *other;
     uint64_t named; /* bit i is set if the spec names params[i] */
 } Codec;
 
 enum { ROUNDS_MAX = 8 };
 
-/* Room for a vector that a codec would otherwise compute again in each round of a step and in codec_settle, such as
- * the gradient plus the residual. Its owner clears `vector` before each step, and gives it to the calls for one worker
- * and one gradient only. */
+/* Room for a vector that a codec would otherwise compute again in each round of a step and in codec_settle,
+ * such as the gradient plus the residual. Its owner clears `vector` before each step, and gives it to the calls
+ * for one worker and one gradient only. */
 typedef struct {
     Arena *arena;        /* the vector's memory, which outlives the step */
     const float *vector; /* NULL: not computed yet */
@@ -71,9 +71,8 @@ typedef struct {
     /* (codec_state_size bytes) the state that codec_settle wrote; NULL before the first step, or if the codec
      * keeps no state */
     const void *state;
-    /* (codec_plan_size bytes) this tensor's record from codec_plan; NULL: the tensor is compressed without regard
-     * to other tensors. For a codec with a curve hook the record is a CurvePoint, and the codec uses its water
-     * level. */
+    /* (codec_plan_size bytes) this tensor's record from codec_plan; NULL: the tensor is compressed without
+     * regard to other tensors. For a codec with a curve hook the record is a CurvePoint (harness.h). */
     const void *plan;
     const Shape *shape;
     Rng rng; /* source of the random numbers: depends on seed, repeat, worker, step, tensor */
@@ -100,27 +99,30 @@ const char *codec_caution(const Codec *codec); /* a warning for users of this sp
 
 /* Returns an upper bound on the bytes that codec_encode appends. */
 size_t codec_bound(const Call *c);
-/* Encodes for one round the shape->n finite numbers x. Appends a payload to `out`, which has room for codec_bound
- * bytes. Returns ERR_NUMERIC if a number in the payload or the estimate would be beyond float32's range. */
+/* Encodes for one round the shape->n finite numbers x. Appends a payload to `out`, which has room for
+ * codec_bound bytes. Returns ERR_NUMERIC if a number in the payload or the estimate would be beyond float32's
+ * range. */
 Status codec_encode(const Call *c, const float *x, Buf *out);
 
-/* Decodes the last round's payload into shape->n finite numbers x. Returns ERR_CORRUPT if no encoder writes such a
- * payload. */
+/* Decodes the last round's payload into shape->n finite numbers x. Returns ERR_CORRUPT if no encoder writes
+ * such a payload. */
 Status codec_decode(const Call *c, Bytes in, float *x);
 
-/* Merges one round's payloads of `count` workers into one payload of their sum (or majority vote), without decoding.
- * Requires a merge hook. */
+/* Merges one round's payloads of `count` workers into one payload of their sum (or majority vote), without
+ * decoding. Requires a merge hook. */
 Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out);
 
 /* Returns the bytes of state for this tensor and worker. A state is all zero before the first step. */
 size_t codec_state_size(const Call *c);
 
-/* Called before a step, for one worker only. Learns from this worker's x the parameters that all workers must share.
- * Writes them to `state`; the caller copies `state` to the other workers. Does nothing if codec_trains is false. */
+/* Called before a step, for one worker only. Learns from this worker's x the parameters that all workers must
+ * share. Writes them to `state`; the caller copies `state` to the other workers. Does nothing if codec_trains
+ * is false. */
 Status codec_train(const Call *c, const float *x, void *state);
 
-/* Called after a step: writes the state for the next step to `state`, which may be the same memory as `c->state`.
- * `sent` has this worker's payload of each round. `agreed` is the mean of all workers' estimates (shape->n numbers). */
+/* Called after a step: writes the state for the next step to `state`, which may be the same memory as
+ * `c->state`. `sent` has this worker's payload of each round. `agreed` is the mean of all workers' estimates
+ * (shape->n numbers). */
 Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
 
 /* The payloads of all rounds of a worker that trains alone: it receives no other worker's payloads. */

@@ -1,9 +1,9 @@
 /* compressor.h -- for authors of a codec: struct Compressor holds a codec's promises and functions
  * (docs/adding-a-compressor.md).
  *
- * encode, decode and merge have no side effects: they read the Call and write only their output. Only settle and
- * train write state. A receiver decodes a payload with nothing but the spec, the shape and the source of random
- * numbers (Call.rng). A payload begins with a kind byte, except payloads of the codec `none`. */
+ * encode, decode and merge have no side effects: they read the Call and write only their output. Only settle
+ * and train write state. A receiver decodes a payload with nothing but the spec, the shape and the source of
+ * random numbers (Call.rng). A payload begins with a kind byte, except payloads of the codec `none`. */
 #ifndef ATOMO_COMPRESSOR_H
 #define ATOMO_COMPRESSOR_H
 
@@ -33,8 +33,8 @@ struct Compressor {
     unsigned (*traits)(const Codec *codec);          /* returns the promises that depend on the parameters */
     Status (*check)(const Codec *codec, Error *err); /* refuses parameter values that contradict each other */
     const char *(*caution)(const Codec *codec);      /* a warning for users of this spec, or NULL */
-    /* Writes the spec of a second codec, which compresses parts of a tensor and becomes Codec.other. Returns false
-     * if there is no second codec. */
+    /* Writes the spec of a second codec, which compresses parts of a tensor and becomes Codec.other. Returns
+     * false if there is no second codec. */
     bool (*part)(const Codec *codec, char spec[PART_SPEC]);
 
     /* Hooks for several workers and steps; see codec.h */
@@ -47,8 +47,9 @@ struct Compressor {
 
     /* Hooks for errors and budgets; see harness.h */
     double (*variance)(const Call *c, const float *x); /* NaN: no closed form, or none that holds for x */
-    /* Returns which parts of the estimate's error are independent of each other. If these parts are the
-     * atoms, sets *m to their moments. NULL: the errors of single elements are independent. */
+    /* Returns which parts of the estimate's error are independent of each other. If these parts are the atoms
+     * (the terms of the decomposition of x from which the codec draws), sets *m to their moments. NULL: the
+     * errors of single elements are independent. */
     ErrorLaw (*moments)(const Call *c, const float *x, AtomMoments *m);
     double (*residual)(const Call *c);
     Status (*curve)(const Call *c, const float *x, CurvePoint *point, size_t *count);

@@ -7,8 +7,8 @@
 
 #include "codec/compressor.h"
 
-/* Returns the inner codec's Call (arguments of an encoder or decoder), made from the wrapper's Call `c`.
- * `own_state` is the size in bytes of the wrapper's own part of the state. */
+/* Returns the inner codec's Call, made from the wrapper's Call `c`. `own_state` is the size in bytes of the
+ * wrapper's own part of the state. */
 Call call_inner(const Call *c, size_t own_state);
 
 /* Makes the inner codec's Step from the wrapper's `step`: replaces each tensor's Call by the result of

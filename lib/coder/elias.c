@@ -1,5 +1,5 @@
-/* elias.c -- gamma and omega codes. The decoders refuse codes of numbers that need more than 64 bits, so
- * their loops are bounded. */
+/* elias.c -- implements elias.h. The decoders refuse codes of numbers that need more than 64 bits, so their
+ * loops are bounded. */
 #include "coder/elias.h"
 
 unsigned gamma_bits(uint64_t v)

@@ -1,5 +1,5 @@
-/* golomb.c -- writes and reads Golomb codes (golomb.h). Most gaps are written with one bits_put and read with one
- * table look-up. The loop that reads a unary quotient ends at the end of the payload. */
+/* golomb.c -- writes and reads Golomb codes (golomb.h). Most gaps are written with one bits_put and read with
+ * one table look-up. The loop that reads a unary quotient ends at the end of the payload. */
 #include "coder/golomb.h"
 
 #include "base/bits.h"
@@ -8,9 +8,9 @@
 
 enum { RATIOS = 8, PEEK = 57 /* bits_peek returns at least this many valid bits */ };
 
-/* Truncated binary codes of the numbers 0 .. ratio - 1. With the Golomb parameter m = ratio 2^shift, the coded number
- * is top = floor((gap mod m) / 2^shift). The encoder looks up `code` and its length `bits` by top. The decoder looks
- * up `top` and the code's length `taken` by the next three bits of the stream. */
+/* Truncated binary codes of the numbers 0 .. ratio - 1. With the Golomb parameter m = ratio 2^shift, the coded
+ * number is top = floor((gap mod m) / 2^shift). The encoder looks up `code` and its length `bits` by top. The
+ * decoder looks up `top` and the code's length `taken` by the next three bits of the stream. */
 typedef struct {
     uint8_t code[RATIOS], bits[RATIOS];
     uint8_t top[8], taken[8];
@@ -78,8 +78,8 @@ Indices indices_list(const size_t *index, size_t count)
 
 enum { NEAR = 3 };
 
-/* Counts the bits that the gaps take in each of the Golomb codes `first` .. `first` + `codes` - 1. Reads the set once
- * only, because calls of `set->run` may be slow. */
+/* Counts the bits that the gaps take in each of the Golomb codes `first` .. `first` + `codes` - 1. Reads the
+ * set once only, because calls of `set->run` may be slow. */
 static void count_bits(const Indices *set, GolombCode first, size_t codes, uint64_t bits[NEAR])
 {
     Golomb g[NEAR];
@@ -153,8 +153,8 @@ GolombCode golomb_best(const Indices *set, uint64_t *bits)
 }
 
 /* Returns the mean code length when gaps are geometrically distributed: the sum over gaps of density (1 -
- * density)^gap times the gap's code length. Q = (1 - density)^m is the probability that the unary quotient has one
- * more zero. */
+ * density)^gap times the gap's code length. Q = (1 - density)^m is the probability that the unary quotient has
+ * one more zero. */
 static double mean_bits(GolombCode code, double density)
 {
     const Golomb g = open_code(code);
@@ -180,7 +180,8 @@ double golomb_mean_bits(double density)
 
 static inline void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
 {
-    /* apart: if the code is too long for one bits_put, the number of its low bits that a second bits_put writes */
+    /* apart: if the code is too long for one bits_put, the number of its low bits that a second bits_put
+     * writes */
     unsigned top, apart = 0;
     uint64_t q = split(g, gap, &top);
     const uint64_t low = gap & ((UINT64_C(1) << g->shift) - 1);
@@ -220,8 +221,8 @@ void golomb_put(GolombCode code, const Indices *set, uint64_t bits, Buf *out)
 
 /* ---- reading ---- */
 
-/* Reads a unary number: returns the number of zero bits before the next 1 bit, and skips that 1 bit too. Sets r->bad
- * when no 1 bit follows. */
+/* Reads a unary number: returns the number of zero bits before the next 1 bit, and skips that 1 bit too. Sets
+ * r->bad when no 1 bit follows. */
 static inline uint64_t take_unary(BitReader *r)
 {
     uint64_t q = 0;
@@ -244,8 +245,8 @@ static inline uint64_t take_remainder(BitReader *r, const Golomb *g)
     return (uint64_t)g->binary.top[three] << g->shift | (g->shift ? bits_get(r, g->shift) : 0);
 }
 
-/* Reads a gap's quotient and rest with a single bits_peek. Returns false and reads nothing if the gap's code may be
- * longer than the bits that bits_peek returns; that is rare. */
+/* Reads a gap's quotient and rest with a single bits_peek. Returns false and reads nothing if the gap's code
+ * may be longer than the bits that bits_peek returns; that is rare. */
 static inline bool take_short(BitReader *r, const Golomb *g, uint64_t *q, uint64_t *rest)
 {
     uint64_t v = bits_peek(r);

@@ -7,8 +7,9 @@
  *     { 0 x q  1  top(r)  low(r):shift } x count      m = ratio 2^shift
  *     top(r) = floor(r / 2^shift) < ratio in floor(log2 ratio) bits or 1 bit more (truncated binary)
  *
- * Here m is 1, 2, 3, or 4, 5, 6 or 7 times a power of two. Rice codes allow only powers of two. The larger choice
- * halves the redundancy, to less than 1.2 % of the entropy of gaps with a geometric distribution of mean 4 or more. */
+ * Here m is 1, 2, 3, or 4, 5, 6 or 7 times a power of two. Rice codes allow only powers of two. The larger
+ * choice halves the redundancy, to less than 1.2 % of the entropy of gaps with a geometric distribution of mean
+ * 4 or more. */
 #ifndef ATOMO_GOLOMB_H
 #define ATOMO_GOLOMB_H
 

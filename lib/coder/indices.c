@@ -42,7 +42,8 @@ void indices_put(const Indices *set, size_t n, Buf *out)
         put_bitmap(set, n, out);
 }
 
-/* Reads a bitmap of n bits into `set`; true when exactly set->count bits are set and all bits from n on are 0. */
+/* Reads a bitmap of n bits into `set`; true when exactly set->count bits are set and all bits from n on are
+ * 0. */
 static bool get_bitmap(Reader *in, size_t n, Places *set)
 {
     const size_t bytes = bitmap_bytes(n);

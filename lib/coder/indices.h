@@ -2,9 +2,9 @@
  *
  *     count:varint  [ form:8  body ]              no form or body when count is 0 or n
  *
- * form < 160: the body holds the gaps in Golomb code number `form` (golomb.h). form = 255: the body is a bitmap;
- * index i is bit i % 8, from the low end, of byte i / 8. The writer computes both bodies' sizes and takes the
- * shorter body. Both bodies are padded with zero bits to a whole byte. */
+ * form < 160: the body holds the gaps in Golomb code number `form` (golomb.h). form = 255: the body is a
+ * bitmap; index i is bit i % 8, from the low end, of byte i / 8. The writer computes both bodies' sizes and
+ * takes the shorter body. Both bodies are padded with zero bits to a whole byte. */
 #ifndef ATOMO_INDICES_H
 #define ATOMO_INDICES_H
 

@@ -69,9 +69,8 @@ INLINE void set_code(Lane *lane, size_t i, uint32_t code, bool wide)
         ((uint8_t *)lane->code)[i] = (uint8_t)code;
 }
 
-/* Writes the code of the next level that is not 0 to the element lane->next + gap - 1. Returns false if this
- * element is beyond the run, that is, the bucket of l->run elements that is being read. A `Lane` is the state of
- * reading one block's stream. */
+/* Writes `code` to the element `lane->next + gap - 1`. Returns false if this element is beyond the current run
+ * (a bucket of `l->run` elements). A `Lane` is the state of reading one block's stream. */
 INLINE bool place(Lane *lane, uint64_t gap, uint32_t code, bool wide)
 {
     if (__builtin_expect(gap > lane->run_end - lane->next, 0))
@@ -101,8 +100,9 @@ static bool dense_slow(const Levels *l, Lane *lane)
     return place(lane, 1, (uint32_t)(more - 1) | sign << l->bits, levels_wide(l));
 }
 
-/* Reads one entry (gap, sign and level) with a look-up in `table`. Callers make sure that at least 8 bytes
- * of the stream are left. Returns false if the entry is not in the table. */
+/* Reads one entry (gap, sign and level) with a look-up in `table`, or bit by bit if the entry is not in the
+ * table. Callers make sure that at least 8 bytes of the stream are left. Returns false if the entry is not
+ * valid. */
 INLINE bool look(const Levels *l, const uint32_t *table, Lane *lane, bool wide, LevelsForm form)
 {
     const uint64_t bits = __builtin_bswap64(load_u64(lane->r.data + (lane->r.at >> 3))) << (lane->r.at & 7);
@@ -113,8 +113,8 @@ INLINE bool look(const Levels *l, const uint32_t *table, Lane *lane, bool wide, 
     return place(lane, form == LEVELS_SPARSE ? e >> GAP_SHIFT & GAP_MASK : 1, e >> CODE_SHIFT, wide);
 }
 
-/* Returns how many entries (gap, sign and level) can be read before fewer than 8 bytes of the stream are left; no
- * entry is longer than 64 bits. */
+/* Returns how many entries (gap, sign and level) can be read before fewer than 8 bytes of the stream are left;
+ * no entry is longer than 64 bits. */
 INLINE size_t safe_entries(const Lane *lane)
 {
     const size_t at = (size_t)(lane->r.at >> 3) + 8;
@@ -122,8 +122,8 @@ INLINE size_t safe_entries(const Lane *lane)
     return safe < lane->left ? safe : lane->left;
 }
 
-/* look_four reads the next `count` entries of each of four streams, look_one the next entries of one stream. Each
- * function works on copies of the streams' states (lanes), which the compiler keeps in registers. */
+/* look_four reads the next `count` entries of each of four streams, look_one the next entries of one stream.
+ * Each function works on copies of the streams' states (lanes), which the compiler keeps in registers. */
 INLINE bool look_four(const Levels *l, const uint32_t *table, Lane *lane, size_t count, bool wide,
                       LevelsForm form)
 {

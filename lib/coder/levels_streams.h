@@ -1,4 +1,5 @@
-/* levels_streams.h -- declares the encoders and decoders of a block's streams; only levels*.c include this header. */
+/* levels_streams.h -- declares the encoders and decoders of a block's streams; only levels*.c include this
+ * header. */
 #ifndef ATOMO_LEVELS_STREAMS_H
 #define ATOMO_LEVELS_STREAMS_H
 

@@ -1,15 +1,18 @@
-/* planes.h -- writes and reads codes of fixed width as bit planes, and trits (digits in base 3), five to the byte.
+/* planes.h -- writes and reads codes of fixed width as bit planes, and trits (digits in base 3), five to the
+ * byte.
  *
- * Planes: every 64 codes of w bits become w little-endian 64-bit words; word k has bit k of code i in its bit i.
+ * Planes: every 64 codes of w bits become w little-endian 64-bit words; word k has bit k of code i in its bit
+ * i.
  *
  *     { plane 0 : 64  plane 1 : 64  ...  plane w-1 : 64 } x n/64,  then  { plane : 8 ceil(m/8) } x w
  *
  * The last m = n mod 64 codes take ceil(m/8) bytes in each plane; unused bits of the last byte are zero. In
  * memory, codes are bytes if w <= 8, else 32-bit words.
  *
- * Trits: every 320 codes become 64 bytes; byte j holds the trits of codes j, j + 64, ..., j + 256, with weights 1,
- * 3, 9, 27, 81. The last m = n mod 320 codes become q = ceil(m/5) bytes the same way, with q in place of 64 and
- * zeros in place of codes beyond m. The codes are 0, 1 (plus) and 3 (minus), and their trits are 0, 1 and 2. */
+ * Trits: every 320 codes become 64 bytes; byte j holds the trits of codes j, j + 64, ..., j + 256, with weights
+ * 1, 3, 9, 27, 81. The last m = n mod 320 codes become q = ceil(m/5) bytes the same way, with q in place of 64
+ * and zeros in place of codes beyond m. The codes are 0, 1 (plus) and 3 (minus), and their trits are 0, 1 and
+ * 2. */
 #ifndef ATOMO_PLANES_H
 #define ATOMO_PLANES_H
 
@@ -18,21 +21,21 @@
 
 enum { PLANE_GROUP = 64, PLANES_MAX = 24, TRIT_GROUP = 320 };
 
-/* Returns the bytes that n codes take; n * width must not overflow. Parts of the array that begin at a multiple of
- * 64 codes can be written or read separately. */
+/* Returns the bytes that n codes take; n * width must not overflow. Parts of the array that begin at a multiple
+ * of 64 codes can be written or read separately. */
 size_t planes_size(size_t n, int width);
 void planes_put8(const uint8_t *code, size_t n, int width, uint8_t *out);
 void planes_put32(const uint32_t *code, size_t n, int width, uint8_t *out);
 
-/* Each reads the codes that the function planes_put* of its width wrote. Returns false if an unused bit is not
- * zero. */
+/* `planes_get8` reads what `planes_put8` wrote, and `planes_get32` what `planes_put32` wrote. They return false
+ * if an unused bit is not zero. */
 bool planes_get8(const uint8_t *in, size_t n, int width, uint8_t *code);
 bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code);
 
-/* Adds `count` arrays of codes element by element, without leaving the bit-plane format. Computes only the sums of
- * elements `from` .. `to` - 1; `from` is a multiple of 64. Writes these sums, of `width` bits each, to their place in
- * `out`, which has room for the sums of all elements. Returns false if an unused bit is not zero, or if a code is
- * above its array's `most`. */
+/* Adds `count` arrays of codes element by element, without leaving the bit-plane format. Computes only the sums
+ * of elements `from` .. `to` - 1; `from` is a multiple of 64. Writes these sums, of `width` bits each, to their
+ * offset in `out`, which has room for the sums of all elements. Returns false if an unused bit is not zero, or
+ * if a code is above its array's `most`. */
 bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out);
 
 /* trits_size returns the bytes that n trits take. trits_put writes the trits of n codes. trits_get reads them;

@@ -16,15 +16,16 @@ enum {
      * least 1/256 of the bits. */
     FINE_GAIN = 256,
     RARE = 3, /* a symbol that occurs less often than this is rare */
-    /* a stream is a whole number of 16-bit words, so an estimated gain below 16 bits may vanish in the rounding */
+    /* a stream is a whole number of 16-bit words, so an estimated gain below 16 bits may vanish in the
+     * rounding */
     WORD_BITS = 16,
     /* Mean overhead in bits of one lane (one of the interleaved coder states). The final state is sent in 32
      * bits, and part of these bits carries information about symbols. */
     STATE_COST = 24,
 };
 
-/* Returns log2 v in units of 2^-LOG_BITS, rounded down, by repeated squaring of integers, so that every machine makes
- * the same decisions. */
+/* Returns log2 v in units of 2^-LOG_BITS, rounded down, by repeated squaring of integers, so that every machine
+ * makes the same decisions. */
 static uint32_t log2_fixed(uint32_t v)
 {
     const unsigned whole = log2_floor(v);

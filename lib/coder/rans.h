@@ -8,7 +8,8 @@
  * a reader's lane falls below 2^16, the lane takes the next word. Every lane of a writer starts at state 2^16,
  * so every lane of a reader must end at state 2^16; readers check this.
  *
- *     table  = precision:4 detail:4 gamma(1 + runs)  { gamma(left out) gamma(listed) } x runs  { weight } x symbols
+ *     table  = precision:4 detail:4 gamma(1 + runs)  { gamma(left out) gamma(listed) } x runs
+ *              { weight } x symbols
  *     stream = { state:32 } x lanes  { word:16 } x ...
  *
  * `precision` is the number of bits of the frequencies: they add up to 2^precision. The table lists the symbols
@@ -99,8 +100,8 @@ static inline size_t rans_most(size_t n, unsigned lanes)
  * slots, and `start` is its first slot. An entry of `slice` is frequency:16 start:16, from high to low, for one
  * byte. The reader takes the number of a slot from the low bits of a state. An entry of `slot` is byte:8
  * frequency:12 offset:12 for one slot; the offset counts from `start`. If the precision is above
- * RANS_PRECISION, the reader uses `fine` instead of `slot`. It has only each slot's byte; `slice` gives the
- * rest. */
+ * RANS_PRECISION, the reader uses `fine` instead of `slot`. `fine` has only each slot's byte; `slice` has the
+ * frequency and the start. */
 typedef struct {
     const Rans *rans;
     uint32_t slice[RANS_BYTES];

@@ -1,5 +1,5 @@
-/* signs.c -- writes and reads sign bits. The vector kernels handle whole groups of 64 signs, and this file handles
- * the shorter last group. */
+/* signs.c -- writes and reads sign bits. The vector kernels handle whole groups of 64 signs, and this file
+ * handles the shorter last group. */
 #include "coder/signs.h"
 #include "vec/kernels.h"
 

@@ -23,7 +23,7 @@ static inline bool signs_bit(const uint8_t *in, size_t i)
     return in[i / 8] >> i % 8 & 1;
 }
 
-/* True when all unused bits of the last byte are zero. */
+/* Returns true if all unused bits of the last byte are zero. */
 bool signs_clean(const uint8_t *in, size_t n);
 
 /* Returns the number of minus signs among the first n elements. */

@@ -10,8 +10,9 @@
 enum { SPARSE = 4 };
 /* the sparse form is chosen if it saves at least 1/GAIN_PART of the bits, and at least HEAD_BITS bits */
 enum { GAIN_PART = 128, HEAD_BITS = 192 };
-/* A gap is the number of most frequent codes between two other codes. A gap of LONG_GAP or more is sent as several
- * symbols, which are added up: the symbol LONG_GAP means that the next symbol belongs to the same gap. */
+/* A gap is the number of most frequent codes between two other codes. A gap of LONG_GAP or more is sent as
+ * several symbols, which are added up: the symbol LONG_GAP means that the next symbol belongs to the same
+ * gap. */
 enum {
     GAP_WIDTH = 16,
     LONG_GAP = (1 << GAP_WIDTH) - 1
@@ -100,7 +101,7 @@ static double v_log2_v(uint64_t v)
 }
 
 /* Finds the most frequent code; returns false if more than n/4 codes differ from it. Codes of 17 bits are
- * counted in pairs 2 k, 2 k + 1; the result is then the even code of the most frequent pair. */
+ * counted in pairs 2 k, 2 k + 1. For such codes the result is the even code of the most frequent pair. */
 static bool find_common(const DensePlan *p, uint32_t *common)
 {
     uint64_t most = 0, seen = 0;
@@ -139,7 +140,6 @@ static bool may_pay(const DensePlan *p, uint32_t *common)
            sparse_bits(p, *common) * (1 + 1.0 / GAIN_PART) + HEAD_BITS < (double)p->bits;
 }
 
-/* Writes a block's codes to `code` as 32-bit words. */
 static void make_block(const DensePlan *p, size_t block, uint32_t *code)
 {
     if (symbols_wide(p->s))

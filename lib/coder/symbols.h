@@ -22,7 +22,8 @@
  * sends only the positions and values of the other codes, and is used if it is shorter.
  *
  *     sparse     form:8 = 4  common:varint  positions  { symbols of the other codes, in a form above }
- *     positions  rANS: an index set (indices.h). Huffman: gaps:varint  size:varint  { gaps as symbols, size bytes }
+ *     positions  rANS: an index set (indices.h)
+ *                Huffman: gaps:varint  size:varint  { gaps as symbols, size bytes }
  *
  * A gap is the number of common codes between two other codes; it has 16 bits, or fewer if n needs fewer. A gap
  * of 65535 is only a part, and the next gap is added to it.

@@ -126,8 +126,9 @@ static size_t stream_most_rans(const Table *t, size_t n)
     return rans_most(n, RANS_LANES);
 }
 
-/* Converts symbols to the bytes that a rANS stream codes. If every symbol of the alphabet fits in a byte, these are
- * the symbols themselves. Otherwise (rans_ranks) a symbol becomes its index in the list of the symbols that occur. */
+/* Converts symbols to the bytes that a rANS stream codes. If every symbol of the alphabet fits in a byte, these
+ * are the symbols themselves. Otherwise (rans_ranks) a symbol becomes its index in the list of the symbols that
+ * occur. */
 static void symbols_to_bytes(const Table *t, const uint16_t *symbol, size_t n, uint8_t *byte)
 {
     uint8_t rank[RANS_ALPHABET];

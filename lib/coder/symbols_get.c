@@ -109,8 +109,8 @@ static bool end_body(const Job *job, const Body *body)
     return job->coder->stream_end(&body->stream) && (!job->form.classes || bits_finish(&body->open));
 }
 
-/* Computes codes. A symbol is 2 * class + the highest bit of the code; a class is a range of magnitudes.
- * `open` reads the bits of each magnitude that its class does not determine. */
+/* Computes codes from symbols. A symbol is 2 * class + the highest bit of the code; a class is a range of
+ * magnitudes. `open` reads the bits of each magnitude that its class does not determine. */
 static void join_classes(const Job *job, const uint16_t *symbol, size_t n, BitReader *open, uint32_t *code)
 {
     const int lead = job->form.shift;
@@ -164,7 +164,7 @@ static bool get_low_planes(const Job *job, const Body *body, size_t n, void *cod
     return symbols_wide(job->s) ? planes_get32(in, n, shift, code) : planes_get8(in, n, shift, code);
 }
 
-/* Reads a block's codes into `code`, as bytes or 32-bit words; false for a damaged stream. */
+/* Reads a block's codes into `code`, as bytes or 32-bit words. Returns false if the stream is damaged. */
 static bool get_codes(const Job *job, Body *body, size_t n, void *code)
 {
     const bool bytes = !symbols_wide(job->s) && job->form.shift == 0;

@@ -1,4 +1,5 @@
-/* symbols_parts.h -- types and functions that the files symbols*.c share; no other file includes this header. */
+/* symbols_parts.h -- types and functions that the files symbols*.c share; no other file includes this
+ * header. */
 #ifndef ATOMO_SYMBOLS_PARTS_H
 #define ATOMO_SYMBOLS_PARTS_H
 
@@ -40,8 +41,8 @@ static inline int shift_least(const Symbols *s)
 
 /* ---- classes ---- */
 
-/* Returns how many low bits of a magnitude are sent outside its symbol. The symbol contains the magnitude's class,
- * which determines the position of the highest set bit and the `lead` bits below it. */
+/* Returns how many low bits of a magnitude are sent outside its symbol. The symbol contains the magnitude's
+ * class, which determines the position of the highest set bit and the `lead` bits below it. */
 static inline unsigned class_open(uint32_t magnitude, int lead)
 {
     return magnitude < UINT32_C(2) << lead ? 0 : log2_floor(magnitude) - (unsigned)lead;
@@ -51,8 +52,8 @@ static inline uint32_t class_of(uint32_t magnitude, int lead)
     const unsigned open = class_open(magnitude, lead);
     return (open << lead) + (magnitude >> open);
 }
-/* Returns the least magnitude of a class. All magnitudes of a class agree in the position of the highest set bit
- * and in the `lead` bits below it. */
+/* Returns the least magnitude of a class. All magnitudes of a class agree in the position of the highest set
+ * bit and in the `lead` bits below it. */
 static inline uint32_t class_least(uint32_t class, int lead)
 {
     const uint32_t above = class >> lead;
@@ -91,15 +92,15 @@ typedef struct {
 
 enum {
     STRETCH = 4096
-}; /* symbols read at a time: few enough for the first-level cache, and a multiple of the number of rANS lanes */
+}; /* symbols read at a time: they fit the first-level cache, and are a multiple of the rANS lanes */
 
 /* The functions of a coder: of Huffman or of rANS. Sizes of tables and streams are whole bytes. */
 typedef struct {
     /* rANS interleaves 1, 4 or 16 coder states (lanes), and sends wide codes by classes of magnitudes */
     bool is_rans;
     bool (*open)(Table *t, uint32_t alphabet, Arena *scratch);
-    /* Builds the best table for symbols with these counts. Returns the bits of all counted symbols, or UINT64_MAX
-     * if there are too many different symbols, or if memory runs out. */
+    /* Builds the best table for symbols with these counts. Returns the bits of all counted symbols, or
+     * UINT64_MAX if there are too many different symbols, or if memory runs out. */
     uint64_t (*build)(Table *t, uint32_t alphabet, const uint64_t *count);
     uint64_t (*table_bits)(const Table *t);
     void (*table_put)(const Table *t, BitWriter *w);
@@ -123,7 +124,8 @@ const Coder *symbols_coder(const Symbols *s);
 uint64_t table_cost(const Symbols *s, uint32_t alphabet, const uint64_t *count, Table *t);
 size_t table_size(const Symbols *s, const Table *t);
 void table_put(const Symbols *s, const Table *t, uint8_t *to);
-/* Reads a table and its padding from the start of `in`, and removes them from `in`; false for a damaged table. */
+/* Reads a table and its padding from the start of `in`, and removes them from `in`; false for a damaged
+ * table. */
 bool table_get(const Symbols *s, uint32_t alphabet, Table *t, Bytes *in);
 
 /* ---- dense forms: kinds 0 to 3 of symbols.h, all forms but the sparse one ---- */

@@ -57,8 +57,8 @@ static void count_block(void *data, size_t block)
 }
 
 /* Adds up the counts of the finest classes to the counts of coarser classes, which have only `lead` bits below
- * the highest set bit. Returns the number of magnitude bits that the class does not determine; they are sent
- * unchanged. */
+ * the highest set bit. Returns the number of magnitude bits that the class does not determine, and that are
+ * sent unchanged. */
 static uint64_t merge_classes(const DensePlan *p, const uint64_t *finest, int lead, uint64_t *count)
 {
     uint64_t open = 0;
@@ -116,11 +116,11 @@ static Status count_codes(DensePlan *p, Arena *scratch)
 
 /* ---- choosing the shortest form ---- */
 
-/* 16 (or 4) rANS lanes are used if a block's stream has at least so many bytes. In a shorter stream, the coder
- * states of the lanes would take too large a share. */
+/* the least bytes of a block's stream for which 16 or 4 rANS lanes (coder states) are used: in a shorter stream
+ * the states would take too large a share */
 enum { LANES_16_FROM = 10 << 10, LANES_4_FROM = 5 << 10 };
-/* A search for the shortest form ends when more than PATIENCE forms after the shortest so far were not
- * shorter. It does not end at the first, because sizes are not smooth functions of the form's parameters. */
+/* The search for the shortest form ends when more than PATIENCE forms in a row are not shorter than the
+ * shortest so far. Several forms are tried because sizes are not smooth functions of the form's parameters. */
 enum { PATIENCE = 2 };
 enum { LENGTH_BITS = 32, STATE_BITS = 24, PADDING_BITS = 7, SLACK = 64 };
 
@@ -202,8 +202,8 @@ Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch)
         return ERR_MEMORY;
     p->trial.starved = false;
     choose_symbols(p);
-    /* Chooses bit planes if the form's estimated size is larger than theirs by SLACK bytes or more. If not, the
-     * form is written, and its exact size is then compared with that of bit planes. */
+    /* Bit planes are chosen if the form's estimated size exceeds their exact size by SLACK bytes or more.
+     * Otherwise the form is written, and its exact size is then compared with the size of bit planes. */
     if (p->bits / 8 >= symbols_most(s->n, s->width) + SLACK)
         p->form = (Form){.kind = KIND_PLANES};
     else if (!p->trial.starved)

@@ -47,9 +47,8 @@ static const size_t *side_run(const Indices *set, size_t block, size_t *count)
     return s->index;
 }
 
-/* Writes the indices of the kept heavy atoms (p = 1), or of the kept light atoms (p < 1). If a list of these
- * indices takes at most a byte for each of the n atoms, the list is made first; otherwise the indices are found
- * block by block while they are written. */
+/* If a list of the indices takes at most one byte for each of the n atoms, the list is made first. Otherwise
+ * `side_run` finds the indices block by block while they are written. */
 Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out)
 {
     const size_t n = side->n, blocks = blocks_of(n);
@@ -223,8 +222,8 @@ typedef struct {
     float *x;
 } AtomEstimate;
 
-/* Sets the estimate in a block of elements to zeros and then stores the block's atoms, while the block is in the
- * cache. */
+/* Sets the estimate in a block of elements to zeros and then stores the block's atoms, while the block is in
+ * the cache. */
 static void fill_block(void *data, size_t block)
 {
     const AtomEstimate *e = data;

@@ -1,9 +1,9 @@
 /* atoms.h -- functions that ATOMO codecs share: they compute probabilities from coefficients and a budget, draw
  * atoms, and write the payload of a draw.
  *
- * An atom of coefficient x is kept with probability p = min(1, |x| / tau) and decodes to x / p. A heavy atom (|x|
- * > tau) decodes to x, which is sent as a float. A light atom decodes to +-tau, so its index and sign suffice.
- * tau, the water level, is rounded to float32 and sent, and every p is computed from the rounded tau.
+ * An atom of coefficient x is kept with probability p = min(1, |x| / tau) and decodes to x / p. A heavy atom
+ * (|x| > tau) decodes to x, which is sent as a float. A light atom decodes to +-tau, so its index and sign
+ * suffice. tau, the water level, is rounded to float32 and sent, and every p is computed from the rounded tau.
  *
  *     payload    kind:8  heavy:set  { x:f32 } x heavy  light-list
  *     light-list light:set  [ tau:f32  { sign:1 } x light ]     the bracket only if a light atom is kept
@@ -58,8 +58,8 @@ typedef struct {
     struct Candidates *from;
 } AtomDraw;
 
-/* Finds the water level tau for the n coefficients x, the number of heavy atoms (p = 1) and the expected number of
- * kept light atoms (p < 1). ERR_NUMERIC: tau is beyond float32. */
+/* Finds the water level tau for the n coefficients x, the number of heavy atoms (p = 1) and the expected number
+ * of kept light atoms (p < 1). ERR_NUMERIC: tau is beyond float32. */
 Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n, AtomDraw *draw);
 
 /* Draws the atoms. With draw=independent each atom has its own random word. A systematic draw uses one
@@ -72,8 +72,8 @@ AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 
 /* ---- expected bits and variance of a draw (atoms_cost.c) ---- */
 
-/* Returns the expected payload bits of a draw from n atoms. `heavy` atoms have p = 1. Of the others, `light`
- * are expected to be kept. */
+/* Returns the expected payload bits of a draw from n atoms. `heavy`: number of atoms with p = 1. `light`:
+ * expected number of kept atoms with p < 1. */
 double atoms_bits(size_t n, double heavy, double light);
 /* returns the expected bits of a payload's list of light atoms (p < 1) alone */
 double atoms_light_bits(size_t n, double light);

@@ -1,10 +1,10 @@
-/* atoms_cost.c -- expected bits and variance of a draw of atoms: at one water level, at the level that meets a
- * number of bits, and at many levels (the curve).
+/* atoms_cost.c -- expected bits and variance of a draw of atoms: at one water level tau (p = min(1, |x| /
+ * tau)), at the level that meets a number of bits, and at many levels (the curve).
  *
  * Levels are searched on a profile of the magnitudes |x|: a histogram over the leading bits of the float, with
- * counts and sums for each bin. If the water level is a bin's lower edge v, three numbers are exact: the number of
- * heavy atoms (p = 1), the expected number of kept light atoms (p < 1) S1 / v, and the variance v S1 - S2. S1 and
- * S2 are the sums of |x| and x^2 over |x| < v. */
+ * counts and sums for each bin. If the water level is a bin's lower edge v, three numbers are exact: the number
+ * of heavy atoms (p = 1), the expected number of kept light atoms (p < 1) S1 / v, and the variance v S1 - S2.
+ * S1 and S2 are the sums of |x| and x^2 over |x| < v. */
 #include "compress/atoms/atoms.h"
 
 #include "num/phase.h"
@@ -14,8 +14,8 @@
 
 /* ---- bits and variance at one water level ---- */
 
-/* Returns the expected bits of a list of light atoms (p < 1), if `light` of n atoms are expected in the list. Each
- * listed atom takes an index and `each` more bits; a list that is not empty also takes the float tau. */
+/* Returns the expected bits of a list of light atoms (p < 1), if `light` of n atoms are expected in the list.
+ * Each listed atom takes an index and `each` more bits; a list that is not empty also takes the float tau. */
 static double light_bits(size_t n, double light, double each)
 {
     const double any = -expm1(-light); /* about the probability that the list is not empty */
@@ -152,8 +152,8 @@ static void accumulate(Profile *p)
         const Bin own = p->bin[b];
         p->bin[b].sum = under.sum;
         p->bin[b].square = under.square;
-        /* skips the empty bins, which are most bins, because every addition to a cumulative sum must wait for the
-         * previous one */
+        /* skips the empty bins, which are most bins, because every addition to a cumulative sum must wait for
+         * the previous one */
         if (own.sum > 0) {
             under.sum += own.sum;
             under.square += own.square;
@@ -239,8 +239,8 @@ typedef struct {
     size_t count;
 } AtomCurve;
 
-/* Appends the point of a water level to the curve, after removing previous points that need at least as many bits.
- * Returns false if the level needs at least as many bits as a payload that keeps every atom. */
+/* Appends the point of a water level to the curve, after removing previous points that need at least as many
+ * bits. Returns false if the level needs at least as many bits as a payload that keeps every atom. */
 static bool add_level(AtomCurve *curve, double level, const Bin *at)
 {
     const CurvePoint p = {level, atoms_bits(curve->n, (double)at->count, at->sum / level),
@@ -253,8 +253,8 @@ static bool add_level(AtomCurve *curve, double level, const Bin *at)
     return true;
 }
 
-/* Appends points at falling water levels, from |x|_1, at which one kept atom is expected. At levels of max |x| or
- * more no atom is heavy (p = 1). */
+/* Appends points at falling water levels, from |x|_1, at which one kept atom is expected. At levels of max |x|
+ * or more no atom is heavy (p = 1). */
 static void add_levels(AtomCurve *curve, const Profile *p)
 {
     const Bin all = {p->bin[p->bins - 1].sum, p->bin[p->bins - 1].square, 0};

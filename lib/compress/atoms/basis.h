@@ -1,6 +1,7 @@
 /* basis.h -- ATOMO in an orthonormal basis: a codec supplies the transform T; basis.c does the rest.
  *
- *     coefficients = T x; the payload is a random draw of the coefficients (atoms.h); x^ = T' (decoded coefficients)
+ *     coefficients = T x         the payload is a random draw of the coefficients (atoms.h)
+ *     x^ = T' (decoded coefficients)
  *
  * T preserves lengths, so the squared error of the tensor equals that of the coefficients, and the closed
  * form of the variance in atoms.h holds.
@@ -24,7 +25,8 @@ typedef struct {
     bool light; /* true: payloads list light atoms (p < 1) only */
 } Basis;
 
-/* The parameters that all codecs in an orthonormal basis share; a codec's struct of parameters begins with them. */
+/* The parameters that all codecs in an orthonormal basis share; a codec's struct of parameters begins with
+ * them. */
 typedef struct {
     double ratio;
     int probs, empty, draw;
