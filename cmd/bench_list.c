@@ -81,7 +81,7 @@ static Status show_spec(List *l, const char *spec)
 {
     const Codec *codec;
     const Compressor *ops = compressor_find(spec);
-    if (ops) /* a wrapper's name is in the table too, though alone the name is not a valid spec */
+    if (ops) /* also finds a wrapper, whose name alone is not a valid spec */
         return show(l, ops);
     if (!strpbrk(spec, ":+")) {
         compressor_unknown(l->err, spec);

@@ -28,7 +28,6 @@ static Status run(void *options, const TextList *arguments)
     return plot_draw(&job, o->a, o->err) == OK ? OK : error_at(o->err, "plot");
 }
 
-/* Returns the list of kinds of figures for --help: each name, then its description, indented. */
 static const char *details(Arena *a)
 {
     TextBuf out = {.arena = a};

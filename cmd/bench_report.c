@@ -126,7 +126,7 @@ static Status choose(const ReportOptions *o, const Stored *from, const ResultKin
     return query_run(chosen, shown, &query, &rows, o->speedup ? NULL : kind, o->a, o->err);
 }
 
-/* Adds the fact "report", the command line of this command, in place of an earlier one. */
+/* Adds this command line to the table's metadata as "report", in place of an earlier entry of this name. */
 static Status add_own_command(ReportSpec *spec, const ReportOptions *o)
 {
     const char *own = report_command(o->common.argc, o->common.argv, o->a);

@@ -3,7 +3,6 @@
 
 #include "app/verify_job.h"
 
-/* Returns the list of statements for --help. */
 static const char *details(Arena *a)
 {
     TextBuf text = {.arena = a};

@@ -74,7 +74,7 @@ static Status write_row(Eval *e, const MeanScore *tested)
     return report_row(e->report, row, true, e->err);
 }
 
-/* Tests one checkpoint. A damaged checkpoint is reported and skipped. */
+/* A damaged checkpoint is reported and skipped. */
 static Status test_one(Eval *e, size_t step)
 {
     MeanScore tested;
@@ -124,7 +124,6 @@ static void wait_a_little(void)
 
 static const char several[] = "a run of several compressors has a folder for each in its --train-dir";
 
-/* Tells the user what --follow waits for while there is no checkpoint. */
 static void note_waiting(Eval *e)
 {
     if (e->common.quiet || e->last != SIZE_MAX)

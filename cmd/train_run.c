@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Reads the learning rates of all codecs before the first run, so that a missing one stops the command
+/* Reads the learning rates of all codecs before the first run, so that a missing rate stops the command
  * early. */
 static Status take_rates(TrainRun *r)
 {
@@ -44,7 +44,7 @@ static Status check_dump(const TrainRun *r)
     return OK;
 }
 
-/* Refuses two outputs with the same path, since the second would overwrite the first. */
+/* Two outputs with the same path are refused, since the second would overwrite the first. */
 static Status keep_apart(const TrainRun *r)
 {
     const TrainJob *j = &r->job;

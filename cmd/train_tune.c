@@ -121,7 +121,6 @@ static Status run_codec(Tune *t, const Codec *codec)
 
 /* ---- the search for all codecs ---- */
 
-/* Holds out the last images of the training set for validation. */
 static Status hold_out(Tune *t)
 {
     TrainJob *j = &t->job;
@@ -159,7 +158,7 @@ static Status run_all(Tune *t)
     return OK;
 }
 
-/* Runs the search. After a signal, the results of the finished codecs are still written. */
+/* After a signal, the results of the finished codecs are still written. */
 static Status run(TrainJob *j)
 {
     Tune *t = (Tune *)j;

@@ -1,6 +1,6 @@
 /* atomo.h -- libatomo: gradient compressors for other programs.
  *
- * Every other header in this folder is private and changes without notice; this one does not.
+ * Every other header in this folder is private and changes without notice; this header does not.
  * docs/library.md has a tutorial and an example; docs/FORMAT.md describes the payloads.
  *
  * A codec is a compressor with its parameters, opened from a spec such as "qsgd:bits=4" (`atomo-bench list`
@@ -218,8 +218,8 @@ atomo_status atomo_state_load(atomo_tensor *tensor, const void *in, size_t size,
  * each metric. */
 const char *atomo_metric(size_t index);
 
-/* Compares an estimate y with the tensor x (n elements each), and writes one number for each metric to
- * `value`. NaN: the metric needs more than two vectors. `bytes`: the size of the payload. */
+/* Compares an estimate y with the tensor x (n elements each), and writes one number for each metric to `value`.
+ * The number is NaN for a metric that needs more than x and y. `bytes`: the size of the payload. */
 atomo_status atomo_measure(const float *x, const float *y, size_t n, size_t bytes, int threads, double *value,
                            atomo_error *err);
 

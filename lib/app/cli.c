@@ -271,7 +271,6 @@ static Status count_arguments(Parser *p, const TextList *arguments)
     return error_hint(p->err, "%s %s --help shows how it is called", c->program, c->command);
 }
 
-/* Refuses an output that would overwrite an input. */
 static Status keep_inputs(Parser *p, const TextList *arguments)
 {
     struct stat in, out;
@@ -285,7 +284,7 @@ static Status keep_inputs(Parser *p, const TextList *arguments)
     return OK;
 }
 
-/* Checks that the file of -o can be written, before the command's work begins. */
+/* Checks that the file of -o can be written and may be replaced, before the command's work begins. */
 static Status check_output(Parser *p)
 {
     const char *output = p->command->common ? p->command->common->output : NULL;

@@ -16,7 +16,7 @@
 typedef struct {
     const Command *command;
     const char *path;
-    char *head; /* the first bytes, and a NUL */
+    char *head; /* the first bytes of the file, and a NUL */
     size_t size;
     Arena *a;
 } Old;

@@ -206,7 +206,6 @@ Value *codec_doc_keys(const Compressor *ops, size_t *count, Arena *a)
 
 /* ---- the page about a codec ---- */
 
-/* Appends `text` with `indent` before each line. */
 static void put_indented(TextBuf *out, const char *indent, const char *text)
 {
     while (*text) {

@@ -11,7 +11,7 @@ typedef struct {
      * gets the codec `none`. */
     const Codec *codec;
     bool alone;        /* true: needs no inner codec, so its promises depend on no other codec */
-    unsigned promises; /* the codec's promises, a set of traits; 0 unless `alone` */
+    unsigned promises; /* the codec's promises (bits of codec.h: UNBIASED, ...); 0 unless `alone` */
     bool stateful;
 } CodecDoc;
 

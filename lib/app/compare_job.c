@@ -282,7 +282,6 @@ Status compare_job_finish(CompareJob *j, Status status, const char *schema)
 
 /* ---- the command line ---- */
 
-/* Returns the names of the fields that --help explains: the command's own fields, then the metrics. */
 static const char *field_names(const CompareJob *j, const char *own)
 {
     TextBuf text = {.arena = j->a};

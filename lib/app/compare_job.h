@@ -42,7 +42,7 @@ struct CompareJob {
     double target_bits;
 
     /* set by compare_job_open and compare_job_codecs */
-    Fact *facts; /* facts for the report's meta; version and revision come first */
+    Fact *facts; /* the report's metadata; version and revision come first */
     size_t fact_count;
     Dump *dump;
     VectorList list;
@@ -62,8 +62,8 @@ struct CompareJob {
 int compare_job_main(CompareJob *j, const Command *command, int argc, char **argv,
                      Status (*run)(CompareJob *j));
 
-/* Opens the dump and the journal, and selects j->list. compare_job_main closes the dump and the journal, also
- * after a failure. */
+/* Opens the dump and the journal, and selects the vectors (`j->list`). compare_job_main closes the dump and the
+ * journal, also after a failure. */
 Status compare_job_open(CompareJob *j);
 
 /* Sets the job's first `count` codecs, prints their warnings, and reserves space for `more` further codecs,

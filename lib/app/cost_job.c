@@ -12,8 +12,8 @@
 
 /* ==== options ==== */
 
-/* `usual_set`: the codecs that `cost` measures if the user gives no -c. `yardsticks`: the codecs that it always
- * measures. */
+/* `usual_set`: the codecs that `cost` measures if the user gives no -c. `yardsticks`: the codecs that `cost`
+ * always measures. */
 static const char *const usual_set[] = {"sign", "qsgd", "terngrad", "svd", "powersgd", "ef+topk"};
 static const char *const yardsticks[] = {"none", "fp16"};
 

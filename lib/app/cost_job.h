@@ -25,7 +25,7 @@ enum {
 typedef struct {
     CostLayer *layer;  /* (layers) */
     double plan;       /* seconds of planning, encoding time that belongs to no single layer */
-    size_t cells;      /* number of measured steps of one worker */
+    size_t cells;      /* number of measured pairs of a step and a worker */
     const char *error; /* why the codec failed; NULL: no failure */
 } CostMeasured;
 
@@ -33,8 +33,8 @@ typedef struct {
     CompareJob job; /* must be first: hooks cast CompareJob to CostJob */
     const char *workers_text, *topology_text, *compute_from, *sort;
     TextList link_texts;
-    /* compute_ms: time that a worker computes in a step; compute_se: standard error of this time if
-     * --compute-from gave it, in ms; else 0 */
+    /* time that a worker computes in a step, in ms, and its standard error (0 unless --compute-from gave the
+     * time) */
     double compute_ms, compute_se;
     bool overlap;
 

@@ -128,7 +128,6 @@ static void look_at_files(Look *l)
     add(l, "blosc", library_blosc(l->a), NULL);
 }
 
-/* True when `name` is one of the words in `list`. */
 static bool has_word(const char *list, const char *name)
 {
     const size_t length = strlen(name);

@@ -30,7 +30,7 @@ int cli_report(const char *program, const Error *error)
     host_limit_hint(err);
     fflush(stdout); /* finished results must come before the error message */
     if (err->status == ERR_IO && strstr(err->text, standard_output) && reader_gone())
-        return codes[ERR_IO]; /* the reader wanted no more */
+        return codes[ERR_IO]; /* the process that reads stdout has ended, so nobody misses the output */
     fprintf(stderr, "%s: %s\n", program, err->text);
     if (*err->hint)
         fprintf(stderr, "hint: %s\n", err->hint);
@@ -197,7 +197,7 @@ int cli_main(const char *program, const char *brief, const Subcommand *table, in
         return 1;
     linalg_choose_kernels();
     cli_catch_stop();
-    /* without SIGPIPE and SIGXFSZ, writing to a closed pipe or beyond the file size limit fails with an
+    /* with SIGPIPE and SIGXFSZ ignored, writing to a closed pipe or beyond the file size limit fails with an
      * error */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

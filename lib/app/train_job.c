@@ -26,7 +26,6 @@ void train_job_defaults(TrainJob *j)
 
 static const char *const groupings[] = {"tensor", "all", NULL};
 
-/* Returns the text `what`, a colon and all names that `name` returns: "WHAT: a, b, c". */
 static const char *with_names(const TrainJob *j, const char *what, TextName name)
 {
     char all[200];

@@ -10,7 +10,8 @@
 enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 16 };
 enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + TARGET_COLUMNS * TARGETS_MOST };
 
-/* A target test accuracy. If the current run has `reached` it, the other fields say when. */
+/* A target test accuracy. `step`, `seconds` and `bytes` are valid if the current run has `reached` the
+ * target. */
 typedef struct {
     double accuracy;
     bool reached;

@@ -93,8 +93,9 @@ static size_t chunk_size(const Arena *a, size_t i, size_t need)
     return whole_pages(need > below ? need : below);
 }
 
-/* Makes chunk i > 0 hold at least `need` bytes. Chunk i and all later chunks are empty when this is called. If
- * chunk i is too small, they are freed and a new chunk i is allocated. Returns false if there is no memory. */
+/* Makes chunk i > 0 hold at least `need` bytes. Chunk i and all later chunks must be empty. If chunk i is too
+ * small, chunk i and the later chunks are freed, and a new chunk i is allocated. Returns false if there is no
+ * memory. */
 static bool grow(Arena *a, size_t i, size_t need)
 {
     Chunk *c = &a->chunk[i];

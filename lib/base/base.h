@@ -40,8 +40,7 @@ Status error_at(Error *err, const char *format, ...) PRINTF(2);
 /* Sets err->hint; returns the status recorded in err. */
 Status error_hint(Error *err, const char *format, ...) PRINTF(2);
 
-/* Evaluates `step`; if it fails, returns its status from the calling function. The step has recorded the error
- * in an Error. */
+/* Evaluates `step`; if the step fails, returns its status from the calling function. */
 #define TRY(step)                                                                                            \
     do {                                                                                                     \
         Status status_ = (step);                                                                             \

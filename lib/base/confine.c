@@ -21,7 +21,6 @@ static void set_limit(pid_t who, int which, uint64_t most, bool hard)
     prlimit(who, which, &limit, NULL);
 }
 
-/* Closes all descriptors above stdin, stdout and stderr except the `count` descriptors in fd. */
 static void close_others(const int *fd, size_t count)
 {
     unsigned from = 3;

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-enum { CONFINE_FD = 3, CONFINE_NO_FILES = 3 /* an exit code */ };
+enum { CONFINE_FD = 3, CONFINE_NO_FILES = 3 /* exit code if confine_keep fails */ };
 
 /* Renumbers the `count` file descriptors to CONFINE_FD, CONFINE_FD + 1, ... and closes all other descriptors.
  * Output to stdout and stderr is discarded from now on. Exits with status CONFINE_NO_FILES if the limit on open
@@ -18,8 +18,8 @@ void confine_keep(const int *fd, size_t count);
 /* Returns how many bytes of address space the process uses; 0: unknown. Call this before confine_files. */
 uint64_t confine_space(void);
 
-/* From now on the process is killed if its parent ends. It writes no core file if it crashes, and it cannot
- * make files longer. */
+/* From now on the process is killed if its parent ends. The process writes no core file if it crashes, and it
+ * cannot make files longer. */
 void confine_start(void);
 
 /* Limits address space to `used` + `more` bytes, where `used` is the result of confine_space; no limit if

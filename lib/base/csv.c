@@ -67,7 +67,6 @@ static Status read_header(Scanner *s, Csv *out, const char *name, Error *err)
     return OK;
 }
 
-/* Reads one row of the text into the cells cell[0], cell[1], ..., one for each column. */
 static Status read_row(Scanner *s, const Csv *out, const char **cell, const char *name, Error *err)
 {
     for (size_t i = 0; i < out->columns; i++)

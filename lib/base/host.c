@@ -114,7 +114,7 @@ char *library_hdf5(Arena *a)
     return text_copy(a, version);
 }
 
-/* Returns the version in a text such as "fftw-3.3.10-sse2-avx". */
+/* `fftwf_version` is a text such as "fftw-3.3.10-sse2-avx". */
 char *library_fftw(Arena *a)
 {
     const char *version = fftwf_version + strcspn(fftwf_version, "0123456789");

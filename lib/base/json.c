@@ -50,7 +50,6 @@ static void skip_space(Parser *p)
 
 /* ---- text ---- */
 
-/* Reads four hexadecimal digits into *code; false when fewer digits follow. */
 static bool take_hex(Parser *p, uint32_t *code)
 {
     *code = 0;
@@ -204,7 +203,7 @@ static Status read_number(Parser *p, Json *v)
 
 static Status read_value(Parser *p, Json *v);
 
-/* Reads a member of an object or an element of an array. Unless `first`, a comma must precede it. */
+/* Reads a member of an object or an element of an array. Unless `first`, a comma must precede the item. */
 static Status read_item(Parser *p, Json *item, char close, bool first)
 {
     if (!first && !take(p, ','))
@@ -221,8 +220,6 @@ static Status read_item(Parser *p, Json *item, char close, bool first)
     return OK;
 }
 
-/* Reads the members of an object or the elements of an array, behind the opening bracket, up to the closing
- * bracket `close`. */
 static Status read_items(Parser *p, Json *v, char close)
 {
     const Json **link = &v->first;

@@ -123,8 +123,8 @@ static int open_nameless(OutFile *f, mode_t mode, char name[PATH_MAX])
     return -1;
 }
 
-/* Opens a temporary file in the target's directory. If it will replace an existing file, only the owner may
- * read it until outfile_commit gives it the existing file's permissions. */
+/* Opens a temporary file in the target's directory. If the temporary file will replace an existing file, only
+ * the owner may read it until outfile_commit gives it the existing file's permissions. */
 static Status open_temporary(OutFile *f, bool named, Arena *a, Error *err)
 {
     const mode_t mode = f->replaces ? 0600 : 0666;
@@ -216,7 +216,7 @@ void outfile_text(OutFile *f, const char *text)
     outfile_bytes(f, text, strlen(text));
 }
 
-/* Writes the temporary file's name to `name`. A file without a name first gets one in the target's
+/* Writes the temporary file's name to `name`. A file without a name first gets a name in the target's
  * directory. */
 static Status give_name(const OutFile *f, char name[PATH_MAX], Error *err)
 {

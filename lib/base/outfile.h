@@ -34,7 +34,7 @@ Status outfile_check(const char *path, Arena *a, Error *err);
 bool outfile_is_stdout(const char *path); /* true for "-", "/dev/stdout" and its other names */
 /* True when the paths `path` and `other` lead to the same file, which need not exist yet. */
 bool outfile_same(const char *path, const char *other, Arena *a);
-/* Flushes the directory entry of the file at `path` to the disk. Reports no error if the file system cannot. */
+/* Flushes the directory entry of the file at `path` to the disk. Reports no errors. */
 void outfile_sync_directory(const char *path);
 /* outfile_text writes a text, outfile_bytes writes bytes; a failure is reported later, by outfile_commit. */
 void outfile_text(OutFile *f, const char *text);

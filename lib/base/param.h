@@ -38,7 +38,8 @@ typedef struct {
     bool above;     /* numbers must be above `low`; `low` itself is not allowed */
     bool rate;      /* true: this key controls the trade-off of payload size against error */
     bool automatic; /* true: a real number that may also be "auto", stored as NaN */
-    /* true: in the rate key's group this key has finer steps, to reach a given payload size more exactly */
+    /* true: this key sets the same quantity as the rate key in finer steps, to reach a given payload size more
+     * exactly */
     bool fine;
 } Param;
 

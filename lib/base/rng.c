@@ -31,7 +31,7 @@ static void absorb(uint32_t state[4], uint64_t word)
 
 Rng rng_open(uint64_t seed, uint64_t repeat, int64_t worker, int64_t step, uint64_t tensor)
 {
-    Rng rng = {{0x61746f6du, 0x6f000001u, 0, 0}}; /* "atomo", generation 1 */
+    Rng rng = {{0x61746f6du, 0x6f000001u, 0, 0}}; /* the letters "atomo" and the generator's version, 1 */
     absorb(rng.state, seed);
     absorb(rng.state, repeat);
     absorb(rng.state, (uint64_t)worker);

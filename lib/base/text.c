@@ -161,7 +161,6 @@ bool text_to_size(const char *s, uint64_t *bytes)
     return true;
 }
 
-/* True when characters a and b differ, ignoring case. */
 static bool differ(char a, char b)
 {
     return tolower((unsigned char)a) != tolower((unsigned char)b);

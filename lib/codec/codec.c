@@ -66,7 +66,7 @@ const char *codec_caution(const Codec *codec)
 
 /* ---- encoding and decoding ---- */
 
-/* True for a wrapper that sends the inner codec's payloads unchanged, with the inner codec's kind byte. */
+/* True for a wrapper that sends the inner codec's payloads unchanged, kind byte included. */
 static bool passes_on(const Codec *codec)
 {
     return codec->ops->wraps && !codec->other;

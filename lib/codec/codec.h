@@ -26,12 +26,12 @@ typedef struct Streams Streams;       /* codec/harness.h */
 enum {
     UNBIASED = 1 << 0, /* the mean of decode(encode(x)) over the random draws (Call.rng) is x */
     LINEAR = 1 << 1,   /* decode(merge(a, b)) = decode(a) + decode(b), up to rounding */
-    /* merge() adds payloads without decoding them; decode(merge) need not be a sum of estimates */
+    /* payloads can be added without decoding them; the result need not decode to the sum of their estimates */
     MERGEABLE = 1 << 2,
     RANDOM = 1 << 3, /* draws random numbers: payloads differ between repeats */
     /* encode writes the same bytes on every machine, as it calls no BLAS, LAPACK or FFT */
     EXACT_BYTES = 1 << 4,
-    /* decode reads the state. So a receiver calls codec_settle too; it has no x, and passes x = NULL. */
+    /* decode reads the state. So a receiver calls codec_settle too. The receiver has no x, and passes NULL. */
     DECODES_STATE = 1 << 5,
     /* for given draws the estimate is linear in x, and all workers draw the same numbers: averaging the
      * workers' estimates does not reduce the variance */
@@ -57,12 +57,12 @@ typedef struct Codec {
 enum { ROUNDS_MAX = 8 };
 
 /* Room for a vector that a codec would otherwise compute again in each round of a step and in codec_settle,
- * such as the gradient plus the residual. Its owner clears `vector` before each step, and gives it to the calls
- * for one worker and one gradient only. */
+ * such as the gradient plus the residual. The owner of a KeptVector clears `vector` before each step, and
+ * passes the KeptVector only to calls for one worker and one gradient. */
 typedef struct {
     Arena *arena;        /* the vector's memory, which outlives the step */
     const float *vector; /* NULL: not computed yet */
-    const float *x;      /* the gradient from which it was computed */
+    const float *x;      /* the gradient from which `vector` was computed */
 } KeptVector;
 
 /* All inputs of an encoder or decoder, for one tensor of one worker and step. */

@@ -53,14 +53,14 @@ struct Compressor {
     ErrorLaw (*moments)(const Call *c, const float *x, AtomMoments *m);
     double (*residual)(const Call *c);
     Status (*curve)(const Call *c, const float *x, CurvePoint *point, size_t *count);
-    size_t plan_size; /* bytes of plan for each tensor */
+    size_t plan_size; /* bytes of a tensor's record from codec_plan */
     Status (*plan)(const Step *step, void *plan);
 
     /* Members for wrappers; see wrapper.h */
     bool wraps; /* true: a wrapper, which has an inner codec */
-    bool marks; /* true: a wrapper whose payloads begin with its own byte, also if it wraps `none` */
-    /* For a wrapper whose spec may name no codec to wrap, such as `joint`: the specs of the codecs that
-     * `Codec.inner` and `Codec.other` then are. */
+    bool marks; /* true: a wrapper whose payloads begin with the wrapper's own byte, also if it wraps `none` */
+    /* Specs of the default `Codec.inner` and `Codec.other`, for a wrapper that a spec may use without an inner
+     * codec, such as `joint`. */
     const char *alone[2];
 
     bool bare; /* payloads have no kind byte; true only for `none` */
@@ -68,8 +68,8 @@ struct Compressor {
 
 /* Kinds of payload. RAW: raw floats. METHOD: the codec's own format. MERGED: merged payloads in the codec's
  * format. If spec, shape and x show, before any random draw, that raw floats are shorter, the raw floats are
- * the input x itself. Otherwise the codec first makes its own payload. If that is longer than raw floats,
- * the raw floats are the decoded payload. */
+ * the input x itself. Otherwise the codec first makes its own payload. If this payload is longer than raw
+ * floats, the raw floats are its decoded values. */
 enum { PAYLOAD_RAW, PAYLOAD_METHOD, PAYLOAD_MERGED };
 
 /* Writes x as raw floats: a kind byte and 4 n bytes. A codec calls raw_put when its own payload would not be

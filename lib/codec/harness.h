@@ -6,7 +6,7 @@
 #include "codec/codec.h"
 
 /* Sums over the symbol streams in one payload. Comparisons compute the metrics entropy_bits, coding_efficiency
- * and raw_fallbacks from them. */
+ * and raw_fallbacks from these sums. */
 struct Streams {
     double entropy_bits; /* order-0 entropy of all symbols, in bits */
     /* encode's estimate of the bits by which this payload exceeds the mean payload over random draws; the mean
@@ -44,7 +44,7 @@ double codec_residual(const Call *c);
 /* One worker's tensors of one step, for codecs that divide a budget between tensors. */
 typedef struct {
     size_t count;     /* 1 or more */
-    const Call *call; /* `count` Calls as encode will get them, except for `plan` */
+    const Call *call; /* (count) the Calls that encode will get, except for the member `plan` */
     /* Returns the values of tensor j, or NULL and sets *err. The values are valid until the next call of
      * `load`: only one tensor need be in memory. */
     const float *(*load)(void *data, size_t j, Error *err);

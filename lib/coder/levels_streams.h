@@ -18,8 +18,8 @@ static inline size_t run_end(const Levels *l, size_t i, size_t end)
 
 enum { WORD_BITS = 10, GAP_WORDS = 256, PAIR_BITS = 5, PAIR_GAPS = 64, PAIRS_FROM = 1 << 14 };
 
-/* Tables of code words, which save time if n is large and codes have few bits. `ready`: `code` and `gap` are
- * filled; `paired`: `pair` is filled, too. */
+/* Tables of code words, which save time if n is large and codes have few bits. `ready`: `code` is filled.
+ * `paired`: `pair` is filled. `gap` is filled in the sparse form. */
 typedef struct {
     bool ready, paired;
     uint64_t code[2 << WORD_BITS], gap[GAP_WORDS];
@@ -47,9 +47,9 @@ typedef struct {
 
 Lane lane_open(const Levels *l, size_t block, Bytes stream);
 
-/* Fills the look-up table of the decoder. Its index is the next LOOK_BITS bits of a stream. Its value
- * describes the first triple (gap, sign, level) in these bits: from the low end, length:4 | gap:10 |
- * code:18. The value is 0 if the triple is longer than LOOK_BITS bits or not valid. */
+/* Fills the look-up table of the decoder. The index of an entry is the next LOOK_BITS bits of a stream. The
+ * entry describes the first triple (gap, sign, level) in these bits: from the low end, length:4 | gap:10 |
+ * code:18. The entry is 0 if the triple is longer than LOOK_BITS bits or not valid. */
 void stream_table(const Levels *l, LevelsForm form, uint32_t *table);
 bool sparse_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes);
 bool dense_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes);

@@ -106,8 +106,8 @@ static uint64_t add_group(uint64_t *sum, int planes, const uint64_t *one, int wi
     return above;
 }
 
-/* Adds up one group of at most 64 codes over the `count` arrays in `in`, element by element. The group's planes
- * begin at byte `at` of each array; `codes` is the number of codes in the group. */
+/* Adds up one group of at most 64 codes over the `count` arrays in `in`, element by element. `at` is the index
+ * of the group's first code, and `codes` the number of codes in the group. */
 static bool add_one(const PlaneSet *in, size_t count, size_t at, size_t codes, int width, uint8_t *out)
 {
     uint64_t sum[PLANES_MAX] = {0}, above = 0;

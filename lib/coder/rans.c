@@ -6,8 +6,7 @@
 
 enum {
     LOG_BITS = 16,
-    /* Frequencies of fewer than RANS_PRECISION bits are tried only if the stream has fewer symbols than
-     * this. */
+    /* Frequencies of fewer than RANS_PRECISION bits are tried only for streams of fewer symbols. */
     ALL_PRECISIONS_UNDER = 1 << 15,
     /* Weights rounded to few bits are tried only if the table takes at least 1/160 of the bits of table and
      * stream. */
@@ -15,7 +14,7 @@ enum {
     /* Frequencies of more than RANS_PRECISION bits are slower to read. They are used only if they save at
      * least 1/256 of the bits. */
     FINE_GAIN = 256,
-    RARE = 3, /* a symbol that occurs less often than this is rare */
+    RARE = 3, /* a symbol that occurs fewer than RARE times is rare */
     /* a stream is a whole number of 16-bit words, so an estimated gain below 16 bits may vanish in the
      * rounding */
     WORD_BITS = 16,
@@ -68,8 +67,8 @@ static uint16_t rounded(uint16_t v, unsigned detail)
 
 /* Computes weights and frequencies from the symbols' counts. Weights are rounded to `detail` bits after the
  * highest bit; frequencies are computed at r->precision. If weights are rounded, a rare symbol whose own weight
- * is within a factor of 2 of the previous symbol's weight gets the previous symbol's weight: its own would cost
- * more bits in the table than it saves. */
+ * is within a factor of 2 of the previous symbol's weight gets the previous symbol's weight. The own weight
+ * would cost more bits in the table than it saves in the stream. */
 static void weigh(Rans *r, const uint64_t *count, unsigned detail)
 {
     uint64_t weight[RANS_BYTES];

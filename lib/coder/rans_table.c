@@ -3,7 +3,7 @@
 #include "coder/elias.h"
 #include "coder/rans.h"
 
-enum { PRECISION_BITS = 4, DETAIL_BITS = 4, FIRST_CLASS = 6 /* see rans.h */ };
+enum { PRECISION_BITS = 4, DETAIL_BITS = 4, FIRST_CLASS = 6 /* floor(log2 w) before the first weight */ };
 
 /* ---- frequencies ---- */
 

@@ -237,7 +237,7 @@ static Status put_gaps(Others *o, Buf *out, Arena *scratch, double *entropy)
     return OK;
 }
 
-/* Returns log2 of the number of subsets that have k of n elements. */
+/* Returns log2 of the binomial coefficient n over k. */
 static double log2_sets(double n, double k)
 {
     return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) * M_LOG2E;

@@ -164,7 +164,6 @@ static bool get_low_planes(const Job *job, const Body *body, size_t n, void *cod
     return symbols_wide(job->s) ? planes_get32(in, n, shift, code) : planes_get8(in, n, shift, code);
 }
 
-/* Reads a block's codes into `code`, as bytes or 32-bit words. Returns false if the stream is damaged. */
 static bool get_codes(const Job *job, Body *body, size_t n, void *code)
 {
     const bool bytes = !symbols_wide(job->s) && job->form.shift == 0;

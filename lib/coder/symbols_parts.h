@@ -20,7 +20,7 @@ typedef struct {
     int kind;
     int shift; /* with classes: lead */
     bool classes;
-    unsigned lanes_log4; /* lanes = 4^this */
+    unsigned lanes_log4; /* the number of lanes is 4^lanes_log4 */
 } Form;
 
 static inline unsigned form_lanes(const Form *f)
@@ -145,14 +145,14 @@ typedef struct {
     size_t finest;         /* number of symbols with these finest classes; 0: no form with classes is tried */
     uint64_t *spare; /* (alphabet) working memory: counts of the symbols of the form that is being tried */
     Form form;       /* the shortest form */
-    uint64_t bits;   /* its estimated bits */
+    uint64_t bits;   /* estimated bits of the shortest form */
     Table *table;    /* one table for all blocks, or one for each block */
     Table trial;     /* a table that is built only to estimate sizes */
-    uint8_t *room;   /* (blocks, room_size) */
+    uint8_t *room;   /* (blocks, room_size) room for the bytes of each block */
     size_t room_size;
     /* (blocks) number of bytes written for each block, at the end of the block's part of `room` */
     size_t *size;
-    uint8_t *out; /* bit planes */
+    uint8_t *out; /* where the bit planes are written */
 } DensePlan;
 
 static const size_t ALL_BLOCKS = SIZE_MAX;

@@ -175,7 +175,6 @@ static void choose_symbols(DensePlan *p)
             break;
 }
 
-/* Chooses a table for each block if this is shorter than one table for all blocks. */
 static void choose_tables(DensePlan *p)
 {
     const size_t blocks = blocks_of(p->s->n);
@@ -231,7 +230,7 @@ static Status make_tables(DensePlan *p, Arena *scratch)
 /* ---- blocks ---- */
 
 /* Splits codes into symbols (classes of magnitudes) and the magnitude bits that a class does not determine.
- * Writes the number of these bits, then the bits, to `low`. Returns the bytes written. */
+ * Writes the length of these bits in bytes, then the bits, to `low`. Returns the bytes written. */
 static size_t split_classes(const Symbols *s, int lead, const uint32_t *code, size_t n, uint16_t *symbol,
                             uint8_t *low)
 {

@@ -90,8 +90,8 @@ double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, A
  * NaN: out of memory. */
 double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m);
 
-/* Computes the curve of expected bits against variance of a codec with orthonormal atoms. Its points are at
- * 16 water levels per factor of 2, downwards from the level at which one kept atom is expected. The last
+/* Computes the curve of expected bits against variance of a codec with orthonormal atoms. The curve's points
+ * are at 16 water levels per factor of 2, downwards from the level at which one kept atom is expected. The last
  * point is at water level 0. */
 Status atoms_curve(const Call *c, const float *x, size_t n, CurvePoint *point, size_t *count);
 

@@ -55,7 +55,8 @@ static inline uint64_t mass_of(float level)
     return level < 0x1p30f ? (uint64_t)((double)level * 0x1p34) : 0;
 }
 
-/* Computes for each block the sum of its elements' p modulo 1, and whether an element has p = 1. */
+/* The job that computes for each block the sum of its elements' p modulo 1, and whether an element has p =
+ * 1. */
 typedef struct {
     Candidates *d;
     bool *sure; /* one entry per block: true if the block has an element with p = 1 */
