@@ -25,7 +25,6 @@ static uint64_t usual_most(uint64_t file_size)
     return file_size > UINT64_MAX / (2 * EACH) ? UINT64_MAX : ALWAYS + EACH * file_size;
 }
 
-/* Returns how many bytes are free on the disk where `path` will be written; UINT64_MAX if unknown. */
 static uint64_t free_space(const char *path, Arena *a)
 {
     struct statvfs disk;

@@ -64,7 +64,6 @@ static Status show(List *l, const Compressor *ops)
     return write_rows(l, &spec, rows, count);
 }
 
-/* Writes the pages of the codecs of a spec, the wrappers first. */
 static Status show_stages(List *l, const Codec *codec)
 {
     TextBuf out = {.arena = l->a};

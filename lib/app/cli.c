@@ -284,7 +284,6 @@ static Status keep_inputs(Parser *p, const TextList *arguments)
     return OK;
 }
 
-/* Checks that the file of -o can be written and may be replaced, before the command's work begins. */
 static Status check_output(Parser *p)
 {
     const char *output = p->command->common ? p->command->common->output : NULL;

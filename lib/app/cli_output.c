@@ -84,7 +84,6 @@ static bool is_csv(const Old *o)
     return kind && writes(o, kind->schema);
 }
 
-/* True if the text begins with the heading or the name of a field. */
 static bool is_heading(const char *text)
 {
     for (const Field *f = fields; f->name; f++) {

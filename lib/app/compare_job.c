@@ -202,7 +202,6 @@ Status compare_job_run(CompareJob *j)
 
 /* ---- writing the results ---- */
 
-/* True when the codec sent every tensor as plain floats. */
 static bool all_raw(const Results *r, size_t codec)
 {
     size_t raw = 0;

@@ -115,7 +115,6 @@ static Topology plain_topology(Topology t)
     return t == TOPOLOGY_ALLGATHER ? TOPOLOGY_RING : t;
 }
 
-/* Sets the times, from column `first` on, and the speed-up. */
 static void put_figures(const CostFigures *f, Value *row, size_t first, size_t speedup)
 {
     row[first] = value_real(1e3 * f->time.compute);

@@ -102,7 +102,6 @@ static void fill_standard_streams(void)
             return;
 }
 
-/* Flushes stdout and returns the exit code: 1 if flushing fails. */
 static int finish(const char *program, int code)
 {
     Error err;

@@ -20,8 +20,6 @@ static Status record(void *data, const StepRecord *s, Error *err)
     return train_records_step(&r->records, s, err);
 }
 
-/* Returns the folder of a codec's checkpoints: --train-dir, or a subfolder of --train-dir if there are several
- * codecs. */
 static char *folder_of(const TrainRun *r, const char *compressor)
 {
     char *dir =

@@ -82,8 +82,6 @@ static size_t whole_pages(size_t size)
     return size > SIZE_MAX - rest ? SIZE_MAX & ~rest : (size + rest) & ~rest;
 }
 
-/* Returns the size of chunk i: the sum of the sizes of the earlier chunks, but at most LAST_CHUNK and at least
- * `need`. */
 static size_t chunk_size(const Arena *a, size_t i, size_t need)
 {
     size_t below = i == 1 ? FIRST_CHUNK : 0;

@@ -47,7 +47,6 @@ static const Limit limits[] = {{RLIMIT_AS, 'v', 1024, UINT64_MAX},
                                {RLIMIT_NPROC, 'u', 1, 256},
                                {RLIMIT_FSIZE, 'f', 1024, UINT64_MAX}};
 
-/* Returns the present limit in the shell's units; UINT64_MAX: no limit. */
 static uint64_t limit_now(const Limit *l)
 {
     struct rlimit is;

@@ -85,7 +85,6 @@ static Status open_stdout(OutFile *f, Arena *a, Error *err)
     return f->to ? OK : cannot(f, "write", err);
 }
 
-/* Writes a name for a temporary file in the target's directory to `out`. Each `attempt` gives another name. */
 static void name_it(const OutFile *f, int attempt, char out[PATH_MAX])
 {
     const int directory = (int)directory_length(f->target);

@@ -144,8 +144,6 @@ static void get_blocks(void *data, size_t piece)
     job->stream[first].bad = !good;
 }
 
-/* Finds each stream's offset and size from the table of lengths; false when the lengths do not add up to
- * in.size. */
 static bool find_streams(const Levels *l, LevelsStream *stream, Bytes in)
 {
     uint64_t at = table_bytes(l);

@@ -36,8 +36,6 @@ static bool form_get(Job *job, unsigned byte)
            (job->form.kind == KIND_ONE_TABLE || blocks_of(s->n) > 1);
 }
 
-/* Finds the range of bytes of each block. Returns false if the blocks' lengths do not add up to the
- * remaining bytes. */
 static bool find_bodies(Job *job, Bytes in)
 {
     const size_t blocks = blocks_of(job->s->n);

@@ -161,8 +161,6 @@ static bool try_form(DensePlan *p, Form form, Search *family)
     return true;
 }
 
-/* Searches the shortest form with one table: tries growing shifts (number of low bits outside the symbol), then
- * growing leads (number of leading magnitude bits in the symbol). */
 static void choose_symbols(DensePlan *p)
 {
     const Symbols *s = p->s;

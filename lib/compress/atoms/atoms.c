@@ -264,8 +264,6 @@ static Status take_light(const Call *c, Reader *in, size_t n, ReadAtoms *light)
     return OK;
 }
 
-/* Fails if an atom is both heavy (p = 1) and light (p < 1), or if a heavy atom's magnitude is not above the
- * water level tau. */
 static Status check_lists(const Call *c, const ReadAtoms *heavy, const ReadAtoms *light, size_t n)
 {
     for (size_t h = 0; h < heavy->set.count && light->set.count; h++)
