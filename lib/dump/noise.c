@@ -1,8 +1,8 @@
 /* noise.c -- normal random numbers from uniform ones (noise.h).
  *
- * Computes the quantile of the normal distribution for a number u between 0 and 1, by Wichura's rational
- * functions (AS 241, 1988). One function is for the u from 0.075 to 0.925. Two functions of sqrt(-log u) are
- * for smaller u; by symmetry they serve for larger u, too. */
+ * `noise_quantile` computes the quantile of the normal distribution by Wichura's rational functions (AS 241,
+ * 1988). One function serves 0.075 <= u <= 0.925. Two functions of sqrt(-log(min(u, 1 - u))) serve the
+ * tails. */
 #include "dump/noise.h"
 
 #include "num/log_series.h"

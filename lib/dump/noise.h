@@ -1,5 +1,6 @@
-/* noise.h -- adds normally distributed noise to a vector. The noise depends on the generator's address (seed, repeat,
- * worker, step, tensor; rng.h) alone: it is the same on any machine and for any number of threads. */
+/* noise.h -- adds normally distributed noise to a vector. The noise depends only on the key of the generator
+ * `rng` (seed, repeat, worker, step, tensor; rng.h). It is the same on any machine and for any number of
+ * threads. */
 #ifndef ATOMO_NOISE_H
 #define ATOMO_NOISE_H
 
@@ -9,8 +10,7 @@
  * quotients and a square root, so the result does not depend on the C library. */
 double noise_quantile(double u);
 
-/* Adds to each element `scale` times a standard normal random number. Each element has its own 52 random
- * bits. */
+/* Adds to each of the n elements `scale` times a standard normal random number, made from 52 random bits. */
 void noise_add(float *x, size_t n, double scale, const Rng *rng, int threads);
 
 #endif

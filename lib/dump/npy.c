@@ -3,11 +3,9 @@
  *
  *     "\x93NUMPY" major:u8 minor:u8 length (u16 in version 1, else u32) header elements
  *
- * The header is a Python dictionary of exactly three keys, as in
+ * The header is a Python dictionary of exactly three keys, followed by spaces and a line feed:
  *
- *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
- *
- * followed by spaces and a line feed. */
+ *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } */
 #include "dump/array_file.h"
 
 #include "base/bytes.h"
@@ -26,7 +24,7 @@ typedef struct {
 
 /* The values of the dictionary. */
 typedef struct {
-    /* text of the element type, without a NUL; NULL: `descr` is a list (structured array) */
+    /* text of the element type, without a NUL; NULL: the type is a list (structured array) */
     const char *descr;
     size_t descr_size;
     bool fortran;
@@ -68,7 +66,6 @@ static bool take_string(Cursor *c, const char **text, size_t *size)
     return *c->at++ == quote;
 }
 
-/* Skips a list in brackets, including the strings and lists in it. */
 static bool skip_list(Cursor *c)
 {
     int deep = 0;
@@ -205,7 +202,6 @@ static Status take_type(const Dictionary *d, Array *a, bool *floats, Error *err)
 
 /* ---- headers ---- */
 
-/* Reads the header as a text with a NUL at its end. Sets *head to the number of bytes before the elements. */
 static Status take_header(ExtentStream *from, char **header, uint32_t *head, Arena *arena, Error *err)
 {
     uint8_t magic[MAGIC], length[4] = {0};

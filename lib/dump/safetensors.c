@@ -16,7 +16,8 @@
 
 enum { HEADER_MOST = 100000000, LENGTH = 8 }; /* HEADER_MOST: the format's own limit on the header's bytes */
 
-/* Where an array's bytes are in the data, `from` to `to`. Arrays of integers have a Span too. */
+/* The bytes of one array, counted from the start of the data: `from` inclusive, `to` exclusive. Arrays of
+ * integers have a Span too. */
 typedef struct {
     uint64_t from, to;
     const char *name;
@@ -138,8 +139,7 @@ static int compare_spans(const void *left, const void *right)
     return (a->to > b->to) - (a->to < b->to);
 }
 
-/* Checks that the arrays cover the data: the first begins at the first byte, each next one where the previous
- * ends, and the last ends at the last byte. */
+/* Checks that the arrays cover the data without holes or overlaps. */
 static Status check_cover(Parse *p)
 {
     uint64_t at = 0;

@@ -84,7 +84,6 @@ static void fill_block(void *data, size_t block)
 
 /* ---- tensors ---- */
 
-/* Returns a count x rank matrix of standard normal numbers; NULL: out of memory. */
 static const double *factor(const Fill *f, int stream, size_t count, Arena *a)
 {
     const size_t total = count * (size_t)f->synth->rank;

@@ -3,10 +3,11 @@
  *     normal    scale z                                             z ~ N(0, 1)
  *     laplace   scale s e                                           s a fair sign, e ~ Exp(1): E|x| = scale
  *     power     scale s u^(-1/alpha)                                u uniform: P(|x| > t) = (scale/t)^alpha
- *     lowrank   scale (U V' / sqrt(rank) + noise Z) on the paper's matrix view; U, V, Z ~ N(0, 1)
+ *     lowrank   scale (U V' / sqrt(rank) + noise Z)                 elements of U, V, Z ~ N(0, 1)
  *     sparse    scale z with probability `density`, else 0
  *
- * An element depends only on seed, worker, step, the tensor's name and the element's index. */
+ * The matrix of lowrank is the view RESHAPE_PAPER of the tensor (tensor.h). An element depends only on the
+ * parameters, seed, worker, step, the tensor's name and the element's index. */
 #ifndef ATOMO_SYNTH_H
 #define ATOMO_SYNTH_H
 
@@ -24,8 +25,7 @@ typedef struct {
     double density; /* the fraction of non-zero elements, for sparse: 0 to 1 */
     uint64_t seed;
     int threads;
-    /* called before each block; if it returns true, the function that called it returns ERR_STOPPED; may be
-     * NULL */
+    /* called before each block of elements; if true, `synth_fill` returns ERR_STOPPED; may be NULL */
     bool (*stopped)(void);
 } Synth;
 
@@ -36,13 +36,13 @@ Status synth_fill(const Synth *s, int64_t worker, int64_t step, const char *name
 typedef struct {
     const Shape *shape; /* one for each tensor; the tensors are called layer0.weight, layer1.weight, ... */
     size_t shapes;
-    /* Number of step groups (step_000001, ...) and of worker groups in each (worker_0, ...). With one worker
-     * there are no worker groups. */
+    /* number of step groups (step_000001, ...) and of worker groups in each (worker_0, ...); with one worker
+     * there are no worker groups */
     int64_t steps, workers;
 } SynthLayout;
 
-/* Writes a whole dump. The distribution and its parameters become attributes of the file. The caller then
- * calls dump_commit. */
+/* Writes a whole dump, with the distribution and its parameters as attributes of the file. Does not call
+ * `dump_commit`. */
 Status synth_dump(const Synth *s, const SynthLayout *layout, DumpWriter *to, Arena *a, Error *err);
 
 /* Parses a shape such as "64x3x3x3". Returns false if the text is not a shape. */

@@ -30,12 +30,12 @@ static bool has_workers(const VectorList *v)
 
 typedef struct {
     Team *team;
-    /* true: for each step, the payloads of its workers are merged; false: each step counts as one worker,
-     * and the payloads of all steps are merged */
+    /* true: the payloads of the workers of one step are merged; false: each step counts as one worker, and
+     * the payloads of all steps are merged */
     bool stepwise;
-    size_t from; /* index of the first member of the present step */
-    /* Index of the member that find_member compares first: the one after the last found. Workers usually
-     * have their vectors in the same order. */
+    size_t from; /* index of the first Member of the present step */
+    /* Index of the Member that `find_member` compares first: the one after the last found, as workers
+     * usually have their vectors in the same order. */
     size_t guess;
 } Gathering;
 

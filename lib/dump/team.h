@@ -1,10 +1,13 @@
-/* team.h -- reads the gradients of P workers from a dump, whose payloads are then merged. If the dump has
+/* team.h -- reads the gradients of P workers from a dump; their payloads are then merged. If the dump has
  * gradients of fewer workers, the missing ones are made up.
  *
- * If the dump has worker groups, the payloads of the workers of one step are merged. If not, each step counts
- * as a worker, so the payloads of all steps are merged. Only vectors with the same name and shape are merged.
- * Let F be the number of workers in the dump. A worker p >= F gets g + noise rms(g) z, where g is the gradient
- * of worker p mod F and z are standard normal numbers. z depends on seed, p, step and tensor only. */
+ * If the dump has worker groups, the payloads of the workers of one step are merged. If not, each step
+ * counts as a worker, so the payloads of all steps are merged. Only vectors with the same name and shape are
+ * merged.
+ *
+ * Let F be the number of workers in the dump. A worker p >= F gets g + noise rms(g) z. Here g is the
+ * gradient of worker p mod F, and z is a vector of standard normal numbers. z depends only on seed, p, step
+ * and tensor. */
 #ifndef ATOMO_TEAM_H
 #define ATOMO_TEAM_H
 
@@ -30,8 +33,8 @@ typedef struct {
 
 Status team_make(Team *out, Dump *dump, const VectorList *from, Arena *a, Error *err);
 
-/* Reads worker number `worker`'s gradient, real or made up, into x (v->shape.n). `v` must be in the team's
- * list. */
+/* Reads the gradient of v of worker `worker`, real or made up, into x (v->shape.n). `v` must point into
+ * `c->list`. */
 Status team_load(Team *c, const Vector *v, size_t worker, float *x, Error *err);
 
 /* Returns how many of the workers 0 .. workers - 1 have a made-up gradient of v. */

@@ -68,8 +68,8 @@ void matrix_view(const Shape *shape, Reshape reshape, size_t *rows, size_t *cols
     }
 }
 
-/* Tests whether a word of the name (a run of letters) begins with an entry of `words`. An entry that ends in
- * '$' must be equal to the whole word, without the '$'. */
+/* Tests whether a word (a sequence of letters) of the name begins with an entry of `words`. An entry that
+ * ends in '$' must equal the whole word, without the '$'. */
 static bool has_word(const char *name, const char *const *words)
 {
     bool begins = true;

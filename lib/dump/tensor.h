@@ -1,8 +1,9 @@
-/* tensor.h -- shapes, matrix views, and gradient dumps: HDF5 files whose float datasets are tensors (docs/FORMAT.md).
+/* tensor.h -- shapes, matrix views, and gradient dumps: HDF5 files whose float datasets are tensors
+ * (docs/FORMAT.md).
  *
  * A dump is read one tensor at a time, so memory stays near the size of the largest tensor. The HDF5 library
- * is not safe on untrusted files. So a separate process (the reader process) parses them under resource
- * limits and sends this process only floats or an error. */
+ * is not safe on untrusted files. So a separate process (the reader process) parses the file under resource
+ * limits, and sends back only floats or an error. */
 #ifndef ATOMO_TENSOR_H
 #define ATOMO_TENSOR_H
 
@@ -17,7 +18,7 @@ typedef struct {
     size_t n;             /* number of elements: the product of dim; 1 for rank 0 */
 } Shape;
 
-/* Fills *shape with rank and dimensions; false when the product of `dim` overflows or the rank is out of range. */
+/* Fills `*shape`. Returns false if the product of `dim` overflows or the rank is not in 0 .. RANK_MAX. */
 bool shape_make(Shape *shape, int rank, const size_t *dim);
 Shape shape_vector(size_t n);
 
@@ -58,17 +59,17 @@ typedef struct {
 typedef struct {
     /* path in the file without the leading '/', for example "step_000100/worker_0/conv1.weight" */
     const char *path;
-    /* the path below the step and worker groups, such as "conv1.weight". A tensor named "*" gets the name
-     * slash and star, because results use the name "*" for all tensors together. */
+    /* the path below the step and worker groups, such as "conv1.weight". A tensor named "*" is renamed "/*",
+     * because results use "*" for all tensors together. */
     const char *name;
     const char *display; /* the name without "module." and "_orig_mod." */
     /* names such as "step_000100", "worker_0"; NULL where the file has none */
     const char *step_group, *worker_group;
     int64_t step;   /* the step group's attribute `step`, else the number in its name; 0: no step group */
     int64_t worker; /* the number in the worker group's name; 0: no worker group */
-    /* Numbers from which the random numbers of this tensor's step and worker are drawn (rng.h). Usually they
-     * equal `step` and `worker`. If a group has the number of another group (dump_twins), its number here is
-     * negative, a hash of its name. */
+    /* Numbers that select the random numbers of this tensor's step and worker (rng.h). They equal `step` and
+     * `worker`, unless another group has the same number (`dump_twins`). Then they are negative, a hash of
+     * the group's name. */
     int64_t step_address, worker_address;
     Kind kind;
     Shape shape;
@@ -79,7 +80,7 @@ typedef struct Dump Dump;
 
 /* Opens, checks and lists the file. Fails if the file has external links, external storage, virtual
  * datasets, filters that need a plug-in, or floats of more than 64 bits. Datasets that are not floats are
- * skipped and counted. The list of tensors is in the arena, so the arena must not be rewound or closed
+ * skipped and counted. The list of tensors is stored in the arena, which must not be rewound or closed
  * before the dump is closed. */
 Status dump_open(Dump **out, const char *path, Arena *a, Error *err);
 void dump_close(Dump *d); /* NULL is fine */
@@ -91,20 +92,21 @@ const TensorInfo *dump_tensor(const Dump *d, size_t i);
 /* returns the number of datasets that hold no floats */
 size_t dump_skipped(const Dump *d);
 /* Returns the number of twins. A step group is a twin if an earlier step group has the same number
- * ("step_1", "step_01"). A step group of number 0 is also a twin if some tensors have no step group, since
- * they count as step 0. Twins among the worker groups of a step are defined in the same way, and are counted
- * too. Sets *first to the path of a tensor in the first twin; NULL: there is none. */
+ * ("step_1", "step_01"). A step group of number 0 is also a twin if some tensors have no step group, as they
+ * count as step 0. Twins among the worker groups of a step are defined likewise, and counted too. Sets
+ * `*first` to the path of a tensor in the first twin; NULL: there is none. */
 size_t dump_twins(const Dump *d, const char **first);
 const AttrList *dump_attrs(const Dump *d); /* returns the attributes of the root group */
 /* Returns the attributes of a group, "step_000100" or "step_000100/worker_0"; NULL: no such group. */
 const AttrList *dump_step_attrs(const Dump *d, const char *group);
 
-/* dump_groups returns the number of groups. dump_group returns the path of group i, in file order, the root ("")
- * first, and sets *attrs to its attributes. */
+/* `dump_groups` returns the number of groups. `dump_group` returns the path of group i and sets `*attrs` to
+ * its attributes. Groups are in file order, the root ("") first. */
 size_t dump_groups(const Dump *d);
 const char *dump_group(const Dump *d, size_t i, const AttrList **attrs);
 
-/* Reads tensor i as float32 into x (shape.n floats). Float64 values beyond float32's range become infinities. */
+/* Reads tensor i as float32 into x (shape.n floats). Float64 values beyond float32's range become
+   infinities. */
 Status dump_read(Dump *d, size_t i, float *x, Error *err);
 
 /* ---- selecting ---- */
@@ -116,8 +118,8 @@ typedef struct {
     const char *kind;          /* glob that selects kinds by name; NULL: all kinds */
 } Selection;
 
-/* Returns the indices of the selected tensors, ascending. ERR_USAGE when a glob matches nothing; the message has the
- * nearest name, or the first few names. */
+/* Returns the indices of the selected tensors, ascending. ERR_USAGE if a glob matches nothing; the message
+ * has the nearest name, or the first few names. */
 Status dump_select(const Dump *d, const Selection *s, Arena *a, size_t **index, size_t *count, Error *err);
 
 /* ---- writing ---- */
@@ -125,8 +127,8 @@ Status dump_select(const Dump *d, const Selection *s, Arena *a, size_t **index, 
 typedef struct DumpWriter DumpWriter;
 
 /* Creates a file in HDF5's format 1.10, with metadata checksums. The same calls give the same bytes. The
- * data are written to a temporary file in the directory of `path`. dump_commit flushes this file and renames
- * it to `path`; until then `path` is not changed. */
+ * data are written to a temporary file in the directory of `path`. `dump_commit` flushes the temporary file
+ * and renames it to `path`. */
 Status dump_create(DumpWriter **out, const char *path, Error *err);
 Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const float *x, const AttrList *attrs,
                   Error *err); /* writes a tensor; creates missing groups of its path */

@@ -1,10 +1,10 @@
 /* tensor_hdf5.c -- reads dumps of every kind of file. Starts a reader process, which lists the file's
- * tensors and delivers their floats. This source file is the part that runs in the program's own process.
+ * tensors and delivers their floats. This source file runs in the program's own process.
  *
- * Contiguous little-endian float32 data are read from the file here, at the offset that the reader gives.
- * This is safe, because every four bytes are a valid float. All other tensors are unpacked by the reader
- * into shared memory, which this process creates and seals, so that the reader can neither shrink nor grow
- * it. Everything else comes from the reader as messages, which tensor_stream.c parses. */
+ * Contiguous little-endian float32 data are read from the file here, at the offset that the reader gives. An
+ * offset from a hostile reader does no harm, as any four bytes are a float. All other tensors are unpacked
+ * by the reader into shared memory. This process creates and seals this memory, so the reader can neither
+ * shrink nor grow it. All other data come from the reader as messages, which tensor_stream.c parses. */
 #include "base/confine.h"
 #include "dump/tensor_hdf5.h"
 
@@ -89,7 +89,6 @@ static bool inbox_take(Dump *d, Bytes *message)
     return true;
 }
 
-/* Waits for the next message from the reader process; the message is valid until the next call. */
 static Status receive(Dump *d, double patience, Bytes *message, Error *err)
 {
     const double deadline = seconds_now() + patience;
@@ -114,7 +113,7 @@ static Status receive(Dump *d, double patience, Bytes *message, Error *err)
 
 /* ---- opening ---- */
 
-/* Tells the file's kind by its first bytes, and refuses files that no reader can read. */
+/* Tells the file's kind by its first bytes; refuses files of unknown kind and pickles. */
 static Status check_kind(int fd, uint64_t size, FileKind *kind, const char *path, Error *err)
 {
     if (file_kind(fd, size, kind, err) != OK)
@@ -128,7 +127,6 @@ static Status check_kind(int fd, uint64_t size, FileKind *kind, const char *path
                : OK;
 }
 
-/* Opens the file and tells its kind. */
 static Status open_file(const char *path, int *opened, FileKind *kind, uint64_t *size, Error *err)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -284,7 +282,6 @@ const char *dump_group(const Dump *d, size_t i, const AttrList **attrs)
 
 /* ---- reading ---- */
 
-/* Creates shared memory for the largest tensor that the reader process has to unpack. */
 static Status share_memory(Dump *d, Error *err)
 {
     size_t largest = 1;
@@ -305,7 +302,6 @@ static Status share_memory(Dump *d, Error *err)
     return OK;
 }
 
-/* Lets the reader process unpack the tensor into shared memory, and copies the floats to x. */
 static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
 {
     const size_t bytes = t->info.shape.n * sizeof *x;
@@ -328,7 +324,7 @@ static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
     if (answer.size != 1 || *answer.data != 'D')
         return message_error(answer, err);
     memcpy(x, d->x, bytes);
-    if (d->room > KEEP) /* frees the pages of the shared memory until the next tensor */
+    if (d->room > KEEP) /* frees the pages of the shared memory */
         fallocate(d->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)d->room);
     return OK;
 }
@@ -344,7 +340,7 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err)
     }
     const Status status = t->at == NOWHERE ? read_unpacked(d, t, x, err)
                                            : file_take(d->fd, t->at, x, t->info.shape.n * sizeof *x, err);
-    /* error_at below is not needed: reader_lost has put the file's name into the error */
+    /* after the end of the reader process the error names the file already */
     if (status == OK || !d->reader)
         return status;
     error_at(err, "%s", t->info.path);

@@ -11,8 +11,8 @@
 
 enum { HDF5_REASON = 256 };
 
-/* Returns why the HDF5 library's last call failed: the system's error if there is one, else the library's innermost
- * message. */
+/* Returns why the HDF5 library's last call failed: the system's error if there is one, else the library's
+ * innermost message. */
 const char *hdf5_reason(char out[HDF5_REASON]);
 
 /* ---- functions of the reader process ---- */
@@ -38,29 +38,30 @@ typedef struct {
     size_t count, room;
 } Source;
 
-/* Lists all groups and datasets: sends messages 'G', 'T', 'S' and 'Z' (tensor_stream.h) and stores the tensors in
- * s->found. */
+/* Lists all groups and datasets: sends messages 'G', 'T', 'S' and 'Z' (tensor_stream.h) and stores the
+ * tensors in `s->found`. */
 Status walk_file(Source *s, Error *err);
 
-/* Appends to `out` those attributes of an object that hold one number or one text, and leaves out all
- * others. */
+/* Appends to `out` the attributes of an object that hold one number or one text; leaves out all other
+ * attributes. */
 Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err);
 
-/* True when the object has an attribute of this name with this text; name and text have at most 64 bytes. */
+/* Returns true if the object has an attribute of this name with this text. `name` and `text` have at most 64
+ * bytes each. */
 bool attr_says(hid_t object, const char *name, const char *text);
 
-/* Finds out whether the dataset holds floats (or bfloat16 as uint16), and its shape. Fails when the dataset is not
- * stored in this file or needs a filter that is not built in. */
+/* Finds out whether the dataset holds floats (or bfloat16 as uint16), and its shape. Fails if the dataset is
+ * not stored in this file or needs a filter that is not built in. */
 typedef enum { NOT_FLOATS, FLOATS, BFLOATS } Content;
 Status dataset_check(hid_t dataset, uint64_t file_size, Content *content, Shape *shape, size_t *bytes,
                      Error *err);
 
-/* Returns the offset in the file of a dataset that is stored as contiguous little-endian float32. Returns
- * NOWHERE if the layout or type is another, or if the dataset has no data. */
+/* Returns the file offset of a dataset that is stored as contiguous little-endian float32; NOWHERE for any
+ * other layout or type, or without data. */
 uint64_t dataset_plain_at(hid_t dataset);
 
-/* Runs the reader process; never returns. `socket` and `memory` (shared memory) are the reader's only connections to
- * the parent process. */
+/* Runs the reader process; never returns. `socket` and `memory` (shared memory) are the reader's only
+ * connections to the parent process. */
 _Noreturn void reader_run(int socket, int memory, const char *file, FileKind kind, uint64_t file_size);
 
 #endif

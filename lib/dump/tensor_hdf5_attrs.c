@@ -1,6 +1,6 @@
-/* tensor_hdf5_attrs.c -- code of the reader process. It writes the attributes of an HDF5 object to a
- * message, and finds out why a call of HDF5 failed. An attribute must be one number, or one text of up to 64
- * KB; others are left out. */
+/* tensor_hdf5_attrs.c -- code of the reader process (tensor.h). It writes the attributes of an HDF5 object
+ * to a message, and finds out why a call of HDF5 failed. Only attributes that are one number, or one text of
+ * up to 64 KB, are written. */
 #include "dump/tensor_hdf5.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ const char *hdf5_reason(char out[HDF5_REASON])
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, out);
     const char *number = strstr(out, "errno = ");
     const int cause = number ? atoi(number + strlen("errno = ")) : 0;
-    /* Reports only the system's error. The rest of HDF5's message is times and memory addresses. */
+    /* Keeps only the system's error: the other words of HDF5's message are times and memory addresses. */
     if (cause)
         snprintf(out, HDF5_REASON, "%s%s", strstr(out, "lock file") ? "unable to lock file: " : "",
                  strerror(cause));
@@ -42,8 +42,8 @@ typedef struct {
     bool full;
 } AttrSink;
 
-/* Writes an attribute's name and type to the message. Its value, of `value` bytes, follows later. If the
- * message has no room for all three, sets `full` and returns false. */
+/* Writes an attribute's name and type to the message, before its value of `value` bytes. If the message has
+ * no room for name, type and value, sets `full` and returns false. */
 static bool begin(AttrSink *sink, const char *name, uint8_t type, size_t value)
 {
     const size_t length = strlen(name);
@@ -57,7 +57,7 @@ static bool begin(AttrSink *sink, const char *name, uint8_t type, size_t value)
     return true;
 }
 
-/* Reads the attribute's only element and converts it to the type `wanted`. Returns false if the HDF5 library
+/* Reads the attribute's only element, converted to the type `wanted`. Returns false if the HDF5 library
  * cannot convert it. */
 static bool read_number(hid_t attr, hid_t type, hid_t wanted, void *value)
 {

@@ -23,7 +23,7 @@ static Status check_float(hid_t type, Error *err)
     return OK;
 }
 
-/* True for uint16 with the attribute dtype = "bfloat16". */
+/* Returns true for uint16 with the attribute dtype = "bfloat16". */
 static bool is_bfloat16(hid_t dataset, hid_t type)
 {
     return H5Tget_class(type) == H5T_INTEGER && H5Tget_size(type) == 2 &&
@@ -48,14 +48,14 @@ static Status check_filters(hid_t creation, Error *err)
     return OK;
 }
 
-/* Fails when the shape has more elements than the file can hold. The file must contain the dataset's bytes;
- * chunks may be compressed, by deflate's factor of at most 1032. */
+/* Fails if the shape has more elements than the file can hold. Deflate, which may compress a chunked
+ * dataset, shrinks it by a factor of at most 1032. */
 static Status check_extent(hid_t dataset, hid_t creation, uint64_t file_size, const Shape *shape,
                            size_t bytes, Error *err)
 {
     const uint64_t stored = H5Dget_storage_size(dataset);
     const bool chunked = H5Pget_layout(creation) == H5D_CHUNKED;
-    /* up to 1 MB may be HDF5's fill value, which takes no bytes in the file */
+    /* 1 MB is allowed for HDF5's fill values, which take no bytes in the file */
     const uint64_t small = (uint64_t)1 << 20;
     uint64_t most = stored <= file_size ? (chunked ? 1032 * stored : stored) : 0;
     most = most > small ? most : small;
@@ -93,7 +93,7 @@ static Status check_storage(hid_t dataset, hid_t creation, uint64_t file_size, c
     return check_extent(dataset, creation, file_size, shape, bytes, err);
 }
 
-/* Does the checks of dataset_check with these handles, which dataset_check opens and closes. */
+/* Does the checks of `dataset_check`, which opens and closes these handles. */
 static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation, uint64_t file_size,
                           Content *content, Shape *shape, size_t *bytes, Error *err)
 {

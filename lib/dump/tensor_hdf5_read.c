@@ -43,7 +43,7 @@ static void send_done(int socket)
 /* ---- reading ---- */
 
 /* Converts bfloat16 numbers to floats in place, the last number first. A bfloat16 number is the upper half
- * of a float. */
+ * of a float's bits. */
 static void widen_bfloat16(float *x, size_t n)
 {
     const uint8_t *halves = (const uint8_t *)x;
@@ -86,8 +86,8 @@ static Status open_hdf5(Source *s, Error *err)
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);
     s->id = H5Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
-    /* user_block is called only if the file is open: a failing call would overwrite the reason why the file
-     * did not open. */
+    /* `user_block` is called only if the file is open: a failing call would overwrite HDF5's reason why the
+     * file did not open. */
     s->has_user_block = s->id >= 0 && user_block(s->id) != 0;
     confine_calls(false); /* so that the file cannot make the library open another file */
     if (s->id >= 0)
@@ -109,7 +109,6 @@ static Status list_hdf5(Source *s, Error *err)
     return walk_file(s, err);
 }
 
-/* Lists a file of arrays, and sends the list. */
 static Status list_arrays(Source *s, Error *err)
 {
     const int fd = open(s->file, O_RDONLY | O_CLOEXEC);
@@ -163,7 +162,7 @@ _Noreturn void reader_run(int socket, int memory, const char *file, FileKind kin
     size_t room = 0;
     uint8_t request[REQUEST_SIZE];
     confine_keep((int[]){socket, memory}, 2);
-    const uint64_t used = confine_space(); /* called before the limits are set, as it reads /proc */
+    const uint64_t used = confine_space(); /* before the limits are set, as `confine_space` reads /proc */
     confine_start();
     confine_memory(used, 1024 * MIB);
     confine_seconds(8 + file_size / (16 * MIB));

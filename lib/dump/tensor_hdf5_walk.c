@@ -12,7 +12,7 @@ typedef struct {
     char path[PATH_LIMIT + 1];
     size_t length;
     int depth;
-    haddr_t *shared; /* addresses of the entered groups that have several names */
+    haddr_t *shared; /* file addresses of the entered groups that have several names */
     size_t shared_count;
     size_t objects;
     Status status;
@@ -73,7 +73,8 @@ static Status visit_dataset(Walk *w, hid_t dataset)
     return remember(w, (Found){.n = shape.n, .bytes = bytes, .bfloat16 = content == BFLOATS});
 }
 
-/* Lists the group itself, then its members: in order of creation if the file records it, otherwise by name. */
+/* Lists the group itself, then its members, in order of creation if the file records that order, otherwise
+   by name. */
 static Status visit_group(Walk *w, hid_t group)
 {
     const hid_t creation = H5Gget_create_plist(group);
@@ -92,7 +93,7 @@ static Status visit_group(Walk *w, hid_t group)
     return w->status;
 }
 
-/* True when the group has already been entered under another name. */
+/* Returns true if the group has already been entered under another name. */
 static bool entered(const Walk *w, const H5O_info_t *info)
 {
     for (size_t i = 0; info->rc > 1 && i < w->shared_count; i++)
@@ -139,8 +140,8 @@ static Status visit_name(Walk *w, hid_t group, const char *name, H5L_type_t type
     } else if (type != H5L_TYPE_SOFT) {
         status = FAIL(w->err, ERR_CORRUPT, "an external link, which points into another file; refused");
     }
-    /* visits are nested: only the innermost call, which is the first to set w->status, adds its path to the
-     * error */
+    /* Visits are nested. The innermost failing call is the first to set `w->status`; it alone adds its path
+     * to the error. */
     if (status != OK && w->status == OK)
         error_at(w->err, "%.200s", w->path);
     w->length = before;

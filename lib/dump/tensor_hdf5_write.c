@@ -18,7 +18,8 @@ struct DumpWriter {
 
 /* ---- HDF5 handles and reporting failures ---- */
 
-/* Sets the error "PATH: cannot write WHAT: WHY", where WHY is the system's error if the HDF5 library reports one. */
+/* Sets the error "PATH: cannot write WHAT: WHY". WHY is the system's error if HDF5 reports one, else HDF5's
+ * message. */
 static Status cannot_write(DumpWriter *w, const char *what, Error *err)
 {
     char reason[HDF5_REASON];
@@ -27,7 +28,7 @@ static Status cannot_write(DumpWriter *w, const char *what, Error *err)
     return FAIL(err, ERR_IO, "%s: cannot write %.200s: %s", w->out.path, *what ? what : "/", reason);
 }
 
-/* Returns a creation property list: links and attributes are kept in order of creation, and no times are stored. */
+/* Returns a creation property list that keeps links and attributes in order of creation and stores no times. */
 static hid_t creation_list(hid_t class)
 {
     const unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
@@ -80,8 +81,8 @@ static Status check_ending(const char *path, Error *err)
 
 static Status open_writer(DumpWriter *w, const char *path, Error *err)
 {
-    /* H5dont_atexit must be called before the HDF5 library starts. Otherwise the library's clean-up at exit
-     * uses freed memory if closing the file has failed on a full disk. */
+    /* Must precede any other HDF5 call. Otherwise HDF5's clean-up at exit uses freed memory if closing the
+     * file has failed on a full disk. */
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     TRY(check_ending(path, err));

@@ -88,7 +88,6 @@ static Status describe(Listing *l, TensorInfo *t, Error *err)
     for (size_t i = 0; attrs && i < attrs->count; i++)
         if (attrs->item[i].type == ATTR_INT && !strcmp(attrs->item[i].name, "step"))
             t->step = attrs->item[i].whole;
-    /* a tensor is not called "*", because the results of all tensors together have this name */
     if (!strcmp(t->name, "*"))
         t->name = "/*";
     t->display = display_name(t->name);
@@ -96,7 +95,7 @@ static Status describe(Listing *l, TensorInfo *t, Error *err)
     return OK;
 }
 
-/* Compares groups by number, then name; no group (NULL) comes before any group. */
+/* Compares groups by number, then by name; tensors without a group (NULL) come first. */
 static int compare_groups(const char *a, int64_t a_number, const char *b, int64_t b_number)
 {
     if (!a || !b)
@@ -117,14 +116,14 @@ static int compare_listed(const void *left, const void *right)
 
 /* ---- the numbers of step and worker from which random numbers are drawn ---- */
 
-/* Returns the number from which random numbers are drawn for a step or worker group. Usually this is
- * `number`, the number in the group's name. It is 0 if the tensor has no such group (`group` NULL).
+/* Returns the number that selects the random numbers of a step or worker group. Usually it is `number`, from
+ * the group's name or attribute `step`. It is 0 if the tensor has no such group (`group` is NULL).
  *
  * It is a hash of the group's name if the previous tensor is in another group with the same number. It is
  * also a hash if `number` is 0 and `taken` is true: then tensors without such a group use 0.
  *
- * For the previous tensor, `before` is the group (NULL: none), `before_number` its number, and
- * `before_address` the number that this function returned. */
+ * The previous tensor is in the group `before` (NULL: none) with number `before_number`; its result of this
+ * function was `before_address`. */
 static int64_t group_address(const char *group, int64_t number, bool taken, const char *before,
                              int64_t before_number, int64_t before_address)
 {
@@ -141,12 +140,13 @@ static bool same_group(const char *a, const char *b)
     return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Sets `step_address` and `worker_address` of all tensors. Tensors are sorted: tensors without a group come
- * first, and groups with equal numbers follow one another. */
+/* Sets `step_address` and `worker_address` of all tensors. Needs sorted tensors: those without a group
+ * first, groups of equal numbers next to each other. */
 static void set_addresses(Listing *l)
 {
     static const TensorInfo none = {0};
-    /* before: the previous tensor; first: the first tensor of this step */
+    /* `before`: the previous tensor of this step group or, at its start, of the file; `first`: the first
+     * tensor of this step */
     const TensorInfo *before = &none, *first = &none;
     for (size_t i = 0; i < l->tensors; i++) {
         TensorInfo *t = &l->tensor[i].info;

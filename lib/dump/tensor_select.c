@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* True if the glob matches the name or the number of a tensor's step or worker group. For a tensor without a
- * group, the glob must match the empty text, as "*" does. */
+/* Returns true if the glob matches the name or the number of a tensor's step or worker group. For a tensor
+ * without a group, the glob must match the empty text, as "*" does. */
 static bool group_matches(const char *glob, const char *group, int64_t number)
 {
     char text[24];
@@ -58,8 +58,7 @@ static const char *kind_name(const void *data, size_t i)
     return i < dump_count(data) ? kind_names[dump_tensor(data, i)->kind] : NULL;
 }
 
-/* Writes the first few different names of tensors, steps, workers or kinds of layer: "a, b, c, d, e and
- * more". The callback `name` chooses which of these. */
+/* Writes the first few different names that the callback `name` returns: "a, b, c, d, e and more". */
 static void list_names(char *out, size_t size, const Dump *d, TextName name)
 {
     enum { SHOWN = 5, LOOKED_AT = 64 };
@@ -79,8 +78,8 @@ static void list_names(char *out, size_t size, const Dump *d, TextName name)
         snprintf(out + used, size - used, " and more");
 }
 
-/* Adds the hint to an error about a glob of tensors that matches nothing. If the glob is a part of names, as "fc1"
- * is of "fc1.bias", the hint is a glob that matches these names. */
+/* Adds a hint to the error that a glob of tensors matches nothing. If the glob occurs inside names, as "fc1"
+ * in "fc1.bias", the hint is a wider glob that matches these names. */
 static Status hint_part(const Dump *d, const char *glob, Error *err)
 {
     char wider[128];
@@ -115,8 +114,7 @@ static Status no_match(const Dump *d, const char *what, const char *glob, TextNa
     return hint_part(d, name == tensor_name ? glob : "", err);
 }
 
-/* Fails when a glob of the selection matches nothing, so that a misspelt glob is an error and not a smaller
- * selection. */
+/* Fails if a glob of the selection matches nothing: a misspelt glob must not just select less. */
 static Status check_globs(const Dump *d, const Selection *s, Error *err)
 {
     bool step = false, worker = false, kind = false;

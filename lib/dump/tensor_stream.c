@@ -8,15 +8,15 @@ static Status bad_message(Error *err, const char *what)
     return FAIL(err, ERR_CORRUPT, "the reader process sent nonsense (%s)", what);
 }
 
-/* Returns the error "out of memory" if the arena has run out of memory, because texts are then missing.
- * Otherwise returns the error that the reader process sent a bad message. */
+/* Returns the error "out of memory" if the arena has run out of memory, because then texts are missing from
+ * a valid message. Otherwise returns the error that the reader process sent a bad message. */
 static Status malformed(const Arena *a, Error *err, const char *what)
 {
     return arena_failed(a) ? arena_fail(a, err) : bad_message(err, what);
 }
 
-/* Returns the array `items` with room for one more item of `size` bytes. A full array is first copied to an
- * array of twice its length. NULL: out of memory. */
+/* Returns the array `items` with room for one more item of `size` bytes. A full array is first copied to one
+ * of twice its length. NULL: out of memory. */
 static void *more(void *items, size_t count, size_t *room, size_t size, Arena *a)
 {
     if (count < *room)

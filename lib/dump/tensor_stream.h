@@ -1,12 +1,12 @@
-/* tensor_stream.h -- the messages in which the reader process sends the contents of a dump, and the functions
- * that check them.
+/* tensor_stream.h -- the messages in which the reader process sends the contents of a dump, and the
+ * functions that check them.
  *
  * The reader process runs the HDF5 library, or a parser, on an untrusted file, so its messages may contain
- * anything:
+ * anything. A message has this layout:
  *
  *     size:u32  type:u8  body                 size counts type and body; all fields little-endian
  *
- *     'G' group     path:text attrs            in the order in which the file is listed; the root has the path ""
+ *     'G' group     path:text attrs           in the order of listing; the root has the path ""
  *     'T' tensor    path:text rank:u8 dim:u64 x rank at:u64 attrs      at: the file offset of its floats if
  *                   they are contiguous float32; else NOWHERE
  *     'S' skipped   (empty)                   a dataset that holds no floats
@@ -14,17 +14,18 @@
  *     'D' done      (empty)                   the requested floats are in the shared memory
  *     'E' error     status:u8 text:text hint:text
  *
- *     text = size:u32 bytes    attrs = count:u32 { name:text type:u8 (whole:u64 | real:f64 | text:text) } x count
+ *     text = size:u32 bytes
+ *     attrs = count:u32 { name:text type:u8 (whole:u64 | real:f64 | text:text) } x count
  *
- * A request to the reader process asks for a tensor's floats and has REQUEST_SIZE bytes: tensor:u64 (its number
- * in the order of the 'T' messages), room:u64 (bytes of the shared memory). */
+ * A request to the reader process asks for a tensor's floats and has REQUEST_SIZE bytes: tensor:u64 (its
+ * number in the order of the 'T' messages), room:u64 (bytes of the shared memory). */
 #ifndef ATOMO_TENSOR_STREAM_H
 #define ATOMO_TENSOR_STREAM_H
 
 #include "dump/tensor_wire.h"
 
 enum {
-    MESSAGE_MAX = 1 << 20, /* type and body */
+    MESSAGE_MAX = 1 << 20, /* of type and body, in bytes */
     REQUEST_SIZE = 16,
     DEPTH_LIMIT = 64,      /* groups in groups */
     OBJECTS_MAX = 1 << 20, /* the most groups, tensors and skipped datasets in one file */
@@ -54,8 +55,8 @@ typedef struct {
     const ListedGroup **by_path; /* pointers to the groups sorted by path, set by listing_finish */
     size_t skipped;
     size_t twins; /* see dump_twins */
-    /* Two groups with the same step or worker number are twins. This is the path of a tensor in the first twin;
-     * NULL: there are no twins. */
+    /* path of a tensor in the first twin (a group with the step or worker number of another group); NULL: no
+     * twins */
     const char *twin;
     bool ended;
 } Listing;
@@ -67,8 +68,8 @@ static inline uint64_t elements_limit(uint64_t file_size)
     return ((uint64_t)1 << 20) + 1032 * (file_size < (uint64_t)1 << 50 ? file_size : (uint64_t)1 << 50);
 }
 
-/* Parses one message of the listing (type and body) and adds its contents to `l`. If it is an 'E' message,
- * returns the error that it contains. */
+/* Parses one message of the listing (type and body) and adds its contents to `l`. An 'E' message: returns
+ * the error that the message contains. */
 Status listing_take(Listing *l, Bytes message, Error *err);
 
 /* Completes the listing after message 'Z': derives names, steps, workers and layer kinds. Sorts the tensors by
@@ -78,11 +79,11 @@ Status listing_finish(Listing *l, Error *err);
 /* Returns the error that an 'E' message contains; ERR_CORRUPT: the message is not valid. */
 Status message_error(Bytes message, Error *err);
 
-/* Completes and sends message `b`. Its first 4 bytes must have been left free; the message's size is written
- * there. */
+/* Completes and sends message `b`. Writes the message's size into its first 4 bytes, which the caller has
+ * left free. */
 Status message_send(int socket, Buf *b, Error *err);
 
-/* Returns the attributes of the group at `path`; NULL: no such group. Call listing_finish first. */
+/* Returns the attributes of the group at `path`; NULL: no such group. Works only after `listing_finish`. */
 const AttrList *listing_attrs(const Listing *l, const char *path);
 
 #endif

@@ -1,10 +1,10 @@
-/* tensor_wire.h -- writes and reads names and attributes as bytes, for the reader process's messages and the payload
- * container.
+/* tensor_wire.h -- writes and reads names and attributes as bytes, for the reader process's messages and the
+ * payload container.
  *
  *     text = size:u32 bytes                   without a zero byte
  *     attrs = count:u32 { name:text type:u8 (0 whole:u64 | 1 real:f64 | 2 text:text) } x count
  *
- * Fields that are missing or invalid set Reader.bad. */
+ * Fields that are missing or invalid set `Reader.bad`. */
 #ifndef ATOMO_TENSOR_WIRE_H
 #define ATOMO_TENSOR_WIRE_H
 
@@ -16,7 +16,8 @@ enum {
     TEXT_LIMIT = 1 << 20, /* the most bytes in any other text */
 };
 
-/* take_text reads a text of at most `limit` bytes from `r`, take_attrs attributes; each copies them to the arena. */
+/* `take_text` reads a text of at most `limit` bytes from `r`, and `take_attrs` reads attributes. Names and
+ * texts are copied to the arena. */
 const char *take_text(Reader *r, size_t limit, Arena *a);
 void take_attrs(Reader *r, AttrList *list, Arena *a);
 
@@ -26,7 +27,7 @@ void put_text(Buf *b, const char *s);
 void put_slice(Buf *b, const char *s, size_t size);
 void put_attrs(Buf *b, const AttrList *list);
 
-/* True for a path such as "a/b.c/d" in which no component is empty or ".". */
+/* Returns true for a path such as "a/b.c/d" in which no component is empty or ".". */
 bool path_valid(const char *path);
 
 #endif

@@ -46,8 +46,8 @@ static Status damaged(Error *err, const char *what)
 
 /* ---- finding the directory ---- */
 
-/* Finds the last end record whose comment ends at the end of the file. Sets its offset in *at, and its bytes in
- * `record`. */
+/* Finds the last end record whose comment ends at the end of the file. Sets `*at` to its file offset and
+ * copies it to `record`. */
 static Status find_end(int fd, uint64_t size, uint64_t *at, uint8_t record[END], Arena *a, Error *err)
 {
     const size_t tail = size < END + COMMENT ? (size_t)size : END + COMMENT;
@@ -106,8 +106,8 @@ static Status find_directory(int fd, uint64_t size, Directory *d, Arena *a, Erro
 
 /* ---- entries ---- */
 
-/* Some 32-bit fields of the entry may have all bits set. Replaces each of these by a 64-bit number from the
- * extra field with id 1. */
+/* Replaces each 32-bit field of the entry that has all bits set by a 64-bit number from the extra field with
+ * id 1 (zip64). */
 static bool take_wide(Entry *e, Bytes extra)
 {
     uint64_t *const field[] = {&e->size, &e->stored, &e->header};
@@ -176,8 +176,9 @@ static Status check_entry(const Entry *e, Error *err)
     return OK;
 }
 
-/* Checks that the member's own header agrees with its entry in the directory. Sizes in the header may also
- * be all zeros (missing) or all ones (stored in an extra field). Sets *data to the offset of the data. */
+/* Checks that the member's own header agrees with its entry in the directory. Checksum and sizes may follow
+ * the data instead (flag SIZES_FOLLOW), and sizes of all ones stand for zip64. Sets `*data` to the file
+ * offset of the data. */
 static Status take_local(int fd, const Entry *e, uint64_t limit, uint64_t *data, Arena *a, Error *err)
 {
     if (e->header > limit || limit - e->header < LOCAL + e->name_size)

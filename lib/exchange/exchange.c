@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* ---- the Call of one worker ---- */
+/* ---- a worker's arguments for the codec's functions ---- */
 
 Call exchange_call(const Exchange *x, const ExchangeWorker *w)
 {
@@ -33,7 +33,7 @@ static Status run(Exchange *x, ExchangePhase phase, const ExchangeWorker *w, Sta
 static Status train(void *arg)
 {
     Exchange *x = arg;
-    x->call.kept = NULL; /* the step has not begun, so no vector is kept for it */
+    x->call.kept = NULL; /* the step has not begun, so no vector may be stored for it */
     return codec_train(&x->call, x->gradient, x->receiver.state);
 }
 
@@ -133,8 +133,7 @@ Status exchange_begin(Exchange *x)
     return begin_round(x);
 }
 
-/* Merges the payloads that wait to be merged. One of them is the result of the previous merge, if there was
- * one. */
+/* Merges the waiting payloads, among them the result of the previous merge if there was one. */
 static Status merge_waiting(Exchange *x)
 {
     TRY(run(x, EXCHANGE_MERGE, &x->receiver, merge));
@@ -207,8 +206,8 @@ Status exchange_train(Exchange *x, const ExchangeWorker *w, const float *gradien
     return run(x, EXCHANGE_TRAIN, w, train);
 }
 
-/* Copies the innermost codec's state from one worker to another. It is the last part of a worker's state.
- * Wrappers do not learn, so their states are not copied. */
+/* Copies the state of the innermost codec, which is at the end of a worker's state. Wrappers do not learn,
+ * so their states are not copied. */
 void exchange_share_training(const Exchange *x, const ExchangeWorker *from, const ExchangeWorker *to)
 {
     Call inner = exchange_call(x, from);
@@ -227,7 +226,7 @@ Status exchange_settle(Exchange *x, const ExchangeWorker *w, const float *gradie
     return w->state ? codec_settle(&call, gradient, sent, x->y, w->state) : OK;
 }
 
-/* Makes *out a payload of zeros, as raw floats. Fails if the codec refuses raw floats for this shape. */
+/* Sets `*out` to a payload of zeros as raw floats. Fails if the codec refuses raw floats for this shape. */
 static Status zero_floats(Exchange *x, const Call *c, Bytes *out)
 {
     const size_t size = 4 * c->shape->n + !codec_bare(c->self);
@@ -241,7 +240,7 @@ static Status zero_floats(Exchange *x, const Call *c, Bytes *out)
     return codec_decode(&quiet, *out, y);
 }
 
-/* Encodes a zero gradient, from a zero state, in every round. */
+/* Encodes a zero gradient from a zero state, in every round. */
 static Status encode_zeros(Exchange *x, Call c, Bytes *sent)
 {
     const float *zeros = NEW_ZERO(c.scratch, float, c.shape->n);

@@ -30,7 +30,7 @@ typedef struct {
     size_t index;     /* 0 .. P - 1; the worker's random numbers depend on it */
     void *state;      /* codec state (states.h); NULL: the codec keeps none */
     const void *plan; /* codec_plan's record for this tensor; NULL: none */
-    /* room for a vector that several calls of a step need (codec.h), emptied before exchange_begin; NULL:
+    /* room for a vector that several calls of a step need (codec.h), emptied before `exchange_begin`; NULL:
      * each call computes the vector again, which takes less memory */
     KeptVector *kept;
 } ExchangeWorker;
@@ -50,7 +50,7 @@ typedef enum {
 
 /* For callers that measure the time of phases. `run` must call work(arg). In the phases ENCODE, MERGE,
  * ESTIMATE and DECODE it may call work(arg) several times, because each call gives the same result. `worker`
- * is the worker that does the work. In MERGE and DECODE all receivers do the same work, and `worker` is the
+ * is the worker that does the work. In MERGE and DECODE all receivers do the same work; `worker` is then the
  * first worker that sent. */
 typedef struct {
     Status (*run)(void *data, ExchangePhase phase, size_t worker, Status (*work)(void *arg), void *arg);
@@ -61,26 +61,25 @@ typedef struct {
     /* The caller sets `self`, `shape`, `threads`, `scratch`, `err` and `workers` (the number of workers that
      * send in this step, at least 1). */
     Call call;
-    /* with `step` and the worker, these select the random numbers (rng_open) */
+    /* with `step` and the worker's index, these select the random numbers (`rng_open`) */
     uint64_t seed, repeat, tensor;
     int64_t step;
-    /* The largest number of payloads that are merged at once, besides the result of the previous merge. 0:
-     * all payloads of a round. */
+    /* the largest number of new payloads in one merge, besides the result of the previous merge; 0: all
+     * payloads of a round */
     size_t batch;
-    bool each; /* True: payloads that merge are decoded one by one and averaged too */
-    /* True: payloads stay valid until the arena is rewound, as exchange_settle needs. False: a payload is
-     * valid until it has been merged. */
+    bool each; /* true: payloads that can be merged are also decoded one by one and averaged */
+    /* true: payloads stay valid until the arena is rewound, as `exchange_settle` needs; false: a payload is
+     * valid until it has been merged */
     bool keep;
-    /* (shape.n) For decoded payloads; at the end, the mean. Callers may use this memory while a worker
-     * encodes. */
+    /* (shape.n) decoded payloads; at the end, the mean; while a worker encodes, callers may use it */
     float *y;
-    Arena *payloads; /* The caller marks this arena before exchange_begin and rewinds it after the step. */
+    Arena *payloads; /* the caller marks this arena before `exchange_begin` and rewinds it after the step */
     ExchangeClock clock; /* {0}: each phase runs once, without timing */
 
     /* Results that callers may read. */
     int rounds;
-    bool adds; /* True if payloads of the last round merge */
-    /* Merged payload of each round; empty for the last round if its payloads do not merge. */
+    bool adds; /* true: payloads of the last round can be merged without decoding */
+    /* merged payload of each round; empty for the last round if its payloads cannot be merged */
     Bytes heard[ROUNDS_MAX];
 
     /* Members used by exchange.c only. */
@@ -90,7 +89,7 @@ typedef struct {
     const float *gradient;
     Buf payload;
     Bytes last, *waiting;
-    /* `held`: number of payloads in `waiting`. `merged_before`: 1 if one of these is the result of a merge,
+    /* `held`: number of payloads in `waiting`. `merged_before`: 1 if one of them is the result of a merge,
      * else 0. `room`: capacity of `waiting`. */
     size_t held, merged_before, room;
     Buf merged[2]; /* used in turn for the results of merges */
@@ -110,11 +109,11 @@ Status exchange_train(Exchange *x, const ExchangeWorker *w, const float *gradien
 /* Called after exchange_train: copies the learned part of the state from one worker to another. */
 void exchange_share_training(const Exchange *x, const ExchangeWorker *from, const ExchangeWorker *to);
 
-/* Encodes the worker's gradient (shape.n) for this round. The caller passes `*sent` on to exchange_take.
- * With `keep`, `*sent` is valid until the arena is rewound; otherwise until this payload has been merged. */
+/* Encodes the worker's gradient (shape.n) for this round. The caller passes `*sent` to `exchange_take`. With
+ * `keep`, `*sent` is valid until the arena is rewound; otherwise until it has been merged. */
 Status exchange_send(Exchange *x, const ExchangeWorker *w, const float *gradient, Bytes *sent);
 
-/* Takes the worker's payload of this round. A payload that exchange_send did not make must stay valid until the round
+/* Takes the worker's payload of this round. A payload from another process must stay valid until the round
  * ends. */
 Status exchange_take(Exchange *x, const ExchangeWorker *w, Bytes payload);
 
@@ -124,12 +123,13 @@ Status exchange_end_round(Exchange *x);
 /* Sets y to the mean of the estimates of all workers that sent. */
 Status exchange_receive(Exchange *x);
 
-/* Computes the worker's state for the next step; `sent`: its payload of every round. Does nothing if the worker has
- * no state. */
+/* Computes the worker's state for the next step. `sent` are the worker's payloads of every round. Does
+ * nothing if the worker has no state. */
 Status exchange_settle(Exchange *x, const ExchangeWorker *w, const float *gradient, const Bytes *sent);
 
-/* Computes the next state of a worker that dropped out, as if it had sent a payload of zeros: raw floats, or if
- * the codec refuses raw floats, its payload for a zero gradient and a zero state. */
+/* Computes the next state of a worker that dropped out, as if it had sent zeros as raw floats. If the codec
+ * refuses raw floats or has several rounds, the payloads are its encodings of a zero gradient from a zero
+ * state. */
 Status exchange_settle_dropped(Exchange *x, const ExchangeWorker *w, const float *gradient);
 
 #endif

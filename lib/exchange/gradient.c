@@ -10,7 +10,8 @@ typedef struct {
     const char *name;
     Shape shape;
     bool raw; /* true: the vector is sent by the codec `none` */
-    /* the tensors first .. first + count - 1; if count > 1, tensors under min_elements are left out */
+    /* the tensors `first` .. `first` + `count` - 1; if `count` > 1, tensors under `min_elements` are left
+     * out */
     size_t first, count;
 } Parcel;
 
@@ -77,8 +78,8 @@ static void make_parcels(GradientExchange *x)
         add_parcel(x, 0, x->spec.tensors, false);
 }
 
-/* Returns worker w's values of a parcel (a vector that is encoded as a whole). Scales them so that the
- * unweighted mean over the workers that send is the weighted mean of the gradients. */
+/* Returns worker w's values of a parcel, scaled so that the unweighted mean over the sending workers is the
+ * weighted mean of the gradients. */
 static const float *gather(GradientExchange *x, const Parcel *p, size_t w)
 {
     const double gain = x->weight[w] * (double)x->senders;

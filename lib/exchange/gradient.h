@@ -37,7 +37,7 @@ Status gradient_open(GradientExchange **out, const GradientSpec *spec, Error *er
 void gradient_close(GradientExchange *x); /* NULL is allowed */
 
 /* Returns the codec states of all workers, for saving, loading and zeroing. A worker has one state for each
- * parcel (vector that is encoded as a whole), in the order of the parcels. */
+ * parcel that the codec encodes, in the order of the parcels. */
 CodecStates *gradient_states(GradientExchange *x);
 
 /* Bytes that are sent in one step. */
@@ -49,9 +49,9 @@ typedef struct {
     double early;  /* bytes of the merged payloads of all rounds but the last */
 } GradientBytes;
 
-/* Runs one step. gradient[w] is worker w's gradient; weight[w] is its weight in the mean (the worker's share of
- * the images). Only workers w with sends[w] send, at least one. Sets `agreed` to the mean of the senders'
- * estimates. Errors name step, worker and tensor. */
+/* Runs one step. gradient[w] is worker w's gradient, and weight[w] its weight in the mean. The workers w
+ * with sends[w] send; there is at least one. Sets `agreed` to the mean of their estimates. Errors name step,
+ * worker and tensor. */
 Status gradient_step(GradientExchange *x, size_t step, float *const *gradient, const double *weight,
                      const bool *sends, float *agreed, GradientBytes *bytes, Error *err);
 

@@ -52,8 +52,8 @@ void mean_of_sum(float *mean, const double *sum, size_t n, double count, int thr
     parallel_for(threads, blocks_of(n), divide_block, &job);
 }
 
-/* Divides by a count that is a power of two. The inverse of the count is exact in float32, so multiplying by
- * the inverse gives the same rounded result as dividing. */
+/* Divides by a power of two: multiplying by its inverse, which is exact in float32, gives the same rounded
+ * result. */
 static void halve_block(void *data, size_t b)
 {
     const MeanJob *job = data;

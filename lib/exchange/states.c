@@ -12,8 +12,8 @@ static bool is_state_of(const CodecStates *s, const CodecState *i, int64_t worke
             (i->shape.rank == shape->rank && !memcmp(i->shape.dim, shape->dim, sizeof shape->dim)));
 }
 
-/* Returns the slot of a state in the hash table. If the state is not in the table, returns the empty slot
- * where it belongs. There always is an empty slot, because at most half of the slots are taken. */
+/* Returns the slot of a state in the hash table or, if it is not there, the empty slot where it belongs. At
+ * most half of the slots are taken, so the search ends. */
 static size_t *find_slot(const CodecStates *s, int64_t worker, uint64_t tensor, const char *name,
                          const Shape *shape)
 {

@@ -1,7 +1,7 @@
 /* states.h -- the codec states of a run: one for each worker and tensor, zeroed at first use.
  *
- * A state is flat memory of codec_state_size bytes, which only codec_train and codec_settle write (codec.h). Its
- * address does not change until codec_states_forget. */
+ * A state is flat memory of `codec_state_size` bytes, which only `codec_train` and `codec_settle` write
+ * (codec.h). It does not move until `codec_states_forget`. */
 #ifndef ATOMO_STATES_H
 #define ATOMO_STATES_H
 
@@ -38,7 +38,5 @@ void codec_states_zero(CodecStates *s);
 
 /* Frees all states; later states begin at zero. */
 void codec_states_forget(CodecStates *s);
-
-/* For saving and loading: item[0 .. count - 1] are the states in the order of their first use. */
 
 #endif

@@ -7,7 +7,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* The public types of atomo.h must have the memory layout of the library's private types. */
+/* The public types of atomo.h must have the memory layout and values of the private types that they stand
+ * for. */
 _Static_assert(sizeof(atomo_error) == sizeof(Error), "atomo_error is Error");
 _Static_assert(offsetof(atomo_error, text) == offsetof(Error, text), "atomo_error is Error");
 _Static_assert(offsetof(atomo_error, hint) == offsetof(Error, hint), "atomo_error is Error");

@@ -1,4 +1,5 @@
-/* library_measure.c -- the functions of atomo.h that compute metrics of two vectors, or run a whole comparison. */
+/* library_measure.c -- the functions of atomo.h that compute metrics of two vectors, or run a whole
+ * comparison. */
 #include "library/library_parts.h"
 
 #include "compress/spec.h"
@@ -158,7 +159,6 @@ static Status run(Job *j)
     return status;
 }
 
-/* Sets *json to the results in the JSON format of atomo-bench, in newly allocated memory. */
 static Status write_json(Job *j, char **json)
 {
     Fact *facts;
@@ -210,7 +210,7 @@ static int by_cell(const void *left, const void *right)
         return a->step < b->step ? -1 : 1;
     if (a->worker != b->worker)
         return a->worker < b->worker ? -1 : 1;
-    /* tensors with equal step and worker stay in the caller's order */
+    /* tensors of equal step and worker stay in the caller's order, as qsort is not stable */
     return a < b ? -1 : a > b;
 }
 

@@ -16,13 +16,13 @@ struct atomo_tensor {
     Arena *arena, *scratch;
     char *name; /* for messages; "tensor" if the caller's name is empty */
     Shape shape;
-    /* The exchange of the current step. Its Call, with the fields that select random numbers, stays valid
-     * between steps. */
+    /* The exchange of the current step. Its member `call`, with the fields that select random numbers, stays
+     * valid between steps. */
     Exchange exchange;
-    /* (workers) this worker's state, and for ATOMO_READS_STATE also the other workers' states */
+    /* (workers) the state of worker `self`; for ATOMO_READS_STATE also the states of all other workers */
     ExchangeWorker *worker;
-    KeptVector kept; /* of this worker, in exchange.payloads */
-    /* one entry per worker: the payloads of the current step, from which the next states are computed */
+    KeptVector kept; /* of worker `self`, in `exchange.payloads` */
+    /* (workers) the payloads of the current step, from which the next states are computed */
     Bytes (*sent)[ROUNDS_MAX];
     bool *took; /* (workers) true: the worker's payload of this round was taken */
     size_t self, workers;
@@ -36,8 +36,8 @@ struct atomo_tensor {
     } at;
 };
 
-/* Returns where to write an error: `err`, or `own` if err is NULL because the caller wants no description. An
- * atomo_error is an Error under its public name. */
+/* Returns where to write an error: `err`, or `own` if the caller passes NULL. atomo_error is the public name
+ * of Error. */
 static inline Error *error_of(atomo_error *err, Error *own)
 {
     return err ? (Error *)err : own;
@@ -48,15 +48,15 @@ static inline atomo_status status_of(Status status)
     return (atomo_status)status;
 }
 
-/* Refuses x if it contains NaN or infinity. Does nothing if the caller has promised that x does not. */
+/* Refuses x if it contains NaN or infinity, unless the caller has promised that x does not. */
 Status library_check(const atomo_tensor *t, const float *x, Error *err);
 
-/* Sets *shape; ATOMO_USAGE with the reason if the shape is not valid. */
+/* Sets `*shape`. ERR_USAGE with the reason if the shape is not valid. */
 Status library_shape(Shape *shape, const char *name, int rank, const size_t *dim, Error *err);
 
-/* Call this before work that may call OpenBLAS: it sets OpenBLAS to one thread if the codec uses OpenBLAS. */
+/* Called before work that may call OpenBLAS: sets OpenBLAS to one thread if the codec uses it. */
 void library_enter(const Codec *codec);
-/* Called after such work: undoes library_enter. */
+/* Undoes `library_enter` after that work. */
 void library_leave(const Codec *codec);
 
 #endif

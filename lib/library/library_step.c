@@ -12,8 +12,8 @@ static Status check_at(const atomo_tensor *t, int at, const char *want, Error *e
 
 /* ---- training ---- */
 
-/* Returns the offset of the innermost codec's state, which is the last part of the state. Sets *size to its
- * size. */
+/* Returns the offset of the innermost codec's state, which is the last part of a worker's state, and sets
+ * `*size` to its bytes. */
 static size_t learned_at(const atomo_tensor *t, size_t *size)
 {
     Call inner = exchange_call(&t->exchange, &t->worker[t->self]);
@@ -216,9 +216,8 @@ atomo_status atomo_step_end_round(atomo_tensor *t, int *more, atomo_error *err)
     return status_of(status);
 }
 
-/* Computes the next value of this worker's state. If the codec's decoder reads states, the object also holds
- * the other workers' states, and these are updated too. `x` is this worker's gradient; the gradients of the
- * others are unknown. */
+/* Computes the next state of worker `self`, whose gradient is x. If decoding needs the states of all
+ * workers, computes the next states of the other workers too; their gradients are unknown (NULL). */
 static Status settle(atomo_tensor *t, const float *x)
 {
     for (size_t w = 0; w < t->workers; w++) {
@@ -237,7 +236,7 @@ atomo_status atomo_step_finish(atomo_tensor *t, const float *x, atomo_error *err
     Error own = {0}, *e = error_of(err, &own);
     t->exchange.call.err = e;
     Status status = check_at(t, STEP_OVER, "atomo_step_end_round", e);
-    if (status == OK && !t->sent[t->self][0].data) /* if this worker sent, atomo_step_send has checked x */
+    if (status == OK && !t->sent[t->self][0].data) /* if this worker sent, `atomo_step_send` has checked x */
         status = library_check(t, x, e);
     if (status != OK)
         return status_of(status);

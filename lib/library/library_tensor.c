@@ -24,7 +24,6 @@ Status library_shape(Shape *shape, const char *name, int rank, const size_t *dim
     return FAIL(err, ERR_USAGE, "%s: %s: too many elements", name, dims);
 }
 
-/* Returns the tensor's name as it appears in messages. */
 static const char *shown(const char *name)
 {
     return *name ? name : "tensor";
@@ -42,8 +41,8 @@ static Status check_layout(const atomo_layout *l, Shape *shape, Error *err)
     return OK;
 }
 
-/* True if this object has a state for `worker`. It always has the state of its own worker. If decoding needs
- * the other workers' states, it has these too. */
+/* Returns true if `t` has a state for `worker`: always for its own worker, and for all workers if decoding
+ * needs their states. */
 static bool holds_state(const atomo_tensor *t, size_t worker)
 {
     const Codec *codec = t->codec->codec;
@@ -131,8 +130,7 @@ Status library_check(const atomo_tensor *t, const float *x, Error *err)
                              : FAIL(err, ERR_NUMERIC, "%s: element %zu is NaN or infinite", t->name, bad);
 }
 
-/* Returns a Call that does not belong to a step of several workers. If such a step is open, it is not
- * changed. */
+/* Returns a Call outside the steps of several workers, and leaves an open step unchanged. */
 static Call call_of(const atomo_tensor *t, int64_t step, size_t worker, Error *err)
 {
     Exchange x = t->exchange;
@@ -153,7 +151,7 @@ size_t atomo_encode_bound(const atomo_tensor *t)
     return codec_message_bound(&t->exchange.call) + (rounds - 1) * VARINT_MAX;
 }
 
-/* Puts in front of each round's payload, except the last, its size. */
+/* Moves the payloads to the start of `out`, and puts before each but the last its size. */
 static void frame_rounds(const Message *m, Buf *out)
 {
     uint8_t head[VARINT_MAX];
@@ -254,9 +252,9 @@ atomo_status atomo_advance(atomo_tensor *t, int64_t step, const float *x, const 
 
 /* ---- merging ---- */
 
-/* Returns an upper bound on the bytes of a merged payload. A merged payload may be longer than the payload
- * of one worker, so the bound is twice the bound of one payload. 4096 bytes are added for the header, which
- * may be longer than two very small payloads. */
+/* Returns an upper bound on the bytes of a merged payload. A merged payload may be longer than one worker's,
+ * so the bound is twice that of one payload. 4096 bytes more serve the header, which may be longer than two
+ * very small payloads. */
 size_t atomo_merge_bound(const atomo_tensor *t, size_t count)
 {
     (void)count;

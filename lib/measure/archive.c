@@ -86,7 +86,6 @@ static Status describe(Dump *d, const Vector *v, const ArchiveJob *job, FrameRec
     return OK;
 }
 
-/* Computes the codec's next state after encoding. */
 static Status settle(Work *w, Call *c, const float *x, const Message *m, void *state)
 {
     if (!codec_keeps_state(c->self))
@@ -108,10 +107,10 @@ static Status open_vector(Work *w, Dump *d, const Vector *v, FrameRecord *r, Cal
     return OK;
 }
 
-/* The argument of `load`. codec_plan calls `load` to read the vectors of a step. */
+/* The data of the callback `load`, with which `codec_plan` reads the vectors of a step. */
 typedef struct {
     Dump *dump;
-    const Vector **vector; /* `count` entries: the step's vectors */
+    const Vector **vector; /* the step's vectors that are not sent raw (`Step.count` entries) */
     size_t at;             /* index of the last vector loaded, for error messages */
     float *x;              /* room for the largest vector */
 } Source;
@@ -123,7 +122,7 @@ static const float *load(void *data, size_t j, Error *err)
     return vector_load(s->dump, s->vector[j], s->x, err) == OK ? s->x : NULL;
 }
 
-/* Calls codec_plan for one worker's vectors of one step. The first of them is number `first` of the list. */
+/* Calls `codec_plan` for one worker's vectors of one step. The first of them has index `first` in the list. */
 static Status plan_cell(Work *w, Dump *d, const VectorList *list, size_t first, Arena *plans)
 {
     size_t to = first, largest = 0;
@@ -180,8 +179,7 @@ static int compare_paths(const void *left, const void *right)
     return strcmp(*a, *b);
 }
 
-/* Returns the paths of all tensors of the list, sorted; there are `list->tensors` of them. NULL: out of
- * memory. */
+/* Returns the paths of all `list->tensors` tensors of the list, sorted. NULL: out of memory. */
 static const char **sorted_members(const Dump *d, const VectorList *list, Arena *a)
 {
     const char **path = NEW(a, const char *, list->tensors);
@@ -194,8 +192,8 @@ static const char **sorted_members(const Dump *d, const VectorList *list, Arena 
     return path;
 }
 
-/* For bsearch in sorted paths of tensors: compares the path of a group with the path of a tensor. They count
- * as equal if the tensor is inside the group. */
+/* For `bsearch` in sorted paths of tensors: compares a group's path with a tensor's path. They count as
+ * equal if the tensor is inside the group. */
 static int compare_below(const void *group, const void *item)
 {
     const char *const *path = item;
@@ -204,7 +202,6 @@ static int compare_below(const void *group, const void *item)
     return order || !length ? order : '/' - (unsigned char)(*path)[length];
 }
 
-/* Writes the attributes of the root group and of every group that contains a tensor of the list. */
 static Status put_groups(const Dump *d, const VectorList *list, FrameWriter *to, Arena *a, Error *err)
 {
     const char **member = sorted_members(d, list, a);

@@ -16,8 +16,8 @@ typedef struct {
     int threads;
     uint64_t memory;     /* most bytes for decoding; 0: no limit */
     uint64_t output_max; /* most bytes of tensors that decoding writes; 0: no limit */
-    /* Called after each vector; `done` is the number of vectors finished. If it returns false, the job ends
-     * with ERR_STOPPED. May be NULL. */
+    /* called after each vector with the number of vectors done; if it returns false, the job ends with
+     * ERR_STOPPED; may be NULL */
     bool (*tick)(void *data, uint64_t done);
     void *tick_data;
 } ArchiveJob;
@@ -28,22 +28,23 @@ typedef struct {
     uint64_t payload_bytes; /* bytes of the payloads of all rounds */
 } ArchiveSum;
 
-/* Writes the attributes of the groups, and a record for every vector. The caller then commits the file. */
+/* Writes the attributes of the groups, and a record for every vector, to the file. The caller then commits
+ * the file. */
 Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, FrameWriter *w, ArchiveSum *sum,
                       Arena *a, Error *err);
 
-/* The sizes of the vectors in a container, as stated in its records. */
+/* Sizes of the vectors in a container, as its records state them. */
 typedef struct {
     uint64_t bytes;   /* bytes of all tensors as float32 */
     uint64_t largest; /* bytes of the largest vector */
 } ArchiveSize;
 
-/* Reads the whole container without decoding, to check every block and add up the sizes. Then returns to its
+/* Reads the whole container without decoding: checks every block, adds up the sizes and returns to the
  * beginning. Rewinds the scratch arena. */
 Status archive_survey(FrameReader *r, ArchiveSize *out, Arena *scratch, Error *err);
 
 /* Decodes a container to a dump with the same paths, shapes and attributes. `job->codec` must be the codec
- * that the container names. The caller then commits the file. */
+ * that the container names. The caller then commits the dump. */
 Status archive_decode(FrameReader *r, const ArchiveJob *job, DumpWriter *w, ArchiveSum *sum, Arena *a,
                       Error *err);
 

@@ -1,5 +1,5 @@
-/* compare.c -- runs a comparison of codecs (compare.h). Reads all vectors once for percentiles, then loops over
- * codecs, workers, steps and vectors. */
+/* compare.c -- runs a comparison of codecs (compare.h). Reads all vectors once for percentiles, then loops
+ * over codecs, workers, steps and vectors. A cell is the set of all vectors of one step and worker. */
 #include "measure/compare_parts.h"
 
 #include "base/parallel.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- cells (a cell is all vectors of a step and worker), and the order in which codecs run over them ---- */
+/* ---- cells, and the order in which codecs run over them ---- */
 
 bool compare_same_cell(const Vector *a, const Vector *b)
 {
@@ -43,8 +43,8 @@ static void find_cells(Layout *l, const VectorList *v)
     }
 }
 
-/* Orders cells (all vectors of a step and worker) by worker, then by step. Insertion sort is fast enough: cells
- * are already in the order of steps, and a step has few workers. */
+/* Orders cells by worker, then by step. Insertion sort is fast enough: cells are already in the order of
+ * steps, and a step has few workers. */
 static void order_cells(Layout *l, const VectorList *v)
 {
     for (size_t i = 0; i < l->cells; i++) {
@@ -82,7 +82,7 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
     return OK;
 }
 
-/* ---- how far a codec has come in its cells (all vectors of a step and worker) ---- */
+/* ---- how far a codec has come ---- */
 
 /* Sums over several vectors that are measured as one long vector. */
 typedef struct {
@@ -98,26 +98,25 @@ typedef struct {
     size_t codec;       /* index of the current codec */
     CodecStates states; /* states of the current codec and worker */
     Arena *tallies;
-    CellPlan *plan; /* for each worker, the plan for the current cell (all vectors of a step and worker) */
+    CellPlan *plan; /* for each worker, the plan for the current cell */
     Pool run;       /* sums over all vectors so far */
-    /* number of elements now in pool_x and pool_y: those of one step, or of all steps so far, as Layout.reach
-     * says */
+    /* number of elements now in `pool_x` and in each plane of `pool_y`: of one cell, or of all cells so far
+     * if `layout.reach` is LEVEL_RUN */
     size_t pooled;
     size_t records; /* records done, counted over all codecs; for progress */
     size_t failures;
-    bool pools; /* the current cell's vectors go to pool_x and pool_y */
+    bool pools; /* true: the current cell's vectors are copied to `pool_x`, and their estimates to `pool_y` */
     Error *err;
 } Engine;
 
-/* Loads a vector into b.x: one worker's gradient, or when merging is measured, the mean gradient of all
- * workers. */
+/* Loads a vector into `b.x`: one worker's gradient or, in a merge, the mean gradient of all workers. */
 static Status load_values(Engine *e, const Vector *v)
 {
     const Comparison *c = e->c;
     return c->workers ? merge_mean(c, v, &e->b, e->err) : c->load(c->data, v, e->b.x, e->err);
 }
 
-/* ---- percentiles: one pass reads all vectors; NaN and Inf are refused here, before any codec runs ---- */
+/* ---- percentiles: one pass reads all vectors before any codec runs ---- */
 
 static Status find_percentiles(Engine *e)
 {
@@ -164,7 +163,6 @@ static void count_records(Engine *e, size_t count)
         e->c->progress(e->c->data, e->records);
 }
 
-/* Hands a new record to the caller. */
 static Status put_record(Engine *e, const Record *r)
 {
     TRY(e->c->record(e->c->data, r, e->err));
@@ -184,16 +182,16 @@ static Status open_pool(Engine *e, Pool *p, RecordLevel level)
     return tally_open(&p->tally, level, c->repeats, random, e->tallies, e->err);
 }
 
-/* Computes the Wasserstein distance W1 between gradient and estimate over several vectors, whose elements are
- * in pool_x and pool_y from p->begin on. Sorts them there. */
+/* Computes the Wasserstein distances between gradients and estimates over the elements of `pool_x` and
+ * `pool_y` from index `p->begin` on. Sorts these elements in place. */
 static Status pool_wasserstein(Engine *e, Pool *p)
 {
     const size_t n = e->pooled - p->begin;
     return e->b.pool_x && n ? distance_pooled(&e->b, p->begin, n, e->c->threads, &p->tally, e->err) : OK;
 }
 
-/* Writes the record of several vectors measured together. Its `error` says how many vectors were left out
- * because the codec failed. */
+/* Writes the record of several vectors measured together. Its `error` says how many vectors the codec failed
+ * on. */
 static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, double above)
 {
     char text[100];
@@ -214,8 +212,8 @@ static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, do
 
 /* ---- measuring one vector ---- */
 
-/* Plans the budgets of a cell (all vectors of a step and worker), separately for each worker's gradient. If the
- * plan of any worker fails, plan[0] becomes the failed plan. */
+/* Plans the budgets of a cell, separately for each worker's gradient. If the plan of any worker fails,
+ * plan[0] becomes the failed plan. */
 static Status plan_cell(Engine *e, const Cell *cell)
 {
     Planner p = {.c = e->c,
@@ -236,7 +234,7 @@ static Status plan_cell(Engine *e, const Cell *cell)
     return OK;
 }
 
-/* Adds the time of planning a cell (all vectors of a step and worker) to the cell's encoding time. */
+/* Adds the planning time of a cell, mean over the workers, to the cell's encoding time. */
 static void count_plan(const Engine *e, Pool *pool)
 {
     const size_t workers = workers_of(e->c);
@@ -249,7 +247,7 @@ static void count_plan(const Engine *e, Pool *pool)
     }
 }
 
-/* Sets `*record` to a vector's entries in the plans, one for each worker; NULL if there is no plan. */
+/* Sets `*record` to a vector's records in the plans, one for each worker; NULL if there is no plan. */
 static Status take_plans(Engine *e, const Vector *v, const void *const **record)
 {
     const size_t workers = workers_of(e->c);
@@ -264,12 +262,12 @@ static Status take_plans(Engine *e, const Vector *v, const void *const **record)
     return OK;
 }
 
-/* Adds a vector's sums to the sums of its cell (all vectors of a step and worker), and its elements to the
- * cell's elements. */
+/* Adds a vector's sums to the sums of its cell, and its elements to `pool_x`. */
 static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *pool)
 {
     tally_append(&pool->tally, tally);
-    /* the Wasserstein distance of this vector; run_cell replaces it if the cell has other vectors, too */
+    /* the Wasserstein distance of this vector; `conclude_cell` replaces it if the cell has other vectors,
+     * too */
     pool->tally.wasserstein = tally->wasserstein;
     pool->tally.distances = tally->distances;
     for (size_t r = 0; r < pool->tally.decoded; r++)
@@ -281,7 +279,7 @@ static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *po
     e->pooled += v->shape.n;
 }
 
-/* Opens a trial of the codec on vector i: finds the codec's state and the vector's entry in the plan. */
+/* Opens a trial of the codec on vector i: finds the codec's state and the vector's plan records. */
 static Status open_trial(Engine *e, const Cell *cell, size_t i, Trial *t)
 {
     const Comparison *c = e->c;
@@ -296,8 +294,8 @@ static Status open_trial(Engine *e, const Cell *cell, size_t i, Trial *t)
     return codec_states_find(&e->states, &call, v->worker_address, v->name, &t->state);
 }
 
-/* Runs the codec again on a vector whose record was read from the journal, without timing. Later records need
- * the codec's next state, and the estimates in pool_y. A codec that failed on the vector fails again. */
+/* Runs the codec again, without timing, on a vector whose record was read from the journal. Later records
+ * need the codec's next state and the estimates in `pool_y`. A codec that failed on the vector fails again. */
 static Status repeat_trial(Engine *e, const Trial *known)
 {
     Comparison c = *e->c;
@@ -322,9 +320,9 @@ static Status repeat_trial(Engine *e, const Trial *known)
     return status;
 }
 
-/* Measures a vector. If the codec fails, sets *failed and *why and returns OK, so that the comparison goes on.
- * Returns an error, which ends the comparison, if the vector could not be read, if the user stopped the run, or if
- * memory ran out. Lack of memory is no failure of the codec: it may be temporary, and a later run could succeed. */
+/* Measures a vector. If the codec fails, sets `*failed` and `*why` and returns OK, so that the comparison
+ * goes on. Returns an error, which ends the comparison, if the vector cannot be read, the user stops the run
+ * or memory runs out. Lack of memory is not recorded as a failure of the codec: a later run could succeed. */
 static Status measure_vector(Engine *e, Trial *t, Tally *tally, bool *failed, Error *why)
 {
     bool unread = false;
@@ -341,8 +339,8 @@ static Status measure_vector(Engine *e, Trial *t, Tally *tally, bool *failed, Er
     return status;
 }
 
-/* Measures a vector and writes its record, unless the record was read from the journal. If the codec fails, the
- * record says so. */
+/* Measures a vector and writes its record, unless the record was read from the journal. If the codec fails,
+ * the record says why. */
 static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Pool *pool)
 {
     const Vector *v = &e->c->vectors->item[i];
@@ -372,10 +370,10 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
     return OK;
 }
 
-/* ---- loops over cells (all vectors of a step and worker) and codecs ---- */
+/* ---- loops over cells and codecs ---- */
 
-/* Computes the measurements over a whole cell (all vectors of a step and worker), after its vectors have been
- * measured. Writes the cell's record. */
+/* Computes the measurements over a whole cell, after its vectors have been measured, and writes the cell's
+ * record. */
 static Status conclude_cell(Engine *e, Pool *pool, const Cell *cell, size_t place)
 {
     if (pool->vectors)

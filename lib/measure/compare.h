@@ -1,15 +1,16 @@
-/* compare.h -- encodes and decodes the vectors of a dump with several codecs, and measures sizes, times and errors.
+/* compare.h -- encodes and decodes the vectors of a dump with several codecs, and measures sizes, times and
+ * errors.
  *
- * The outermost loop is over codecs, so only one codec's states are in memory. Each codec runs over the workers one
- * after another, and over all steps of a worker in order. All repeats of a step start from the same state; repeat 0's
- * payload gives the next state.
+ * The outermost loop is over codecs, so only one codec's states are in memory. Each codec runs over the
+ * workers one after another, and over all steps of a worker in order. All repeats of a step start from the
+ * same state. The payload of repeat 0 gives the state of the next step.
  *
- * In a merge (`workers` above 0) each vector is the mean gradient of that many workers. The workers' gradients
- * are loaded one by one, so memory does not depend on the number of workers.
+ * In a merge (`workers` above 0) each vector is the mean gradient of that many workers. The workers'
+ * gradients are loaded one by one, so memory does not depend on the number of workers.
  *
- * A cell is the set of all vectors of one step and worker. The order of records in the output is fixed. The
- * records of a cell's vectors are sorted by step, worker and place in the file, and the record of the whole
- * cell follows them. If there are several cells, the last record is that of the whole run. */
+ * A cell is the set of all vectors of one step and worker. The records of each codec are in a fixed order.
+ * The vectors' records are sorted by step, worker and position in the file. A cell's record follows those of
+ * its vectors. If there are several cells, the last record is that of the whole run. */
 #ifndef ATOMO_COMPARE_H
 #define ATOMO_COMPARE_H
 
@@ -18,14 +19,15 @@
 #include "measure/metrics.h"
 
 typedef struct {
-    /* `codec`: index of the codec. `place`: position of the record in the codec's output, 0 ..
-     * compare_places - 1. */
+    /* `codec`: index of the codec. `place`: index of the record in the codec's output, 0 .. `compare_places`
+     * - 1. */
     size_t codec, place;
     RecordLevel level;
-    const Vector *vector; /* LEVEL_CELL: the first vector of the step; LEVEL_RUN: the first vector of all */
-    size_t vectors;       /* number of vectors measured, without vectors on which the codec failed */
+    const Vector *vector; /* LEVEL_CELL: the first vector of the cell; LEVEL_RUN: the first vector of all */
+    size_t vectors;       /* number of vectors measured; those on which the codec failed do not count */
     Tally tally;          /* the measurements; undefined if `vectors` is 0 */
-    /* why there is no measurement, or how many vectors are missing from it; NULL: no failure */
+    /* why there is no measurement, or how many vectors are missing from it; NULL: no failure, or known from
+     * an earlier run */
     const char *error;
 } Record;
 
@@ -42,8 +44,8 @@ typedef struct {
     double sample; /* minimum seconds of a timing sample */
     bool untimed;  /* times are not measured and become NaN; not allowed in merges */
 
-    /* 0: every vector is one worker's gradient. Above 0: a merge of this many workers, which measures the mean of
-     * their estimates against the mean of their gradients. load_worker loads one worker's gradient; every worker
+    /* 0: every vector is one worker's gradient. Above 0: a merge of this many workers. Its mean estimate is
+     * measured against the mean gradient. `load_worker` loads one worker's gradient. In a merge every worker
      * starts each step from a zero state. */
     size_t workers;
     Status (*load_worker)(void *data, const Vector *v, size_t worker, float *x, Error *err);
@@ -55,50 +57,48 @@ typedef struct {
     /* called with the number of records done, counted over all codecs; may be NULL */
     void (*progress)(void *data, size_t records);
     /* Looks for a record that an interrupted comparison has already written, so that it is not measured
-     * again. Returns false if there is none. Sets *failed if the codec failed on the vector; otherwise reads
-     * the measured values into the open tally. NULL: no comparison was interrupted. Not called for codecs
-     * that `skip` leaves out because all of their records are written. */
+     * again. Returns false if there is none. Sets `*failed` if the codec failed on the vector; otherwise
+     * reads the measured values into the open tally. NULL: no comparison was interrupted. */
     bool (*known)(void *data, size_t codec, size_t place, Tally *tally, bool *failed);
     bool (*stopped)(void); /* if it returns true, the comparison ends with ERR_STOPPED; may be NULL */
 } Comparison;
 
-/* True if two vectors that are neighbours in the list are in the same cell (of the same step and worker). */
+/* Returns true if two neighbours in the list of vectors are in the same cell. */
 bool compare_same_cell(const Vector *a, const Vector *b);
 
 /* Returns the number of records for each codec. */
 size_t compare_places(const VectorList *vectors);
 
-/* Bytes of memory per element for order statistics over the elements of several vectors: one float each for
- * the gradient, the estimate and the sort's buffer. */
+/* Bytes of memory per element for order statistics of several vectors: one float each for the gradient, the
+ * estimate and the sort's buffer. */
 enum { POOLED_BYTES = 3 * sizeof(float) };
 
-/* Order statistics (wasserstein, percentile classes) need memory for all elements of a record. Returns
- * LEVEL_RUN if the elements of all vectors fit in `memory` bytes. Else returns LEVEL_CELL if the elements of
- * each cell (all vectors of a step and worker) fit, else LEVEL_VECTOR. Records about more vectors than this
- * have no order statistics. */
+/* Order statistics (Wasserstein distance, percentile classes) need memory for all elements of a record.
+ * Returns LEVEL_RUN if the elements of all vectors fit in `memory` bytes; else LEVEL_CELL if the elements of
+ * each cell fit; else LEVEL_VECTOR. Records of higher levels than the returned one have no order statistics. */
 RecordLevel compare_reach(const VectorList *vectors, uint64_t memory);
 
-/* Runs the comparison. A codec's failure becomes its record's `error`, and `*failures` counts these failures. A
- * returned error comes from a callback or from a lack of memory, or is ERR_STOPPED. */
+/* Runs the comparison. A codec's failure becomes its record's `error`, and `*failures` counts these
+ * failures. A returned error comes from a callback or from a lack of memory, or is ERR_STOPPED. */
 Status compare_run(const Comparison *c, size_t *failures, Arena *a, Error *err);
 
 /* ---- payload sizes, without errors or times ---- */
 
 typedef struct Sizer Sizer;
 
-/* Opens a sizer in the arena. `c` must outlive the sizer. The sizer ignores the repeats, the codecs and the
- * record callback of `c`. */
+/* Opens a sizer in the arena. `c` must outlive the sizer. The sizer ignores `c->repeats`, `c->codec` and
+ * `c->record`. */
 Status sizer_open(Sizer **out, const Comparison *c, Arena *a, Error *err);
 void sizer_close(Sizer *s); /* NULL is allowed */
 
-/* Computes the bits per element over all vectors. The result equals that of a comparison with the same number of
- * repeats, because the payloads are the same; they are decoded only to compute states. Vectors on which the codec
- * fails are left out; NaN: it fails on all. */
+/* Computes the bits per element over all vectors, as a comparison with the same number of repeats would.
+ * Decodes only to compute states. Vectors on which the codec fails are left out; NaN: the codec fails on
+ * all. */
 Status sizer_bits(Sizer *s, const Codec *codec, size_t repeats, double *bits, Error *err);
 
-/* Finds the codec's rate at which sizer_bits gives `bits`, within the relative error SIZE_TOLERANCE. If
- * there is no such rate, finds the nearest possible one. Sets *out to the codec with the rate found, or to
- * `codec` itself if the codec has no rate. Sets *tries to the number of calls of sizer_bits. */
+/* Finds the rate of the codec at which `sizer_bits` gives `bits`, within the relative error SIZE_TOLERANCE,
+ * or else the nearest possible rate. Sets `*out` to the codec with this rate, or to `codec` itself if it has
+ * no rate. Sets `*tries` to the number of calls of `sizer_bits`. */
 #define SIZE_TOLERANCE 0.01
 Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits, unsigned *tries, Arena *a,
                    Error *err);

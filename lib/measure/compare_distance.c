@@ -10,12 +10,12 @@ enum {
     SORTED_MOST = 1 << 22
 }; /* in elements; for a longer vector, a sorted copy would take too much memory */
 /* Sorting takes most of the time of a comparison. So only so many repeats are sorted that they have ELEMENTS
- * elements, but at least DISTANCES_LEAST repeats: the distances of many elements vary little between repeats. */
+ * elements together, but at least DISTANCES_LEAST. Distances of many elements vary little between repeats. */
 enum { ELEMENTS = 1 << 23, DISTANCES_LEAST = 5 };
-/* limits the memory for estimates: with a thousand repeats, they would take gigabytes even for a small dump */
+/* limits the memory for estimates: for a thousand repeats they would take gigabytes even for a small dump */
 enum { PLANES_MOST = 100 };
 
-/* Returns of how many repeats the distance is measured over n elements. */
+/* Returns the number of repeats for which the distance over n elements is measured. */
 static size_t distances_of(size_t n, size_t repeats)
 {
     const size_t wanted = n <= ELEMENTS / DISTANCES_LEAST ? ELEMENTS / (n ? n : 1) : DISTANCES_LEAST;
@@ -37,8 +37,7 @@ Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Er
         return OK;
     const uint64_t wanted = distances_of(held, c->repeats),
                    most = wanted < PLANES_MOST ? wanted : PLANES_MOST;
-    /* pool_x, the sort's buffer and each plane (the estimates of one repeat) take `held` floats; the first
-     * two are needed in any case */
+    /* `pool_x`, the sort's buffer and each plane (the estimates of one repeat) take `held` floats each */
     if (b->sorted && left / held > 3)
         b->planes = (size_t)(left / held - 2 < most ? left / held - 2 : most);
     b->pool_x = NEW(a, float, held);

@@ -1,11 +1,12 @@
-/* compare_merge.c -- measures one codec on one vector of many workers: encodes and decodes every gradient, merges
- * payloads if the codec can merge them, and measures the mean estimate against the mean gradient.
+/* compare_merge.c -- measures one codec on one vector of many workers: encodes and decodes every gradient,
+ * and merges payloads if the codec can. Measures the mean estimate against the mean gradient.
  *
- * Gradients are loaded one by one, again in each round, and payloads are merged in batches (exchange/exchange.h), so
- * memory does not depend on the number of workers.
+ * Gradients are loaded one by one, again in each round, and payloads are merged in batches
+ * (exchange/exchange.h). So memory does not depend on the number of workers.
  *
- * Each worker's encoding, each worker's decoding and each batch's merging is a separate timing sample. The seconds of
- * all samples are added, so with P workers (or B batches) a sample needs only 1/P (or 1/B) of the usual duration. */
+ * Each worker's encoding, each worker's decoding and each batch's merging is a separate timing sample. The
+ * seconds of all samples are added. So with P workers (or B batches) a sample needs only 1/P (or 1/B) of the
+ * usual duration. */
 #include "measure/compare_parts.h"
 
 #include "exchange/mean.h"
@@ -14,7 +15,7 @@
 
 #include <string.h>
 
-/* Size of the payloads that a worker sends in one repeat. */
+/* Sizes of what a worker sends in one repeat. */
 typedef struct {
     double bytes; /* bytes of the payloads of all rounds */
     Streams streams;
@@ -31,7 +32,7 @@ typedef struct {
     Sizes sizes;      /* of a worker's payloads in one repeat, mean over the workers */
     Moments merged;   /* bytes of the merged payloads */
 
-    /* Seconds of this repeat. `encode`: the sum over workers. `merge`: the sum over batches. `each`: decoding every
+    /* Seconds of this repeat. `encode`: sum over workers. `merge`: sum over batches. `each`: decoding every
      * worker's payload. `decode`: decoding the merged payload. */
     double encode, merge, each, decode;
 } Merger;
@@ -46,8 +47,8 @@ static Status add_sample(Status (*work)(void *), void *arg, double least, double
     return OK;
 }
 
-/* Encodes once without timing, to report the entropy of the streams. Then times encoding. The codec may use
- * the memory of y as scratch, because y is needed only for decoding. */
+/* Encodes once without timing, to record the entropy of the streams. Then times encoding. The memory of y is
+ * needed only for decoding, so the codec gets it as scratch. */
 static Status time_encode(Merger *m, size_t worker, Status (*work)(void *), void *arg)
 {
     Call *call = &m->x.call;
@@ -64,7 +65,6 @@ static Status time_encode(Merger *m, size_t worker, Status (*work)(void *), void
     return status;
 }
 
-/* Times a phase of the exchange; the callback of ExchangeClock. */
 static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status (*work)(void *), void *arg)
 {
     Merger *m = data;
@@ -74,7 +74,7 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
     case EXCHANGE_ENCODE:
         return time_encode(m, worker, work, arg);
     case EXCHANGE_MERGE:
-        /* the first call is not timed: it touches the memory, and page faults are not part of merging */
+        /* not timed: the first call touches the memory, and page faults are not part of merging */
         TRY(work(arg));
         return add_sample(work, arg, m->sample / batches, &m->merge);
     case EXCHANGE_ESTIMATE:
@@ -83,7 +83,7 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
         TRY(work(arg));
         return add_sample(work, arg, m->sample, &m->decode);
     case EXCHANGE_AVERAGE:
-        TRY(work(arg)); /* one call is timed: a second call would add the same payload again */
+        TRY(work(arg)); /* timed once: a second call would add the same payload again */
         m->each += clock_now() - start;
         return OK;
     default:
@@ -121,8 +121,8 @@ static Status load(Merger *m, size_t worker)
     return status;
 }
 
-/* Adds a worker's expected variance to the tally, because variances of independent estimates add up. If all
- * workers draw the same random numbers, `conclude` computes the variance instead. */
+/* Adds a worker's expected variance to the tally; variances of independent estimates add up. If all workers
+ * draw the same random numbers, `conclude` computes the variance instead. */
 static void add_expected(Merger *m, const ExchangeWorker *w, Tally *tally)
 {
     const unsigned traits = codec_traits(m->t->codec);
@@ -166,7 +166,7 @@ static Status run_exchange(Merger *m, Tally *tally)
     return OK;
 }
 
-/* Adds up sizes over workers and repeats; conclude divides the sums. */
+/* Adds up sizes over workers and repeats; `conclude` divides the sums. */
 static void note_sizes(Merger *m, Tally *tally)
 {
     const int last = m->x.rounds - 1;
@@ -189,9 +189,9 @@ static void note_sizes(Merger *m, Tally *tally)
     moments_add(&m->merged, tally->merged - merged);
 }
 
-/* Measures the mean estimate, which is in y. distance_first sorts y in place, so y is copied to g before.
- * distance_first also overwrites `work`, so it must be called before tally_repeat, which keeps the repeats'
- * deviations there. */
+/* Measures the mean estimate, which is in `b->y`. `distance_first` sorts it in place, so `tally_repeat` gets
+ * a copy in `b->g`. `distance_first` comes before `tally_repeat`, because it overwrites `work`, where
+ * `tally_repeat` keeps the repeats' deviations. */
 static Status measure_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
 {
     const Buffers *b = m->b;
@@ -247,7 +247,7 @@ static void conclude(Merger *m, Tally *tally)
     m->x.repeat = 0;
     const Call call = exchange_call(&m->x, &first);
     const bool shared =
-        /* without shared draws, closed forms for the mean estimate are unknown */
+        /* without shared draws, no closed forms for the mean estimate are known */
         codec_traits(m->t->codec) & SHARED_DRAWS;
     if (shared)
         tally->expected = codec_variance(&call, b->x);
@@ -255,8 +255,7 @@ static void conclude(Merger *m, Tally *tally)
     trial_moments(&call, b->x, shared, tally);
 }
 
-/* Trains the state on worker 0's gradient. Here all workers use the same state, so nothing is copied to
- * other workers. */
+/* Trains the state on worker 0's gradient. All workers use the same state here, so nothing is copied. */
 static Status train(Merger *m)
 {
     const Trial *t = m->t;

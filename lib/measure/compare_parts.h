@@ -1,4 +1,5 @@
-/* compare_parts.h -- functions and types that the compare_*.c files share; compare.h is the public interface. */
+/* compare_parts.h -- functions and types that the compare_*.c files share; compare.h is the public
+ * interface. A cell is the set of all vectors of one step and worker. */
 #ifndef ATOMO_COMPARE_PARTS_H
 #define ATOMO_COMPARE_PARTS_H
 
@@ -8,18 +9,17 @@
 
 #include <math.h>
 
-/* ---- cells (a cell is all vectors of one step and worker) and percentiles of |g|, computed once for all
- * codecs (compare.c) ---- */
+/* ---- cells and percentiles of |g|, computed once for all codecs (compare.c) ---- */
 
 typedef struct {
-    size_t from, to; /* indices of the vectors of this step and worker: from .. to - 1 */
+    size_t from, to; /* indices of the cell's vectors: `from` .. `to` - 1 */
     size_t elements;
-    double above; /* 95th percentile of |g| over these vectors; NaN: they do not fit in memory */
+    double above; /* 95th percentile of |g| over the cell; NaN: its elements do not fit in memory */
 } Cell;
 
 typedef struct {
-    Cell *cell;            /* all cells (one for each step and worker), in output order */
-    size_t cells, largest; /* number of cells (one step and worker each); number of elements of the largest */
+    Cell *cell;            /* in output order */
+    size_t cells, largest; /* number of cells; number of elements of the largest cell */
     /* indices into `cell`, sorted by worker, then step; codecs run over the cells in this order */
     size_t *order;
     double *above; /* for each vector: 95th percentile of |g| */
@@ -35,15 +35,15 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
  * vectors joined into one array, for their percentiles and Wasserstein distances. */
 typedef struct {
     float *x, *y;
-    /* A little more than twice as many floats as the largest vector has. First the sort uses them as scratch.
+    /* A little more than twice as many floats as the largest vector has. First sorting uses them as scratch.
      * Then they hold each element's mean and deviation over repeats. */
     float *work;
     /* Wasserstein distances (compare_distance.c) */
     float *sorted; /* the vector, sorted; NULL: only repeat 0 has a distance */
-    /* `held` floats: elements of the gradient, joined from several vectors; NULL: percentiles and distances
-     * are computed for single vectors only */
+    /* (held) elements of the gradient, joined from several vectors; NULL: only single vectors have
+     * percentiles and distances */
     float *pool_x;
-    /* joined elements of the estimates, an array of shape (planes, held): plane r has those of repeat r */
+    /* (planes, held) joined elements of the estimates; plane r has those of repeat r */
     float *pool_y;
     size_t held, planes;
     double *encode, *decode; /* seconds of each repeat */
@@ -57,15 +57,14 @@ typedef struct {
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err);
 void buffers_close(Buffers *b);
 
-/* Returns the number of bytes that an arena needs to hold n floats: their size, rounded up to a multiple of
- * 64. */
+/* Returns the bytes that an arena needs to hold n floats: their size, rounded up to a multiple of 64. */
 static inline size_t lendable(size_t n)
 {
     return (n * sizeof(float) + 63) & ~(size_t)63;
 }
 
-/* Returns the order-0 entropy of a payload's streams in bits. Returns the payload's own bits if they are
- * fewer, because a codec may exploit the order of symbols. NaN: the codec reports no streams. */
+/* Returns the order-0 entropy of a payload's streams, in bits. If the payload itself has fewer bits, as a
+ * codec may exploit the order of symbols, returns those. NaN: the codec reports no streams. */
 static inline double streams_bound(const Streams *s, double bytes)
 {
     return !s->reported || isnan(s->entropy_bits) ? NAN : fmin(s->entropy_bits, 8 * bytes);
@@ -79,7 +78,7 @@ typedef struct {
 void sizes_add(Sizes *s, double bytes, double entropy);
 
 /* Sets the tally's variances of payload bytes and of entropies over repeats, and their covariance. All are 0
- * if one repeat stands for all repeats. */
+ * if the payload of repeat 0 stands for all repeats. */
 void sizes_spread(const Sizes *s, Tally *tally);
 
 typedef struct {
@@ -88,24 +87,24 @@ typedef struct {
     const Vector *vector;
     double above[LEVELS];
     void *state; /* the codec's state; NULL: the codec keeps none */
-    /* for each worker: plan records of this vector; NULL: the codec plans nothing */
+    /* (workers) plan records of this vector; NULL: the codec plans nothing */
     const void *const *plan;
-    bool *unread;  /* set if a gradient cannot be loaded, which is not the codec's failure */
+    bool *unread;  /* set to true if a gradient cannot be loaded, which is not the codec's failure */
     float *pooled; /* where the vector's estimates go in the first plane of pool_y; NULL: nothing is pooled */
 } Trial;
 
-/* Returns the Call of a codec on a vector, for repeat 0. */
+/* Returns the arguments of a codec's functions for a vector, in repeat 0. */
 Call trial_call(const Comparison *c, const Codec *codec, const Vector *v, const void *state, Arena *scratch,
                 Error *err);
-/* Makes a Call draw the random numbers of repeat `repeat`. trial_call has made the Call for repeat 0. */
+/* Changes a Call from `trial_call`, so that it draws the random numbers of repeat `repeat`. */
 void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t repeat);
 
-/* Measures the codec on the vector in b->x. Writes the results to a tally that tally_open has prepared. Every
- * error except ERR_STOPPED is the codec's failure. */
+/* Measures the codec on the vector in `b->x`, into a tally that `tally_open` has prepared. The caller
+ * regards errors as failures of the codec, except ERR_STOPPED and ERR_MEMORY. */
 Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 
-/* Sets the tally's times from the durations of the repeats (b->encode and b->decode), and sorts these
- * durations. A time that was not measured becomes NaN. */
+/* Sets the tally's times from the seconds of the repeats (`b->encode` and `b->decode`), and sorts these.
+ * `encoded` or `decoded` false: this time was not measured and becomes NaN. */
 void trial_times(Tally *tally, const Buffers *b, bool encoded, bool decoded);
 
 /* Sets the tally's `expected` variance to 0 if every payload is raw floats, which have no error. Then
@@ -118,26 +117,28 @@ void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
 /* ---- Wasserstein distances (compare_distance.c) ---- */
 
 /* Allocates the buffers for Wasserstein distances of single vectors, and of `held` elements joined from
- * several vectors. The buffers serve as many repeats as `memory` allows, at most
- * those with 2^23 elements. */
+ * several vectors. They serve as many repeats as `memory` allows, at most max(5, 2^23 / held), and at most
+ * 100. */
 Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Error *err);
 
-/* distance_first and distance_repeat add to the tally the Wasserstein distance between the vector and repeat
- * r's estimate y. They sort y in place. If b->sorted is set, memory allows the distances of several repeats.
- * Then distance_repeat adds the distances of the first repeats (as many as have 2^23 elements, at least 5), and
- * distance_first does nothing. Call distance_repeat after tally_repeat, for r = 0, 1, ... in order.
+/* Add to the tally the Wasserstein distance between the vector and repeat r's estimate y. They sort y in
+ * place.
  *
- * If b->sorted is NULL, distance_first adds the distance of repeat 0, and distance_repeat does nothing.
- * distance_first overwrites b->work, so it is called before tally_repeat. */
+ * If `b->sorted` is set, `distance_repeat` measures the first repeats (as many as have 2^23 elements, at
+ * least 5), and `distance_first` does nothing. `distance_repeat` is called after `tally_repeat`, for r = 0,
+ * 1, ... in order.
+ *
+ * If `b->sorted` is NULL, `distance_first` measures repeat 0, and `distance_repeat` does nothing.
+ * `distance_first` overwrites `b->work`, so it is called before `tally_repeat`. */
 Status distance_first(const MeasuredVector *s, const Buffers *b, float *y, Tally *t);
 Status distance_repeat(const MeasuredVector *s, const Buffers *b, size_t r, float *y, Tally *t);
 
-/* Copies repeat r's estimate to plane r of b->pool_y. If all repeats have the same estimate, copies it to
+/* Copies repeat r's estimate to plane r of `b->pool_y`. If all repeats have the same estimate, copies it to
  * every plane. */
 void distance_pool(const Trial *t, const Buffers *b, const Tally *tally, size_t r, const float *y);
 
-/* Adds to the tally one Wasserstein distance for each plane (repeat): between gradient and estimate, over n
- * > 0 joined elements from index `begin` on. Sorts these elements in place. */
+/* Adds to the tally one Wasserstein distance for each plane (repeat), over the n > 0 joined elements from
+ * index `begin` on. Sorts these elements in place. */
 Status distance_pooled(const Buffers *b, size_t begin, size_t n, int threads, Tally *t, Error *err);
 
 /* ---- merges of many workers (compare_merge.c) ---- */
@@ -147,15 +148,15 @@ static inline size_t workers_of(const Comparison *c)
     return c->workers ? c->workers : 1;
 }
 
-/* Returns the Exchange in which all workers encode one vector, for repeat 0. Before exchange_begin the
- * caller sets its batch, y, payloads and clock. */
+/* Returns the Exchange in which all workers encode one vector, for repeat 0. The caller sets its `batch`,
+ * `y`, `payloads` and `clock` before `exchange_begin`. */
 Exchange merge_exchange(const Comparison *c, const Codec *codec, const Vector *v, Arena *scratch, Error *err);
 
-/* Computes the mean gradient of all workers, in b->x. */
+/* Computes the mean gradient of all workers into `b->x`. */
 Status merge_mean(const Comparison *c, const Vector *v, const Buffers *b, Error *err);
 
-/* Measures the codec on a merge of the payloads of many workers. Writes the results to a tally that tally_open
- * has prepared. Also sets b->x to the mean gradient. */
+/* Measures the codec on a merge of many workers' payloads, into a tally that `tally_open` has prepared. Also
+ * sets `b->x` to the mean gradient. */
 Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 
 /* ---- plans (compare_plan.c) ---- */
@@ -168,7 +169,7 @@ typedef struct {
     size_t worker; /* for merges: the worker whose gradient is planned */
 } Planner;
 
-/* A codec's plan for the vectors of a cell (one step and worker). */
+/* A codec's plan for the vectors of a cell. */
 typedef struct {
     /* The plan record of the next vector of the cell. The records follow each other in memory, `size` bytes
      * each. Vectors that are sent raw have no record. */
@@ -184,7 +185,7 @@ typedef struct {
  * Status reports only failures to load vectors or to allocate memory. */
 Status plan_make(CellPlan *plan, const Planner *p, const Cell *cell, Arena *a, Error *err);
 
-/* Returns the plan record of v, the next vector of the planned step; NULL: no plan. */
+/* Returns the plan record of v, the next vector of the planned cell; NULL: no plan. */
 const void *plan_take(CellPlan *plan, const Vector *v);
 
 static inline bool comparison_stopped(const Comparison *c)

@@ -1,15 +1,16 @@
-/* compare_plan.c -- calls codec_plan for all vectors of one step and worker, before the first of them is
- * encoded. For this each vector is loaded once more. The time of loading does not count as planning time. */
+/* compare_plan.c -- calls `codec_plan` for all vectors of a cell (one step and worker), before the first is
+ * encoded. Each vector is loaded once more for the plan; loading does not count as planning time. */
 #include "measure/compare_parts.h"
 
 #include "measure/timing.h"
 
 typedef struct {
     const Planner *planner;
-    const Vector **vector; /* the vectors that are not sent raw, in the order of Step.call (Step.count entries) */
+    const Vector **vector; /* the vectors that are not sent raw, in the order of `Step.call` (`Step.count`
+                            * entries) */
     size_t at;             /* index of the last vector loaded, for error messages */
     double loading;        /* seconds spent on loading */
-    bool failed;           /* loading failed, which is not the codec's failure */
+    bool failed;           /* true: loading failed, which is not the codec's failure */
 } Source;
 
 static const float *load(void *data, size_t j, Error *err)
@@ -26,8 +27,8 @@ static const float *load(void *data, size_t j, Error *err)
     return s->failed ? NULL : p->x;
 }
 
-/* Fills in *step with one Call for each vector of the cell (one step and worker), and source->vector with these
- * vectors, in the same order. Vectors that are sent raw are left out. */
+/* Fills in `*step` with one Call for each vector of the cell that is not sent raw, and `source->vector` with
+ * these vectors. */
 static Status open_step(Step *step, Source *source, const Cell *cell, Arena *a, Error *err)
 {
     const Planner *p = source->planner;

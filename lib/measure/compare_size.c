@@ -1,8 +1,8 @@
 /* compare_size.c -- computes the bits per element of a codec's payloads, and the rate that gives a wanted
  * number of bits.
  *
- * Makes the same payloads as compare.c, byte for byte. Measures no time or error. Decodes only repeat 0 of
- * codecs with a state, because the next state follows from it. */
+ * The payloads are those of compare.c, byte for byte. Times and errors are not measured. Only codecs with a
+ * state are decoded, in repeat 0 only, because the next state follows from the estimate. */
 #include "measure/compare_parts.h"
 
 #include "compress/rate.h"
@@ -61,7 +61,7 @@ static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, s
             return FAIL(call->err, ERR_STOPPED, "stopped");
         trial_address(call, s->c, v, r);
         payload.size = 0;
-        /* y is not needed before decoding, so its memory is lent to the codec as scratch */
+        /* y is needed only for decoding, so the codec gets its memory as scratch */
         arena_lend(s->scratch, s->y, lendable(v->shape.n));
         const Status status = codec_send(call, s->x, &payload, &message);
         arena_unlend(s->scratch);
@@ -78,8 +78,8 @@ typedef struct {
     double bytes, elements;
 } Size;
 
-/* Adds a vector's payload bytes and elements to the total. If the codec fails on a vector, the vector is left out;
- * any other error, and a lack of memory, is returned. */
+/* Adds a vector's payload bytes and elements to the total. A vector on which the codec fails is left out.
+ * Returns ERR_STOPPED, lack of memory, and errors of loading and planning. */
 static Status add_vector(Sizer *s, const Codec *codec, size_t i, size_t repeats, Size *total, Error *err)
 {
     const Vector *v = &s->c->vectors->item[i];
@@ -149,7 +149,7 @@ typedef struct {
     Arena *a;
 } Turned;
 
-/* Computes the bits per element at a rate. Sets *bits to NaN, which ends the search, if the codec refuses
+/* Computes the bits per element at a rate. Sets `*bits` to NaN, which ends the search, if the codec refuses
  * the rate or fails on all vectors. */
 static Status size_at(void *data, double rate, double *bits, Error *err)
 {
@@ -167,13 +167,12 @@ static Status size_at(void *data, double rate, double *bits, Error *err)
     return status;
 }
 
-/* The first search uses repeat 0 only. It computes at most ROUGH_TRIES sizes, with the relative tolerance
- * ROUGH. */
+/* The first search computes at most ROUGH_TRIES sizes, and stops within the relative tolerance ROUGH. */
 enum { ROUGH_TRIES = 5 };
 #define ROUGH 0.03
 
-/* For random codecs, searches first with repeat 0 only. Searches then with all repeats, starting at the rate
- * that the first search found. */
+/* For random codecs, searches first with repeat 0 only, then with all repeats, from the rate that the first
+ * search found. */
 Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits, unsigned *tries, Arena *a,
                    Error *err)
 {
@@ -196,7 +195,7 @@ Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits,
         TRY(solve_search(&problem, &found, err));
         *tries += found.tries;
         t.repeats = s->c->repeats;
-        /* with few atoms, payloads of one draw overestimate how fast bits grow with the rate */
+        /* with few atoms, payloads of one repeat overestimate how fast bits grow with the rate */
         if (fabs(found.slope) > 1.5)
             found.slope = copysign(1.5, found.slope);
         problem.most = 0;

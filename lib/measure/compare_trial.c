@@ -1,12 +1,13 @@
-/* compare_trial.c -- measures one codec on one vector: in every repeat it encodes and decodes the vector, and
- * measures both times and the error.
+/* compare_trial.c -- measures one codec on one vector: in every repeat it encodes and decodes the vector,
+ * and measures both times and the error.
  *
  * Each repeat first encodes once untimed, and the codec reports its streams (entropy and excess bits). Then
- * encoding and decoding are timed, without reports. Both encodings give the same payload. If a codec is not random,
- * its estimate is the same in every repeat, so only repeat 0 measures it; later repeats only measure times.
+ * encoding and decoding are timed, without reports. Both encodings give the same payload. If a codec is not
+ * random, all repeats have the same estimate. Then only repeat 0 measures the error, and later repeats only
+ * measure times.
  *
- * Memory limits how large tensors can be. So unused buffers are lent to the codec as scratch memory: `y` while
- * it encodes, and `work` when the repeats' deviations in it have been summed. */
+ * Memory limits how large tensors can be. So unused buffers are lent to the codec as scratch memory: `y`
+ * while it encodes, and `work` after the repeats' deviations in it have been summed. */
 #include "measure/compare_parts.h"
 
 #include "num/stats.h"
@@ -22,12 +23,11 @@ typedef struct {
     Buf payload;
     Message message;
     Sizes sizes;
-    /* Statistics over the repeats of the payload's bytes minus an excess (harness.h). The excess is the part
-     * of the size that is due to the repeat's random draw. */
+    /* Statistics over the repeats of the payload's bytes minus an excess (harness.h), the part of the size
+     * that is due to the repeat's random draw. */
     Moments expected;
 } Run;
 
-/* Encodes the vector; uses y as scratch. */
 static Status send(void *arg)
 {
     Run *run = arg;
@@ -69,7 +69,7 @@ static void set_address(Run *run, uint64_t repeat)
     trial_address(&run->call, run->t->c, run->t->vector, repeat);
 }
 
-/* Encodes once, untimed. Sets *streams and the payload. */
+/* Encodes once, untimed. Sets `*streams` and the payload. */
 static Status report_streams(Run *run, Streams *streams)
 {
     run->call.streams = streams;
@@ -116,8 +116,8 @@ static void note_size(Run *run, const Streams *streams, size_t r, Tally *tally)
     tally->raw += streams->raw;
 }
 
-/* Measures the estimate y of repeat r. The Wasserstein distance sorts y, so y is decoded again if it is needed
- * afterwards. */
+/* Measures the estimate y of repeat r. Measuring the Wasserstein distance sorts y in place, so y is decoded
+ * again if later code needs it. */
 static Status measure_repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
 {
     const Buffers *b = run->b;
@@ -182,8 +182,8 @@ void trial_moments(const Call *call, const float *x, bool known, Tally *tally)
     tally->spread[S_M2_WEIGHTED] = times * m.weighted;
 }
 
-/* Returns the codec's closed-form variance. If the variance depends on random draws (GIVEN_DRAWS), returns its
- * mean over the repeats. */
+/* Returns the codec's closed-form variance, or its mean over the repeats if it depends on random draws
+ * (GIVEN_DRAWS). */
 static double expected_variance(Run *run)
 {
     const size_t repeats = codec_traits(run->t->codec) & GIVEN_DRAWS ? run->t->c->repeats : 1;
@@ -195,8 +195,8 @@ static double expected_variance(Run *run)
     return sum / (double)repeats;
 }
 
-/* Computes the codec's expected variance. Then computes its next state from the payload of repeat 0, which is
- * encoded again if later repeats have overwritten it. */
+/* Computes the codec's expected variance. Then computes its next state from the payload of repeat 0, which
+ * is encoded again if later repeats have overwritten it. */
 static Status conclude(Run *run, Tally *tally)
 {
     Arena *a = run->call.scratch;
@@ -274,8 +274,8 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)
 {
     const size_t n = c->vectors->largest;
-    /* Room to join several vectors: all of the run, or those of one step and worker. A single vector needs no
-     * such room, since it is measured in x and y. */
+    /* elements joined from several vectors: those of the whole run, or of one cell (one step and worker); a
+     * single vector is measured in `x` and `y` */
     const size_t held = c->vectors->count == 1   ? 0
                         : l->reach == LEVEL_RUN  ? c->vectors->elements
                         : l->reach == LEVEL_CELL ? l->largest

@@ -1,8 +1,9 @@
-/* frame.c -- writes and reads the payload container. The reader checks every length before use. Every error
- * message has the offset of the block.
+/* frame.c -- writes and reads the payload container. The reader checks every length before use. Messages
+ * about damaged data have the offset of the block.
  *
  *     file    magic:8 version:u32 block...
- *     block   type:u8 size:u64 body:size check:u64      check: XXH64 of type, size and body, seeded with the offset
+ *     block   type:u8 size:u64 body:size check:u64      check: XXH64 of type, size and body, seeded with
+ *                                                       the block's offset
  *     'H'     records:u64 spec:text                     header, the first block
  *     'A'     group:text attrs                          attributes of a group; any number of blocks
  *     'V'     seed repeat worker step tensor:u64 x 5 name:text flags:u8 members:u32
@@ -30,8 +31,8 @@ enum {
     FLAG_JOINED = 2,
 };
 
-/* The first bytes of a container. No text file begins with them. Transfers that convert line ends or clear bit
- * 7 change them, as they change the first bytes of a PNG file. */
+/* The first bytes of a container. As in PNG files, transfers that convert line ends or clear bit 7 change
+ * them, and no text file begins with them. */
 static const uint8_t frame_magic[FRAME_MAGIC] = {0x89, 'A', 'T', 'M', '\r', '\n', 0x1a, '\n'};
 
 Shape frame_shape(const FrameRecord *r)
@@ -44,8 +45,7 @@ Shape frame_shape(const FrameRecord *r)
     return shape_vector(n);
 }
 
-/* Returns the largest number of elements that a payload of this size may claim. A sparse payload can be far smaller
- * than its vector, but there must be a limit. */
+/* A sparse payload can be far smaller than its vector, but there must be a limit. */
 uint64_t frame_elements_limit(uint64_t payload)
 {
     const uint64_t most = (uint64_t)1 << 40;
@@ -65,7 +65,7 @@ static Status cannot_write(const FrameWriter *w, Error *err)
     return FAIL(err, ERR_IO, "%s: cannot write: %s", w->out.path, strerror(errno));
 }
 
-/* Begins a block with a body of `size` bytes in the scratch arena; block_end writes the block. */
+/* Begins a block with a body of `size` bytes in the writer's arena; `block_end` writes the block. */
 static Status block_begin(FrameWriter *w, Buf *b, char type, size_t size, Error *err)
 {
     *b = (Buf){.cap = BLOCK_HEAD + size + BLOCK_TAIL};
@@ -234,8 +234,8 @@ static Status bad(const FrameReader *r, Error *err, const char *what)
     return FAIL(err, ERR_CORRUPT, "%s: at byte %llu: %s", r->name, (unsigned long long)r->block, what);
 }
 
-/* Fails with the message `what` and the offset of the block. If texts or lists are missing because the arena
- * had no memory, fails with the arena's error instead. */
+/* Fails with the message `what` and the offset of the block; or with the arena's error, if texts or lists
+ * are missing because memory ran out. */
 static Status malformed(const FrameReader *r, const Arena *a, Error *err, const char *what)
 {
     return arena_failed(a) ? arena_fail(a, err) : bad(r, err, what);
@@ -250,7 +250,7 @@ static Status read_bytes(FrameReader *r, void *to, size_t size, Error *err)
     return OK;
 }
 
-/* Reads the next block, checks its checksum, and sets *type and *body. */
+/* Reads the next block, checks its checksum, and sets `*type` and `*body`. */
 static Status read_block(FrameReader *r, char *type, Reader *body, Arena *a, Error *err)
 {
     uint8_t head[BLOCK_HEAD];
@@ -318,7 +318,7 @@ static Status take_attrs_block(const FrameReader *r, Reader *body, FrameItem *it
                : malformed(r, a, err, "a group's attributes are malformed");
 }
 
-/* Reads a member (one tensor of the vector); false: malformed. */
+/* Reads a member (one tensor of the vector). Returns false if it is malformed. */
 static bool take_member(Reader *body, FrameMember *m, Arena *a)
 {
     size_t dim[RANK_MAX] = {0};
@@ -334,7 +334,7 @@ static bool take_member(Reader *body, FrameMember *m, Arena *a)
 
 static bool take_members(Reader *body, FrameRecord *rec, Arena *a)
 {
-    enum { LEAST = 4 + 1 + 2 + 4 }; /* least bytes of a member (one tensor of the vector) */
+    enum { LEAST = 4 + 1 + 2 + 4 }; /* least bytes of a member */
     const uint32_t count = take_u32(body);
     if (body->bad || count == 0 || count > reader_left(body) / LEAST || (!rec->joined && count != 1))
         return false;
@@ -345,7 +345,8 @@ static bool take_members(Reader *body, FrameRecord *rec, Arena *a)
     return rec->member != NULL;
 }
 
-/* Reads the payloads; false: malformed, or the members have more elements than frame_elements_limit allows. */
+/* Reads the payloads. Returns false if they are malformed, or if the members have more elements than
+ * `frame_elements_limit` allows. */
 static bool take_rounds(Reader *body, FrameRecord *rec)
 {
     rec->rounds = take_u8(body);

@@ -1,10 +1,10 @@
 /* frame.h -- the payload container FILE.atomo, which `encode` writes and `decode` reads (layout:
  * docs/FORMAT.md).
  *
- * A record is one compressed vector. It has what selects the vector's random numbers, the names and shapes of
- * its tensors, and the payload of every round. Each block ends with a checksum, and the file ends with an end
- * block. So a truncated or altered file is refused, and the error has the offset of the bad block. Length
- * fields may be wrong, so the file's size limits allocations. */
+ * A record is one compressed vector. It has the numbers that select the vector's random numbers, the names
+ * and shapes of its tensors, and the payload of every round. Each block ends with a checksum, and the file
+ * ends with an end block. So a truncated or altered file is refused; the error has the offset of the bad
+ * block. Length fields may be wrong, so allocations are limited by the file's size. */
 #ifndef ATOMO_FRAME_H
 #define ATOMO_FRAME_H
 
@@ -22,15 +22,14 @@ typedef struct {
 } FrameMember;
 
 typedef struct {
-    /* The members from `seed` to `tensor` select the random numbers, as the arguments of rng_open(seed,
-     * repeat, worker, step, tensor). */
+    /* arguments of `rng_open` that select the random numbers: `seed`, `repeat`, `worker`, `step`, `tensor` */
     uint64_t seed, repeat;
     int64_t worker, step;
     uint64_t tensor;  /* rng_hash(name) */
     const char *name; /* the vector's name: a tensor's or a group's */
     bool raw;         /* true: the vector is sent with the codec `none` */
-    /* true: the vector is all members (tensors), one after another; false: there is one member, and the vector
-     * has its shape */
+    /* true: the vector is all members (tensors), one after another; false: the vector is the only member,
+     * with its shape */
     bool joined;
     FrameMember *member;
     size_t members;
@@ -38,37 +37,38 @@ typedef struct {
     int rounds;
 } FrameRecord;
 
-/* Returns the shape of the vector that the codec compresses: the shape of the only member, or one dimension
- * with all members' elements. */
+/* Returns the shape of the vector that the codec compresses: the only member's shape, or one axis with all
+ * members' elements. */
 Shape frame_shape(const FrameRecord *r);
 
-/* Returns the largest number of elements that a vector may have if its payload has this many bytes. */
+/* Returns the largest number of elements that a vector may have if its payload has `payload` bytes. */
 uint64_t frame_elements_limit(uint64_t payload);
 
 /* ---- writing ---- */
 
 typedef struct FrameWriter FrameWriter;
 
-/* Opens a writer, in the arena. It writes to a temporary file beside `path` until frame_commit. `records`: the
- * number of calls of frame_put that will follow. */
+/* Opens a writer, in the arena. Until `frame_commit` the data are in a temporary file beside `path`.
+ * `records` is the number of calls of `frame_put` that will follow. */
 Status frame_create(FrameWriter **out, const char *path, const char *spec, uint64_t records, Arena *a,
                     Error *err);
 /* Writes the attributes of a group; "" is the root. */
 Status frame_put_attrs(FrameWriter *w, const char *group, const AttrList *attrs, Error *err);
 Status frame_put(FrameWriter *w, const FrameRecord *r, Error *err);
-uint64_t frame_bytes(const FrameWriter *w); /* bytes of the finished file; call it after the last record */
+uint64_t frame_bytes(const FrameWriter *w); /* bytes of the finished file, once the last record is written */
 Status frame_commit(FrameWriter *w, Error *err); /* closes the file even on an error */
 void frame_abandon(FrameWriter *w);              /* NULL is allowed */
 
 /* ---- reading ---- */
 
-/* True if a file that begins with these bytes is a container. */
+/* Returns true if a file that begins with these bytes is a container. */
 bool frame_begins(const void *data, size_t size);
 
 typedef struct FrameReader FrameReader;
 
 Status frame_open(FrameReader **out, const char *path, Arena *a, Error *err);
-/* Opens a reader of an open file that can seek; frame_close will close the file. `name` is for messages. */
+/* Opens a reader of an open file that can seek. Takes over `from`, and closes it even on an error. `name` is
+ * for messages. */
 Status frame_open_file(FrameReader **out, FILE *from, const char *name, Arena *a, Error *err);
 void frame_close(FrameReader *r); /* NULL is allowed */
 
@@ -82,16 +82,15 @@ typedef enum { FRAME_ATTRS, FRAME_RECORD, FRAME_END } FrameType;
 
 typedef struct {
     FrameType type;
-    const char *group; /* group and attrs are set for FRAME_ATTRS */
+    const char *group; /* `group` and `attrs` are set for FRAME_ATTRS */
     AttrList attrs;
     FrameRecord record; /* set for FRAME_RECORD */
 } FrameItem;
 
-/* Reads the next block, into the arena. If it returns ERR_CORRUPT, the message has the reason and the file
- * offset. */
+/* Reads the next block, into the arena. A message of ERR_CORRUPT has the reason and the file offset. */
 Status frame_next(FrameReader *r, FrameItem *item, Arena *a, Error *err);
 
-/* Goes back to the first block, so that frame_next reads all blocks again. */
+/* Goes back to the first block after the header. */
 Status frame_rewind(FrameReader *r, Error *err);
 
 #endif

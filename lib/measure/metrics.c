@@ -1,8 +1,8 @@
 /* metrics.c -- the table of metrics; each is a function of the sums in a tally.
  *
- * In comments g is the gradient, G = |g|^2, R is the number of repeats, v_i the empirical variance of element i, and
- * bar the mean estimate over repeats. A metric that does not exist (a ratio to a zero vector, a class without
- * elements) is NaN. */
+ * In comments g is the gradient, R the number of repeats, v_i the empirical variance of element i over
+ * repeats, and bar the mean estimate over repeats. A metric that does not exist (a ratio to a zero vector, a
+ * class without elements) is NaN. */
 #include "measure/metrics.h"
 
 #include "measure/metrics_errors.h"
@@ -24,8 +24,8 @@ static double mean_sum(const Tally *t, int sum)
     return total / (double)t->decoded;
 }
 
-/* Returns the mean over a class of elements, such as the elements whose estimate is too low. Which elements
- * are in the class differs between repeats. Repeats in which the class is empty are left out. */
+/* Returns a mean over a class of elements, such as those whose estimate is too low. The class differs
+ * between repeats; repeats in which it is empty are left out. */
 static double mean_of_class(const Tally *t, int sum, int count)
 {
     double total = 0, repeats = 0;
@@ -85,7 +85,7 @@ static double bits_expected(const Tally *t)
 {
     return ratio(8 * t->size, t->n);
 }
-/* Returns the standard error of the expected bytes; 0 if it is so small that it can only come from rounding. */
+/* Returns the standard error of the expected bytes; 0 if it is so small that it comes from rounding. */
 static double bytes_expected_se(const Tally *t)
 {
     const double se = errors_known(t) ? sqrt(t->size_spread / (double)t->repeats) : NAN;
@@ -147,7 +147,8 @@ static double second_moment_of(const Tally *t, size_t r)
     return t->error[r][E_NORM];
 }
 
-/* Returns R - 1, the degrees of freedom of a variance over R repeats: the sum S_M2 is R - 1 times the variance. */
+/* Returns R - 1, the degrees of freedom of a variance over R repeats; the sum S_M2 is R - 1 times the
+ * variance. */
 static double freedom(const Tally *t)
 {
     return t->repeats > 1 ? (double)(t->repeats - 1) : 1;
@@ -163,16 +164,16 @@ static double bias_ratio(const Tally *t)
     return ratio((double)t->repeats * t->spread[S_BIAS], variance(t));
 }
 
-/* Returns the deviation of bias_ratio from 1, in standard deviations. Without bias the ratio is distributed as F(nu,
- * nu (R - 1)) with nu = (sum v_i)^2 / sum v_i^2: its mean is about 1, its variance about 2 R / ((R - 1) nu). */
+/* Returns the deviation of `bias_ratio` from 1, in standard deviations. Without bias the ratio has the
+ * distribution F(nu, nu (R - 1)) with nu = (sum v_i)^2 / sum v_i^2. Its mean is about 1, its variance about
+ * 2 R / ((R - 1) nu). */
 static double bias_z(const Tally *t)
 {
     const double nu = t->spread[S_M2] / t->spread[S_M2_SQUARES] * t->spread[S_M2];
     return (bias_ratio(t) - 1) / sqrt(2 * (double)t->repeats / (freedom(t) * nu));
 }
 
-/* Returns <bar - g, g> / |g|^2, where g is the gradient and bar the mean estimate over repeats: the gain <bar, g>
- * / |g|^2 minus 1, computed without cancellation. */
+/* Returns <bar - g, g> / |g|^2: the gain <bar, g> / |g|^2 minus 1, computed without cancellation. */
 static double gain_excess(const Tally *t)
 {
     return ratio(t->spread[S_BIAS_DOT], norm2(t));
@@ -210,9 +211,8 @@ static double relative_error_se(const Tally *t)
 {
     return ratio(mse_se(t), norm2(t));
 }
-/* Returns the standard error of the metric `variance`, the mean of |h - E h|^2, where h is the estimate. It
- * uses the standard error of |h - g|^2 instead, where g is the gradient. The mean of |h - E h|^2 is at most
- * that of |h - g|^2. */
+/* Returns a bound on the standard error of the metric `variance`, the mean of |h - E h|^2 for the estimate
+ * h. It is the standard error of the mean of |h - g|^2, scaled by R / (R - 1). */
 static double variance_se(const Tally *t)
 {
     return t->decoded == 1 ? mse_se(t) : mse_se(t) * (double)t->repeats / freedom(t);
@@ -358,8 +358,8 @@ static double entropy_se(const Tally *t)
 {
     return isnan(t->entropy) || !errors_known(t) ? NAN : sqrt(t->entropies / (double)t->repeats) / t->cells;
 }
-/* Returns the standard error of entropy / bytes by the delta method. The two means vary together over
- * repeats, so their covariance counts. */
+/* Returns the standard error of entropy / bytes by the delta method, with the covariance of the two over
+ * repeats. */
 static double efficiency_se(const Tally *t)
 {
     const double share = ratio(t->entropy, t->bytes);

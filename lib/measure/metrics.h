@@ -10,7 +10,7 @@
 #include "num/stats.h"
 #include "vec/kernels.h"
 
-/* The vectors that a record is about. Each RecordLevel has its own 95th percentile of |g|, which separates
+/* Which vectors a record is about. Each RecordLevel has its own 95th percentile of |g|, which separates
  * large elements of the gradient g from small ones. */
 typedef enum {
     LEVEL_VECTOR, /* a single vector */
@@ -25,8 +25,8 @@ typedef struct {
     size_t repeats;          /* number of repeats; R in formulas */
     size_t decoded;          /* repeats that are decoded: R, or 1 if the codec is not random */
     double (*error)[E_SUMS]; /* for each decoded repeat: sums over its estimate */
-    /* For each decoded repeat: `sent` is the bytes of its payload (0 in merges), `distance` is its
-     * Wasserstein distance W1 (NaN: not measured). The file for --resume has neither array. */
+    /* For each decoded repeat: `sent` is the bytes of its payload (0 in merges), `distance` its Wasserstein
+     * distance W1 (NaN: not measured). `tally_text` writes neither array. */
     double *sent, *distance;
     /* `n`: number of elements; `cells`: number of (step, worker) pairs, by which sums of sizes and times are
      * divided */
@@ -43,15 +43,15 @@ typedef struct {
         /* `size` and `size_spread`: mean and variance over repeats of the payload's bytes minus an excess,
          * which the repeat's random draw causes (harness.h) */
         size_spread;
-    double squares;  /* sum v^2 over the variances v of elements or atoms; NaN: unknown */
-    double weighted; /* sum v lambda^2 over atoms, the closed-form variance of <estimate, g>; 0: unknown */
+    double squares;  /* sum of v^2 over the variances v of elements or atoms; NaN: unknown */
+    double weighted; /* closed-form variance of <estimate, g>; 0: unknown */
     double none;     /* probability that an estimate is all zeros, as far as the codec knows it */
     double sizes;    /* variance of the payload's bytes over repeats */
     double encode_spread, decode_spread; /* variances of the medians `encode` and `decode`, seconds^2 */
     double residual2;                    /* squared norm of the residual; NaN: none */
     double scratch;                      /* peak bytes of working memory */
     double wasserstein;                  /* Wasserstein distance W1 of repeat 0; NaN: unknown */
-    Moments distances;                   /* W1 of the first repeats, as many as memory allows */
+    Moments distances;                   /* W1 of the first repeats, as many as memory and time allow */
     double largest;                      /* largest |estimate_i - g_i| over elements and repeats */
     /* for merges, seconds. `merge`: time to merge all payloads (NaN: the codec cannot merge). `each`: time
      * to decode all payloads one by one and to add the estimates. */
@@ -62,22 +62,22 @@ typedef struct {
     double merged_spread; /* variance of `merged` over repeats */
     double early;         /* for merges: bytes of the merged payloads of all rounds but the last */
     double gradient[G_SUMS];
-    /* Sums over the elements of two deviations: of each repeat's estimate from the mean estimate, and of the
-     * mean estimate from g. */
+    /* Sums over the elements of the deviations of each repeat's estimate from the mean estimate, and of the
+     * mean estimate from g (S_... in vec/kernels.h). */
     double spread[S_SUMS];
     bool unbiased;         /* the codec promises that the estimate's mean is g */
     bool spread_known;     /* false: the codec is random and there is only one repeat */
     bool percentile_known; /* true: the 95th percentile of |g| for the tally's RecordLevel is known */
 } Tally;
 
-/* Opens an empty tally, with its sums in the arena. If `random` is false, one repeat is decoded and counts for
- * all. */
+/* Opens an empty tally, with its sums in the arena. If `random` is false, one repeat is decoded and counts
+ * for all. */
 Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Arena *a, Error *err);
 
 /* The measured vector g. `half` and `root` have n elements each, or are NULL if only one repeat is decoded.
  * `half` holds half of each element's mean error over the repeats so far. `root` holds the square root of
- * the sum of each element's squared deviations. Storing these numbers as float32 changes results over up to
- * 1000 repeats by at most 1e-6 of their value, or by 1e-9 times the ratio of bias to spread. */
+ * each element's summed squared deviations. Storing them as float32 changes results over up to 1000 repeats
+ * by at most 1e-6 of their value, or by 1e-9 times the ratio of bias to spread. */
 typedef struct {
     const float *x;
     size_t n;
@@ -88,26 +88,25 @@ typedef struct {
     Error *err;
 } MeasuredVector;
 
-/* Computes the sums over g; call it before tally_repeat. */
+/* Computes the sums over g. Called before `tally_repeat`. */
 Status tally_gradient(Tally *t, const MeasuredVector *s);
 
-/* Adds the sums over the estimate y of repeat r, which has s->n elements. Call it for r = 0, 1, ... in
- * order. */
+/* Adds the sums over the estimate y (s->n) of repeat r. Called for r = 0, 1, ... in order. */
 Status tally_repeat(Tally *t, const MeasuredVector *s, size_t r, const float *y);
 
-/* Fills `spread`; call it after the last tally_repeat. */
+/* Fills `spread`. Called after the last `tally_repeat`. */
 Status tally_spread(Tally *t, const MeasuredVector *s);
 
-/* Adds the tally `part` to `total`. `part` may have a lower RecordLevel. Leaves the `wasserstein`,
- * `distances` and `cells` of `total` unchanged. */
+/* Adds the tally `part` to `total`. `part` may have a lower RecordLevel. Leaves `wasserstein`, `distances`
+ * and `cells` of `total` unchanged. */
 void tally_append(Tally *total, const Tally *part);
 
-/* Returns the tally's values as text (metrics_text.c), without its `level`; NULL: out of memory. */
+/* Returns the tally's values as text (metrics_text.c), without its `level`. NULL: out of memory. */
 char *tally_text(const Tally *t, Arena *a);
 
-/* Sets the values of an open tally from a text that tally_text made. That text must come from the same
- * program on the same machine, and from a tally with as many decoded repeats. Returns false if the text's
- * length or a character is wrong; the values are then undefined. */
+/* Sets the values of an open tally from a text that `tally_text` made in the same program on the same
+ * machine, from a tally with as many decoded repeats. Returns false if the text's length or a character is
+ * wrong; the values are then undefined. */
 bool tally_read(Tally *t, const char *text);
 
 typedef enum {

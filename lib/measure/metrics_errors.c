@@ -1,4 +1,4 @@
-/* metrics_errors.c -- standard errors of results over the repeats, and tests of bias. In comments g is the
+/* metrics_errors.c -- standard errors of results over the R repeats, and tests of bias. In comments g is the
  * gradient, h the estimate. */
 #include "measure/metrics_errors.h"
 
@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* Estimates are rounded to float32. So even without bias, the mean estimate may differ from the gradient g
- * by this fraction of g. */
+/* Estimates are rounded to float32. So even without bias, the mean estimate may differ from g by this
+ * fraction of g. */
 #define ROUNDING 0x1p-22
 
 /* ---- standard errors ---- */
@@ -39,14 +39,14 @@ double sum_se(const Tally *t, int sum)
 
 typedef double Value(const Tally *t, size_t r);
 
-/* Statistics of the repeats whose value is not NaN: their number n, and the mean, variance and skewness of
- * their values. Variance and skewness are 0 if n is too small to estimate them. */
+/* Statistics of the n repeats whose value is not NaN. Variance and skewness are 0 if n is too small to
+ * estimate them. */
 typedef struct {
     size_t n;
     double mean, variance, skewness;
 } Sample;
 
-/* True if repeat r has a value and, if `kept` is true, its estimate is not all zeros. */
+/* Returns true if repeat r has a value and, if `kept` is true, its estimate is not all zeros. */
 static bool counts(const Tally *t, Value *value, size_t r, bool kept)
 {
     return !isnan(value(t, r)) && (!kept || t->error[r][E_NORM] > 0);
@@ -67,7 +67,7 @@ static Sample sample_of(const Tally *t, Value *value, bool kept)
     return (Sample){m.n, m.mean, variance, skewness};
 }
 
-/* Returns the squared skewness of the sample minus the mean squared skewness of n normal values, at least 0. */
+/* Returns the squared skewness of the sample minus its mean for n normally distributed values; at least 0. */
 static double skew2(const Sample *s)
 {
     const double n = (double)s->n;
@@ -80,7 +80,7 @@ static double skew2(const Sample *s)
  *
  * The second factor, 1 + 2 G^2 / n, allows for the skewness G of the n values. The second term of
  * Edgeworth's expansion of t widens a 95 % interval by 1.08 G^2 / n (Hall, Annals of Probability 15 (1987)
- * 920). The factor is 2 because the skewness of a small sample is estimated too small. */
+ * 920). The factor has 2 instead of 1.08 because the skewness of a small sample is estimated too small. */
 static double widened(const Tally *t, const Sample *s)
 {
     if (s->n < 2 || !(s->variance > 0))
@@ -101,17 +101,17 @@ static double value_of_zeros(const Tally *t, Value *value)
     row[0][E_ERRORS] = t->gradient[G_MAGNITUDES];
     for (int i = 0; i < THRESHOLDS; i++)
         row[0][E_ABOVE + i] = t->gradient[G_ABOVE + i];
-    /* In an all-zero estimate, positive elements are too low and negative ones too high, each by its own
-     * magnitude. How many are positive does not matter, so half of them are counted as each. */
+    /* Positive elements of g are estimated too low and negative ones too high, each by its own magnitude.
+     * The number of positive ones does not matter, so each class gets half of the elements. */
     row[0][E_UNDER] = row[0][E_UNDERS] = t->gradient[G_NONZERO] / 2;
     row[0][E_OVER] = row[0][E_OVERS] = t->gradient[G_NONZERO] / 2;
     return value(&zeros, 0);
 }
 
-/* The codec knows the probability of an all-zero estimate, even if no repeat drew one. So the squared standard
- * error is a sum of two parts (law of total variance). The first is the variance among the values of the other
- * estimates. The second is the variance due to whether an estimate is all zeros. The second part is scaled for
- * an interval of the normal distribution, because its probability is known. */
+/* The codec knows the probability of an all-zero estimate, even if no repeat drew one. So the squared
+ * standard error is a sum of two parts (law of total variance). The first is the variance among the values
+ * of the other estimates. The second is the variance due to whether an estimate is all zeros. As its
+ * probability is known, the second part is scaled for an interval of the normal distribution. */
 double values_se(const Tally *t, Value *value)
 {
     const double normal = 1.959963984540054, none = t->none, zeros = value_of_zeros(t, value);
@@ -129,8 +129,8 @@ double values_se(const Tally *t, Value *value)
 
 /* If no repeat keeps a rare atom, the measured variance of <h, g> is less than its closed form. The measured
  * variance of the cosine is then too small in about the same proportion. So the cosine's standard error is
- * multiplied by the ratio of the known to the measured standard error of <h, g>, if this ratio is above 1. The
- * ratio is limited to 2, because the proportion is only approximate. */
+ * multiplied by the ratio of the closed-form to the measured standard error of <h, g>. The ratio is limited
+ * to 1 .. 2, because the proportion is only approximate. */
 double cosine_se(const Tally *t, Value *cosine)
 {
     enum { MOST = 2 };
@@ -141,12 +141,12 @@ double cosine_se(const Tally *t, Value *cosine)
 
 /* ---- tests of the estimate along the gradient g, and along the signs of g ---- */
 
-/* A result that each repeat has: <h, g> or <h, sign g>, where h is the repeat's estimate and g the gradient.
- * If h is unbiased, the mean of the result is `unit`. */
+/* A quantity of each repeat, <h, g> or <h, sign g>, as an error sum `sum` (E_...). Its mean is `unit` if h
+ * is unbiased. */
 typedef struct {
     int sum;
     double unit;
-    double known; /* variance of the result in closed form; 0: unknown */
+    double known; /* variance of the quantity in closed form; 0: unknown */
 } Along;
 
 /* Returns the codec's closed-form variance divided by the measured variance; 1 if the quotient is below 1 or
@@ -175,7 +175,7 @@ static double mean_along(const Tally *t, Along a)
     return a.unit > 0 ? total / (double)t->decoded / a.unit : NAN;
 }
 
-/* Returns the standard error, in units of a.unit, that the tests of bias use for the result of mean_along. */
+/* Returns the standard error of `mean_along` that the tests of bias use. */
 static double se_along(const Tally *t, Along a)
 {
     const double se = sum_se(t, a.sum);
@@ -184,8 +184,8 @@ static double se_along(const Tally *t, Along a)
     return sqrt(fmax(se * se, a.known / (double)t->repeats) * unseen(t)) / a.unit;
 }
 
-/* Returns the degrees of freedom of the empirical variance of R values. It is R - 1 for normally distributed
- * values, and less for values with longer tails. */
+/* Returns the degrees of freedom of the empirical variance of R values: R - 1 for normally distributed
+ * values, less for values with longer tails. */
 static double freedom_along(const Tally *t, Along a)
 {
     const double n = (double)t->decoded, mean = mean_along(t, a);
@@ -204,8 +204,8 @@ static double p_along(const Tally *t, Along a)
     const double se = se_along(t, a);
     if (t->decoded == 1 || !(se >= 0))
         return NAN;
-    /* no test: all repeats gave the same estimate although the codec's variance is not 0, so there are too
-     * few repeats */
+    /* All repeats gave the same estimate although the codec's variance is not 0: there are too few repeats
+     * for a test. */
     if (t->spread[S_M2] == 0 && t->expected > 0)
         return NAN;
     return t_tails((mean_along(t, a) - 1) / hypot(se, ROUNDING), freedom_along(t, a));
@@ -239,8 +239,7 @@ double gain_l1_p(const Tally *t)
 double bias_detectable(double se, size_t repeats, double level)
 {
     const double freedom = (double)repeats - 1;
-    /* t_quantile counts both tails, so 0.2 leaves 0.1 in one tail: the probability that the test misses the
-     * bias */
+    /* both tails together have 0.2, so the test misses the bias with probability 0.1 */
     return hypot(se, ROUNDING) * (t_quantile(level, freedom) + t_quantile(0.2, freedom));
 }
 

@@ -67,7 +67,7 @@ static void spread_block(void *data, size_t b)
 }
 
 /* Runs a pass over the vector. Adds the blocks' partial sums to the array `sum`, which has `sums` entries.
- * If the tally `repeats` is not NULL, also adds to its sums over repeats, and raises its largest error. */
+ * If the tally `repeats` is not NULL, also updates its sums over repeats and its largest error. */
 static Status run_pass(Pass *p, void (*block)(void *, size_t), double *sum, size_t sums, Tally *repeats)
 {
     const MeasuredVector *s = p->s;
@@ -108,9 +108,8 @@ Status tally_spread(Tally *t, const MeasuredVector *s)
         Pass p = {.s = s};
         TRY(run_pass(&p, spread_block, t->spread, S_SUMS, NULL));
         const double r = (double)t->repeats;
-        /* m2 is R - 1 times an element's empirical variance over R repeats, and S_M2_SQUARES sums m2^2 over
-         * the elements. For a normally distributed estimate of variance v, the mean of m2^2 is
-         * (R - 1)(R + 1) v^2. */
+        /* Let m2 be R - 1 times an element's empirical variance over R repeats; S_M2_SQUARES sums m2^2. For
+         * normally distributed estimates of variance v, the mean of m2^2 is (R - 1)(R + 1) v^2. */
         t->squares = t->spread[S_M2_SQUARES] / ((r - 1) * (r + 1));
         return OK;
     }

@@ -1,12 +1,13 @@
-/* metrics_text.c -- converts a Tally to text for a journal, and such a text to a Tally. The text is the Tally's
- * memory in hexadecimal digits, in the byte order of this machine: its numbers, the sums of each decoded
- * repeat, and its flags. */
+/* metrics_text.c -- converts a Tally to text for a journal, and back. The text is the Tally's memory in
+ * hexadecimal digits, in the byte order of this machine: its numbers, the sums of each decoded repeat, and
+ * its flags. */
 #include "measure/metrics.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* The members of Tally from `n` to `spread` take 8 bytes each, without padding, so they are copied together. */
+/* The members of Tally from `n` to `spread` take multiples of 8 bytes without padding, so they are copied
+ * together. */
 enum { FIRST = offsetof(Tally, n), NUMBERS = offsetof(Tally, unbiased) - FIRST, FLAGS = 3 };
 _Static_assert(NUMBERS % 8 == 0 && FIRST % 8 == 0, "numbers have no padding");
 
@@ -43,7 +44,7 @@ static int hex_value(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Reads `size` bytes, written as hexadecimal digits, and moves *text past them. Returns false at another
+/* Reads `size` bytes, written as hexadecimal digits, and moves `*text` past them. Returns false at any other
  * character. */
 static bool take_hex(const char **text, void *to, size_t size)
 {

@@ -1,10 +1,10 @@
 /* cost.c -- implements cost.h.
  *
  * Without overlap, computing, encoding, communication and decoding follow one another. With overlap
- * (docs/cost.md), the forward pass takes a third of the compute time. The backward pass takes the rest and goes
- * from the last layer to the first; a layer's time is proportional to its elements. The processor encodes each
- * layer as soon as its gradient is computed. Meanwhile the link sends the layers that are already encoded. When
- * all layers are encoded, the processor decodes them in the same order. */
+ * (docs/cost.md), the forward pass takes a third of the compute time. The backward pass takes the rest and
+ * goes from the last layer to the first; a layer's time is proportional to its elements. The processor
+ * encodes each layer as soon as its gradient is computed. Meanwhile the link sends the layers that are
+ * already encoded. When all layers are encoded, the processor decodes them in the same order. */
 #include "network/cost.h"
 
 #include <math.h>
@@ -27,9 +27,8 @@ CostLayer cost_more_workers(const CostLayer *half, const CostLayer *full, double
 
 /* ---- times of one layer ---- */
 
-/* Returns one worker's share of the additions that merge P payloads. In total these are P - 1 additions of a
- * whole payload. On a ring, each worker adds P - 1 times, each time 1/P of a payload. On a tree, it adds a
- * whole payload log2(P) times. */
+/* Returns one worker's share of the P - 1 additions of a whole payload that merge P payloads. On a ring,
+ * each worker makes P - 1 additions of 1/P of a payload. On a tree, each adds log2(P) whole payloads. */
 static double adding_share(const Iteration *it)
 {
     const double p = it->workers;
@@ -70,7 +69,6 @@ static CostLayer whole(const Iteration *it)
     return all;
 }
 
-/* Returns the traffic of all layers when they are sent in one message. */
 static Traffic iteration_traffic(const Iteration *it)
 {
     const CostLayer all = whole(it);
@@ -123,8 +121,8 @@ static double gain(const Iteration *it, const Iteration *plain, double bandwidth
     return iteration_time(plain, bandwidth).total - iteration_time(it, bandwidth).total;
 }
 
-/* Finds by bisection the bandwidth at which the compressed and the uncompressed iteration take the same time.
- * With overlap, the time is not linear in 1 / bandwidth. */
+/* Finds by bisection the bandwidth at which the compressed and the uncompressed iteration take the same
+ * time. With overlap, the time is not linear in 1 / bandwidth. */
 static double crossing(const Iteration *it, const Iteration *plain, bool pays_fast)
 {
     double slow = log(1e-3), fast = log(1e18);

@@ -1,11 +1,11 @@
-/* cost_errors.c -- computes standard errors of the time of an iteration, of its speedup and of its break-even
- * bandwidth. Each measured quantity is raised by one standard error, and the results are computed again. The
- * squared changes of the results are added up.
+/* cost_errors.c -- computes standard errors of the time of an iteration, of its speedup and of its
+ * break-even bandwidth. Each measured quantity is raised by one standard error, and the results are computed
+ * again. The squared changes of the results are added up.
  *
- * The errors of a quantity (encoding time, say) in different layers are independent. So its sum over the
- * layers has the standard error Q, the root of the sum of the squared standard errors. All layers are raised
+ * The errors of a quantity (such as the encoding time) in different layers are independent. So its sum over
+ * the layers has the standard error Q, the root of the summed squared standard errors. All layers are raised
  * together, in proportion to their standard errors and by Q in total. This is exact for results that depend
- * only on the sum over the layers. Without overlap all results do. */
+ * only on the sum over the layers, as all do without overlap. */
 #include "network/cost.h"
 
 #include <math.h>
@@ -28,7 +28,8 @@ static double *field(CostLayer *layer, size_t offset)
     return (double *)((char *)layer + offset);
 }
 
-/* Raises quantity `m` of all layers by one standard error. The result is NaN if a standard error is unknown. */
+/* Raises quantity `m` of all layers by one standard error of its sum. The values become NaN if a standard
+ * error is unknown. */
 static void move(CostLayer *layer, size_t layers, size_t m)
 {
     double sum = 0, squares = 0;

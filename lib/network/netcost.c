@@ -125,7 +125,7 @@ Status link_read(Link *out, const char *text, Arena *a, Error *err)
 
 /* ---- time ---- */
 
-/* Returns how many messages follow one another, each of which takes the latency once. */
+/* Returns the number of messages that follow one another, each of which takes the latency once. */
 static double traffic_latencies(const Traffic *t)
 {
     const double others = t->workers - 1;

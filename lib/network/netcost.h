@@ -4,10 +4,11 @@
  * Let P be the number of workers, S the bytes of a payload, and D the bytes of the parameters. Let a be the
  * latency in seconds, and b the bandwidth in bytes per second. The exchange of a codec with one round takes
  *
- *     ps         2 a + P (S + D) / b                       a server receives all payloads and sends the parameters
+ *     ps         2 a + P (S + D) / b                       a server receives all payloads and sends the
+ *                                                          parameters
  *     allgather  (P - 1) (a + S / b)                       every worker receives all payloads
- *     ring       2 (P - 1) a + 2 (P - 1) / P S / b         all-reduce of payloads that merge
- *     tree       2 ceil(log2 P) (a + S / b)                all-reduce of payloads that merge
+ *     ring       2 (P - 1) a + 2 (P - 1) / P S / b         all-reduce of payloads that can be merged
+ *     tree       2 ceil(log2 P) (a + S / b)                all-reduce of payloads that can be merged
  *
  * If the codec has several rounds, the latencies count once per round, and S is the bytes of all rounds
  * together. A server then also sends the merged payload of every round but the last (`early`), which the
