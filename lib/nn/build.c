@@ -1,4 +1,5 @@
-/* build.c -- adds layers to a network: allocates their activations, parameters and memory, and checks shapes. */
+/* build.c -- adds layers to a network: allocates their activations, parameters and memory, and checks
+ * shapes. */
 #include "nn/build.h"
 
 #include "base/text.h"
@@ -155,7 +156,7 @@ Activation *build_conv_blocked(Builder *b, Activation *in, const char *name, con
 
 /* ---- layers other than convolutions ---- */
 
-/* Adds a batch norm. Its input and its output share one array `dx`. In the backward pass the gradient of the
+/* Adds a batch norm. Its input and its output share one array `dx`: in the backward pass the gradient of the
  * input overwrites the gradient of the output. */
 Activation *build_norm(Builder *b, Activation *in, const char *name)
 {
@@ -194,8 +195,8 @@ Activation *build_linear(Builder *b, Activation *in, const char *name, size_t ou
     return out;
 }
 
-/* True when v is the output of a relu or sigmoid layer. The backward pass of such a layer reads v, so no
- * later layer may overwrite v. */
+/* Returns true if v is the output of a relu or sigmoid layer. The backward pass of such a layer reads v, so
+ * no later layer may overwrite v. */
 static bool needed_back(const Builder *b, const Activation *v)
 {
     for (size_t i = 0; i < b->layers; i++)

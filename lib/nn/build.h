@@ -1,10 +1,12 @@
 /* build.h -- builds a network: each call adds a layer and returns the layer's output activation.
  *
  * A call that fails (out of memory, sizes that do not fit) stores the error in the builder and returns a
- * placeholder. So only model_open, at the end, checks for errors. If a layer needs another memory layout,
- * the builder adds a conversion layer before it. A layer that works in place returns its input. The backward
- * passes of relu and sigmoid read the layer's own output, so no later layer may overwrite this output.
- * Dropout after relu may, because it keeps the signs that relu needs. */
+ * placeholder. So only `model_open`, at the end, checks for errors. If a layer needs another memory layout,
+ * the builder adds a conversion layer before it.
+ *
+ * A layer that works in place returns its input. The backward passes of relu and sigmoid read the layer's
+ * own output, so no later layer may overwrite this output. Dropout after relu may, because it keeps the
+ * signs that relu needs. */
 #ifndef ATOMO_BUILD_H
 #define ATOMO_BUILD_H
 
@@ -44,8 +46,8 @@ Activation *build_max_pool(Builder *b, Activation *in, size_t size);
 Activation *build_average_pool(Builder *b, Activation *in, size_t size);
 Activation *build_sum(Builder *b, Activation *in, Activation *other);
 
-/* Returns a formatted name, which is valid as long as the model. If memory runs out, stores the error in the
- * builder and returns "". */
+/* Returns a formatted name, valid as long as the model. If memory runs out, stores the error in the builder
+ * and returns "". */
 PRINTF(2) const char *build_name(Builder *b, const char *format, ...);
 
 #endif

@@ -48,8 +48,8 @@ static Status visit_slices(Trainer *t, const char *folder, const SliceList *list
     return OK;
 }
 
-/* Calls `visit` for each codec state of worker w. A state is a sequence of bytes. It is stored as an array of
- * floats, four bytes in each float. */
+/* Calls `visit` for each codec state of worker w. The bytes of a state are stored as an array of floats,
+ * four bytes in each float. */
 static Status visit_states(Trainer *t, size_t w, ArrayVisit visit, void *data, Error *err)
 {
     const CodecStates *states = gradient_states(t->exchange);
@@ -184,7 +184,7 @@ typedef struct {
     const char *path, *missing;
 } Reading;
 
-/* Returns the attribute `name`. If it is missing, negative or not of type `type`, stores its name in
+/* Returns the attribute `name`. If it is missing, negative or not of type `type`, stores `name` in
  * `k->missing` and returns an empty attribute. */
 static const Attr *known(Reading *k, const char *name, int type)
 {

@@ -1,10 +1,9 @@
-/* checkpoint.h -- saves a trainer's state after a step, as step_%08d.h5 in a folder. A file is never there half
- * written.
+/* checkpoint.h -- saves a trainer's state after a step, as step_%08d.h5 in a folder. Each file is complete
+ * or absent.
  *
  * Weights, velocities, running statistics and codec states are stored in the groups /weights, /velocity,
  * /running/WORKER and /state/WORKER (four bytes of a state in one float). The attributes are the setup, the
- * step, its epoch, its position among the epoch's shuffled images, and a checksum of all arrays. The time of
- * day is not stored. */
+ * step, its epoch, its position among the epoch's shuffled images, and a checksum of all arrays. */
 #ifndef ATOMO_CHECKPOINT_H
 #define ATOMO_CHECKPOINT_H
 
@@ -12,15 +11,15 @@
 
 Status checkpoint_save(Trainer *t, const char *dir, Error *err); /* makes the folder */
 
-/* Restores the trainer's state from a file. Returns ERR_USAGE if the file belongs to another setup. After any
- * other error, the trainer must load another file or be reset before its next step. */
+/* Restores the trainer's state from a file. Returns ERR_USAGE if the file belongs to another setup. After
+ * any other error, the trainer must load another file or be reset before its next step. */
 Status checkpoint_load(Trainer *t, const char *path, Error *err);
 
-/* Fails with ERR_USAGE if the folder holds a checkpoint of another setup than the trainer's. Ignores damaged
- * files. Returns OK when there is no folder. */
+/* Fails with ERR_USAGE if the folder contains a checkpoint of a setup other than the trainer's. Ignores
+ * damaged files. Returns OK if there is no folder. */
 Status checkpoint_check_folder(const Trainer *t, const char *dir, Error *err);
 
-/* Fills `s` from a checkpoint with all settings that the weights depend on, except the images themselves. Sets
+/* Fills `s` from a checkpoint with all settings that the weights depend on, except the images. Sets
  * `dataset` to the data set's name and `images` to its number of training images. Memory for texts and the
  * codec comes from `a`. */
 Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, const char *path, Arena *a,

@@ -1,10 +1,10 @@
-/* conv_blocked.c -- convolution by oneDNN, one piece (a few images) at a time. Activations are in oneDNN's
- * blocked order.
+/* conv_blocked.c -- convolution by oneDNN, one piece (a few images of the batch) at a time. Activations are
+ * in oneDNN's blocked order.
  *
- * The last bits of oneDNN's weight gradients depend on the number of threads. So each primitive is made for one
- * thread and one piece, whose size follows from the layer's shape alone. Threads work on different pieces, and
- * the pieces' weight gradients are added in order. Weights are stored as [out][in][row][column]. Each pass
- * copies them into the blocked order that oneDNN chose. */
+ * The last bits of oneDNN's weight gradients depend on the number of threads. So each primitive is made for
+ * one thread and one piece, whose size follows from the layer's shape alone. Threads work on different
+ * pieces, and the pieces' weight gradients are added in order. Weights are stored as [out][in][row][column].
+ * Each pass copies them into the blocked order that oneDNN chose. */
 #include "nn/layer.h"
 
 #include "base/parallel.h"
@@ -21,11 +21,10 @@
 enum { FORWARD, BACK_DATA, BACK_WEIGHTS, WAYS };
 enum { CONV_PIECE_MOST = 2 * PIECE }; /* the most images in a piece */
 
-/* oneDNN's primitives for pieces with one number of images. They are made when the first piece with this
- * number occurs. */
+/* oneDNN's primitives for pieces of one number of images, made when the first such piece occurs. */
 typedef struct {
     dnnl_primitive_desc_t desc[WAYS];
-    /* run[BACK_DATA] is NULL for the network's first layer: its input, the images, needs no gradient */
+    /* run[BACK_DATA] is NULL for the network's first layer, whose input (the images) needs no gradient */
     dnnl_primitive_t run[WAYS];
 } PiecePrimitives;
 
@@ -37,8 +36,8 @@ typedef struct {
     /* piece[k]: primitives for pieces of k images */
     PiecePrimitives piece[CONV_PIECE_MOST + 1];
     dnnl_memory_desc_t plain;
-    /* order of the weights in memory for the forward pass and for each part of the backward pass. oneDNN
-     * chooses it when the first primitive of that pass is made. */
+    /* orders of the weights in memory for the forward pass and for the two parts of the backward pass;
+     * oneDNN chooses them when the first primitives are made */
     dnnl_memory_desc_t order[WAYS];
     bool chosen;
 } Primitives;
@@ -73,8 +72,8 @@ static dnnl_memory_desc_t activation_desc(const Activation *v, size_t images)
 
 /* Winograd's algorithm F(4x4, 3x3) (Lavin & Gray 2016) takes 36 products for 16 output pixels, where direct
  * sums take 144. Its relative rounding error is about 1e-6; direct sums have 2e-7. In the forward pass,
- * rounding changes the sign of some relu inputs, and each change alters the gradients of all earlier layers. So
- * the forward pass uses direct sums. Only gradients are computed by Winograd's algorithm. */
+ * rounding changes the sign of some relu inputs, and each change alters the gradients of all earlier layers.
+ * So the forward pass uses direct sums, and only gradients are computed by Winograd's algorithm. */
 enum { TILE = 4, TILE_PRODUCTS = 36 };
 
 static size_t tiles(const Activation *v)
@@ -82,8 +81,8 @@ static size_t tiles(const Activation *v)
     return (v->rows + TILE - 1) / TILE * ((v->columns + TILE - 1) / TILE);
 }
 
-/* True when Winograd's algorithm saves at least half of the products. It saves less if many tiles extend beyond
- * the image. */
+/* Returns true if Winograd's algorithm saves at least half of the products. It saves less if many tiles
+ * extend beyond the image. */
 static bool winograd_saves(const Layer *l)
 {
     const ConvSettings *c = l->settings;
@@ -91,8 +90,8 @@ static bool winograd_saves(const Layer *l)
            l->out->rows * l->out->columns * 9 >= 2 * TILE_PRODUCTS * tiles(l->out);
 }
 
-/* Returns the number of images in a full piece. A piece needs many pixels, because it also copies the weights
- * into blocked order and writes their gradient. */
+/* Returns the number of images in a full piece. A piece needs many pixels, because each piece also copies
+ * the weights into blocked order and writes their gradient. */
 static size_t piece_images(const Layer *l)
 {
     enum { FEW_PIXELS = 64 };
@@ -152,8 +151,8 @@ static void keep_orders(Primitives *s, const PiecePrimitives *piece)
     s->chosen = true;
 }
 
-/* Makes the primitives for pieces of `images` images, for one thread: oneDNN fixes the number of threads when
- * it makes a primitive. */
+/* Makes the primitives for pieces of `images` images, for one thread: oneDNN fixes the number of threads
+ * when it makes a primitive. */
 static dnnl_status_t piece_make(const Layer *l, Primitives *s, size_t images)
 {
     PiecePrimitives *piece = &s->piece[images];
@@ -199,8 +198,7 @@ static Status piece_ready(Primitives *s, const Layer *l, size_t images, Error *e
     return dnnl_check(piece_make(l, s, images), "making a convolution", err);
 }
 
-/* Makes those primitives that a pass over `images` images needs and that were not made before. Not
- * thread-safe. */
+/* Makes the missing primitives for a pass over `images` images. Not thread-safe. */
 static Status primitives_ready(Primitives *s, const Layer *l, size_t images, Error *err)
 {
     if (images >= s->images)
@@ -208,7 +206,7 @@ static Status primitives_ready(Primitives *s, const Layer *l, size_t images, Err
     return images % s->images ? piece_ready(s, l, images % s->images, err) : OK;
 }
 
-/* Makes primitives for passes over up to `images` images. After a failure, primitives_close frees the
+/* Makes primitives for passes over up to `images` images. After a failure, `primitives_close` frees the
  * primitives made so far. */
 static Status primitives_open(Primitives *s, const Layer *l, size_t images, Error *err)
 {
@@ -219,7 +217,7 @@ static Status primitives_open(Primitives *s, const Layer *l, size_t images, Erro
     TRY(dnnl_check(dnnl_engine_create(&s->engine, dnnl_cpu, 0), "engine", err));
     begin(s, winograd_saves(l) ? dnnl_convolution_winograd : dnnl_convolution_direct);
     if (s->back == dnnl_convolution_winograd && piece_make(l, s, s->images) != dnnl_success)
-        /* second try, with direct sums only: oneDNN has Winograd's algorithm only for some CPUs */
+        /* second try, without Winograd's algorithm, which oneDNN has only for some CPUs */
         begin(s, dnnl_convolution_direct);
     return primitives_ready(s, l, images, err);
 }
@@ -233,8 +231,8 @@ static void primitives_close(Primitives *s)
 
 /* ---- copying weights between the order [out][in][row][column] and oneDNN's blocked orders ----
  *
- * In a blocked order, the offset of weight (o, i, row, column) is a sum of four terms, one for each index. So
- * small tables of terms describe the order. oneDNN's own function for such copies takes longer than some
+ * In a blocked order, the offset of weight (o, i, row, column) is a sum of four terms, one for each index.
+ * So small tables of terms describe the order. oneDNN's own function for such copies takes longer than some
  * convolutions. */
 
 enum { DIMS = 4 };
@@ -264,8 +262,8 @@ static size_t term(const dnnl_memory_desc_t *d, int dim, size_t x)
     return at + x * (size_t)b->strides[dim];
 }
 
-/* Returns the number of floats that the weights take in a blocked order, with padding. The number is rounded up
- * to whole cache lines. */
+/* Returns the number of floats that the weights take in a blocked order, with padding, rounded up to whole
+ * cache lines. */
 static size_t weights_room(const dnnl_memory_desc_t *order)
 {
     enum { LINE = 16 };
@@ -294,8 +292,8 @@ static Status reorder_open(Reorder *w, const dnnl_memory_desc_t *d, Arena *scrat
     return OK;
 }
 
-/* Copies the weights of a group of outputs into blocked order. The outermost loop is over inputs, so that the
- * scattered writes stay within the L1 cache. */
+/* Copies the weights of a group of outputs into blocked order. The outermost loop is over inputs, so that
+ * the scattered writes stay within the L1 cache. */
 static void put_group(void *data, size_t group)
 {
     const Reorder w = *(const Reorder *)data;
@@ -332,7 +330,7 @@ static Status weights_put(const float *plain, const dnnl_memory_desc_t *order, f
 {
     Reorder w = {.from = plain, .to = ordered};
     TRY(reorder_open(&w, order, scratch, err));
-    if (weights_room(order) > w.out * w.in * w.kernel) /* zeros are needed in channels that pad a block */
+    if (weights_room(order) > w.out * w.in * w.kernel) /* channels that pad a block must be 0 */
         memset(ordered, 0, weights_room(order) * sizeof *ordered);
     parallel_for(threads, reorder_groups(&w), put_group, &w);
     return OK;
@@ -402,12 +400,11 @@ typedef struct {
     const float *weights; /* the layer's weights in the blocked order of the primitives */
     uint8_t *scratch;     /* (slots, room) bytes */
     size_t room;
-    /* (pieces, each) the weight gradient of each piece, followed from `bias_at` on by the piece's bias
-     * gradient */
+    /* (pieces, each) the weight gradient of each piece, and from index `bias_at` on its bias gradient */
     float *partial;
     size_t each, bias_at;
-    /* for each slot, the gradients of one piece of the input, which are added to dx afterwards; NULL: they are
-     * written to dx directly */
+    /* (slots, floats of a full piece) gradients of a piece's input, to be added to `dx`; NULL: they are
+     * written to `dx` directly */
     float *aside;
     dnnl_status_t *status; /* (pieces) */
 } Work;
@@ -555,8 +552,8 @@ static void weights_piece(void *data, size_t piece, size_t slot)
 
 enum { RUN = 4096 }; /* floats that one parallel task of add_run adds up */
 
-/* Adds up RUN elements of the gradients of all pieces, in the order of the pieces. The sum replaces the first
- * piece's gradient. */
+/* Adds up RUN elements of the gradients of all pieces, in the order of the pieces. The sums replace those of
+ * the first piece. */
 static void add_run(void *data, size_t run)
 {
     const Work *w = data;

@@ -1,5 +1,5 @@
-/* conv_direct.c -- convolution over interleaved activations, whose last axis is a group of PIECE images. The
- * loops are in loops.h. For few channels this is faster than oneDNN. */
+/* conv_direct.c -- convolution over interleaved activations, whose last axis is a piece of PIECE images
+ * (layer.h). The loops are in loops.h. For few channels this is faster than oneDNN. */
 #include "nn/layer.h"
 
 #include "nn/loops.h"
@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* A tap is a row or a column of the kernel. `row` and `column` hold the taps that contribute to an output
- * pixel in the forward pass. `back_row` and `back_column` hold the taps that contribute to an input pixel in
+/* A tap is a row or a column of the kernel. `row` and `column` have the taps that contribute to an output
+ * pixel in the forward pass. `back_row` and `back_column` have the taps that contribute to an input pixel in
  * the input gradient. */
 typedef struct {
     Reach *row, *column;           /* the taps for each output row and for each output column */
@@ -68,9 +68,8 @@ static Status open(Layer *l, size_t images, Arena *a, Error *err)
 
 /* ---- weights in tiles, in the order in which the loops read them ---- */
 
-/* Returns the number of outputs in a tile. A tile has at most as many outputs as
- * the widest loop computes at once. The outputs are divided evenly among the fewest possible tiles. The
- * number is rounded up to a multiple of 4. */
+/* Returns the number of outputs in a tile: at most as many as the widest loop computes at once, and a
+ * multiple of 4. The outputs are divided evenly among the fewest possible tiles. */
 static size_t width_of(size_t outputs)
 {
     const size_t most = loops()->widest, tiles = (outputs + most - 1) / most;
@@ -157,13 +156,12 @@ typedef struct {
     const Layer *l;
     Direct dx;
     DirectWeights dw;
-    size_t each;    /* floats of a piece's partial sums of gradients: weights, then biases */
-    float *partial; /* (pieces, each) partial sums of gradients */
+    size_t each;    /* floats of a piece's partial gradients: weights, then biases */
+    float *partial; /* (pieces, each) partial gradients */
     float *padded;  /* (pieces, padded_each): the input with zero padding; NULL: the layer has no padding */
     size_t padded_each;
 } Back;
 
-/* Copies one piece of the input and surrounds it with zero padding. */
 static void pad(const Back *b, size_t piece, float *to)
 {
     const Activation *in = b->l->in;

@@ -1,12 +1,13 @@
-/* interleave.c -- converts between plain activations and interleaved ones, piece by piece. */
+/* interleave.c -- converts between plain and interleaved activations (layer.h), one piece of PIECE images at
+ * a time. */
 #include "nn/layer.h"
 
 #include "base/parallel.h"
 
 #include <string.h>
 
-/* Copies or adds an array (images, n) to an array (n, PIECE), whose last axis has one element for each image.
- * Elements without an image get 0. */
+/* Copies an array (images, n) to an array (n, PIECE), or adds it, if `add`. The last axis has one element
+ * for each image, and 0 without an image. */
 static void interleave(const float *plain, size_t images, size_t n, bool add, float *interleaved)
 {
     enum { SOME = 64 };
@@ -27,7 +28,7 @@ static void interleave(const float *plain, size_t images, size_t n, bool add, fl
     }
 }
 
-/* Copies or adds an array (n, PIECE) to an array (images, n). */
+/* Copies an array (n, PIECE) to an array (images, n), or adds it, if `add`. */
 static void separate(const float *interleaved, size_t images, size_t n, bool add, float *plain)
 {
     for (size_t j = 0; j < n; j++)

@@ -2,6 +2,7 @@
  *
  * A network is a list of layers in the order in which they run. Each layer reads one activation (a residual
  * sum reads two) and writes another. The backward pass runs the list from its end.
+ *
  * The batch is cut into pieces of PIECE images, for any number of threads. Sums over images (weight
  * gradients, batch statistics) add the partial sums of the pieces in order. So every step gives the same
  * bytes for any number of threads. */
@@ -12,7 +13,7 @@
 #include "base/rng.h"
 #include "dump/tensor.h"
 
-enum { PIECE = 16 }; /* PIECE: the number of images in a full piece */
+enum { PIECE = 16 }; /* number of images in a full piece */
 
 static inline size_t pieces_of(size_t images)
 {
@@ -23,10 +24,13 @@ static inline size_t pieces_of(size_t images)
  * floats of one CPU vector. */
 size_t layer_lanes(void);
 
-/* An activation: the numbers between two layers, in one of three layouts. Plain: [image][channel][row][column].
- * Blocked, for oneDNN's convolutions: [image][channel / lanes][row][column][lanes]; channels is a multiple of lanes.
- * Interleaved, for the convolutions of conv_direct.c: [image / PIECE][channel][row][column][PIECE]. In the last piece
- * of an interleaved activation, elements without an image hold arbitrary numbers in x and 0 in dx. */
+/* An activation: the numbers between two layers, in one of three layouts.
+ *
+ * Plain: [image][channel][row][column].
+ * Blocked, for oneDNN's convolutions: [image][channel / lanes][row][column][lanes]; `channels` is a multiple
+ * of `lanes`.
+ * Interleaved, for the convolutions of conv_direct.c: [image / PIECE][channel][row][column][PIECE]. If the
+ * last piece has fewer images, the elements without an image are arbitrary in x and 0 in dx. */
 typedef struct {
     size_t channels, rows, columns;
     size_t lanes; /* channels in a group of a blocked layout; 1: plain or interleaved */
@@ -55,7 +59,7 @@ static inline size_t activation_wide(const Activation *v)
     return v->interleaved ? PIECE : v->lanes;
 }
 
-/* Initial values of a parameter. INIT_UNIFORM: uniform in +-1/sqrt(fan in). INIT_NORMAL: normal with
+/* Initial values of a parameter. INIT_UNIFORM: uniform in +-1/sqrt(fan_in). INIT_NORMAL: normal with
  * variance 2 / (k k out), for k x k kernels with `out` outputs. INIT_ZERO: 0. INIT_ONE: 1. */
 typedef enum { INIT_UNIFORM, INIT_NORMAL, INIT_ZERO, INIT_ONE } Init;
 
@@ -70,14 +74,14 @@ typedef struct {
     Init init;
 } Slice;
 
-/* The arguments of one pass over `images` images. */
+/* Arguments of one pass over `images` images. */
 typedef struct {
     size_t images;
     int threads;
-    /* true: use the batch's statistics and dropout; false: running statistics, no dropout */
+    /* true: the batch's statistics and dropout are used; false: running statistics, no dropout */
     bool training;
     const float *weights; /* all parameters, flat */
-    float *gradient;      /* flat gradient; backward overwrites the slices of its layer's parameters */
+    float *gradient;      /* flat gradient; `backward` overwrites the slices of its layer's parameters */
     float *running;       /* flat running means and variances; training updates them, scoring reads them */
     Rng rng;              /* generator for (seed, worker, step) */
     Arena *scratch;       /* memory for the pass, rewound after each layer */
@@ -99,14 +103,14 @@ typedef struct {
 
 struct Layer {
     const LayerOps *ops;
-    /* settings of this kind of layer: ConvSettings, PoolSettings, DropoutSettings or NULL */
+    /* ConvSettings, PoolSettings, DropoutSettings or NULL */
     const void *settings;
     Activation *in, *other, *out; /* other: the second summand of a residual sum, else NULL */
     const Slice *weight, *bias;   /* NULL: the layer has no weights or no bias */
     size_t running;               /* offset of the layer's running statistics in the flat array */
     /* index of the layer in the network; dropout's random numbers depend on it */
     size_t index;
-    void *state; /* private to the layer: numbers kept for backward, oneDNN primitives */
+    void *state; /* private to the layer: numbers kept for the backward pass, oneDNN primitives */
 };
 
 /* ---- the kinds of layers, with their settings ---- */
@@ -119,7 +123,7 @@ typedef struct {
 } ConvSettings;
 
 typedef struct {
-    /* The window has size x size pixels. Rows and columns at the end that do not fill a window are ignored. */
+    /* rows and columns of a window; pixels at the end that do not fill a window are ignored */
     size_t size;
 } PoolSettings;
 
@@ -127,24 +131,23 @@ typedef struct {
     double probability; /* probability that an element is dropped */
 } DropoutSettings;
 
-extern const LayerOps conv_direct_layer; /* layout interleaved; computed by the loops of loops.h */
+extern const LayerOps conv_direct_layer; /* interleaved layout, computed by the loops of loops.h */
 extern const LayerOps
     conv_blocked_layer; /* blocked layout, computed by oneDNN; an input with few channels may also be plain */
-/* `interleave_layer` converts a plain activation to interleaved layout; `plain_layer` converts an interleaved
- * one to plain layout */
+/* convert a plain activation to interleaved layout, and an interleaved one to plain layout */
 extern const LayerOps interleave_layer, plain_layer;
 extern const LayerOps linear_layer; /* out = W x + b, x flattened channel by channel */
 /* batch norm of blocked activations; epsilon 1e-5, momentum 0.1 */
 extern const LayerOps norm_layer;
 /* layers that take any layout and work in place: `out` and `in` are the same activation */
 extern const LayerOps relu_layer, sigmoid_layer, dropout_layer;
-/* Pooling layers for blocked or interleaved layout. If several pixels of a window have the maximum, the first
- * gets the gradient. */
+/* Pooling layers for blocked or interleaved layout. If several pixels of a window have the maximum, the
+ * first gets the gradient. */
 extern const LayerOps max_pool_layer, average_pool_layer;
 /* adds the activation `other` to `in`; works in place: `out` and `in` are the same activation */
 extern const LayerOps sum_layer;
 
-/* Computes the softmax cross-entropy of plain outputs. *loss is the sum over the batch. *correct is the
+/* Computes the softmax cross-entropy of plain outputs. `*loss` is the sum over the batch, and `*correct` the
  * number of images whose largest output is at their label. `v->dx` becomes the gradient of the mean loss. */
 void softmax_loss(const Activation *v, const uint8_t *labels, size_t images, double *loss, size_t *correct);
 

@@ -1,5 +1,5 @@
-/* loops.h -- the hot loops of layers. They work on activations whose last axis is PIECE images (interleaved) or
- * a group of channels (blocked).
+/* loops.h -- the hot loops of layers. They work on activations whose last axis is PIECE images (interleaved)
+ * or a group of channels (blocked).
  *
  * lib/nn/vec/loops_vec.c is compiled once per instruction set, like the kernels of vec/. Compilers may use
  * fused multiply-adds, so instruction sets give results with different rounding errors. On one machine the
@@ -9,9 +9,9 @@
 
 #include "vec/kernels.h"
 
-/* For one output row of a convolution: the kernel rows that meet the input and not only padding. They are
- * the `count` kernel rows `tap`, `tap` + `tap_step`, ... They read the input rows `at`, `at` + `at_step`,
- * ... For an output column, the members describe kernel columns and input columns. */
+/* For one output row of a convolution: the `count` kernel rows `tap`, `tap` + `tap_step`, ... that meet the
+ * input and not only padding. They read the input rows `at`, `at` + `at_step`, ... For an output column, the
+ * members describe kernel columns and input columns. */
 typedef struct {
     size_t count, tap, tap_step, at;
     ptrdiff_t at_step;
@@ -22,7 +22,7 @@ typedef struct {
 typedef struct {
     const float *x; /* input (channels, x_rows, x_columns, PIECE) */
     size_t channels, x_rows, x_columns;
-    const Reach *row, *column; /* row: one for each output row; column: one for each output column */
+    const Reach *row, *column; /* (rows), (columns) one entry for each output row and output column */
     const float *weight; /* (tiles, channels, size, size, width): tiles of `width` outputs, the last padded */
     const float *bias;   /* (tiles, width) biases of the outputs; NULL: no biases */
     size_t size, width;
@@ -31,9 +31,9 @@ typedef struct {
     bool add; /* true: add to y instead of overwriting it */
 } Direct;
 
-/* Arguments of the gradients of a convolution's weights and biases. A weight's gradient dw is the sum of dy x
- * over images and output pixels, where x is the input pixel that the weight multiplies. dbias is the sum of dy.
- * Both are added to the old values. */
+/* Arguments of the gradients of a convolution's weights and biases, which are added to `dw` and `dbias`. A
+ * weight's gradient is the sum of dy x over images and output pixels, where x is the input pixel that the
+ * weight multiplies. A bias's gradient is the sum of dy. */
 typedef struct {
     const float *x; /* input (channels, x_rows, x_columns, PIECE), padding included */
     size_t channels, x_rows, x_columns;
@@ -51,13 +51,13 @@ typedef struct {
 } Windows;
 
 typedef struct {
-    size_t widest; /* the largest Direct.width (outputs per tile); a width is a multiple of 4 */
+    size_t widest; /* largest `Direct.width` (outputs per tile); each width is a multiple of 4 */
     void (*direct)(const Direct *d);
     void (*direct_weights)(const DirectWeights *d);
-    /* windows_max sets y to the maximum of each window, or NaN if the window contains NaN. It sets `place` to
-     * the index of the maximum's pixel in the window, row by row. If several pixels have the maximum, it takes
-     * the first. windows_max_back sets dx to dy at the maximum's pixel, and to 0 at the window's other pixels.
-     * If `add` is true, it adds to dx instead. */
+    /* `windows_max` sets y to the maximum of each window, or NaN if the window contains NaN. It sets `place`
+     * to the index of the maximum's pixel in the window, row by row; the first, if several are equal.
+     * `windows_max_back` sets dx to dy at the maximum's pixel, and to 0 at the window's other pixels. If
+     * `add` is true, it adds to dx instead. */
     void (*windows_max)(const Windows *w, const float *x, float *y, uint8_t *place);
     void (*windows_max_back)(const Windows *w, const float *dy, const uint8_t *place, bool add, float *dx);
 } Loops;

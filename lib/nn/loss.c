@@ -1,4 +1,5 @@
-/* loss.c -- mean cross-entropy of a softmax, and its gradient: the softmax probabilities, minus 1 at the label. */
+/* loss.c -- mean cross-entropy of a softmax, and its gradient: the softmax probabilities, minus 1 at the
+ * label, divided by the number of images. */
 #include "nn/layer.h"
 
 #include <math.h>

@@ -146,7 +146,7 @@ static Status check_stopped(const Model *m, Error *err)
 
 static Status forward(Model *m, const Pass *p, const float *images)
 {
-    /* The cast only removes const: no layer writes to the images. */
+    /* the cast only removes const: no layer writes to the images */
     m->b.image->x = (float *)(uintptr_t)images;
     for (size_t i = 0; i < m->b.layers; i++) {
         Layer *l = &m->b.layer[i];
@@ -172,7 +172,7 @@ static Status backward(Model *m, const Pass *p)
     return OK;
 }
 
-/* Puts the name of the first parameter or layer whose values are not all finite in front of the error. */
+/* Adds to the error the name of the first parameter or layer whose values are not all finite. */
 static Status blame_layer(const Model *m, const Pass *p)
 {
     for (size_t i = 0; i < m->b.layers; i++) {
@@ -229,7 +229,7 @@ Status model_score(Model *m, const Batch *batch, const float *weights, const flo
     const Pass p = {.images = batch->count,
                     .threads = threads,
                     .weights = weights,
-                    /* the cast removes const: scoring only reads the running statistics */
+                    /* the cast only removes const: scoring does not write to the running statistics */
                     .running = (float *)(uintptr_t)running,
                     .scratch = m->scratch,
                     .err = err};

@@ -12,26 +12,26 @@ typedef struct Model Model;
 
 typedef struct {
     const char *network;
-    size_t channels, rows, columns; /* channels, rows and columns of each image */
+    size_t channels, rows, columns; /* of each image */
     size_t classes;
     size_t images;         /* the most images in one pass */
-    bool (*stopped)(void); /* called before each layer: if it returns true, the pass ends; may be NULL */
+    /* called before each layer: if it returns true, the pass ends with ERR_STOPPED; may be NULL */
+    bool (*stopped)(void);
 } ModelSpec;
 
-/* Opens a network by its name. ERR_USAGE: there is no such network (the hint is the most similar name), or it
- * does not take images of this size. */
+/* Opens a network by its name. ERR_USAGE: there is no such network (the hint is the most similar name), or
+ * it does not take images of this size. */
 Status model_open(Model **out, const ModelSpec *spec, Error *err);
 void model_close(Model *m); /* NULL is fine */
 
 /* Returns the names and shapes of the parameters, in the order of the PyTorch module, and their offsets in a
- * flat array. The array has `floats` floats (a member of the list). Valid until the model is closed. */
+ * flat array of `SliceList.floats` floats. Valid until the model is closed. */
 const SliceList *model_parameters(const Model *m);
 /* Returns the names and shapes of the running statistics ("bn1.running_mean", ...), and their offsets in
  * another flat array. Valid until the model is closed. */
 const SliceList *model_running(const Model *m);
 
-/* Fills weights and running statistics with random initial values. They depend on the seed only, on any
- * machine. */
+/* Fills weights and running statistics with initial values, which depend on the seed only, on any machine. */
 void model_init(const Model *m, uint64_t seed, float *weights, float *running);
 
 typedef struct {
@@ -46,14 +46,13 @@ typedef struct {
 } Score;
 
 /* Computes the mean loss of a batch and its gradient, and updates the running statistics. `rng` must be the
- * generator of (seed, worker, step). ERR_NUMERIC: the loss is not finite; the error names the first parameter
- * or layer that is not finite. ERR_STOPPED: `stopped` returned true; some of the running statistics may have been
- * updated. */
+ * generator of (seed, worker, step). ERR_NUMERIC: the loss is not finite; the error names the first
+ * parameter or layer that is not finite. ERR_STOPPED: `stopped` returned true; some running statistics may
+ * have been updated. */
 Status model_gradient(Model *m, const Batch *batch, const float *weights, float *running, const Rng *rng,
                       int threads, float *gradient, Score *score, Error *err);
 
-/* Computes the loss of a batch with the given running statistics and without dropout. Does not change the
- * running statistics. */
+/* Computes the loss of a batch with the given running statistics and without dropout. */
 Status model_score(Model *m, const Batch *batch, const float *weights, const float *running, int threads,
                    Score *score, Error *err);
 

@@ -1,4 +1,5 @@
-/* networks.c -- the networks of the ATOMO authors' code, with the same names and order of parameters.
+/* networks.c -- the networks of the ATOMO authors' code, with the same names and order of parameters, and
+ * two small ones.
  *
  * LeNet and FC are the authors' own. ResNet (He et al. 2016) and VGG (Simonyan & Zisserman 2015) are the
  * variants for CIFAR. */
@@ -20,8 +21,7 @@ static Activation *fc(Builder *b, Activation *v, const void *plan)
     return build_sigmoid(b, build_linear(b, v, "fc3", b->classes));
 }
 
-/* Adds LeNet's layers. As in the authors' code, there is no activation function between the two fully connected
- * layers. */
+/* As in the authors' code, no activation function is between the two fully connected layers. */
 static Activation *lenet(Builder *b, Activation *v, const void *plan)
 {
     (void)plan;
@@ -103,8 +103,7 @@ static Activation *resnet(Builder *b, Activation *v, const void *plan)
 
 enum { POOL = 0, END = 1 };
 
-/* Adds VGG's layers. Parameter names contain a module number: PyTorch counts convolutions, norms, relus and
- * pools. */
+/* Parameter names contain a module number: PyTorch counts convolutions, norms, relus and pools. */
 static Activation *vgg(Builder *b, Activation *v, const void *plan)
 {
     size_t module = 0;

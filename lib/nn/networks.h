@@ -14,8 +14,8 @@ typedef struct {
 
 extern const Network networks[]; /* ends in {0} */
 
-/* Returns the name of network i, NULL after the last network; callback for text_names and text_nearest. `data` is
- * ignored. */
+/* Returns the name of network i; NULL after the last network. A callback for `text_names` and
+ * `text_nearest`, which ignores `data`. */
 const char *network_name(const void *data, size_t i);
 
 #endif

@@ -1,5 +1,6 @@
-/* norm.c -- batch normalisation over blocked activations (Ioffe & Szegedy 2015), as PyTorch defines it: epsilon 1e-5;
- * the running statistics move by 0.1 of the difference towards the batch's mean and unbiased variance. */
+/* norm.c -- batch normalisation over blocked activations (Ioffe & Szegedy 2015), as PyTorch defines it:
+ * epsilon 1e-5; the running statistics move by 0.1 of the difference towards the batch's mean and unbiased
+ * variance. */
 #include "nn/layer.h"
 
 #include "base/parallel.h"
@@ -10,8 +11,8 @@
 #define EPSILON  1e-5
 #define MOMENTUM 0.1
 
-/* The mean of each channel and the scale by which the channel is multiplied. In training they come from the
- * batch, in scoring from the running statistics. The normalised value is (x - mean) * scale. */
+/* Mean and scale of each channel, from the batch in training, else from the running statistics. The
+ * normalised value is (x - mean) * scale. */
 typedef struct {
     float *mean, *scale; /* (channels) */
 } State;
@@ -19,8 +20,8 @@ typedef struct {
 typedef struct {
     const Layer *l;
     const Pass *p;
-    double *sum; /* (pieces, 2, channels) the partial sums of each piece of images */
-    /* coefficients of each channel. Forward: y = `by` * x + `shift`. Backward: dx = `by` * dy + `curve` * x +
+    double *sum; /* (pieces, 2, channels) the partial sums of each piece of PIECE images */
+    /* (channels) coefficients. Forward: y = `by` * x + `shift`. Backward: dx = `by` * dy + `curve` * x +
      * `shift`. */
     float *by, *shift, *curve;
 } Work;
@@ -52,7 +53,7 @@ static Status work_open(Work *w, const Layer *l, const Pass *p)
 enum { LANES_MOST = 16 };
 
 typedef struct {
-    size_t from, to; /* the images of this piece are from .. to - 1 */
+    size_t from, to; /* the images of this piece: `from` .. `to` - 1 */
     size_t pixels, lanes, groups;
 } Cut;
 
@@ -67,8 +68,8 @@ static Cut cut_of(const Work *w, size_t piece)
                  .groups = v->channels / v->lanes};
 }
 
-/* Computes two sums over all pixels for each channel of a group. Adds the sum of `a` to sum0, and the sum of
- * the products a * b to sum1. Each channel is one lane of a vector. */
+/* Computes two sums over all pixels for each channel of a group (a lane of a vector). Adds the sum of `a` to
+ * `sum0`, and the sum of the products a * b to `sum1`. */
 static void add_up(const float *restrict a, const float *restrict b, size_t pixels, size_t lanes,
                    double *restrict sum0, double *restrict sum1)
 {
@@ -108,8 +109,8 @@ static void backward_sums(void *data, size_t piece)
     add_piece(w, piece, w->l->out->dx, w->l->in->x);
 }
 
-/* The images of a batch are cut into pieces, each with its own partial sums. Adds the sums of all pieces to
- * those of the first piece, in the order of the pieces. */
+/* Adds the partial sums of all pieces (PIECE images each) to those of the first piece, in the order of the
+ * pieces. */
 static void add_pieces(const Work *w)
 {
     const size_t two = 2 * w->l->in->channels;
@@ -189,8 +190,8 @@ static Status forward(Layer *l, const Pass *p)
     return OK;
 }
 
-/* ---- backward: with normalised values h = (x - mean) scale, dx = weight scale (dy - mean(dy) - h mean(dy h))
- * ---- */
+/* ---- backward: with normalised values h = (x - mean) scale, dx = weight scale (dy - mean(dy) - h mean(dy
+ * h)) ---- */
 
 static void backward_piece(void *data, size_t piece)
 {

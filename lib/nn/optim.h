@@ -10,7 +10,7 @@ typedef struct {
     size_t every; /* steps between two decays; 0: lr stays constant */
 } Sgd;
 
-/* Returns the learning rate of a step; steps count from 1. */
+/* Returns the learning rate of a step. Steps count from 1. */
 double sgd_rate(const Sgd *s, size_t step);
 
 /* Makes one step: v = momentum v + (g + weight_decay w), then w = w - rate v. Here g is the gradient, w the

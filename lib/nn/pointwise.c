@@ -87,7 +87,8 @@ static Status sigmoid_backward(Layer *l, const Pass *p)
 
 const LayerOps sigmoid_layer = {.name = "sigmoid", .forward = sigmoid_forward, .backward = sigmoid_backward};
 
-/* ---- dropout: kept elements are scaled by 1 / (1 - probability); forward and backward draw equal masks ---- */
+/* ---- dropout: elements that stay are scaled by 1 / (1 - probability); forward and backward draw equal
+ * masks ---- */
 
 static void drop(const Layer *l, const Pass *p, float *x, size_t from, size_t to)
 {

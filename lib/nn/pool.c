@@ -4,13 +4,13 @@
 #include "nn/loops.h"
 #include "base/parallel.h"
 
-/* A pooling pass. A plane is one channel of a piece of images (interleaved layout) or one group of channels of one
- * image (blocked layout). A pixel of a plane has windows.wide adjacent floats. */
+/* A pooling pass. A plane is one channel of a piece of PIECE images (interleaved layout) or one group of
+ * channels of one image (blocked layout). A pixel of a plane has `windows.wide` adjacent floats. */
 typedef struct Work {
     const Layer *l;
     Windows windows;
     size_t in_plane, out_plane, planes; /* floats of an input and an output plane; number of planes */
-    /* Processes one plane, whose floats begin at offset `in` of the input and `out` of the output. */
+    /* processes one plane, whose floats begin at offset `in` of the input and `out` of the output */
     void (*body)(const struct Work *w, size_t in, size_t out);
 } Work;
 
@@ -42,8 +42,6 @@ static Status each_plane(const Layer *l, const Pass *p, void (*body)(const Work 
     return OK;
 }
 
-/* Runs `body` on each plane (a channel of a piece, or a group of channels of one image) in a backward pass.
- * The pass writes the gradient in->dx. */
 static Status each_plane_back(const Layer *l, const Pass *p,
                               void (*body)(const Work *w, size_t in, size_t out))
 {

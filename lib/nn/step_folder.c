@@ -27,7 +27,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Parses a name of the form step_%08zu.h5 and sets *step to its number; false if the name has another form. */
+/* Parses a name of the form step_%08zu.h5 and sets `*step` to its number. Returns false if the name has
+ * another form. */
 static bool number_of(const char *name, size_t *step)
 {
     char again[64];
@@ -107,8 +108,8 @@ static void wait_for(long milliseconds)
     nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000}, NULL);
 }
 
-/* True when another process holds the lock. Tries the lock several times: step_folder_is_locked of another process
- * takes the lock for a moment, so a single refusal does not mean that a run holds the lock. */
+/* Returns true if another process has the lock. A single refusal does not mean that a run has it:
+ * `step_folder_is_locked` in another process takes the lock for a moment. So several tries are made. */
 static bool is_locked(int fd)
 {
     enum { TRIES = 20 };
@@ -120,8 +121,8 @@ static bool is_locked(int fd)
     return true;
 }
 
-/* Removes unfinished files. Files are written as .step_*.tmp and then renamed (outfile.h). This process holds the
- * lock, so no running process writes such a file. */
+/* Removes unfinished files. Files are written as .step_*.tmp and then renamed (outfile.h). This process has
+ * the lock, so no running process writes such a file. */
 static void sweep(int fd)
 {
     DIR *folder = fdopendir(dup(fd));

@@ -10,21 +10,22 @@
 /* returns the path of a step's file; NULL: out of memory */
 char *step_file(const char *dir, size_t step, Arena *a);
 
-/* Lists the steps that have a file in the folder, ascending; the list is empty when there is no folder. */
+/* Lists the steps that have a file in the folder, ascending; the list is empty if there is no folder. */
 Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err);
 
-/* True when `path` has the name of a step's file in `dir` or in a folder directly in `dir`. The file need not
- * exist. */
+/* Returns true if `path` has the name of a step's file in `dir` or in a folder directly in `dir`. The file
+ * need not exist. */
 bool step_folder_names(const char *dir, const char *path, Arena *a);
 
 Status step_folder_make(const char *dir, Arena *a, Error *err); /* makes the folder and its parents */
 
-/* Makes the folder, locks it until `lock` is released, and removes unfinished files that a killed run left in it.
- * ERR_IO: another process holds the lock. On a file system without locks every call succeeds. */
+/* Makes the folder, locks it until `step_folder_release`, and removes unfinished files that a killed run
+ * left in it. ERR_IO: another process has the lock. On a file system without locks every call succeeds. */
 Status step_folder_lock(int *lock, const char *dir, Arena *a, Error *err);
 void step_folder_release(int lock); /* negative is fine */
 
-/* True when a run has locked the folder, and always on a file system without locks. False when there is no folder. */
+/* Returns true if a run has locked the folder, and always on a file system without locks. Returns false if
+ * there is no folder. */
 bool step_folder_is_locked(const char *dir);
 
 #endif

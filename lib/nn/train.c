@@ -12,7 +12,7 @@
 
 /* ---- choosing the images of a step ---- */
 
-/* Returns the number of steps in an epoch. A last step with fewer images than workers is left out. */
+/* A last step with fewer images than workers is left out. */
 static size_t epoch_steps(const TrainSetup *s)
 {
     const size_t rest = s->train->count % s->batch;
@@ -47,7 +47,7 @@ static void shuffle(Trainer *t, size_t epoch)
 
 /* ---- choosing the workers that send ---- */
 
-/* Draws the workers that send gradients in this step, `aggregate` of them. Every set of this size has the same
+/* Draws the `aggregate` workers that send gradients in this step. Every set of this size has the same
  * probability. */
 static void choose(Trainer *t, size_t step, const Portion *all)
 {

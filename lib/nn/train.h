@@ -1,7 +1,8 @@
 /* train.h -- trains a network: simulated workers share one model, and a codec compresses their gradients.
  *
- * The setup and a step's number determine the step: its images, the workers that send, every random number. So a
- * trainer that is restored to an earlier step repeats the rest of the run bit for bit, for any number of threads. */
+ * The setup and a step's number determine the step: its images, the workers that send, every random number.
+ * So a trainer that is restored to an earlier step repeats the later steps bit for bit, for any number of
+ * threads. */
 #ifndef ATOMO_TRAIN_H
 #define ATOMO_TRAIN_H
 
@@ -16,7 +17,7 @@ typedef struct {
     const Dataset *train, *test; /* training and test images; test NULL: the run is never tested */
     const Codec *codec;
     size_t workers, aggregate; /* in each step `aggregate` workers, drawn from the seed, send gradients */
-    /* batch: images in a step, over all workers; test_batch: images in a testing pass */
+    /* `batch`: images in a step, over all workers; `test_batch`: images in a testing pass */
     size_t batch, test_batch;
     Grouping grouping;   /* GROUP_TENSOR or GROUP_ALL */
     size_t min_elements; /* tensors with fewer elements are sent as floats, without the codec */
@@ -24,14 +25,14 @@ typedef struct {
     uint64_t seed;
     int threads;
     Topology topology;
-    const Link *link;      /* the network model for communication time; NULL: no communication time */
+    const Link *link;      /* network model for the communication time; NULL: no communication time */
     bool (*stopped)(void); /* returns true when the user has asked to stop; may be NULL */
 } TrainSetup;
 
 typedef struct Trainer Trainer;
 
-/* Opens a trainer. `setup` and everything that it points to must outlive the trainer. ERR_USAGE: options that exclude
- * each other. */
+/* Opens a trainer. `setup` and all objects that it points to must outlive the trainer. ERR_USAGE: options
+ * that exclude each other. */
 Status trainer_open(Trainer **out, const TrainSetup *setup, Error *err);
 void trainer_close(Trainer *t); /* NULL is fine */
 void trainer_reset(Trainer *t); /* sets the initial weights again, as before step 1 */
@@ -49,16 +50,17 @@ typedef struct {
 typedef struct {
     size_t step, epoch; /* both from 1 */
     double lr;
-    /* loss and accuracy on the step's batch, before the step's update of the weights */
+    /* on the step's batch, before the step's update of the weights */
     MeanScore train;
-    /* loss and accuracy on the test images; NaN if the step was not tested */
+    /* on the test images; NaN if the step was not tested */
     MeanScore test;
-    double bytes_up, bytes_down;          /* bytes sent and received by one worker, mean over workers */
+    /* bytes sent (mean over the workers that send) and received by one worker */
+    double bytes_up, bytes_down;
     double compute, encode, comm, decode; /* seconds; for compute and encode, of the slowest worker */
 } StepRecord;
 
-/* Runs one step. ERR_NUMERIC: there are values that are not finite; the error names the step and the layer or
- * tensor. ERR_STOPPED: stopped while a gradient was computed; the trainer is as before the step. */
+/* Runs one step. ERR_NUMERIC: there are values that are not finite; the error names the step and the layer
+ * or tensor. ERR_STOPPED: stopped while a gradient was computed; the trainer is as before the step. */
 Status trainer_step(Trainer *t, StepRecord *r, Error *err);
 
 /* Computes loss and accuracy on all images of `d` with worker 0's running statistics. ERR_STOPPED: stopped. */

@@ -12,13 +12,13 @@
 struct GradientDump {
     Arena *arena, *scratch;
     const char *path;
-    char *folder; /* the folder FILE.parts */
+    char *folder; /* FILE.parts, the folder of the parts (files of one step each) */
     int lock;
     bool workers; /* true: save each worker's gradient; false: save the mean of the workers' gradients */
-    size_t from;  /* the number of the step after which a resumed run continues */
+    size_t from;  /* the last step done before this run */
     Attr root[SETUP_MOST + 8];
     size_t roots;
-    float *x;    /* buffer for the gradient of one tensor */
+    float *x;    /* room for the gradient of one tensor */
     size_t most; /* number of elements of the largest tensor */
 };
 
@@ -81,7 +81,6 @@ Status gradient_dump_step(GradientDump *d, const Trainer *t, const StepRecord *r
 
 /* ---- joining the parts (files of one step each) to one dump ---- */
 
-/* Copies a step's group, with its tensors and attributes, from one dump to another. */
 static Status copy_step(GradientDump *d, Dump *from, const char *step, DumpWriter *to, Error *err)
 {
     for (size_t i = 0; i < dump_count(from); i++) {
@@ -126,7 +125,7 @@ static Dump *open_earlier(GradientDump *d)
     return NULL;
 }
 
-/* Returns the number of the step whose group has this path; 0 if the group is not a step. */
+/* Returns the number of the step whose group is called `group`; 0 if `group` is not a step's. */
 static size_t step_of(const char *group)
 {
     size_t step;
@@ -138,8 +137,7 @@ static size_t step_of(const char *group)
 }
 
 /* Copies all steps to one dump, in order. `before` is the dump of the earlier run; its steps are copied up
- * to the step after which this run continues. A step that has a part (a file of this step alone) is copied
- * from the part. */
+ * to step `from`. A step that has a part (a file of this step alone) is copied from the part. */
 static Status copy_all(GradientDump *d, Dump *before, const size_t *part, size_t parts, DumpWriter *to,
                        Error *err)
 {
@@ -180,7 +178,8 @@ static void free_dump(GradientDump *d)
     arena_close(d->arena);
 }
 
-/* Removes the parts (files of one step each) after step `from`, and checks that earlier parts have this setup. */
+/* Removes the parts (files of one step each) after step `from`, and checks that earlier parts have this
+ * setup. */
 static Status check_parts(GradientDump *d, Error *err)
 {
     size_t *step, count;
@@ -205,7 +204,7 @@ static Status check_parts(GradientDump *d, Error *err)
     return OK;
 }
 
-/* Checks before the run that the dump FILE can be written. */
+/* Checks before the run that FILE can be written. */
 static Status try_file(const char *path, Error *err)
 {
     DumpWriter *to;

@@ -2,9 +2,9 @@
  *
  * Gradients are saved before compression: the mean over all workers' images, or each worker's own gradient.
  *
- * Each saved step is first written as a separate dump in the folder FILE.parts, so no finished step is lost when the
- * process is killed. Closing joins these parts into FILE. A resumed run takes its earlier steps from the parts and
- * from the existing FILE. */
+ * Each saved step is first written as a separate dump, a part, in the folder FILE.parts. So no finished step
+ * is lost when the process is killed. Closing joins these parts into FILE. A resumed run takes its earlier
+ * steps from the parts and from the existing FILE. */
 #ifndef ATOMO_TRAIN_DUMP_H
 #define ATOMO_TRAIN_DUMP_H
 
@@ -12,13 +12,13 @@
 
 typedef struct GradientDump GradientDump;
 
-/* Opens a dump for the steps after the trainer's present step. Removes parts (files of one step each) of
- * later steps. ERR_USAGE: the parts are from a run with another setup. `path` must outlive the dump. */
+/* Opens a dump for the steps after the trainer's present step, and removes parts of later steps. ERR_USAGE:
+ * the parts are from a run with another setup. `path` must outlive the dump. */
 Status gradient_dump_open(GradientDump **out, const char *path, const Trainer *t, bool workers, Error *err);
 Status gradient_dump_step(GradientDump *d, const Trainer *t, const StepRecord *r, Error *err);
 
-/* Joins the parts (files of one step each) to FILE and removes the parts; writes no file if no step was saved. After
- * a failure the parts remain. Frees `d` in any case. */
+/* Joins the parts to FILE and removes them; writes no file if no step was saved. After a failure the parts
+ * remain. Frees `d` in any case. */
 Status gradient_dump_close(GradientDump *d, Error *err);
 
 #endif

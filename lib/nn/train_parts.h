@@ -12,14 +12,15 @@ struct Trainer {
     TrainSetup s;
     Model *model;
     GradientExchange *exchange;
-    /* seconds in this step: encode of each worker, decode of one receiver */
+    /* seconds in this step: encoding of each worker, decoding of one receiver */
     double *encode, decode;
     size_t floats;                      /* number of parameters */
-    float *weights, *velocity, *agreed; /* (floats) */
+    /* (floats) `velocity`: of SGD's momentum; `agreed`: mean of the workers' estimates */
+    float *weights, *velocity, *agreed;
     float **gradient, **running;        /* (workers) gradient and running statistics of each worker */
     float **running_before;             /* (workers) running statistics before the present step */
     size_t running_floats;
-    double *weight; /* (workers) weight of each sending worker's gradient in the mean */
+    double *weight; /* (workers) weight of each worker's gradient in the mean, if the worker sends */
     bool *sends;    /* (workers) true: the worker sends in this step */
     float *images;  /* images of one worker's batch or of one testing pass */
     uint8_t *labels;
@@ -29,14 +30,14 @@ struct Trainer {
     size_t step;     /* number of the last step that has been done */
 };
 
-/* The images of a step: order[place .. place + count - 1], where `order` lists the epoch's images in shuffled
- * order. `epoch` and `place` count from 0. */
+/* The images of a step: order[place .. place + count - 1], where `order` lists the epoch's images in
+ * shuffled order. `epoch` and `place` count from 0. */
 typedef struct {
     size_t epoch, place, count;
 } Portion;
 Portion portion_of(const Trainer *t, size_t step);
 
-/* Returns the part of a step's images that worker w takes. */
+/* Returns the images of a step that worker w takes. */
 Portion portion_share(const Portion *all, size_t workers, size_t w);
 
 /* ---- the training setup, written as attributes into the files of a run ---- */
@@ -58,7 +59,7 @@ static inline Attr attr_text(const char *name, const char *v)
     return (Attr){.name = name, .type = ATTR_TEXT, .text = v};
 }
 
-/* Returns the attribute with this name, or NULL if there is none. A NULL list is an empty list. */
+/* Returns the attribute called `name`; NULL if there is none. `list` NULL: no attributes. */
 const Attr *attr_find(const AttrList *list, const char *name);
 
 /* Writes to `out` every setting that the weights depend on, except the network. Returns the number of

@@ -6,13 +6,13 @@
 
 #include <math.h>
 
-/* True if the network is tested, and a checkpoint saved, after this step. */
+/* Returns true if the network is tested, and a checkpoint saved, after this step. */
 static bool is_due(const Course *c, size_t step)
 {
     return step == c->steps || (c->every && step % c->every == 0);
 }
 
-/* Tests the network. A test that is stopped has no result; the resumed run repeats the test. */
+/* A test that is stopped has no result; the resumed run repeats the test. */
 static Status test(Trainer *t, StepRecord *r, Error *err)
 {
     const Status status = trainer_test(t, t->s.test, &r->test, err);

@@ -16,9 +16,10 @@ typedef struct {
     bool (*stopped)(void); /* returns true when the user has asked to stop; may be NULL */
 } Course;
 
-/* Runs the steps from the trainer's last step + 1 to c->steps. If `stopped` returns true, saves the last
- * finished step, then returns ERR_STOPPED. A step in progress is finished before that if all its gradients are
- * computed; otherwise it is dropped. A test that was stopped has no result in the record of its step. */
+/* Runs the steps after the trainer's last step up to c->steps. If `stopped` returns true, saves a checkpoint
+ * of the last finished step, then returns ERR_STOPPED. A step in progress is finished before if all its
+ * gradients are computed; otherwise it is dropped. A test that was stopped has no result in the record of
+ * its step. */
 Status train_run(Trainer *t, const Course *c, Error *err);
 
 #endif

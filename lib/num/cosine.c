@@ -1,9 +1,10 @@
 /* cosine.c -- a DCT through one real FFT of the same length (Makhoul, IEEE Trans. ASSP 28, 1980).
  *
  * With v = x_0, x_2, x_4, ..., x_5, x_3, x_1 and V its Fourier transform, t_k V_k = C_k - i C_{n-k}, where
- * t_k = exp(-i pi k / (2 n)) and C_k = sum x_i cos(pi (2 i + 1) k / (2 n)). A matrix is transformed line by
- * line (rows, then columns); several neighbouring lines form a strip. A strip is copied to a buffer in the
- * order of v and transformed; then its coefficients C_k are written. */
+ * t_k = exp(-i pi k / (2 n)) and C_k = sum x_i cos(pi (2 i + 1) k / (2 n)).
+ *
+ * A matrix is transformed line by line (rows, then columns); several neighbouring lines form a strip. A
+ * strip is copied to a buffer in the order of v and transformed; then its coefficients C_k are written. */
 #include "num/cosine.h"
 
 #include "num/fourier_transform.h"
@@ -13,10 +14,10 @@
 #include <string.h>
 
 enum {
-    STRIP = 1 << 14,    /* floats in a strip (the lines transformed together) when lines are short */
+    STRIP = 1 << 14,    /* floats in a strip, unless LEAST lines have more */
     LEAST = 16,         /* fewest lines in a strip, so that columns are read in whole cache lines */
-    SLOTS = 8,          /* number of buffers: strips that are transformed at the same time */
-    /* elements of one line that are copied before those of the next line, so that they stay in the cache */
+    SLOTS = 8,          /* number of buffers, and of strips that are transformed at the same time */
+    /* elements of a line that are copied before those of the next line, so that they stay in the cache */
     CHUNK = ROTOR_CHUNK
 };
 
@@ -26,7 +27,7 @@ typedef struct {
     float *to;
     size_t lines, length, step, pitch;
     size_t strips, width; /* width: lines in a strip; the last strip may have fewer */
-    size_t first;         /* number of the strip in the first buffer of `slot` */
+    size_t first;         /* index of the strip in the first buffer of `slot` */
     float *slot;          /* (SLOTS, width, room) */
     Fourier fourier;
     Rotor rotor; /* factors exp(i pi k / (2 n)) of the transform */
@@ -37,10 +38,10 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* ---- gathering and scattering a chunk (CHUNK elements) of a line ---- */
+/* ---- copying CHUNK elements of a line to a strip and back ---- */
 
 /* Copies pairs of elements of x, 2 i and 2 i + 1 for i = at .. end - 1, to v. In v the even elements come
- * first, then the odd elements backwards, as the FFT needs. x has n / 2 pairs. */
+ * first, then the odd elements backwards, as the FFT needs. */
 static inline void split(const float *x, size_t step, size_t n, size_t at, size_t end, float *v)
 {
     for (size_t i = at; i < end; i++) {
@@ -58,7 +59,7 @@ static inline void join(const float *v, size_t step, size_t n, size_t at, size_t
 }
 
 /* Computes from the Fourier transform v the DCT's coefficients k and n - k, for k = at .. end - 1, k > 0,
- * and writes them to y. `f` holds the factors for these k. */
+ * and writes them to y. `f` has the factors t_k. */
 static inline void fold(const float *v, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
                         float *y)
 {
@@ -152,7 +153,7 @@ static void unfold_strip(const Strip *s)
 {
     const Pass *p = s->p;
     const size_t n = p->length, end = n / 2 + 1;
-    /* includes the factor 1 / n that FFTW's inverse transform omits */
+    /* with the factor 1 / n that FFTW's inverse transform omits */
     const double scale = sqrt(0.5 / (double)n);
     RotorChunk f;
     for (size_t at = 0; at < end; at += CHUNK) {
@@ -180,7 +181,7 @@ static void run_slot(void *data, size_t slot)
     const Pass *p = data;
     const Strip s = strip_of(p, slot);
     const size_t spare = (p->width - s.lines) * s.room;
-    /* clears unused lines, since the FFT plan transforms `width` lines */
+    /* the FFT plan transforms `width` lines, also the unused ones */
     memset(s.v + s.lines * s.room, 0, spare * sizeof *s.v);
     if (p->fourier.way == FOURIER_FORWARD)
         gather(&s);

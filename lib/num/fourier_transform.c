@@ -1,9 +1,9 @@
-/* fourier_transform.c -- makes and runs FFTW's single-precision plans. A real row of even length is transformed
- * as a complex row of half the length.
+/* fourier_transform.c -- makes and runs FFTW's single-precision plans. A real row of even length is
+ * transformed as a complex row of half the length.
  *
- * Let z[c] = x[2 c] + i x[2 c + 1], of length m = cols / 2, and Z its transform. The even elements of x then
- * have the transform E = (Z[k] + conj Z[m-k]) / 2, and the odd elements the transform O = (Z[k] - conj Z[m-k])
- * / 2i. The transform of x is X[k] = E + w^k O, X[m-k] = conj(E - w^k O) with w = exp(-2 pi i / cols). */
+ * Let z[c] = x[2 c] + i x[2 c + 1], of length m = cols / 2, and Z its transform. The even elements of x have
+ * the transform E[k] = (Z[k] + conj Z[m-k]) / 2, and the odd elements O[k] = (Z[k] - conj Z[m-k]) / 2i. The
+ * transform of x is X[k] = E[k] + w^k O[k], X[m-k] = conj(E[k] - w^k O[k]) with w = exp(-2 pi i / cols). */
 #include "num/fourier_transform.h"
 
 #include <fftw3.h>
@@ -57,8 +57,8 @@ static fftwf_plan plan_odd(ptrdiff_t rows, ptrdiff_t cols, FourierWay way, float
     return fftwf_plan_guru64_dft_c2r(1, &line, 1, &back, (void *)data, data, FFTW_ESTIMATE);
 }
 
-/* Plans `count` complex transforms. Neighbouring elements of a transform are `step` complex numbers apart. The
- * first elements of two consecutive transforms are `pitch` complex numbers apart. */
+/* Plans `count` complex transforms. Neighbouring elements of a transform are `step` complex numbers apart,
+ * and the first elements of consecutive transforms `pitch` complex numbers. */
 static fftwf_plan plan_complex(size_t length, size_t step, size_t count, size_t pitch, FourierWay way,
                                float *data)
 {
@@ -97,9 +97,8 @@ void fourier_close(Fourier *f)
 
 /* ---- real rows of even length, transformed as complex rows of half the length ---- */
 
-/* Computes in place X[k] and X[m-k], the transform of a real row, from Z[k] and Z[m-k], the transform of the
- * row as complex numbers. Does so for k = at .. end - 1, all in one chunk of frequencies; w holds the chunk's
- * factors w^k. */
+/* Computes in place X[k] and X[m-k] from Z[k] and Z[m-k], for k = at .. end - 1. All k are in one chunk of
+ * ROTOR_CHUNK frequencies; `w` has the chunk's factors w^k. */
 static void split(float *z, size_t m, size_t at, size_t end, const RotorChunk *w)
 {
     for (size_t k = at; k < end; k++) {
@@ -115,8 +114,7 @@ static void split(float *z, size_t m, size_t at, size_t end, const RotorChunk *w
     }
 }
 
-/* Computes in place 2 Z[k] and 2 Z[m-k] from the transform X of a real row. Z is the transform of the row as
- * complex numbers. Except for the factor 2, this undoes `split`. */
+/* Computes in place 2 Z[k] and 2 Z[m-k] from X[k] and X[m-k]: undoes `split`, except for the factor 2. */
 static void join(float *z, size_t m, size_t at, size_t end, const RotorChunk *w)
 {
     for (size_t k = at; k < end; k++) {
@@ -145,8 +143,8 @@ static void ends(float *z, size_t m, FourierWay way)
     }
 }
 
-/* Runs `split` or its inverse `join` over all rows, one chunk of frequencies at a time. So the factors of each
- * chunk are computed only once. */
+/* Runs `split` or `join` over all rows, one chunk of frequencies at a time. So the factors of each chunk are
+ * computed only once. */
 static void turn_rows(const Fourier *f, float *data)
 {
     const size_t m = f->cols / 2, room = fourier_room(f->cols), last = m / 2 + 1;

@@ -1,14 +1,14 @@
 /* fourier_transform.h -- discrete Fourier transforms of real float32 data of any length, by FFTW.
  *
- * Transforms are in place. A matrix is stored in rows of fourier_room(cols) floats, whose first cols floats are
- * used. The transform of a row is X[k] = sum over c of x[c] exp(-2 pi i c k / cols) for k <= cols / 2, stored
- * as pairs (re, im). FOURIER_MATRIX also transforms the columns. There is no scaling: a forward and then an
- * inverse transform multiply the data by the number of elements.
+ * Transforms are in place. A matrix is stored in rows of fourier_room(cols) floats, whose first `cols`
+ * floats are used. The transform of a row is X[k] = sum over c of x[c] exp(-2 pi i c k / cols) for k <= cols
+ * / 2, stored as pairs (re, im). FOURIER_MATRIX also transforms the columns. There is no scaling: a forward
+ * and then an inverse transform multiply the data by the number of elements.
  *
- * Rows of even length are transformed as complex numbers of half the length, for which FFTW's plans take less
- * time and memory. Plans are FFTW_ESTIMATE, so results depend only on the data and the machine. The first plan
- * of a size takes milliseconds. FFTW's planner is not thread-safe: call fourier_open and fourier_close on one
- * thread only. fourier_run may be called on any thread. */
+ * Rows of even length are transformed as complex numbers of half the length, for which FFTW's plans take
+ * less time and memory. Plans are FFTW_ESTIMATE, so results depend only on the data and the machine. The
+ * first plan of a size takes milliseconds. FFTW's planner is not thread-safe, so `fourier_open` and
+ * `fourier_close` take a mutex. */
 #ifndef ATOMO_FOURIER_H
 #define ATOMO_FOURIER_H
 
@@ -22,7 +22,7 @@
 enum { ROTOR_CHUNK = 256 };
 
 typedef struct {
-    /* pairs (re, im). coarse: every ROTOR_CHUNK-th factor; fine: the first ROTOR_CHUNK factors */
+    /* pairs (re, im); `coarse`: every ROTOR_CHUNK-th factor; `fine`: the first ROTOR_CHUNK factors */
     double *coarse, *fine;
 } Rotor;
 
@@ -42,7 +42,7 @@ typedef enum { FOURIER_FORWARD, FOURIER_BACK } FourierWay;
 typedef enum { FOURIER_ROWS, FOURIER_MATRIX } FourierSide;
 
 typedef struct {
-    /* FFTW's plans: `along` transforms rows, `down` columns; down NULL: rows only */
+    /* FFTW's plans: `along` transforms rows, `down` columns; `down` NULL: rows only */
     struct fftwf_plan_s *along, *down;
     FourierWay way;
     size_t rows, cols;
@@ -55,7 +55,7 @@ static inline size_t fourier_room(size_t cols)
 }
 
 /* Plans a transform of `rows` rows. `data` is the array to transform later, or another array with the same
- * alignment. Does not change its contents. `scratch` holds tables until fourier_close. ERR_MEMORY: no memory
+ * alignment; its contents do not change. `scratch` holds tables until `fourier_close`. ERR_MEMORY: no memory
  * for a plan. */
 Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, FourierWay way, float *data,
                     Arena *scratch, Error *err);

@@ -1,8 +1,8 @@
 /* hadamard_transform.c -- implements hadamard_transform.h.
  *
- * Pieces of 2^16 elements are transformed while they are in the cache: butterflies with the sixteen strides 1,
- * 2, 4, ..., 2^15. A longer vector also needs butterflies with larger strides, between elements of different
- * pieces. Each pass over memory does up to eight of these strides. */
+ * Pieces of 2^16 elements are transformed while they are in the cache: butterflies with the sixteen strides
+ * 1, 2, 4, ..., 2^15. A longer block also needs butterflies with larger strides, between elements of
+ * different pieces. Each pass over memory does up to eight of these strides. */
 #include "num/hadamard_transform.h"
 
 #include "vec/kernels.h"
@@ -58,8 +58,8 @@ typedef struct {
     size_t n;
 } Transform;
 
-/* Transforms a piece of 2^16 elements of the vector, which is a block of the transform or a part of one. The
- * last piece may be shorter and consist of several blocks. */
+/* Transforms a piece of 2^16 elements of the vector: a block of the transform, or a fraction of a longer
+ * block. The last piece may be shorter and consist of several blocks. */
 static void transform_piece(void *data, size_t piece)
 {
     const Transform *t = data;
@@ -79,7 +79,7 @@ static void transform_piece(void *data, size_t piece)
 
 typedef struct {
     float *y;
-    /* stride: number of elements in a row; cols: number of columns that one call transforms */
+    /* `stride`: number of elements in a row; `cols`: number of columns that one call transforms */
     size_t stride, cols;
     int log_rows;
 } Rows;

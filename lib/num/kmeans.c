@@ -30,7 +30,8 @@ size_t count_upto(const float *x, size_t n, double value)
 /* ---- seeds (the first centres): each is a number of x, drawn with a probability proportional to its
  * squared distance to the nearest seed so far ---- */
 
-/* Updates square[i], the squared distance of x_i to its nearest seed, for a new seed; returns the sum of square[]. */
+/* Updates square[i], the squared distance of x_i to its nearest seed, for a new seed. Returns the sum of
+ * square[]. */
 static double approach(const float *x, size_t n, double seed, double *square)
 {
     double total = 0;
@@ -42,8 +43,8 @@ static double approach(const float *x, size_t n, double seed, double *square)
     return total;
 }
 
-/* Returns the index at which the running sum of square[] passes `target`. It is never the index of a seed,
- * because a seed has square[i] = 0. */
+/* Returns the index at which the running sum of square[] passes `target`. The result is never the index of a
+ * seed, because a seed has square[i] = 0. */
 static size_t draw(const double *square, size_t n, double target)
 {
     size_t last = 0;
@@ -86,7 +87,7 @@ static void sort_few(double *value, size_t count)
 /* ---- Lloyd's iteration ---- */
 
 /* Moves each centre to the mean of the numbers that are nearest to it. Returns false if no centre moved.
- * `before` holds prefix sums of x. */
+ * before[i] is the sum of the first i numbers. */
 static bool move_centres(const float *x, size_t n, const double *before, double *centre, size_t k)
 {
     bool moved = false;

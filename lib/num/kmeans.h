@@ -1,8 +1,8 @@
 /* kmeans.h -- clusters of scalars: k-means++ (Arthur and Vassilvitskii 2007), then Lloyd's iteration.
  *
- * The numbers are sorted. So a cluster is a range of them, and prefix sums give its mean, which makes both
- * algorithms fast. All decisions are computed with additions, multiplications and divisions only, so every
- * machine finds the same centres. */
+ * The numbers are sorted. So each cluster is a range of them, and prefix sums give its mean, which makes
+ * both algorithms fast. All decisions are computed with additions, multiplications and divisions only, so
+ * every machine finds the same centres. */
 #ifndef ATOMO_KMEANS_H
 #define ATOMO_KMEANS_H
 
@@ -17,9 +17,9 @@ size_t count_under(const float *x, size_t n, double value);
 /* Returns how many of the n sorted numbers x are less than or equal to `value`. */
 size_t count_upto(const float *x, size_t n, double value);
 
-/* Finds up to k centres of the n numbers x, in rising order. x must be sorted and not negative. If x has fewer
- * than k different values, each of them is a centre. A number belongs to the nearest centre, or to the lower
- * one if two are equally near. Each centre is the mean of its numbers, unless the iteration stopped after
+/* Finds up to k centres of the n numbers x, in rising order. x must be sorted and not negative. If x has
+ * fewer than k different values, each of them is a centre. A number belongs to the nearest centre, or to the
+ * lower of two equally near ones. Each centre is the mean of its numbers, unless the iteration stopped after
  * KMEANS_ROUNDS. Returns the number of centres; SIZE_MAX: out of memory. */
 size_t kmeans_line(const float *x, size_t n, size_t k, const Rng *rng, double *centre, Arena *scratch);
 

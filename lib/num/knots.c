@@ -1,5 +1,5 @@
-/* knots.c -- chooses levels for stochastic rounding (knots.h). It sorts the numbers, then finds good levels by
- * merging intervals, or the best levels by dynamic programming. */
+/* knots.c -- chooses levels for stochastic rounding (knots.h). It sorts the numbers, then finds good levels
+ * by merging intervals, or the best levels by dynamic programming. */
 #include "num/knots.h"
 
 #include "num/radix.h"
@@ -35,8 +35,8 @@ bool knots_open(KnotsRoom *room, size_t n, size_t count, Arena *scratch)
 
 /* ---- sorting the numbers and dropping repetitions ---- */
 
-/* Sorts the keys of the n numbers x by radix sort, least significant digit first; a digit that is equal in all
- * keys is skipped. */
+/* Sorts the keys of the n numbers x by radix sort, least significant digit first. A digit that is equal in
+ * all keys is skipped. */
 static void sort(KnotsRoom *room, const float *x, size_t n)
 {
     uint32_t count[4][VALUES] = {{0}};
@@ -66,8 +66,8 @@ static void sort(KnotsRoom *room, const float *x, size_t n)
     }
 }
 
-/* Sorts x and keeps one key of each different number in room->key. Sets room->rank for each different number: how
- * many numbers of x are less than or equal to it. Returns the number of different numbers. */
+/* Sorts x and keeps one key of each different number in `room->key`. Sets `room->rank` for each different
+ * number y to the number of elements of x that are <= y. Returns the number of different numbers. */
 static size_t sort_different(KnotsRoom *room, const float *x, size_t n)
 {
     size_t differ = 0;
@@ -80,9 +80,9 @@ static size_t sort_different(KnotsRoom *room, const float *x, size_t n)
     return differ;
 }
 
-/* Sets room->x to the different numbers minus the median. Sets room->b to B at these numbers (B as in knots.h).
- * The slope of B between two neighbouring numbers is the count of numbers up to the left neighbour, minus the
- * count of numbers up to the median. */
+/* Sets `room->x` to the different numbers minus the median, and `room->b` to B at these numbers (knots.h).
+ * The slope of B between two neighbouring numbers is the count of numbers up to the left neighbour, minus
+ * the count up to the median. */
 static void measure(KnotsRoom *room, size_t n, size_t differ)
 {
     size_t mid = 0;
@@ -98,8 +98,8 @@ static void measure(KnotsRoom *room, size_t n, size_t differ)
         room->b[i - 1] = room->b[i] - ((double)room->rank[i - 1] - below) * (room->x[i] - room->x[i - 1]);
 }
 
-/* Sets level[k] to the different number with index place[k], for k < `levels`. Fills the rest of `level` with
- * the last of these numbers. Returns `levels`. */
+/* Sets level[k] to the different number with index place[k], for k < `levels`, and all later levels to the
+ * last of these numbers. Returns `levels`. */
 static size_t fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
 {
     for (size_t k = 0; k < room->count; k++)
@@ -117,8 +117,8 @@ static size_t fill_all(const KnotsRoom *room, size_t differ, float *level)
 
 /* ---- greedy levels ---- */
 
-/* Computes the offsets f_i in the formula for the variance V (knots.h), so that V between neighbouring numbers
- * is 0. */
+/* Computes the offsets f_i in the formula for the variance V (knots.h), so that V between neighbouring
+ * numbers is 0. */
 static void find_offsets(KnotsRoom *room, size_t differ)
 {
     const double *x = room->x, *b = room->b;
@@ -139,8 +139,8 @@ typedef struct {
     size_t pair;
 } Split;
 
-/* `kept` is the list of at most `most` pairs of intervals with the largest errors. Inserts the pair `one` if
- * its error is large enough. Of two pairs with equal errors the earlier pair is kept. */
+/* Inserts the pair `one` into `kept`, the list of the at most `most` pairs of intervals with the largest
+ * errors, unless its error is too small. Of two pairs with equal errors the earlier one is kept. */
 static void keep_largest(Split *kept, size_t *count, size_t most, Split one)
 {
     size_t at = *count;
@@ -154,7 +154,7 @@ static void keep_largest(Split *kept, size_t *count, size_t most, Split one)
 }
 
 /* Pairs the s intervals between neighbouring ends (1st with 2nd, 3rd with 4th, and so on). Merges each pair,
- * except for the `apart` pairs whose merging adds the most variance. `end` holds the s + 1 ends of the
+ * except for the `apart` pairs whose merging adds the most variance. `end` has the s + 1 ends of the
  * intervals. Returns the number of intervals that are left. */
 static size_t merge_pairs(const KnotsRoom *room, uint16_t *end, size_t s, size_t apart)
 {
@@ -194,13 +194,13 @@ size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
     return fill(room, end, s + 1, level);
 }
 
-/* ---- the best levels, first part: a cheapest path if each step also costs a toll ----
+/* ---- the best levels, first step: a cheapest path if each step also costs a toll ----
  *
- * The best levels are the cheapest path from the smallest number to the largest in a given number s of steps.
- * To find it fast, an easier problem is solved first. Suppose that each step also costs a constant, the toll,
- * and that a path may have any number of steps. One pass over the numbers finds the cheapest of all these
- * paths. Let k be its number of steps. All paths of k steps pay the same toll, so it is also the cheapest path
- * of k steps without the toll.
+ * The best levels are the cheapest path from the smallest number to the largest in a given number s of
+ * steps. To find it fast, an easier problem is solved first. Suppose that each step also costs a constant,
+ * the toll, and that a path may have any number of steps. One pass over the numbers finds the cheapest of
+ * all these paths. Let k be its number of steps. All paths of k steps pay the same toll, so it is also the
+ * cheapest path of k steps without the toll.
  *
  * After q steps, let this path be at the number with index p_q, and a cheapest path of s steps at the number
  * with index r_q. Some cheapest path of s steps satisfies
@@ -208,10 +208,10 @@ size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
  *     p_(q - s + k) <= r_q <= p_q  for s >= k,      p_q <= r_q <= p_(q + k - s)  for s <= k.
  *
  * This follows from the quadrangle inequality of the cost of a step: where two paths cross, exchanging their
- * tails costs no more (Aggarwal, Schieber, Tokuyama 1994). The range of r_q is called a window below. If k is
- * close to s, the windows are narrow, and the dynamic program searches only the windows. The levels found are
- * best for every toll; a bad toll only makes the windows wide. A good toll follows from the best density of
- * many levels, which is proportional to the cube root of the density of the numbers (Panter, Dite 1951). */
+ * tails costs no more (Aggarwal, Schieber, Tokuyama 1994). The range of r_q is called a window below. If k
+ * is close to s, the windows are narrow, and the dynamic program searches only the windows. The levels found
+ * are best for every toll; a bad toll only makes the windows wide. A good toll follows from the best density
+ * of many levels, which is proportional to the cube root of the density of the numbers (Panter, Dite 1951). */
 
 enum { BATCH = ROOM_BEHIND, NEAR = 1, TRIES = 3 };
 
@@ -220,8 +220,8 @@ static inline double cost_of(const KnotsRoom *room, const double *cost, size_t i
     return cost[i] + (room->b[i] * room->x[j] - room->x[i] * room->b[j]);
 }
 
-/* Considers the paths to number j whose last step begins at one of the numbers `from` .. j - 1. Each step costs
- * `toll` extra. Lowers cost[j] to the least cost of these paths. Returns true if cost[j] fell. */
+/* Considers the paths to number j whose last step begins at one of the numbers `from` .. j - 1. Each step
+ * costs `toll` extra. Lowers cost[j] to the least cost of these paths. Returns true if cost[j] fell. */
 static bool lower(const KnotsRoom *room, double toll, size_t from, size_t j, double *cost, uint16_t *back)
 {
     const double was = cost[j];
@@ -235,12 +235,12 @@ static bool lower(const KnotsRoom *room, double toll, size_t from, size_t j, dou
     return cost[j] < was;
 }
 
-/* Finds the cheapest path to the last number when each step costs `toll` extra. Writes the path to room->spare
- * and returns the number of its steps.
+/* Finds the cheapest path to the last number when each step costs `toll` extra. Writes the path to
+ * `room->spare` and returns the number of its steps.
  *
  * The numbers j at which a step may end are handled in batches. First only steps that begin before the batch
- * are tried. If a step that begins inside the batch lowers the cost of the batch's last number, such steps are
- * tried for all numbers of the batch. */
+ * are tried. If a step that begins inside the batch lowers the cost of the batch's last number, such steps
+ * are tried for all numbers of the batch. */
 static size_t way_under(const KnotsRoom *room, size_t differ, double toll)
 {
     double *cost = room->cost[0];
@@ -260,7 +260,7 @@ static size_t way_under(const KnotsRoom *room, size_t differ, double toll)
     for (size_t j = differ - 1; j; j = back[j])
         room->spare[steps++] = (uint32_t)j;
     room->spare[steps] = 0;
-    /* reverses the path, since it was followed from its last number to its first */
+    /* reverses the path, which was followed from its last number to its first */
     for (size_t q = 0; 2 * q < steps; q++) {
         const uint32_t one = room->spare[q];
         room->spare[q] = room->spare[steps - q];
@@ -271,8 +271,8 @@ static size_t way_under(const KnotsRoom *room, size_t differ, double toll)
 
 /* ---- a good toll (the constant extra cost of a step) ---- */
 
-/* Returns the cube root of v within 6 %. The bits of v, read as an integer, are divided by 3, and a constant is
- * added. So all machines give the same result. */
+/* Returns the cube root of v within 6 %: the bits of v, read as an integer, are divided by 3, and a constant
+ * is added. So all machines give the same result. */
 static double rough_cube_root(double v)
 {
     uint64_t bits;
@@ -284,10 +284,10 @@ static double rough_cube_root(double v)
 
 /* Returns a toll (the constant extra cost of a step) at which the cheapest path has about `steps` steps.
  *
- * A step of width w over m numbers has a variance of about m w^2 / 6. Where the numbers are evenly dense, the
- * cube root of m w^2 adds up: its value for a range is the sum of its values for the parts of the range. So if
- * all steps have the same variance, each step has an equal share of the sum for the whole range. One more step
- * saves about twice the variance of a step. The toll is set to this saving. */
+ * A step of width w over m numbers has a variance of about m w^2 / 6. Where the numbers are evenly dense,
+ * the cube root of m w^2 adds up: its value for a range is the sum of its values for the parts of the range.
+ * So if all steps have the same variance, each step has an equal share of the sum for the whole range. One
+ * more step saves about twice the variance of a step. The toll is set to this saving. */
 static double good_toll(const KnotsRoom *room, size_t differ, size_t steps)
 {
     const size_t piece = differ / (2 * steps) + 1;
@@ -302,8 +302,8 @@ static double good_toll(const KnotsRoom *room, size_t differ, size_t steps)
 }
 
 /* Finds a cheapest path of about `steps` steps by adjusting the toll (the constant extra cost of a step).
- * Returns the number k of its steps. The variance of a path of k steps is about proportional to 1 / k^2. So one
- * more step saves an amount proportional to 1 / k^3, and the toll is scaled like this amount. */
+ * Returns the number k of its steps. The variance of a path of k steps is about proportional to 1 / k^2. So
+ * one more step saves an amount proportional to 1 / k^3, and the toll is scaled likewise. */
 static size_t way_in_about(const KnotsRoom *room, size_t differ, size_t steps)
 {
     double toll = good_toll(room, differ, steps);
@@ -319,12 +319,12 @@ static size_t way_in_about(const KnotsRoom *room, size_t differ, size_t steps)
 /* ---- the best levels: a path with a given number of steps ---- */
 
 typedef struct {
-    /* least and greatest r_q, the number at which step q of the best path ends */
+    /* least and greatest r_q, the index of the number at which step q of the best path ends */
     size_t low[KNOTS_MOST], high[KNOTS_MOST];
 } Windows;
 
-/* Sets the range (window) in which each step of the cheapest path of `steps` steps ends. Computes the ranges
- * from the cheapest path of k steps, which is in room->spare. */
+/* Sets the range (window) in which each step of the cheapest path of `steps` steps ends, from the cheapest
+ * path of k steps in `room->spare`. */
 static void windows_open(Windows *w, const KnotsRoom *room, size_t k, size_t steps, size_t last)
 {
     const uint32_t *way = room->spare;
@@ -338,8 +338,8 @@ static void windows_open(Windows *w, const KnotsRoom *room, size_t k, size_t ste
     w->low[steps] = last;
 }
 
-/* Runs the dynamic program, step by step from the smallest number on. Each step may end only in its range in w.
- * Writes the cheapest path to `place`. */
+/* Runs the dynamic program, step by step from the smallest number on. Step q may end only at numbers
+ * w->low[q] .. w->high[q]. Writes the cheapest path to `place`. */
 static void cheapest_within(KnotsRoom *room, const Windows *w, size_t steps, uint16_t *place)
 {
     const size_t wide = room->most + ROOM_BEHIND;

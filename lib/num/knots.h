@@ -8,15 +8,19 @@
  * function of its position. So an optimal set of m levels is a shortest path in m - 1 steps from the
  * smallest to the largest number, where a step from x_i to x_j costs V(i, j). The least cost of a path to
  * x_j in q steps is T(q, j) = min over i < j of T(q - 1, i) + V(i, j).
+ *
  * To compute V quickly, let B(y) be the sum over t of max(y - x_t, 0), plus any linear function of y, and
  * let b_i = B(x_i). Then there are numbers f_i, one for each x_i, with
+ *
  *     V(i, j) = b_i x_j - x_i b_j + f_j - f_i
- * Along a path, the terms f_j - f_i have the same sum for every path, so f is left out. V has the
- * quadrangle inequality, so the best i does not fall as j rises.
+ *
+ * The terms f_j - f_i have the same sum along every path, so f is left out. V has the quadrangle inequality,
+ * so the best i does not fall as j rises.
+ *
  * x and b are measured from the median, where most numbers are: there they are small, and so are their
- * rounding errors. Rounding errors may lead to levels of more variance than the least. The excess is at
- * most 2^-50 n (max - min)^2, where max and min are the largest and the smallest number. Usually the
- * excess is 2^-50 of the variance. */
+ * rounding errors. Rounding errors may lead to levels of more variance than the least. The excess is at most
+ * 2^-50 n (max - min)^2, where max and min are the largest and the smallest number. Usually the excess is
+ * 2^-50 of the variance. */
 #ifndef ATOMO_KNOTS_H
 #define ATOMO_KNOTS_H
 
@@ -26,18 +30,19 @@ enum { KNOTS_MOST = 256, KNOTS_OF = 1 << 16 }; /* KNOTS_MOST: the most levels; K
 
 /* Memory for one search at a time, reused by the next search. */
 typedef struct {
-    size_t most, count;      /* most: capacity in numbers; count: number of levels */
+    size_t most, count;      /* `most`: capacity in numbers; `count`: number of levels */
     uint32_t *key, *spare;   /* (most) */
-    uint32_t *rank;          /* for each different number: how many of the numbers are <= that number */
-    /* cost: the least costs T(q - 1, j) and T(q, j) of the file's head; all arrays have an entry for each
-     * different number */
+    uint32_t *rank;          /* for each different number y: how many of the numbers are <= y */
+    /* `x` and `b`: x_i and b_i of the file's head; `cost`: T(q - 1, j) and T(q, j). All arrays have an entry
+     * for each different number. */
     double *x, *b, *cost[2];
-    /* (count, most) for knots_best: the best previous level of each number, for each number of steps q; for
-     * knots_greedy: the ends of intervals */
+    /* (count, most) for `knots_best`: the best previous level of each number, for each number of steps q;
+     * for `knots_greedy`: the ends of intervals */
     uint16_t *back;
 } KnotsRoom;
 
-/* Returns how many bytes knots_open takes from the arena. Needs 2 <= count <= KNOTS_MOST and n <= KNOTS_OF. */
+/* Returns the bytes that `knots_open` takes from the arena. Needs 2 <= count <= KNOTS_MOST and n <=
+ * KNOTS_OF. */
 size_t knots_size(size_t n, size_t count);
 bool knots_open(KnotsRoom *room, size_t n, size_t count, Arena *scratch); /* false: no memory */
 
@@ -45,14 +50,14 @@ bool knots_open(KnotsRoom *room, size_t n, size_t count, Arena *scratch); /* fal
  * the number of different levels: `count`, or fewer if x has fewer different numbers; then the last level is
  * repeated. -0 counts as +0.
  *
- * knots_best finds the levels with the least variance. knots_greedy merges neighbouring intervals where this
- * adds the least variance (Acharya, Diakonikolas, Hegde, Li, Schmidt 2015). Let t = floor((count - 2) / 2).
- * For any 1 <= k <= t, the variance of the levels of knots_greedy is at most t / (t + 1 - k) times the least
- * variance with k + 1 levels. */
+ * `knots_best` finds the levels with the least variance. `knots_greedy` merges neighbouring intervals where
+ * this adds the least variance (Acharya, Diakonikolas, Hegde, Li, Schmidt 2015). Let t = floor((count - 2) /
+ * 2). For any 1 <= k <= t, the variance of the levels of `knots_greedy` is at most t / (t + 1 - k) times the
+ * least variance with k + 1 levels. */
 size_t knots_best(KnotsRoom *room, const float *x, size_t n, float *level);
 size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level);
 
-/* Returns the variance of rounding the n numbers x at random, without bias, to `count` rising levels. It is the
+/* Returns the variance of rounding the n numbers x at random, without bias, to `count` rising levels: the
  * sum over x_i of (up - x_i)(x_i - low), where `low` and `up` are the two levels around x_i. */
 double knots_variance(const float *x, size_t n, const float *level, size_t count);
 

@@ -1,4 +1,5 @@
-/* linalg.c -- computes Gram matrices, projections, sums of rank-one matrices, and general products of matrices. */
+/* linalg.c -- computes Gram matrices, projections, sums of rank-one matrices, and general products of
+ * matrices. */
 #include "num/linalg_blas.h"
 #include "base/bytes.h"
 #include "vec/kernels.h"
@@ -52,7 +53,7 @@ static Status few_gram(const Tall *a, int threads, double *g, Arena *scratch, Er
 
 enum { STRIP = 256 }; /* the number of columns of g that one call computes */
 
-/* Chooses the number of rows of a panel. A panel of this many rows takes about 2 MB as doubles. */
+/* A panel takes at most 2 MB as doubles if A has at most 4096 columns. */
 Status panel_open(Panel *p, const Tall *a, Arena *scratch, Error *err)
 {
     const size_t cols = a->cols, most = cols < 256 ? 1024 : cols < 4096 ? (1 << 18) / cols : 64;
@@ -81,7 +82,7 @@ typedef struct {
     double *g;
 } ManyGram;
 
-/* A panel is a block of rows of A. Adds panel' panel to columns from .. to - 1 of the upper triangle of g.
+/* Adds X'X to columns from .. to - 1 of the upper triangle of g, where the panel X is a block of rows of A.
  * Computes first the rectangle above row `from`, then the triangle below. */
 static void many_gram_strip(void *data, size_t strip)
 {
@@ -145,7 +146,7 @@ static void project_piece(void *data, size_t piece)
     kernels()->project_rows(p->a->x + from * p->a->cols, rows, p->a->cols, p->v, p->count, u);
 }
 
-/* Adds v_j times column j of A to the results, for all columns j, in blocks of SOME rows. A is stored as its
+/* Computes the products A v, adding v_j times column j of A, in blocks of SOME rows. A is stored as its
  * transpose, so its columns are contiguous. */
 static void project_turned_piece(void *data, size_t piece)
 {
@@ -198,7 +199,7 @@ typedef struct {
 
 enum { VECTORS = 128 }; /* the most vectors that one call of project_strip handles */
 
-/* Computes product = v panel' for up to VECTORS rows of v, and stores it as floats. */
+/* Computes the products of the panel with up to VECTORS rows of `v`, and stores them as floats. */
 static void project_strip(void *data, size_t strip)
 {
     const ManyProjection *m = data;
@@ -280,7 +281,7 @@ enum { PANEL_ROWS = 256, PANEL_COLUMNS = 256 };
 
 typedef struct {
     const Product *p;
-    size_t columns; /* columns of the result in a panel; one thread computes a panel */
+    size_t columns; /* columns of the result in a panel; each panel is computed by one thread */
     size_t across;  /* number of panels side by side, which together have all columns */
 } Panels;
 
@@ -298,8 +299,8 @@ static void multiply_panel(void *data, size_t panel)
         p->c + from * p->n + left, blas_int(p->n));
 }
 
-/* Cuts the result into panels, which threads compute. A panel is PANEL_ROWS rows of the result. If it has
- * too few rows for two panels, its columns are cut too. */
+/* Threads compute panels of the result. A panel has PANEL_ROWS rows and all columns. If the result has at
+ * most PANEL_ROWS rows, a panel has all rows and PANEL_COLUMNS columns. */
 void linalg_multiply(const Product *p, int threads)
 {
     if (p->m == 0 || p->n == 0)

@@ -1,9 +1,10 @@
 /* linalg.h -- dense linear algebra; its callers do not use OpenBLAS directly.
  *
- * Results have the same bytes for any number of threads. OpenBLAS runs on one thread; parallel_for computes
- * panels of a large product, which depend only on the matrix's shape. LAPACK may loop for ever on an
- * infinity, so functions fail for a matrix with NaN or infinities. Matrices are float and derived quantities
- * double. The range of double holds every product of floats, so tiny and huge matrices need no scaling. */
+ * Results have the same bytes for any number of threads. OpenBLAS runs on one thread; `parallel_for`
+ * computes panels of a large product, which depend only on the matrix's shape. LAPACK may loop for ever on
+ * an infinity, so functions fail for a matrix with NaN or infinities. Matrices are float and derived
+ * quantities double. The range of double holds every product of floats, so tiny and huge matrices need no
+ * scaling. */
 #ifndef ATOMO_LINALG_H
 #define ATOMO_LINALG_H
 
@@ -11,14 +12,14 @@
 
 /* ---- operations on tall matrices (rows >= columns) ---- */
 
-/* A matrix A with rows >= cols. `x` holds A row by row; if `turned`, it holds the transpose of A row by row. */
+/* A matrix A with rows >= cols. `x` is A row by row or, if `turned`, the transpose of A row by row. */
 typedef struct {
     const float *x;
     size_t rows, cols;
     bool turned;
 } Tall;
 
-/* x (rows, cols) is stored row by row. Returns x if rows >= cols, else the transpose of x. */
+/* Returns x (rows, cols), stored row by row, if rows >= cols, else its transpose. */
 Tall tall_of(const float *x, size_t rows, size_t cols);
 
 /* Writes g (cols, cols) = A'A. Products are exact, and are added in double. */
@@ -40,18 +41,18 @@ Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch
 
 /* ---- eigenvectors of symmetric matrices ---- */
 
-/* The eigenvalues of a matrix and an orthonormal basis of eigenvectors. Single eigenvectors can be computed.
- * An eigenvector is the same, whichever others are computed with it. If an eigenvalue is not well separated from its
- * neighbours, its eigenvector is taken from the whole basis, which is computed once. */
+/* The eigenvalues of a symmetric matrix, from which single eigenvectors can be computed. An eigenvector does
+ * not depend on which others are asked for. If an eigenvalue is not well separated from its neighbours, its
+ * eigenvector is taken from a basis of all eigenvectors, which is computed once. */
 typedef struct {
     size_t k;
     double *value;  /* (k), ascending */
-    double *vector; /* (k, k), row i is the eigenvector of value[i]; NULL until all are computed */
+    double *vector; /* (k, k), row i is the eigenvector of value[i]; NULL until all eigenvectors are computed */
     /* the tridiagonal form of the matrix, and the Householder reflectors that lead to it */
     double *reduced, *tau, *diag, *off;
 } Eigen;
 
-/* Returns ERR_NUMERIC when eigen_open refuses k x k matrices as too large. */
+/* Returns ERR_NUMERIC if k x k matrices are too large for `eigen_open`. */
 Status eigen_fits(size_t k, Error *err);
 
 /* Computes the eigenvalues of the symmetric matrix g (k, k), which is overwritten. g and the arena must
@@ -81,7 +82,7 @@ Status completion_some(const Completion *c, const size_t *index, size_t count, d
 
 /* ---- matrices of low rank ---- */
 
-/* The singular vectors v_i of a matrix A whose singular values are not rounding errors. */
+/* The singular vectors v_i of a matrix A whose singular values are more than rounding errors. */
 typedef struct {
     size_t count;   /* 0: the rank of A is not low, or not known to be low */
     double *square; /* (count) squared singular values |A v_i|^2, descending */
@@ -89,14 +90,14 @@ typedef struct {
     double rest;    /* squared Frobenius norm of the matrix A - sum of (A v_i) v_i' */
 } Range;
 
-/* Finds the singular vectors of A whose singular values exceed sqrt(dust) times the largest singular value,
- * if these are few. The memory comes from `arena`. */
+/* Finds the singular vectors of A whose singular values exceed sqrt(dust) times the largest one, if these
+ * vectors are few. The memory comes from `arena`. */
 Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *arena, Error *err);
 
 /* ---- products ---- */
 
-/* The product c (m, n) = scale A B; if `add`, it is added to c. A is (m, k), B is (k, n). A is stored as its
- * transpose if `a_turned` is set, and B if `b_turned` is set. */
+/* The product c (m, n) = scale A B, or c + scale A B if `add`. A is (m, k), B is (k, n). `a_turned` and
+ * `b_turned`: A or B is stored as its transpose. */
 typedef struct {
     const float *a, *b;
     float *c;
@@ -109,18 +110,19 @@ void linalg_multiply(const Product *p, int threads);
 /* ---- loading OpenBLAS ---- */
 
 /* Loads OpenBLAS unless it is loaded. Returns ERR_IO, with the loader's reason, if this fails. The functions
- * above that return a Status call linalg_ready themselves; before linalg_multiply the caller must call it. */
+ * above that return a Status call `linalg_ready` themselves; before `linalg_multiply` the caller must call
+ * it. */
 Status linalg_ready(Error *err);
 
 /* OpenBLAS picks its kernels by CPU model, and picks the slowest for an unknown model. After this call,
- * linalg_ready sets the environment variable OPENBLAS_CORETYPE to the kernels that suit this CPU, unless the
- * user has set it. It also keeps OpenBLAS from creating threads. Programs call this function before they
+ * `linalg_ready` sets the environment variable OPENBLAS_CORETYPE to the kernels that suit this CPU, unless
+ * the user has set it, and keeps OpenBLAS from creating threads. Programs call this function before they
  * create threads. The library libatomo does not, since it must not change the environment. */
 void linalg_choose_kernels(void);
 
-/* For a library inside a program that may use OpenBLAS too. Between linalg_borrow and linalg_return OpenBLAS
- * runs on one thread. Several threads may borrow at the same time; the last call of linalg_return restores
- * OpenBLAS's number of threads. */
+/* For a library inside a program that may use OpenBLAS too. Between `linalg_borrow` and `linalg_return`
+ * OpenBLAS runs on one thread. Several threads may borrow at the same time; the last call of `linalg_return`
+ * restores OpenBLAS's number of threads. */
 void linalg_borrow(void);
 void linalg_return(void);
 

@@ -1,9 +1,9 @@
-/* linalg_blas.h -- the declarations that the linalg files share: the routines of OpenBLAS, its integers, panels
- * (some rows of a matrix in double).
+/* linalg_blas.h -- declarations that the linalg files share: the routines of OpenBLAS, its integers, and
+ * panels (some rows of a matrix in double).
  *
- * OpenBLAS is loaded when the first routine is needed (linalg_load.c), so its header is not included. LAPACK's
- * routines take the address of every argument and store matrices column by column. For each text argument, one
- * more argument at the end gives the length of the text, which is always 1 here. */
+ * OpenBLAS is loaded when the first routine is needed (linalg_load.c), so its header is not included.
+ * LAPACK's routines take the address of every argument and store matrices column by column. For each text
+ * argument, one more argument at the end gives the length of the text, which is always 1 here. */
 #ifndef ATOMO_LINALG_BLAS_H
 #define ATOMO_LINALG_BLAS_H
 
@@ -62,7 +62,7 @@ typedef struct {
 #undef ROUTINE
 } Blas;
 
-/* Returns OpenBLAS's routines. They run on one thread and stay valid until the program ends. Returns NULL if
+/* Returns OpenBLAS's routines, which run on one thread and stay valid until the program ends; NULL if
  * OpenBLAS cannot be loaded. */
 const Blas *blas_routines(void);
 
@@ -77,7 +77,7 @@ static inline Status lapack_failed(const char *routine, int info, Error *err)
     return FAIL(err, ERR_NUMERIC, "%s: no convergence (info %d)", routine, info);
 }
 
-/* When a LAPACK routine gets -1 as the size of its work array, it only returns the size that it needs. */
+/* the size of a work array with which a LAPACK routine only returns the size that it needs */
 static const int ask_size = -1;
 
 static inline double *work_of(double told, int *size, Arena *a)
@@ -86,11 +86,12 @@ static inline double *work_of(double told, int *size, Arena *a)
     return NEW(a, double, (size_t)*size);
 }
 
-/* A panel: some rows of the matrix A, converted to double. The panel is stored row by row; its transpose is
- * stored instead if A is stored as its transpose (a->turned). */
+/* A panel: some rows of the matrix A, converted to double. The panel is stored row by row; if A is stored as
+ * its transpose (`a->turned`), the panel's transpose is. */
 typedef struct {
     const Tall *a;
-    /* step: number of rows of every panel but the last; it depends on the shape of A alone */
+    /* `from`: the first row of A in the panel; `step`: number of rows of every panel but the last, which
+     * depends on the shape of A alone */
     size_t from, rows, step;
     double *x;
 } Panel;

@@ -1,8 +1,8 @@
 /* linalg_complete.c -- completes a few orthonormal vectors to an orthonormal basis of the whole space.
  *
- * The basis is the product of Householder reflectors, one for each given vector, and only the reflectors are stored.
- * Applied to a unit vector e_i they give vector i of the basis; applied to A, panel by panel, they give A in this
- * basis. */
+ * The basis is the product of Householder reflectors, one for each given vector, and only the reflectors are
+ * stored. Applied to a unit vector e_i they give vector i of the basis. Applied to A, panel by panel, they
+ * give A in this basis. */
 #include "num/linalg_blas.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* linalg_eigen.c -- eigenvectors of symmetric matrices and singular value decompositions, through LAPACK.
  *
- * For small matrices all eigenvectors are computed at once. Larger matrices are reduced to tridiagonal form, which
- * gives all eigenvalues; a few eigenvectors are then computed by inverse iteration, at a fraction of the cost of the
- * whole basis. */
+ * For small matrices all eigenvectors are computed at once. Larger matrices are reduced to tridiagonal form,
+ * which gives all eigenvalues. A few eigenvectors are then computed by inverse iteration, at a fraction of
+ * the cost of the whole basis. */
 #include "num/linalg_blas.h"
 #include "num/finite.h"
 
@@ -10,11 +10,11 @@
 #include <string.h>
 
 enum { SMALL = 32 };
-enum { NO_MEMORY = INT_MIN }; /* means that the arena has no memory; LAPACK's `info` never has this value */
+enum { NO_MEMORY = INT_MIN }; /* the arena has no memory; LAPACK's `info` never has this value */
 
-/* An eigenvalue is well separated if its distance to its neighbours is at least this share of the largest
- * eigenvalue. Inverse iteration then gives its eigenvector to float32's precision. The error is about
- * double's epsilon divided by this share. */
+/* An eigenvalue is well separated if its distance to its neighbours exceeds this share of the largest
+ * magnitude of an eigenvalue. Inverse iteration then gives its eigenvector with an error of about double's
+ * epsilon divided by this share: float32's precision. */
 #define APART 1e-9
 
 static bool all_finite(const double *x, size_t n)
@@ -42,7 +42,8 @@ static Status small_basis(Eigen *e, double *g, Arena *a, Error *err)
     return info ? lapack_failed("dsyevd", info, err) : OK;
 }
 
-/* Turns eigenvectors v (count, k) of the tridiagonal form into eigenvectors of the original matrix, in place. */
+/* Turns eigenvectors v (count, k) of the tridiagonal form into eigenvectors of the original matrix, in
+ * place. */
 static Status turn_back(const Eigen *e, size_t count, double *v, Arena *a, Error *err)
 {
     const Blas *blas = blas_routines();
@@ -132,7 +133,8 @@ static bool stands_apart(const Eigen *e, size_t i)
            (i + 1 == e->k || e->value[i + 1] - e->value[i] > least);
 }
 
-/* Computes `count` eigenvectors of the tridiagonal form by inverse iteration; false when it did not converge. */
+/* Computes `count` eigenvectors of the tridiagonal form by inverse iteration. Returns false if it did not
+ * converge. */
 static bool iterate(const Eigen *e, const size_t *index, size_t count, double *v, Arena *a)
 {
     const int k = blas_int(e->k), columns = blas_int(count);
@@ -202,7 +204,7 @@ static int gesdd(const Svd *p, Arena *a)
     return info;
 }
 
-/* Runs LAPACK's gesvd, which is slower than gesdd but converges more often; returns its `info`. */
+/* gesvd is slower than gesdd but converges more often */
 static int gesvd(const Svd *p, Arena *a)
 {
     const Blas *blas = blas_routines();

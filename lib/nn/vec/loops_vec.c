@@ -1,13 +1,14 @@
-/* loops_vec.c -- the hot loops of networks, compiled for one instruction set, and the table of these functions.
+/* loops_vec.c -- the hot loops of networks, compiled for one instruction set, and the table of these
+ * functions.
  *
- * A convolution works on PIECE interleaved images. It multiplies each weight by a vector that holds one pixel
- * of each image. The sums for one pixel and up to WIDEST output channels stay in registers. The input gradient
- * uses the same loop with transposed weights. Weight gradients are computed in tiles: a few output channels
- * times a few kernel elements. */
+ * A convolution works on PIECE interleaved images. Each weight is multiplied by a vector that has one pixel
+ * of each image. The sums for one pixel and up to WIDEST output channels stay in registers. The input
+ * gradient uses the same loop with transposed weights. Weight gradients are computed in tiles: a few output
+ * channels times a few kernel elements. */
 #include "nn/loops.h"
 #include "vec/vec.h"
 
-/* The number of sums that fit into the registers together with the operands of the next product. */
+/* the most sums that fit into the registers together with the operands of the next product */
 enum { WIDEST = VEC_BYTES == 64 ? 24 : 12 };
 
 INLINE VecF splat(float x)
@@ -87,7 +88,7 @@ static void direct(const Direct *d)
 
 /* ---- the weight gradients of a convolution ---- */
 
-/* TALL: outputs in a tile; BROAD: kernel elements in a tile */
+/* `TALL`: outputs in a tile; `BROAD`: kernel elements in a tile */
 enum { TALL = 4, BROAD = VEC_BYTES == 64 ? 5 : 2 };
 
 INLINE float lanes_sum(VecF v)
@@ -117,8 +118,9 @@ static size_t place(const DirectWeights *d, size_t i)
     return ((c * d->x_rows + ky) * d->x_columns + kx) * ROW;
 }
 
-/* Adds one tile of weight gradients: output channels from k on, kernel elements from i on. If the tile extends
- * past the last output channel or kernel element, it computes the last one repeatedly and drops the copies. */
+/* Adds one tile of weight gradients: output channels from k on, kernel elements from i on. If the tile
+ * extends past the last output channel or kernel element, computes the last one repeatedly and drops the
+ * copies. */
 static void weights_tile(const DirectWeights *d, size_t k, size_t i)
 {
     const size_t places = d->channels * d->size * d->size, plane = d->rows * d->columns * ROW;
