@@ -1,4 +1,5 @@
-/* literature.c -- names that papers and programs give to compressors, and the spec of each here (names.h). */
+/* literature.c -- names that papers and programs give to compressors, and the spec of the codec for each
+ * (names.h). */
 #include "compress/names.h"
 
 const Literature literature[] = {

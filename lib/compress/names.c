@@ -23,7 +23,8 @@ static const char *compressor_name(const void *data, size_t i)
 
 enum { NAME_ROOM = 64 };
 
-/* Writes the letters and digits of `name` to `out`, in lower case, cut to the room there is. Returns `out`. */
+/* Writes the letters and digits of `name` to `out`, in lower case, cut to NAME_ROOM - 1 characters. Returns
+ * `out`. */
 static const char *plain(char out[NAME_ROOM], const char *name)
 {
     size_t used = 0;
@@ -55,7 +56,7 @@ static Status hint_literature(Error *err, const char *name)
                      : error_hint(err, "%s is %s here", row->title, row->spec);
 }
 
-/* Hint for "topk-ef", "eftopk", "EF_topk": error feedback as a part of the name. */
+/* Hint for "topk-ef", "eftopk", "EF_topk": error feedback written as a part of the name. */
 static Status hint_feedback(Error *err, const char *name)
 {
     char asked[NAME_ROOM];
@@ -123,10 +124,11 @@ Status compressor_unknown(Error *err, const char *name)
 
 /* ---- hints for keys ---- */
 
-/* Keys of the literature and of other programs. The first row counts whose key `here` the codec has. */
+/* Keys of the literature and of other programs. For a key, the hint takes the first row whose key `here`
+ * belongs to the codec. */
 static const struct {
     const char *key, *here;
-    const char *how; /* how the value of `here` follows from the value of `key`; NULL: it is the same */
+    const char *how; /* the value of `here` in terms of the value of `key`; NULL: the same value */
 } other_keys[] = {
     {"k", "ratio", "k/n, a share of each tensor's n elements"},
     {"k", "density", "k/n, a share of each tensor's n elements"},

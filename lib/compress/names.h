@@ -1,7 +1,8 @@
-/* names.h -- names of compressors and of their keys, and hints for names that are used elsewhere.
+/* names.h -- finds compressors by name, and gives hints for names and keys that only papers or other programs
+ * use.
  *
- * Names of the literature ("signSGD", "deep gradient compression") are not names of codecs. An error about such a
- * name has a hint with the spec of this method here, or with the spec of a similar codec. */
+ * Names of the literature ("signSGD", "deep gradient compression") are not names of codecs. An error about such
+ * a name hints at the spec of the method, or of a similar codec. */
 #ifndef ATOMO_NAMES_H
 #define ATOMO_NAMES_H
 
@@ -19,11 +20,12 @@ typedef struct {
 
 extern const Literature literature[]; /* ends in {0} */
 
-/* Fails with ERR_USAGE: no codec is called `name`. The hint has a spec that mends the name where one is known. */
+/* Fails with ERR_USAGE: no codec is called `name`. If a correct spec can be guessed from `name`, a hint shows
+ * it. */
 Status compressor_unknown(Error *err, const char *name);
 
 /* Adds a hint to the error `err` of a spec whose keys are wrong. `keys` is the text after the codec's name and
- * colon. The hint of `err` is unchanged where no better one is known. Returns the status of `err`. */
+ * colon. Without a better hint, `err` is unchanged. Returns the status of `err`. */
 Status compressor_wrong_keys(Error *err, const Compressor *ops, const char *keys);
 
 #endif

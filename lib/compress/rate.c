@@ -64,8 +64,8 @@ void rate_range(const Rate *r, double *low, double *high, double *start)
 
 /* ---- replacing the rate ---- */
 
-/* Copies a chain of wrappers from `codec` inwards to `stage`. The codecs inside `stage` are not copied: `stage`
- * and its copy share them. */
+/* Copies a chain of wrappers from `codec` inwards to `stage`. `stage` and its copy share the codecs inside
+ * `stage`. */
 static Codec *copy_down_to(const Codec *codec, const Codec *stage, Codec **copied, Arena *a)
 {
     Codec *first = NEW(a, Codec, 1);
@@ -104,8 +104,8 @@ Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double val
 
 /* ---- a spec at several rates ---- */
 
-/* Typical values of a rate parameter. The first row that fits the parameter is used. The rows are for numbers
- * of bits or ranks, for numbers of levels, for shares of the elements, and for real-valued bits or ranks. */
+/* Typical values of a rate parameter, taken from the first row that fits the parameter. The rows are for bits
+ * or ranks, numbers of levels, shares of the elements, and real-valued bits or ranks. */
 static const struct {
     ParamType type;
     /* a row fits if the parameter's default is at most `usual`, and the upper end of its range is at most

@@ -1,5 +1,4 @@
-/* rate.h -- the rate of a spec: the parameter that trades size for error. The functions find, read and replace
- * this parameter.
+/* rate.h -- the rate of a spec: the parameter that trades size for error.
  *
  * A compressor's Param table marks the key with `.rate`. In a spec of several stages the rate is that of the
  * outermost stage with such a key: the rate of ef+topk is topk's. */
@@ -14,8 +13,8 @@ typedef struct {
 } Rate;
 
 bool rate_find(Rate *r, const Codec *codec); /* finds the spec's rate; false: the spec has no rate */
-/* Finds the spec's rate, and prefers a key with finer steps (`.fine`) if there is one. For searches of the
- * rate at which payloads have a wanted size. */
+/* Finds the spec's rate, and prefers a key with finer steps (`.fine`) if there is one. Used to search for the
+ * rate that gives payloads of a wanted size. */
 bool rate_find_fine(Rate *r, const Codec *codec);
 
 /* True if the spec sets the rate key, or another key of its group. At most one key of a group may be set. */
@@ -28,17 +27,17 @@ double rate_value(const Rate *r);
 /* Makes a copy of the codec in which the rate key has this value, in `a`. ERR_USAGE: the value is out of range. */
 Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double value, Arena *a, Error *err);
 
-/* Sets the range of the key's positive values, and a value at which a search should start: the key's default, or a
- * typical value. */
+/* Sets the range of the key's positive values, and a start value for a search: the key's default, or a typical
+ * value. */
 void rate_range(const Rate *r, double *low, double *high, double *start);
 
 /* Returns typical values of the key in rising order, separated by commas; NULL: the key has no default, so no
  * values are known. Some values may be outside the key's range. */
 const char *rate_grid(const Rate *r);
 
-/* CodecSet is a growing array of codecs. rate_spread appends to it one codec for each of `values`, which are
- * separated by commas (NULL: the values of rate_grid). A codec is appended once and unchanged if it has no
- * rate, or if its spec sets the rate. *left_out is the number of values outside the key's range. */
+/* CodecSet is an array of codecs with room for `cap`. rate_spread appends one codec for each of `values`, a
+ * list separated by commas (NULL: the values of rate_grid). A codec without a rate, or whose spec sets the
+ * rate, is appended once and unchanged. Sets *left_out to the number of values that the codec refuses. */
 typedef struct {
     const Codec **codec;
     size_t count, cap;

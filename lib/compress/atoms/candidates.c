@@ -1,13 +1,15 @@
-/* candidates.c -- finds the water level tau and the candidates (the elements that a draw may keep). One pass
- * over the tensor suffices if the tensor is large enough to sample and few atoms are kept.
+/* candidates.c -- finds the water level tau of a draw (p = min(1, |x| / tau)) and the candidates (the elements
+ * that the draw may keep). One pass over the tensor suffices if the tensor is large enough to sample and few
+ * elements are kept.
  *
- * A level t is estimated from a sample and lowered a little, so that t is almost surely below tau. One pass
- * adds up |x| and collects the candidates of t: the elements that their random words keep at level t. They
- * include all candidates of tau and every element above t. The elements above t suffice to solve for tau
- * exactly. If t was above tau, a linear-time search finds tau instead.
- * If many atoms are kept, lists of atoms would be larger than the tensor. Then tau is computed from the
- * elements themselves. The result is the same in all cases: the iteration for tau uses only elements above
- * the levels that it visits, in an order that does not depend on t. */
+ * A level t, almost surely below tau, is estimated from a sample. One pass adds up |x| and collects the
+ * candidates of t: the elements that their random words keep at level t. They include all candidates of tau and
+ * every element above t, so they suffice to solve for tau exactly. If t was above tau, a linear-time search
+ * finds tau instead.
+ *
+ * If many elements are kept, their lists would be larger than the tensor. Then tau is computed from the tensor
+ * itself. The result is the same in all cases: the iteration for tau uses only elements above the levels that
+ * it visits, in an order that does not depend on t. */
 #include "compress/atoms/candidates.h"
 
 #include "vec/kernels.h"
@@ -24,8 +26,8 @@ enum {
     ROUNDS = 64
 };
 
-/* A draw is dense if the expected share of kept elements is above DENSE. A dense draw makes no lists of
- * atoms, so lists never take more than 2 bytes for each element of the tensor. */
+/* A draw is dense if the expected share of kept elements is above DENSE. A dense draw makes no lists of atoms:
+ * it has one bit for each element. */
 #define DENSE 0.125
 
 /* Returns the coin for water level tau. It decides from a random word whether an element is kept (coin.h).
@@ -132,8 +134,8 @@ static float sampled(const Candidates *d, uint32_t i)
     return d->x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
 }
 
-/* Estimates the water level from the sample and lowers it: returns 0.9 times the sample's water level for
- * this budget. 0: the sample has no water level. */
+/* Estimates the water level from the sample and lowers it: returns 0.9 times the sample's water level for this
+ * budget. Returns 0 if the sample has no water level. */
 static double guess_level(const Candidates *d, double budget)
 {
     const ArenaMark mark = arena_mark(d->call->scratch);
@@ -147,7 +149,8 @@ static double guess_level(const Candidates *d, double budget)
     return 0.9 * level.tau;
 }
 
-/* True if, judging from the sample, this coin is expected to keep more than the share DENSE of the elements. */
+/* True if, by the sample, the coin keeps more than the share DENSE of the elements. False for a tensor too
+ * small to sample. */
 static bool keeps_many(const Candidates *d, Coin coin)
 {
     double sum = 0;
@@ -299,8 +302,8 @@ static Status sample_and_solve(Candidates *d, double s, double *tau, LevelResult
     return OK;
 }
 
-/* Finds the water level tau at which `s` atoms are expected (Algorithm 1 of the paper). Sets *ready to true
- * if `d->piece` now holds all candidates of tau. */
+/* Finds the water level tau at which `s` atoms are expected (Algorithm 1 of Wang et al. 2018). Sets *ready to
+ * true if `d->piece` now holds all candidates of tau. */
 static Status level_of_budget(Candidates *d, double s, double *tau, bool *ready)
 {
     LevelResult solved = ILL_CONDITIONED;

@@ -1,10 +1,11 @@
 /* candidates.h -- finds the water level of a draw of atoms, and the elements that the draw may keep, in one
  * pass over memory.
  *
- * At a water level t, element x is kept with probability min(1, |x| / t). A random word of the element, the same
- * for all t, decides (coin.h). So a lower level keeps all elements that a higher level keeps. The candidates of a
- * level t are the elements that are kept at t. If there are few candidates, they are stored in lists. A draw that keeps many elements (a dense draw) has only a bit
- * for each element, set if the element is kept. Only atoms_draw.c uses these functions. */
+ * At a water level t, element x is kept with probability min(1, |x| / t). The same random word of an element
+ * decides at every level (coin.h), so a lower level keeps all elements that a higher level keeps. The
+ * candidates of a level t are the elements that are kept at t. If there are few candidates, they are stored in
+ * lists. A draw that keeps many elements (a dense draw) has only a bit for each element, set if the element is
+ * kept. Only atoms_draw.c uses these functions. */
 #ifndef ATOMO_CANDIDATES_H
 #define ATOMO_CANDIDATES_H
 

@@ -1,14 +1,14 @@
-/* fourier.c -- ATOMO in the Fourier basis: an atom is a frequency; its cosine and sine coefficients are one
- * complex number z. A heavy atom is sent as its two floats. A light atom is sent as its index and one of 64
- * phases, drawn at random so that the estimate is unbiased (phase.h); all light atoms have the amplitude
- * tau.
+/* fourier.c -- ATOMO in the Fourier basis. An atom is a frequency; its cosine and sine coefficients are one
+ * complex number z. An atom is kept with p = min(1, gauge / tau). Its gauge is |z| or up to 0.12 % more
+ * (phase.h). A heavy atom (gauge > tau) is sent as the two floats of z. A light atom (gauge <= tau) is sent as
+ * its index and one of 64 phases, drawn at random so that the estimate is unbiased. All light atoms have the
+ * amplitude tau.
  *
  *     payload    kind:8  heavy:set  { re:f32 im:f32 } x heavy  light:set  [ tau:f32  { phase:6 } x light ]
  *
  * The payload has no `im` for a real atom (a frequency that is its own conjugate). A light atom decodes to tau
  * times corner `phase` of phase.h's polygon (0 or 32 for a real atom). Phases fill each byte from its high bit;
- * padding bits are zeros. An atom is kept with p = min(1, gauge / tau). Its gauge is |z| or up to 0.12 % more
- * (phase.h). */
+ * padding bits are zeros. */
 #include "compress/atoms/basis.h"
 #include "compress/atoms/spectrum.h"
 #include "base/bits.h"
@@ -38,12 +38,11 @@ static FourierSpectrum shape_of(const Call *c)
     return spectrum_shape(rows, cols);
 }
 
-/* The state before atoms are drawn: a tensor's spectrum, the atoms' gauges and the water level tau. An atom's
- * gauge is its |z| or up to 0.12 % more (phase.h). It sets the probability p = min(1, gauge / tau). */
+/* The state before atoms are drawn: a tensor's spectrum, the atoms' gauges and the water level tau. */
 typedef struct {
     AtomPlan plan;
     FourierSpectrum s;
-    float *gauge; /* the gauge of each atom */
+    float *gauge;
     AtomDraw draw;
     bool raw; /* the tensor is sent as raw floats, because the expected payload of atoms is not shorter */
 } FourierDraw;
@@ -292,8 +291,7 @@ static double variance(const Call *c, const float *x)
     return d.plan.empty == EMPTY_RESAMPLE ? NAN : spread(&d, &m);
 }
 
-/* Says which parts of the error are independent (ErrorLaw), and sets *m to the error's moments. As an
- * approximation, each atom's error is taken to lie along the atom's phase; rounding to 64 phases turns the
+/* Approximation: each atom's error is taken to lie along the atom's phase; rounding to 64 phases turns the
  * error a little. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {

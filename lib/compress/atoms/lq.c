@@ -1,6 +1,6 @@
-/* lq.c -- quantises to {-N, 0, N} with N = |g|_q: q = 2 is 1-bit QSGD, q = inf is TernGrad. This is ATOMO
- * with the budget s = |g|_1 / |g|_q. At this budget, no element's magnitude exceeds the water level tau (Wang
- * et al. 2018, Theorem 5). The payload is a list of light atoms (p < 1; atoms.h) with tau = N. */
+/* lq.c -- quantises to {-N, 0, N} with N = |g|_q: q = 2 is 1-bit QSGD, q = inf is TernGrad. This is ATOMO with
+ * the budget s = |g|_1 / |g|_q (Wang et al. 2018, Theorem 5). Element i is kept with p = |g_i| / N. The payload
+ * is a list of light atoms (p < 1; atoms.h) with tau = N. */
 #include "compress/atoms/basis.h"
 #include "vec/kernels.h"
 #include "base/parallel.h"
@@ -35,8 +35,8 @@ typedef struct {
 typedef struct {
     const float *x;
     size_t n;
-    double q, largest; /* q: the codec's parameter q; largest: max |x|, set when all blocks are measured */
-    NormPart *part;    /* for each block: its sum and its largest |x| */
+    double q, largest; /* q: the key q; largest: max |x| */
+    NormPart *part;
 } NormJob;
 
 static void measure_block(void *data, size_t block)
@@ -70,8 +70,8 @@ static double add_parts(const NormJob *s)
     return sum;
 }
 
-/* Returns |x|_q (a quasi-norm for q < 1); NaN: out of memory. To avoid overflow, computes the powers of |x|
- * / max |x|. */
+/* Returns |x|_q (a quasi-norm for q < 1). Returns NaN if memory runs out. To avoid overflow, computes the
+ * powers of |x| / max |x|. */
 static double norm(const Call *c, const float *x)
 {
     const size_t blocks = blocks_of(c->shape->n);

@@ -22,8 +22,8 @@ static double saving(const CurvePoint *from, const CurvePoint *to)
     return (from->variance - to->variance) / (to->bits - from->bits);
 }
 
-/* Returns the variance saved per bit from corner k - 1 to corner k > 0 of the lower convex hull; the saving falls
- * as k grows. */
+/* Returns the variance saved per bit from corner k - 1 to corner k > 0 of the lower convex hull. The saving
+ * falls as k grows. */
 static double saving_at(const Offers *o, size_t k)
 {
     return saving(corner(o, k - 1), corner(o, k));
@@ -63,8 +63,7 @@ Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_
     return OK;
 }
 
-/* Returns the farthest corner of the lower convex hull that is reached by edges which all save at least mu
- * of variance per bit. */
+/* Returns the index of the last corner k of the hull with saving_at(k) >= mu; 0 if no corner has it. */
 static size_t corner_of(const Offers *o, double mu)
 {
     /* invariant: saving_at(low) >= mu or low = 0, and saving_at(high) < mu */
@@ -79,8 +78,8 @@ static size_t corner_of(const Offers *o, double mu)
     return low;
 }
 
-/* Returns the point with `bits` on the codec's curve, interpolated between its neighbouring points a and b.
- * Returns a if b has water level 0, because b then sends the whole tensor. */
+/* Interpolates the curve at `bits` between its neighbouring points a and b. Returns a if b has water level 0: b
+ * is then raw floats or all atoms, with no levels in between. */
 static CurvePoint between(const CurvePoint *a, const CurvePoint *b, double bits)
 {
     const double share = (bits - a->bits) / (b->bits - a->bits);
@@ -115,7 +114,7 @@ static Offer best_within(const Offers *o, double bits)
 /* ---- dividing the budget between all tensors ---- */
 
 typedef struct {
-    const Offers *o; /* for each tensor: its offers (points of its curves) */
+    const Offers *o;
     size_t tensors;
     const bool *fixed; /* for each tensor: true if its offer is already chosen */
 } Market;
@@ -152,10 +151,10 @@ static Multiplier find_multiplier(const Market *m, double bits)
 
 typedef struct {
     double bits, variance;
-    /* Index of the tensor whose next hull corner did not fit in the budget; the number of tensors if every
-     * corner did. */
+    /* Index of the first tensor whose next hull corner did not fit in the budget; the number of tensors if all
+     * fit. */
     size_t cut;
-    size_t corner; /* index of this tensor's last hull corner that fits in the budget */
+    size_t corner; /* last hull corner of tensor `cut` that fits in the budget */
 } Spending;
 
 /* Goes through the tensors without a fixed offer. Moves each tensor from corner to corner of its hull while
@@ -189,8 +188,8 @@ static Spending spend(const Market *m, double bits, Offer *chosen)
     return spent;
 }
 
-/* Supposes that tensor j takes corner k of its lower convex hull, and that the other tensors share the rest
- * of the budget. Returns the total variance; infinity if the rest is too small. */
+/* Returns the total variance if tensor j takes corner k of its hull and the other tensors share the remaining
+ * budget; infinity if that budget is too small. */
 static double variance_with(const Market *m, double bits, size_t j, size_t k, Offer *chosen)
 {
     const CurvePoint *p = corner(&m->o[j], k);
@@ -198,11 +197,11 @@ static double variance_with(const Market *m, double bits, size_t j, size_t k, Of
     return spent.bits + p->bits <= bits * (1 + 1e-9) ? p->variance + spent.variance : INFINITY;
 }
 
-/* A tensor's lower convex hull may have long edges, for example from atoms to raw floats. No offer lies on
- * such an edge. If the budget ends within the edge, the tensor's best offer may have a much larger variance
- * than the edge at the same bits. Then the tensor's offer is fixed at one end of the edge, if this lowers
- * the total variance. The other tensors share the rest of the budget. This is repeated, because the budget
- * may then end within an edge of another tensor. */
+/* A tensor's lower convex hull may have long edges, for example from atoms to raw floats. No offer lies on such
+ * an edge. If the budget ends within the edge, the tensor's best offer may have a much larger variance than the
+ * edge at the same bits. Then the tensor's offer is fixed at one end of the edge, if that lowers the total
+ * variance. The search is repeated for the other tensors: the budget may then end within an edge of another
+ * tensor. */
 Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err)
 {
     bool *fixed = NEW_ZERO(a, bool, tensors);

@@ -35,8 +35,8 @@ typedef struct {
 enum { OFFER_CODECS = 2 };
 
 /* Joins the curves of one tensor into offers, in memory of `a`. A curve with count 0 is absent. Leaves out
- * points of the second curve that have fewer bits than every point of the first curve. They expect less than
- * one atom, so most draws would be empty. */
+ * points of the second curve that have fewer bits than every point of the first curve. At such points less than
+ * one atom is expected, so most draws would be empty. */
 Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_t count[OFFER_CODECS],
                    Arena *a, Error *err);
 

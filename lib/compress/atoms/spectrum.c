@@ -51,7 +51,6 @@ static void load(const FourierSpectrum *s, const float *x, double lift)
             s->data[j * s->room + i] = (float)((double)x[i * s->rows + j] * lift);
 }
 
-/* Copies the matrix `s->data`, multiplied by `lift`, to x. Returns false if a value exceeds float32's range. */
 static bool store(const FourierSpectrum *s, double lift, float *x)
 {
     bool in = true;
@@ -71,7 +70,7 @@ static bool store(const FourierSpectrum *s, double lift, float *x)
 typedef struct {
     const FourierSpectrum *s;
     float *gauge;
-    size_t blocks; /* number of blocks in a row of atoms; columns 0 and cols / 2 are not counted */
+    size_t blocks; /* blocks in a row of atoms, without columns 0 and cols / 2 */
 } GaugeJob;
 
 static void measure_piece(void *data, size_t piece)
@@ -84,9 +83,8 @@ static void measure_piece(void *data, size_t piece)
                  m->gauge + s->edge + j * s->middle + from);
 }
 
-/* Computes the gauges of the atoms in column k, which is 0 or cols / 2. An atom's gauge is its |z|
- * or up to 0.12 % more (phase.h). Rows j > rows / 2 hold the conjugates of other rows, not atoms, so they get no
- * gauge. */
+/* Computes the gauges (spectrum.h) of the atoms in column k, which is 0 or cols / 2. Rows j > rows / 2 hold the
+ * conjugates of other rows, not atoms, so they get no gauge. */
 static void measure_edge(const FourierSpectrum *s, size_t first, size_t k, float *gauge)
 {
     const double n = (double)elements(s);
@@ -144,8 +142,8 @@ Status spectrum_clear(const Call *c, FourierSpectrum *s)
     return arena_check(s->data, c->scratch, c->err);
 }
 
-/* Returns the factor by which an atom's complex number z is multiplied before the inverse transform. It
- * includes the factors sqrt(2) and 1 / sqrt(n), which the inverse transform does not apply. */
+/* The inverse transform does not divide by sqrt(n), nor by the sqrt(2) of atoms that are not real, so the
+ * factor does both. */
 double spectrum_factor(const FourierSpectrum *s, Frequency f, double lift)
 {
     return lift / sqrt((f.real ? 1 : 2) * (double)elements(s));

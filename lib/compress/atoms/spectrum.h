@@ -1,5 +1,5 @@
-/* spectrum.h -- the Fourier atoms of a real matrix. An atom is a frequency. Its coefficient is one complex
- * number, made of its cosine and sine coefficients.
+/* spectrum.h -- the Fourier atoms of a real matrix. An atom is a frequency; its coefficient is one complex
+ * number.
  *
  * Let X be the Fourier transform divided by sqrt(n). X[j, k] is the conjugate of X[-j, -k], so these two are
  * one atom with the coefficient z = sqrt(2) X[j, k]. Of the two, X[j, k] is the one with k <= cols / 2 (and if
@@ -39,7 +39,7 @@ Frequency spectrum_frequency(const FourierSpectrum *s, size_t atom);
  * ERR_NUMERIC: a gauge is beyond float32's range. */
 Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, float *gauge);
 
-/* Sets s->data to zeros, to begin an estimate. The caller then stores the z of each atom times
+/* Sets s->data to zeros, to begin an estimate. The caller then stores the z of each atom, times
  * spectrum_factor. */
 Status spectrum_clear(const Call *c, FourierSpectrum *s);
 double spectrum_factor(const FourierSpectrum *s, Frequency f, double lift);

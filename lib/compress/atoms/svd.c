@@ -53,7 +53,6 @@ static Status make_plan(const Call *c, const float *x, SvdPlan *plan)
     return c->plan ? svd_plan_level(c, plan, ((const CurvePoint *)c->plan)->level) : svd_plan_rank(c, plan);
 }
 
-/* Sets x to the sum of the atoms. Returns false if a value is beyond float32's range. */
 static bool add_up(const Call *c, const SvdAtoms *a, float *x)
 {
     linalg_outer(a->left, a->right, a->count, a->rows, a->cols, c->threads, x);
@@ -88,7 +87,6 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 /* ---- closed forms of the variance and of the error's moments ---- */
 
-/* A plan, and the variance of the errors of rounding the singular vectors of its atoms. */
 typedef struct {
     SvdPlan plan;
     /* (k) rounding error of each atom's left and right singular vector */
@@ -104,7 +102,7 @@ static Status make_noisy(const Call *c, const float *x, NoisyPlan *n)
 }
 
 /* Returns the sum of lambda^2 ((1 + w)(1 + w') / p - 1), where w and w' are the mean squared errors of rounding
- * the vectors u and v. The formula needs no independent draws, because the atoms are orthogonal. */
+ * the vectors u and v. The formula also holds for dependent draws, because the atoms are orthogonal. */
 static double variance(const Call *c, const float *x)
 {
     NoisyPlan n;
@@ -161,7 +159,7 @@ static double expected_variance(const SvdPlan *plan)
     return sum;
 }
 
-/* Appends a point to the curve. First removes earlier points that need as many bits or more. */
+/* Appends a point to the curve, after removing earlier points with as many bits or more. */
 static void add_point(CurvePoint *point, size_t *count, CurvePoint added)
 {
     while (*count && point[*count - 1].bits >= added.bits)
@@ -182,7 +180,7 @@ static Status add_level(const Call *c, SvdPlan *plan, double level, CurvePoint *
 /* Writes points of bits and variance at falling water levels, each 2^(1/16) times lower than the one before. At
  * the first level the expected number of kept atoms is 1/1024, since a small budget may pay for less than one
  * atom. The levels end above the smallest singular value, or where raw floats are shorter. The last point has
- * level 0. If singular vectors are not rounded, it keeps all atoms. If they are, it stands for raw floats. */
+ * level 0: it keeps all atoms or, if singular vectors are rounded, stands for raw floats. */
 static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
 {
     SvdPlan plan;

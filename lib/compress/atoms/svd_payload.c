@@ -47,8 +47,6 @@ static Status slots_take(const Call *c, size_t count, VectorSlots *p)
     return p->left && p->right ? OK : arena_fail(c->scratch, c->err);
 }
 
-/* Computes the left and right vectors of the atoms index[0 .. count-1]. Each atom is divided by its
- * probability p. */
 static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size_t count,
                          const VectorSlots *p)
 {
@@ -61,7 +59,7 @@ static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size
                           turned ? p->left : p->right, c->scratch, c->err);
 }
 
-/* Number of atoms whose vectors are computed at a time before they are rounded; a small number saves memory. */
+/* Number of atoms whose vectors are computed at a time before rounding; a small number saves memory. */
 enum { AT_ONCE = 64 };
 
 typedef struct {

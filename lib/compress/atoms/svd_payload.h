@@ -28,8 +28,8 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a);
 double svd_ceiling(const SvdAtoms *a);
 
 /* Computes the moments of the errors that rounding adds to the unit vectors of the k atoms: left[i] and
- * right[i] are for atom i. For example, `noise` is the mean squared error. All moments are 0 for an atom
- * that is never sent, and if nothing is rounded. */
+ * right[i] are for atom i. All moments are 0 for an atom with p = 0, and if vectors are sent as floats or the
+ * tensor raw. */
 Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *right);
 
 #endif

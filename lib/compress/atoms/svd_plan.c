@@ -1,12 +1,12 @@
-/* svd_plan.c -- implements svd_plan.h. The ATOMO paper's Algorithm 1 chooses the probabilities p: with sum p
- * = rank, they have the least variance sum lambda^2 (1/p - 1).
+/* svd_plan.c -- implements svd_plan.h. The ATOMO paper's Algorithm 1 chooses the probabilities p: with sum p =
+ * rank, they have the least variance sum lambda^2 (1/p - 1).
  *
- * If singular vectors are rounded, an atom's variance is lambda^2 ((1 + w)(1 + w') / p - 1), where w and w'
- * are the mean squared errors of its two vectors. Then the best p is proportional to lambda sqrt((1 + w)(1 +
- * w') / bits). Here `bits` is the size of the atom. All atoms of a matrix have vectors of the same lengths,
- * so these roots are nearly equal. Therefore p is computed from lambda alone. Using each atom's own w would
- * lower the variance on gradients of ResNet-18 by one part in 10^4 at 2 bits, and by less at more bits. It
- * would need the vectors of all atoms, not only of those that are sent. */
+ * If singular vectors are rounded, an atom's variance is lambda^2 ((1 + w)(1 + w') / p - 1), where w and w' are
+ * the mean squared errors of its two vectors. Then the best p is proportional to lambda sqrt((1 + w)(1 + w') /
+ * bits). Here `bits` is the size of the atom. All atoms of a matrix have vectors of the same lengths, so their
+ * square roots are nearly equal. Therefore p is computed from lambda alone. With each atom's own w, the
+ * variance on gradients of ResNet-18 would be lower by only one part in 10^4 at 2 bits. And the vectors of all
+ * atoms would have to be computed, not only those of the sent atoms. */
 #include "compress/atoms/svd_plan.h"
 #include "compress/atoms/waterfill.h"
 
@@ -31,7 +31,6 @@ Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan)
                          c->scratch, c->err);
 }
 
-/* Returns the probability that a draw keeps no atom. */
 static double chance_of_none(const SvdPlan *plan, int draw)
 {
     double none = 1, sum = 0;
@@ -57,8 +56,8 @@ Status svd_plan_level(const Call *c, SvdPlan *plan, double level)
     if (o->empty == EMPTY_RESAMPLE && plan->atoms > 0)
         plan->atoms /= 1 - chance_of_none(plan, o->draw);
     plan->bits = 16 + plan->atoms * plan->atom_bits;
-    /* If a plan covers all tensors of a step, water level 0 asks for the exact tensor. Rounded vectors cannot
-     * give it, so the tensor is sent raw. */
+    /* If a plan covers all tensors of a step, water level 0 asks for the exact tensor. Rounded vectors are not
+     * exact, so the tensor is sent raw. */
     const bool exact = c->plan && level == 0 && plan->atoms > 0 && plan->atom_noise > 1;
     plan->raw = exact || plan->bits >= 8 * (double)raw_size(c);
     return OK;
@@ -89,8 +88,8 @@ static size_t draw_independent(const Call *c, const SvdPlan *plan, size_t *kept)
 }
 
 /* Systematic sampling with one random offset. Atom i owns the interval from the sum of p before i to the sum
- * that includes i. It is kept if its interval contains the offset plus an integer. Atoms with p = 1 are left
- * out of the sums and always kept, since rounding errors could drop them. */
+ * that includes i. It is kept if its interval contains the offset plus an integer. Atoms with p = 1 are always
+ * kept and left out of the sums: rounding errors of the sums could drop them. */
 static size_t draw_systematic(const Call *c, const SvdPlan *plan, size_t *kept)
 {
     const double offset = rng_unit(&c->rng, USE_ATOM, 0);
@@ -141,8 +140,7 @@ size_t svd_draw(const Call *c, const SvdPlan *plan, size_t *kept)
 
 /* ---- the distribution of the number of kept atoms ---- */
 
-/* Computes the distribution of the number of kept atoms. For k < most, chance[k] is the probability of k atoms;
- * chance[most] is the probability of `most` or more. */
+/* For k < most, chance[k] is the probability of k atoms; chance[most] is the probability of `most` or more. */
 static void count_law(const SvdPlan *plan, const Svd *o, size_t most, double *chance)
 {
     double mean = 0;
@@ -166,8 +164,7 @@ static void count_law(const SvdPlan *plan, const Svd *o, size_t most, double *ch
     chance[0] = o->empty == EMPTY_RESAMPLE ? 0 : chance[0];
 }
 
-/* Returns the bits of a payload of `count` atoms. codec_encode sends raw floats if they are shorter, so the
- * result is at most the bits of raw floats. */
+/* codec_encode sends raw floats if they are shorter, so the result is at most the bits of raw floats. */
 static double payload_bits(const Call *c, const SvdPlan *plan, size_t count)
 {
     return fmin(8 * (double)raw_size(c),

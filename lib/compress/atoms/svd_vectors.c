@@ -34,8 +34,8 @@ static Call call_for(const Vectors *v, const Call *c, const Shape *shape)
     return inner;
 }
 
-/* True if qsgd sends a vector of n elements as raw floats. It does so if the
- * upper bound on the size of its payload is not below the size of raw floats. */
+/* True if qsgd sends a vector of n elements as raw floats. qsgd does so if the upper bound of its payload is at
+ * least the size of raw floats. */
 static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
 {
     const Shape shape = shape_vector(n);
@@ -45,8 +45,8 @@ static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
 
 /* ---- expected bits and rounding noise of a vector ---- */
 
-/* Means over the elements of a random unit vector that qsgd rounds to levels. An element's magnitude divided
- * by the distance between levels is |Z| t. Z is a random number from N(0, 1), t a constant factor. */
+/* Means over the elements of a random unit vector that qsgd rounds to levels. An element's magnitude divided by
+ * the distance between levels is |Z| t, with Z from N(0, 1) and a constant t. */
 typedef struct {
     double density; /* probability that the level is not 0 */
     /* mean of f (1 - f), where f is the fractional part of |Z| t: the variance of rounding, divided by the
@@ -86,7 +86,7 @@ static LevelMeans level_means(double t, uint32_t s)
 }
 
 /* Returns the expected bits per element for the Elias omega codes of the gaps between non-zero elements. A
- * run has `run` elements, each non-zero with probability `density`, independently. */
+ * bucket has `run` elements, each non-zero with probability `density`, independently. */
 static double gap_bits(double density, double run)
 {
     double bits = 0, chance = density;
@@ -164,9 +164,9 @@ Status svd_vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n,
     return OK;
 }
 
-/* Returns false only if x cannot be the decoded form of a vector of length one. For a qsgd payload, tests
- * the norms in the payload, which are those before rounding. bf16 changes each element by a factor within 1
- * +- 2^-7. */
+/* Returns false only if x cannot be the decoded form of a vector of length one. For a qsgd payload, tests the
+ * bucket norms in the payload: they were computed before rounding. bf16 multiplies each element by a factor
+ * within 1 +- 2^-7. */
 bool svd_vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
 {
     const bool norms = v->form == VECTORS_QSGD && payload.data[0] == PAYLOAD_METHOD;
@@ -188,8 +188,7 @@ static void add_element(VectorNoise *sum, double x, double noise)
     sum->squares += noise * noise;
 }
 
-/* Adds the noise of rounding the elements of x to bf16. `down` is x cut to its upper 16 bits. `up - down` is
- * 2^-7 of the power of two below |x|. */
+/* `down` is x cut to its upper 16 bits. `up - down` is 2^-7 of the power of two below |x|. */
 static void bf16_noise(const float *x, size_t n, VectorNoise *sum)
 {
     for (size_t i = 0; i < n; i++) {

@@ -29,8 +29,8 @@ bool svd_vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC]);
  * outlive the result. */
 Vectors svd_vectors_of(VectorForm form, int64_t bits, const Codec *codec);
 
-/* For a random unit vector of n elements: the expected bits, and the mean squared error of rounding. Real
- * singular vectors have heavier tails, and take up to a fifth fewer bits. */
+/* For a random unit vector of n elements: the expected bits, and the mean squared error of rounding. Singular
+ * vectors of gradients have heavier tails, and take up to a fifth fewer bits. */
 typedef struct {
     double bits, noise;
 } VectorCost;

@@ -3,9 +3,9 @@
  * The bits of positive doubles, read as integers, have the order of the doubles. One pass counts and sums the
  * entries in bins by their leading 12 bits. A scan from the largest bin down finds the bin that contains the
  * water level. The next pass divides this bin by the next bits. Floats take three passes, doubles six, for any
- * data. With K entries at or above a value v, all of them are heavy (p = 1) if and only if v (s - K) > sum of
- * the entries below v, where s is the budget. Sums start with the smallest entries, so the result is accurate
- * even if one entry is 1e30 times as large as all others. */
+ * data. Let K be the number of entries at or above a value v, and s the budget. All K are heavy (p = 1) if and
+ * only if v (s - K) > sum of the entries below v. Sums start with the smallest entries, so the result is
+ * accurate even if one entry is 1e30 times as large as all others. */
 #include "compress/atoms/waterfill.h"
 
 #include "base/bytes.h"
@@ -54,8 +54,7 @@ static inline double bits_double(uint64_t u)
     return v;
 }
 
-/* ---- counting entries in bins; the number of pieces of the vector does not depend on the number of threads
- * ---- */
+/* ---- counting entries in bins; the vector has PIECES pieces, whatever the number of threads ---- */
 
 enum { PIECES = 64 };
 
@@ -66,7 +65,7 @@ typedef struct {
     /* The digit, `width` bits from bit `shift` on, selects an entry's bin. Only entries whose bits above the
      * digit equal `prefix` are counted. */
     uint64_t prefix;
-    int shift, width; /* position and width, in bits, of the digit that selects an entry's bin */
+    int shift, width;
 } Count;
 
 static void count_piece(void *data, size_t p)
@@ -88,8 +87,7 @@ static void count_piece(void *data, size_t p)
     }
 }
 
-/* Counts the entries of the vector by their digit (`width` bits from bit `shift` on). Adds up the bins of all
- * pieces of the vector, in order, in piece[0]. */
+/* Adds up the bins of all pieces, in order, in piece[0]. */
 static void count_digit(Count *c, int threads)
 {
     parallel_for(threads, c->pieces, count_piece, c);
@@ -114,8 +112,8 @@ static int find_bin(Search *f, const Count *c, bool last)
 {
     const Bins *bins = &c->piece[0];
     double under[BINS];
-    /* used[0 .. many - 1]: the bins that are not empty. Short vectors fill few bins, and a scan of all bins
-     * would take most of the time. */
+    /* used[0 .. many - 1]: the bins that are not empty. For a short vector, a scan of all bins would take most
+     * of the time. */
     int used[BINS], many = 0;
     double sum = f->below;
     for (int d = 0; d < BINS; d++) {

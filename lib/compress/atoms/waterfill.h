@@ -21,8 +21,8 @@ typedef struct {
  * 0. Takes O(n) time. The result does not depend on the number of threads. Returns false if memory runs out. */
 bool waterfill_floats(const float *x, size_t n, double budget, int threads, Arena *scratch, Level *out);
 
-/* Returns the water level of the n entries lambda; NaN: out of memory. Meant for short vectors such as singular
- * values. */
+/* Returns the water level of the n entries lambda, or NaN if memory runs out. Meant for short vectors such as
+ * singular values. */
 double waterfill_level(const double *lambda, size_t n, double budget, Arena *scratch);
 
 /* Solves the dual problem (Wangni et al. 2018): the probabilities p that keep the fewest atoms on average,

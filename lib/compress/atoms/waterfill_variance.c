@@ -1,5 +1,5 @@
-/* waterfill_variance.c -- finds the water level with the smallest expected number of atoms for a given variance,
- * without sorting.
+/* waterfill_variance.c -- finds the water level with the smallest expected number of atoms for a given
+ * variance, without sorting.
  *
  * At the water level t an entry of magnitude v <= t adds v (t - v) to the variance. So V(t) = t T1 - T2, where
  * T1 = sum v and T2 = sum v^2 over the entries up to t. V rises with t, and is linear between two neighbouring
@@ -7,12 +7,12 @@
  *
  * Positive floats have the same order as their bits read as integers. So a pass puts all entries with equal
  * leading bits into one bin, and sums T1 and T2 in each bin. A scan from the smallest bin up finds the bin in
- * which V reaches the wanted variance. The next pass splits this bin by the next bits. After three passes the
- * entries up to the level are known, and t = (V + T2) / T1.
+ * which V reaches the wanted variance. The next pass splits this bin by the next bits. After three passes T1
+ * and T2 are known, and t = (V + T2) / T1.
  *
- * For a large vector, a sample of its entries gives a range that probably contains the level. One pass sums
- * the entries below the range and collects those in the range. Then only the collected entries are searched.
- * If there are too many of them, or the level is outside the range, the whole vector is searched. */
+ * For a large vector, a sample of its entries gives a range that probably contains the level. One pass sums the
+ * entries below the range and collects those in the range. Then only the collected entries are searched. If
+ * there are too many of them, or the level is outside the range, the whole vector is searched. */
 #include "compress/atoms/waterfill.h"
 
 #include "base/bytes.h"
@@ -37,7 +37,7 @@ typedef struct {
     /* The digit, `width` bits from bit `shift` on, selects an entry's bin. Only entries whose bits above the
      * digit equal `prefix` are counted. */
     uint32_t prefix;
-    int shift, width; /* position and width, in bits, of the digit by which entries are counted */
+    int shift, width;
 } Count;
 
 static void count_piece(void *data, size_t p)
@@ -59,8 +59,7 @@ static void count_piece(void *data, size_t p)
     }
 }
 
-/* Sums the entries of each piece of the vector in bins, one bin for each value of the digit (`width` bits
- * from bit `shift` on). Then adds the bins of all pieces, in order, to piece[0]. */
+/* Adds up the bins of all pieces, in order, in piece[0]. */
 static void count_digit(Count *c, int threads)
 {
     parallel_for(threads, c->pieces, count_piece, c);
@@ -92,8 +91,8 @@ static uint32_t find_bin(const Count *c, double variance, Under *under)
     return d;
 }
 
-/* Returns the water level at which the entries of x, together with the smaller entries whose sums are in
- * `under`, have the variance `variance`. NaN: out of memory. */
+/* Returns the water level at which the entries of x, and the smaller entries summed in `under`, have the
+ * variance `variance`. Returns NaN if memory runs out. */
 static double search(const float *x, size_t n, Under under, double variance, int threads, Arena *scratch)
 {
     const size_t blocks = blocks_of(n);
@@ -136,7 +135,7 @@ typedef struct {
     float *slot[WAVE];
     size_t found[WAVE];
     double sum[WAVE][3];
-    float *between; /* the entries from `low` to `high` that have been collected so far */
+    float *between; /* the collected entries from `low` to `high` */
     size_t count, room;
     Under under;
     double squares; /* sum of the squares of all entries */
@@ -160,7 +159,8 @@ static void settle_slot(Range *r, size_t slot)
     r->squares += r->sum[slot][2];
 }
 
-/* Adds up all entries below r->low, and collects the entries from r->low to r->high; false: out of memory. */
+/* Adds up all entries below r->low, and collects the entries from r->low to r->high. Returns false if memory
+ * runs out. */
 static bool gather(Range *r, int threads, Arena *scratch)
 {
     const size_t blocks = blocks_of(r->n);
@@ -200,7 +200,7 @@ static double sum_squares(const float *x, size_t n)
     return sum;
 }
 
-/* Returns the water level computed from a sample: one of every `stride` entries of x. NaN: out of memory. */
+/* Returns the water level of a sample of SAMPLE entries, or NaN if memory runs out. */
 static double guess(const float *x, size_t n, double eps, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);

@@ -79,9 +79,8 @@ static void find_head(void *data, size_t bucket)
 
 /* ---- quantising and dequantising one block ---- */
 
-/* Computes a bucket's head (its norm or scale) just before its codes, while the bucket is in the cache. If a
- * bucket spans two blocks, its head is computed for both blocks, but stored only for the block in which the
- * bucket begins. */
+/* A bucket's head is computed just before its codes, while the bucket is in the cache. If a bucket spans two
+ * blocks, both blocks compute the head, but only the block in which the bucket begins stores it. */
 static void quantise(const void *data, size_t block, void *code)
 {
     const Buckets *b = data;
@@ -96,7 +95,7 @@ static void quantise(const void *data, size_t block, void *code)
         }
         char *own_code = (char *)code + (i - from) * width;
         const float scale = b->law->scale ? b->law->scale(head) : 1;
-        /* if the scale is not finite, buckets_encode afterwards fails for this tensor */
+        /* if the scale is not finite, buckets_encode fails later */
         if (scale == 0 || !isfinite(scale))
             memset(own_code, 0, (end - i) * width);
         else

@@ -1,10 +1,11 @@
-/* buckets.h -- quantisers that cut the flattened tensor into buckets of consecutive elements (the last bucket may
- * be shorter). A payload has a head for each bucket (such as its norm or its range), and a level for each element:
+/* buckets.h -- quantisers that cut the flattened tensor into buckets of consecutive elements (the last bucket
+ * may be shorter). A payload has a head for each bucket (such as its norm or its range), and a level for each
+ * element:
  *
  *     kind:8  { head } x buckets  codes            (codes.h)
  *
- * The choice of raw floats depends on spec and shape alone: a tensor is sent as raw floats if its longest
- * possible payload is not shorter.
+ * A tensor is sent as raw floats if its longest possible payload is not shorter; this depends on spec and shape
+ * alone.
  *
  * A quantiser (BucketLaw) defines its heads and how it rounds to levels. buckets.c handles buckets, threads,
  * raw floats and bad payloads. A quantiser's Compressor has `.family = &law, BUCKET_HOOKS`. */
@@ -24,8 +25,8 @@ typedef struct BucketLaw {
     size_t size;                                    /* bytes of a bucket's head */
     const char *name;                               /* the name of a head in messages, such as "norm" */
 
-    /* `find` computes the head of one bucket of n elements, `find_all` the heads of all buckets. A quantiser
-     * has `find_all` if it needs memory for this or can fail. */
+    /* `find` computes the head of one bucket of n elements, `find_all` the heads of all buckets. `find_all` may
+     * use memory and may fail. */
     void (*find)(const struct Buckets *b, const float *x, size_t n, uint8_t *head);
     Status (*find_all)(const struct Buckets *b, uint8_t *head);
 
@@ -35,7 +36,7 @@ typedef struct BucketLaw {
     Status (*refuse)(const struct Buckets *b, size_t bucket, const uint8_t *head);
 
     /* Returns the factor by which a bucket's levels are multiplied. If the factor is 0, the encoder sets all
-     * codes to 0 and does not call `quantise`. The decoder refuses other codes then. */
+     * codes of the bucket to 0 without `quantise`, and the decoder refuses other codes. */
     float (*scale)(const uint8_t *head);
 
     /* Rounds the n elements x, a part of one bucket, to the codes `code`: bytes, or 32-bit words if
@@ -47,7 +48,7 @@ typedef struct BucketLaw {
     const char *(*dequantise)(const struct Buckets *b, const uint8_t *head, const void *code, size_t n,
                               float *x);
 
-    /* Returns E |decoded - x|^2 of a whole bucket; NaN: no closed form. */
+    /* Returns E |decoded - x|^2 of a whole bucket, or NaN if there is no closed form. */
     double (*variance)(const struct Buckets *b, const uint8_t *head, const float *x, size_t n);
 } BucketLaw;
 

@@ -90,9 +90,9 @@ static void get_planes(void *data, size_t block)
     }
 }
 
-/* ---- Elias codes. The choice of the sparse or the dense stream depends on the sizes of all blocks, so all blocks
- * are measured before any block is written. Codes of one byte are kept between measuring and writing; 32-bit
- * codes, which take four times the memory, are computed twice. ---- */
+/* ---- Elias codes. The choice of the sparse or the dense stream depends on the sizes of all blocks, so all
+ * blocks are measured before any block is written. Codes of one byte are stored between measuring and writing.
+ * 32-bit codes would take four times the memory, so they are computed twice. ---- */
 
 static void measure_block(void *data, size_t block)
 {
@@ -198,7 +198,7 @@ static Symbols symbols_of(const CodesJob *job)
                      .take = dequantise_symbols};
 }
 
-/* Decodes levels from symbols. If the quantiser refused a block, returns OK, and codes_get reports the reason. */
+/* If `dequantise` refused a block, returns OK: codes_get then reports the reason. */
 static Status get_symbols(const CodesJob *job, Reader *r)
 {
     const Call *c = job->codes->c;
@@ -212,7 +212,6 @@ static Status get_symbols(const CodesJob *job, Reader *r)
     return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
 }
 
-/* Encodes levels as symbols and reports the entropy that symbols_put computes. */
 static Status put_symbols(const CodesJob *job, Buf *out)
 {
     const Call *c = job->codes->c;

@@ -21,8 +21,7 @@ typedef struct {
     CodeKind kind;
     bool unsigned_levels; /* no signs and no sign plane; cannot be combined with Elias codes */
     uint32_t s;           /* the highest level */
-    /* Number of consecutive elements with a common scale. Each such run of elements has its own part of the
-     * sparse stream. */
+    /* Number of consecutive elements with a common scale. The sparse stream codes each such run by itself. */
     size_t run;
     const void *data;
     void (*quantise)(const void *data, size_t block, void *code);
@@ -42,8 +41,8 @@ size_t codes_most(const Codes *codes);
 Status codes_put(const Codes *codes, Buf *out);
 Status codes_get(const Codes *codes, Reader *r); /* reads the codes, which extend to the end of the payload */
 
-/* Adds the entropy of levels and signs to c->streams; quantises the elements again for this. Does nothing
- * for huffman and rans, whose entropy codes_put has already added. */
+/* Adds the entropy of levels and signs to c->streams, after quantising all elements again. Does nothing for
+ * huffman and rans: codes_put has already added their entropy. */
 Status codes_report(const Codes *codes);
 
 #endif

@@ -69,7 +69,7 @@ typedef struct {
     const Halves *in; /* the 16-bit floats of each payload to merge */
     size_t payloads;
     uint64_t workers; /* number of workers of all payloads together */
-    uint8_t *fault;   /* for each block: the kind of error found in the block, or NO_FAULT */
+    uint8_t *fault;   /* for each block: NO_FAULT, NOT_FINITE or TOO_LARGE */
 } HalfJob;
 
 enum { NO_FAULT, NOT_FINITE, TOO_LARGE };
@@ -162,7 +162,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 enum { STRIP = 2048 }; /* elements merged at a time: their sums fit in the L1 cache */
 
-/* Merges a block. A mean of finite halves is within their range, so the mean rounds to a finite half. */
+/* A mean of finite halves is within their range, so the mean rounds to a finite half. */
 static void merge_block(void *data, size_t block)
 {
     const HalfJob *job = data;

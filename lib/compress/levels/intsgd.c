@@ -88,8 +88,7 @@ static void find_block(void *data, size_t block)
     l->most[block] = kernels()->abs_max(l->x + block * BLOCK, block_size(l->n, block));
 }
 
-/* Sets *scale to this worker's largest magnitude. Fails if the largest integer s would decode to a value beyond
- * float32's range. */
+/* Fails if the largest integer s would decode to a value beyond float32's range. */
 static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
 {
     const Call *c = job->c;
@@ -108,8 +107,7 @@ static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
 
 /* ---- quantising and dequantising one block ---- */
 
-/* Replaces n codes. A code holds an integer k in -s .. s: before the call as magnitude and sign bit, after
- * it as the number k + s. */
+/* Converts n codes of integers k in -s .. s from magnitude and sign bit to the number k + s. */
 #define ABOVE_LOWEST(TYPE)                                                                                   \
     static void above_lowest_##TYPE(TYPE *code, size_t n, uint32_t s, int sign)                              \
     {                                                                                                        \
@@ -144,8 +142,8 @@ static void quantise(const void *data, size_t block, void *code)
 
 enum { PIECE = 4096 };
 
-/* Decodes n elements. Returns false if a sum of codes is out of range, or if the scale is 0 and the decoded
- * integer is not 0. */
+/* Decodes n elements. Returns false if a sum of codes is out of range, a decoded value is not finite, or an
+ * integer other than 0 has the scale 0. */
 static bool values(const IntsgdJob *job, size_t from, size_t n, float *x)
 {
     const Dequantiser d = dequantiser_make(job->scale, job->s);
@@ -231,9 +229,9 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return sums_merge(&job.sums, in, count, out);
 }
 
-/* Returns the variance of the estimate: (M/s)^2 sum f (1 - f), summed over the elements x. Here s is the
- * largest integer, M is the scale and f is the fractional part of s |x| / M. In round 1, M is the scale
- * shared by all workers; in round 0, M is this worker's largest magnitude. */
+/* Returns (M/s)^2 sum f (1 - f), where s is the largest integer, M the scale and f the fractional part of s |x|
+ * / M for an element x. In round 1, M is the scale shared by all workers; otherwise it is this worker's largest
+ * magnitude. */
 static double variance(const Call *c, const float *x)
 {
     IntsgdJob job;

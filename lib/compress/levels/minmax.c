@@ -1,6 +1,6 @@
 /* minmax.c -- the quantiser of Suresh, Yu, Kumar, McMahan 2017 and of CGX: each bucket has 2^bits uniform
- * levels, from its smallest to its largest element. buckets.h describes the payload. It has bit planes of
- * `bits` bits per element, and for each bucket a head:
+ * levels, from its smallest to its largest element. The payload (buckets.h) has bit planes of `bits` bits per
+ * element, and for each bucket a head:
  *
  *     low:32  high:32 */
 #include "compress/levels/buckets.h"

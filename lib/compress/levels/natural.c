@@ -76,7 +76,6 @@ static void decode_block(void *data, size_t block)
                       !kernels()->power_floats(job->in_power + i, sign, n, job->decoded + i);
 }
 
-/* Writes a block's exponents and signs as symbols of 9 bits. */
 static void make_symbols(const void *data, size_t block, void *code)
 {
     const NaturalJob *job = data;
@@ -193,8 +192,8 @@ static Status decode(const Call *c, Bytes in, float *x)
     return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
 }
 
-/* Returns the sum of (up - |x|)(|x| - down). Here down and up are the two neighbouring powers of two around
- * |x|. If |x| < 2^-126, they are 0 and 2^-126. */
+/* Returns the sum of (up - |x|)(|x| - down). `down` and `up` are the powers of two around |x|, or 0 and 2^-126
+ * if |x| < 2^-126. */
 static double variance(const Call *c, const float *x)
 {
     double sum = 0;

@@ -34,7 +34,7 @@ static Status scales_check(const Sums *s, const uint8_t *scale)
     return OK;
 }
 
-/* Reads a payload of round 0, which is one worker's or a merged one. Points *scale to the scales in it. */
+/* Reads a payload of round 0, of one worker or merged. *scale then points into the payload. */
 static Status scales_get(const Sums *s, Bytes in, uint64_t *workers, const uint8_t **scale)
 {
     Reader r = reader_open(in);

@@ -49,9 +49,9 @@ Status sums_heard(const Sums *s, const uint8_t **scale);
  * payload has raw floats. */
 Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, SumsTotal *t);
 
-/* Reads the codes of n elements, the first of which is `from`, a multiple of 64. n must be a multiple of 64
- * too, unless these are the last elements of the tensor. Returns false if a code is out of range or padding
- * bits are set. */
+/* Reads the codes of the n elements from element `from` on. `from` must be a multiple of 64. n must be a
+ * multiple of 64 too, unless the n elements are the last of the tensor. Returns false if a code is out of range
+ * or padding bits are set. */
 bool sums_get(const SumsTotal *t, size_t from, size_t n, uint32_t *sum);
 
 /* Reads the values of a payload with raw floats, opened by sums_open. */

@@ -1,5 +1,5 @@
-/* terngrad.c -- TernGrad (Wen, Xu, Yan, Wu, Wang, Chen, Li 2017): each element is rounded at random to -s, 0 or s,
- * where s is the tensor's scale.
+/* terngrad.c -- TernGrad (Wen, Xu, Yan, Wu, Wang, Chen, Li 2017): each element is rounded at random to -s, 0 or
+ * s, where s is the tensor's scale.
  *
  *     share=off   kind:8  scale:32  codes
  *     share=on    round 0: kind:8  scale:32            merged by maximum: kind:8  count:varint  scale:32
@@ -7,8 +7,8 @@
  *
  *     code=trit   five to the byte (planes.h);  2bit: two bit planes;  rans, elias: codes.h with one level
  *
- * Random draws are those of coin.h. The tensor is sent as raw floats if the longest payload of its shape is not
- * shorter than raw floats; round 0 of share=on is then empty. */
+ * The tensor is sent as raw floats if the longest payload of its shape is not shorter. Round 0 of share=on is
+ * then empty. */
 #include "compress/levels/codes.h"
 #include "compress/levels/sums.h"
 
@@ -55,7 +55,7 @@ typedef struct {
     float *decoded, scale;
     uint8_t *out;
     const uint8_t *in;
-    bool *bad; /* for each piece of the vector: true if its trits (codes 0, 1, 2) are bad */
+    bool *bad; /* for each piece of PIECE elements: true if no encoder writes its trits */
     Codes codes;
 } TerngradJob;
 
@@ -73,8 +73,8 @@ static void toss(const TerngradJob *job, size_t from, size_t to, uint8_t *code)
     }
 }
 
-/* Decodes elements [from, to). Returns false if a code is a negative 0, or if the scale is 0 and an element is not
- * 0. */
+/* Decodes elements [from, to). Returns false if a code is a negative 0, or if the scale is 0 and a code is
+ * not. */
 static bool values(const TerngradJob *job, size_t from, size_t to, const uint8_t *code)
 {
     uint8_t any = 0;
@@ -98,8 +98,7 @@ static const char *dequantise(const void *data, size_t block, const void *code)
                : "a sign of 0, or an element at scale 0";
 }
 
-/* Number of elements that are packed at a time: a multiple of TRIT_GROUP, the number of elements in a group
- * of trits (base-3 digits). */
+/* Number of elements that are packed at a time: a whole number of groups of trits (base-3 digits). */
 enum { PIECE = 64 * TRIT_GROUP };
 
 static size_t pieces_of(size_t n)
@@ -148,7 +147,7 @@ static size_t codes_size(const TerngradJob *job)
     return params_of(job->c->self)->code == TRIT ? trits_size(job->n) : codes_most(&job->codes);
 }
 
-enum { SCALE_BYTES = 5 }; /* bytes of a payload of round 0 when workers share the scale (share=on) */
+enum { SCALE_BYTES = 5 }; /* kind byte and scale */
 
 static bool goes_raw(const TerngradJob *job)
 {
@@ -188,9 +187,9 @@ static void stats_block(void *data, size_t block)
         kernels()->moments(x, n, &s->sum[block], &s->squares[block]);
 }
 
-/* Returns min(clip * standard deviation, most). The variance is the mean square minus the squared mean, so
- * rounding can leave a small variance where there is none. A vector whose variance is below 2^-40 of the
- * mean square counts as constant and is not clipped. */
+/* Returns min(clip * standard deviation, most). The variance is the mean square minus the squared mean, so a
+ * constant vector may get a small one by rounding. A vector whose variance is below 2^-40 of the mean square
+ * counts as constant and is not clipped. */
 static float clipped(const ScaleStats *s, double clip, float most)
 {
     double sum = 0, squares = 0;
@@ -225,8 +224,7 @@ static Status own_scale(const Call *c, const float *x, float *scale)
     return OK;
 }
 
-/* Returns the Sums with which the functions of sums.h read and merge the shared scale. Ternary codes do not
- * merge. */
+/* For the functions of sums.h that read and merge the shared scale; ternary codes do not merge. */
 static Sums shared_scale(const TerngradJob *job)
 {
     return (Sums){.c = job->c, .scales = 1, .shared = true, .raw = goes_raw(job)};
@@ -332,7 +330,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 }
 
 /* Returns the sum of |x| (s - |x|) = s |x|_1 - |x|^2. In round 1 of share=on, s is the scale shared by all
- * workers; otherwise this worker's own scale. */
+ * workers; otherwise s is this worker's own scale. */
 static double variance(const Call *c, const float *x)
 {
     TerngradJob job;

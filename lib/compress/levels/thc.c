@@ -1,11 +1,11 @@
-/* thc.c -- tensor homomorphic compression with uniform levels (Li, Ben Basat, Vargaftik, Lao, Xu,
- * Mitzenmacher, Yu 2024): all workers use the same rotation and the same quantisation levels, so that the
- * numbers of the levels can be added without decoding. The payload has the format of sums.h. The payload has
- * one scale for each block (blocks.h): the largest norm of the block over all workers.
+/* thc.c -- tensor homomorphic compression with uniform levels (Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher,
+ * Yu 2024): all workers use the same rotation and the same quantisation levels, so that level numbers add
+ * without decoding. The payload has the format of sums.h, with one scale for each block (blocks.h): the largest
+ * norm of the block over all workers.
  *
  * Rotated coordinates are nearly normally distributed with a standard deviation proportional to the block's
- * norm. So the levels span a multiple of the norm. Coordinates beyond the highest and lowest level are
- * clipped, which makes the codec biased. */
+ * norm. So the levels span a multiple of the norm. Coordinates beyond the levels are clipped, which makes the
+ * codec biased. */
 #include "vec/kernels.h"
 #include "compress/rotated/blocks.h"
 #include "compress/levels/sums.h"
@@ -137,7 +137,7 @@ static size_t count_levels(const void *data, size_t n, const uint8_t *in, uint64
  * `steps`) times half the distance between two levels. Refuses a block of norm 0 with a level that is not 0. */
 static BlockResult decode_levels(const RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y)
 {
-    (void)in; /* the codes are read from job->total, not from `in` */
+    (void)in; /* job->total has the codes */
     const ThcJob *job = s->data;
     uint32_t sum[BLOCK_MOST], any = 0;
     float lift;

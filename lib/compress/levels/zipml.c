@@ -63,8 +63,8 @@ static Status refuse(const Buckets *b, size_t bucket, const uint8_t *head)
                        (double)h.level[0], (double)h.level[h.count - 1]);
 }
 
-/* A thread finds the levels of one group of buckets. Each group needs memory for its search, so there are at
- * most PIECES_MOST groups, with at most ROOM_MOST bytes in all. */
+/* The buckets are divided into at most PIECES_MOST groups, searched in parallel. The memory for all searches is
+ * limited to about ROOM_MOST bytes. */
 enum { PIECES_MOST = 16, ROOM_MOST = 1 << 26 };
 
 typedef struct {
@@ -105,7 +105,7 @@ static Status find_all(const Buckets *b, uint8_t *head)
 /* ---- elements ---- */
 
 /* Rounds each x up with probability (x - low) / (up - low), else down. `low` and `up` are the levels next below
- * and above x. The random decision is made by coin.h. */
+ * and above x. coin.h makes the random decision. */
 static void quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
                      uint32_t first, void *code)
 {

@@ -77,7 +77,7 @@ static void add_block(void *data, size_t block)
                                          job->part_most, job->most, job->out);
 }
 
-/* Finds the first value or sum that is out of range. Fails with a message that names its index. */
+/* Fails with a message that names the first value or sum out of range. */
 static Status refuse(const Call *c, const AddendsJob *job, const char *what)
 {
     for (size_t i = 0; i < job->count; i++) {

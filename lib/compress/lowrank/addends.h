@@ -14,13 +14,13 @@
 Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, float *x);
 
 /* Returns a pointer to the `count` float32 values in a payload, and sets *workers to the number of merged
- * workers (1 if not merged). Returns NULL if the payload is refused; c->err says why. `merges`: whether merged
- * payloads are accepted. `what` is the word for a value in error messages. */
+ * workers (1 if not merged). Returns NULL if the payload is refused; c->err has the reason. `merges`: true if
+ * merged payloads are accepted. `what` is the word for a value in error messages. */
 const uint8_t *addends_open(const Call *c, Bytes in, unsigned own_kind, bool merges, size_t count,
                             const char *what, uint64_t *workers);
 
-/* Opens the payloads of `workers` workers. Writes to `out` the beginning of their merged payload: kind and
- * number of workers. */
+/* Opens the payloads of `workers` workers. Sets (*values)[w] to the values of payload w. Writes kind and number
+ * of workers of the merged payload to `out`. */
 Status addends_open_all(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, size_t count,
                         const char *what, const uint8_t ***values, Buf *out);
 

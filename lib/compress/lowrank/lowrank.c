@@ -50,8 +50,7 @@ static size_t bound(const Call *c)
 
 /* ---- the random matrix ---- */
 
-/* Draws the matrix Q into scratch, (rank, cols), column after column. Returns NULL when there is not enough
- * memory. */
+/* Draws Q into scratch, column after column. Returns NULL if memory runs out. */
 static float *draw(const Call *c, const LowrankView *v)
 {
     float *q = NEW(c->scratch, float, v->rank * v->cols);
@@ -60,8 +59,8 @@ static float *draw(const Call *c, const LowrankView *v)
     return q;
 }
 
-/* Returns true only if no element of P Q' is beyond float32's range. Every element is at most the sum over k
- * of max |P_k| max |Q_k|, where P_k and Q_k are the columns of P and Q. */
+/* Returns true only if no element of P Q' is beyond float32's range. The sum over k of max |P_k| max |Q_k|,
+ * with P_k and Q_k the columns of P and Q, bounds every element. */
 static bool decodes_finite(const LowrankView *v, const float *p, const float *q)
 {
     double sum = 0;
@@ -103,8 +102,8 @@ static Status decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-/* Merges payloads by adding them. To bound the estimate, the elements of Q are not drawn but bounded by 9
- * standard deviations. Normal numbers made from 53 random bits cannot be greater. */
+/* To bound the estimate, Q is not drawn: its elements are at most 9 standard deviations, since normal numbers
+ * made from 53 random bits cannot be greater. */
 static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 {
     const LowrankView v = view_of(c);

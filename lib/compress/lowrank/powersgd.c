@@ -9,11 +9,11 @@
  * P and Q. Every round is linear in M, so payloads can be added (addends.h): the merged factors are those of
  * the sum of the workers' matrices.
  *
- * State: the last merged Q, 0 before the first step. Q may have fewer than `rank` independent columns, as in
- * the first step. Then the missing columns are drawn at random, the same for all workers (thin.h).
+ * State: the last merged Q, 0 before the first step. If Q has fewer than `rank` independent columns, as in the
+ * first step, the missing ones are drawn at random, the same for all workers (thin.h).
  *
- * Two kinds of tensors are sent as raw floats in the last round, with empty rounds before: tensors with
- * fewer than two dimensions, and matrices for which all rounds together would not be shorter than M. */
+ * Tensors with fewer than two dimensions, and matrices for which all rounds together would not be shorter than
+ * M, are sent as raw floats in the last round. Their earlier rounds are empty. */
 #include "compress/lowrank/addends.h"
 #include "vec/kernels.h"
 #include "num/linalg.h"
@@ -90,7 +90,6 @@ static size_t bound(const Call *c)
 
 /* ---- factors ---- */
 
-/* Reads the merged factor (P or Q) of an earlier round into scratch. */
 static Status heard_factor(const Call *c, const PowersgdView *v, int round, float **x)
 {
     *x = NEW(c->scratch, float, count_of(v, round));
@@ -116,8 +115,8 @@ static Status basis_for(const Call *c, const PowersgdView *v, int round, float *
     return thin_orthonormal(*x, v->rank, round % 2 ? v->rows : v->cols, &rng, c->scratch, c->err);
 }
 
-/* Returns true only if no element of orth(P) Q' is beyond float32's range. Elements of orth(P) are at most
- * 1, so every element of the product is at most the sum over k of max |Q_k|, where Q_k are the columns of Q. */
+/* Returns true only if no element of orth(P) Q' is beyond float32's range. Elements of orth(P) are at most 1,
+ * so the sum over k of max |Q_k|, with Q_k the columns of Q, bounds every element. */
 static bool decodes_finite(const PowersgdView *v, const float *q)
 {
     double sum = 0;
@@ -151,7 +150,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return OK;
 }
 
-/* Computes the estimate from the last P and Q. Reads the payloads of the earlier rounds only to check them. */
+/* The estimate needs only the last P and Q. The payloads of the earlier rounds are read only to check them. */
 static Status decode_factors(const Call *c, const PowersgdView *v, Bytes in, float *x)
 {
     const int last = rounds(c->self) - 1;

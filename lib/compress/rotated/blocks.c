@@ -41,8 +41,7 @@ static size_t all_bytes(const RotatedBlocks *s, size_t n)
     return (pieces - 1) * piece_bytes(s, BLOCK) + piece_bytes(s, rotation_piece(n, pieces - 1));
 }
 
-/* Returns the number of blocks of a vector of n elements. The vector is cut into pieces of 2^16 elements;
- * each is one block, except that a shorter last piece may have several blocks. */
+/* Each piece of 2^16 elements is one block, except that a shorter last piece may have several blocks. */
 size_t blocks_count(size_t n)
 {
     const size_t pieces = rotation_pieces(n);
@@ -57,7 +56,7 @@ static bool goes_raw(const Call *c)
     return c->shape->n < ROTATION_SHORTEST;
 }
 
-/* Returns the size of raw floats: any tensor may be sent as raw floats, and no other payload is longer. */
+/* Any tensor may be sent as raw floats, and no other payload is longer. */
 size_t blocks_bound(const Call *c)
 {
     return raw_size(c);
@@ -78,7 +77,6 @@ static bool is_tiny(const float *x, size_t n)
 
 /* ---- pieces ---- */
 
-/* Encodes or decodes the blocks of a piece (2^16 elements). */
 static void run_piece(void *data, size_t piece)
 {
     const BlocksJob *job = data;
@@ -113,7 +111,6 @@ static Status run(BlocksJob *job, BlockResult *worst)
 
 /* ---- encoding and decoding the whole vector ---- */
 
-/* Adds the entropy of the payload's codes and the bits of its floats to the sums in `c->streams`. */
 static void report(const BlocksJob *job)
 {
     uint64_t count[2][256] = {{0}};
@@ -130,7 +127,7 @@ static void report(const BlocksJob *job)
     streams_symbols(job->s->c->streams, count[1], 256);
 }
 
-/* Decodes the payload, and fails if a decoded value exceeds float32's range. */
+/* Fails if a decoded value exceeds float32's range. */
 static Status check_range(const BlocksJob *job)
 {
     const Call *c = job->s->c;

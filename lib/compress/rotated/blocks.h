@@ -12,9 +12,9 @@
 
 enum { BLOCK_MOST = ROTATION_LONGEST };
 
-/* The result of coding a block, from best to worst. BLOCK_LARGE: the block is encoded, but decoded values
- * may be beyond float32's range, because its scale is large. The caller then decodes the payload to find
- * out. All results after BLOCK_LARGE are failures, with messages in blocks.c. */
+/* The result of coding a block, from best to worst. BLOCK_LARGE: the block is encoded, but its scale is so
+ * large that decoded values may be beyond float32's range; blocks_put then decodes the payload to check. All
+ * results after BLOCK_LARGE are failures. */
 typedef enum {
     BLOCK_FINE,
     BLOCK_LARGE,
@@ -45,13 +45,12 @@ typedef struct RotatedBlocks {
     /* Counts the symbols of a block's codes in the histograms count[0] and count[1]. Returns the number of
      * floats in the encoded block. */
     size_t (*count)(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256]);
-    /* Returns the variance of the block's estimate over the random rounding, for the drawn rotation; NULL:
+    /* Returns the variance of the block's estimate over the random rounding, for the drawn rotation; NULL if
      * there is no closed form. */
     double (*variance)(const struct RotatedBlocks *s, const RotatedBlock *b, const float *x);
 } RotatedBlocks;
 
-/* What `Compressor.family` points to in codecs that use ROTATED_HOOKS. `blocks` returns the quantiser for a
- * Call. */
+/* The type of `Compressor.family` in codecs with ROTATED_HOOKS. `blocks` returns the quantiser for a Call. */
 typedef struct {
     RotatedBlocks (*blocks)(const Call *c);
 } RotatedFamily;
@@ -71,8 +70,8 @@ Status blocks_get(const RotatedBlocks *s, Bytes in, float *x);
 /* Returns the number of blocks of a vector of n elements. */
 size_t blocks_count(size_t n);
 
-/* Returns the power of two by which a block of this norm is multiplied before its rotation. It keeps all
- * values of the rotated block within float32's range. */
+/* Returns the power of two by which a block of this norm is multiplied before its rotation, so that all rotated
+ * values stay within float32's range. */
 static inline float blocks_lift(double norm)
 {
     return norm < 0x1p-60 ? 0x1p100f : norm > 0x1p60 ? 0x1p-100f : 1;

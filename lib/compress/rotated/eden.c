@@ -10,8 +10,9 @@
  * the low bits are the index of a level. A block decodes to the scale times the levels, rotated back.
  *
  * Let z be the rotated block of n coordinates, N its norm, and c the levels nearest to z sqrt(n) / N. With the
- * scale N^2 / <c, z> the inner product of estimate and block is N^2 in every draw, so the error is orthogonal to
- * the block. The random rotation gives the error a random direction, so the mean error is 0. */
+ * scale N^2 / <c, z> the inner product of estimate and block is N^2 in every draw, so the error is orthogonal
+ * to the block. Within the orthogonal directions the random rotation makes the error's direction random, so its
+ * mean is 0. */
 #include "coder/planes.h"
 #include "compress/rotated/blocks.h"
 #include "num/lloyd.h"
@@ -101,8 +102,8 @@ static LevelScale scale_of(const Eden *e, int width, float unit)
 
 /* ---- encoding ---- */
 
-/* Divides the rotated block z (n) by `unit` and rounds each coordinate to the nearest level. Sets code (n)
- * to the codes of these levels c, and returns <c, z>. */
+/* Divides the rotated block z (n) by `unit` and rounds each coordinate to the nearest level. Sets code (n) to
+ * the codes of the levels c, and returns <c, z>. */
 static double round_off(const Eden *e, const CodeWidths *k, const float *z, float unit, uint8_t *code)
 {
     double dot = 0;
@@ -117,8 +118,8 @@ static double round_off(const Eden *e, const CodeWidths *k, const float *z, floa
     return dot;
 }
 
-/* Rotates the block x, rounds it, sets code (n) to the codes, and returns the scale. Returns 0 and leaves
- * `code` unset if x is 0, or if all coordinates that would be sent are 0. */
+/* Returns the scale. Returns 0 and leaves `code` unset if x is 0, or if all coordinates that would be sent are
+ * 0. */
 static float turn_and_round(const Eden *e, const RotatedBlock *b, const CodeWidths *k, const float *x,
                             uint8_t *code)
 {
