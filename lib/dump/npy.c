@@ -22,7 +22,6 @@ typedef struct {
     const char *at; /* ends with NUL */
 } Cursor;
 
-/* The values of the dictionary. */
 typedef struct {
     /* text of the element type, without a NUL; NULL: the type is a list (structured array) */
     const char *descr;
@@ -139,7 +138,6 @@ static const struct {
     bool (*take)(Cursor *, Dictionary *);
 } keys[] = {{"descr", take_descr}, {"fortran_order", take_order}, {"shape", take_shape}};
 
-/* Reads "'key': value" and marks the key in `seen`. */
 static bool take_pair(Cursor *c, Dictionary *d, unsigned *seen)
 {
     const char *name;

@@ -340,7 +340,7 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err)
     }
     const Status status = t->at == NOWHERE ? read_unpacked(d, t, x, err)
                                            : file_take(d->fd, t->at, x, t->info.shape.n * sizeof *x, err);
-    /* after the end of the reader process the error names the file already */
+    /* `reader_lost` has put the file's name into the error */
     if (status == OK || !d->reader)
         return status;
     error_at(err, "%s", t->info.path);

@@ -17,7 +17,6 @@ const char *hdf5_reason(char out[HDF5_REASON]);
 
 /* ---- functions of the reader process ---- */
 
-/* A tensor that walk_file found. */
 typedef struct {
     const char *path;
     uint64_t n;

@@ -12,7 +12,6 @@ static Status refuse(Error *err, const char *what)
     return FAIL(err, ERR_CORRUPT, "%s", what);
 }
 
-/* Accepts floats of 8 to 64 bits in either byte order. */
 static Status check_float(hid_t type, Error *err)
 {
     if (H5Tget_size(type) > 8)

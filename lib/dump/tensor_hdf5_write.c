@@ -66,7 +66,6 @@ static bool close_file(DumpWriter *w)
     return closed;
 }
 
-/* Refuses file names whose ending belongs to a kind of file other than HDF5. */
 static Status check_ending(const char *path, Error *err)
 {
     static const char *const others[] = {".npz", ".npy", ".safetensors", ".pt", ".pth"};

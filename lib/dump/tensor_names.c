@@ -119,11 +119,11 @@ static int compare_listed(const void *left, const void *right)
 /* Returns the number that selects the random numbers of a step or worker group. Usually it is `number`, from
  * the group's name or attribute `step`. It is 0 if the tensor has no such group (`group` is NULL).
  *
- * It is a hash of the group's name if the previous tensor is in another group with the same number. It is
- * also a hash if `number` is 0 and `taken` is true: then tensors without such a group use 0.
+ * The result is a hash of the group's name if the previous tensor is in another group with the same number.
+ * It is also a hash if `number` is 0 and `taken` is true, because tensors without such a group then use 0.
  *
- * The previous tensor is in the group `before` (NULL: none) with number `before_number`; its result of this
- * function was `before_address`. */
+ * The previous tensor is in the group `before` (NULL: none), with number `before_number`. For that group
+ * this function returned `before_address`. */
 static int64_t group_address(const char *group, int64_t number, bool taken, const char *before,
                              int64_t before_number, int64_t before_address)
 {
@@ -145,8 +145,7 @@ static bool same_group(const char *a, const char *b)
 static void set_addresses(Listing *l)
 {
     static const TensorInfo none = {0};
-    /* `before`: the previous tensor of this step group or, at its start, of the file; `first`: the first
-     * tensor of this step */
+    /* `before`: the previous tensor; `first`: the first tensor of the present step */
     const TensorInfo *before = &none, *first = &none;
     for (size_t i = 0; i < l->tensors; i++) {
         TensorInfo *t = &l->tensor[i].info;

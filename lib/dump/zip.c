@@ -66,7 +66,8 @@ static Status find_end(int fd, uint64_t size, uint64_t *at, uint8_t record[END],
     return damaged(err, "its end is missing");
 }
 
-/* If a zip64 locator precedes the end record at *at, reads the zip64 end record and sets *at to its offset. */
+/* If a zip64 locator precedes the end record at `*at`, reads the zip64 end record and sets `*at` to its
+ * offset. */
 static Status take_end64(int fd, uint64_t *at, Directory *d, Error *err)
 {
     uint8_t locator[LOCATOR], record[END64];

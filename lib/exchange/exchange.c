@@ -1,4 +1,4 @@
-/* exchange.c -- see exchange.h. */
+/* exchange.c -- implements exchange.h: encodes, merges, decodes and averages the payloads of one tensor. */
 #include "exchange/exchange.h"
 
 #include "exchange/mean.h"
@@ -240,7 +240,6 @@ static Status zero_floats(Exchange *x, const Call *c, Bytes *out)
     return codec_decode(&quiet, *out, y);
 }
 
-/* Encodes a zero gradient from a zero state, in every round. */
 static Status encode_zeros(Exchange *x, Call c, Bytes *sent)
 {
     const float *zeros = NEW_ZERO(c.scratch, float, c.shape->n);

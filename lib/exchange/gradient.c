@@ -1,4 +1,5 @@
-/* gradient.c -- see gradient.h. */
+/* gradient.c -- exchanges all tensors of a gradient (gradient.h). A parcel is a vector that the codec
+ * encodes as a whole: one tensor, or all tensors end to end. */
 #include "exchange/gradient.h"
 #include "compress/spec.h"
 
@@ -22,15 +23,15 @@ struct GradientExchange {
     Parcel *parcel;
     size_t parcels;
     CodecStates states;
-    ExchangeWorker *worker;    /* one for each worker and parcel (vector that is encoded as a whole) */
-    char *plan;                /* by codec_plan: one record of plan_size bytes for each worker and parcel */
+    ExchangeWorker *worker;    /* (workers, parcels) */
+    char *plan;                /* (workers, parcels) records of `codec_plan`, `plan_size` bytes each */
     size_t plan_size;          /* 0: no plan, as the codec does not divide a budget between parcels */
-    float *x, *y;              /* room for the largest parcel (vector that is encoded as a whole) */
-    double *up;                /* for each worker: bytes that it sent in this step */
-    Bytes (*sent)[ROUNDS_MAX]; /* for each worker: payloads of the vector that is being exchanged */
+    float *x, *y;              /* room for the largest parcel */
+    double *up;                /* (workers) bytes that each worker sent in this step */
+    Bytes (*sent)[ROUNDS_MAX]; /* (workers) payloads of the parcel that is being exchanged */
 
     /* The current step. */
-    size_t step, senders, first; /* senders: number of workers that send; first: index of the first sender */
+    size_t step, senders, first; /* `senders`: number of workers that send; `first`: the first one */
     float *const *gradient;
     const double *weight;
     const bool *sends;
@@ -157,9 +158,9 @@ static Status train(GradientExchange *x, const Parcel *p)
 typedef struct {
     GradientExchange *x;
     size_t worker;
-    const Parcel **parcel; /* the step's parcels (vectors that are encoded as a whole), step.count of them */
+    const Parcel **parcel; /* (step.count) the step's parcels that the codec encodes */
     Step step;
-    char *record; /* the plan: step.count records of plan_size bytes */
+    char *record; /* the plan: `step.count` records of `plan_size` bytes */
 } Planning;
 
 static const float *load_parcel(void *data, size_t j, Error *err)
@@ -204,7 +205,7 @@ static Status plan(GradientExchange *x, size_t w)
     return OK;
 }
 
-/* ---- exchanging one parcel (a vector that is encoded as a whole) ---- */
+/* ---- exchanging one parcel ---- */
 
 static Status send_round(GradientExchange *x, const Parcel *p, Exchange *e)
 {
@@ -249,7 +250,7 @@ static Status run_parcel(GradientExchange *x, const Parcel *p)
     return OK;
 }
 
-/* ---- one step of all parcels (vectors that are encoded as a whole) ---- */
+/* ---- one step of all parcels ---- */
 
 static Status run_step(GradientExchange *x)
 {

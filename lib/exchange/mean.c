@@ -1,4 +1,4 @@
-/* mean.c -- see mean.h. */
+/* mean.c -- computes the mean of several vectors, in blocks that run in parallel (mean.h). */
 #include "exchange/mean.h"
 
 #include "base/parallel.h"

@@ -1,4 +1,4 @@
-/* states.c -- see states.h. */
+/* states.c -- keeps codec states in a growing list, and finds them by a hash table (states.h). */
 #include "exchange/states.h"
 #include "codec/wrapper.h"
 

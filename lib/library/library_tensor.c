@@ -151,7 +151,8 @@ size_t atomo_encode_bound(const atomo_tensor *t)
     return codec_message_bound(&t->exchange.call) + (rounds - 1) * VARINT_MAX;
 }
 
-/* Moves the payloads to the start of `out`, and puts before each but the last its size. */
+/* Writes the payloads to `out`, all but the last with their sizes before them. The payloads may be inside
+ * `out`, so they are first moved to its end, the last one first. */
 static void frame_rounds(const Message *m, Buf *out)
 {
     uint8_t head[VARINT_MAX];

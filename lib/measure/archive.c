@@ -1,5 +1,5 @@
-/* archive.c -- implements archive.h. Encoding and decoding call the codec with the same arguments and the
- * same states. */
+/* archive.c -- encodes a dump to a container and decodes it (archive.h). Encoding and decoding call the
+ * codec with the same arguments and the same states. */
 #include "measure/archive.h"
 #include "exchange/states.h"
 #include "measure/compare.h"
@@ -12,7 +12,7 @@
 
 typedef struct {
     const ArchiveJob *job;
-    const Codec *none; /* codec for vectors that are sent raw */
+    const Codec *none; /* the codec `none`, for vectors that are sent as raw floats */
     CodecStates states;
     Arena *scratch; /* rewound for each vector */
     char *plan;     /* next plan record to use; NULL: the codec plans nothing */

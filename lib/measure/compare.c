@@ -100,8 +100,7 @@ typedef struct {
     Arena *tallies;
     CellPlan *plan; /* for each worker, the plan for the current cell */
     Pool run;       /* sums over all vectors so far */
-    /* number of elements now in `pool_x` and in each plane of `pool_y`: of one cell, or of all cells so far
-     * if `layout.reach` is LEVEL_RUN */
+    /* number of elements now in `pool_x`: of one cell, or of all cells so far if `layout.reach` is LEVEL_RUN */
     size_t pooled;
     size_t records; /* records done, counted over all codecs; for progress */
     size_t failures;
@@ -279,7 +278,6 @@ static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *po
     e->pooled += v->shape.n;
 }
 
-/* Opens a trial of the codec on vector i: finds the codec's state and the vector's plan records. */
 static Status open_trial(Engine *e, const Cell *cell, size_t i, Trial *t)
 {
     const Comparison *c = e->c;
@@ -372,8 +370,6 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
 
 /* ---- loops over cells and codecs ---- */
 
-/* Computes the measurements over a whole cell, after its vectors have been measured, and writes the cell's
- * record. */
 static Status conclude_cell(Engine *e, Pool *pool, const Cell *cell, size_t place)
 {
     if (pool->vectors)

@@ -26,8 +26,7 @@ typedef struct {
     const Vector *vector; /* LEVEL_CELL: the first vector of the cell; LEVEL_RUN: the first vector of all */
     size_t vectors;       /* number of vectors measured; those on which the codec failed do not count */
     Tally tally;          /* the measurements; undefined if `vectors` is 0 */
-    /* why there is no measurement, or how many vectors are missing from it; NULL: no failure, or known from
-     * an earlier run */
+    /* why there is no measurement, or how many vectors are missing from it; NULL: no failure */
     const char *error;
 } Record;
 

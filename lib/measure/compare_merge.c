@@ -28,9 +28,9 @@ typedef struct {
     size_t n, workers, repeat;
     bool measured;    /* true: this repeat is decoded and measured; false: only timed */
     double sample;    /* minimum seconds of timing per sample */
-    WorkerSent *sent; /* the payload size of each worker */
-    Sizes sizes;      /* of a worker's payloads in one repeat, mean over the workers */
-    Moments merged;   /* bytes of the merged payloads */
+    WorkerSent *sent; /* (workers) */
+    Sizes sizes;      /* statistics over repeats of the payload sizes, mean over the workers */
+    Moments merged;   /* statistics over repeats of the bytes of the merged payloads */
 
     /* Seconds of this repeat. `encode`: sum over workers. `merge`: sum over batches. `each`: decoding every
      * worker's payload. `decode`: decoding the merged payload. */

@@ -108,10 +108,10 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 void trial_times(Tally *tally, const Buffers *b, bool encoded, bool decoded);
 
 /* Sets the tally's `expected` variance to 0 if every payload is raw floats, which have no error. Then
- * corrects the spread sums (S_M2 and others) that the metrics bias_z and gain_z need. If the errors of
- * elements are independent, nothing is corrected. If only the errors of atoms are independent and `known` is
- * true, the sums are set by closed forms of the atoms' variances: S_M2 becomes R - 1 times the variance, for
- * R repeats. In all other cases the sums become NaN. */
+ * corrects the sums of variances (S_M2_SQUARES, S_M2_WEIGHTED) for the codec's ErrorLaw (harness.h).
+ *
+ * ELEMENTWISE: the sums stay. ROTATED: S_M2_WEIGHTED becomes NaN. ATOMWISE with `known`: closed forms over
+ * atoms replace the sums. Otherwise the sums become NaN. */
 void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
 
 /* ---- Wasserstein distances (compare_distance.c) ---- */

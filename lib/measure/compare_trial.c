@@ -69,7 +69,6 @@ static void set_address(Run *run, uint64_t repeat)
     trial_address(&run->call, run->t->c, run->t->vector, repeat);
 }
 
-/* Encodes once, untimed. Sets `*streams` and the payload. */
 static Status report_streams(Run *run, Streams *streams)
 {
     run->call.streams = streams;

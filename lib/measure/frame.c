@@ -250,7 +250,6 @@ static Status read_bytes(FrameReader *r, void *to, size_t size, Error *err)
     return OK;
 }
 
-/* Reads the next block, checks its checksum, and sets `*type` and `*body`. */
 static Status read_block(FrameReader *r, char *type, Reader *body, Arena *a, Error *err)
 {
     uint8_t head[BLOCK_HEAD];
@@ -318,7 +317,6 @@ static Status take_attrs_block(const FrameReader *r, Reader *body, FrameItem *it
                : malformed(r, a, err, "a group's attributes are malformed");
 }
 
-/* Reads a member (one tensor of the vector). Returns false if it is malformed. */
 static bool take_member(Reader *body, FrameMember *m, Arena *a)
 {
     size_t dim[RANK_MAX] = {0};

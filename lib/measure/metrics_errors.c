@@ -91,7 +91,6 @@ static double widened(const Tally *t, const Sample *s)
     return sqrt(s->variance) * (1 + skew) * own / given;
 }
 
-/* Returns the result of `value` for an estimate that is all zeros. */
 static double value_of_zeros(const Tally *t, Value *value)
 {
     double row[1][E_SUMS] = {{0}};
@@ -141,8 +140,8 @@ double cosine_se(const Tally *t, Value *cosine)
 
 /* ---- tests of the estimate along the gradient g, and along the signs of g ---- */
 
-/* A quantity of each repeat, <h, g> or <h, sign g>, as an error sum `sum` (E_...). Its mean is `unit` if h
- * is unbiased. */
+/* A quantity of each repeat, <h, g> or <h, sign g>: the error sum with index `sum` (E_...). Its mean is
+ * `unit` if h is unbiased. */
 typedef struct {
     int sum;
     double unit;

@@ -7,13 +7,12 @@
  * does not apply.
  *
  *     bias    R |mean h - g|^2 / sum v has the distribution F(nu, nu (R - 1)), where v are the elements'
- *             variances and nu = (sum v)^2 / sum v^2. Finds a bias in any direction, also one spread over
- * all
- *             elements.
+ *             variances and nu = (sum v)^2 / sum v^2. Finds a bias in any direction, also one that is spread
+ *             over all elements.
  *     gain    <h, g> / |g|^2 has mean 1; Student's t over repeats. Finds a bias along g, to which the large
  *             elements contribute most.
- *     l1      <h, sign g> / |g|_1 has mean 1; Student's t over repeats. Finds a factor that all elements
- * share.
+ *     l1      <h, sign g> / |g|_1 has mean 1; Student's t over repeats. Finds a factor common to all
+ *             elements.
  *
  * The tests use the codec's closed-form variance if it is larger than the measured one, because R repeats
  * may miss rare draws. */
@@ -51,7 +50,7 @@ double gain_l1_se(const Tally *t);
 double gain_l1_p(const Tally *t);
 
 /* Returns the smallest b for which a t test finds the bias E h = (1 + b) g with probability 0.9. `se` is the
- * standard error of the gain, and `level` the significance level of the test. */
+ * standard error of the measured b, and `level` the significance level of the test. */
 double bias_detectable(double se, size_t repeats, double level);
 
 /* Returns the smaller result of `bias_detectable` for the two standard errors. NaN if neither test applies.

@@ -28,7 +28,8 @@ CostLayer cost_more_workers(const CostLayer *half, const CostLayer *full, double
 /* ---- times of one layer ---- */
 
 /* Returns one worker's share of the P - 1 additions of a whole payload that merge P payloads. On a ring,
- * each worker makes P - 1 additions of 1/P of a payload. On a tree, each adds log2(P) whole payloads. */
+ * each worker makes P - 1 additions of 1/P of a payload. On a tree, each worker makes ceil(log2 P) additions
+ * of a whole payload. */
 static double adding_share(const Iteration *it)
 {
     const double p = it->workers;

@@ -47,8 +47,7 @@ typedef struct {
     Topology topology;
     double workers; /* 1 or more */
     double rounds;  /* the codec's rounds */
-    /* Bytes of one worker's payloads in all rounds. For ring and tree: bytes of the merged payloads in all
-     * rounds. */
+    /* bytes of one worker's payloads in all rounds; for ring and tree, of the merged payloads */
     double payload;
     double early;      /* bytes of the merged payloads of all rounds but the last */
     double parameters; /* bytes that a server sends to each worker */
@@ -57,8 +56,8 @@ typedef struct {
 double traffic_bytes(const Traffic *t); /* returns the bytes through the busiest link */
 double link_seconds(const Link *link, const Traffic *t);
 
-/* True for ring and tree: workers merge payloads before they reach their destination, so the codec's payloads
- * must be of a kind that merges. */
+/* Returns true for ring and tree, on which workers merge payloads on the way. Only codecs whose payloads can
+ * be merged may use them. */
 bool topology_adds(Topology topology);
 
 #endif

@@ -184,7 +184,7 @@ typedef struct {
     const char *path, *missing;
 } Reading;
 
-/* Returns the attribute `name`. If it is missing, negative or not of type `type`, stores `name` in
+/* Returns the attribute called `name`. If it is missing, negative or of another type, stores `name` in
  * `k->missing` and returns an empty attribute. */
 static const Attr *known(Reading *k, const char *name, int type)
 {

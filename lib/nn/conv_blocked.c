@@ -198,7 +198,7 @@ static Status piece_ready(Primitives *s, const Layer *l, size_t images, Error *e
     return dnnl_check(piece_make(l, s, images), "making a convolution", err);
 }
 
-/* Makes the missing primitives for a pass over `images` images. Not thread-safe. */
+/* Not thread-safe. */
 static Status primitives_ready(Primitives *s, const Layer *l, size_t images, Error *err)
 {
     if (images >= s->images)
@@ -206,8 +206,7 @@ static Status primitives_ready(Primitives *s, const Layer *l, size_t images, Err
     return images % s->images ? piece_ready(s, l, images % s->images, err) : OK;
 }
 
-/* Makes primitives for passes over up to `images` images. After a failure, `primitives_close` frees the
- * primitives made so far. */
+/* After a failure, `primitives_close` frees the primitives made so far. */
 static Status primitives_open(Primitives *s, const Layer *l, size_t images, Error *err)
 {
     const size_t *dim = l->weight->shape.dim;

@@ -105,7 +105,7 @@ struct Layer {
     const LayerOps *ops;
     /* ConvSettings, PoolSettings, DropoutSettings or NULL */
     const void *settings;
-    Activation *in, *other, *out; /* other: the second summand of a residual sum, else NULL */
+    Activation *in, *other, *out; /* `other`: the second summand of a residual sum, else NULL */
     const Slice *weight, *bias;   /* NULL: the layer has no weights or no bias */
     size_t running;               /* offset of the layer's running statistics in the flat array */
     /* index of the layer in the network; dropout's random numbers depend on it */

@@ -47,8 +47,7 @@ static void shuffle(Trainer *t, size_t epoch)
 
 /* ---- choosing the workers that send ---- */
 
-/* Draws the `aggregate` workers that send gradients in this step. Every set of this size has the same
- * probability. */
+/* Every set of `aggregate` workers has the same probability to send. */
 static void choose(Trainer *t, size_t step, const Portion *all)
 {
     const size_t workers = t->s.workers;

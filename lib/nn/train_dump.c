@@ -15,7 +15,7 @@ struct GradientDump {
     char *folder; /* FILE.parts, the folder of the parts (files of one step each) */
     int lock;
     bool workers; /* true: save each worker's gradient; false: save the mean of the workers' gradients */
-    size_t from;  /* the last step done before this run */
+    size_t from;  /* number of the last step done before this run */
     Attr root[SETUP_MOST + 8];
     size_t roots;
     float *x;    /* room for the gradient of one tensor */

@@ -26,7 +26,7 @@ typedef struct {
     const float *from;
     float *to;
     size_t lines, length, step, pitch;
-    size_t strips, width; /* width: lines in a strip; the last strip may have fewer */
+    size_t strips, width; /* `width`: lines in a strip; the last strip may have fewer */
     size_t first;         /* index of the strip in the first buffer of `slot` */
     float *slot;          /* (SLOTS, width, room) */
     Fourier fourier;
