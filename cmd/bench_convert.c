@@ -1,12 +1,13 @@
 /* bench_convert.c -- convert IN OUT: writes a dump anew as HDF5, safetensors or .npz. */
 #include "bench_commands.h"
 
-#include "app/progress.h"
+#include "app/notes.h"
 #include "base/outfile.h"
 #include "dump/convert.h"
 
 typedef struct {
     Common common;
+    DumpHints hints;
     Arena *a;
     Error *err;
 } Options;
@@ -21,9 +22,8 @@ static Status convert(const Options *o, Dump *d, const char *path)
     progress_close(&progress);
     TRY(status);
     printf("%s: %zu tensors, %llu bytes of float32\n", path, sum.tensors, (unsigned long long)sum.bytes);
-    if (dump_skipped(d) && !o->common.quiet)
-        fprintf(stderr, "note: %s: %zu datasets hold no floats and are left out\n", dump_file(d),
-                dump_skipped(d));
+    if (!o->common.quiet)
+        notes_dump(d, &progress);
     if (sum.left_out && !o->common.quiet)
         fprintf(stderr, "note: %s: %zu attributes, for which the format has no place, are left out\n", path,
                 sum.left_out);
@@ -39,7 +39,7 @@ static Status run(void *options, const TextList *arguments)
     if (outfile_same(from, to, o->a))
         return FAIL(o->err, ERR_USAGE, "convert: %s is the input; want another file", to);
     TRY(outfile_check(to, o->a, o->err));
-    TRY(dump_open(&d, from, o->a, o->err));
+    TRY(dump_open_as(&d, from, &o->hints, o->a, o->err));
     const Status status = convert(o, d, to);
     dump_close(d);
     return status;
@@ -48,6 +48,7 @@ static Status run(void *options, const TextList *arguments)
 static const char details[] =
     "The kind of IN follows from its content, the kind of OUT from its name. Every tensor is written as float32, which "
     "keeps float32, float16 and bfloat16 exactly and rounds float64. Integers are left out.\n"
+    "Convolution kernels are written as [out, in, h, w], with the attribute layout = oihw if they were read as [h, w, in, out].\n"
     "A name with slashes, as step_000100/worker_0/conv1.weight, is a path of groups in HDF5. safetensors keep attributes "
     "in __metadata__; .npz has no place for them.\n"
     "A pickle of PyTorch (.pt, .pth) is refused, as opening one can run any program. These lines of Python save its "
@@ -59,6 +60,7 @@ int bench_convert(int argc, char **argv)
 {
     Error err;
     Options o = {.a = arena_open(0), .err = &err};
+    const Option options[] = {OPTIONS_HINTS(&o.hints), {0}};
     const Command command = {
         .program = "atomo-bench",
         .command = "convert",
@@ -67,6 +69,7 @@ int bench_convert(int argc, char **argv)
         .examples = "gradients.npz gradients.h5\n"
                     "gradients.h5 gradients.safetensors\n",
         .details = details,
+        .options = options,
         .common = &o.common,
         .arguments_min = 2,
         .arguments_max = 2,

@@ -12,6 +12,7 @@ typedef struct {
     Common common;
     TextList specs;
     GroupSpec groups;
+    DumpHints hints;
     int grouping;
     int64_t min_elements;
     Arena *a;
@@ -69,7 +70,7 @@ static Status run(void *options, const TextList *arguments)
         return FAIL(o->err, ERR_USAGE,
                     "encode: -o -: a terminal cannot show payloads; want a pipe or a file");
     TRY(codec_open(&codec, o->specs.item[0], o->a, o->err));
-    TRY(dump_open(&d, arguments->item[0], o->a, o->err));
+    TRY(dump_open_as(&d, arguments->item[0], &o->hints, o->a, o->err));
     o->groups.grouping = (Grouping)o->grouping;
     o->groups.min_elements = (size_t)o->min_elements;
     Status status = groups_make(&list, d, &o->groups, o->a, o->err);
@@ -86,6 +87,7 @@ int bench_encode(int argc, char **argv)
     const Option options[] = {
         OPTION_CODEC(&o.specs, "the codec; atomo-bench list shows all"),
         OPTIONS_SELECTION(&o.groups.selection),
+        OPTIONS_HINTS(&o.hints),
         OPTION(0, "group", "G", &o.grouping,
                "compress each tensor, each kind of tensors, or all as one vector", .choices = grouping_names),
         OPTION(0, "min-elements", "N", &o.min_elements, "send tensors of fewer elements as floats",

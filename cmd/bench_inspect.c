@@ -7,6 +7,7 @@
 typedef struct {
     Common common;
     Selection selection;
+    DumpHints hints;
     bool histogram, spectrum;
     int64_t bins;
     int reshape;
@@ -80,7 +81,7 @@ static Status run(void *options, const TextList *arguments)
     Dump *d;
     if (o->histogram && o->spectrum)
         return FAIL(o->err, ERR_USAGE, "inspect: --histogram and --spectrum are two tables; want one");
-    TRY(dump_open(&d, path, o->forever, o->err));
+    TRY(dump_open_as(&d, path, &o->hints, o->forever, o->err));
     const Status status = inspect(o, d, path);
     if (status == OK && !o->common.quiet)
         notes_dump(d, &(Progress){0});
@@ -98,6 +99,7 @@ int bench_inspect(int argc, char **argv)
         OPTION(0, "kind", "GLOB", &o.selection.kind, "only tensors of this kind, such as conv, fc or bias"),
         OPTION('s', "step", "GLOB", &o.selection.step, "only these steps, by group or number"),
         OPTION(0, "worker", "GLOB", &o.selection.worker, "only these workers, by group or number"),
+        OPTIONS_HINTS(&o.hints),
         OPTION(0, "histogram", NULL, &o.histogram, "a row for each bin of each tensor's histogram"),
         OPTION(0, "spectrum", NULL, &o.spectrum, "a row for each singular value of each tensor"),
         OPTION(0, "bins", "N", &o.bins, "number of bins of a histogram", .low = 1, .high = 1e6),

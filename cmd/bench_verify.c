@@ -38,6 +38,7 @@ int bench_verify(int argc, char **argv)
         .methods = &verify_methods, .forever = arena_open(0), .scratch = arena_open(0), .err = &err};
     const Option options[] = {
         OPTIONS_SELECTION(&o.groups.selection),
+        OPTIONS_HINTS(&o.hints),
         OPTION(0, "group", "G", &o.grouping, "check each tensor, each kind of tensors, or all as one vector",
                .choices = grouping_names),
         OPTION(0, "per-tensor", NULL, &o.per_tensor, "a row for each statement and tensor in the table"),

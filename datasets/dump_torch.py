@@ -26,6 +26,9 @@ by dots:
     with GradientDump("run.h5", model_name="MLP", lr=0.1) as dump:
         dump.write(step, gradients={"Dense_0": {"kernel": array, "bias": array}}, loss=loss)
 
+Kernels of convolutions in Keras, TensorFlow and Flax are height x width x in x out. GradientDump("run.h5", layout="hwio") writes this
+down, so that atomo-bench reads them as out x in x height x width, as PyTorch has them.
+
 The file appears under its name when the block ends without an exception; until then it is a hidden file beside it.
 
     python3 dump_torch.py --demo out.h5      trains a tiny network and dumps three steps of two workers

@@ -54,6 +54,15 @@ typedef struct {
         OPTION('s', "step", "GLOB", &(s)->step, "only these steps, by group or number"),                     \
         OPTION(0, "worker", "GLOB", &(s)->worker, "only these workers, by group or number")
 
+/* Makes the options that say what a file of gradients does not say itself. Every command that reads one has the
+ * same such options. r: a DumpHints. */
+#define OPTIONS_HINTS(r)                                                                                     \
+    OPTION(0, "layout", "L", &(r)->layout,                                                                   \
+           "axes of convolution kernels: oihw (PyTorch), hwio (Keras, Flax), or auto: as attributes say",    \
+           .choices = layout_names),                                                                         \
+        OPTION(0, "steps-from", "GLOB", &(r)->steps_from,                                                    \
+               "groups that hold a step, if they are not called step: 'epoch*/iter*'")
+
 /* The options that all commands share. cli_parse adds them to the command's own options. */
 typedef struct {
     int64_t seed, threads; /* 0 before parsing; defaults: seed 1, and a thread per usable core */

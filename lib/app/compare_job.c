@@ -59,6 +59,8 @@ static Status open_journal(CompareJob *j)
         {"tensor", joined(&g->selection.tensors, j->a)},
         {"step", value_text(g->selection.step)},
         {"worker", value_text(g->selection.worker)},
+        {"layout", value_text(layout_names[j->hints.layout])},
+        {"steps_from", value_text(j->hints.steps_from)},
         {"group", value_text(grouping_names[g->grouping])},
         {"min_elements", value_int((int64_t)g->min_elements)},
         {"skip_nonfinite", value_bool(g->skip_nonfinite)},
@@ -82,7 +84,7 @@ Status compare_job_open(CompareJob *j)
     TRY(view_check(&j->view, j->own, j->err));
     if (j->common.resume && !j->common.output)
         return FAIL(j->err, ERR_USAGE, "--resume: want -o FILE, whose journal the run continues");
-    TRY(dump_open(&j->dump, j->file, j->a, j->err));
+    TRY(dump_open_as(&j->dump, j->file, &j->hints, j->a, j->err));
     TRY(groups_make(&j->list, j->dump, &j->groups, j->a, j->err));
     if (j->arrange)
         TRY(j->arrange(j));
@@ -331,6 +333,7 @@ static const Option *all_options(CompareJob *j, const Option *own)
     };
     const Option selection[] = {
         OPTIONS_SELECTION(&j->groups.selection),
+        OPTIONS_HINTS(&j->hints),
         OPTION(0, "group", "G", &j->grouping,
                "compress each tensor, each kind of tensors, or all as one vector", .choices = grouping_names),
         OPTION(0, "repeats", "N", &j->repeats, "independent repeats of each measurement", .low = 1,

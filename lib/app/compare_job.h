@@ -17,6 +17,7 @@ typedef struct CompareJob CompareJob;
 struct CompareJob {
     /* members set from the command line */
     const char *file;
+    DumpHints hints;
     Common common;
     TextList specs;
     GroupSpec groups;

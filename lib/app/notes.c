@@ -1,6 +1,37 @@
 /* notes.c -- implements notes.h. */
 #include "app/notes.h"
 
+#include "dump/steps.h"
+
+/* Prints a note on kernels that may have been written as [h, w, in, out] and are read as [out, in, h, w]. */
+static void note_kernels(const Dump *d, Progress *p)
+{
+    const TensorInfo *first = NULL;
+    if (!dump_doubtful_kernels(d, &first))
+        return;
+    const size_t *dim = first->shape.dim;
+    progress_note(
+        p,
+        "note: %s: kernels such as %s (%zux%zux%zux%zu) look like height x width x in x out, as in Keras, and "
+        "are read as out x in x height x width; --layout hwio if they are, else --layout oihw",
+        dump_file(d), first->path, dim[0], dim[1], dim[2], dim[3]);
+}
+
+/* Prints a note on groups that look like steps and are read as parts of tensor names. */
+static void note_steps(const Dump *d, Progress *p)
+{
+    Arena *scratch = arena_open(0);
+    const TensorInfo *first = dump_tensor(d, 0);
+    const char *guess = first->step_group ? "" : steps_guess(first->path, scratch);
+    if (guess && *guess)
+        progress_note(
+            p,
+            "note: %s: the groups of %s look like a step, and are read as a part of the tensor's name; "
+            "--steps-from '%s'",
+            dump_file(d), first->path, guess);
+    arena_close(scratch);
+}
+
 void notes_dump(const Dump *d, Progress *p)
 {
     const char *first;
@@ -12,6 +43,8 @@ void notes_dump(const Dump *d, Progress *p)
                       "note: %s: %zu step or worker groups have the number of another one; they draw random "
                       "numbers of their own (the first: %s)",
                       dump_file(d), twins, first);
+    note_kernels(d, p);
+    note_steps(d, p);
 }
 
 bool notes_cold(const Codec *codec, const char *name, const VectorList *list, Progress *p)

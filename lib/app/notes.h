@@ -7,7 +7,7 @@
 #include "dump/groups.h"
 
 /* Prints notes on the dump: how many datasets hold no floats, and how many step or worker groups have the same
- * number as another group. */
+ * number as another group; kernels whose layout is doubtful; and groups that look like steps. */
 void notes_dump(const Dump *d, Progress *p);
 
 /* Prints a note if the codec learns from step to step but all vectors are of one step, so that the codec has

@@ -114,7 +114,7 @@ Status verify_job_run(VerifyJob *o, const char *path)
 {
     Dump *d;
     o->groups.grouping = (Grouping)o->grouping;
-    TRY(dump_open(&d, path, o->forever, o->err));
+    TRY(dump_open_as(&d, path, &o->hints, o->forever, o->err));
     const Status status = verify(o, d, path);
     dump_close(d);
     return status;

@@ -7,6 +7,7 @@
 
 typedef struct {
     Common common;
+    DumpHints hints;
     GroupSpec groups;
     int grouping;
     bool per_tensor;              /* true: a row for each statement and tensor */

@@ -39,6 +39,11 @@ extern const char *const kind_names[];
 /* Guesses the kind from rank and name, for files without the attribute `kind`. */
 Kind kind_guess(const char *name, const Shape *shape);
 
+/* The order of the axes of a convolution kernel in the file (layout.h): [out, in, h, w] as in PyTorch, or
+ * [h, w, in, out] as in Keras. LAYOUT_AUTO: the file's attributes say, else [out, in, h, w]. */
+typedef enum { LAYOUT_AUTO, LAYOUT_OIHW, LAYOUT_HWIO } KernelLayout;
+extern const char *const layout_names[]; /* "auto", "oihw", "hwio", NULL */
+
 /* ---- attributes of HDF5 objects; payload containers have attributes of the same types ---- */
 
 typedef struct {
@@ -59,8 +64,8 @@ typedef struct {
 typedef struct {
     /* path in the file without the leading '/', for example "step_000100/worker_0/conv1.weight" */
     const char *path;
-    /* the path below the step and worker groups, such as "conv1.weight". A tensor named "*" is renamed "/*",
-     * because results use "*" for all tensors together. */
+    /* the path below the step and worker groups, such as "conv1.weight". A tensor named "*" gets the name
+     * slash and star, because results use "*" for all tensors together. */
     const char *name;
     const char *display; /* the name without "module." and "_orig_mod." */
     /* names such as "step_000100", "worker_0"; NULL where the file has none */
@@ -72,6 +77,9 @@ typedef struct {
      * the group's name. */
     int64_t step_address, worker_address;
     Kind kind;
+    /* the layout of a kernel in the file; LAYOUT_AUTO: the file does not say, or the tensor is no kernel.
+     * Shape and elements of a kernel are always those of [out, in, h, w]. */
+    KernelLayout layout;
     Shape shape;
     AttrList attrs; /* the dataset's attributes */
 } TensorInfo;
@@ -83,6 +91,16 @@ typedef struct Dump Dump;
  * skipped and counted. The list of tensors is stored in the arena, which must not be rewound or closed
  * before the dump is closed. */
 Status dump_open(Dump **out, const char *path, Arena *a, Error *err);
+
+/* What a user may say about a file that does not say it. All zero: nothing. */
+typedef struct {
+    int layout; /* a KernelLayout: of all kernels; LAYOUT_AUTO: as their attributes say */
+    const char
+        *steps_from; /* glob that names the groups of the steps (steps.h); NULL: groups called "step" */
+} DumpHints;
+
+/* As dump_open. ERR_USAGE: no tensor is in a group that matches `steps_from`. */
+Status dump_open_as(Dump **out, const char *path, const DumpHints *hints, Arena *a, Error *err);
 void dump_close(Dump *d); /* NULL is fine */
 
 const char *dump_file(const Dump *d); /* returns the path given to dump_open */
@@ -96,6 +114,9 @@ size_t dump_skipped(const Dump *d);
  * count as step 0. Twins among the worker groups of a step are defined likewise, and counted too. Sets
  * `*first` to the path of a tensor in the first twin; NULL: there is none. */
 size_t dump_twins(const Dump *d, const char **first);
+/* Returns the number of kernels that look like [h, w, in, out] while the file does not say their layout. Sets
+ * *first to the first such kernel. */
+size_t dump_doubtful_kernels(const Dump *d, const TensorInfo **first);
 const AttrList *dump_attrs(const Dump *d); /* returns the attributes of the root group */
 /* Returns the attributes of a group, "step_000100" or "step_000100/worker_0"; NULL: no such group. */
 const AttrList *dump_step_attrs(const Dump *d, const char *group);

@@ -6,6 +6,7 @@
  * by the reader into shared memory. This process creates and seals this memory, so the reader can neither
  * shrink nor grow it. All other data come from the reader as messages, which tensor_stream.c parses. */
 #include "base/confine.h"
+#include "dump/layout.h"
 #include "dump/tensor_hdf5.h"
 
 #include <errno.h>
@@ -188,10 +189,15 @@ static Status list(Dump *d, Error *err)
              d->listing.skipped);
         return d->kind == FILE_HDF5 ? error_hint(err, "h5ls -r FILE shows what it holds") : err->status;
     }
-    return listing_finish(&d->listing, err);
+    return listing_finish(&d->listing, err) == OK ? OK : error_at(err, "%s", d->file);
 }
 
 Status dump_open(Dump **out, const char *path, Arena *a, Error *err)
+{
+    return dump_open_as(out, path, &(DumpHints){0}, a, err);
+}
+
+Status dump_open_as(Dump **out, const char *path, const DumpHints *hints, Arena *a, Error *err)
 {
     uint64_t size = 0;
     int fd = -1;
@@ -200,7 +206,7 @@ Status dump_open(Dump **out, const char *path, Arena *a, Error *err)
     TRY(open_file(path, &fd, &d->kind, &size, err));
     d->socket = d->memory = -1;
     d->fd = fd;
-    d->listing = (Listing){.arena = a, .file_size = size};
+    d->listing = (Listing){.arena = a, .hints = *hints, .file_size = size};
     Status status = start_reader(d, err);
     if (status == OK)
         status = list(d, err);
@@ -257,6 +263,15 @@ size_t dump_twins(const Dump *d, const char **first)
 {
     *first = d->listing.twin;
     return d->listing.twins;
+}
+
+size_t dump_doubtful_kernels(const Dump *d, const TensorInfo **first)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < dump_count(d); i++)
+        if (layout_doubtful(dump_tensor(d, i)) && !count++)
+            *first = dump_tensor(d, i);
+    return count;
 }
 
 const AttrList *dump_attrs(const Dump *d)
@@ -329,11 +344,9 @@ static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
     return OK;
 }
 
-Status dump_read(Dump *d, size_t i, float *x, Error *err)
+/* Reads the elements in the order of the file. */
+static Status read_stored(Dump *d, const Listed *t, float *x, Error *err)
 {
-    const Listed *t = &d->listing.tensor[i];
-    if (t->info.shape.n == 0)
-        return OK;
     if (!d->reader) {
         *err = d->death;
         return err->status;
@@ -345,4 +358,20 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err)
         return status;
     error_at(err, "%s", t->info.path);
     return error_at(err, "%s", d->file);
+}
+
+Status dump_read(Dump *d, size_t i, float *x, Error *err)
+{
+    const Listed *t = &d->listing.tensor[i];
+    if (t->info.shape.n == 0)
+        return OK;
+    if (t->info.layout != LAYOUT_HWIO)
+        return read_stored(d, t, x, err);
+    Arena *scratch = arena_open(0);
+    float *stored = NEW(scratch, float, t->info.shape.n);
+    const Status status = stored ? read_stored(d, t, stored, err) : arena_fail(scratch, err);
+    if (status == OK)
+        layout_transpose(&t->info.shape, stored, x);
+    arena_close(scratch);
+    return status;
 }

@@ -1,6 +1,7 @@
 /* tensor_names.c -- derives step, worker, name and kind from a path such as
  * "step_000100/worker_0/module.conv1.weight", and sorts tensors by the numbers of steps and workers. */
-#include "dump/tensor_stream.h"
+#include "dump/layout.h"
+#include "dump/steps.h"
 
 #include "base/rng.h"
 
@@ -50,49 +51,25 @@ static Kind find_kind(const TensorInfo *t)
     return kind_guess(t->name, &t->shape);
 }
 
-/* ---- finding groups by path ---- */
-
-static int compare_paths(const void *left, const void *right)
-{
-    const ListedGroup *const *a = left, *const *b = right;
-    return strcmp((*a)->path, (*b)->path);
-}
-
-static Status sort_groups(Listing *l, Error *err)
-{
-    l->by_path = NEW(l->arena, const ListedGroup *, l->groups);
-    TRY(arena_check(l->by_path, l->arena, err));
-    for (size_t i = 0; i < l->groups; i++)
-        l->by_path[i] = &l->group[i];
-    if (l->groups)
-        qsort(l->by_path, l->groups, sizeof *l->by_path, compare_paths);
-    return OK;
-}
-
-const AttrList *listing_attrs(const Listing *l, const char *path)
-{
-    const ListedGroup wanted = {.path = path}, *key = &wanted;
-    const ListedGroup **found =
-        l->groups ? bsearch(&key, l->by_path, l->groups, sizeof *l->by_path, compare_paths) : NULL;
-    return found ? &(*found)->attrs : NULL;
-}
-
 /* ---- tensors ---- */
 
 static Status describe(Listing *l, TensorInfo *t, Error *err)
 {
+    const char *glob = l->hints.steps_from;
     t->name = t->path;
-    TRY(take_group_name(&t->name, "step", &t->step_group, &t->step, l->arena, err));
+    if (glob)
+        TRY(steps_take(&t->name, glob, &t->step_group, &t->step, l->arena, err));
+    else
+        TRY(take_group_name(&t->name, "step", &t->step_group, &t->step, l->arena, err));
     TRY(take_group_name(&t->name, "worker", &t->worker_group, &t->worker, l->arena, err));
-    const AttrList *attrs = t->step_group ? listing_attrs(l, t->step_group) : NULL;
-    for (size_t i = 0; attrs && i < attrs->count; i++)
-        if (attrs->item[i].type == ATTR_INT && !strcmp(attrs->item[i].name, "step"))
-            t->step = attrs->item[i].whole;
+    const int64_t *step = t->step_group ? steps_attribute(l, t->step_group) : NULL;
+    if (step)
+        t->step = *step;
     if (!strcmp(t->name, "*"))
         t->name = "/*";
     t->display = display_name(t->name);
     t->kind = find_kind(t);
-    return OK;
+    return layout_settle(t, (KernelLayout)l->hints.layout, listing_attrs(l, ""), l->arena, err);
 }
 
 /* Compares groups by number, then by name; tensors without a group (NULL) come first. */
@@ -167,12 +144,31 @@ static void set_addresses(Listing *l)
     }
 }
 
+/* Fails if no tensor is in a group that the user's glob of steps matches. */
+static Status check_steps(const Listing *l, Error *err)
+{
+    const char *glob = l->hints.steps_from;
+    bool found = !glob;
+    for (size_t i = 0; !found && i < l->tensors; i++)
+        found = l->tensor[i].info.step_group;
+    if (found)
+        return OK;
+    const char *path = l->tensors ? l->tensor[0].info.path : "none", *guess = steps_guess(path, l->arena);
+    TRY(arena_check(guess, l->arena, err));
+    FAIL(err, ERR_USAGE, "no groups match --steps-from \"%.100s\"; the first tensor is %.200s", glob, path);
+    return *guess ? error_hint(err, "--steps-from '%.100s'", guess)
+                  : error_hint(err, "the glob has a part for each level of groups, as in 'epoch*/iter*'");
+}
+
 Status listing_finish(Listing *l, Error *err)
 {
-    TRY(sort_groups(l, err));
+    TRY(listing_sort_groups(l, err));
     for (size_t i = 0; i < l->tensors; i++)
         TRY(describe(l, &l->tensor[i].info, err));
+    TRY(check_steps(l, err));
     if (l->tensors)
+        qsort(l->tensor, l->tensors, sizeof *l->tensor, compare_listed);
+    if (l->hints.steps_from && steps_join_numbers(l))
         qsort(l->tensor, l->tensors, sizeof *l->tensor, compare_listed);
     set_addresses(l);
     return OK;

@@ -46,6 +46,7 @@ typedef struct {
 
 typedef struct {
     Arena *arena;
+    DumpHints hints;
     uint64_t file_size;
     uint64_t heard; /* bytes of the reader's messages received so far */
     Listed *tensor;
@@ -72,8 +73,8 @@ static inline uint64_t elements_limit(uint64_t file_size)
  * the error that the message contains. */
 Status listing_take(Listing *l, Bytes message, Error *err);
 
-/* Completes the listing after message 'Z': derives names, steps, workers and layer kinds. Sorts the tensors by
- * step, then by worker, then by the order in which the reader sent them. */
+/* Completes the listing after message 'Z': derives names, steps, workers, layer kinds and the layouts of kernels.
+ * Sorts the tensors by step, then by worker, then by the order in which the reader sent them. */
 Status listing_finish(Listing *l, Error *err);
 
 /* Returns the error that an 'E' message contains; ERR_CORRUPT: the message is not valid. */
@@ -82,6 +83,9 @@ Status message_error(Bytes message, Error *err);
 /* Completes and sends message `b`. Writes the message's size into its first 4 bytes, which the caller has
  * left free. */
 Status message_send(int socket, Buf *b, Error *err);
+
+/* Sorts l->by_path. listing_finish calls this function. */
+Status listing_sort_groups(Listing *l, Error *err);
 
 /* Returns the attributes of the group at `path`; NULL: no such group. Works only after `listing_finish`. */
 const AttrList *listing_attrs(const Listing *l, const char *path);

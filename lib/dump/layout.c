@@ -1,0 +1,73 @@
+/* layout.c -- see layout.h. */
+#include "dump/layout.h"
+
+#include <string.h>
+#include <strings.h>
+
+const char *const layout_names[] = {
+    [LAYOUT_AUTO] = "auto", [LAYOUT_OIHW] = "oihw", [LAYOUT_HWIO] = "hwio", NULL};
+
+static const Attr *find_attr(const AttrList *attrs, const char *name)
+{
+    for (size_t i = 0; attrs && i < attrs->count; i++)
+        if (!strcmp(attrs->item[i].name, name))
+            return &attrs->item[i];
+    return NULL;
+}
+
+/* Returns the layout that the attribute `layout` names. Files of Keras have the attribute `keras_version`
+ * instead. LAYOUT_AUTO: no attribute names a layout. */
+static KernelLayout named_layout(const AttrList *attrs)
+{
+    const Attr *named = find_attr(attrs, "layout");
+    for (int i = LAYOUT_OIHW; named && named->type == ATTR_TEXT && layout_names[i]; i++)
+        if (!strcasecmp(named->text, layout_names[i]))
+            return (KernelLayout)i;
+    return find_attr(attrs, "keras_version") ? LAYOUT_HWIO : LAYOUT_AUTO;
+}
+
+/* Adds the attribute layout = "oihw" to the tensor, or changes the value of its attribute `layout`. */
+static Status rename_layout(TensorInfo *t, Arena *a, Error *err)
+{
+    AttrList attrs = {.item = NEW(a, Attr, t->attrs.count + 1)};
+    TRY(arena_check(attrs.item, a, err));
+    for (size_t i = 0; i < t->attrs.count; i++)
+        if (strcmp(t->attrs.item[i].name, "layout"))
+            attrs.item[attrs.count++] = t->attrs.item[i];
+    attrs.item[attrs.count++] =
+        (Attr){.name = "layout", .type = ATTR_TEXT, .text = layout_names[LAYOUT_OIHW]};
+    t->attrs = attrs;
+    return OK;
+}
+
+Status layout_settle(TensorInfo *t, KernelLayout asked, const AttrList *root, Arena *a, Error *err)
+{
+    if (t->kind != KIND_CONV || t->shape.rank != 4)
+        return OK;
+    t->layout = asked ? asked : named_layout(&t->attrs);
+    if (t->layout == LAYOUT_AUTO)
+        t->layout = named_layout(root);
+    if (t->layout != LAYOUT_HWIO)
+        return OK;
+    const size_t *dim = t->shape.dim;
+    const Shape turned = {.rank = 4, .dim = {dim[3], dim[2], dim[0], dim[1]}, .n = t->shape.n};
+    t->shape = turned;
+    return rename_layout(t, a, err);
+}
+
+void layout_transpose(const Shape *shape, const float *from, float *x)
+{
+    const size_t outs = shape->dim[0], ins = shape->dim[1], taps = shape->dim[2] * shape->dim[3];
+    for (size_t o = 0; o < outs; o++)
+        for (size_t i = 0; i < ins; i++)
+            for (size_t tap = 0; tap < taps; tap++)
+                *x++ = from[(tap * ins + i) * outs + o];
+}
+
+bool layout_doubtful(const TensorInfo *t)
+{
+    enum { KERNEL_SIDE = 11 }; /* no longer sides of kernels are in common use */
+    const size_t *dim = t->shape.dim;
+    return t->kind == KIND_CONV && t->shape.rank == 4 && t->layout == LAYOUT_AUTO && dim[0] <= KERNEL_SIDE &&
+           dim[1] <= KERNEL_SIDE && (dim[2] > KERNEL_SIDE || dim[3] > KERNEL_SIDE);
+}

@@ -1,0 +1,21 @@
+/* layout.h -- the order of the axes of convolution kernels.
+ *
+ * PyTorch stores a kernel as [out, in, h, w] ("oihw"), and Keras, TensorFlow and Flax as [h, w, in, out] ("hwio").
+ * In this program every kernel has the axes [out, in, h, w]: others are transposed when they are read. */
+#ifndef ATOMO_LAYOUT_H
+#define ATOMO_LAYOUT_H
+
+#include "dump/tensor.h"
+
+/* Sets the tensor's `layout` from `asked`, or, if `asked` is LAYOUT_AUTO, from the tensor's attributes and those
+ * of the root. If it is LAYOUT_HWIO, turns the shape into [out, in, h, w] and sets the attribute `layout` to
+ * "oihw". Changes nothing for tensors that are no kernels of rank 4. */
+Status layout_settle(TensorInfo *t, KernelLayout asked, const AttrList *root, Arena *a, Error *err);
+
+/* Writes the kernel `from`, stored as [h, w, in, out], to x as [out, in, h, w]. `shape` is the shape of x. */
+void layout_transpose(const Shape *shape, const float *from, float *x);
+
+/* True if the file does not say the kernel's layout and the shape looks like [h, w, in, out]. */
+bool layout_doubtful(const TensorInfo *t);
+
+#endif

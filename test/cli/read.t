@@ -1,0 +1,43 @@
+# kernels that Keras wrote are recognised by the attribute layout; they have the singular values of PyTorch's order
+? /usr/bin/python3 -c 'import h5py, numpy'
+$ /usr/bin/python3 -c 'import h5py, numpy as np; k = np.random.default_rng(1).standard_normal((3, 3, 16, 32)).astype("f4"); f = h5py.File("k.h5", "w"); f["conv/kernel"] = k; f.attrs["layout"] = "HWIO"; g = h5py.File("t.h5", "w"); g["conv/kernel"] = k.transpose(3, 2, 0, 1)' && for f in k t; do atomo-bench inspect $f.h5 --spectrum -o $f.csv || exit; atomo-bench compare $f.h5 -c svd -c qsgd --metrics bytes,mse -f csv >$f.c || exit; done; cmp k.csv t.csv && cmp k.c t.c && wc -l <k.csv; atomo-bench inspect k.h5 -f csv | cut -d, -f3-5
+> 19
+> conv/kernel,conv,32x16x3x3
+2>
+= 0
+
+# without an attribute a note says that their order is in doubt; --layout settles it, in every command
+? /usr/bin/python3 -c 'import h5py, numpy'
+$ /usr/bin/python3 -c 'import h5py, numpy as np; f = h5py.File("k.h5", "w"); f["conv/kernel"] = np.random.default_rng(1).standard_normal((3, 3, 16, 32)).astype("f4")' && atomo-bench inspect k.h5 --spectrum -f csv | wc -l; for c in "inspect k.h5" "convert k.h5 c.h5" "encode k.h5 -c none -o e.atomo" "verify k.h5" "compare k.h5 -c svd" "sweep k.h5 -c svd --rates 1" "merge k.h5 -c svd --workers 2" "cost k.h5 -c svd"; do atomo-bench $c --layout hwio >out 2>err || exit; grep -c 'as in Keras' err; done; atomo-bench inspect c.h5 -f csv | cut -d, -f5; atomo-bench decode -q e.atomo -o d.h5 && atomo-bench convert -q d.h5 d.npz && atomo-bench convert -q c.h5 c.npz && cmp c.npz d.npz && echo equal
+> 10
+> 0
+- 1
+> 32x16x3x3
+> *equal
+2> note: k.h5: kernels such as conv/kernel (3x3x16x32) look like height x width x in x out, as in Keras, and are read as out x in x height x width; --layout hwio if they are, else --layout oihw
+= 0
+
+# PyTorch's kernels raise no doubt
+$ for s in 64x3x7x7 512x512x3x3 20x1x5x5 256x64x1x1 768x3x16x16; do atomo-bench synth -o g.h5 --shape $s >out && atomo-bench inspect g.h5 >out || exit; done
+2>
+= 0
+
+# steps in nested groups are found by a glob; a note names it
+? /usr/bin/python3 -c 'import h5py, numpy'
+$ /usr/bin/python3 -c 'import h5py, numpy as np; r = np.random.default_rng(1); f = h5py.File("n.h5", "w"); [f.create_dataset("epoch%d/iter%d/fc/weight" % (e, i), data=r.standard_normal((4, 5)).astype("f4")) for e in (1, 2, 10) for i in (3, 17)]' && atomo-bench inspect n.h5 --steps-from 'epoch*/iter*' -f csv | cut -d, -f1,3; atomo-bench compare n.h5 --steps-from 'epoch*/iter*' --step 'epoch10/*' -c ef+topk:ratio=0.5 --metrics bytes -f csv | cut -d, -f1-3,7; atomo-bench inspect n.h5 >out
+> 103,fc/weight
+> 1017,fc/weight
+> 1017,,fc/weight,ef+topk:ratio=0.5
+- 203,*ef*
+2> note: n.h5: the groups of epoch1/iter17/fc/weight look like a step, and are read as a part of the tensor's name; --steps-from 'epoch*/iter*'
+= 0
+
+$ atomo-bench synth -o g.h5 --shape 4 >out; atomo-bench compare g.h5 --steps-from 'epoch*/iter*'
+2> atomo-bench: g.h5: no groups match --steps-from "epoch\*/iter\*"; the first tensor is step_*
+2> hint: --steps-from 'step_\*'
+= 2
+
+# --resume refuses results that were read in another way
+$ atomo-bench synth -o g.h5 --shape 12x12x12x12 >out; atomo-bench compare -q g.h5 -c svd -c qsgd --layout oihw --repeats 100000 -o r.csv & while ! [ -s r.csv.journal ]; do sleep 0.05; done; kill $!; wait; atomo-bench compare -q g.h5 -c svd -c qsgd --layout hwio --repeats 100000 -o r.csv --resume
+2> atomo-bench: *r.csv.journal*layout*
+= 2

@@ -1,0 +1,171 @@
+/* test_nested_steps.c -- a glob names the groups of a dump that hold steps. */
+#include "dump/steps.h"
+
+#include "rig/scratch_dir.h"
+
+static Error err;
+
+/* Writes a dump with a tensor of one element at each path. The element is the path's index. If `numbered`, the
+ * group "e1/i1" has the attribute step = 700. */
+static void write_paths(const char *const *path, size_t count, bool numbered)
+{
+    DumpWriter *w;
+    Attr step = {"step", ATTR_INT, 700, 0, NULL};
+    const AttrList attrs = {&step, 1};
+    const Shape shape = shape_vector(1);
+    check_ok(dump_create(&w, in_scratch("s.h5"), &err), &err);
+    for (size_t i = 0; i < count; i++) {
+        const float x = (float)i;
+        check_ok(dump_write(w, path[i], &shape, &x, NULL, &err), &err);
+    }
+    if (numbered)
+        check_ok(dump_write_attrs(w, "e1/i1", &attrs, &err), &err);
+    check_ok(dump_commit(w, &err), &err);
+}
+
+typedef struct {
+    const char *group, *worker;
+    int64_t step;
+    const char *name;
+    float x;
+} Want;
+
+static void check_tensors(const char *glob, const Want *want, size_t count)
+{
+    Arena *a = arena_open(0);
+    Dump *d;
+    check_ok(dump_open_as(&d, in_scratch("s.h5"), &(DumpHints){.steps_from = glob}, a, &err), &err);
+    check(dump_count(d) == count);
+    for (size_t i = 0; i < count; i++) {
+        const TensorInfo *t = dump_tensor(d, i);
+        float x;
+        check_ok(dump_read(d, i, &x, &err), &err);
+        check(x == want[i].x && t->step == want[i].step && !strcmp(t->name, want[i].name));
+        check(!t->step_group == !want[i].group && (!t->step_group || !strcmp(t->step_group, want[i].group)));
+        check(!t->worker_group == !want[i].worker &&
+              (!t->worker_group || !strcmp(t->worker_group, want[i].worker)));
+    }
+    dump_close(d);
+    arena_close(a);
+}
+
+static void iterations_that_begin_anew_in_each_epoch_get_joined_numbers_in_order(void **state)
+{
+    static const char *const paths[] = {"epoch10/iter3/w", "epoch2/iter100/w", "epoch2/iter20/w",
+                                        "epoch2/iter3/w"};
+    static const Want want[] = {{"epoch2/iter3", NULL, 2003, "w", 3},
+                                {"epoch2/iter20", NULL, 2020, "w", 2},
+                                {"epoch2/iter100", NULL, 2100, "w", 1},
+                                {"epoch10/iter3", NULL, 10003, "w", 0}};
+    (void)state;
+    write_paths(paths, countof(paths), false);
+    check_tensors("epoch*/iter*", want, countof(want));
+}
+
+static void iterations_that_go_on_keep_their_numbers(void **state)
+{
+    static const char *const paths[] = {"epoch1/iter90/a/w", "epoch2/iter100/a/w", "epoch1/iter5/a/w"};
+    static const Want want[] = {{"epoch1/iter5", NULL, 5, "a/w", 2},
+                                {"epoch1/iter90", NULL, 90, "a/w", 0},
+                                {"epoch2/iter100", NULL, 100, "a/w", 1}};
+    (void)state;
+    write_paths(paths, countof(paths), false);
+    check_tensors("epoch*/iter*", want, countof(want));
+}
+
+static void workers_stand_below_nested_steps(void **state)
+{
+    static const char *const paths[] = {"it7/worker_1/w", "it7/worker_0/w"};
+    static const Want want[] = {{"it7", "worker_0", 7, "w", 1}, {"it7", "worker_1", 7, "w", 0}};
+    (void)state;
+    write_paths(paths, countof(paths), false);
+    check_tensors("it*", want, countof(want));
+}
+
+static void an_attribute_gives_the_number_of_a_step(void **state)
+{
+    static const char *const paths[] = {"e1/i1/w", "e2/i1/w", "e3/i1/w"};
+    static const Want want[] = {
+        {"e2/i1", NULL, 21, "w", 1}, {"e3/i1", NULL, 31, "w", 2}, {"e1/i1", NULL, 700, "w", 0}};
+    (void)state;
+    write_paths(paths, countof(paths), true);
+    check_tensors("e*/i*", want, countof(want));
+}
+
+/* A tensor directly in the group of an epoch, and a group called "step_3", are no steps of the glob. */
+static void tensors_outside_of_the_named_groups_have_no_step(void **state)
+{
+    static const char *const paths[] = {"epoch1/iter2/w", "epoch1/w", "step_3/w"};
+    static const Want want[] = {
+        {NULL, NULL, 0, "epoch1/w", 1}, {NULL, NULL, 0, "step_3/w", 2}, {"epoch1/iter2", NULL, 2, "w", 0}};
+    (void)state;
+    write_paths(paths, countof(paths), false);
+    check_tensors("epoch*/iter*", want, countof(want));
+}
+
+/* The numbers of four levels have more digits than an integer, so that each step keeps its last number. */
+static void numbers_too_long_to_be_joined_stay(void **state)
+{
+    static const char *const paths[] = {"a999999999/b999999999/c1/w", "a999999999/b999999998/c1/w"};
+    static const Want want[] = {{"a999999999/b999999998/c1", NULL, 1, "w", 1},
+                                {"a999999999/b999999999/c1", NULL, 1, "w", 0}};
+    (void)state;
+    write_paths(paths, countof(paths), false);
+    check_tensors("a*/b*/c*", want, countof(want));
+}
+
+static void a_glob_that_no_group_matches_is_an_error_with_a_better_glob(void **state)
+{
+    static const char *const paths[] = {"epoch_1/it2/w"}, *const plain[] = {"layer1/w"};
+    const DumpHints hints = {.steps_from = "iter*"};
+    Arena *a = arena_open(0);
+    Dump *d;
+    (void)state;
+    write_paths(paths, 1, false);
+    check(dump_open_as(&d, in_scratch("s.h5"), &hints, a, &err) == ERR_USAGE);
+    check(strstr(err.text, "no groups match --steps-from \"iter*\"; the first tensor is epoch_1/it2/w") !=
+          NULL);
+    check(!strcmp(err.hint, "--steps-from 'epoch_*/it*'"));
+    write_paths(plain, 1, false);
+    check(dump_open_as(&d, in_scratch("s.h5"), &hints, a, &err) == ERR_USAGE);
+    check(strstr(err.hint, "epoch*/iter*") != NULL);
+    arena_close(a);
+}
+
+static void groups_of_layers_are_not_taken_for_steps(void **state)
+{
+    static const struct {
+        const char *path, *glob;
+    } cases[] = {
+        {"epoch3/iter17/conv1.weight", "epoch*/iter*"},
+        {"Epoch_3/step-5/w", "Epoch_*/step-*"},
+        {"iteration00100/w", "iteration*"},
+        {"global_step12/layer1/w", "global_step*"},
+        {"layer1/0/conv1.weight", ""},
+        {"conv1.weight", ""},
+        {"iter17", ""},
+        {"epochs3/w", ""},
+        {"epoch/w", ""},
+        {"7/w", ""},
+    };
+    Arena *a = arena_open(0);
+    (void)state;
+    for (size_t i = 0; i < countof(cases); i++)
+        check(!strcmp(steps_guess(cases[i].path, a), cases[i].glob));
+    arena_close(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(iterations_that_begin_anew_in_each_epoch_get_joined_numbers_in_order),
+        cmocka_unit_test(iterations_that_go_on_keep_their_numbers),
+        cmocka_unit_test(workers_stand_below_nested_steps),
+        cmocka_unit_test(an_attribute_gives_the_number_of_a_step),
+        cmocka_unit_test(tensors_outside_of_the_named_groups_have_no_step),
+        cmocka_unit_test(numbers_too_long_to_be_joined_stay),
+        cmocka_unit_test(a_glob_that_no_group_matches_is_an_error_with_a_better_glob),
+        cmocka_unit_test(groups_of_layers_are_not_taken_for_steps),
+    };
+    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
+}
