@@ -1,8 +1,8 @@
 /* linalg_load.c -- loads OpenBLAS when it is first needed, with kernels that suit this CPU.
  *
- * In a program that is linked to OpenBLAS, the library starts before main: it creates threads and allocates buffers,
- * and when memory or threads are short it hangs or ends the program. Since this file loads it instead, only programs
- * that use OpenBLAS start it, and they can ask it for one thread beforehand. */
+ * In a program that is linked to OpenBLAS, the library starts before main: it creates threads and allocates
+ * buffers, and when memory or threads are short it hangs or ends the program. Since this file loads it
+ * instead, only programs that use OpenBLAS start it, and they can ask it for one thread beforehand. */
 #include "base/parallel.h"
 #include "num/linalg_blas.h"
 #include "vec/kernels.h"
@@ -17,10 +17,9 @@
 
 static const char library[] = "libopenblas.so.0";
 
-/* The state of OpenBLAS in this process; global because a library is loaded once for all threads. */
 static struct {
     pthread_once_t once;
-    bool may_choose; /* true: load_once may set the environment variable OPENBLAS_CORETYPE */
+    bool may_choose; /* true: `load_once` may set the environment variable OPENBLAS_CORETYPE */
     pthread_mutex_t lock;
     int borrowers; /* calls of linalg_borrow whose linalg_return is still to come */
     int threads;   /* the number of OpenBLAS's threads before the first pending linalg_borrow */
@@ -36,8 +35,8 @@ static bool is_among(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-/* Returns the name of OpenBLAS kernels that suit this CPU better than the kernels named `core`; NULL: there
- * are none. */
+/* Returns the OpenBLAS core name whose kernels suit this CPU better than those of `core`; NULL: there is
+ * none. */
 static const char *better_core(const char *core)
 {
     static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids", "Zen", NULL};
@@ -57,9 +56,8 @@ static void note_reason(const char *reason)
     snprintf(loading.reason, sizeof loading.reason, "%s", reason ? reason : "unknown");
 }
 
-/* Fills the table of routines by dlsym; false when a routine is missing. C has no cast from a data pointer
- * to a function pointer, so the pointer's bytes are copied. POSIX ensures that both kinds of pointers have
- * the same representation. */
+/* Fills the table of routines by dlsym; false when a routine is missing. C has no cast from a data pointer to
+ * a function pointer, but POSIX gives both the same representation, so the bytes are copied. */
 static bool find_routines(void *handle, Blas *blas)
 {
     void *address;
@@ -90,9 +88,9 @@ static uint64_t address_space_limit(void)
     return getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
-/* Each thread that calls OpenBLAS takes a buffer. OpenBLAS waits for ever if there is no address space for
- * one more buffer. So if address space is limited, this function makes OpenBLAS allocate the buffers of all
- * threads now. Returns false if they do not fit; the program then does not use OpenBLAS. */
+/* Makes OpenBLAS allocate the buffers of all threads now if address space is limited, since later it would
+ * wait for ever for a buffer that does not fit. Returns false if the buffers do not fit; the program then
+ * does not use OpenBLAS. */
 static bool reserve_buffers(const Blas *blas)
 {
     enum { BUFFER = 130 << 20, SPARE = 32 << 20 };
@@ -130,7 +128,7 @@ static void load_once(void)
     const char *better = handle ? better_core(loading.blas.openblas_get_corename()) : NULL;
     if (better && loading.may_choose && !getenv("OPENBLAS_CORETYPE") &&
         !setenv("OPENBLAS_CORETYPE", better, 1)) {
-        /* unloads and loads OpenBLAS again, since it reads the environment only when it is loaded */
+        /* OpenBLAS reads the environment only when it is loaded */
         dlclose(handle);
         handle = load(&loading.blas);
     }

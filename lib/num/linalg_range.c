@@ -1,10 +1,10 @@
 /* linalg_range.c -- finds the singular vectors of a matrix of low rank without its Gram matrix.
  *
- * Such matrices are common: the gradient of a fully connected layer is the sum of one matrix of rank one for each
- * example of the batch. The method is the randomized range finder (Halko, Martinsson and Tropp, SIAM Review 53(2),
- * 2011, Algorithms 4.1 and 5.1): products of A with random signs span the column space of A; a small singular
- * value decomposition inside this space gives the singular vectors. The random signs are fixed, so equal matrices
- * have equal results. */
+ * Such matrices are common: the gradient of a fully connected layer is the sum of one matrix of rank one for
+ * each example of the batch. The method is the randomized range finder (Halko, Martinsson and Tropp, SIAM
+ * Review 53(2), 2011, Algorithms 4.1 and 5.1): products of A with random signs span the column space of A; a
+ * small singular value decomposition inside this space gives the singular vectors. The random signs are
+ * fixed, so equal matrices have equal results. */
 #include "num/linalg_blas.h"
 #include "base/rng.h"
 #include "vec/kernels.h"
@@ -14,7 +14,7 @@
 
 enum {
     COLS_MIN = 128,   /* smaller matrices take the Gram matrix, which is as fast */
-    SAMPLE_MAX = 256, /* the most rows, and the most columns, of the sample whose rank is tested */
+    SAMPLE_MAX = 256, /* the most rows and columns of the sample whose rank is tested */
     SPARE = 8         /* number of random products beyond the rank of the sample */
 };
 
@@ -38,8 +38,8 @@ static size_t largest_of(const double *x, size_t n)
     return best;
 }
 
-/* Returns the rank of m (side, side) by Gaussian elimination, which overwrites m. Rows whose elements all are at
- * most `least` after the elimination count as 0. Stops when the rank exceeds `most`. */
+/* Returns the rank of m (side, side) by Gaussian elimination, which overwrites m. A row counts as 0 if all
+ * its magnitudes are at most `least` after the elimination. Stops when the rank exceeds `most`. */
 static size_t rank_of(double *m, size_t side, double least, size_t most)
 {
     size_t pivot_row[SAMPLE_MAX], pivot_col[SAMPLE_MAX], rank = 0;
@@ -59,12 +59,12 @@ static size_t rank_of(double *m, size_t side, double least, size_t most)
     return rank;
 }
 
-/* Returns how many random products should span the column space of A; 0: A is small, or a sample of its elements shows
- * that the rank is more than a quarter of the columns. */
+/* Returns how many random products should span the column space of A; 0: A is small, or a sample of its
+ * elements shows that the rank is more than a quarter of the columns. */
 static size_t products_wanted(const Tall *a, double dust, double largest, Arena *scratch)
 {
     const size_t quarter = a->cols / 4, side = quarter < SAMPLE_MAX ? quarter : SAMPLE_MAX;
-    /* far from these bounds, sums of products in float neither overflow nor lose digits */
+    /* inside these bounds, sums of products in float neither overflow nor underflow */
     if (a->cols < COLS_MIN || !(largest > 0x1p-80F && largest < 0x1p80F))
         return 0;
     const ArenaMark mark = arena_mark(scratch);
@@ -80,8 +80,9 @@ static size_t products_wanted(const Tall *a, double dust, double largest, Arena 
 
 /* ---- the column space ---- */
 
-/* Writes `count` orthonormal vectors to q (count, rows): a basis of the span of `count` products of A with vectors of
- * random signs. The products are in float. Their rounding errors turn the basis a little, as other signs would. */
+/* Writes to q (count, rows) an orthonormal basis of the span of `count` products of A with vectors of random
+ * signs. Float is precise enough for the products: a rounding error acts like a slightly different sign
+ * vector. */
 static Status column_space(const Tall *a, size_t count, double largest, int threads, double *q,
                            Arena *scratch, Error *err)
 {
@@ -131,9 +132,9 @@ static Status restrict_to(const Tall *a, const double *q, size_t count, double *
     return OK;
 }
 
-/* Writes to v the `strong` right singular vectors of b (count, cols) whose left singular vectors are the rows of
- * `left` (strong, count). The small ones are orthogonal to the large ones only after the completion, which ends in
- * unit vectors too. */
+/* Writes to v the `strong` right singular vectors of b (count, cols) whose left singular vectors are the rows
+ * of `left` (strong, count). Rounding errors make the computed vectors not quite orthogonal; the completion
+ * makes them orthonormal. */
 static Status right_vectors(const double *left, size_t strong, const double *b, size_t count, size_t cols,
                             double *v, Arena *scratch, Error *err)
 {
@@ -150,8 +151,8 @@ static Status right_vectors(const double *left, size_t strong, const double *b, 
     return completion_some(&c, index, strong, v, scratch, err);
 }
 
-/* Writes to r->v the right singular vectors of A from a basis q (count, rows) of its column space, and sets r->count.
- */
+/* Writes to r->v the right singular vectors of A from a basis q (count, rows) of its column space, and sets
+ * r->count. */
 static Status find_vectors(const Tall *a, const double *q, size_t count, double dust, Range *r,
                            Arena *scratch, Error *err)
 {
@@ -173,13 +174,14 @@ static Status find_vectors(const Tall *a, const double *q, size_t count, double 
         memcpy(left + i * count, e.vector + at * count, count * sizeof *left);
         strong += e.value[at] > dust * e.value[count - 1];
     }
-    /* If A had more strong singular values than there are products, every vector of the basis would have a part
-     * in them. So a few weak vectors in the basis show that no strong one is missing. */
+    /* If A had more than `count` strong singular values, all `count` eigenvalues here would be strong. So a
+     * few weak eigenvalues show that no strong singular value of A is missing. */
     r->count = strong + SPARE / 2 <= count ? strong : 0;
     return r->count ? right_vectors(left, strong, b, count, a->cols, r->v, scratch, err) : OK;
 }
 
-/* Sets r->square and r->rest by multiplying A by the vectors. */
+/* Sets `r->square` to the |A v_i|^2 of the vectors v_i in `r->v`, and `r->rest` to the squared norm of what
+ * remains of A without these directions. */
 static Status measure(const Tall *a, Range *r, Arena *scratch, Error *err)
 {
     const Blas *blas = blas_routines();

@@ -1,5 +1,5 @@
-/* lloyd.c -- a table of levels; see lloyd.h. Each level is the mean of the standard normal distribution over the
- * interval between the midpoints to the two neighbouring levels. */
+/* lloyd.c -- the table of Lloyd-Max quantisation levels for the standard normal distribution. Each level is
+ * the mean of the distribution over the interval between the midpoints to the two neighbouring levels. */
 #include "num/lloyd.h"
 
 static const float levels[] = {

@@ -1,5 +1,5 @@
-/* log_series.h -- logarithms that are the same on every machine. They take only sums, products and a division
- * of doubles; the C library's log may round differently on different machines. */
+/* log_series.h -- a natural logarithm that is the same on every machine: it uses only sums, products and a
+ * division of doubles. The C library's log may round differently on different machines. */
 #ifndef ATOMO_LOG_SERIES_H
 #define ATOMO_LOG_SERIES_H
 

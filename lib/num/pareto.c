@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-/* How a number compares with another. */
 typedef enum { LESS, EQUAL, MORE, UNCLEAR } Sign;
 
 static Sign compare(double x, double x_margin, double y, double y_margin)
@@ -16,7 +15,6 @@ static Sign compare(double x, double x_margin, double y, double y_margin)
     return x < y ? LESS : MORE;
 }
 
-/* Whether one point removes another from the Pareto front. */
 typedef enum { NEVER, PERHAPS, SURELY } Beats;
 
 static Beats beats(const ParetoPoint *p, const ParetoPoint *q)

@@ -8,17 +8,17 @@ typedef struct {
     double size, error; /* less is better; a point with a NaN is on no front and is ignored */
     int kind;           /* only points of the same kind are compared */
     bool front;         /* set by pareto_mark */
-    bool certain; /* set by pareto_mark: `front` is the same for all true values that the margins allow */
-    /* uncertainty: the true size is in size +- size_margin, the true error in error +- error_margin; 0: exact */
+    bool certain; /* set by pareto_mark: `front` is the same for all true values within the margins */
+    /* uncertainty: the true size is in size +- size_margin, the true error in error +- error_margin; 0:
+     * exact */
     double size_margin, error_margin;
 } ParetoPoint;
 
-/* Sets `front` and `certain` of each point. A point of the same kind removes it from the front if it is
- * smaller and does not have more error, or has less error and is not larger. Two numbers differ if they are
- * further apart than the root of the sum of their squared margins. If an uncertain number does not differ
- * from another, it is unknown which is less; then neither point removes the other. Equal points are all on
- * the front, or none is. A point on the front is not certain if its comparison with another point of its
- * kind leaves open whether that point removes it. Takes O(n^2) time. */
+/* Sets `front` and `certain` of each point, in O(n^2) time. A point removes another of its kind from the
+ * front if one of its two numbers is less and the other is not more. Two numbers differ if they are further
+ * apart than the root of the sum of their squared margins. Uncertain numbers that do not differ could have
+ * either order; then neither point removes the other, and a point on the front that could be removed this way
+ * is not certain. */
 void pareto_mark(ParetoPoint *point, size_t count);
 
 #endif

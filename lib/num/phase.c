@@ -1,5 +1,5 @@
-/* phase.c -- finds the edge of the regular 64-gon to which a complex number points. Maps the number to the
- * first octant, for which there are tables, and maps the result back. */
+/* phase.c -- finds the edge of the regular 64-gon to which a complex number points. The number is first
+ * reflected into the first octant, for which there are tables. */
 #include "num/phase.h"
 
 #include <math.h>
@@ -25,17 +25,16 @@ static const double cosine[QUARTER + 1] = {1,
                                            0.09801714032956077,
                                            0};
 
-/* The 8 edges of the 64-gon in the first octant. Edge j is part of the line re edge_re[j] + im edge_im[j] =
- * 1. The two numbers are the cosine and the sine of the direction of the edge's middle, divided by cos(pi /
- * 64). */
+/* The 8 edges of the 64-gon in the first octant. Edge j lies on the line re edge_re[j] + im edge_im[j] = 1.
+ * The two coefficients are the cosine and sine of the direction of the edge's middle, over cos(pi / 64). */
 static const float edge_re[EDGES] = {
     1, 0.990369453f, 0.971201107f, 0.942679564f, 0.905079501f, 0.858763028f, 0.804176197f, 0.74184471f};
 static const float edge_im[EDGES] = {0.0491268498f, 0.146907431f, 0.243273213f, 0.337296141f,
                                      0.428070723f,  0.51472275f,  0.596417716f, 0.672368853f};
 
-/* Returns gauge(z) = |z| / |e|, where e is the point of the 64-gon in the direction of z = re + i im. If x +
- * i y is z mapped to the first octant, gauge(z) is the largest x edge_re[j] + y edge_im[j] over the edges j
- * of this octant. */
+/* Returns gauge(z) = |z| / |e|, where e is the point of the 64-gon in the direction of z = re + i im. It is
+ * the largest x edge_re[j] + y edge_im[j] over the octant's edges j, where x + i y is z reflected into the
+ * first octant. */
 static inline float gauge_of(float re, float im)
 {
     const float a = fabsf(re), b = fabsf(im);
@@ -73,12 +72,11 @@ unsigned phase_draw(float re, float im, float gauge, double u)
     const double x = a > b ? a : b, y = a > b ? b : a;
     /* index of the corner at the beginning of the edge to which z points */
     unsigned j = 0;
-    for (unsigned k = 1; k < EDGES; k++) /* true when z is in the direction of corner k or beyond */
+    for (unsigned k = 1; k < EDGES; k++)
         j = y * cosine[k] >= x * cosine[QUARTER - k] ? k : j;
-    /* The regular polygon with 64 corners at distance `gauge` from 0 has z on an edge. Let `gauge` c_j and
-     * `gauge` c_(j+1) be the ends of this edge, where c_j is corner j on the unit circle. Let q be the
-     * probability of the second end. Then z = gauge ((1 - q) c_j + q c_(j+1)), so the cross product of c_j and
-     * z is q gauge sin(2 pi / 64). */
+    /* z lies between `gauge` c_j and `gauge` c_(j+1), where c_j is corner j on the unit circle. With q the
+     * probability of c_(j+1), z = gauge ((1 - q) c_j + q c_(j+1)). So the cross product of c_j and z is q
+     * gauge sin(2 pi / 64). */
     const double q = (cosine[j] * y - cosine[QUARTER - j] * x) / ((double)gauge * cosine[QUARTER - 1]);
     unsigned k = j + (u < q);
     k = a > b ? k : QUARTER - k;

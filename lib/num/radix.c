@@ -1,11 +1,11 @@
-/* radix.c -- sorts floats by their bits: a first pass by the most significant digit, then a radix sort of each bucket
- * in the cache.
+/* radix.c -- sorts floats by their bits: a first pass by the most significant digit, then a radix sort of each
+ * bucket in the cache.
  *
- * The first pass distributes the keys to 2048 buckets by their top 11 bits (sign, exponent, two bits of fraction). A
- * bucket then usually fits the cache, and is sorted in three passes over digits of 7 bits, least significant first. A
- * digit that is the same in all keys of the bucket is skipped, so a bucket of equal keys, such as a sparse vector's
- * zeros, is only counted. Threads work on different pieces of the input in the first pass, and then on different
- * buckets. The result does not depend on the number of threads. */
+ * The first pass distributes the keys to 2048 buckets by their top 11 bits (sign, exponent, two bits of
+ * fraction). A bucket then usually fits the cache, and is sorted in three passes over digits of 7 bits, least
+ * significant first. A digit that is equal in all keys of the bucket is skipped. In the first pass threads
+ * work on different pieces of the input, afterwards on different buckets. The result does not depend on the
+ * number of threads. */
 #include "num/radix.h"
 
 #include "base/bytes.h"
@@ -22,7 +22,7 @@ enum {
     DIGITS = LOW / DIGIT,
     VALUES = 1 << DIGIT,
     PIECE = 1 << 20, /* elements in a piece, unless that gives more than PIECES_MAX pieces */
-    PIECES_MAX = 64, /* the most pieces; longer vectors have longer pieces */
+    PIECES_MAX = 64,
     FEW = 48,        /* the most keys for which insertion sort is fastest */
 };
 
@@ -30,9 +30,9 @@ enum {
 
 typedef struct {
     const float *x;
-    size_t n, pieces, piece; /* piece: number of elements in a piece; the last piece may have fewer */
-    /* For each piece of the input and each bucket: first how many of the piece's keys belong to the bucket.
-     * Later, where in the output the next of these keys goes. */
+    size_t n, pieces, piece; /* `piece`: elements per piece; the last piece has up to `pieces` - 1 more */
+    /* For each piece of the input and each bucket: first the number of the piece's keys in the bucket, later
+     * the index in the output for the next of these keys. */
     size_t (*place)[BUCKETS];
     size_t start[BUCKETS + 1];
     float *out;
@@ -53,8 +53,8 @@ static void count_piece(void *data, size_t p)
         count[radix_key(s->x[i]) >> LOW]++;
 }
 
-/* Replaces the number of keys of each piece and bucket by the output index of the first of these keys. The
- * output has bucket after bucket, and within a bucket piece after piece. */
+/* Replaces the counts in `place` by output indices, in order of buckets, and within a bucket in order of
+ * pieces. */
 static void lay_out(Sort *s)
 {
     size_t at = 0;
@@ -93,7 +93,7 @@ void radix_sort_few(uint32_t *key, size_t n)
     }
 }
 
-/* `get` reads key i, and `put` writes it, as bytes, because the memory may be an array of floats. */
+/* `get` and `put` copy bytes because the memory may be an array of floats. */
 static inline uint32_t get(const void *keys, size_t i)
 {
     return load_u32((const uint8_t *)keys + 4 * i);
@@ -111,8 +111,8 @@ static void deal_digit(const void *from, void *to, size_t n, int shift, size_t p
     }
 }
 
-/* Replaces the number of keys with each value of a digit by the index of the first of these keys. Returns
- * false if all n keys have the same value. */
+/* Replaces each count of keys (by digit value) by the index of the first such key. Returns false if all n
+ * keys have the same digit. */
 static bool digit_varies(size_t count[VALUES], size_t n)
 {
     size_t at = 0;
@@ -218,8 +218,8 @@ static inline uint32_t magnitude_bits(float x)
     return float_bits(x) & 0x7fffffffu;
 }
 
-/* Finds the bits of the k-th smallest magnitude (k from 0), one digit after another from the top. Sets *upto
- * to the number of magnitudes that are not larger. */
+/* Finds the bits of the k-th smallest magnitude (k from 0), digit by digit from the top. Sets `*upto` to the
+ * number of magnitudes that are at most this magnitude. */
 static uint32_t select_magnitude(const float *x, size_t n, size_t k, size_t *upto)
 {
     static const int shifts[] = {20, 10, 0}; /* the lowest bits of digits of 11, 10 and 10 bits */

@@ -5,8 +5,7 @@
 #include "vec/kernels.h"
 #include "num/short_cosine.h"
 
-/* number of random words reserved for the signs of one round; more than are needed for any piece of the
- * vector */
+/* random words reserved for the signs of one round, more than any piece of the vector needs */
 enum { ROUND_WORDS = 4096 };
 
 size_t rotation_pieces(size_t n)
@@ -45,8 +44,6 @@ static uint32_t first_word(const Rotation *r, int round)
     return (uint32_t)(r->at / 32) + (uint32_t)round * ROUND_WORDS;
 }
 
-/* Returns the number of rounds (random signs and a transform) for a block of n elements. It is r->rounds + 1
- * if r->rounds > 1 and n is a power of two below ROTATION_ENOUGH, else r->rounds. */
 static int rounds_of(const Rotation *r, size_t n)
 {
     return r->rounds + (r->rounds > 1 && is_power(n) && n < ROTATION_ENOUGH);

@@ -2,14 +2,13 @@
  * transform. Afterwards every coordinate is close to normally distributed, whatever the vector was.
  *
  * A vector is cut into pieces of BLOCK elements; a remainder of fewer than ROTATION_LEAST elements joins the
- * last piece. A piece is cut into blocks, each rotated by itself. The length of a block is the largest power of
- * two, at least ROTATION_LEAST, that leaves nothing or at least ROTATION_LEAST elements; its transform is
- * Walsh-Hadamard (hadamard_transform.h). When there is no such power, the remainder, fewer than 2
- * ROTATION_LEAST elements, is one block with a cosine transform (short_cosine.h). Nothing is padded. All
- * machines give the same bytes.
+ * last piece. A piece is cut into blocks, each rotated by itself. The length of a block is the largest power
+ * of two, at least ROTATION_LEAST, that leaves nothing or at least ROTATION_LEAST elements; its transform is
+ * Walsh-Hadamard (hadamard_transform.h). If there is no such power, the remainder is one block with a cosine
+ * transform (short_cosine.h). All machines give the same bytes.
  *
- * After two rounds with Hadamard transforms, an estimate from the signs of the coordinates is still biased (for a
- * vector with two equal non-zero elements by about 6 / n of the norm), so short blocks get a third round. */
+ * Two rounds with Hadamard transforms leave a bias in an estimate from the signs of the coordinates: about 6 /
+ * n of the norm for a vector with two equal non-zero elements. So short blocks get an additional round. */
 #ifndef ATOMO_ROTATION_H
 #define ATOMO_ROTATION_H
 
@@ -30,8 +29,7 @@ size_t rotation_piece(size_t n, size_t piece); /* returns the length of a piece 
 /* Returns the length of the next block when `left` elements of a piece remain; 0 if left is 0. */
 size_t rotation_block(size_t left);
 
-/* The source of a block's random signs. Round r uses random words of the piece's key `key`, beginning with
- * word at / 32 + 4096 r. */
+/* The random signs of a block. Round r uses the random words of `key` from word at / 32 + 4096 r on. */
 typedef struct {
     RngKey key;
     size_t at; /* the block's first element in its piece, a multiple of 32 */

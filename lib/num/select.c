@@ -1,6 +1,6 @@
-/* select.c -- selects the k largest magnitudes. A sample of the elements gives a threshold that is almost surely a
- * little too low; one pass marks all elements with at least this magnitude, and the k largest of the marked elements
- * are found. If fewer than k are marked, all elements are ranked. */
+/* select.c -- selects the k largest magnitudes. A sample of the elements gives a threshold that is almost
+ * surely a little too low; one pass marks all elements with at least this magnitude, and the k largest of
+ * the marked elements are found. If fewer than k are marked, all elements are ranked. */
 #include "num/select.h"
 
 #include "base/bytes.h"
@@ -16,7 +16,7 @@ enum {
     WORDS = BLOCK / 64,
     SAMPLE = 1 << 14,
     SAMPLED_FROM = 4 * SAMPLE, /* vectors with fewer elements are ranked without a sample */
-    FEW = 8                    /* select_list makes a list when at most n / FEW elements are selected */
+    FEW = 8                    /* `select_list` makes a list when at most n / FEW elements are selected */
 };
 
 bool select_open(Picks *s, const float *x, size_t n, int threads, Arena *scratch)
@@ -137,13 +137,12 @@ bool select_list(Picks *s)
     return true;
 }
 
-/* ---- thinning a selection: keeps the elements above a threshold, and the first `ties` of the elements equal to the
- * threshold; each sign has its own threshold ---- */
+/* ---- thinning a selection: keeps elements above a threshold and the first `ties` equal to it ---- */
 
 typedef struct {
-    float least[2]; /* thresholds for elements above zero, for elements below zero */
-    /* for elements above zero and below zero: a pointer to how many elements equal to the threshold are still
-     * to be kept. The two pointers may be equal. */
+    float least[2]; /* thresholds on the magnitudes of positive and of negative elements */
+    /* for positive and for negative elements: how many elements equal to the threshold are still to be kept;
+     * the two pointers may be equal */
     size_t *ties[2];
 } Thin;
 
@@ -200,7 +199,7 @@ static float kth_largest(const float *value, size_t n, size_t k, size_t *ties)
     return v;
 }
 
-/* Selects the k largest magnitudes by ranking all elements, without a list. */
+/* Selects the k largest magnitudes by ranking all elements. */
 static void top_of_all(Picks *s, size_t k)
 {
     size_t ties;
@@ -227,14 +226,12 @@ bool select_narrow(Picks *s, size_t k)
         const Thin t = thin_alike(least, &ties);
         thin_list(s, &t);
     } else {
-        /* the marked elements include the k largest of all elements, as all unmarked elements are smaller */
         top_of_all(s, k);
     }
     return true;
 }
 
-/* Fills `sample` with SAMPLE elements of x: cuts x into SAMPLE parts of equal length and takes an element at a
- * pseudo-random index from each part. */
+/* Fills `sample` with one element of x from each of SAMPLE parts of equal length, at a pseudo-random index. */
 static void draw_sample(const Picks *s, float sample[SAMPLE])
 {
     const size_t stride = s->n / SAMPLE;
@@ -242,8 +239,8 @@ static void draw_sample(const Picks *s, float sample[SAMPLE])
         sample[i] = s->x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
 }
 
-/* Returns a threshold that at least k elements reach with probability above 1 - 1e-6. This holds if the
- * elements' values do not depend on their indices. Returns 0 if the sample (of m elements) is too small. */
+/* Returns a threshold that at least k elements reach with probability above 1 - 1e-6, if the elements' values
+ * do not depend on their indices. Returns 0 if the sample (of m elements) is too small. */
 static double guess_level(const Picks *s, const float *sample, size_t m, size_t k)
 {
     const double share = (double)k / (double)s->n * SAMPLE, rank = share + 5 * sqrt(share) + 8;
@@ -272,8 +269,8 @@ bool select_top(Picks *s, size_t k)
 
 /* ---- selecting positive and negative elements separately ---- */
 
-/* Copies the elements above zero (side 0) or below zero (side 1) to `value`, in order; `value` has room for n.
- * Returns the number of copied elements. */
+/* Copies the positive (side 0) or negative (side 1) elements to `value`, which has room for n. Returns their
+ * number. */
 static size_t gather(const float *x, size_t n, int side, float *value)
 {
     size_t count = 0;
@@ -284,8 +281,8 @@ static size_t gather(const float *x, size_t n, int side, float *value)
     return count;
 }
 
-/* Returns a threshold on magnitudes. Very probably at least k[0] elements above zero and at least k[1] elements
- * below zero reach it. Returns 0 if the sample is too small. */
+/* Returns a threshold that very probably at least k[0] positive and k[1] negative elements reach in
+ * magnitude. Returns 0 if the sample is too small. */
 static double guess_both(const Picks *s, const size_t k[2])
 {
     float sample[SAMPLE], own[SAMPLE];
@@ -297,8 +294,8 @@ static double guess_both(const Picks *s, const size_t k[2])
     return least;
 }
 
-/* Fills t with thresholds and numbers of ties for the n elements of x. They keep k[0] elements above zero and
- * k[1] elements below zero. Returns false if x has fewer such elements. */
+/* Sets the thresholds and ties of t so that k[0] positive and k[1] negative elements of x remain. Returns
+ * false if x has fewer such elements. */
 static bool rank_both(const float *x, size_t n, const size_t k[2], float *room, Thin *t)
 {
     for (int side = 0; side < 2; side++) {

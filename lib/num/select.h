@@ -1,8 +1,7 @@
-/* select.h -- selects the elements of a vector with the largest magnitudes, in linear time. The vector
- * itself is not changed.
+/* select.h -- selects the elements of a vector with the largest magnitudes, in linear time.
  *
- * A selection has one bit per element. Among elements of equal magnitude, those with the lowest indices are
- * selected. So the selection does not depend on the number of threads. Zeros are never selected. */
+ * Among elements of equal magnitude, those with the lowest indices are selected, so the selection does not
+ * depend on the number of threads. Zeros are never selected. */
 #ifndef ATOMO_SELECT_H
 #define ATOMO_SELECT_H
 
@@ -15,27 +14,26 @@ typedef struct {
     Arena *scratch;
     uint64_t *bits;   /* element i is selected if bit i % 64 of bits[i / 64] is set */
     size_t *in_block; /* (blocks) number of set bits in each block */
-    /* the selected indices, ascending; if this list exists, `bits` is not used. NULL: only `bits` is used */
+    /* the selected indices, ascending; `bits` is then not used. NULL: there is no list, only `bits` */
     size_t *place;
     float *value; /* the elements of x at the selected indices */
     double *part; /* (blocks) working memory of one number for each block */
 } Picks;
 
-/* Opens an empty selection of elements of x. All functions of this file that return bool return false when scratch
- * has no memory. */
+/* Opens an empty selection of elements of x. All functions of this file that return bool return false when
+ * `scratch` has no memory. */
 bool select_open(Picks *s, const float *x, size_t n, int threads, Arena *scratch);
 
 /* Selects all elements with |x_i| >= least; `least` <= 0 selects all non-zero elements. */
 void select_from(Picks *s, double least);
 float select_level(double least); /* returns the smallest positive float >= least */
 
-/* Returns the largest magnitude of all elements of x, selected or not. */
+/* Returns the largest magnitude of all elements of x. */
 double select_largest(const Picks *s);
-/* Returns the sum of the magnitudes of all elements of x, selected or not. */
+/* Returns the sum of the magnitudes of all elements of x. */
 double select_total(const Picks *s);
 
-/* Selects the k elements with the largest magnitudes. Selects all non-zero elements if there are fewer than
- * k. */
+/* Selects the k elements with the largest magnitudes, or all non-zero elements if there are fewer than k. */
 bool select_top(Picks *s, size_t k);
 
 /* Keeps the k largest magnitudes of the selected elements. */

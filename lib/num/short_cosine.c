@@ -27,13 +27,13 @@ static double cosine(size_t j, size_t n)
 
 /* ---- sums of cosines ---- */
 
-/* For each wave l (a cosine at equally spaced angles): `now`, its present value; `before`, its previous value;
- * `twice`, twice the cosine of the spacing. */
+/* For each wave l (a cosine at equally spaced angles): its present value, its previous value, and twice the
+ * cosine of the spacing. */
 typedef struct {
     double now[SHORT_COSINE_MOST], before[SHORT_COSINE_MOST], twice[SHORT_COSINE_MOST];
 } Waves;
 
-/* Sets out_l to the sum over t of in_t times the t-th value of wave l (a cosine at equally spaced angles). */
+/* Sets out_l to the sum over t of in_t times value t of wave l. */
 static void add_waves(const double *in, size_t n, Waves *w, double *out)
 {
     for (size_t l = 0; l < n; l++)

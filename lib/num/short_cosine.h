@@ -11,7 +11,7 @@
 
 enum { SHORT_COSINE_MOST = 512 };
 
-/* n <= SHORT_COSINE_MOST. */
+/* Both work in place; n <= SHORT_COSINE_MOST. */
 void short_cosine(float *x, size_t n);
 void short_cosine_back(float *x, size_t n);
 

@@ -1,11 +1,10 @@
 /* solve.c -- finds the argument at which a function (such as the size of a payload) has a given value.
  *
- * The logarithm of a payload size is nearly a linear function of the logarithm of the argument. So the
- * secant method works well. It first looks for a bracket: one argument whose value is below the target, and
- * one whose value is above. Until there is a bracket, each step starts from the last argument and follows
- * the secant. Where the function is constant, the length of the step doubles each time. Inside a bracket the
- * next argument is where the secant crosses the target. It is the middle of the bracket if the secant keeps
- * moving the same end, or after many tries. */
+ * The logarithm of a payload size is nearly linear in the logarithm of the argument, so the secant method
+ * works well. First it looks for a bracket: one argument with a value below the target, one with a value
+ * above. Until then each step follows the secant from the last argument; where the function is constant, the
+ * step doubles each time. Inside a bracket the next argument is where the secant crosses the target. If the
+ * secant keeps moving the same end of the bracket, or after many tries, it is the middle. */
 #include "num/solve.h"
 
 #include <math.h>
@@ -27,12 +26,12 @@ typedef struct {
     Solution *s;
     Try first, last, under, over; /* under, over: the latest try with a value below, above the target */
     bool has_under, has_over;
-    double direction; /* 1: the function rises, -1: it falls, 0: not known yet */
-    double presumed;  /* the direction (1 rising, -1 falling) that is assumed until it is known */
+    double direction; /* 1: the function rises, -1: it falls, 0: unknown */
+    double presumed;  /* the assumed `direction` while that is unknown */
     bool ended;       /* a try had no value, which ends the search */
-    /* true: the function had (nearly) the same value at the last two arguments, so it counts as constant there */
+    /* true: the function had nearly the same value at the last two arguments */
     bool level;
-    double reach;     /* length of the next step (in the argument's logarithm) if the function is constant */
+    double reach;     /* next step in the argument's logarithm where the function is constant */
     /* inside: tries inside the bracket; same: how many of the latest tries moved the same end of the bracket */
     int inside, same;
     double low_tried, high_tried; /* the least and the greatest argument tried so far */
@@ -107,16 +106,16 @@ static Status try_at(Search *q, double at, Error *err)
 
 /* ---- choosing the next argument to try ---- */
 
-/* The next argument is rounded to few digits. Returns by how much the rounding may change the argument's
- * logarithm. Near the target, this change moves the function's value by less than the tolerance. */
+/* Returns by how much rounding to few digits may change the logarithm of the next argument. Near the target,
+ * such a change moves the function's value by less than the tolerance. */
 static double room(const Search *q)
 {
     const double slope = isnan(q->s->slope) ? 1 : fmax(fabs(q->s->slope), 0.1);
     return fmax(0.6 * q->p->tolerance, 0.1 * fabs(q->last.w) - 0.02) / slope;
 }
 
-/* Returns an argument with few digits whose logarithm is near u. The logarithm is strictly between `low` and
- * `high`. Returns NaN if there is no such argument. */
+/* Returns an argument with few digits, strictly between `low` and `high`, whose logarithm is near u. NaN:
+ * there is none. */
 static double choose(const Search *q, double u, double low, double high)
 {
     const double h = room(q), at = exp(u);
@@ -128,8 +127,8 @@ static double choose(const Search *q, double u, double low, double high)
     return inside > low && inside < high ? inside : NAN;
 }
 
-/* Returns the next argument inside the bracket (between an argument with too small a value and one with too
- * large a value). Returns NaN if the bracket is so narrow that the function must have a jump there. */
+/* Returns the next argument inside the bracket; NaN: the bracket is so narrow that the function must have a
+ * jump there. */
 static double choose_inside(Search *q)
 {
     const Try a = q->under, b = q->over;
@@ -140,8 +139,8 @@ static double choose_inside(Search *q)
     return choose(q, u, fmin(a.at, b.at), fmax(a.at, b.at));
 }
 
-/* Returns the next argument if there is no bracket yet. It lies outside the range of all earlier arguments,
- * in the direction of the target. Returns NaN if no argument is left there. */
+/* Returns the next argument while there is no bracket: outside the range of the earlier arguments, towards
+ * the target. NaN: no argument is left there. */
 static double choose_outside(Search *q)
 {
     const Solve *p = q->p;
@@ -167,9 +166,8 @@ static double choose_next(Search *q)
     const double at = choose_outside(q);
     if (!isnan(at) || q->direction != 0 || q->presumed < 0)
         return at;
-    /* The function is constant up to the limit of the argument, so it is unknown whether it rises or falls.
-     * Now a falling function is assumed: the search continues from the first argument in the other
-     * direction. */
+    /* The function is constant up to the limit of the argument. So now a falling function is assumed, and the
+     * search goes the other way from the first argument. */
     q->presumed = -1;
     q->last = q->first;
     q->reach = REACH;

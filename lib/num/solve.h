@@ -1,8 +1,8 @@
 /* solve.h -- finds the argument at which an expensive, roughly monotone function has a given value.
  *
- * Made for the payload size of a codec as a function of its rate parameter. This function is positive and close
- * to a power of the argument. It may have steps, and may be constant at both ends of the range. The arguments
- * tried are decimals with few digits. */
+ * It is made for the payload size of a codec as a function of its rate parameter: positive, close to a power
+ * of the argument, perhaps with jumps, perhaps constant at both ends of the range. The arguments tried are
+ * decimals with few digits. */
 #ifndef ATOMO_SOLVE_H
 #define ATOMO_SOLVE_H
 
@@ -13,15 +13,13 @@ typedef struct {
     double low, high;         /* smallest and largest argument; low > 0 */
     bool whole;               /* the argument must be an integer */
     unsigned most;            /* the most evaluations of the function; 0: 30 */
-    /* Sets *value > 0 to the function's value at the argument `at`. NaN: there is no value, and the search
-     * ends. */
+    /* Sets *value > 0 to the function's value at `at`. NaN: there is no value, and the search ends. */
     Status (*of)(void *data, double at, double *value, Error *err);
     void *data;
 } Solve;
 
 typedef struct {
-    double at, value; /* argument and value of the evaluation nearest to the target; NaN: no evaluation gave a
-                       * value */
+    double at, value; /* of the evaluation nearest to the target; NaN: no evaluation gave a value */
     double slope;     /* d log value / d log argument at `at`; NaN: unknown */
     bool reached;
     unsigned tries;
@@ -31,8 +29,8 @@ typedef struct {
  * the slope there (NaN: unknown). */
 Status solve_search(const Solve *problem, Solution *s, Error *err);
 
-/* Returns v rounded to as few digits as possible with a result strictly between low and high. Returns NaN when
- * seven digits are too few. v, low and high are above 0. */
+/* Returns v rounded to the fewest digits that give a result strictly between low and high; NaN: more than
+ * seven are needed. v, low and high are above 0. */
 double solve_decimal(double v, double low, double high);
 
 #endif

@@ -40,8 +40,7 @@ static Status eigenvectors(Spectral *s, const size_t *index, size_t count, doubl
     return OK;
 }
 
-/* Sets lambda_i to |A v_i| for the atoms i >= first. Their eigenvalues are mostly rounding error, so their
- * square roots would not do. */
+/* Sets lambda_i to |A v_i| for the atoms i >= first, whose eigenvalues are mostly rounding error. */
 static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
 {
     enum { AT_ONCE = 256 };
@@ -52,7 +51,7 @@ static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
     TRY(arena_check(u, arena, err));
     for (size_t q = 0; q < AT_ONCE && q < s->k - first; q++)
         to[q] = (uint8_t *)(u + q * s->a.rows);
-    /* atoms are in descending order, the basis in ascending order of eigenvalues */
+    /* atoms are in descending order of lambda, eigenvectors in ascending order of eigenvalue */
     for (size_t i = first; i < s->k; i += AT_ONCE) {
         const size_t some = s->k - i < AT_ONCE ? s->k - i : AT_ONCE, row = eigen_index(s, i + some - 1);
         TRY(linalg_project(&s->a, s->eigen.vector + row * s->k, some, s->threads, to, arena, err));
@@ -63,8 +62,8 @@ static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
     return OK;
 }
 
-/* Completes the first `strong` eigenvectors to an orthonormal basis. Any orthonormal vectors will do, since A
- * is mostly rounding error in the other directions. Leaves s->rest empty if all eigenvectors are already
+/* Completes the first `strong` eigenvectors to an orthonormal basis. Any completion will do, since A is
+ * mostly rounding error in the other directions. Leaves `s->rest` empty if all eigenvectors are already
  * computed. */
 static Status complete(Spectral *s, size_t strong, Arena *arena, Error *err)
 {
@@ -83,9 +82,9 @@ static Status complete(Spectral *s, size_t strong, Arena *arena, Error *err)
     return OK;
 }
 
-/* Takes the singular vectors of a matrix of low rank, and completes them to an orthonormal basis. The atoms of the
- * other basis vectors are mostly rounding errors. They are equally probable, so the variance depends only on the
- * sum of their squared norms, and each norm is set to the root mean square. */
+/* Takes the singular vectors of a matrix of low rank, and completes them to an orthonormal basis. The atoms
+ * of the added basis vectors are mostly rounding errors. Each gets the root mean square of their norms: equal
+ * norms give equal sampling probabilities. */
 static Status take_range(Spectral *s, const Range *r, Arena *arena, Error *err)
 {
     for (size_t i = 0; i < s->k; i++)
@@ -96,7 +95,7 @@ static Status take_range(Spectral *s, const Range *r, Arena *arena, Error *err)
 static Status open_gram(Spectral *s, Arena *arena, Error *err)
 {
     Range range;
-    TRY(eigen_fits(s->k, err)); /* fails here if k is too large, before anything expensive is computed */
+    TRY(eigen_fits(s->k, err)); /* fails early if k is too large */
     TRY(linalg_range(&s->a, DUST, s->threads, &range, arena, err));
     if (range.count)
         return take_range(s, &range, arena, err);
@@ -126,15 +125,15 @@ Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Ar
     *s = (Spectral){.a = a, .k = a.cols, .lambda = NEW(arena, double, a.cols), .threads = threads};
     TRY(arena_check(s->lambda, arena, err));
     TRY((method == SPECTRAL_GRAM ? open_gram : open_gesdd)(s, arena, err));
-    /* The basis is only orthonormal up to rounding. So a lambda below the rounding error of the largest lambda
-     * is set to 0. */
+    /* The basis is orthonormal only up to rounding, so a lambda below the rounding error of the largest is
+     * set to 0. */
     for (size_t i = 1; i < s->k; i++)
         if (s->lambda[i] <= (double)s->k * DBL_EPSILON * s->lambda[0])
             s->lambda[i] = 0;
     return OK;
 }
 
-/* Writes `times` times the n numbers x as floats. */
+/* Writes `times` x as n floats. */
 static void put_floats(const double *x, double times, size_t n, uint8_t *out)
 {
     for (size_t i = 0; i < n; i++)

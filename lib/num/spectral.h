@@ -14,11 +14,10 @@ typedef struct {
     Tall a;
     size_t k; /* a.cols */
     /* (k) the norms |A v_i|, descending up to rounding errors; norms below the rounding error of the largest
-     * are set to 0. If A has a low rank, the norms below 1e-6 of the largest are replaced by their root mean
-     * square. */
+     * are 0. If A has a low rank, norms below 1e-6 of the largest are replaced by their root mean square. */
     double *lambda;
     Eigen eigen;     /* SPECTRAL_GRAM: eigenvalues and eigenvectors of the Gram matrix A'A */
-    Completion rest; /* SPECTRAL_GRAM: the completed basis, used when most singular values are rounding errors */
+    Completion rest; /* SPECTRAL_GRAM: the completed basis, if most singular values are rounding errors */
     double *u, *v;   /* SPECTRAL_GESDD: singular vectors, u (k, rows) and v (k, cols) */
     int threads;
 } Spectral;

@@ -57,8 +57,8 @@ double moments_variance(const Moments *m)
 
 /* ---- the incomplete beta function ---- */
 
-/* Returns the value of the continued fraction in the incomplete beta function I_x(a, b), by the modified
- * Lentz method. It takes about sqrt(max(a, b)) terms if x < (a+1)/(a+b+2). */
+/* Returns the continued fraction of the incomplete beta function I_x(a, b), by the modified Lentz method. It
+ * takes about sqrt(max(a, b)) terms if x < (a+1)/(a+b+2). */
 static double beta_fraction(double a, double b, double x)
 {
     enum { TERMS = 200000 };

@@ -19,8 +19,7 @@ double stats_median(double *v, size_t n);
  * n, where IQR is the interquartile range. NaN for fewer than two values. */
 double stats_median_variance(const double *sorted, size_t n);
 
-/* The mean of the numbers so far, and the sum `m2` of their squared deviations from it, by Welford's
- * recurrence. */
+/* Running moments by Welford's recurrence: the mean, and the sum `m2` of squared deviations from the mean. */
 typedef struct {
     size_t n;
     double mean, m2;

@@ -6,7 +6,8 @@
 
 /* ---- the number of members of a random subset in each block ---- */
 
-/* An urn of `all` elements, `marked` of them marked, from which `drawn` elements are drawn. */
+/* The counts of a hypergeometric distribution: `drawn` of `all` elements are drawn, and `marked` of `all` are
+ * marked. */
 typedef struct {
     double all, marked, drawn;
 } Urn;
@@ -14,8 +15,8 @@ typedef struct {
 #define NEGLIGIBLE 0x1p-80 /* probabilities below this share of the largest probability are left out */
 
 /* Adds up the probabilities of drawing j marked elements, each divided by the probability of the likeliest j.
- * It starts at the likeliest j, goes on to smaller j, then to larger j. Stops when the sum passes `stop`:
- * returns this j, and sets *sum. */
+ * Starts at the likeliest j, goes down, then up from the likeliest. Stops when the sum passes `stop`; returns
+ * this j, and sets *sum. */
 static double add_up(Urn u, double stop, double *sum)
 {
     const double rest = u.all - u.marked - u.drawn;
@@ -39,8 +40,8 @@ static double add_up(Urn u, double stop, double *sum)
     return likeliest;
 }
 
-/* Draws from the hypergeometric distribution by inversion: returns the number of marked elements among the drawn
- * elements for a uniform number `unit` in [0, 1). */
+/* Draws a number of marked elements from the hypergeometric distribution, by inversion of the uniform number
+ * `unit` in [0, 1). */
 static size_t marked_in(Urn u, double unit)
 {
     double sum;
@@ -71,8 +72,8 @@ static inline uint32_t pick(const RngKey *key, uint32_t i, uint32_t most)
     return (uint32_t)((unsigned __int128)word * (most + 1) >> 64);
 }
 
-/* Marks `count` of `size` elements by Floyd's algorithm: for rising j, picks one of 0 .. j; if the picked element is
- * a member already, j becomes a member instead. */
+/* Marks `count` of `size` elements by Floyd's algorithm: for rising j, picks one of 0 .. j; if the picked
+ * element is a member already, j becomes a member instead. */
 static void mark_some(const RngKey *key, uint32_t size, uint32_t count, uint64_t *member)
 {
     for (uint32_t i = 0, j = size - count; i < count; i++, j++) {

@@ -51,8 +51,7 @@ void thin_right(const float *m, size_t rows, size_t cols, const float *q, size_t
 /* ---- products M' p of a transposed matrix and a vector ---- */
 
 /* Columns are cut into strips, so that the sums of a strip stay in the cache. If there are at most
- * ENOUGH_STRIPS strips, the rows are also cut, into up to STRETCHES stretches. Each stretch has its own
- * sums, which are added at the end. */
+ * ENOUGH_STRIPS strips, the rows are also cut, into up to STRETCHES stretches with sums of their own. */
 enum { STRIP = 1024, ENOUGH_STRIPS = 8, STRETCHES = 16, LEAST_ROWS = 256 };
 
 typedef struct {
@@ -124,8 +123,8 @@ static double dot(const double *a, const double *b, size_t n)
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-/* Subtracts from vector k of w its projections on vectors 0 .. k - 1, which are orthonormal, and normalises the
- * remainder. Returns the remainder's length as a share of the vector's length; 0: there is no remainder. */
+/* Subtracts from vector k of w its projections on vectors 0 .. k - 1, which are orthonormal, and normalises
+ * the remainder. Returns the ratio of the remainder's length to the vector's; 0: there is no remainder. */
 static double orthogonal(double *w, size_t k, size_t n)
 {
     double *v = w + k * n;

@@ -1,5 +1,5 @@
-/* wavelet_transform.c -- the wavelet transform of a vector and its inverse. Each level of the transform
- * reads one buffer and writes to another. Threads work on different ranges of a level. */
+/* wavelet_transform.c -- the wavelet transform of a vector and its inverse. Threads work on different ranges
+ * of one level of the transform. */
 #include "num/wavelet_transform.h"
 
 #include "base/parallel.h"
@@ -8,8 +8,8 @@
 
 const char *const wavelet_families[] = {"haar", "db2", "db4", NULL};
 
-/* Filters of Daubechies, Ten Lectures on Wavelets (1992), table 6.1, scaled to a sum of sqrt 2. db2 is (1 + r, 3 + r,
- * 3 - r, 1 - r) / (4 sqrt 2) with r = sqrt 3. */
+/* Filters of Daubechies, Ten Lectures on Wavelets (1992), table 6.1, scaled to a sum of sqrt 2. db2 is (1 +
+ * r, 3 + r, 3 - r, 1 - r) / (4 sqrt 2) with r = sqrt 3. */
 static const struct {
     int taps;
     double s[WAVELET_TAPS];
@@ -39,8 +39,7 @@ WaveletFilter wavelet_filter(int family)
 enum { PIECE = BLOCK / 2, EDGE = WAVELET_TAPS / 2 - 1 };
 
 /* One level of a transform or its inverse: `pairs` pairs of one smooth and one detail coefficient. In a
- * forward transform, the last `edge` pairs need elements beyond the end of x, which are taken from the
- * beginning of x. */
+ * forward transform the filters of the last `edge` pairs wrap around the end of x. */
 typedef struct {
     WaveletFilter filter;
     size_t pairs, edge;
@@ -106,9 +105,8 @@ static int depth_of(size_t n, int levels)
     return depth;
 }
 
-/* Transforms x to y, level by level. The smooth coefficients of the levels are written alternately to `room`
- * and y. If a level reads from y, it cannot write its detail coefficients to y. So it writes them to `room`,
- * behind the smooth coefficients, and they are copied to y afterwards. */
+/* The smooth coefficients of the levels are written alternately to `room` and y. A level that reads y cannot
+ * write its detail coefficients to y, so they go to `room` and are copied to y afterwards. */
 bool wavelet(int family, int levels, const float *x, float *y, size_t n, int threads, Arena *scratch)
 {
     const int depth = depth_of(n, levels);

@@ -4,11 +4,10 @@
  *
  *     smooth_k = sum over t of s_t x_((2k + t) mod 2h)    detail_k = sum over t of d_t x_((2k + t) mod 2h)
  *
- * with the filters s and d_t = (-1)^t s_(taps - 1 - t). If m is odd, the last element is kept as a coefficient.
- * The next level transforms the smooth coefficients, as long as there are at least two. The filters wrap around
- * at the end of x. The transform is orthonormal down to two elements, where all families of filters equal
- * Haar's. The smooth coefficients come first, then the detail coefficients from the coarsest level to the
- * finest:
+ * with the filters s and d_t = (-1)^t s_(taps - 1 - t), where `taps` is the length of s. If m is odd, the last
+ * element is kept as a coefficient. The next level transforms the smooth coefficients, as long as there are at
+ * least two. With two elements left, all families of filters equal Haar's. The smooth coefficients come first,
+ * then the detail coefficients from the coarsest level to the finest:
  *
  *     level of m:   smooth 0 .. h-1   detail h .. 2h-1   [ last element m-1 ] */
 #ifndef ATOMO_WAVELET_H
@@ -32,8 +31,8 @@ bool wavelet(int family, int levels, const float *x, float *y, size_t n, int thr
 /* Writes x, the inverse transform of y. Destroys the smooth coefficients in y. */
 void wavelet_back(int family, int levels, float *y, float *x, size_t n, int threads);
 
-/* The results of both transforms are finite when |x|_2 is at most this number. The two arrays of a transform
- * must not overlap. */
+/* The results of both transforms are finite if the norm |x|_2 is at most this number. The arrays x and y must
+ * not overlap. */
 #define WAVELET_MOST 0x1p125f
 
 #endif

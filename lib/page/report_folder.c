@@ -18,7 +18,6 @@ static bool ends_in(const char *name, const char *ending)
     return length > end && !strcmp(name + length - end, ending);
 }
 
-/* True when both paths lead to the same existing file. */
 static bool same_file(const char *path, const char *other)
 {
     struct stat one, two;
@@ -76,7 +75,7 @@ static Status list(Folder *f, const char *path, const char *without, Arena *a, E
 
 static Status put_damage(Entry *e, Arena *a, Error *err)
 {
-    /* cuts off the path at the start of the message, because the page names the file already */
+    /* cuts off the path at the start of the message: the page names the file already */
     const size_t path = strlen(e->path);
     const bool named = !strncmp(err->text, e->path, path) && !strncmp(err->text + path, ": ", 2);
     e->type = ENTRY_DAMAGED;
@@ -111,7 +110,7 @@ static Status look_at_figure(Entry *e, const char *head, Arena *a, Error *err)
     return good || e->why ? OK : arena_fail(a, err);
 }
 
-/* If the file is of a kind that cannot be a result or a figure, returns the name of this kind; else NULL. */
+/* Returns what kind of file it is, if it can be neither a result nor a figure; else NULL. */
 static const char *other_kind(const Entry *e, const struct stat *now)
 {
     return S_ISDIR(now->st_mode)           ? "a directory"

@@ -1,5 +1,4 @@
-/* report_folder.h -- lists the files of a folder. A file is a result, a figure, a damaged file or anything
- * else. For the last two, `why` says what the damage is, or what kind of file it is. */
+/* report_folder.h -- lists the files of a folder: results, figures, damaged files and other files. */
 #ifndef ATOMO_REPORT_FOLDER_H
 #define ATOMO_REPORT_FOLDER_H
 
@@ -27,7 +26,8 @@ typedef struct {
     size_t count, results, figures, damaged;
 } Folder;
 
-/* Callbacks. `result` is called with each result while the result is in memory; `number` is the entry's index. */
+/* `result` is called with each result while the result is in memory; `number` is the index in
+ * `Folder.entry`. */
 typedef struct {
     Status (*result)(void *data, Entry *e, size_t number, const Stored *s, Error *err);
     bool (*stopped)(void); /* asked before each file; NULL: never */

@@ -35,7 +35,6 @@ void html_text(TextBuf *out, const char *s)
     }
 }
 
-/* Writes data:TYPE;base64,... */
 static void put_data_uri(TextBuf *out, const char *type, const char *data, size_t size)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -8,7 +8,7 @@
  * become U+FFFD. */
 void html_text(TextBuf *out, const char *s);
 
-/* Writes a <figure> with the image as a data: URI in an <img>: there, browsers run no script in the image and
+/* Writes a <figure> with the image as a data: URI in an <img>, where browsers run no script of the image and
  * fetch nothing. `type`: media type ("image/svg+xml"); `label`: alternative text. */
 void html_picture(TextBuf *out, const char *type, const char *data, size_t size, const char *label,
                   const char *caption);

@@ -1,5 +1,5 @@
-/* report_page.c -- writes the HTML page of a folder of results. Each result is turned into an HTML article
- * while it is in memory (folder_read). Then the page is written from the articles, in the order of
+/* report_page.c -- writes the HTML page of a folder of results. `folder_read` loads one result at a time;
+ * while the result is in memory it is turned into an HTML article. The page has the articles in the order of
  * `result_kinds`. */
 #include "page/report_page.h"
 
@@ -85,7 +85,6 @@ static void put_reason(Part *p, const char *kind, const char *why)
     text_add(p->out, "</p>\n");
 }
 
-/* Looks for gnuplot before the first figure is drawn. If it is missing, writes a note, once. */
 static Status ask_gnuplot(Page *p)
 {
     char *version, *terminals;
@@ -105,7 +104,6 @@ static Status ask_gnuplot(Page *p)
     return OK;
 }
 
-/* Writes a figure, or the reason why the figure cannot be drawn. */
 static Status put_drawing(Part *p, const char *kind)
 {
     Drawing d;
@@ -226,8 +224,8 @@ static Status put_out(Page *p, TextBuf *text)
 
 /* ---- the page's head and table of contents ---- */
 
-/* Writes <head>. Its Content-Security-Policy allows only one script and one style, by their hashes, and images
- * as data: URIs. So browsers fetch nothing. */
+/* The Content-Security-Policy allows only one script and one style, by their hashes, and images as data:
+ * URIs. So browsers fetch nothing. */
 static void put_head(TextBuf *t, const PageSpec *spec)
 {
     text_add(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -245,7 +243,7 @@ static void put_head(TextBuf *t, const PageSpec *spec)
     text_add(t, "</h1></header>\n");
 }
 
-/* Writes a link to result i of the folder. Its anchor is "r" and the index i. */
+/* Links to the anchor of result i of the folder. */
 static void put_link(TextBuf *t, const Folder *f, size_t i)
 {
     text_addf(t, "<li><a href=\"#r%zu\">", i);
@@ -401,7 +399,6 @@ static Status open_folder(Page *p)
         p->err, "results come with -o, as in: atomo-bench compare FILE.h5 -o %.80s/compare.json", s->folder);
 }
 
-/* Fails with the first damaged file, if any. */
 static Status tell_damage(const Page *p)
 {
     for (size_t i = 0; i < p->folder.count; i++)

@@ -1,7 +1,6 @@
-/* report_page.h -- writes a folder of results as one HTML page. The page needs no network and no other file.
+/* report_page.h -- writes a folder of results as one HTML page, which needs no network and no other file.
  *
- * Texts from files are escaped (report_html.h). The Content-Security-Policy allows only the page's own
- * script and style; it contains their hashes. The same files give the same page, byte for byte. */
+ * Texts from files are escaped (report_html.h). The same files give the same page, byte for byte. */
 #ifndef ATOMO_REPORT_PAGE_H
 #define ATOMO_REPORT_PAGE_H
 

@@ -8,8 +8,8 @@
 
 typedef struct {
     const Field *field;       /* NULL: no command writes this field */
-    const char *name;         /* the column's name: "published bytes" */
-    /* a field's name in two parts: `before` = "published " and `own` = "bytes" for "published bytes" */
+    const char *name;
+    /* the two parts of `name` "published bytes": `before` = "published ", `own` = "bytes" */
     const char *before, *own;
     bool numbers;             /* every value is a number */
     Beside beside;            /* the columns with its standard error and exact value */
@@ -28,9 +28,8 @@ static Value value_at(const PageTable *t, const PageColumn *c, size_t row, size_
     return stored_value(cell_at(t, row, column), c->field && c->field->text);
 }
 
-/* Sets the fields `numbers`, `shown` and `rare` of column c from the rows of one rank. (There are two ranks:
- * rows shown first, and rows shown on request.) A column without values is not shown. A column with only "*" is
- * rare. */
+/* Sets `numbers`, `shown` and `rare` of column c from the rows of one rank (shown first, or shown on
+ * request). A column without values is not shown; a column with only "*" is rare. */
 static void look_at(PageColumn *c, const PageTable *t, size_t column, RowRank rank)
 {
     bool stars = true;
@@ -99,7 +98,7 @@ static void put_heading(TextBuf *out, const PageColumn *c)
 
 enum { LONG = 48 };
 
-/* The row that is being written: the values of its columns, and its table. One PageRow serves all rows in turn. */
+/* One PageRow serves all rows of a table in turn. */
 typedef struct {
     const PageTable *table;
     const Column *names;
@@ -190,7 +189,6 @@ size_t page_count(const PageTable *t, RowRank rank)
     return count;
 }
 
-/* Writes a note that says how many rows are left out, and which file has them all. */
 static void put_first(TextBuf *out, const PageTable *t, size_t all)
 {
     if (all <= ROWS_MOST)

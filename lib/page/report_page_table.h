@@ -9,15 +9,15 @@ enum { ROWS_MOST = 1000 }; /* most rows of one table; browsers become slow with 
 
 typedef struct {
     const char *id;   /* the result's id on the page */
-    const char *file; /* file that holds the rows left out, named on the page */
+    const char *file; /* name of the file with all rows, for the note on rows left out */
     const Csv *rows;
     const RowRank *rank; /* (rows) */
     const char *usual;   /* columns shown at first; NULL: all */
     bool *used;          /* for each field: true if a shown column has it; set by page_table */
 } PageTable;
 
-/* Writes a table of the rows shown at first, and a folded table of the rows shown on request (rank ROW_MORE).
- * Each table has at most ROWS_MOST rows. Says how many rows are left out. */
+/* Writes a table of the rows shown at first (rank ROW_LEAD), and a folded table of the rows shown on request
+ * (ROW_MORE). Each has at most ROWS_MOST rows; a note says how many are left out. */
 void page_table(TextBuf *out, const PageTable *t, Arena *a);
 
 /* Returns the number of rows that have this rank. */

@@ -67,7 +67,7 @@ Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *co
     return kind->pick(data, rows, count, a, err);
 }
 
-/* Returns the columns of this kind of figure's data, followed by the columns that plot_dress adds. */
+/* Returns the columns of this kind of figure, followed by the columns that `plot_dress` adds. */
 static Column *all_columns(const PlotKind *kind, const char *draws, Arena *a)
 {
     const size_t own = plot_columns(kind);
@@ -102,8 +102,7 @@ static bool is_stdout(const char *figure)
     return !strcmp(figure, "-");
 }
 
-/* Returns the ending of the figure's name, with its dot; NULL: no figure can be drawn with this ending. A figure
- * for standard output is SVG. */
+/* Returns the ending of the figure's name, with its dot; NULL: no figure can have this ending. */
 static const char *ending_of(const char *figure)
 {
     static const char *const endings[] = {".pdf", ".svg", ".png", ".tex"};
@@ -152,8 +151,7 @@ static Status choose_x(const PlotKind *kind, const char *x, const char **out, Er
     return error_hint(err, "atomo-bench plot --help lists what it is drawn against");
 }
 
-/* Sets *inches to the number at the start of `width`: "3.25" for "3.25in" or "3.25". Without a width, sets
- * it to "". */
+/* Sets `*inches` to the number at the start of `width` ("3.25in" or "3.25"), or to "" without a width. */
 static Status choose_width(const char *width, const char **inches, Arena *a, Error *err)
 {
     const size_t length = width ? strlen(width) : 0,

@@ -1,4 +1,4 @@
-/* plot.h -- figures of results through gnuplot.
+/* plot.h -- draws figures of results with gnuplot.
  *
  * Each kind of figure (pareto, spectrum, ...) has a gnuplot script in plots/ and a function that picks the
  * rows of the data to draw. The picked rows are also written to FIGURE.plot.csv, so that a user can draw the
@@ -14,22 +14,20 @@
 typedef struct {
     const char *name;   /* also the name of its script */
     const char *brief;  /* for --help: lines of up to 78 characters with newlines between them */
-    /* the command that writes the data, for messages: "atomo-bench merge writes with -o FILE.csv" */
+    /* for messages, the command that writes the data: "atomo-bench merge writes with -o FILE.csv" */
     const char *source;
 
-    /* `needs`: the columns that the data must have. `columns`: the columns of the picked rows. Both lists
-     * end in NULL. The last of `columns` holds texts, as gnuplot may miscount the columns after a text with
-     * quotes. */
+    /* `needs`: columns that the data must have; `columns`: columns of the picked rows. Both lists end in
+     * NULL. The last of `columns` is a text: gnuplot may miscount the columns after a text with quotes. */
     const char *const *needs;
     const Column *columns;
     const char *const *numbers; /* optional columns whose cells must be empty or numbers */
-    /* the column of codec specs; each spec is drawn with its own colour, mark, dashes and label. NULL: there
-     * is no such column */
+    /* the column of codec specs; each spec has its own colour, mark, dashes and label; NULL: no such column */
     const char *named;
     /* the choices of --x, the default first; NULL: this kind of figure has no option --x */
     const char *const *against;
 
-    /* Picks the rows to draw from data that have all columns of `needs`, as values of `columns`. */
+    /* Picks the rows to draw, as values of `columns`, from data that have all columns of `needs`. */
     Status (*pick)(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 } PlotKind;
 
@@ -40,25 +38,25 @@ extern const PlotKind plot_pareto, plot_errors, plot_spectrum, plot_histogram, p
 extern const PlotKind plot_iteration_time, plot_runtime, plot_break_even;
 extern const PlotKind *const plot_kinds[];
 
-/* Picks the rows of `data` that a figure of this kind draws. Returns ERR_CORRUPT if a column is missing. The
- * error message names this column and the command that writes it. */
+/* Picks the rows of `data` that a figure of this kind draws. Returns ERR_CORRUPT if a column is missing, with
+ * a message that names the column. */
 Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 
-/* Sets *text to the picked rows, as the CSV that the gnuplot script reads. The columns colour, mark, dash
- * and label are added. `labels`: texts "SPEC=TEXT" of the option --label, or NULL. */
+/* Sets *text to the picked rows as the CSV that the gnuplot script reads, with additional columns colour,
+ * mark, dash and label. `labels`: texts "SPEC=TEXT" of the option --label, or NULL. */
 Status plot_text(const PlotKind *kind, const Csv *data, const TextList *labels, char **text, Arena *a,
                  Error *err);
 size_t plot_columns(const PlotKind *kind);
 
-/* A function that is called again and again while gnuplot runs. If it returns true, gnuplot is killed and
- * the drawing fails with ERR_STOPPED. If the pointer is NULL, drawing is never stopped. */
+/* Called again and again while gnuplot runs; if it returns true, gnuplot is killed and the drawing fails with
+ * ERR_STOPPED. NULL: drawing is never stopped. */
 typedef bool (*PlotStopped)(void);
 
 typedef struct {
     const char *kind;
     TextList data;      /* results, CSV or JSON, whose records are drawn together */
     const char *figure; /* the ending chooses the format: pdf, svg, png or tex; "-": SVG to stdout */
-    const char *x;      /* column on the x axis, one of the kind's `against`; NULL: the first of them */
+    const char *x;      /* column on the x axis, one of `PlotKind.against`; NULL: the first of them */
     const char *width;  /* "3.25in", "6.75in" or another width in inches; NULL: a column of a paper */
     TextList labels;    /* texts "SPEC=TEXT" of --label: TEXT is the label of SPEC */
     PlotStopped stopped;
@@ -69,26 +67,25 @@ Status plot_draw(const PlotJob *job, Arena *a, Error *err);
 /* Reads a result in CSV or JSON into a Csv. */
 Status plot_load(Csv *out, const char *path, Arena *a, Error *err);
 
-/* Appends the records of `more` to `all`. If only one of the two tables has a column, the cells of the other
- * table's rows in this column become "". */
+/* Appends the records of `more` to `all`. Where only one of the two tables has a column, the rows of the
+ * other table get "". */
 Status plot_append(Csv *all, const Csv *more, Arena *a, Error *err);
 
-/* If some rows have tensor "*" (all tensors together), selects these rows only. If some of the rows left
- * have step "*", selects these only. Sets *row to the selected row numbers. */
+/* Sets *row to the numbers of the selected rows: those with tensor "*" (all tensors together), if there are
+ * any, else all. Of these, only those with step "*" are selected, if there are any. */
 Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Error *err);
 
-/* Selects rows as plot_selection does, and picks those for which `keep` is true. For kinds of figures whose
- * last column is a name and whose other columns are numbers. */
+/* Picks those rows of `plot_selection` for which `keep` is true. For kinds of figures whose last column is a
+ * name and whose other columns are numbers. */
 Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value *row), Value **rows,
                  size_t *count, Arena *a, Error *err);
 
-/* Groups the rows by the text in column `by`, in the order in which the texts first appear. Within a group,
- * sorts the rows by the number in column `x`. The sort is stable. */
+/* Groups the rows by the text in column `by`, in order of first appearance. Within a group, sorts the rows by
+ * the number in column `x`; the sort is stable. */
 Status plot_sort(const PlotKind *kind, Value *rows, size_t count, size_t by, size_t x, Arena *a, Error *err);
 
-/* Returns s as a text that gnuplot's CSV reader reads correctly. Comma, double quote and backslash become
- * %2C, %22 and %5C. Bytes other than printable ASCII become '?'. A text of three blanks becomes "(3 blanks)".
- * Returns NULL if memory is out. */
+/* Returns s as a text that gnuplot's CSV reader reads correctly: comma, double quote and backslash become
+ * %2C, %22 and %5C, other bytes than printable ASCII '?', three blanks "(3 blanks)". NULL: out of memory. */
 char *plot_name(const char *s, Arena *a);
 char *plot_plain(const char *s, Arena *a); /* undoes %2C, %22 and %5C; NULL: out of memory */
 

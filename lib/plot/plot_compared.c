@@ -1,6 +1,5 @@
-/* plot_compared.c -- the data of two figures that show records of a comparison, with standard errors, without
- * further computation. errors: each compressor's errors of single elements, over all selected tensors. merge: times
- * for each compressor and number of workers. */
+/* plot_compared.c -- the data of the figures `errors` (each compressor's errors of single elements) and
+ * `merge` (times for each compressor and number of workers), copied from a result with their standard errors. */
 #include "plot/plot.h"
 
 /* ---- errors ---- */
@@ -27,7 +26,6 @@ static const char *const errors_numbers[] = {"elem_error",
                                              "elem_error_neg_se",
                                              NULL};
 
-/* True when at least one of the row's errors is a number. */
 static bool has_any(const Value *row)
 {
     for (size_t k = 0; k < ELEM_ERRORS; k++)

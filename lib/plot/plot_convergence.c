@@ -1,9 +1,9 @@
 /* plot_convergence.c -- the data of the convergence figure: the test accuracies of training runs, and the
  * steps, bytes and times before each test.
  *
- * The input is a table. A new run begins at a row whose step is not larger than the previous row's. Runs of
- * one compressor with different seeds, from several files, become one line: the mean accuracy at each step
- * with its standard error, between `low` and `high`. A row without a step is a target accuracy. */
+ * In the data, a row whose step is not larger than the previous row's begins a new run. Runs of one compressor
+ * with different seeds become one line: the mean accuracy at each step with its standard error, between the
+ * least (`low`) and the greatest (`high`). A row without a step is a target accuracy. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -39,8 +39,8 @@ static void put_target(Value **to, double accuracy)
     *to += COLUMNS;
 }
 
-/* Writes a row for each target accuracy. In a result of `atomo-train run` the targets are in the names of
- * columns. In a FIGURE.plot.csv they are rows without a step. */
+/* Writes a row for each target accuracy. A result of `atomo-train run` has the targets in names of columns; a
+ * FIGURE.plot.csv has them in rows without a step. */
 static void put_targets(const Csv *data, Value **to)
 {
     static const char prefix[] = "steps_to_";
@@ -61,8 +61,7 @@ typedef struct {
     double step, sent;
 } Run;
 
-/* Updates `run` with the row. A row of `atomo-train run` has the bytes of one step; `run` sums them to the
- * bytes that a worker has sent so far. */
+/* A row of `atomo-train run` has the bytes of one step; `run->sent` sums them over the steps of a run. */
 static void follow(Run *run, const Csv *data, size_t row)
 {
     const char *compressor = csv_cell(data, row, "compressor");
@@ -118,8 +117,8 @@ static bool same_test(const Value *x, const Value *y)
     return !strcmp(x[NAME].text, y[NAME].text) && x[STEP].real == y[STEP].real;
 }
 
-/* Returns the sum of squared deviations of the runs' accuracies from their mean. Computes it from the
- * standard error of the mean. */
+/* Returns the sum of squared deviations of the runs' accuracies from their mean, computed from the standard
+ * error. */
 static double deviations(const Value *row)
 {
     return row[RUNS].real > 1
@@ -127,8 +126,7 @@ static double deviations(const Value *row)
                : 0;
 }
 
-/* Returns the standard error of the mean of `runs` accuracies. `deviations`: the sum of their squared
- * deviations from the mean. */
+/* Returns the standard error of the mean of `runs` accuracies from the sum of their squared deviations. */
 static double error_of(double deviations, double runs)
 {
     return sqrt(deviations / runs / (runs - 1));
@@ -148,8 +146,8 @@ static void add_run(Value *sum, const Value *more)
     sum[ACCURACY_SE].real = error_of(squares, runs);
 }
 
-/* Joins rows of the same compressor and step, which come from runs with different seeds, to one row. These
- * rows are neighbours. Returns the number of rows left. */
+/* Joins neighbouring rows of the same compressor and step (runs with different seeds) to one row. Returns the
+ * number of rows left. */
 static size_t join_runs(Value *rows, size_t count)
 {
     size_t kept = 0;

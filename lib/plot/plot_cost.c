@@ -1,6 +1,5 @@
-/* plot_cost.c -- the data of the figures iteration_time, runtime and break_even. There is a row for each
- * compressor and number of workers. If the data have several topologies or links, there is a row for each of
- * them. The rows of a compressor are sorted by the number of workers. */
+/* plot_cost.c -- the data of the figures iteration_time, runtime and break_even: a row for each compressor,
+ * number of workers, topology and link. The rows of a compressor are sorted by the number of workers. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -31,7 +30,7 @@ static const char *const numbers[] = {
     "workers",   "compute_ms", "encode_ms",       "comm_ms",     "decode_ms",          "total_ms", "bytes_up",
     "beta_gbps", "alpha_ms",   "break_even_gbps", "total_ms_se", "break_even_gbps_se", NULL};
 
-/* True if two rows with equal compressor and equal number of workers have different texts in `column`. */
+/* True if two rows with equal compressor and number of workers differ in `column`. */
 static bool several(const Csv *data, const char *column)
 {
     static const char *const same[] = {"compressor", "workers"};

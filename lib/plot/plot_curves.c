@@ -47,7 +47,7 @@ static Status split(Curves *out, const Csv *data, const CurveKind *kind, Arena *
     return out->count ? OK : FAIL(err, ERR_CORRUPT, "it has nothing to draw");
 }
 
-/* Removes the curves for which `keep` returns false; keeps all curves if `keep` returns false for every curve. */
+/* Keeps only the curves for which `keep` is true, unless there are none. */
 static void keep_if(Curves *c, bool (*keep)(const Curve *curve))
 {
     size_t kept = 0;

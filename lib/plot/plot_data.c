@@ -46,7 +46,7 @@ char *plot_plain(const char *s, Arena *a)
     return out;
 }
 
-/* Gives the table a column with a number of `meta`, unless it has the column. */
+/* Adds to the table a column with a number of the result's metadata `meta`, unless it has the column. */
 static Status put_fact(Status before, Csv *table, const Json *meta, const char *name, Arena *a, Error *err)
 {
     const Json *fact = meta ? json_member(meta, name) : NULL;
@@ -81,7 +81,6 @@ Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
     return put_fact(put_fact(OK, out, stored.meta, "repeats", a, err), out, stored.meta, "seed", a, err);
 }
 
-/* Writes the column names of both tables, each once; returns their number. */
 static size_t join_names(const char **name, const Csv *all, const Csv *more)
 {
     size_t count = all->columns;
@@ -139,7 +138,7 @@ Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value
     Value *to = *rows = NEW(a, Value, of * columns);
     TRY(arena_check(to, a, err));
     for (size_t i = 0; i < of; i++) {
-        for (size_t k = 0; k < name; k++) /* the value is NaN if the cell has no number */
+        for (size_t k = 0; k < name; k++) /* NaN if the cell has no number */
             to[k] = value_real(csv_real(data, row[i], kind->columns[k].name));
         to[name] = value_text(plot_name(csv_cell(data, row[i], kind->columns[name].name), a));
         TRY(arena_check(to[name].text, a, err));
@@ -166,8 +165,8 @@ static int compare(const void *left, const void *right)
     return l->row < r->row ? -1 : 1;
 }
 
-/* Returns which line of the figure a row belongs to. This is the index of the first row with the same text in
- * column `by`. Rows of one line are mostly neighbours. */
+/* Returns the number of a row's line in the figure: the index of the first row with the same text in column
+ * `by`. Checks the previous row first, since rows of one line are mostly neighbours. */
 static size_t line_of(const Value *rows, const RowPlace *place, size_t row, size_t columns, size_t by)
 {
     const char *text = rows[row * columns + by].text;

@@ -13,15 +13,16 @@
 const Column plot_dress_columns[DRESS_COLUMNS] = {
     {"colour", false}, {"mark", false}, {"dash", false}, {"label", false}, {"draws", false}};
 
-/* True if key `p` sets the codec's rate (such as bits), which varies along a line of the figure. */
+/* True if key `p` sets the codec's rate (such as bits), which varies along a line of the figure. Several keys
+ * of one group can set it. */
 static bool is_rate(const Param *keys, const Param *p)
 {
     const Param *rate = param_rate(keys);
     return rate && (p == rate || (p->group && p->group == rate->group));
 }
 
-/* Appends the keys of one codec that differ from their defaults, without the rate key. So codecs with different
- * keys get lines with different names. */
+/* Appends the keys of one codec that differ from their defaults, without the rate key, so that codecs with
+ * different keys get different lines. */
 static void add_keys(TextBuf *out, const Codec *codec)
 {
     const Param *keys = codec->ops->params;
@@ -33,8 +34,8 @@ static void add_keys(TextBuf *out, const Codec *codec)
         }
 }
 
-/* Returns the rate key of the spec's last codec; NULL: it has none. If several keys can set the rate, returns
- * the one that is set. */
+/* Returns the codec's rate key; NULL: it has none. If several keys can set the rate, returns the one that is
+ * set. */
 static const Param *rate_key(const Codec *codec)
 {
     const Param *keys = codec->ops->params, *rate = param_rate(keys);
@@ -75,13 +76,13 @@ char *plot_series(const char *spec, const char **rate, Arena *a)
 /* ---- labels ---- */
 
 typedef struct {
-    /* names of the line and of its data series, without the escapes of plot_name */
+    /* without the escapes of `plot_name` */
     const char *name, *series;
     const char *label;
     size_t rows;
 } Line;
 
-/* If the spec does not state its rate, returns the spec with the default rate written out; otherwise NULL. */
+/* Returns the spec with the default rate written out; NULL: it states its rate, or has none. */
 static const char *with_rate(const char *spec, Arena *a)
 {
     Error err;
@@ -95,7 +96,7 @@ static const char *with_rate(const char *spec, Arena *a)
         key && param_is_default(key, last->params) ? param_value(key, last->params, value) : NULL;
     const char *stage = strrchr(spec, '+');
     if (key && strstr(stage ? stage : spec, text_format(a, "%s=", key->key)))
-        return NULL; /* as typed */
+        return NULL;
     return text ? text_format(a, "%s%c%s=%s", spec, strchr(stage ? stage : spec, ':') ? ',' : ':', key->key,
                               text)
                 : NULL;
@@ -116,8 +117,8 @@ static const char *canonical(const char *spec, Arena *a)
     return codec_open(&codec, spec, a, &err) == OK ? codec_text(codec, a) : spec;
 }
 
-/* Applies one "SPEC=TEXT" of --label. SPEC may contain '=', too. So every '=' is tried: the text before it must
- * be a line's name. */
+/* Applies one "SPEC=TEXT" of --label. SPEC may contain '=', so every '=' is tried until the text before it
+ * names a line. */
 static Status apply(const char *said, Line *line, size_t count, Arena *a, Error *err)
 {
     for (const char *equals = strchr(said, '='); equals; equals = strchr(equals + 1, '=')) {
@@ -137,7 +138,8 @@ static Status apply(const char *said, Line *line, size_t count, Arena *a, Error 
 
 /* ---- draws ---- */
 
-/* Appends ", WORD n", or ", WORDs least to most", of a column of numbers; nothing without numbers. */
+/* Appends the word `one` and the number of a column, or the word `several` and the range "least to most";
+ * nothing without numbers. */
 static void put_range(TextBuf *out, const Csv *data, const char *column, const char *one, const char *several)
 {
     double least = INFINITY, most = -INFINITY;

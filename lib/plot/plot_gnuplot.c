@@ -22,8 +22,8 @@ extern char **environ;
 
 typedef struct {
     char *path; /* path of the private directory */
-    /* end of a pipe that gnuplot has too. The guardian process removes the directory when both this
-     * process and gnuplot have closed the pipe. */
+    /* end of a pipe, which gnuplot inherits; the guardian process removes the directory when this process and
+     * gnuplot have closed it */
     int lease;
     pid_t guard; /* 0: none */
     PlotStopped stopped;
@@ -43,8 +43,8 @@ static void remove_directory(const char *path)
     rmdir(path);
 }
 
-/* Runs in the guardian process. Waits until no process holds the other end of the pipe, because this program
- * has ended or was killed. Then removes the directory. */
+/* Runs in the guardian process: waits until this program and gnuplot have closed the other end of the pipe,
+ * also by ending or being killed. Then removes the directory. */
 _Noreturn static void guard(const char *path, int pipe_end)
 {
     char byte;
@@ -58,7 +58,7 @@ _Noreturn static void guard(const char *path, int pipe_end)
 }
 
 /* Starts the guardian, a process that removes the directory after this program ends. If it cannot be started,
- * the directory remains when the program is killed. */
+ * the directory remains if the program is killed. */
 static void room_guard(Room *room)
 {
     int ends[2];
@@ -118,7 +118,7 @@ static Status room_write(Room *room, const char *name, const char *text)
     return failed ? FAIL(room->err, ERR_IO, "%s: cannot write: %s", path, strerror(failed)) : OK;
 }
 
-/* Returns the file's bytes. Returns NULL if the file cannot be read or is larger than FIGURE_MAX. */
+/* Returns the file's bytes; NULL: it cannot be read or is larger than FIGURE_MAX. */
 static char *room_read(Room *room, const char *name, size_t *size)
 {
     const char *path = in_room(room, name);
@@ -129,7 +129,7 @@ static char *room_read(Room *room, const char *name, size_t *size)
 
 /* ---- running the gnuplot process ---- */
 
-/* Returns this process's environment without gnuplot's own variables, and with the locale C.UTF-8. */
+/* Returns the environment without gnuplot's own variables, and with the locale C.UTF-8. */
 static char **clean_environment(Arena *a)
 {
     size_t count = 0, kept = 0;
@@ -146,8 +146,8 @@ static char **clean_environment(Arena *a)
     return clean;
 }
 
-/* Starts gnuplot in the private directory. It has no input; its output goes to a file in this directory.
- * Returns 0 or an error number. */
+/* Starts gnuplot in the private directory, without input, with its output in said.txt. Returns 0 or an error
+ * number. */
 static int spawn(const Room *room, char *const *arguments, char **environment, pid_t *child)
 {
     posix_spawn_file_actions_t to_do;
@@ -163,8 +163,7 @@ static int spawn(const Room *room, char *const *arguments, char **environment, p
         failed = posix_spawn_file_actions_adddup2(&to_do, 1, 2);
     if (!failed && room->lease >= 0)
         failed =
-            /* gnuplot keeps this end of the pipe open; so the guardian process, which removes the directory,
-             * waits for gnuplot too */
+            /* gnuplot keeps this end of the pipe open, so the guardian process waits for gnuplot too */
             posix_spawn_file_actions_adddup2(&to_do, room->lease, room->lease);
     if (!failed)
         failed = posix_spawnp(child, "gnuplot", &to_do, NULL, arguments, environment);
@@ -184,14 +183,15 @@ static Status start(Room *room, char *const *arguments, pid_t *child)
     return failed ? FAIL(room->err, ERR_IO, "gnuplot: cannot be started: %s", strerror(failed)) : OK;
 }
 
-/* Waits until the child process ends. Kills it if it takes too long or the user stops the command. */
+/* Waits until the child process ends; kills it after PATIENCE seconds or if the user stops the command. */
 static Status await(Room *room, pid_t child, int *status)
 {
     const struct timespec nap = {.tv_nsec = 5 * 1000 * 1000};
     bool stopped = false;
     for (int naps = 0; naps < PATIENCE * 200 && !stopped; naps++) {
         const pid_t ended = waitpid(child, status, WNOHANG);
-        stopped = room->stopped && room->stopped(); /* a signal from the terminal ends gnuplot, too */
+        /* asked after `waitpid`: a signal from the terminal ends gnuplot, too */
+        stopped = room->stopped && room->stopped();
         if (ended == child)
             return stopped ? FAIL(room->err, ERR_STOPPED, "stopped") : OK;
         if (ended < 0 && errno != EINTR)
@@ -207,7 +207,8 @@ static Status await(Room *room, pid_t child, int *status)
     return FAIL(room->err, ERR_IO, "gnuplot: took over %d seconds and was stopped", PATIENCE);
 }
 
-/* Returns the last line of gnuplot's output that is not a repeated line of the script. */
+/* Returns the last line of gnuplot's output that begins with neither a blank nor "^" (gnuplot marks errors in
+ * the script so). */
 static const char *last_words(Room *room)
 {
     size_t size = 0;
@@ -252,7 +253,7 @@ static bool whole_figure(const char *ending, const char *data, size_t size)
     return false;
 }
 
-/* Writes all scripts, as one script may load others. */
+/* One script may load others. */
 static Status write_scripts(Room *room)
 {
     for (const PlotScript *script = plot_scripts; script->name; script++)

@@ -1,6 +1,6 @@
 /* plot_histogram.c -- the data of the gradient-distribution figure: each tensor's histogram, with small bins
- * merged. If there are many tensors, the figure also has a band from the lower to the upper quartile of their
- * densities. For the band, each tensor's elements are divided by the tensor's standard deviation.
+ * merged. If there are many tensors, the figure also has a band between the quartiles of their densities,
+ * where each tensor's elements are divided by its standard deviation.
  *
  * The column `role` is `named`, `least` (shortest tails), `most` (longest tails), `other` or `band`. In a row
  * of the band, the bin is a distance from the mean in standard deviations, `count` is the median density at
@@ -28,9 +28,8 @@ static double middle(const Curves *all, size_t row)
     return 0.5 * all->column[LOW][row] + 0.5 * all->column[HIGH][row];
 }
 
-/* Computes the tensor's mean and standard deviation, taking each element to be at the middle of its bin. Sets
- * the number by which curves are ordered: the distance of the outermost elements from the mean, in standard
- * deviations. It is NaN if all elements are equal. */
+/* Computes the tensor's mean and standard deviation, with each element at the middle of its bin. `trait` is
+ * the distance of the outermost elements from the mean in standard deviations; NaN: all elements are equal. */
 static Status check_curve(const Curves *all, Curve *c, Error *err)
 {
     double sum = 0, squares = 0;
@@ -53,8 +52,7 @@ static Status check_curve(const Curves *all, Curve *c, Error *err)
 
 enum { ENOUGH = 10 }; /* least number of elements of a bin */
 
-/* True when the tensor has enough elements. With fewer, there are at most about 25 bins of ENOUGH elements, and
- * their densities are mostly noise. */
+/* With fewer elements there are at most 25 bins of ENOUGH elements, and their densities are mostly noise. */
 static bool has_many(const Curve *c)
 {
     return c->n >= 25 * ENOUGH;
@@ -87,7 +85,7 @@ static void join_bins(const Curves *all, Curve *c)
             high[last] = high[i];
             count[last] = count[i];
         }
-    /* merges the last bin, with too few elements, into the bin before */
+    /* the last bin may have too few elements */
     if (last > 0 && count[last] < ENOUGH) {
         high[last - 1] = high[last];
         count[last - 1] += count[last];
@@ -97,14 +95,14 @@ static void join_bins(const Curves *all, Curve *c)
 }
 
 /* Returns the density at `place` standard deviations from the mean, as the share of elements per standard
- * deviation. NaN outside of the histogram. */
+ * deviation; NaN: outside of the histogram. */
 static double density(const Curves *all, const Curve *c, double place)
 {
     const double *low = all->column[LOW], *high = all->column[HIGH], x = c->mean + place * c->std;
     size_t from = c->row, to = c->row + c->rows;
     if (!(x >= low[from] && x < high[to - 1]))
         return NAN;
-    while (to - from > 1) { /* finds the bin that holds x by halving the range */
+    while (to - from > 1) { /* bisection for the bin of x */
         const size_t half = (from + to) / 2;
         if (low[half] <= x)
             from = half;
@@ -127,8 +125,8 @@ static Value *put_curve(Value *row, const Curves *all, const Curve *c)
     return row;
 }
 
-/* The band of quartiles is computed at STEPS points per standard deviation, up to REACH standard deviations on
- * both sides of the mean. */
+/* The band of quartiles has STEPS points per standard deviation, up to REACH standard deviations on both
+ * sides of the mean. */
 enum { REACH = 12, STEPS = 4, PLACES = 2 * REACH * STEPS + 1 };
 
 static Value *put_band(Value *row, const Curves *all, double *room)

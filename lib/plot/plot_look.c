@@ -1,10 +1,9 @@
 /* plot_look.c -- chooses a codec's colour, mark and dashes from its spec, the same in every figure.
  *
- * The hue shows the codec's family, and the mark shows the codec. Families begin with different marks, so that
- * the first codecs of two families differ in print without colours. Wrappers and parameters change the shade
- * and the dashes. The hues are those of Okabe and Ito, which colour-blind readers can tell apart, and wine
- * for sketches. In a figure without colours, marks and dashes distinguish the codecs. Two specs of one
- * figure never look the same: if they would, the later spec takes the next free look. */
+ * The hue shows the codec's family, the mark shows the codec. Families begin with different marks, so that
+ * marks and dashes distinguish codecs in print without colours. Wrappers and parameters change the shade and
+ * the dashes. The hues are those of Okabe and Ito, which colour-blind readers can tell apart, and wine for
+ * sketches. If two specs of one figure would look the same, the later takes the next free look. */
 #include "plot/plot_look.h"
 
 #include "compress/spec.h"
@@ -22,14 +21,13 @@ static const unsigned char hues[FAMILIES][3] = {
     [ROTATIONS] = {86, 180, 233}, [SKETCH] = {136, 34, 85},
 };
 
-/* The hue of a codec is mixed with white (> 0) or black (< 0); each number is the share of white or black in
- * one shade. */
+/* the share of white (> 0) or black (< 0) that is mixed with the hue in each shade */
 static const double shades[SHADES] = {0, -0.4, 0.25, -0.65, 0.45};
 
 static const struct {
     Family family;
-    /* Names of codecs, each between spaces. A name's position selects its mark, so new codecs are added at
-     * the end. */
+    /* Names of codecs, each between spaces. The position of a name selects its mark, so new codecs are added
+     * at the end. */
     const char *codecs;
 } families[] = {
     {NONE, " none fp16 bf16 ef ef21 diana induced zstd blosc "},
@@ -42,8 +40,8 @@ static const struct {
     {SKETCH, " countsketch countmin sketchml cas "},
 };
 
-/* Returns the family of a codec, and sets *place to the codec's index in `codecs` of the family. *place is
- * MARKS for a codec in no family. */
+/* Returns the family of a codec, and sets *place to the codec's index in `codecs` of the family. A codec in
+ * no family has NONE and MARKS. */
 static Family family_of(const char *codec, size_t *place)
 {
     char word[64];
@@ -60,7 +58,7 @@ static Family family_of(const char *codec, size_t *place)
     return NONE;
 }
 
-/* FNV-1a. */
+/* The FNV-1a hash of s, continued from h. */
 static size_t hash(size_t h, const char *s)
 {
     for (; *s; s++)
@@ -68,16 +66,15 @@ static size_t hash(size_t h, const char *s)
     return h;
 }
 
-/* Returns 2 log2(value / default) of a parameter, rounded; 0 if it has no default. So each factor of sqrt(2)
- * above the default adds 1. */
+/* Returns 2 log2(value / default) of a parameter, rounded; 0 if it has no positive default. */
 static long halves(const Param *p, const char *value)
 {
     const double from = p->fallback ? atof(p->fallback) : 0, to = value ? atof(value) : 0;
     return from > 0 && to > 0 ? lround(2 * log2(to / from)) : 0;
 }
 
-/* Returns a number that selects shade and dashes. It is 0 for a codec without wrappers and with default
- * parameters. Each factor sqrt(2) in the rate adds 1. */
+/* Returns a number that selects shade and dashes: 0 for a codec without wrappers and with default parameters.
+ * Each factor sqrt(2) in the rate adds 1. Sets *base to the last codec of the spec. */
 static size_t variant_of(const Codec *codec, const Codec **base)
 {
     size_t others = 0;

@@ -1,4 +1,5 @@
-/* plot_look.h -- looks of codecs: colour, mark and dash. A codec's spec has the same look in every figure. */
+/* plot_look.h -- the looks of codecs in figures: colour, mark and dashes. A codec's spec has the same look in
+ * every figure. */
 #ifndef ATOMO_PLOT_LOOK_H
 #define ATOMO_PLOT_LOOK_H
 
@@ -7,22 +8,21 @@
 
 typedef struct {
     char colour[8]; /* "#0072b2" */
-    int mark, dash; /* 0 to 5, 0 to 4: look.gp has their shapes */
+    int mark, dash; /* 0 to 5, 0 to 4; plots/look.gp has their shapes */
 } Look;
 
-/* Returns `spec` without its rate. This is the name of a series of points: "ef:decay=0.9+qsgd:bits=2" is a
- * point of the series "ef:decay=0.9+qsgd". Sets *rate to the value of the rate, or to "none" if the codec has
- * no rate. A text that is not a spec is returned unchanged. NULL: out of memory. */
+/* Returns `spec` without its rate, the name of a series of points: "ef:decay=0.9+qsgd" for
+ * "ef:decay=0.9+qsgd:bits=2". Sets *rate to the value of the rate, or to "none" if the codec has no rate. A
+ * text that is not a spec is returned unchanged. NULL: out of memory. */
 char *plot_series(const char *spec, const char **rate, Arena *a);
 
-/* Returns a text such as "R = 10; seed 1" or "seeds 1 to 3", made from the data's columns `repeats` and `seed`.
- * If the data have the column `draws`, returns its text. Returns "" if there is none of these columns. NULL:
- * out of memory. */
+/* Returns a text such as "R = 10; seed 1" or "seeds 1 to 3", made from the data's columns `repeats` and
+ * `seed`, or the text of the column `draws` if the data have one. Returns "" without these columns; NULL: out
+ * of memory. */
 const char *plot_draws(const Csv *data, Arena *a);
 
-/* Adds the columns `colour`, `mark`, `dash`, `label` and `draws` to the rows of a kind of figure. The column
- * `draws` is left out if the argument `draws` is "". `labels`: texts "SPEC=TEXT" of the option --label; NULL:
- * none. */
+/* Adds the columns `colour`, `mark`, `dash`, `label` and, if the argument `draws` is not "", `draws` to the
+ * rows of a figure. `labels`: texts "SPEC=TEXT" of the option --label; NULL: none. */
 Status plot_dress(const PlotKind *kind, const TextList *labels, const char *draws, Value **rows, size_t count,
                   Arena *a, Error *err);
 enum { DRESS_COLUMNS = 5 };
@@ -33,8 +33,8 @@ static inline size_t dress_columns(const char *draws)
     return *draws ? DRESS_COLUMNS : DRESS_COLUMNS - 1;
 }
 
-/* Returns the look of a spec. All looks of one hue form a list. If `further` > 0, returns the look that is
- * `further` entries later in this list. A text that is not a spec also has a fixed look. */
+/* Returns the look of a spec; if `further` > 0, the look that is `further` entries later in the list of all
+ * looks with its hue. A text that is not a spec also has a fixed look. */
 Look plot_look(const char *spec, size_t further, Arena *a);
 
 /* Returns a look for each spec. Different specs get different looks, as long as at most 30 have the same hue.

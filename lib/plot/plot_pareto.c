@@ -1,6 +1,6 @@
-/* plot_pareto.c -- the data of the figure of size against error. A row holds the results of one compressor
- * over all selected vectors: its series, whether it is unbiased, and whether it is on a Pareto front.
- * Unbiased and biased compressors have separate fronts. */
+/* plot_pareto.c -- the data of the figure of size against error. A row has the results of one compressor over
+ * all selected vectors: its series, whether it is unbiased, and whether it is on the Pareto front. Unbiased
+ * and biased compressors have separate fronts. */
 #include "compress/spec.h"
 #include "num/pareto.h"
 #include "num/stats.h"
@@ -52,11 +52,10 @@ typedef struct {
     double bits, encode, decode, error, se; /* NaN: the data have no such value */
     size_t row;                             /* index of the row in the data */
     enum { UNKNOWN, BIASED, PROMISED } promise;
-    bool front, front_time, beyond; /* beyond: the error is above the end of the figure's axis */
+    bool front, front_time, beyond; /* `beyond`: the error is an outlier, above the end of the figure's axis */
 } Point;
 
-/* Returns whether the compressor is unbiased. Takes this from the data's field `unbiased`; without that
- * field, asks the codec. */
+/* Returns whether the compressor is unbiased: by the data's field `unbiased`, else by the codec. */
 static int promise_of(const Csv *data, size_t row, const char *spec, Arena *a)
 {
     Error err;
@@ -71,8 +70,8 @@ static int promise_of(const Csv *data, size_t row, const char *spec, Arena *a)
     return codec_traits(codec) & UNBIASED ? PROMISED : BIASED;
 }
 
-/* Sets the point's compressor, series and rate. The rate is `varied` (the field `rate` of a result of
- * sweep), or the rate of the spec's last stage if `varied` is "". */
+/* Sets the point's compressor, series and rate: `varied` (the field `rate` of a result of sweep), or the rate
+ * of the spec if `varied` is "". */
 static Status name_point(Point *p, const char *cell, const char *varied, Arena *a, Error *err)
 {
     const char *spec = plot_plain(cell, a), *series = spec ? plot_series(spec, &p->rate, a) : NULL;
@@ -83,8 +82,8 @@ static Status name_point(Point *p, const char *cell, const char *varied, Arena *
     return arena_check(p->compressor && p->series && p->rate, a, err);
 }
 
-/* Returns the field's expected value if the data have it. Otherwise returns the field's mean over repeats.
- * Sets *se to the standard error of the returned value. */
+/* Returns the field's expected value if the data have it, else its mean over repeats. Sets *se to the
+ * standard error of the returned value. */
 static double best_known(const Csv *data, size_t row, const char *field, double *se)
 {
     char name[64];
@@ -119,8 +118,8 @@ static Status pick_points(const Csv *data, Point *point, size_t *count, Arena *a
     return *count ? OK : FAIL(err, ERR_CORRUPT, "no row has both bits_per_element and relative_error");
 }
 
-/* Sets whether each point is on the Pareto front. Takes this from the data's field `pareto`, which the
- * results of sweep have; otherwise computes it from the points. */
+/* Sets whether each point is on the Pareto front: by the data's field `pareto`, which results of sweep have,
+ * else by computing the front. */
 static Status mark_front(const Csv *data, Point *point, size_t count, Arena *a, Error *err)
 {
     ParetoPoint *p = NEW(a, ParetoPoint, count);
@@ -136,7 +135,7 @@ static Status mark_front(const Csv *data, Point *point, size_t count, Arena *a, 
     return OK;
 }
 
-/* Sets whether each point with an encode and a decode time is on the Pareto front of total time against error. */
+/* The Pareto front of encode and decode time against error; points without times are not on it. */
 static Status mark_time_front(Point *point, size_t count, Arena *a, Error *err)
 {
     ParetoPoint *p = NEW(a, ParetoPoint, count);
@@ -154,9 +153,8 @@ static Status mark_time_front(Point *point, size_t count, Arena *a, Error *err)
     return OK;
 }
 
-/* Outliers are at most a quarter of the points, those with the largest errors. The least error among
- * outliers is more than OUTLIER times the largest error of the other points. Fewer than four points have
- * no outliers. */
+/* Outliers are at most the quarter of the points with the largest errors. The least error of an outlier is
+ * more than OUTLIER times the next smaller error. Fewer than four points have no outliers. */
 enum { OUTLIER = 30 };
 
 static Status mark_beyond(Point *point, size_t count, Arena *a, Error *err)

@@ -1,10 +1,10 @@
-/* plot_spectrum.c -- the data of the singular-value figure: the singular values of each tensor in a result
- * of inspect. If there are many tensors, there is also a band. For each index i it has the quartiles, over
- * the tensors, of singular value i divided by the tensor's largest singular value.
+/* plot_spectrum.c -- the data of the singular-value figure: the singular values of each tensor in a result of
+ * inspect. If there are many tensors, there is also a band: for each index i the quartiles, over the tensors,
+ * of singular value i divided by the tensor's largest singular value.
  *
- * The role of a row tells its curve. If there are few tensors, all are `named`. Else the role is `least`
- * (the tensor with the steepest decay), `most` (the flattest), `other`, or `band`. In a row of the band,
- * `value` is the median, and `low` and `high` are the quartiles. */
+ * The column `role` is `named` for every tensor if there are few. Else it is `least` (steepest decay), `most`
+ * (flattest decay), `other` or `band`. In a row of the band, `value` is the median, and `low` and `high` are
+ * the quartiles. */
 #include "plot/plot.h"
 #include "plot/plot_curves.h"
 
@@ -30,9 +30,8 @@ static bool follows(const Curves *c, size_t row)
 
 enum { START = 10 };
 
-/* Requires that the values are finite and not negative, and that the indices are 1, 2, .. Sets the curve's
- * trait, by which curves are ordered: the mean of the first START values, divided by the largest value. A large
- * trait is a slow decay. */
+/* Requires finite values >= 0 and the indices 1, 2, ... `trait` is the mean of the first START values,
+ * divided by the largest value; a large trait is a slow decay. */
 static Status check_curve(const Curves *all, Curve *c, Error *err)
 {
     const double *value = all->column[VALUE] + c->row, *index = all->column[INDEX] + c->row;
@@ -46,7 +45,7 @@ static Status check_curve(const Curves *all, Curve *c, Error *err)
     return OK;
 }
 
-/* True when the curve has more than two values: a vector, viewed as a matrix of two columns, has only two. */
+/* A vector, viewed as a matrix of two columns, has only two singular values. */
 static bool is_curve(const Curve *c)
 {
     return c->rows > 2;
@@ -75,8 +74,7 @@ static Value *put_curve(Value *row, const Curves *all, const Curve *c)
     return row;
 }
 
-/* Writes the band of quartiles over all curves, up to the last index at which at least half of the curves have a
- * value. */
+/* The band ends at the last index at which at least half of the curves have a value. */
 static Value *put_band(Value *row, const Curves *all, size_t longest, double *room)
 {
     const double *value = all->column[VALUE];

@@ -1,4 +1,4 @@
-/* fields.c -- see fields.h. */
+/* fields.c -- the table of all fields of results; see fields.h. */
 #include "report/fields.h"
 
 #include <string.h>
@@ -29,7 +29,8 @@ const Field fields[] = {
     {"decode_ms_min", "fastest decode", .unit = "ms", .meaning = "time of the fastest repeat"},
     {"encode_gbps", "encode rate", .brief = "encode", .unit = "GB/s", .meaning = "uncompressed size / encode time, 1 GB = 10^9 bytes"},
     {"decode_gbps", "decode rate", .brief = "decode", .unit = "GB/s", .meaning = "uncompressed size / decode time, 1 GB = 10^9 bytes"},
-    /* errors: g is the gradient, h the decoded gradient, |.| the l2 norm */
+    /* errors: g is the gradient, h the decoded gradient, |.| the l2 norm, E the mean over random draws, R the
+     * number of repeats */
     {"mse", "squared error", .exact = "variance_expected", .brief = "mse", .meaning = "mean of |h - g|^2 over repeats"},
     {"variance", "variance", .exact = "variance_expected", .meaning = "variance of h around its mean; for an unbiased codec E|h - g|^2"},
     {"second_moment", "second moment", .exact = "second_moment_expected", .meaning = "mean of |h|^2 over repeats, the paper's E|h|^2"},

@@ -1,5 +1,5 @@
-/* fields.h -- the name, heading, unit and meaning of every field of every result, for tables, LaTeX, --help, the
- * page, labels of figures and docs/metrics.md. */
+/* fields.h -- the name, heading, unit and meaning of every field of every result, for tables, figures and
+ * documentation. */
 #ifndef ATOMO_FIELDS_H
 #define ATOMO_FIELDS_H
 
@@ -8,14 +8,13 @@
 typedef struct {
     const char
         *name; /* JSON key and CSV header; a name that ends in '_' is followed by a number: "bytes_to_0.9" */
-    /* heading in LaTeX, on the HTML page and in docs; a number at the end of the name is added to it */
+    /* heading in LaTeX, on the HTML page and in docs, without a number at the end of the name */
     const char *heading;
     const char *brief;   /* heading in the terminal and in Markdown; NULL: `heading` */
-    const char *unit;    /* unit: "ms" or FIELD_BYTES; NULL: a plain number or a text */
+    const char *unit;    /* "ms" or FIELD_BYTES; NULL: a plain number or a text */
     int digits;          /* significant digits in tables; 0 means 4 */
     bool text;           /* true: values are texts, even those that look like numbers */
-    /* if this field is a mean over random draws: name of the field with the expected value; NULL: there is
-     * none */
+    /* for a mean over random draws: name of the field with its expected value; NULL: there is none */
     const char *exact;
     const char *meaning;
 } Field;
@@ -27,32 +26,31 @@ extern const Field fields[]; /* ends in {0} */
 /* Returns the field of this name; NULL: no command writes it. */
 const Field *field_find(const char *name);
 
-/* Returns the field of a column of a published result. The text after the last space is the field's name:
- * the column "published bytes" has the field `bytes`. If `before` is not NULL, sets *before to the number of
- * characters in front of the field's name. */
+/* Returns the field of a column of a result. The text after the last space is the field's name: the column
+ * "published bytes" has the field `bytes`. If `before` is not NULL, sets *before to the number of characters
+ * in front of the field's name. */
 const Field *field_of_column(const char *column, size_t *before);
 
-/* Returns the text of the number at the end of a name of field f, such as "0.9" for "bytes_to_0.9". Returns
- * "" if the field's names have no number. */
+/* Returns the number at the end of a name of field f as text: "0.9" for "bytes_to_0.9", "" if the name has
+ * none. */
 const char *field_number(const Field *f, const char *name);
 
 bool field_counts_bytes(const char *column);
 
-/* True when `beside` is the column of standard errors of `column`: its name is then NAME_se. */
+/* True when `beside` is the column of standard errors of `column`, NAME_se. */
 bool field_is_se(const char *column, const char *beside);
-/* True when `column` holds means over draws, and the column `beside` holds the expected values of these
- * means. */
+/* True when `column` has means over draws, and `beside` the expected values. */
 bool field_is_exact(const char *column, const char *beside);
-/* True when the column `beside` has the standard errors of the expected values of `column`. For exactly
- * known expected values, this column is missing or 0. */
+/* True when `beside` has the standard errors of the expected values of `column`. They are missing or 0 where
+ * the expected values are exact. */
 bool field_is_exact_se(const char *column, const char *beside);
-/* true when field_is_se, field_is_exact or field_is_exact_se is true of the two columns */
+/* True when one of the three functions above is true. */
 bool field_is_beside(const char *column, const char *beside);
 
 int field_digits(const char *column);
 
-/* Returns a column's heading with its unit: "encode, ms"; if `brief`, "encode ms". Columns of bytes get no unit
- * here, because tables choose the unit. An unknown column's heading is its name. NULL: out of memory. */
+/* Returns a column's heading with its unit: "encode, ms"; if `brief`, "encode ms". Columns of bytes get no
+ * unit, because tables choose it. An unknown column's heading is its name. NULL: out of memory. */
 const char *field_heading(const char *column, bool brief, Arena *a);
 
 /* Appends to `out` a line "  NAME    meaning" for each name of the comma-separated list. */

@@ -47,8 +47,8 @@ static size_t naming_column(const Report *r)
     return 0;
 }
 
-/* Returns the heading of a column. That of the compressors, or else of the first column, also tells the number of
- * repeats and the seed of the results. */
+/* Returns the heading of a column. That of the compressors, or else of the first column, also tells the
+ * number of repeats and the seed of the results. */
 static const char *heading(const Report *r, size_t column)
 {
     const char *head = field_heading(r->spec.columns[column].name, r->spec.format != FORMAT_LATEX, r->a);

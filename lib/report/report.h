@@ -1,8 +1,8 @@
 /* report.h -- results as rows of typed columns, written as table, csv, json, md or latex.
  *
- * A row is an array of Values in column order. A value that does not exist is VALUE_NONE: null in JSON, empty in
- * CSV, "-" in tables; never 0 or NaN. CSV and JSON print numbers with enough digits to read the same value back,
- * and are written row by row; the other formats are written when the report is closed. */
+ * A row is an array of Values in column order. A value that does not exist is VALUE_NONE: null in JSON,
+ * empty in CSV, "-" in tables; never 0 or NaN. CSV and JSON print numbers with enough digits to read the
+ * same value back, and are written row by row; the other formats are written when the report is closed. */
 #ifndef ATOMO_REPORT_H
 #define ATOMO_REPORT_H
 

@@ -31,8 +31,8 @@ typedef struct {
  * are codecs on the same vectors, each measured in `repeats` repeats. */
 Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *err);
 
-/* Returns the verdict in words, such as "none seen (about 10 % would show)". The value's text is NULL if nothing
- * was tested. */
+/* Returns the verdict in words, such as "none seen (about 10 % would show)". The value's text is NULL if
+ * nothing was tested. */
 Value bias_words(const BiasRow *row, Arena *a);
 
 #endif

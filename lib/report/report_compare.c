@@ -336,8 +336,8 @@ static double field_margin(const Results *r, size_t place, size_t codec, const c
                   : 0; /* NaN with one repeat: no margin */
 }
 
-/* If the standard error of several repeats is unknown, they do not show how much sizes vary (errors_known). The margin is
- * the size itself then. */
+/* If the standard error of several repeats is unknown, they do not show how much sizes vary (errors_known).
+ * The margin is the size itself then. */
 static Known size_of(const Results *r, size_t place, size_t codec)
 {
     const double size = results_number(r, place, codec, "bits_per_element_expected");

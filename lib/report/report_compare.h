@@ -90,8 +90,9 @@ Status results_write(Results *r, const View *v, ReportSpec spec, Error *err);
 
 /* The fields that the command `sweep` adds. `rate` is the value of the codec's rate parameter; null if it
  * has none. `pareto` is true if the codec is on the Pareto front of relative_error against bits_per_element.
- * For each step, worker and tensor, biased codecs have one front and unbiased codecs another. `pareto_certain`
- * is false if that depends on uncertain values, and null for a single repeat. `unbiased` is true if the codec promises to be unbiased. */
+ * For each step, worker and tensor, biased codecs have one front and unbiased codecs another.
+ * `pareto_certain` is false if that depends on uncertain values, and null for a single repeat. `unbiased` is
+ * true if the codec promises to be unbiased. */
 extern const OwnFields sweep_fields;
 Status sweep_fill(Results *r, const Codec *const *codec, Error *err);
 

@@ -81,8 +81,8 @@ static bool same_value(const Json *v, const Json *w)
     return numbers || texts || v->type == JSON_NULL || (v->type == JSON_BOOL && v->on == w->on);
 }
 
-/* Compares the settings that this version writes; the journal of another version may have further settings, which
- * are not compared. */
+/* Compares the settings that this version writes; the journal of another version may have further settings,
+ * which are not compared. */
 static Status compare_settings(const Journal *j, const Json *was, const Json *is, Error *err)
 {
     for (const Json *setting = is->first; setting; setting = setting->next)
@@ -126,8 +126,8 @@ static Status take_lines(Journal *j, char *data, size_t size, const char *settin
 
 /* ---- opening ---- */
 
-/* True if the data can be a journal's. Every journal begins with the bytes `head`; a journal that was cut short in
- * its first line has only some of them. */
+/* True if the data can be a journal's. Every journal begins with the bytes `head`; a journal that was cut
+ * short in its first line has only some of them. */
 static bool is_journal(const char *data, size_t size)
 {
     static const char head[] = "{\"journal\": \"atomo-";

@@ -1,5 +1,5 @@
-/* report_number.h -- prints numbers for people: with a given number of significant digits, bytes in decimal units,
- * and means with their standard errors. */
+/* report_number.h -- prints numbers for people: with a given number of significant digits, bytes in decimal
+ * units, and means with their standard errors. */
 #ifndef ATOMO_REPORT_NUMBER_H
 #define ATOMO_REPORT_NUMBER_H
 

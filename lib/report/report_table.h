@@ -24,7 +24,8 @@ typedef struct {
 } Beside;
 Beside report_beside(const Column *columns, size_t count, size_t column);
 
-/* A number as tables show it: "2.825 exact", "0.60 +- 0.03", or "~0.6" for a single draw, whose standard error is unknown. */
+/* A number as tables show it: "2.825 exact", "0.60 +- 0.03", or "~0.6" for a single draw, whose standard
+ * error is unknown. */
 typedef struct {
     const char *cell; /* NULL: out of memory */
     double number;    /* the exact one if it is known; NaN: the value is not a number */

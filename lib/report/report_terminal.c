@@ -1,5 +1,5 @@
-/* report_terminal.c -- writes tables for the terminal, aligned. A table wider than the terminal is written as several
- * tables, one below the other. Each of them begins with the columns that tell the rows apart. */
+/* report_terminal.c -- writes tables for the terminal, aligned. A table wider than the terminal is written
+ * as several tables, one below the other. Each of them begins with the columns that tell the rows apart. */
 #include "report/report_table.h"
 
 #include <string.h>
@@ -73,8 +73,8 @@ static bool told_apart(const Grid *g, size_t columns)
     return true;
 }
 
-/* Returns how many leading columns each part of the table repeats: the fewest that tell the rows apart, but no more
- * than fill two thirds of the terminal, and at least one. */
+/* Returns how many leading columns each part of the table repeats: the fewest that tell the rows apart, but
+ * no more than fill two thirds of the terminal, and at least one. */
 static size_t repeated_columns(const Grid *g)
 {
     size_t columns = 1;

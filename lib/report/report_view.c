@@ -1,4 +1,5 @@
-/* report_view.c -- writes a comparison with the fields, rows and order that the user asked for (report_compare.h). */
+/* report_view.c -- writes a comparison with the fields, rows and order that the user asked for
+ * (report_compare.h). */
 #include "report/report_compare.h"
 #include "report/fields.h"
 #include "report/report_sort.h"

@@ -1,5 +1,6 @@
-/* grades_vec.c -- rounds floats to evenly spaced levels between the smallest and the largest element of a bucket, and
- * converts levels back to floats. The arithmetic is that of quantise.h applied to x - low, without signs. */
+/* grades_vec.c -- rounds floats to evenly spaced levels between the smallest and the largest element of a
+ * bucket, and converts levels back to floats. The arithmetic is that of quantise.h applied to x - low,
+ * without signs. */
 #include "vec/lane.h"
 
 INLINE VecF max_f(VecF a, VecF b)
@@ -7,8 +8,8 @@ INLINE VecF max_f(VecF a, VecF b)
     return -min_f(-a, -b);
 }
 
-/* Sets *low and *high to the smallest and the largest element. The + 0.0f at the end turns -0 into +0, so that the
- * result does not depend on the order of zeros of both signs. */
+/* Sets *low and *high to the smallest and the largest element. The + 0.0f at the end turns -0 into +0, so
+ * that the result does not depend on the order of zeros of both signs. */
 void ISA_NAME(range)(const float *x, size_t n, float *low, float *high)
 {
     float least = x[0], most = x[0], lane[ROW];

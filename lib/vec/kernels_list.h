@@ -1,11 +1,12 @@
-/* kernels_list.h -- lists every hot loop once, as LOOP(result, name, (parameters)), with its contract above it.
- * A file that includes this list first defines LOOP: as a member of the table (kernels.h), as a declaration
- * (vec.h) or as an initialiser (kernels_vec.c). The section heads name the folders that call the loops.
+/* kernels_list.h -- lists every hot loop once, as LOOP(result, name, (parameters)), with its contract above
+ * it. A file that includes this list first defines LOOP: as a member of the table (kernels.h), as a
+ * declaration (vec.h) or as an initialiser (kernels_vec.c). The section heads name the folders that call the
+ * loops.
  *
  * x (n) means that x is a vector of n floats; n may be 0 unless the contract says otherwise. A "word" is a
- * random word of rng.h. In a loop with the parameters `key` and `first`, element i of x uses the random word with the
- * index `first` + i in the block of `key`, unless the contract says otherwise. A matrix a (rows, cols) is
- * row-major. */
+ * random word of rng.h. In a loop with the parameters `key` and `first`, element i of x uses the random word
+ * with the index `first` + i in the block of `key`, unless the contract says otherwise. A matrix a (rows,
+ * cols) is row-major. */
 
 /* ---- sums that files of several folders use ---- */
 

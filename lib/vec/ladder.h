@@ -22,8 +22,8 @@ typedef struct {
     int bits;
 } Ladder;
 
-/* Returns the constants of rounding for this norm and s = 2^bits - 1 levels above 0. The norm is finite, > 0 and
- * rounded to float32 as in the payload. */
+/* Returns the constants of rounding for this norm and s = 2^bits - 1 levels above 0. The norm is finite, > 0
+ * and rounded to float32 as in the payload. */
 static inline Ladder ladder_make(float norm, int bits)
 {
     const float lift = norm < 0x1p-60f ? 0x1p88f : 1;

@@ -34,8 +34,8 @@ INLINE float sum_of(Eight e)
     return (float)(((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7])));
 }
 
-/* Computes p[k] = a q[k] for `rows` rows from row `at` on. `rows` and `count` are constants at each call, so that
- * the sums stay in registers. */
+/* Computes p[k] = a q[k] for `rows` rows from row `at` on. `rows` and `count` are constants at each call, so
+ * that the sums stay in registers. */
 INLINE void dot_some(const float *a, const int rows, size_t cols, const float *const q[4], const int count,
                      float *const p[4], size_t at)
 {

@@ -109,13 +109,13 @@ typedef struct {
 size_t statement_count(void);
 const VerifyStatement *statement_at(size_t i); /* returns NULL if i is statement_count() or more */
 
-/* Opens *s, to check statements on the finite vector x (vector->shape.n). x must outlive *s; intermediate results are
- * in the arena. */
+/* Opens *s, to check statements on the finite vector x (vector->shape.n). x must outlive *s; intermediate
+ * results are in the arena. */
 Status subject_open(VerifySubject *s, const VerifyMethods *methods, const Vector *vector, const float *x,
                     uint64_t seed, int threads, Arena *a, Error *err);
 
-/* Checks the statement. If a computation fails with ERR_NUMERIC (for example overflow), the verdict has no numbers
- * and does not hold; other errors are returned. */
+/* Checks the statement. If a computation fails with ERR_NUMERIC (for example overflow), the verdict has no
+ * numbers and does not hold; other errors are returned. */
 Status statement_check(const VerifyStatement *statement, VerifySubject *s, VerifyVerdict *v);
 
 #endif

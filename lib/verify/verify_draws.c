@@ -87,9 +87,9 @@ void atomset_settle(AtomSet *set)
         }
 }
 
-/* Makes atoms that overlap. g is cut into pieces; the vector of atom i is 3/2 of piece i minus half of piece i -
- * 1. So the sum of these vectors is g, neighbouring atoms are neither equal nor orthogonal, and phi (the cross
- * terms of Lemma 1) is negative. */
+/* Makes atoms that overlap. g is cut into pieces; the vector of atom i is 3/2 of piece i minus half of piece
+ * i - 1. So the sum of these vectors is g, neighbouring atoms are neither equal nor orthogonal, and phi (the
+ * cross terms of Lemma 1) is negative. */
 Status atomset_overlapping(VerifySubject *s, AtomSet *set)
 {
     enum { DIM = 64 };

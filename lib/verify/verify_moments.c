@@ -240,7 +240,8 @@ static Status mean_of_atoms(VerifySubject *s, const AtomSample *sample, VerifyVe
     return OK;
 }
 
-/* Checks the second moment of a set of atoms. `cross`: the cross terms phi(g), which are 0 for orthogonal atoms. */
+/* Checks the second moment of a set of atoms. `cross`: the cross terms phi(g), which are 0 for orthogonal
+ * atoms. */
 static Status second_of_atoms(const AtomSample *sample, double cross, VerifyVerdict *v)
 {
     const AtomSet *set = &sample->set;
