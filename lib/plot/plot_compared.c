@@ -1,5 +1,6 @@
 /* plot_compared.c -- the data of the figures `errors` (each compressor's errors of single elements) and
- * `merge` (times for each compressor and number of workers), copied from a result with their standard errors. */
+ * `merge` (times for each compressor and number of workers), copied from a result with their standard
+ * errors. */
 #include "plot/plot.h"
 
 /* ---- errors ---- */

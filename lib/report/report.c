@@ -1,4 +1,5 @@
-/* report.c -- takes the rows of a report and writes them to a file or stdout. A file is complete or absent. */
+/* report.c -- takes the rows of a report and writes them to a file or stdout. After a failure there is no
+ * file. */
 #include "report/fields.h"
 #include "report/report_writer.h"
 
@@ -38,7 +39,6 @@ static const Value *fact(const Report *r, const char *name)
     return NULL;
 }
 
-/* Returns the index of the column of compressors, or 0 if there is none. */
 static size_t naming_column(const Report *r)
 {
     for (size_t i = 0; i < r->spec.column_count; i++)
@@ -47,8 +47,8 @@ static size_t naming_column(const Report *r)
     return 0;
 }
 
-/* Returns the heading of a column. That of the compressors, or else of the first column, also tells the
- * number of repeats and the seed of the results. */
+/* Returns the heading of a column. The column of compressors (else the first column) also has the number of
+ * repeats and the seed. */
 static const char *heading(const Report *r, size_t column)
 {
     const char *head = field_heading(r->spec.columns[column].name, r->spec.format != FORMAT_LATEX, r->a);
@@ -59,7 +59,7 @@ static const char *heading(const Report *r, size_t column)
                              (long long)seed->whole);
 }
 
-/* Sets the headings of the shown columns, which only tables need. False: out of memory. */
+/* Sets the headings of the shown columns if the format is a table. False: out of memory. */
 static bool head_columns(Report *r)
 {
     const size_t columns = r->spec.column_count;

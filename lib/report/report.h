@@ -56,15 +56,15 @@ static inline double value_number(const Value *v)
 }
 
 typedef struct {
-    const char *name; /* name of the field: JSON key, CSV header; fields.h has its heading and digits */
-    bool shown;       /* true: in all formats; false: only in csv and json */
+    const char *name; /* the field: JSON key, CSV header (fields.h) */
+    bool shown;       /* true: in all formats; false: only in CSV and JSON */
 } Column;
 
 typedef enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, FORMAT_MD, FORMAT_LATEX } Format;
 
-extern const char *const report_formats[]; /* names of Format's values in its order; ends in NULL */
+extern const char *const report_formats[]; /* names of the formats in the order of `Format`; ends in NULL */
 
-/* One fact about the run; `meta` is a list of facts. */
+/* One fact about the run, such as its seed. */
 typedef struct {
     const char *name;
     Value value;
@@ -77,22 +77,22 @@ typedef struct {
     const Column *columns;
     size_t column_count;
     Format format;
-    /* The output is written to a temporary file in the folder of `path`, and renamed to `path` when the
-     * report is closed. NULL: the output goes to `to`. */
+    /* The output goes to a temporary file in the folder of `path`, which is renamed when the report is
+     * closed. NULL: the output goes to `to`. */
     const char *path;
     FILE *to;           /* output if there is no path; stays open; NULL: stdout */
     const char *absent; /* text in tables for a value that does not exist; NULL: "-" */
     bool color;
-    size_t width; /* characters in a line of the terminal, for FORMAT_TABLE; 0: lines may have any length */
+    size_t width; /* characters per line for FORMAT_TABLE; 0: no limit */
 } ReportSpec;
 
 typedef struct Report Report;
 
-/* Begins a report. The arena must not be rewound before the report is closed or abandoned. A path that is not a
- * regular file, such as /dev/stdout, is written in place. ERR_IO if the file cannot be created. */
+/* Begins a report. The arena must not be rewound before the report is closed or abandoned. A path that exists
+ * but is not a regular file, such as /dev/stdout, is written in place. ERR_IO if the file cannot be created. */
 Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err);
 
-/* Adds a row. If `shown` is false, the row is in csv and json only. After a failure the caller must abandon
+/* Adds a row. If `shown` is false, the row is in CSV and JSON only. After a failure the caller must abandon
  * the report. */
 Status report_row(Report *r, const Value *row, bool shown, Error *err);
 
@@ -109,18 +109,17 @@ char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena
 /* Returns a row as one JSON object without a newline. NULL: out of memory. */
 char *report_json_row(const Column *columns, size_t count, const Value *row, Arena *a);
 
-/* Sets facts to the program's version and revision, CPU model, instruction set, OS, library versions and
- * BLAS kernels. */
+/* Sets facts to the program's version and revision, CPU model, instruction set, OS, library versions and BLAS
+ * kernels, with room for FACTS_SPARE more facts. */
 Status report_about(Fact **facts, size_t *count, Arena *a, Error *err);
 
-/* Returns the command line, quoted so that a shell can run it. argv[0] is the command's name. NULL: out of
- * memory. */
+/* Returns the command line, quoted for a shell. argv[0] is the command's name. NULL: out of memory. */
 char *report_command(int argc, char **argv, Arena *a);
 
-/* number of free entries after the `count` facts of report_about and report_meta */
+/* room for facts that the caller appends */
 enum { FACTS_SPARE = 16 };
 
-/* Sets facts to those of report_about, followed by command line, seed, threads and start time. argv[0] is
+/* Sets facts to those of `report_about`, followed by command line, seed, threads and start time. argv[0] is
  * the command's name. */
 Status report_meta(Fact **facts, size_t *count, int argc, char **argv, int64_t seed, int64_t threads,
                    Arena *a, Error *err);

@@ -32,7 +32,7 @@ enum {
     COLUMNS
 };
 
-/* The columns up to REPEATS, except AGAINST, are also columns of a comparison's results. */
+/* The columns up to REPEATS, except AGAINST, are also columns of the results of `compare`. */
 static const Column all_columns[COLUMNS] = {
     [STEP] = {"step", false},
     [WORKER] = {"worker", false},
@@ -100,7 +100,7 @@ Status against_open(Against *g, const Results *results, Arena *a, Error *err)
     return arena_check(g->reference && g->drawn && g->draw && g->contrast, a, err);
 }
 
-/* Returns the standard error of a metric that is a mean over repeats. It is the metric NAME_se. */
+/* Returns the standard error of a metric, which is the metric NAME_se; NaN: there is none. */
 static double se_of(const Metric *m, const Tally *t)
 {
     char name[64];
@@ -123,7 +123,7 @@ static Drawn draw_all(const Metric *m, const Tally *t, double *draw)
                    .se = se_of(m, t)};
 }
 
-/* A record whose measurement failed for some of its vectors is not compared, as it is about fewer vectors. */
+/* A record whose measurement failed on some vectors is not compared, as it covers fewer vectors. */
 void against_put(Against *g, const Record *record)
 {
     const size_t place = record->place, repeats = g->results->repeats;
@@ -144,8 +144,8 @@ void against_put(Against *g, const Record *record)
 
 /* ---- rows ---- */
 
-/* Collects the p-values of all codecs and metrics in the records at position `place`. Stores them in
- * ascending order in `sorted` and returns their number. */
+/* Writes the p-values of all codecs and metrics in the records at position `place` to `sorted`, ascending;
+ * returns their number. */
 static size_t collect_p(const Against *g, size_t place, double *sorted)
 {
     const Contrast *c = contrast_of(g, place, 0, 0);
@@ -173,7 +173,7 @@ static Value difference_words(const Contrast *c, double holm, Arena *a)
                                            : "the same in each repeat");
 }
 
-/* Returns the text of the 95 % interval. The standard error determines how many digits its ends have. */
+/* Returns the text of the 95 % interval, with as many digits as the standard error supports. */
 static Value interval_words(const Paired *d, Arena *a)
 {
     if (isnan(d->low))

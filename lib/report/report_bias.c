@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-/* Returns the standard error of gain (0) or gain_l1 (1). Returns NaN if the gain could not be tested, because
- * the repeats did not vary or there is no gain. */
+/* Returns the standard error of gain (0) or gain_l1 (1); NaN if this gain was not tested. */
 static double se_if_tested(const BiasRow *row, size_t gain)
 {
     return isnan(row->p[1 + gain]) ? NAN : row->se[gain];
@@ -37,7 +36,7 @@ Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *er
     return OK;
 }
 
-/* Returns v to one significant digit, because the second digit differs between repetitions. */
+/* Returns v to one significant digit: the second digit differs between repetitions. */
 static double one_digit(double v)
 {
     const double unit = pow(10, floor(log10(v)));

@@ -1,16 +1,15 @@
-/* report_bias.h -- decides for each codec of a comparison whether it is biased, by adjusting the p-values of
- * all codecs together. */
+/* report_bias.h -- decides for each codec of a comparison whether it is biased, with the p-values of all
+ * codecs adjusted together. */
 #ifndef ATOMO_REPORT_BIAS_H
 #define ATOMO_REPORT_BIAS_H
 
 #include "report/report.h"
 
-/* The family-wise error rate: the probability that some codec of a table is called biased if all are
- * unbiased. */
+/* Family-wise error rate: the probability that some codec of a table is called biased if all are unbiased. */
 #define BIAS_LEVEL 0.01
 
-/* If the least bias that would be detected is this share of the gradient or more, the verdict is that no
- * bias can be seen. */
+/* If the least detectable bias is this share of the gradient or more, the verdict is that no bias can be
+ * seen. */
 #define BIAS_UNSEEN 0.5
 
 enum { BIAS_TESTS = 3 }; /* bias_p, gain_p, gain_l1_p */
@@ -21,18 +20,19 @@ typedef struct {
     double se[2]; /* standard errors of gain and gain_l1 */
     double mse, variance;
     double expected; /* the codec's closed-form variance; NaN: unknown */
-    /* set by bias_judge */
-    /* the smallest of this row's p-values, adjusted by Holm's method; NaN: nothing was tested */
+    /* set by bias_judge: the smallest p-value of this row, adjusted by Holm's method; NaN: nothing was
+     * tested */
     double holm;
-    double detectable; /* least bias that would be detected (metrics_errors.h); NaN: nothing was tested */
+    /* set by bias_judge: least detectable bias (metrics_errors.h); NaN: nothing was tested */
+    double detectable;
 } BiasRow;
 
-/* Adjusts the p-values of all rows together by Holm's method. Sets each row's `holm` and `detectable`. The rows
- * are codecs on the same vectors, each measured in `repeats` repeats. */
+/* Sets each row's `holm` and `detectable`, with the p-values of all rows adjusted together. The rows are
+ * codecs on the same vectors, each measured in `repeats` repeats. */
 Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *err);
 
-/* Returns the verdict in words, such as "none seen (about 10 % would show)". The value's text is NULL if
- * nothing was tested. */
+/* Returns the verdict in words, such as "none seen (about 10 % would show)"; VALUE_NONE if nothing was
+ * tested. */
 Value bias_words(const BiasRow *row, Arena *a);
 
 #endif

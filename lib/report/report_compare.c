@@ -33,8 +33,8 @@ static const Column identity[IDENTITY] = {
     [REPEATS] = {"repeats", false},
 };
 
-/* A line of the journal begins with these columns; the columns of the results follow. SUMS holds the text of
- * the tally. */
+/* A line of the journal begins with these columns, before those of the results. SUMS holds the record's sums
+ * over repeats (`Tally`) as text. */
 enum { PLACE, SUMS, LINE };
 
 static size_t count_metrics(void)
@@ -57,8 +57,8 @@ static Value *row_at(const Results *r, size_t place, size_t codec)
     return r->rows + row_index(r, place, codec) * r->column_count;
 }
 
-/* Sets for each place (position of a record in the output) whether its record is about one vector, one cell
- * (one step and worker) or the whole run, and the first of its vectors. */
+/* Sets for each place (position of a record in the output) the first vector of its record, and whether the
+ * record is about one vector, one cell (one step and worker) or the whole run. */
 static void map_places(Results *r)
 {
     const Vector *v = r->vectors->item;
@@ -120,7 +120,6 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
     return OK;
 }
 
-/* Sets the fields that identify the row: step, worker, tensor and so on. */
 static void put_identity(const Results *r, size_t place, size_t codec, Value *row)
 {
     const Vector *v = r->first[place];
@@ -177,7 +176,7 @@ static bool results_have(const Results *r, size_t place, size_t codec)
     return r->have[row_index(r, place, codec)];
 }
 
-/* True when the codec failed on at least one of the vectors that the record at `place` is about. */
+/* True when the codec failed on at least one vector of the record at `place`. */
 static bool results_failed(const Results *r, size_t place, size_t codec)
 {
     return row_at(r, place, codec)[r->error].type != VALUE_NONE;
@@ -228,12 +227,12 @@ char *results_line(const Results *r, const Record *record, Arena *a)
     return report_json_row(r->columns - LINE, LINE + r->error + 1, row, a);
 }
 
-/* Copies a journal's record into its row; ignores records of codecs that this run does not have. */
+/* Copies a record of the journal to its row; ignores records of codecs that this run does not have. */
 static Status resume_record(Results *r, const Json *record, const bool *done, Error *err)
 {
     const Json *place = json_member(record, "place"), *name = json_member(record, "compressor"),
                *sums = json_member(record, "sums");
-    if (json_member(record, "solve")) /* the line has a rate that --equal-bits found, not a record */
+    if (json_member(record, "solve")) /* the line is a rate that --equal-bits found, not a record */
         return OK;
     if (!place || !name || !sums || place->type != JSON_NUMBER || !place->is_whole ||
         name->type != JSON_TEXT || sums->type != JSON_TEXT || place->whole < 0 ||
@@ -321,8 +320,8 @@ static Value rate_of(const Codec *codec)
     return v == floor(v) && fabs(v) < 0x1p53 ? value_int((int64_t)v) : value_real(v);
 }
 
-/* A result and its margin. The interval value +- margin fails to hold the expected value with probability
- * FRONT_LEVEL. This probability is low because hundreds of pairs of points are compared. */
+/* A result and its margin: value +- margin misses the expected value with probability FRONT_LEVEL. The
+ * probability is low because hundreds of pairs of points are compared. */
 typedef struct {
     double value, margin;
 } Known;
@@ -336,8 +335,8 @@ static double field_margin(const Results *r, size_t place, size_t codec, const c
                   : 0; /* NaN with one repeat: no margin */
 }
 
-/* If the standard error of several repeats is unknown, they do not show how much sizes vary (errors_known).
- * The margin is the size itself then. */
+/* If repeats cannot show how much sizes vary (their standard error is unknown), the margin is the size
+ * itself. */
 static Known size_of(const Results *r, size_t place, size_t codec)
 {
     const double size = results_number(r, place, codec, "bits_per_element_expected");
@@ -346,8 +345,8 @@ static Known size_of(const Results *r, size_t place, size_t codec)
     return (Known){size, unseen ? size : field_margin(r, place, codec, "bits_per_element_expected_se")};
 }
 
-/* For codecs with the trait GIVEN_DRAWS, relative_error_expected is a mean over the repeats, so it has a
- * margin. It varies less than the measured error, so the measured error's margin is enough. */
+/* With the trait GIVEN_DRAWS, relative_error_expected is a mean over the repeats, so it has a margin. It
+ * varies less than the measured error, so the margin of the measured error suffices. */
 static Known error_of(const Results *r, size_t place, size_t codec, const Codec *c)
 {
     const double exact = results_number(r, place, codec, "relative_error_expected");

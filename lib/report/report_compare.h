@@ -1,8 +1,7 @@
-/* report_compare.h -- writes a comparison's records as rows: their columns, the fields that commands add,
- * and which rows and columns a table shows.
+/* report_compare.h -- writes a comparison's records as rows: their columns, the fields that commands add, and
+ * which rows and columns a table shows.
  *
- * Rows are in order of the records' positions (`place`, compare.h), and then of the codecs. A row is filled
- * from a Record, or from a line of a journal. */
+ * Rows are in order of the records' positions (`place`, compare.h), and then of the codecs. */
 #ifndef ATOMO_REPORT_COMPARE_H
 #define ATOMO_REPORT_COMPARE_H
 
@@ -16,25 +15,24 @@ typedef struct {
     size_t repeats;
     uint64_t seed;
     const Column *columns; /* identity, metrics, error, then the command's own fields, and the seed */
-    /* indices of columns; steps: the first field that is computed over all steps; verdict: the first field
-     * about bias */
+    /* indices of columns. `steps`: the first field over all steps; `verdict`: the first field about bias.
+     * `leading`: see `OwnFields`. */
     size_t column_count, compressor, steps, verdict, error, leading;
     Value *rows; /* [places][codecs][column_count] */
     bool *have;  /* [places][codecs] */
     const char *
-        *sums; /* [places][codecs]: text of the record's tally, from a journal; NULL: not from a journal */
-    const Vector **first; /* (places) for each position of a record: the first vector that it is about */
-    RecordLevel *level;   /* (places) for each position: what its record is about */
+        *sums; /* [places][codecs]: the record's tally as text if it is from a journal, else NULL */
+    const Vector **first; /* for each record: the first of its vectors */
+    RecordLevel *level;   /* for each record: one vector, one step and worker, or all */
     Arena *a;
 } Results;
 
-/* Fields that a command adds to every record. They are set after all codecs have run, so they are not in the
- * journal. */
+/* Fields that a command adds to every record after all codecs have run. The journal does not have them. */
 typedef struct {
     const Column *column;
     size_t count;
     size_t
-        leading; /* the first `leading` fields identify a record; they are written next to the compressor */
+        leading; /* the first `leading` fields identify a record and are written next to the compressor */
     bool timed;  /* true: some of the fields are times */
 } OwnFields;
 
@@ -45,26 +43,24 @@ double results_number(const Results *r, size_t place, size_t codec, const char *
 
 Status results_put(Results *r, const Record *record, Error *err);
 
-/* Sets the fields that depend on several records. bias_p_holm, bias_detectable and bias depend on the
- * results of all codecs on the same vectors. The fields of report_steps.h depend on the results of all
- * steps. So call this after the last record. */
+/* Sets the fields that depend on several records: about bias (on all codecs on the same vectors), and of
+ * report_steps.h (on all steps). Call it after the last record. */
 Status results_judge(Results *r, Error *err);
 
 extern const Column results_verdicts[]; /* the fields set by results_judge; ends in {0} */
 
-/* Returns the record's line for the journal. */
-char *results_line(const Results *r, const Record *record, Arena *a); /* returns NULL when out of memory */
+char *results_line(const Results *r, const Record *record, Arena *a); /* for the journal; NULL: out of memory */
 
 /* Fills the rows whose records are in the journal. Sets done[codec] if all records of the codec are there.
  * Ignores codecs that are already done or have no name yet. */
 Status results_resume(Results *r, const Journal *j, bool *done, Error *err);
 
-/* Gets a record that results_resume has found in the journal. This is the callback `known` of a Comparison
+/* Gets a record that `results_resume` has found in the journal: the callback `known` of a Comparison
  * (measure/compare.h). */
 bool results_known(const Results *r, size_t codec, size_t place, Tally *tally, bool *failed);
 
-/* Returns a sentence about the first failure (codec, tensor, reason) with the number of further failures.
- * "": nothing failed. NULL: out of memory. */
+/* Returns a sentence about the first failure (codec, tensor, reason) and the number of further failures; ""
+ * without failures. NULL: out of memory. */
 char *results_failures(const Results *r, Arena *a);
 
 size_t results_finished(const Results *r); /* returns the number of rows that are filled */
@@ -80,30 +76,29 @@ typedef struct {
 /* Fails with ERR_USAGE for an unknown name; the error's hint has the most similar name that exists. */
 Status view_check(const View *v, OwnFields own, Error *err);
 
-/* True if the view shows a field that is a time, or sorts by such a field. */
+/* True if the view shows or sorts by a field that is a time. */
 bool view_times(const View *v, OwnFields own);
 
-/* Sets the fields about bias, sets the columns of `spec`, and writes the rows that are filled. */
+/* Calls `results_judge`, sets the columns of `spec`, and writes the rows that are filled. */
 Status results_write(Results *r, const View *v, ReportSpec spec, Error *err);
 
 /* ---- fields that commands add ---- */
 
-/* The fields that the command `sweep` adds. `rate` is the value of the codec's rate parameter; null if it
- * has none. `pareto` is true if the codec is on the Pareto front of relative_error against bits_per_element.
- * For each step, worker and tensor, biased codecs have one front and unbiased codecs another.
- * `pareto_certain` is false if that depends on uncertain values, and null for a single repeat. `unbiased` is
- * true if the codec promises to be unbiased. */
+/* The fields that the command `sweep` adds. `rate`: the codec's rate parameter; null if it has none.
+ * `pareto`: whether the codec is on the Pareto front of relative_error against bits_per_element. For each
+ * step, worker and tensor, biased and unbiased codecs have separate fronts. `pareto_certain`: false if
+ * `pareto` depends on uncertain values; null for a single repeat. `unbiased`: whether the codec promises to
+ * be unbiased. */
 extern const OwnFields sweep_fields;
 Status sweep_fill(Results *r, const Codec *const *codec, Error *err);
 
-/* The fields that `compare --equal-bits` adds: target_bits, and `reached`: true if the bits per element over
+/* The fields that `compare --equal-bits` adds: target_bits, and `reached`, whether the bits per element over
  * all selected tensors are within SIZE_TOLERANCE of target_bits. */
 extern const OwnFields target_fields;
 void target_fill(Results *r, double bits);
 
-/* The fields that the command `merge` adds: workers, synthetic, merge_ms, decode_each_ms, bytes_up and
- * bytes_merged. `synthetic` is the number of workers whose gradients are made up. Fields about the merged
- * payload are null if the codec's payloads do not merge. */
+/* The fields that the command `merge` adds. `synthetic` is the number of workers whose gradients are made up.
+ * Fields about the merged payload are null if the codec's payloads do not merge. */
 extern const OwnFields merge_fields;
 void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic);
 

@@ -15,7 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-/* How a format writes the values that CSV and JSON write differently. */
 typedef struct {
     const char *none;
     void (*text)(TextBuf *out, const char *s);

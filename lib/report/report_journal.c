@@ -35,7 +35,7 @@ static Status write_all(const Journal *j, const char *data, size_t size, Error *
     return OK;
 }
 
-/* Waits until the journal is on the disk. A file system that cannot sync (EINVAL) is no failure. */
+/* A file system that cannot sync (EINVAL) is no failure. */
 Status journal_sync(Journal *j, Error *err)
 {
     if (!j->path || j->fd < 0)
@@ -81,8 +81,7 @@ static bool same_value(const Json *v, const Json *w)
     return numbers || texts || v->type == JSON_NULL || (v->type == JSON_BOOL && v->on == w->on);
 }
 
-/* Compares the settings that this version writes; the journal of another version may have further settings,
- * which are not compared. */
+/* Compares only the settings that this version writes; the journal of another version may have more. */
 static Status compare_settings(const Journal *j, const Json *was, const Json *is, Error *err)
 {
     for (const Json *setting = is->first; setting; setting = setting->next)
@@ -126,8 +125,7 @@ static Status take_lines(Journal *j, char *data, size_t size, const char *settin
 
 /* ---- opening ---- */
 
-/* True if the data can be a journal's. Every journal begins with the bytes `head`; a journal that was cut
- * short in its first line has only some of them. */
+/* A journal that was cut short in its first line has only some bytes of `head`. */
 static bool is_journal(const char *data, size_t size)
 {
     static const char head[] = "{\"journal\": \"atomo-";
@@ -140,7 +138,6 @@ static Status refuse(const Journal *j, const char *what, Error *err)
     return error_hint(err, "move it away, or write to another -o FILE");
 }
 
-/* Opens the file, creates it where there is none, and locks it. */
 static Status open_locked(Journal *j, Error *err)
 {
     struct stat now;
@@ -151,7 +148,7 @@ static Status open_locked(Journal *j, Error *err)
         return cannot(j, "write", err);
     if (fstat(j->fd, &now) || !S_ISREG(now.st_mode))
         return refuse(j, "is no regular file", err);
-    /* only EWOULDBLOCK is an error: on a file system without locks flock fails with other errors */
+    /* other errors mean a file system without locks */
     if (flock(j->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return FAIL(err, ERR_IO, "%s: another run is at work on it", j->path);
     return OK;
@@ -207,7 +204,7 @@ void journal_close(Journal *j)
 {
     Error ignored;
     if (j->path && j->fd >= 0) {
-        /* a failure is ignored: the records are kept for --resume only and are not results */
+        /* a failure is ignored: the records only serve --resume */
         (void)journal_sync(j, &ignored);
         close(j->fd);
     }

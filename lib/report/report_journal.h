@@ -1,10 +1,8 @@
-/* report_journal.h -- the journal (FILE.journal) keeps the records of a run that has not ended, for
- * --resume.
+/* report_journal.h -- the journal (FILE.journal) keeps the records of an unfinished run for --resume.
  *
- * The format is JSON Lines. Each line is written with one call of write(2). So a killed run leaves at most
- * one incomplete line, the last; --resume drops it. The first line has the settings that the results depend
- * on. A journal with other settings is refused. Lines reach the disk within a second. The file is removed
- * when the results are complete.
+ * The format is JSON Lines. Each line is written with one call of write(2), so a killed run leaves at most its
+ * last line incomplete; --resume drops it. Lines reach the disk within a second. The first line has the
+ * settings that the results depend on; a journal with other settings is refused.
  *
  * The journal must be a regular file written by this program. Symbolic links and other files are refused and
  * stay unchanged. */
@@ -22,9 +20,9 @@ typedef struct {
     double synced; /* time of the last sync to the disk */
 } Journal;
 
-/* Begins the journal of the file `output`. With `resume`, continues an existing journal. Without `resume`,
- * returns ERR_USAGE if a journal with records exists, and leaves it unchanged. If `output` is NULL or not a
- * regular file, no journal is kept. The journal's lines and path are allocated from the arena. */
+/* Begins the journal of the file `output`; with `resume`, continues an existing one. Without `resume`, a
+ * journal with records is ERR_USAGE and stays unchanged. If `output` is NULL or not a regular file, no
+ * journal is kept. Lines and path are allocated from the arena. */
 Status journal_open(Journal *j, const char *output, bool resume, const Fact *settings, size_t count, Arena *a,
                     Error *err);
 
@@ -34,11 +32,11 @@ Status journal_add(Journal *j, const char *line, Arena *a, Error *err);
 /* Waits until all lines are on the disk. */
 Status journal_sync(Journal *j, Error *err);
 
-void journal_close(Journal *j);  /* keeps the file; a zeroed Journal may be closed, too */
+void journal_close(Journal *j);  /* keeps the file */
 void journal_remove(Journal *j); /* removes the file; call when the results are complete */
 
-/* Copies the values of the columns from a record of the journal to `row`. A column that the record lacks
- * gets VALUE_NONE. */
+/* Copies the values of the columns from a record of the journal to `row`; VALUE_NONE for columns that the
+ * record lacks. */
 Status journal_row(const Json *record, const Column *columns, size_t count, Value *row, Arena *a, Error *err);
 
 #endif

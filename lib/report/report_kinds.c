@@ -19,8 +19,7 @@ static void rank_all(const Csv *t, RowRank *rank)
         rank[i] = ROW_LEAD;
 }
 
-/* Gives the rank ROW_LEAD to rows about all tensors together, and ROW_MORE to the other rows. If some rows
- * are about all steps together, only these rows can get ROW_LEAD. */
+/* ROW_LEAD: rows about all tensors together and, if there are such rows, all steps together. */
 static void rank_whole(const Csv *t, RowRank *rank)
 {
     bool pooled = false;
@@ -105,7 +104,7 @@ const ResultKind result_kinds[] = {
 
 /* ---- finding the kind of a result ---- */
 
-/* Returns the number of column names in the list `marks` if the table has all of these columns, else 0. */
+/* Returns the number of names in the list `marks` if the table has all these columns, else 0. */
 static size_t marks_there(const char *marks, const Csv *t)
 {
     size_t count = 0;
@@ -132,9 +131,8 @@ bool result_known(const char *schema)
     return false;
 }
 
-/* Chooses the kind of result from its columns. Of the kinds whose identifying columns are all there, takes the
- * one with the most: a sweep has all columns of a comparison and more. A result without records has no
- * columns. */
+/* Of the kinds whose `marks` are all columns of the result, takes the kind with the most: a sweep has all
+ * columns of a comparison and more. A result without records has no columns, so the schema alone decides. */
 const ResultKind *result_kind(const Stored *s, const char **why)
 {
     const ResultKind *best = NULL;

@@ -1,5 +1,5 @@
 /* report_kinds.h -- recognises which command wrote a stored result: in JSON by the schema, in CSV by the names
- * of the columns. It also says which rows and columns of the result are shown first. */
+ * of the columns. Says which rows and columns are shown first. */
 #ifndef ATOMO_REPORT_KINDS_H
 #define ATOMO_REPORT_KINDS_H
 
@@ -25,8 +25,7 @@ typedef struct {
 bool result_known(const char *schema);  /* true if this program reads results of this schema and version */
 extern const ResultKind result_kinds[]; /* all kinds, in their order on the page; ends in {0} */
 
-/* Returns the `ResultKind` that the stored result belongs to. If no command of this project writes such a
- * result, returns NULL and sets *why to the reason. */
+/* Returns the kind of the stored result. NULL: no command writes such a result; *why is the reason. */
 const ResultKind *result_kind(const Stored *s, const char **why);
 
 #endif

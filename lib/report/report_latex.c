@@ -32,7 +32,7 @@ static void put_escaped(TextBuf *out, const char *s)
     }
 }
 
-/* Writes a text as a LaTeX comment: adds a comment sign after each line end. Other control characters become
+/* Writes a text inside a LaTeX comment: each line end is followed by "%". Other control characters become
  * "?". */
 static void put_in_comment(TextBuf *out, const char *s)
 {
@@ -43,7 +43,7 @@ static void put_in_comment(TextBuf *out, const char *s)
             text_add_bytes(out, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
 }
 
-/* Writes a fact as a comment. Name and value may come from an untrusted file. */
+/* name and value may come from an untrusted file */
 static void put_comment(TextBuf *out, const Fact *fact)
 {
     if (fact->value.type != VALUE_TEXT || !*fact->value.text)
@@ -132,8 +132,8 @@ static Layout *layout_of(const Report *r)
 
 /* ---- cells ---- */
 
-/* Writes a number for LaTeX. "-1.2e-07" becomes a product with a power of ten. In other numbers the hyphen
- * becomes a minus sign, and phantom digits fill up to `after` digits after the point. */
+/* Writes a number for LaTeX: "-1.2e-07" as a product with a power of ten; in other numbers the hyphen becomes
+ * a minus sign, and phantom digits fill up to `after` digits after the point. */
 static void put_number(TextBuf *out, const char *number, int after)
 {
     const char *e = strchr(number, 'e');
@@ -148,8 +148,8 @@ static void put_number(TextBuf *out, const char *number, int after)
                   "00000000000000000");
 }
 
-/* Writes a mean and, in the next column, its standard error: "1.27 & $\\pm$ 0.03". With a common power of
- * ten it writes "(1.27 & $\\pm$ $0.03)\\cdot10^{-7}$". */
+/* Writes a mean and, in the next column, its standard error: "1.27 & $\\pm$ 0.03", or with a common power of
+ * ten "(1.27 & $\\pm$ $0.03)\\cdot10^{-7}$". */
 static void put_uncertain(TextBuf *out, const Layout *l, const Uncertain *u)
 {
     text_add(out, u->exponent && *u->se ? "(" : "");

@@ -15,7 +15,7 @@ static void add(Fact *facts, size_t *count, const char *name, const char *text)
     facts[(*count)++] = (Fact){name, value_text(text)};
 }
 
-/* Returns the version "0.3.21" from a text such as "OpenBLAS 0.3.21 NO_LAPACKE ...". */
+/* "0.3.21" for "OpenBLAS 0.3.21 NO_LAPACKE ..." */
 static const char *blas_version(const char *config, Arena *a)
 {
     config += strcspn(config, " ");

@@ -32,7 +32,6 @@ size_t report_unit_of(double v)
     return unit;
 }
 
-/* Returns the unit (B, kB, MB, ...) that suits the geometric mean of `least` and `most`, both in bytes. */
 size_t report_unit(double least, double most)
 {
     return report_unit_of(sqrt(least) * sqrt(most));
@@ -56,7 +55,7 @@ void report_put_bytes(TextBuf *out, double v, size_t unit, int digits)
 /* ---- printing means with standard errors ---- */
 
 /* A standard error below UNSEEN units of the last printed digit is not printed. A repetition with another
- * seed then changes this digit with a probability below 1/40. */
+ * seed would change this digit with probability below 1/40. */
 #define UNSEEN 0.02
 
 static int magnitude_of(double v)

@@ -9,20 +9,20 @@
  * (after rounding) are written without an exponent. */
 void put_real(TextBuf *out, double v, int digits);
 
-/* Returns the decimal unit of a number of bytes, as an index of report_units ("B", "kB" ...). */
+/* Returns the decimal unit that suits a number of bytes, as an index of `report_units` ("B", "kB" ...). */
 size_t report_unit_of(double bytes);
-size_t report_unit(double least, double most); /* returns one unit for a column of numbers of bytes */
+size_t report_unit(double least, double most); /* one unit for a column of numbers of bytes */
 double report_in_unit(double bytes, size_t unit);
 extern const char *const report_units[];
 
 /* Writes a number of bytes in a unit, without the unit's name. */
 void report_put_bytes(TextBuf *out, double v, size_t unit, int digits);
 
-/* A mean and its standard error as texts, both rounded to the same decimal place. The standard error has one
- * significant digit, or two if the first is 1. The mean has at most `digits` significant digits. Both have
- * the same exponent: (1.27 +- 0.03)e-07. */
+/* A mean and its standard error as texts, rounded to the same decimal place: (1.27 +- 0.03)e-07. The standard
+ * error has one significant digit, or two if the first is 1. The mean has at most `digits` significant
+ * digits. */
 typedef struct {
-    /* se "": the error is so small that other seeds would not change a digit of the value */
+    /* `se` is "" if the error is so small that other seeds would not change a digit of `value` */
     const char *value, *se;
     int exponent;           /* 0: none */
 } Uncertain;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A column to show (`at`). If its cell is empty, the cell of the column `instead` is shown. */
+/* A column to show (`at`); where its cell is empty, the cell of the column `instead` is shown. */
 typedef struct {
     size_t at, instead;
 } Source;
@@ -123,8 +123,7 @@ static bool has_values(const Pick *p, size_t column)
     return false;
 }
 
-/* Finds the columns for the name FIELD or FIELD/OTHER. If a column's name has the slash itself, this column
- * is found. */
+/* Finds the columns for the name FIELD or FIELD/OTHER. A column whose own name has the slash comes first. */
 static Status find_source(const Pick *p, const char *name, Source *out)
 {
     const char *slash = csv_has(p->t, name) ? NULL : strchr(name, '/');
@@ -150,8 +149,8 @@ static Status name_columns(Pick *p, const char *list)
     return OK;
 }
 
-/* True if `column` has the standard error or the exact value of a column of the table (with `chosen`: of a
- * column that is shown). */
+/* True if `column` has the standard errors or exact values of a column of the table (with `chosen`: of a
+ * shown column). */
 static bool is_beside(const Pick *p, size_t column, bool chosen)
 {
     for (size_t i = 0; i < (chosen ? p->shown : p->t->columns); i++)

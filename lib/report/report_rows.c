@@ -1,4 +1,4 @@
-/* report_rows.c -- reads a field of a comparison's rows; declared in report_compare.h. */
+/* report_rows.c -- reads one field of a comparison's results; declared in report_compare.h. */
 #include "report/report_compare.h"
 
 #include <string.h>

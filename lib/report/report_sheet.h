@@ -4,8 +4,8 @@
 
 #include "report/report_stored.h"
 
-/* Writes `rows`, and sets the columns of `spec`. Tables show the first `shown` columns. The other columns
- * are standard errors and exact values; a table prints them in the cells of the fields to which they belong. */
+/* Writes `rows`, and sets the columns of `spec`. Tables show the first `shown` columns. Further columns are
+ * standard errors and exact values, which tables print in the cells of their fields. */
 Status sheet_write(const Csv *rows, size_t shown, ReportSpec spec, Arena *a, Error *err);
 
 /* Sets the facts of `spec` to a stored result's meta (NULL: none). */

@@ -19,7 +19,6 @@ bool sort_is_by(const char *sort, const char *field)
     return sort && !strncmp(sort, field, length) && (!sort[length] || sort[length] == ':');
 }
 
-/* Returns the value as a number; NaN: it is not a number. */
 static double number(const Value *v)
 {
     return v->type == VALUE_BOOL ? (double)v->on : value_number(v);

@@ -15,8 +15,8 @@ typedef struct {
     size_t row;
 } SortKey;
 
-/* Sorts by value as `sort` asks: numbers first, then texts, then values that do not exist, which stay last with
- * :desc. Equal values keep the order of their rows. */
+/* Sorts by value as `sort` asks: numbers first, then texts, then missing values, also with :desc. Equal
+ * values keep the order of their rows. */
 void sort_keys(SortKey *key, size_t count, const char *sort);
 
 #endif

@@ -18,8 +18,7 @@ static bool is_summary(const Csv *run, size_t row)
     return !strcmp(csv_cell(run, row, "record"), "summary");
 }
 
-/* Sets the names of the output's columns: "compressor", "speedup_to_0.9" and so on. Returns false if memory
- * is out. */
+/* Names the columns "compressor", "speedup_to_0.9" and so on. Returns false if memory is out. */
 static bool name_columns(Csv *out, const Csv *run, Arena *a)
 {
     out->name = NEW(a, const char *, run->columns + 1);

@@ -5,10 +5,9 @@
 
 #include "base/csv.h"
 
-/* Makes a row from each summary in the records of `run`. The row has the compressor and a speed-up for
- * each target accuracy: the simulated time that the baseline takes to reach the target, divided by the
- * compressor's time. A cell is "" if the baseline or the compressor never reached the target. If there are
- * several runs of the baseline, the first is used. */
+/* Makes a row from each summary in `run`: the compressor, and for each target accuracy the baseline's
+ * simulated time to reach the target, divided by the compressor's. A cell is "" if one of the two never
+ * reached the target. Of several runs of the baseline, the first is used. */
 Status speedup_rows(Csv *out, const Csv *run, const char *baseline, Arena *a, Error *err);
 
 #endif

@@ -20,7 +20,7 @@ const Column steps_columns[] = {
 };
 _Static_assert(countof(steps_columns) == STEPS_FIELDS + 1, "a mean and its error of each");
 
-/* For each metric, two results of a step: `exact` is used if it is known, otherwise `mean`. */
+/* for each metric, the fields of a step: `exact` where its value is known, else `mean` */
 static const struct {
     const char *mean, *exact;
 } of_steps[STEPS_FIELDS / 2] = {
@@ -50,7 +50,7 @@ void steps_fill(const Results *r)
                 if (r->level[place] == LEVEL_CELL)
                     moments_add(&m, step_value(r, place, codec, k));
             Value *row = r->rows + (whole * r->codecs + codec) * r->column_count + r->steps + 2 * k;
-            row[0] = value_real(m.mean); /* if a step lacks the result, this is NaN, which is written as none */
+            row[0] = value_real(m.mean); /* NaN, written as none, if a step lacks the result */
             row[1] = value_real(sqrt(moments_variance(&m) / (double)m.n));
         }
 }

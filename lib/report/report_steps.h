@@ -1,6 +1,5 @@
-/* report_steps.h -- says how much results differ between training steps. For each metric NAME of a whole run,
- * it adds two fields. NAME_steps is the mean of the results of all steps and workers, NAME_steps_se its
- * standard error. The standard error assumes that steps are independent draws. */
+/* report_steps.h -- how much results differ between training steps. NAME_steps is the mean of metric NAME over
+ * all steps and workers, NAME_steps_se its standard error, which counts steps as independent draws. */
 #ifndef ATOMO_REPORT_STEPS_H
 #define ATOMO_REPORT_STEPS_H
 

@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns the text of an array of whole numbers, a tensor's shape, as "64x3x3x3". Returns "" if an element is
- * not a whole number. */
+/* Returns an array of whole numbers as a shape, "64x3x3x3"; "" if an element is not a whole number. */
 static const char *shape_of(const Json *array, Arena *a)
 {
     TextBuf out = {.arena = a};
@@ -21,8 +20,8 @@ static const char *shape_of(const Json *array, Arena *a)
     return text_done(&out);
 }
 
-/* Returns the text of a JSON value as a CSV field. It is "" for null, for objects, and for arrays that are not
- * shapes. Returns NULL if out of memory. */
+/* Returns a JSON value as a CSV field: "" for null, for objects, and for arrays that are not shapes. NULL:
+ * out of memory. */
 static const char *cell_of(const Json *v, Arena *a)
 {
     if (!v || v->type == JSON_NULL)
@@ -40,9 +39,8 @@ static const char *cell_of(const Json *v, Arena *a)
     }
 }
 
-/* Writes the values of a record into its row of the table. The table's columns are the fields of the first
- * record. A record usually has the same fields in the same order, so the field after the last one found is
- * tried first. */
+/* The table's columns are the fields of the first record. Records mostly have the same fields in the same
+ * order, so the field after the last one found is tried first. */
 static bool put_record(const char **cell, const Csv *out, const Json *record, Arena *a)
 {
     const Json *at = record->first;
@@ -56,11 +54,10 @@ static bool put_record(const char **cell, const Csv *out, const Json *record, Ar
     return true;
 }
 
-/* The records read so far. */
 typedef struct {
     Csv *table;
     size_t room; /* capacity in rows */
-    bool other;  /* the first element of the array "results" is not an object, so the file is not a result */
+    bool other;  /* the first element of "results" is no object: the file is no result */
     Arena *a;
     Error *err;
 } Records;
@@ -131,7 +128,7 @@ static Status parse_json(Stored *out, const char *path, char *text, size_t lengt
     return OK;
 }
 
-/* Refuses a file of gradients, with a hint which command reads it. */
+/* Refuses a file of gradients, which a user may take for a result. */
 static Status refuse_gradients(const char *path, FileKind kind, Error *err)
 {
     static const char *const kinds[] = {[FILE_HDF5] = "an HDF5 file",

@@ -16,7 +16,7 @@ typedef struct {
 /* Reads the file at `path`, or standard input if `path` is "-". */
 Status stored_load(Stored *out, const char *path, Arena *a, Error *err);
 
-/* Converts a CSV field to a Value: a number, a boolean or a text. If `text` is true, it is always a text. */
+/* Converts a CSV field to a number, a boolean or a text; always to a text if `text` is true. */
 Value stored_value(const char *cell, bool text);
 
 /* True if the two fields are equal texts, or numbers of equal value such as 0.50 and 0.5. */

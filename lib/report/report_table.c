@@ -1,6 +1,6 @@
-/* report_table.c -- formats the cells of tables for people, and writes Markdown. A real number has the
- * significant digits of its field. A number of bytes has a decimal unit. A mean over draws has the digits
- * that its standard error supports. A value from a single draw begins with "~". */
+/* report_table.c -- formats the cells of tables for people, and writes Markdown. Real numbers have the
+ * significant digits of their field, numbers of bytes a decimal unit. A mean over draws has the digits that
+ * its standard error supports. A value from a single draw begins with "~". */
 #include "report/report_table.h"
 
 #include "report/fields.h"
@@ -30,7 +30,7 @@ static void put_number(TextBuf *out, const char *column, const Value *v)
         put_real(out, v->real, digits);
 }
 
-/* Writes s. A character becomes "?" if it could steer the terminal or break the row, or is no valid UTF-8. */
+/* A character becomes "?" if it could steer the terminal or break the row, or is no valid UTF-8. */
 static void put_printable(TextBuf *out, const char *s)
 {
     while (*s) {
@@ -74,8 +74,7 @@ static const char *cell_text(const char *column, const Value *v, Arena *a)
 
 /* ---- means over draws: the exact value if it is known, else the mean with its standard error ---- */
 
-/* Returns the index c of the column for which is(name of `column`, name of column c) is true. Returns
- * `count` if there is no such column. */
+/* Returns the index of the first column c for which is(name of `column`, name of c) is true; `count`: none. */
 static size_t find_beside(const Column *columns, size_t count, size_t column,
                           bool (*is)(const char *, const char *))
 {

@@ -1,4 +1,4 @@
-/* report_table.h -- collects all rows of a report, for formats that need them at once: table, Markdown,
+/* report_table.h -- collects all rows of a report for the formats that need them at once: table, Markdown,
  * LaTeX. */
 #ifndef ATOMO_REPORT_TABLE_H
 #define ATOMO_REPORT_TABLE_H
@@ -8,17 +8,15 @@
 struct TableRow {
     const char **cell; /* (columns) text of each cell; NULL: the column is not shown */
     ValueType *type;   /* (columns) */
-    /* one entry per column: the number in the cell (the exact value if known, else the mean); NaN: not a
-     * number */
+    /* (columns) the number in the cell (exact value if known, else mean); NaN: not a number */
     double *number;
     double *se;  /* (columns) standard error of `number`; NaN: none is shown */
-    bool *rough; /* (columns) true: `number` is of a single draw, whose standard error is unknown */
+    bool *rough; /* (columns) true: from a single draw, so its standard error is unknown */
     TableRow *next;
 };
 
-/* For one column, the indices of the columns that say how precise it is. `se`: its standard errors;
- * `exact`: its exact values; `exact_se`: the standard errors of the exact values. An index is the number
- * of columns if there is no such column. */
+/* For one column, the indices of the columns with its standard errors, its exact values, and the standard
+ * errors of the exact values; the number of columns: there is none. */
 typedef struct {
     size_t se, exact, exact_se;
 } Beside;
@@ -28,7 +26,7 @@ Beside report_beside(const Column *columns, size_t count, size_t column);
  * error is unknown. */
 typedef struct {
     const char *cell; /* NULL: out of memory */
-    double number;    /* the exact one if it is known; NaN: the value is not a number */
+    double number;    /* the exact value if it is known; NaN: not a number */
     double se;        /* NaN: none is shown */
     bool rough;
 } Shown;

@@ -1,5 +1,5 @@
-/* report_terminal.c -- writes tables for the terminal, aligned. A table wider than the terminal is written
- * as several tables, one below the other. Each of them begins with the columns that tell the rows apart. */
+/* report_terminal.c -- writes tables for the terminal, aligned. A table wider than the terminal is written as
+ * several tables, one below the other, which all begin with the columns that tell the rows apart. */
 #include "report/report_table.h"
 
 #include <string.h>
@@ -8,9 +8,9 @@ enum { GAP = 2 }; /* blanks between two columns */
 
 typedef struct {
     const Report *r;
-    const size_t *column; /* indices of the shown columns; `count` of them */
+    const size_t *column; /* indices of the `count` shown columns */
     const size_t *width;  /* of each shown column, in characters */
-    const bool *left;     /* true: the column is aligned on the left */
+    const bool *left;
     size_t count;
 } Grid;
 
@@ -23,7 +23,7 @@ static size_t width_of(const char *s)
     return width;
 }
 
-/* Returns the cell of a row in the shown column i; the heading if `row` is NULL. */
+/* Returns the cell of a row in shown column i; `row` NULL: the heading. */
 static const char *cell_at(const Grid *g, const TableRow *row, size_t i)
 {
     return row ? row->cell[g->column[i]] : g->r->title[g->column[i]];
@@ -51,7 +51,7 @@ static bool grid_open(Grid *g, const Report *r)
     return true;
 }
 
-/* Returns the width of the shown columns from `from` to before `to`, a gap behind each of them included. */
+/* Returns the width of the shown columns `from` to `to` - 1, each with a gap behind it. */
 static size_t columns_width(const Grid *g, size_t from, size_t to)
 {
     size_t sum = 0;
@@ -73,8 +73,8 @@ static bool told_apart(const Grid *g, size_t columns)
     return true;
 }
 
-/* Returns how many leading columns each part of the table repeats: the fewest that tell the rows apart, but
- * no more than fill two thirds of the terminal, and at least one. */
+/* Returns how many leading columns each of the tables repeats: the fewest that tell the rows apart, within
+ * two thirds of the terminal, and at least one. */
 static size_t repeated_columns(const Grid *g)
 {
     size_t columns = 1;
@@ -90,7 +90,7 @@ static void put_spaces(TextBuf *out, size_t count)
         text_add(out, " ");
 }
 
-/* Writes the words of `text`, which begins at column `indent`, in lines of at most `most` characters. */
+/* Wraps `text`, which begins at column `indent`, to lines of at most `most` characters. */
 static void put_wrapped(TextBuf *out, const char *text, size_t indent, size_t most)
 {
     size_t at = indent;
@@ -113,7 +113,7 @@ static void put_wrapped(TextBuf *out, const char *text, size_t indent, size_t mo
     }
 }
 
-/* Writes the repeated columns and the columns from `from` to before `to` of one row. */
+/* Writes the `repeated` first columns and columns `from` to `to` - 1 of one row. */
 static void put_line(const Grid *g, const TableRow *row, size_t repeated, size_t from, size_t to,
                      TextBuf *out)
 {

@@ -86,24 +86,23 @@ bool view_times(const View *v, OwnFields own)
 typedef struct {
     const Results *r;
     const View *v;
-    size_t *from; /* (columns written) index of the column in the results */
+    size_t *from; /* index of each written column in the results */
     Column *columns;
     size_t count;
-    bool people;    /* true: the format is for people, not for programs */
-    SortKey *order; /* the codecs, in the order in which their rows are written (--sort) */
+    bool people;    /* true: a table, not CSV or JSON */
+    SortKey *order; /* the codecs in the order of --sort */
     size_t key;     /* index of the column to sort by */
     Value *row;
 } Sheet;
 
-/* True when tables show the record at index `place`: the last record, which is over all vectors, and with
- * per_tensor also the record of each tensor. */
+/* Tables show the last record, which is over all vectors, and with `per_tensor` the record of each tensor. */
 static bool is_shown(const Sheet *s, size_t place)
 {
     return place + 1 == s->r->places || (s->v->per_tensor && s->r->level[place] == LEVEL_VECTOR);
 }
 
-/* Returns the index, in the results, of the column that is written as the i-th. The leading fields that the
- * command adds are written directly after the compressor. */
+/* Returns the index in the results of the i-th written column. The command's leading fields are written after
+ * the compressor. */
 static size_t written(const Results *r, size_t i)
 {
     const size_t from = r->compressor + 1, own = r->error + 1;
@@ -133,8 +132,8 @@ static bool is_column_shown(const Sheet *s, size_t i, bool errors)
     return text_listed(s->v->metrics ? s->v->metrics : s->v->usual ? s->v->usual : usual, name);
 }
 
-/* True when the field `name` is the standard error or the exact value of a field in the list `listed`. Tables
- * print such fields beside that field. */
+/* True when `name` is the standard error or exact value of a field in the list `listed`; tables print it in
+ * that field's cells. */
 static bool is_beside(const char *name, const char *listed)
 {
     for (const Field *f = fields; f->name; f++)

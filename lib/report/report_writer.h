@@ -1,5 +1,5 @@
-/* report_writer.h -- the interface between report.c and the formats: a format turns rows into text, report.c
- * writes the text to the file. */
+/* report_writer.h -- the interface between report.c and the formats: a format turns rows into text; report.c
+ * writes the text. */
 #ifndef ATOMO_REPORT_WRITER_H
 #define ATOMO_REPORT_WRITER_H
 
@@ -13,8 +13,8 @@ struct Report {
     OutFile out; /* out.to is stdout if there is no path */
     Arena *a;
     size_t rows;            /* number of rows written so far */
-    const char **title;     /* for tables: a heading for each column; NULL: not shown */
-    TableRow *first, *last; /* for tables: the rows, kept until all are known */
+    const char **title;     /* for tables: heading of each column; NULL: not shown */
+    TableRow *first, *last; /* for tables: the rows, kept for `ReportWriter.end` */
 };
 
 typedef struct {
@@ -26,7 +26,7 @@ typedef struct {
 
 extern const ReportWriter report_table, report_csv, report_json, report_md, report_latex;
 
-/* Keeps a row's cells, formatted for people, in r->first .. r->last. False: out of memory. */
+/* Appends a row's cells, formatted for people, to the list r->first .. r->last. False: out of memory. */
 bool report_keep(Report *r, const Value *row);
 
 #endif

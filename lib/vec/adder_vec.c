@@ -3,8 +3,7 @@
 #include "vec/vec.h"
 enum { GROUPS = VEC_BYTES / 8, MOST = 24 };
 
-/* Loads plane k of GROUPS groups, one group into each lane. A group in memory has `width` 64-bit words, one
- * for each plane. */
+/* Loads plane k of GROUPS groups, one group per lane. A group has `width` 64-bit words, one for each plane. */
 INLINE VecQ load_plane(const uint8_t *planes, int width, int k)
 {
     VecQ v;
@@ -16,8 +15,8 @@ INLINE VecQ load_plane(const uint8_t *planes, int width, int k)
     return v;
 }
 
-/* Adds the codes of GROUPS groups to `sum`. Returns a mask of the codes above `most`. Such a code gives a
- * carry in the sum code + (2^width - 1 - most). */
+/* Adds the codes of GROUPS groups to `sum`. Returns a mask of the codes above `most`: those where code +
+ * (2^width - 1 - most) gives a carry. */
 INLINE VecQ add_groups(VecQ *sum, int planes, const uint8_t *in, int width, uint32_t most)
 {
     VecQ carry = {0}, above = {0};

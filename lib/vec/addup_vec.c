@@ -1,8 +1,8 @@
-/* addup_vec.c -- adds the floats in the payloads of all workers, element by element. The payloads need not be
- * aligned. */
+/* addup_vec.c -- adds the floats in the payloads of all workers, element by element. The payloads may be
+ * unaligned. */
 #include "vec/vec.h"
 
-/* elements that are summed at once, so that their sums stay in the first-level cache */
+/* elements per pass; their sums stay in the first-level cache */
 enum { RUN = 512 };
 
 INLINE float load_one(const uint8_t *p)
@@ -12,8 +12,8 @@ INLINE float load_one(const uint8_t *p)
     return v;
 }
 
-/* Adds elements at .. at + n - 1 of `some` workers' payloads to `sum`. Returns whether all these elements have
- * magnitudes of at most `part_most`. `some` is a constant in every call, so that the inner loop is unrolled. */
+/* Adds elements at .. at + n - 1 of `some` payloads to `sum`. Returns whether all their magnitudes are at
+ * most `part_most`. Every caller passes a constant `some`, which unrolls the inner loop. */
 INLINE bool add_run(const uint8_t *const *in, size_t some, size_t at, size_t n, float part_most, double *sum)
 {
     int beyond = 0;

@@ -1,9 +1,9 @@
-/* census_vec.c -- counts numbers by size, so that the total length of their Elias codes is known (levels.h).
- * Works on bit planes of 64 elements.
+/* census_vec.c -- counts quantisation levels and index gaps by size, which gives the total length of their
+ * Elias codes (levels.h). Works on bit planes of 64 elements.
  *
- * The length of an Elias code depends on the bit length of its number alone. So for each k the loops count how
- * many numbers are at least 2^k. They do so for three kinds of numbers: the levels, the levels + 1, and the
- * index gaps between non-zero levels. */
+ * The length of an Elias code depends only on the bit length of its number. So for each k the loops count the
+ * numbers that are at least 2^k: among the levels, among the levels + 1, and among the index gaps between
+ * non-zero levels. */
 #include "vec/lane.h"
 
 enum { GROUP = 64, BATCH = 8, WIDTH_MAX = 16 };
@@ -13,7 +13,7 @@ INLINE uint64_t ones(uint64_t v)
     return (uint64_t)__builtin_popcountll(v);
 }
 
-/* Counts the levels of a group of 64 elements. Returns a word in which each set bit is a non-zero level. */
+/* Returns a word whose set bits are the non-zero levels among the 64 elements. */
 INLINE uint64_t count_levels(const uint64_t *plane, int bits, Census *c)
 {
     uint64_t reach = 0, full = ~UINT64_C(0), over[WIDTH_MAX + 1] = {0};
@@ -29,14 +29,13 @@ INLINE uint64_t count_levels(const uint64_t *plane, int bits, Census *c)
 }
 
 typedef struct {
-    uint64_t before; /* the previous 64 elements: a set bit for each non-zero level */
+    uint64_t before; /* a set bit for each non-zero level of the previous 64 elements */
     int64_t last;    /* index of the last non-zero level so far */
 } Gaps;
 
-/* Counts the index gaps that end in a group of 64 elements. Each set bit of `here` marks a non-zero level;
- * `base` is the index of the group's first element. A gap is at least 2^k when the 2^k - 1 levels before its
- * end are all zero. Only the first gap in a group can be longer than 64, so it is also computed from the
- * indices. */
+/* Counts the index gaps that end in a group of 64 elements; `here` has a set bit for each non-zero level,
+ * `base` is the group's first index. A gap is at least 2^k if the 2^k - 1 levels before its end are zero.
+ * Only the first gap of a group can be longer than 64, so it is also computed from the indices. */
 INLINE void count_gaps(uint64_t here, int64_t base, Gaps *gaps, Census *c)
 {
     if (!here) {
@@ -67,8 +66,7 @@ INLINE void count_groups(const uint64_t *plane, size_t groups, int bits, int wid
         count_gaps(count_levels(plane + g * (size_t)width, bits, c), base + (int64_t)g * GROUP, gaps, c);
 }
 
-/* Counts levels and gaps of codes of one byte. Makes only the bit planes of the levels; the sign plane above
- * them is not needed. */
+/* Makes only the bit planes of the levels; the sign plane above them is not needed. */
 void ISA_NAME(census8)(const uint8_t *code, size_t n, int bits, Census *census)
 {
     Gaps gaps = {UINT64_C(1) << 63, -1};
@@ -110,8 +108,7 @@ void ISA_NAME(census32)(const uint32_t *code, size_t n, int bits, Census *census
 
 /* ---- indices of non-zero codes ---- */
 
-/* Writes the indices of the non-zero codes to `at`. There is no branch to predict: every code's index is
- * written, but overwritten by the next if the code is zero. */
+/* Without a branch: every code's index is written, but the next overwrites it if the code is zero. */
 size_t ISA_NAME(places32)(const uint32_t *code, size_t n, uint16_t *at)
 {
     size_t count = 0, i = 0;

@@ -1,5 +1,5 @@
-/* clusters_vec.c -- a cluster is the elements of a vector whose values lie in one interval. Finds the cluster
- * of each element, and hashes the element to a bucket of its cluster. */
+/* clusters_vec.c -- finds the cluster of each element of a vector (the interval that its value is in), and
+ * hashes the element to a bucket of its cluster. */
 #include "vec/lane.h"
 
 INLINE void stretch_row(const float *x, const float *above, size_t count, uint8_t *code)
@@ -18,9 +18,8 @@ void ISA_NAME(stretches)(const float *x, size_t n, const float *above, size_t co
     IN_PIECES(ROW, float, x, uint8_t, code, n, stretch_row(from, above, count, to));
 }
 
-/* Sets slot[] to the slots of one vector of codes: lane l with cluster c = code[l] gets the slot from[c] +
- * floor(word[l] size[c] / 2^32). `few`: there are at most LANES clusters. Then the tables `from` and `size`
- * fit into registers. */
+/* Lane l with cluster c = code[l] gets the slot from[c] + floor(word[l] size[c] / 2^32). `few`: at most LANES
+ * clusters, so that the tables `from` and `size` fit into registers. */
 INLINE void find_slots(VecU word, const uint8_t *code, bool few, const uint32_t *from, const uint32_t *size,
                        uint32_t *slot)
 {

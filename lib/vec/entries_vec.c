@@ -1,11 +1,11 @@
-/* entries_vec.c -- writes quantised codes as the sparse bit stream of levels.h. An entry is a non-zero code:
- * its gap (distance in indices to the entry before), its sign and its level. One SIMD vector of entries is
- * written at a time.
+/* entries_vec.c -- writes quantised codes as the sparse bit stream of levels.h, one SIMD vector of entries at
+ * a time. An entry is a non-zero code: its gap (distance in indices to the entry before), its sign and its
+ * level.
  *
  * First, the index and the code of each entry are packed into a 32-bit word. Gaps and levels are written in
  * Elias omega code. The omega code of a number v of L + 1 bits is 2 v in binary after a prefix that depends
- * only on L. So a table of 16 words, one for each L, serves for gaps and for levels. Before writing, the bits
- * of two neighbouring entries are joined in one word, then the bits of four. */
+ * only on L, so one table of 16 words serves for gaps and levels. Before writing, the bits of two neighbouring
+ * entries are joined in one word, then the bits of four. */
 #include "vec/lane.h"
 
 #if VEC_BYTES == 64
@@ -19,8 +19,8 @@ INLINE size_t keep_set(uint32_t *to, VecU v, VecU code)
 
 #elif VEC_BYTES == 32
 
-/* Stores the lanes of v in which `code` is not zero, without spaces between, and returns their number. The
- * byte k of the constant below is k; pext keeps the bytes whose lane is stored. */
+/* Stores the lanes of v whose `code` is not zero, without spaces between, and returns their number. Byte k of
+ * the last constant is k; pext keeps the bytes of the stored lanes. */
 INLINE size_t keep_set(uint32_t *to, VecU v, VecU code)
 {
     const unsigned set = (unsigned)_mm256_movemask_ps((__m256)(code != 0));
@@ -56,9 +56,9 @@ enum { LENGTH_SHIFT = 6, LENGTH_LOW = 63, ROOM = 4 * LANES + 8 };
 #define HEAD(groups, length) ((uint32_t)(groups) << LENGTH_SHIFT | (length))
 #define LONG                 HEAD(0, LENGTH_LOW)
 
-/* omega_heads[L] serves the numbers v with floor(log2 v) = L. It holds the length of the Elias omega code and
- * a word; 2 v XOR this word is the code. The code of 1 is a single zero bit. LONG stands for all codes of 18
- * bits and more, which the SIMD loop does not write. */
+/* omega_heads[L] serves the numbers v with floor(log2 v) = L: the length of the Elias omega code and a word;
+ * 2 v XOR this word is the code. The code of 1 is a zero bit. LONG marks codes of 18 bits and more, which the
+ * SIMD loop does not write. */
 static const uint32_t omega_heads[16] = {HEAD(2, 1),
                                          HEAD(0, 3),
                                          HEAD(2u << 4, 6),
@@ -114,8 +114,7 @@ INLINE Heads load_heads(const uint32_t head[16])
 {
     return (Heads){load_u(head), load_u(head + LANES)};
 }
-/* Returns for each lane the table entry of L = floor(log2 v). L is the exponent of v as a float; the
- * conversion to float is exact for v < 2^24. */
+/* L = floor(log2 v) is the exponent of v as a float; the conversion is exact for v < 2^24. */
 INLINE VecU head_of(Heads head, VecU v)
 {
     const __m256i log = _mm256_min_epu32((__m256i)(((VecU)real((VecI)v) >> 23) - 127), _mm256_set1_epi32(15));
@@ -140,8 +139,7 @@ INLINE WordsU omega(Heads head, VecU v)
     return (WordsU){(v + v) ^ (h >> LENGTH_SHIFT), h & LENGTH_LOW};
 }
 
-/* Returns the bits of each entry: gap, sign, level. At most these are 17 + 1 + 13 = 31 bits, unless the gap's
- * code is LONG. */
+/* The bits of an entry are gap, sign, level: at most 17 + 1 + 13 = 31 bits, unless the gap's code is LONG. */
 INLINE WordsU entry_words(VecU gap, VecU code, int bits, Heads gap_heads, Heads level_heads)
 {
     const WordsU g = omega(gap_heads, gap), l = omega(level_heads, code & ((1u << bits) - 1));
@@ -149,7 +147,7 @@ INLINE WordsU entry_words(VecU gap, VecU code, int bits, Heads gap_heads, Heads 
     return (WordsU){g.bits << (l.length + 1) | with_sign, g.length + l.length + 1};
 }
 
-/* Joins each pair of 32-bit lanes to one 64-bit lane: the bits of the even lane, then those of the odd lane. */
+/* Joins each pair of 32-bit lanes to one 64-bit lane: bits of the even lane, then of the odd lane. */
 INLINE WordsQ merge_two(WordsU w)
 {
     const VecQ bits = (VecQ)w.bits, length = (VecQ)w.length;
@@ -157,23 +155,22 @@ INLINE WordsQ merge_two(WordsU w)
                     (length & 0xffffffff) + (length >> 32)};
 }
 
-/* Joins each pair of 64-bit lanes: the bits of the even lane, then those of the odd lane. The result is valid
- * if the two lengths add up to at most 64. */
+/* Joins each pair of 64-bit lanes: bits of the even lane, then of the odd lane. Valid if their lengths add up
+ * to at most 64. */
 INLINE WordsQ merge_four(WordsQ w)
 {
     const VecQ length = swap_pairs(w.length);
     return (WordsQ){w.bits << length | swap_pairs(w.bits), w.length + length};
 }
 
-/* A BitWriter without the member `end`, so that it fits in three registers. The caller has checked that ROOM
- * bytes are free. */
+/* A BitWriter without the member `end`, so that it fits in three registers. The caller checks that ROOM bytes
+ * are free. */
 typedef struct {
     uint8_t *at;
     uint64_t held;
     unsigned count;
 } Pen;
 
-/* Writes the words in lanes 0, step, 2 step, ... one after another. */
 INLINE Pen put_words(Pen pen, WordsQ words, size_t step)
 {
     uint64_t bits[LANES / 2], length[LANES / 2];
@@ -197,7 +194,7 @@ size_t ISA_NAME(put_entries)(const uint32_t *entry, size_t count, int bits, BitW
     uint32_t level_head[16];
     memcpy(level_head, omega_heads, sizeof level_head);
     if (bits == 1)
-        level_head[0] = HEAD(2, 0); /* if 1 is the only non-zero level, it takes no bits */
+        level_head[0] = HEAD(2, 0); /* level 1 takes no bits where it is the only non-zero level */
     const Heads gap_heads = load_heads(omega_heads), level_heads = load_heads(level_head);
     Pen pen = {writer->at, writer->held, writer->count};
     size_t i = 0;

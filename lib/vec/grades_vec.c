@@ -8,8 +8,7 @@ INLINE VecF max_f(VecF a, VecF b)
     return -min_f(-a, -b);
 }
 
-/* Sets *low and *high to the smallest and the largest element. The + 0.0f at the end turns -0 into +0, so
- * that the result does not depend on the order of zeros of both signs. */
+/* + 0.0f turns -0 into +0, so that the result does not depend on the order of zeros of both signs. */
 void ISA_NAME(range)(const float *x, size_t n, float *low, float *high)
 {
     float least = x[0], most = x[0], lane[ROW];
