@@ -14,8 +14,8 @@ static const char *stage_end(const char *s)
 
 enum { STAGES_MAX = 8 };
 
-/* If `keys` sets the key `p`, cuts `p` and everything behind it off `keys`, and returns the value of `p`,
- * which is a spec. Returns NULL if `keys` does not set `p`. */
+/* Cuts the key `p`, whose value is a spec, and everything behind it off `keys`. Returns the value of `p`, or
+ * NULL if `keys` does not set `p`. */
 static char *cut_spec(char *keys, const Param *p)
 {
     const size_t length = strlen(p->key);
@@ -27,8 +27,7 @@ static char *cut_spec(char *keys, const Param *p)
     return NULL;
 }
 
-/* Reads a name up to the first character of `stops`. Returns the wrapper of this name, or NULL if there is
- * none. */
+/* Returns the wrapper whose name is `text` up to the first character of `stops`, or NULL if there is none. */
 static const Compressor *wrapper_at(const char *text, const char *stops, Arena *a)
 {
     const char *name = text_slice(a, text, strcspn(text, stops));
@@ -81,7 +80,7 @@ static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *
     return holds ? open_named(codec, last, spec, a, err) : OK;
 }
 
-/* Fails: the codec of the stage from `stage` to `end` wraps nothing, but another stage follows. */
+/* Fails: the codec from `stage` to `end` is no wrapper, but another stage follows. */
 static Status wraps_nothing(const char *spec, const char *stage, const char *end, Arena *a, Error *err)
 {
     const int before = (int)(end - stage), name = (int)strcspn(stage, ":+");
@@ -152,14 +151,13 @@ char *codec_text(const Codec *codec, Arena *a)
 
 /* ---- alternatives: "qsgd:bits=1/2,bucket=64/128" is four specs ---- */
 
-/* True if a stage of the spec begins at s. */
 static bool stage_begins(const char *spec, const char *s)
 {
     return s == spec || (s[-1] == '+' && isalpha((unsigned char)*s));
 }
 
 /* Finds the alternatives (a/b/c) around the first '/' of `spec`, and sets *from and *to to their beginning and
- * end. Alternatives are names of codecs, which end at ':', or values of a key, which may contain ':'. */
+ * end. Alternatives are names of codecs, which end at ':', or values of a key, in which ':' may occur. */
 static bool find_alternatives(const char *spec, size_t *from, size_t *to)
 {
     const char *slash = strchr(spec, '/');

@@ -2,14 +2,15 @@
  *
  *     [WRAPPER[:KEYS]+]...CODEC[:KEYS]        KEYS: key=value,...        a/b: one spec with a, one with b
  *
- * A '+' begins a stage only before a letter, so that 1e+3 is a number. A key whose value is a spec (induced's
- * `with`) must be the last of its stage: all text after it, commas included, belongs to that spec. */
+ * A '+' begins a stage only before a letter, so that 1e+3 is a number. A stage is one codec with its keys. A
+ * key whose value is a spec (induced's `with`) must be the last key of its stage: all text after the key,
+ * commas included, belongs to that spec. */
 #ifndef ATOMO_SPEC_H
 #define ATOMO_SPEC_H
 
 #include "compress/names.h"
 
-/* Opens the codec of a spec, in `a`. ERR_USAGE: the spec is wrong; the message says at which part. */
+/* Opens the codec of a spec, in `a`. ERR_USAGE: the spec is wrong; the message names the wrong part. */
 Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err);
 
 char *codec_text(const Codec *codec, Arena *a); /* returns the canonical spec, in `a`; NULL: out of memory */

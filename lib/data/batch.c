@@ -1,8 +1,9 @@
-/* batch.c -- shuffles the images of an epoch, and fills batches: converts bytes to normalised floats, and crops and
- * flips images at random.
+/* batch.c -- shuffles the images of an epoch, and fills batches: converts bytes to normalised floats, and crops
+ * and flips images at random.
  *
  * A crop starts `down` rows and `right` columns (each -4 to 4) from the image's first pixel. Pixels of the crop
- * outside the image are padding: black, or the image mirrored at its outermost pixels, which are not repeated. */
+ * outside the image are padding: black, or the image mirrored at its outermost pixels, which are not
+ * repeated. */
 #include "data/dataset.h"
 
 enum {
@@ -24,8 +25,8 @@ typedef struct {
     uint8_t *labels;
 } Filling;
 
-/* Returns the row (or column) of an image that is copied to row i of the padded image. Row i is padding if i
- * is negative, or `side` or more. OUTSIDE: row i is black. */
+/* Returns the row (or column) of the image that row i of the padded image copies, or OUTSIDE if row i is black.
+ * Row i is padding if i < 0 or i >= side. */
 static int source_of(int i, int side, Crop crop)
 {
     if (i >= 0 && i < side)

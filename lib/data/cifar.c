@@ -56,7 +56,7 @@ static Status open_file(const DatasetInfo *info, const char *dir, const char *na
 }
 
 /* Opens CIFAR-10's training files, five of 10,000 records each. If the first file has another number of
- * records, it is a user's own subset. Then the subset ends before the first file that is missing. */
+ * records, the files are a user's own subset, which ends before the first missing file. */
 static Status open_batches(const DatasetInfo *info, const char *dir, Opened *file, size_t *files, Arena *a,
                            Error *err)
 {

@@ -1,16 +1,17 @@
 /* dataset.h -- loads a data set of labelled images by its name. Published data sets are read from their
  * unchanged files. The data set `digits` is synthetic (digits.h).
  *
- * Pixels are bytes in memory; batch_fill turns the images of a batch into normalised, augmented floats. An
- * epoch's order follows from (seed, epoch); an image's crop and flip follow from (seed, epoch, its index). */
+ * Pixels are bytes in memory; batch_fill turns the images of a batch into normalised, augmented floats. The
+ * seed and the epoch determine the order of the images; with an image's index they also determine its crop and
+ * flip. */
 #ifndef ATOMO_DATASET_H
 #define ATOMO_DATASET_H
 
 #include "base/arena.h"
 #include "base/rng.h"
 
-/* Augmentation: the image is padded by 4 pixels on each side, cropped at random to its original size, and flipped
- * with probability 1/2. */
+/* Augmentation: the image is padded by 4 pixels on each side, cropped at random to its original size, and
+ * flipped with probability 1/2. */
 typedef enum {
     CROP_NONE,   /* the image is neither cropped nor flipped */
     CROP_ZERO,   /* the image is padded with black */
@@ -46,9 +47,10 @@ struct Dataset {
 
 enum { IMAGES_MOST = 1 << 30 };
 
-/* Loads a data set. `dir` holds the published files; NULL: datasets/NAME. The set `digits` needs no files and is
- * drawn from the seed; the published sets ignore the seed. Checks sizes, magic numbers and labels. An error names the
- * file, the expected content and the command that downloads the file. Memory for pixels and labels comes from `a`. */
+/* Loads a data set. `dir` is the directory of the published files; NULL: datasets/NAME. The set `digits` needs
+ * no files and is drawn from the seed; the published sets ignore the seed. Checks sizes, magic numbers and
+ * labels. An error names the file, the expected content and the command that downloads the file. Memory for
+ * pixels and labels comes from `a`. */
 Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
                     int threads, Arena *a, Error *err);
 

@@ -1,5 +1,6 @@
-/* digits.c -- draws synthetic digits. A digit's strokes go through randomly shifted points. They are distorted
- * by a smooth random field and a random affine map, and drawn with a pen of random width. Noise is added.
+/* digits.c -- draws synthetic digits. A digit's strokes go through randomly shifted points. The strokes are
+ * distorted by a smooth random field and a random affine map, and drawn with a pen of random width. Then noise
+ * is added.
  *
  * The pen's path is a Catmull-Rom curve, approximated by line segments. A pixel's ink follows from its distance
  * to the nearest segment. */
@@ -11,8 +12,7 @@
 
 enum {
     STEPS = 4, /* number of line segments between two points of a stroke */
-    GRID = 4,  /* the random displacements are given on a grid of GRID x GRID nodes, and interpolated between
-                * the nodes */
+    GRID = 4,  /* random displacements on GRID x GRID nodes are interpolated */
 };
 
 /* Indices of the random words that an image uses. */
@@ -81,9 +81,8 @@ static void draw_parameters(Drawing *d)
                              between(&d->key, WORD_BEND + 2 * i + 1, -1.8f, 1.8f)};
 }
 
-/* Finds the grid cell that v in [0, 1] is in, along one axis. Sets *cell to the cell's left node, and returns
- * the interpolation weight of its right node. The weight is a smoothstep, so the interpolated field is smooth
- * between cells. */
+/* Sets *cell to the node left of v in [0, 1] on the grid, along one axis. Returns the interpolation weight of
+ * the node right of v, a smoothstep, so that the interpolated field is smooth. */
 static float cell_of(float v, uint32_t *cell)
 {
     const float at = (v < 0 ? 0 : v > 1 ? 1 : v) * (GRID - 1);
@@ -92,8 +91,8 @@ static float cell_of(float v, uint32_t *cell)
     return part * part * (3 - 2 * part);
 }
 
-/* Returns where the point (u, v) of the unit square is in the image, in pixels: an affine map of the point,
- * plus its random displacement. */
+/* Maps the point (u, v) of the unit square to the image, in pixels: an affine map plus a random
+ * displacement. */
 static Point place(const Drawing *d, float u, float v)
 {
     uint32_t i, j;
@@ -139,7 +138,7 @@ static float catmull_rom(float a, float b, float c, float d, float t)
 }
 
 /* Draws a stroke through `n` points. If the last point equals the first, the stroke is a closed curve, smooth
- * at this point too. */
+ * at that point too. */
 static void draw_stroke(Drawing *d, const Point *p, size_t n)
 {
     const bool closed = n > 3 && p[0].x == p[n - 1].x && p[0].y == p[n - 1].y;
@@ -185,8 +184,8 @@ static void draw_style(Drawing *d, const DigitStyle *style)
     draw_stroke(d, stroke, n);
 }
 
-/* Converts distances from the pen's path to pixels; ink fades over one pixel at the pen's edge. The noise has a
- * triangular distribution: it is the difference of the two halves of a random word. */
+/* Ink fades over one pixel at the pen's edge. The noise, the difference of two halves of a random word, has a
+ * triangular distribution. */
 static void develop(const Drawing *d, uint8_t *pixels)
 {
     const float strength = d->noise * 0x1p-16f;

@@ -1,6 +1,6 @@
-/* files.c -- reads files, unpacked if they are gzip files; implements files.h. A gzip file states its
- * unpacked length at its end. Deflate compresses by a factor of at most 1032, so a file that states a larger
- * factor is refused before memory is allocated. */
+/* files.c -- reads files, unpacked if they are gzip files; implements files.h. A gzip file states its unpacked
+ * length at its end. Deflate compresses by a factor of at most 1032, so a file that states more is refused
+ * before memory is allocated. */
 #include "data/files.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -23,7 +23,7 @@ Status data_damaged(const DatasetInfo *info, const char *path, Error *err)
     return fetch_hint(info, err);
 }
 
-/* Reads the file. `fd` was opened with O_NONBLOCK: opening a named pipe would otherwise wait for a writer. */
+/* `fd` was opened with O_NONBLOCK: opening a named pipe would otherwise wait for a writer. */
 static Status read_open_file(int fd, Bytes *out, Arena *a, Error *err)
 {
     struct stat st;
@@ -46,7 +46,7 @@ Status gzip_unpack(Bytes packed, Bytes *out, Arena *a, Error *err)
     const size_t size = load_u32(packed.data + packed.size - 4);
     if (size / PACKED_MOST > packed.size || packed.size > UINT32_MAX)
         return FAIL(err, ERR_CORRUPT, "damaged gzip data: %zu bytes cannot unpack to %zu", packed.size, size);
-    /* One byte more than the length that the file states, to detect content that is longer. */
+    /* One byte more than the stated length, to detect longer content. */
     uint8_t *data = NEW(a, uint8_t, size + 1);
     TRY(arena_check(data, a, err));
     z_stream z = {

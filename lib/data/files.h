@@ -1,5 +1,5 @@
-/* files.h -- the loaders of data sets, and their shared functions: read published files, plain or gzip, and report
- * errors that say how to download the files. */
+/* files.h -- the loaders of data sets, and functions that they share for reading published files, plain or
+ * gzip. */
 #ifndef ATOMO_DATA_FILES_H
 #define ATOMO_DATA_FILES_H
 

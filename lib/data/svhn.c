@@ -39,7 +39,7 @@ typedef struct {
     int file, memory; /* file: descriptor of the file's bytes; memory: descriptor of the child's output */
     size_t file_size;
     size_t
-        /* upper bound on the number of images in the file: deflate compresses by a factor of at most 1032 */
+        /* upper bound on the images: deflate compresses by a factor of at most 1032 */
         most;
     Answer *answer;
 } Shared;
@@ -119,9 +119,9 @@ static Status check_labels(const matvar_t *y, size_t count, Error *err)
     return OK;
 }
 
-/* Reads a variable's bytes. libmatio reports success even if the data end too soon, but then it does not write
- * the last byte. So this function sets the last byte to a mark before it reads. If the mark is still there
- * afterwards, it reads again with another mark. */
+/* Reads a variable's bytes. If the data end too soon, libmatio reports success but does not write the last
+ * byte. So the last byte is set to a mark before reading. If the mark is still there, the byte may be equal to
+ * the mark, so another mark is tried. */
 static Status read_bytes(mat_t *mat, matvar_t *v, uint8_t *out, size_t size, Error *err)
 {
     static const uint8_t mark[] = {0xa5, 0x5a};
@@ -164,8 +164,8 @@ static _Noreturn void child_run(const Shared *s)
     confine_memory(used, HEAD + s->most * (PIXELS + 1) + 256 * MIB);
     const uint64_t seconds = 8 + (s->file_size + s->most * PIXELS) / (32 * MIB);
     confine_seconds(seconds);
-    /* alarm() limits elapsed time: a child that waits for something uses no processor time, so a limit on that
-     * would not end it */
+    /* alarm() limits elapsed time: a waiting child uses no processor time, so confine_seconds would not end
+     * it */
     alarm((unsigned)(60 + 8 * seconds));
     confine_files(2);
     confine_calls(true);
@@ -244,8 +244,8 @@ static Status put_file(int fd, Bytes file, Error *err)
     return OK;
 }
 
-/* Copies the checked file to shared memory, so that the child reads the bytes that were checked. Reserves
- * shared memory for the child's output. */
+/* Copies the file to shared memory, so that the child reads the bytes that were checked, and reserves shared
+ * memory for the child's output. */
 static Status share(Shared *s, Bytes file, Error *err)
 {
     const uint64_t packed = 1032 * (uint64_t)file.size / PIXELS + 1;
@@ -298,7 +298,7 @@ Status svhn_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena 
 {
     (void)seed, (void)threads;
     const char *name = d->split == SPLIT_TRAIN ? "train_32x32.mat" : "test_32x32.mat", *path;
-    Arena *own = arena_open(0); /* an arena for the file's bytes, closed below */
+    Arena *own = arena_open(0); /* for the file's bytes */
     Bytes file;
     Status status = data_file(d->info, dir, name, &file, &path, own, err);
     if (status == OK && (mat_check(file, err) != OK || load_file(d, file, a, err) != OK))

@@ -11,8 +11,8 @@
 #include "base/json.h"
 #include "dump/array_file.h"
 
-/* Sets f->note from `metadata`, the JSON object __metadata__, whose members are texts. The list f->array is already
- * complete. */
+/* Sets f->note from `metadata`, the JSON object __metadata__, whose members are texts. The list f->array is
+ * already complete. */
 Status notes_from_metadata(ArrayFile *f, const Json *metadata, Error *err);
 
 /* Returns the attributes of an object as a list in `room`, which has room for f->notes items. */

@@ -1,4 +1,5 @@
-/* array_send.h -- in the reader process: sends the listing of a file of arrays to the parent (tensor_stream.h). */
+/* array_send.h -- in the reader process: sends the listing of a file of arrays to the parent
+ * (tensor_stream.h). */
 #ifndef ATOMO_ARRAY_SEND_H
 #define ATOMO_ARRAY_SEND_H
 

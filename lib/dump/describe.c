@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Adds the sums of one block of n elements. Adding up block by block keeps rounding errors small: a long tensor's
- * total is a sum of few terms of similar size. */
+/* Adds the sums of one block of n elements. Adding up block by block keeps rounding errors small: a long
+ * tensor's total is a sum of few terms of similar size. */
 static void add_block(Description *d, const float *x, size_t n)
 {
     double sum = 0, l1 = 0, squares = 0;

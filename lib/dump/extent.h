@@ -17,8 +17,8 @@ typedef struct {
 
 typedef struct ExtentStream ExtentStream;
 
-/* Begins to read at the extent's first byte. The stream's memory comes from the arena, except zlib's memory, which
- * extent_close frees. */
+/* Begins to read at the extent's first byte. The stream's memory comes from the arena, except zlib's memory,
+ * which extent_close frees. */
 Status extent_open(ExtentStream **out, int fd, const Extent *extent, Arena *a, Error *err);
 /* Reads the next `size` unpacked bytes; ERR_CORRUPT when fewer are left in the extent. */
 Status extent_take(ExtentStream *s, void *to, size_t size, Error *err);

@@ -56,9 +56,9 @@ Status groups_make(VectorList *out, Dump *d, const GroupSpec *spec, Arena *a, Er
  * the index of the first. */
 Status vector_load(Dump *d, const Vector *v, float *x, Error *err);
 
-/* Return the vector's random numbers, rng_open(seed, repeat, worker, step, tensor), where `tensor` is the hash of the
- * vector's name. In vector_rng, `worker` is the vector's worker, so each worker has different random numbers. In
- * vector_rng_shared it is RNG_EVERYONE, so all workers have the same. */
+/* Return the vector's random numbers, rng_open(seed, repeat, worker, step, tensor), where `tensor` is the hash
+ * of the vector's name. In vector_rng, `worker` is the vector's worker, so each worker has different random
+ * numbers. In vector_rng_shared it is RNG_EVERYONE, so all workers have the same. */
 Rng vector_rng(const Vector *v, uint64_t seed, uint64_t repeat);
 Rng vector_rng_shared(const Vector *v, uint64_t seed, uint64_t repeat);
 

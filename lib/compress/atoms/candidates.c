@@ -322,7 +322,8 @@ static Status level_of_budget(Candidates *d, double s, double *tau, bool *ready)
     return OK;
 }
 
-/* Returns the water level that the paper's released code uses for a budget s, with p = min(1, s |x| / |x|_1). */
+/* Returns the water level that the paper's released code uses for a budget s, with p = min(1, s |x| /
+ * |x|_1). */
 static double clipped_level(const Candidates *d, double s)
 {
     double sum = 0;

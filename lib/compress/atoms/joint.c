@@ -2,7 +2,8 @@
  * bit saves the same variance in every tensor (Wang et al. 2018 leave this for future work; offers.h has the
  * method).
  *
- * joint+CODEC sends CODEC's payload. `joint` without a codec chooses between two codecs for each tensor, and sends
+ * joint+CODEC sends CODEC's payload. `joint` without a codec chooses between two codecs for each tensor, and
+ * sends
  *
  *     kind:8 = 0  { x:f32 } x n     or     kind:8 = 1  codec:8  the codec's payload without its kind byte */
 #include "compress/atoms/offers.h"

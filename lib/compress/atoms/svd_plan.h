@@ -1,7 +1,8 @@
-/* svd_plan.h -- spectral ATOMO without payloads: the singular values of a matrix, their probabilities, and a draw.
+/* svd_plan.h -- spectral ATOMO without payloads: the singular values of a matrix, their probabilities, and a
+ * draw.
  *
- * Atom i is kept with probability p_i = min(1, lambda_i / level). The level comes from `rank`, or from a plan that
- * divides one budget between several tensors (joint):
+ * Atom i is kept with probability p_i = min(1, lambda_i / level). The level comes from `rank`, or from a plan
+ * that divides one budget between several tensors (joint):
  *
  *     svd_plan_open(c, x, &plan);          singular values, expected bits of an atom
  *     svd_plan_rank(c, &plan);             or svd_plan_level(c, &plan, level)
@@ -25,7 +26,8 @@ typedef struct {
     Spectral s;        /* singular value decomposition; s.lambda has the k singular values, largest first */
     Vectors vectors;
     double atom_bits; /* expected payload bits of an atom, the same for all atoms */
-    /* expected (1 + w)(1 + w'), where w and w' are the mean squared errors of rounding an atom's two unit vectors */
+    /* expected (1 + w)(1 + w'), where w and w' are the mean squared errors of rounding an atom's two unit
+     * vectors */
     double atom_noise;
     double level; /* the water level; 0: every atom that is not 0 is kept */
     double *p;    /* (k) probability that each atom is kept */

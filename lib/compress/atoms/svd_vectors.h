@@ -1,12 +1,12 @@
-/* svd_vectors.h -- writes and reads singular vectors as floats, or rounded by the codec bf16 (stochastically) or
- * qsgd.
+/* svd_vectors.h -- writes and reads singular vectors as floats, or rounded by the codec bf16 (stochastically)
+ * or qsgd.
  *
  *     f32           x:f32 x n
  *     bf16, qsgd    size:varint  payload             the payload of bf16 or qsgd for a vector of n elements
  *
- * The two vectors of an atom are rounded independently, each with its own random words, so the product of the two
- * unbiased estimates is unbiased. qsgd has its default keys except bits: l2 norms of 512 elements, Elias codes,
- * and raw floats for short vectors, whose codes might take as many bytes as raw floats. */
+ * The two vectors of an atom are rounded independently, each with its own random words, so the product of the
+ * two unbiased estimates is unbiased. qsgd has its default keys except bits: l2 norms of 512 elements, Elias
+ * codes, and raw floats for short vectors, whose codes might take as many bytes as raw floats. */
 #ifndef ATOMO_SVD_VECTORS_H
 #define ATOMO_SVD_VECTORS_H
 

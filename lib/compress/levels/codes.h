@@ -5,8 +5,8 @@
  *     fixed                bit planes over the whole tensor, the sign plane last (planes.h)
  *     huffman, rans        level and sign as one symbol (symbols.h)
  *
- * A quantiser supplies `quantise` and `dequantise`, which work on a block of 2^16 elements. A code is the level,
- * with the sign in the bit above the level's bits. */
+ * A quantiser supplies `quantise` and `dequantise`, which work on a block of 2^16 elements. A code is the
+ * level, with the sign in the bit above the level's bits. */
 #ifndef ATOMO_CODES_H
 #define ATOMO_CODES_H
 
@@ -32,7 +32,8 @@ typedef struct {
 /* True: codes are 32-bit words; false: codes are bytes. */
 bool codes_wide(const Codes *codes);
 
-/* Returns the end of the run (consecutive elements with a common scale) that contains element i, but at most `to`. */
+/* Returns the end of the run (consecutive elements with a common scale) that contains element i, but at most
+ * `to`. */
 size_t codes_run_end(const Codes *codes, size_t i, size_t to);
 
 /* Returns an upper bound on the bytes that codes_put writes. */

@@ -1,13 +1,13 @@
-/* natural.c -- natural compression (Horvath, Ho, Horvath, Sahu, Canini, Richtarik 2019): each element is rounded
- * without bias to one of the two neighbouring powers of two.
+/* natural.c -- natural compression (Horvath, Ho, Horvath, Sahu, Canini, Richtarik 2019): each element is
+ * rounded without bias to one of the two neighbouring powers of two.
  *
  *     code=fixed   kind:8  { exponent:8 } x n  signs, planes of width 1 (planes.h)
  *     code=rans    kind:8  symbols of 9 bits: exponent in the low 8 bits, sign in bit 8 (symbols.h)
  *
  * The fraction bits of a float give the probability of the upper power: adding 23 random bits to the fraction
- * carries into the exponent field with that probability. For magnitudes below 2^-126 the exponent field is 0, and
- * the same addition chooses between 0 and 2^-126. With code=rans the tensor is sent raw if the longest payload of
- * its shape is not shorter than raw floats. */
+ * carries into the exponent field with that probability. For magnitudes below 2^-126 the exponent field is 0,
+ * and the same addition chooses between 0 and 2^-126. With code=rans the tensor is sent raw if the longest
+ * payload of its shape is not shorter than raw floats. */
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 #include "coder/planes.h"

@@ -1,12 +1,14 @@
 /* sums.h -- payloads of integers that merge without being decoded, because all workers use the same scales.
  *
- *     round 0   kind:8=1 { scale:f32 } x scales    merged by maximum: kind:8=2 workers:varint { scale:f32 } x scales
+ *     round 0   kind:8=1 { scale:f32 } x scales
+ *               merged by maximum: kind:8=2 workers:varint { scale:f32 } x scales
  *     round 1   kind:8=1 codes                     planes of n codes 0 ... top, `bits` wide (planes.h)
  *               merged: kind:8=2 workers:varint sums of codes     planes, bits + ceil(log2 workers) wide
  *     raw       round 0 is empty                   merged: kind:8=2 workers:varint { sum:f32 } x n
  *
- * Tensors whose shape makes raw floats shorter have the payloads of the line `raw`. If the scales are not shared,
- * there is only one round, with the payload kind:8=1 { scale:f32 } x scales codes, and payloads do not merge. */
+ * Tensors whose shape makes raw floats shorter have the payloads of the line `raw`. If the scales are not
+ * shared, there is only one round, with the payload kind:8=1 { scale:f32 } x scales codes, and payloads do not
+ * merge. */
 #ifndef ATOMO_SUMS_H
 #define ATOMO_SUMS_H
 

@@ -74,7 +74,8 @@ static bool is_last(const Call *c, int round)
     return round == rounds(c->self) - 1;
 }
 
-/* Returns the number of floats in a round: the elements of P in even rounds, the elements of Q in odd rounds. */
+/* Returns the number of floats in a round: the elements of P in even rounds, the elements of Q in odd
+ * rounds. */
 static size_t count_of(const PowersgdView *v, int round)
 {
     return v->rank * (round % 2 ? v->cols : v->rows);

@@ -81,8 +81,8 @@ static inline float blocks_lift(double norm)
  * float32's range. */
 bool blocks_drop(float *y, size_t n, float lift);
 
-/* Rounds z (n) stochastically to levels 0 .. steps, evenly spaced from `low` to `high`, and writes the levels to
- * code (n). Overwrites each z with z - low. */
+/* Rounds z (n) stochastically to levels 0 .. steps, evenly spaced from `low` to `high`, and writes the levels
+ * to code (n). Overwrites each z with z - low. */
 void blocks_round(const RotatedBlocks *s, const RotatedBlock *b, float low, float high, uint32_t steps,
                   float *z, uint8_t *code);
 

@@ -1,6 +1,6 @@
-/* rotated.c -- rotates the vector at random, then rounds each coordinate stochastically to levels (Suresh,
- * Yu, Kumar, McMahan 2017). The levels are evenly spaced from the least to the largest coordinate of a
- * block. All workers share the rotation. The format of a block (blocks.h describes the payload):
+/* rotated.c -- rotates the vector at random, then rounds each coordinate stochastically to levels (Suresh, Yu,
+ * Kumar, McMahan 2017). The levels are evenly spaced from the least to the largest coordinate of a block. All
+ * workers share the rotation. A block in a payload of blocks.h is
  *
  *     low:f32 high:f32  planes of the levels, `bits` wide (planes.h) */
 #include "coder/planes.h"
@@ -37,8 +37,7 @@ static size_t block_bytes(const void *data, size_t n)
 
 /* ---- encoding ---- */
 
-/* Finds the minimum and maximum of z (n elements, n >= 16). Keeps 16 minima and 16 maxima, so that the
- * compiler can vectorise the loop. */
+/* n >= 16. Keeps 16 minima and 16 maxima, so that the compiler can vectorise the loop. */
 static void find_range(const float *z, size_t n, float *low, float *high)
 {
     float least[16], most[16];
@@ -60,8 +59,8 @@ static void find_range(const float *z, size_t n, float *low, float *high)
     }
 }
 
-/* `z` is a block multiplied by `lift`, a power of two that keeps z within float32's range, and then rotated.
- * `low` and `high` are the least and the largest element of z, divided by `lift`; the payload contains both. */
+/* `z` is a block, multiplied by the power of two `lift` (blocks_lift) and then rotated. `low` and `high` are
+ * the least and the largest element of z, divided by `lift`. */
 typedef struct {
     float z[BLOCK_MOST], lift, low, high;
 } RotatedRange;
@@ -90,8 +89,8 @@ static BlockResult encode_block(const RotatedBlocks *s, const RotatedBlock *b, c
     return fmaxf(fabsf(t.low), fabsf(t.high)) > 0x1p100f ? BLOCK_LARGE : BLOCK_FINE;
 }
 
-/* Returns the variance of a block's stochastic rounding: D^2 sum f (1 - f) over the elements z of the
- * rotated block. D is the distance between levels, f the fractional part of (z - low) / D. */
+/* Returns D^2 sum f (1 - f) over the elements z of the rotated block. D is the distance between levels, f the
+ * fractional part of (z - low) / D. */
 static double block_variance(const RotatedBlocks *s, const RotatedBlock *b, const float *x)
 {
     RotatedRange t;

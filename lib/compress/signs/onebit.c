@@ -1,10 +1,11 @@
-/* onebit.c -- 1-bit SGD: a non-negative element decodes to the mean of the non-negative elements, a negative one to
- * the mean of the negative elements, over its column or the whole tensor (Seide, Fu, Droppo, Li, Yu 2014).
+/* onebit.c -- 1-bit SGD: a non-negative element decodes to the mean of the non-negative elements, a negative
+ * one to the mean of the negative elements, over its column or the whole tensor (Seide, Fu, Droppo, Li, Yu
+ * 2014).
  *
  *     kind:8  { plus:f32  minus:f32 } x columns  signs     signs.h: bit set where x < 0
  *
- * plus and minus are the magnitudes of the two means, 0 for a sign without elements. A tensor of two dimensions or
- * more is a matrix of dim[0] rows; other tensors are one column. */
+ * plus and minus are the magnitudes of the two means, 0 for a sign without elements. A tensor of two dimensions
+ * or more is a matrix of dim[0] rows; other tensors are one column. */
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 #include "base/parallel.h"
@@ -46,15 +47,14 @@ static size_t bound(const Call *c)
     return goes_raw(c) ? raw_size(c) : own_size(c);
 }
 
-/* ---- sums over non-negative and over negative elements: of each column, or of each block if there is one column
- * ---- */
+/* ---- sums over non-negative and over negative elements ---- */
 
 typedef struct {
-    double sum[2]; /* sum of |x| over the non-negative elements, and over the negative elements */
+    double sum[2]; /* sums of |x|: [0] over x >= 0, [1] over x < 0 */
     size_t count[2];
 } OnebitSides;
 
-/* Writes the two means. The mean of no elements is written as 0; a mean may also underflow to 0. */
+/* The mean of no elements is written as 0; a mean may also underflow to 0. */
 static void put_means(const OnebitSides *s, uint8_t *out)
 {
     for (int side = 0; side < 2; side++)
@@ -77,7 +77,7 @@ typedef struct {
     float *decoded;
     uint8_t *sign;
     const uint8_t *sign_in, *means_in;
-    OnebitSides *sides; /* sums and counts: for each column, or for each block if there is only one column */
+    OnebitSides *sides; /* for each column; for each block if there is one column */
 } OnebitJob;
 
 /* ---- sums of a matrix with one column: each thread takes blocks of elements ---- */
@@ -111,7 +111,6 @@ static void value_block(void *data, size_t block)
     s->count[0] = n - s->count[1];
 }
 
-/* Adds the sums of all blocks to the sums of the first block. */
 static void join_blocks(const OnebitJob *job)
 {
     for (size_t b = 1; b < blocks_of(job->n); b++)

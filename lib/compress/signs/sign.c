@@ -2,10 +2,10 @@
  * Azizzadenesheli, Anandkumar 2018).
  *
  *     kind:8 = 1  signs                                 signs.h: bit set where x < 0
- *     merged: kind:8 = 2  workers:varint  votes         how many workers sent minus, planes of the width of `workers`
+ *     merged: kind:8 = 2  workers:varint  votes    how many workers sent minus, planes as wide as `workers`
  *
- * Zero counts as plus. A merged payload decodes to workers * (+1 or -1), the majority's sign, so that the mean over
- * workers is that sign. A tied vote decodes to 0. If it decoded to +1, the mean of two workers would lean to plus:
+ * Zero counts as plus. A merged payload decodes to workers * (+1 or -1), the majority's sign, so that the mean
+ * over workers is that sign. A tied vote decodes to 0. Decoding ties to +1 would bias the mean towards plus:
  * where the gradient is mostly noise, half of the votes of two workers are ties. */
 #include "codec/compressor.h"
 #include "base/parallel.h"
@@ -65,7 +65,6 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 enum { VOTERS_MOST = (1 << 17) - 1, WIDE = 8 };
 
-/* The votes in a payload, of one worker or merged. */
 typedef struct {
     uint64_t voters;
     int width;           /* bits of a vote count */
@@ -80,8 +79,7 @@ static int width_of(uint64_t voters)
     return width;
 }
 
-/* Opens a payload. Checks its length, its number of workers and the padding of its signs. The votes are
- * checked later, by get_votes. */
+/* Checks length, number of workers and the padding of signs; get_votes or planes_add checks the votes. */
 static Status ballot_open(const Call *c, Bytes in, Ballot *b)
 {
     const size_t n = c->shape->n;
@@ -101,8 +99,8 @@ static Status ballot_open(const Call *c, Bytes in, Ballot *b)
     return OK;
 }
 
-/* Reads the votes of elements [from, from + n). `from` is a multiple of 64, and n = 64 except at the tensor's end.
- * Returns false if a vote count exceeds the number of workers or padding bits are set. */
+/* Reads the votes of elements [from, from + n). `from` is a multiple of 64, and n = 64 except at the tensor's
+ * end. Returns false if a vote count exceeds the number of workers or padding bits are set. */
 static bool get_votes(const Ballot *b, size_t from, size_t n, uint32_t *vote)
 {
     uint8_t narrow[PLANE_GROUP];

@@ -1,16 +1,17 @@
-/* cas.c -- the cluster-aware sketch (LSS; Ge, Zhang, Fu, Lai, Deng, Li 2021): values are clustered by sign
- * and magnitude, each cluster has its own buckets, and an element decodes to the mean of its bucket.
+/* cas.c -- the cluster-aware sketch (LSS; Ge, Zhang, Fu, Lai, Deng, Li 2021): values are clustered by sign and
+ * magnitude, each cluster has its own buckets, and an element decodes to the mean of its bucket.
  *
  *     kind:8 = 1  clusters  { sum:f32 } x buckets  index                          index: cluster_index.h
- *     merged: kind:8 = 2  workers:varint  form:8 = 0  clusters  { sum:f64 } x buckets { size:varint index } x workers
+ *     merged: kind:8 = 2  workers:varint  form:8 = 0  clusters  { sum:f64 } x buckets
+ *                                                     { size:varint index } x workers
  *             kind:8 = 2  workers:varint  form:8 = 1  { sum:f32 } x n              if that is shorter
  *     clusters = minus:8  plus:8  { centre:f32 buckets:u32 } x (minus + plus)
  *
- * The decoder counts each bucket's elements from the index. An element's bucket is chosen by a random word
- * that all workers share (cas_table.h). So the sums of the workers' buckets can be added, and merging is
- * exact. The codec's state is the clusters, learned every `period` steps, and the number of steps since
- * then. The tensor is sent raw if it has fewer than `min` elements, or if the longest payload that its shape
- * allows is not shorter than raw floats. */
+ * An index is the list of the elements' cluster numbers, from which the decoder counts each bucket's elements.
+ * A random word that all workers share selects an element's bucket in its cluster (cas_table.h). So the
+ * workers' bucket sums can be added, and merging is exact. The codec's state is the clusters, learned every
+ * `period` steps, and the number of steps since then. The tensor is sent raw if it has fewer than `min`
+ * elements, or if its longest possible payload is not shorter than raw floats. */
 #include "compress/sketch/cas_model.h"
 
 #include "compress/sketch/cas_table.h"
@@ -160,8 +161,8 @@ typedef struct {
     bool wide;            /* true: a sum is an f64 (merged payload); false: an f32 */
     ClusterModel model;
     size_t buckets;
-    /* The rest of the payload. One worker's payload has one index. A merged payload has for each worker the
-     * size of its index, and the index. */
+    /* The payload from its first index on. A merged payload has one index for each worker, each after its
+     * size. */
     Reader index;
 } CasPayload;
 
@@ -178,7 +179,7 @@ static bool take_model(Reader *r, ClusterModel *m)
     return !r->bad;
 }
 
-/* Finds the parts of a payload. The sums and indices are checked later, when they are read. */
+/* Checks all but sums and indices, which are checked when they are read. */
 static Status payload_open(const Call *c, Bytes in, CasPayload *p)
 {
     const CasLimits l = cas_limits(c);
@@ -227,9 +228,8 @@ static double sum_at(const CasPayload *p, size_t b)
     return p->wide ? load_f64(p->value + 8 * b) : (double)load_f32(p->value + 4 * b);
 }
 
-/* Returns true if an encoder can write this sum of a bucket. `count` is the bucket's number of elements. An
- * empty bucket has the sum +0. Other sums have the sign of the cluster's values. If these values are <= 0
- * (`below`), the sum may also be +0. */
+/* True if an encoder can write the sum of a bucket of `count` elements. An empty bucket has the sum +0.
+ * Otherwise the sum has the sign of the cluster's values; for values <= 0 (`below`) it may also be +0. */
 static bool sum_good(double sum, uint64_t count, bool below)
 {
     if (count == 0 || sum == 0)
@@ -251,7 +251,7 @@ static Status take_means(const Call *c, const CasPayload *p, const uint64_t *cou
     return OK;
 }
 
-/* Sets x (n), the estimate of one worker, to the mean of each element's bucket. */
+/* Sets x (n), the estimate for one worker, to the mean of each element's bucket. */
 static Status spread_one(const Call *c, const CasTable *s, const double *mean, const uint8_t *code, float *x)
 {
     float *narrow = NEW(c->scratch, float, s->buckets);
@@ -285,8 +285,7 @@ static Status spread_all(const Call *c, const CasPayload *p, const CasTable *s, 
     return narrow_sum(c, sum, x);
 }
 
-/* Fails if an index of the sketch (a worker's list of each element's cluster number) is not one that an encoder
- * writes. */
+/* Fails if no encoder writes one of the workers' indices. */
 static Status check_indices(const Call *c, const CasPayload *p)
 {
     const ArenaMark mark = arena_mark(c->scratch);
@@ -339,7 +338,7 @@ typedef struct {
     size_t count;
     uint64_t workers;         /* number of workers of all payloads together */
     const CasPayload *sketch; /* the first payload that is a sketch; NULL: all payloads are floats */
-    bool floats;              /* true: at least one payload to merge holds n floats, not a sketch */
+    bool floats;              /* true: at least one payload is n floats */
 } CasMerge;
 
 static bool same_model(const ClusterModel *a, const ClusterModel *b)
@@ -399,8 +398,7 @@ static void join(const CasMerge *m, Buf *out)
     }
 }
 
-/* Adds the estimates of the payloads that are sketches, and the values of the payloads that are floats, to sum
- * (n). */
+/* Adds the estimates of all sketches, and all float payloads, to sum (n). */
 static Status add_up(const CasMerge *m, double *sum)
 {
     const size_t n = m->c->shape->n;

@@ -8,8 +8,8 @@
 /* ---- limits ---- */
 
 /* Returns the largest number of clusters per sign to try when the payload may take `bits` bits per element.
- * With k clusters in all, the index (each element's cluster number) takes about log2 k bits per element or
- * less with Huffman codes. It takes ceil(log2 k) bits with fixed-length codes, and k bits with bitmaps. */
+ * With k clusters in all, the index (each element's cluster number) takes at most about log2 k bits per element
+ * with Huffman codes, ceil(log2 k) with fixed-length codes, and k with bitmaps. */
 static size_t clusters_for(double bits, int index)
 {
     size_t k = 1;
@@ -91,10 +91,9 @@ CasLimits cas_limits(const Call *c)
 
 /* ---- learning ---- */
 
-/* Sets the clusters' numbers of buckets to the sizes of the spec. If the spec has k sizes, they are for the
- * positive clusters from zero outwards, and for the negative clusters in the same way. If it has 2 k sizes,
- * they are for all clusters from the lowest to the highest. If there are fewer clusters than sizes, the sizes
- * for the outermost clusters are not used. */
+/* Sets the clusters' numbers of buckets to the sizes of the spec. k sizes are for the clusters of each sign,
+ * from zero outwards; 2 k sizes are for all clusters, from the lowest to the highest. If there are fewer
+ * clusters than sizes, the sizes for the outermost clusters are not used. */
 static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
 {
     uint64_t size[CLUSTERS_MOST];
@@ -106,8 +105,7 @@ static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
     }
 }
 
-/* Computes the bits per element of the index (each element's cluster number) from the clusters' shares of
- * the sample. */
+/* Sets *bits to the bits per element of the index, from the clusters' shares of the sample. */
 static Status index_cost(const Call *c, const ClusterModel *m, const ClusterStats *s, double *bits)
 {
     const Cas *p = cas_params(c);
@@ -118,13 +116,11 @@ static Status index_cost(const Call *c, const ClusterModel *m, const ClusterStat
     return cluster_index_huffman_bits(s->share, (uint32_t)clusters, bits, c->scratch, c->err);
 }
 
-/* The index (each element's cluster number) may take at most this share of `bits`, the wanted bits per
- * element. The buckets take the rest. */
+/* The index may take at most this share of the wanted bits per element; the buckets take the remaining bits. */
 #define INDEX_SHARE 0.97
 
-/* Learns the clusters. Starts from the largest number of clusters, and decreases it until the index (each
- * element's cluster number) takes at most INDEX_SHARE of `bits` per element. Sets *budget to the number of
- * buckets that fit in the rest of `bits`. */
+/* Starts from the largest number of clusters, and decreases it until the index takes at most INDEX_SHARE of
+ * `bits` per element. Sets *budget to the number of buckets for which the remaining bits suffice. */
 static Status learn_for_bits(const Call *c, const float *x, ClusterSpec *spec, ClusterModel *m,
                              ClusterStats *s, uint64_t *budget)
 {

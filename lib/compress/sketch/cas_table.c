@@ -23,7 +23,7 @@ typedef struct {
     uint8_t *code_out;
     const uint8_t *code;
     double *sums; /* (pieces x buckets) for each piece of the vector, the sum of each bucket */
-    /* (pieces x buckets) For each piece of the vector: the number of the piece's elements in each bucket. */
+    /* (pieces x buckets) for each piece of the vector, the number of elements in each bucket */
     uint64_t *counts;
     const float *mean;
     const double *wide;
@@ -31,9 +31,8 @@ typedef struct {
     double *onto;
 } TableJob;
 
-/* Returns the number of pieces into which the vector is cut, so that threads work in parallel. Each piece
- * has its own table, with a sum or a count for each bucket. All tables together take at most 8 bytes per
- * element of the vector, unless there is only one piece. */
+/* Threads work on pieces of the vector. Each piece has its own table, with a sum or a count for each bucket. If
+ * there are several pieces, all tables together take at most 8 bytes per element of the vector. */
 static size_t pieces_of(const CasTable *s)
 {
     const size_t blocks = blocks_of(s->n), room = s->n / (s->buckets + 1);
@@ -43,8 +42,8 @@ static size_t pieces_of(const CasTable *s)
 
 typedef void Visit(const TableJob *job, size_t piece, size_t i, size_t count, const uint32_t *slot);
 
-/* Finds the buckets of the elements from .. to - 1, and calls `visit` for up to RUN elements at a time.
- * `from` must be the first element of a block of 2^16. If job->x is set, first finds the elements' clusters. */
+/* Finds the buckets of elements [from, to), and calls `visit` for up to RUN elements at a time. `from` must be
+ * the first element of a block. If job->x is set, first finds the elements' clusters. */
 static void walk(const TableJob *job, size_t piece, size_t from, size_t to, Visit *visit)
 {
     const Kernels *k = kernels();

@@ -11,13 +11,12 @@ typedef struct {
     uint8_t *out;
     const uint8_t *in;
     uint32_t *count; /* for each block and cluster: number of elements */
-    /* (blocks + 1) The index has a stream for each block. Block b's stream begins at byte at[b] of the index
-     * and ends before byte at[b + 1]. */
+    /* (blocks + 1) The stream of block b is the bytes from at[b] to at[b + 1] - 1 of all streams. */
     uint64_t *at;
     bool *bad; /* for each block: true if its stream cannot be decoded */
     Huffman huffman;
-    /* Byte v packs several cluster numbers. word[v] holds the Huffman codes of these numbers, and how many
-     * bits the codes have together (WORD_LENGTH). `longest` is the largest such number of bits. */
+    /* word[v]: the joined Huffman codes of the cluster numbers packed in byte v, and their length in bits
+     * (WORD_LENGTH). `longest` is the largest such length. */
     uint64_t word[256], longest;
 } IndexJob;
 
@@ -34,10 +33,9 @@ static size_t bitmap_size(size_t n)
     return n / 8 + (n % 8 != 0);
 }
 
-/* Returns an upper bound on the bytes of a Huffman-coded index. In the table of code lengths, the number of
- * listed clusters takes at most 17 bits. For each listed cluster, the number of clusters skipped before it
- * takes at most 17 bits, and the difference of code lengths 11 bits. All Huffman codes together take no more
- * bits than codes of fixed width. */
+/* Returns an upper bound on the bytes of a Huffman-coded index. The table of code lengths takes at most 17
+ * bits, and 28 bits for each cluster. All Huffman codes together take no more bits than codes of fixed
+ * width. */
 static size_t huffman_most(size_t n, uint32_t clusters)
 {
     const size_t width = (size_t)width_of(clusters), blocks = blocks_of(n);
@@ -53,8 +51,8 @@ size_t cluster_index_most(IndexForm form, size_t n, uint32_t clusters)
 
 /* ---- counts ---- */
 
-/* Returns how many of the n codes equal c. Uses 32 byte-sized counters in parallel, and adds them up before
- * one could overflow. */
+/* Counts in ABREAST one-byte counters, which the compiler can vectorise. BATCH codes cannot overflow a
+ * counter. */
 enum { FEW = 16, ABREAST = 32, BATCH = 255 * ABREAST };
 static uint32_t count_equal(const uint8_t *code, size_t n, uint8_t c)
 {
@@ -191,8 +189,8 @@ static void get_bitmap(void *data, size_t block)
 
 /* ---- huffman ---- */
 
-/* Returns how many cluster numbers the encoder packs into a byte, to look up all their Huffman codes at once: four
- * numbers of 2 bits, two numbers of 4 bits, or one number. */
+/* Returns how many cluster numbers the encoder packs into a byte, to look up all their Huffman codes at once:
+ * four of 2 bits, two of 4 bits, or one. */
 static size_t group_of(uint32_t clusters)
 {
     return clusters <= 4 ? 4 : clusters <= 16 ? 2 : 1;
@@ -214,8 +212,7 @@ static unsigned code_of(unsigned value, size_t group, size_t k)
     return value >> 8 / group * k & ((256u >> (8 - 8 / group)) - 1);
 }
 
-/* job->word[v] is for the cluster numbers packed in byte v. Bits 0 .. 55 hold their Huffman codes. The bits
- * from 56 on hold the number of bits of these codes. */
+/* Bits 0 .. 55 of job->word[v] hold the codes, the bits from 56 on their length. */
 enum { WORD_LENGTH = 56 };
 
 static void make_words(IndexJob *job)
@@ -249,9 +246,8 @@ static inline void put_word(BitWriter *w, uint64_t word)
     bits_put(w, word & ((UINT64_C(1) << WORD_LENGTH) - 1), (unsigned)(word >> WORD_LENGTH));
 }
 
-/* Writes the Huffman codes of lookups * group cluster numbers. Packs `group` numbers into a byte, and looks
- * their codes up in job->word. If the codes of any four bytes fit into BITS_MAX bits, four bytes' codes are
- * written by one call of bits_put. */
+/* Writes the Huffman codes of lookups * group cluster numbers, `group` of them for each lookup in job->word. If
+ * four lookups always fit into BITS_MAX bits, one bits_put writes all four. */
 static inline void put_lookups(const IndexJob *job, const uint8_t *code, size_t lookups, size_t group,
                                BitWriter *w)
 {

@@ -2,7 +2,8 @@
  *
  *     fixed    bit planes (planes.h) of cluster numbers, as wide as the largest number needs
  *     bitmap   a bitmap for each cluster: bit i % 8 of byte i / 8 is element i; padded with zeros
- *     huffman  table of code lengths (huffman.h), padded to a byte  [ { size:u32 } x blocks ]  { stream } x blocks
+ *     huffman  table of code lengths (huffman.h), padded to a byte
+ *              [ { size:u32 } x blocks ]  { stream } x blocks
  *
  * The form huffman has a stream for each block of 2^16 elements, padded to a byte; the sizes of the streams are
  * sent only when n > 2^16. */

@@ -13,13 +13,12 @@ double log2_whole(uint64_t v)
 {
     int e;
     const double log_m = log_split((double)v, &e);
-    return e + log_m * 0x1.71547652b82fep+0; /* the factor 0x1.71547652b82fep+0 is 1 / ln 2 */
+    return e + log_m * 0x1.71547652b82fep+0; /* 1 / ln 2 */
 }
 
 /* ---- clustering the values of one sign ---- */
 
-/* The sample's values of one sign (x <= 0 or x > 0): their magnitudes in rising order, and the clusters
- * found. */
+/* The magnitudes of the sample's values of one sign (x <= 0 or x > 0), in rising order, and their clusters. */
 typedef struct {
     const float *value;
     size_t n, all; /* n: number of values of this sign; all: number of values in the whole sample */
@@ -56,7 +55,7 @@ static double entropy_of(const float *value, size_t n, size_t bins, size_t *coun
     return h > 0 ? h : 0;
 }
 
-/* Adds a centre, unless it is the same float32 as the previous centre. */
+/* Two centres that are the same float32 count once. */
 static void add_centre(ClusterSide *s, double centre)
 {
     const float c = (float)centre;
@@ -65,8 +64,8 @@ static void add_centre(ClusterSide *s, double centre)
 }
 
 /* Finds the centres of one sign's clusters. One centre is a percentile of the magnitudes; k-means finds the
- * others from the smaller magnitudes. If only one cluster is allowed or no magnitude is smaller, k-means
- * uses all magnitudes. */
+ * others from the smaller magnitudes. If only one cluster is allowed, or no magnitude is below the percentile,
+ * k-means uses all magnitudes. */
 static Status find_centres(ClusterSide *s, const ClusterSpec *spec, const Rng *rng, Arena *scratch,
                            Error *err)
 {
@@ -93,7 +92,6 @@ static float middle_of(float a, float b)
     return (double)near > middle ? nextafterf(near, 0) : near;
 }
 
-/* Sets the share and the entropy of each cluster of this sign. */
 static void measure(ClusterSide *s, size_t bins, size_t *count)
 {
     for (size_t j = 0, from = 0; j < s->clusters; j++) {
@@ -108,7 +106,7 @@ static void measure(ClusterSide *s, size_t bins, size_t *count)
 
 /* ---- the sample to learn from ---- */
 
-/* Draws `sample` values of x with replacement. Each is x[floor(n u)], where u is uniform in [0, 1). */
+/* Draws with replacement: each value is x[floor(n u)], where u is uniform in [0, 1). */
 static void draw_sample(const float *x, size_t n, size_t sample, const Rng *rng, float *value)
 {
     for (size_t from = 0; from < sample; from += BLOCK) {
@@ -122,7 +120,6 @@ static void draw_sample(const float *x, size_t n, size_t sample, const Rng *rng,
     }
 }
 
-/* Takes the sample, and sorts it in rising order. */
 static Status take_sample(const ClusterSpec *spec, const float *x, size_t n, const Rng *rng, float **value,
                           size_t *count, Arena *scratch, Error *err)
 {
@@ -137,8 +134,7 @@ static Status take_sample(const ClusterSpec *spec, const float *x, size_t n, con
     return radix_sort(*value, *count, *value, spare, 1, scratch, err);
 }
 
-/* Replaces the first `n` values by their magnitudes, in rising order. The values are <= 0 and also in rising
- * order. */
+/* Replaces the n values, which are <= 0 and rise, by their magnitudes in rising order. */
 static void turn_round(float *value, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -150,7 +146,6 @@ static void turn_round(float *value, size_t n)
     }
 }
 
-/* Stores cluster j of a sign as cluster `at` of the model. */
 static void enter(ClusterModel *m, ClusterStats *s, const ClusterSide *side, size_t j, size_t at, float sign)
 {
     m->cluster[at] = (Cluster){side->centre[j] > 0 ? sign * side->centre[j] : 0, 0};
@@ -189,8 +184,8 @@ Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec,
 
 /* ---- buckets ---- */
 
-/* Divides the budget of buckets in proportion to `weight`. Rounds the cumulative sums of the clusters'
- * shares, so that the numbers of buckets add up to exactly the budget. */
+/* Rounds the cumulative sums of the clusters' shares, so that the numbers of buckets add up to exactly the
+ * budget. */
 void clusters_share(ClusterModel *m, const double *weight, uint64_t budget)
 {
     const size_t clusters = cluster_model_clusters(m);
@@ -231,9 +226,9 @@ bool cluster_model_good(const ClusterModel *m)
     return true;
 }
 
-/* Sets above[j], the threshold between clusters j and j + 1: cluster j has only values x <= above[j]. For x
- * <= 0, a value halfway between the two centres belongs to cluster j + 1. So above[j] is the next float
- * below this value. */
+/* Sets above[j], the threshold between clusters j and j + 1: cluster j has only values x <= above[j]. For x <=
+ * 0, a value halfway between two centres belongs to the upper cluster, so above[j] is the next float below that
+ * value. */
 void cluster_model_thresholds(const ClusterModel *m, float *above)
 {
     for (size_t j = 0; j + 1 < cluster_model_clusters(m); j++) {

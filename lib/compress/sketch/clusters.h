@@ -39,7 +39,7 @@ typedef struct {
 
 typedef struct {
     size_t clusters; /* upper bound on the number of clusters of each sign */
-    /* most values to learn from; if x has more, `sample` values are drawn with replacement */
+    /* if x has more values, `sample` of them are drawn with replacement to learn from */
     size_t sample;
     size_t bins;       /* number of bins of a cluster's histogram */
     double percentile; /* the magnitudes of a sign from this percentile on form one cluster */

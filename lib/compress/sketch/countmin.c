@@ -1,7 +1,8 @@
-/* countmin.c -- the Count-Min Sketch (Cormode and Muthukrishnan 2005), extended to negative elements in one
- * of two ways. With `min-split`, one table sums the positive elements, and one the magnitudes of the negative
- * elements. An element's estimate is the difference of the two tables' minima over rows. With `median`, one table holds sums of elements, and the estimate is a median over
- * rows. The payload has the format of sketch.h. */
+/* countmin.c -- the Count-Min Sketch (Cormode and Muthukrishnan 2005), extended to negative elements in one of
+ * two ways. With `min-split`, one table sums the positive elements, and one the magnitudes of the negative
+ * elements. An element's estimate is the difference of the two tables' minima over rows. With `median`, one
+ * table holds sums of elements, and the estimate is a median over rows. The payload has the format of
+ * sketch.h. */
 #include "compress/sketch/sketch.h"
 
 static const char *const estimates[] = {"min-split", "median", NULL};

@@ -9,7 +9,7 @@
 
 enum {
     RUN = 512,            /* elements processed at a time, so that buffers fit on the stack */
-    HALVED_FROM = 1 << 20 /* longer vectors are summed in two halves, so that more threads share the work */
+    HALVED_FROM = 1 << 20 /* vectors of at least this length are summed in two halves by different threads */
 };
 
 typedef struct {
@@ -100,7 +100,6 @@ static void add_run(const Sketch *s, const RowHash *h, size_t at, const float *x
         cell[bucket[i]] += (double)v[i];
 }
 
-/* Adds one part of the vector to the bucket sums of one row of the sketch. */
 static void add_piece(void *data, size_t piece)
 {
     const SketchSums *sums = data;
@@ -149,9 +148,9 @@ typedef struct {
     Picks kept;
 } SketchEstimate;
 
-/* Sets v (n) to the cells (bucket sums) of one row for the elements at .. at + n - 1: each element's cell is
- * the one to which it hashes. For SKETCH_SIGNED the cells are multiplied by the elements' signs. If w is not
- * NULL, sets w (n) to the elements' cells in the second table. */
+/* Sets v (n) to the bucket sums of one row that elements at .. at + n - 1 hash to. For SKETCH_SIGNED they are
+ * multiplied by the elements' random signs. If w is not NULL, sets w (n) to the elements' bucket sums in the
+ * second table. */
 static void cells_of_row(const SketchEstimate *e, size_t row, const RowHash *h, size_t at, size_t n, float *v,
                          float *w)
 {
@@ -173,8 +172,8 @@ static void take_least(float *least, const float *v, size_t n)
         least[i] = v[i] < least[i] ? v[i] : least[i];
 }
 
-/* Sets x (n) to the estimates of n elements. An element's estimate is a difference of two minima over the
- * rows: its least cell in the table of positive parts, minus its least cell in the table of negative parts. */
+/* An element's estimate is the least of its bucket sums in the table of positive parts, minus the least in the
+ * table of negative parts. */
 static void split_run(const SketchEstimate *e, const RowHash *hash, size_t at, size_t n, float *x)
 {
     float v[RUN], w[RUN], minus[RUN];
@@ -193,7 +192,7 @@ static void median_run(const SketchEstimate *e, const RowHash *hash, size_t at, 
     float v[SKETCH_ROWS * RUN];
     for (size_t row = 0; row < e->s.rows; row++) {
         cells_of_row(e, row, &hash[row], at, n, v + row * RUN, NULL);
-        /* zeros the unused rest of the run, because the kernel medians reads all RUN values */
+        /* the kernel medians reads all RUN values */
         memset(v + row * RUN + n, 0, (RUN - n) * sizeof *v);
     }
     kernels()->medians(v, RUN, e->s.rows, n, x);
@@ -222,7 +221,6 @@ static void drop_block(void *data, size_t block)
         x[i] = bits[i / 64] >> i % 64 & 1 ? x[i] : 0;
 }
 
-/* Sets all elements of the estimate but the k of largest magnitude to 0. */
 static Status keep_largest(SketchEstimate *e, size_t k)
 {
     const Call *c = e->s.c;
@@ -241,15 +239,15 @@ static Status keep_largest(SketchEstimate *e, size_t k)
 
 /* ---- reading ---- */
 
-/* True if a bucket sum can have these float bits: they are finite and not equal to `never`. `mask` clears
- * the sign bit where sums may be negative. */
+/* True if a bucket sum can have these float bits: finite, and not `never`. `mask` clears the sign bit if sums
+ * may be negative. */
 static bool is_sum(uint32_t bits, uint32_t mask, uint32_t never)
 {
     return (bits & mask) < 0x7f800000u && bits != never;
 }
 
-/* Returns the cells (bucket sums) of a payload, or NULL if a cell has a value that no sum has. Sums of
- * positive parts, and sums of negative parts, are never negative. No sum is -0, but raw floats may be -0. */
+/* Returns `cell`, the bucket sums of a payload, or NULL if one has a value that no sum has. SKETCH_SPLIT sums
+ * magnitudes, so its sums are never negative. No sum is -0, but raw floats may be -0. */
 static const uint8_t *check_cells(const Sketch *s, const uint8_t *cell, size_t cells)
 {
     const bool raw = goes_raw(s);

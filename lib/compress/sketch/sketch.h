@@ -1,23 +1,23 @@
 /* sketch.h -- payloads of countsketch and countmin: tables of sums over hash buckets.
  *
- *     kind:8 = 1  { cell:f32 } x rows x tables x cols        merged: kind:8 = 2  workers:varint  { cell:f32 } x ...
+ *     kind:8 = 1  { cell:f32 } x rows x tables x cols       merged: kind:8 = 2  workers:varint  { cell:f32 } ...
  *
- * Row j puts element i into bucket floor(word_i cols / 2^32); word_i is a random word that depends on j and is the
- * same for all workers, so the workers' cells can be added. If there would be at least as many cells as elements,
- * the elements are sent as raw floats, which can be added too. */
+ * Row j puts element i into bucket floor(word_i cols / 2^32); word_i is a random word that depends on i and j
+ * and is the same for all workers, so the workers' cells can be added. If there would be at least as many cells
+ * as elements, the elements are sent as raw floats, which can be added too. */
 #ifndef ATOMO_SKETCH_H
 #define ATOMO_SKETCH_H
 
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 
-/* What a cell (one hash bucket of one row) sums, and how an element is estimated from its cells. An element
- * has one cell in each row. */
+/* What a cell (a hash bucket of a row) sums, and how an element is estimated from its cells, one in each
+ * row. */
 typedef enum {
-    /* a cell sums elements times random signs; estimate: median over rows of the cell times the element's sign */
+    /* sums elements times random signs; estimate: median over rows of the cell times the element's sign */
     SKETCH_SIGNED,
     /* One table sums the positive elements, another the magnitudes of the negative elements. Estimate: the
-     * least of the element's cells in the first table, minus the least of its cells in the second. */
+     * element's least cell in the first table, minus its least cell in the second. */
     SKETCH_SPLIT,
     SKETCH_PLAIN, /* a cell sums elements; estimate: median over rows of the cell */
 } SketchKind;

@@ -1,6 +1,6 @@
-/* sketchml.c -- SketchML (Jiang, Fu, Yang, Cui 2018). It sends the indices ("keys") of the non-zero elements.
- * It quantises their values to quantile bins, and sends the bins in MinMaxSketches: tables in which a cell
- * holds the least bin of all elements that hash to it.
+/* sketchml.c -- SketchML (Jiang, Fu, Yang, Cui 2018). The indices ("keys") of the non-zero elements are sent as
+ * gaps. Their values are quantised to quantile bins, which are sent in MinMaxSketches: hash tables in which a
+ * cell holds the least bin of all elements that hash to the cell.
  *
  *     kind:8 = 1  above:varint below:varint  { value:f32 } x (above + below)  group...
  *     group  = keys  cells         groups of x > 0 first; of each sign from zero outwards
@@ -10,9 +10,10 @@
  *
  * `above` and `below` are the numbers of bins of positive and of negative values. A gap is the difference
  * between two successive keys; the first gap is the first key + 1. A group has about `quantiles / groups`
- * consecutive bins of one sign, and its own sketch. The cells number the bins from the first bin of the group.
- * A cell to which no element hashes holds the last bin. An element decodes to the value of the largest bin in
- * its cells, which is at most its own bin. The tensor is sent as raw floats if they take no more bytes. */
+ * consecutive bins of one sign, and its own sketch. Cells count bins from the first bin of the group. A cell to
+ * which no element hashes holds the last bin. An element decodes to the value of the largest bin in its cells
+ * (one in each row), which is at most its own bin. The tensor is sent as raw floats if they take no more
+ * bytes. */
 #include "coder/indices.h"
 #include "coder/planes.h"
 #include "compress/sketch/sketchml_bins.h"
@@ -48,8 +49,8 @@ static const Sketchml *sketchml_of(const Call *c)
     return c->self->params;
 }
 
-/* Returns an upper bound on the bytes of a payload. An element's key takes at most 4 bytes and 2 bits in
- * delta-binary; Golomb codes are shorter. Its cells take at most one byte per row. */
+/* Returns an upper bound on the bytes of a payload. A key takes at most 4 bytes and 2 bits in delta-binary;
+ * Golomb codes are shorter. An element's cells take at most one byte per row. */
 static size_t bound(const Call *c)
 {
     const size_t n = c->shape->n, rows = (size_t)sketchml_of(c)->rows;
@@ -99,7 +100,7 @@ static void groups_cut(BinGroups *groups, const QuantileBins *bins, const Sketch
     }
 }
 
-/* Sets a group's number of elements, and the number of cells in a row, which follows from it. */
+/* Sets a group's number of elements, and from that number the cells in a row. */
 static void group_size(BinGroup *g, const Sketchml *p, size_t count)
 {
     const double cols = ceil(p->cols * (double)count);
@@ -107,8 +108,8 @@ static void group_size(BinGroup *g, const Sketchml *p, size_t count)
     g->cols = cols < 1 ? 1 : (size_t)cols;
 }
 
-/* The members of a group are elements, in the order of their indices. Counts how many members from member i
- * on lie in the same block of the tensor, at most MEMBERS_RUN. Sets at[] to their positions in the block. */
+/* Returns how many members from member i on lie in the same block of the tensor, at most MEMBERS_RUN, and sets
+ * at[] to their positions in the block. */
 static size_t group_run(const BinGroup *g, size_t i, uint32_t at[MEMBERS_RUN])
 {
     const uint32_t block = g->key[i] / BLOCK;
@@ -186,7 +187,7 @@ static Indices keys_set(const KeyRuns *keys)
                      .run = keys_run};
 }
 
-/* Writes `count` rising keys (element indices), all below n. `bytes` is scratch memory of `count` bytes. */
+/* Writes `count` rising keys, all below n. `bytes` is scratch memory of `count` bytes. */
 static void keys_put(int form, const uint32_t *key, size_t count, size_t n, uint8_t *bytes, Buf *out)
 {
     if (form == DELTA_ADAPTIVE) {
@@ -234,7 +235,7 @@ static Status get_binary(const Call *c, Reader *in, uint32_t **key, size_t *coun
     return OK;
 }
 
-/* Reads keys (element indices), into scratch memory. */
+/* Reads keys into scratch memory. */
 static Status keys_get(int form, const Call *c, Reader *in, uint32_t **key, size_t *count)
 {
     Places set;
@@ -295,7 +296,7 @@ static void place_block(void *data, size_t block)
     const size_t n = block_size(job->c->shape->n, block);
     const size_t *const before = job->before + block * job->groups->count;
     uint32_t *key[GROUPS_MOST];
-    /* `key[k]` and `own[k]` point to where the key and the bin of the next member of group k are stored */
+    /* key[k] and own[k]: where the key and the bin of the next member of group k go */
     uint8_t *own[GROUPS_MOST];
     for (size_t k = 0; k < job->groups->count; k++) {
         key[k] = job->groups->group[k].key + before[k];
@@ -309,7 +310,7 @@ static void place_block(void *data, size_t block)
         }
 }
 
-/* Computes one row of a group's sketch: a cell is the least bin of the group's elements that hash to it. */
+/* Computes one row of a group's sketch. */
 static void fill_row(void *data, size_t piece)
 {
     const GroupJob *job = data;
@@ -329,8 +330,7 @@ static void fill_row(void *data, size_t piece)
     }
 }
 
-/* Allocates the groups' arrays. Replaces each number in job->before (a group's members in a block) by the sum
- * over all earlier blocks. */
+/* Allocates the groups' arrays, and turns the counts in job->before into sums over all earlier blocks. */
 static Status lay_out(GroupJob *job)
 {
     const Call *c = job->c;
@@ -351,7 +351,6 @@ static Status lay_out(GroupJob *job)
     return OK;
 }
 
-/* Puts every non-zero element into its group, and computes the cells of all groups. */
 static Status groups_fill(BinGroups *groups, const Call *c, const float *x, const QuantileBins *bins)
 {
     const size_t blocks = blocks_of(c->shape->n);
@@ -377,7 +376,7 @@ static void put_group(const Call *c, const BinGroup *g, Buf *out)
 {
     const size_t n = c->shape->n, cells = (size_t)sketchml_of(c)->rows * g->cols;
     keys_put(sketchml_of(c)->keys, g->key, g->count, n, g->bin,
-             /* g->bin is free for use as scratch memory: the cells are already computed from it */
+             /* g->bin serves as scratch memory: the cells are already computed */
              out);
     size_t run[KEYS_RUN];
     const KeyRuns keys = {g->key, g->count, run};
@@ -464,8 +463,7 @@ static Status take_cells(const Call *c, Reader *r, BinGroup *g)
     return good ? OK : payload_bad(c, "cells that no encoder writes");
 }
 
-/* Estimates the bins of members i .. i + n - 1 of a group. The estimate of a member's bin is the largest of its
- * cells. */
+/* Estimates the bins of members i .. i + n - 1: a member's bin is the largest of its cells. */
 static void query_run(const Call *c, const BinGroup *g, size_t i, size_t n, const uint32_t at[MEMBERS_RUN],
                       uint8_t bin[MEMBERS_RUN])
 {

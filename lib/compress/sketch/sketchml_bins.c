@@ -1,5 +1,5 @@
-/* sketchml_bins.c -- computes quantiles of the magnitudes of positive elements and of negative elements. They
- * come from a sorted sample of the nonzero elements: all of them, or one of every `stride`. */
+/* sketchml_bins.c -- computes quantiles of the magnitudes of positive elements and of negative elements. The
+ * quantiles come from a sorted sample of the nonzero elements: all of them, or one of every `stride`. */
 #include "compress/sketch/sketchml_bins.h"
 
 #include "num/radix.h"
@@ -16,7 +16,7 @@ typedef struct {
 typedef struct {
     const float *x;
     size_t n;
-    SideExtent *of; /* for each block: numbers of elements of each sign, and their extremes */
+    SideExtent *of; /* for each block: the numbers and extremes of its elements of each sign */
     size_t *before; /* for each block: number of non-zero elements in all previous blocks */
     size_t stride, picks;
     float *sample; /* values of the sampled elements */
@@ -31,8 +31,8 @@ static void join(SideExtent *a, size_t side, size_t count, float least, float mo
     a->most[side] = most > a->most[side] ? most : a->most[side];
 }
 
-/* Finds for each sign a block's number of elements and its least and largest magnitude. Compares magnitudes by
- * their bits as integers, which have the same order; compilers vectorise integer comparisons. */
+/* Compares magnitudes by their bits as integers, which have the same order; compilers vectorise integer
+ * comparisons. */
 static void survey_block(void *data, size_t block)
 {
     const SampleJob *s = data;
@@ -58,7 +58,7 @@ static void survey_block(void *data, size_t block)
 
 /* ---- the sample of the elements that are not zero ---- */
 
-/* Returns which nonzero element is sample element j: its number among the nonzero elements. */
+/* Returns the number, among the nonzero elements, of sample element j. */
 static size_t pick_of(const SampleJob *s, size_t j)
 {
     return j * s->stride + rng_mix((uint32_t)j, RNG_STRIDE) % s->stride;
@@ -181,7 +181,7 @@ void quantile_bins_index(const QuantileBins *bins, BinIndex *index)
         const float *const edge = bins->edge[side];
         for (uint32_t k = 0; k < BIN_CELLS; k++) {
             const uint32_t first = k << 16, last = first | 0xffff;
-            if (first >= 0x7f800000) { /* the bits are not those of a finite float */
+            if (first >= 0x7f800000) { /* not a finite float */
                 index->bin[side * BIN_CELLS + k] = 0;
                 continue;
             }
@@ -193,7 +193,7 @@ void quantile_bins_index(const QuantileBins *bins, BinIndex *index)
     }
 }
 
-/* if more steps from edge to edge may be needed, a bisection over the edges is faster */
+/* above this number of steps from edge to edge, a bisection over all edges is faster */
 enum { STEPS_MOST = 6 };
 
 void quantile_bins_take(const QuantileBins *bins, const BinIndex *index, const float *x, size_t n,

@@ -1,6 +1,6 @@
-/* adaq.c -- adaptive quantisation (Dryden, Moon, Jacobs, Van Essen 2016). Sends the largest positive
- * elements, a share `ratio` of them, each as their common mean. Does the same with the negative elements of
- * largest magnitude. The payload has the format of signed_set.h with two magnitudes. */
+/* adaq.c -- adaptive quantisation (Dryden, Moon, Jacobs, Van Essen 2016). Of the positive elements, sends the
+ * share `ratio` of largest magnitude, each as their common mean; likewise of the negative elements. The payload
+ * has the format of signed_set.h with two magnitudes. */
 #include "base/parallel.h"
 #include "compress/sparse/signed_set.h"
 #include "compress/sparse/sparse.h"
@@ -25,7 +25,7 @@ static double ratio_of(const Call *c)
 
 typedef struct {
     const float *x;
-    size_t n, (*of)[SIDES]; /* of: for each block, the number of positive and of negative elements */
+    size_t n, (*of)[SIDES]; /* of: for each block, the numbers of positive and of negative elements */
 } AdaqSides;
 
 static void count_block(void *data, size_t block)
@@ -74,8 +74,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return signed_set_put(&s, mean, SIDES, out);
 }
 
-/* Fails if the payload has more than ratio n + 2 elements. An encoder sends at most ratio times the number
- * of elements of each sign, rounded up. */
+/* An encoder sends at most `ratio` times the number of elements of each sign, rounded up. */
 static Status decode(const Call *c, Bytes in, float *x)
 {
     const size_t n = c->shape->n, most = (size_t)(ratio_of(c) * (double)n) + 2;

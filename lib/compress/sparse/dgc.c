@@ -5,10 +5,9 @@
  *     u = momentum u + x       v = v + u       sent: |v_i| >= t       then v_i = 0, and with mask u_i = 0
  *
  * State: u (n floats), then v (n floats). k = ratio n elements should be sent. The threshold t is estimated
- * from a random sample: v is cut into runs of equal length, and one random element of each run is taken. The
- * option `sample` is the sample's size as a share of n. If t selects more than 1.3 k elements, only the k
- * largest are sent. If it selects fewer than 0.8 k, t is multiplied by 0.8 until it selects enough, at most ten
- * times. */
+ * from a random sample: v is cut into runs of equal length, and one random element of each run is taken. If t
+ * selects more than 1.3 k elements, only the k largest are sent. If it selects fewer than 0.8 k, t is
+ * multiplied by 0.8 until it selects enough, at most ten times. */
 #include "num/radix.h"
 #include "vec/kernels.h"
 #include "compress/sparse/sparse.h"
@@ -41,7 +40,7 @@ static float velocity(const Call *c, const float *x, size_t i)
     return u ? (float)((const Dgc *)c->self->params)->momentum * u[i] + x[i] : x[i];
 }
 
-/* Computes the accumulated values v = v + u (n) in scratch. */
+/* Computes the accumulated values v + u (n) in scratch. */
 static Status accumulated(const Call *c, const float *x, float **out)
 {
     const size_t n = c->shape->n;
@@ -66,7 +65,7 @@ static size_t sample_size(const Call *c)
     return wanted < n ? (size_t)wanted : c->shape->n;
 }
 
-/* Returns the threshold that a share `ratio` of the sampled magnitudes reaches; NaN: out of memory. */
+/* Returns the threshold that a share `ratio` of the sampled magnitudes reaches, or NaN if memory runs out. */
 static double sampled_level(const Call *c, const float *v, size_t samples)
 {
     const size_t n = c->shape->n, k = (size_t)(((const Dgc *)c->self->params)->ratio * (double)samples + 0.5);

@@ -31,8 +31,8 @@ static void fit_block(void *data, size_t block)
                        &f->moment[block][1]);
 }
 
-/* Returns the threshold |mean| + z sigma of the fitted normal distribution, where z satisfies P(|N(0, 1)| > z) =
- * ratio; NaN: out of memory. */
+/* Returns the threshold |mean| + z sigma of the fitted normal distribution, where z satisfies P(|N(0, 1)| > z)
+ * = ratio. Returns NaN if memory runs out. */
 static double fitted_level(const Call *c, const float *x, double ratio)
 {
     const double n = (double)c->shape->n;

@@ -1,11 +1,12 @@
-/* randk.c -- sends k of n elements, multiplied by n/k, where all subsets of k elements are equally likely (random
- * sparsification with a fixed number of elements: Konecny and Richtarik 2018; Stich, Cordonnier, Jaggi 2018).
+/* randk.c -- sends k of n elements, multiplied by n/k, where all subsets of k elements are equally likely
+ * (random sparsification with a fixed number of elements: Konecny and Richtarik 2018; Stich, Cordonnier, Jaggi
+ * 2018).
  *
  *     kind:8  { x:f32 } x k                      their indices follow from the random numbers (subset.h)
  *     merged: kind:8  workers:varint  { sum:f32 } x k        shared=on: all workers send the same elements
  *
- * k = max(1, floor(ratio n + 1/2)) depends on spec and shape only. The factor is n/k, not 1/ratio, so the estimate
- * is unbiased even if ratio n is not an integer. With k = n the tensor is sent raw. */
+ * k = max(1, floor(ratio n + 1/2)) depends on spec and shape only. The factor is n/k, not 1/ratio, so the
+ * estimate is unbiased even if ratio n is not an integer. With k = n the tensor is sent raw. */
 #include "codec/compressor.h"
 #include "base/parallel.h"
 #include "num/subset.h"
@@ -57,7 +58,7 @@ typedef struct {
     float *decoded;
     uint8_t *out;
     const uint8_t *in;
-    /* for each block: number of values that are not finite when multiplied by n/k */
+    /* for each block: number of values beyond float32's range when multiplied by n/k */
     size_t *bad;
 } RandkJob;
 
@@ -117,7 +118,7 @@ static void scatter_block(void *data, size_t block)
     job->bad[block] = bad;
 }
 
-/* Runs the function `block` on all blocks; false if a value times n/k is beyond float32's range. */
+/* Returns false if a value times n/k is beyond float32's range. */
 static bool run_blocks(RandkJob *job, void (*block)(void *data, size_t block))
 {
     size_t bad = 0;
@@ -202,9 +203,9 @@ static double variance(const Call *c, const float *x)
 }
 
 /* The number of sent elements is fixed, so the errors of elements are dependent. With w = n/k - 1, their
- * covariance matrix is C = w (n diag(x^2) - x x') / (n - 1). Sets m->squares to tr C^2, and m->weighted to
- * x' C x. The latter is 0 if all elements have the same magnitude, because <estimate, x> is then |x|^2 in
- * every draw. */
+ * covariance matrix is C = w (n diag(x^2) - x x') / (n - 1). Sets m->squares to tr C^2, and m->weighted to x' C
+ * x. If all elements have the same magnitude, x' C x is 0, because <estimate, x> is then |x|^2 in every
+ * draw. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const double n = (double)c->shape->n, w = omega(c);

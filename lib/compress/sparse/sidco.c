@@ -23,8 +23,7 @@ enum { STAGES = 4 };
 /* With several stages, the first stage's threshold is set to select about this share of all elements. */
 #define FIRST_SHARE 0.25
 
-/* The magnitudes above the first stage's threshold, for each block of elements; later stages read only these
- * magnitudes. */
+/* The magnitudes above the first stage's threshold, for each block; later stages read no others. */
 typedef struct {
     const Picks *s;
     float level;
@@ -87,10 +86,10 @@ static size_t reach(Tail *t, double level, double *mean)
     return count;
 }
 
-/* Returns the threshold of the last stage, and sets *count to the number of magnitudes that reach it.
- * `first` is the threshold of the first stage. Each later stage fits an exponential distribution to the
- * magnitudes above the previous threshold. It sets its threshold to select a share of these magnitudes. The
- * share is the same in each stage. Ends early if no magnitude reaches a threshold. */
+/* Returns the threshold of the last stage, and sets *count to the number of magnitudes that reach it. `first`
+ * is the threshold of the first stage. Each later stage fits an exponential distribution to the magnitudes
+ * above the previous threshold. It sets its threshold to select a share of these magnitudes, the same share in
+ * each stage. Ends early if no magnitude reaches a threshold. */
 static double run_stages(Tail *t, double first, double ratio, int stages, size_t *count)
 {
     const double share = pow(ratio / FIRST_SHARE, 1.0 / (stages - 1));
@@ -109,8 +108,8 @@ static double miss(size_t count, double k)
     return count == 0 ? INFINITY : fmax((double)count / k, k / (double)count);
 }
 
-/* Tries all numbers of stages. Returns the threshold with which the number of selected elements is nearest
- * to k; NaN: out of memory. */
+/* Tries all numbers of stages. Returns the threshold for which the number of selected elements is nearest to k,
+ * or NaN if memory runs out. */
 static double best_level(Picks *s, double ratio, double k)
 {
     const double mean = select_total(s) / (double)s->n, first = -mean * log(FIRST_SHARE);

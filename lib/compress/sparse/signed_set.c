@@ -46,7 +46,7 @@ static void add_part(SignedSet *s, const SidePart *part)
 
 typedef struct {
     const Picks *picks;
-    SidePart *part; /* number of elements and sum of magnitudes of each block and sign */
+    SidePart *part; /* for each block */
 } SetCount;
 
 static void count_block(void *data, size_t block)
@@ -60,8 +60,8 @@ static void count_block(void *data, size_t block)
     job->part[block] = part;
 }
 
-/* Computes counts and sums of a selection that is stored as a list of indices. Sums each block by itself, as
- * count_block does, so that rounding is the same in both functions. */
+/* Like count_block, sums each block by itself, so that a list of indices and a bitmap give the same
+ * rounding. */
 static void count_list(SignedSet *s)
 {
     const Picks *p = &s->picks;
@@ -144,8 +144,8 @@ static void fill_block(void *data, size_t block)
         x[f->set.at[k]] = f->value[signs_bit(f->sign, k)];
 }
 
-/* Reads the magnitudes. Refuses a magnitude that is not positive and finite. For a sign without elements,
- * refuses any magnitude but 0. If there is only one magnitude, it is used for both signs. */
+/* Refuses a magnitude that is not positive and finite; for a sign without elements, refuses any magnitude but
+ * 0. A single magnitude is used for both signs. */
 static Status take_magnitudes(const Call *c, SetFill *f, const uint8_t *in, size_t magnitudes)
 {
     const size_t minus = signs_count(f->sign, f->set.count), count[SIDES] = {f->set.count - minus, minus};

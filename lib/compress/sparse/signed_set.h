@@ -5,8 +5,8 @@
  *
  * indices.h describes the code of `set`, and signs.h the code of `signs`; sign k is the sign of the k-th
  * element of the set. If there are two magnitudes, the first is for positive elements and the second for
- * negative elements. It is 0 if no element has this sign. Zeros are never in the set. The tensor is sent as raw
- * floats if they are not longer. */
+ * negative elements. A sign without elements has magnitude 0. Zeros are never in the set. The tensor is sent as
+ * raw floats if they are not longer. */
 #ifndef ATOMO_SIGNED_SET_H
 #define ATOMO_SIGNED_SET_H
 
@@ -22,7 +22,7 @@ typedef struct {
     double sum[SIDES];   /* sum of the magnitudes of the selected elements of each sign */
 } SignedSet;
 
-/* Compressor.bound: returns an upper bound on the bytes of a payload. */
+/* The hook `bound` of a Compressor. */
 size_t signed_set_bound(const Call *c);
 
 /* Opens an empty set of elements of x (shape->n), which must outlive the set. To fill it, select elements in

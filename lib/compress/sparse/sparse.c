@@ -25,8 +25,7 @@ Status picks_open(const Call *c, const float *x, Picks *s)
 
 /* ---- writing ---- */
 
-/* Lists the indices of the selected elements. Works block by block, so that memory is needed for one block
- * only. */
+/* Lists the indices of the selected elements block by block, so that memory for one block suffices. */
 typedef struct {
     const Picks *s;
     size_t *place; /* room for the indices of one block */
@@ -39,7 +38,7 @@ static const size_t *walk_block(const Indices *set, size_t block, size_t *count)
     return w->place;
 }
 
-/* Writes the set of indices of the selection. If `out` is NULL, computes the entropy of the gaps instead. */
+/* Writes the indices of the selection; if `out` is NULL, reports the entropy of the gaps instead. */
 static Status walk_set(const Call *c, const Picks *s, Buf *out)
 {
     if (s->place) {

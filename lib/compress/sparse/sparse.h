@@ -3,15 +3,14 @@
  *     kind:8  set  { x:f32 } x count         set: the indices (indices.h)
  *
  * All elements outside the set decode to zero; zeros are never sent. If raw floats are not longer than this
- * payload, they are sent instead. */
+ * payload, raw floats are sent instead. */
 #ifndef ATOMO_SPARSE_H
 #define ATOMO_SPARSE_H
 
 #include "codec/compressor.h"
 #include "num/select.h"
 
-/* Returns the number of elements to send, of n, if `ratio` is the share to send: min(n, max(1, floor(ratio n +
- * 1/2))). */
+/* Returns the number of elements to send: min(n, max(1, floor(ratio n + 1/2))). */
 size_t picks_wanted(size_t n, double ratio);
 
 /* Opens an empty selection (num/select.h) of elements of x. Memory comes from scratch; x must outlive the
@@ -29,12 +28,11 @@ Status picks_report_set(const Call *c, const Picks *s);
  * magnitude. */
 Status picks_put_some(const Call *c, Picks *s, Buf *out);
 
-/* Decodes a payload into x. Refuses values that are 0 or not finite. Sets `read`, from which codecs check
- * further rules of their payloads. */
+/* Decodes a payload into x. Refuses values that are 0 or not finite. Codecs check further rules of their
+ * payloads with *read. */
 typedef struct {
     size_t count;
-    float least, largest; /* least and greatest magnitude of the values; infinity and 0 if there are no
-                           * values */
+    float least, largest; /* magnitudes; infinity and 0 without values */
 } PicksRead;
 Status picks_get(const Call *c, Bytes in, float *x, PicksRead *read);
 

@@ -1,5 +1,5 @@
-/* strom.c -- threshold quantisation (Strom 2015): an element whose accumulated value reaches tau is sent as plus
- * or minus tau; the remainder is added to the gradients of later steps.
+/* strom.c -- threshold quantisation (Strom 2015): an element whose accumulated value reaches tau is sent as
+ * plus or minus tau; the remainder is added to the gradients of later steps.
  *
  *     t = x + r        decode tau sgn(t_i) where |t_i| >= tau, else 0        r = t - decoded
  *
@@ -23,7 +23,7 @@ static const Param schema[] = {
     {0},
 };
 
-/* Returns the spec's tau; NaN: the spec sets none, and tau is computed from t (the gradient plus the residual). */
+/* Returns the spec's tau. NaN: the spec sets no tau, and half the root mean square of t is used. */
 static double tau_of(const Call *c)
 {
     return ((const Strom *)c->self->params)->tau;
@@ -42,8 +42,7 @@ static size_t state_size(const Call *c)
     return sizeof(float) * c->shape->n;
 }
 
-/* Returns t = x + r (the gradient plus the residual), in scratch, or x if there is no state. NULL: failed, and
- * c->err says why. */
+/* Returns t = x + r in scratch, or x if there is no state. Returns NULL on an error, which is in c->err. */
 static const float *gathered(const Call *c, const float *x)
 {
     const size_t n = c->shape->n;

@@ -1,5 +1,5 @@
-/* threshold.c -- sends every element whose magnitude reaches a threshold (Strom 2015 without accumulation; Dutta
- * et al. 2020). The payload has the format of sparse.h. */
+/* threshold.c -- sends every element whose magnitude reaches a threshold (Strom 2015 without accumulation;
+ * Dutta et al. 2020). The payload has the format of sparse.h. */
 #include "compress/sparse/sparse.h"
 
 typedef struct {
@@ -29,8 +29,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return picks_put(c, &s, out);
 }
 
-/* Decodes, and checks that no sent magnitude is below the threshold. A threshold may be relative to the
- * vector's largest magnitude; the decoder knows that magnitude, because its element is always sent. */
+/* Decodes, and checks that no sent magnitude is below the threshold. For a threshold relative to the largest
+ * magnitude, the decoder knows that magnitude: the largest element is always sent. */
 static Status decode(const Call *c, Bytes in, float *x)
 {
     PicksRead read;

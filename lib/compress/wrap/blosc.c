@@ -1,6 +1,5 @@
-/* blosc.c -- compresses another codec's payload with Blosc. Blosc splits the payload into words of four
- * bytes, and groups bytes (or bits) of the same significance. Then it compresses them with BloscLZ, on one
- * thread. */
+/* blosc.c -- compresses another codec's payload with Blosc. Blosc groups the bytes (or bits) of the same
+ * significance of the payload's four-byte words, and compresses the result with BloscLZ, on one thread. */
 #include "compress/wrap/packed.h"
 
 #include <blosc.h>

@@ -3,8 +3,8 @@
  *     t = x + decay e        the inner codec encodes t        e = t - decoded
  *
  * Seide et al. 2014 introduced error feedback for one-bit codes; Stich et al. 2018 and Karimireddy et al. 2019
- * prove convergence for contractive codecs. The payload is the inner codec's, unchanged. State: e (n floats), then
- * the inner codec's state. */
+ * prove convergence for contractive codecs. The payload is the inner codec's, unchanged. State: e (n floats),
+ * then the inner codec's state. */
 #include "codec/wrapper.h"
 #include "base/parallel.h"
 #include "vec/kernels.h"
@@ -42,12 +42,12 @@ static size_t bound(const Call *c)
     return codec_bound(&inner);
 }
 
-/* A job: sum = a + factor b. */
+/* sum = a + factor b */
 typedef struct {
     const float *a, *b;
     float factor, *sum;
     size_t n;
-    bool *finite; /* (blocks) false: the block's sum has NaN or infinities; NULL: not wanted */
+    bool *finite; /* (blocks) false: the block's sum is not finite; NULL: not wanted */
 } Sum;
 
 static void add_block(void *data, size_t block)
@@ -79,8 +79,8 @@ static Status add_residual(const Call *c, const float *x, float *t, Error *err)
     return OK;
 }
 
-/* Sets *t to the gradient x plus the decayed residual, in memory of c->kept or else of scratch. Before the
- * first step sets *t to x. */
+/* Sets *t to the gradient x plus the decayed residual; before the first step, to x. With c->kept, the sum is
+ * computed once and shared by the functions that need it. */
 static Status with_residual(const Call *c, const float *x, const float **t)
 {
     Arena *a = c->kept ? c->kept->arena : c->scratch;
@@ -108,7 +108,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return codec_encode(&inner, t, out);
 }
 
-/* The Step from which the inner codec's plan is computed. Its tensors are the gradients plus the residuals. */
+/* For the Step of the inner codec's plan, whose tensors are the gradients plus the residuals. */
 typedef struct {
     const Step *step;
     float *t; /* room for the values of the largest tensor */
@@ -164,7 +164,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
 {
     const Call inner = call_inner(c, own_state(c));
     void *behind = (char *)state + state_round(own_state(c));
-    /* a receiver (x = NULL) has no residual: it only updates the state that the inner codec's decoder reads */
+    /* a receiver (x = NULL) has no residual; only the inner codec's state is updated */
     if (!x)
         return codec_settle(&inner, NULL, sent, agreed, behind);
     const float *t;
@@ -184,8 +184,8 @@ static double residual(const Call *c)
     return c->state ? sqrt(kernels()->sum_squares(c->state, c->shape->n)) : 0;
 }
 
-/* Returns a warning if the inner codec C is unbiased and random, else NULL. Error feedback converges if C is
- * a contraction, E|C(x) - x|^2 < |x|^2. Unbiased codecs are contractions only at high rates. */
+/* Error feedback converges if the inner codec C is a contraction, E|C(x) - x|^2 < |x|^2. Unbiased random codecs
+ * are contractions only at high rates. */
 static const char *caution(const Codec *codec)
 {
     return codec_traits(codec->inner) & UNBIASED && codec_traits(codec->inner) & RANDOM

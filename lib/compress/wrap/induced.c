@@ -1,9 +1,9 @@
-/* induced.c -- makes a biased codec C unbiased (Horvath and Richtarik, ICLR 2021). It sends C(x), and also
- * the error x - C(x), encoded with an unbiased codec Q.
+/* induced.c -- makes a biased codec C unbiased (Horvath and Richtarik, ICLR 2021). It sends C(x), and the error
+ * x - C(x) encoded with an unbiased codec Q.
  *
  *     decoded = C(x) + Q(x - C(x))          C is the inner codec, Q the parameter `with`
  *
- * Payload:  kind:8 = 1 | size:varint | C's payload (size bytes) | Q's payload (docs/FORMAT.md)
+ * Payload: kind:8 = 1 | size:varint | C's payload (size bytes) | Q's payload (docs/FORMAT.md)
  *
  * If C has several rounds, only the last round has this payload; earlier rounds send C's payload alone. */
 #include "compress/wrap/safe_sum.h"
@@ -23,8 +23,7 @@ static bool is_last(const Call *c)
     return c->round == codec_rounds(c->self) - 1;
 }
 
-/* Returns the Call (arguments of an encoder or decoder) for the codec Q. The random numbers of Q are
- * independent of those of C. */
+/* Returns the Call for the codec Q, with random numbers independent of those of C. */
 static Call call_with(const Call *c)
 {
     Call with = *c;
@@ -114,16 +113,15 @@ static Status decode(const Call *c, Bytes in, float *x)
     return bad == n ? OK : payload_bad(c, "element %zu of both parts is beyond float32", bad);
 }
 
-/* Updates C's state as if C had been used alone. Encodes C's payload again: the payload that was sent may be
- * raw floats of the sum C(x) + Q(x - C(x)), and then contains no payload of C. */
+/* Updates C's state as if C had been used alone. Encodes C's payload again: the sent payload may be raw floats,
+ * and then contains no payload of C. */
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     Call inner = call_inner(c, 0);
     Bytes own[ROUNDS_MAX];
     Buf first;
     float *y, *rest;
-    /* `agreed` is the mean of C + Q over all workers; but C's state depends on the mean of C alone, so
-     * `agreed` is not used. */
+    /* `agreed` is the mean of C + Q over all workers; C's state depends on the mean of C alone. */
     (void)agreed;
     if (!codec_state_size(&inner))
         return OK;
@@ -144,7 +142,7 @@ static unsigned traits(const Codec *codec)
     return (with & (UNBIASED | GIVEN_DRAWS)) | ((first | with) & RANDOM) | (first & with & EXACT_BYTES);
 }
 
-/* Returns the error x - C(x). NULL: C is random or has several rounds, or encoding failed. */
+/* Returns the error x - C(x), or NULL if C is random or has several rounds, or if encoding failed. */
 static const float *fixed_rest(const Call *c, const float *x)
 {
     Call last = *c;
@@ -169,8 +167,7 @@ static double variance(const Call *c, const float *x)
     return rest ? codec_variance(&with, rest) : NAN;
 }
 
-/* Describes the error that Q makes in encoding x - C(x): returns its ErrorLaw and sets *m to its moments.
- * The component of this error along x is not computed, so `weighted` is NaN. */
+/* The error is the error of Q on x - C(x). Its component along x is not computed, so `weighted` is NaN. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const Call with = call_with(c);

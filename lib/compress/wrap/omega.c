@@ -1,10 +1,10 @@
 /* omega.c -- measures the largest relative variance of a codec (omega.h).
  *
- * It is measured on four vectors, each with a large variance for some codecs. `noise` is for codecs that use a
- * basis. `level`, whose elements all have the same magnitude, is for codecs with few levels and for norms that
- * grow with n. `peak`, one element of 1 among elements of 1/sqrt(n), is for codecs that scale by the largest
- * magnitude. `spikes`, one element of 1 and one of -1 in every 256, is for codecs with levels between minimum
- * and maximum and for codecs that rotate. */
+ * The variance is measured on four vectors, each with a large variance for some codecs. `noise` is for codecs
+ * that use a basis. `level`, whose elements all have the same magnitude, is for codecs with few levels and for
+ * norms that grow with n. `peak`, one element of 1 among elements of 1/sqrt(n), is for codecs that scale by the
+ * largest magnitude. `spikes`, one element of 1 and one of -1 in every 256, is for codecs with levels between
+ * minimum and maximum and for codecs that rotate. */
 #include "compress/wrap/omega.h"
 
 #include <math.h>
@@ -33,8 +33,8 @@ static float spikes(const Rng *rng, size_t n, size_t i)
 
 static float (*const hard[])(const Rng *, size_t, size_t) = {noise, level, peak, spikes};
 
-/* Computes the mean squared error over a few draws of a codec for x. Used for codecs without a closed form of
- * the variance. */
+/* Sets *variance to the mean squared error over DRAWS draws; for codecs without a closed form of the
+ * variance. */
 static Status measure(const Call *c, const float *x, double *variance)
 {
     const size_t n = c->shape->n;
@@ -56,8 +56,8 @@ static Status measure(const Call *c, const float *x, double *variance)
     return OK;
 }
 
-/* Computes the largest E|Q(x) - x|^2 / |x|^2 over the four vectors, a lower bound on omega. It depends only on
- * spec and shape, so all workers compute the same number. */
+/* Computes the largest E|Q(x) - x|^2 / |x|^2 over the four vectors, a lower bound on omega. The result depends
+ * only on spec and shape, so all workers compute the same number. */
 static Status find_omega(const Call *call, double *omega)
 {
     const size_t n = call->shape->n;

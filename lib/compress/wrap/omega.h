@@ -5,8 +5,8 @@
 
 #include "codec/compressor.h"
 
-/* Sets *rate to 1/(1 + omega), where omega is an estimate of the codec's relative variance. Rounds the result
- * down to eight significant bits, so that it is the same in spite of rounding errors of LAPACK. */
+/* Sets *rate to 1/(1 + omega), where omega is an estimate of the codec's relative variance. Rounds 1/(1 +
+ * omega) down to eight significant bits, so that rounding errors of LAPACK do not change *rate. */
 Status omega_rate(const Call *c, double *rate);
 
 #endif

@@ -51,8 +51,8 @@ Status packed_encode(const Call *c, const float *x, Buf *out)
     return OK;
 }
 
-/* Sets *plain to the inner codec's payload. If it is stored unpacked, *plain is a part of `in`. Otherwise it
- * is unpacked into scratch memory. */
+/* Sets *plain to the inner codec's payload: a part of `in` if stored unpacked, else unpacked into scratch
+ * memory. */
 static Status open_payload(const Call *c, Bytes in, Bytes *plain)
 {
     const Packer *packer = packer_of(c);

@@ -2,9 +2,9 @@
  *
  *     payload = form:8 = 0, inner codec's payload     or     form:8 = 1, packed bytes (if shorter)
  *
- * If a codec has several rounds, only the payload of the last round is packed, so that the others can merge.
- * Packed payloads do not merge. Packed bytes depend on the version of the compression library. Decoded values
- * do not. */
+ * If a codec has several rounds, only the payload of the last round is packed, so that payloads of earlier
+ * rounds can merge. Packed payloads do not merge. Packed bytes depend on the version of the compression
+ * library. Decoded values do not. */
 #ifndef ATOMO_PACKED_H
 #define ATOMO_PACKED_H
 
@@ -12,10 +12,10 @@
 
 /* The functions of a compression library; Compressor.family points to them. */
 typedef struct Packer {
-    /* Packs `in` to `out`, and sets *size to the number of bytes written, at most `cap`. *size = 0: the packed
-     * bytes do not fit. ERR_MEMORY: the library is out of memory. */
+    /* Packs `in` to `out`, and sets *size to the number of bytes written, at most `cap`. Sets *size to 0 if the
+     * packed bytes do not fit. ERR_MEMORY: the library is out of memory. */
     Status (*pack)(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *size);
-    /* Returns the unpacked size that the packed bytes state; 0: these are not bytes that `pack` wrote. */
+    /* Returns the unpacked size that the packed bytes state, or 0 if `pack` cannot have written them. */
     size_t (*claims)(Bytes in);
     /* Unpacks `in` to `size` bytes. Returns false if `in` has another unpacked size. */
     bool (*unpack)(Bytes in, uint8_t *out, size_t size);

@@ -3,20 +3,21 @@
  *
  *     t = x - h        the inner codec encodes t and decodes it to q        h' = h + alpha q
  *
- * x is the gradient, and h the shift, which is 0 before the first step. alpha, from 0 to 1, is the share of q that
- * is added to the shift.
+ * x is the gradient, and h the shift, which is 0 before the first step. alpha, from 0 to 1, is the share of q
+ * that is added to the shift.
  *
- * ef21 (Richtarik et al. 2021) decodes to the new shift h', for contractive codecs; diana (Mishchenko et al. 2019)
- * decodes to h + q, for unbiased codecs. Sender and receivers keep the same h, so decoding reads the state. The
- * state is a head (ShiftHead), this worker's h, the mean of all workers' h (n floats each), and the inner codec's
- * state.
+ * ef21 (Richtarik et al. 2021) decodes to the new shift h', for contractive codecs; diana (Mishchenko et al.
+ * 2019) decodes to h + q, for unbiased codecs. Sender and receivers keep the same h, so decoding reads the
+ * state. The state is a ShiftHead, this worker's h, the mean of all workers' h (n floats each), and the inner
+ * codec's state.
  *
- * Payload of one worker: the inner codec's payload. If that has no kind byte, a kind byte 0 precedes it.
+ * Payload of one worker: the inner codec's payload. If the inner payload has no kind byte, a kind byte 0
+ * precedes it.
  *
  * Payloads can be merged if the inner codec is linear. A merged payload is kind:8 = 2, workers:varint (their
- * number), and the inner codec's merged payload, which decodes to the sum of all q. The whole decodes to the sum of
- * all estimates: the number of workers times the mean of all workers' h, which is in the state, plus the sum of all
- * q (for ef21: alpha times this sum). */
+ * number), and the inner codec's merged payload, which decodes to the sum of all q. A merged payload decodes to
+ * the sum of all estimates: the number of workers times the mean h from the state, plus the sum of all q (for
+ * ef21: alpha times the sum). */
 #include "compress/wrap/omega.h"
 #include "compress/wrap/safe_sum.h"
 #include "codec/wrapper.h"
@@ -46,7 +47,7 @@ static bool wraps_unbiased(const Codec *codec)
 /* ---- the state of the codec ---- */
 
 typedef struct {
-    double alpha; /* the alpha of diana, computed from omega when alpha is auto; 0: not computed yet */
+    double alpha; /* diana's alpha (for alpha=auto: 1/(1 + omega)); 0 in ef21 and before the first step */
     double left;  /* |x - h'| (gradient minus next shift), computed by the sender only */
 } ShiftHead;
 
@@ -67,8 +68,7 @@ static const float *shift_of(const Call *c)
     return c->state ? (const float *)((const ShiftHead *)c->state + 1) : NULL;
 }
 
-/* Returns the alpha of the spec, or 1 if alpha is auto. ef21 uses this alpha for decoding; diana decodes
- * without alpha. */
+/* Returns the alpha of the spec, or 1 if alpha is auto. diana decodes without alpha. */
 static double spec_alpha(const Call *c)
 {
     const double alpha = ((const Shift *)c->self->params)->alpha;
@@ -80,7 +80,7 @@ static Status learning_rate(const Call *c, const ShiftHead *head, double *alpha)
     const Call inner = call_inner(c, own_state(c));
     const bool automatic = isnan(((const Shift *)c->self->params)->alpha);
     *alpha = head->alpha > 0 ? head->alpha : spec_alpha(c);
-    /* a biased codec has no relative variance omega, so for it alpha is that of the spec */
+    /* a biased codec has no relative variance omega */
     return head->alpha > 0 || !is_diana(c->self) || !automatic || !wraps_unbiased(c->self)
                ? OK
                : omega_rate(&inner, alpha);
@@ -130,7 +130,7 @@ static Status train(const Call *c, const float *x, void *state)
     return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
 }
 
-/* A Step for the inner codec's plan. Its tensors hold the gradient minus the shift. */
+/* For the Step of the inner codec's plan, whose tensors are the gradients minus the shifts. */
 typedef struct {
     const Step *step;
     float *t; /* room for the values of the largest tensor */
@@ -169,8 +169,7 @@ static bool is_merged(Bytes in)
     return in.size && in.data[0] == PAYLOAD_MERGED;
 }
 
-/* In the last round, removes the kind byte of ef21 or diana. They add it only if the inner codec's payload
- * has none. */
+/* Removes the kind byte 0, which encode adds if the inner codec's payload has no kind byte. */
 static Status take_kind(const Call *c, Bytes *in)
 {
     if (!adds_kind(c))
@@ -193,7 +192,6 @@ static Status take_workers(const Call *c, Bytes *in, uint64_t *workers)
     return OK;
 }
 
-/* Sets x to count * h + gain * x. */
 static Status add_shift(const Call *c, const float *h, double count, double gain, float *x)
 {
     const size_t n = c->shape->n;
@@ -231,7 +229,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     TRY(codec_encode(&inner, t, out));
     if (c->round < codec_rounds(c->self) - 1 || !h || sum_is_safe(h, n))
         return OK;
-    /* decodes the payload to see whether every value of the estimate is within float32's range */
+    /* the estimate may be beyond float32's range, so decode it */
     float *y = NEW(c->scratch, float, n);
     TRY(arena_check(y, c->scratch, c->err));
     if (decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
@@ -262,8 +260,8 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 
 /* ---- learning ---- */
 
-/* Updates the inner codec's state. The inner codec has encoded t (the gradient minus the shift). For it, the
- * agreed mean is therefore the mean over all workers of q (the decoded t). */
+/* Updates the inner codec's state. The inner codec has encoded t = x - h, so its agreed mean is the mean of all
+ * workers' q. */
 static Status settle_inner(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     Call inner = call_inner(c, own_state(c));
@@ -302,7 +300,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     TRY(take_kind(c, &last));
     TRY(codec_decode(&inner, last, q));
     TRY(learning_rate(c, head, &alpha));
-    /* settle_inner comes before the update of the shifts, because it reads the shifts of this step */
+    /* before the update of the shifts: settle_inner reads the shifts of this step */
     TRY(settle_inner(c, x, sent, agreed, state));
     const double toward = is_diana(c->self) ? alpha : 1;
     for (size_t i = 0; i < n; i++) {
@@ -322,8 +320,8 @@ static double residual(const Call *c)
 
 /* ---- promises ---- */
 
-/* Payloads merge only if the inner codec is linear, so that its merged payload decodes to the sum of all
- * workers' q. A merged majority vote, for example, does not decode to a sum. */
+/* Payloads merge only if the inner codec is linear. A merged majority vote, for example, does not decode to the
+ * sum of all workers' q. */
 static unsigned traits(const Codec *codec)
 {
     const double alpha = ((const Shift *)codec->params)->alpha;
@@ -333,8 +331,8 @@ static unsigned traits(const Codec *codec)
     return is_diana(codec) || isnan(alpha) || alpha == 1 ? all : all & ~(unsigned)UNBIASED;
 }
 
-/* Returns E|h + a q - x|^2 = (1 - a)^2 |t|^2 + a^2 V(t) for an unbiased inner codec with variance V. h is
- * the shift, a is alpha, t = x - h, and q is the decoded t. */
+/* Returns E|h + a q - x|^2 = (1 - a)^2 |t|^2 + a^2 V(t), with a = alpha (1 for diana) and V the variance of an
+ * unbiased inner codec. */
 static double variance(const Call *c, const float *x)
 {
     const Call inner = call_inner(c, own_state(c));
@@ -348,8 +346,8 @@ static double variance(const Call *c, const float *x)
     return (1 - a) * (1 - a) * norm2 + a * a * codec_variance(&inner, t);
 }
 
-/* Returns which parts of the inner codec's error on t (the gradient minus the shift) are independent, and
- * sets *m to their moments. The error's component along x is unknown, so m->weighted is NaN. */
+/* The error is alpha times the inner codec's error on t = x - h. Its component along x is unknown, so
+ * m->weighted is NaN. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const Call inner = call_inner(c, own_state(c));

@@ -1,5 +1,5 @@
-/* zstd.c -- packs any codec's payload with Zstandard (RFC 8878): one frame that states its content size, without
- * checksum or dictionary, compressed on one thread. */
+/* zstd.c -- packs any codec's payload with Zstandard (RFC 8878): one frame that states its content size,
+ * without checksum or dictionary, compressed on one thread. */
 #include "compress/wrap/packed.h"
 
 #include <zstd.h>
@@ -26,8 +26,8 @@ static Status pack(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *si
     return OK;
 }
 
-/* A frame begins with a magic number of MAGIC bytes and a byte of flags. FOREIGN masks flags that `pack`
- * never sets: dictionary, checksum, and unused flags. */
+/* A frame begins with a magic number of MAGIC bytes and a byte of flags. FOREIGN masks the flags that `pack`
+ * never sets. */
 enum { MAGIC = 4, FOREIGN = 0x1f };
 
 static size_t claims(Bytes in)
