@@ -1,13 +1,13 @@
-/* verify_waterfill.c -- checks Lemma 9 and the statements about Algorithm 1.
+/* verify_waterfill.c -- checks Lemma 9 of the ATOMO paper, and the statements about Algorithm 1. Algorithm 1
+ * finds the water level tau at which the probabilities p_i = min(1, |lambda_i| / tau) add up to the budget s.
  *
  * The paper's conditions (14) lack a square and a sign in print. They should be: 1 - p_i >= 0, lambda_i^2 /
- * p_i^2 - mu >= 0, and one of the two is 0. So p_i = 1 if lambda_i^2 >= mu, else lambda_i / sqrt(mu). */
+ * p_i^2 - mu >= 0, and one of these two terms is 0. So tau = sqrt(mu). */
 #include "verify/verify_parts.h"
 
 #include <math.h>
 
-/* Writes the budgets to test for `count` non-zero entries; each is below `count`. Returns the number of
- * budgets. */
+/* Writes the budgets to test for `count` non-zero elements, each below `count`, and returns their number. */
 enum { BUDGETS = 6 };
 static size_t budgets_of(double l1, double most, size_t count, double budget[BUDGETS])
 {
@@ -23,7 +23,7 @@ static size_t budgets_of(double l1, double most, size_t count, double budget[BUD
 
 /* ---- statements checked on all elements ---- */
 
-/* The water levels of Algorithm 1 at several budgets, and sums over the probabilities at each level. */
+/* The water levels of Algorithm 1 at `count` budgets, and sums over the probabilities at each water level. */
 typedef struct Spendings {
     size_t count;
     double budget[BUDGETS];
@@ -49,8 +49,6 @@ static Status make_spendings(VerifySubject *s)
     return OK;
 }
 
-/* Checks that the probabilities add up to the budget. Also checks that a budget above the number of non-zero
- * elements keeps all of them. */
 static Status check_budget(VerifySubject *s, VerifyVerdict *v)
 {
     const double all = (double)s->nonzero, plenty = 2 * all + 1;
@@ -95,8 +93,8 @@ static Status part_level(VerifySubject *s, const float *x, double budget, double
     return OK;
 }
 
-/* Returns the tolerance of the water level. If little of the budget is left for light elements (with
- * probabilities p < 1), a rounding error in the budget changes the level a lot. */
+/* Returns the tolerance of the water level. The less of the budget the elements with p < 1 get, the more a
+ * rounding error in the budget changes the water level. */
 static double rounding(const double *lambda, size_t n, double budget, double tau)
 {
     double light = 0;
@@ -138,8 +136,8 @@ static Status check_selection(VerifySubject *s, VerifyVerdict *v)
     return against(s, v, level_selected);
 }
 
-/* Checks the dual problem that gspar solves: to keep the fewest atoms at a given variance. If this is the
- * variance that Algorithm 1 reaches, the water levels of both must be equal. */
+/* The codec gspar (Wangni et al.) solves the dual problem: the smallest expected number of elements at a given
+ * variance. At the variance of Algorithm 1, both methods must have the same water level. */
 static Status check_gspar(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
@@ -182,8 +180,8 @@ static Status check_descent(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Reverses x, changes the signs of some elements, and multiplies by 4 or 1/4. The water level must be that
- * of x times this factor. */
+/* Reverses x, flips some signs, and multiplies x by 4 or 1/4. The water level must be multiplied by the same
+ * factor. */
 static Status check_invariance(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
@@ -203,8 +201,6 @@ static Status check_invariance(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Compares two water levels of the singular values: by waterfill_level, and by the paper's formula for
- * sorted values. */
 static Status check_spectrum(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(subject_matrix(s));

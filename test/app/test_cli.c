@@ -125,8 +125,7 @@ static void common_options_have_their_defaults(void **state)
     arena_close(r.a);
 }
 
-/* An empty folder that becomes the working folder of the tests. A folder a.csv in it cannot be written as the
- * output file of -o. */
+/* The working folder of the test. A folder named a.csv in it cannot be overwritten by the option -o. */
 static char folder[] = "/tmp/atomo-cli.XXXXXX";
 
 static int enter_folder(void **state)
@@ -138,7 +137,7 @@ static int enter_folder(void **state)
 static int leave_folder(void **state)
 {
     (void)state;
-    /* rmdir fails when the folder still contains a file */
+    /* rmdir fails if a test left a file in the folder */
     return rmdir("a.csv") || chdir("/") || rmdir(folder);
 }
 
@@ -207,7 +206,7 @@ static void wrong_options_say_what_is_wrong(void **state)
         {{"--group=kinds"}, "want tensor|kind|all", "did you mean kind?"},
         {{"--deep=yes"}, "cmd: --deep takes no value", ""},
         {{"a", "b", "c"}, "cmd: \"c\" is one argument too many", "shows how it is called"},
-        /* the options of this command do not include --resume */
+        /* `takes` of this command lacks the option --resume */
         {{"--resume"}, "cmd: unknown option --resume", ""},
     };
     for (size_t i = 0; i < countof(wrong); i++) {

@@ -1,5 +1,4 @@
-/* test_arena.c -- arenas (memory allocators that free all blocks at once): allocations, rewinds to a mark, lent
- * memory, trims, limits and failed allocations. */
+/* test_arena.c -- arenas: memory allocators that free all blocks at once, or all since a mark. */
 #include "base/arena.h"
 #include "rig/check.h"
 
@@ -30,7 +29,7 @@ static void rewinding_gives_the_same_memory_again(void **state)
     const ArenaMark mark = arena_mark(a);
     const size_t used = arena_used(a);
     void *first = NEW(a, char, 1000);
-    /* this block is larger than the arena's first chunk, so the arena needs a second chunk */
+    /* the block is larger than the first chunk of the arena, so the arena needs a second chunk */
     NEW(a, char, 10 << 20);
     check(arena_used(a) > used + (10 << 20));
     arena_rewind(a, mark);
@@ -79,7 +78,7 @@ static void a_limit_is_kept_and_named(void **state)
     check(!NEW(a, char, 1 << 20));
     assert_int_equal(arena_fail(a, &err), ERR_MEMORY);
     check(strstr(err.text, "1048576 bytes"));
-    check(NEW(a, char, 1 << 18)); /* a smaller block still fits under the limit */
+    check(NEW(a, char, 1 << 18)); /* a smaller block still fits */
     arena_close(a);
 }
 
@@ -109,8 +108,8 @@ static void zeroed_memory_is_zero_after_use(void **state)
     arena_close(a);
 }
 
-/* True if this process may reserve a terabyte of address space. AddressSanitizer would write to its shadow
- * memory for all of it, so the result is then false. */
+/* True if this process may reserve a terabyte of address space. With AddressSanitizer the result is false: its
+ * shadow memory of a terabyte would be written. */
 static bool space_is_free(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -128,8 +127,8 @@ static bool space_is_free(void)
 #endif
 }
 
-/* While memory is lent to an arena, the arena allocates first from it, and then from its own chunks. After
- * arena_unlend it allocates only from its own chunks. */
+/* While memory is lent to an arena, the arena allocates from the lent memory first. After arena_unlend the
+ * arena allocates only from its own chunks. */
 static void lent_memory_is_taken_first(void **state)
 {
     (void)state;
@@ -153,13 +152,12 @@ static void lent_memory_is_taken_first(void **state)
         first = NEW(a, uint8_t, 1000);
         check(first < lent || first >= lent + LENT);
         arena_rewind(a, mark);
-        memset(lent, 1, LENT); /* after arena_unlend the lender may write to the lent memory again */
+        memset(lent, 1, LENT);
     }
     arena_close(a);
     free(lent);
 }
 
-/* Allocated memory keeps its contents when the arena is trimmed; later allocations work as before. */
 static void trimming_keeps_what_is_taken(void **state)
 {
     (void)state;
@@ -223,7 +221,7 @@ static void an_arena_that_could_not_be_had_says_so(void **state)
     setrlimit(RLIMIT_AS, &(struct rlimit){1, old.rlim_max});
     void *held = NULL;
     for (void **p; (p = malloc(4096)); held = p)
-        *p = held; /* malloc is called until it fails under the limit */
+        *p = held; /* takes all memory that malloc still has, in a linked list */
     Arena *a = arena_open(0);
     void *none = NEW(a, char, 10);
     const ArenaMark mark = arena_mark(a);

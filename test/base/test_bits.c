@@ -1,5 +1,4 @@
-/* test_bits.c -- bit streams (bits.h). Numbers written are read back. Reads beyond the end are reported, and
- * wrong padding bits are refused. */
+/* test_bits.c -- bit streams (bits.h): writing, reading, reads beyond the end, and wrong padding bits. */
 #include "rig/check.h"
 
 #include "base/bits.h"

@@ -56,7 +56,7 @@ static void take_memory(int tie)
     const uint64_t used = confine_space();
     confine_memory(used, 64 << 20);
     const bool little = map(16 << 20) != MAP_FAILED, much = map(256 << 20) != MAP_FAILED;
-    confine_memory(used, 512 << 20); /* a second call may raise the limit */
+    confine_memory(used, 512 << 20); /* a second call may raise the limit of memory */
     const bool then = map(256 << 20) != MAP_FAILED;
     _exit(used && little && !much && then ? 7 : 8);
 }
@@ -77,7 +77,7 @@ static void open_files(int tie)
     _exit(kept && alone && quiet && open("/dev/null", O_RDONLY) < 0 ? 7 : 8);
 }
 
-/* Makes system calls that the filter must refuse; returns how many of these calls succeeded. */
+/* Returns the number of system calls that succeed although the filter must refuse them. */
 static int forbidden(void)
 {
     struct rlimit space;
@@ -110,7 +110,6 @@ static void few_system_calls_are_left(void **state)
 {
     (void)state;
     if (!confine_can_filter())
-        /* the test is skipped because this kernel has no filters of system calls */
         _skip(__FILE__, __LINE__);
     const int how = ended(call);
     check(WIFEXITED(how) && WEXITSTATUS(how) == 0);
@@ -161,8 +160,8 @@ static void nothing(int tie)
     (void)tie;
 }
 
-/* The limit on the number of open files is set to several values. With each, a confined child either opens
- * all files that it needs, or exits with CONFINE_NO_FILES. */
+/* At each limit on the number of open files, a confined child opens all files that it needs or exits with
+ * CONFINE_NO_FILES. */
 static void few_open_files_are_enough_or_said(void **state)
 {
     (void)state;

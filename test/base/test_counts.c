@@ -1,4 +1,4 @@
-/* test_counts.c -- counts_read parses lists of numbers, in which "..." continues a geometric sequence. */
+/* test_counts.c -- lists of numbers as `counts_read` parses them: "..." continues a geometric sequence. */
 #include "rig/check.h"
 #include "base/counts.h"
 
@@ -41,10 +41,10 @@ static void dots_go_on_by_the_factor_before_them(void **state)
     is("4,8,...,512", "4 8 16 32 64 128 256 512");
     is("1,3,...,27,2", "1 3 9 27 2");
     is("7,4,8,...,32", "7 4 8 16 32");
-    /* the sequence continues with the ratio of the two numbers before the dots, 8 / 4 */
+    /* the ratio is that of the two numbers before the dots, 8 / 4 */
     is("8,4,8,...,32", "8 4 16 32");
     is("2,4,...,16,1,10,...,100", "2 4 8 16 1 10 100");
-    is("2,4,...,4", "2 4"); /* the list never repeats a number, so the second 4 is dropped */
+    is("2,4,...,4", "2 4");
 }
 
 static void what_is_no_number_in_range_is_named(void **state)

@@ -1,5 +1,4 @@
-/* test_json.c -- tests the JSON parser: which texts it accepts, which values it returns, and which texts it
- * refuses. */
+/* test_json.c -- the JSON parser: the values that it returns, and the texts that it refuses. */
 #include "rig/check.h"
 #include "base/json.h"
 
@@ -20,8 +19,7 @@ static int close_arena(void **state)
     return 0;
 }
 
-/* Parses a copy of the text. The copy is in an allocation of exactly its size, so AddressSanitizer detects
- * reads past the end. */
+/* Parses a copy of the text, so that AddressSanitizer detects reads more than a byte past the end. */
 static Status read_text(const Json **v, const char *text)
 {
     const size_t size = strlen(text);
@@ -51,8 +49,8 @@ static void values_of_every_kind_are_read(void **state)
     check(take("[]")->type == JSON_ARRAY && take("{}")->type == JSON_OBJECT && !take("[ ]")->first);
 }
 
-/* `handed` holds the names and types of all values passed to the callback, one after another. `handed_text`
- * holds pointers to the values' texts. */
+/* `handed` holds the names and types of the values passed to the callback `hand`; `handed_text` points to their
+ * texts. */
 static char handed[400];
 static const char *handed_text[64];
 static size_t handed_texts;
@@ -77,8 +75,8 @@ static Status read_rows(const Json **v, char *data, size_t size)
     return json_read_rows(v, &rows, data, size, arena, &err);
 }
 
-/* Tests json_read_rows: it passes each element of an array named "rows" to the callback. Only the first such
- * array in the outermost object counts. The text of an element remains valid after the callback returns. */
+/* `json_read_rows` passes each element of the first array named "rows" of the outermost object to the callback.
+ * The text of an element remains valid after the callback returns. */
 static void rows_are_handed_over_one_by_one(void **state)
 {
     (void)state;
@@ -99,8 +97,8 @@ static void rows_are_handed_over_one_by_one(void **state)
         assert_int_equal(read_rows(&v, bad[i], strlen(bad[i])), ERR_CORRUPT);
 }
 
-/* `rows` counts the elements passed to the callback. Each element should be stored in the memory of the first.
- * `elsewhere` counts the elements that are not. */
+/* `rows` counts the elements passed to the callback `look`. `elsewhere` counts those that are not stored at the
+ * address of the first, or are wrong. */
 typedef struct {
     const Json *first;
     size_t rows, elsewhere;
@@ -115,7 +113,6 @@ static Status look(void *of, const Json *element)
     return OK;
 }
 
-/* If the text is not an object, it is refused, and nothing is passed to the callback. */
 static void rows_are_those_of_an_object(void **state)
 {
     (void)state;
@@ -129,8 +126,8 @@ static void rows_are_those_of_an_object(void **state)
     }
 }
 
-/* The parser writes the text of each number, ended by a NUL byte, over the input. The input has no spaces, so
- * there is as little room for the NUL bytes as possible. */
+/* The parser writes the text of each number, with a NUL byte at its end, over the input. The input has no
+ * spaces, so it has the least room for the NUL bytes. */
 static void each_row_takes_the_memory_of_the_one_before(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* test_parallel.c -- parallel_for runs the pieces (index ranges) of a loop on a pool of threads. Each piece
- * runs once. Threads that run at the same time have different slot numbers. parallel_for may also be called
- * inside a piece, from two threads, or after a fork. */
+/* test_parallel.c -- `parallel_for` runs the pieces (numbered calls) of a loop on a pool of threads. Threads
+ * that run at the same time have different slot numbers. */
 #include "base/parallel.h"
 #include "rig/check.h"
 
@@ -14,8 +13,8 @@ enum { PIECES = 5000 };
 
 typedef struct {
     atomic_int runs[PIECES];
-    atomic_int inside[64]; /* number of threads that now run a piece with this slot */
-    atomic_bool shared;    /* true if two threads ever ran with one slot at the same time */
+    atomic_int inside[64]; /* per slot: the number of threads that now run a piece */
+    atomic_bool shared;    /* true if two threads ran with one slot at the same time */
     size_t slots;
     bool nested;
 } Record;
@@ -88,7 +87,7 @@ static void two_callers_at_once_both_get_their_pieces_run(void **state)
     assert_false(failed);
 }
 
-/* A piece of a loop that waits until two threads are inside this function at the same time. */
+/* Returns only once two threads are inside this function at the same time. */
 static void meet(void *data, size_t piece)
 {
     (void)piece;
@@ -109,7 +108,7 @@ static int code_of_child(void (*limit)(void))
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
-        /* SIGALRM kills the child if the child waits forever for threads that only the parent has */
+        /* SIGALRM kills a child that waits forever for threads that only the parent has */
         alarm(20);
         if (limit)
             limit();
@@ -123,7 +122,7 @@ static int code_of_child(void (*limit)(void))
 static void a_child_of_fork_has_threads_of_its_own(void **state)
 {
     (void)state;
-    check(runs_all(4, 1000, false)); /* starts the parent's threads, which a child of fork does not inherit */
+    check(runs_all(4, 1000, false)); /* starts the pool of the parent; fork does not copy threads */
     assert_int_equal(code_of_child(two_threads_meet), 0);
 }
 

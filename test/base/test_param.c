@@ -1,5 +1,5 @@
-/* test_param.c -- tests of param_parse, which reads a codec's keys (key=value), and of codec specs: how they
- * are split into stages and alternatives, and their canonical text. */
+/* test_param.c -- the keys of codecs (key=value), and codec specs: stages joined by '+', alternatives separated
+ * by '/', and their canonical text. */
 #include "rig/check.h"
 #include "compress/spec.h"
 
@@ -49,7 +49,6 @@ static void naming_a_key_unsets_those_it_excludes(void **state)
     check(p.bits == 2 && p.levels == PARAM_NONE);
 }
 
-/* Wrong texts of keys, each with a part of the error message that is expected. */
 static void wrong_keys_say_what_is_wrong(void **state)
 {
     (void)state;
@@ -92,7 +91,6 @@ static void a_key_too_long_is_refused(void **state)
     assert_int_equal(parse(&p, keys), ERR_USAGE);
 }
 
-/* Texts of keys as a user writes them, each with the expected canonical text. */
 static void the_canonical_text_has_what_differs_in_schema_order(void **state)
 {
     (void)state;
@@ -174,7 +172,7 @@ static void every_schema_is_sound(void **state)
             check(p->help && *p->help);
             check(p->offset < compressors[c]->params_size);
             check(p->choices || p->type == PARAM_BOOL || p->low <= p->high);
-            /* only keys of these three types may have no default */
+            /* only keys of these three types may lack a default */
             check(p->fallback || p->type == PARAM_INT || p->type == PARAM_REAL || p->type == PARAM_TEXT);
             check(!p->group || p->type == PARAM_INT || p->type == PARAM_REAL);
             for (const Param *other = p + 1; other->key; other++)
@@ -182,7 +180,7 @@ static void every_schema_is_sound(void **state)
             rates += p->rate;
         }
         check(rates <= 1);
-        param_defaults(first, params); /* param_defaults asserts that each default is in its range */
+        param_defaults(first, params); /* asserts that each default is in its range */
     }
 }
 
@@ -195,7 +193,7 @@ static void every_codec_prints_back(void **state)
         const char *name = compressors[c]->name;
         const char *spec = compressors[c]->wraps ? text_format(a, "%s+none", name) : name;
         if (codec_open(&codec, spec, a, &err) != OK)
-            continue; /* the codec has keys without a default, so its name alone is not a valid spec */
+            continue; /* a key without a default is missing, so the name alone is no spec */
         const char *text = codec_text(codec, a);
         assert_string_equal(text, spec);
         check_ok(codec_open(&again, text, a, &err), &err);
@@ -257,7 +255,7 @@ static void a_plus_begins_a_stage_only_before_a_letter(void **state)
     arena_close(a);
 }
 
-/* The first spec of each case has alternatives (separated by '/'). The others are its expansion. */
+/* Each case: a spec with alternatives, and then the specs that it expands to. */
 static void alternatives_are_every_combination_in_order_each_once(void **state)
 {
     (void)state;
@@ -271,7 +269,7 @@ static void alternatives_are_every_combination_in_order_each_once(void **state)
          "ef:decay=0.5+ef:decay=0.75+none", "ef:decay=0.25+ef:decay=0+none",
          "ef:decay=0.25+ef:decay=0.75+none"},
         {"none/svd", "none", "svd"},
-        /* the keys behind ':' apply to both alternatives, so both are svd:rank=2, which is kept once */
+        /* keys after ':' apply to all alternatives before it: both are svd:rank=2, kept once */
         {"svd/svd:rank=2", "svd:rank=2"},
         {"ef+none/svd", "ef+none", "ef+svd"},
         {"ef+svd/svd:rank=2", "ef+svd:rank=2"},
@@ -301,7 +299,7 @@ static void alternatives_beyond_measure_are_refused(void **state)
             text_add(&spec, "/1");
         text_add(&spec, "+");
     }
-    text_add(&spec, "none"); /* the spec has 10^7 alternatives, which are all equal */
+    text_add(&spec, "none"); /* the spec has 10^7 alternatives, all equal */
     const Codec **codecs;
     const char *text = text_done(&spec);
     size_t count;

@@ -1,12 +1,11 @@
-/* test_rng.c -- the random number generator: known answers, uniformity, and independence. Random words of
- * neighbouring elements, of one vector lane, of neighbouring blocks and of different uses must be independent.
+/* test_rng.c -- the random number generator: known answers, uniformity, and independence of related words.
  *
- * Each statistic is a chi-square or a correlation on a fixed seed, with a limit. A true random source stays
- * within the limit with probability above 1 - 1e-7. `make rng-quality` runs dieharder on the same generator. */
+ * All seeds are fixed. A true random source passes each statistical check with probability above 1 - 1e-7.
+ * `make rng-quality` runs dieharder on the same generator. */
 #include "rig/check.h"
 #include "base/rng.h"
 
-/* Known answers by the authors of Philox (kat_vectors of Random123), the generator with ten rounds. */
+/* The known answers of Philox4x32-10 by its authors (kat_vectors of Random123). */
 static void philox_matches_its_known_answers(void **state)
 {
     (void)state;
@@ -29,8 +28,9 @@ static void philox_matches_its_known_answers(void **state)
     }
 }
 
-/* Checks the numbers of draws that fell into equally likely cells. For large k, chi-square with k degrees of
- * freedom is nearly normal with mean k and variance 2 k. So (chi-square - k) / sqrt(2 k) is a z-score. */
+/* Checks by a chi-square test that the cells are equally likely. With many cells, chi-square with k = cells - 1
+ * degrees of freedom is nearly normal with mean k and variance 2 k, so (chi-square - k) / sqrt(2 k) is a
+ * z-score. */
 static void check_chi2(const uint32_t *count, size_t cells, double draws, const char *what)
 {
     const double want = draws / (double)cells;
@@ -68,8 +68,8 @@ static void words_are_uniform_in_every_byte(void **state)
         check_chi2(count[b], 256, DRAWS, "byte");
 }
 
-/* Draws pairs of random words. The top 8 bits of a pair's two words select one of 65,536 cells. Checks that all
- * cells are equally likely. */
+/* Checks pairs of random words. The top 8 bits of the two words select one of 65,536 cells, which must be
+ * equally likely. */
 static void check_pairs(uint32_t (*pair)(uint64_t i), size_t draws, const char *what)
 {
     static uint32_t count[65536];
@@ -89,8 +89,7 @@ static uint32_t neighbours(uint64_t i)
     const uint32_t e = (uint32_t)(2 * (i % (BLOCK / 2)));
     return join(rng_word(&key, e), rng_word(&key, e + 1));
 }
-/* Returns a pair of random words: those of elements i and i + 16, which the same vector lane computes one after
- * the other. */
+/* Joins the words of elements e and e + 16, which one lane of a 16-lane vector computes one after the other. */
 static uint32_t lanes(uint64_t i)
 {
     const RngKey key = rng_key(rng(), USE_COIN, i / (BLOCK / 2));
@@ -120,7 +119,6 @@ static uint32_t two_repeats(uint64_t i)
     return join(rng_word(&a, (uint32_t)(i % BLOCK)), rng_word(&b, (uint32_t)(i % BLOCK)));
 }
 
-/* Returns a pair of random words of the same element: those of step i and of step i + 1. */
 static uint32_t two_steps(uint64_t i)
 {
     const Rng r = rng_open(1, 0, 0, (int64_t)i, 5), s = rng_open(1, 0, 0, (int64_t)i + 1, 5);
@@ -148,8 +146,8 @@ static void related_words_are_independent(void **state)
     check_pairs(two_workers, DRAWS / 8, "two workers");
 }
 
-/* `a` is one word of the generator's key. If one bit of it is flipped, each bit of a random word must flip with
- * probability 1/2. */
+/* If one bit of the word `a` of the key is flipped, each bit of a random word must flip with probability 1/2.
+ * The limit 0.03 is 7.7 standard deviations. */
 static void every_input_bit_moves_every_output_bit(void **state)
 {
     (void)state;
@@ -181,8 +179,8 @@ static void addresses_differ_in_each_part(void **state)
     check(rng_u64(&base, USE_COIN, 9) == rng_u64(&base, USE_COIN, 9));
 }
 
-/* The mean of N uniform numbers has the standard deviation 1 / sqrt(12 N). It is off by more than 5.6 standard
- * deviations only with probability 1 / 4e7. */
+/* The mean of N uniform numbers has the standard deviation 1 / sqrt(12 N). A deviation above 5.6 standard
+ * deviations has probability 2e-8. */
 static void units_fill_the_unit_interval(void **state)
 {
     (void)state;
@@ -195,7 +193,7 @@ static void units_fill_the_unit_interval(void **state)
         most = fmax(most, u);
     }
     check(fabs(sum / N - 0.5) <= 5.6 / sqrt(12.0 * N));
-    /* the least of N uniform numbers is above 4e-4 only with probability (1 - 4e-4)^N = 4e-12 */
+    /* the least of N uniform numbers is above 4e-4 with probability (1 - 4e-4)^N = 4e-12 */
     check(least >= 0 && least < 4e-4 && most < 1 && most > 1 - 4e-4);
 }
 

@@ -1,5 +1,5 @@
-/* test_text.c -- functions on text: print and parse numbers, find the name nearest to a misspelt name, match
- * glob patterns, build texts piece by piece. */
+/* test_text.c -- functions on text: numbers, the name nearest to a misspelt one, glob patterns, growing texts.
+ * */
 #include "rig/check.h"
 #include "base/rng.h"
 #include "base/text.h"
@@ -53,7 +53,7 @@ static void whole_numbers_are_whole_strings(void **state)
         "", " 1", "\t1", "+1", "1 ", "1.0", "0x10", "1e3", "9223372036854775808", "-", "one"};
     for (size_t i = 0; i < countof(bad); i++)
         check(!text_to_int(bad[i], &v));
-    check(v == INT64_MAX); /* the failed calls of text_to_int have not changed v */
+    check(v == INT64_MAX);
 }
 
 static void reals_refuse_what_is_no_finite_or_infinite_decimal(void **state)
@@ -98,7 +98,7 @@ static void the_nearest_name_is_near(void **state)
     assert_string_equal(text_nearest("topk", text_list_name, names), "topk");
     check(!text_nearest("powersgd", text_list_name, names));
     check(!text_nearest("xyz", text_list_name, names));
-    /* of "lan1g" and "lan10g", both one edit away from "lan10", the second begins with it */
+    /* "lan1g" and "lan10g" are one edit away from "lan10"; the name that begins with "lan10" wins */
     static const char *const links[] = {"lan1g", "lan10g", "lan25g", NULL};
     assert_string_equal(text_nearest("lan10", text_list_name, links), "lan10g");
     assert_string_equal(text_nearest("lan2g", text_list_name, links), "lan1g");
@@ -138,7 +138,7 @@ static void a_glob_of_stars_is_no_bomb(void **state)
     char name[4001];
     memset(name, 'a', 4000);
     name[4000] = 0;
-    /* a matcher that tries every position for every star would take years here */
+    /* a matcher that tries every position for every star would take years */
     check(!text_glob("*a*a*a*a*a*a*a*a*a*a*a*a*b", name));
 }
 
@@ -153,7 +153,7 @@ static void texts_grow(void **state)
         text_addf(&t, "%d,", i);
         used += (size_t)sprintf(expected + used, "%d,", i);
     }
-    /* longer than the fixed buffer in which text_addf formats short texts */
+    /* `expected` is longer than the fixed buffer in which `text_addf` formats short texts */
     text_addf(&t, "%s", expected);
     check(strlen(text_done(&t)) == 2 * used);
     check(!memcmp(t.data, expected, used) && !memcmp(t.data + used, expected, used));
@@ -187,7 +187,7 @@ static void characters_that_steer_a_terminal_are_replaced(void **state)
         {"a\xe2\x80\xae"
          "b\xe2\x81\xa6\xe2\x81\xa9",
          "a?b??"}, /* U+202E, U+2066, U+2069 */
-        /* the characters U+061C, U+200B, U+2028 and U+FEFF, which are invisible */
+        /* U+061C, U+200B, U+2028 and U+FEFF, which are invisible */
         {"\xd8\x9c\xe2\x80\x8b\xe2\x80\xa8\xef\xbb\xbf", "????"},
         {"\xe2\x80\xad", "?"},
         {"\xe2\x80\x90", "\xe2\x80\x90"}, /* U+2010, a hyphen */

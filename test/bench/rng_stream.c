@@ -1,7 +1,6 @@
 /* rng_stream.c -- writes random words to stdout for test suites such as dieharder (make rng-quality). Without
- * an argument, all words come from one generator. With the argument `addresses` they come from many
- * generators, one word from each in turn. These generators differ in step, worker, tensor, repeat or use, as
- * those of codecs do. */
+ * an argument, all words come from one generator. With the argument `addresses`, the words come in turn from
+ * generators that differ in step, worker, tensor, repeat or use, as the generators of codecs do. */
 #include "base/rng.h"
 
 #include <stdio.h>
@@ -15,9 +14,8 @@ static void fill_block(uint32_t word[BLOCK], uint64_t block)
         word[i] = rng_word(&key, i);
 }
 
-/* Fills `word` with one word from each of BLOCK generators. The generators are all combinations of 64 steps,
- * 16 repeats, 4 workers, 4 tensors and 4 uses; the use varies fastest. `round` is the index of the word in
- * each generator's stream. */
+/* Fills `word` with word number `round` of each of BLOCK generators: all combinations of 64 steps, 16 repeats,
+ * 4 workers, 4 tensors and 4 uses. */
 static void fill_addresses(uint32_t word[BLOCK], uint64_t round)
 {
     static const char *const tensors[] = {"conv1.weight", "conv1.bias", "conv2.weight", "fc.weight"};
@@ -46,6 +44,6 @@ int main(int argc, char **argv)
         else
             fill_block(word, n);
         if (fwrite(word, sizeof word, 1, stdout) != 1)
-            return 0; /* the process that reads the pipe has closed it */
+            return 0; /* the reader has closed the pipe */
     }
 }

@@ -1,14 +1,12 @@
 /* speed_codecs.c -- measures the speed of the codecs, divided by the speed of memcpy on the same vector in the
  * same run.
  *
- * The benchmark uses one thread and measures CPU time. The vector has 64 MB of floats like those of a gradient:
- * normal numbers, where each group of 1024 elements has its own scale. The scales differ by a factor of up to
- * 100. memcpy runs twelve times before it is timed (its first calls pay for page faults) and is timed again
- * before each codec. Encoding (codec_encode) and decoding (codec_decode) are each run seven times, and the best
- * time counts.
+ * The benchmark uses one thread and measures CPU time. The vector has 64 MB of normal numbers, where each group
+ * of 1024 elements has its own scale. memcpy runs twelve times before it is timed, as its first calls pay for
+ * page faults. memcpy is timed again before each codec. The best of seven times counts.
  *
- * A codec's floor is the least ratio that this project promises on a machine with AVX-512. With AVX2 it is 0.6
- * of that. */
+ * A codec's floor is the least ratio that this project promises on a machine with AVX-512. Without AVX-512 the
+ * least ratio is 0.6 times the floor. */
 #include "compress/spec.h"
 #include "vec/kernels.h"
 #include "bench/yardstick.h"
@@ -19,13 +17,13 @@
 enum {
     WARM = 12,
     BEST_OF = 7,
-    /* the most time that training a codec's tables may take, in units of a memcpy of the vector */
+    /* the longest time that `codec_train` may take, in units of a memcpy of the vector */
     LEARNING_MOST = 50
 };
 
 typedef struct {
     const char *spec;
-    /* the least speed that is promised, divided by memcpy's speed; 0: none is promised */
+    /* the least promised speed, divided by the speed of memcpy; 0: no promise */
     double encode_floor, decode_floor;
 } Case;
 
@@ -111,15 +109,15 @@ static const Case cases[] = {
     {"blosc+none", 0, 0},
 };
 
-/* Codecs that get the vector as a matrix with nearly equal sides. */
+/* These codecs get the vector as a matrix with nearly equal sides. */
 static const Case matrix_cases[] = {
     {"powersgd", 0.1, 0},
     {"powersgd:rank=4", 0, 0},
     {"lowrank", 0.1, 0},
 };
 
-/* Measures one codec. Returns true when its speeds are at least encode_floor and decode_floor times
- * memcpy's. */
+/* Returns true if the codec keeps its floors, multiplied by `scale`, and trains fast enough. The first of the
+ * timed runs is not counted. */
 static bool run_case(const Case *k, Shape shape, const float *x, float *y, double scale)
 {
     Arena *forever = arena_open(0), *scratch = arena_open(0);

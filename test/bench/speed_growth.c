@@ -1,17 +1,15 @@
-/* speed_growth.c -- measures how the time to encode and decode grows with the tensor: every codec at 2^16,
+/* speed_growth.c -- checks that the time to encode and decode grows at most like n log n: every codec at 2^16,
  * 2^18, .. 2^26 floats, on one thread, in CPU time.
  *
  * The tensor has the shape n/64 by 64, so that the codec svd takes n * 64 + 64^3 operations. A wrapper is
- * measured around the codec `none`, or around `entry` if it refuses `none`. The time of every codec must not
- * grow faster than n log n. Let t(n) be the codec's time per element and c(n) memcpy's time per element. The
- * check is
+ * measured around the codec `none`, or around `entry` if the wrapper refuses `none`. Let t(n) be the time of
+ * the codec per element, and c(n) the time of memcpy per element. The check is
  *
  *     t(N) <= 1.6 (log N / log n) t(n) + 16 (c(N) - c(n))   for the largest size N and every smaller size n
  *
- * The factor 1.6 allows for noise. The second term allows for cache misses: memcpy moves 4 bytes per element
- * each way. A codec that reads a table at random may move a whole cache line per element, 16 times as much. If
- * time grows faster than n log n by a factor of sqrt(n), the time per element doubles from one size to the
- * next. The check detects this even if it starts at a large size. */
+ * The factor 1.6 allows for noise. The second term allows for cache misses: a codec that reads a table at
+ * random may move a cache line of 64 bytes per element, where memcpy moves 4. Time like n^1.5 log n would
+ * double the time per element from one size to the next, which the check detects. */
 #include "compress/spec.h"
 #include "bench/yardstick.h"
 
@@ -19,8 +17,8 @@
 
 enum { COLS = 64, FIRST = 16, LAST = 26, STEP = 2, SIZES = (LAST - FIRST) / STEP + 1 };
 
-/* Each size is run for ENOUGH seconds, at least twice and at most RUNS_MAX times. It is skipped if one run
- * would take longer than PATIENCE seconds. NOISE is the factor 1.6 of the check. */
+/* Each size is run for ENOUGH seconds, at least twice and at most RUNS_MAX times. A size is skipped if one run
+ * would take longer than PATIENCE seconds. */
 #define ENOUGH   0.25
 #define PATIENCE 5.0
 #define NOISE    1.6
@@ -28,7 +26,7 @@ enum { RUNS_MAX = 9 };
 
 typedef struct {
     const char *name;
-    double copy[SIZES];                  /* seconds per element of a memcpy at each size */
+    double copy[SIZES];                  /* seconds per element of a memcpy, for each size */
     double encode[SIZES], decode[SIZES]; /* seconds per element, for each size that was run */
     int sizes;
 } Growth;
@@ -65,7 +63,6 @@ typedef struct {
     float *y;
 } Bench;
 
-/* Encodes and decodes once and adds the times in seconds to *encode and *decode. */
 static Status run_once(Bench *b, const float *x, double *encode, double *decode)
 {
     b->payload.size = 0;
@@ -78,8 +75,7 @@ static Status run_once(Bench *b, const float *x, double *encode, double *decode)
     return OK;
 }
 
-/* Encodes and decodes several times after a warm-up run. Sets *encode and *decode to the shortest times in
- * seconds. */
+/* Sets *encode and *decode to the shortest times in seconds, after a warm-up run. */
 static Status run_size(Bench *b, const float *x, double *encode, double *decode)
 {
     double e, d, used = 0;
@@ -135,8 +131,7 @@ static Status measure(Growth *g, const Codec *codec, const float *x, float *y, E
 
 /* ---- the check that time does not grow faster than n log n ---- */
 
-/* Divides the time at the largest size by the bound that follows from each smaller size. Returns the largest of
- * these quotients. The check passes if it is at most 1. */
+/* Returns the largest quotient of the two sides of the check over the smaller sizes; at most 1 passes. */
 static double excess(const Growth *g, const double *t)
 {
     const int last = g->sizes - 1;
@@ -192,7 +187,7 @@ int main(int argc, char **argv)
     Growth g = {.sizes = SIZES};
     bool ok = true;
     fill(x, floats_of(0) * 16);
-    /* the first elements are repeated, since drawing all elements would take long */
+    /* the first elements are repeated, since to draw all elements would take long */
     for (size_t i = floats_of(0) * 16; i < most; i++)
         x[i] = x[i - floats_of(0) * 16];
     best_copy(y, x, most, 2);

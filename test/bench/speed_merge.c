@@ -1,7 +1,5 @@
-/* speed_merge.c -- measures the time of merging payloads of 16 workers, in batches of 8, for every type of
- * codec that can merge. The unit is the time of a memcpy of the same payloads in the same run. The benchmark
- * takes process CPU time on one thread, and the best of seven runs. The project promises that merging takes at
- * most as long as two copies. */
+/* speed_merge.c -- checks that merging the payloads of 16 workers, in batches of 8, takes at most twice as long
+ * as a memcpy of the payloads. The times are the best CPU times of seven runs on one thread. */
 #include "compress/spec.h"
 #include "bench/yardstick.h"
 
@@ -36,8 +34,8 @@ static bool ok(Team *t, Status status)
     return status == OK;
 }
 
-/* Merges the payloads of all workers in one round, a batch at a time. Each batch after the first contains the
- * result of the batch before. */
+/* Merges the payloads of all workers in batches. Each batch after the first begins with the merged payload of
+ * the batch before. */
 static Status merge(Team *t, int round, Bytes *out)
 {
     Bytes in[BATCH];
@@ -97,7 +95,7 @@ static bool team_open(Team *t, const char *spec, const float *x)
     return true;
 }
 
-/* Returns the best time in seconds to copy the payloads of all workers, after a warm-up copy. */
+/* Returns the best time in seconds to copy the payloads of all workers. */
 static double copying(Team *t, size_t *bytes)
 {
     double best = INFINITY;

@@ -1,6 +1,6 @@
-/* speed_networks.c -- measures how fast the loss and the gradient of a batch of images are computed.
+/* speed_networks.c -- measures how fast the gradient of a batch of images is computed.
  * `bench_networks NETWORK CHANNELS SIDE BATCH THREADS SECONDS` prints the images per second of the fastest
- * step. */
+ * call. */
 #include "bench/yardstick.h"
 
 #include "nn/model.h"
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < images; i++)
         labels[i] = (uint8_t)(i % 10);
     const Batch batch = {x, labels, images};
-    Score score; /* the first step is not timed, as it includes page faults */
+    Score score; /* the first call is not timed, as it pays for page faults */
     if (model_gradient(m, &batch, w, running, &rng, threads, g, &score, &err) != OK)
         return 1;
     double best = INFINITY;

@@ -1,5 +1,5 @@
-/* speed_peers.c -- peers.py compares this project's speed with other libraries'. This program times one task
- * of this project, and prints the seconds of the best of several runs.
+/* speed_peers.c -- times one task, for peers.py, which compares this project with other libraries. Prints the
+ * seconds of the best of three runs.
  *
  *     bench_peers read DUMP.h5         opens the file and reads every tensor
  *     bench_peers wasserstein PAIR     computes W1 between the two halves of a file of float32 numbers */
@@ -36,7 +36,7 @@ static Status time_read(const char *path, double *seconds, Arena *a, Error *err)
     return OK;
 }
 
-/* Times the Wasserstein distance W1 on one thread; peers.py times the other library on one thread, too. */
+/* On one thread, as peers.py times the other library. */
 static Status time_wasserstein(const char *path, double *seconds, Arena *a, Error *err)
 {
     const ArenaMark mark = arena_mark(a);

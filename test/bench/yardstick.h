@@ -1,5 +1,5 @@
-/* yardstick.h -- CPU time, and the time of a memcpy of the same vector in the same run (from warm caches), to
- * which benchmarks compare times. */
+/* yardstick.h -- CPU time, and the time of a memcpy of a vector, with which benchmarks compare the time of a
+ * codec on the same vector. */
 #ifndef ATOMO_BENCH_YARDSTICK_H
 #define ATOMO_BENCH_YARDSTICK_H
 
@@ -16,6 +16,7 @@ static inline double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Returns the least CPU time, in seconds, of `times` copies of n floats. */
 static inline double best_copy(float *to, const float *from, size_t n, int times)
 {
     double best = INFINITY;

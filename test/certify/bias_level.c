@@ -1,10 +1,10 @@
 /* bias_level.c -- measures how often the tests of bias raise a false alarm, and how they judge two biased
  * codecs. It prints a part of docs/certificate.md. The exit status is 1 in two cases: the rate of false alarms
- * is not within a factor of 2 of the stated level, or a biased codec is called unbiased although its bias was
- * large enough to be found.
+ * is not within a factor of 2 of the stated level, or a biased codec is too often called unbiased although its
+ * bias was large enough to be found.
  *
- * The false alarms are those of six unbiased codecs on three layers of a real gradient. Each comparison has
- * ten repeats and a seed of its own. */
+ * False alarms are counted for six unbiased codecs on three layers of a real gradient. Each comparison has ten
+ * repeats and its own seed. */
 #include "compress/spec.h"
 #include "measure/compare.h"
 #include "report/report_bias.h"
@@ -35,8 +35,8 @@ static double value(const Record *r, const char *metric)
     return metric_value(metric_find(metric), &r->tally);
 }
 
-/* Stores the metrics that the verdict on bias needs. The last record, about all vectors together, overwrites
- * the others. */
+/* Stores the metrics that the verdict on bias needs. The last record of a codec, about all vectors, overwrites
+ * the earlier records. */
 static Status keep(void *data, const Record *r, Error *err)
 {
     World *w = data;
@@ -159,7 +159,7 @@ static const struct {
 };
 enum { BIASED_SEEDS = 200, LONG_RUN = 2000 };
 
-/* the bias along the gradient: the mean gain - 1 of a comparison with many repeats */
+/* The bias along the gradient g: the mean of <estimate, g> / |g|^2, minus 1. */
 static double bias_of;
 static Status keep_gain(void *data, const Record *r, Error *err)
 {

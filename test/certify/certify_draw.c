@@ -3,9 +3,8 @@
  *
  *     certify_draw SHARE SHARES    of SHARES equal shares of all specs, draws share number SHARE (from 0)
  *
- * The program is built once for each instruction set (KERNELS_MOST). It prints nothing if the CPU lacks the
- * instruction set. Every combination of spec, gradient, number of threads and instruction set has its own
- * seed, so all draws are independent. */
+ * The program is built once for each instruction set, and prints nothing if the CPU lacks the instruction set.
+ * Every combination of gradient, number of threads and instruction set has its own seed. */
 #include "dump/tensor.h"
 #include "rig/draws.h"
 #include "rig/every_codec.h"
@@ -22,7 +21,7 @@ static const struct {
 static const int thread_counts[] = {1, 3};
 static const char *const isa_names[ISA_COUNT] = {"base", "avx2", "avx512"};
 
-/* The 500 weights of LeNet's first convolution at step 1000. */
+/* Reads the gradient of the 500 weights of LeNet's first convolution at step 1000. */
 static void read_layer(float *x)
 {
     const char *name = "conv1.weight";
@@ -49,8 +48,8 @@ static void fill(size_t law, const Shape *shape, float *x)
         read_layer(x);
 }
 
-/* Returns the closed form of the variance. If it depends on random numbers that workers share (GIVEN_DRAWS),
- * this is the mean over the draws. */
+/* Returns the closed form of the variance. For a codec with GIVEN_DRAWS, the closed form depends on random
+ * numbers that workers share; then the result is the mean over the draws. */
 static double expected_of(Rig *rig, const float *x)
 {
     double sum = 0;

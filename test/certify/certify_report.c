@@ -1,16 +1,17 @@
 /* certify_report.c -- reads the output of certify_draw, tests each codec's promises, and writes
  * docs/certificate.md. The exit status is 1 if a promise failed.
  *
- * The draws of a spec are grouped in three ways: by gradient, by number of threads, and by instruction set.
- * Each group has up to three tests:
+ * A cell is one combination of spec, gradient g, number of threads and instruction set; it has R draws. The
+ * cells of a spec are grouped in three ways: by gradient, by number of threads, and by instruction set. Each
+ * group has up to three tests:
  *
  *     gain        the mean of <estimate, g> / |g|^2 is 1
  *     energy      R |mean estimate - g|^2 / variance has the F distribution with nu and nu (R - 1) degrees of
  *                 freedom; tested if nu is at least 100
  *     variance    the mean of |estimate - g|^2 is the closed form
  *
- * R is the number of draws. nu is (tr C)^2 / tr C^2 for the covariance C of the error. The p-values of all
- * tests are adjusted together by Holm's method. */
+ * nu is (tr C)^2 / tr C^2 for the covariance C of the error. The p-values of all tests are adjusted together by
+ * Holm's method. */
 #include "base/base.h"
 #include "num/stats.h"
 
@@ -18,9 +19,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEVEL    0.001 /* probability that a test fails if all codecs keep their promises */
-#define POWER    0.9   /* probability with which the bias in the column "would show" is found */
-#define ROUNDING 1e-6  /* estimates are float32 */
+#define LEVEL    0.001 /* probability that any test fails if all codecs keep their promises */
+#define POWER    0.9   /* probability that a deviation of the size in the column "would show" is found */
+#define ROUNDING 1e-6  /* relative; estimates are float32 */
 
 /* A closed form below this share of |g|^2 is not tested, as it is as small as rounding errors. */
 #define LEAST_VARIANCE 1e-10
@@ -28,18 +29,18 @@
 enum { SPECS_MAX = 512, GROUPS_MAX = 24, TESTS_MAX = SPECS_MAX * GROUPS_MAX * 3, NAME = 80 };
 enum { GAIN, ENERGY, VARIANCE, TESTS };
 
-/* Sums over cells. A cell is one combination of gradient, number of threads and instruction set. */
+/* Sums over the cells of a group. */
 typedef struct {
     char name[NAME];
     double cells, draws;
-    /* `gain`: sum of the cells' mean gains minus 1; `gain2`: sum of the squared standard errors of these
-     * gains */
+    /* `gain`: sum of (mean of <estimate, g> / |g|^2) - 1; `gain2`: sum of the squared standard errors of these
+     * means */
     double gain, gain2;
-    /* `known`: number of cells with a closed form; `ratio`: sum of mean squared error / closed form - 1 over
-     * these cells; `ratio2`: sum of the squared standard errors of these quotients */
+    /* `known`: number of cells with a closed form of the variance; `ratio`: sum of mean squared error / closed
+     * form - 1 over these cells; `ratio2`: sum of the squared standard errors of these quotients */
     double known, ratio, ratio2;
-    /* Sums. `off`: R |mean estimate - g|^2 / |g|^2. `variance`: the expected value of `off` if the codec is
-     * unbiased. `square`: tr C^2 / |g|^4, where C is the covariance of the error. */
+    /* `off`: sum of R |mean estimate - g|^2 / |g|^2; `variance`: the expected value of `off` if the codec is
+     * unbiased; `square`: sum of tr C^2 / |g|^4 */
     double off, variance, square;
     double repeats;  /* draws of one cell */
     double p[TESTS]; /* NaN: no test */
@@ -52,7 +53,7 @@ typedef struct {
     size_t groups;
 } Spec;
 
-/* A line of certify_draw. */
+/* A line of the output of certify_draw. */
 typedef struct {
     char spec[NAME], gradient[NAME], threads[NAME], isa[NAME];
     int unbiased;
@@ -91,7 +92,8 @@ static void add(Group *g, const Cell *c)
         g->square += c->variance / c->norm2 * c->variance / c->norm2 / c->freedom;
 }
 
-/* True if a cell has too few draws for a test: large estimates are so rare that the draws may lack them. */
+/* True if the cell is left out: its variance is so large that the rare large estimates may be missing in R
+ * draws. */
 static bool is_rare(const Cell *c)
 {
     return c->expected > 0.1 * c->repeats * c->norm2;
@@ -195,15 +197,14 @@ static double least_p(const Spec *s)
     return least;
 }
 
-/* Returns the least deviation that is found with probability POWER, at Holm's strictest level. `error` is the
- * standard error of the mean that is tested. */
+/* Returns the least deviation of a mean that is found with probability POWER, at Holm's strictest significance
+ * level. `error` is the standard error of the mean. */
 static double shows(double error)
 {
     return error * (t_quantile(LEVEL / (double)tests, 1e6) + t_quantile(2 * (1 - POWER), 1e6));
 }
 
-/* Returns, for the worst of the gradients, the least deviation that is found with probability POWER. Groups by
- * threads or by instruction set find smaller deviations, since they have more draws. */
+/* Returns the least deviation that every group of the spec finds with probability POWER. */
 static double worst(const Spec *s, double (*error)(const Group *))
 {
     double most = 0;
@@ -212,8 +213,8 @@ static double worst(const Spec *s, double (*error)(const Group *))
     return most;
 }
 
-/* Checks the claim that a bias is found with probability POWER. Adds the least such bias to each measured
- * gain, and returns the share of gains in which it is found. */
+/* Adds to each measured gain the least bias that should be found with probability POWER. Returns the share of
+ * gains in which the added bias is found. */
 static double found_share(void)
 {
     double found = 0, planted = 0;

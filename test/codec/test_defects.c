@@ -1,10 +1,6 @@
 /* test_defects.c -- each test checks that a codec is free of one defect that public implementations of its
- * method have.
- *
- * The tests have the numbers of the project's list of defects. Defects 7 (sums instead of averages) and 9 (the
- * matrices of convolutions) are defects of low-rank methods; test_powersgd_workers.c and test_powersgd_sizes.c
- * test for them. Defect 12 is one of a trainer that computed the gradient in one variable and compressed
- * another. Its test checks that a comparison gives codecs the vector that it loaded. */
+ * method have. Tests have the numbers of the project's list of defects. test_powersgd_workers.c tests defect 7
+ * (sums instead of averages), and test_powersgd_sizes.c defect 9 (the matrices of convolutions). */
 #include "rig/try.h"
 
 #include "base/bits.h"
@@ -13,8 +9,7 @@
 #include "coder/signs.h"
 #include "compress/spec.h"
 
-/* ---- defect 1: rounded up if a random number was above the fraction, so a fraction 0.1 was rounded up with
- * probability 0.9 ---- */
+/* ---- defect 1, of qsgd: a fraction 0.1 was rounded up with probability 0.9 ---- */
 
 static double share_rounded_up(uint32_t s, double fraction)
 {
@@ -41,7 +36,7 @@ static void defect_1_qsgd_rounds_up_with_the_fraction_and_not_with_its_complemen
             check_near(share_rounded_up(s, fraction), fraction, 6.5 * 0.5 / sqrt(60000));
 }
 
-/* ---- defects 2 and 3: svd, on matrices with a known spectrum on their diagonal ---- */
+/* ---- defects 2 and 3, of svd, on matrices with the singular values `lambda` on their diagonal ---- */
 
 static Try *open_spectrum(const char *spec, size_t rows, size_t atoms, double (*lambda)(size_t k))
 {
@@ -79,7 +74,7 @@ static Drawn draw_spectrum(const char *spec, size_t atoms, size_t draws)
         check(t->out.data[0] == PAYLOAD_METHOD);
         for (size_t k = 0; k < atoms; k++)
             gain += (double)t->x[k * (atoms + 1)] * (double)t->y[k * (atoms + 1)] / norm;
-        /* the payload's second byte is the number of atoms */
+        /* the second byte of the payload is the number of atoms sent */
         d.atoms += (double)t->out.data[1] / (double)draws;
         d.gain += gain / (double)draws;
         square += gain * gain / (double)draws;
@@ -89,8 +84,8 @@ static Drawn draw_spectrum(const char *spec, size_t atoms, size_t draws)
     return d;
 }
 
-/* The singular values are 1/k^2 and the budget is six atoms. If probabilities are only clipped at 1, they sum
- * to 3.3, so only 3.3 atoms are sent on average. */
+/* An atom is a singular value with its two singular vectors. The singular values are 1/k^2 and the budget is
+ * six atoms. If probabilities are only clipped at 1, their sum is 3.3, so 3.3 atoms are sent on average. */
 static void defect_2_svd_gives_what_clipping_would_waste_to_the_other_atoms(void **state)
 {
     (void)state;
@@ -104,7 +99,7 @@ static void defect_2_svd_gives_what_clipping_would_waste_to_the_other_atoms(void
               5.2, 0.01);
 }
 
-/* The budget is one atom, and one draw in five keeps no atom. If the codec draws again after such a draw
+/* The budget is one atom, and one draw in five keeps no atom. If the codec repeats a draw without atoms
  * (empty=resample), estimates are on average more than 1.1 times too large. */
 static void defect_2_svd_sends_the_draw_that_keeps_nothing(void **state)
 {
@@ -120,7 +115,7 @@ static double slowly_falling(size_t k)
     return pow(0.93, (double)k);
 }
 
-/* A codec with this defect repeats draws until the wanted number of atoms is kept, but does not correct the
+/* Defect 3: the codec repeats draws until the wanted number of atoms is kept, but does not correct the
  * probabilities. Large atoms are then kept an eighth too often. */
 static void defect_3_a_steady_number_of_atoms_leaves_each_its_own_probability(void **state)
 {
@@ -144,14 +139,14 @@ static void defect_3_a_steady_number_of_atoms_leaves_each_its_own_probability(vo
             const double p = BUDGET * slowly_falling(k) / sum;
             check_near((double)kept[k] / DRAWS, p, 6.22 * sqrt(p * (1 - p) / DRAWS));
         }
-        /* Systematic sampling keeps the same number of atoms in every draw, independent draws do not. */
+        /* Systematic sampling keeps the same number of atoms in every draw; independent draws do not. */
         check((other_numbers == 0) == (s == 1));
         try_close(t);
     }
 }
 
-/* ---- defect 4, of onebit: the mean of the positive elements was multiplied by 255 and 254, which are the
- * bytes ~0 and ~1 of a mask ---- */
+/* ---- defect 4, of onebit: the mean of the positive elements was multiplied by the bytes ~0 and ~1 of a mask
+ * instead of 1 and 0 ---- */
 
 static void defect_4_both_sides_of_onebit_decode_to_their_own_mean(void **state)
 {
@@ -189,14 +184,14 @@ static void defect_5_randk_sends_k_different_elements_and_scales_them_by_n_over_
             }
             check(sent == KEPT);
         }
-        /* 7.6 standard deviations, which chance exceeds in one of 1e9 runs */
+        /* 7.6 standard deviations: 10,000 checks together raise a false alarm with probability below 1e-9 */
         for (size_t i = 0; i < COUNT; i++)
             check_near((double)often[i] / DRAWS, 0.3, 7.6 * sqrt(0.3 * 0.7 / DRAWS));
         try_close(t);
     }
 }
 
-/* ---- defect 6, of natural: the rounded vector was computed, but the input was returned ---- */
+/* ---- defect 6, of natural: the input was returned instead of the rounded vector ---- */
 
 static void defect_6_natural_decodes_to_powers_of_two_and_not_to_its_input(void **state)
 {
@@ -217,8 +212,8 @@ static void defect_6_natural_decodes_to_powers_of_two_and_not_to_its_input(void 
     try_close(t);
 }
 
-/* ---- defect 8: the threshold was a fraction of the largest value instead of the largest magnitude, so a
- * negative gradient was sent whole ---- */
+/* ---- defect 8, of threshold: the threshold was a fraction of the largest value instead of the largest
+ * magnitude, so a negative gradient was sent whole ---- */
 
 static void defect_8_a_threshold_of_a_negative_gradient_is_one_of_magnitudes(void **state)
 {
@@ -294,7 +289,7 @@ static void defect_11_zeros_of_both_signs_are_plus_and_no_third_level(void **sta
     try_close(t);
 }
 
-/* ---- defect 12: a trainer computed the gradient in one variable and compressed another variable ---- */
+/* ---- defect 12, of a trainer: the gradient was in one variable, and another variable was compressed ---- */
 
 static Status load_line(void *data, const Vector *v, float *x, Error *err)
 {

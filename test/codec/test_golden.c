@@ -5,11 +5,10 @@
  * vector. A payload of at most 48 bytes is stored in hexadecimal digits. A longer payload and the decoded
  * vector are stored as a 64-bit FNV-1a hash.
  *
- * Payloads of a codec that calls BLAS, LAPACK or an FFT library differ between machines by rounding errors,
- * so "-" replaces its hashes. If a library compresses the payload, "-" replaces its size and hash.
+ * A codec that calls BLAS, LAPACK or an FFT library has "-" in place of its hashes, as rounding errors differ
+ * between machines. If a library compresses the payload, "-" replaces size and hash.
  *
- * `make golden` rewrites the files; a person must review the difference. The folder golden/refuse/ has
- * payloads that decoders must refuse. */
+ * `make golden` rewrites the files; a person must review the difference. */
 #include "rig/codec_rig.h"
 #include "rig/more_specs.h"
 #include "rig/sources.h"
@@ -38,8 +37,8 @@ static void describe(char line[LINE], const char *spec, const Source *source, co
     check_ok(rig_decode(&rig), &rig.err);
     if (packed)
         used += snprintf(line + used, LINE - (size_t)used, "- | ");
-    /* This test vector is a matrix of rank 2. Rounding errors add atoms, so the payload's size depends on
-     * the machine. */
+    /* low-rank-40x30 is a matrix of rank 2. Rounding errors add small singular values, so the size of the
+     * payload depends on the machine. */
     else if (exact || strcmp(source->name, "low-rank-40x30"))
         used += snprintf(line + used, LINE - (size_t)used, "%zu | ", rig.payload.size);
     else
@@ -85,8 +84,8 @@ static bool is_of(const char *spec, const Compressor *ops)
     return !strncmp(spec, ops->name, length) && strchr(":+", spec[length]);
 }
 
-/* Tests the codec with default parameters, with each value of each parameter that is a choice, and with its
- * specs in more_specs.h. */
+/* Tests the codec with its defaults, with each value of each parameter that is a choice, and with its specs in
+ * more_specs.h. */
 static void one_codec(const Compressor *ops)
 {
     Arena *a = arena_open(0);
@@ -124,9 +123,9 @@ static void payloads_are_what_they_were(void **state)
         one_codec(compressors[i]);
 }
 
-/* Tests that the decoder refuses the payload in a file. The file has the spec, the tensor's shape, and the
- * payload in hexadecimal digits (white space is ignored, | separates the payloads of rounds). After #
- * follows a text that the error message must contain. */
+/* Tests that the decoder refuses the payload in a file. The file has the spec, the shape of the tensor, and the
+ * payloads of the rounds in hexadecimal digits, separated by |. After # follows a text that the error message
+ * must contain. */
 static void refuse_one(const char *path)
 {
     char spec[128], shape_line[64], why[128] = "";
@@ -155,8 +154,7 @@ static void refuse_one(const char *path)
     for (int r = 0; r + 1 < rounds; r++)
         rig.message.round[r] = (Bytes){bytes + from[r], from[r + 1] - from[r]};
     size -= from[rounds - 1];
-    /* The payload is copied to a block of exactly its size, so that AddressSanitizer detects reads past its
-     * end. */
+    /* The payload is copied, so that AddressSanitizer detects reads past its end. */
     uint8_t *copy = malloc(size + 1);
     memcpy(copy, bytes + from[rounds - 1], size);
     const Status status = rig_decode_bytes(&rig, copy, size, rig.decoded);
@@ -170,7 +168,7 @@ static void refuse_one(const char *path)
 static void payloads_that_no_encoder_writes_are_refused(void **state)
 {
     (void)state;
-    DIR *dir = opendir(GOLDEN "/refuse"); /* `dir` is NULL if the folder does not exist */
+    DIR *dir = opendir(GOLDEN "/refuse");
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         char path[512];
         snprintf(path, sizeof path, GOLDEN "/refuse/%s", entry->d_name);

@@ -1,6 +1,5 @@
-/* test_promises.c -- tests properties that every codec promises. Payloads have a bounded size, are
- * reproducible, and do not depend on the number of threads. Without the trait RANDOM, they do not depend on
- * random numbers. Damaged payloads are refused. */
+/* test_promises.c -- properties that every codec promises: the size of payloads, the same bytes in every run
+ * and with any number of threads, and the refusal of damaged payloads. */
 #include "rig/every_codec.h"
 #include "codec/wrapper.h"
 #include "compress/spec.h"
@@ -46,8 +45,6 @@ static void no_payload_is_larger_than_raw_and_repeats_are_equal(void **state)
     for_all(small_and_repeatable, false);
 }
 
-/* Checks that a codec without the trait RANDOM writes the same payload in another repeat, where the random
- * numbers differ. */
 static void draws_nothing(Rig *rig, const Source *source, const float *x)
 {
     const size_t size = rig->payload.size;
@@ -65,8 +62,7 @@ static void codecs_without_random_write_the_same_whatever_the_repeat(void **stat
     for_all(draws_nothing, false);
 }
 
-/* An unbiased codec without the trait RANDOM must be exact. Checks that it decodes the input, up to float32
- * rounding. */
+/* An unbiased codec without the trait RANDOM must decode its input, up to rounding errors of float32. */
 static void exact(Rig *rig, const Source *source, const float *x)
 {
     const unsigned traits = codec_traits(rig->codec);
@@ -79,7 +75,6 @@ static void exact(Rig *rig, const Source *source, const float *x)
         error += e * e;
         norm2 += (double)x[i] * (double)x[i];
     }
-    /* the norm of the error may be at most 6 * 2^-24 of the norm of x */
     const double limit = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24);
     if (error > limit)
         print_error("error %.3g of a norm of %.3g\n", sqrt(error), sqrt(norm2));
@@ -113,8 +108,8 @@ static void threads_do_not_change_a_byte(void **state)
     for_all(same_for_threads, false);
 }
 
-/* Decodes a copy of the payload. The copy is in an allocation of exactly its size, so AddressSanitizer detects
- * reads past the end. */
+/* Decodes a copy of the payload in a block of exactly its size, so that AddressSanitizer detects reads past the
+ * end. */
 static Status decode_copy(Rig *rig, const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);
@@ -128,14 +123,14 @@ static Status decode_copy(Rig *rig, const uint8_t *data, size_t size)
     return status;
 }
 
-/* Returns the distance between the byte positions to test in a payload. About 250 positions are tested, or 40
- * if the vector is long. */
+/* Returns the distance of the positions to test in a payload: about 250 positions, or 40 for long vectors. */
 static size_t stride_of(const Rig *rig, size_t size)
 {
     return 1 + size / (rig->shape.n > 5000 ? 40 : 250);
 }
 
-/* Returns the next prefix length to test: `stride` bytes more, or one byte more within the last 32 bytes. */
+/* Returns the next length of a prefix to test: `stride` bytes more, or one byte more within the last 32 bytes.
+ * */
 static size_t next_cut(size_t cut, size_t stride, size_t size)
 {
     const size_t close = size > 32 ? size - 32 : 0;
@@ -146,7 +141,6 @@ static void refuses(Rig *rig, const Source *source, const float *x)
 {
     (void)x;
     const Bytes last = rig->message.round[rig->message.rounds - 1];
-    /* every prefix of a short payload is tested, some prefixes of a long payload */
     const size_t stride = stride_of(rig, last.size);
     for (size_t size = 0; size < last.size; size = next_cut(size, stride, last.size))
         CHECK_HERE(decode_copy(rig, last.data, size) == ERR_CORRUPT);
@@ -194,7 +188,7 @@ static void pure(Rig *rig, const Source *source, const float *x)
         store_f32((uint8_t *)rig->state + i, 0.125f);
     const uint64_t state = hash_bytes(rig->state, size), input = hash_bytes(x, rig->shape.n * sizeof *x);
     if (rig_encode(rig, x, 3) != OK)
-        return; /* encoding may fail only on the test vector `huge`, whose elements are FLT_MAX or -FLT_MAX */
+        return; /* encoding may fail, as on the test vector `huge` with elements +-FLT_MAX */
     check_ok(rig_decode(rig), &rig->err);
     CHECK_HERE(hash_bytes(rig->state, size) == state);
     CHECK_HERE(hash_bytes(x, rig->shape.n * sizeof *x) == input);
@@ -221,7 +215,7 @@ static void canonical_specs_open_to_themselves(void **state)
     for_all(prints_back, false);
 }
 
-/* Checks that decode(merge(a, b)) == decode(a) + decode(b) up to rounding, if the codec is LINEAR. */
+/* Checks that decode(merge(a, b)) = decode(a) + decode(b) up to rounding errors, if the codec is LINEAR. */
 static void adds(Rig *rig, const Source *source, const float *x)
 {
     const size_t n = rig->shape.n;
@@ -236,7 +230,7 @@ static void adds(Rig *rig, const Source *source, const float *x)
     check_ok(rig_encode_as(rig, x, 0, 1), &rig->err); /* worker 1 encodes the same vector in the same step */
     check_ok(rig_decode(rig), &rig->err);
     const Bytes both[] = {one, buf_bytes(&rig->payload)};
-    const size_t room = 2 * rig->payload.cap + 64; /* 64 more bytes, for the headers of wrappers */
+    const size_t room = 2 * rig->payload.cap + 64; /* 64 bytes for the headers of wrappers */
     Buf merged = {NEW(rig->forever, uint8_t, room), 0, room};
     check_ok(codec_merge(&rig->call, both, 2, &merged), &rig->err);
     float *sum = NEW(rig->forever, float, n);

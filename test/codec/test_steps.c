@@ -1,6 +1,6 @@
-/* test_steps.c -- codecs with a state, in a comparison over steps and workers, against direct calls of these
- * codecs. Every worker and tensor has its own state. All repeats of a step start from it, and only repeat 0
- * updates it. */
+/* test_steps.c -- codecs with a state, in a comparison over steps and workers, against direct calls of the
+ * codecs. Every worker and tensor has its own state. All repeats of a step start from the same state, and only
+ * repeat 0 updates the state. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/spec.h"
@@ -15,7 +15,6 @@ enum {
     MOST = 1500
 };
 
-/* Codec specs: several with a state, among them error feedback around several codecs, and one without. */
 static const char *const specs[] = {
     "ef+qsgd:bits=2",     "ef+topk:ratio=0.05",
     "ef+entry:ratio=0.1", "ef+scaledsign",
@@ -206,7 +205,7 @@ static void figures_over_steps_and_workers_are_those_of_the_codec_driven_by_hand
     }
 }
 
-/* The reported residual norm of a step and worker is the norm of the residuals of all its tensors joined. It
+/* The residual norm of a step and worker is the norm of the joined residuals of all tensors. Residual norms
  * must differ between steps and between workers. */
 static void residual_norms_are_reported_for_each_step_and_worker(void **state)
 {
@@ -228,7 +227,6 @@ static void residual_norms_are_reported_for_each_step_and_worker(void **state)
     }
 }
 
-/* A worker's state must depend neither on other workers nor on repeats after the first. */
 static void neither_other_workers_nor_more_repeats_change_a_state(void **state)
 {
     (void)state;

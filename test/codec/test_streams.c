@@ -1,12 +1,11 @@
-/* test_streams.c -- checks the entropy that encoders report for the numbers that they code. It must be the
- * exact value. */
+/* test_streams.c -- the functions with which encoders report the entropy of the numbers that they code. The
+ * reported entropy must be exact. */
 #include "codec/compressor.h"
 #include "rig/check.h"
 
 #include <math.h>
 
-/* Returns n times the order-0 entropy of n gaps. Counts how often each gap occurs by comparing it with all
- * gaps. */
+/* Returns `count` times the order-0 entropy of the gaps between indices, in bits. */
 static double entropy_of_gaps(const size_t *index, size_t count)
 {
     double bits = 0;
@@ -20,8 +19,8 @@ static double entropy_of_gaps(const size_t *index, size_t count)
     return bits;
 }
 
-/* The gaps include 0, repeated gaps, and gaps of 4096 or more, which streams_gaps does not count in its table.
- * One of these, 5000, occurs more than once. */
+/* Some gaps are 4096 or more, which `streams_gaps` does not count in its table; of these, 5000 occurs more than
+ * once. */
 static void index_sets_count_the_entropy_of_their_gaps(void **state)
 {
     (void)state;
@@ -44,7 +43,7 @@ static void index_sets_count_the_entropy_of_their_gaps(void **state)
     }
     const Call unasked = {.shape = &shape, .scratch = c.scratch};
     const Indices set = indices_list(index, count);
-    streams_gaps(&unasked, &set); /* does nothing */
+    streams_gaps(&unasked, &set); /* without `streams`, the call does nothing */
     arena_close(c.scratch);
 }
 
@@ -55,7 +54,7 @@ static void symbols_count_their_order_0_entropy(void **state)
     /* 16 symbols with an entropy of 1.75 bits each */
     streams_symbols(&s, (const uint64_t[]){8, 4, 2, 0, 2}, 5);
     check_near(s.entropy_bits, 28, 1e-12);
-    streams_symbols(&s, (const uint64_t[]){5, 0}, 2); /* a symbol that is certain adds no entropy */
+    streams_symbols(&s, (const uint64_t[]){5, 0}, 2); /* a certain symbol has no entropy */
     check_near(s.entropy_bits, 28, 1e-12);
 }
 
@@ -68,7 +67,7 @@ static void streams_add_up(void **state)
     streams_bits(&s, 2.5);
     check_near(s.entropy_bits, 98.5, 1e-12);
     check(s.reported && !s.raw);
-    streams_floats(NULL, 3); /* nobody asked */
+    streams_floats(NULL, 3); /* without `Streams`, the call does nothing */
 }
 
 int main(void)

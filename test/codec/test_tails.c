@@ -1,5 +1,5 @@
-/* test_tails.c -- the codecs gaussiank and sidco, which fit a distribution to the magnitudes to find a threshold
- * that k elements exceed, against plain versions of the papers' rules. */
+/* test_tails.c -- the codecs gaussiank and sidco against plain versions of the papers' rules. Each codec fits a
+ * distribution to the elements to find a threshold that about k magnitudes reach. */
 #include "rig/try.h"
 
 #include <float.h>
@@ -33,7 +33,7 @@ static double largest(const Try *t)
     return most;
 }
 
-/* Returns the z for which P(|Z| > z) = `share`, where Z is standard normal. It is found by bisection. */
+/* Returns the z with P(|Z| > z) = `share` for a standard normal Z. */
 static double two_sided(double share)
 {
     double low = 0, high = 40;
@@ -115,9 +115,9 @@ static void fill(Try *t, int law)
     law == 1 ? try_laplace(t, 6) : try_normal(t, 6);
     for (size_t i = 0; i < t->shape.n; i++) {
         const float v = t->x[i];
-        /* law 2 has a mean far from zero */
+        /* number 2 has a mean far from zero */
         t->x[i] = law == 2   ? 3 + v
-                  : law == 3 ? v * v * v * v * v * 0.1f /* heavy tail */
+                  : law == 3 ? v * v * v * v * v * 0.1f /* heavy tails */
                   : law == 4 ? (i % 7 ? 0 : v)
                              : v;
     }
@@ -132,8 +132,7 @@ static Try *open_case(const char *name, double ratio, size_t n, int law)
     return t;
 }
 
-/* The codec sends the elements with magnitudes at or above the threshold of the paper's rule. Elements within a
- * rounding error of the threshold may be sent or not. */
+/* Elements within a rounding error of the threshold may be sent or not. */
 static void what_goes_is_what_reaches_the_papers_level(void **state)
 {
     (void)state;
@@ -165,8 +164,8 @@ static size_t sent(const Try *t)
     return count;
 }
 
-/* On a vector of the distribution that the codec fits (gaussiank: normal, sidco: Laplace), the number of elements
- * sent is within six standard deviations of k. */
+/* On a vector of the distribution that the codec fits (gaussiank: normal, sidco: Laplace), the number of
+ * elements sent is within six standard deviations of k. */
 static void about_k_elements_go_where_the_fitted_law_holds(void **state)
 {
     (void)state;
@@ -174,8 +173,6 @@ static void about_k_elements_go_where_the_fitted_law_holds(void **state)
         for (size_t r = 1; r < 5; r++) {
             const size_t n = 131077;
             const double k = (double)wanted(ratios[r], n);
-            /* gaussiank (codec 0) is tested on a normal distribution (law 0), sidco (codec 1) on a Laplace
-             * distribution (law 1) */
             Try *t = open_case(codecs[c].name, ratios[r], n, (int)c);
             try_both(t);
             check(fabs((double)sent(t) - k) < 6 * sqrt(k) + 2);
@@ -191,16 +188,15 @@ static void sidco_keeps_near_k_on_other_tails(void **state)
             Try *t = open_case("sidco", ratios[r], 131077, law);
             const double k = (double)wanted(ratios[r], 131077);
             try_both(t);
-            /* The limit is wide for two distributions that the codec fits badly: number 2 has a mean far from
-             * 0, and in number 4 six of seven elements are zero. */
+            /* The limit is wide for two distributions that sidco fits badly: number 2 has a mean far from 0,
+             * and in number 4 six of seven elements are 0. */
             const double factor = law == 2 || law == 4 ? 2.2 : 1.35;
             check((double)sent(t) < factor * k && (double)sent(t) > k / factor);
             try_close(t);
         }
 }
 
-/* The estimate of -x must be minus the estimate of x. This would fail if a codec fitted the signed values: the
- * codec would then send other elements of -x than of x. */
+/* A codec that fitted signed values would send other elements of -x than of x. */
 static void a_negated_gradient_is_sent_as_the_negated_estimate(void **state)
 {
     (void)state;

@@ -2,9 +2,8 @@
  * elements with the lowest indices. */
 #include "rig/try.h"
 
-/* The vectors have eight different magnitudes with random signs. topk must send exactly k elements: all whose
- * magnitude is above the k-th largest magnitude, and, of the elements whose magnitude equals it, those with the
- * lowest indices. */
+/* The vectors have eight different magnitudes, or one, with random signs. `level` is the k-th largest
+ * magnitude. */
 static void topk_keeps_exactly_k_of_ties_on_any_number_of_threads(void **state)
 {
     (void)state;
@@ -13,7 +12,7 @@ static void topk_keeps_exactly_k_of_ties_on_any_number_of_threads(void **state)
     for (size_t r = 0; r < 2 * countof(ratios); r++) {
         char spec[40];
         const size_t k = (size_t)(ratios[r / 2] * (double)n + 0.5);
-        const bool equal = r % 2; /* in every second case all elements have the same magnitude */
+        const bool equal = r % 2;
         snprintf(spec, sizeof spec, "topk:ratio=%g", ratios[r / 2]);
         Try *t = try_open(spec, n);
         size_t count[9] = {0}, left = k;

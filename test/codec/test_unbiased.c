@@ -1,20 +1,19 @@
 /* test_unbiased.c -- Monte Carlo tests of unbiased codecs on every test vector. The mean of the estimates must
- * be the gradient, and the mean squared error the closed-form variance. A planted bias of one percent must be
- * detected, if the codec is not too noisy. */
+ * be the vector, and the mean squared error the closed-form variance. A planted bias of 1 % must be detected.
+ * */
 #include "rig/draws.h"
 #include "rig/every_codec.h"
 #include "compress/spec.h"
 
-/* Returns how many draws detect a bias of 1 %: 1.08e6 times the variance of the gain <estimate, x> / |x|^2, but
- * at most as many as fit into the test's time. */
+/* Returns the number of draws that detect a bias of 1 %, but at most as many as fit into the time of the test.
+ * `gain_sd` is the standard deviation of the gain <estimate, x> / |x|^2 of one draw. */
 static size_t repeats_for(double gain_sd, size_t n)
 {
     const double wanted = 1.08e6 * gain_sd * gain_sd, most = 1.5e6 / (double)(n + 300);
     return (size_t)fmax(200, fmin(wanted, most));
 }
 
-/* Returns the mean of the closed-form variance over `repeats` draws of the random numbers that workers
- * share. */
+/* Returns the mean of the closed-form variance over draws of the random numbers that workers share. */
 static double mean_variance(Rig *rig, const float *x, size_t repeats)
 {
     double sum = 0;
@@ -32,12 +31,12 @@ static void unbiased(Rig *rig, const Source *source, const float *x)
         return;
     double expected = codec_variance(&rig->call, x);
     if (!(traits & UNBIASED) && isnan(expected))
-        return; /* codecs that are biased and have no closed form are not tested */
+        return; /* a biased codec without a closed form is not tested */
     if (rig->codec->ops->variance && isnan(expected) && traits & UNBIASED)
         return; /* the closed form of the variance does not apply to this x */
     const Draws pilot = draws_take(rig, x, 60);
     if (expected > 50 * pilot.norm2 * (double)rig->shape.n)
-        return; /* nearly every estimate is zero, for example of values of 1e-30 rounded to half precision */
+        return; /* nearly every draw is 0, such as 1e-30 rounded to half precision */
     const Draws d = draws_take(rig, x, repeats_for(pilot.gain_error * sqrt(60), rig->shape.n));
     if (traits & UNBIASED) {
         if (!draws_gain_is_one(&d))
@@ -66,8 +65,8 @@ static void unbiased_codecs_are_and_closed_forms_hold(void **state)
 
 enum { PILOT = 60, DRAWS_GOOD = 8000, DRAWS_MOST = 100000 };
 
-/* Returns how many draws detect a bias of 1 %. With so many, the test's limit of 6.22 standard errors is at
- * most 0.006, and a bias of 0.01 is four standard errors above the limit. */
+/* Returns the number of draws that detect a bias of 1 %. The limit of the test, 6.22 standard errors, is then
+ * at most 0.006, so a bias of 0.01 is four standard errors above the limit. */
 static double draws_wanted(double gain_variance)
 {
     return fmax(200, 1.08e6 * gain_variance);
@@ -78,16 +77,17 @@ static size_t draws_for(double gain_variance)
     return (size_t)fmin(draws_wanted(gain_variance), DRAWS_MOST);
 }
 
-/* Returns the smallest bias that DRAWS_MOST draws detect: 1 % if they are enough for it, otherwise more; NaN if
- * no bias is detected. f is the square root of how many times DRAWS_MOST draws would be needed to detect 1 %.
- * The denominator 1 - 0.006 f is there because the standard error grows with the planted bias. */
+/* Returns the smallest bias b, at least 0.01, that DRAWS_MOST draws detect; NaN: none. With f^2 DRAWS_MOST
+ * draws needed for 1 %, b = 0.01 f + 0.006 f b. The term 0.006 f b is there because an estimate multiplied by 1
+ * + b has a standard error 1 + b times as large. */
 static double bias_seen(double gain_variance)
 {
     const double f = sqrt(draws_wanted(gain_variance) / DRAWS_MOST);
     return f <= 1 ? 0.01 : f < 100 ? 0.01 * f / (1 - 0.006 * f) : NAN;
 }
 
-/* Returns the variance of one draw's gain <estimate, x> / |x|^2; NaN: the codec is not unbiased. */
+/* Returns the variance of the gain <estimate, x> / |x|^2 of one draw; NaN if the codec is biased or not RANDOM.
+ * */
 static double gain_variance(const char *spec, const float *x)
 {
     Rig rig;
@@ -102,8 +102,8 @@ static double gain_variance(const char *spec, const float *x)
     return v;
 }
 
-/* Checks that the draws pass the test of bias, and that they fail it if every estimate is multiplied by 1 +
- * bias. The bias is 0.01 if there are enough draws. */
+/* Checks that the draws pass the test of bias, but fail if every estimate is multiplied by 1 + bias. `v` is the
+ * variance of the gain of one draw. */
 static void check_planted(const char *spec, const float *x, double v)
 {
     Rig rig;
@@ -128,17 +128,15 @@ static const char *name_of(const char *spec)
     return codec->ops->name;
 }
 
-/* Chooses which of a codec's specs is tested: one whose gain has variance v, or one whose gain has variance
- * `other`. Returns true to choose v. If DRAWS_GOOD draws suffice for both, it is the noisier spec, otherwise
- * the less noisy spec. */
+/* True if a spec whose gain has variance `v` is to be tested rather than one with variance `other`. If
+ * DRAWS_GOOD draws suffice for both, the noisier spec is tested, otherwise the less noisy. */
 static bool goes_before(double v, double other)
 {
     const bool good = draws_wanted(v) <= DRAWS_GOOD, other_good = draws_wanted(other) <= DRAWS_GOOD;
     return good != other_good ? good : good ? v > other : v < other;
 }
 
-/* Tests one spec of each codec. If detecting a bias of 1 % takes more than DRAWS_MOST draws with this spec, a
- * larger bias is planted. */
+/* Tests one spec of each codec. If a bias of 1 % needs more than DRAWS_MOST draws, a larger bias is planted. */
 static void a_bias_of_one_percent_is_caught(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* test_adders.c -- kernels that add the values of several payloads without decoding the payloads. Floats are
- * summed in double, integer codes as bit planes. The kernels of every instruction set are compared with plain
- * loops. */
+/* test_adders.c -- kernels that add the values of several payloads: floats in double, integer codes as bit
+ * planes. The kernels of every instruction set are compared with plain loops. */
 #include "rig/check.h"
 
 #include "vec/kernels.h"

@@ -1,4 +1,4 @@
-/* test_coders.c -- the cost function of each stream coder predicts a number of bits, which must be the number
+/* test_coders.c -- the number of bits that the cost function of each stream coder predicts must be the number
  * that the coder writes. */
 #include "rig/try.h"
 
@@ -131,8 +131,8 @@ static Cost huffman_cost(void)
                   8 * (double)(w.at - out) + w.count};
 }
 
-/* The cost function of rANS is exact only up to 0.1 % and 9 bits for each interleaved state, since rANS writes
- * whole words. */
+/* The cost function of rANS is exact only up to 0.1 % and 9 bits for each of the four interleaved states, since
+ * rANS writes whole words. */
 static Cost rans_cost(void)
 {
     uint64_t count[256];

@@ -1,12 +1,10 @@
-/* test_efficiency.c -- efficiency of codecs with rANS: the order-0 entropy divided by the size of the
- * payload. It must be at least 0.98 for every payload over 4 KB. The test uses all numbers of bits per
- * level, six distributions, and dumps of gradients.
+/* test_efficiency.c -- the efficiency of codecs with rANS: the order-0 entropy divided by the size of the
+ * payload. It must be at least 0.98 for every payload over 4 KB. A level is the integer 0 .. s to which a codec
+ * rounds a scaled magnitude.
  *
- * The encoder reports the entropy: the order-0 entropy of the symbols of each table, plus 1 bit for each bit
- * sent without a table (test_symbols.c tests these reports). A second check computes the entropy without the
- * library. For levels of few bits, it is the entropy of the decoded levels' histogram. For levels of many
- * bits, a histogram would have too few elements per level; it is then the entropy of the input's
- * distribution. */
+ * Most tests take the entropy that the encoder reports (test_symbols.c tests these reports). Two tests compute
+ * the entropy without the library: from the histogram of the decoded levels, or from the distribution of the
+ * input if a histogram would have too few elements per level. */
 #include "rig/try.h"
 
 #include "dump/tensor.h"
@@ -38,7 +36,7 @@ static void fill(Try *t, Source source)
         float *x = &t->x[i];
         if (source == UNIFORM)
             *x = (float)(u - 0.5);
-        /* 64 consecutive elements share a random scale between 1e-5 and 1; every third element is 0 */
+        /* 64 consecutive elements share a scale between 1e-5 and 1; every third element is 0 */
         if (source == DECADES)
             *x *= i % 3 ? (float)pow(10, -5 * u) : 0;
         if (source == SPARSE)
@@ -48,8 +46,7 @@ static void fill(Try *t, Source source)
     }
 }
 
-/* True if the payload of this spec has an efficiency of at least 0.98, or is too small (at most 4 KB) to be
- * tested. */
+/* True if the payload has an efficiency of at least 0.98, or at most 4 KB. */
 static bool near(Try *t, const char *spec, const char *what)
 {
     Streams streams = {0};
@@ -76,8 +73,7 @@ static bool near_on(const char *spec, size_t n, Source source)
     return good;
 }
 
-/* The numbers of elements are chosen so that most payloads are just above 4 KB. With one of the distributions,
- * each number of bits per level is also tested with a million elements. */
+/* The smaller numbers of elements give payloads just above 4 KB. */
 static void every_width_is_within_two_percent_on_payloads_over_4_kb(void **state)
 {
     (void)state;
@@ -117,7 +113,7 @@ static void so_is_every_codec_that_has_symbols(void **state)
     assert_int_equal(low, 0);
 }
 
-/* Payloads of millions of elements; only a few thousand elements have a level other than 0. */
+/* Only a few thousand of the millions of elements have a level other than 0. */
 static void millions_of_elements_with_a_few_kilobytes_to_say_are_no_exception(void **state)
 {
     (void)state;
@@ -131,8 +127,8 @@ static void millions_of_elements_with_a_few_kilobytes_to_say_are_no_exception(vo
 
 /* ---- inputs for which few levels differ from 0 ---- */
 
-/* True if near() accepts the payload of n random Laplace numbers, of which about one in `every` is kept and all
- * others are set to 0. */
+/* True if `near` accepts the payload of n Laplace numbers, of which all but about one in `every` are set to 0.
+ * */
 static bool near_on_rare(const char *spec, size_t n, double every)
 {
     char what[32];
@@ -148,8 +144,7 @@ static bool near_on_rare(const char *spec, size_t n, double every)
     return good;
 }
 
-/* Hundreds of thousands or millions of levels are 0, and only a few thousand are not. Each non-zero level is
- * rarer than the smallest probability that a rANS table can hold. */
+/* Each non-zero level is rarer than the smallest probability that a rANS table can hold. */
 static void levels_may_be_as_rare_as_they_like(void **state)
 {
     (void)state;
@@ -179,8 +174,8 @@ static void levels_may_be_as_rare_as_they_like(void **state)
 
 /* ---- the entropy, computed from the decoded levels or from the distribution ---- */
 
-/* Returns the bits that a qsgd payload should take, computed from the decoded elements: the order-0 entropy
- * of all levels (0 .. s), 1 bit per sign of a non-zero level, 32 bits per bucket's norm. */
+/* Returns the bits of a qsgd payload, computed from the decoded elements: the order-0 entropy of the levels 0
+ * .. s, 1 bit for the sign of each non-zero level, and 32 bits for the norm of each bucket. */
 static double levels_bits(const Try *t, double s, size_t bucket)
 {
     const size_t n = t->shape.n, run = bucket ? bucket : n;
@@ -216,17 +211,16 @@ static void narrow_levels_take_two_percent_more_than_their_entropy_at_most(void 
                 const double entropy = levels_bits(t, (1 << bits) - 1, bucket),
                              sent = 8 * (double)t->out.size;
                 check(t->out.size < JUDGED_FROM || entropy >= 0.98 * sent);
-                /* In DECADES the zero levels come in runs, so the indices of non-zero levels are cheaper
-                 * than the order-0 entropy. */
+                /* In DECADES zero levels come in runs, which a payload can code in less than the order-0
+                 * entropy. */
                 check(entropy <= sent || source == DECADES);
                 try_close(t);
             }
 }
 
-/* The distance between levels is N/s (N: the bucket's norm, s: the number of levels), much less than the
- * standard deviation. So the entropy of a signed level is nearly the differential entropy of the Laplace
- * distribution minus log2(N/s). With mean magnitude 1, this is 1 bit for the sign plus log2 e + log2(s/N)
- * bits for the level. */
+/* The spacing of levels is N / s for a bucket of norm N, much less than the standard deviation. So the entropy
+ * of a signed level is nearly the differential entropy of the distribution minus log2(N / s). The differential
+ * entropy of the Laplace distribution of mean magnitude 1 is 1 + log2 e bits. */
 static void fine_levels_of_a_law_cost_its_entropy(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* test_elias.c -- compares Elias gamma and omega codes with published codes and lengths. Random bytes are also
- * decoded, which must not read past the end. */
+/* test_elias.c -- Elias gamma and omega codes: published codes and lengths, and decoding of random bytes. */
 #include "rig/check.h"
 
 #include "rig/coder_rig.h"
@@ -93,8 +92,8 @@ static void omega_words_equal_omega_streams(void **state)
     }
 }
 
-/* Decoding of any bytes ends: each call of gamma_get or omega_get consumes at least one bit. The call returns
- * 0 exactly when it sets the reader's flag `bad`. */
+/* Each call of `gamma_get` or `omega_get` takes at least one bit, so decoding ends. A call returns 0 exactly if
+ * the call sets the flag `bad` of the reader. */
 static void no_bytes_make_decoding_run_away(void **state)
 {
     (void)state;

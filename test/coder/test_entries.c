@@ -1,5 +1,5 @@
-/* test_entries.c -- kernels that write sparse streams. An entry of a stream is an index gap and the code of
- * a nonzero level. The kernels of every instruction set are compared with omega codes written one by one. */
+/* test_entries.c -- kernels that write sparse streams, against omega codes written one by one. An entry of a
+ * stream is an index gap and the code (sign and level) of a non-zero element. */
 #include "rig/check.h"
 
 #include "rig/coder_rig.h"
@@ -31,8 +31,8 @@ static int close_all(void **state)
     return 0;
 }
 
-/* Fills the array `entry` with random entries (index and code): about one index in `rarity` of 1 .. n gets an
- * entry. Returns the number of entries. */
+/* Fills the array `entry`: about one index in `rarity` of 1 .. n gets an entry with a random code. Returns the
+ * number of entries. */
 static size_t make_entries(unsigned trial, size_t n, uint32_t rarity, int bits)
 {
     const Rng rng = rng_open(21, trial, 0, 0, 0);
@@ -46,7 +46,7 @@ static size_t make_entries(unsigned trial, size_t n, uint32_t rarity, int bits)
     return count;
 }
 
-/* Returns a writer that has already written `before` bits, so that entries begin inside a byte. */
+/* Returns a writer that has already written `before` bits. */
 static BitWriter begin(uint8_t *out, size_t size, unsigned before)
 {
     BitWriter w = bits_writer(out, size);
@@ -72,8 +72,8 @@ static size_t closed(BitWriter *w, const uint8_t *from)
     return (size_t)(w->at - from);
 }
 
-/* Checks that a kernel writes the same bytes as put_one_by_one, and no byte beyond `size`. Returns the
- * number of entries that the kernel wrote. */
+/* Checks that a kernel writes the same bytes as `put_one_by_one`, and no byte beyond `size`. Returns the number
+ * of entries that the kernel wrote; the kernel may stop early. */
 static size_t compare(const Kernels *k, size_t count, int bits, size_t size, unsigned before)
 {
     memset(got, CANARY, sizeof got);
@@ -101,7 +101,7 @@ static void entries_are_put_as_one_by_one(void **state)
         EACH_ISA(k)
         {
             const size_t put = compare(k, count, bits, ROOM, trial % 8);
-            /* codes of at most 5 bits are short enough for the kernels to write all entries */
+            /* with at most 5 bits, codes are so short that the vector kernels write all entries */
             if (isa > ISA_BASE && bits <= 5)
                 assert_int_equal(put, count);
         }
@@ -136,8 +136,7 @@ static void nothing_is_written_behind_the_room(void **state)
     compare(k, count, 7, size, 3);
 }
 
-/* Gaps and codes are such that an entry takes up to 28 bits. A kernel writes two entries as one word, so
- * these are its longest words. */
+/* An entry takes up to 28 bits here. Kernels join two entries to one word, so these are the longest words. */
 static void the_longest_words_have_room(void **state)
 {
     (void)state;
@@ -151,10 +150,10 @@ static void the_longest_words_have_room(void **state)
         }
 }
 
-/* ---- kernels that find the positions of nonzero codes ---- */
+/* ---- kernels that make entries of the non-zero codes ---- */
 
-/* Checks the positions of nonzero codes that a kernel finds. Behind the array of codes and behind the array
- * of positions is a protected page, which detects accesses past the end. */
+/* Checks the entries that a kernel makes of the non-zero codes. A protected page behind each array detects
+ * accesses past its end. */
 static void check_found(const Kernels *k, const uint8_t *code, size_t n, Walled codes)
 {
     uint32_t *where = (uint32_t *)(void *)entries.end - (n + ROOM_BEHIND);

@@ -1,5 +1,5 @@
-/* test_huffman.c -- Huffman codes against brute force, a slow decoder and entropy bounds. Damaged tables and
- * streams must be refused. */
+/* test_huffman.c -- Huffman codes against brute force, a slow decoder and entropy bounds; damaged tables and
+ * streams. */
 #include "rig/check.h"
 
 #include "coder/elias.h"
@@ -33,8 +33,8 @@ static Huffman open_code(uint32_t alphabet)
 
 /* ---- lengths of the codewords ---- */
 
-/* Returns the least total number of bits of a prefix code, by brute force. Tries every order of merging two
- * nodes until one node is left. Each merge costs the sum of the two weights. */
+/* Returns the least total number of bits of a prefix code: tries every order of merging two nodes. Each merge
+ * costs the sum of the two weights. */
 static uint64_t least_bits(const uint64_t *weight, size_t n)
 {
     if (n < 2)
@@ -151,11 +151,10 @@ static Stream write_all(const Huffman *h, const uint64_t *count, const uint16_t 
     huffman_table_put(h, &w);
     huffman_put(h, symbol, n, &w);
     bits_close(&w);
-    check(!w.full && w.at == w.end); /* the cost function predicted the number of written bits exactly */
+    check(!w.full && w.at == w.end); /* the predicted number of bits is exact */
     return s;
 }
 
-/* Decodes one symbol: compares the bits read so far with the code word of every symbol. */
 static uint16_t slow_symbol(const Huffman *h, BitReader *r)
 {
     uint64_t code = 0;
@@ -187,7 +186,7 @@ static void come_back(uint32_t alphabet, size_t n, const uint64_t *shape, bool s
     const Stream bytes = write_all(&h, count, symbol, n);
     for (int look = 0; look < 2; look++) {
         Huffman read = open_code(alphabet);
-        /* the copy ends at the end of its malloc block, so a sanitizer detects reads past the end */
+        /* a copy, so that a sanitizer detects reads past the end */
         uint8_t *copy = malloc(bytes.size + 1);
         memcpy(copy, bytes.data, bytes.size);
         BitReader r = bits_reader((Bytes){copy, bytes.size});
@@ -199,7 +198,7 @@ static void come_back(uint32_t alphabet, size_t n, const uint64_t *shape, bool s
         assert_memory_equal(symbol, back, n * sizeof *symbol);
         for (size_t i = 0; i < n && slow && read.present > 1; i++)
             assert_int_equal(slow_symbol(&read, &again), symbol[i]);
-        /* decoding must fail when the last `cut` bytes are missing */
+        /* decoding must fail if the last `cut` bytes are missing */
         for (size_t cut = 1; cut <= bytes.size; cut = 2 * cut + 1) {
             BitReader less = bits_reader((Bytes){copy, bytes.size - cut});
             check(!huffman_table_get(&read, &less) || (look && !huffman_ready(&read)) ||
@@ -264,7 +263,7 @@ static void alphabets_of_one_symbol_or_none_take_no_bits(void **state)
     check(huffman_get(&h, &none, 100, back));
     for (size_t i = 0; i < 100; i++)
         assert_int_equal(back[i], 7);
-    count[2] = 1; /* with two symbols, each code word has one bit, and the smaller symbol has the code word 0 */
+    count[2] = 1; /* of two symbols, the smaller has the code word 0, the larger 1 */
     check(huffman_build(&h, count));
     assert_int_equal(huffman_bits(&h, count), 101);
     check(h.length[2] == 1 && h.length[7] == 1 && h.code[2] == 0 && h.code[7] == 1);
@@ -306,14 +305,14 @@ static void tables_that_are_not_complete_are_refused(void **state)
         {3, {1, 2, 32}, {1, 1, 1}, false},
         {4, {2, 2, 2, 2}, {1, 1, 1, 1}, true},
         {4, {2, 2, 2, 3}, {1, 1, 1, 1}, false},
-        {4, {2, 2, 2, 2}, {1, 1, 1, 4}, true},  /* the fourth symbol is the last symbol of the alphabet */
+        {4, {2, 2, 2, 2}, {1, 1, 1, 4}, true},  /* the last symbol of the alphabet */
         {4, {2, 2, 2, 2}, {1, 1, 1, 5}, false}, /* beyond the alphabet */
-        {2, {0, 1}, {1, 1}, false},             /* with two symbols, no codeword may have length 0 */
+        {2, {0, 1}, {1, 1}, false},             /* no codeword of two symbols may have length 0 */
         {2, {33, 1}, {1, 1}, false},
         {1, {0}, {7}, true},
         {1, {0}, {8}, false},
         {0, {0}, {0}, true},
-        {8, {1, 1}, {1, 1}, false}, /* the table claims 8 symbols; the alphabet has fewer */
+        {8, {1, 1}, {1, 1}, false}, /* 8 symbols; the alphabet has 7 */
     };
     for (size_t t = 0; t < countof(tables); t++) {
         uint8_t data[64] = {0};

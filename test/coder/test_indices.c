@@ -1,5 +1,5 @@
-/* test_indices.c -- sets of indices, encoded and decoded. Sizes in bits are compared with log2 C(n, k) and
- * with the predicted size. Malformed bytes must be refused. */
+/* test_indices.c -- encoding and decoding of sets of k of n indices, and malformed bytes. Sizes in bits are
+ * compared with log2 C(n, k) and with predicted sizes. */
 #include "rig/check.h"
 #include "coder/golomb.h"
 #include "coder/indices.h"
@@ -31,8 +31,7 @@ static Buf written(const size_t *index, size_t k, size_t n)
     return b;
 }
 
-/* Decodes an index set, and sets *index to the array of its *k indices. Returns false if the decoder refuses
- * the bytes. */
+/* Decodes a set to *index, an array of *k indices. Returns false if the decoder refuses the bytes. */
 static bool takes(Reader *in, size_t n, size_t **index, size_t *k)
 {
     Places set;
@@ -53,8 +52,8 @@ static bool reads(Bytes bytes, size_t n, size_t **index, size_t *k)
     return takes(&in, n, index, k) && reader_done(&in);
 }
 
-/* A list of indices in runs, as the encoder reads it: runs 0, 2, 4, ... have `each` indices, runs 1, 3, 5,
- * ... have none. */
+/* A list of `count` indices, cut into runs for the encoder: runs 0, 2, 4, ... have `each` indices, runs 1, 3,
+ * 5, ... have none. */
 typedef struct {
     const size_t *index;
     size_t count, each;
@@ -134,8 +133,7 @@ static void lopsided_sets_come_back(void **state)
     returns(crowd, countof(crowd), 300000);
 }
 
-/* At densities k/n up to 0.2 and k >= 60, the Golomb codes of the gaps must take at most 3 % more than log2
- * C(n, k) bits. The bits for k, for the choice of code and for padding are not counted. */
+/* Bits for k, for the choice of the Golomb code and for padding are not counted. */
 static void gaps_are_within_three_percent_of_the_entropy(void **state)
 {
     (void)state;
@@ -186,8 +184,8 @@ static void the_best_code_is_the_best_of_all(void **state)
     }
 }
 
-/* Returns the length in bits of the Golomb code of `gap` with divisor m. The quotient takes quotient + 1
- * bits in unary. The remainder takes ceil(log2 m) bits, or one less for the smallest remainders. */
+/* Returns the length in bits of the Golomb code of `gap` with divisor m: gap / m + 1 bits for the quotient in
+ * unary, and ceil(log2 m) bits for the remainder, or one less for the smallest remainders. */
 static uint64_t length_ref(uint64_t m, uint64_t gap)
 {
     unsigned most = 0;
@@ -232,9 +230,8 @@ static void cut_padded_and_foreign_bytes_are_refused(void **state)
         const Buf b = written(random_set(k, n, k), k, n);
         for (size_t size = 0; size < b.size; size++)
             check(!reads((Bytes){b.data, size}, n, &back, &count));
-        /* n is too small for k indices */
         check(!reads((Bytes){b.data, b.size}, n / 4 < k ? k - 1 : 0, &back, &count));
-        /* with one flipped bit, the bytes must be refused or decode to a valid set */
+        /* with a flipped bit, the bytes must be refused or decode to a valid set */
         for (size_t bit = 0; bit < 8 * b.size; bit++) {
             b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
             Reader in = reader_open(buf_bytes(&b));

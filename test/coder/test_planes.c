@@ -1,5 +1,5 @@
-/* test_planes.c -- bit planes, and trits (five codes 0 .. 2 in a byte). Compares them with a slow reference
- * of the layout in planes.h; decodes what was encoded; checks that wrong padding is refused. */
+/* test_planes.c -- bit planes, and trits (five base-3 digits in a byte), against slow versions of the layout in
+ * planes.h. Wrong padding must be refused. */
 #include "rig/check.h"
 
 #include "coder/planes.h"
@@ -113,7 +113,7 @@ static void bytes_that_hold_no_five_trits_are_refused(void **state)
             check(trits_get(out, sizes[s], code) == (v < 243 && whole));
             out[at] = 0;
         }
-    /* 7 codes take 2 bytes. Byte 1 has codes 1, 3 and 5, and two base-3 digits of padding, which must be 0. */
+    /* 7 codes take 2 bytes. Byte 1 has codes 1, 3 and 5, and two digits of padding, which must be 0. */
     out[1] = 3;
     check(trits_get(out, 7, code));
     out[1] = 27;

@@ -1,6 +1,6 @@
-/* test_rans.c -- compares rANS streams with those of a slow reference writer, and their sizes with the
- * entropy. It also compares the rounded symbol frequencies with optimal ones, and the decoders of all
- * instruction sets with each other. */
+/* test_rans.c -- rANS streams against a slow writer, the entropy and each instruction set; rounded frequencies
+ * of symbols against the optimal integers. The frequencies of a table add up to 2^precision, the number of
+ * slots. */
 #include "rig/check.h"
 
 #include "base/arena.h"
@@ -28,11 +28,9 @@ static double cost_of(const uint64_t *count, const uint32_t *frequency, uint32_t
     return bits;
 }
 
-/* Returns the least cost in bits of coding symbols with the given counts, over all integer frequencies that
- * add up to 2^precision.
- *
- * A greedy search finds it. Each symbol starts at frequency 1, and each further unit goes to the symbol whose
- * cost falls most. This is optimal, as the cost is convex in the frequencies. */
+/* Returns the least cost in bits of symbols with these counts, over all integer frequencies that add up to
+ * 2^precision. Each symbol starts at frequency 1; each further unit goes to the symbol whose cost falls most.
+ * This greedy search is optimal, as the cost is convex in the frequencies. */
 static double least_cost(const uint64_t *count, uint32_t n, int precision)
 {
     uint32_t f[64] = {0}, sum = 0;
@@ -89,8 +87,8 @@ static void shares_are_the_best_to_a_thousandth(void **state)
     }
 }
 
-/* Returns the bits of a table with exact (unrounded) frequencies plus the bits of the symbols coded with it.
- * The minimum over all table precisions is returned. */
+/* Returns the least bits, over all precisions, of a table with exact (unrounded) weights plus the bits of the
+ * symbols coded with the table. */
 static double exact_bits(const Rans *r, const uint64_t *count)
 {
     double least = INFINITY;
@@ -110,9 +108,8 @@ static double exact_bits(const Rans *r, const uint64_t *count)
     return least;
 }
 
-/* Codes a few thousand normally distributed symbols, as in a short payload of a fine quantiser. With so few
- * symbols, a table with rounded weights gives a smaller payload than an exact table. The excess over the
- * entropy must be at least a tenth smaller. */
+/* For a few thousand normally distributed symbols, a table with rounded weights is so much smaller than an
+ * exact table that the excess over the entropy falls by a tenth or more. */
 static void rounded_weights_save_a_tenth_where_symbols_are_few(void **state)
 {
     (void)state;
@@ -132,8 +129,7 @@ static void rounded_weights_save_a_tenth_where_symbols_are_few(void **state)
         check(bits < 0.9 * (exact_bits(&r, count) - entropy));
         check(bits < 4.0 * r.present + 60);
         for (uint32_t s = 0; s < n; s++)
-            /* with 1000 times as many symbols, rounded weights cost more bits in the stream than they save in
-             * the table */
+            /* with 1000 times as many symbols, rounded weights cost more in the stream than they save */
             count[s] *= 1000;
         check(rans_build(&r, n, count) && r.detail == RANS_EXACT);
     }
@@ -165,7 +161,7 @@ static void no_other_precision_makes_a_short_stream_shorter(void **state)
         check(rans_build(&r, 40, count));
         const double own = (double)(rans_table_bits(&r) + rans_bits(&r, count, 0));
         for (int p = RANS_PRECISION_LEAST; p <= RANS_PRECISION_MOST; p++)
-            /* precision p is possible only if each symbol gets at least one of the 2^p slots */
+            /* each symbol needs at least one of the 2^p slots */
             if (r.present <= 1u << p)
                 check(own <= least_cost(count, 40, p) + 12.0 + 20.0 * r.present);
     }
@@ -199,8 +195,7 @@ static void tables_come_back_at_their_stated_cost(void **state)
     check(is_rounded > 10 && is_rounded < 150);
 }
 
-/* Writes and reads a table of all 256 symbols. Symbol 0 has the frequency 256 of 4096, which does not fit in a
- * byte. */
+/* Symbol 0 has the frequency 256 of 4096, which does not fit in a byte. */
 static void a_table_of_all_bytes_comes_back(void **state)
 {
     (void)state;
@@ -260,8 +255,7 @@ static void sizes_are_the_entropy_and_what_the_cost_function_says(void **state)
                 if (c.count[s])
                     entropy -= (double)c.count[s] * log2((double)c.count[s] / 65536);
             const double bits = 8 * (double)c.size, said = (double)rans_bits(&c.rans, c.count, c.lanes);
-            /* the last term is for symbols rarer than 1 in 4096: each still gets one of the 4096 slots of the
-             * table */
+            /* the last term is for symbols rarer than 1 in 4096: each has one of the 4096 slots */
             check(bits >= entropy && bits <= entropy * 1.002 + 32 * c.lanes + 16.0 * c.rans.present);
             check_near(bits, said, 9 * c.lanes + 0.001 * said);
             drop_case(&c);
@@ -279,7 +273,7 @@ static void ranks_stand_for_symbols_of_large_alphabets(void **state)
     for (uint32_t k = 0; k < RANS_BYTES; k++)
         check(r.symbol[k] == 257 * k && rans_byte(&r, k) == k);
     count[5] = 1;
-    /* refused: 257 symbols occur, and a table may have only 256 */
+    /* 257 symbols occur, and a table may have only 256 */
     check(!rans_build(&r, RANS_ALPHABET, count));
     free(count);
 }
@@ -315,7 +309,7 @@ static void every_instruction_set_writes_and_reads_the_same(void **state)
                 const size_t got =
                     fine ? k->rans_get_fine(reader.fine, reader.slice, p, back, rows, states[isa], &at, end)
                          : k->rans_get(reader.slot, p, back, rows, states[isa], &at, end);
-                /* symbols are decoded 16 at a time (a row); the kernel may leave the last rows to its caller */
+                /* a row is 16 symbols; the kernel may leave the last rows to its caller */
                 check(got <= rows && end - at < 32);
                 assert_memory_equal(back, c.byte, 16 * got);
             }

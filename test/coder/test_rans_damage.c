@@ -1,5 +1,5 @@
-/* test_rans_damage.c -- rANS tables and streams that no encoder writes must be refused. The decoder must not
- * read past their end. */
+/* test_rans_damage.c -- rANS tables and streams that no encoder writes must be refused. In a table of precision
+ * p, symbols share 2^p slots in proportion to their weights. */
 #include "rig/rans_case.h"
 
 #include "base/arena.h"
@@ -30,7 +30,7 @@ static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **s
                 refused++;
                 continue;
             }
-            assert_int_equal(slow_put(&c.rans, c.lanes, back, c.n, again), c.size); /* same bytes encoded */
+            assert_int_equal(slow_put(&c.rans, c.lanes, back, c.n, again), c.size); /* same bytes again */
             assert_memory_equal(again, copy, c.size);
         }
         check(refused > 7 * c.size);
@@ -42,7 +42,7 @@ static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **s
         check(reads(&c, copy, c.size, back));
         store_u32(copy, 65535); /* an initial state must be at least 2^16 */
         check(!reads(&c, copy, c.size, back));
-        c.n++; /* reading one more symbol than the stream has must fail */
+        c.n++; /* the stream has one symbol less */
         check(!reads(&c, c.stream, c.size, back));
         c.n--;
         free(copy);
@@ -52,11 +52,10 @@ static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **s
 
 typedef struct {
     int precision;
-    /* `runs` is the number of runs of consecutive symbols that occur. `present` is the number of weights that
-     * are written after the runs. */
+    /* `runs`: number of runs of consecutive symbols that occur; `present`: number of weights after the runs */
     size_t runs, present;
-    /* two numbers for each run: the number of absent symbols before it (plus 1 in the first run), and its
-     * length */
+    /* two numbers per run: the number of absent symbols before the run (plus 1 in the first run), and the
+     * length of the run */
     uint64_t run[6];
     bool good;
 } Table;
@@ -75,12 +74,11 @@ static void tables_whose_runs_do_not_fit_are_refused(void **state)
         {8, 2, 5, {1, 4, 11, 1}, false},
         {8, 2, 5, {1, 4, UINT64_C(1) << 40, 1}, false},
         {8, 1, 2, {1, 2}, true},
-        /* a table of a single symbol must have precision 12 and `detail` 0, the number of bits kept below a
-         * weight's highest bit */
+        /* a table of one symbol must have precision 12 and 0 bits below the highest bit of a weight */
         {8, 1, 1, {1, 1}, false},
         {8, 1, 7, {1, UINT64_C(1) << 40}, false},
         {8, 1, 7, {UINT64_C(1) << 40, 7}, false},
-        {3, 1, 7, {1, 7}, false}, /* refused: precision 3 is too low */
+        {3, 1, 7, {1, 7}, false}, /* precision 3 is too low */
         {0, 1, 7, {1, 7}, false},
         {15, 1, 7, {1, 7}, true},
     };
@@ -98,7 +96,7 @@ static void tables_whose_runs_do_not_fit_are_refused(void **state)
             bits_put(&w, k ? 0 : 2, 2);
         }
         bits_close(&w);
-        for (size_t cut = 0; cut < 2; cut++) { /* with cut = 1 the last byte is missing */
+        for (size_t cut = 0; cut < 2; cut++) {
             BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data) - cut});
             Rans r;
             const bool good = rans_table_get(&r, 7, &in);
@@ -114,8 +112,8 @@ static void tables_whose_runs_do_not_fit_are_refused(void **state)
     }
 }
 
-/* Precision 4 has 16 slots, so a table of 17 symbols is refused. So is a table with a weight of more than
- * RANS_PRECISION_MOST bits. */
+/* With precision 4, a table of more than 16 symbols is refused, as is a weight of more than RANS_PRECISION_MOST
+ * bits. */
 static void tables_beyond_their_precision_are_refused(void **state)
 {
     (void)state;
@@ -149,7 +147,7 @@ static bool runs_are_read(int precision, uint64_t first, uint64_t second)
     gamma_put(&w, first);
     gamma_put(&w, 1);
     gamma_put(&w, second);
-    for (uint64_t k = 0; k < first + second; k++) /* each weight is written as equal to the weight before */
+    for (uint64_t k = 0; k < first + second; k++) /* each weight equals the weight before */
         gamma_put(&w, 1);
     bits_close(&w);
     BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data)});
@@ -173,8 +171,8 @@ static void tables_list_no_more_symbols_than_there_are_slots_or_bytes(void **sta
     }
 }
 
-/* The stream starts in state 1, but a valid state is at least 2^16, so it is refused. Without this check,
- * decoding one symbol and reading one word would lead to the valid final state 2^16. */
+/* A stream that begins in a state below 2^16 is refused, even if decoding leads to the valid final state 2^16.
+ * */
 static void streams_that_begin_too_low_are_refused(void **state)
 {
     (void)state;
@@ -186,7 +184,7 @@ static void streams_that_begin_too_low_are_refused(void **state)
     uint8_t data[6] = {0}, byte;
     store_u32(data, 1u << 16 | 1);
     check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
-    /* in state 1, decoding the symbol leaves the state at 1; reading the word 0 then makes it 2^16 */
+    /* from state 1, decoding the symbol leads to state 1, and reading the word 0 to state 2^16 */
     store_u32(data, 1);
     check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
 }

@@ -1,7 +1,6 @@
-/* test_rans_kernels.c -- the rANS kernels, which code 16 symbols at a time, one in each of 16 lanes (coder
- * states). They must give the same result as coding one symbol at a time. The tests use states just below and
- * above the limits of renormalisation, frequencies from 1 slot to all slots but 1, and buffers that end at
- * protected pages. */
+/* test_rans_kernels.c -- the rANS kernels, which code a row of 16 symbols at a time, one in each of 16 lanes
+ * (coder states), against coding one symbol at a time. The tests use states near the limits of renormalisation
+ * and buffers that end at protected pages. */
 #include "rig/wall.h"
 
 #include "base/bytes.h"
@@ -43,9 +42,8 @@ static uint32_t draw(uint64_t trial, size_t i)
 
 /* ---- tables ---- */
 
-/* Returns a rANS table that depends on the trial's number. With `all` = 2^precision, it has two symbols with
- * the frequencies (1, all - 1), (all - 1, 1) or (all / 2, all / 2), or random symbols with random
- * frequencies. */
+/* Returns a table with two symbols of the frequencies (1, all - 1), (all - 1, 1) or (all / 2, all / 2), or with
+ * several symbols of random frequencies. The sum of the frequencies is `all` = 2^precision. */
 static Rans make_table(uint64_t trial, int precision)
 {
     const uint32_t all = 1u << precision, law = (uint32_t)(trial % 4);
@@ -116,8 +114,8 @@ static uint32_t within(uint64_t x)
     return x < LEAST ? LEAST : x > UINT32_MAX ? UINT32_MAX : (uint32_t)x;
 }
 
-/* Returns one of these encoder states, selected by `word`: the limit above which encoding symbol k writes a
- * word, its two neighbours, the least or greatest valid state, or `word` itself. */
+/* Returns one of several encoder states, selected by `word`: the least state from which encoding symbol k
+ * writes a word, the two neighbours of this state, the least or greatest valid state, or `word` itself. */
 static uint32_t state_near_full(const Rans *r, uint32_t k, uint32_t word)
 {
     const uint64_t full = (uint64_t)r->frequency[k] << (32 - r->precision);
@@ -159,7 +157,7 @@ static void states_that_are_just_full_give_a_word_and_those_below_do_not(void **
         uint32_t rank[N], first[LANES];
         for (size_t i = 0; i < LANES * rows; i++)
             rank[i] = draw(trial, i) % r.present;
-        /* rANS encodes the last row first, so the initial states should be near the limits of its symbols */
+        /* rANS encodes the last row first, so the first states are near the limits of its symbols */
         for (size_t lane = 0; lane < LANES; lane++)
             first[lane] =
                 state_near_full(&r, rows ? rank[LANES * (rows - 1) + lane] : 0, draw(trial, N + lane));
@@ -170,8 +168,8 @@ static void states_that_are_just_full_give_a_word_and_those_below_do_not(void **
 
 /* ---- reading ---- */
 
-/* Returns one of these decoder states, selected by `word`: a state that decoding symbol k turns into 2^16 - 1,
- * 2^16 or 2^16 + 1, or `word` itself. */
+/* Returns one of several decoder states, selected by `word`: a state that decoding symbol k turns into 2^16 -
+ * 1, 2^16 or 2^16 + 1, or `word` itself. */
 static uint32_t state_near_empty(const Rans *r, uint32_t k, uint32_t word)
 {
     const uint32_t choice[] = {LEAST - 1, LEAST, LEAST + 1, 0}, left = choice[word % countof(choice)];

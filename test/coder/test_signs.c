@@ -1,6 +1,5 @@
-/* test_signs.c -- tests codecs with one bit per element. The kernels of every instruction set are compared
- * with plain loops, the codecs scaledsign and onebit with their formulas. The majority vote of the codec sign
- * is tested in test_sign_vote.c. */
+/* test_signs.c -- codecs with one bit per element: kernels against plain loops, and the codecs scaledsign and
+ * onebit against their formulas. test_sign_vote.c tests the majority vote of the codec sign. */
 #include "rig/codec_rig.h"
 #include "vec/kernels.h"
 #include "coder/signs.h"
@@ -19,8 +18,7 @@ enum { N = 1500 };
     for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \
         for (const Kernels *k = kernels_of((Isa)isa); k; k = NULL)
 
-/* Fills x with normal numbers. Every fifth element is a special value instead: +-0, a denormal, +-FLT_MAX or
- * +-1. */
+/* Fills x with normal numbers, and every fifth element with a special value. */
 static void fill(float *x, size_t n)
 {
     static const float odd[] = {0, -0.0f, 0x1p-149f, -0x1p-149f, FLT_MAX, -FLT_MAX, 1, -1};
@@ -186,8 +184,7 @@ static void the_largest_floats_keep_a_finite_mean(void **state)
     }
 }
 
-/* Error feedback needs a compressor C with |C(x) - x|^2 <= (1 - delta) |x|^2. For C = scaledsign, equality
- * holds with delta = |x|_1^2 / (n |x|^2), the density of x. */
+/* For C = scaledsign, |C(x) - x|^2 = (1 - delta) |x|^2 with delta = |x|_1^2 / (n |x|^2). */
 static void scaled_signs_contract_by_their_density(void **state)
 {
     (void)state;
@@ -277,8 +274,6 @@ static void columns_of_one_or_two_rows_go_as_floats(void **state)
     }
 }
 
-/* The threads share the work on a matrix: they pack its signs in blocks, and sum its columns in groups of
- * columns. The payload must not depend on the number of threads. */
 static void matrices_give_the_same_bytes_on_any_number_of_threads(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_symbols.c -- symbols.h writes and reads arrays of integer codes. It must choose the shortest of its
- * formats, read back codes of every width, and refuse malformed bytes. */
+/* test_symbols.c -- arrays of integer codes, as symbols.h writes them in the shortest of several formats: the
+ * choice of the format, codes of every width, and malformed bytes. */
 #include "rig/symbols_rig.h"
 
 static uint8_t codes[N];
@@ -24,8 +24,7 @@ static void the_shortest_form_is_taken(void **state)
         assert_int_equal(kind_of(b), KIND_ONE);
         const size_t alike = b.size;
         for (size_t i = 0; i < N; i++)
-            /* each block now has different symbols, so one common table costs more than a table for each
-             * block */
+            /* each block gets other symbols, so a common table costs more than one table per block */
             codes[i] ^= (uint8_t)(7 * (i / BLOCK));
         b = both_ways((SymbolCoder)coder, 5, &c);
         assert_int_equal(kind_of(b), KIND_OWN);
@@ -33,7 +32,7 @@ static void the_shortest_form_is_taken(void **state)
         for (size_t i = 0; i < N; i++)
             codes[i] = (uint8_t)(rng_u64(&rng, USE_TEST, i) & 31);
         b = both_ways((SymbolCoder)coder, 5, &c);
-        /* uniform codes are sent as bit planes, as no table saves bits */
+        /* no table saves bits of uniform codes */
         assert_int_equal(kind_of(b), KIND_PLANES);
         c.n = 5;
         b = both_ways((SymbolCoder)coder, 5, &c);
@@ -91,9 +90,8 @@ static void forms_that_no_writer_writes_are_refused(void **state)
     }
 }
 
-/* Most codes are small and a few are very large. If the high bits were the symbols, most codes would be symbol
- * 0, or the table would be very large. So the writer must use classes of magnitudes (the position of the
- * highest bit) as symbols. */
+/* The logarithms of most codes are uniform. With high bits as symbols, most codes would be symbol 0, or the
+ * table would be very large. So the symbols must be classes of magnitudes (the position of the highest bit). */
 static void codes_spread_over_decades_go_by_classes(void **state)
 {
     (void)state;
@@ -101,7 +99,7 @@ static void codes_spread_over_decades_go_by_classes(void **state)
     for (int width = 9; width <= SYMBOLS_WIDTH; width++) {
         const ArenaMark mark = arena_mark(arena);
         const uint32_t top = UINT32_C(1) << (width - 1);
-        /* upper bound on the number of bits below the highest set bit, summed over all codes */
+        /* an upper bound on the number of bits below the highest set bits of all codes */
         double open = 0;
         for (size_t i = 0; i < N; i++) {
             const double v = exp(rng_unit(&rng, USE_TEST, i) * log(top));
@@ -135,7 +133,7 @@ static void damaged_open_bits_are_refused(void **state)
         check(comes_back(&s, &c, buf_bytes(&b)) == (form == was));
         b.data[0] = was;
     }
-    /* flip a bit: the reader must refuse the bytes or return other codes */
+    /* with a flipped bit, the reader must refuse the bytes or return other codes */
     for (size_t i = 0; i < b.size; i++) {
         b.data[i] ^= (uint8_t)(1 << i % 8);
         check(!comes_back(&s, &c, buf_bytes(&b)));
@@ -173,9 +171,9 @@ static double order_0(const uint32_t *code, size_t from, size_t to, int shift)
     return bits;
 }
 
-/* symbols_put must report this entropy. One table: the order-0 entropy of all symbols, plus 1 bit for each low
- * bit that is sent without a table. One table per block: the sum of the blocks' entropies. Bit planes: the
- * number of bits. */
+/* `symbols_put` must report the entropy of what it writes. One table: the order-0 entropy of all symbols, plus
+ * 1 bit for each low bit that is sent without a table. One table per block: the sum of the entropies of the
+ * blocks. Bit planes: the number of bits. */
 static void the_bound_is_that_of_the_streams_that_are_sent(void **state)
 {
     (void)state;
@@ -200,7 +198,7 @@ static void the_bound_is_that_of_the_streams_that_are_sent(void **state)
             codes[i] = (uint8_t)(rng_u64(&rng, USE_TEST, i) & 31);
         check(bound_of((SymbolCoder)coder, 5, &c, &b) == 5.0 * N);
         c.word = word;
-        for (size_t i = 0; i < N; i++) /* codes of 13 bits, whose lower 8 bits are uniformly random */
+        for (size_t i = 0; i < N; i++) /* 13 bits, of which the low 8 are uniformly random */
             word[i] = (uint32_t)(31 * pow(rng_unit(&rng, USE_DATA, i), 4)) << 8 |
                       (rng_u64(&rng, USE_TEST, i) & 255);
         const double bits = bound_of((SymbolCoder)coder, 13, &c, &b);

@@ -1,6 +1,5 @@
-/* test_symbols_forms.c -- forms of code arrays. A form is a way to code an array; the first byte tells the
- * form. Bytes with every form byte are read or refused as symbols.h documents. Forms that are seldom chosen are
- * read back. Damaged bytes and lack of memory give the right error message. */
+/* test_symbols_forms.c -- the forms in which symbols.h codes an array of integers; the first byte tells the
+ * form. Tests every value of the first byte, the forms that are seldom chosen, and error messages. */
 #include "rig/symbols_rig.h"
 
 #include "coder/planes.h"
@@ -19,9 +18,9 @@ static Carrier zeros(size_t n, int width)
 
 /* ---- bytes made by hand, with every form byte ---- */
 
-/* Tables whose only symbol is 0, where gamma(n) is the Elias gamma code of n. The rANS table has precision 12,
- * detail 0 (no bits kept below a weight's highest bit), one run (gamma(2)) and the run itself (gamma(1) twice).
- * The Huffman table is gamma(2), gamma(1). */
+/* Tables whose only symbol is 0, where gamma(n) is the Elias gamma code of n. The Huffman table is gamma(2),
+ * gamma(1). The rANS table has 4 bits each for precision 12 and detail 0, and then gamma(2), gamma(1),
+ * gamma(1). */
 static const uint8_t only_table[][2] = {[CODER_HUFFMAN] = {0x50}, [CODER_RANS] = {0xc0, 0x58}};
 static const uint8_t bad_table[][2] = {[CODER_HUFFMAN] = {0x00}, [CODER_RANS] = {0x30, 0x58}};
 
@@ -52,7 +51,7 @@ static size_t low_size(const Shape *f, size_t n)
     return f->kind == KIND_CLASSES ? 4 : planes_size(n, (int)f->shift);
 }
 
-/* Returns an array of zeros coded in the given form. With a single symbol in the table, the coded stream is empty. */
+/* Returns the code of an array of zeros in the form `form`. A table with a single symbol needs no stream. */
 static Bytes zeros_in(const Symbols *s, unsigned form, const uint8_t *table)
 {
     static uint8_t data[N * 3];
@@ -136,8 +135,7 @@ static void what_is_damaged_is_said(void **state)
     }
 }
 
-/* After the last code, the reader's rANS states equal the writer's initial states. Reading one more code may leave
- * these states unchanged, yet it must be refused. */
+/* Reading one code too many may leave the final rANS states unchanged, yet the bytes must be refused. */
 static void one_code_more_than_was_written_is_refused(void **state)
 {
     (void)state;
@@ -161,8 +159,7 @@ static void one_code_more_than_was_written_is_refused(void **state)
 
 /* ---- forms that the writer seldom chooses ---- */
 
-/* Fills `word` with random codes. From each block to the next, the range of the magnitudes rises by a factor of
- * 16. */
+/* Fills `word` with random codes. Magnitudes rise by a factor of 16 from each block to the next. */
 static void fill_decades(void)
 {
     for (size_t i = 0; i < N; i++)
@@ -192,8 +189,8 @@ static void a_class_that_one_code_alone_has_comes_back(void **state)
     }
 }
 
-/* The coder groups magnitudes with equal leading bits in a class, and codes the class and the magnitude's low
- * bits. symbols_put must report the order-0 entropy of the classes plus 1 bit for each of these low bits. */
+/* A class is all codes with the same leading bits. `symbols_put` must report the order-0 entropy of the
+ * classes, plus 1 bit for each low bit. */
 static void the_bound_of_classes_counts_their_open_bits(void **state)
 {
     (void)state;

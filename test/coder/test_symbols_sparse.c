@@ -1,5 +1,5 @@
-/* test_symbols_sparse.c -- arrays of codes in which one code, the common code, is the most frequent: the codes are
- * read back unchanged, and the bytes are near the codes' entropy however rare the other codes are. */
+/* test_symbols_sparse.c -- arrays in which nearly all codes are equal (the common code). The sparse form stores
+ * the positions and values of the rare codes, in a size near the entropy. */
 #include "rig/sources.h"
 #include "rig/symbols_rig.h"
 
@@ -32,8 +32,8 @@ static uint32_t another(int width, uint32_t common, double scale, size_t i)
     return (common + 1 + (uint32_t)fmin(above, all - 2)) % all;
 }
 
-/* Makes n codes. Each differs from the common code with probability 1 / `every`. Sets `law` to the ideal size
- * of these codes in bits: minus the log2 of their probability. */
+/* Makes n codes. Each differs from the common code with probability 1 / `every`. Sets `law` to minus the log2
+ * of the probability of these codes, their ideal size in bits. */
 static double law;
 static Carrier rare(int width, uint32_t common, size_t every, double scale, size_t n)
 {
@@ -74,7 +74,7 @@ static void rare_codes_take_their_entropy_and_come_back(void **state)
     }
 }
 
-/* Checks the FNV-1a hashes of three payloads against stored hashes, so that a change of the format is detected. */
+/* Stored FNV-1a hashes detect a change of the format. */
 static void what_is_written_stays(void **state)
 {
     (void)state;
@@ -114,14 +114,14 @@ static void symbols_that_suit_a_table_have_one(void **state)
     (void)state;
     Carrier c = rare(2, 0, 10, 0.2, N);
     check(!sparse_both_ways(CODER_RANS, 2, &c));
-    /* a third of the codes differ from the common code, which is too many for the sparse form */
+    /* a third of the codes differ from the common code: too many for the sparse form */
     c = rare(8, 0, 3, 16, N);
     check(!sparse_both_ways(CODER_RANS, 8, &c));
     check(!sparse_both_ways(CODER_HUFFMAN, 8, &c));
 }
 
-/* If the rare codes are at random positions, the reported entropy must equal the entropy of all codes. It is
- * reported as the entropy of the positions plus that of the rare codes. */
+/* The reported entropy is that of the positions plus that of the rare codes. At random positions, this sum must
+ * be the entropy of all codes. */
 static void the_bound_is_that_of_positions_and_others(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* test_symbols_sparse_damage.c -- damaged bytes of the sparse form, made by hand. The sparse form stores the
- * positions and values of the codes that are not the most frequent code. Bytes that no writer writes must be
- * refused before memory is allocated for them. */
+/* test_symbols_sparse_damage.c -- bytes of the sparse form that no writer writes must be refused. The sparse
+ * form stores the positions and values of the codes that differ from the common code, the most frequent one. */
 #include "rig/symbols_rig.h"
 
 enum { SPARSE = 4, SMALL = 2 * BLOCK + 1000, WIDTH = 5, COMMON = 3 };
@@ -15,7 +14,7 @@ typedef struct {
 } Parts;
 
 /* Three codes are not COMMON, at positions 5, 6 and LONG_GAP + 107. A gap is the number of COMMON codes in
- * front of such a code. A gap of LONG_GAP is only a part: the next gap is added to it. */
+ * front of a rare code. To a gap of LONG_GAP, the next gap is added. */
 enum { LONG_GAP = 65535 };
 static const uint32_t good_gaps[] = {5, 0, LONG_GAP, 100};
 static const uint8_t good_others[] = {1, 31, 4};
@@ -45,7 +44,7 @@ static Buf assemble(const Parts *p)
     return b;
 }
 
-/* True when the bytes are accepted and decode to the codes in `byte`. */
+/* True if the bytes are accepted and decode to the codes in `byte`. */
 static bool reads(Bytes in)
 {
     Carrier c = {.byte = byte, .n = SMALL};
@@ -85,8 +84,7 @@ static void damaged_heads_are_refused(void **state)
         check(parts_read(p) == (others == 3));
     }
     for (size_t gaps = 0; gaps <= 4;
-         /* there are too few gaps for the three codes, or the last gap is LONG_GAP, which needs another gap
-          * behind it */
+         /* with 3 gaps, the last gap is LONG_GAP, which needs another gap behind it */
          gaps++) {
         p = good;
         p.gaps = gaps;
@@ -161,7 +159,7 @@ static void every_prefix_and_flipped_bit_is_refused(void **state)
         check(!reads((Bytes){b.data, size}));
     b.data[b.size] = 0;
     check(!reads((Bytes){b.data, b.size + 1}));
-    /* with a flipped bit the bytes are refused or decode to other codes */
+    /* with a flipped bit, the bytes are refused or decode to other codes */
     for (size_t i = 0; i < 8 * b.size; i++) {
         b.data[i / 8] ^= (uint8_t)(1 << i % 8);
         check(!reads(buf_bytes(&b)));
@@ -170,7 +168,6 @@ static void every_prefix_and_flipped_bit_is_refused(void **state)
     check(reads(buf_bytes(&b)));
 }
 
-/* At most a quarter of the codes may differ from the most frequent code. A payload with more is refused. */
 static void more_others_than_a_quarter_are_refused(void **state)
 {
     (void)state;

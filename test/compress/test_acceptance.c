@@ -1,18 +1,17 @@
-/* test_acceptance.c -- compares errors and payload sizes of codecs with a table of expected values, on two
- * vectors of 65,536 elements: normal numbers and Laplace numbers.
+/* test_acceptance.c -- errors and payload sizes of codecs against a table of expected values, on two vectors of
+ * 65,536 elements: normal numbers and Laplace numbers.
  *
- * The measured error is the mean of |y - x|^2 / |x|^2 over ten repeats, where y is the estimate. If the codec
- * has a closed form, the error must be within 3 % of it. The closed form must be within 6 % of the table's
- * value, which is for another vector. If there is no closed form, the error must be within 3 % of the table's
- * value, or within 2 % of a published error (eden and drive). Bits per element may exceed the table's value by
- * 2 % or by 0.01. */
+ * The measured error is the mean of |y - x|^2 / |x|^2 over ten repeats, where y is the estimate of x. The error
+ * must be within 3 % of the closed form, and the closed form within 6 % of the table (made with another
+ * vector). Without a closed form, the error must be within 3 % of the table, or within 2 % of a published
+ * error. */
 #include "rig/try.h"
 
 enum { N = 65536, REPEATS = 10 };
 
-/* What the measured error is compared with. FORMULA: the codec's closed form. RANGE: the closed form of one-bit
- * rounding between the smallest and the largest value of the payload. TABLE: the row's value. PUBLISHED: the
- * row's value, from a paper. */
+/* What the measured error is compared with. FORMULA: the closed form of the codec. RANGE: the closed form of
+ * one-bit rounding between the smallest and the largest value. TABLE: the row. PUBLISHED: the row, from a
+ * paper. */
 typedef enum { FORMULA, RANGE, TABLE, PUBLISHED } Source;
 
 typedef struct {
@@ -21,14 +20,13 @@ typedef struct {
     double normal, laplace;
     double normal_bits, laplace_bits; /* bits per element */
     Source source;
-    /* number of repeats; 0: ten. Codecs with few atoms need more, as their errors vary more. */
+    /* number of repeats; 0: ten. Codecs that send few elements need more, as their errors vary more. */
     size_t repeats;
 } Row;
 
-/* No public table has values for stc and adaq, so they are computed here. These codecs send a share p of the
- * elements, those of largest magnitude. A payload has entropy(p) bits per element for the indices, and a sign
- * bit per element sent. All elements that are sent decode to their mean magnitude m, so the error is 1 - p m^2
- * / E x^2.
+/* The values for stc and adaq are computed. These codecs send the share p of the elements of largest magnitude,
+ * as signs times the mean magnitude m. So the error is 1 - p m^2 / E x^2. Indices take entropy(p) bits per
+ * element, and signs 1 bit per element sent.
  *
  * Normal elements: m = 2 phi(q) / p, with the normal density phi and the threshold q, which is 2.576 at p =
  * 0.01 and 1.036 at p = 0.3. Laplace elements: m = 1 - ln p and E x^2 = 2. */
@@ -86,9 +84,9 @@ typedef struct {
     double error, told, bits;
 } Measured;
 
-/* Returns the closed form of one-bit rounding, divided by `norm` = |x|^2. It is the sum of (z - low)(high - z)
- * / norm over the elements z of the rotated vector. `low` and `high` are the smallest and largest value in the
- * payload. Uses that the sum of all z is nearly 0. */
+/* Returns the closed form of one-bit rounding to `low` or `high`, divided by `norm` = |x|^2: the sum of (z -
+ * low) (high - z) / norm over the elements z of the rotated vector. The sum of all z is nearly 0, and the sum
+ * of z^2 is |x|^2. */
 static double between_extremes(const Try *t, double norm)
 {
     const double low = (double)load_f32(t->out.data + 1), high = (double)load_f32(t->out.data + 5);

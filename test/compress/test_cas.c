@@ -1,6 +1,5 @@
-/* test_cas.c -- the cluster-aware sketch (codec cas) against its definition. The codec clusters the values, and
- * sends for each cluster sums of hashed buckets. The test computes these sums slowly from the clusters in the
- * payload. */
+/* test_cas.c -- the cluster-aware sketch (codec cas) against its definition. The codec clusters the values by
+ * size, and hashes the elements of each cluster into buckets. An element decodes to the mean of its bucket. */
 #include "rig/try.h"
 
 #include "compress/sketch/clusters.h"
@@ -9,8 +8,9 @@
 
 enum { N = 20000, BUCKETS_MOST = 20000 };
 
-/* The contents of a cas payload. `minus`: number of clusters of negative values. Each cluster has a centre, a
- * number of buckets and the index of its first bucket. `sum`: the sums of all buckets, as float32. */
+/* The contents of a cas payload. `minus`: number of clusters of negative values; `size`: number of buckets of
+ * each cluster; `from`: index of the first bucket of each cluster; `sum`: the sums of all buckets, as float32.
+ * */
 typedef struct {
     size_t minus, clusters, buckets;
     double centre[CLUSTERS_MOST];
@@ -102,7 +102,6 @@ static void elements_decode_to_the_mean_of_their_bucket(void **state)
             count[b]++;
         }
         for (size_t b = 0; b < h.buckets; b++)
-            /* a bucket's sum in the payload must be exact up to float32 rounding */
             check_rel((double)load_f32(h.sum + 4 * b), sum[b], 1e-7);
         for (size_t i = 0; i < N; i++) {
             const size_t b = bucket_of(&h, &t->call, i, (double)t->x[i]);
@@ -133,7 +132,6 @@ static void signs_never_flip_even_where_clusters_are_old(void **state)
     try_close(t);
 }
 
-/* With one bucket for each cluster, an element must decode to the mean of its cluster, as in k-means. */
 static void one_bucket_a_cluster_is_a_k_means_quantiser(void **state)
 {
     (void)state;
@@ -155,12 +153,10 @@ static void one_bucket_a_cluster_is_a_k_means_quantiser(void **state)
     double error = 0;
     for (size_t i = 0; i < N; i++)
         error += pow((double)t->y[i] - (double)t->x[i], 2);
-    check(error <= plain); /* the error with cluster means is at most the error with cluster centres */
+    check(error <= plain); /* means leave at most the error of the centres */
     try_close(t);
 }
 
-/* With one cluster for each sign and one bucket for each cluster, cas must give the same estimates as 1-bit
- * SGD. */
 static void one_cluster_a_sign_is_one_bit_sgd(void **state)
 {
     (void)state;
@@ -194,15 +190,14 @@ static void no_collision_is_lossless(void **state)
         if (!others)
             check(t->y[i] == t->x[i]);
     }
-    /* the rest of the 20 elements share a bucket with zeros or with each other */
+    /* the other non-zero elements share a bucket with zeros or with each other */
     check(members == 20 && alone >= 10);
     try_close(t);
 }
 
 /* ---- sizes ---- */
 
-/* The payload has n / 100 buckets, or as many as the keys `buckets` or `sizes` say. A size of 1 in the list
- * `sizes` must give 1 bucket, although the code released with the paper takes 10. */
+/* A size of 1 in the key `sizes` must give 1 bucket. (The code released with the paper takes 10.) */
 static void payloads_keep_to_one_budget(void **state)
 {
     (void)state;
@@ -248,8 +243,7 @@ static void bits_are_what_was_asked_for(void **state)
         }
 }
 
-/* --equal-bits varies the key `bits`, and must reach 1, 2 and 3 bits per element within 0.01. `sweep` varies
- * the key `clusters`. */
+/* The option --equal-bits varies the key `bits`; the command sweep varies the key `clusters`. */
 static void the_fine_rate_reaches_one_two_and_three_bits(void **state)
 {
     (void)state;
@@ -280,11 +274,10 @@ static void more_bits_leave_less_error(void **state)
         before = error_of(t);
         try_close(t);
     }
-    /* the remaining error comes from the magnitudes above a percentile, which share one cluster */
+    /* the error that is left comes from the magnitudes above a percentile, which share one cluster */
     check(before < 0.02);
 }
 
-/* With Huffman-coded cluster numbers, the payload takes at most 1.1 times the entropy of its streams. */
 static void index_is_within_a_tenth_of_its_entropy(void **state)
 {
     (void)state;
@@ -317,7 +310,7 @@ static void every_index_decodes_to_the_same(void **state)
             t[f] = open_normal(spec[f], k > 10 ? 2001 : 65536 * 2 + 77);
             try_both(t[f]);
             check(f == 0 || t[f]->y[0] != 0);
-            if (k < 14) /* with 14 clusters or more, a bitmap would be longer than floats, and is not used */
+            if (k < 14) /* for 14 clusters or more, bitmaps would be longer than the floats */
                 check(!memcmp(t[0]->y, t[f]->y, t[0]->shape.n * sizeof(float)));
         }
         for (int f = 0; f < 3; f++)

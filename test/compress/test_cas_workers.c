@@ -1,5 +1,6 @@
-/* test_cas_workers.c -- the codec cas over workers and steps: all workers use the same clusters and the same hash,
- * and the bucket sums in merged payloads are exact. */
+/* test_cas_workers.c -- the codec cas over workers and steps. The codec clusters the values, hashes the
+ * elements of each cluster into buckets, and sends the sums of the buckets. All workers use the same clusters
+ * and hash. */
 #include "rig/try.h"
 
 #include "compress/sketch/clusters.h"
@@ -12,8 +13,8 @@ typedef struct {
     Bytes payload[WORKERS];
 } Team;
 
-/* Opens workers whose gradients are a common vector plus each worker's own noise. Worker 0 trains the clusters.
- * The other workers copy its state. */
+/* Opens workers whose gradients are a common vector plus different noise. Worker 0 trains the clusters; the
+ * other workers copy the state of worker 0. */
 static void team_open(Team *m, const char *spec, size_t n)
 {
     const Rng common = rng_open(11, 0, 0, 0, 0);
@@ -87,7 +88,6 @@ static size_t bucket_of(const Model *m, const Call *c, size_t i, float x)
     return m->from[j] + (size_t)(rng_u32(&c->rng_shared, USE_ATOM, i) * size >> 32);
 }
 
-/* Each bucket sum in a merged payload must equal the sum over the workers of the bucket's decoded elements. */
 static void merged_sums_are_kept_bucket_by_bucket(void **state)
 {
     (void)state;
@@ -128,8 +128,8 @@ static void merged_sums_are_kept_bucket_by_bucket(void **state)
         check_near(given, total, 1e-3);
         print_message("%s: merged and decoded apart differ by %.3g of |sum|^2; errors %.4f and %.4f\n",
                       specs[s], apart / norm, exact / norm, each / norm);
-        /* The estimates from the merged payload differ a little from those of the separate payloads. In a
-         * merged bucket, one mean stands for the elements of all workers. */
+        /* A merged bucket has one mean for the elements of all workers, so the merged estimate differs from the
+         * sum of the separate estimates. */
         check(apart / norm < 0.02);
         check(exact <= 1.1 * each);
         team_close(&m);
@@ -167,8 +167,7 @@ static void merged_payloads_are_no_longer_than_their_parts_or_floats(void **stat
         sum = merge(&m, two, 2);
         parts += two[1].size;
         check(sum.size <= parts && sum.size <= 4 * N + 13);
-        /* Byte 2 of a merged payload is 1 if the bucket sums are stored as floats. They are stored so from
-         * about ten workers on. */
+        /* Byte 2 of a merged payload is 1 if the payload is stored as floats, as from about ten workers on. */
         check(w > 2 || sum.data[2] == 0);
         check(w < 20 || sum.data[2] == 1);
         const float *y = decode(&m, sum);
@@ -203,7 +202,7 @@ static void payloads_of_different_models_do_not_merge(void **state)
     (void)state;
     Team m;
     team_open(&m, "cas", N);
-    /* without a state, worker 1 learns other clusters than worker 0, from its own x */
+    /* without a state, worker 1 learns clusters from its own gradient */
     m.t[1]->call.state = NULL;
     check_ok(try_send(m.t[1]), &m.t[1]->err);
     const Bytes two[] = {m.payload[0], m.t[1]->sent.round[0]};
@@ -225,9 +224,8 @@ static void merged_payloads_of_other_lengths_are_refused(void **state)
     team_close(&m);
 }
 
-/* The bucket of an element is a hash of the random numbers that all workers share: it is the same for all workers
- * and differs between steps and repeats. (The code released with the paper uses a hash with a seed per Python
- * process, so other processes cannot decode its payloads.) */
+/* The hash is a function of random numbers that all workers share. (The code released with the paper has a hash
+ * with a seed per Python process, so other processes cannot decode its payloads.) */
 static void hash_is_seeded_by_what_all_workers_share(void **state)
 {
     (void)state;
@@ -240,7 +238,7 @@ static void hash_is_seeded_by_what_all_workers_share(void **state)
     other->call.rng_shared = rng_open(1, 1, RNG_EVERYONE, 0, 9);
     check_ok(try_send(other), &other->err);
     const size_t sums = 3 + 8 * (size_t)(t->out.data[1] + t->out.data[2]);
-    /* the clusters are kept in the state, so new random numbers do not change them */
+    /* the clusters are in the state, so new random numbers do not change the clusters */
     check(!memcmp(other->out.data, t->out.data, sums));
     check(memcmp(other->out.data + sums, t->out.data + sums, 4 * (N / 100)) != 0);
     check_ok(codec_receive(&other->call, &t->sent, other->y), &other->err);
@@ -266,7 +264,6 @@ static void model_is_learned_every_period_of_steps(void **state)
     try_close(t);
 }
 
-/* Inside error feedback (ef+cas), the clusters are learned from gradient plus residual. */
 static void ef_trains_what_it_wraps(void **state)
 {
     (void)state;
@@ -291,8 +288,6 @@ static void ef_trains_what_it_wraps(void **state)
     }
     /* the residual in the state is the sum of all gradients minus the sum of all estimates */
     check(sent / N < 1e-4);
-    /* after 12 steps with the same gradient, the squared norm of the residual is below 6 times that of the
-     * gradient */
     check(error / norm < 12 * 0.5);
     try_close(t);
     try_close(alone);

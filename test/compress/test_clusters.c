@@ -1,5 +1,5 @@
-/* test_clusters.c -- the clusters of values in the codec cas: to which cluster a value belongs, how the
- * clusters' numbers are coded, and how the buckets are divided among the clusters. */
+/* test_clusters.c -- the codec cas clusters the values of a vector by k-means, separately for each sign, and
+ * hashes the elements of each cluster into buckets. Tests the clusters and the numbers of buckets. */
 #include "rig/check.h"
 
 #include "compress/sketch/cluster_index.h"
@@ -38,8 +38,8 @@ static void learn(Rig *r, const ClusterSpec *spec, size_t n, uint64_t seed)
     check(cluster_model_good(&r->m));
 }
 
-/* Returns the cluster of x: of the clusters of x's sign, that with the nearest centre. If two centres are
- * equally near, the centre of smaller magnitude counts. */
+/* Returns the cluster with the nearest centre, among the clusters of the sign of x. Of two equally near
+ * centres, the one of smaller magnitude counts. */
 static size_t nearest(const ClusterModel *m, float x)
 {
     const size_t from = x > 0 ? m->minus : 0, to = x > 0 ? cluster_model_clusters(m) : m->minus;
@@ -65,7 +65,7 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
     r->x[2] = 1e6f;
     r->x[3] = -1e6f;
     r->x[4] = 1e-45f;
-    /* makes values halfway between two neighbouring centres */
+    /* values halfway between two neighbouring centres */
     for (size_t j = 0; j + 1 < cluster_model_clusters(&r->m); j++)
         r->x[5 + j] = r->m.cluster[j].centre / 2 + r->m.cluster[j + 1].centre / 2;
     cluster_model_thresholds(&r->m, above);
@@ -76,7 +76,7 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
         k->stretches(r->x, N, above, cluster_model_clusters(&r->m) - 1, code);
         for (size_t i = 0; i < N; i++)
             check(code[i] == nearest(&r->m, r->x[i]));
-        for (size_t n = 0; n < 70; n++) { /* the lengths include ones that do not fill a vector register */
+        for (size_t n = 0; n < 70; n++) { /* also lengths that do not fill a vector register */
             memset(again, 0xee, sizeof again);
             k->stretches(r->x, n, above, cluster_model_clusters(&r->m) - 1, again);
             check(!memcmp(again, code, n) && again[n] == 0xee);
@@ -85,8 +85,6 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
     arena_close(r->a);
 }
 
-/* Compares the kernel cluster_slots with its definition, for fewer clusters than a vector register has
- * lanes, for as many, and for more. */
 static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
 {
     (void)state;
@@ -114,8 +112,7 @@ static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
     }
 }
 
-/* The rarest cluster has a very long code word. One call of bits_put cannot write several such code words
- * together, so the encoder must write them singly. */
+/* The rarest cluster has a code word so long that one call of `bits_put` cannot write several. */
 static void codes_of_very_unlike_lengths_come_back(void **state)
 {
     (void)state;
@@ -169,7 +166,6 @@ static void outliers_are_centred_on_the_percentile_of_their_sign(void **state)
     arena_close(r->a);
 }
 
-/* Compares the entropy of each cluster's histogram, which has five bins, with a slow computation. */
 static void entropies_are_those_of_histograms(void **state)
 {
     (void)state;
@@ -197,8 +193,7 @@ static void entropies_are_those_of_histograms(void **state)
 
 /* ---- budgets ---- */
 
-/* The clusters' numbers of buckets must add up to the budget. (The code released with the paper exceeds the
- * budget, because each cluster gets at least ten buckets.) */
+/* (The code released with the paper exceeds the budget, because each cluster gets at least ten buckets.) */
 static void buckets_come_to_the_budget_exactly(void **state)
 {
     (void)state;
@@ -218,8 +213,8 @@ static void buckets_come_to_the_budget_exactly(void **state)
     arena_close(r->a);
 }
 
-/* The clusters must have buckets in proportion to their weights, not only one bucket each. (In the last
- * version of the released code, each cluster has at most one bucket, so cas becomes a k-means quantiser.) */
+/* Clusters must have buckets in proportion to their weights. (In the last version of the released code, each
+ * cluster has at most one bucket, so cas becomes a k-means quantiser.) */
 static void clusters_do_not_collapse_to_one_bucket(void **state)
 {
     (void)state;
@@ -233,7 +228,6 @@ static void clusters_do_not_collapse_to_one_bucket(void **state)
     const double none[6] = {0};
     clusters_share(&r->m, none, 606);
     for (size_t j = 0; j < 6; j++)
-        /* all weights are 0, so all clusters get the same number of buckets */
         check(r->m.cluster[j].buckets == 101);
     arena_close(r->a);
 }
@@ -278,9 +272,8 @@ static void mostly_zeros_leave_the_other_values_their_clusters(void **state)
     arena_close(r->a);
 }
 
-/* Clusters learned from a sample of 1,000 of the 5,000 elements must be close to those learned from all
- * elements. One centre is a percentile; its standard error in the sample is about 0.04 standard deviations
- * of the elements. */
+/* Clusters learned from 1,000 of the 5,000 elements must be close to the clusters learned from all elements.
+ * The outermost centre is a percentile, whose standard error in the sample is about 0.04 to 0.1. */
 static void a_sample_learns_nearly_the_same(void **state)
 {
     (void)state;
@@ -295,7 +288,6 @@ static void a_sample_learns_nearly_the_same(void **state)
     for (size_t j = 0; j < 6; j++)
         check_near((double)one.cluster[j].centre, (double)all.cluster[j].centre, 0.25);
     learn(r, &few, N, 1);
-    /* with the same seed the sample is the same, so the clusters are the same */
     check(!memcmp(&one, &r->m, sizeof one));
     learn(r, &few, N, 2);
     check(memcmp(&one, &r->m, sizeof one) != 0);

@@ -1,5 +1,5 @@
-/* test_dgc.c -- compares dgc (deep gradient compression) over many steps with a plain implementation of the
- * paper's algorithm. */
+/* test_dgc.c -- dgc (deep gradient compression) over many steps, against a plain version of the algorithm of
+ * the paper. */
 #include "rig/try.h"
 
 enum { STEPS = 12 };
@@ -82,8 +82,8 @@ static void every_step_sends_the_largest_of_what_accumulated(void **state)
         }
 }
 
-/* Without momentum, the sum of all estimates plus the residual must be the sum of all gradients. Elements are
- * integers, so these sums are exact. */
+/* Without momentum, the estimates plus the residual must add up to the sum of the gradients. Elements are
+ * integers, so the sums are exact. */
 static void without_momentum_all_that_came_in_went_out_or_is_owed(void **state)
 {
     (void)state;
@@ -121,8 +121,7 @@ static void a_whole_sample_is_topk(void **state)
         }
 }
 
-/* Every step must estimate its threshold from a new sample. Then the number of elements sent, and with it the
- * payload's size, varies over 40 steps. */
+/* A new sample at each step gives a new threshold, so the size of the payload varies. */
 static void samples_are_drawn_anew_each_time(void **state)
 {
     (void)state;
@@ -139,8 +138,8 @@ static void samples_are_drawn_anew_each_time(void **state)
     try_close(t);
 }
 
-/* The sample may miss the few non-zero elements. Then dgc must lower the threshold, at most ten times, until
- * enough elements are sent. */
+/* The sample may miss the few non-zero elements. Then dgc must lower the threshold until enough elements are
+ * sent. */
 static void rare_values_go_though_no_sample_saw_them(void **state)
 {
     (void)state;

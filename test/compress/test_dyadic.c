@@ -1,5 +1,5 @@
-/* test_dyadic.c -- ATOMO in wavelet and Hadamard bases: the random choice of each coefficient, the optimality
- * conditions of Algorithm 1, closed forms, and magnitudes at the limits of float32. */
+/* test_dyadic.c -- ATOMO in wavelet and Hadamard bases. The atoms are the coefficients c in the basis; each is
+ * kept with probability p = min(1, |c| / tau). The water level tau is such that sum p is the budget. */
 #include "compress/atoms/atoms.h"
 #include "rig/codec_rig.h"
 #include "base/coin.h"
@@ -15,7 +15,7 @@ static Arena *forever;
 typedef struct {
     const char *spec;
     double ratio;
-    /* family: index of the wavelet family; WAVELETS, the number of families, stands for Hadamard */
+    /* `family`: the wavelet family, or WAVELETS for the Hadamard basis */
     int family, levels;
 } Case;
 
@@ -92,10 +92,9 @@ static void every_coefficient_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* A coefficient c is kept with the probability p = min(1, |c| / tau). The water level tau is chosen so that
- * sum p is the budget s. These p must minimise sum c^2 / p subject to sum p = s and 0 < p <= 1. The
- * Karush-Kuhn-Tucker conditions of this problem are |c| / p = tau where p < 1, and |c| >= tau where p = 1. As
- * tau is a float32, the relative error of sum p can be 6e-8, half a unit in the last place. */
+/* The probabilities must minimise sum c^2 / p subject to sum p = s (the budget) and 0 < p <= 1. The
+ * Karush-Kuhn-Tucker conditions are |c| / p = tau where p < 1, and |c| >= tau where p = 1. As tau is a float32,
+ * sum p has a relative error of up to 6e-8. */
 static void probabilities_are_optimal_in_each_basis(void **state)
 {
     (void)state;
@@ -129,8 +128,7 @@ static void probabilities_are_optimal_in_each_basis(void **state)
         }
 }
 
-/* Mean and variance of the draws must pass the tests of draws.h, and must fail if all estimates are multiplied by
- * 1.02 (the `planted` bias). */
+/* The draws must pass the tests of draws.h, and must fail if all estimates are multiplied by 1.02. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;
@@ -159,8 +157,8 @@ static double closed_form(const char *spec, const float *x, size_t n)
     return V;
 }
 
-/* A vector of few atoms must be decoded exactly. A step function has at most one Haar atom in each level; a Walsh
- * pattern is one Hadamard atom. */
+/* A step function has at most one Haar coefficient per level, and a Walsh function one Hadamard coefficient.
+ * All are kept, so the estimate is exact. */
 static void what_is_few_atoms_travels_exactly(void **state)
 {
     (void)state;
@@ -180,7 +178,7 @@ static void what_is_few_atoms_travels_exactly(void **state)
     rig_close(&rig);
 }
 
-/* The worked example of docs/FORMAT.md must decode to the values printed in that document. */
+/* The worked example of docs/FORMAT.md. */
 static void the_formats_example_decodes_as_it_says(void **state)
 {
     (void)state;
@@ -213,8 +211,7 @@ static void more_levels_than_there_are_change_nothing(void **state)
     check(closed_form("wavelet:ratio=0.1,levels=8", x, 1000) != closed_form("wavelet:ratio=0.1", x, 1000));
 }
 
-/* Every payload must decode to finite numbers, or its encoding must fail. The magnitudes range from those for
- * which no estimate exceeds float32 to those for which every estimate does. */
+/* Magnitudes range from ones for which no estimate exceeds float32 to ones for which some estimates do. */
 static void draws_at_the_end_of_float32_are_finite_or_refused(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_eden.c -- the codecs drive and eden: their estimates against a slow decoder, their bias and error, and
- * invalid payloads. */
+/* test_eden.c -- the codecs drive and eden, which rotate a vector at random and round each element: estimates
+ * against a slow decoder, bias, error, and invalid payloads. */
 #include "rig/try.h"
 
 #include "num/lloyd.h"
@@ -22,7 +22,8 @@ static const char *const specs[] = {"drive",
                                     "eden:bits=1.999",
                                     "eden:bits=7.5"};
 
-/* Decodes a payload slowly, one code at a time. `bits`, `rounds` and `drive` must be those of the spec. */
+/* Decodes a payload one code at a time. `bits` (per element), `rounds` (of rotation) and `drive` are those of
+ * the spec. */
 static void slow_decode(const Try *t, double bits, int rounds, bool drive, float *y)
 {
     Reader r = reader_open(buf_bytes(&t->out));
@@ -97,8 +98,7 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
 
 /* ---- the default scale of estimates (no bias) and scale=mse (least error) ---- */
 
-/* With the default scale, every draw must have <x^, x> = |x|^2, where x^ is the estimate. With scale=mse, the
- * error x^ - x must be orthogonal to x^ in every draw. */
+/* Every estimate y must have <y, x> = |x|^2 with the default scale, and <y - x, y> = 0 with scale=mse. */
 static void scales_are_the_unbiased_one_and_the_one_of_least_error(void **state)
 {
     (void)state;
@@ -121,13 +121,14 @@ static void scales_are_the_unbiased_one_and_the_one_of_least_error(void **state)
         }
 }
 
-/* Averages `repeats` estimates of an x with two non-zero elements (spikes). Returns |average - x|^2 / |x|^2. */
+/* Returns |m - x|^2 / |x|^2 for an x with two non-zero elements (spikes) and the mean m of `repeats` estimates.
+ * */
 static double bias_on_two_spikes(const char *spec, size_t n, size_t repeats)
 {
     Try *t = try_open(spec, n);
     double *mean = NEW_ZERO(t->arena, double, n), off = 0;
     t->x[n / 5] = 1;
-    t->x[n / 2] = 0.9f; /* with one round of rotation, all signs depend on the larger spike only */
+    t->x[n / 2] = 0.9f; /* after one round, all signs depend on the larger spike only */
     for (uint64_t r = 0; r < repeats; r++) {
         try_repeat(t, r);
         try_both(t);
@@ -140,8 +141,8 @@ static double bias_on_two_spikes(const char *spec, size_t n, size_t repeats)
     return off / 1.81;
 }
 
-/* If x has two spikes of nearly equal size, drive with one round of rotation is biased. With two rounds it is
- * unbiased: one estimate has the error 0.571, and the mean of R estimates 0.571 / R. */
+/* If x has two spikes of nearly equal size, drive with one round of rotation is biased. With two rounds drive
+ * is unbiased: the mean of R estimates has the relative squared error 0.571 / R. */
 static void one_round_leaves_a_bias_on_two_spikes_and_two_rounds_none(void **state)
 {
     (void)state;
@@ -172,8 +173,7 @@ static void traits_promise_what_holds(void **state)
     }
 }
 
-/* Every worker uses a different rotation. So averaging 64 workers' estimates of one gradient must divide the
- * error by 64. */
+/* Workers use different rotations, so the mean of the estimates of 64 workers has 1 / 64 of the error. */
 static void averaging_over_workers_pays(void **state)
 {
     (void)state;
@@ -231,14 +231,13 @@ static void zeros_and_blocks_of_zeros_are_zeros(void **state)
         try_both(t);
         for (size_t i = 0; i < 1200; i++)
             check(t->y[i] == 0);
-        /* 1200 elements are rotated in blocks of 512, 256 and 432; the only non-zero element is in the last
-         * block */
+        /* 1200 elements are rotated in blocks of 512, 256 and 432 elements */
         t->x[1199] = 1;
         try_both(t);
         for (size_t i = 0; i < 768; i++)
             check(t->y[i] == 0);
         check(t->y[1199] != 0);
-        for (size_t i = 0; i < 1200; i++) /* one block has the least denormals, the other blocks have ones */
+        for (size_t i = 0; i < 1200; i++) /* the first block has the least denormals */
             t->x[i] = i < 512 ? 0x1p-149f : 1;
         try_both(t);
         try_close(t);

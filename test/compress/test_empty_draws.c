@@ -1,5 +1,5 @@
-/* test_empty_draws.c -- an ATOMO codec may keep no atom at all. Compares the probability of this that
- * codec_moments returns with its frequency in 4000 draws of each spec. The count is binomial. The limit of 4.9
+/* test_empty_draws.c -- an ATOMO codec may keep no atom at all. The probability of an empty draw by
+ * `codec_moments` is compared with the share of empty draws among 4000. The count is binomial; the limit of 4.9
  * standard deviations has a false-alarm probability of 1e-6. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"

@@ -1,10 +1,10 @@
-/* test_entry.c -- element-wise ATOMO (codec entry): compares each decoded element with its definition, and
- * tests all methods that find the water level. */
+/* test_entry.c -- element-wise ATOMO (codec entry) against its definition. An element x is kept with
+ * probability min(1, |x| / tau), and then decodes to x or to tau with the sign of x. The water level tau
+ * follows from the budget, the expected number of elements kept. */
 #include "base/coin.h"
 #include "rig/entry_rig.h"
 #include "vec/kernels.h"
 
-/* Computes the estimate y to which the payload must decode, element by element, from the water level tau. */
 static void decoded_ref(const Rig *rig, const float *x, float tau, float *y)
 {
     for (size_t i = 0; i < rig->shape.n; i++) {
@@ -25,8 +25,7 @@ static void decodes_to_the_reference(const float *x, size_t n, const char *spec,
     check_ok(rig_encode(&rig, x, 3), &rig.err);
     check_ok(rig_decode(&rig), &rig.err);
     decoded_ref(&rig, x, level_ref(x, n, budget), y);
-    /* A raw payload has the floats of x or of the estimate. If the decoded floats are not the estimate y,
-     * they must be x. */
+    /* A raw payload has the floats of the estimate y or of x. */
     if (rig.payload.data[0] == PAYLOAD_RAW && memcmp(rig.decoded, y, n * sizeof *x))
         y = memcpy(y, x, n * sizeof *x);
     for (size_t i = 0; i < n; i++)
@@ -59,8 +58,8 @@ static void every_element_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* The search for the water level starts from a sample: every stride-th element. In these vectors the sampled
- * elements differ from all others, so the sample suggests a wrong level. This must not change the result. */
+/* The search for the water level starts from a sample of one element in `stride`. In these vectors the sampled
+ * elements differ from all others, so the sample suggests a wrong water level. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;
@@ -72,9 +71,9 @@ static void a_misleading_sample_changes_nothing(void **state)
             for (size_t k = 0; k < stride; k++) {
                 const bool seen = k == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &x[i * stride + k];
-                /* the level guessed from the sample is far too high */
+                /* the guess from the sample is far too high */
                 *v = copysignf(how == 0 ? (seen ? 100 : 1e-3f)
-                               /* the level guessed from the sample is far too low */
+                               /* the guess from the sample is far too low */
                                : how == 1 ? (seen ? 1e-3f : 100)
                                : how == 2 ? (seen ? 0 : 1) /* all sampled elements are zero */
                                           : (i % 5000 || k ? 1e-6f * (float)(1 + k)
@@ -153,7 +152,7 @@ static void instruction_sets_sift_the_same_candidates(void **state)
                 const size_t got = k->coin_sift(v, n, coin, &key, at[1], value[1], &sum[1]);
                 check(want == got && sum[0] == sum[1] && k->sum_magnitudes(v, n) == sum[0]);
                 check(!memcmp(at[0], at[1], got * 4) && !memcmp(value[0], value[1], got * 4));
-                /* coin_sift lists candidates: every element that coin_keep keeps, and possibly others */
+                /* `coin_sift` lists every element that `coin_keep` keeps, and possibly more */
                 size_t next = 0;
                 for (uint32_t i = 0; i < n; i++) {
                     const bool there = next < got && at[1][next] == i;

@@ -35,8 +35,7 @@ static void bits_are_spent_as_asked(void **state)
         }
 }
 
-/* With draw=systematic an element is kept with the same probability as in independent draws, but the number of
- * atoms differs from its mean by at most one. */
+/* With draw=systematic, the number of elements kept differs from its mean by at most one. */
 static void a_systematic_draw_keeps_a_steady_number(void **state)
 {
     (void)state;
@@ -81,9 +80,8 @@ static void clip_spends_no_more_than_the_released_coder(void **state)
 
 /* ---- mean and variance of estimates ---- */
 
-/* Mean and variance of the draws must pass the tests of draws.h. For each spec, these tests raise a false alarm
- * with probability below 1e-6. At n = 4096 there are enough draws to detect the `planted` bias, which
- * multiplies every estimate by 1.01. */
+/* The draws must pass the tests of draws.h, which raise a false alarm with probability below 1e-6 per spec. The
+ * draws must fail if every estimate is multiplied by 1.01. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;
@@ -101,10 +99,8 @@ static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
     arena_rewind(forever, mark);
 }
 
-/* With empty=resample, a draw without atoms is repeated. So an atom is kept with probability p / P(draw not
- * empty), which is 1.58 p if one atom is expected. The gain <estimate, x> / |x|^2 rises by the same factor. Its
- * mean over 20,000 draws of 50 elements has a standard error of about 0.8 %; the limit is six standard
- * errors. */
+/* With empty=resample, a draw that keeps no element is repeated. So the mean of the gain <estimate, x> / |x|^2
+ * is 1 / P(draw not empty), 1.58 if one element is expected. The limit is six standard errors. */
 static void drawing_again_inflates_by_the_chance_of_not_being_empty(void **state)
 {
     (void)state;

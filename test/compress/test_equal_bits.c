@@ -1,6 +1,6 @@
-/* test_equal_bits.c -- Sizer measures only the sizes of payloads; they must be those of a full comparison. The
- * option --equal-bits changes each codec's rate parameter so that payloads get a given size. Every codec of the
- * registry must reach it, or come as near as its parameter allows. */
+/* test_equal_bits.c -- `Sizer` measures only the sizes of payloads, which must be those of a full comparison.
+ * The option --equal-bits changes the rate parameter of each codec (such as `bits`) so that payloads get a
+ * given size. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/rate.h"
@@ -14,7 +14,7 @@ typedef struct {
     Dump *dump;
     VectorList list;
     Comparison c;
-    double bits; /* bits per element of the last record, which is over all tensors */
+    double bits; /* bits per element, over all tensors and steps */
 } World;
 
 static Status load(void *data, const Vector *v, float *x, Error *err)
@@ -90,8 +90,7 @@ static void check_sizes(const char *file, const GroupSpec *groups)
     }
 }
 
-/* The dump has tensors smaller than --min-elements, which are sent raw. It has two steps, since some codecs
- * keep a state between steps and others plan over a step. */
+/* The dump has tensors of less than 100 elements, which are sent raw. */
 static void sizes_are_those_of_the_comparison(void **state)
 {
     (void)state;
@@ -108,7 +107,8 @@ static void workers_are_replayed_by_themselves(void **state)
         check_sizes(file, &(GroupSpec){.selection.worker = "worker_[0-2]", .grouping = GROUP_KIND});
 }
 
-/* Opens the codec `ops`. If it must wrap another codec, that is `entry`, or `none` if `entry` is refused. */
+/* Opens the codec `ops`. A wrapper is opened around `entry`, or around `none` if the wrapper refuses `entry`.
+ * */
 static bool open_any(const Codec **codec, const Compressor *ops, Arena *a)
 {
     Error err;
@@ -123,9 +123,9 @@ static bool is_near(double bits, double target)
     return fabs(bits / target - 1) <= SIZE_TOLERANCE;
 }
 
-/* True when the codec has a good reason to miss the target size. It has no rate parameter, or the parameter is
- * at an end of its range. Or the parameter is an integer, and both neighbours are farther from the target. Or
- * the size jumps past the target at this value (gaussiank changes its threshold in large steps). */
+/* True if the codec cannot come nearer to the target size. Reasons: no rate parameter; a parameter at an end of
+ * its range; an integer parameter whose neighbours are farther from the target; a size that jumps past the
+ * target here; a size that does not change here. */
 static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, double target)
 {
     Rate r;
@@ -144,8 +144,6 @@ static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, do
         check_ok(sizer_bits(s, other, w->c.repeats, &beside[i], &w->err), &w->err);
     }
     if (beside[0] == bits && beside[1] == bits)
-        /* The rate parameter affects too small a part of the payload. In sketchml, the element indices of a
-         * dense gradient take the greater part. */
         return true;
     if (!whole)
         return fmin(beside[0], beside[1]) < target && fmax(beside[0], beside[1]) > target;
@@ -214,7 +212,6 @@ static void a_rate_is_set_where_it_stands(void **state)
             if (want)
                 assert_string_equal(codec_text(set, a), want);
         }
-        /* rate_set makes a new codec and leaves the given codec unchanged */
         assert_string_equal(codec_text(codec, a), cases[i].spec);
     }
     arena_close(a);
@@ -287,7 +284,8 @@ static void rates_spread_over_what_a_key_can_be(void **state)
     arena_close(a);
 }
 
-/* `sweep` has a list of values for every rate parameter. They must be within the parameter's range. */
+/* The command sweep has a list of values for every rate parameter, which must be in the range of the parameter.
+ * */
 static void every_rate_has_a_grid(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_excess.c -- encoders report the excess of a random payload (its bits above the expected size) and the
- * entropy of its indices. Both are checked here. */
+/* test_excess.c -- what encoders report of a random payload: its excess (size minus expected size, in bits) and
+ * the entropy of its indices. */
 #include "rig/check.h"
 
 #include "codec/compressor.h"
@@ -46,9 +46,9 @@ static Streams draw(Draws *d, uint64_t repeat)
     return streams;
 }
 
-/* The mean excess over many draws must be 0; the false-alarm probability is 6e-7 per spec. If `exact` (all
- * atoms have the same size), payload size minus excess must be equal in all draws. If `outlier` is not 0, it
- * becomes the first element, so that one atom is always kept. */
+/* The mean excess must be 0; the false-alarm probability is 6e-7 per spec. If `exact` (all atoms have the same
+ * size), payload size minus excess must be equal in all draws. An `outlier` other than 0 becomes the first
+ * element, an atom that is always kept. */
 static void excess_has_mean_zero(const char *spec, float outlier, bool exact)
 {
     Draws d;
@@ -73,7 +73,7 @@ static void draws_know_their_excess(void **state)
 {
     (void)state;
     excess_has_mean_zero("svd:rank=1", 0, true);
-    /* in many draws the payload would be longer than the raw floats, so the raw floats are sent instead */
+    /* many draws would be longer than the raw floats, so the raw floats are sent */
     excess_has_mean_zero("svd:rank=5", 0, true);
     excess_has_mean_zero("svd:rank=2,vectors=bf16", 0, true);
     excess_has_mean_zero("svd:rank=0.6,draw=systematic", 0, true);
@@ -83,8 +83,7 @@ static void draws_know_their_excess(void **state)
     excess_has_mean_zero("wavelet:ratio=0.1", 0, false);
 }
 
-/* The gap 4 occurs three times, 1 twice and 9000 once. So the entropy of the gaps is 6 log2 6 - 3 log2 3 - 2
- * log2 2 bits. */
+/* The gap 4 occurs three times, 1 twice and 9000 once: 6 log2 6 - 3 log2 3 - 2 log2 2 bits in all. */
 static void index_sets_count_the_entropy_of_gaps(void **state)
 {
     (void)state;
@@ -102,8 +101,8 @@ static void index_sets_count_the_entropy_of_gaps(void **state)
     arena_close(d.a);
 }
 
-/* The magnitudes are so small that decoded values are rounded to multiples of 2^-149. The variance has no
- * closed form there. */
+/* The elements are so small that estimates are rounded to multiples of 2^-149, so the variance has no closed
+ * form. */
 static void no_closed_form_where_floats_end(void **state)
 {
     (void)state;

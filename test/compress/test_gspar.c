@@ -1,5 +1,5 @@
-/* test_gspar.c -- the codec gspar with a given density and with a given variance: each decoded element follows
- * the codec's definition, and the probabilities are optimal. */
+/* test_gspar.c -- the codec gspar with a given density (expected share of elements kept) or a given variance
+ * `eps`: each decoded element against the definition, and the optimality of the probabilities. */
 #include "rig/try.h"
 
 #include "base/coin.h"
@@ -66,8 +66,8 @@ static void eps_is_the_variance_and_takes_fewer_atoms_than_any_other_level(void 
         for (size_t i = 0; i < n; i++)
             squares += (double)t->x[i] * (double)t->x[i];
         check_rel(codec_variance(&t->call, t->x), wanted[e] * squares, 1e-5);
-        /* The probabilities must be optimal. So other probabilities p = min(1, (|x| / scale)^a), a = 0.8 or
-         * 1.2, with the same variance must have a larger sum. */
+        /* Other probabilities of the same variance, p = min(1, (|x| / scale)^a) with a = 0.8 or 1.2, must have
+         * a larger sum. */
         const double tau = waterfill_of_variance(t->x, n, wanted[e], 1, scratch);
         for (double a = 0.8; a < 1.3; a += 0.4) {
             double low = 0, high = 1e6, atoms = 0;

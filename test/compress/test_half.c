@@ -1,5 +1,5 @@
-/* test_half.c -- the codecs fp16 and bf16. Compares the kernels with the values of all 65,536 bit patterns.
- * Tests payload sizes, refused payloads, saturation, and mean and variance of stochastic rounding. */
+/* test_half.c -- the codecs fp16 and bf16: the rounding of kernels against slow searches, payload sizes,
+ * refused payloads, saturation, and the mean and variance of stochastic rounding. */
 #include "vec/kernels.h"
 #include "rig/try.h"
 
@@ -61,7 +61,7 @@ static void halve_fill(float *x)
                                 0x1.002p0f, 0x1.006p0f, 0x1p-149f, 0x1.01p0f, 0x1.03p0f};
     for (size_t i = 0; i < N; i++) {
         uint32_t word = rng_u32(&rng, USE_TEST, i);
-        if (i % 2) /* every second number has a magnitude near the limits of fp16's range */
+        if (i % 2) /* every second magnitude is in or near the range of fp16 */
             word = (word & 0x807fffffu) | (85 + word % 60) << 23;
         x[i] = (word & 0x7f800000u) == 0x7f800000u ? 1 : bits_float(word);
         if (i < countof(odd))
@@ -95,9 +95,9 @@ static void halves_are_the_nearest_ones_and_saturate(void **state)
     }
 }
 
-/* Stochastic rounding goes up if and only if u < frac. frac is the position between the two neighbouring
- * 16-bit floats, exact in double. u is uniform in [0, 1) and has as many bits as frac. For denormals of
- * fp16, u consists of 21 bits of one random word and 32 bits of another. */
+/* Stochastic rounding goes up if u < frac, where frac in [0, 1) is the exact position between the two
+ * neighbouring 16-bit floats, and u is uniform in [0, 1) with as many bits as frac. For denormals of fp16, u
+ * has 21 bits of one random word and 32 bits of another. */
 static void random_halves_equal_their_definition(void **state)
 {
     (void)state;
@@ -136,8 +136,8 @@ static void ties_of_fp16_denormals_go_to_the_continuation(void **state)
     uint8_t out[128];
     size_t ups = 0;
     for (uint32_t start = 0; start < 640; start += 64) {
-        /* frac is halfway between two multiples of 2^-21. Its first 21 bits equal those of u, so the next 32
-         * bits of u decide. */
+        /* The position between the two fp16 neighbours equals the random number u in its first 21 bits. So the
+         * next 32 bits of u decide. */
         for (uint32_t i = 0; i < 64; i++)
             x[i] = ((float)(rng_word(&key, start + i) >> 11) + 0.5f) * 0x1p-45f;
         EACH_ISA(k)
@@ -249,8 +249,8 @@ static void infinities_are_refused(void **state)
     }
 }
 
-/* Returns the distribution of the error when x is rounded to one of the two neighbouring 16-bit floats.
- * Their distance depends on x's power of two; among denormals it is constant. */
+/* Returns the distribution of the error of stochastic rounding to the two neighbouring 16-bit floats. `lowest`
+ * is the least exponent of a normal number, and `fraction` the number of bits of the fraction. */
 static TwoPoint law_of(double x, int lowest, int fraction)
 {
     int exponent;
@@ -261,8 +261,8 @@ static TwoPoint law_of(double x, int lowest, int fraction)
     return (TwoPoint){(1 - part) * quantum, -part * quantum, part};
 }
 
-/* Rounds normal vectors of several scales: 1 and larger; in the range of fp16's denormals; below fp16's
- * smallest number; in the range of float32's denormals. */
+/* The scales include the denormals of fp16, values below the smallest number of fp16, and denormals of float32.
+ * */
 static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state)
 {
     (void)state;

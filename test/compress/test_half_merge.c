@@ -1,6 +1,6 @@
-/* test_half_merge.c -- merging fp16 and bf16 payloads. A merged payload holds the mean of the workers' values,
- * rounded to the nearest 16-bit floats, because a sum could overflow. It must decode to that mean times the number
- * of workers. */
+/* test_half_merge.c -- merging fp16 and bf16 payloads. A merged payload has the mean of the values of the
+ * workers in 16-bit floats, because a sum could overflow. The payload decodes to the mean times the number of
+ * workers. */
 #include "rig/try.h"
 
 #include <float.h>
@@ -9,7 +9,7 @@ enum { WORKERS = 5, N = 3000 };
 
 static const struct {
     const char *spec;
-    /* step: largest distance between neighbouring 16-bit floats, relative to their value; least: smallest distance */
+    /* `step`: largest relative distance of neighbouring 16-bit floats; `least`: smallest distance */
     double step, least;
 } halves[] = {{"fp16", 0x1p-10, 0x1p-24}, {"bf16", 0x1p-7, 0x1p-133}};
 
@@ -65,8 +65,7 @@ static void merged_halves_decode_to_the_sum_rounded_once_more(void **state)
             }
 }
 
-/* Some payloads are merged in batches of four, others alone. Every worker must have the same weight in the
- * mean. */
+/* Four payloads are merged, and then a fifth. Every worker must have the same weight in the mean. */
 static void batches_of_unequal_size_merge_to_the_same_mean(void **state)
 {
     (void)state;
@@ -94,8 +93,7 @@ static void one_worker_s_halves_merge_to_themselves(void **state)
     }
 }
 
-/* 65504 is the largest finite fp16 number. Five workers send it, so their sum exceeds the range of fp16. The
- * merged payload holds the mean, so it must still decode to the sum. */
+/* The sum of five times 65504, the largest finite fp16 number, exceeds the range of fp16. */
 static void sums_beyond_the_largest_half_are_kept(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* test_induced.c -- tests the wrapper induced. It sends a vector with a biased codec, and that codec's error
- * with an unbiased codec. The payload must consist of the payloads of both codecs, and the estimate must be
- * unbiased. */
+/* test_induced.c -- the wrapper induced, which sends a vector with a first, biased codec, and the error of the
+ * first codec with a second, unbiased codec. So the estimate is unbiased. */
 #include "rig/draws.h"
 #include "compress/spec.h"
 
@@ -22,8 +21,8 @@ static Shape matrix(void)
     return (Shape){.rank = 2, .dim = {20, 35}, .n = N};
 }
 
-/* The payload must be the first codec's payload followed by the second codec's payload. Each must be the same
- * as from the codec alone. The random numbers of the second codec are those that docs/FORMAT.md specifies. */
+/* The payload must be the payload of the first codec followed by that of the second codec. docs/FORMAT.md
+ * specifies the random numbers of the second codec. */
 static void payloads_are_both_codecs_one_behind_the_other(void **state)
 {
     (void)state;
@@ -63,9 +62,8 @@ static void payloads_are_both_codecs_one_behind_the_other(void **state)
     }
 }
 
-/* The estimate must be unbiased, even if the first codec is random. If the first codec is not random, the
- * variance has a closed form: that of the second codec on the first codec's error. This error is smaller than
- * x, so the variance is smaller than if the second codec sent x alone. */
+/* If the first codec is not random, the variance is the closed form of the second codec on the error of the
+ * first. The error is smaller than x, so the variance is smaller than if the second codec sent x. */
 static void the_mean_is_the_gradient_and_the_variance_that_of_the_rest(void **state)
 {
     (void)state;
@@ -86,7 +84,7 @@ static void the_mean_is_the_gradient_and_the_variance_that_of_the_rest(void **st
         check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
         rig.call.rng = rig_rng(0);
         const double expected = codec_variance(&rig.call, x);
-        /* from the fourth row of the table on, the first codec is random, and there is no closed form */
+        /* from row 3 on, the first codec is random, so there is no closed form */
         check(isnan(expected) == (k >= 3));
         check(isnan(expected) || draws_variance_is(&d, expected));
         if (rows[k].alone) {
@@ -107,8 +105,7 @@ static void a_biased_second_codec_is_no_promise_and_is_cautioned(void **state)
     rig_close(&rig);
 }
 
-/* For so few elements a raw payload would be shorter than the two payloads. Both are sent nevertheless, and
- * the estimate equals x. */
+/* For so few elements, raw floats are shorter than the two payloads. */
 static void few_elements_come_back_as_they_are(void **state)
 {
     (void)state;
@@ -126,7 +123,6 @@ static void few_elements_come_back_as_they_are(void **state)
     }
 }
 
-/* The state of the first codec must not depend on the second codec's payload. */
 static void the_first_codecs_state_moves_as_if_alone(void **state)
 {
     (void)state;
