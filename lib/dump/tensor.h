@@ -127,7 +127,7 @@ size_t dump_groups(const Dump *d);
 const char *dump_group(const Dump *d, size_t i, const AttrList **attrs);
 
 /* Reads tensor i as float32 into x (shape.n floats). Float64 values beyond float32's range become
-   infinities. */
+ * infinities. */
 Status dump_read(Dump *d, size_t i, float *x, Error *err);
 
 /* ---- selecting ---- */

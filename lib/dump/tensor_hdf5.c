@@ -34,7 +34,7 @@ struct Dump {
     uint64_t used;          /* bytes of address space that the reader process uses at its start */
     const float *x;         /* the shared memory */
     size_t room;
-    uint8_t *inbox; /* bytes received and not yet parsed: elements from .. to - 1 */
+    uint8_t *inbox; /* bytes received; the elements `from` .. `to` - 1 are not yet parsed */
     size_t from, to;
     Error death; /* the error that every call returns after the reader process has ended */
 };

@@ -42,8 +42,8 @@ static void send_done(int socket)
 
 /* ---- reading ---- */
 
-/* Converts bfloat16 numbers to floats in place, the last number first. A bfloat16 number is the upper half
- * of a float's bits. */
+/* Converts bfloat16 numbers to floats in place, the last number first, because a float overwrites two
+ * bfloat16 numbers. A bfloat16 number is the upper half of a float's bits. */
 static void widen_bfloat16(float *x, size_t n)
 {
     const uint8_t *halves = (const uint8_t *)x;

@@ -74,7 +74,7 @@ static Status visit_dataset(Walk *w, hid_t dataset)
 }
 
 /* Lists the group itself, then its members, in order of creation if the file records that order, otherwise
-   by name. */
+ * by name. */
 static Status visit_group(Walk *w, hid_t group)
 {
     const hid_t creation = H5Gget_create_plist(group);

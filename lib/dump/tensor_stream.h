@@ -55,7 +55,7 @@ typedef struct {
     size_t groups, group_room;
     const ListedGroup **by_path; /* pointers to the groups sorted by path, set by listing_finish */
     size_t skipped;
-    size_t twins; /* see dump_twins */
+    size_t twins; /* number of twins, as defined at `dump_twins` */
     /* path of a tensor in the first twin (a group with the step or worker number of another group); NULL: no
      * twins */
     const char *twin;

@@ -128,7 +128,7 @@ Status exchange_receive(Exchange *x);
 Status exchange_settle(Exchange *x, const ExchangeWorker *w, const float *gradient, const Bytes *sent);
 
 /* Computes the next state of a worker that dropped out, as if it had sent zeros as raw floats. If the codec
- * refuses raw floats or has several rounds, the payloads are its encodings of a zero gradient from a zero
+ * refuses raw floats or has several rounds, as if it had sent its payloads for a zero gradient and a zero
  * state. */
 Status exchange_settle_dropped(Exchange *x, const ExchangeWorker *w, const float *gradient);
 

@@ -79,8 +79,8 @@ static void make_parcels(GradientExchange *x)
         add_parcel(x, 0, x->spec.tensors, false);
 }
 
-/* Returns worker w's values of a parcel, scaled so that the unweighted mean over the sending workers is the
- * weighted mean of the gradients. */
+/* Returns worker w's values of a parcel, times weight[w] and the number of workers that send. The unweighted
+ * mean over these workers is then the weighted mean of the gradients. */
 static const float *gather(GradientExchange *x, const Parcel *p, size_t w)
 {
     const double gain = x->weight[w] * (double)x->senders;

@@ -12,7 +12,7 @@ static Status check_at(const atomo_tensor *t, int at, const char *want, Error *e
 
 /* ---- training ---- */
 
-/* Returns the offset of the innermost codec's state, which is the last part of a worker's state, and sets
+/* Returns the offset of the innermost codec's state in a worker's state, of which it is the last part. Sets
  * `*size` to its bytes. */
 static size_t learned_at(const atomo_tensor *t, size_t *size)
 {

@@ -82,7 +82,7 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
     return OK;
 }
 
-/* ---- how far a codec has come ---- */
+/* ---- the state of a running comparison ---- */
 
 /* Sums over several vectors that are measured as one long vector. */
 typedef struct {

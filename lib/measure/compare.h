@@ -43,9 +43,9 @@ typedef struct {
     double sample; /* minimum seconds of a timing sample */
     bool untimed;  /* times are not measured and become NaN; not allowed in merges */
 
-    /* 0: every vector is one worker's gradient. Above 0: a merge of this many workers. Its mean estimate is
-     * measured against the mean gradient. `load_worker` loads one worker's gradient. In a merge every worker
-     * starts each step from a zero state. */
+    /* 0: every vector is one worker's gradient. Above 0: a merge of this many workers. The mean of their
+     * estimates is measured against the mean of their gradients. `load_worker` loads one worker's gradient.
+     * In a merge every worker starts each step from a zero state. */
     size_t workers;
     Status (*load_worker)(void *data, const Vector *v, size_t worker, float *x, Error *err);
 

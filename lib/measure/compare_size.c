@@ -167,7 +167,8 @@ static Status size_at(void *data, double rate, double *bits, Error *err)
     return status;
 }
 
-/* The first search computes at most ROUGH_TRIES sizes, and stops within the relative tolerance ROUGH. */
+/* The first search of `sizer_solve` computes at most ROUGH_TRIES sizes, and stops within the relative
+ * tolerance ROUGH. */
 enum { ROUGH_TRIES = 5 };
 #define ROUGH 0.03
 

@@ -23,8 +23,8 @@ typedef struct {
     Buf payload;
     Message message;
     Sizes sizes;
-    /* Statistics over the repeats of the payload's bytes minus an excess (harness.h), the part of the size
-     * that is due to the repeat's random draw. */
+    /* Statistics over the repeats of the payload's bytes minus an excess (harness.h). The excess is the part
+     * of the size that is due to the repeat's random draw. */
     Moments expected;
 } Run;
 

@@ -62,8 +62,8 @@ typedef struct {
     double merged_spread; /* variance of `merged` over repeats */
     double early;         /* for merges: bytes of the merged payloads of all rounds but the last */
     double gradient[G_SUMS];
-    /* Sums over the elements of the deviations of each repeat's estimate from the mean estimate, and of the
-     * mean estimate from g (S_... in vec/kernels.h). */
+    /* Sums (S_... in vec/kernels.h) that measure how estimates deviate from their mean over repeats, and how
+     * this mean deviates from g. */
     double spread[S_SUMS];
     bool unbiased;         /* the codec promises that the estimate's mean is g */
     bool spread_known;     /* false: the codec is random and there is only one repeat */
@@ -104,9 +104,9 @@ void tally_append(Tally *total, const Tally *part);
 /* Returns the tally's values as text (metrics_text.c), without its `level`. NULL: out of memory. */
 char *tally_text(const Tally *t, Arena *a);
 
-/* Sets the values of an open tally from a text that `tally_text` made in the same program on the same
- * machine, from a tally with as many decoded repeats. Returns false if the text's length or a character is
- * wrong; the values are then undefined. */
+/* Sets the values of an open tally from a text of `tally_text`. The text must come from the same program on
+ * the same machine, and from a tally with as many decoded repeats. Returns false if the text's length or a
+ * character is wrong; the values are then undefined. */
 bool tally_read(Tally *t, const char *text);
 
 typedef enum {

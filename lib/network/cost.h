@@ -59,11 +59,11 @@ typedef struct {
 
 CostFigures cost_figures(const Iteration *it, const Iteration *plain, double bandwidth);
 
-/* Returns the standard errors of the results of `cost_figures`, to first order, from those of the layers'
- * measurements and of the computing time (`compute_se`). Both iterations have the same computing time.
- * `same`: both use the same codec and the same measurements; otherwise their measurements are independent. A
- * result that depends on an unknown standard error is NaN. `scratch` has room for the layers of both
- * iterations. */
+/* Returns the standard errors of the results of `cost_figures`, to first order. They follow from the
+ * standard errors of the layers' measurements and of the computing time (`compute_se`), which is the same in
+ * both iterations. `same`: both iterations use the same codec and the same measurements; otherwise their
+ * measurements are independent. A result that depends on an unknown standard error is NaN. `scratch` has
+ * room for the layers of both iterations. */
 CostFigures cost_errors(const Iteration *it, const Iteration *plain, bool same, double compute_se,
                         double bandwidth, CostLayer *scratch);
 

@@ -90,8 +90,8 @@ static bool winograd_saves(const Layer *l)
            l->out->rows * l->out->columns * 9 >= 2 * TILE_PRODUCTS * tiles(l->out);
 }
 
-/* Returns the number of images in a full piece. A piece needs many pixels, because each piece also copies
- * the weights into blocked order and writes their gradient. */
+/* Returns the number of images in a full piece. Images with few pixels form larger pieces: each piece writes
+ * a whole weight gradient, however few its pixels are. */
 static size_t piece_images(const Layer *l)
 {
     enum { FEW_PIXELS = 64 };

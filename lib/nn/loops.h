@@ -9,9 +9,9 @@
 
 #include "vec/kernels.h"
 
-/* For one output row of a convolution: the `count` kernel rows `tap`, `tap` + `tap_step`, ... that meet the
- * input and not only padding. They read the input rows `at`, `at` + `at_step`, ... For an output column, the
- * members describe kernel columns and input columns. */
+/* Describes, for one output row of a convolution, the kernel rows that meet the input and not only padding.
+ * They are the `count` rows `tap`, `tap` + `tap_step`, ..., and read the input rows `at`, `at` + `at_step`,
+ * ... For an output column, the members describe kernel columns and input columns. */
 typedef struct {
     size_t count, tap, tap_step, at;
     ptrdiff_t at_step;

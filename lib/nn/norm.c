@@ -68,8 +68,8 @@ static Cut cut_of(const Work *w, size_t piece)
                  .groups = v->channels / v->lanes};
 }
 
-/* Computes two sums over all pixels for each channel of a group (a lane of a vector). Adds the sum of `a` to
- * `sum0`, and the sum of the products a * b to `sum1`. */
+/* For each channel of a group, adds the sum of `a` over all pixels to `sum0`, and the sum of a * b to
+ * `sum1`. */
 static void add_up(const float *restrict a, const float *restrict b, size_t pixels, size_t lanes,
                    double *restrict sum0, double *restrict sum1)
 {

@@ -139,8 +139,8 @@ typedef struct {
     size_t pair;
 } Split;
 
-/* Inserts the pair `one` into `kept`, the at most `most` pairs of intervals with the largest errors, if its
- * error is large enough. Of two pairs with equal errors the earlier one is kept. */
+/* `kept` has the pairs of intervals with the largest errors, at most `most` of them. Inserts the pair `one`
+ * if its error is large enough. Of two pairs with equal errors the earlier one is kept. */
 static void keep_largest(Split *kept, size_t *count, size_t most, Split one)
 {
     size_t at = *count;

@@ -116,7 +116,7 @@ Status linalg_ready(Error *err);
 
 /* OpenBLAS picks its kernels by CPU model, and picks the slowest for an unknown model. After this call,
  * `linalg_ready` sets the environment variable OPENBLAS_CORETYPE to the kernels that suit this CPU, unless
- * the user has set it, and keeps OpenBLAS from creating threads. Programs call this function before they
+ * the user has set it. It also keeps OpenBLAS from creating threads. Programs call this function before they
  * create threads. The library libatomo does not, since it must not change the environment. */
 void linalg_choose_kernels(void);
 
