@@ -15,7 +15,7 @@ typedef struct {
     const Codec *none; /* the codec `none`, for vectors that are sent as raw floats */
     CodecStates states;
     Arena *scratch; /* rewound for each vector */
-    char *plan;     /* next plan record to use; NULL: the codec plans nothing */
+    char *plan;     /* next record of `codec_plan`; NULL: the codec plans nothing */
     ArchiveSum *sum;
     Error *err;
 } Work;

@@ -1,5 +1,8 @@
 /* compare.c -- runs a comparison of codecs (compare.h). Reads all vectors once for percentiles, then loops
- * over codecs, workers, steps and vectors. A cell is the set of all vectors of one step and worker. */
+ * over codecs, workers, steps and vectors.
+ *
+ * A cell is the set of all vectors of one step and worker. A plan divides a codec's bit budget between the
+ * vectors of a cell. The journal is the file of records that an interrupted comparison has left. */
 #include "measure/compare_parts.h"
 
 #include "base/parallel.h"

@@ -159,7 +159,7 @@ Status merge_mean(const Comparison *c, const Vector *v, const Buffers *b, Error 
  * sets `b->x` to the mean gradient. */
 Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 
-/* ---- plans (compare_plan.c) ---- */
+/* ---- plans (compare_plan.c): a plan divides a codec's bit budget between the vectors of a cell ---- */
 typedef struct {
     const Comparison *c;
     const Codec *codec;

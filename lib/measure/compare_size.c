@@ -196,7 +196,8 @@ Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits,
         TRY(solve_search(&problem, &found, err));
         *tries += found.tries;
         t.repeats = s->c->repeats;
-        /* with few atoms, payloads of one repeat overestimate how fast bits grow with the rate */
+        /* with few atoms (terms from which the codec draws), payloads of one repeat overestimate how fast
+         * bits grow with the rate */
         if (fabs(found.slope) > 1.5)
             found.slope = copysign(1.5, found.slope);
         problem.most = 0;

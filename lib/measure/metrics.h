@@ -43,7 +43,7 @@ typedef struct {
         /* `size` and `size_spread`: mean and variance over repeats of the payload's bytes minus an excess,
          * which the repeat's random draw causes (harness.h) */
         size_spread;
-    double squares;  /* sum of v^2 over the variances v of elements or atoms; NaN: unknown */
+    double squares;  /* sum of v^2 over the variances v of elements or atoms (harness.h); NaN: unknown */
     double weighted; /* closed-form variance of <estimate, g>; 0: unknown */
     double none;     /* probability that an estimate is all zeros, as far as the codec knows it */
     double sizes;    /* variance of the payload's bytes over repeats */

@@ -1,5 +1,5 @@
 /* metrics_errors.c -- standard errors of results over the R repeats, and tests of bias. In comments g is the
- * gradient, h the estimate. */
+ * gradient, h the estimate. An atom is a term of the decomposition of g from which a codec draws. */
 #include "measure/metrics_errors.h"
 
 #include "num/stats.h"

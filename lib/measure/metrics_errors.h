@@ -15,7 +15,7 @@
  *             elements.
  *
  * The tests use the codec's closed-form variance if it is larger than the measured one, because R repeats
- * may miss rare draws. */
+ * may miss rare draws. An atom is a term of the decomposition of g from which a codec draws. */
 #ifndef ATOMO_METRICS_ERRORS_H
 #define ATOMO_METRICS_ERRORS_H
 
