@@ -38,9 +38,7 @@ typedef struct {
 typedef struct {
     int file, memory; /* file: descriptor of the file's bytes; memory: descriptor of the child's output */
     size_t file_size;
-    size_t
-        /* upper bound on the images: deflate compresses by a factor of at most 1032 */
-        most;
+    size_t most; /* upper bound on the images: deflate compresses by a factor of at most 1032 */
     Answer *answer;
 } Shared;
 

@@ -1,5 +1,4 @@
-/* array_file.h -- files of arrays other than HDF5: safetensors, .npy and .npz (docs/FORMAT.md). A separate
- * process calls these functions, but they do not depend on it.
+/* array_file.h -- files of arrays other than HDF5: safetensors, .npy and .npz (docs/FORMAT.md).
  *
  * Every size and offset is checked against the file's size before it is used. All memory is taken from the
  * arena. Error texts do not name the file. */
@@ -40,9 +39,8 @@ typedef struct {
     size_t notes;
 } ArrayFile;
 
-/* Lists the arrays of an open safetensors, .npy or zip file. Returns ERR_CORRUPT, ERR_USAGE or ERR_MEMORY, with
- * the reason. The caller has set the fields for the file, its size and the arena, and all other fields to
- * zero. */
+/* Lists the arrays of an open safetensors, .npy or zip file. Fails with ERR_CORRUPT, ERR_USAGE or ERR_MEMORY.
+ * The caller has set `fd`, `file`, `size` and `arena`, and all other fields to zero. */
 Status arrays_list(ArrayFile *f, FileKind kind, Error *err);
 
 /* Reads array i into x as float32, in C order. Float64 values beyond float32's range become infinities. */
@@ -58,10 +56,10 @@ Status safetensors_list(ArrayFile *f, Error *err);
 Status npy_list(ArrayFile *f, Error *err);
 Status npz_list(ArrayFile *f, Error *err);
 
-/* Sorts the names. Returns a name that occurs twice, or NULL when all names differ. */
+/* Sorts the names. Returns a name that occurs twice, or NULL if all names differ. */
 const char *sort_names(const char **name, size_t count);
 
-/* Returns the paths of all arrays, sorted; NULL: out of memory. */
+/* Returns the paths of all arrays, sorted, or NULL if memory runs out. */
 const char **arrays_sorted(const ArrayFile *f);
 
 /* Appends an array to the list, after checking its path, size and rank. */

@@ -12,7 +12,7 @@ enum { TEXT_MOST = 1 << 16 }; /* as in HDF5 */
 
 /* ---- values ---- */
 
-/* Writes a double as a text that does not look like a whole number, and returns the text. */
+/* Returns `v` as text in `out`; ".0" is appended to a whole number, so that the text reads as a real number. */
 static const char *real_text(char out[40], double v)
 {
     text_double(out, v);
@@ -21,8 +21,7 @@ static const char *real_text(char out[40], double v)
     return out;
 }
 
-/* Sets the value of *attr to a number if `text` is exactly what note_value writes for this number. Otherwise
- * returns false. */
+/* Sets *attr to a number and returns true if `text` is exactly what note_value writes for that number. */
 static bool take_number(const char *text, Attr *attr)
 {
     char again[40];
@@ -77,8 +76,7 @@ char *note_key(const char *object, const Attr *attr, Arena *a)
     return text_format(a, "%s%s%s", object, *object ? "@" : "", attr->name);
 }
 
-/* True if `wanted` is in the sorted list of paths. If `whole` is false, also true if a path of the list
- * begins with `wanted`. */
+/* True if the sorted list has the path `wanted`, or with `whole` = false a path that begins with `wanted`. */
 static bool found(const char *const *path, size_t count, const char *wanted, bool whole)
 {
     size_t low = 0, high = count;
@@ -92,8 +90,8 @@ static bool found(const char *const *path, size_t count, const char *wanted, boo
     return low < count && (whole ? !strcmp(path[low], wanted) : !strncmp(path[low], wanted, strlen(wanted)));
 }
 
-/* Splits a key "OBJECT@NAME" at the first '@' before which stands the path of an array or a group. If there
- * is no such '@', the whole key names an attribute of the root. */
+/* Splits a key "OBJECT@NAME" at the first '@' that follows the path of an array or group. Without such an '@',
+ * the whole key is the name of an attribute of the root. */
 static Status take_key(Note *note, const char *key, const char *const *path, size_t count, Arena *a,
                        Error *err)
 {
@@ -117,7 +115,7 @@ static Status take_key(Note *note, const char *key, const char *const *path, siz
 
 /* ---- lists ---- */
 
-/* True for a pair of key and value that no attribute can hold, so that the pair is left out. */
+/* True for a pair that no attribute can hold; the pair is left out. */
 static bool left_out(const Json *pair)
 {
     return !*pair->name || strlen(pair->name) > PATH_LIMIT + TEXT_MOST || strlen(pair->text) > TEXT_MOST;

@@ -20,9 +20,8 @@ static void swap_bytes(uint8_t *raw, size_t n, size_t item)
         }
 }
 
-/* Returns a half-precision number as float. First moves its exponent and fraction to the bits of a float's
- * exponent and fraction; this float is the magnitude times 2^-112. In infinities and NaN all exponent bits
- * are ones. */
+/* With exponent and fraction moved to the bits of a float's exponent and fraction, the float is the magnitude
+ * times 2^-112. Infinities and NaN (0x7c00 and above) have all exponent bits set. */
 static float half_float(uint16_t half)
 {
     const uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = half & 0x7fff;

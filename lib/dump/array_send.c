@@ -20,7 +20,6 @@ static Buf *begin(Sender *s, char type)
     return &s->message;
 }
 
-/* Appends the attributes of the array or group `object` to the message. */
 static Status put_notes(Sender *s, const char *object)
 {
     const AttrList list = notes_of(s->file, object, s->room);
@@ -80,8 +79,8 @@ static size_t common_group(const char *path, const char *other)
     return length;
 }
 
-/* Lists the groups of the sorted paths: for each path, the groups that contain it, except those that also
- * contain the previous path. Only counts these groups if `group` is NULL. */
+/* Lists, for each array in file order, the groups that contain the array but not the previous array. A group
+ * may be listed several times. If `group` is NULL, only counts. */
 static Status list_groups(const ArrayFile *f, Group *group, size_t *count, Error *err)
 {
     *count = 0;

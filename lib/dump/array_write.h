@@ -6,14 +6,14 @@
 #include "dump/tensor.h"
 
 /* A file format for output. `open` begins the file. `write` adds tensor i with the elements x, for i = 0, 1,
- * ... in this order. `finish` completes the file if `written` is OK; otherwise it removes the file and
+ * ... in this order. `finish` completes the file if `written` is OK; otherwise `finish` removes the file and
  * returns `written`. After a failed `open`, `finish` must not be called. */
 typedef struct {
     const char *ending; /* the ending of file names for this kind */
     Status (*open)(void **out, const Dump *d, const char *path, Arena *a, Error *err);
     Status (*write)(void *to, size_t i, const float *x, Error *err);
     Status (*finish)(void *to, Status written, Error *err);
-    bool (*holds)(const Attr *attr); /* true when a file of this kind can hold the attribute */
+    bool (*holds)(const Attr *attr); /* true if a file of this kind can hold the attribute */
 } ArrayWriter;
 
 extern const ArrayWriter hdf5_array_writer, npz_array_writer, safetensors_array_writer;

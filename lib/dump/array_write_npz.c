@@ -60,7 +60,7 @@ static char *npy_text(const Shape *shape, size_t *size, Arena *a)
     return text;
 }
 
-/* Appends the fields that a member has both in its own header and in the zip directory. */
+/* Appends the fields that a member's header and its entry in the zip directory share. */
 static void put_common(Buf *b, const Member *m, const char *name, size_t extra)
 {
     buf_u16(b, m->size < UINT32_MAX && m->header < UINT32_MAX ? VERSION : VERSION64);
@@ -75,8 +75,8 @@ static void put_common(Buf *b, const Member *m, const char *name, size_t extra)
     buf_u16(b, (uint16_t)extra);
 }
 
-/* Returns the size of a zip64 extra field, which holds the 64-bit numbers that do not fit the 32-bit fields; 0:
- * no such field is needed. */
+/* Returns the size of the zip64 extra field, which holds the numbers that do not fit in 32 bits; 0 if all
+ * fit. */
 static size_t wide_size(const Member *m, bool with_header)
 {
     const size_t fields = (m->size >= UINT32_MAX ? 2u : 0u) + (with_header && m->header >= UINT32_MAX);

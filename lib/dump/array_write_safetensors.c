@@ -79,7 +79,7 @@ static Status put_tensors(TextBuf *out, const Dump *d, Error *err)
     return OK;
 }
 
-/* Writes the header, padded with spaces such that the data begin at a multiple of 8 bytes. */
+/* Writes the header, padded with spaces so that the data begin at a multiple of 8 bytes. */
 static Status write_header(StWriter *w, Arena *a, Error *err)
 {
     TextBuf header = {.arena = a};

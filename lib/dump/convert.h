@@ -17,11 +17,11 @@ typedef struct {
     size_t left_out; /* number of attributes that the new file cannot hold */
 } ConvertSum;
 
-/* Fails with ERR_USAGE when the path has none of the known endings. */
+/* Fails with ERR_USAGE if the path has none of the known endings. */
 Status convert_check(const char *path, Error *err);
 
-/* Writes all tensors as float32, and those attributes that the format can hold. If it fails, no file
- * appears. */
+/* Writes all tensors as float32, and those attributes that the format can hold. On failure no new file is
+ * left. */
 Status convert_dump(Dump *d, const char *path, const ConvertJob *job, ConvertSum *sum, Arena *a, Error *err);
 
 #endif

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Adds the sums of one block of n elements. Adding up block by block keeps rounding errors small: a long
- * tensor's total is a sum of few terms of similar size. */
+/* Sums are computed block by block to keep rounding errors small: a long tensor's total is a sum of few terms
+ * of similar size. */
 static void add_block(Description *d, const float *x, size_t n)
 {
     double sum = 0, l1 = 0, squares = 0;
@@ -29,8 +29,8 @@ static void add_block(Description *d, const float *x, size_t n)
     d->l2 += squares;
 }
 
-/* Returns the sum of squared distances from the mean, in a second pass over x. The difference of the sum of
- * squares and n mean^2 would need no second pass, but digits could cancel. */
+/* Returns the sum of squared distances from the mean, in a second pass over x. The sum of squares minus n
+ * mean^2 would need no second pass, but could lose digits by cancellation. */
 static double spread(const float *x, size_t n, double mean)
 {
     double total = 0;
@@ -66,8 +66,8 @@ double histogram_edge(const Histogram *h, size_t b)
     return b == h->bins ? h->max : h->min + (h->max - h->min) * ((double)b / (double)h->bins);
 }
 
-/* Returns the bin of v. The division may round v into a neighbouring bin, so its result is corrected by
- * comparing v with the bin edges that are printed. */
+/* Returns the bin of v. The division may round v into a neighbouring bin, so v is compared with the printed bin
+ * edges. */
 static size_t bin_of(const Histogram *h, double v)
 {
     const double at = (v - h->min) / (h->max - h->min) * (double)h->bins;

@@ -1,7 +1,7 @@
-/* describe.h -- statistics of a tensor before compression: moments, norms, histogram, singular values, and
- * the quantities that the ATOMO paper's theorems compare.
+/* describe.h -- statistics of a tensor before compression: moments, norms, histogram, singular values, and the
+ * quantities that the ATOMO paper's theorems compare.
  *
- * The statistics ignore NaN and infinities, except that these are counted. A tensor with NaN or infinities
+ * The statistics ignore NaN and infinities, except for their count `nonfinite`. A tensor with NaN or infinities
  * gets no spectrum. A statistic that is not defined is NaN. Sums are computed in double, block by block. */
 #ifndef ATOMO_DESCRIBE_H
 #define ATOMO_DESCRIBE_H
@@ -30,8 +30,8 @@ typedef struct {
 void histogram_fill(Histogram *h, const float *x, size_t n);
 double histogram_edge(const Histogram *h, size_t b);
 
-/* The singular values of the tensor as a matrix. Theorem 6 of the ATOMO paper compares two choices of atoms
- * at equal cost: singular vectors and entries. Singular vectors have less variance iff (rows + cols)
+/* The singular values of the tensor as a matrix. Theorem 6 of the ATOMO paper compares two choices of atoms at
+ * equal cost: singular vectors and single elements. Singular vectors have less variance iff (rows + cols)
  * nuclear_norm^2 <= l1^2, that is, theorem6_left <= theorem6_right. */
 typedef struct {
     size_t rows, cols, k; /* k = min(rows, cols) */

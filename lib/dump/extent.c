@@ -72,7 +72,7 @@ static Status refill(ExtentStream *s, Error *err)
     return OK;
 }
 
-/* Unpacks at most `size` bytes to `to` and sets `done` to their number, which is less only at the end of the
+/* Unpacks up to `size` bytes to `to`, and sets *done to their number. *done < `size` only at the end of the
  * data. */
 static Status inflate_some(ExtentStream *s, uint8_t *to, uInt size, size_t *done, Error *err)
 {

@@ -20,17 +20,17 @@ typedef struct ExtentStream ExtentStream;
 /* Begins to read at the extent's first byte. The stream's memory comes from the arena, except zlib's memory,
  * which extent_close frees. */
 Status extent_open(ExtentStream **out, int fd, const Extent *extent, Arena *a, Error *err);
-/* Reads the next `size` unpacked bytes; ERR_CORRUPT when fewer are left in the extent. */
+/* Reads the next `size` unpacked bytes; ERR_CORRUPT if the extent has fewer left. */
 Status extent_take(ExtentStream *s, void *to, size_t size, Error *err);
 /* Checks that all bytes were read, that no data follow them, and that the checksum is right. */
 Status extent_end(ExtentStream *s, Error *err);
 void extent_close(ExtentStream *s); /* NULL is fine */
 
-/* Reads `size` bytes at a file offset; ERR_CORRUPT when the file ends sooner. */
+/* Reads `size` bytes at a file offset; ERR_CORRUPT if the file ends sooner. */
 Status file_take(int fd, uint64_t at, void *to, size_t size, Error *err);
 
-/* Returns the CRC-32 (ISO 3309) of some bytes followed by `data`. `sum` is the CRC-32 of the bytes before
- * `data`; it is 0 if there are none. */
+/* Continues a CRC-32 (ISO 3309): `sum` is the CRC-32 of all bytes before `data`, 0 if there are none. Returns
+ * the CRC-32 of these bytes followed by `data`. */
 uint32_t crc32_add(uint32_t sum, const void *data, size_t size);
 
 #endif

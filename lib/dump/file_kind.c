@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads up to `size` bytes at a file offset, fewer at the end of the file; sets `got` to their number. */
+/* Reads up to `size` bytes at file offset `at`, fewer at the end of the file. Sets *got to their number. */
 static Status peek(int fd, uint64_t at, void *to, size_t size, size_t *got, Error *err)
 {
     *got = 0;
@@ -37,8 +37,8 @@ static Status find_hdf5(int fd, uint64_t size, bool *found, Error *err)
     return OK;
 }
 
-/* True if the file begins with a length of 8 bytes and a JSON object. A length of 2^48 or more is refused:
- * these bytes are more likely text. */
+/* True if the file begins with a length of 8 bytes and a JSON object. Eight bytes that would be a length of
+ * 2^48 or more are more likely text. */
 static bool is_safetensors(const uint8_t *head, size_t size)
 {
     return size > 8 && load_u64(head) >> 48 == 0 && head[8] == '{';

@@ -29,8 +29,8 @@ static bool same_text(const char *a, const char *b)
 
 /* ---- leaving out tensors with NaN or Inf ---- */
 
-/* Reads the *count tensors that `index` lists, and removes from the list the tensors with NaN or Inf. Sets
- * *count to the number of tensors left. */
+/* Removes tensors with NaN or Inf from the list `index` of *count tensors, and sets *count to the number
+ * left. */
 static Status drop_nonfinite(Dump *d, size_t *index, size_t *count, Arena *a, Error *err)
 {
     const ArenaMark mark = arena_mark(a);
@@ -55,12 +55,12 @@ static Status drop_nonfinite(Dump *d, size_t *index, size_t *count, Arena *a, Er
 typedef struct {
     const GroupSpec *spec;
     VectorList *list;
-    size_t *owner; /* index of the vector of each selected tensor */
+    size_t *owner; /* for each selected tensor: index of its vector */
     size_t from;   /* index of the first vector of the present step and worker */
 } Grouper;
 
-/* Returns the index of the vector to which tensor t belongs. Appends a new vector if its step and worker have
- * no such vector yet. */
+/* Returns the index of the vector to which tensor t belongs, after appending the vector if its step and worker
+ * do not have it yet. */
 static size_t vector_for(Grouper *g, const TensorInfo *t)
 {
     VectorList *l = g->list;
@@ -98,8 +98,7 @@ static void add_member(Grouper *g, size_t v, const TensorInfo *t)
     vector->members++;
 }
 
-/* Gives each vector the list of its tensors. All these lists are parts of the array `member`, in the order of
- * the vectors. */
+/* Gives each vector the list of its tensors, a part of the array `member`. */
 static void deal(const Grouper *g, const size_t *index, size_t count, size_t *member)
 {
     VectorList *l = g->list;

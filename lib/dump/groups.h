@@ -1,4 +1,4 @@
-/* groups.h -- selects tensors of a dump to compress, and joins those that are compressed as one vector.
+/* groups.h -- selects tensors of a dump, and joins tensors that are compressed as one vector.
  *
  * A Vector is the input of one call of a codec. It belongs to one step and worker. It is one tensor, or all
  * tensors of one kind of layer (conv, fc, other), or the whole gradient. Joined tensors are in file order. */
@@ -14,26 +14,25 @@ extern const char *const grouping_names[]; /* names in the order of Grouping: "t
 typedef struct {
     Selection selection;
     Grouping grouping;
-    /* tensors with fewer elements than this are not compressed: each is sent alone as floats; 0: all are
-     * compressed */
+    /* tensors with fewer elements are not compressed: each is sent alone as floats */
     size_t min_elements;
     bool skip_nonfinite; /* leave out tensors with NaN or Inf; every selected tensor is then read twice */
 } GroupSpec;
 
 typedef struct {
     const char *name; /* the tensor's name; or "conv", "fc", "other" (by kind); or "all" */
-    /* names of the step group and the worker group that contain the tensors; NULL: the file has no such
+    /* names of the groups (of a step and of a worker) that contain the tensors; NULL if there is no such
      * group */
     const char *step_group, *worker_group;
-    int64_t step, worker;                  /* the numbers in the names of these groups; 0: no such group */
-    /* the numbers that stand for step and worker in the address of random numbers (TensorInfo) */
+    int64_t step, worker;                  /* the numbers in these groups' names; 0 without a group */
+    /* numbers from which random numbers are derived, one for the step and one for the worker (TensorInfo) */
     int64_t step_address, worker_address;
-    /* kind of the members; KIND_OTHER when the members differ in kind */
+    /* kind of the members; KIND_OTHER if the members differ in kind */
     Kind kind;
     bool raw;             /* true: fewer than min_elements elements, so sent with the codec `none` */
     /* true: all tensors of one kind of layer, or the whole gradient; false: one tensor */
     bool joined;
-    Shape shape;          /* the tensor's shape; when joined, a vector of all elements */
+    Shape shape;          /* the tensor's shape; if joined, a vector of all elements */
     const size_t *member; /* indices of the member tensors in the dump, in file order */
     size_t members;
 } Vector;
@@ -51,14 +50,14 @@ typedef struct {
  * NaN or Inf and are left out. */
 Status groups_make(VectorList *out, Dump *d, const GroupSpec *spec, Arena *a, Error *err);
 
-/* Reads the vector's members, one after the other, into x (shape.n floats). Returns ERR_NUMERIC if a member
- * has NaN or Inf. The message then states the member's name, how many of its elements are not finite, and
- * the index of the first. */
+/* Reads the vector's members, one after the other, into x (shape.n floats). Returns ERR_NUMERIC if a member has
+ * NaN or Inf. The message states the member's name, the number of its elements that are not finite, and the
+ * index of the first. */
 Status vector_load(Dump *d, const Vector *v, float *x, Error *err);
 
 /* Return the vector's random numbers, rng_open(seed, repeat, worker, step, tensor), where `tensor` is the hash
- * of the vector's name. In vector_rng, `worker` is the vector's worker, so each worker has different random
- * numbers. In vector_rng_shared it is RNG_EVERYONE, so all workers have the same. */
+ * of the vector's name. vector_rng has different random numbers for each worker; vector_rng_shared has the same
+ * for all workers (RNG_EVERYONE). */
 Rng vector_rng(const Vector *v, uint64_t seed, uint64_t repeat);
 Rng vector_rng_shared(const Vector *v, uint64_t seed, uint64_t repeat);
 

@@ -2,7 +2,7 @@
  * rotate the vector at random, and send each coordinate as its nearest level: a Lloyd-Max level (eden) or +-1
  * (drive). Each block has one scale. A block in a payload of blocks.h is
  *
- *     scale:f32  planes of the first m codes, w + 1 bits wide  planes of the other codes, w bits wide (planes.h)
+ *     scale:f32  planes of the first m codes, w + 1 bits wide  planes of the others, w bits wide (planes.h)
  *
  * The number b of bits per coordinate need not be an integer. Let w = floor(b). Of a block's n coordinates, the
  * first m = floor((b - w) n + 1/2) have codes of w + 1 bits, and the others codes of w bits. If w = 0, m is at

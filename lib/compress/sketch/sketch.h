@@ -1,6 +1,6 @@
 /* sketch.h -- payloads of countsketch and countmin: tables of sums over hash buckets.
  *
- *     kind:8 = 1  { cell:f32 } x rows x tables x cols       merged: kind:8 = 2  workers:varint  { cell:f32 } ...
+ *     kind:8 = 1  { cell:f32 } x rows x tables x cols     merged: kind:8 = 2  workers:varint  { cell:f32 } ...
  *
  * Row j puts element i into bucket floor(word_i cols / 2^32); word_i is a random word that depends on i and j
  * and is the same for all workers, so the workers' cells can be added. If there would be at least as many cells
