@@ -1,5 +1,5 @@
-/* test_intsgd.c -- the codec intsgd: its levels against qsgd, merged payloads of several workers, mean and
- * variance of estimates, payload size, and payloads that must be refused. */
+/* test_intsgd.c -- the codec intsgd, which rounds elements at random to integer multiples of a scale that all
+ * workers share: estimates against qsgd, merged payloads, mean, variance and damaged payloads. */
 #include "rig/crowd.h"
 
 #include "coder/planes.h"
@@ -10,8 +10,7 @@ static const size_t sizes[] = {0, 1, 2, 3, 4, 7, 63, 64, 65, 500, 4097, 65535, 6
 
 /* ---- tests with one worker ---- */
 
-/* intsgd must decode to the same values as qsgd with norm=linf and the same number of levels. Both round
- * with the same random numbers. */
+/* intsgd and qsgd with norm=linf and the same number of levels round with the same random numbers. */
 static void numbers_are_those_of_qsgd_under_the_largest_magnitude(void **state)
 {
     (void)state;
@@ -58,8 +57,7 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     }
 }
 
-/* The largest magnitude is the highest level. So this element must be decoded exactly in every draw,
- * whatever its sign. */
+/* The largest magnitude is the highest level, so in every draw the element must decode exactly. */
 static void nothing_is_clipped(void **state)
 {
     (void)state;
@@ -128,8 +126,7 @@ static void merged_numbers_decode_to_the_sum(void **state)
         }
 }
 
-/* All workers send the highest level, or all send the lowest. So the sums are the extreme values that the
- * bit planes of a merged payload can hold. */
+/* All workers send the highest level, or all send the lowest, so the sums are extreme. */
 static void sums_do_not_overflow(void **state)
 {
     (void)state;
@@ -192,7 +189,7 @@ static void what_cannot_merge_is_refused(void **state)
     for (size_t i = 0; i < 64; i++)
         check_rel((double)k.t[0]->x[i], 256 * (double)k.t[0]->y[i], 1e-6);
     check(codec_merge(&k.call[0], many, MANY, &out) == ERR_NUMERIC);
-    /* the merged payload of round 0 holds the shared scale but no gradient, so it cannot be decoded */
+    /* the merged payload of round 0 has the shared scale but no gradient */
     check(codec_decode(&k.call[0], k.heard, k.t[0]->y) == ERR_CORRUPT);
     crowd_close(&k);
 }
@@ -207,13 +204,13 @@ static void damaged_scales_and_sums_are_refused(void **state)
     } rows[] = {
         {{1, 0, 0, 0x80, 0x3f}, 5, OK},
         {{2, 3, 0, 0, 0x80, 0x3f}, 6, OK},
-        {{2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT}, /* a payload that claims to be a maximum over 0 workers */
+        {{2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT}, /* a maximum over 0 workers */
         {{0, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
         {{1, 0, 0, 0x80}, 4, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0x3f, 0}, 6, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0x7f}, 5, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0xbf}, 5, ERR_CORRUPT},
-        {{1, 0, 0, 0, 0}, 5, ERR_CORRUPT}, /* non-zero levels together with a scale of zero */
+        {{1, 0, 0, 0, 0}, 5, ERR_CORRUPT}, /* non-zero levels with a scale of 0 */
         {{0}, 0, ERR_CORRUPT},
     };
     Try *t = try_open("intsgd", 100);
@@ -226,7 +223,7 @@ static void damaged_scales_and_sums_are_refused(void **state)
     }
     uint8_t sum[2 + 8 * 16] = {2, 200, 1}, code[100];
     for (size_t i = 0; i < 100; i++)
-        code[i] = 255; /* a worker's codes with bits=8 are at most 254, so 255 must be refused */
+        code[i] = 255; /* with bits=8, codes are at most 254 */
     sum[0] = 2, sum[1] = 1;
     planes_put8(code, 100, 8, sum + 2);
     check(try_payload(t, (Bytes){sum, 2 + planes_size(100, 8)}) == ERR_CORRUPT);
@@ -264,8 +261,7 @@ static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state
     }
 }
 
-/* The closed form of the variance must use the scale that both workers share. Worker 1's vector is four
- * times as large as worker 0's, so its scale is the shared one. */
+/* The vector of worker 1 is four times as large, so worker 1 determines the shared scale. */
 static void the_variance_is_that_of_the_shared_scale(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* test_inverted_rounding.c -- the errors published for one implementation of QSGD are those of a coder that rounds
- * in the wrong direction. The tests compare this faulty coder, written in plain loops, with its closed forms and
- * with the published errors, and run qsgd on the same vectors. */
+/* test_inverted_rounding.c -- the errors published for one implementation of QSGD are those of a faulty coder,
+ * which rounds up with the probability with which it should round down. A plain version of the faulty coder is
+ * compared with the published errors and with the codec qsgd. */
 #include "report/report_stored.h"
 #include "base/text.h"
 #include "rig/try.h"
@@ -9,8 +9,9 @@
 
 enum { BUCKET = 512, BUCKETS = 300 };
 
-/* Returns the squared relative error of the faulty coder with s levels. The coder rounds up from level l to l + 1
- * with probability 1 - f instead of f, with f the fraction above level l. The decoder assumes s_decoder levels. */
+/* Returns the squared relative error of the faulty coder with s levels on one bucket. A value l + f between
+ * levels l and l + 1 is rounded up with probability 1 - f instead of f. The decoder assumes `s_decoder` levels.
+ * */
 static double inverted_error(const float *x, const Rng *rng, size_t bucket, double s, double s_decoder)
 {
     double norm = 0, error = 0;
@@ -37,7 +38,7 @@ static double flatness(const float *x)
     return l1 / sqrt(l2);
 }
 
-/* Fills x with normal numbers raised to a power. The power is found by bisection, such that |x|_1 / |x|_2 is
+/* Fills x with signed powers of normal numbers. Bisection finds the exponent at which |x|_1 / |x|_2 is
  * `wanted`. */
 static void bucket_of(float *x, const Rng *rng, size_t bucket, double wanted)
 {
@@ -61,8 +62,8 @@ typedef struct {
     double one, mixed, three;
 } Published;
 
-/* Published squared relative errors for buckets of n = 512 elements. The first error e gives A = |x|_1 / |x|_2 =
- * (n + 3 - e) / 3, and A must predict the other two errors. */
+/* Published squared relative errors for buckets of n = 512 elements. The first error e gives A = |x|_1 / |x|_2
+ * = (n + 3 - e) / 3, and A must predict the other two errors. */
 static const Published published[] = {
     {"resnet50", 465.010196295329, 449.11593486528784, 43.13614901352159},
     {"attention56", 462.9645509349531, 447.5063900171538, 42.54519917821269},
@@ -83,8 +84,7 @@ static void published_errors_of_qsgd_are_those_of_rounding_the_wrong_way(void **
             mixed += inverted_error(x, &coins, b, 2, 1) / BUCKETS;
             three += inverted_error(x, &coins, b, 3, 3) / BUCKETS;
         }
-        /* The errors must be those of the closed forms. The error of one bucket has a standard deviation of at
-         * most 4.1, 5.2 and 0.65 in the three cases. */
+        /* In the three cases, the error of one bucket has a standard deviation of at most 4.1, 5.2 and 0.65. */
         const double want_one = n - 3 * a + 3, want_mixed = n - 4 * a + 5, want_three = n / 9 - a + 3;
         check_near(one, want_one, 5 * 4.1 / sqrt(BUCKETS));
         check_near(mixed, want_mixed, 5 * 5.2 / sqrt(BUCKETS));
@@ -118,9 +118,9 @@ static double error_of_qsgd(size_t p, double a, int levels)
     return error;
 }
 
-/* Let A = |x|_1 / |x|_2. With s levels, qsgd has the squared relative error A/s - 1, as hardly an element of
- * these vectors exceeds norm / s. The number of elements rounded up to level 1 has a variance of at most A s.
- * Each such element adds 1 / s^2 to the error. qsgd's error is a thirtieth of the published error. */
+/* Let A = |x|_1 / |x|_2. With s levels, qsgd has the squared relative error A / s - 1, as hardly an element
+ * exceeds norm / s. The number of elements rounded up to level 1 has a variance of at most A s, and each such
+ * element adds 1 / s^2 to the error. */
 static void qsgd_errs_a_thirtieth_of_that(void **state)
 {
     (void)state;
@@ -132,8 +132,8 @@ static void qsgd_errs_a_thirtieth_of_that(void **state)
     }
 }
 
-/* `make paper` prints the published values of plots/published/fork-error.json beside measured ones. Each value
- * marked as corrected must follow from the printed value. */
+/* plots/published/fork-error.json has published errors, and corrected errors that must follow from them: A / s
+ * - 1 with A from the published error at 1 bit. */
 static void what_is_called_corrected_follows_from_what_was_printed(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void what_is_called_corrected_follows_from_what_was_printed(void **state)
         check(csv_real(&file.table, row, "published relative_error") == (bits == 1   ? e->one
                                                                          : bits == 2 ? e->mixed
                                                                                      : e->three));
-        check_rel(corrected, a / bits - 1, 5e-4); /* the corrected value in the file is rounded */
+        check_rel(corrected, a / bits - 1, 5e-4); /* the file has rounded values */
         check(strstr(csv_cell(&file.table, row, "cause"), text_format(arena, "= %.2f", a)));
     }
     assert_int_equal(found, 6);

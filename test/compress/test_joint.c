@@ -1,6 +1,6 @@
-/* test_joint.c -- the wrapper joint, which divides one budget of bits among all tensors of a model. Each
- * tensor has a curve of the variance as a function of the bits. The curves are compared with plain sums and
- * with encoded payloads. Other tests are about payloads, plans and refused inputs. */
+/* test_joint.c -- the wrapper joint, which divides one budget of bits among all tensors of a model. Each tensor
+ * has a curve of points (bits, variance), one for each of several water levels tau. An element x is kept with
+ * probability min(1, |x| / tau). */
 #include "compress/atoms/atoms.h"
 #include "rig/draws.h"
 #include "rig/model_rig.h"
@@ -12,8 +12,7 @@ static Arena *forever;
 
 /* ---- curves ---- */
 
-/* A point of a tensor's curve has the bits and the variance at a water level. The library computes both from
- * a histogram of the magnitudes. They must equal the sums over all elements. */
+/* The library computes a curve from a histogram of the magnitudes, the test from all elements. */
 static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
 {
     (void)state;
@@ -32,8 +31,8 @@ static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
                 T1 += v > point[k].level ? 0 : v;
                 T2 += v > point[k].level ? 0 : v * v;
             }
-            /* In the histogram, a magnitude equal to the level counts as kept with probability 1. So bits
-             * are compared only if no element is kept with probability 1. */
+            /* The histogram counts a magnitude equal to the water level as kept with probability 1. So bits are
+             * compared only if no element is above the water level. */
             const bool on_edge = heavy != 0;
             check_near(point[k].variance, point[k].level * T1 - T2, 1e-12 * (T2 + point[k].level * T1));
             if (!on_edge)
@@ -46,9 +45,8 @@ static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
     model_close(&m);
 }
 
-/* A tensor is encoded 60 times at the water level of a point of its curve. The variance must be that of the
- * point, up to rounding. The mean size must be the bits of the point, up to 5 standard errors plus 1 % plus
- * 4 bits; the 4 bits are for the padding of the last byte. */
+/* A tensor is encoded 60 times at each of several points of its curve. The mean size may deviate from the bits
+ * of the point by 5 standard errors plus 1 % plus 4 bits (for the padding of the last byte). */
 static void encoding_at_a_level_costs_what_the_curve_says(void **state)
 {
     (void)state;
@@ -68,7 +66,7 @@ static void encoding_at_a_level_costs_what_the_curve_says(void **state)
                 one.call->plan = &point[k];
                 double error;
                 if (s > 0 && point[k].level > point[0].level / 1024)
-                    /* less than one atom per draw is expected at this level, so 60 draws are too few */
+                    /* less than one atom is expected per draw, so 60 draws are too few */
                     continue;
                 const double bits = model_bits(&one, 60, &error) * (double)m.shape[j].n;
                 check_rel(codec_variance(one.call, m.x[j]), point[k].variance, 1e-5);
@@ -81,7 +79,7 @@ static void encoding_at_a_level_costs_what_the_curve_says(void **state)
 
 /* ---- tests of the wrapper joint ---- */
 
-/* Without a plan, the codec must choose the water level that a plan for this tensor alone would give. */
+/* Without a plan, the codec must choose the water level of a plan for this tensor alone. */
 static void a_tensor_alone_is_a_step_of_one(void **state)
 {
     (void)state;
@@ -107,7 +105,6 @@ static void a_tensor_alone_is_a_step_of_one(void **state)
     model_close(&m);
 }
 
-/* Draws with a plan must have the right mean and variance, by the tests of draws.h. */
 static void planned_draws_are_unbiased_and_vary_as_planned(void **state)
 {
     (void)state;
@@ -135,7 +132,7 @@ static void planned_draws_are_unbiased_and_vary_as_planned(void **state)
     model_close(&m);
 }
 
-/* The plan chooses a codec for each tensor. The payload names this codec, so it is decoded without the plan. */
+/* The plan chooses a codec for each tensor. The payload names the codec, so decoding needs no plan. */
 static void payloads_are_read_without_the_plan_and_name_their_codec(void **state)
 {
     (void)state;
@@ -159,8 +156,7 @@ static void payloads_are_read_without_the_plan_and_name_their_codec(void **state
     model_close(&m);
 }
 
-/* With error feedback, joint must plan for the sum of each tensor and its residual. This must also hold
- * inside further wrappers. */
+/* Inside error feedback, joint must plan for the sum of each tensor and its residual. */
 static void error_feedback_plans_on_what_it_will_send(void **state)
 {
     (void)state;

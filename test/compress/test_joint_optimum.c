@@ -1,5 +1,6 @@
-/* test_joint_optimum.c -- the wrapper joint, which divides one budget of bits among all tensors of a model: the
- * optimality condition of its plan, a lower bound on the variance, a search over all choices, and real gradients. */
+/* test_joint_optimum.c -- the optimality of the wrapper joint, which divides one budget of bits among all
+ * tensors of a model. A plan chooses a point (bits, variance) on the curve of each tensor, at a water level
+ * tau. An element x is kept with probability min(1, |x| / tau). */
 #include "compress/atoms/atoms.h"
 #include "rig/model_rig.h"
 #include "compress/atoms/offers.h"
@@ -27,7 +28,7 @@ static double sum_variances(const Offer *o, size_t count)
 
 /* ---- the optimality of the plan ---- */
 
-/* Returns the expected bits and the variance of a tensor at a water level, summed element by element. */
+/* Returns the point of a tensor at a water level, summed element by element. */
 static CurvePoint point_ref(const float *x, size_t n, double level)
 {
     double heavy = 0, light = 0, variance = 0;
@@ -40,18 +41,12 @@ static CurvePoint point_ref(const float *x, size_t n, double level)
     return (CurvePoint){level, atoms_bits(n, heavy, light), variance};
 }
 
-/* The optimality condition of a plan, which chooses a point (bits, variance) on each tensor's curve. There is
- * one number mu, in variance per bit, for all tensors. If a tensor gets more bits than the chosen point has,
- * each further bit saves at most mu. If it gets fewer bits, each bit less adds at least mu.
+/* The optimality condition of a plan: there is one number mu, in variance per bit, for all tensors. On the
+ * curve of each tensor, a bit more than at the chosen point saves at most mu, and a bit less adds at least mu.
  *
- * Let T1 = sum |x| and T2 = sum x^2 over the elements that are kept with a probability p < 1 at the water level
- * tau. Let each such element take c bits if it is kept. Then the variance is tau T1 - T2, and the bits are c T1
- * / tau plus a constant. So tau^2 / c = mu and p = min(1, |x| / sqrt(mu c)). The water levels on a curve are a
- * factor 2^(1/16) apart, which determines mu to 12 %. A few tensors may miss this limit, where their curve's
- * convex hull has a jump.
- *
- * The test compares points whose bits differ by more than 3 %, and skips small tensors. So rounding to whole
- * bits does not matter. */
+ * The limit 1.25 allows for the spacing of the water levels, a factor 2^(1/16). Three tensors may miss it,
+ * where the convex hull of their curve has a jump. Points whose bits differ by at most 3 % are skipped, so that
+ * rounding to whole bits does not matter. */
 static void the_last_bit_of_every_tensor_saves_the_same(void **state)
 {
     (void)state;
@@ -74,7 +69,7 @@ static void the_last_bit_of_every_tensor_saves_the_same(void **state)
                 const CurvePoint there = point_ref(m.x[j], m.shape[j].n, o[j].at.level * exp2(k / 24.0));
                 const double rate = (there.variance - here.variance) / (here.bits - there.bits);
                 if (there.level > sum)
-                    /* less than one atom is expected at this level, so it is not on the library's curve */
+                    /* with less than one expected atom, the point is not on the curve of the library */
                     continue;
                 if (there.bits > 1.03 * here.bits)
                     gain[inner] = fmax(gain[inner], rate);
@@ -95,8 +90,8 @@ static void the_last_bit_of_every_tensor_saves_the_same(void **state)
     }
 }
 
-/* Returns the curves of all tensors, computed by the test. If the plan may choose between two codecs, each payload
- * takes one more byte for the name of the codec. */
+/* Returns the curves of all tensors. If the plan may choose between two codecs, each payload takes one more
+ * byte for the name of the codec. */
 static Offers *offers_of(Model *m, const char *spec)
 {
     CurvePoint *const room[OFFER_CODECS] = {NEW(forever, CurvePoint, CURVE_MOST),
@@ -118,9 +113,9 @@ static Offers *offers_of(Model *m, const char *spec)
     return o;
 }
 
-/* Returns the minimum of variance + mu (bits - spare) over all choices of one point for each tensor. `bits` and
- * the budget `spare` count only the bits beyond each tensor's cheapest point. By Lagrangian duality, no choice
- * within the budget has less variance than this minimum. */
+/* Returns the minimum of variance + mu (bits - spare) over all choices of one point per tensor. `bits` and the
+ * budget `spare` count only bits beyond the cheapest point of each tensor. By Lagrangian duality, no choice
+ * within the budget has less variance than the returned minimum. */
 static double dual(const Offers *o, size_t tensors, double spare, double mu)
 {
     double sum = -mu * spare;
@@ -135,7 +130,7 @@ static double dual(const Offers *o, size_t tensors, double spare, double mu)
     return sum;
 }
 
-/* Returns the largest lower bound over all mu, found by ternary search, as the bound is concave in log mu. */
+/* Returns the largest value of `dual` over mu, by ternary search: the best lower bound on the variance. */
 static double lower_bound(const Offers *o, size_t tensors, double bits)
 {
     double low = -200, high = 200; /* log2 mu */
@@ -151,7 +146,6 @@ static double lower_bound(const Offers *o, size_t tensors, double bits)
     return dual(o, tensors, fmax(0, bits), exp2(low));
 }
 
-/* Checks the variance against the plan's variance, and the measured bits of the payloads against the budget. */
 static void check_rounded(Model *m, double planned, double bits)
 {
     double error;
@@ -174,11 +168,11 @@ static void check_certificate(Model *m, const char *inner, double bits)
     if (least < bits * (double)m->elements)
         check_rel(spent, bits * (double)m->elements, 2e-3);
     const double planned = sum_variances(chosen, m->count);
-    /* with rounded singular vectors, a tensor's curve jumps from the point with all atoms to the raw tensor */
+    /* with rounded singular vectors, curves jump from the point with all atoms to the raw tensor */
     const bool rounded = strstr(inner, "qsgd");
     check(planned <= (rounded ? 1.6 : 1.05) * bound && planned >= bound * (1 - 1e-12));
-    /* The plan's bits and rounding errors hold for random singular vectors only, so the limits of this test are
-     * wide. */
+    /* With rounded singular vectors, the limits are wide: the planned bits and rounding errors hold for random
+     * singular vectors only. */
     if (rounded)
         check_rounded(m, planned, bits);
     else
@@ -202,9 +196,8 @@ static void variance_is_within_5_percent_of_the_lower_bound(void **state)
         }
 }
 
-/* Tries all choices of points for three tensors within the bits that joint spends. For two of the tensors only
- * every second point is tried. No choice may have less variance than the lower bound. joint's choice may have
- * at most 1.05 times the least variance. */
+/* Tries all choices of points for three tensors within the bits that joint spends, for two of the tensors only
+ * every second point. */
 static void no_choice_of_levels_does_much_better(void **state)
 {
     (void)state;
@@ -232,15 +225,14 @@ static void no_choice_of_levels_does_much_better(void **state)
     model_close(&m);
 }
 
-/* Models with many equal tensors or with one tensor, and budgets below the least and above the most that can be
- * spent. */
+/* Many equal tensors, and budgets below the least and above the most that can be spent. */
 static void ties_and_extremes_are_spent_right(void **state)
 {
     (void)state;
     Model m;
     model_open(&m, 40);
     for (size_t j = 0; j < m.count; j++) {
-        const Rng rng = rng_open(9, 0, 0, 0, 0); /* every tensor has the same values */
+        const Rng rng = rng_open(9, 0, 0, 0, 0);
         float *x = model_tensor(&m, j, shape_vector(2000));
         for (size_t i = 0; i < 2000; i++)
             x[i] = (float)rng_normal(&rng, USE_DATA, i);
@@ -252,7 +244,7 @@ static void ties_and_extremes_are_spent_right(void **state)
     }
     const Offer *all = model_plan(&m, "joint:bits=64+entry");
     check(sum_variances(all, m.count) == 0);
-    /* the budget is so small that each tensor gets the least rate, one expected atom */
+    /* the budget is so small that each tensor gets the least rate: one expected atom */
     const Offer *least = model_plan(&m, "joint:bits=0.001+entry");
     for (size_t j = 0; j < m.count; j++) {
         double sum = 0;
@@ -267,8 +259,8 @@ static void ties_and_extremes_are_spent_right(void **state)
 
 #define DATA "../shared/data/"
 
-/* Returns the variance if all tensors have the same rate (ratio or rank) and the payloads take `bits` bits.
- * Tries rates from `rate` on; each is 1.25 times the one before. Between two rates, the variance is
+/* Returns the variance if all tensors have the same rate (ratio or rank) and payloads take `bits` bits per
+ * element. Rates are tried from `rate` on, in steps of a factor 1.25. Between two rates, the variance is
  * interpolated as a power of the bits. */
 static double variance_at(Model *m, const char *codec, double rate, double bits)
 {
@@ -296,9 +288,9 @@ static double square_norm(const Model *m)
     return sum;
 }
 
-/* At equal measured bits, joint must have no more variance than entry or svd with one rate for all tensors.
- * Measured bits may deviate by 5 standard errors, which is much: a single atom of a large matrix takes a tenth
- * of the smallest budget. */
+/* At equal measured bits, joint must have no more variance than entry or svd with one rate for all tensors. The
+ * standard error of measured bits is large, as one atom of a large matrix takes a tenth of the smallest budget.
+ * */
 static void one_step_has_less_variance_than_entry_or_svd(void **state)
 {
     (void)state;
@@ -323,10 +315,9 @@ static void one_step_has_less_variance_than_entry_or_svd(void **state)
     model_close(&m);
 }
 
-/* At 1 bit per element the variance must be below 0.53 |g|^2. A payload has two sets of indices in Golomb
- * codes: of the atoms with the probability p = 1, and of those with p < 1. An ideal code takes log2 of the
- * number of possible sets. With ideal codes the least variance would be 0.522 |g|^2, and 0.494 |g|^2 if one set
- * held all atoms. */
+/* A payload has two sets of indices in Golomb codes: of the atoms with probability p = 1, and of the kept atoms
+ * with p < 1. With ideal codes of the two sets, the least variance at 1 bit per element would be 0.522 |g|^2.
+ * */
 static void resnet_at_one_bit(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_lowrank.c -- the codec lowrank, which sends M Q for random directions Q: its estimate against M Q Q'
- * computed directly, for the matrix M; mean, variance and gain; sums over workers; invalid payloads. */
+/* test_lowrank.c -- the codec lowrank, which sends M Q for the matrix M and random normal directions Q: the
+ * estimate M Q Q', mean, variance and gain, sums over workers, and invalid payloads. */
 #include "rig/codec_rig.h"
 #include "rig/draws.h"
 
@@ -53,8 +53,7 @@ static void it_is_the_matrix_times_what_all_workers_draw(void **state)
     rig_close(&rig);
 }
 
-/* For a square matrix with `side` rows, the error must be within 3 % of the closed form |g|^2 (side + 1) /
- * rank. The payload may be longer than the floats of M Q by 0.001 bits per element. */
+/* For a square matrix g with SIDE rows, the closed form of the variance is |g|^2 (SIDE + 1) / rank. */
 static void error_and_size_are_those_of_the_closed_form(void **state)
 {
     (void)state;
@@ -84,7 +83,7 @@ static void error_and_size_are_those_of_the_closed_form(void **state)
         }
 }
 
-/* Row i of the matrix is divided by i + 1, so that the singular values are unequal. Then the gain <estimate, x> /
+/* Row i of the matrix is divided by i + 1, so that the singular values are unequal and the gain <estimate, x> /
  * |x|^2 varies more. */
 static void mean_variance_and_gain_are_right(void **state)
 {
@@ -108,8 +107,8 @@ static void mean_variance_and_gain_are_right(void **state)
         check(codec_moments(&rig.call, x, &m) == ATOMWISE);
         check_rel(d.gain_error * d.gain_error * (double)repeats, m.weighted / (g * g), 0.15);
 
-        /* The moment `squares` is tr C^2, where C is the covariance of the error. It equals the mean of <e,
-         * e'>^2 over independent errors e and e'. */
+        /* The moment `squares` is tr C^2 for the covariance C of the error: the mean of <e, e'>^2 for
+         * independent errors e and e'. */
         double pairs = 0;
         float *last = NEW_ZERO(rig.forever, float, n);
         for (size_t r = 0; r < repeats; r++) {
@@ -132,7 +131,7 @@ static void workers_add_up(void **state)
 {
     (void)state;
     enum { M = 30, K = 44, WORKERS = 4 };
-    /* rank 60 is above the matrix's rank, so the payload is the raw floats */
+    /* rank 60 is above the rank of the matrix, so the payload is the raw floats */
     static const char *const specs[] = {"lowrank", "lowrank:rank=60"};
     for (size_t s = 0; s < countof(specs); s++) {
         Rig rig;
@@ -157,7 +156,7 @@ static void workers_add_up(void **state)
         check(merged.size == all[0].size + 1 && merged.data[1] == WORKERS);
         float *y = NEW(rig.forever, float, M *K);
         check_ok(rig_decode_bytes(&rig, merged.data, merged.size, y), &rig.err);
-        /* one worker encodes the sum of all workers' matrices */
+        /* one worker encodes the sum of the matrices of all workers */
         check_ok(rig_encode(&rig, whole, 0), &rig.err);
         check_ok(rig_decode(&rig), &rig.err);
         for (size_t i = 0; i < M * K; i++) {

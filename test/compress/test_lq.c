@@ -1,5 +1,5 @@
-/* test_lq.c -- the codec lq, which keeps an element g_i with probability p = |g_i| / |g|_q. Tested against
- * Theorem 5 of the ATOMO paper, for each element's random choice, and for mean and variance over many draws. */
+/* test_lq.c -- the codec lq, which keeps an element g_i with probability p = |g_i| / |g|_q: Theorem 5 of the
+ * ATOMO paper, the random choice of each element, and mean and variance over many draws. */
 #include "rig/codec_rig.h"
 #include "base/coin.h"
 #include "num/finite.h"
@@ -43,7 +43,7 @@ static double squares(const float *x, size_t n)
     return sum;
 }
 
-/* If the budget is s = |g|_1 / |g|_q, Algorithm 1 gives p = |g_i| / |g|_q, which is at most 1. */
+/* With the budget s = |g|_1 / |g|_q, Algorithm 1 of the paper gives p = |g_i| / |g|_q. */
 static void theorem_5_algorithm_1_gives_the_same_probabilities(void **state)
 {
     (void)state;
@@ -62,8 +62,6 @@ static void theorem_5_algorithm_1_gives_the_same_probabilities(void **state)
         }
 }
 
-/* The estimate L_q(g) has the second moment E |L_q(g)|^2 = |g|_1 |g|_q. So its variance is |g|_1 |g|_q -
- * |g|^2. */
 static void the_second_moment_is_l1_times_lq(void **state)
 {
     (void)state;
@@ -110,7 +108,7 @@ static void every_element_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* For each spec, the false-alarm probability is below 1e-6 (draws.h). A bias of 1 % must be detected. */
+/* The false-alarm probability is below 1e-6 per spec (draws.h). A bias of 1 % must be detected. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;
@@ -139,7 +137,7 @@ static void zeros_spikes_denormals_and_giants(void **state)
         check(rig.payload.size == 2);
         check_ok(rig_decode(&rig), &rig.err);
         check(!memcmp(rig.decoded, x, sizeof x) && codec_variance(&rig.call, x) == 0);
-        /* the norm is the magnitude of the only non-zero element, so this element is always kept */
+        /* the norm is the magnitude of the only non-zero element, which is therefore always kept */
         x[300] = -3;
         check_ok(rig_encode(&rig, x, 0), &rig.err);
         check_ok(rig_decode(&rig), &rig.err);
@@ -188,8 +186,8 @@ static void cut_longer_and_foreign_payloads_are_refused(void **state)
     arena_rewind(forever, mark);
 }
 
-/* The vector has one element, which takes seven bytes as an atom and five bytes as a raw float. So it is sent
- * raw, and the reported streams must count the raw float. */
+/* One element takes seven bytes as an atom but five as a raw payload. The reported entropy must be that of the
+ * raw float. */
 static void a_draw_that_outgrows_raw_counts_as_raw(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* test_minmax.c -- the codec minmax (uniform levels between a bucket's least and greatest value). Tests the
- * kernels against their definition, decoded elements against plain loops, and errors and sizes against a table
- * of expected values. Wrong payloads must be refused. */
+/* test_minmax.c -- the codec minmax, which rounds to uniform levels between the least and the greatest value of
+ * a bucket: kernels, decoded elements, wrong payloads, and mean and variance of stochastic rounding. */
 #include "vec/kernels.h"
 #include "coder/planes.h"
 #include "rig/try.h"
@@ -61,9 +60,8 @@ static void ranges_are_the_extremes_and_zeros_have_no_sign(void **state)
         }
 }
 
-/* Returns the expected level of x. `frac` is the fraction of the way from the lower level to the upper. With a
- * key, the level is rounded up iff u < frac, with u random and of as many bits as frac. Without a key, it is
- * rounded up iff frac is at least one half. */
+/* Returns the expected level of x. Between two levels, x is rounded up if u < frac, where frac is the position
+ * of x in fixed point. With `key`, u is random with as many bits as frac; without, u is just below one half. */
 static uint32_t grade_ref(float x, float low, float width, uint32_t s, const RngKey *key, uint32_t i)
 {
     const Quantiser q = quantiser_make(width, s);
@@ -205,7 +203,7 @@ static void extremes_and_constants_come_back_and_nothing_leaves_the_range(void *
     static const float values[] = {0, -0.0f, 1, -3e-20f, 0x1p-149f, 0x1.8p-140f, -0x1p-126f, 1e30f, FLT_MAX};
     for (size_t v = 0; v < countof(values); v++)
         for (int bits = 1; bits <= 16; bits++)
-            /* Three kinds of vectors: all elements v; elements 0 and v; elements 1 and the next float. */
+            /* all elements v; elements 0 and v; elements 1 and the next float */
             for (int kind = 0; kind < 3; kind++) {
                 Try *t = open_case((Case){300, 100, bits, bits % 2});
                 for (size_t i = 0; i < 300; i++)
@@ -268,8 +266,7 @@ static void ranges_that_no_encoder_writes_are_refused(void **state)
 
 /* ---- mean and variance of draws ---- */
 
-/* Computes each element's error distribution in double, from the least and greatest value of its bucket.
- * Returns the sum of the variances. */
+/* Computes the distribution of the error of each element, and returns the sum of the variances. */
 static double law_of(const Try *t, size_t bucket, double s, TwoPoint *law)
 {
     double v = 0;

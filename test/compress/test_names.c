@@ -1,10 +1,10 @@
-/* test_names.c -- names of the literature, and hints for wrong names and keys (compress/names.h). */
+/* test_names.c -- hints for names of methods in the literature, and for wrong names and keys of codecs. */
 #include "rig/codec_rig.h"
 #include "compress/spec.h"
 
 #include <ctype.h>
 
-/* Returns the letters and digits of a text, in lower case; a slow reference for the comparison of names. */
+/* Returns the letters and digits of a text, in lower case. */
 static const char *plain_ref(const char *text, Arena *a)
 {
     const char *out = "";
@@ -23,7 +23,7 @@ static void names_of_the_literature_lead_to_specs(void **state)
         const Codec *codec;
         check_ok(codec_open(&codec, row->spec, a, &err), &err);
         assert_string_equal(codec_text(codec, a), row->spec);
-        check(!compressor_find(plain_ref(row->title, a))); /* the row would be useless */
+        check(!compressor_find(plain_ref(row->title, a))); /* no hint is needed for the name of a codec */
         for (const Literature *other = literature; other < row; other++)
             check(strcmp(plain_ref(other->title, a), plain_ref(row->title, a)) != 0);
         /* every way to write the name finds the row */

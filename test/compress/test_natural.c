@@ -1,6 +1,5 @@
-/* test_natural.c -- tests the codec natural, which rounds to powers of two. The kernels are compared with a
- * reference in double. Also tested are the layout of payloads, the refusal of damaged payloads, and mean,
- * variance and size. */
+/* test_natural.c -- the codec natural, which rounds at random to powers of two: kernels against doubles, the
+ * layout of payloads, damaged payloads, mean, variance and size. */
 #include "vec/kernels.h"
 #include "coder/planes.h"
 #include "rig/try.h"
@@ -24,8 +23,8 @@ static double power_above(double v)
     return v < 0x1p-126 ? 0x1p-126 : 2 * power_below(v);
 }
 
-/* Returns x rounded to a power of two. Let |x| lie between the powers of two `down` and `up`. It is rounded up
- * iff u < (|x| - down) / (up - down), where u is made of 23 bits of the random word. */
+/* Returns x rounded to one of the neighbouring powers of two, `down` and `up`: up if u < (|x| - down) / (up -
+ * down), where u has 23 bits of the random word. */
 static double power_ref(float x, uint32_t word)
 {
     const double v = fabs((double)x), down = power_below(v), up = power_above(v);
@@ -162,10 +161,10 @@ static void payloads_that_no_encoder_writes_are_refused(void **state)
         check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         power[n - 2] = 254;
         check(try_payload(t, buf_bytes(&t->out)) == OK);
-        signs[77 / 8] ^= 1 << 77 % 8; /* flips the sign of a zero */
+        signs[77 / 8] ^= 1 << 77 % 8; /* the sign of a zero */
         check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         signs[77 / 8] ^= 1 << 77 % 8;
-        signs[planes_size(n, 1) - 1] |= 0x80; /* sets a padding bit after the last element */
+        signs[planes_size(n, 1) - 1] |= 0x80; /* a padding bit */
         check(n % 8 == 0 || try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         try_close(t);
     }
@@ -188,12 +187,12 @@ static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state
             norm += (double)t->x[i] * (double)t->x[i];
             v += law[i].p * law[i].high * law[i].high + (1 - law[i].p) * law[i].low * law[i].low;
         }
-        /* law[i] is the error distribution for |x|; if x is negative, both possible errors change their sign */
+        /* law[i] is the distribution of the error of |x|; for a negative x, the two errors change their sign */
         for (size_t i = 0; i < 4096; i++)
             if (t->x[i] < 0)
                 law[i] = (TwoPoint){-law[i].high, -law[i].low, law[i].p};
         check_rel(codec_variance(&t->call, t->x), v, 1e-9);
-        check(scales[k] < 1e-37 || /* denormals may exceed the bound */ v <= norm / 8);
+        check(scales[k] < 1e-37 || /* the bound does not hold for denormals */ v <= norm / 8);
         check(verdict_good(try_statistics(t, law, 2000, 1)));
         if (scales[k] > 1e-39)
             check(!verdict_good(try_statistics(t, law, 2000, 1.01)));

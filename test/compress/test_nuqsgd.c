@@ -1,5 +1,5 @@
-/* test_nuqsgd.c -- the codec nuqsgd (levels are the norm times powers of two): the kernels against ladder.h,
- * ladder.h against a computation in double, sizes, invalid payloads, mean, variance and error. */
+/* test_nuqsgd.c -- the codec nuqsgd, which rounds at random to 0 and the norm times powers of two: kernels
+ * against ladder.h, ladder.h against doubles, sizes, invalid payloads, mean and variance. */
 #include "vec/kernels.h"
 #include "coder/planes.h"
 #include "rig/try.h"
@@ -28,8 +28,7 @@ typedef struct {
     double low, up;
 } Neighbours;
 
-/* The levels are 0 and norm, norm / 2, norm / 4, ... Returns the two levels next to v, found by going up from
- * 0. */
+/* Returns the two levels next to v. The levels are 0, norm, norm / 2, norm / 4, ... */
 static Neighbours neighbours(double v, double norm, int bits)
 {
     const int s = (1 << bits) - 1;
@@ -70,7 +69,7 @@ static void ladders_equal_their_definition_on_every_instruction_set(void **state
             const double u = rng_word(&key, first + (uint32_t)i) * 0x1p-32;
             check(level <= (uint32_t)s && (level || one == 0));
             check(!level || (one >> bits) == (uint32_t)(x[i] < 0));
-            /* u is so close to `part`, the probability of rounding up, that a rounding error may decide */
+            /* u is so near `part`, the probability of rounding up, that a rounding error may decide */
             if (fabs(u - part) < 1e-6)
                 edges++;
             else
@@ -183,8 +182,7 @@ static void one_bit_is_qsgd_with_one_level(void **state)
     try_close(t), try_close(u);
 }
 
-/* A magnitude equal to a level must decode exactly. With bits=2 the levels are 1/4, 1/2 and 1 times the
- * norm. */
+/* With bits=2 the levels are 1/4, 1/2 and 1 times the norm. */
 static void magnitudes_at_a_level_stay_there(void **state)
 {
     (void)state;
@@ -219,7 +217,7 @@ static void a_norm_beyond_float32_is_an_error(void **state)
 static void norms_that_no_encoder_writes_are_refused(void **state)
 {
     (void)state;
-    static const float bad[] = {-1, -0.0f, INFINITY, NAN, 0 /* 0 cannot be the norm of non-zero levels */};
+    static const float bad[] = {-1, -0.0f, INFINITY, NAN, 0 /* the levels are not all 0 */};
     for (int bits = 1; bits <= LADDER_BITS_MAX; bits++) {
         Try *t = open_case((Case){200, 64, bits});
         for (size_t i = 0; i < 200; i++)

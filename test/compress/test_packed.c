@@ -1,5 +1,5 @@
-/* test_packed.c -- the wrappers zstd and blosc, which compress another codec's payload without loss. The
- * estimate must be that of the other codec alone. Decoders must refuse payloads that no encoder writes. */
+/* test_packed.c -- the wrappers zstd and blosc, which compress the payload of another codec (the inner codec)
+ * without loss: estimates, sizes, and payloads that no encoder writes. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
@@ -12,7 +12,6 @@ enum { N = 20000, ROOM = 1 << 20 };
 static const char *const backs[] = {"zstd", "blosc", "zstd:level=19", "blosc:shuffle=bit",
                                     "blosc:shuffle=off,level=9"};
 
-/* Fills x with normal numbers. As in gradients, the exponents of these floats repeat and the mantissas do not. */
 static void normal(float *x, size_t n, uint64_t seed)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, rng_hash("packed test"));
@@ -80,7 +79,7 @@ static void what_does_not_shrink_is_sent_with_one_byte_more(void **state)
     for (size_t b = 0; b < countof(backs); b++)
         for (size_t k = 0; k < countof(inner); k++) {
             Rig packed, plain;
-            float x[100]; /* in 100 elements hardly any bytes repeat, so compression does not help */
+            float x[100]; /* so few that hardly any bytes repeat */
             normal(x, countof(x), k);
             rig_pair(&packed, &plain, backs[b], inner[k], countof(x));
             check_ok(rig_encode(&packed, x, 0), &packed.err);
@@ -108,14 +107,14 @@ static void what_repeats_shrinks(void **state)
         rig.call.streams = &streams;
         check_ok(rig_encode(&rig, x, 0), &rig.err);
         check(rig.payload.data[0] == 1 && rig.payload.size < N / 10);
-        /* zstd and blosc do not report the entropy of their streams, so it is NAN */
+        /* zstd and blosc do not report the entropy of their streams */
         check(streams.reported && isnan(streams.entropy_bits));
         rig_close(&rig);
     }
 }
 
-/* The floats have random mantissas and a narrow range of exponents. Blosc's byte shuffle puts the bytes with
- * the exponents together, so they can be compressed. */
+/* The byte shuffle of Blosc puts the bytes with the exponents together, which repeat more than the mantissas.
+ * */
 static void a_shuffle_helps_with_floats(void **state)
 {
     (void)state;
@@ -205,7 +204,7 @@ static void refused(Hostile *h, const char *why)
     if (status != ERR_CORRUPT || !strstr(h->rig.err.text, why))
         print_error("%s, want %s\n", status == OK ? "accepted" : h->rig.err.text, why);
     check(status == ERR_CORRUPT && strstr(h->rig.err.text, why));
-    /* even for a damaged payload, decoding may allocate no more memory than this */
+    /* memory is limited even for a damaged payload */
     check(arena_peak(h->rig.scratch) <= peak + 4 * h->rig.shape.n + 4096);
     rig_close(&h->rig);
     free(h);
@@ -227,7 +226,7 @@ static void frames_that_no_encoder_writes_are_refused(void **state)
     (void)state;
     static const uint8_t zeros[4 * N + 8];
     Hostile *h;
-    /* a zstd frame that decompresses to more bytes than the inner codec's payload may have */
+    /* a frame that decompresses to more bytes than the payload of the inner codec may have */
     h = hostile_open("zstd+none", N);
     add_zstd(h, zeros, 4 * N + 2, false, true);
     refused(h, "it unpacks to 80002 bytes");
@@ -258,7 +257,7 @@ static void frames_that_no_encoder_writes_are_refused(void **state)
     h->size = 9;
     add_zstd(h, zeros, 4 * N, false, true);
     refused(h, "no packed payload");
-    h = hostile_open("zstd+none", 2); /* a zstd frame that is longer than the bytes that it decompresses to */
+    h = hostile_open("zstd+none", 2); /* a frame longer than its decompressed bytes */
     add_zstd(h, zeros, 8, false, true);
     refused(h, "which no encoder does");
     h = hostile_open("zstd+none", 2);
@@ -298,7 +297,7 @@ static void chunks_that_no_encoder_writes_are_refused(void **state)
     add_blosc(h, zeros, 4 * N, 4, "blosclz");
     h->bytes[h->size++] = 0;
     store_u32(h->bytes + 1 + 12, (uint32_t)h->size - 1);
-    /* The first block's offset follows the 16 bytes of the chunk's header. It now points one byte too far. */
+    /* the offset of the first block, after the header of 16 bytes, now points one byte too far */
     h->bytes[1 + 16]++;
     refused(h, "do not unpack");
     h = hostile_open("blosc+none", N);
@@ -314,8 +313,7 @@ static void chunks_that_no_encoder_writes_are_refused(void **state)
     refused(h, "no packed payload");
 }
 
-/* Decodes thousands of damaged payloads. Each is copied to a block of exactly its size, so that ASan detects
- * reads past its end. */
+/* Each damaged payload is in a block of exactly its size, so that ASan detects reads past the end. */
 static void damage_is_refused_or_decodes_to_finite_numbers(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* test_paper_sizes.c -- checks the message sizes in plots/published/figure-4.json. The file lists the compressors of
- * figure 4 of the ATOMO paper. The figure is an image without readable numbers, so this project computed the sizes.
- * The test computes them again, from the shapes of ResNet-18's tensors and the formats of the paper's coders. */
+/* test_paper_sizes.c -- the message sizes in plots/published/figure-4.json, for the compressors of figure 4 of
+ * the ATOMO paper. The figure has no numbers; this project computed the sizes from the shapes of ResNet-18 and
+ * from the formats of the coders released with the paper. The test computes the sizes again. */
 #include "rig/codec_rig.h"
 #include "nn/model.h"
 #include "report/report_stored.h"
@@ -51,13 +51,13 @@ static double message(const char *spec)
 
 typedef struct {
     const char *method;
-    double (*bytes)(const Shape *shape, double parameter); /* returns the bytes of a tensor's payload */
+    double (*bytes)(const Shape *shape, double parameter); /* returns the bytes for a tensor */
     /* number of atoms (SVD) or of bits (other coders) */
     double parameter;
 } PaperCoder;
 
-/* Returns the bytes of an SVD payload: min(s, m, n) atoms of the tensor as an m x n matrix. An atom is two
- * singular vectors and a scale, all floats. */
+/* Returns the bytes of min(s, m, n) atoms of the tensor as an m x n matrix. An atom is two singular vectors and
+ * a scale, all floats. */
 static double bytes_of_svd(const Shape *shape, double s)
 {
     double m, n;
@@ -74,21 +74,19 @@ static double bytes_of_svd(const Shape *shape, double s)
     return 4 * fmin(s, fmin(m, n)) * (m + n + 1);
 }
 
-/* Returns the bytes of a TernGrad payload: 2 bits (`bits`) per element, and one scale. */
 static double bytes_of_terngrad(const Shape *shape, double bits)
 {
     return ceil((double)shape->n * bits / 8) + 4;
 }
 
-/* Returns the bytes of a QSGD payload with 2 + b bits per element, b = `bits`. Elements are packed into
- * 64-bit words; no element is in two words. */
+/* Returns the bytes of a QSGD payload with 2 + `bits` bits per element. No element is split between two 64-bit
+ * words. */
 static double bytes_of_words(const Shape *shape, double bits)
 {
     return 8 * ceil((double)shape->n / floor(64 / (2 + bits)));
 }
 
-/* Returns the bytes of a QSGD payload with 1 + b bits per element, b = `bits`, and a norm for every 512
- * elements. */
+/* Returns the bytes of a QSGD payload with 1 + `bits` bits per element, and a norm for every 512 elements. */
 static double bytes_of_bits(const Shape *shape, double bits)
 {
     return ceil((double)shape->n * (1 + bits) / 8) + 4 * ceil((double)shape->n / 512);
@@ -103,12 +101,9 @@ static double step_bytes(double (*bytes)(const Shape *, double), double paramete
     return sum;
 }
 
-/* In each row of the file, "computed bytes_up" must be the size in the format of the paper's coder.
- * "corrected bytes_up" (QSGD only) must be the size without unused bits.
- *
- * This project's payloads must have the corrected size, or, if there is none, the computed size, within 0.05
- * %. Their format differs a little: each tensor adds a kind byte and a count, and svd has no scale, because
- * it is multiplied into a vector. */
+/* In each row, "computed bytes_up" is the size in the format of the released coder. "corrected bytes_up" (QSGD
+ * only) is the size without unused bits. The payloads of this project may differ by 0.05 %, as their headers
+ * are different. */
 static void sizes_follow_from_shapes(void **state)
 {
     static const PaperCoder coders[] = {{"SVD, s = 1", bytes_of_svd, 1},

@@ -1,11 +1,11 @@
-/* test_powersgd.c -- the codec powersgd against the paper's algorithm in long double, and on matrices whose rank
- * is below the codec's rank. */
+/* test_powersgd.c -- the codec powersgd against the algorithm of the paper in long double, and on matrices
+ * whose rank is below that of the codec. An iteration computes P = M Q and then Q = M' P for the matrix M; P Q'
+ * estimates M. */
 #include "num/linalg.h"
 #include "rig/matrices.h"
 #include "num/finite.h"
 
-/* Returns an aligned copy of the floats in a round's payload. The first byte of the payload tells its kind; the
- * floats follow. */
+/* Returns an aligned copy of the floats in the payload of a round, which follow the first byte. */
 static const float *values(const Rig *rig, int round)
 {
     const Bytes b = rig->message.round[round];
@@ -38,8 +38,6 @@ static void close_to(const float *got, const long double *want, size_t n)
         check_near((double)got[i], (double)want[i], 3e-5);
 }
 
-/* In a step with two iterations, each round must compute one line of the paper's algorithm: P = M Q, or Q = M' P.
- * The first Q is chosen by the test. */
 static void each_round_is_the_papers_line(void **state)
 {
     (void)state;
@@ -81,8 +79,8 @@ static void each_round_is_the_papers_line(void **state)
     rig_close(&rig);
 }
 
-/* Returns the relative squared error of the best approximation of x that has this rank. It is the sum of the
- * squared singular values after the first `rank`, divided by the sum of all. */
+/* Returns the relative squared error of the best approximation of x of rank `rank`: the share of the squared
+ * singular values after the first `rank`. */
 static double beyond(const float *x, size_t rows, size_t cols, size_t rank)
 {
     Arena *a = arena_open(0);
@@ -188,7 +186,7 @@ static void the_rank_that_is_missing_does_no_harm(void **state)
             }
 }
 
-/* A gradient of zeros makes the kept Q zero. The next step must then draw new random directions. */
+/* A gradient of zeros makes the stored Q zero, so the next step must draw new random directions. */
 static void a_step_of_zeros_does_not_stop_it(void **state)
 {
     (void)state;
@@ -205,8 +203,8 @@ static void a_step_of_zeros_does_not_stop_it(void **state)
     rig_close(&rig);
 }
 
-/* The new gradient is orthogonal to the kept directions Q, so P = M Q is zero, and new random directions must be
- * drawn. */
+/* The new gradient is orthogonal to the stored Q, so P = M Q is zero, and new random directions must be drawn.
+ * */
 static void a_gradient_of_new_directions_is_seen(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_powersgd_sizes.c -- the compression ratio of powersgd on ResNet-18 against the ratio in the paper, and
- * which tensors powersgd sends raw. */
+/* test_powersgd_sizes.c -- the compression ratio of powersgd on ResNet-18 against the paper, and the tensors
+ * that powersgd sends raw. */
 #include "rig/matrices.h"
 #include "rig/model_rig.h"
 
@@ -67,9 +67,9 @@ static void resnet18_shrinks_by_the_papers_ratios_on_its_gradients(void **state)
         ratios_are_the_papers(&m);
 }
 
-/* Defect 9 of public implementations: every tensor was reshaped to a matrix with its first axis as rows. If a
- * layout has the kernel axes first, 1 x 1 kernels were then sent raw, and 3 x 3 kernels shrank by at most a
- * factor of three. */
+/* Defect 9 of public implementations: the rows of the matrix are the first axis of every tensor. In layouts
+ * with the kernel axes first, 1 x 1 kernels are then sent raw, and 3 x 3 kernels shrink by at most a factor of
+ * three. */
 static void defect_9_kernels_are_matrices_that_shrink(void **state)
 {
     (void)state;

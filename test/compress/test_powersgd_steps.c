@@ -1,5 +1,5 @@
-/* test_powersgd_steps.c -- powersgd in comparisons, over steps with slowly changing gradients: a warm start (from
- * the Q of the step before) must have less error than a cold start (from a random Q). */
+/* test_powersgd_steps.c -- powersgd over steps with slowly changing gradients: a warm start (from the
+ * directions Q of the step before) must have less error than a cold start (from random Q). */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "rig/scratch_dir.h"
@@ -113,7 +113,7 @@ static void warm_starts_help_where_gradients_change_slowly(void **state)
         cold += step < 2 ? 0 : f.error[COLD][step];
         twice += step < 2 ? 0 : f.error[TWICE][step];
     }
-    /* in the first step a warm start has no earlier Q, so both errors are equal */
+    /* the first step has no earlier Q, so a warm start is a cold start */
     check(f.error[WARM][0] == f.error[COLD][0]);
     check(warm < 0.8 * cold && twice <= warm && twice > 0.9 * warm);
     for (int step = 1; step < STEPS; step++)

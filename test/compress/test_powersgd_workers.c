@@ -1,6 +1,6 @@
 /* test_powersgd_workers.c -- powersgd with several workers. The merged payloads must decode to the estimate
- * that one worker would make from the sum of all matrices. Damaged payloads and values beyond float32 must
- * be refused. */
+ * that one worker would make from the sum of all matrices. Q is the matrix of directions with which an
+ * iteration begins. */
 #include "rig/check.h"
 #include "compress/spec.h"
 
@@ -65,7 +65,7 @@ static void ring_merge(Ring *r, int round)
     r->heard[round] = buf_bytes(&merged);
 }
 
-/* Runs one step: all rounds, then decodes the merged payload to `agreed`, then updates the workers' states. */
+/* Runs all rounds of one step, and decodes the merged payload of the last round to `agreed`. */
 static void ring_step(Ring *r, uint64_t step)
 {
     ring_address(r, step);
@@ -138,8 +138,8 @@ static void four_workers_hear_four_times_powersgd_of_their_mean(void **state)
     }
 }
 
-/* Defect 7 of public implementations: a sum over workers was used as their mean. The merged payload must hold the
- * number of workers, and must decode to the sum of the workers' estimates. */
+/* Defect 7 of public implementations: a sum over workers was used as a mean. A merged payload must have the
+ * number of workers, and must decode to the sum of the estimates of the workers. */
 static void defect_7_the_merged_estimate_is_the_sum_of_so_many_workers(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void defect_7_the_merged_estimate_is_the_sum_of_so_many_workers(void **st
     arena_close(r.a);
 }
 
-/* Defect 7, second part: each worker drew its own random Q. All workers must draw the same Q. */
+/* Defect 7, second part: each worker drew a different random Q. */
 static void defect_7_all_workers_draw_the_same_directions(void **state)
 {
     (void)state;
@@ -188,8 +188,8 @@ static void defect_7_all_workers_draw_the_same_directions(void **state)
     arena_close(r.a);
 }
 
-/* Defect 7, third part: Q was drawn anew in every step. A step must start from the merged Q of the previous
- * step. */
+/* Defect 7, third part: Q was drawn anew in every step, instead of taken from the merged payload of the
+ * previous step. */
 static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void **state)
 {
     (void)state;
@@ -206,8 +206,7 @@ static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void *
     arena_close(r.a);
 }
 
-/* With error feedback, each worker has its own residual. The sum of all residuals must be the sum of all
- * gradients minus what was sent. */
+/* The sum of the residuals of all workers must be the sum of all gradients minus all estimates. */
 static void residuals_of_error_feedback_add_up(void **state)
 {
     (void)state;
@@ -237,7 +236,7 @@ static void residuals_of_error_feedback_add_up(void **state)
 static Status decode_with(Ring *r, int round, const uint8_t *data, size_t size)
 {
     const Bytes kept = r->heard[round];
-    /* in a block of the exact size, ASan detects reads past the end */
+    /* a copy, so that ASan detects reads past the end */
     uint8_t *copy = malloc(size ? size : 1);
     memcpy(copy, data, size);
     r->heard[round] = (Bytes){copy, size};
@@ -247,8 +246,6 @@ static Status decode_with(Ring *r, int round, const uint8_t *data, size_t size)
     return status;
 }
 
-/* In every round, the decoder must refuse a payload of a wrong length, and a payload with values that no
- * worker sends. The payload may be one worker's or merged. */
 static void every_round_refuses_other_lengths_and_what_nobody_sends(void **state)
 {
     (void)state;
@@ -275,12 +272,12 @@ static void every_round_refuses_other_lengths_and_what_nobody_sends(void **state
                     store_f32(data + head, 1);
                     data[0] = 3;
                     check(decode_with(&r, round, data, size) == ERR_CORRUPT);
-                    data[0] = 2, data[1] = 0; /* this payload claims to be a sum over 0 workers */
+                    data[0] = 2, data[1] = 0; /* a sum over 0 workers */
                     check(!merged || decode_with(&r, round, data, size) == ERR_CORRUPT);
                     data[0] = PAYLOAD_RAW;
                     check(decode_with(&r, round, data, size) == ERR_CORRUPT);
                 }
-                r.call[0].round = 0; /* only the last round's payload can be decoded to a gradient */
+                r.call[0].round = 0; /* only the payload of the last round decodes to a gradient */
                 check(codec_decode(&r.call[0], r.heard[0], r.agreed) == ERR_CORRUPT);
                 arena_close(r.a);
             }

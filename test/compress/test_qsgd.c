@@ -1,5 +1,5 @@
-/* test_qsgd.c -- the codec qsgd. Compares each decoded element with its definition (quantise.h), and payload
- * sizes with the sum of all code lengths. Tests that bad payloads are refused. */
+/* test_qsgd.c -- the codec qsgd: decoded elements against the definition (quantise.h), payload sizes against
+ * the sum of all code lengths, and bad payloads. */
 #include "rig/try.h"
 
 #include "rig/coder_rig.h"
@@ -46,8 +46,8 @@ static float value_ref(float x, float norm, uint32_t s, const RngKey *key, uint3
     return dequantise_code(&d, s == 1 ? coin_code(coin_make(norm), x, key, i) : quantise_code(&q, x, key, i));
 }
 
-/* Checks that the norms in the payload equal plain sums, up to one unit in the last place. Checks that every
- * decoded element is exactly the value that quantise.h (or coin.h, if s = 1) defines for its bucket's norm. */
+/* Norms in the payload may differ from plain sums by one unit in the last place. Every decoded element must be
+ * exactly the value that quantise.h (coin.h if s = 1) defines for the norm of the bucket. */
 static void check_elements(const Try *t, Case k)
 {
     const size_t bucket = k.bucket ? k.bucket : k.n;
@@ -123,7 +123,7 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
 
 /* ---- sizes ---- */
 
-/* Returns the length in bits of a block's stream, the sum of the code lengths of all decoded values. */
+/* Returns the sum of the code lengths of all values of a block, in bits. */
 static uint64_t stream_ref(const Try *t, Case k, size_t start, bool dense)
 {
     const size_t end = start + block_size(k.n, start / BLOCK);
@@ -299,8 +299,7 @@ static void zeros_constants_and_denormals_are_right_or_close(void **state)
                 for (size_t i = 0; i < 600; i++)
                     t->x[i] = values[v];
                 try_both(t);
-                /* each element has the magnitude of the norm, so it decodes to the highest level, up to
-                 * float32 rounding */
+                /* each element has the magnitude of the norm, so it decodes to the highest level */
                 for (size_t i = 0; i < 600; i++)
                     check_near((double)t->y[i], (double)values[v],
                                fabs((double)values[v]) * 1e-6 / s + 0x1p-149);

@@ -1,5 +1,5 @@
-/* test_qsgd_draws.c -- qsgd's estimates must have the mean and variance of the closed form. The reported
- * entropy is checked too. */
+/* test_qsgd_draws.c -- the mean and variance of estimates of the codec qsgd against the closed form, and the
+ * entropy that the encoder reports. */
 #include "rig/try.h"
 
 static Try *open_levels(size_t n, uint32_t s, size_t bucket, const char *code, const char *norm)
@@ -19,9 +19,8 @@ static double norm_of(const float *x, size_t n, bool linf)
     return linf ? most : sqrt(sum);
 }
 
-/* Returns the distribution of each element's rounding error: (1 - f) N/s with probability f, else -f N/s. N
- * is the norm of the element's bucket, and s is the number of levels. f is the distance to the lower level
- * in units of the distance between levels. The errors are independent. */
+/* Returns the distribution of the rounding error of each element: (1 - f) N / s with probability f, else -f N /
+ * s, with the norm N of the bucket and s levels. f is the distance to the lower level in units of N / s. */
 static TwoPoint *law_of(Try *t, size_t bucket, uint32_t s, bool linf)
 {
     TwoPoint *law = NEW(t->arena, TwoPoint, t->shape.n);

@@ -1,5 +1,5 @@
-/* test_randk.c -- the codec randk, which sends k of n elements, chosen at random. Tests which elements are
- * sent, merged payloads, refused payloads, mean and variance. */
+/* test_randk.c -- the codec randk, which sends k of n elements, chosen at random: the elements sent, merged
+ * payloads, refused payloads, mean and variance. */
 #include "rig/try.h"
 
 #include "num/subset.h"
@@ -20,8 +20,8 @@ static size_t kept_ref(double ratio, size_t n)
     return n == 0 ? 0 : k < 1 ? 1 : k;
 }
 
-/* The shared random numbers select a subset of the elements. The payload must have the values of this
- * subset, in order of their indices. Each value must decode to n/k times the value. */
+/* The payload must have the values of a random subset, in order of the indices. A value must decode to n / k
+ * times the value. */
 static void values_of_the_subset_travel_and_come_back_scaled(void **state)
 {
     (void)state;
@@ -87,7 +87,6 @@ static void workers_share_a_subset_or_have_their_own(void **state)
         check(!memcmp(t[0]->y, t[1]->y, 20000 * sizeof(float)) == !off);
         t[1]->call.rng_shared = address(2);
         try_both(t[1]);
-        /* in another repeat, other elements are sent */
         check(memcmp(t[0]->y, t[1]->y, 20000 * sizeof(float)) != 0);
         check((codec_traits(t[0]->codec) & LINEAR) == (off ? 0 : LINEAR));
         try_close(t[0]), try_close(t[1]);
@@ -153,19 +152,19 @@ static void payloads_that_do_not_add_are_refused(void **state)
     } rows[] = {
         {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x3f}, 5, OK},
         {"randk:ratio=0.5", {2, 7, 0, 0, 0x80, 0x3f}, 6, OK},
-        /* this payload claims to be a sum over 0 workers */
+        /* a sum over 0 workers */
         {"randk:ratio=0.5", {2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT},
-        /* the number of workers, 7, is coded in two bytes instead of one */
+        /* the number of workers, 7, in two bytes instead of one */
         {"randk:ratio=0.5", {2, 0x87, 0, 0, 0, 0x80, 0x3f}, 7, ERR_CORRUPT},
         {"randk:ratio=0.5", {1, 0, 0, 0x80}, 4, ERR_CORRUPT},
         {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x3f, 0}, 6, ERR_CORRUPT},
         {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x7f}, 5, ERR_CORRUPT}, /* a value of infinity */
         {"randk:ratio=0.5", {1, 0, 0, 0xc0, 0x7f}, 5, ERR_CORRUPT}, /* a value of NaN */
-        /* the value 2^127 becomes infinite when it is multiplied by n/k = 2 */
+        /* the value 2^127, which overflows when multiplied by n / k = 2 */
         {"randk:ratio=0.5", {1, 0, 0, 0, 0x7f}, 5, ERR_CORRUPT},
         {"randk:ratio=0.5", {3, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
         {"randk:ratio=0.5", {0, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
-        /* a raw payload, which is refused because the codec's own format would be shorter at this ratio */
+        /* a raw payload, where the format of the codec is shorter */
         {"randk:ratio=0.5", {0, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 9, ERR_CORRUPT},
         {"randk:ratio=1", {0, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 9, OK},
         {"randk:ratio=1", {1, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 9, ERR_CORRUPT},
@@ -187,7 +186,7 @@ static void payloads_that_do_not_add_are_refused(void **state)
 static void sums_beyond_float32_and_subsets_of_their_own_do_not_merge(void **state)
 {
     (void)state;
-    uint8_t out[64], large[5] = {1, 0, 0, 0x60, 0x7e}; /* a payload with the value 7/8 of 2^126 */
+    uint8_t out[64], large[5] = {1, 0, 0, 0x60, 0x7e}; /* the value 7/8 of 2^126 */
     Buf merged = {out, 0, sizeof out};
     Try *t = try_open("randk:ratio=0.5", 2), *own = try_open("randk:ratio=0.5,shared=off", 2);
     const Bytes in[] = {{large, 5}, {large, 5}, {large, 5}};
@@ -207,8 +206,8 @@ static void sums_beyond_float32_and_subsets_of_their_own_do_not_merge(void **sta
 
 /* ---- closed forms ---- */
 
-/* Compares the closed forms of variance and moments with exact values. These come from the error's
- * covariance matrix over all subsets of six elements. */
+/* The closed forms of variance and moments must be those of the covariance matrix of the error over all
+ * subsets. */
 static void the_moments_are_those_of_all_subsets_together(void **state)
 {
     (void)state;
@@ -249,8 +248,7 @@ static void the_moments_are_those_of_all_subsets_together(void **state)
         }
 }
 
-/* The mean and the mean squared error of random draws must equal the closed forms, within six standard
- * errors. The standard errors are estimated from the draws. */
+/* All limits are six standard errors. */
 static void draws_spread_as_the_moments_say(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* test_rotated.c -- the codec rotated, which rotates a vector at random and rounds its elements to two levels or
- * more: the levels of the rotated vector, the closed form for a given rotation, the rotation that workers share,
- * and refused payloads. */
+/* test_rotated.c -- the codec rotated, which rotates a vector at random and rounds each coordinate at random to
+ * uniform levels between the smallest and the largest coordinate. */
 #include "rig/try.h"
 
 #include "coder/planes.h"
@@ -18,8 +17,8 @@ static Try *open_rotated(const char *spec, size_t n)
     return t;
 }
 
-/* Checks each block in the payload against the test's own rotation of the vector: its smallest and largest
- * coordinate and its levels. Returns the closed-form variance. */
+/* Checks the smallest and the largest coordinate and the levels of each block in the payload. Returns the
+ * closed form of the variance. */
 static double check_levels(const Try *t, unsigned steps, const uint8_t *payload)
 {
     double variance = 0;
@@ -80,8 +79,8 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     try_close(t);
 }
 
-/* For 400 draws with the same rotation, the mean squared error must be within 6 standard errors of the closed
- * form, and the mean estimate within 6 standard errors of x. */
+/* All draws have the same rotation. The limits on the mean squared error and on the mean are six standard
+ * errors. */
 static void the_error_given_the_rotation_is_its_closed_form(void **state)
 {
     (void)state;
@@ -113,8 +112,8 @@ static void the_error_given_the_rotation_is_its_closed_form(void **state)
     }
 }
 
-/* Workers share the rotation but not the random numbers of rounding. So equal gradients give payloads with the
- * same smallest and largest coordinates, but with different levels. */
+/* Workers share the rotation but not the random numbers of rounding. So payloads of equal gradients have the
+ * same smallest and largest coordinates, but different levels. */
 static void workers_share_the_rotation_alone(void **state)
 {
     (void)state;

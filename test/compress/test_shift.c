@@ -1,6 +1,6 @@
-/* test_shift.c -- the wrappers ef, ef21 and diana over many steps. With ef, the estimates plus the residual
- * add up to the gradients. ef21 and diana subtract a vector, the shift, from each gradient. The shift must
- * converge as the theory says, and must be equal at sender and receivers. */
+/* test_shift.c -- the wrappers ef, ef21 and diana over many steps. With ef, the estimates plus the residual add
+ * up to the gradients. ef21 and diana subtract a vector, the shift, from each gradient, and add it when
+ * decoding. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
@@ -65,8 +65,8 @@ static void residual_plus_output_is_the_input_of_error_feedback(void **state)
     }
 }
 
-/* Theorem 1 of the EF21 paper, for a fixed gradient g and the codec topk. In each step |g - h|^2 must fall
- * at least by the factor 1 - delta, where h is the shift and delta = k/n. */
+/* Theorem 1 of the EF21 paper, for a fixed gradient g, the shift h and the codec topk: |g - h|^2 falls at least
+ * by the factor 1 - k / n in each step. */
 static void ef21_contracts_to_a_fixed_gradient(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void ef21_contracts_to_a_fixed_gradient(void **state)
         check_near(codec_residual(&rig.call), sqrt(now), 1e-9);
         left = now;
     }
-    /* every element has been sent once after ten steps; two more steps remove rounding errors */
+    /* after ten steps every element has been sent once; two more steps remove rounding errors */
     check(left < 1e-10 * norm2(x, N));
     rig_close(&rig);
 }
@@ -111,9 +111,9 @@ static void ef21_decodes_to_its_next_shift(void **state)
     rig_close(&inner);
 }
 
-/* On a fixed gradient g the shift converges to g, so the error goes to 0. The step size is alpha = 1/(1 +
- * omega), where omega is the codec's relative variance. The expected error falls by the factor 1 - alpha in
- * each step. With one bit and buckets of 512, omega is about 17. */
+/* On a fixed gradient the shift converges to the gradient. The expected error falls by the factor 1 - alpha in
+ * each step, with alpha = 1 / (1 + omega) for the relative variance omega of the codec, at most about 17 here.
+ * */
 static void diana_loses_its_variance_on_a_fixed_gradient(void **state)
 {
     (void)state;
@@ -165,9 +165,8 @@ static double learned_alpha(const char *spec, Shape shape)
     return alpha;
 }
 
-/* diana learns a step size alpha of about 1/(1 + omega), where omega is the codec's largest relative
- * variance. alpha must be between half of 1/(1 + omega) and twice this value. From twice this value on,
- * shifts do not converge. */
+/* diana learns a step size alpha of about 1 / (1 + omega) for the largest relative variance omega of the codec.
+ * From 2 / (1 + omega) on, shifts do not converge. */
 static void diana_learns_at_one_over_one_plus_omega(void **state)
 {
     (void)state;
@@ -194,8 +193,8 @@ static void diana_learns_at_one_over_one_plus_omega(void **state)
     check(learned_alpha("diana+qsgd", shape_vector(0)) == 1);
 }
 
-/* A receiver has only the payloads. It has neither the gradient x nor the residual of the inner codec. Its
- * shift must still equal the sender's. */
+/* A receiver has only the payloads, without the gradient and without the residual of the inner codec. Sender
+ * and receiver must still have the same shift. */
 static void receivers_have_the_same_shift_to_the_byte(void **state)
 {
     (void)state;
@@ -223,8 +222,6 @@ static void receivers_have_the_same_shift_to_the_byte(void **state)
     }
 }
 
-/* Three workers' payloads are merged without decoding. The merged payload must decode to the sum of the workers'
- * estimates. */
 static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
 {
     (void)state;
@@ -276,7 +273,7 @@ static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
     }
 }
 
-/* Payloads are merged a few at a time. A payload merged from m workers must have the weight of m payloads. */
+/* A payload merged from m workers must have the weight of m payloads. */
 static void merging_in_stages_is_merging_at_once(void **state)
 {
     (void)state;

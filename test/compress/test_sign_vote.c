@@ -1,4 +1,5 @@
-/* test_sign_vote.c -- the codec sign: a merged payload decodes to the majority vote of the workers' signs. */
+/* test_sign_vote.c -- merged payloads of the codec sign, which decode to the majority vote of the signs of the
+ * workers, times the number of workers. */
 #include "rig/try.h"
 
 enum { WORKERS = 300 };
@@ -9,7 +10,8 @@ static Buf merge_room(Try *t)
     return (Buf){NEW(t->arena, uint8_t, cap), 0, cap};
 }
 
-/* Collects the payloads of all workers in `in`. Counts in minus[i] the workers whose element i is negative. */
+/* Sets `in` to the payloads of all workers, and minus[i] to the number of workers whose element i is negative.
+ * */
 static void gather(Try *t, Bytes *in, int workers, uint32_t *minus)
 {
     for (int w = 0; w < workers; w++) {
@@ -46,8 +48,6 @@ static void merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_ze
         check_ok(codec_merge(&t->call, in, (size_t)workers, &merged), &t->err);
         check_ok(try_payload(t, buf_bytes(&merged)), &t->err);
         is_the_vote(t, minus, workers);
-        /* payloads of another length are refused; a payload with a flipped bit is refused or decodes to some
-         * vote */
         if (workers < 8) {
             t->sent.round[0] = buf_bytes(&merged);
             try_refuses_other_lengths(t);
@@ -85,10 +85,10 @@ static void ballots_that_nobody_cast_are_refused(void **state)
         {{1, 5}, 2, OK},
         {{1, 8}, 2, ERR_CORRUPT},        /* a padding bit is set */
         {{2, 3, 7, 1}, 4, OK},           /* 3 voters; the elements have 3, 1 and 1 minus votes */
-        {{2, 2, 7, 1}, 4, ERR_CORRUPT},  /* an element has 3 minus votes, but there are only 2 voters */
+        {{2, 2, 7, 1}, 4, ERR_CORRUPT},  /* 3 minus votes of 2 voters */
         {{2, 3, 15, 1}, 4, ERR_CORRUPT}, /* a padding bit of a bit plane is set */
         {{2, 0, 7, 1}, 4, ERR_CORRUPT},  /* 0 voters */
-        /* the number of voters, 3, is coded in two bytes instead of one */
+        /* the number of voters, 3, in two bytes instead of one */
         {{2, 0x83, 0, 7, 1}, 5, ERR_CORRUPT},
         {{2, 0x80, 0x80, 8}, 4, ERR_CORRUPT}, /* 2^17 voters */
         {{2, 1, 5}, 3, OK},

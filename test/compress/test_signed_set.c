@@ -1,6 +1,6 @@
-/* test_signed_set.c -- the codecs stc, adaq and strom, which send a set of elements with signs and a common
- * magnitude. Tests stc and adaq against a computation by sorting, strom over several steps, errors and sizes
- * against closed forms, and the payload format of all three. */
+/* test_signed_set.c -- the codecs stc, adaq and strom, which send a set of elements with their signs and a
+ * common magnitude (adaq: one for each sign). stc and adaq send the share `ratio` of largest magnitude with the
+ * mean magnitude. strom sends magnitudes of at least tau as tau, and keeps a residual. */
 #include "num/radix.h"
 #include "rig/try.h"
 
@@ -10,8 +10,8 @@ static const size_t sizes[] = {0, 1, 2, 3, 7, 63, 64, 65, 1000, 65535, 65536, 65
 static const char *const specs[] = {"stc",  "stc:ratio=0.3",  "stc:ratio=1",
                                     "adaq", "adaq:ratio=0.3", "adaq:ratio=1"};
 
-/* Fills x with normal numbers. Every third is rounded to a multiple of 1/8, so that equal magnitudes and zeros
- * occur. */
+/* Fills x with normal numbers. Every third number is rounded to a multiple of 1/8, so that equal magnitudes and
+ * zeros occur. */
 static void fill(Try *t, uint64_t seed)
 {
     try_normal(t, seed);
@@ -38,8 +38,8 @@ static size_t share_of(double ratio, size_t n)
     return k < 1 ? 1 : k > (double)n ? n : (size_t)k;
 }
 
-/* For the elements i that are listed in the first k items, sets want[i] to the expected estimate: the mean
- * magnitude of these elements, with the sign of x[i]. */
+/* Sets want[i] for the elements i in the first k items: the mean magnitude of the k elements, with the sign of
+ * x[i]. */
 static void put_mean(const Try *t, const Item *item, size_t k, double *want)
 {
     long double sum = 0;
@@ -145,8 +145,7 @@ static double error_of(const Try *t)
     return error / norm;
 }
 
-/* The squared error of stc is |g^ - g|^2 = |g|^2 - k mu^2. Here g^ is the estimate, and mu is the mean
- * magnitude of the k elements sent. */
+/* The squared error of stc is |g|^2 - k m^2, where m is the mean magnitude of the k elements sent. */
 static void the_error_is_what_the_mean_does_not_carry(void **state)
 {
     (void)state;
@@ -182,7 +181,7 @@ static void what_is_under_tau_gathers_until_it_is_sent(void **state)
 {
     (void)state;
     Try *t = open_strom("strom:tau=0.5", 40);
-    /* decoded values of element 3 in successive steps; the element is 0.3125 in every step */
+    /* the estimates of element 3, which is 0.3125 in every step */
     static const float sent[] = {0, 0.5f, 0, 0.5f, 0.5f};
     for (size_t k = 0; k < countof(sent); k++) {
         t->x[3] = 0.3125f, t->x[7] = -0.3125f, t->x[11] = 2;
@@ -216,8 +215,7 @@ static void over_steps_nothing_is_lost(void **state)
     }
 }
 
-/* By default, the threshold tau is half the root mean square (rms) of x. Normal elements exceed it with
- * probability P(|x| >= rms / 2) = 0.617. */
+/* By default, tau is half the root mean square (rms) of x. For normal elements, P(|x| >= rms / 2) = 0.617. */
 static void tau_is_half_the_rms_unless_it_is_given(void **state)
 {
     (void)state;
@@ -234,7 +232,7 @@ static void tau_is_half_the_rms_unless_it_is_given(void **state)
         kept += t->y[i] != 0;
     }
     check_near((double)kept / 65536, 0.61708, 0.01); /* 5 standard errors */
-    /* the payload has a bitmap of the elements that are sent (1 bit per element) and a sign for each of them */
+    /* the payload has a bitmap of the elements sent (1 bit per element) and a sign for each element sent */
     check(8 * (double)t->out.size / 65536 <= 1.01 * (1 + 0.617));
     try_any_threads(t);
     try_close(t);

@@ -1,6 +1,6 @@
-/* test_sketch.c -- tests the codecs countsketch and countmin. Their sketch is a table of several rows; in each
- * row, the elements are hashed to buckets and added up. Buckets and estimates are compared with plain loops,
- * and errors with theory. Sums of sketches are tested too. */
+/* test_sketch.c -- the codecs countsketch and countmin. A sketch is a table of several rows; in each row, the
+ * elements are hashed to columns (buckets) and added up. The codecs are compared with plain loops and with
+ * theory. */
 #include "rig/try.h"
 
 static int by_value(const void *a, const void *b)
@@ -15,7 +15,7 @@ static double median_of(float *v, size_t rows)
     return rows % 2 ? (double)v[rows / 2] : 0.5 * ((double)v[rows / 2 - 1] + (double)v[rows / 2]);
 }
 
-/* ---- cells of the sketch (bucket sums), and estimates ---- */
+/* ---- cells of the sketch (sums of buckets), and estimates ---- */
 
 typedef struct {
     size_t rows, cols, tables;
@@ -118,7 +118,7 @@ static void long_vectors_are_summed_in_parts_that_threads_do_not_change(void **s
 
 /* ---- sums ---- */
 
-/* Fills x with normal numbers that are rounded to multiples of 2^-12. Sums below 2^10 are exact in float32. */
+/* Fills x with multiples of 2^-12, so that sums below 2^10 are exact in float32. */
 static void rounded_normal(Try *t, uint64_t seed)
 {
     try_normal(t, seed);
@@ -138,8 +138,7 @@ static void the_merged_sketch_is_that_of_the_sum(void **state)
         float *sum = NEW_ZERO(t->arena, float, N);
         t->call.rng_shared = rng_open(2, 0, RNG_EVERYONE, 0, 0);
         for (int w = 0; w < WORKERS; w++) {
-            /* the random numbers of the worker must not affect the sketch, or sketches of several workers
-             * could not be added */
+            /* random numbers of one worker must not affect the sketch, or sketches could not be added */
             t->call.rng = rng_open(2, 0, w, 0, 0);
             rounded_normal(t, (uint64_t)w);
             check_ok(try_send(t), &t->err);
@@ -173,9 +172,8 @@ static void the_merged_sketch_is_that_of_the_sum(void **state)
     }
 }
 
-/* countmin keeps one table for positive elements and one for negative elements. The vectors' tables are merged,
- * and another pair of tables is made from the sum of the vectors. The two pairs differ, but the positive table
- * minus the negative table is the same in both. */
+/* countmin has one table for positive elements and one for negative elements. The merged tables of two vectors
+ * differ from the tables of the sum of the vectors, but positive minus negative table is the same. */
 static void merged_tables_of_either_sign_differ_by_the_sum(void **state)
 {
     (void)state;
@@ -238,9 +236,8 @@ static double mean_error(Try *t, uint64_t repeats)
     return error / (norm * (double)repeats);
 }
 
-/* The estimate of an element is the median of one estimate per row. The estimate of one row has the relative
- * squared error n / cols. The variance of the median of 5 standard normal numbers is 0.28683, that of 3 is
- * 0.44867. */
+/* The estimate is the median of one estimate per row, which has the relative squared error n / cols. The median
+ * of 5 standard normal numbers has variance 0.28683, the median of 3 has 0.44867. */
 static void errors_are_those_of_medians_of_normal_noise(void **state)
 {
     (void)state;
@@ -267,7 +264,7 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
 {
     (void)state;
     enum { N = 20000, HEAVY = 12 };
-    /* the decoder stores which elements are selected: in a bit mask if topk=5000, in a list if topk=12 */
+    /* the decoder lists 12 selected elements, but marks 5000 in a bit mask */
     static const size_t ks[] = {HEAVY, 5000};
     for (size_t k = 0; k < countof(ks); k++) {
         char spec[64];
@@ -298,9 +295,8 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
     }
 }
 
-/* If all elements have the same sign, the estimate of countmin is the smallest of an element's buckets. It is
- * never below the element's magnitude. The median of the buckets is larger than the magnitude by about n/cols
- * times the mean magnitude. */
+/* If all elements have the same sign, the estimate of countmin is the smallest bucket of the element, which is
+ * never below its magnitude. */
 static void counts_of_one_sign_are_never_too_small(void **state)
 {
     (void)state;

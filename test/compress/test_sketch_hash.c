@@ -1,5 +1,5 @@
-/* test_sketch_hash.c -- the kernels of sketches (bucket sums and medians) on every instruction set. Also the
- * hash function, which must be uniform and pairwise independent. */
+/* test_sketch_hash.c -- sketches hash elements to buckets: the kernels (hash and medians) on every instruction
+ * set, and the uniformity and pairwise independence of the hash. */
 #include "rig/check.h"
 #include "vec/kernels.h"
 #include "base/rng.h"
@@ -47,7 +47,7 @@ static void medians_are_those_of_sorted_columns(void **state)
     enum { STRIDE = 80 };
     float x[MEDIAN_MOST * STRIDE], out[STRIDE], column[MEDIAN_MOST];
     const Rng rng = rng_open(3, 0, 0, 0, 0);
-    /* many of these values are equal, and there are zeros of both signs */
+    /* many values are equal, and there are zeros of both signs */
     for (size_t i = 0; i < countof(x); i++)
         x[i] = (float)rint(2 * rng_normal(&rng, USE_TEST, i));
     for (size_t rows = 1; rows <= MEDIAN_MOST; rows++)
@@ -68,8 +68,8 @@ static void medians_are_those_of_sorted_columns(void **state)
 
 /* ---- tests of the hash ---- */
 
-/* chi_square returns Pearson's chi-square statistic. chi_limit returns the limit that the statistic exceeds
- * with probability 1e-9 (approximation of Wilson and Hilferty). */
+/* `chi_square` returns Pearson's statistic, which exceeds `chi_limit` with probability 1e-9 (approximation of
+ * Wilson and Hilferty). */
 static double chi_square(const double *count, size_t cells, double each)
 {
     double sum = 0;
@@ -93,8 +93,7 @@ static unsigned hash_state(const Rng *row, size_t i)
     return 2 * b + (rng_word(&sign, at / 32) >> at % 32 & 1);
 }
 
-/* Over many seeds, all pairs of hash values (bucket and sign) of two elements must be equally likely, for
- * elements near to and far from each other. */
+/* Over many seeds, all pairs of hash values (bucket and sign) of two elements must be equally likely. */
 static void two_elements_hash_independently(void **state)
 {
     (void)state;
@@ -113,8 +112,8 @@ static void two_elements_hash_independently(void **state)
     }
 }
 
-/* In each row of the sketch, the numbers of elements per bucket must vary as with random buckets. Between two
- * rows, pairs of elements that collide in both must be as frequent as with independent rows. */
+/* The numbers of elements per bucket must vary as with random buckets. Pairs of elements that collide in two
+ * rows must be as rare as with independent rows. */
 static void collisions_are_as_many_as_chance_makes(void **state)
 {
     (void)state;
@@ -129,7 +128,7 @@ static void collisions_are_as_many_as_chance_makes(void **state)
             load[bucket[row][i]]++;
         const double x = chi_square(load, COLS, (double)N / COLS);
         check(x < chi_limit(COLS - 1));
-        /* the numbers of elements per bucket must not be more even than random numbers either */
+        /* numbers per bucket that are more even than random are wrong, too */
         check(x > COLS - 1 - 6 * sqrt(2.0 * COLS));
         for (size_t other = 0; other < row; other++) {
             double both = 0, same = 0;

@@ -1,6 +1,6 @@
-/* test_sketchml.c -- the codec sketchml against sorting and plain loops. The codec finds quantile bins of the
- * magnitudes, and hashes them to cells of a sketch. Tests estimates, which are never too large in magnitude,
- * the size of keys (element indices), and quantiles from samples. */
+/* test_sketchml.c -- the codec sketchml against sorting and plain loops. The codec divides magnitudes into
+ * quantile bins, and hashes the elements of each group of bins to the cells of a sketch with several rows. A
+ * cell stores the smallest bin. The indices of the elements (keys) are sent, too. */
 #include "compress/sketch/sketchml_bins.h"
 #include "base/parallel.h"
 #include "rig/try.h"
@@ -76,7 +76,6 @@ static double slow_value(const SlowBins *b, size_t bin)
     return (double)(float)(0.5 * ((double)b->edge[bin] + (double)b->edge[bin + 1]));
 }
 
-/* Returns the index of the cell to which element i is hashed in row `row` of the sketch. */
 static size_t slow_cell(const Try *t, size_t row, size_t i, size_t cols)
 {
     const Rng rng = rng_below(&t->call.rng, row);
@@ -84,7 +83,7 @@ static size_t slow_cell(const Try *t, size_t row, size_t i, size_t cols)
     return row * cols + (size_t)((uint64_t)rng_word(&key, i % BLOCK) * cols >> 32);
 }
 
-/* Decodes into y the elements that have one sign and are in one group of bins. Returns their number. */
+/* Decodes into y the elements of one sign in the group of bins that begins at `first`. Returns their number. */
 static size_t slow_group(const Try *t, const Case *k, const SlowBins *b, float sign, size_t first, double *y)
 {
     const size_t n = t->shape.n;
@@ -159,8 +158,7 @@ static void all_negative_vectors_keep_their_extremes(void **state)
     try_both(t);
     check(t->out.data[0] == PAYLOAD_METHOD);
     for (size_t i = 0; i < t->shape.n; i++)
-        /* Each group has only one bin, so hash collisions cause no error. The error of quantising is at most half
-         * the width of a bin. A bin is about 1/64 wide, and one width is allowed. */
+        /* Each group has one bin, so collisions cause no error. The limit is the width of a bin. */
         check_near((double)t->y[i], (double)t->x[i], 1.0 / 64);
     try_close(t);
 }
@@ -178,8 +176,8 @@ static void few_magnitudes_come_back_exactly(void **state)
     try_close(t);
 }
 
-/* Returns the size of the keys (element indices) in bytes. All magnitudes are equal, so there is one bin and
- * the cells take no bits. The payload is only its header and the keys. */
+/* Returns the size of the keys in bytes. All magnitudes are equal, so there is one bin, and cells take no bits.
+ * */
 static size_t size_of_keys(const char *spec, size_t n, double density, uint64_t seed, size_t *count)
 {
     Try *t = try_open(spec, n);
@@ -221,8 +219,7 @@ static void distances_of_one_to_four_bytes_take_so_many(void **state)
         Try *t = try_open("sketchml", far[k] + 40);
         t->x[far[k] - 1] = 2;
         try_both(t);
-        /* a key is sent as its distance from the previous key, in 1 to 4 bytes; two bit planes say how many
-         * bytes */
+        /* the distance from the previous key takes 1 to 4 bytes; two bit planes have the number of bytes */
         assert_int_equal(t->out.size, 1 + 2 + 4 + 1 + 2 + bytes[k]);
         check(t->y[far[k] - 1] == 2);
         try_close(t);
@@ -231,8 +228,8 @@ static void distances_of_one_to_four_bytes_take_so_many(void **state)
 
 /* ---- quantile bins ---- */
 
-/* The edges of bins come from a sample. The share of elements below an edge must be near the edge's quantile,
- * within six standard deviations of a sample quantile. */
+/* The edges of bins come from a sample. The share of elements below an edge may deviate from the quantile by
+ * six standard deviations of a sample quantile. */
 static void edges_of_samples_are_near_their_quantiles(void **state)
 {
     (void)state;
@@ -263,8 +260,7 @@ static void edges_of_samples_are_near_their_quantiles(void **state)
     }
 }
 
-/* The codec looks up bins by the upper 16 bits of a magnitude. Here the edges are so close that many share
- * these bits. */
+/* The codec looks up bins by the upper 16 bits of a magnitude, which many edges have in common here. */
 static void bins_of_crowded_magnitudes_are_right_too(void **state)
 {
     (void)state;
@@ -287,7 +283,7 @@ static void bins_of_crowded_magnitudes_are_right_too(void **state)
     try_close(t);
 }
 
-/* Estimates are biased towards zero. With more cells per group, they must be nearer to x. */
+/* Estimates are biased towards zero, less so with more cells. */
 static void errors_fall_with_cells(void **state)
 {
     (void)state;
