@@ -207,8 +207,8 @@ static Status await(Room *room, pid_t child, int *status)
     return FAIL(room->err, ERR_IO, "gnuplot: took over %d seconds and was stopped", PATIENCE);
 }
 
-/* Returns the last line of gnuplot's output that begins with neither a blank nor "^" (gnuplot marks errors in
- * the script so). */
+/* Returns the last line of gnuplot's output that has more than blanks and "^", with which gnuplot points to
+ * an error in the line above. */
 static const char *last_words(Room *room)
 {
     size_t size = 0;

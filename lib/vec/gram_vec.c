@@ -1,8 +1,9 @@
 /* gram_vec.c -- the Gram matrix a' a of a matrix with at most FEW_COLS columns.
  *
- * Each entry (i, j) is summed in 8 lanes. Lane l adds the products of rows l, l + 8, ... in order, and then the
- * lanes are added in a fixed order. Products of floats are exact in double. So a fused multiply-add gives the
- * same result as a multiplication and an addition, and every instruction set gives the same bytes. */
+ * Each entry (i, j) is summed in 8 lanes. Lane l adds the products of rows l, l + 8, ... in order, and then
+ * the lanes are added in a fixed order. Products of floats are exact in double, so a fused multiply-add equals
+ * a multiplication and an addition, and every instruction set gives the same bytes. The matrix is read in
+ * panels of PANEL rows, transposed to columns of doubles. */
 #include "vec/turn.h"
 
 enum { EIGHT = 8, PANEL = 64, SIDE = 3, SIDES = (FEW_COLS + SIDE - 1) / SIDE };
@@ -10,8 +11,7 @@ enum { EIGHT = 8, PANEL = 64, SIDE = 3, SIDES = (FEW_COLS + SIDE - 1) / SIDE };
 typedef double Column[PANEL];
 typedef double Tile[SIDE][SIDE][EIGHT];
 
-/* Three SIMD vectors. The functions with a `Three` have no loops, so that compilers keep the vectors in
- * registers. */
+/* Functions with a `Three` have no loops, so that compilers keep the three SIMD vectors in registers. */
 typedef struct {
     VecD v[SIDE];
 } Three;
@@ -38,7 +38,7 @@ INLINE void store_sums(double sum[SIDE][EIGHT], size_t lane, Three t)
 INLINE Three load_columns(const Column *p, size_t r)
 {
     Three t = {{load_lanes(p[0] + r), load_lanes(p[1] + r), load_lanes(p[2] + r)}};
-/* makes compilers keep the loaded vectors in registers, instead of loading them again for each product */
+/* stops compilers from loading the vectors again for each product */
 #ifdef __x86_64__
     __asm__("" : "+x"(t.v[0]), "+x"(t.v[1]), "+x"(t.v[2]));
 #endif
@@ -51,8 +51,8 @@ INLINE Three add_products(Three sum, VecD x, Three y)
                     add_product(sum.v[2], x, y.v[2])}};
 }
 
-/* Adds the dot product of column i of `pi` and column j of `pj` to sum[i][j], for i, j < 3. Every lane has its
- * own sum. */
+/* Adds the dot product of column i of `pi` and column j of `pj` to sum[i][j], for i, j < 3, with one sum per
+ * lane. */
 static void add_square(const Column *pi, const Column *pj, size_t rows, Tile sum)
 {
     for (size_t lane = 0; lane < EIGHT; lane += DLANES) {
@@ -70,7 +70,7 @@ static void add_square(const Column *pi, const Column *pj, size_t rows, Tile sum
 }
 
 /* Adds the dot product of columns i and j of `p` to sum[i][j], for i <= j < 3 only, since the matrix is
- * symmetric. Every lane has its own sum. */
+ * symmetric. */
 static void add_triangle(const Column *p, size_t rows, Tile sum)
 {
     for (size_t lane = 0; lane < EIGHT; lane += DLANES) {
@@ -88,7 +88,7 @@ static void add_triangle(const Column *p, size_t rows, Tile sum)
     }
 }
 
-/* The memory from `at` to `end` is still to be prefetched, `step` bytes in each call of `fetch`. */
+/* The memory that is still to be prefetched, `step` bytes in each call of `fetch`. */
 typedef struct {
     const char *at, *end;
     size_t step;
@@ -113,8 +113,8 @@ static void fetch(Ahead *a)
     a->at += step;
 }
 
-/* Adds the products of a panel's columns to the upper triangle of the Gram matrix. (A panel is some rows of the
- * matrix.) Works in tiles of 3 x 3 entries, column by column of tiles. Meanwhile prefetches the next panel. */
+/* Adds the products of a panel's columns to the upper triangle of the Gram matrix, in tiles of 3 x 3 entries.
+ * Meanwhile prefetches the next panel. */
 static void add_panel(const Column *p, size_t rows, size_t sides, Tile *sum, Ahead ahead)
 {
     for (size_t j = 0; j < sides; j++) {
@@ -126,7 +126,7 @@ static void add_panel(const Column *p, size_t rows, size_t sides, Tile *sum, Ahe
 }
 
 /* Transposes the rows of a panel in blocks of TURNED rows and four columns. The last four columns may overlap
- * with the four before them. Returns how many rows it has transposed. Fewer than TURNED rows remain. */
+ * with the four before them. Returns the number of transposed rows; fewer than TURNED remain. */
 static size_t turn_panel(const float *a, size_t rows, size_t cols, Column *p)
 {
     size_t r = 0;
@@ -144,8 +144,8 @@ static size_t turn_panel(const float *a, size_t rows, size_t cols, Column *p)
     return r;
 }
 
-/* Converts rows to columns of doubles. Appends rows of zeros up to a multiple of eight rows, and returns the
- * number of rows with them. */
+/* Converts rows to columns of doubles, with rows of zeros up to a multiple of eight rows. Returns the number
+ * of rows with the zeros. */
 static size_t load_panel(const float *a, size_t rows, size_t cols, Column *p)
 {
     const size_t whole = (rows + EIGHT - 1) / EIGHT * EIGHT;

@@ -1,12 +1,12 @@
 /* hadamard_vec.c -- the Walsh-Hadamard transform: butterflies (a, b) -> (a + b, a - b) at strides 1, 2, 4, ...
  *
- * An element passes through its butterflies in the order of the strides. Instruction sets differ only in how
- * many butterflies they compute while the element is in a register, so all give the same bytes. */
+ * Every element passes through its butterflies in the order of the strides. Instruction sets differ only in
+ * how many butterflies they compute while an element is in a register, so all give the same bytes. */
 #include "vec/lane.h"
 
 /* ---- butterflies (a + b, a - b) where a and b are in different vectors ---- */
 
-/* Computes the butterflies of strides s and 2 s on four vectors that are s elements apart. */
+/* The butterflies of strides s and 2 s on four vectors that are s elements apart. */
 INLINE void quad(VecF *a, VecF *b, VecF *c, VecF *d)
 {
     const VecF ab = *a + *b, a_b = *a - *b, cd = *c + *d, c_d = *c - *d;
@@ -23,8 +23,7 @@ INLINE void pair(VecF *a, VecF *b)
     *b = difference;
 }
 
-/* Computes the butterflies of all strides on 2^log vectors. Has no loops, so that the vectors stay in
- * registers. */
+/* The butterflies of all strides on 2^log vectors. Without loops, so that the vectors stay in registers. */
 INLINE void butterflies(VecF v[16], const int log)
 {
     if (log == 1)
@@ -66,9 +65,8 @@ INLINE void butterflies(VecF v[16], const int log)
 #define SWAP2(v) SHUFFLE4(v, v, 2, 3, 0, 1)
 #endif
 
-/* Computes the butterflies of lanes whose numbers differ in bit `bit`. Flips the sign of the lanes of v whose
- * numbers have this bit set. Then adds `swapped`, in which the two lanes of each butterfly have changed
- * places. */
+/* The butterflies of lanes whose numbers differ in bit `bit`. `swapped` is v with the two lanes of each
+ * butterfly exchanged; the lanes of v with this bit set change sign. */
 INLINE VecF add_signed(VecF swapped, VecF v, int bit)
 {
     return swapped + (VecF)((VecU)v ^ (lane_numbers() << (31 - bit) & 0x80000000u));
@@ -89,8 +87,7 @@ INLINE VecF lane_butterflies(VecF v)
 
 /* ---- rows ---- */
 
-/* Computes the butterflies of strides 1, 2, 4, ... rows on 2^log rows of `cols` columns. Multiplies the result
- * by `scale`. */
+/* The butterflies of strides 1, 2, 4, ... rows on 2^log rows of `cols` columns, multiplied by `scale`. */
 INLINE void step(const float *from, size_t from_stride, float *to, size_t to_stride, size_t cols, float scale,
                  const int log)
 {
@@ -126,8 +123,8 @@ static void step_of(int log, const float *from, size_t from_stride, float *to, s
     }
 }
 
-/* Transforms each column. More than sixteen rows take two steps, with a compact copy in between. Without the
- * copy, rows a power of two apart would map to the same cache lines and evict each other. */
+/* More than sixteen rows take two steps, with a compact copy in between. Without the copy, rows a power of
+ * two apart would evict each other from the cache. */
 void ISA_NAME(hadamard_rows)(float *x, size_t stride, int log_rows, size_t cols, float scale)
 {
     _Alignas(64) float between[HADAMARD_TILE];

@@ -1,16 +1,16 @@
-/* half_vec.c -- converts float32 to 16-bit floats (fp16, bf16) and back. It uses integer arithmetic instead of
+/* half_vec.c -- converts float32 to 16-bit floats (fp16, bf16) and back, in integer arithmetic instead of
  * conversion instructions, so that all machines give the same bytes.
  *
- * Only the denormals of fp16, the multiples of 2^-24, need float arithmetic. To round x to the nearest
- * multiple, 1/2 is added to |x|: floats from 1/2 to 1 are 2^-24 apart, so the addition rounds. To round at
- * random, |x| is multiplied by 2^24, so that the multiples become integers. */
+ * Only the denormals of fp16, the multiples of 2^-24, need float arithmetic. To round to the nearest multiple,
+ * 1/2 is added to |x|: floats from 1/2 to 1 are 2^-24 apart, so the addition rounds. To round at random, |x|
+ * is multiplied by 2^24, which makes the multiples integers. */
 #include "vec/lane.h"
 
 #define FP16_MOST  0x477fe000u /* 65504 */
 #define FP16_SMALL 0x38800000u /* 2^-14, the least normal fp16 magnitude */
 #define BF16_MOST  0x7f7f0000u
-/* REBIAS: the exponent bias of float32 minus that of fp16, 127 - 15 = 112, shifted to the exponent bits of
- * fp16. TINY_BITS: how many random bits are used at first to round a denormal at random. */
+/* REBIAS: the exponent bias of float32 minus that of fp16, 127 - 15, shifted to the exponent bits of fp16.
+ * TINY_BITS: random bits that round a denormal unless they leave a tie. */
 enum { REBIAS = 112 << 10, TINY_BITS = 21 };
 
 INLINE VecU magnitude(const float *x, uint32_t most, VecU *sign)
@@ -50,8 +50,8 @@ INLINE void bf16_random_lanes(const float *x, RngKey key, uint32_t i, uint8_t *o
 }
 
 /* Rounds to fp16 at random. A denormal is rounded up if the fraction of |x| 2^24 is larger than a uniform
- * random number in [0, 1). At first only TINY_BITS bits of the random number are drawn. If they equal the
- * first bits of the fraction, another random word gives the next bits. */
+ * random number in [0, 1). If TINY_BITS bits of this number equal the first bits of the fraction, another
+ * random word decides. */
 INLINE void fp16_random_lanes(const float *x, RngKey key, uint32_t i, uint8_t *out)
 {
     VecU sign;

@@ -1,4 +1,4 @@
-/* kernels.c -- picks the table of kernels for the widest instruction set that this CPU has, up to number
+/* kernels.c -- picks the table of kernels for the widest instruction set that this CPU has, at most number
  * KERNELS_MOST: 0 base, 1 AVX2, 2 AVX-512. Builds with a smaller KERNELS_MOST need not link the wider
  * tables. */
 #include "vec/kernels.h"
@@ -22,8 +22,7 @@ static const Kernels *const tables[ISA_COUNT] = {
 #endif
 };
 
-/* Returns the widest instruction set of this CPU. Asks for each feature of x86-64-v3 and x86-64-v4 by name,
- * since clang 14 does not know these two levels. */
+/* Asks for each feature of x86-64-v3 and x86-64-v4 by name, since clang 14 does not know these two levels. */
 Isa isa_of_cpu(void)
 {
 #ifdef __x86_64__

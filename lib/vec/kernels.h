@@ -1,9 +1,9 @@
-/* kernels.h -- the hot loops as a table of functions, and the types of their parameters. kernels_list.h says
- * what each loop does.
+/* kernels.h -- the hot loops (kernels) as a table of functions, and the types of their parameters.
+ * kernels_list.h has their contracts.
  *
- * The Makefile compiles every *_vec.c once per instruction set, and each compilation fills one table. All
- * tables give the same bytes, as sums do not depend on the vector width: a sum has a fixed number of lanes,
- * most often 16, which are added in a fixed order. */
+ * The Makefile compiles every *_vec.c once per instruction set; each compilation fills one table. All tables
+ * give the same bytes: a sum has a fixed number of lanes for every vector width, most often 16, which are
+ * added in a fixed order. */
 #ifndef ATOMO_KERNELS_H
 #define ATOMO_KERNELS_H
 
@@ -16,12 +16,12 @@ enum { FEW_COLS = 32, MEDIAN_MOST = 31 };
 
 typedef enum { ISA_BASE, ISA_AVX2, ISA_AVX512, ISA_COUNT } Isa;
 
-/* Counts of numbers that are at least 2^k, for each k, in one run of codes (consecutive codes that share a
- * norm). They determine the exact length of the run's Elias codes. */
+/* For each k, how many numbers of a run of codes (consecutive codes that share a norm) are at least 2^k. They
+ * give the exact length of the run's Elias codes. */
 typedef struct {
     uint64_t level[17]; /* level >= 2^k */
-    uint64_t next[17];  /* how often level + 1 >= 2^k, for k >= 1 */
-    /* index gap >= 2^k; a gap is from one non-zero level to the next, the first from the run's start */
+    uint64_t next[17];  /* level + 1 >= 2^k, for k >= 1 */
+    /* index gap >= 2^k; a gap is from one non-zero level to the next, the first from the start of the run */
     uint64_t gap[17];
 } Census;
 /* Codes of `width` bits, each at most `most`, as bit planes (planes.h). */
@@ -31,13 +31,13 @@ typedef struct {
     uint32_t most;
 } PlaneSet;
 
-/* Indices into the sums that gradient_sums returns: the sums of x^2 and of |x|, the number of x != 0, and from
- * G_ABOVE on the number of |x| above each of the thresholds. */
+/* Indices into the sums of `gradient_sums`: of x^2 and of |x|, the number of x != 0, and from G_ABOVE on the
+ * number of |x| above each threshold. */
 enum { THRESHOLDS = 3 };
 enum { G_SQUARES, G_MAGNITUDES, G_NONZERO, G_ABOVE, G_SUMS = G_ABOVE + THRESHOLDS };
 
-/* Indices into the sums that error_sums returns. Each entry is named with the term that is summed over all
- * elements. x is an element of the gradient, y its estimate, d = y - x. If x is not 0, q = |d| / |x|. */
+/* Indices into the sums of `error_sums` over all elements. x is an element of the gradient, y its estimate, d
+ * = y - x. */
 enum {
     E_SQUARES, /* d^2 */
     E_ERRORS,  /* |d| */
@@ -46,17 +46,17 @@ enum {
     E_SIGNED,  /* sign(x) y */
     E_NONZERO, /* y != 0 */
     E_AGREE,   /* number of elements with x y > 0 */
-    E_UNDER,   /* sum of q = |d| / |x| where y < x */
+    E_UNDER,   /* sum of |d| / |x| where y < x */
     E_UNDERS,  /* number of elements with y < x and x != 0 */
-    E_OVER,    /* sum of q = |d| / |x| where y > x */
+    E_OVER,    /* sum of |d| / |x| where y > x */
     E_OVERS,   /* number of elements with y > x and x != 0 */
-    E_ABOVE,   /* sums of q = |d| / |x| where |x| is above each threshold */
+    E_ABOVE,   /* sums of |d| / |x| where |x| is above each threshold */
     E_SUMS = E_ABOVE + THRESHOLDS,
 };
 
-/* Indices into sums over elements. In these, `mean` is an element's mean error over all repeats, and m2 its sum
- * of squared deviations from `mean`. The sums before S_STEPS grow with every repeat, and spread_add returns by
- * how much. spread_sums returns the other sums, at the end. */
+/* Indices into sums over elements. `mean` is an element's mean error over all repeats, m2 its sum of squared
+ * deviations from `mean`. `spread_add` returns by how much the sums before S_STEPS grow with a repeat;
+ * `spread_sums` returns the others at the end. */
 enum {
     S_M2,
     S_M2_WEIGHTED, /* m2 x^2 */
@@ -77,13 +77,13 @@ typedef struct {
     double smooth[WAVELET_TAPS], detail[WAVELET_TAPS];
 } WaveletFilter;
 
-/* The levels of a quantiser that is symmetric around 0: magnitudes in (above[k], above[k + 1]] become level[k].
- * above[0] is not used, as level[0] begins at 0. */
+/* The levels of a quantiser that is symmetric around 0: magnitudes in (above[k], above[k + 1]] become
+ * level[k]. Level 0 begins at 0, so above[0] is not used. */
 enum { LEVEL_SCALE_BITS = 7, LEVEL_SCALE_MOST = 1 << LEVEL_SCALE_BITS };
 typedef struct {
     int count, bits; /* count: number of levels, 2^bits; bits: bits of a level's index */
     float above[LEVEL_SCALE_MOST], level[LEVEL_SCALE_MOST];
-    float step[LEVEL_SCALE_MOST]; /* distance of a level from the next lower one: level[k] - level[k - 1] */
+    float step[LEVEL_SCALE_MOST]; /* level[k] - level[k - 1] */
 } LevelScale;
 
 typedef struct {
@@ -94,9 +94,9 @@ typedef struct {
 #undef LOOP
 } Kernels;
 
-Isa isa_of_cpu(void); /* returns the widest instruction set of this CPU */
+Isa isa_of_cpu(void); /* the widest of this CPU */
 const Kernels *kernels(void);
-/* for tests: returns the loops for one instruction set; NULL: not in this build, or not on this CPU */
+/* for tests: the table of one instruction set; NULL: not in this build, or not on this CPU */
 const Kernels *kernels_of(Isa isa);
 
 #endif

@@ -3,10 +3,10 @@
  * declaration (vec.h) or as an initialiser (kernels_vec.c). The section heads name the folders that call the
  * loops.
  *
- * x (n) means that x is a vector of n floats; n may be 0 unless the contract says otherwise. A "word" is a
- * random word of rng.h. In a loop with the parameters `key` and `first`, element i of x uses the random word
- * with the index `first` + i in the block of `key`, unless the contract says otherwise. A matrix a (rows,
- * cols) is row-major. */
+ * x (n) means that x is a vector of n floats; n may be 0 unless the contract says otherwise. With the
+ * parameters `key` and `first`, element i of x uses the random word (rng.h) with index `first` + i in the
+ * block of `key`, unless the contract says otherwise. A matrix a (rows, cols) is row-major. "In double" means
+ * that terms are added in double. */
 
 /* ---- sums that files of several folders use ---- */
 
@@ -20,24 +20,22 @@ LOOP(float, abs_max, (const float *x, size_t n))
 LOOP(void, add_scaled, (const float *a, const float *b, float factor, size_t n, float *y))
 /* Sets y_i to factor x_i; y may be x. */
 LOOP(void, scale, (const float *x, float factor, size_t n, float *y))
-/* Writes the sum of x_i to *sum and the sum of x_i^2 to *squares, both added in double. */
+/* Writes the sums of x_i and of x_i^2, both added in double. */
 LOOP(void, moments, (const float *x, size_t n, double *sum, double *squares))
-/* Sets sum[0] and sum[1] to the sums of |x_i| and of x_i^2 over the elements with |x_i| < low, where low > 0.
- * Sets sum[2] to the sum of x_i^2 over all elements. Copies the magnitudes in [low, high), in order, to
- * `between`, and returns their number. `between` must have room for n + ROOM_BEHIND floats. */
+/* Sets sum[0] and sum[1] to the sums of |x_i| and x_i^2 over |x_i| < low, where low > 0; sum[2] to the sum of
+ * x_i^2 over all elements. Copies the magnitudes in [low, high), in order, to `between`, and returns their
+ * number. `between` has room for n + ROOM_BEHIND floats. */
 LOOP(size_t, sums_around, (const float *x, size_t n, float low, float high, float *between, double sum[3]))
-/* Sets code[i] to the index of the interval that contains x_i: the number of thresholds above[j] < x_i, j <
- * count. count < 256. */
+/* Sets code[i] to the number of thresholds above[j] < x_i, j < count; count < 256. */
 LOOP(void, stretches, (const float *x, size_t n, const float *above, size_t count, uint8_t *code))
-/* Sets y_i to x_i times scale or -scale. The sign is minus if bit i % 32 of random word first + i / 32 is set.
- * y may be x. */
+/* Sets y_i to scale x_i, or to -scale x_i if bit i % 32 of random word first + i / 32 is set. y may be x. */
 LOOP(void, flip_signs, (const float *x, size_t n, float scale, RngKey key, uint32_t first, float *y))
 
 /* ---- num/ ---- */
 
 /* Returns the sum of |x_i - y_i|, added in double. */
 LOOP(double, sum_gaps, (const float *x, const float *y, size_t n))
-/* Sets bit i % 64 of bits[i / 64] if |x_i| >= least; all other bits become 0. Returns the number of set
+/* Sets bit i % 64 of bits[i / 64] if |x_i| >= least, clears the other bits, and returns the number of set
  * bits. */
 LOOP(size_t, mark_from, (const float *x, size_t n, float least, uint64_t *bits))
 
@@ -48,8 +46,8 @@ LOOP(void, gram_rows, (const float *a, size_t rows, size_t cols, double *g))
  * has `rows` floats and need not be aligned. */
 LOOP(void, project_rows,
      (const float *a, size_t rows, size_t cols, const double *v, size_t count, uint8_t *const u[4]))
-/* Sets x (rows, cols) to the sum of the rank-one matrices u[k] v[k]' over k < count <= 4. If `add` is true,
- * adds this sum to x instead. */
+/* Sets x (rows, cols) to the sum of the rank-one matrices u[k] v[k]' over k < count <= 4; if `add`, adds the
+ * sum to x instead. */
 LOOP(void, outer_rows,
      (const float *const u[4], const float *const v[4], size_t count, size_t rows, size_t cols, bool add,
       float *x))
@@ -69,22 +67,20 @@ LOOP(void, hadamard_runs, (float *x, size_t runs))
  * most HADAMARD_TILE elements. */
 LOOP(void, hadamard_rows, (float *x, size_t stride, int log_rows, size_t cols, float scale))
 
-/* Computes one level of a wavelet transform: smooth_k = sum over taps t of w->smooth[t] x_(2k + t) for k <
- * pairs, and detail_k with w->detail in the same way. Sums are in double. Reads 2 pairs + taps - 2 elements of
- * x. */
+/* Computes one level of a wavelet transform, in double: smooth_k = sum over taps t of w->smooth[t] x_(2k + t)
+ * for k < pairs, and detail_k with w->detail in the same way. Reads 2 pairs + taps - 2 elements of x. */
 LOOP(void, wavelet_split,
      (const WaveletFilter *w, const float *x, size_t pairs, float *smooth, float *detail))
-/* The transpose of wavelet_split: computes x_2k and x_(2k + 1) for k < pairs from smooth_i and detail_i, i = k
- * - taps / 2 + 1 .. k. So it also reads taps / 2 - 1 elements before the beginning of `smooth` and of
- * `detail`. */
+/* The transpose of `wavelet_split`: computes x_2k and x_(2k + 1) for k < pairs from smooth_i and detail_i, i
+ * = k - taps / 2 + 1 .. k. So it reads taps / 2 - 1 elements before `smooth` and before `detail`. */
 LOOP(void, wavelet_join,
      (const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs, float *x))
 
-/* Computes one layer of the dynamic program of knots.h. For from <= j < to, next[j] becomes the minimum over i
- * of a[i] + (b[i] x[j] - x[i] b[j]), where low <= i <= high and i < j. back[j] becomes the first i with this
- * minimum. The caller ensures that back[j] never falls as j rises, that low < from, and that to <= 2^16. Every
- * array needs room for ROOM_BEHIND more elements; those of `next` and `back` are overwritten. `next` may be `a`
- * if high < from. */
+/* Computes one layer of the dynamic program of knots.h. For from <= j < to, next[j] becomes the minimum of
+ * a[i] + (b[i] x[j] - x[i] b[j]) over low <= i <= high, i < j; back[j] becomes the first i with this minimum.
+ * The caller ensures that back[j] never falls as j rises, low < from, and to <= 2^16. Every array has room
+ * for ROOM_BEHIND more elements, which are overwritten in `next` and `back`. `next` may be `a` if high <
+ * from. */
 LOOP(void, knot_layer,
      (const double *x, const double *b, const double *a, size_t low, size_t high, size_t from, size_t to,
       double *next, uint16_t *back))
@@ -98,10 +94,10 @@ LOOP(void, pack8, (const uint8_t *code, size_t groups, int width, uint8_t *plane
 LOOP(void, pack32, (const uint32_t *code, size_t groups, int width, uint8_t *plane))
 LOOP(void, unpack8, (const uint8_t *plane, size_t groups, int width, uint8_t *code))
 LOOP(void, unpack32, (const uint8_t *plane, size_t groups, int width, uint32_t *code))
-/* Adds the codes of `count` sets of bit planes without unpacking them, and writes the sums as planes of `width`
- * bits. Works on groups of 64 codes from element `from` on, as many as fill whole vectors before element `to`.
- * Returns the first element that it has not reached. Sets *above to true if a code is larger than the `most` of
- * its set. */
+/* Adds the codes of `count` sets of bit planes without unpacking them, and writes the sums as planes of
+ * `width` bits. Works on groups of 64 codes from element `from` on, as many as fill whole vectors before
+ * `to`. Returns the first element not reached. Sets *above to true if a code is larger than the `most` of its
+ * set. */
 LOOP(size_t, add_planes,
      (const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out, bool *above))
 
@@ -110,8 +106,8 @@ LOOP(size_t, add_planes,
 LOOP(void, pack_trits, (const uint8_t *code, size_t groups, uint8_t *byte))
 LOOP(bool, unpack_trits, (const uint8_t *byte, size_t groups, uint8_t *code))
 
-/* sign_bits writes one bit per element of x: 1 if x_i < 0, and 0 for both zeros. A group has 64 elements, whose
- * bits are written from low to high. sign_values writes `minus` for a bit 1, and `plus` for a bit 0. */
+/* `sign_bits` writes one bit per element of x: 1 if x_i < 0, and 0 for both zeros, from low to high in groups
+ * of 64 elements. `sign_values` writes `minus` for a bit 1, and `plus` for a bit 0. */
 LOOP(void, sign_bits, (const float *x, size_t groups, uint8_t *bit))
 LOOP(void, sign_values, (const uint8_t *bit, size_t groups, float plus, float minus, float *x))
 
@@ -121,13 +117,12 @@ LOOP(size_t, places32, (const uint32_t *code, size_t n, uint16_t *at))
 /* Writes (index + 1) << ENTRY_SHIFT | code to `entry` for each non-zero code, and returns the number of
  * entries. `entry` has room for n + ROOM_BEHIND words; n <= BLOCK. */
 LOOP(size_t, entries8, (const uint8_t *code, size_t n, uint32_t *entry))
-/* Writes the Elias codes of entries (see entries8), from the first on. Stops at the first entry that the
- * SIMD loop cannot write. Returns the number of entries written, which may be 0. The first index gap
- * counts from the index in entry[-1]. */
+/* Writes the Elias codes of entries (see `entries8`) up to the first entry that the SIMD loop cannot write.
+ * Returns the number of entries written, which may be 0. The first index gap counts from the index in
+ * entry[-1]. */
 LOOP(size_t, put_entries, (const uint32_t *entry, size_t count, int bits, BitWriter *w))
 
-/* Add the counts of one run of codes to `census`. The counts determine the lengths of the run's Elias codes
- * (levels.h). */
+/* Add the counts of one run of codes (`Census`) to `census`. */
 LOOP(void, census8, (const uint8_t *code, size_t n, int bits, Census *census))
 LOOP(void, census32, (const uint32_t *code, size_t n, int bits, Census *census))
 
@@ -150,8 +145,8 @@ LOOP(size_t, rans_get_fine,
 
 /* ---- compress/levels/ ---- */
 
-/* Round x to codes at random, without bias. quantise8 and quantise32 round to the levels of quantise.h. toss8
- * rounds to 0 or 1 with the probabilities of coin.h. */
+/* Round x to codes at random, without bias: `quantise8` and `quantise32` to the levels of quantise.h, `toss8`
+ * to 0 or 1 with the probabilities of coin.h. */
 LOOP(void, quantise8, (const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint8_t *code))
 LOOP(void, quantise32, (const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint32_t *code))
 LOOP(void, toss8, (const float *x, size_t n, Coin coin, RngKey key, uint32_t first, uint8_t *code))
@@ -175,9 +170,9 @@ LOOP(void, grade32,
 LOOP(void, graded8, (const uint8_t *code, size_t n, float low, float high, Dequantiser d, float *x))
 LOOP(void, graded32, (const uint32_t *code, size_t n, float low, float high, Dequantiser d, float *x))
 
-/* Convert to 16-bit floats, little-endian. Magnitudes beyond the largest finite 16-bit float become that float.
- * The loops `..._random` round up or down at random, without bias. The loops `..._floats` convert back to
- * float32, and return false if a number is infinite or NaN. */
+/* Convert to 16-bit floats, little-endian. Magnitudes beyond the largest finite 16-bit float become that
+ * float. The loops `..._random` round at random, without bias. The loops `..._floats` convert back, and
+ * return false if a number is infinite or NaN. */
 LOOP(void, fp16_nearest, (const float *x, size_t n, uint8_t *out))
 LOOP(void, fp16_random, (const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out))
 LOOP(bool, fp16_floats, (const uint8_t *in, size_t n, float *x))
@@ -195,16 +190,15 @@ LOOP(bool, power_floats, (const uint8_t *power, const uint8_t *sign, size_t n, f
 /* ---- compress/atoms/ ---- */
 
 /* Sets *sum to the sum of |x_i|, added in double. Lists candidates for sampling: all elements that
- * coin_keep(coin, x_i, key, i) would keep with the scale of `coin` or any larger scale, and about one in 2^30
- * of the other elements. Writes the candidates' indices to `at` and their elements to `value`, in order, and
- * returns their number. Both arrays have room for n + ROOM_BEHIND elements; n <= BLOCK. */
+ * coin_keep(coin, x_i, key, i) would keep with the scale of `coin` or a larger one, and about one in 2^30 of
+ * the other elements. Writes their indices to `at` and their elements to `value`, in order, and returns their
+ * number. Both arrays have room for n + ROOM_BEHIND elements; n <= BLOCK. */
 LOOP(size_t, coin_sift,
      (const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value, double *sum))
 
 /* ---- compress/signs/ ---- */
 
-/* Sets sum[0] to the sum of |x_i| over x_i >= 0, and sum[1] to the sum of |x_i| over x_i < 0. Both are added in
- * double. */
+/* Sets sum[0] to the sum of |x_i| over x_i >= 0, and sum[1] over x_i < 0, in double. */
 LOOP(void, sign_sums, (const float *x, size_t n, double sum[2]))
 
 /* ---- compress/rotated/ ---- */
@@ -215,9 +209,9 @@ LOOP(double, nearest_levels, (const float *x, size_t n, const LevelScale *s, uin
 
 /* ---- compress/lowrank/ ---- */
 
-/* Sets out[i] to the sum of in[w][i] over `count` workers w, for from <= i < to. Adds in double, in the order
+/* Sets out[i] to the sum of in[w][i] over `count` workers w, for from <= i < to, in double and in the order
  * of the workers. Inputs and output are little-endian float32 and need not be aligned. Returns false if an
- * input has a magnitude above `part_most`, or a sum has one above `most`. */
+ * input has a magnitude above `part_most`, or a sum above `most`. */
 LOOP(bool, add_up,
      (const uint8_t *const *in, size_t count, size_t from, size_t to, float part_most, double most,
       uint8_t *out))
@@ -229,7 +223,7 @@ LOOP(void, hash_buckets, (RngKey key, uint32_t first, size_t n, uint32_t buckets
 /* Sets bucket[i] to floor(word * buckets / 2^32), where `word` is random word number at[i]. */
 LOOP(void, hash_places, (RngKey key, const uint32_t *at, size_t n, uint32_t buckets, uint32_t *bucket))
 /* Sets median[i] to the median of column i of `rows` <= MEDIAN_MOST vectors, which start `stride` >= n floats
- * apart. If `rows` is even, it is the mean of the two middle values. Writes +0 instead of -0. Reads up to 15
+ * apart; for even `rows`, to the mean of the two middle values. Writes +0 instead of -0. Reads up to 15
  * elements behind each vector. */
 LOOP(void, medians, (const float *x, size_t stride, size_t rows, size_t n, float *median))
 /* Sets slot[i] to a random slot of cluster c = code[i]: from[c] + floor(word * size[c] / 2^32), where `word` is
@@ -248,11 +242,11 @@ LOOP(void, gradient_sums, (const float *x, size_t n, const double above[THRESHOL
 LOOP(void, error_sums,
      (const float *x, const float *y, size_t n, const double above[THRESHOLDS], double sum[E_SUMS],
       double *largest))
-/* One step of Welford's recurrence for the errors d = y - x of repeat number `count` (from 1). It stores two
- * numbers per element: half of the mean error, and the square root of m2 (sum of squared deviations from the
- * mean). If d is within float32's range, so are these. Writes the sums S_... below S_STEPS for this step, from
- * values that are not yet rounded to float32. */
+/* One step of Welford's recurrence for the errors d = y - x of repeat number `count` (from 1). Per element,
+ * `half` has half of the mean error and `root` the square root of m2 (sum of squared deviations from the
+ * mean); both fit float32 if d does. Writes the sums S_... below S_STEPS for this step, from values not yet
+ * rounded to float32. */
 LOOP(void, spread_add,
      (const float *x, const float *y, size_t n, double count, float *half, float *root, double sum[S_STEPS]))
-/* Call this after the last spread_add: writes the sums S_... from S_STEPS on. */
+/* After the last `spread_add`: writes the sums S_... from S_STEPS on. */
 LOOP(void, spread_sums, (const float *x, const float *half, const float *root, size_t n, double sum[S_SUMS]))

@@ -1,10 +1,10 @@
 /* knots_vec.c -- one layer of the dynamic program that finds a quantiser's best levels (knots.h). A layer
- * finds the row minima of a totally monotone matrix; its rows are numbered by j, its columns by i.
+ * finds the row minima of a totally monotone matrix with rows j and columns i: the column of the minimum never
+ * falls from one row to the next.
  *
- * Divide and conquer finds the minimum of every sixteenth row; in this search each lane takes another
- * column. Let p and q be the columns of two successive such minima. The minima of the fifteen rows between
- * are in columns p to q. These rows are searched with one row in each lane. Of equal costs the first
- * column wins, so the result does not depend on the number of lanes. */
+ * Divide and conquer finds the minimum of every sixteenth row, with one column per lane. The minima of the
+ * fifteen rows between lie between the columns of the two minima around them; they are searched with one row
+ * per lane. Of equal costs the first column wins, so the result does not depend on the number of lanes. */
 #include "vec/vec.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ INLINE void keep_less(Least *l, VecD cost, VecD i)
 #endif
 }
 
-/* Returns a vector with `from` in lane 0, from + 1 in lane 1, ... */
+/* Returns the vector from, from + 1, ... */
 INLINE VecD count_from(size_t from)
 {
     double v[WIDE];
@@ -73,7 +73,7 @@ INLINE double least_of(VecD v)
     return lane[0];
 }
 
-/* Returns which of the columns low .. high has the least cost in row j, the first if several have; high < j. */
+/* Returns the column among low .. high with the least cost in row j, the first of equal ones; high < j. */
 INLINE size_t search(const Layer *y, size_t j, size_t low, size_t high)
 {
     const VecD xj = set_d(y->x[j]), bj = set_d(y->b[j]), last = set_d((double)high), beyond = set_d(INFINITY);
@@ -105,11 +105,11 @@ INLINE void store_pair(const Least l[2], double *next, uint16_t *back)
     }
 }
 
-/* Finds the minima of rows j .. j + PAIR - 1 (two vectors of rows), which lie in the columns low .. high.
- * Writes the minima to next[] and their columns to back[]. */
+/* Finds the minima of rows j .. j + PAIR - 1, which lie in the columns low .. high. Writes the minima to
+ * next[] and their columns to back[]. */
 INLINE void rows_of_pair(const Layer *y, size_t j, size_t low, size_t high, double *next, uint16_t *back)
 {
-    /* In row j, only columns below j count. Columns below `common` count in all rows of the pair. */
+    /* only columns below j count in row j; those below `common` count in all rows of the pair */
     const size_t common = high < j ? high + 1 : j;
     VecD xj[2], bj[2], row[2];
     Least l[2];
@@ -131,9 +131,8 @@ INLINE void rows_of_pair(const Layer *y, size_t j, size_t low, size_t high, doub
     store_pair(l, next + j, back + j);
 }
 
-/* Finds the minima of the rows in the blocks first .. last - 1; a block has sixteen rows. `low` is the column
- * of the minimum in the row before the first block. `high` is the column of the minimum in the last row of the
- * last block. */
+/* Finds the minima in the blocks first .. last - 1 of sixteen rows. `low` and `high` are the columns of the
+ * minima in the row before the first block and in the last row of the last block. */
 static void divide(const Layer *y, size_t from, size_t first, size_t last, size_t low, size_t high,
                    double *next, uint16_t *back)
 {

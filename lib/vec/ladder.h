@@ -1,11 +1,11 @@
-/* ladder.h -- unbiased rounding to levels that are powers of two. The levels are 0 and N 2^(k - s) for k = 1
- * ... s, where N is the norm.
+/* ladder.h -- unbiased rounding to levels that are powers of two: 0 and N 2^(k - s) for k = 1 ... s, where N
+ * is the norm.
  *
  * Let z = |x| 2^(s - 1) / N, so z = 1 at the lowest non-zero level. For z >= 1, the exponent of z gives the
- * level below, and the mantissa of z is the probability of rounding up. For z < 1, z is the probability of
- * rounding up to level 1. x is rounded up if u is below this probability; u is the upper bits of the
- * element's random word. For s = 1 the function of coin.h decides instead. A code is level | sign << bits.
- * The vector kernels must compute with the same operations in the same order. */
+ * level below, and the mantissa of z the probability of rounding up. For z < 1, z is the probability of
+ * rounding up to level 1. The upper bits of the element's random word decide; for s = 1, coin.h decides
+ * instead. A code is level | sign << bits. The vector kernels must compute with the same operations in the
+ * same order. */
 #ifndef ATOMO_LADDER_H
 #define ATOMO_LADDER_H
 
@@ -16,7 +16,7 @@ enum { LADDER_BITS_MAX = 6 };
 
 /* Constants of rounding. `lift` is a power of two that keeps every product inside float32's normal range. */
 typedef struct {
-    float lift, slope, top; /* constants of z = min(|x| lift slope, top) */
+    float lift, slope, top; /* z = min(|x| lift slope, top) */
     float unit, drop;       /* value of level k = (unit 2^(k - s)) drop */
     uint32_t s;
     int bits;

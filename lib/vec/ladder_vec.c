@@ -1,5 +1,4 @@
-/* ladder_vec.c -- rounds floats to levels that are powers of two, and converts the codes back to floats. It
- * computes the same as ladder.h, in SIMD vectors. */
+/* ladder_vec.c -- the rounding of ladder.h and its inverse, in SIMD vectors. */
 #include "vec/lane.h"
 
 INLINE void climb_lanes(const float *x, Ladder l, RngKey key, uint32_t i, uint8_t *code)

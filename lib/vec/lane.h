@@ -50,7 +50,6 @@ INLINE VecI max_i(VecI a, VecI b)
     return (a & more) | (b & ~more);
 }
 
-/* True when a lane of v is not 0. */
 INLINE bool any(VecI v)
 {
 #if VEC_BYTES == 64
@@ -64,7 +63,7 @@ INLINE bool any(VecI v)
 #endif
 }
 
-/* a vector of as many bytes as a vector has floats */
+/* one byte for each float of a vector */
 typedef uint8_t Bytes4 __attribute__((vector_size(VEC_BYTES / 4)));
 
 /* Stores the lanes as bytes; each is below 256. */
@@ -118,7 +117,6 @@ INLINE VecU load_halves(const uint8_t *p)
     return __builtin_convertvector(h, VecU);
 }
 
-/* Returns the vector 0, 1, 2, ...: l in lane l. */
 INLINE VecU lane_numbers(void)
 {
 #if VEC_BYTES == 64
@@ -130,8 +128,8 @@ INLINE VecU lane_numbers(void)
 #endif
 }
 
-/* Returns (i + l) RNG_STRIDE in lane l. These are the counters of the random words i, i + 1, ...; rng_word adds
- * the key. */
+/* Returns (i + l) RNG_STRIDE in lane l, the counters of the random words i, i + 1, ...; `rng_word` adds the
+ * key. */
 INLINE VecU stride_lanes(uint32_t i)
 {
     return (lane_numbers() + i) * RNG_STRIDE;
@@ -157,8 +155,8 @@ INLINE VecU multiply_high(VecU a, VecU b)
 }
 
 /* Runs a statement for every piece of STEP elements of the arrays `in` and `out` of n elements. In the
- * statement, `from` points to the piece of `in`, `to` to the piece of `out`, and i is the index of the piece's
- * first element. A shorter last piece is padded with zeros. */
+ * statement, `from` and `to` point to the piece of `in` and of `out`, and i is the index of its first
+ * element. A shorter last piece is padded with zeros. */
 #define IN_PIECES(STEP, IN, in, OUT, out, n, ...)                                                            \
     do {                                                                                                     \
         size_t i = 0;                                                                                        \

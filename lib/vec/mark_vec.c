@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-/* Returns a word whose bit k is the sign bit of lane k. */
 INLINE uint64_t sign_bits(VecI v)
 {
 #if VEC_BYTES == 64

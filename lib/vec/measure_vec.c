@@ -1,8 +1,8 @@
 /* measure_vec.c -- computes in one pass, in double, all sums over a gradient x and its estimate y that metrics
  * need.
  *
- * Each sum is taken in 16 lanes, which are added up at the end in a fixed order (vec.h). If fewer than 16
- * elements are left at the end, zeros are added to them; these change no sum. */
+ * Each sum is taken in 16 lanes, which are added at the end in a fixed order (vec.h). Fewer than 16 elements
+ * at the end are padded with zeros, which change no sum. */
 #include "vec/vec.h"
 
 #include <math.h>
@@ -149,9 +149,9 @@ void ISA_NAME(error_sums)(const float *x, const float *y, size_t n, const double
         *largest = fmax(*largest, lane[l]);
 }
 
-/* Updates the mean and the sum m2 of squared deviations, for 16 errors d = y - x. If d equals the mean rounded
- * to float32, the deviation is taken as 0. Otherwise an element with the same error in every repeat would get a
- * variance from rounding its mean. */
+/* One step of Welford's recurrence for 16 errors d = y - x. If d equals the mean rounded to float32, the
+ * deviation is taken as 0. Otherwise an error that is the same in every repeat would get a variance from
+ * rounding its mean. */
 INLINE void step_row(const float *x, const float *y, double count, float *half, float *root,
                      VecD acc[S_STEPS][DPARTS])
 {

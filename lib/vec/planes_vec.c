@@ -28,9 +28,8 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
 
 #elif VEC_BYTES == 32
 
-/* Packs bits k < width of 64 codes into planes. movemask gathers the top bit of each byte, so bit k is first
- * shifted there. The 16-bit shift by at most 7 also moves bits from the lower byte into the upper byte, but
- * never into its top bit. */
+/* movemask gathers the top bit of each byte, so bit k is first shifted there. The 16-bit shift by at most 7
+ * also moves bits of the lower byte into the upper byte, but never into its top bit. */
 INLINE void pack_group(const uint8_t *code, int width, uint8_t *plane)
 {
     const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)code),
@@ -71,8 +70,8 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
 
 #define EVERY_BYTE UINT64_C(0x0101010101010101)
 
-/* Packs bits k < width of 64 codes into planes, eight codes at a time. A multiplication gathers bit 0 of
- * eight bytes in the top byte of the product. */
+/* Works on eight codes at a time: the multiplication gathers bit 0 of eight bytes in the top byte of the
+ * product. */
 INLINE void pack_group(const uint8_t *code, int width, uint8_t *plane)
 {
     for (int j = 0; j < 8; j++) {
@@ -90,7 +89,7 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
         for (int k = 0; k < width; k++) {
             const uint64_t one = plane[8 * k + j] * EVERY_BYTE & UINT64_C(0x8040201008040201);
             v |= ((one + 0x7f * EVERY_BYTE) >> 7 & EVERY_BYTE)
-                 << k; /* gives 1 for each byte that is not 0, and moves it to bit k */
+                 << k; /* 1 for each non-zero byte, moved to bit k */
         }
         memcpy(code + 8 * j, &v, 8);
     }
@@ -98,7 +97,7 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
 
 #endif
 
-/* ---- any number of groups; loops over planes are unrolled, because `width` is a constant in each call ---- */
+/* ---- any number of groups; loops over planes are unrolled, because every call has a constant `width` ---- */
 
 enum { GROUP = 64 };
 

@@ -1,6 +1,6 @@
 /* powers_vec.c -- rounds floats to powers of two at random, and converts back, in integer arithmetic. A
- * float's mantissa is the probability of rounding up to the next power. Adding random bits to the mantissa
- * gives a carry into the exponent with this probability. */
+ * float's mantissa is the probability of rounding up, so adding random bits to the mantissa gives a carry into
+ * the exponent with this probability. */
 #include "vec/lane.h"
 
 #define LARGEST_POWER 0x7f000000u /* 2^127 */
@@ -22,8 +22,6 @@ INLINE VecI power_value_lanes(const uint8_t *power, const uint8_t *sign, float *
     return (p == 255) | ((p == 0) & (s != 0));
 }
 
-/* Rounds n floats to powers of two (kernels_list.h). If n is not a multiple of the SIMD vector's length,
- * pads x with zeros. */
 bool ISA_NAME(powers)(const float *x, size_t n, RngKey key, uint8_t *power, uint8_t *sign)
 {
     VecI bad = {0};

@@ -2,10 +2,9 @@
  * s, without bias. All quantisers with evenly spaced levels use it.
  *
  * First, t = |x| s 2^F / norm is truncated to an integer. Then F random bits are added, and the sum is shifted
- * right by F. Let frac be the fractional part of |x| s / norm, and u a uniform number of F random bits. The
- * level is rounded up iff u < frac. It never exceeds s, as t is limited to s 2^F. For s = 1, coin.h decides
- * instead, since it can represent smaller probabilities. The SIMD code does the same operations in the same
- * order.
+ * right by F. So the level is rounded up iff the random bits, as a fraction, are below the fractional part of
+ * |x| s / norm. The level never exceeds s, as t is limited to s 2^F. For s = 1, coin.h decides instead, since
+ * it can represent smaller probabilities. The SIMD code does the same operations in the same order.
  *
  * A code is level | sign << bits, where `bits` is the length of s in binary. The sign of level 0 is 0. A code
  * takes a byte if bits <= CODE_BYTE_BITS, else 32 bits. */
@@ -24,8 +23,8 @@ static inline int level_bits(uint32_t s)
 
 /* Constants of rounding. `lift` is a power of two that keeps every product inside float32's normal range. */
 typedef struct {
-    float lift, slope, top; /* constants of t = min(|x| lift slope, top) */
-    int fraction;           /* F, the number of fractional bits of t: s 2^F fits int32_t */
+    float lift, slope, top; /* t = min(|x| lift slope, top) */
+    int fraction;           /* F, such that s 2^F fits int32_t */
     int bits;
 } Quantiser;
 
@@ -51,8 +50,8 @@ static inline uint32_t coin_code(Coin coin, float x, const RngKey *key, uint32_t
     return coin_keep(coin, x, key, i) ? 1u | (uint32_t)(signbit(x) != 0) << 1 : 0;
 }
 
-/* Constants for converting a level back: its value is (level * unit) * drop in float32. Here unit = norm lift
- * / s, rounded once, and drop = 1 / lift. */
+/* Constants for converting a level back to (level unit) drop in float32: unit = norm lift / s, rounded once,
+ * and drop = 1 / lift. */
 typedef struct {
     float unit, drop;
     uint32_t s;

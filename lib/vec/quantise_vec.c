@@ -1,5 +1,4 @@
-/* quantise_vec.c -- rounds floats to codes and converts codes back to floats, 16 elements at a time. It
- * computes the same as quantise.h and coin.h, in SIMD vectors. */
+/* quantise_vec.c -- the rounding of quantise.h and coin.h and its inverse, in SIMD vectors. */
 #include "vec/lane.h"
 
 /* ---- converting floats to codes ---- */
@@ -37,9 +36,8 @@ void ISA_NAME(quantise32)(const float *x, size_t n, Quantiser q, RngKey key, uin
 
 /* ---- random rounding to level 0 or 1 (coin.h) ---- */
 
-/* Rounds the elements of one SIMD vector to level 0 or 1, by 30 random bits per element. Returns false if
- * these bits equal the first 30 bits of an element's probability; then coin_code decides with further random
- * bits. */
+/* Rounds one SIMD vector to level 0 or 1 by 30 random bits per element. Returns false if these bits equal the
+ * first 30 bits of an element's probability; then `coin_code` decides with further random bits. */
 INLINE bool toss_lanes(const float *x, Coin coin, RngKey key, uint32_t i, uint8_t *code)
 {
     const VecF v = load_f(x);

@@ -1,15 +1,15 @@
-/* rans_vec.c -- the rANS coder of rans.h with sixteen lanes (coder states). A row is 16 symbols, one for each
- * lane. Rows are written from last to first, and read from first to last. */
+/* rans_vec.c -- the rANS coder of rans.h with sixteen lanes (coder states). A row is 16 symbols, one per lane.
+ * Rows are written from last to first, and read from first to last. */
 #include "vec/vec.h"
 
 #include "base/bytes.h"
 
-/* LOW: the least state of a lane; ROW_WORDS: bytes of the 16 words that a row can read at most */
+/* LOW: the least state of a lane; ROW_WORDS: the most bytes that a row can read */
 enum { LOW = 1 << 16, ROW_WORDS = 2 * ROW };
 
 #if VEC_BYTES == 64
 
-/* Returns x / f rounded down. For 32-bit numbers, the truncated quotient in double is exact. */
+/* Returns x / f rounded down: for 32-bit numbers, the truncated quotient in double is exact. */
 INLINE __m512i divide(__m512i x, __m512i f)
 {
     const __m512d low = _mm512_div_pd(_mm512_cvtepu32_pd(_mm512_castsi512_si256(x)),
@@ -43,8 +43,7 @@ uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t 
     return at;
 }
 
-/* Refills each state of x that is below LOW with a 16-bit word from p. Returns the address behind the last
- * word. */
+/* Refills each state of x below LOW with a 16-bit word from p. Returns the address behind the last word. */
 INLINE const uint8_t *refill(__m512i *x, const uint8_t *p)
 {
     const __mmask16 empty = _mm512_cmplt_epu32_mask(*x, _mm512_set1_epi32(LOW));
@@ -109,7 +108,7 @@ uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t 
         const uint32_t s = slice[byte[i]], f = s >> 16;
         uint32_t x = state[i % ROW];
         const bool full = x >= f << (32 - precision);
-        store_u16(at - 2, (uint16_t)x); /* the next word overwrites these bytes if the state is not full */
+        store_u16(at - 2, (uint16_t)x); /* overwritten by the next word unless the state is full */
         at -= full ? 2 : 0;
         x >>= full ? 16 : 0;
         state[i % ROW] = (x / f << precision) + x % f + (s & 0xffff);

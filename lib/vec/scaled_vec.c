@@ -1,5 +1,5 @@
-/* scaled_vec.c -- adds a multiple of a vector to a vector, and multiplies a vector. Each product is rounded
- * before it is added, so there is no fused multiply-add. */
+/* scaled_vec.c -- multiplies a vector, and adds a multiple of a vector to another. Each product is rounded
+ * before it is added: fused multiply-add would round differently. */
 #include "vec/lane.h"
 
 void ISA_NAME(add_scaled)(const float *a, const float *b, float factor, size_t n, float *y)

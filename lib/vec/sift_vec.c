@@ -1,10 +1,10 @@
-/* sift_vec.c -- the pass with which random sparsifiers begin. It adds up |x|, and lists the candidates:
- * elements that a coin (coin.h) may keep.
+/* sift_vec.c -- the first pass of random sparsifiers: adds up |x|, and lists the candidates, elements that a
+ * coin (coin.h) may keep.
  *
  * An element with keep probability p is a candidate if word / 4 <= floor(p 2^30), where `word` is its random
  * word. If < holds, the coin keeps the element; if = holds, coin.h decides with more random bits. The
- * arithmetic is the same as in coin.h, operation by operation. So every element that coin_keep keeps later,
- * with the same or a larger scale, is a candidate. */
+ * arithmetic is that of coin.h, operation by operation. So every element that `coin_keep` keeps later, with
+ * the same or a larger scale, is a candidate. */
 #include "vec/lane.h"
 
 INLINE VecD magnitude_d(const float *x)
@@ -13,8 +13,8 @@ INLINE VecD magnitude_d(const float *x)
     return (VecD)((Bits)load_d(x) & UINT64_C(0x7fffffffffffffff));
 }
 
-/* Appends the index and the value of each lane with r <= most to `at` and `value`. Returns how many lanes
- * these are. May write to LANES elements of `at` and `value`, even if it appends fewer. */
+/* Appends the index and the value of each lane with r <= most to `at` and `value`, and returns the number of
+ * such lanes. May write LANES elements, even if it appends fewer. */
 INLINE size_t append(uint32_t *at, float *value, VecU index, VecF v, VecI r, VecI most)
 {
 #if VEC_BYTES == 64
@@ -99,8 +99,8 @@ double ISA_NAME(sum_magnitudes)(const float *x, size_t n)
     return tree16(lane);
 }
 
-/* v is a vector of magnitudes. Adds their squares to `all2`. For the magnitudes below `low`, also adds the
- * magnitudes to `under` and the squares to `under2`. */
+/* Adds the squares of the magnitudes v to `all2`. For magnitudes below `low`, also adds the magnitudes to
+ * `under` and the squares to `under2`. */
 INLINE void add_around(VecD v, VecD low, VecD *under, VecD *under2, VecD *all2)
 {
     typedef uint64_t Bits __attribute__((vector_size(VEC_BYTES)));
@@ -125,7 +125,7 @@ size_t ISA_NAME(sums_around)(const float *x, size_t n, float low, float high, fl
         for (int part = 0; part < PARTS; part++) {
             const float *const at = x + i + part * LANES;
             const VecF v = abs_f(load_f(at));
-            const VecI out = 1 + ((v >= from) & (v < to)); /* 0 in lanes where from <= v < to, else 1 */
+            const VecI out = 1 + ((v >= from) & (v < to)); /* 0 where from <= v < to, else 1 */
             add_around(magnitude_d(at), edge, &under[2 * part], &under2[2 * part], &all2[2 * part]);
             add_around(magnitude_d(at + DLANES), edge, &under[2 * part + 1], &under2[2 * part + 1],
                        &all2[2 * part + 1]);

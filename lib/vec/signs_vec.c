@@ -2,7 +2,7 @@
 #include "vec/vec.h"
 
 enum { GROUP = 64 };
-/* Returns a word whose bit l is set if lane l of v is below zero. */
+/* Bit l of the result is set if lane l of v is below zero. */
 INLINE uint64_t below_zero(VecF v)
 {
 #if VEC_BYTES == 64
@@ -29,7 +29,7 @@ void ISA_NAME(sign_bits)(const float *x, size_t groups, uint8_t *bit)
     }
 }
 
-/* Returns a vector with `minus` in each lane l whose bit l of `word` is set, and `plus` in the other lanes. */
+/* Lane l of the result is `minus` if bit l of `word` is set, else `plus`. */
 INLINE VecF choose(uint32_t word, VecF plus, VecF minus)
 {
 #if VEC_BYTES == 64

@@ -21,8 +21,7 @@ void ISA_NAME(hash_places)(RngKey key, const uint32_t *at, size_t n, uint32_t bu
         bucket[i] = (uint32_t)((uint64_t)rng_word(&key, at[i]) * buckets >> 32);
 }
 
-/* Puts the smaller value of each lane in *a and the larger in *b. The larger value is a ^ b ^ smaller, bit
- * by bit. */
+/* Orders *a and *b in each lane. The larger value is a ^ b ^ smaller, bit by bit. */
 INLINE void order(VecF *a, VecF *b)
 {
     const VecF low = min_f(*a, *b);
@@ -30,8 +29,7 @@ INLINE void order(VecF *a, VecF *b)
     *a = low;
 }
 
-/* Sorts each column by a bubble sort that stops at the middle: each pass moves the largest remaining value
- * up. */
+/* Sorts each column by a bubble sort that stops at the middle. */
 INLINE void median_columns(const float *x, size_t stride, size_t rows, size_t n, float *median)
 {
     VecF v[MEDIAN_MOST];

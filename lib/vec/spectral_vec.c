@@ -7,9 +7,9 @@
 #include "base/bytes.h"
 
 /* Computes elements r .. r + TURNED - 1 of u[k] = a v_k, where v_k is column k of v; `a` points to row r.
- * `count` is a constant at each call, so that the compiler keeps the sums in registers. Columns of `a` are
- * read four at a time. If the number of columns is not a multiple of four, the last four overlap with
- * columns already added; `tail` has the rows of v for these four, with zeros for the columns already added. */
+ * Every caller passes a constant `count`, so that the sums stay in registers. Columns of `a` are read four at
+ * a time. If their number is not a multiple of four, the last four overlap with the columns before them;
+ * `tail` has the rows of v for these four, with zeros for the columns already added. */
 INLINE void project_turned(const float *a, size_t cols, const double *v, const double *tail, const int count,
                            uint8_t *const u[4], size_t r)
 {
@@ -35,8 +35,8 @@ INLINE void project_turned(const float *a, size_t cols, const double *v, const d
     }
 }
 
-/* Computes element r of u[k] = a v_k; `a` points to row r. Does the operations in the same order as one
- * lane of project_turned, so that the two functions round equally. */
+/* Computes element r of u[k] = a v_k; `a` points to row r. Uses the order of operations of `project_turned`,
+ * so that both functions round equally. */
 static void project_one(const float *a, size_t cols, const double *v, size_t count, uint8_t *const u[4],
                         size_t r)
 {
@@ -77,8 +77,7 @@ void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const doub
         project_one(a + r * cols, cols, v, count, u, r);
 }
 
-/* Sets row r of x to the sum over k of u[k][r] v[k]; if `add`, adds this sum to row r. A row has at least
- * the length of a SIMD vector. */
+/* Sets each row r of x to the sum over k of u[k][r] v[k]; if `add`, adds the sum to row r. */
 static void outer_long(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                        size_t cols, bool add, float *x)
 {
@@ -99,8 +98,8 @@ static void outer_long(const float *const u[4], const float *const v[4], size_t 
     }
 }
 
-/* Sets x to the sum of `count` rank-one matrices. Short rows are computed in groups of LANES rows. A group
- * fills exactly `cols` SIMD vectors, so an element has the same position in every group. */
+/* Short rows are computed in groups of LANES rows: a group fills exactly `cols` SIMD vectors, so an element
+ * has the same position in every group. */
 void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                           size_t cols, bool add, float *x)
 {

@@ -45,7 +45,7 @@ void ISA_NAME(moments)(const float *x, size_t n, double *sum, double *squares)
 
 float ISA_NAME(abs_max)(const float *x, size_t n)
 {
-    /* compare the bits of the magnitudes as integers: they have the same order as the floats */
+    /* the bits of magnitudes, as integers, have the order of the floats */
     VecI top[PARTS];
     int32_t lane[ROW], most = 0;
     size_t i = 0;

@@ -1,8 +1,8 @@
 /* thin_vec.c -- products of a matrix a with a few vectors: a q and a' p.
  *
  * Products of floats are exact in double, so a fused multiply-add rounds once, as a multiplication followed by
- * an addition does. A dot product is summed in eight lanes, whatever the vector width; the eight sums are added
- * in a fixed order. a' p is added row by row. The number of rows handled at a time changes no sum. */
+ * an addition does. A dot product is summed in eight lanes, whatever the vector width; the eight sums are
+ * added in a fixed order. a' p is added row by row. */
 #include "vec/turn.h"
 
 enum { EIGHT = 8, HALVES = EIGHT / DLANES, DOT_ROWS = VEC_BYTES == 64 ? 4 : 1, ADD_ROWS = 4 };
@@ -19,7 +19,6 @@ INLINE Eight load_eight(const float *x)
     return e;
 }
 
-/* Loads the first n < EIGHT elements of x, followed by zeros. */
 INLINE Eight load_some(const float *x, size_t n)
 {
     float padded[EIGHT] = {0};
@@ -34,8 +33,8 @@ INLINE float sum_of(Eight e)
     return (float)(((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7])));
 }
 
-/* Computes p[k] = a q[k] for `rows` rows from row `at` on. `rows` and `count` are constants at each call, so
- * that the sums stay in registers. */
+/* Computes p[k] = a q[k] for `rows` rows from row `at` on. Every caller passes constant `rows` and `count`,
+ * so that the sums stay in registers. */
 INLINE void dot_some(const float *a, const int rows, size_t cols, const float *const q[4], const int count,
                      float *const p[4], size_t at)
 {

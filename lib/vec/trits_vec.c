@@ -1,6 +1,6 @@
 /* trits_vec.c -- packs five trits (digits in base 3) into a byte, and back. A group is 320 trits t[0], ...,
- * t[319] in 64 bytes. Byte j is the sum over i of t[j + 64 i] 3^i: neighbouring bytes come from neighbouring
- * elements, so the loops need no shuffles. A trit is 0, 1 (plus) or 2 (minus); its code is 0, 1 or 3. */
+ * t[319] in 64 bytes; byte j is the sum over i of t[j + 64 i] 3^i, so the loops need no shuffles. A trit is 0,
+ * 1 (plus) or 2 (minus); its code is 0, 1 or 3. */
 #include "vec/vec.h"
 
 enum { TRIT_BYTES = 64, TRITS = 320 };

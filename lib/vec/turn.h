@@ -1,13 +1,11 @@
-/* turn.h -- transposes small blocks of a matrix: TURNED rows, four columns at a time.
- *
- * After the transposition, a SIMD vector holds one column of the block, so each lane belongs to one row. Each
- * lane sums the products of its own row, and no sum over lanes is needed at the end. */
+/* turn.h -- transposes small blocks of a matrix: TURNED rows, four columns at a time. Then a SIMD vector is
+ * one column of the block, and each lane sums the products of its own row. */
 #ifndef ATOMO_TURN_H
 #define ATOMO_TURN_H
 
 #include "vec/vec.h"
 
-/* TURNED: rows of a block; PER_TURN: SIMD vectors of doubles that hold one column of a block */
+/* TURNED: rows of a block; PER_TURN: SIMD vectors of doubles in one column of a block */
 enum { TURNED = DLANES == 8 ? 8 : 4, PER_TURN = TURNED / DLANES };
 
 typedef float Turned __attribute__((vector_size(4 * TURNED)));
@@ -24,8 +22,8 @@ typedef float Turned __attribute__((vector_size(4 * TURNED)));
 #define HIGH_HALVES(a, b) SHUFFLE4(a, b, 2, 3, 6, 7)
 #endif
 
-/* Returns sum + a b. The factors were converted from float, so a b is exact in double. The result is thus
- * rounded once, with a fused multiply-add or without. */
+/* Returns sum + a b. The factors were converted from float, so a b is exact in double, and the result is
+ * rounded once, fused or not. */
 INLINE VecD add_product(VecD sum, VecD a, VecD b)
 {
 #if VEC_BYTES == 64
@@ -35,8 +33,8 @@ INLINE VecD add_product(VecD sum, VecD a, VecD b)
 #endif
 }
 
-/* Loads four columns of one row. If TURNED is 8, the upper half of the result is the same columns of the row
- * four rows below. */
+/* Loads four columns of one row. If TURNED is 8, the upper half of the result is the same columns four rows
+ * below. */
 INLINE Turned load_turned(const float *a, size_t stride)
 {
 #if VEC_BYTES == 64
@@ -62,10 +60,10 @@ INLINE void turn_rows(const float *a, size_t stride, Turned column[4])
     column[3] = HIGH_HALVES(high01, high23);
 }
 
-/* Returns DLANES elements of a transposed column as doubles, from element part * DLANES. */
+/* Returns elements part * DLANES to (part + 1) * DLANES - 1 of a transposed column as doubles. */
 INLINE VecD widen(Turned v, int part)
 {
-#if VEC_BYTES == 64 /* compilers turn the general conversion below into four instructions */
+#if VEC_BYTES == 64 /* compilers make four instructions of the general conversion below */
     (void)part;
     return _mm512_cvtps_pd(v);
 #else

@@ -1,6 +1,6 @@
-/* vec.h -- types and functions for SIMD vectors, as wide as the registers of the instruction set. Arrays of
- * floats are processed 16 floats (one row, ROW) at a time. A row is one vector of 64 bytes, two of 32 or four
- * of 16. So sums are formed in the same 16 partial sums on every instruction set. */
+/* vec.h -- types and functions for SIMD vectors, as wide as the registers of the instruction set. Arrays are
+ * processed 16 floats (a row) at a time: one vector of 64 bytes, two of 32 or four of 16. So every instruction
+ * set forms the same 16 partial sums. */
 #ifndef ATOMO_VEC_H
 #define ATOMO_VEC_H
 
@@ -26,7 +26,7 @@ enum {
     ROW = 16,
     PARTS = ROW / LANES
 }; /* LANES: floats in a vector; ROW: floats in a row; PARTS: vectors in a row */
-/* DLANES: doubles in a SIMD vector; DPARTS: vectors of doubles that hold 16 elements */
+/* DLANES: doubles in a vector; DPARTS: vectors of doubles in a row */
 enum { DLANES = VEC_BYTES / 8, DPARTS = ROW / DLANES };
 
 typedef float VecF __attribute__((vector_size(VEC_BYTES)));
@@ -35,7 +35,7 @@ typedef uint32_t VecU __attribute__((vector_size(VEC_BYTES)));
 typedef int64_t VecL __attribute__((vector_size(VEC_BYTES)));
 typedef uint64_t VecQ __attribute__((vector_size(VEC_BYTES)));
 typedef double VecD __attribute__((vector_size(VEC_BYTES)));
-/* a vector of as many floats as VecD has doubles */
+/* as many floats as VecD has doubles */
 typedef float VecH __attribute__((vector_size(VEC_BYTES / 2)));
 
 /* Declares the loops for this instruction set. */
@@ -84,8 +84,7 @@ INLINE VecF pick_lanes(VecF v, VecI index)
 #endif
 }
 
-/* Picks four lanes out of the vectors a and b of four lanes each. Of the numbers i, j, k, l, 0 to 3 mean the
- * lanes of a, and 4 to 7 the lanes of b. */
+/* Picks four lanes of the vectors a and b: 0 to 3 are the lanes of a, 4 to 7 those of b. */
 #ifdef __clang__
 #define SHUFFLE4(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
 #else
@@ -93,8 +92,7 @@ INLINE VecF pick_lanes(VecF v, VecI index)
     __builtin_shuffle(a, b, (int32_t __attribute__((vector_size(16)))){i, j, k, l})
 #endif
 
-/* Returns the sum of 16 partial sums, added in a fixed tree. All sums end with this function, so they are
- * equal on every instruction set. */
+/* Adds 16 partial sums in a fixed tree, the same on every instruction set. */
 INLINE double tree16(const double lane[ROW])
 {
     double s[8];
@@ -105,7 +103,6 @@ INLINE double tree16(const double lane[ROW])
     return (s[0] + s[2]) + (s[1] + s[3]);
 }
 
-/* Returns the sum of a row of 16 doubles. */
 INLINE double fold(const VecD part[DPARTS])
 {
     double lane[ROW];

@@ -1,8 +1,8 @@
 /* wavelet_vec.c -- one level of an orthogonal wavelet transform and its inverse, away from the ends of the
- * vector. Each pair of neighbours gives one smooth (low-pass) and one detail (high-pass) coefficient.
+ * vector.
  *
  * Sums are taken in double, in the same order in every lane, and only the results are rounded to float. The
- * filters' coefficients are doubles, too. As floats they would have errors of up to 2^-25 that are the same at
+ * filters' coefficients are doubles, too: as floats they would have errors of up to 2^-25 that are the same at
  * every level and add up over twenty levels. Errors of rounded results are random and partly cancel. */
 #include "vec/vec.h"
 
@@ -72,7 +72,7 @@ static void unite(const float *even, const float *odd, size_t pairs, float *x)
 
 INLINE VecD wide(const float *p)
 {
-#if VEC_BYTES == 64 /* compilers turn the general conversion into several instructions */
+#if VEC_BYTES == 64 /* compilers make several instructions of the general conversion */
     return _mm512_cvtps_pd(_mm256_loadu_ps(p));
 #else
     return load_d(p);
@@ -89,15 +89,14 @@ INLINE void store_narrow(float *p, VecD v)
 #endif
 }
 
-/* A filter f and its output `to`: to_k is the sum over j of a_(k + step j) f_2j + b_(k + step j) f_(2j + 1). In
- * the forward transform, a and b are the even and the odd elements of x. In the inverse they are the smooth and
- * the detail coefficients. */
+/* A filter f and its output: to_k is the sum over j of a_(k + step j) f_2j + b_(k + step j) f_(2j + 1). In
+ * the forward transform, a and b are the even and the odd elements of x; in the inverse, the smooth and the
+ * detail coefficients. */
 typedef struct {
     const double *f;
     float *to;
 } Filter;
 
-/* Applies two filters to the inputs a and b in one pass. */
 INLINE void filter_both(const float *a, const float *b, size_t n, Filter one, Filter two, const int step,
                         const int half)
 {
@@ -142,8 +141,7 @@ INLINE void split(const WaveletFilter *w, const float *x, size_t pairs, float *s
     }
 }
 
-/* The transpose of `split`: computes pairs of elements of x. Pair k depends on the smooth and detail
- * coefficients k - half + 1, ..., k. */
+/* The transpose of `split`. Pair k of x depends on the smooth and detail coefficients k - half + 1, ..., k. */
 INLINE void join(const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs, float *x,
                  const int half)
 {

@@ -1,4 +1,4 @@
-/* verify.c -- lists the statements, and checks a statement (verify.h). */
+/* verify.c -- lists the statements of the ATOMO paper, and checks one (verify.h). */
 #include "verify/verify_parts.h"
 
 #include <math.h>

@@ -2,15 +2,14 @@
  * numbers.
  *
  * A check gives a VerifyVerdict: two numbers (left and right), the relation that the statement claims between
- * them, and a tolerance. Second moments are divided by |g|^2, water levels by the largest |lambda|, and norms
- * of matrices by the Frobenius norm. If a number is a mean over random draws, the tolerance comes from
- * Bernstein's inequality with the closed-form variance. A true statement then fails with probability 5e-10 at
- * most.
+ * them, and a tolerance. Second moments are divided by |g|^2, water levels (thresholds tau above which a
+ * coefficient lambda is always sent) by the largest |lambda|, norms of matrices by the Frobenius norm. For a
+ * mean over random draws, the tolerance is from Bernstein's inequality with the closed-form variance: a true
+ * statement fails with probability 5e-10 at most.
  *
- * Checks whose cost is linear in the number of elements use all elements. Other checks use a part: VERIFY_PART
- * elements, one drawn from each of VERIFY_PART ranges of equal length, or a submatrix whose rows and columns
- * are drawn in the same way. A part is scaled by a power of two, so that no codec leaves float32's range. The
- * scale changes no statement. */
+ * Checks with linear cost use all elements. Other checks use a part: VERIFY_PART elements, one drawn from each
+ * of VERIFY_PART ranges of equal length, or a submatrix whose rows and columns are drawn in the same way. A
+ * part is scaled by a power of two, so that no codec leaves float32's range; the scale changes no statement. */
 #ifndef ATOMO_VERIFY_H
 #define ATOMO_VERIFY_H
 
@@ -19,7 +18,7 @@
 #include "compress/atoms/waterfill.h"
 
 enum {
-    VERIFY_CODED = 1 << 26, /* codecs get at most this many elements, the first ones */
+    VERIFY_CODED = 1 << 26, /* codecs get at most this many elements of a vector, the first ones */
     VERIFY_PART = 4096,     /* most elements of a part */
     VERIFY_SHORT = 512,     /* most rows or columns of a submatrix on its shorter side */
     VERIFY_LONG = 1 << 18,  /* most rows or columns on its longer side */
@@ -32,30 +31,29 @@ typedef struct {
     bool applies;
     Relation relation;
     double left, right, tolerance;
-    /* describes the case that is nearest to failing (verdict_strain), or tells why `left` and `right` are
-     * missing */
+    /* the case nearest to failing (verdict_strain), or why `left` and `right` are missing */
     char note[128];
 } VerifyVerdict;
 
-/* Returns how near a verdict is to failing, as a share of the tolerance. At most 1: the statement holds.
- * Infinite: left or right is missing. */
+/* Returns how near a verdict is to failing, as a share of the tolerance: at most 1 if the statement holds,
+ * infinite if left or right is missing. */
 double verdict_strain(const VerifyVerdict *v);
 static inline bool verdict_holds(const VerifyVerdict *v)
 {
     return verdict_strain(v) <= 1;
 }
 
-/* The methods under test. Unit tests replace one of them by a faulty method. */
+/* The functions under test. Unit tests replace one of them by a faulty one. */
 typedef struct {
     bool (*level)(const float *x, size_t n, double budget, int threads, Arena *scratch, Level *out);
     double (*level_of)(const double *lambda, size_t n, double budget, Arena *scratch);
     /* Encodes one draw of a codec, and decodes its payload to y. */
     Status (*draw)(const Call *c, const float *x, Buf *payload, float *y);
-    /* Decides whether atom i is kept (t_i of the paper's estimator (2)): true with probability p. */
+    /* Decides whether atom i is kept, with probability p (t_i of the paper's estimator (2)). */
     bool (*keep)(const Rng *rng, uint64_t i, double p);
-    /* The construction in the proof of the paper's Lemma 8. `lambda` holds magnitudes in descending order,
-     * q holds probabilities whose sum is the budget s, and q[0] < 1. The budget is so large that
-     * s lambda[0] / (sum of all lambda) exceeds 1. Computes probabilities p with the same sum and p[0] = 1. */
+    /* The construction in the proof of the paper's Lemma 8: from probabilities q with sum s and q[0] < 1,
+     * computes probabilities p with the same sum and p[0] = 1. `lambda` has magnitudes in descending order; s
+     * lambda[0] / (sum of all lambda) exceeds 1. */
     void (*raise)(const double *lambda, const double *q, size_t n, double *p);
 } VerifyMethods;
 extern const VerifyMethods verify_methods;
@@ -64,7 +62,7 @@ extern const VerifyMethods verify_methods;
 typedef struct {
     float *x;
     size_t n;
-    double *lambda; /* `count` magnitudes: the non-zero |x|, largest first */
+    double *lambda; /* (VerifyPart.count) the non-zero |x|, largest first */
     size_t count;
     double l1, squares, most;
 } VerifyPart;
@@ -79,7 +77,7 @@ typedef struct {
     double nuclear;
 } VerifyMatrix;
 
-/* A vector, and intermediate results that several statements share. Each result is NULL until its first use. */
+/* A vector, and intermediate results that several statements share, NULL until their first use. */
 typedef struct {
     const VerifyMethods *methods;
     const Vector *vector;
@@ -100,7 +98,7 @@ typedef struct {
 } VerifySubject;
 
 typedef struct {
-    const char *name, *says; /* `says`: the statement in one line, without the paper's misprints */
+    const char *name, *says; /* `says`: the statement in one line, with the paper's misprints corrected */
     Relation relation;
     enum { NEEDS_NOTHING, NEEDS_NONZERO, NEEDS_SEVERAL, NEEDS_MATRIX } needs;
     Status (*check)(VerifySubject *s, VerifyVerdict *v);
@@ -109,7 +107,7 @@ typedef struct {
 size_t statement_count(void);
 const VerifyStatement *statement_at(size_t i); /* returns NULL if i is statement_count() or more */
 
-/* Opens *s, to check statements on the finite vector x (vector->shape.n). x must outlive *s; intermediate
+/* Opens *s, to check statements on the finite vector x (vector->shape.n), which must outlive *s. Intermediate
  * results are in the arena. */
 Status subject_open(VerifySubject *s, const VerifyMethods *methods, const Vector *vector, const float *x,
                     uint64_t seed, int threads, Arena *a, Error *err);

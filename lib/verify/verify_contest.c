@@ -1,14 +1,13 @@
-/* verify_contest.c -- checks Table 1 and Theorem 6 by measurement: encodes one submatrix many times with the
- * codecs `entry` and `svd`. */
+/* verify_contest.c -- checks Table 1 and Theorem 6 of the ATOMO paper by measurement: encodes one submatrix
+ * many times with the codecs `entry` and `svd`. */
 #include "verify/verify_parts.h"
 
 #include <stdio.h>
 #include <math.h>
 
 typedef struct {
-    double budget, expected; /* expected: theoretical second moment, E |estimate|^2 / |X|^2 */
-    /* means over the draws: `second` is the mean of |estimate|^2 / |X|^2, `sent` the mean of how many
-     * numbers a draw sends */
+    double budget, expected; /* `expected`: theoretical second moment, E |estimate|^2 / |X|^2 */
+    /* means over the draws: `second`, of |estimate|^2 / |X|^2; `sent`, of how many numbers a draw sends */
     double second, sent;
     double second_off, sent_off; /* tolerances of second and sent */
 } Measured;
@@ -31,7 +30,7 @@ static double sent_by_entry(const Coded *c)
     return (double)count;
 }
 
-/* Returns the count of numbers in an svd payload. The payload is a kind byte, a count byte, and floats. */
+/* An svd payload is a kind byte, a count byte, and floats. */
 static double sent_by_svd(const Coded *c)
 {
     return (double)(c->payload.size - 2) / 4;
@@ -57,8 +56,8 @@ static Status measure(VerifySubject *s, Contest *t, const char *spec, double (*s
     return OK;
 }
 
-/* Sets the tolerances. `spread` is sum p (1 - p), the variance of the number of kept atoms. For each kept
- * atom, |estimate|^2 / |X|^2 grows by `step`, and the count of sent numbers by `numbers`. */
+/* Sets the tolerances. `spread` is sum p (1 - p), the variance of the number of kept atoms. A kept atom adds
+ * `step` to |estimate|^2 / |X|^2, and `numbers` to the count of sent numbers. */
 static void allow(const Contest *t, double spread, double step, double numbers, Measured *out)
 {
     const double draws = (double)t->draws, kept = bernstein(spread / draws, 1 / draws, VERIFY_ALARM);

@@ -1,5 +1,5 @@
-/* verify_draws.c -- draws random estimates with codecs or from small sets of atoms, and computes how far the
- * means of the draws may be from their expectations. */
+/* verify_draws.c -- draws random estimates with codecs or from small sets of atoms, and bounds how far means
+ * of draws may be from their expectations. */
 #include "verify/verify_parts.h"
 #include "compress/spec.h"
 
@@ -42,7 +42,7 @@ Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *sha
 Status coded_draw(Coded *c, const float *x, uint64_t repeat)
 {
     const Vector *v = c->s->vector;
-    /* set again: c may have been copied since coded_open, so the old pointer may be wrong */
+    /* set again, since c may have been copied after `coded_open` */
     c->call.shape = &c->shape;
     c->call.rng = vector_rng(v, c->s->seed, repeat);
     c->call.rng_shared = vector_rng_shared(v, c->s->seed, repeat);
@@ -88,8 +88,8 @@ void atomset_settle(AtomSet *set)
 }
 
 /* Makes atoms that overlap. g is cut into pieces; the vector of atom i is 3/2 of piece i minus half of piece
- * i - 1. So the sum of these vectors is g, neighbouring atoms are neither equal nor orthogonal, and phi (the
- * cross terms of Lemma 1) is negative. */
+ * i - 1. So these vectors add up to g, neighbours are neither equal nor orthogonal, and phi (the cross terms
+ * of Lemma 1) is negative. */
 Status atomset_overlapping(VerifySubject *s, AtomSet *set)
 {
     enum { DIM = 64 };

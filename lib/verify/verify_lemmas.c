@@ -1,9 +1,9 @@
-/* verify_lemmas.c -- checks Lemmas 2, 3 and 8 and Theorem 4 of the ATOMO paper, on which probabilities are
- * best.
+/* verify_lemmas.c -- checks Lemmas 2, 3 and 8 and Theorem 4 of the ATOMO paper, on which sampling
+ * probabilities p are best.
  *
- * f(p) = sum lambda_i^2 / p_i. The paper's problem (4) is to minimise f(p) with sum p = s. Problem (3) also
- * requires p <= 1. A lemma on all feasible p is checked on many p: near the best p, far from it, and with equal
- * p_i. Values of f are divided by |lambda|^2. */
+ * Let f(p) = sum lambda_i^2 / p_i. The paper's problem (4) is to minimise f(p) with sum p = s. Problem (3)
+ * also requires p <= 1. A lemma on all feasible p is checked on many p: near the best p, far from it, and with
+ * equal p_i. Values of f are divided by |lambda|^2. */
 #include "verify/verify_parts.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static double f_of(const double *lambda, const double *p, size_t n)
     return sum;
 }
 
-/* Makes random weights w, from which the caller makes a p. They are powers of lambda times random factors: from
+/* Makes random weights, which the caller scales to probabilities: powers of lambda times random factors, from
  * nearly lambda itself (the best p) to weights that hardly depend on lambda. */
 enum { TRIES = 24 };
 static void random_weights(const VerifySubject *s, size_t try, double *w)
@@ -32,8 +32,7 @@ static void random_weights(const VerifySubject *s, size_t try, double *w)
     }
 }
 
-/* Scales w to the sum s, so that w is feasible for problem (4): minimise sum lambda_i^2 / p_i with sum p =
- * s. */
+/* Scales w to the sum s, so that w is feasible for problem (4). */
 static void relaxed_chances(double *w, size_t n, double s)
 {
     double sum = 0;
@@ -43,8 +42,8 @@ static void relaxed_chances(double *w, size_t n, double s)
         w[i] *= s / sum;
 }
 
-/* Replaces w by min(1, w / level), where `level` is such that the sum is s. So w is feasible for problem (3):
- * minimise sum lambda_i^2 / p_i with sum p = s and p <= 1. */
+/* Replaces w by min(1, w / level), with the level that gives the sum s, so that w is feasible for problem
+ * (3). */
 static void feasible_chances(double *w, size_t n, double s)
 {
     double low = 0, high = 0, sum = 0;
@@ -62,7 +61,7 @@ static void feasible_chances(double *w, size_t n, double s)
 }
 
 /* A budget s is balanced if s lambda_i / |lambda|_1 <= 1 for all i. Returns a budget between the largest
- * balanced budget and n. Returns 0 if there is none, because the magnitudes are nearly equal. */
+ * balanced budget and n, or 0 if the magnitudes are nearly equal, so that there is none. */
 static double unbalanced(double l1, double most, size_t count)
 {
     const double edge = l1 / most, all = (double)count, s = sqrt(edge * all), ahead = s / edge - 1;
@@ -86,8 +85,7 @@ static Status check_bound(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Computes the second moment for the p of Algorithm 1 at a balanced budget, at which min(1, ...) limits no
- * p. */
+/* Computes the second moment for the p of Algorithm 1 at a balanced budget, where no p is limited to 1. */
 static Status balanced_second(VerifySubject *s, double budget, double *second)
 {
     Level level;
@@ -134,14 +132,14 @@ static Status check_lemma_3(VerifySubject *s, VerifyVerdict *v)
 
 /* ---- Lemma 8: the construction of Appendix A.2 ---- */
 
-/* Constructs p from q as in the proof in the paper. p_0 becomes 1. The paper's set A is first .. n-1, where
- * `first` is the smallest index such that lambda_first .. lambda_(n-1) are balanced (no probability exceeds 1)
- * at the remaining budget. Elements before `first` keep their q. */
+/* Constructs p from q as in the paper's proof. p_0 becomes 1. The paper's set A is first .. n-1, where
+ * `first` is the smallest index such that lambda_first .. lambda_(n-1) are balanced (no probability exceeds
+ * 1) at the remaining budget. Elements 1 .. first - 1 keep their q. */
 void verify_raise(const double *lambda, const double *q, size_t n, double *p)
 {
     double sum = 0, l1 = 0, share = 0;
     size_t first = n;
-    for (size_t i = n; i-- > 1;) { /* adds the smallest lambda first, for accuracy */
+    for (size_t i = n; i-- > 1;) { /* smallest lambda first, for accuracy */
         sum += q[i];
         l1 += lambda[i];
         if (lambda[i] * (sum + q[0] - 1) <= l1) {
@@ -223,8 +221,7 @@ static Status check_unbalanced(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Checks Theorem 4 on atoms that are not orthogonal, where E |estimate|^2 is computed over all possible
- * draws. */
+/* Checks Theorem 4 on atoms that are not orthogonal; E |estimate|^2 is computed over all possible draws. */
 static Status check_cross(VerifySubject *s, VerifyVerdict *v)
 {
     AtomSet set;

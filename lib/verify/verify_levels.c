@@ -1,5 +1,6 @@
-/* verify_levels.c -- reference solvers of the water level, which share no code with the codecs' solver
- * (waterfill.h). Also computes sums over the probabilities at a level. */
+/* verify_levels.c -- reference solvers of the water level tau, at which the probabilities min(1, lambda_i /
+ * tau) add up to the budget. They share no code with the codecs' solver (waterfill.h). Also computes sums over
+ * these probabilities. */
 #include "verify/verify_parts.h"
 
 #include "base/parallel.h"
@@ -19,8 +20,8 @@ static double *tails(const double *lambda, size_t n, Arena *scratch)
     return tail;
 }
 
-/* Returns the water level by the paper's Algorithm 1. Corrects a misprint: the sums are over |lambda_j|, where
- * the paper prints |lambda_i|. */
+/* The paper's Algorithm 1 with a misprint corrected: the sums are over |lambda_j|, where the paper prints
+ * |lambda_i|. */
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);
@@ -35,7 +36,6 @@ double level_sorted(const double *lambda, size_t n, double budget, Arena *scratc
     return level;
 }
 
-/* Finds by bisection the water level, at which sum min(1, lambda / level) equals the budget. */
 double level_bisected(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     double low = 0, high = 0;
@@ -53,8 +53,8 @@ double level_bisected(const double *lambda, size_t n, double budget, Arena *scra
     return high;
 }
 
-/* Returns the water level by the variant of Appendix B, which takes O(sn): it does not sort, but selects the
- * largest remaining element again and again. */
+/* The variant of Appendix B, in O(sn): instead of sorting, it selects the largest remaining element again and
+ * again. */
 double level_selected(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);
@@ -80,8 +80,8 @@ double level_selected(const double *lambda, size_t n, double budget, Arena *scra
 }
 
 /* Solves Wangni et al.'s dual problem: the least expected number of kept elements, with a second moment of at
- * most (1 + eps) |lambda|^2. Element k is always kept if and only if lambda_k (lambda_k + lambda_(k+1) + ..) >
- * eps |lambda|^2 + lambda_k^2 + lambda_(k+1)^2 + .. The code leaves out lambda_k^2, which is on both sides. */
+ * most (1 + eps) |lambda|^2. Element k is always kept iff lambda_k (lambda_k + lambda_(k+1) + ..) > eps
+ * |lambda|^2 + lambda_k^2 + lambda_(k+1)^2 + .. The code leaves out lambda_k^2 on both sides. */
 double level_gspar(const double *lambda, size_t n, double eps)
 {
     double all = 0, rest1 = 0, rest2 = 0;
@@ -107,8 +107,8 @@ static double second_moment(const double *lambda, const double *p, size_t n)
     return sum;
 }
 
-/* Projects y: computes the nearest p with low_i <= p_i <= 1 and sum p = budget, where the squared distance has
- * the weights w_i. The solution is p_i = y_i - t / w_i, clamped to [low_i, 1]; t is found by bisection. */
+/* Returns in p the point nearest to y with low_i <= p_i <= 1 and sum p = budget, where the squared distance
+ * has the weights w_i. The solution is y_i - t / w_i, clamped to [low_i, 1]; t is found by bisection. */
 static void project(const double *y, const double *w, const double *low, size_t n, double budget, double *p)
 {
     double least = INFINITY, most = -INFINITY;
@@ -127,14 +127,14 @@ static void project(const double *y, const double *w, const double *low, size_t 
         p[i] = fmin(1, fmax(low[i], y[i] - most / w[i]));
 }
 
-/* Makes a projected Newton step. The second derivative with respect to p_i is w_i = 2 lambda_i^2 / p_i^3. */
+/* A projected Newton step. The second derivative with respect to p_i is w_i = 2 lambda_i^2 / p_i^3. */
 static void step(const double *lambda, const double *p, const double *low, size_t n, double budget,
                  double *next)
 {
     double y[SMALL_MOST], w[SMALL_MOST];
     for (size_t i = 0; i < n; i++) {
         w[i] = 2 * (lambda[i] / p[i]) * (lambda[i] / p[i]) / p[i];
-        /* the Newton step p - gradient / w, with the gradient -lambda^2 / p^2 and w = 2 lambda^2 / p^3 */
+        /* p - gradient / w, with the gradient -lambda^2 / p^2 */
         y[i] = p[i] + p[i] / 2;
     }
     project(y, w, low, n, budget, next);
@@ -170,14 +170,14 @@ double least_by_descent(const double *lambda, size_t n, double budget)
 
 /* ---- sums over the probabilities at a level ---- */
 
-/* waterfill.h takes an element as light (kept with p < 1) if its magnitude is at most level * BALANCED. */
+/* waterfill.h counts an element as light (kept with p < 1) if its magnitude is at most tau * BALANCED. */
 #define BALANCED (1 + 4 * DBL_EPSILON)
 
 typedef struct {
     const float *x;
     size_t n;
-    /* root: the water level sqrt(mu) by the paper's equation (16). It follows from the number of heavy elements
-     * (p = 1) and the sum of the light elements (p < 1). */
+    /* `root`: the water level sqrt(mu) by the paper's equation (16), from the number of heavy elements (p =
+     * 1) and the sum of the light ones (p < 1) */
     double tau, root;
     double bound; /* Lemma 9's lower bound on p, divided by lambda^2 */
     Spent *part;  /* the sums of each block */
@@ -225,7 +225,7 @@ Status spend_floats(VerifySubject *subject, double budget, const Level *level, S
     }
     if (!(s.root > 0 && isfinite(s.root)))
         out->violation = INFINITY;
-    if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* true also if the sum is NaN: p is not feasible */
+    if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* true also if the sum is NaN; p is not feasible then */
         out->second = out->least = NAN;
     return OK;
 }

@@ -1,9 +1,9 @@
-/* verify_matrices.c -- checks Lemma 7 (Lemma 11 of Appendix C), Table 1 and Theorem 6 on the matrix to which a
- * tensor is reshaped.
+/* verify_matrices.c -- checks Lemma 7 (Lemma 11 of Appendix C), Table 1 and Theorem 6 of the ATOMO paper on
+ * the matrix to which a tensor is reshaped.
  *
  * "Var." in Table 1 is the second moment, which is the variance plus |X|_F^2. The lemma is correct, but its
- * proof in Appendix C has a misprint: the proof of the left inequality should end in sqrt(nm) |X|_*, and the
- * factor sqrt(nm) is missing. */
+ * proof has a misprint: for the left inequality it should end in sqrt(nm) |X|_*, and the factor sqrt(nm) is
+ * missing. */
 #include "verify/verify_parts.h"
 
 #include "num/spectral.h"
@@ -33,9 +33,8 @@ static Status take_spectrum(VerifySubject *s, VerifyMatrix *m)
     return OK;
 }
 
-/* Copies m->rows random rows and m->cols random columns of the matrix `s->x` (rows x cols), and scales them by
- * a power of two so that the largest magnitude is below 1. The indices are divided into equally long ranges,
- * and one is drawn from each range. */
+/* Copies m->rows random rows and m->cols random columns of the matrix `s->x` (rows x cols), one from each of
+ * equally long ranges of indices. Scales them by a power of two so that the largest magnitude is below 1. */
 static Status copy_cut(VerifySubject *s, size_t rows, size_t cols, uint64_t purpose, VerifyMatrix *m)
 {
     const Rng rng = subject_rng(s, purpose), row_rng = rng_below(&rng, 0), col_rng = rng_below(&rng, 1);
@@ -215,7 +214,8 @@ static Status closed_second(VerifySubject *s, const VerifyMatrix *m, const char 
     TRY(coded_open(&coded, s, spec, &m->shape));
     coded.call.shape = &coded.shape;
     const double variance = codec_variance(&coded.call, m->x);
-    *second = variance > 0 ? variance / m->squares + 1 : 0; /* variance 0: the codec sends raw floats */
+    /* the codec sends raw floats if its variance is 0 */
+    *second = variance > 0 ? variance / m->squares + 1 : 0;
     arena_rewind(s->a, mark);
     return OK;
 }
@@ -233,8 +233,7 @@ static Status check_winner_codecs(VerifySubject *s, VerifyVerdict *v)
     TRY(closed_second(s, m, spec, &entries));
     snprintf(spec, sizeof spec, "svd:rank=%.17g", th.svd_budget);
     TRY(closed_second(s, m, spec, &svd));
-    /* the codec sends the water level as float32, so the closed forms may differ by the level's rounding
-     * error */
+    /* the codec sends the water level as float32, whose rounding error changes the closed forms */
     const double level = m->l1 / th.entry_budget;
     const double rounding = 1e-5 + (double)FLT_TRUE_MIN / level;
     if (entries > 0 && svd > 0)

@@ -1,10 +1,10 @@
-/* verify_moments.c -- checks Lemma 1 of the paper by random draws. The Lemma is about g = sum lambda_i a_i with
- * atoms a_i, each kept with probability p_i. It says: E[estimate] = g, and E|estimate|^2 = sum lambda_i^2 / p_i
- * + sum over i != j of lambda_i lambda_j <a_i, a_j>.
+/* verify_moments.c -- checks Lemma 1 of the ATOMO paper by random draws. For g = sum lambda_i a_i with atoms
+ * a_i, each kept with probability p_i, the lemma says E[estimate] = g and E|estimate|^2 = sum lambda_i^2 /
+ * p_i + sum over i != j of lambda_i lambda_j <a_i, a_j>.
  *
  * The mean estimate is compared with g along fixed directions d. <mean, d> is a sum of independent bounded
- * terms. So Bernstein's inequality bounds its distance from <g, d>. The distance and the bound are divided by
- * |g| |d|. */
+ * terms, so Bernstein's inequality bounds its distance from <g, d>. Distance and bound are divided by |g|
+ * |d|. */
 #include "verify/verify_parts.h"
 
 #include <stdio.h>
@@ -12,8 +12,8 @@
 
 enum { DIRECTIONS = 8, DRAWS_LEAST = 200 };
 
-/* Returns element i of the direction number `which`. Direction 0 is g itself. Direction 1 is (1, .., 1).
- * Further directions are g with random signs. */
+/* Returns element i of direction `which`: 0 is g itself, 1 is (1, .., 1), further directions are g with
+ * random signs. */
 static double direction(const Rng *signs, size_t which, size_t i, double g)
 {
     if (which == 1)
@@ -31,13 +31,13 @@ static const char *direction_name(size_t which)
 typedef struct EntrySample {
     size_t draws;
     double tau, budget;
-    double *mean, second;    /* second: mean of |estimate|^2 */
+    double *mean, second;    /* `second`: mean of |estimate|^2 over the draws */
     double expected, spread; /* expected value and variance of |estimate|^2 */
     bool applies;
 } EntrySample;
 
-/* Returns the variance x^2 (1 / p - 1) of the estimate of an entry x that is sent with probability p = min(1,
- * |x| / tau). */
+/* Returns x^2 (1 / p - 1), the variance of the estimate of an entry x that is sent with probability p =
+ * min(1, |x| / tau). */
 static double entry_variance(double tau, double x)
 {
     return fabs(x) < tau ? fabs(x) * (tau - fabs(x)) : 0;
@@ -75,8 +75,8 @@ static Status draw_entries(VerifySubject *s, EntrySample *e, Coded *coded)
     return OK;
 }
 
-/* Makes random draws of entries. The budget is 10 % of the entries, but at least 100 and at most half of the
- * entries. The number of draws is large enough to find a bias of 1 %. */
+/* The budget is 10 % of the entries, at least 100 and at most half of the entries. Enough draws are made to
+ * find a bias of 1 %. */
 static Status sample_entries(VerifySubject *s)
 {
     const VerifyPart *p = &s->part;
@@ -157,7 +157,7 @@ typedef struct AtomSample {
 } AtomSample;
 
 /* Returns the variance of <estimate, d> for one draw: the sum of (<a_i, d> lambda_i)^2 (1 - p_i) / p_i. Sets
- * *most to the largest distance of a term from its mean. */
+ * *most to the largest deviation of a term from its mean. */
 static double atom_spread(const AtomSet *set, const double *d, double *most)
 {
     double sum = 0;
@@ -198,8 +198,7 @@ static void draw_atoms(VerifySubject *s, AtomSample *sample, double *estimate)
     }
 }
 
-/* Makes random draws of atoms. The budget is at most half of the atoms, and so small that no atom has the
- * probability 1. */
+/* The budget is at most half of the atoms, and so small that no atom has probability 1. */
 static Status sample_atoms(VerifySubject *s, AtomSample *sample)
 {
     AtomSet *set = &sample->set;
@@ -240,8 +239,7 @@ static Status mean_of_atoms(VerifySubject *s, const AtomSample *sample, VerifyVe
     return OK;
 }
 
-/* Checks the second moment of a set of atoms. `cross`: the cross terms phi(g), which are 0 for orthogonal
- * atoms. */
+/* `cross`: the cross terms phi(g) of Lemma 1, 0 for orthogonal atoms. */
 static Status second_of_atoms(const AtomSample *sample, double cross, VerifyVerdict *v)
 {
     const AtomSet *set = &sample->set;
@@ -284,9 +282,8 @@ static Status check_spectral_second(VerifySubject *s, VerifyVerdict *v)
     return s->spectral->draws ? second_of_atoms(s->spectral, 0, v) : OK;
 }
 
-/* Checks the mean estimate of the codec svd; the budget is half of the atoms. <estimate, X> is the sum of
- * sigma_i^2 t_i / p_i, for the singular values sigma_i. t_i is 1 if atom i is kept (with probability p_i), else
- * 0. */
+/* Checks the mean estimate of the codec svd with a budget of half the atoms. <estimate, X> is the sum of
+ * sigma_i^2 t_i / p_i over the singular values sigma_i, where t_i = 1 with probability p_i, else 0. */
 static Status check_svd(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(sample_spectral(s));

@@ -1,22 +1,22 @@
-/* verify_parts.h -- functions and types that the files of lib/verify share. */
+/* verify_parts.h -- functions and types that the files of lib/verify share. They check statements of the ATOMO
+ * paper (verify.h). */
 #ifndef ATOMO_VERIFY_PARTS_H
 #define ATOMO_VERIFY_PARTS_H
 
 #include "codec/compressor.h"
 #include "verify/verify.h"
 
-/* Stores the numbers of a case in the verdict `v`, if its strain is larger than in all earlier cases. The
- * strain is the amount by which `left` and `right` violate the claimed relation, divided by the tolerance. A
- * strain above 1 means that the case fails. */
+/* Stores the numbers of a case in the verdict `v` if the case is nearer to failing than all earlier cases
+ * (verdict_strain). */
 void verdict_take(VerifyVerdict *v, double left, double right, double tolerance, const char *note, ...)
     PRINTF(5);
 
-/* Returns a random stream for one purpose. It is independent of the random numbers that codecs draw. */
+/* Returns a random stream for one purpose, independent of the random numbers that codecs draw. */
 Rng subject_rng(const VerifySubject *s, uint64_t purpose);
 enum { FOR_PART = 1, FOR_MATRIX, FOR_CUT, FOR_CHANCES, FOR_ATOMS, FOR_SIGNS, FOR_UNBALANCED };
 
-/* Divides the indices 0 .. n - 1 into min(size, n) ranges of equal length, and draws one index of each.
- * Writes the indices to `place`, and returns their number. */
+/* Divides the indices 0 .. n - 1 into min(size, n) ranges of equal length, draws one index of each, and
+ * returns their number. */
 size_t places_take(size_t *place, size_t size, size_t n, const Rng *rng);
 
 /* ---- matrices (verify_matrices.c) ---- */
@@ -25,8 +25,8 @@ Status subject_matrix(VerifySubject *s); /* sets s->matrix */
 Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purpose,
                   VerifyMatrix *out); /* also computes the singular values */
 
-/* The numbers of Table 1 and Theorem 6. The budget s is 0.9 of the largest that the theorem allows, and s' =
- * s / (n + m). */
+/* The numbers of Table 1 and Theorem 6, for s = 0.9 of the largest budget that the theorem allows, and s' = s
+ * / (n + m). */
 typedef struct {
     double entry_budget, svd_budget; /* s and s' */
     double entry_second, svd_second; /* second moments by Table 1, divided by |X|_F^2 */
@@ -38,30 +38,31 @@ const char *theory_winner(double ratio);
 
 /* ---- reference solvers of the water level (verify_levels.c) ---- */
 
-/* level_sorted, level_bisected and level_selected return the water level of the n numbers lambda: 0 if budget
- * >= n, NaN if memory runs out. lambda has no zeros and is sorted, largest first. */
+/* `level_sorted`, `level_bisected` and `level_selected` return the water level tau, at which the
+ * probabilities min(1, lambda_i / tau) add up to `budget`; 0 if budget >= n, NaN if memory runs out. lambda
+ * (n) has no zeros and is sorted, largest first. */
 
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch);
 double level_bisected(const double *lambda, size_t n, double budget, Arena *scratch);
 double level_selected(const double *lambda, size_t n, double budget, Arena *scratch);
-/* Returns the water level of the optimisation problem of gspar (Wangni et al. 2018): minimise the sum of the
- * probabilities p with a second moment of at most (1 + eps) |lambda|^2. */
+/* Returns the water level of gspar's problem (Wangni et al. 2018): minimise sum p with a second moment of at
+ * most (1 + eps) |lambda|^2. */
 double level_gspar(const double *lambda, size_t n, double eps);
-/* Returns the minimum of sum lambda^2 / p over all probabilities 0 < p <= 1 with sum p = budget, by projected
- * gradient descent. */
-double least_by_descent(const double *lambda, size_t n, double budget); /* requires n <= 64, budget < n */
+/* Returns the minimum of sum lambda^2 / p over 0 < p <= 1 with sum p = budget, by projected Newton steps; n
+ * <= 64, budget < n. */
+double least_by_descent(const double *lambda, size_t n, double budget);
 
 static inline double chance_at(double tau, double lambda)
 {
     return lambda < tau ? lambda / tau : lambda > 0;
 }
 
-/* Sums over the elements, for the probabilities p that belong to one water level. */
+/* Sums over the elements, for the probabilities p = min(1, lambda / tau) of one water level tau. */
 typedef struct {
     double sum;       /* sum of p */
     double second;    /* sum of lambda^2 / p; NaN: p is not feasible */
-    double violation; /* largest violation of the conditions (14), see verify_waterfill.c */
-    double least;     /* the least quotient of p and Lemma 9's bound; NaN: p is not feasible */
+    double violation; /* largest violation of the paper's optimality conditions (14) */
+    double least;     /* least p / (Lemma 9's lower bound on p); NaN: p is not feasible */
     size_t heavy;
 } Spent;
 Status spend_floats(VerifySubject *s, double budget, const Level *level, Spent *out); /* over all elements */
@@ -75,8 +76,8 @@ Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* 
  * total variance v; each term differs from its mean by at most `most`. */
 double bernstein(double v, double most, double alarm);
 
-/* Returns how many draws are needed so that the mean of the draws differs from its expected value by at most
- * about `want`. The result is at least `least` and at most `most`. One draw has variance v. */
+/* Returns how many draws of variance v, from `least` to `most`, make their mean differ from its expected
+ * value by at most about `want`. */
 size_t draws_for(double v, double want, double least, double most);
 
 typedef struct {
@@ -89,7 +90,6 @@ typedef struct {
 } Coded;
 Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *shape);
 Status coded_draw(Coded *c, const float *x, uint64_t repeat);
-/* True if the payload is raw floats. */
 static inline bool coded_raw(const Coded *c)
 {
     return c->payload.size && c->payload.data[0] == PAYLOAD_RAW;
@@ -103,12 +103,10 @@ static inline bool coded_plain(const Coded *c, const float *x)
 extern const VerifyStatement lemma_statements[], level_statements[], moment_statements[],
     quantiser_statements[], matrix_statements[], contest_statements[], unbalanced_statements[];
 
-/* The construction in the proof of Lemma 8, and the default of the member `raise` of VerifyMethods. Computes
- * from probabilities q other probabilities p with the same sum and p[0] = 1. */
+/* The construction in the proof of Lemma 8, the default of `VerifyMethods.raise`. */
 void verify_raise(const double *lambda, const double *q, size_t n, double *p);
 
-/* Atoms a_i of length 1 with g = sum lambda_i a_i. They are so few that all outcomes of a random draw can be
- * listed. */
+/* Atoms a_i of length 1 with g = sum lambda_i a_i, so few that all outcomes of a random draw can be listed. */
 enum { ATOMS_MOST = 10 };
 typedef struct AtomSet {
     size_t count, dim;
@@ -118,17 +116,16 @@ typedef struct AtomSet {
     double l1, squares, cross; /* norms |lambda|_1, |g|^2, and the cross terms phi(g) of Lemma 1 */
 } AtomSet;
 Status atomset_take(VerifySubject *s, AtomSet *set, size_t count, size_t dim);
-/* `set->atom` holds the vectors lambda_i a_i. Divides each by its length, which is lambda_i. Sets lambda, g,
- * gram and the norms. */
+/* Turns the vectors lambda_i a_i in `set->atom` into the atoms a_i. Sets lambda, g, gram and the norms. */
 void atomset_settle(AtomSet *set);
-/* makes atoms that are not orthogonal; sets `set->count` to 0 if there are too few non-zero elements */
+/* makes atoms that are not orthogonal; `set->count` 0: too few non-zero elements */
 Status atomset_overlapping(VerifySubject *s, AtomSet *set);
 Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set); /* k <= ATOMS_MOST */
-/* sets set->p: for each atom the probability of keeping it; the probabilities add up to `budget` */
+/* sets `set->p`, the probabilities of keeping each atom, which add up to `budget` */
 Status atomset_spend(VerifySubject *s, AtomSet *set, double budget);
 typedef struct {
-    double mean, variance, most; /* moments of |estimate|^2; most: largest distance from the mean */
+    double mean, variance, most; /* of |estimate|^2; `most`: largest distance from the mean */
 } Outcomes;
-Outcomes atomset_outcomes(const AtomSet *set); /* returns the moments over all 2^count outcomes */
+Outcomes atomset_outcomes(const AtomSet *set); /* over all 2^count outcomes */
 
 #endif

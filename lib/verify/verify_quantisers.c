@@ -1,6 +1,6 @@
-/* verify_quantisers.c -- checks Theorem 5: the l_q-quantisation L_q(g)_i = |g|_q sign(g_i) zeta_i equals
- * Algorithm 1 with the budget |g|_1 / |g|_q. q = 2 is 1-bit QSGD; q = infinity is TernGrad. The paper has two
- * misprints here: Q(q) for Q(g), and L_q(v) with |g|_q for L_q(g). */
+/* verify_quantisers.c -- checks Theorem 5 of the ATOMO paper: the l_q-quantisation L_q(g)_i = |g|_q sign(g_i)
+ * zeta_i equals Algorithm 1 with the budget |g|_1 / |g|_q. q = 2 is 1-bit QSGD; q = infinity is TernGrad. The
+ * paper has two misprints here: Q(q) for Q(g), and L_q(v) with |g|_q for L_q(g). */
 #include "verify/verify_parts.h"
 
 #include "dump/describe.h"
@@ -61,7 +61,7 @@ static Status norms_of(VerifySubject *s, const float *x, size_t n, double most, 
     return OK;
 }
 
-/* The first VERIFY_CODED elements, usually all of them, and their norms. */
+/* The first VERIFY_CODED elements of the vector, usually all of them, and their norms. */
 typedef struct Leading {
     size_t n, nonzero;
     double l1, squares, most, norm[POWERS];
@@ -94,7 +94,7 @@ static Status leading(VerifySubject *s, const Leading **out)
     return OK;
 }
 
-/* True if a scale is within the range of float32, in which it is sent. */
+/* True if float32, in which the scale is sent, can represent it. */
 static bool in_range(double norm)
 {
     return norm <= (double)FLT_MAX;
@@ -116,8 +116,7 @@ static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
         const double budget = l->l1 / l->norm[k];
         Level level;
         TRY(arena_check(s->methods->level(s->x, l->n, budget, s->threads, s->a, &level), s->a, s->err));
-        /* If tau = 0, all elements have the probability 1. This equals |g_i| / |g|_q only if all magnitudes are
-         * |g|_q. */
+        /* If tau = 0, all p are 1, which equals |g_i| / |g|_q only if all magnitudes are |g|_q. */
         const double scale = level.tau > 0 ? level.tau : l->l1 / (double)l->nonzero,
                      right = l->norm[k] / l->most;
         verdict_take(v, scale / l->most, right, 1e-9 * right, "q = %g, s = %.4g", powers[k], budget);
@@ -211,8 +210,8 @@ static Status check_measured(VerifySubject *s, VerifyVerdict *v)
 
 /* ---- with equal random numbers, the codecs decode to equal vectors ---- */
 
-/* Decodes draws of `entry` and of the codec `spec` with equal random numbers. Counts the elements whose two
- * values differ by more than the rounding of the scale. */
+/* Decodes draws of `entry` and of the codec `spec` with equal random numbers, and counts the elements that
+ * differ by more than the rounding of the scale. */
 static Status count_different(VerifySubject *s, const char *spec, size_t n, double budget, size_t draws,
                               size_t *count, bool *raw)
 {
@@ -242,7 +241,7 @@ static Status same_vectors(VerifySubject *s, VerifyVerdict *v, const char *spec,
     TRY(leading(s, &l));
     if (l->most == 0 || !in_range(l->norm[k]))
         return OK;
-    /* taken after `leading` has stored its result, so that a rewind to this mark does not free the result */
+    /* taken after `leading` has stored its result, which a rewind must not free */
     const ArenaMark mark = arena_mark(s->a);
     const size_t draws = l->n < BLOCK ? 4 : 1;
     const double budget = l->l1 / l->norm[k];

@@ -1,5 +1,5 @@
-/* verify_subject.c -- the vector that the statements of the paper are checked on, and the verdict of each
- * check. */
+/* verify_subject.c -- the vector on which the statements of the ATOMO paper are checked, and the verdict of
+ * each check. */
 #include "verify/verify_parts.h"
 
 #include "dump/describe.h"
@@ -97,7 +97,7 @@ static Status take_part(VerifySubject *s)
         if (p->x[i] != 0)
             p->lambda[p->count++] = -fabs((double)p->x[i]);
     }
-    /* p->lambda holds negated magnitudes now, so that ascending order puts the largest first */
+    /* p->lambda has negated magnitudes here, so that the largest come first */
     stats_sort(p->lambda, p->count);
     for (size_t i = p->count; i-- > 0;) {
         p->lambda[i] = -p->lambda[i];

@@ -1,12 +1,12 @@
 /* verify_unbalanced.c -- checks the variance of the codecs entry and svd at large budgets s, where s
- * |lambda|_inf > |lambda|_1. There Algorithm 1 sets some probabilities p to 1 and raises the others. A faulty
- * codec could use p = min(1, s |lambda_i| / |lambda|_1), called clipped p below. It would then keep fewer than
- * s atoms on average, and its variance would differ. At smaller budgets both p are equal, so no other
- * statement finds this fault.
+ * |lambda|_inf > |lambda|_1. There Algorithm 1 of the ATOMO paper sets some probabilities p to 1 and raises
+ * the others. A faulty codec could use the clipped p = min(1, s |lambda_i| / |lambda|_1) instead. It would
+ * keep fewer than s atoms on average, and have another variance. At smaller budgets the two p are equal, so no
+ * other statement finds this fault.
  *
  * Let ghat be the estimate of g, and t_i = 1 if atom i is kept, else 0. For orthogonal atoms |ghat - g|^2 =
  * sum lambda_i^2 (t_i / p_i - 1)^2, a sum of independent bounded terms. Of 12 budgets, the check uses the one
- * where the fault is detected with the fewest draws. */
+ * where the fewest draws detect the fault. */
 #include "verify/verify_parts.h"
 
 #include <math.h>
@@ -18,11 +18,10 @@ typedef struct {
     const double *lambda; /* (n) sorted, largest first, no zeros */
     size_t n;
     double budget, tau;
-    /* the variance E |ghat - g|^2 with Algorithm 1's p, and with clipped p = min(1, s |lambda_i| /
-     * |lambda|_1); ghat: the estimate of g */
+    /* the variance E |ghat - g|^2 with Algorithm 1's p, and with clipped p */
     double variance, clipped;
-    /* `spread`: the variance of |ghat - g|^2 in one draw; `most`: the largest deviation of a term of this sum
-     * from its mean */
+    /* `spread`: the variance of |ghat - g|^2 in one draw; `most`: the largest deviation of a term from its
+     * mean */
     double spread, most;
 } Regime;
 
@@ -41,7 +40,7 @@ static void set_spread(Regime *r)
     r->spread = r->most = 0;
     for (size_t i = r->n; i-- > 0;) {
         const double p = chance_at(r->tau, r->lambda[i]), square = r->lambda[i] * r->lambda[i];
-        /* how much the atom's squared error differs between a draw that keeps it and one that does not */
+        /* difference of the atom's squared error between a draw that keeps the atom and one that does not */
         const double range = square * fabs((1 / p - 1) * (1 / p - 1) - 1);
         if (p >= 1)
             continue;
@@ -50,9 +49,8 @@ static void set_spread(Regime *r)
     }
 }
 
-/* Chooses among 12 budgets, up to `high`, and sets *r for the chosen one. There the fewest draws show whether
- * the variance is that of Algorithm 1 or that of clipped p. Returns false if these two variances are equal at
- * all budgets. */
+/* Chooses among 12 budgets, up to `high`, the one where the fewest draws tell the variance of Algorithm 1
+ * from that of clipped p, and sets *r for it. Returns false if these variances are equal at all budgets. */
 static bool choose_budget(Regime *r, double high, Arena *scratch)
 {
     Regime best = *r;
@@ -83,8 +81,8 @@ static double tolerance_of(const Regime *r, double draws)
     return bernstein(r->spread / draws, r->most / draws, VERIFY_ALARM) + 1e-5 * r->variance;
 }
 
-/* Returns how many draws make the tolerance half of the difference between the variances of Algorithm 1 and of
- * clipped p. The result is at most `most`. */
+/* Returns how many draws, at most `most`, make the tolerance half of the difference between the variances of
+ * Algorithm 1 and of clipped p. */
 static size_t draws_of(const Regime *r, size_t most)
 {
     size_t draws = DRAWS_LEAST;
@@ -93,7 +91,6 @@ static size_t draws_of(const Regime *r, size_t most)
     return draws < most ? draws : most;
 }
 
-/* Encodes and decodes x in `draws` repeats, and compares the mean squared error with Algorithm 1's variance. */
 static Status hold(VerifySubject *s, const Regime *r, const char *spec, const float *x, const Shape *shape,
                    size_t draws, VerifyVerdict *v)
 {
@@ -117,8 +114,7 @@ static Status hold(VerifySubject *s, const Regime *r, const char *spec, const fl
 
 /* ---- the two statements, about the codecs entry and svd ---- */
 
-/* Checks the codec `entry` at budgets up to half the number of entries. At larger budgets the payload would be
- * raw floats. */
+/* Budgets are at most half the number of entries: at larger budgets the payload would be raw floats. */
 static Status check_entries(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
@@ -131,8 +127,8 @@ static Status check_entries(VerifySubject *s, VerifyVerdict *v)
     return hold(s, &r, spec, p->x, &shape, draws_of(&r, 2 + 20000000 / (p->n + 1)), v);
 }
 
-/* Checks the codec `svd`. It does nothing if a singular value is below a thousandth of the largest, which may
- * be rounding error. The budget is limited: where many atoms are kept, the payload would be raw floats. */
+/* Does nothing if a singular value is below a thousandth of the largest, as it may be rounding error. The
+ * budget is limited: if many atoms are kept, the payload would be raw floats. */
 static Status check_svd(VerifySubject *s, VerifyVerdict *v)
 {
     VerifyMatrix m;
