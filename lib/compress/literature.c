@@ -25,7 +25,7 @@ const Literature literature[] = {
     {"entry-wise ATOMO", "entry", NULL},
     {"element-wise ATOMO", "entry", NULL},
     {"ATOMO-entry", "entry", NULL},
-    /* some elements */
+    /* sparsification */
     {"deep gradient compression", "dgc", NULL},
     {"gradient dropping", "ef+topk", NULL},
     {"MEM-SGD", "ef+topk", NULL},
@@ -39,14 +39,14 @@ const Literature literature[] = {
     {"random sparsification", "randk", NULL},
     {"gradient sparsification", "gspar", NULL},
     {"hard threshold", "threshold:tau=0.01", NULL},
-    /* levels */
+    /* quantisation */
     {"quantized SGD", "qsgd", NULL},
     {"natural compression", "natural", NULL},
     {"C_nat", "natural", NULL},
     {"ALQ", "zipml", "ALQ fits levels to a distribution, zipml to the elements of a bucket"},
     {"8-bit", "minmax:bits=8", "minmax has uniform levels"},
     {"int8", "minmax:bits=8", "minmax has uniform levels"},
-    /* floats */
+    /* no compression, or 16-bit floats */
     {"fp32", "none", NULL},
     {"float32", "none", NULL},
     {"identity", "none", NULL},
@@ -70,7 +70,7 @@ const Literature literature[] = {
      "Sketched-SGD asks workers for the exact values of the largest elements"},
     {"FetchSGD", "ef+countsketch", "FetchSGD keeps momentum and residual as sketches, at the server"},
     {"MinMaxSketch", "sketchml", NULL},
-    /* differences and frequency of exchange */
+    /* error feedback, differences, less frequent exchange */
     {"error feedback", "ef+topk", "ef+ is error feedback for any codec"},
     {"DoubleSqueeze", "ef+topk", "DoubleSqueeze compresses the server's answer too"},
     {"MARINA", "diana+randk", "MARINA sends whole gradients at random steps"},

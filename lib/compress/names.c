@@ -1,4 +1,4 @@
-/* names.c -- implements names.h. */
+/* names.c -- finds compressors by name, and makes hints for wrong names and keys in a spec (names.h). */
 #include "compress/names.h"
 
 #include "base/text.h"

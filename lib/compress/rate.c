@@ -1,4 +1,4 @@
-/* rate.c -- implements rate.h. */
+/* rate.c -- finds, reads and replaces the rate of a spec, the parameter that trades size for error (rate.h). */
 #include "compress/rate.h"
 #include "compress/spec.h"
 

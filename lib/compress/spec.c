@@ -1,4 +1,4 @@
-/* spec.c -- implements spec.h. */
+/* spec.c -- parses and prints specs of codecs (spec.h). A stage of a spec is one codec with its keys. */
 #include "compress/spec.h"
 
 #include <ctype.h>

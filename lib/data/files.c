@@ -1,6 +1,6 @@
-/* files.c -- reads files, unpacked if they are gzip files; implements files.h. A gzip file states its unpacked
- * length at its end. Deflate compresses by a factor of at most 1032, so a file that states more is refused
- * before memory is allocated. */
+/* files.c -- reads the files of published data sets, and unpacks gzip files (files.h). A gzip file states its
+ * unpacked length at its end. Deflate compresses by a factor of at most 1032, so a file that states more is
+ * refused before memory is allocated. */
 #include "data/files.h"
 #include "base/file.h"
 #include "base/text.h"

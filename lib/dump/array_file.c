@@ -1,4 +1,4 @@
-/* array_file.c -- see array_file.h. */
+/* array_file.c -- the list of the arrays in a file of arrays, and their names (array_file.h). */
 #include "dump/array_file.h"
 
 #include "dump/tensor_stream.h"

@@ -1,4 +1,4 @@
-/* array_notes.c -- see array_notes.h. */
+/* array_notes.c -- converts attributes to and from the metadata of a safetensors file (array_notes.h). */
 #include "dump/array_notes.h"
 
 #include "dump/tensor_stream.h"

@@ -1,4 +1,5 @@
-/* array_send.c -- see array_send.h. */
+/* array_send.c -- sends the groups and arrays of a file, with their attributes, to the parent process
+ * (array_send.h). */
 #include "dump/array_send.h"
 
 #include "dump/array_notes.h"

@@ -1,4 +1,4 @@
-/* convert.c -- see convert.h. */
+/* convert.c -- writes the tensors of a dump to a file of another format (convert.h). */
 #include "dump/convert.h"
 
 #include "dump/array_write.h"

@@ -1,4 +1,4 @@
-/* describe.c -- the statistics of a tensor; see describe.h. */
+/* describe.c -- computes the statistics of a tensor (describe.h). */
 #include "dump/describe.h"
 #include "num/linalg.h"
 #include "base/parallel.h"

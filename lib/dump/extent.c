@@ -1,4 +1,4 @@
-/* extent.c -- see extent.h. */
+/* extent.c -- reads and unpacks a range of bytes of a file (extent.h). */
 #include "dump/extent.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* file_kind.c -- see file_kind.h. */
+/* file_kind.c -- finds the kind of a file from its first bytes (file_kind.h). */
 #include "dump/file_kind.h"
 
 #include "base/bytes.h"

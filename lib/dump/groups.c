@@ -1,4 +1,4 @@
-/* groups.c -- groups tensors into vectors; see groups.h. */
+/* groups.c -- selects tensors and joins them to vectors, the inputs of a codec (groups.h). */
 #include "dump/groups.h"
 #include "num/finite.h"
 

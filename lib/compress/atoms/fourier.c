@@ -127,8 +127,8 @@ typedef struct {
     double least, most; /* smallest and largest |z| of the heavy atoms (p = 1) */
 } ReadPhases;
 
-/* Returns the index of the set's member k. On entry *block is the block of member k - 1 (0 for k = 0); on
- * return *block is the block of member k. */
+/* Returns the index of member k of the set. On entry *block is the block (of 2^16 atoms) of member k - 1, or 0
+ * if k = 0. On return *block is the block of member k. */
 static size_t member(const Places *set, size_t k, size_t *block)
 {
     while (k >= set->before[*block + 1])

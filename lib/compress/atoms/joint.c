@@ -76,8 +76,8 @@ static const float *load_own(void *data, size_t j, Error *err)
     return data;
 }
 
-/* Makes the Call of the inner codec, with the water level that the plan gives this tensor. Without a plan,
- * makes one for this tensor alone. */
+/* Makes the Call (arguments) of the inner codec, with the water level that the plan gives this tensor. Without
+ * a plan, makes a plan for this tensor alone. */
 static Status open_inner(const Call *c, const float *x, Offer *offer, Call *inner)
 {
     if (c->plan) {

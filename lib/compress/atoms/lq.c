@@ -28,7 +28,7 @@ static unsigned traits(const Codec *codec)
 /* ---- the norm |x|_q ---- */
 
 typedef struct {
-    double sum; /* sum over the block of |x|, x^2 or (|x| / largest)^q */
+    double sum; /* sum over the block: |x| if q = 1, x^2 if q = 2, else (|x| / largest)^q */
     float largest;
 } NormPart;
 

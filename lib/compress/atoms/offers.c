@@ -1,4 +1,6 @@
-/* offers.c -- implements offers.h. */
+/* offers.c -- divides a bit budget between tensors (offers.h). An offer is a point of a tensor's curve of
+ * variance against bits. The corners of a tensor's lower convex hull are those of its offers; mu is the
+ * variance that one more bit must save. */
 #include "compress/atoms/offers.h"
 
 #include <math.h>
@@ -16,7 +18,6 @@ static const CurvePoint *corner(const Offers *o, size_t k)
     return &o->item[o->corner[k]].at;
 }
 
-/* Returns the variance saved per bit between two points of a curve. */
 static double saving(const CurvePoint *from, const CurvePoint *to)
 {
     return (from->variance - to->variance) / (to->bits - from->bits);

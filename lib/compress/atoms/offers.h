@@ -26,8 +26,8 @@ typedef struct {
 /* All offers for one tensor: points of one or two curves. */
 typedef struct {
     Offer *item; /* `count` offers, by rising bits */
-    /* (corners) indices in `item` of the corners of the lower convex hull; their bits rise and their variance
-     * falls */
+    /* `corners` indices in `item`: the corners of the lower convex hull, with rising bits and falling
+     * variance */
     size_t *corner;
     size_t count, corners;
 } Offers;

@@ -1,4 +1,5 @@
-/* spectrum.c -- Fourier atoms of a matrix, computed by num/fourier_transform.h; see spectrum.h. */
+/* spectrum.c -- computes the Fourier atoms of a matrix, and the matrix from its atoms (spectrum.h). An atom's
+ * gauge is its |z| or up to 0.12 % more (num/phase.h). */
 #include "compress/atoms/spectrum.h"
 
 #include "compress/atoms/basis.h"

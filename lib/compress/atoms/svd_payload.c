@@ -1,4 +1,4 @@
-/* svd_payload.c -- implements svd_payload.h. */
+/* svd_payload.c -- writes and reads the singular vectors of the kept atoms (svd_payload.h). */
 #include "compress/atoms/svd_payload.h"
 
 #include <math.h>
@@ -83,7 +83,6 @@ static Status batch_take(const Call *c, const SvdPlan *plan, size_t count, Vecto
 
 /* ---- writing ---- */
 
-/* Computes the vectors of the kept atoms as floats, directly in the payload. */
 static Status put_floats(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
 {
     VectorSlots to;

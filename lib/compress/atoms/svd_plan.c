@@ -1,5 +1,5 @@
-/* svd_plan.c -- implements svd_plan.h. The ATOMO paper's Algorithm 1 chooses the probabilities p: with sum p =
- * rank, they have the least variance sum lambda^2 (1/p - 1).
+/* svd_plan.c -- chooses the probabilities p of the atoms, and draws atoms (svd_plan.h). By the ATOMO paper's
+ * Algorithm 1, p has the least variance sum lambda^2 (1/p - 1) for sum p = rank.
  *
  * If singular vectors are rounded, an atom's variance is lambda^2 ((1 + w)(1 + w') / p - 1), where w and w' are
  * the mean squared errors of its two vectors. Then the best p is proportional to lambda sqrt((1 + w)(1 + w') /

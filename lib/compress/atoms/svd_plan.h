@@ -14,7 +14,7 @@
 #include "num/spectral.h"
 #include "compress/atoms/svd_vectors.h"
 
-/* svd's keys. */
+/* The keys of the codec svd. */
 typedef struct {
     double rank;
     int64_t vbits;
@@ -50,9 +50,8 @@ Status svd_plan_level(const Call *c, SvdPlan *plan, double level);
 /* Draws atoms: writes the indices of the kept atoms to kept (k) in rising order, and returns their number. */
 size_t svd_draw(const Call *c, const SvdPlan *plan, size_t *kept);
 
-/* Returns by how many bits a payload of `count` atoms is longer than the mean payload of a draw. The result
- * is exact if all atoms take the same number of bits, and otherwise approximate. Returns 0 when scratch is
- * out of memory. */
+/* Returns by how many bits a payload of `count` atoms is longer than the mean payload of a draw. The result is
+ * exact if all atoms take the same number of bits, and otherwise approximate. Returns 0 if memory runs out. */
 double svd_excess(const Call *c, const SvdPlan *plan, size_t count);
 
 #endif

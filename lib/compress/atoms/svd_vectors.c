@@ -1,4 +1,5 @@
-/* svd_vectors.c -- implements svd_vectors.h. */
+/* svd_vectors.c -- writes and reads singular vectors, and computes the bits and the noise of their rounding
+ * (svd_vectors.h). */
 #include "compress/atoms/svd_vectors.h"
 #include "coder/elias.h"
 #include "vec/kernels.h"
@@ -85,8 +86,8 @@ static LevelMeans level_means(double t, uint32_t s)
     return m;
 }
 
-/* Returns the expected bits per element for the Elias omega codes of the gaps between non-zero elements. A
- * bucket has `run` elements, each non-zero with probability `density`, independently. */
+/* Returns the expected bits of the Elias omega code of the gap between two non-zero elements. A bucket has
+ * `run` elements, each non-zero with probability `density`, independently. */
 static double gap_bits(double density, double run)
 {
     double bits = 0, chance = density;

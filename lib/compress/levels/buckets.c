@@ -1,4 +1,5 @@
-/* buckets.c -- implements buckets.h. */
+/* buckets.c -- encodes and decodes tensors that a quantiser cuts into buckets (buckets.h). A bucket's head is
+ * its norm or range. Threads work on blocks of 2^16 elements, which need not begin or end with a bucket. */
 #include "compress/levels/buckets.h"
 
 #include <math.h>

@@ -30,8 +30,8 @@ typedef struct BucketLaw {
     void (*find)(const struct Buckets *b, const float *x, size_t n, uint8_t *head);
     Status (*find_all)(const struct Buckets *b, uint8_t *head);
 
-    /* `good` returns false for a head that no encoder sends. Then encode fails with ERR_NUMERIC, and decode
-     * fails with ERR_CORRUPT; `refuse` makes this error and its message. */
+    /* `good` returns false for a head that no encoder sends: encode then fails with ERR_NUMERIC, and decode
+     * with the ERR_CORRUPT that `refuse` makes. */
     bool (*good)(const struct Buckets *b, const uint8_t *head);
     Status (*refuse)(const struct Buckets *b, size_t bucket, const uint8_t *head);
 

@@ -1,5 +1,5 @@
-/* codes.c -- see codes.h. Blocks of 2^16 elements are quantised and packed, or unpacked and dequantised, in any
- * order. */
+/* codes.c -- writes and reads levels and signs in one of several codes (codes.h). Blocks of 2^16 elements are
+ * quantised and packed, or unpacked and dequantised, in any order. */
 #include "compress/levels/codes.h"
 #include "coder/planes.h"
 

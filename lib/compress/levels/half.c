@@ -69,7 +69,7 @@ typedef struct {
     const Halves *in; /* the 16-bit floats of each payload to merge */
     size_t payloads;
     uint64_t workers; /* number of workers of all payloads together */
-    uint8_t *fault;   /* for each block: NO_FAULT, NOT_FINITE or TOO_LARGE */
+    uint8_t *fault;   /* for each block of 2^16 elements: NO_FAULT, NOT_FINITE or TOO_LARGE */
 } HalfJob;
 
 enum { NO_FAULT, NOT_FINITE, TOO_LARGE };

@@ -45,7 +45,7 @@ typedef struct {
     Sums sums;
     SumsTotal total; /* for decoding */
     float *decoded;
-    bool *bad; /* for each block: true if a code of the block is out of range */
+    bool *bad; /* for each block of 2^16 elements: true if a code of the block is out of range */
 } IntsgdJob;
 
 static void quantise(const void *data, size_t block, void *code);

@@ -54,7 +54,7 @@ typedef struct {
     float *decoded;
     uint8_t *power, *signs;
     const uint8_t *in_power, *in_signs;
-    bool *bad; /* for each block: true if the block cannot be encoded or decoded */
+    bool *bad; /* for each block of 2^16 elements: true if the block cannot be encoded or decoded */
 } NaturalJob;
 
 static void encode_block(void *data, size_t block)

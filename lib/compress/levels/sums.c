@@ -1,4 +1,4 @@
-/* sums.c -- implements sums.h. */
+/* sums.c -- writes, reads and merges payloads of scales (round 0) and of integers (round 1), see sums.h. */
 #include "compress/levels/sums.h"
 
 #include "compress/lowrank/addends.h"

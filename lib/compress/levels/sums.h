@@ -43,7 +43,7 @@ size_t sums_codes_size(const Sums *s); /* returns the bytes of one worker's code
 /* returns an upper bound on the bytes of a payload of round c->round */
 size_t sums_bound(const Sums *s);
 
-/* Reads the merged scales of round 0; fails if a scale is not finite or is negative. */
+/* Points *scale to the merged scales of round 0 in c->heard; fails if a scale is not finite or is negative. */
 Status sums_heard(const Sums *s, const uint8_t **scale);
 
 /* Opens a payload of the last round, of one worker or merged, and sets *t to its codes. Sets *scale to the

@@ -127,7 +127,7 @@ static void get_trits(void *data, size_t piece)
 
 static void open_job(TerngradJob *job, const Call *c)
 {
-    static const CodeKind kinds[] = {[TRIT] = CODE_FIXED, /* this entry is used by codes_report only */
+    static const CodeKind kinds[] = {[TRIT] = CODE_FIXED, /* only codes_report uses this kind for trits */
                                      [TWO_BIT] = CODE_FIXED,
                                      [RANS] = CODE_RANS,
                                      [ELIAS] = CODE_ELIAS};

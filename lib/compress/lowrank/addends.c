@@ -1,4 +1,4 @@
-/* addends.c -- implements addends.h. */
+/* addends.c -- reads and merges payloads that are lists of floats (addends.h). */
 #include "compress/lowrank/addends.h"
 
 #include "vec/kernels.h"
@@ -66,7 +66,7 @@ typedef struct {
     float part_most;
     double most;
     uint8_t *out;
-    bool *good; /* for each block: false if a value or sum is out of range */
+    bool *good; /* for each block of 2^16 elements: false if a value or sum is out of range */
 } AddendsJob;
 
 static void add_block(void *data, size_t block)

@@ -102,8 +102,8 @@ static Status decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-/* To bound the estimate, Q is not drawn: its elements are at most 9 standard deviations, since normal numbers
- * made from 53 random bits cannot be greater. */
+/* The estimate is bounded without drawing Q: normal numbers made from 53 random bits are at most 9 standard
+ * deviations. */
 static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 {
     const LowrankView v = view_of(c);

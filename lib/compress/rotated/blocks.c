@@ -1,4 +1,5 @@
-/* blocks.c -- implements blocks.h. */
+/* blocks.c -- cuts a vector into pieces of 2^16 elements and these into blocks, and encodes or decodes the
+ * blocks in threads (blocks.h). */
 #include "compress/rotated/blocks.h"
 
 #include "vec/kernels.h"

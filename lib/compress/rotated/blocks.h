@@ -36,7 +36,7 @@ typedef struct {
 typedef struct RotatedBlocks {
     const Call *c;
     const Rng *rng;                              /* the rotation's random stream */
-    /* rounds of the rotation: a round multiplies by random signs and transforms */
+    /* rounds of the rotation, each of random signs and an orthogonal transform */
     int rounds;
     const void *data;                            /* the quantiser's parameters */
     size_t (*bytes)(const void *data, size_t n); /* size in bytes of an encoded block of n elements */

@@ -123,7 +123,8 @@ typedef struct {
     const PlaneSet *part;
     int width;
     uint8_t *votes;
-    /* for each block: true if a vote count exceeds the number of workers or padding bits are set */
+    /* for each block of 2^16 elements: true if a vote count exceeds the number of workers or padding bits are
+     * set */
     bool *bad;
 } VoteCount;
 

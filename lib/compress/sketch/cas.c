@@ -285,7 +285,7 @@ static Status spread_all(const Call *c, const CasPayload *p, const CasTable *s, 
     return narrow_sum(c, sum, x);
 }
 
-/* Fails if no encoder writes one of the workers' indices. */
+/* Fails if an index is not one that an encoder writes. */
 static Status check_indices(const Call *c, const CasPayload *p)
 {
     const ArenaMark mark = arena_mark(c->scratch);

@@ -1,4 +1,5 @@
-/* cas_model.c -- implements cas_model.h. */
+/* cas_model.c -- checks the parameters of the cluster-aware sketch, and learns clusters (cas_model.h). A
+ * tensor's index is the list of its elements' cluster numbers. */
 #include "compress/sketch/cas_model.h"
 
 #include "compress/sketch/cluster_index.h"

@@ -1,4 +1,4 @@
-/* cas_table.c -- implements cas_table.h. */
+/* cas_table.c -- sums and counts the elements in the buckets of the cluster-aware sketch (cas_table.h). */
 #include "compress/sketch/cas_table.h"
 
 #include "vec/kernels.h"

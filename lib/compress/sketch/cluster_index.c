@@ -1,4 +1,5 @@
-/* cluster_index.c -- implements cluster_index.h. */
+/* cluster_index.c -- codes the cluster numbers of the elements (cluster_index.h). The Huffman-coded form has a
+ * stream for each block of 2^16 elements. */
 #include "compress/sketch/cluster_index.h"
 
 #include "coder/huffman.h"

@@ -1,4 +1,5 @@
-/* clusters.c -- implements clusters.h. */
+/* clusters.c -- clusters a gradient's values by sign and magnitude, and divides buckets between the clusters
+ * (clusters.h). */
 #include "compress/sketch/clusters.h"
 
 #include "num/kmeans.h"

@@ -1,4 +1,5 @@
-/* sketch.c -- implements sketch.h. */
+/* sketch.c -- encodes, decodes and merges the tables of countsketch and countmin (sketch.h). A cell is the sum
+ * in one hash bucket of one row. */
 #include "compress/sketch/sketch.h"
 
 #include "compress/lowrank/addends.h"

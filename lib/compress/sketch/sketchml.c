@@ -82,7 +82,6 @@ static int width_of(size_t bins)
     return bins > 1 ? 32 - __builtin_clz((uint32_t)bins - 1) : 0;
 }
 
-/* Cuts the bins into groups; the groups have no members yet. */
 static void groups_cut(BinGroups *groups, const QuantileBins *bins, const Sketchml *p)
 {
     const size_t per_group = (size_t)((p->quantiles + p->groups - 1) / p->groups);
@@ -235,7 +234,6 @@ static Status get_binary(const Call *c, Reader *in, uint32_t **key, size_t *coun
     return OK;
 }
 
-/* Reads keys into scratch memory. */
 static Status keys_get(int form, const Call *c, Reader *in, uint32_t **key, size_t *count)
 {
     Places set;
@@ -310,7 +308,6 @@ static void place_block(void *data, size_t block)
         }
 }
 
-/* Computes one row of a group's sketch. */
 static void fill_row(void *data, size_t piece)
 {
     const GroupJob *job = data;

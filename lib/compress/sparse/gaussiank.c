@@ -21,7 +21,7 @@ enum { ROUNDS = 4 };
 typedef struct {
     const float *x;
     size_t n;
-    double (*moment)[2]; /* for each block: sum and sum of squares */
+    double (*moment)[2]; /* for each block of 2^16 elements: sum and sum of squares */
 } Fit;
 
 static void fit_block(void *data, size_t block)

@@ -58,7 +58,7 @@ typedef struct {
     float *decoded;
     uint8_t *out;
     const uint8_t *in;
-    /* for each block: number of values beyond float32's range when multiplied by n/k */
+    /* for each block of 2^16 elements: number of values beyond float32's range when multiplied by n/k */
     size_t *bad;
 } RandkJob;
 

@@ -1,4 +1,5 @@
-/* signed_set.c -- implements signed_set.h. */
+/* signed_set.c -- counts, writes and reads the indices, signs and magnitudes of a set of elements
+ * (signed_set.h). */
 #include "compress/sparse/signed_set.h"
 
 #include "coder/indices.h"

@@ -1,4 +1,4 @@
-/* sparse.c -- implements sparse.h. */
+/* sparse.c -- writes and reads the indices and the values of selected elements (sparse.h). */
 #include "compress/sparse/sparse.h"
 
 #include "coder/indices.h"

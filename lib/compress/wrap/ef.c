@@ -47,7 +47,7 @@ typedef struct {
     const float *a, *b;
     float factor, *sum;
     size_t n;
-    bool *finite; /* (blocks) false: the block's sum is not finite; NULL: not wanted */
+    bool *finite; /* (blocks) false: the block's sum is not finite; NULL: not checked */
 } Sum;
 
 static void add_block(void *data, size_t block)
@@ -108,7 +108,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return codec_encode(&inner, t, out);
 }
 
-/* For the Step of the inner codec's plan, whose tensors are the gradients plus the residuals. */
+/* The data of load_sum, which gives the inner codec's plan the gradients plus the residuals. */
 typedef struct {
     const Step *step;
     float *t; /* room for the values of the largest tensor */

@@ -158,8 +158,8 @@ static const float *fixed_rest(const Call *c, const float *x)
 static double variance(const Call *c, const float *x)
 {
     Call with = call_with(c), quiet = *c;
-    /* If all workers share Q's random draws, the variance depends on the errors of all workers; one worker
-     * knows only its own. */
+    /* If all workers share Q's random draws, the variance depends on x - C(x) of all workers; one worker knows
+     * only its own. */
     if (c->workers > 1 && codec_traits(with.self) & SHARED_DRAWS)
         return NAN;
     quiet.streams = with.streams = NULL;
@@ -167,7 +167,8 @@ static double variance(const Call *c, const float *x)
     return rest ? codec_variance(&with, rest) : NAN;
 }
 
-/* The error is the error of Q on x - C(x). Its component along x is not computed, so `weighted` is NaN. */
+/* The estimate's error is Q's error on x - C(x). Its component along x is not computed, so `weighted` is
+ * NaN. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const Call with = call_with(c);

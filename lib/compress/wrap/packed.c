@@ -1,4 +1,4 @@
-/* packed.c -- implements packed.h. */
+/* packed.c -- packs an inner codec's payload with a compression library (packed.h). */
 #include "compress/wrap/packed.h"
 
 #include <math.h>

@@ -130,7 +130,7 @@ static Status train(const Call *c, const float *x, void *state)
     return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
 }
 
-/* For the Step of the inner codec's plan, whose tensors are the gradients minus the shifts. */
+/* The data of load_difference, which gives the inner codec's plan the gradients minus the shifts. */
 typedef struct {
     const Step *step;
     float *t; /* room for the values of the largest tensor */
@@ -346,8 +346,8 @@ static double variance(const Call *c, const float *x)
     return (1 - a) * (1 - a) * norm2 + a * a * codec_variance(&inner, t);
 }
 
-/* The error is alpha times the inner codec's error on t = x - h. Its component along x is unknown, so
- * m->weighted is NaN. */
+/* Around its mean, the estimate's error is a times the inner codec's error on t = x - h, with a = alpha (1 for
+ * diana). The error's component along x is unknown, so m->weighted is NaN. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const Call inner = call_inner(c, own_state(c));
