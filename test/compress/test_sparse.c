@@ -1,6 +1,5 @@
-/* test_sparse.c -- selections of elements (the k largest, or those above a threshold), and the codecs that
- * send the selected elements. Compares selections with sorted lists. Tests which elements are sent, payload
- * sizes, and refused payloads. */
+/* test_sparse.c -- selections of elements (the k largest, or those that reach a threshold) against sorted
+ * lists, and the codecs topk and threshold, which send the selected elements. */
 #include "rig/try.h"
 
 #include "vec/kernels.h"
@@ -99,7 +98,7 @@ static size_t not_zero(const float *x, size_t n)
     return count;
 }
 
-/* Marks the selected elements in the array `in`. A selection may be stored as a list or as a bitmap. */
+/* Marks the selected elements in `in`. A selection is stored as a list (`place` is not NULL) or as a bitmap. */
 static void unfold(const Picks *s, bool *in)
 {
     size_t *place = NEW(scratch, size_t, BLOCK), total = 0;
@@ -145,8 +144,8 @@ static void the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first(void **st
         }
 }
 
-/* The search for the k-th largest magnitude starts from a sample. In this test the sampled elements differ
- * from all others, so the search starts with a wrong estimate. This must not change the result. */
+/* The search for the k-th largest magnitude starts from a sample of one element in `stride`. In these vectors
+ * the sampled elements differ from all others, so the search starts with a wrong estimate. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;
@@ -159,9 +158,9 @@ static void a_misleading_sample_changes_nothing(void **state)
             for (size_t j = 0; j < stride; j++) {
                 const bool seen = j == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &t->x[i * stride + j];
-                /* the k-th magnitude guessed from the sample is far too high */
+                /* the guess from the sample is far too high */
                 *v *= how == 0   ? (seen ? 100 : 1e-3f)
-                      : how == 1 ? (seen ? 1e-3f : 100) /* far too low */
+                      : how == 1 ? (seen ? 1e-3f : 100) /* too low */
                       : how == 2 ? (seen ? 0 : 1)
                                  : (seen ? 1 : 0);
             }
@@ -313,8 +312,8 @@ static void threshold_sends_what_reaches_it(void **state)
             }
 }
 
-/* The indices must take at most 3 % more than log2 C(n, k) bits, plus the padding of the last byte. Their
- * bytes are those of the payload without kind, count, form and floats. */
+/* The indices may take 3 % more than log2 C(n, k) bits, plus the padding of the last byte. `head` is the bytes
+ * of kind, count and form. */
 static void indices_cost_what_a_subset_must(void **state)
 {
     (void)state;

@@ -1,12 +1,13 @@
-/* test_svd.c -- the codec svd (spectral ATOMO) on the shapes of real networks: tests probabilities, the closed
- * form of the variance, and unbiasedness. These tests go further than those for all codecs.
+/* test_svd.c -- the codec svd (spectral ATOMO) on the shapes of real networks: probabilities, the closed form
+ * of the variance, and unbiasedness. An atom is a singular value lambda with its two singular vectors. An atom
+ * is kept with probability p = min(1, lambda / tau), where the water level tau is such that sum p is the budget
+ * (the rank).
  *
- * Expected values come from LAPACK's singular values and from a water level found by bisection; by default, the
- * codec uses neither.
+ * Expected values come from singular values by LAPACK and from a water level found by bisection; by default,
+ * the codec uses neither.
  *
- * Gain and error may deviate by 6.22 standard errors plus 6.5 times the largest change by a single draw, as in
- * draws.h. The standard errors follow from the exact variances of the random choices of atoms. The false-alarm
- * probability is below 1e-9 for each comparison and 1e-6 for all. */
+ * Limits are 6.22 standard errors, from exact variances, plus 6.5 times the largest change by a single draw, as
+ * in draws.h. The false-alarm probability is below 1e-9 for each comparison and 1e-6 for all. */
 #include "rig/codec_rig.h"
 #include "rig/network_shapes.h"
 
@@ -26,8 +27,7 @@ static double spent(const Expected *e, double level)
     return sum;
 }
 
-/* Finds by bisection the water level at which sum min(1, lambda / level) = rank. Then computes the
- * probabilities p and the expected number of atoms. */
+/* Finds the water level by bisection, and computes the probabilities p and the expected number of atoms. */
 static void fill_ref(Expected *e, double rank)
 {
     double low = 0, high = 0, nonzero = 0;
@@ -49,8 +49,8 @@ static void fill_ref(Expected *e, double rank)
     }
 }
 
-/* Returns the expected values. Singular values decrease; those within the rounding error of the largest are set
- * to 0. */
+/* Returns the decreasing singular values of x. Singular values within the rounding error of the largest become
+ * 0. */
 static Expected expect(Arena *a, const Shape *shape, const float *x)
 {
     Error err;
@@ -83,8 +83,8 @@ static double variance_of(const Expected *e)
 
 /* ---- draws against expectations ---- */
 
-/* Checks the mean gain and the mean squared error of R draws against their expected values and exact variances.
- * An atom that decodes to w/p with probability p, else to 0, has the variance w^2 (1/p - 1). */
+/* Checks the gain <estimate, x> / |x|^2 and the squared error, as means over R draws. A value that decodes to w
+ * / p with probability p, else to 0, has the variance w^2 (1 / p - 1). */
 static void check_draws(Rig *rig, const float *x, const Expected *e, size_t repeats)
 {
     double gain = 0, mse = 0, gain_var = 0, mse_var = 0, gain_step = 0, mse_step = 0, atoms = 0;
@@ -118,14 +118,12 @@ static void check_draws(Rig *rig, const float *x, const Expected *e, size_t repe
     check_near(gain, 0, 6.22 * sqrt(gain_var / R) + 6.5 * gain_step / R + 1e-6);
     check_near(mse, expected,
                6.22 * sqrt(mse_var / R) + 6.5 * mse_step / R + 1e-6 * expected + 1e-12 * e->norm2);
-    if (all_counted) /* atoms can be counted only if no draw was so large that it was sent raw */
+    if (all_counted) /* no draw was so large that it was sent raw */
         check_near(atoms, e->atoms, 6.22 * sqrt(e->atoms / R) + 6.5 / R);
 }
 
 static const double ranks[] = {0.5, 1, 2.5, 3};
 
-/* Checks one tensor at every rank. First compares the closed form with the reference; then checks the draws, or
- * the raw floats if the tensor is sent raw. */
 static void check_tensor(const Shape *shape, const float *x, size_t repeats)
 {
     Arena *a = arena_open(0);
@@ -160,8 +158,7 @@ static void estimates_are_unbiased_on_the_shapes_of_networks(void **state)
     }
 }
 
-/* With equal singular values, the singular vectors are not unique, but those of the codec must still be
- * orthonormal. */
+/* Singular vectors of equal singular values are not unique, but must still be orthonormal. */
 static void estimates_are_unbiased_when_singular_values_coincide(void **state)
 {
     (void)state;
@@ -177,8 +174,7 @@ static void estimates_are_unbiased_when_singular_values_coincide(void **state)
     check_tensor(&small, x, 2000);
 }
 
-/* In a layer before a classifier of few classes, most singular values are rounding errors. Their atoms are sent
- * with probability 1e-6. */
+/* The matrices have rank 6, as in a layer before a classifier of few classes. */
 static void estimates_are_unbiased_when_most_singular_values_are_rounding_errors(void **state)
 {
     (void)state;
@@ -198,7 +194,7 @@ static void estimates_are_unbiased_when_most_singular_values_are_rounding_errors
     }
 }
 
-/* A draw keeps on average 30 of 32 nearly equal atoms. So 3000 draws suffice to detect a bias of 0.5 %. */
+/* A draw keeps on average 30 of 32 nearly equal atoms, so 3000 draws detect a bias of 0.5 %. */
 static void a_bias_of_one_percent_would_show(void **state)
 {
     (void)state;
@@ -241,7 +237,7 @@ static void real_gradients(void **state)
             const ArenaMark mark = arena_mark(a);
             float *x = NEW(a, float, shape->n);
             check_ok(dump_read(dump, i, x, &err), &err);
-            if (shape->n <= 70000) /* larger tensors would take long, and similar shapes are tested above */
+            if (shape->n <= 70000) /* larger tensors would take long */
                 check_tensor(shape, x, (size_t)fmin(100, 4 + 200000 / (double)shape->n));
             arena_rewind(a, mark);
         }

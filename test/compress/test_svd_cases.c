@@ -1,6 +1,6 @@
-/* test_svd_cases.c -- the codec svd in cases with known results: matrices that are decoded exactly, the paper's
- * probabilities against clipped probabilities, and repeated draws; and payloads that must be refused because no
- * encoder writes them. */
+/* test_svd_cases.c -- the codec svd (spectral ATOMO) in cases with known results: matrices that are decoded
+ * exactly, the probabilities of Algorithm 1 against clipped ones, repeated draws, and payloads that no encoder
+ * writes. */
 #include "rig/codec_rig.h"
 #include "rig/network_shapes.h"
 
@@ -85,7 +85,7 @@ static double variance_with(const char *spec, Shape shape, const float *x)
     return v;
 }
 
-/* The 16 singular values are 0.5^i, so |g|^2 = 1.33333. The second moments below are the variance plus |g|^2. */
+/* The 16 singular values are 0.5^i, so |g|^2 = 1.33333. The expected values are variance plus |g|^2. */
 static void algorithm_1_beats_clipping_at_the_same_expected_number(void **state)
 {
     (void)state;
@@ -121,8 +121,8 @@ static void neither_method_nor_draw_changes_the_variance(void **state)
     }
 }
 
-/* The matrix has 16 equal singular values, and the budget is one atom. A draw is empty with probability
- * (15/16)^16. If empty draws are repeated, the estimates are 1 / (1 - (15/16)^16) = 1.553 times too large. */
+/* With 16 equal singular values and a budget of one atom, a draw is empty with probability (15/16)^16. If empty
+ * draws are repeated, estimates are 1 / (1 - (15/16)^16) = 1.553 times too large. */
 static void resampling_never_sends_nothing_and_is_biased_as_known(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void resampling_never_sends_nothing_and_is_biased_as_known(void **state)
         check(empty == !strstr(cases[i].spec, "resample"));
         check(!(codec_traits(rig.codec) & UNBIASED) == !empty);
         check(isnan(codec_variance(&rig.call, x)) == !empty);
-        /* the variance of the number of atoms is at most the sum of all probabilities p */
+        /* the variance of the number of atoms is at most the sum of the probabilities of all atoms */
         check_near(atoms, cases[i].atoms, 6.22 * sqrt(cases[i].atoms / R));
         check_near(gain, cases[i].gain, 6.22 * cases[i].gain * sqrt(1.0 / R));
         rig_close(&rig);
@@ -211,8 +211,8 @@ static void values_beyond_float32_are_refused_not_sent(void **state)
     rig_close(&rig);
 }
 
-/* Two atoms of a 4 x 4 matrix take more bytes than the matrix itself as floats. So the payload is raw, and the
- * reported sizes of its parts (`streams`) must count these floats. */
+/* Two atoms of a 4 x 4 matrix take more bytes than 16 floats, so the draw is sent as floats. `streams.raw` must
+ * say so. */
 static void a_draw_larger_than_the_floats_counts_as_raw(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_svd_sizes.c -- the codec svd with singular vectors rounded to qsgd levels, against svd with vectors of
- * floats, on real gradients. Rounding must allow a fraction of the variance in no more bytes. */
+/* test_svd_sizes.c -- on real gradients, the codec svd with singular vectors rounded by qsgd must have a
+ * fraction of the variance of svd with vectors of floats, in no more bytes. */
 #include "rig/codec_rig.h"
 
 #define DATA "../shared/data/"
@@ -8,8 +8,8 @@ typedef struct {
     double bytes, variance;
 } Sent;
 
-/* Returns the bytes (mean of two draws) and the variance, both summed over the tensors of the first step of a
- * dump (file of gradients). */
+/* Returns the bytes (mean of two draws) and the variance, summed over the tensors of the first step and worker
+ * of a dump (file of gradients). */
 static Sent send_dump(Dump *dump, const char *spec, Arena *a)
 {
     Sent sum = {0};
@@ -41,7 +41,7 @@ static void rounded_vectors_have_a_fraction_of_the_variance_at_the_same_size(voi
                                         "charlm-shakespeare.h5"};
     static const struct {
         const char *floats, *rounded;
-        double share; /* the second spec's variance must be at most `share` times the first spec's */
+        double share; /* the most variance of `rounded`, in units of that of `floats` */
     } pairs[] = {{"svd:rank=1,draw=systematic", "svd:rank=3.5,vectors=qsgd,draw=systematic", 1. / 3},
                  {"svd:rank=1,draw=systematic", "svd:rank=6,vectors=qsgd,vbits=6,draw=systematic", 1. / 5}};
     for (size_t f = 0; f < countof(files); f++) {

@@ -1,12 +1,11 @@
-/* test_svd_vectors.c -- tests the codec svd with singular vectors that are rounded to bf16 or to qsgd levels.
- * The estimate must be unbiased, with the variance of the closed form. Every singular vector must have
- * independent random numbers. Each comparison has a probability of false alarm below 1e-9. */
+/* test_svd_vectors.c -- the codec svd (spectral ATOMO) with singular vectors that are rounded at random by bf16
+ * or qsgd: bias, variance, and independent random numbers for each vector. An atom is a singular value with its
+ * two singular vectors. The probability of a false alarm is below 1e-9 for each comparison. */
 #include "compress/atoms/svd_plan.h"
 #include "rig/draws.h"
 #include "num/linalg.h"
 
-/* Fills x with noise plus a few outer products of high norm. The elements of the first product's left vector
- * differ much in size. */
+/* Fills x with noise plus a few outer products of high norm. One vector has elements of very different size. */
 static void fill_gradient(size_t rows, size_t cols, uint64_t seed, float *x)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 0);
@@ -22,15 +21,15 @@ static void fill_gradient(size_t rows, size_t cols, uint64_t seed, float *x)
 
 /* ---- closed form of the variance, and draws ---- */
 
-/* Returns the variance of rounding x at random, without bias, to one of the two neighbouring multiples of
- * `step`. */
+/* Returns the variance of unbiased random rounding of x to a neighbouring multiple of `step`. */
 static double rounded(double x, double step)
 {
     const double part = fmod(fabs(x), step);
     return part * (step - part);
 }
 
-/* Returns the expected squared error of rounding the vector x, divided by |x|^2. `form` is qsgd or bf16. */
+/* Returns the expected squared error of rounding the vector x, divided by |x|^2. `form` is qsgd or bf16. bf16
+ * rounds `scale` times x. */
 static double noise_ref(const char *form, double bits, const double *x, double scale, size_t n)
 {
     double sum = 0, squares = 0;
@@ -50,10 +49,9 @@ static double noise_ref(const char *form, double bits, const double *x, double s
     return sum / squares;
 }
 
-/* Returns the closed form of the variance, computed from LAPACK's singular vectors: the sum over the atoms of
- * lambda^2 ((1 + w)(1 + w') / p - 1). Here w and w' are the relative squared rounding errors of the two
- * singular vectors, and p is the probability of keeping the atom. `level` is the water level of Algorithm 1,
- * which determines p. */
+/* Returns the closed form of the variance: the sum over the atoms of lambda^2 ((1 + w)(1 + w') / p - 1). Here w
+ * and w' are the relative squared rounding errors of the two singular vectors. An atom is kept with probability
+ * p = min(1, lambda / level). */
 static double variance_ref(const float *x, size_t rows, size_t cols, double level, const char *form,
                            double bits)
 {
@@ -119,16 +117,14 @@ static void estimates_of_rounded_vectors_are_unbiased_and_the_closed_form_holds(
         check(draws_energy_is_right(&d));
         check(draws_variance_is(&d, closed));
         check(codec_moments(&rig.call, x, &m) == ATOMWISE);
-        /* `gain_error` is the standard error of the mean gain, over `repeats` draws. The sample variance of
-         * the gain is compared with its closed form. As atoms are rare, the relative standard error of the
-         * sample variance is about 2 sqrt(2 / R). */
+        /* The sample variance of the gain is compared with the closed form. As atoms are rare, the relative
+         * standard error of the sample variance is about 2 sqrt(2 / repeats). */
         check_rel(d.gain_error * d.gain_error * (double)d.repeats, m.weighted / (d.norm2 * d.norm2), 0.2);
         rig_close(&rig);
     }
 }
 
-/* A matrix of rank one has a single atom, which is always sent, so the estimate is random by rounding only.
- * The test must detect a bias of 1 %. */
+/* A matrix of rank one has a single atom, which is always sent, so only rounding is random. */
 static void a_bias_of_one_percent_would_show(void **state)
 {
     (void)state;
@@ -149,9 +145,8 @@ static void a_bias_of_one_percent_would_show(void **state)
 
 /* ---- independent random numbers for the two vectors of an atom ---- */
 
-/* The matrix is a multiple of u u'. If both singular vectors were rounded with the same random numbers, their
- * errors would be equal. The mean trace of the estimate would then be too large by the factor 1 + E |u^ - u|^2
- * / |u|^2, where u^ is the rounded u. */
+/* The matrix is a multiple of u u'. If the two singular vectors were rounded to the same vector v, the mean
+ * trace of the estimate would be too large by the factor 1 + E |v - u|^2 / |u|^2. */
 static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
 {
     (void)state;
@@ -175,13 +170,13 @@ static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
         squares += (sum - 1) * (sum - 1) / R;
     }
     const double limit = 6.22 * sqrt(squares / R);
-    check(limit < 0.03); /* with the same random numbers the mean would differ from 1 by at least 0.2 */
+    check(limit < 0.03); /* with the same random numbers, the mean would be at least 1.2 */
     check_near(mean, 1, limit);
     rig_close(&rig);
 }
 
-/* In the payload, each singular vector is coded as by the codec bf16 or qsgd, with the random numbers that
- * docs/FORMAT.md specifies. */
+/* Each singular vector is coded as by the codec bf16 or qsgd, with the random numbers that docs/FORMAT.md
+ * specifies. */
 static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(void **state)
 {
     (void)state;
@@ -228,8 +223,8 @@ static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(voi
 
 /* ---- expected bits and rounding errors of singular vectors ---- */
 
-/* The plan's expected number of bits for singular vectors must be right if these are random, as those of a
- * normal random matrix. */
+/* The expected number of bits in the plan must be right for random singular vectors, as of a matrix of normal
+ * numbers. */
 static void expected_bits_are_met_where_vectors_are_random(void **state)
 {
     (void)state;
@@ -260,8 +255,8 @@ static void expected_bits_are_met_where_vectors_are_random(void **state)
     arena_close(a);
 }
 
-/* The moment `squares` is tr C^2, where C is the covariance matrix of the error. It equals the mean of <e,
- * e'>^2 over independent errors e and e'. All atoms are sent here, so the error has many small components. */
+/* The moment `squares` is tr C^2 for the covariance C of the error: the mean of <e, e'>^2 for independent
+ * errors e and e'. All atoms are sent here, so only rounding is random. */
 static void moments_count_the_directions_of_the_error(void **state)
 {
     (void)state;
@@ -287,8 +282,7 @@ static void moments_count_the_directions_of_the_error(void **state)
             mean += dot * dot / R;
             squares += dot * dot * dot * dot / R;
         }
-        /* the closed form omits the covariances between atoms, which are small: each is a product of two
-         * rounding errors */
+        /* the closed form omits the covariances between atoms, which are products of rounding errors */
         check_near(mean, m.squares, 6.22 * sqrt(squares / R) + 0.1 * m.squares);
         rig_close(&rig);
     }
@@ -307,8 +301,7 @@ static void vbits_without_qsgd_is_refused(void **state)
     rig_close(&rig);
 }
 
-/* The elements of x are as large as the largest floats. Either encoding fails, or the payload decodes to
- * finite values that are not clipped. */
+/* Near the largest floats, encoding fails or the payload decodes to values that are not clipped. */
 static void large_values_are_sent_whole_or_refused(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_terngrad.c -- the codec terngrad: each decoded element against its random number, payload sizes, the
- * scale on which workers agree in a first round, mean and variance. */
+/* test_terngrad.c -- the codec terngrad, which rounds elements at random to 0 or +-scale: each element against
+ * its random number, payload sizes, the scale that workers share, mean and variance. */
 #include "rig/try.h"
 
 #include "base/coin.h"
@@ -165,7 +165,7 @@ static void damaged_shared_scales_are_refused(void **state)
     } rows[] = {
         {{1, 0, 0, 0x80, 0x3f}, 5, OK},
         {{2, 3, 0, 0, 0x80, 0x3f}, 6, OK},
-        {{2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT}, /* this payload claims to be a maximum over 0 workers */
+        {{2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT}, /* a maximum over 0 workers */
         {{2, 0x83, 0, 0, 0, 0x80, 0x3f}, 7, ERR_CORRUPT},
         {{0, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
         {{1, 0, 0, 0x80}, 4, ERR_CORRUPT},

@@ -1,6 +1,5 @@
-/* test_thc.c -- tests the codec thc, which rotates a vector, clips it and rounds it to uniform levels. The
- * levels are compared with the rotated vector. Also tested are sums over several workers, the bias that
- * clipping causes, and the refusal of damaged payloads. */
+/* test_thc.c -- the codec thc, which rotates a vector, clips the coordinates and rounds them to uniform levels:
+ * levels, sums over several workers, the bias by clipping, and damaged payloads. */
 #include "rig/crowd.h"
 
 #include "coder/planes.h"
@@ -9,7 +8,7 @@
 #include <float.h>
 
 static const size_t sizes[] = {0, 1, 63, 64, 65, 200, 256, 600, 1000, 1200, 4096, 65536, 65537, 200000};
-/* clipped[bits] is the probability P(|Z| > T) that a standard normal Z is clipped; the levels span -T ... T */
+/* clipped[bits] is the probability P(|Z| > T) that a standard normal Z is clipped; levels are from -T to T */
 static const double clipped[9] = {0,         1.0 / 32,  1.0 / 32,   1.0 / 32,  1.0 / 32,
                                   1.0 / 128, 1.0 / 512, 1.0 / 2048, 1.0 / 8192};
 
@@ -39,13 +38,12 @@ static double end_ref(int bits)
     return low;
 }
 
-/* The two parts of the squared error for a given rotation. */
+/* The squared error for a given rotation is the sum of an error by rounding and an error by clipping. */
 typedef struct {
     double rounding, clipping;
 } Loss;
 
-/* Compares each block's levels with those computed from the test's own rotation of the block. Returns the
- * squared error. */
+/* Checks the norm and the levels of each block, and returns the expected squared errors of all blocks. */
 static Loss check_levels(const Try *t, int bits, const uint8_t *norm, const uint8_t *codes)
 {
     Loss loss = {0, 0};
@@ -190,7 +188,7 @@ static void merged_levels_decode_to_the_sum(void **state)
         }
 }
 
-/* All workers use one range of levels for a block: the range of the worker whose block has the largest norm. */
+/* For each block, all workers use the range of levels of the worker with the largest norm. */
 static void workers_share_each_blocks_largest_norm(void **state)
 {
     (void)state;
@@ -221,8 +219,7 @@ static void short_tensors_merge_as_floats(void **state)
         crowd_run(&k);
         assert_int_equal(k.heard.size, 0);
         assert_int_equal(k.merged.size, 2 + 4 * n);
-        /* a raw payload belongs to no first round, so it is refused together with the merged payload of a
-         * first round */
+        /* a raw payload is refused if the first round had a payload */
         k.heard = k.merged;
         check(codec_decode(&k.call[0], k.last[0], k.t[0]->y) == ERR_CORRUPT);
         for (size_t i = 0; i < n; i++)
@@ -258,13 +255,13 @@ static void damaged_norms_and_sums_are_refused(void **state)
     } rows[] = {
         {{1, 0, 0, 0x80, 0x41}, 5, OK},
         {{2, 3, 0, 0, 0x80, 0x41}, 6, OK},
-        {{2, 0, 0, 0, 0x80, 0x41}, 6, ERR_CORRUPT}, /* a payload that claims to be a maximum over 0 workers */
+        {{2, 0, 0, 0, 0x80, 0x41}, 6, ERR_CORRUPT}, /* a maximum over 0 workers */
         {{0, 0, 0, 0x80, 0x41}, 5, ERR_CORRUPT},
         {{1, 0, 0, 0x80}, 4, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0x41, 0}, 6, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0x7f}, 5, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0xc1}, 5, ERR_CORRUPT},
-        {{1, 0, 0, 0, 0}, 5, ERR_CORRUPT}, /* non-zero levels together with a norm of zero */
+        {{1, 0, 0, 0, 0}, 5, ERR_CORRUPT}, /* non-zero levels with a norm of 0 */
         {{0}, 0, ERR_CORRUPT},
     };
     Try *t = open_thc(3, true, 256);
@@ -276,7 +273,7 @@ static void damaged_norms_and_sums_are_refused(void **state)
         check(codec_receive(&t->call, &m, t->y) == rows[i].want);
     }
     uint8_t sum[2 + 5 * 32] = {2, 3};
-    memset(sum + 2, 0xff, 5 * 32); /* codes of 31; three workers' codes add up to at most 21 */
+    memset(sum + 2, 0xff, 5 * 32); /* codes of 31; sums of three workers are at most 21 */
     check(try_payload(t, (Bytes){sum, sizeof sum}) == ERR_CORRUPT);
     /* the payload of round 0 has norms and no gradient */
     check(codec_decode(&t->call, t->sent.round[0], t->y) == ERR_CORRUPT);
@@ -285,8 +282,8 @@ static void damaged_norms_and_sums_are_refused(void **state)
 
 /* ---- mean and variance of draws ---- */
 
-/* The same rotation is used in 400 draws. The error of each draw is a rounding error plus a clipping error.
- * The mean of the draws has a smaller rounding error but the same clipping error. */
+/* All draws have the same rotation. Their mean has 1 / DRAWS of the rounding error, but all of the clipping
+ * error. */
 static void averaging_leaves_the_error_of_clipping(void **state)
 {
     (void)state;
@@ -333,9 +330,8 @@ static double normal_loss(int bits)
     return sum;
 }
 
-/* The gain of an estimate x^ is <x^, x> / |x|^2. Let z be a standard normal coordinate, clipped to -T ... T
- * with the probability p. Then the mean gain is E z clip(z) = P(|z| < T) = 1 - p. The mean over 10 rotations
- * of 65,536 coordinates must agree with this within 6 standard errors. */
+/* For standard normal coordinates z that are clipped with probability p = P(|z| > T), the mean of the gain
+ * <estimate, x> / |x|^2 is E z clip(z) = 1 - p. The limit is six standard errors. */
 static void the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table(void **state)
 {
     (void)state;
@@ -362,8 +358,7 @@ static void the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table(v
                           bits, law ? "laplace" : "normal", mse / square, v, dot / square, 1 - clipped[bits],
                           size);
             check_rel(mse, own, 0.03);
-            /* with 8 bits only few coordinates are clipped, so the mean squared error varies more between
-             * draws */
+            /* with 8 bits few coordinates are clipped, so the mean squared error varies more */
             check_rel(mse / square, v, bits < 8 ? 0.03 : 0.1);
             check_near(dot / square, 1 - clipped[bits], 6 * sqrt(v / 655360) + 0.02 * clipped[bits]);
             check_near(size, bits, 0.001);

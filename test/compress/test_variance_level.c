@@ -1,6 +1,6 @@
-/* test_variance_level.c -- the water level tau for a bound on the variance. An element x is kept with the
- * probability p = min(1, |x| / tau). The level is compared with the closed form on sorted magnitudes, with the
- * greedy iteration of gspar's paper, and with ATOMO's dual problem. */
+/* test_variance_level.c -- the water level tau at which the variance is eps |x|^2, if each element x is kept
+ * with probability p = min(1, |x| / tau). The level is compared with the closed form on sorted magnitudes, with
+ * the greedy iteration of the paper of gspar (Wangni et al.), and with Algorithm 1 of ATOMO. */
 #include "vec/kernels.h"
 #include "base/rng.h"
 #include "rig/variance_level.h"
@@ -90,8 +90,8 @@ static void the_level_is_that_of_the_sorted_closed_form(void **state)
         }
 }
 
-/* The water level tau must give the requested variance eps |x|^2. This variance is the sum of |x| (tau -
- * |x|) over the elements with |x| <= tau. A relative error of tau is amplified by 1 + 1/eps. */
+/* The variance is the sum of |x| (tau - |x|) over the elements with |x| <= tau. A relative error of tau is
+ * amplified by 1 + 1 / eps. */
 static void the_variance_is_what_was_asked(void **state)
 {
     (void)state;
@@ -112,8 +112,8 @@ static void the_variance_is_what_was_asked(void **state)
         }
 }
 
-/* Duality: tau is the water level for the variance bound eps, and s is the expected number of atoms at tau.
- * For the budget s, Algorithm 1 of the ATOMO paper must give the same level tau. */
+/* Duality: if the budget is the expected number of elements kept at tau, Algorithm 1 must find the level tau.
+ * */
 static void atomo_at_the_same_budget_has_the_same_level(void **state)
 {
     (void)state;
@@ -131,9 +131,9 @@ static void atomo_at_the_same_budget_has_the_same_level(void **state)
             }
 }
 
-/* Algorithm 3 of Wangni et al. (gspar), iterated until it converges. It starts with p = min(kappa n |x| /
- * |x|_1, 1), where kappa is the density. Let m be the number of probabilities below 1. These are multiplied
- * by c = (kappa n - n + m) / (their sum), again and again until c <= 1. */
+/* Algorithm 3 of Wangni et al., iterated until it converges. It begins with p = min(kappa n |x| / |x|_1, 1) for
+ * the density kappa. Each round multiplies the m probabilities below 1 by c = (kappa n - n + m) / (their sum),
+ * until c <= 1. */
 static void the_greedy_iteration_tends_to_the_same_probabilities(void **state)
 {
     (void)state;
@@ -166,9 +166,8 @@ static void the_greedy_iteration_tends_to_the_same_probabilities(void **state)
     arena_rewind(scratch, mark);
 }
 
-/* In large vectors the search for the level begins in a range that a sample of the elements suggests. Here
- * the samples suggest a wrong range, or a range with too many elements. The result must not change. The test
- * takes the same sample as the search. */
+/* The search for the water level starts in a range from a sample of one element in `stride`. In these vectors
+ * the sample gives a wrong range, or a range with too many elements. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;
@@ -180,11 +179,11 @@ static void a_misleading_sample_changes_nothing(void **state)
             for (size_t k = 0; k < stride; k++) {
                 const bool seen = k == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &x[i * stride + k];
-                /* the level guessed from the sample is far too high */
+                /* the guess from the sample is far too high */
                 *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f)
                                : how == 1 ? (seen ? 1e-3f : 100) /* far too low */
                                : how == 2 ? (seen ? 0 : 1)       /* all sampled elements are zero */
-                               /* the range suggested by the sample contains all elements */
+                               /* the range from the sample contains all elements */
                                : how == 3 ? 1 + 1e-3f * (float)(i % 64)
                                : how == 4 ? (i % 5000 || k ? 1e-6f * (float)(1 + k) : 1e7f)
                                           : (float)(1 + i % 1000) * 1e-3f,

@@ -1,5 +1,5 @@
-/* test_waterfill.c -- tests Algorithm 1 of the ATOMO paper, which computes the water level for a budget. The
- * level must satisfy the optimality conditions, and agree with both versions of the algorithm in the paper. */
+/* test_waterfill.c -- Algorithm 1 of the ATOMO paper: for a budget s and entries lambda, the water level tau at
+ * which the probabilities p = min(1, |lambda| / tau) add up to s. */
 #include "rig/check.h"
 #include "base/rng.h"
 #include "compress/atoms/waterfill.h"
@@ -12,8 +12,7 @@ static double unit(uint64_t stream, uint64_t i)
     return (double)rng_word(&key, (uint32_t)i) * 0x1p-32;
 }
 
-/* Distributions for which the water level is hard to find: of wide range, with ties, with many zeros, with
- * spikes, denormal. */
+/* Distributions for which the water level is hard to find. */
 static float wide(size_t i)
 {
     return (float)exp(40 * unit(1, i) - 20);
@@ -71,16 +70,14 @@ static size_t nonzeros(const float *x, size_t n)
     return count;
 }
 
-/* Returns the probability p of keeping an entry lambda at the water level tau. At tau = 0 every non-zero entry
- * is kept. */
+/* Returns the probability p of an entry. At tau = 0 every non-zero entry is kept. */
 static double keep_chance(double tau, double lambda)
 {
     return lambda == 0 ? 0 : tau == 0 ? 1 : fmin(1, fabs(lambda) / tau);
 }
 
-/* Returns |sum p - min(s, nnz)| / s for the budget s, where p are the probabilities of keeping the entries
- * lambda, and nnz is the number of non-zero entries. Of the Karush-Kuhn-Tucker conditions, only this one can be
- * violated, as p = min(1, |lambda| / tau) by definition. */
+/* Returns |sum p - min(s, nnz)| / s, where nnz is the number of non-zero entries. This is the only optimality
+ * condition that can be violated, as p = min(1, |lambda| / tau) by definition. */
 static double residual(const float *x, size_t n, double s, double tau)
 {
     long double sum = 0;
@@ -112,9 +109,8 @@ static int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Returns the water level by the paper's Algorithm 1. It sorts the magnitudes and goes through them from the
- * largest to the smallest. It needs the sum of all smaller magnitudes, which is precomputed from the smallest
- * on. */
+/* Returns the water level by Algorithm 1 as in the paper: sorts the magnitudes, and goes from the largest to
+ * the smallest. */
 static double sorted_ref(const double *lambda, size_t n, double s)
 {
     double *v = NEW(scratch, double, n);
@@ -130,8 +126,8 @@ static double sorted_ref(const double *lambda, size_t n, double s)
     return 0;
 }
 
-/* Returns the water level by the O(sn) algorithm of the paper's appendix B. It does not sort: each step
- * searches for the largest remaining entry. */
+/* Returns the water level by the O(sn) algorithm of appendix B, which searches for the largest remaining entry
+ * in each step. */
 static double select_ref(const double *lambda, size_t n, double s)
 {
     char *taken = NEW_ZERO(scratch, char, n);
@@ -234,9 +230,9 @@ static void sorting_selecting_and_bisecting_give_the_same_level(void **state)
         }
 }
 
-/* Wangni et al. (gspar) minimise sum p subject to sum g^2 / p <= (1 + eps) sum g^2, the dual of ATOMO's
- * problem. With eps set to the variance that Algorithm 1 reaches, their closed form must give the same
- * probabilities. */
+/* Wangni et al. minimise sum p subject to sum g^2 / p <= (1 + eps) sum g^2, the dual of the problem of ATOMO.
+ * With the variance of Algorithm 1 as eps, the closed form of Wangni et al. must give the same probabilities.
+ * */
 static void gspar_at_the_variance_reached_gives_the_same_probabilities(void **state)
 {
     (void)state;
@@ -301,7 +297,6 @@ static void a_giant_leaves_the_level_of_the_others_exact(void **state)
         check_rel(waterfill_level(d, N, 51, scratch), waterfill_level(others, N - 1, 50, scratch), 1e-14);
     }
     d[0] = 1e30;
-    /* the largest entry alone takes the whole budget of 1 */
     check_rel(waterfill_level(d, N, 1, scratch), 1e30, 1e-12);
 }
 

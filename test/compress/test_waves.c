@@ -1,5 +1,6 @@
-/* test_waves.c -- tests the codecs dct and fourier, which are ATOMO in these two bases. Tested are optimality
- * conditions of Algorithm 1, decoded estimates, closed forms, payload sizes, and the limits of float32. */
+/* test_waves.c -- the codecs dct and fourier: ATOMO in the bases of the cosine and Fourier transforms. An atom
+ * of weight w is kept with probability p = min(1, w / tau). The water level tau is such that sum p is the
+ * budget. */
 #include "compress/atoms/atoms.h"
 #include "compress/atoms/spectrum.h"
 #include "rig/codec_rig.h"
@@ -49,8 +50,8 @@ static bool two_dims(const Case *k)
     return strstr(k->spec, "dims=2") != NULL;
 }
 
-/* Computes two numbers for each atom. `length` is the magnitude |z| of its coefficient z. `weight` is
- * proportional to the probability p of keeping the atom while p < 1. Returns the number of atoms. */
+/* Computes the weight of each atom and the magnitude `length` of its coefficient. Returns the number of atoms.
+ * */
 static size_t weigh(const Case *k, const Call *c, const float *x, float **weight, float **length)
 {
     const size_t n = k->rows * k->cols, rows = two_dims(k) ? k->rows : 1;
@@ -72,10 +73,9 @@ static size_t weigh(const Case *k, const Call *c, const float *x, float **weight
     return s.atoms;
 }
 
-/* For weights w and budget s, the probabilities p of keeping the atoms must minimise sum w^2 / p subject to sum
- * p = s and 0 < p <= 1. The Karush-Kuhn-Tucker conditions of this problem are w / p = tau where p < 1, and w >=
- * tau where p = 1. The water level tau is a float32, so sum p is exact to half a unit in tau's last place. An
- * atom with p < 1 that is kept is decoded with length tau. */
+/* The probabilities must minimise sum w^2 / p subject to sum p = s (the budget) and 0 < p <= 1. The
+ * Karush-Kuhn-Tucker conditions are w / p = tau where p < 1, and w >= tau where p = 1. A kept atom with p < 1
+ * is decoded with length tau. */
 static void probabilities_are_optimal_in_each_basis(void **state)
 {
     (void)state;
@@ -109,9 +109,8 @@ static void probabilities_are_optimal_in_each_basis(void **state)
     }
 }
 
-/* If phases were exact, the weights would be the amplitudes. With 64 phases the weights are larger, by a mean
- * factor of tan(t) / t where t = pi / 64. So E |estimate|^2 is larger by at most the square of this factor,
- * 0.16 %; by less if many atoms are kept with probability 1. */
+/* The phases of kept atoms are rounded at random to 64 phases, which makes the weights larger than the
+ * magnitudes, by a mean factor of tan(t) / t with t = pi / 64. So E |estimate|^2 is at most 0.16 % larger. */
 static void sixty_four_phases_cost_next_to_nothing(void **state)
 {
     (void)state;
@@ -139,8 +138,8 @@ static void sixty_four_phases_cost_next_to_nothing(void **state)
     }
 }
 
-/* An atom that is kept with probability 1 must be unchanged in the estimate. Any other atom must be 0 or have
- * length tau; its phase may then differ by up to 1/64 turn. */
+/* An atom with probability 1 must be unchanged in the estimate. Any other atom must be 0, or have length tau
+ * and a phase that differs by at most 1/64 turn. */
 static void draws_decode_to_atoms_of_the_tensor(void **state)
 {
     (void)state;
@@ -185,8 +184,7 @@ static void draws_decode_to_atoms_of_the_tensor(void **state)
     }
 }
 
-/* Mean and variance of the draws must pass the statistical tests. The tests must fail if all estimates are
- * multiplied by 1.02. */
+/* The draws must pass the tests of draws.h, and must fail if all estimates are multiplied by 1.02. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;
@@ -249,7 +247,6 @@ static void the_ends_of_float32(void **state)
             x[i] = FLT_MAX;
         check(rig_encode(&rig, x, 0) == ERR_NUMERIC && isnan(codec_variance(&rig.call, x)));
         for (size_t i = 0; i < 600; i++)
-            /* at such small numbers, rounding errors are as large as the numbers */
             x[i] = (float)(i % 7) * FLT_TRUE_MIN;
         check_ok(rig_encode(&rig, x, 0), &rig.err);
         check_ok(rig_decode(&rig), &rig.err);
@@ -263,7 +260,7 @@ static void the_ends_of_float32(void **state)
     }
 }
 
-/* If all atoms are kept, the payload would be longer than the raw tensor, so the tensor is sent raw. */
+/* With all atoms, a payload would be longer than the raw tensor. */
 static void keeping_everything_goes_raw(void **state)
 {
     (void)state;
@@ -283,8 +280,6 @@ static void keeping_everything_goes_raw(void **state)
     arena_rewind(forever, mark);
 }
 
-/* The mean payload size over 40 draws must agree with the expected number of bits. The bits that the codec
- * reports for its streams must agree with the payload size. */
 static void sizes_are_what_was_expected(void **state)
 {
     (void)state;

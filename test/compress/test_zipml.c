@@ -1,6 +1,5 @@
-/* test_zipml.c -- the codec zipml (optimal levels for each bucket). Tests decoded elements against their
- * definition, the levels in the payload against the solver's, mean and variance. Wrong payloads must be
- * refused. */
+/* test_zipml.c -- the codec zipml, which rounds at random to levels that a solver chooses for each bucket:
+ * decoded elements, the levels in the payload, mean, variance and wrong payloads. */
 #include "vec/kernels.h"
 #include "num/knots.h"
 #include "coder/planes.h"
@@ -29,8 +28,8 @@ static size_t size_of_case(Case k, bool *raw)
     return *raw ? 4 * k.n + 1 : own;
 }
 
-/* Reads from the payload the levels of the bucket that begins at element `start`. Checks that they are those of
- * the solver. Returns the number of distinct levels. */
+/* Reads the levels of the bucket that begins at element `start` from the payload, and compares them with the
+ * solver. Returns the number of distinct levels. */
 static size_t levels_at(const Try *t, Case k, size_t start, float level[KNOTS_MOST])
 {
     KnotsRoom room;
@@ -126,7 +125,7 @@ static void levels_are_never_rounded(void **state)
             for (size_t i = 0; i < 300; i++)
                 t->x[i] = values[i % different];
             try_both(t);
-            /* zero is twice among the nine values, so at most eight differ */
+            /* eight levels suffice for the first eight values */
             check(different > 8 || codec_variance(&t->call, t->x) == 0);
             for (size_t i = 0; i < 300; i++)
                 check(t->y[i] == t->x[i] && float_bits(t->y[i]) != 0x80000000u);
@@ -164,8 +163,8 @@ static void levels_that_no_encoder_writes_are_refused(void **state)
         {{0, 1, 2, INFINITY}, false},
         {{NAN, 1, 2, 3}, false},
         {{0, NAN, 2, 3}, false},
-        {{0, 1, 1, 2}, false}, /* level 2 equals level 1 */
-        {{0, 1, 2, 2}, false}, /* the levels end at index 2, but some elements use index 3 */
+        {{0, 1, 1, 2}, false}, /* two equal levels before the last */
+        {{0, 1, 2, 2}, false}, /* the levels end at 2, but some codes are 3 */
         {{-FLT_MAX, 0, 1, FLT_MAX}, false},
         {{-FLT_MAX, -1, -0.5f, 0}, true},
     };
@@ -224,8 +223,6 @@ static void the_mean_is_kept_and_the_variance_is_the_closed_form(void **state)
         }
 }
 
-/* With its optimal levels, zipml must have less variance than with as many uniform levels or greedily chosen
- * ones. */
 static void the_best_levels_leave_less_than_uniform_and_greedy_ones(void **state)
 {
     (void)state;

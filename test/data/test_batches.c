@@ -63,8 +63,7 @@ static void every_image_comes_once_an_epoch(void **state)
             same += order[i] == other[i];
         }
     }
-    /* the number of images that keep their position is Poisson distributed with mean 20; it is above 44 with
-     * probability 1e-6 */
+    /* each count is Poisson distributed with mean 20, and above 44 with probability 1e-6 */
     check(kept < 45 && same < 45);
     dataset_shuffle(&f.data, 7, 3, order);
     dataset_shuffle(&f.data, 7, 3, other);
@@ -84,8 +83,8 @@ static int expected(int channel, int row, int column, Crop crop)
     return pixel_of(channel, row, column);
 }
 
-/* Finds which crop of the test image an image of the batch shows: one of the 81 shifts by up to 4 pixels,
- * flipped or not. Returns the shift's number and sets *flipped; -1: it shows none. */
+/* Finds the crop of the test image that an image of the batch shows: one of 81 shifts by up to 4 pixels,
+ * flipped or not. Returns the number of the shift and sets *flipped; -1: no crop. */
 static int crop_shown(const Fixture *f, size_t image, int *flipped)
 {
     for (int k = 0; k < 162; k++) {
@@ -104,8 +103,8 @@ static int crop_shown(const Fixture *f, size_t image, int *flipped)
     return -1;
 }
 
-/* All 81 shifts must be equally likely. Over 1,620 images, chi-squared with 80 degrees of freedom exceeds 144
- * with probability 1e-5. */
+/* All 81 shifts must be equally likely. Chi-square with 80 degrees of freedom exceeds 144 with probability
+ * 1e-5. */
 static void crops_and_flips_are_uniform(void **state)
 {
     (void)state;

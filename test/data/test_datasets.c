@@ -1,5 +1,5 @@
-/* test_datasets.c -- checks that the published files of data sets are read without change. Damaged files must
- * be refused, with the file's name and a hint in the message. */
+/* test_datasets.c -- reading files of data sets in the published formats (IDX, CIFAR), and error messages for
+ * damaged files. */
 #include "rig/check.h"
 #include "data/dataset.h"
 
@@ -75,8 +75,8 @@ static Status load(const char *name, DataSplit split, Dataset *d, Arena *a)
     return dataset_load(d, name, dir, split, 1, 1, a, &err);
 }
 
-/* Checks that loading fails with `status`. The error must name the file and contain `what`; the hint must
- * contain the download command. */
+/* Checks that loading fails with `status`, that the message contains `file` and `what`, and that the hint
+ * contains the download command. */
 static void refused(const char *name, DataSplit split, Status status, const char *file, const char *what)
 {
     Dataset d = {0};
@@ -123,7 +123,7 @@ static void absent_and_strange_files_are_refused(void **state)
     mkdir(path_of("t10k-images-idx3-ubyte"), 0700);
     refused("mnist", SPLIT_TEST, ERR_IO, "t10k-images-idx3-ubyte", "not a regular file");
     remove_all();
-    /* opening a pipe that no process writes to would wait forever */
+    /* to open a pipe without a writer would wait forever */
     mkfifo(path_of("t10k-images-idx3-ubyte"), 0600);
     refused("mnist", SPLIT_TEST, ERR_IO, "t10k-images-idx3-ubyte", "not a regular file");
     remove_all();
@@ -182,12 +182,12 @@ static void damaged_gzip_files_are_refused(void **state)
     }
     put("t10k-images-idx3-ubyte.gz", packed, size + 1);
     refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "gzip");
-    /* appends the last 4 bytes, the unpacked length, once more, so that the last 4 bytes still hold the right
+    /* appends the last 4 bytes, the unpacked length, once more, so that the file still ends with the right
      * length */
     memcpy(packed + size, packed + size - 4, 4);
     put("t10k-images-idx3-ubyte.gz", packed, size + 4);
     refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "4 bytes behind the gzip data");
-    /* flips a bit in each of the last 8 bytes in turn: 4 bytes of unpacked length after 4 bytes of checksum */
+    /* a flipped bit in one of the last 8 bytes: 4 bytes of checksum and 4 bytes of unpacked length */
     for (size_t from_end = 1; from_end <= 8; from_end++) {
         packed[size - from_end] ^= 0x10;
         put("t10k-images-idx3-ubyte.gz", packed, size);
@@ -228,7 +228,7 @@ static void cifar_files_hold_any_whole_number_of_records(void **state)
     arena_close(a);
 }
 
-/* If the first file has the published number of images, loading requires all five files of the training set. */
+/* If the first file has the published number of images, all five files are required. */
 static void a_missing_one_of_the_published_batches_is_an_error(void **state)
 {
     (void)state;
