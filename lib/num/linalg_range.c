@@ -18,7 +18,7 @@ enum {
     SPARE = 8         /* number of random products beyond the rank of the sample */
 };
 
-/* ---- a quick test ---- */
+/* ---- a quick test of the rank ---- */
 
 /* Copies `side` rows and columns of A, evenly spaced, to m (side, side). */
 static void take_sample(const Tall *a, size_t side, double *m)
@@ -59,8 +59,8 @@ static size_t rank_of(double *m, size_t side, double least, size_t most)
     return rank;
 }
 
-/* Returns how many random products should span the column space of A; 0: A is small, or a sample of its
- * elements shows that the rank is more than a quarter of the columns. */
+/* Returns how many random products should span the column space of A: SPARE more than the rank of a sample of
+ * its elements. 0: A is too small, its rank too high, or its elements out of range. */
 static size_t products_wanted(const Tall *a, double dust, double largest, Arena *scratch)
 {
     const size_t quarter = a->cols / 4, side = quarter < SAMPLE_MAX ? quarter : SAMPLE_MAX;
@@ -81,8 +81,7 @@ static size_t products_wanted(const Tall *a, double dust, double largest, Arena 
 /* ---- the column space ---- */
 
 /* Writes to q (count, rows) an orthonormal basis of the span of `count` products of A with vectors of random
- * signs. Float is precise enough for the products: a rounding error acts like a slightly different sign
- * vector. */
+ * signs. The products are in float, whose rounding errors turn the basis only a little. */
 static Status column_space(const Tall *a, size_t count, double largest, int threads, double *q,
                            Arena *scratch, Error *err)
 {

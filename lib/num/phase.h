@@ -3,8 +3,8 @@
  *
  * The 64 directions are the corners of a regular 64-gon in the unit circle. Write z = gauge(z) e, where e lies
  * on the edge between two corners. One of the two corners is drawn, with probabilities that make e the mean.
- * The corner, scaled to length tau, is kept with probability gauge(z) / tau; otherwise the result is 0. So the
- * mean of the result is z.
+ * The corner, scaled to the codec's threshold tau >= gauge(z), is kept with probability gauge(z) / tau;
+ * otherwise the result is 0. So the mean of the result is z.
  *
  * gauge(z) = |z| / |e| is at most 0.12 % above |z|, since |e| is at least cos(pi / 64). If z has the direction
  * of a corner, such as a real number, the phase is not random. No trigonometric function is used, so results

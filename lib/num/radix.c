@@ -170,7 +170,7 @@ Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int thr
     return OK;
 }
 
-/* ---- W1 ---- */
+/* ---- the Wasserstein distance W1 ---- */
 
 typedef struct {
     const float *x, *y;

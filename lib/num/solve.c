@@ -31,7 +31,7 @@ typedef struct {
     bool ended;       /* a try had no value, which ends the search */
     /* true: the function had nearly the same value at the last two arguments */
     bool level;
-    double reach;     /* next step in the argument's logarithm where the function is constant */
+    double reach;     /* longest step in the argument's logarithm while there is no bracket */
     /* inside: tries inside the bracket; same: how many of the latest tries moved the same end of the bracket */
     int inside, same;
     double low_tried, high_tried; /* the least and the greatest argument tried so far */

@@ -82,9 +82,8 @@ static Status complete(Spectral *s, size_t strong, Arena *arena, Error *err)
     return OK;
 }
 
-/* Takes the singular vectors of a matrix of low rank, and completes them to an orthonormal basis. The atoms
- * of the added basis vectors are mostly rounding errors. Each gets the root mean square of their norms: equal
- * norms give equal sampling probabilities. */
+/* Takes the singular vectors of a matrix of low rank, and completes them to an orthonormal basis. The norms
+ * of the added atoms, mostly rounding errors, become their root mean square, which keeps the sum of squares. */
 static Status take_range(Spectral *s, const Range *r, Arena *arena, Error *err)
 {
     for (size_t i = 0; i < s->k; i++)

@@ -97,7 +97,7 @@ double beta_inc(double a, double b, double x)
                                      : 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-/* ---- F ---- */
+/* ---- the F distribution ---- */
 
 double f_tail(double f, double d1, double d2)
 {

@@ -14,9 +14,9 @@ typedef struct {
 
 #define NEGLIGIBLE 0x1p-80 /* probabilities below this share of the largest probability are left out */
 
-/* Adds up the probabilities of drawing j marked elements, each divided by the probability of the likeliest j.
- * Starts at the likeliest j, goes down, then up from the likeliest. Stops when the sum passes `stop`; returns
- * this j, and sets *sum. */
+/* Adds up the probabilities of drawing j marked elements, each divided by the largest of them. Starts at the
+ * likeliest j, goes down, then up from the likeliest. If the sum passes `stop`, ends there and returns this
+ * j. Sets *sum. */
 static double add_up(Urn u, double stop, double *sum)
 {
     const double rest = u.all - u.marked - u.drawn;

@@ -1,4 +1,4 @@
-/* report_folder.c -- see report_folder.h. */
+/* report_folder.c -- lists the files of a folder, and reads each to find out what it is (report_folder.h). */
 #include "page/report_folder.h"
 
 #include "base/file.h"

@@ -15,8 +15,8 @@ typedef struct {
     const char *name, *path;
     EntryType type;
     const char *why;
-    const ResultKind *kind; /* ENTRY_RESULT */
-    const char *media;      /* ENTRY_FIGURE: "image/png" */
+    const ResultKind *kind; /* of an ENTRY_RESULT */
+    const char *media;      /* of an ENTRY_FIGURE, such as "image/png" */
     /* ENTRY_RESULT: HTML text that the caller of folder_read may store; NULL at first */
     const char *article;
 } Entry;

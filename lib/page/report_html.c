@@ -1,4 +1,4 @@
-/* report_html.c -- see report_html.h. */
+/* report_html.c -- writes escaped text and data: URIs as HTML (report_html.h). */
 #include "page/report_html.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* report_page_table.c -- see report_page_table.h. */
+/* report_page_table.c -- writes the rows of a result as HTML tables (report_page_table.h). */
 #include "page/report_page_table.h"
 
 #include "page/report_html.h"

@@ -84,8 +84,9 @@ Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value
  * the number in column `x`; the sort is stable. */
 Status plot_sort(const PlotKind *kind, Value *rows, size_t count, size_t by, size_t x, Arena *a, Error *err);
 
-/* Returns s as a text that gnuplot's CSV reader reads correctly: comma, double quote and backslash become
- * %2C, %22 and %5C, other bytes than printable ASCII '?', three blanks "(3 blanks)". NULL: out of memory. */
+/* Returns s as a text that gnuplot's CSV reader reads correctly. Comma, double quote and backslash become
+ * %2C, %22 and %5C; other bytes than printable ASCII become '?'; a text of three blanks becomes "(3 blanks)".
+ * NULL: out of memory. */
 char *plot_name(const char *s, Arena *a);
 char *plot_plain(const char *s, Arena *a); /* undoes %2C, %22 and %5C; NULL: out of memory */
 

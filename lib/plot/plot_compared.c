@@ -11,7 +11,7 @@ static const Column errors_columns[] = {
     {"elem_error_big_se", false}, {"elem_error_small_se", false}, {"elem_error_pos_se", false},
     {"elem_error_neg_se", false}, {"compressor", false},          {0},
 };
-enum { ELEM_ERRORS = 5 }; /* the columns of errors come first */
+enum { ELEM_ERRORS = 5 }; /* the number of columns of errors, which come first */
 static const char *const errors_needs[] = {
     "compressor",     "elem_error", "elem_error_big", "elem_error_small", "elem_error_pos",
     "elem_error_neg", NULL};

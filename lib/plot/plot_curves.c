@@ -1,4 +1,5 @@
-/* plot_curves.c -- see plot_curves.h. */
+/* plot_curves.c -- splits the rows of a result into curves, and chooses which to draw and to name
+ * (plot_curves.h). */
 #include "plot/plot_curves.h"
 
 #include "plot/plot.h"
@@ -47,7 +48,7 @@ static Status split(Curves *out, const Csv *data, const CurveKind *kind, Arena *
     return out->count ? OK : FAIL(err, ERR_CORRUPT, "it has nothing to draw");
 }
 
-/* Keeps only the curves for which `keep` is true, unless there are none. */
+/* Keeps only the curves for which `keep` is true; keeps all curves if `keep` is true for none. */
 static void keep_if(Curves *c, bool (*keep)(const Curve *curve))
 {
     size_t kept = 0;

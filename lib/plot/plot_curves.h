@@ -35,7 +35,7 @@ typedef struct {
     /* Refuses values that `inspect` cannot have written. Sets `trait`; NaN: the curve is not drawn. */
     Status (*check)(const Curves *all, Curve *c, Error *err);
     const char *none;                /* the message if no curve can be drawn */
-    bool (*typical)(const Curve *c); /* false: not drawn, unless all curves are false */
+    bool (*typical)(const Curve *c); /* if false, drawn only if false for all curves */
 } CurveKind;
 
 /* Finds the curves and chooses those to draw: all named curves, and at most DRAWN_MAX others, evenly spaced.

@@ -136,10 +136,10 @@ static Status apply(const char *said, Line *line, size_t count, Arena *a, Error 
     return error_hint(err, "the first line is %s", line->label);
 }
 
-/* ---- draws ---- */
+/* ---- the text about random draws: "R = 10; seed 1" ---- */
 
-/* Appends the word `one` and the number of a column, or the word `several` and the range "least to most";
- * nothing without numbers. */
+/* Appends `one` and the number, or `several` and the range "least to most", of a column; nothing without
+ * numbers. */
 static void put_range(TextBuf *out, const Csv *data, const char *column, const char *one, const char *several)
 {
     double least = INFINITY, most = -INFINITY;

@@ -25,7 +25,7 @@ typedef struct {
     /* end of a pipe, which gnuplot inherits; the guardian process removes the directory when this process and
      * gnuplot have closed it */
     int lease;
-    pid_t guard; /* 0: none */
+    pid_t guard; /* the guardian's process number; 0: there is none */
     PlotStopped stopped;
     Arena *a;
     Error *err;

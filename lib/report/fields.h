@@ -8,7 +8,8 @@
 typedef struct {
     const char
         *name; /* JSON key and CSV header; a name that ends in '_' is followed by a number: "bytes_to_0.9" */
-    /* heading in LaTeX, on the HTML page and in docs, without a number at the end of the name */
+    /* heading in LaTeX, on the HTML page and in docs; the number at the end of a name such as "bytes_to_0.9"
+     * follows */
     const char *heading;
     const char *brief;   /* heading in the terminal and in Markdown; NULL: `heading` */
     const char *unit;    /* "ms" or FIELD_BYTES; NULL: a plain number or a text */

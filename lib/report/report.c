@@ -1,5 +1,5 @@
-/* report.c -- takes the rows of a report and writes them to a file or stdout. After a failure there is no
- * file. */
+/* report.c -- takes the rows of a report and writes them to a file or stdout. A file is written whole or not
+ * at all. */
 #include "report/fields.h"
 #include "report/report_writer.h"
 

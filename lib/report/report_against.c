@@ -1,4 +1,5 @@
-/* report_against.c -- see report_against.h. */
+/* report_against.c -- pairs the draws of each codec with those of the reference codec, and writes the
+ * differences (report_against.h). */
 #include "report/report_against.h"
 
 #include "num/stats.h"

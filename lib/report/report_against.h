@@ -17,7 +17,7 @@ extern const char against_usual[];
 
 /* The values of a codec's metric on the vectors of one record. */
 typedef struct {
-    Draws draws;     /* count 0: the codec failed, or has not run */
+    Draws draws;     /* `draws.count` 0: the codec failed, or has not run */
     double mean, se; /* the metric and its standard error; NaN: unknown */
 } Drawn;
 
@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
     const Metric **metric; /* (metrics) */
     size_t metrics;
-    Drawn *reference;   /* [places][metrics] */
+    Drawn *reference;   /* [places][metrics]; a place is the position of a record (report_compare.h) */
     double *drawn;      /* [places][metrics][repeats] the reference's draws */
     double *draw;       /* (repeats) values of the codec that is compared with the reference */
     Contrast *contrast; /* [places][codecs][metrics] */

@@ -1,4 +1,4 @@
-/* report_bias.c -- see report_bias.h. */
+/* report_bias.c -- judges from the tests of a comparison whether codecs are biased (report_bias.h). */
 #include "report/report_bias.h"
 
 #include "measure/metrics_errors.h"

@@ -1,4 +1,5 @@
-/* report_compare.c -- see report_compare.h. */
+/* report_compare.c -- turns the records of a comparison into rows, and adds the fields of the commands sweep,
+ * compare --equal-bits and merge (report_compare.h). */
 #include "report/report_compare.h"
 #include "report/report_bias.h"
 #include "report/report_steps.h"
@@ -182,7 +183,7 @@ static bool results_failed(const Results *r, size_t place, size_t codec)
     return row_at(r, place, codec)[r->error].type != VALUE_NONE;
 }
 
-/* Sets number `field` of the fields that the command adds to a record. */
+/* Sets one of the fields that the command adds to a record; `field` is its number among them. */
 static void results_set(Results *r, size_t place, size_t codec, size_t field, Value v)
 {
     row_at(r, place, codec)[r->error + 1 + field] = v;
@@ -332,7 +333,7 @@ static double field_margin(const Results *r, size_t place, size_t codec, const c
 {
     const double se = results_number(r, place, codec, field);
     return se > 0 ? se * t_quantile(FRONT_LEVEL, (double)r->repeats - 1)
-                  : 0; /* NaN with one repeat: no margin */
+                  : 0; /* with one repeat `se` is NaN: no margin */
 }
 
 /* If repeats cannot show how much sizes vary (their standard error is unknown), the margin is the size

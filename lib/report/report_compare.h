@@ -14,7 +14,8 @@ typedef struct {
     size_t codecs, places;
     size_t repeats;
     uint64_t seed;
-    const Column *columns; /* identity, metrics, error, then the command's own fields, and the seed */
+    /* identity, metrics, fields over steps, fields about bias, error, the command's own fields, seed */
+    const Column *columns;
     /* indices of columns. `steps`: the first field over all steps; `verdict`: the first field about bias.
      * `leading`: see `OwnFields`. */
     size_t column_count, compressor, steps, verdict, error, leading;

@@ -1,4 +1,5 @@
-/* report_journal.c -- see report_journal.h. */
+/* report_journal.c -- writes the journal of a run, and reads the journal of an interrupted run
+ * (report_journal.h). */
 #include "report/report_journal.h"
 
 #include "base/file.h"

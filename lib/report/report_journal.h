@@ -32,7 +32,7 @@ Status journal_add(Journal *j, const char *line, Arena *a, Error *err);
 /* Waits until all lines are on the disk. */
 Status journal_sync(Journal *j, Error *err);
 
-void journal_close(Journal *j);  /* keeps the file */
+void journal_close(Journal *j);  /* keeps the file; a zeroed Journal may be closed, too */
 void journal_remove(Journal *j); /* removes the file; call when the results are complete */
 
 /* Copies the values of the columns from a record of the journal to `row`; VALUE_NONE for columns that the

@@ -1,4 +1,5 @@
-/* report_kinds.c -- see report_kinds.h. */
+/* report_kinds.c -- the table of all kinds of results, and finding the kind of a stored result
+ * (report_kinds.h). */
 #include "report/report_kinds.h"
 
 #include <string.h>

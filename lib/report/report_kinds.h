@@ -19,7 +19,7 @@ typedef struct {
     const char *says;                          /* a sentence about the rows of this kind */
     const char *usual;                         /* columns shown by default; NULL: all */
     const char *figures;                       /* kinds of figures that show the result; NULL: none */
-    void (*rank)(const Csv *t, RowRank *rank); /* (rows) */
+    void (*rank)(const Csv *t, RowRank *rank); /* sets rank[row] for each row */
 } ResultKind;
 
 bool result_known(const char *schema);  /* true if this program reads results of this schema and version */

@@ -1,6 +1,7 @@
-/* report_latex.c -- a table as a booktabs tabular, with the facts of `meta` as comments.
+/* report_latex.c -- writes a table as LaTeX (a tabular of the package booktabs), with the facts about the run
+ * as comments.
  *
- * \phantom digits after shorter numbers align the decimal points, so that no package but booktabs is needed. A
+ * \phantom digits after shorter numbers align the decimal points, so that no further package is needed. A
  * column of bytes has one unit, in its heading. Standard errors have a column of their own under the same
  * heading. */
 #include "report/report_table.h"

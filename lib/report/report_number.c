@@ -1,4 +1,5 @@
-/* report_number.c -- see report_number.h. */
+/* report_number.c -- prints numbers for people: significant digits, bytes, means with standard errors
+ * (report_number.h). */
 #include "report/report_number.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* report_sheet.c -- see report_sheet.h. */
+/* report_sheet.c -- writes rows of a stored result as a report (report_sheet.h). */
 #include "report/report_sheet.h"
 
 #include "report/fields.h"

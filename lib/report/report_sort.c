@@ -1,4 +1,4 @@
-/* report_sort.c -- see report_sort.h. */
+/* report_sort.c -- sorts rows by one field, for the option --sort (report_sort.h). */
 #include "report/report_sort.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* report_speedup.c -- see report_speedup.h. */
+/* report_speedup.c -- computes speed-ups from the times to target accuracies in a training result
+ * (report_speedup.h). */
 #include "report/report_speedup.h"
 
 #include "base/text.h"

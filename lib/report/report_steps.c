@@ -1,4 +1,4 @@
-/* report_steps.c -- see report_steps.h. */
+/* report_steps.c -- means and standard errors of metrics over training steps (report_steps.h). */
 #include "report/report_steps.h"
 
 #include "num/stats.h"

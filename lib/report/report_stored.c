@@ -1,4 +1,4 @@
-/* report_stored.c -- see report_stored.h. */
+/* report_stored.c -- reads a stored result from CSV or JSON into a table (report_stored.h). */
 #include "report/report_stored.h"
 
 #include "base/file.h"

@@ -16,7 +16,7 @@ struct TableRow {
 };
 
 /* For one column, the indices of the columns with its standard errors, its exact values, and the standard
- * errors of the exact values; the number of columns: there is none. */
+ * errors of the exact values. An index is the number of columns if there is no such column. */
 typedef struct {
     size_t se, exact, exact_se;
 } Beside;

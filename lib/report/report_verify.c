@@ -1,4 +1,5 @@
-/* report_verify.c -- see report_verify.h. */
+/* report_verify.c -- writes the verdicts of the command `verify`, or a summary of each statement
+ * (report_verify.h). */
 #include "report/report_verify.h"
 
 #include <assert.h>

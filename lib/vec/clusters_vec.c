@@ -1,4 +1,4 @@
-/* clusters_vec.c -- finds the cluster of each element of a vector (the interval that its value is in), and
+/* clusters_vec.c -- finds the cluster of each element of a vector (the interval that contains its value), and
  * hashes the element to a bucket of its cluster. */
 #include "vec/lane.h"
 

@@ -24,7 +24,7 @@ INLINE VecF abs_f(VecF x)
 INLINE VecI whole(VecF x)
 {
     return __builtin_convertvector(x, VecI);
-} /* towards zero */
+} /* rounds towards zero */
 INLINE VecF real(VecI x)
 {
     return __builtin_convertvector(x, VecF);

@@ -15,8 +15,8 @@ void verdict_take(VerifyVerdict *v, double left, double right, double tolerance,
 Rng subject_rng(const VerifySubject *s, uint64_t purpose);
 enum { FOR_PART = 1, FOR_MATRIX, FOR_CUT, FOR_CHANCES, FOR_ATOMS, FOR_SIGNS, FOR_UNBALANCED };
 
-/* Divides the indices 0 .. n - 1 into min(size, n) ranges of equal length, draws one index of each, and
- * returns their number. */
+/* Divides the indices 0 .. n - 1 into min(size, n) ranges of equal length, draws one index of each to
+ * `place`, and returns their number. */
 size_t places_take(size_t *place, size_t size, size_t n, const Rng *rng);
 
 /* ---- matrices (verify_matrices.c) ---- */
@@ -76,8 +76,8 @@ Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* 
  * total variance v; each term differs from its mean by at most `most`. */
 double bernstein(double v, double most, double alarm);
 
-/* Returns how many draws of variance v, from `least` to `most`, make their mean differ from its expected
- * value by at most about `want`. */
+/* Returns a number of draws, from `least` to `most`, such that the mean of draws with variance v differs from
+ * its expected value by at most about `want`. */
 size_t draws_for(double v, double want, double least, double most);
 
 typedef struct {
