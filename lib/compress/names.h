@@ -1,8 +1,8 @@
 /* names.h -- finds compressors by name, and gives hints for names and keys that only papers or other programs
  * use.
  *
- * Names of the literature ("signSGD", "deep gradient compression") are not names of codecs. An error about such
- * a name hints at the spec of the method, or of a similar codec. */
+ * Names of the literature ("signSGD", "deep gradient compression") are not names of codecs. An error about a
+ * name of the literature hints at the spec of the method, or of a similar codec. */
 #ifndef ATOMO_NAMES_H
 #define ATOMO_NAMES_H
 
@@ -13,15 +13,16 @@ const Compressor *compressor_find(const char *name); /* returns NULL if there is
 
 /* One name of the literature. */
 typedef struct {
-    const char *title; /* letters and digits alone are compared, without case: "EF-signSGD" is efsignsgd */
-    const char *spec;  /* the method itself, or, if `note` is not NULL, a similar codec */
-    const char *note;  /* how the codec of `spec` differs from the method; NULL: it is the method */
+    const char *title; /* compared by letters and digits alone, without case: "EF-signSGD" matches
+                        * "efsignsgd" */
+    const char *spec;  /* spec of the method or, if `note` is not NULL, of a similar codec */
+    const char *note;  /* how the codec of `spec` differs from the method; NULL: not at all */
 } Literature;
 
 extern const Literature literature[]; /* ends in {0} */
 
 /* Fails with ERR_USAGE: no codec is called `name`. If a correct spec can be guessed from `name`, a hint shows
- * it. */
+ * the spec. */
 Status compressor_unknown(Error *err, const char *name);
 
 /* Adds a hint to the error `err` of a spec whose keys are wrong. `keys` is the text after the codec's name and

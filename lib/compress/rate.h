@@ -24,8 +24,7 @@ bool rate_named(const Rate *r);
  * key's value. NaN: no key of the group is set. */
 double rate_value(const Rate *r);
 
-/* Makes a copy of the codec in which the rate key has this value, in `a`. ERR_USAGE: the value is out of
- * range. */
+/* Copies the codec into `a`, with the rate key set to `value`. ERR_USAGE: the value is out of range. */
 Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double value, Arena *a, Error *err);
 
 /* Sets the range of the key's positive values, and a start value for a search: the key's default, or a typical

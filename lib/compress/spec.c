@@ -3,8 +3,8 @@
 
 #include <ctype.h>
 
-/* Returns the end of the stage that begins at s. A stage is one codec with its keys; it ends at a '+' before a
- * letter or at the end of the text. */
+/* Returns the end of the stage that begins at s. A stage ends at a '+' before a letter, or at the end of the
+ * text. */
 static const char *stage_end(const char *s)
 {
     while (*s && !(s[0] == '+' && isalpha((unsigned char)s[1])))

@@ -2,8 +2,8 @@
  * unchanged files. The data set `digits` is synthetic (digits.h).
  *
  * Pixels are bytes in memory; batch_fill turns the images of a batch into normalised, augmented floats. The
- * seed and the epoch determine the order of the images; with an image's index they also determine its crop and
- * flip. */
+ * seed and the epoch determine the order of the images; seed, epoch and an image's index determine the image's
+ * crop and flip. */
 #ifndef ATOMO_DATASET_H
 #define ATOMO_DATASET_H
 
@@ -47,10 +47,9 @@ struct Dataset {
 
 enum { IMAGES_MOST = 1 << 30 };
 
-/* Loads a data set. `dir` is the directory of the published files; NULL: datasets/NAME. The set `digits` needs
- * no files and is drawn from the seed; the published sets ignore the seed. Checks sizes, magic numbers and
- * labels. An error names the file, the expected content and the command that downloads the file. Memory for
- * pixels and labels comes from `a`. */
+/* Loads a data set. `digits` is drawn from the seed; other sets are read from the directory `dir` (NULL:
+ * datasets/NAME) and ignore the seed. Checks sizes, magic numbers and labels. An error names the file, the
+ * expected content and the command that downloads the file. Memory for pixels and labels comes from `a`. */
 Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
                     int threads, Arena *a, Error *err);
 

@@ -1,8 +1,8 @@
 /* digits.h -- draws synthetic digits that look handwritten, so that a first run needs no download.
  *
- * An image depends only on the seed, the split (training or test) and its index. It has the same bytes on
- * any machine: the code uses only additions, products, quotients and square roots, and IEEE arithmetic
- * rounds these identically everywhere. */
+ * An image depends only on the seed, the split (training or test) and its index. An image has the same bytes on
+ * any machine: the code uses only additions, products, quotients and square roots, which IEEE arithmetic rounds
+ * identically everywhere. */
 #ifndef ATOMO_DIGITS_H
 #define ATOMO_DIGITS_H
 

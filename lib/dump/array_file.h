@@ -69,7 +69,7 @@ Status array_add(ArrayFile *f, const Array *array, Error *err);
  * the array does not hold floats, only sets `floats` to false. */
 Status npy_header(ExtentStream *from, Array *a, bool *floats, Arena *arena, Error *err);
 
-/* Returns the number of bytes of an element of this type. */
+/* Returns the number of bytes of an element. */
 size_t array_item(ArrayType type);
 
 #endif

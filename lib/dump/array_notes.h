@@ -1,5 +1,5 @@
-/* array_notes.h -- attributes in a safetensors file. They are pairs of texts NAME: VALUE in the file's
- * metadata.
+/* array_notes.h -- attributes in a safetensors file. The attributes are pairs of texts NAME: VALUE in the
+ * file's metadata.
  *
  * A pair NAME: VALUE is an attribute of the root group. A pair OBJECT@NAME: VALUE is an attribute of the group
  * or array OBJECT, if the file has one. A VALUE that looks like a number is a number: an integer ("-12") or a

@@ -9,7 +9,7 @@
  * ... in this order. `finish` completes the file if `written` is OK; otherwise `finish` removes the file and
  * returns `written`. After a failed `open`, `finish` must not be called. */
 typedef struct {
-    const char *ending; /* the ending of file names for this kind */
+    const char *ending; /* the ending of file names, such as ".npz" */
     Status (*open)(void **out, const Dump *d, const char *path, Arena *a, Error *err);
     Status (*write)(void *to, size_t i, const float *x, Error *err);
     Status (*finish)(void *to, Status written, Error *err);

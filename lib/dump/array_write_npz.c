@@ -136,7 +136,7 @@ static void put_entry(NpzWriter *w, const Member *m, const char *name)
     buf_u16(&fixed, VERSION64);
     put_common(&fixed, m, name, wide_size(m, true));
     buf_u16(&fixed, 0); /* no comment */
-    buf_u16(&fixed, 0); /* the disk number of the member: the first */
+    buf_u16(&fixed, 0); /* number of the disk that has the member */
     buf_u16(&fixed, 0);
     buf_u32(&fixed, 0);
     buf_u32(&fixed, narrow(m->header));
@@ -156,7 +156,7 @@ static void put_end64(NpzWriter *w, uint64_t count, uint64_t from, uint64_t size
     buf_u64(&b, 44);
     buf_u16(&b, VERSION64);
     buf_u16(&b, VERSION64);
-    buf_u64(&b, 0); /* the disk number of the directory: the first */
+    buf_u64(&b, 0); /* numbers of this disk and of the disk that has the directory */
     buf_u64(&b, count);
     buf_u64(&b, count);
     buf_u64(&b, size);

@@ -19,9 +19,9 @@ typedef struct {
 Description describe(const float *x, size_t n);
 
 /* A histogram with bins of equal width from the smallest to the largest finite element. If all elements are
- * equal, there is one bin. Bin b counts histogram_edge(b) <= x < histogram_edge(b + 1); the last bin
- * includes its upper edge. The caller sets `bins` and allocates `count` for this many bins. histogram_fill
- * reduces `bins` to the number in use, which is 0 if no element is finite. */
+ * equal, there is one bin. Bin b counts histogram_edge(b) <= x < histogram_edge(b + 1); the last bin includes
+ * its upper edge. The caller sets `bins` and allocates `count` (bins). histogram_fill reduces `bins` to the
+ * number in use, which is 0 if no element is finite. */
 typedef struct {
     double min, max;
     size_t bins;

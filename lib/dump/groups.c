@@ -59,8 +59,8 @@ typedef struct {
     size_t from;   /* index of the first vector of the present step and worker */
 } Grouper;
 
-/* Returns the index of the vector to which tensor t belongs, after appending the vector if its step and worker
- * do not have it yet. */
+/* Returns the index of the vector to which tensor t belongs, after appending the vector if the list does not
+ * have it yet for t's step and worker. */
 static size_t vector_for(Grouper *g, const TensorInfo *t)
 {
     VectorList *l = g->list;

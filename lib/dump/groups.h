@@ -1,7 +1,7 @@
 /* groups.h -- selects tensors of a dump, and joins tensors that are compressed as one vector.
  *
- * A Vector is the input of one call of a codec. It belongs to one step and worker. It is one tensor, or all
- * tensors of one kind of layer (conv, fc, other), or the whole gradient. Joined tensors are in file order. */
+ * A Vector is the input of one call of a codec. A Vector is one tensor, all tensors of one kind of layer (conv,
+ * fc, other), or the whole gradient, of one step and worker. Joined tensors are in file order. */
 #ifndef ATOMO_GROUPS_H
 #define ATOMO_GROUPS_H
 

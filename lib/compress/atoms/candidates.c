@@ -1,15 +1,14 @@
-/* candidates.c -- finds the water level tau of a draw (p = min(1, |x| / tau)) and the candidates (the elements
- * that the draw may keep). One pass over the tensor suffices if the tensor is large enough to sample and few
- * elements are kept.
+/* candidates.c -- finds the water level tau of a draw (p = min(1, |x| / tau)) and the candidates, the elements
+ * that the draw may keep.
  *
- * A level t, almost surely below tau, is estimated from a sample. One pass adds up |x| and collects the
- * candidates of t: the elements that their random words keep at level t. They include all candidates of tau and
- * every element above t, so they suffice to solve for tau exactly. If t was above tau, a linear-time search
- * finds tau instead.
+ * If few elements are kept, one pass over the tensor suffices. The pass collects the candidates of a level t,
+ * estimated from a sample to be almost surely below tau. The candidates of t include all candidates of tau, and
+ * every element above t, from which tau is solved exactly. If t was above tau, a linear-time search finds tau
+ * instead.
  *
- * If many elements are kept, their lists would be larger than the tensor. Then tau is computed from the tensor
- * itself. The result is the same in all cases: the iteration for tau uses only elements above the levels that
- * it visits, in an order that does not depend on t. */
+ * If many elements are kept, lists of them would be larger than the tensor, so tau is computed from the tensor
+ * itself. The result does not depend on t: the iteration for tau uses only elements above the levels that it
+ * visits. */
 #include "compress/atoms/candidates.h"
 
 #include "vec/kernels.h"
@@ -26,12 +25,12 @@ enum {
     ROUNDS = 64
 };
 
-/* A draw is dense if the expected share of kept elements is above DENSE. A dense draw makes no lists of atoms:
- * it has one bit for each element. */
+/* A draw is dense if the expected share of kept elements is above DENSE. A dense draw has no lists of atoms,
+ * only one bit for each element. */
 #define DENSE 0.125
 
-/* Returns the coin for water level tau. It decides from a random word whether an element is kept (coin.h).
- * At level 0 it keeps every element that is not zero. */
+/* Returns the coin for water level tau. The coin decides from a random word whether an element is kept
+ * (coin.h). At level 0 every element that is not zero is kept. */
 static Coin coin_of(float tau)
 {
     return coin_make(tau > 0 ? tau : FLT_TRUE_MIN);
@@ -159,8 +158,7 @@ static bool keeps_many(const Candidates *d, Coin coin)
     return sum > DENSE * SAMPLE;
 }
 
-/* The elements that the iteration for tau has not yet counted as heavy (p = 1). They are either a list of
- * magnitudes, or the elements of x with |x| <= `under`. */
+/* The elements that the iteration for tau has not yet counted as heavy (p = 1). */
 typedef struct {
     float *list; /* magnitudes of elements not yet counted as heavy; NULL: x is used instead */
     size_t count;
@@ -219,11 +217,11 @@ static size_t take_whole(Remaining *live, double level, double *sum)
 
 typedef enum { SOLVED, TOO_HIGH, ILL_CONDITIONED } LevelResult;
 
-/* Solves tau = (|x|_1 - sum of the heavy |x|) / (s - number of heavy elements) by iteration. `s` is the
- * budget, and an element is heavy if |x| > tau. `all` is |x|_1. Each round counts the elements above the
- * current level as heavy and computes a lower level. It ends when a round finds no more heavy elements.
- * Returns TOO_HIGH if a level is below `from`, because only elements above `from` are available. Returns
- * ILL_CONDITIONED if the subtraction would lose more than three digits, or after ROUNDS rounds. */
+/* Solves tau = (|x|_1 - sum of the heavy |x|) / (s - number of heavy elements) by iteration. `s` is the budget,
+ * `all` is |x|_1, and an element is heavy if |x| > tau. Each round counts the elements above its level as
+ * heavy, and computes a lower level for the next round. Returns TOO_HIGH if a level falls below `from`:
+ * elements below `from` are not available. Returns ILL_CONDITIONED if the subtraction would lose more than
+ * three digits, or after ROUNDS rounds. */
 static LevelResult solve(double all, double s, double from, Remaining *live, double *tau)
 {
     double above = 0, more;

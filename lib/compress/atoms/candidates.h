@@ -3,9 +3,9 @@
  *
  * At a water level t, element x is kept with probability min(1, |x| / t). The same random word of an element
  * decides at every level (coin.h), so a lower level keeps all elements that a higher level keeps. The
- * candidates of a level t are the elements that are kept at t. If there are few candidates, they are stored in
- * lists. A draw that keeps many elements (a dense draw) has only a bit for each element, set if the element is
- * kept. Only atoms_draw.c uses these functions. */
+ * candidates of a level t are the elements that are kept at t. A draw with few candidates stores lists of
+ * candidates. A draw that keeps many elements (a dense draw) has only a bit for each element, set if the
+ * element is kept. Only atoms_draw.c uses these functions. */
 #ifndef ATOMO_CANDIDATES_H
 #define ATOMO_CANDIDATES_H
 
@@ -39,8 +39,7 @@ struct Candidates {
     size_t first;    /* the index of the first kept atom, in a draw that must keep at least one atom */
 };
 
-/* Opens d for the vector x of n elements. Takes memory from c->scratch. This memory and x must outlive the
- * draw. */
+/* Opens d for the vector x of n elements. Memory comes from c->scratch. x must outlive the draw. */
 Status candidates_open(Candidates *d, const Call *c, const float *x, size_t n);
 
 /* Draws all blocks with the function `filler`. The kept atoms go to d->piece; in a dense draw, bits are set in
@@ -51,7 +50,7 @@ Status candidates_collect(Candidates *d, BlockDraw *filler);
 void candidates_sift(const Candidates *d, size_t block, AtomPiece *slot);
 
 /* Finds the plan's water level, and sets d->coin to the coin of this level. Unless the draw is dense, d->piece
- * then holds all elements that this coin keeps, and perhaps some more. The level does not depend on the sample,
+ * then holds all elements that the coin keeps, and perhaps some more. The level does not depend on the sample,
  * the number of threads or the instruction set. */
 Status candidates_of_plan(Candidates *d, const AtomPlan *plan, float *tau);
 

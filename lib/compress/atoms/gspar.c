@@ -1,7 +1,7 @@
 /* gspar.c -- gradient sparsification (Wangni, Wang, Liu, Zhang 2018). Element i is kept with probability p_i =
  * min(1, |g_i| / tau). If `eps` is set, tau gives a variance of at most eps |g|^2 with the fewest expected
- * elements: the dual problem of element-wise ATOMO. If `density` is set, tau gives this expected share of
- * elements: element-wise ATOMO. atoms.h describes the payload. */
+ * elements: the dual problem of element-wise ATOMO. If `density` is set, tau gives an expected share `density`
+ * of elements: element-wise ATOMO. atoms.h describes the payload. */
 #include "compress/atoms/basis.h"
 
 typedef struct {

@@ -1,6 +1,6 @@
-/* lq.c -- quantises to {-N, 0, N} with N = |g|_q: q = 2 is 1-bit QSGD, q = inf is TernGrad. This is ATOMO with
- * the budget s = |g|_1 / |g|_q (Wang et al. 2018, Theorem 5). Element i is kept with p = |g_i| / N. The payload
- * is a list of light atoms (p < 1; atoms.h) with tau = N. */
+/* lq.c -- quantises to {-N, 0, N} with N = |g|_q: q = 2 is 1-bit QSGD, q = inf is TernGrad. The codec is ATOMO
+ * with the budget s = |g|_1 / |g|_q (Wang et al. 2018, Theorem 5). Element i is kept with p = |g_i| / N. The
+ * payload is a list of light atoms (p < 1; atoms.h) with tau = N. */
 #include "compress/atoms/basis.h"
 #include "vec/kernels.h"
 #include "base/parallel.h"

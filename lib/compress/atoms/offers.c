@@ -1,14 +1,14 @@
 /* offers.c -- divides a bit budget between tensors (offers.h). An offer is a point of a tensor's curve of
- * variance against bits. The corners of a tensor's lower convex hull are those of its offers; mu is the
- * variance that one more bit must save. */
+ * variance against bits. A tensor's hull is the lower convex hull of its offers; mu is the variance that one
+ * more bit must save. */
 #include "compress/atoms/offers.h"
 
 #include <math.h>
 
 enum { JUMPS_MOST = 16 };
 
-/* An offer is a point of a tensor's curve of variance against bits. Offers that save less than this share of
- * the variance are ignored, since so small a saving may be rounding error. */
+/* Offers that save less than the share LEAST_SAVING of the variance are ignored: so small a saving may be
+ * rounding error. */
 #define LEAST_SAVING 1e-9
 
 /* ---- the offers for one tensor ---- */
@@ -130,8 +130,8 @@ static double bits_of(const Market *m, double mu)
 }
 
 /* Bounds of the Lagrange multiplier mu at which all tensors without a fixed offer together take `bits`. The
- * bounds are as close as doubles allow. With mu = high the tensors take at most `bits`. With mu = low they
- * take more, unless `bits` suffices for the last corner of every tensor. */
+ * bounds are as close as doubles allow. With mu = high the tensors take at most `bits`. With mu = low the
+ * tensors take more, unless `bits` suffices for the last corner of every tensor. */
 typedef struct {
     double high, low;
 } Multiplier;
@@ -198,11 +198,10 @@ static double variance_with(const Market *m, double bits, size_t j, size_t k, Of
     return spent.bits + p->bits <= bits * (1 + 1e-9) ? p->variance + spent.variance : INFINITY;
 }
 
-/* A tensor's lower convex hull may have long edges, for example from atoms to raw floats. No offer lies on such
- * an edge. If the budget ends within the edge, the tensor's best offer may have a much larger variance than the
- * edge at the same bits. Then the tensor's offer is fixed at one end of the edge, if that lowers the total
- * variance. The search is repeated for the other tensors: the budget may then end within an edge of another
- * tensor. */
+/* A hull may have a long edge without offers, for example from atoms to raw floats. If the budget ends within
+ * the edge, the tensor's best offer may have much more variance than the edge. Then the tensor's offer is fixed
+ * at one end of the edge, if that lowers the total variance. The search is repeated for the other tensors,
+ * since the budget may then end within an edge of another tensor. */
 Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err)
 {
     bool *fixed = NEW_ZERO(a, bool, tensors);

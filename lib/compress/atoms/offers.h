@@ -1,18 +1,15 @@
 /* offers.h -- divides one bit budget between many tensors so that the total variance is least, given each
  * tensor's curve of variance against bits.
  *
- * Minimises sum_j V_j subject to sum_j bits_j = B (V_j: variance of tensor j, B: budget). Each tensor gets
- * bits until one more bit would lower its variance by less than mu; mu is the same for all tensors. At water
- * level tau the variance is V = tau T1 - T2. T1 and T2 are the sums of |lambda| and lambda^2 over the light
- * atoms (p < 1), where lambda is an atom's coefficient. So dV / dtau = T1, and dbits / dtau = -c T1 / tau^2,
- * where c is the bits of one more expected atom. Hence tau_j = sqrt(mu c_j), and an atom is kept with p =
- * min(1, |lambda| / (sqrt(c_j) t)), t = sqrt(mu). c_j is the derivative of the bits with respect to the
- * expected number of atoms. It is not the mean size of an atom, to which the heavy atoms (p = 1) would
- * contribute.
+ * Minimises sum_j V_j subject to sum_j bits_j = B (V_j: variance of tensor j, B: budget). Each tensor gets bits
+ * until one more bit would lower its variance by less than mu; mu is the same for all tensors. At water level
+ * tau the variance is V = tau T1 - T2. T1 and T2 are the sums of |lambda| and lambda^2 over the light atoms (p
+ * < 1), where lambda is an atom's coefficient. So dV / dtau = T1, and dbits / dtau = -c T1 / tau^2, where c is
+ * the bits of one more expected atom. Hence tau_j = sqrt(mu c_j), and an atom is kept with p = min(1, |lambda|
+ * / (sqrt(c_j) t)), t = sqrt(mu).
  *
- * Curves need not be convex: raw floats may become shorter than atoms, or the curves of two codecs may
- * cross. So mu is searched on their lower convex hulls. The variance on the hulls is a lower bound for every
- * choice of levels. */
+ * Curves need not be convex: raw floats may become shorter than atoms, or the curves of two codecs may cross.
+ * So mu is searched on their lower convex hulls. */
 #ifndef ATOMO_OFFERS_H
 #define ATOMO_OFFERS_H
 
@@ -40,8 +37,8 @@ enum { OFFER_CODECS = 2 };
 Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_t count[OFFER_CODECS],
                    Arena *a, Error *err);
 
-/* Chooses an offer for every tensor and writes them to `chosen`. Their bits add up to `bits`, or to the nearest
- * sum that the offers allow. */
+/* Chooses an offer for every tensor and writes them to `chosen`. The bits of the chosen offers add up to
+ * `bits`, as nearly as the offers allow. */
 Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err);
 
 #endif

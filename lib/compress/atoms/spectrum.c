@@ -150,8 +150,8 @@ double spectrum_factor(const FourierSpectrum *s, Frequency f, double lift)
     return lift / sqrt((f.real ? 1 : 2) * (double)elements(s));
 }
 
-/* Fills in the conjugates of the atoms in column k (0 or cols / 2), because the inverse transform reads them
- * too. */
+/* Fills in the conjugates of the atoms in column k (0 or cols / 2), because the inverse transform reads the
+ * conjugates too. */
 static void mirror(const FourierSpectrum *s, size_t k)
 {
     for (size_t j = 1; 2 * j < s->rows; j++) {

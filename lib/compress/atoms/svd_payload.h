@@ -17,11 +17,11 @@ typedef struct {
 /* Returns an upper bound on the bytes of a payload. */
 size_t svd_payload_most(const Call *c);
 
-/* Appends a payload of the `count` atoms whose indices are in `kept`. Each atom is divided by the probability p
- * with which it is kept. */
+/* Appends a payload of the `count` atoms whose indices are in `kept`. Each atom is divided by its probability
+ * p. */
 Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out);
 
-/* Reads the atoms of a payload into memory from c->scratch. ERR_CORRUPT: svd_put does not write this
+/* Reads the atoms of a payload into memory from c->scratch. ERR_CORRUPT: svd_put cannot have written the
  * payload. */
 Status svd_get(const Call *c, Bytes in, SvdAtoms *a);
 

@@ -6,7 +6,7 @@
  * bits). Here `bits` is the size of the atom. All atoms of a matrix have vectors of the same lengths, so their
  * square roots are nearly equal. Therefore p is computed from lambda alone. With each atom's own w, the
  * variance on gradients of ResNet-18 would be lower by only one part in 10^4 at 2 bits. And the vectors of all
- * atoms would have to be computed, not only those of the sent atoms. */
+ * atoms would have to be computed, not only the vectors of the sent atoms. */
 #include "compress/atoms/svd_plan.h"
 #include "compress/atoms/waterfill.h"
 
@@ -88,8 +88,8 @@ static size_t draw_independent(const Call *c, const SvdPlan *plan, size_t *kept)
 }
 
 /* Systematic sampling with one random offset. Atom i owns the interval from the sum of p before i to the sum
- * that includes i. It is kept if its interval contains the offset plus an integer. Atoms with p = 1 are always
- * kept and left out of the sums: rounding errors of the sums could drop them. */
+ * that includes i. Atom i is kept if the interval contains the offset plus an integer. Atoms with p = 1 are
+ * always kept and left out of the sums: rounding errors of the sums could drop them. */
 static size_t draw_systematic(const Call *c, const SvdPlan *plan, size_t *kept)
 {
     const double offset = rng_unit(&c->rng, USE_ATOM, 0);
@@ -164,7 +164,7 @@ static void count_law(const SvdPlan *plan, const Svd *o, size_t most, double *ch
     chance[0] = o->empty == EMPTY_RESAMPLE ? 0 : chance[0];
 }
 
-/* codec_encode sends raw floats if they are shorter, so the result is at most the bits of raw floats. */
+/* codec_encode sends raw floats if raw floats are shorter, so the result is at most the bits of raw floats. */
 static double payload_bits(const Call *c, const SvdPlan *plan, size_t count)
 {
     return fmin(8 * (double)raw_size(c),

@@ -166,7 +166,7 @@ Status svd_vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n,
 }
 
 /* Returns false only if x cannot be the decoded form of a vector of length one. For a qsgd payload, tests the
- * bucket norms in the payload: they were computed before rounding. bf16 multiplies each element by a factor
+ * bucket norms in the payload, which were computed before rounding. bf16 multiplies each element by a factor
  * within 1 +- 2^-7. */
 bool svd_vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
 {

@@ -46,7 +46,7 @@ Status svd_vectors_put(const Vectors *v, const Call *c, uint64_t index, const fl
 /* Returns the bytes of the next vector in r and sets *size to their number. NULL: r has too few bytes left. */
 const uint8_t *svd_vectors_take(const Vectors *v, Reader *r, size_t n, size_t *size);
 
-/* Decodes a vector's bytes to x (n). ERR_CORRUPT: svd_vectors_put does not write these bytes. */
+/* Decodes a vector's bytes to x (n). ERR_CORRUPT: svd_vectors_put cannot have written the bytes. */
 Status svd_vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n, float *x);
 
 /* Returns false only if the encoder cannot have made this payload from a unit vector. x (n) is the decoded

@@ -60,7 +60,7 @@ enum { PIECES = 64 };
 
 typedef struct {
     const Entries *entries;
-    Bins *piece; /* the bins of each piece of the vector */
+    Bins *piece; /* one table of bins for each piece of the vector */
     size_t pieces;
     /* The digit, `width` bits from bit `shift` on, selects an entry's bin. Only entries whose bits above the
      * digit equal `prefix` are counted. */
@@ -87,7 +87,7 @@ static void count_piece(void *data, size_t p)
     }
 }
 
-/* Adds up the bins of all pieces, in order, in piece[0]. */
+/* Adds the tables of all pieces, in order, to piece[0]. */
 static void count_digit(Count *c, int threads)
 {
     parallel_for(threads, c->pieces, count_piece, c);

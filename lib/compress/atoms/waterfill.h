@@ -17,19 +17,18 @@ typedef struct {
     double tail;  /* sum of |lambda| over the entries that are not above the level */
 } Level;
 
-/* Finds the water level for the n entries x. They must be finite, and their sum within double's range; budget >
- * 0. Takes O(n) time. The result does not depend on the number of threads. Returns false if memory runs out. */
+/* Finds the water level for the n entries x. The entries must be finite, with a sum within double's range;
+ * budget > 0. Takes O(n) time. The result does not depend on the number of threads. Returns false if memory
+ * runs out. */
 bool waterfill_floats(const float *x, size_t n, double budget, int threads, Arena *scratch, Level *out);
 
 /* Returns the water level of the n entries lambda, or NaN if memory runs out. Meant for short vectors such as
  * singular values. */
 double waterfill_level(const double *lambda, size_t n, double budget, Arena *scratch);
 
-/* Solves the dual problem (Wangni et al. 2018): the probabilities p that keep the fewest atoms on average,
- * among all p with variance at most eps |x|^2. Returns their water level tau. The variance is the sum of |x|
- * (tau - |x|) over the entries with |x| <= tau. eps must be positive and the entries finite. Takes O(n) time.
- * The result does not depend on the number of threads. Returns 0 if all entries are 0, and NaN if memory runs
- * out. */
+/* Returns the water level tau of the dual problem (Wangni et al. 2018): the fewest expected atoms with variance
+ * at most eps |x|^2. `eps` must be positive and the entries finite. Takes O(n) time. The result does not depend
+ * on the number of threads. Returns 0 if all entries are 0, and NaN if memory runs out. */
 double waterfill_of_variance(const float *x, size_t n, double eps, int threads, Arena *scratch);
 
 #endif

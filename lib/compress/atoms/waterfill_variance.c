@@ -10,9 +10,9 @@
  * which V reaches the wanted variance. The next pass splits this bin by the next bits. After three passes T1
  * and T2 are known, and t = (V + T2) / T1.
  *
- * For a large vector, a sample of its entries gives a range that probably contains the level. One pass sums the
- * entries below the range and collects those in the range. Then only the collected entries are searched. If
- * there are too many of them, or the level is outside the range, the whole vector is searched. */
+ * For a large vector, a sample gives a range that probably contains the level. One pass sums the entries below
+ * the range and collects those in the range, and only the collected entries are searched. If the level is not
+ * in the range, the whole vector is searched. */
 #include "compress/atoms/waterfill.h"
 
 #include "base/bytes.h"
@@ -33,7 +33,7 @@ typedef struct {
 typedef struct {
     const float *x;
     size_t n, pieces;
-    Bins *piece; /* the bins of each piece of the vector */
+    Bins *piece; /* one table of bins for each piece of the vector */
     /* The digit, `width` bits from bit `shift` on, selects an entry's bin. Only entries whose bits above the
      * digit equal `prefix` are counted. */
     uint32_t prefix;
@@ -59,7 +59,7 @@ static void count_piece(void *data, size_t p)
     }
 }
 
-/* Adds up the bins of all pieces, in order, in piece[0]. */
+/* Adds the tables of all pieces, in order, to piece[0]. */
 static void count_digit(Count *c, int threads)
 {
     parallel_for(threads, c->pieces, count_piece, c);

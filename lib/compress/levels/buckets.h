@@ -4,8 +4,8 @@
  *
  *     kind:8  { head } x buckets  codes            (codes.h)
  *
- * A tensor is sent as raw floats if its longest possible payload is not shorter; this depends on spec and shape
- * alone.
+ * A tensor is sent as raw floats if its longest possible payload is not shorter, which depends on spec and
+ * shape alone.
  *
  * A quantiser (BucketLaw) defines its heads and how it rounds to levels. buckets.c handles buckets, threads,
  * raw floats and bad payloads. A quantiser's Compressor has `.family = &law, BUCKET_HOOKS`. */
@@ -83,8 +83,8 @@ double buckets_variance(const Call *c, const float *x);
 #define BUCKET_HOOKS                                                                                         \
     .bound = buckets_bound, .encode = buckets_encode, .decode = buckets_decode, .variance = buckets_variance
 
-/* Returns f (1 - f), where f is the fractional part of v s / top. This is the variance of rounding v without
- * bias to a multiple of top / s, in units of (top / s)^2; 0 <= v <= top. */
+/* Returns f (1 - f), where f is the fractional part of v s / top. f (1 - f) is the variance of rounding v
+ * without bias to a multiple of top / s, in units of (top / s)^2; 0 <= v <= top. */
 double rounding_variance(double v, double top, uint32_t s);
 
 #define BAD_LEVEL "a level above the highest, or a sign of level 0" /* an error that `dequantise` returns */

@@ -230,7 +230,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 }
 
 /* Returns (M/s)^2 sum f (1 - f), where s is the largest integer, M the scale and f the fractional part of s |x|
- * / M for an element x. In round 1, M is the scale shared by all workers; otherwise it is this worker's largest
+ * / M for an element x. In round 1, M is the scale shared by all workers; otherwise M is this worker's largest
  * magnitude. */
 static double variance(const Call *c, const float *x)
 {

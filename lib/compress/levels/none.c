@@ -1,5 +1,5 @@
-/* none.c -- sends the gradient uncompressed, as float32, little-endian, without a kind byte. It is the baseline
- * of comparisons. */
+/* none.c -- sends the gradient uncompressed, as float32, little-endian, without a kind byte. The codec `none`
+ * is the baseline of comparisons. */
 #include "codec/compressor.h"
 #include "compress/lowrank/addends.h"
 #include "num/finite.h"

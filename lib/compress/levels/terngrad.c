@@ -73,8 +73,8 @@ static void toss(const TerngradJob *job, size_t from, size_t to, uint8_t *code)
     }
 }
 
-/* Decodes elements [from, to). Returns false if a code is a negative 0, or if the scale is 0 and a code is
- * not. */
+/* Decodes elements [from, to). Returns false if a code is a negative 0, or if the scale is 0 and a code is not
+ * 0. */
 static bool values(const TerngradJob *job, size_t from, size_t to, const uint8_t *code)
 {
     uint8_t any = 0;

@@ -25,9 +25,9 @@ static const Param schema[] = {
     {0},
 };
 
-/* ends[bits] is t: the levels span -t .. t standard deviations of a coordinate. Up to 4 bits P(|Z| > t) =
- * 1/32 for a standard normal Z, as in the paper. Each bit above 4 divides this probability by 4, so that the
- * clipping error falls as fast as the rounding error. */
+/* ends[bits] is t: the levels span -t .. t standard deviations of a coordinate. Up to 4 bits P(|Z| > t) = 1/32
+ * for a standard normal Z, as in the paper. Each bit above 4 divides the probability by 4, so that the clipping
+ * error falls as fast as the rounding error. */
 static const float ends[BITS_MOST + 1] = {0,          2.1538746f, 2.1538746f, 2.1538746f, 2.1538746f,
                                           2.6600676f, 3.097269f,  3.4871042f, 3.8419306f};
 

@@ -1,4 +1,4 @@
-/* blocks.c -- cuts a vector into pieces of 2^16 elements and these into blocks, and encodes or decodes the
+/* blocks.c -- cuts a vector into pieces of 2^16 elements and the pieces into blocks, and encodes or decodes the
  * blocks in threads (blocks.h). */
 #include "compress/rotated/blocks.h"
 

@@ -70,8 +70,8 @@ Status blocks_get(const RotatedBlocks *s, Bytes in, float *x);
 /* Returns the number of blocks of a vector of n elements. */
 size_t blocks_count(size_t n);
 
-/* Returns the power of two by which a block of this norm is multiplied before its rotation, so that all rotated
- * values stay within float32's range. */
+/* Returns the power of two by which a block of norm `norm` is multiplied before its rotation, so that all
+ * rotated values stay within float32's range. */
 static inline float blocks_lift(double norm)
 {
     return norm < 0x1p-60 ? 0x1p100f : norm > 0x1p60 ? 0x1p-100f : 1;

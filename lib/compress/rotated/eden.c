@@ -5,9 +5,10 @@
  *     scale:f32  planes of the first m codes, w + 1 bits wide  planes of the others, w bits wide (planes.h)
  *
  * The number b of bits per coordinate need not be an integer. Let w = floor(b). Of a block's n coordinates, the
- * first m = floor((b - w) n + 1/2) have codes of w + 1 bits, and the others codes of w bits. If w = 0, m is at
- * least LEAST_SENT; the other coordinates are not sent and decode to 0. The top bit of a code is the sign, and
- * the low bits are the index of a level. A block decodes to the scale times the levels, rotated back.
+ * first m = floor((b - w) n + 1/2) have codes of w + 1 bits, and the other n - m coordinates codes of w bits.
+ * If w = 0, m is at least LEAST_SENT, and the other n - m coordinates are not sent and decode to 0. The top bit
+ * of a code is the sign, and the low bits are the index of a level. A block decodes to the scale times the
+ * levels, rotated back.
  *
  * Let z be the rotated block of n coordinates, N its norm, and c the levels nearest to z sqrt(n) / N. With the
  * scale N^2 / <c, z> the inner product of estimate and block is N^2 in every draw, so the error is orthogonal

@@ -229,7 +229,7 @@ static double sum_at(const CasPayload *p, size_t b)
 }
 
 /* True if an encoder can write the sum of a bucket of `count` elements. An empty bucket has the sum +0.
- * Otherwise the sum has the sign of the cluster's values; for values <= 0 (`below`) it may also be +0. */
+ * Otherwise the sum has the sign of the cluster's values; for values <= 0 (`below`) the sum may also be +0. */
 static bool sum_good(double sum, uint64_t count, bool below)
 {
     if (count == 0 || sum == 0)

@@ -117,7 +117,8 @@ static Status index_cost(const Call *c, const ClusterModel *m, const ClusterStat
     return cluster_index_huffman_bits(s->share, (uint32_t)clusters, bits, c->scratch, c->err);
 }
 
-/* The index may take at most this share of the wanted bits per element; the buckets take the remaining bits. */
+/* The index may take at most the share INDEX_SHARE of the wanted bits per element; the buckets take the
+ * remaining bits. */
 #define INDEX_SHARE 0.97
 
 /* Starts from the largest number of clusters, and decreases it until the index takes at most INDEX_SHARE of

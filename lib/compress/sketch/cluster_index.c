@@ -213,7 +213,7 @@ static unsigned code_of(unsigned value, size_t group, size_t k)
     return value >> 8 / group * k & ((256u >> (8 - 8 / group)) - 1);
 }
 
-/* Bits 0 .. 55 of job->word[v] hold the codes, the bits from 56 on their length. */
+/* job->word[v] has the joined Huffman codes in bits 0 .. 55, and their length in the bits from 56 on. */
 enum { WORD_LENGTH = 56 };
 
 static void make_words(IndexJob *job)
@@ -225,7 +225,7 @@ static void make_words(IndexJob *job)
         uint64_t bits = 0, length = 0;
         for (size_t k = 0; k < group; k++) {
             const unsigned c = code_of(v, group, k);
-            /* cluster c does not exist, so no packed byte has this value */
+            /* cluster c does not exist, so no packed byte equals v */
             if (c >= clusters)
                 break;
             bits = bits << h->length[c] | (h->length[c] ? h->code[c] : 0);

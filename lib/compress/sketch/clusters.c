@@ -65,8 +65,8 @@ static void add_centre(ClusterSide *s, double centre)
 }
 
 /* Finds the centres of one sign's clusters. One centre is a percentile of the magnitudes; k-means finds the
- * others from the smaller magnitudes. If only one cluster is allowed, or no magnitude is below the percentile,
- * k-means uses all magnitudes. */
+ * other centres from the smaller magnitudes. If only one cluster is allowed, or no magnitude is below the
+ * percentile, k-means uses all magnitudes. */
 static Status find_centres(ClusterSide *s, const ClusterSpec *spec, const Rng *rng, Arena *scratch,
                            Error *err)
 {

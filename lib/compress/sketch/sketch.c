@@ -149,9 +149,9 @@ typedef struct {
     Picks kept;
 } SketchEstimate;
 
-/* Sets v (n) to the bucket sums of one row that elements at .. at + n - 1 hash to. For SKETCH_SIGNED they are
- * multiplied by the elements' random signs. If w is not NULL, sets w (n) to the elements' bucket sums in the
- * second table. */
+/* Sets v (n) to the bucket sums of one row that elements at .. at + n - 1 hash to. For SKETCH_SIGNED the sums
+ * are multiplied by the elements' random signs. If w is not NULL, sets w (n) to the elements' bucket sums in
+ * the second table. */
 static void cells_of_row(const SketchEstimate *e, size_t row, const RowHash *h, size_t at, size_t n, float *v,
                          float *w)
 {
@@ -240,8 +240,8 @@ static Status keep_largest(SketchEstimate *e, size_t k)
 
 /* ---- reading ---- */
 
-/* True if a bucket sum can have these float bits: finite, and not `never`. `mask` clears the sign bit if sums
- * may be negative. */
+/* True if a bucket sum can have the float bits `bits`: finite, and not `never`. `mask` clears the sign bit if
+ * sums may be negative. */
 static bool is_sum(uint32_t bits, uint32_t mask, uint32_t never)
 {
     return (bits & mask) < 0x7f800000u && bits != never;

@@ -12,7 +12,7 @@
  * between two successive keys; the first gap is the first key + 1. A group has about `quantiles / groups`
  * consecutive bins of one sign, and its own sketch. Cells count bins from the first bin of the group. A cell to
  * which no element hashes holds the last bin. An element decodes to the value of the largest bin in its cells
- * (one in each row), which is at most its own bin. The tensor is sent as raw floats if they take no more
+ * (one in each row), which is at most its own bin. The tensor is sent as raw floats if raw floats take no more
  * bytes. */
 #include "coder/indices.h"
 #include "coder/planes.h"
@@ -67,7 +67,7 @@ typedef struct {
     size_t first, bins; /* the bins of the group are first .. first + bins - 1 of its sign */
     int side, width;    /* width: bits that a cell takes */
     uint32_t *key;      /* `count` entries: indices of the group's members, rising */
-    uint8_t *bin;       /* the members' bins, `count` of them */
+    uint8_t *bin;       /* `count` entries: the members' bins */
     uint8_t *cell;      /* rows x cols cells */
 } BinGroup;
 
@@ -259,8 +259,8 @@ typedef struct {
     BinGroups *groups;
     BinIndex index;
     uint8_t *bin; /* the bin of each of the n elements */
-    /* before[block, group]: first the number of the group's members in the block. lay_out replaces it by the
-     * number of the group's members in all earlier blocks. */
+    /* before[block, group]: first the number of the group's members in the block. lay_out replaces the entry by
+     * the number of the group's members in all earlier blocks. */
     size_t *before;
 } GroupJob;
 

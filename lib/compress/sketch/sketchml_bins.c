@@ -193,7 +193,7 @@ void quantile_bins_index(const QuantileBins *bins, BinIndex *index)
     }
 }
 
-/* above this number of steps from edge to edge, a bisection over all edges is faster */
+/* if more than STEPS_MOST edges may have to be passed, a bisection over all edges is faster */
 enum { STEPS_MOST = 6 };
 
 void quantile_bins_take(const QuantileBins *bins, const BinIndex *index, const float *x, size_t n,

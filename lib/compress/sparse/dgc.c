@@ -1,13 +1,12 @@
 /* dgc.c -- Deep Gradient Compression (Lin, Han, Mao, Wang, Dally 2018). Each worker accumulates momentum u, and
- * a sum v of the values that it has not yet sent. It sends the elements of v with |v_i| >= t, in the payload of
- * sparse.h.
+ * a sum v of values not yet sent. The elements of v with |v_i| >= t are sent in the payload of sparse.h.
  *
  *     u = momentum u + x       v = v + u       sent: |v_i| >= t       then v_i = 0, and with mask u_i = 0
  *
  * State: u (n floats), then v (n floats). k = ratio n elements should be sent. The threshold t is estimated
  * from a random sample: v is cut into runs of equal length, and one random element of each run is taken. If t
- * selects more than 1.3 k elements, only the k largest are sent. If it selects fewer than 0.8 k, t is
- * multiplied by 0.8 until it selects enough, at most ten times. */
+ * selects more than 1.3 k elements, only the k largest are sent. If t selects fewer than 0.8 k, t is multiplied
+ * by 0.8, at most ten times, until it selects 0.8 k. */
 #include "num/radix.h"
 #include "vec/kernels.h"
 #include "compress/sparse/sparse.h"

@@ -1,9 +1,9 @@
-/* sidco.c -- sends the elements above a threshold that is found in stages (Abdelmoniem et al. 2021). Each
- * stage fits an exponential distribution to the magnitudes above the threshold of the previous stage, and so
- * finds a higher threshold. The payload has the format of sparse.h.
+/* sidco.c -- sends the elements above a threshold that is found in stages (Abdelmoniem et al. 2021). Each stage
+ * fits an exponential distribution to the magnitudes above the threshold of the previous stage, and so finds a
+ * higher threshold. The payload has the format of sparse.h.
  *
- * The paper adapts the number of stages to the number of elements sent in past steps. This codec has no
- * state: it tries every number of stages on the tensor itself. */
+ * The paper adapts the number of stages to the number of elements sent in past steps. The codec here has no
+ * state: it tries every number of stages (1 to 4) on the tensor itself. */
 #include "vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/sparse.h"
@@ -20,7 +20,8 @@ static const Param schema[] = {
 };
 
 enum { STAGES = 4 };
-/* With several stages, the first stage's threshold is set to select about this share of all elements. */
+/* With several stages, the first stage's threshold is set to select about the share FIRST_SHARE of all
+ * elements. */
 #define FIRST_SHARE 0.25
 
 /* The magnitudes above the first stage's threshold, for each block; later stages read no others. */
@@ -86,10 +87,10 @@ static size_t reach(Tail *t, double level, double *mean)
     return count;
 }
 
-/* Returns the threshold of the last stage, and sets *count to the number of magnitudes that reach it. `first`
- * is the threshold of the first stage. Each later stage fits an exponential distribution to the magnitudes
- * above the previous threshold. It sets its threshold to select a share of these magnitudes, the same share in
- * each stage. Ends early if no magnitude reaches a threshold. */
+/* Returns the threshold of the last stage, and sets *count to the number of magnitudes that reach that
+ * threshold. `first` is the threshold of the first stage. Each later stage fits an exponential distribution to
+ * the magnitudes above the previous threshold, and selects the same share of them. Ends early if no magnitude
+ * reaches a threshold. */
 static double run_stages(Tail *t, double first, double ratio, int stages, size_t *count)
 {
     const double share = pow(ratio / FIRST_SHARE, 1.0 / (stages - 1));

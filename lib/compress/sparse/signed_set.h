@@ -1,12 +1,13 @@
-/* signed_set.h -- the payload of the codecs stc, adaq and strom. It has the indices and the signs of a set of
- * elements, and one magnitude for all of them, or one for each sign. Elements outside the set decode to 0.
+/* signed_set.h -- the payload of the codecs stc, adaq and strom. The payload has the indices and the signs of a
+ * set of elements, and one magnitude for all elements or one for each sign. Elements outside the set decode to
+ * 0.
  *
  *     kind:8  set  [ { magnitude:f32 } x (1 or 2)  signs ]        the bracket only if the set is not empty
  *
  * indices.h describes the code of `set`, and signs.h the code of `signs`; sign k is the sign of the k-th
  * element of the set. If there are two magnitudes, the first is for positive elements and the second for
  * negative elements. A sign without elements has magnitude 0. Zeros are never in the set. The tensor is sent as
- * raw floats if they are not longer. */
+ * raw floats if raw floats are not longer. */
 #ifndef ATOMO_SIGNED_SET_H
 #define ATOMO_SIGNED_SET_H
 

@@ -15,7 +15,7 @@ typedef struct Packer {
     /* Packs `in` to `out`, and sets *size to the number of bytes written, at most `cap`. Sets *size to 0 if the
      * packed bytes do not fit. ERR_MEMORY: the library is out of memory. */
     Status (*pack)(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *size);
-    /* Returns the unpacked size that the packed bytes state, or 0 if `pack` cannot have written them. */
+    /* Returns the unpacked size that the packed bytes state, or 0 if `pack` cannot have written the bytes. */
     size_t (*claims)(Bytes in);
     /* Unpacks `in` to `size` bytes. Returns false if `in` has another unpacked size. */
     bool (*unpack)(Bytes in, uint8_t *out, size_t size);
