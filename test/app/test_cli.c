@@ -206,7 +206,7 @@ static void wrong_options_say_what_is_wrong(void **state)
         {{"--group=kinds"}, "want tensor|kind|all", "did you mean kind?"},
         {{"--deep=yes"}, "cmd: --deep takes no value", ""},
         {{"a", "b", "c"}, "cmd: \"c\" is one argument too many", "shows how it is called"},
-        /* `takes` of this command lacks the option --resume */
+        /* the command of this test has no option --resume */
         {{"--resume"}, "cmd: unknown option --resume", ""},
     };
     for (size_t i = 0; i < countof(wrong); i++) {

@@ -108,8 +108,8 @@ static void zeroed_memory_is_zero_after_use(void **state)
     arena_close(a);
 }
 
-/* True if this process may reserve a terabyte of address space. With AddressSanitizer the result is false: its
- * shadow memory of a terabyte would be written. */
+/* True if this process may reserve a terabyte of address space. AddressSanitizer would
+ * write the shadow memory of a terabyte, so the result is then false. */
 static bool space_is_free(void)
 {
 #ifdef __SANITIZE_ADDRESS__

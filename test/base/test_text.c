@@ -1,5 +1,5 @@
-/* test_text.c -- functions on text: numbers, the name nearest to a misspelt one, glob patterns, growing texts.
- * */
+/* test_text.c -- functions on text: numbers, the name nearest to a misspelt one, glob patterns, growing
+ * texts. */
 #include "rig/check.h"
 #include "base/rng.h"
 #include "base/text.h"

@@ -152,8 +152,8 @@ static void open_world(World *w)
                         .record = keep};
 }
 
-/* The plan takes at least 20 ms. This time is added to the time of the step, but not to the time of any tensor.
- * */
+/* The plan takes at least 20 ms. This time is added to the time of the step, but not to the time of any
+ * tensor. */
 static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
 {
     (void)state;

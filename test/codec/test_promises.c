@@ -129,8 +129,8 @@ static size_t stride_of(const Rig *rig, size_t size)
     return 1 + size / (rig->shape.n > 5000 ? 40 : 250);
 }
 
-/* Returns the next length of a prefix to test: `stride` bytes more, or one byte more within the last 32 bytes.
- * */
+/* Returns the next length of a prefix to test: `stride` bytes more, or one byte more within the last 32
+ * bytes. */
 static size_t next_cut(size_t cut, size_t stride, size_t size)
 {
     const size_t close = size > 32 ? size - 32 : 0;

@@ -115,7 +115,7 @@ static void fill(Try *t, int law)
     law == 1 ? try_laplace(t, 6) : try_normal(t, 6);
     for (size_t i = 0; i < t->shape.n; i++) {
         const float v = t->x[i];
-        /* number 2 has a mean far from zero */
+        /* law 2 has a mean far from zero */
         t->x[i] = law == 2   ? 3 + v
                   : law == 3 ? v * v * v * v * v * 0.1f /* heavy tails */
                   : law == 4 ? (i % 7 ? 0 : v)
@@ -188,8 +188,8 @@ static void sidco_keeps_near_k_on_other_tails(void **state)
             Try *t = open_case("sidco", ratios[r], 131077, law);
             const double k = (double)wanted(ratios[r], 131077);
             try_both(t);
-            /* The limit is wide for two distributions that sidco fits badly: number 2 has a mean far from 0,
-             * and in number 4 six of seven elements are 0. */
+            /* The limit is wide for two distributions that sidco fits badly: law 2 has a mean far from 0, and
+             * in law 4 six of seven elements are 0. */
             const double factor = law == 2 || law == 4 ? 2.2 : 1.35;
             check((double)sent(t) < factor * k && (double)sent(t) > k / factor);
             try_close(t);

@@ -1,6 +1,6 @@
 /* test_unbiased.c -- Monte Carlo tests of unbiased codecs on every test vector. The mean of the estimates must
- * be the vector, and the mean squared error the closed-form variance. A planted bias of 1 % must be detected.
- * */
+ * be the vector, and the mean squared error the closed-form variance. A planted bias of 1 % must be
+ * detected. */
 #include "rig/draws.h"
 #include "rig/every_codec.h"
 #include "compress/spec.h"
@@ -77,17 +77,17 @@ static size_t draws_for(double gain_variance)
     return (size_t)fmin(draws_wanted(gain_variance), DRAWS_MOST);
 }
 
-/* Returns the smallest bias b, at least 0.01, that DRAWS_MOST draws detect; NaN: none. With f^2 DRAWS_MOST
- * draws needed for 1 %, b = 0.01 f + 0.006 f b. The term 0.006 f b is there because an estimate multiplied by 1
- * + b has a standard error 1 + b times as large. */
+/* Returns the smallest bias b, at least 0.01, that DRAWS_MOST draws detect; NaN: none. If a bias of 0.01 needs
+ * f^2 DRAWS_MOST draws, b = 0.01 f + 0.006 f b. The last term is there because the standard error, and with it
+ * the limit of the test, grows by the factor 1 + b. */
 static double bias_seen(double gain_variance)
 {
     const double f = sqrt(draws_wanted(gain_variance) / DRAWS_MOST);
     return f <= 1 ? 0.01 : f < 100 ? 0.01 * f / (1 - 0.006 * f) : NAN;
 }
 
-/* Returns the variance of the gain <estimate, x> / |x|^2 of one draw; NaN if the codec is biased or not RANDOM.
- * */
+/* Returns the variance of the gain <estimate, x> / |x|^2 of one draw; NaN if the codec is biased or not
+ * RANDOM. */
 static double gain_variance(const char *spec, const float *x)
 {
     Rig rig;

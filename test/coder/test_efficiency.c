@@ -127,8 +127,8 @@ static void millions_of_elements_with_a_few_kilobytes_to_say_are_no_exception(vo
 
 /* ---- inputs for which few levels differ from 0 ---- */
 
-/* True if `near` accepts the payload of n Laplace numbers, of which all but about one in `every` are set to 0.
- * */
+/* True if `near` accepts the payload of n Laplace numbers, of which all but about one in `every` are set to
+ * 0. */
 static bool near_on_rare(const char *spec, size_t n, double every)
 {
     char what[32];

@@ -42,7 +42,7 @@ static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **s
         check(reads(&c, copy, c.size, back));
         store_u32(copy, 65535); /* an initial state must be at least 2^16 */
         check(!reads(&c, copy, c.size, back));
-        c.n++; /* the stream has one symbol less */
+        c.n++; /* one symbol more than the stream has */
         check(!reads(&c, c.stream, c.size, back));
         c.n--;
         free(copy);
@@ -171,8 +171,8 @@ static void tables_list_no_more_symbols_than_there_are_slots_or_bytes(void **sta
     }
 }
 
-/* A stream that begins in a state below 2^16 is refused, even if decoding leads to the valid final state 2^16.
- * */
+/* A stream that begins in a state below 2^16 is refused, even if decoding leads to the valid final state
+ * 2^16. */
 static void streams_that_begin_too_low_are_refused(void **state)
 {
     (void)state;

@@ -19,8 +19,8 @@ static Carrier zeros(size_t n, int width)
 /* ---- bytes made by hand, with every form byte ---- */
 
 /* Tables whose only symbol is 0, where gamma(n) is the Elias gamma code of n. The Huffman table is gamma(2),
- * gamma(1). The rANS table has 4 bits each for precision 12 and detail 0, and then gamma(2), gamma(1),
- * gamma(1). */
+ * gamma(1). The rANS table has 4 bits for the precision 12, 4 bits for the number 0 of low bits of a weight,
+ * and then gamma(2), gamma(1), gamma(1). */
 static const uint8_t only_table[][2] = {[CODER_HUFFMAN] = {0x50}, [CODER_RANS] = {0xc0, 0x58}};
 static const uint8_t bad_table[][2] = {[CODER_HUFFMAN] = {0x00}, [CODER_RANS] = {0x30, 0x58}};
 

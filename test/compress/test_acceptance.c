@@ -10,8 +10,8 @@
 enum { N = 65536, REPEATS = 10 };
 
 /* What the measured error is compared with. FORMULA: the closed form of the codec. RANGE: the closed form of
- * one-bit rounding between the smallest and the largest value. TABLE: the row. PUBLISHED: the row, from a
- * paper. */
+ * one-bit rounding between the smallest and the largest value. TABLE: the value in the row.
+ * PUBLISHED: the value in the row, from a paper. */
 typedef enum { FORMULA, RANGE, TABLE, PUBLISHED } Source;
 
 typedef struct {

@@ -9,8 +9,8 @@
 enum { N = 20000, BUCKETS_MOST = 20000 };
 
 /* The contents of a cas payload. `minus`: number of clusters of negative values; `size`: number of buckets of
- * each cluster; `from`: index of the first bucket of each cluster; `sum`: the sums of all buckets, as float32.
- * */
+ * each cluster; `from`: index of the first bucket of each cluster; `sum`: the sums of all buckets, as
+ * float32. */
 typedef struct {
     size_t minus, clusters, buckets;
     double centre[CLUSTERS_MOST];

@@ -193,7 +193,7 @@ static void entropies_are_those_of_histograms(void **state)
 
 /* ---- budgets ---- */
 
-/* (The code released with the paper exceeds the budget, because each cluster gets at least ten buckets.) */
+/* The code released with the paper exceeds the budget, because each cluster gets at least ten buckets. */
 static void buckets_come_to_the_budget_exactly(void **state)
 {
     (void)state;
@@ -273,7 +273,7 @@ static void mostly_zeros_leave_the_other_values_their_clusters(void **state)
 }
 
 /* Clusters learned from 1,000 of the 5,000 elements must be close to the clusters learned from all elements.
- * The outermost centre is a percentile, whose standard error in the sample is about 0.04 to 0.1. */
+ * The outermost centre is a percentile, whose standard error in the sample is about 0.08. */
 static void a_sample_learns_nearly_the_same(void **state)
 {
     (void)state;

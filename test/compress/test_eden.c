@@ -121,8 +121,8 @@ static void scales_are_the_unbiased_one_and_the_one_of_least_error(void **state)
         }
 }
 
-/* Returns |m - x|^2 / |x|^2 for an x with two non-zero elements (spikes) and the mean m of `repeats` estimates.
- * */
+/* Returns |m - x|^2 / |x|^2 for an x with two non-zero elements (spikes) and the mean m of `repeats`
+ * estimates. */
 static double bias_on_two_spikes(const char *spec, size_t n, size_t repeats)
 {
     Try *t = try_open(spec, n);

@@ -107,8 +107,8 @@ static void workers_are_replayed_by_themselves(void **state)
         check_sizes(file, &(GroupSpec){.selection.worker = "worker_[0-2]", .grouping = GROUP_KIND});
 }
 
-/* Opens the codec `ops`. A wrapper is opened around `entry`, or around `none` if the wrapper refuses `entry`.
- * */
+/* Opens the codec `ops`. A wrapper is opened around `entry`, or around `none` if the wrapper refuses
+ * `entry`. */
 static bool open_any(const Codec **codec, const Compressor *ops, Arena *a)
 {
     Error err;
@@ -284,8 +284,8 @@ static void rates_spread_over_what_a_key_can_be(void **state)
     arena_close(a);
 }
 
-/* The command sweep has a list of values for every rate parameter, which must be in the range of the parameter.
- * */
+/* The command sweep has a list of values for every rate parameter, which must be in the range of the
+ * parameter. */
 static void every_rate_has_a_grid(void **state)
 {
     (void)state;

@@ -261,8 +261,8 @@ static TwoPoint law_of(double x, int lowest, int fraction)
     return (TwoPoint){(1 - part) * quantum, -part * quantum, part};
 }
 
-/* The scales include the denormals of fp16, values below the smallest number of fp16, and denormals of float32.
- * */
+/* The scales include the denormals of fp16, values below the smallest number of fp16, and denormals of
+ * float32. */
 static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state)
 {
     (void)state;

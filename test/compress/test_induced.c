@@ -105,7 +105,7 @@ static void a_biased_second_codec_is_no_promise_and_is_cautioned(void **state)
     rig_close(&rig);
 }
 
-/* For so few elements, raw floats are shorter than the two payloads. */
+/* For so few elements, the estimate as raw floats is shorter than the payloads of the two codecs. */
 static void few_elements_come_back_as_they_are(void **state)
 {
     (void)state;

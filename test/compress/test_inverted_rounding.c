@@ -10,8 +10,8 @@
 enum { BUCKET = 512, BUCKETS = 300 };
 
 /* Returns the squared relative error of the faulty coder with s levels on one bucket. A value l + f between
- * levels l and l + 1 is rounded up with probability 1 - f instead of f. The decoder assumes `s_decoder` levels.
- * */
+ * levels l and l + 1 is rounded up with probability 1 - f instead of f. The decoder assumes `s_decoder`
+ * levels. */
 static double inverted_error(const float *x, const Rng *rng, size_t bucket, double s, double s_decoder)
 {
     double norm = 0, error = 0;

@@ -289,8 +289,8 @@ static double square_norm(const Model *m)
 }
 
 /* At equal measured bits, joint must have no more variance than entry or svd with one rate for all tensors. The
- * standard error of measured bits is large, as one atom of a large matrix takes a tenth of the smallest budget.
- * */
+ * standard error of measured bits is large, as one atom of a large matrix takes a tenth of the smallest
+ * budget. */
 static void one_step_has_less_variance_than_entry_or_svd(void **state)
 {
     (void)state;
@@ -316,8 +316,8 @@ static void one_step_has_less_variance_than_entry_or_svd(void **state)
 }
 
 /* A payload has two sets of indices in Golomb codes: of the atoms with probability p = 1, and of the kept atoms
- * with p < 1. With ideal codes of the two sets, the least variance at 1 bit per element would be 0.522 |g|^2.
- * */
+ * with p < 1. With ideal codes of the two sets, the least variance at 1 bit per element would be 0.522
+ * |g|^2. */
 static void resnet_at_one_bit(void **state)
 {
     (void)state;

@@ -26,7 +26,6 @@ static void names_of_the_literature_lead_to_specs(void **state)
         check(!compressor_find(plain_ref(row->title, a))); /* no hint is needed for the name of a codec */
         for (const Literature *other = literature; other < row; other++)
             check(strcmp(plain_ref(other->title, a), plain_ref(row->title, a)) != 0);
-        /* every way to write the name finds the row */
         const char *const ways[] = {row->title, plain_ref(row->title, a)};
         for (size_t i = 0; i < countof(ways); i++) {
             assert_int_equal(codec_open(&codec, ways[i], a, &err), ERR_USAGE);
@@ -71,7 +70,7 @@ static void hints_mend_the_spec(void **state)
         {"svd:r=3", "svd:rank=3"},
         {"entry:s=20", "entry:budget=20"},
         {"ef:topk", "a wrapper is followed by a plus: ef+topk"},
-        /* nothing better is known */
+        /* no better hint exists */
         {"topk:ratio=1e-3,foo=2", "atomo-bench list topk shows its keys"},
         {"qsgd:bits=1.5b", ""},
         {"sign:4", ""},

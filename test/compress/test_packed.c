@@ -113,8 +113,8 @@ static void what_repeats_shrinks(void **state)
     }
 }
 
-/* The byte shuffle of Blosc puts the bytes with the exponents together, which repeat more than the mantissas.
- * */
+/* The byte shuffle of Blosc puts the bytes with the exponents together, which repeat more than the
+ * mantissas. */
 static void a_shuffle_helps_with_floats(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void refused(Hostile *h, const char *why)
     if (status != ERR_CORRUPT || !strstr(h->rig.err.text, why))
         print_error("%s, want %s\n", status == OK ? "accepted" : h->rig.err.text, why);
     check(status == ERR_CORRUPT && strstr(h->rig.err.text, why));
-    /* memory is limited even for a damaged payload */
+    /* decoding a damaged payload must not take much memory */
     check(arena_peak(h->rig.scratch) <= peak + 4 * h->rig.shape.n + 4096);
     rig_close(&h->rig);
     free(h);

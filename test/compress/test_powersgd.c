@@ -203,8 +203,8 @@ static void a_step_of_zeros_does_not_stop_it(void **state)
     rig_close(&rig);
 }
 
-/* The new gradient is orthogonal to the stored Q, so P = M Q is zero, and new random directions must be drawn.
- * */
+/* The new gradient is orthogonal to the stored Q, so P = M Q is zero, and new random directions must be
+ * drawn. */
 static void a_gradient_of_new_directions_is_seen(void **state)
 {
     (void)state;

@@ -112,8 +112,8 @@ static void ef21_decodes_to_its_next_shift(void **state)
 }
 
 /* On a fixed gradient the shift converges to the gradient. The expected error falls by the factor 1 - alpha in
- * each step, with alpha = 1 / (1 + omega) for the relative variance omega of the codec, at most about 17 here.
- * */
+ * each step, with alpha = 1 / (1 + omega) for the relative variance omega of the codec, at most about 17
+ * here. */
 static void diana_loses_its_variance_on_a_fixed_gradient(void **state)
 {
     (void)state;

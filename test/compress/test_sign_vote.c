@@ -10,8 +10,8 @@ static Buf merge_room(Try *t)
     return (Buf){NEW(t->arena, uint8_t, cap), 0, cap};
 }
 
-/* Sets `in` to the payloads of all workers, and minus[i] to the number of workers whose element i is negative.
- * */
+/* Sets `in` to the payloads of all workers, and minus[i] to the number of workers whose element i is
+ * negative. */
 static void gather(Try *t, Bytes *in, int workers, uint32_t *minus)
 {
     for (int w = 0; w < workers; w++) {

@@ -176,8 +176,8 @@ static void few_magnitudes_come_back_exactly(void **state)
     try_close(t);
 }
 
-/* Returns the size of the keys in bytes. All magnitudes are equal, so there is one bin, and cells take no bits.
- * */
+/* Returns the size of the keys in bytes. All magnitudes are equal, so there is one bin, and cells take no
+ * bits. */
 static size_t size_of_keys(const char *spec, size_t n, double density, uint64_t seed, size_t *count)
 {
     Try *t = try_open(spec, n);
@@ -203,7 +203,8 @@ static void adaptive_keys_are_within_5_percent_of_their_entropy(void **state)
     for (size_t d = 0; d < countof(densities); d++) {
         size_t count;
         const size_t size = size_of_keys("sketchml:keys=delta-adaptive", n, densities[d], d, &count);
-        const double k = (double)count, all = (double)n; /* log2 C(n, k) */
+        const double k = (double)count, all = (double)n;
+        /* log2 C(n, k) */
         const double best = (lgamma(all + 1) - lgamma(k + 1) - lgamma(all - k + 1)) * M_LOG2E;
         check(8.0 * (double)size >= best);
         check(8.0 * (double)size <= 1.05 * best + 32);

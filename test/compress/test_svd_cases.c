@@ -212,7 +212,7 @@ static void values_beyond_float32_are_refused_not_sent(void **state)
 }
 
 /* Two atoms of a 4 x 4 matrix take more bytes than 16 floats, so the draw is sent as floats. `streams.raw` must
- * say so. */
+ * be true then. */
 static void a_draw_larger_than_the_floats_counts_as_raw(void **state)
 {
     (void)state;

@@ -112,8 +112,8 @@ static void the_variance_is_what_was_asked(void **state)
         }
 }
 
-/* Duality: if the budget is the expected number of elements kept at tau, Algorithm 1 must find the level tau.
- * */
+/* Duality: if the budget is the expected number of elements kept at tau, Algorithm 1 must find the level
+ * tau. */
 static void atomo_at_the_same_budget_has_the_same_level(void **state)
 {
     (void)state;

@@ -12,7 +12,8 @@ static double unit(uint64_t stream, uint64_t i)
     return (double)rng_word(&key, (uint32_t)i) * 0x1p-32;
 }
 
-/* Distributions for which the water level is hard to find. */
+/* ---- distributions for which the water level is hard to find ---- */
+
 static float wide(size_t i)
 {
     return (float)exp(40 * unit(1, i) - 20);
@@ -231,8 +232,8 @@ static void sorting_selecting_and_bisecting_give_the_same_level(void **state)
 }
 
 /* Wangni et al. minimise sum p subject to sum g^2 / p <= (1 + eps) sum g^2, the dual of the problem of ATOMO.
- * With the variance of Algorithm 1 as eps, the closed form of Wangni et al. must give the same probabilities.
- * */
+ * With the variance of Algorithm 1 as eps, the closed form of Wangni et al. must give the same
+ * probabilities. */
 static void gspar_at_the_variance_reached_gives_the_same_probabilities(void **state)
 {
     (void)state;

@@ -50,8 +50,8 @@ static bool two_dims(const Case *k)
     return strstr(k->spec, "dims=2") != NULL;
 }
 
-/* Computes the weight of each atom and the magnitude `length` of its coefficient. Returns the number of atoms.
- * */
+/* Computes the weight of each atom and the magnitude `length` of its coefficient. Returns the number of
+ * atoms. */
 static size_t weigh(const Case *k, const Call *c, const float *x, float **weight, float **length)
 {
     const size_t n = k->rows * k->cols, rows = two_dims(k) ? k->rows : 1;
