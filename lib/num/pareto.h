@@ -15,10 +15,9 @@ typedef struct {
 } ParetoPoint;
 
 /* Sets `front` and `certain` of each point, in O(n^2) time. A point removes another of its kind from the
- * front if one of its two numbers is less and the other is not more. Two numbers differ if they are further
- * apart than the root of the sum of their squared margins. Uncertain numbers that do not differ could have
- * either order; then neither point removes the other, and a point on the front that could be removed this way
- * is not certain. */
+ * front if one of its two numbers is less and the other is not more. Uncertain numbers that differ by at most
+ * the root of the sum of their squared margins could have either order. Then neither point removes the other,
+ * and a point on the front that might be removed is not certain. */
 void pareto_mark(ParetoPoint *point, size_t count);
 
 #endif

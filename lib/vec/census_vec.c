@@ -35,7 +35,7 @@ typedef struct {
 
 /* Counts the index gaps that end in a group of 64 elements; `here` has a set bit for each non-zero level,
  * `base` is the group's first index. A gap is at least 2^k if the 2^k - 1 levels before its end are zero.
- * Only the first gap of a group can be longer than 64, so it is also computed from the indices. */
+ * Only the group's first gap can exceed 64; its counts for k >= 7 come from the indices. */
 INLINE void count_gaps(uint64_t here, int64_t base, Gaps *gaps, Census *c)
 {
     if (!here) {

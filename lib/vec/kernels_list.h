@@ -126,11 +126,11 @@ LOOP(size_t, put_entries, (const uint32_t *entry, size_t count, int bits, BitWri
 LOOP(void, census8, (const uint8_t *code, size_t n, int bits, Census *census))
 LOOP(void, census32, (const uint32_t *code, size_t n, int bits, Census *census))
 
-/* Encode and decode rANS (rans.h) with 16 lanes (coder states). A row is 16 symbols, one for each lane.
- * slice[symbol] has the bits frequency:16 start:16. slot[low `precision` bits of a state] has the bits symbol:8
- * frequency:12 offset:12. rans_put writes 16-bit words downwards from `at`, and returns the lowest address
- * written; two more bytes below must be writable. rans_get reads words upwards from *at while at least 32 bytes
- * are left before `end`, and returns how many rows it has read. */
+/* Encode and decode rANS (rans.h) with 16 lanes (coder states). A row is 16 symbols, one per lane.
+ * slice[symbol] has the bits frequency:16 start:16. slot[low `precision` bits of a state] has the bits
+ * symbol:8 frequency:12 offset:12. `rans_put` writes 16-bit words downwards from `at`, and returns the lowest
+ * address written; two more bytes below must be writable. `rans_get` reads words upwards from *at while 32
+ * bytes or more are left before `end`, and returns the number of rows read. */
 LOOP(uint8_t *, rans_put,
      (const uint32_t *slice, int precision, const uint8_t *byte, size_t rows, uint32_t state[16],
       uint8_t *at))

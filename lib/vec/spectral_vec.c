@@ -7,9 +7,9 @@
 #include "base/bytes.h"
 
 /* Computes elements r .. r + TURNED - 1 of u[k] = a v_k, where v_k is column k of v; `a` points to row r.
- * Every caller passes a constant `count`, so that the sums stay in registers. Columns of `a` are read four at
- * a time. If their number is not a multiple of four, the last four overlap with the columns before them;
- * `tail` has the rows of v for these four, with zeros for the columns already added. */
+ * Every caller passes a constant `count`, so that the sums stay in registers. Columns are read four at a
+ * time. The last four may overlap with the columns before them; `tail` has the rows of v for the last four,
+ * with zeros for columns already added. */
 INLINE void project_turned(const float *a, size_t cols, const double *v, const double *tail, const int count,
                            uint8_t *const u[4], size_t r)
 {

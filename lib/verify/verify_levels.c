@@ -80,8 +80,8 @@ double level_selected(const double *lambda, size_t n, double budget, Arena *scra
 }
 
 /* Solves Wangni et al.'s dual problem: the least expected number of kept elements, with a second moment of at
- * most (1 + eps) |lambda|^2. Element k is always kept iff lambda_k (lambda_k + lambda_(k+1) + ..) > eps
- * |lambda|^2 + lambda_k^2 + lambda_(k+1)^2 + .. The code leaves out lambda_k^2 on both sides. */
+ * most (1 + eps) |lambda|^2. Element k is always kept iff lambda_k (lambda_(k+1) + lambda_(k+2) + ..) > eps
+ * |lambda|^2 + lambda_(k+1)^2 + lambda_(k+2)^2 + .. */
 double level_gspar(const double *lambda, size_t n, double eps)
 {
     double all = 0, rest1 = 0, rest2 = 0;
