@@ -47,7 +47,7 @@ const char **arrays_sorted(const ArrayFile *f)
     return path;
 }
 
-/* ---- adding ---- */
+/* ---- adding an array to the list ---- */
 
 static size_t depth(const char *path)
 {

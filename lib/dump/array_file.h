@@ -12,7 +12,7 @@
 typedef enum { ARRAY_F16, ARRAY_BF16, ARRAY_F32, ARRAY_F64 } ArrayType;
 
 typedef struct {
-    const char *path; /* as TensorInfo.path */
+    const char *path; /* group and name, as in TensorInfo.path */
     Shape shape;
     ArrayType type;
     bool big_endian;
@@ -29,7 +29,7 @@ typedef struct {
 
 typedef struct {
     int fd;
-    const char *file; /* its path */
+    const char *file; /* path of the file */
     uint64_t size;
     Arena *arena;
     Array *array; /* the arrays in the order of the file */

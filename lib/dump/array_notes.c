@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MOST = 1 << 16 }; /* as in HDF5 */
+enum { TEXT_MOST = 1 << 16 }; /* bytes; the limit of HDF5 */
 
 /* ---- values ---- */
 
@@ -113,7 +113,7 @@ static Status take_key(Note *note, const char *key, const char *const *path, siz
     return OK;
 }
 
-/* ---- lists ---- */
+/* ---- lists of attributes ---- */
 
 /* True for a pair that no attribute can hold; the pair is left out. */
 static bool left_out(const Json *pair)

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-enum { CHUNK = 4096, ITEM_MAX = 8 }; /* elements, bytes */
+enum { CHUNK = 4096, ITEM_MAX = 8 }; /* elements of a chunk; bytes of an element */
 
-/* ---- elements ---- */
+/* ---- conversion to float32 ---- */
 
 static void swap_bytes(uint8_t *raw, size_t n, size_t item)
 {
@@ -56,7 +56,7 @@ static void narrow_f64(const uint8_t *raw, size_t n, float *x)
 static void (*const convert[])(const uint8_t *, size_t, float *) = {
     [ARRAY_F16] = widen_f16, [ARRAY_BF16] = widen_bf16, [ARRAY_F32] = copy_f32, [ARRAY_F64] = narrow_f64};
 
-/* ---- order ---- */
+/* ---- from Fortran order to C order ---- */
 
 /* An element of an array in Fortran order: `at` is its index in the output, which is in C order. */
 typedef struct {
@@ -96,7 +96,7 @@ static void scatter(Place *p, const float *values, size_t n, float *x)
     }
 }
 
-/* ---- arrays ---- */
+/* ---- reading an array ---- */
 
 static Status skip_head(ExtentStream *s, size_t size, Error *err)
 {

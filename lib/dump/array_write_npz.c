@@ -65,7 +65,7 @@ static void put_common(Buf *b, const Member *m, const char *name, size_t extra)
 {
     buf_u16(b, m->size < UINT32_MAX && m->header < UINT32_MAX ? VERSION : VERSION64);
     buf_u16(b, UTF8_NAMES);
-    buf_u16(b, 0); /* stored */
+    buf_u16(b, 0); /* compression method: stored */
     buf_u16(b, 0);
     buf_u16(b, DATE);
     buf_u32(b, m->sum);
@@ -135,7 +135,7 @@ static void put_entry(NpzWriter *w, const Member *m, const char *name)
     buf_u32(&fixed, 0x02014b50);
     buf_u16(&fixed, VERSION64);
     put_common(&fixed, m, name, wide_size(m, true));
-    buf_u16(&fixed, 0); /* no comment */
+    buf_u16(&fixed, 0); /* length of the comment */
     buf_u16(&fixed, 0); /* number of the disk that has the member */
     buf_u16(&fixed, 0);
     buf_u32(&fixed, 0);

@@ -13,7 +13,7 @@ typedef struct {
 
 typedef struct {
     size_t tensors;
-    uint64_t bytes;  /* of their elements */
+    uint64_t bytes;  /* bytes of all elements */
     size_t left_out; /* number of attributes that the new file cannot hold */
 } ConvertSum;
 

@@ -66,7 +66,7 @@ static bool store(const FourierSpectrum *s, double lift, float *x)
     return in;
 }
 
-/* ---- forward ---- */
+/* ---- forward transform ---- */
 
 typedef struct {
     const FourierSpectrum *s;
@@ -135,7 +135,7 @@ Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, float *gau
     return OK;
 }
 
-/* ---- back ---- */
+/* ---- inverse transform ---- */
 
 Status spectrum_clear(const Call *c, FourierSpectrum *s)
 {

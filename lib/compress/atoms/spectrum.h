@@ -44,8 +44,9 @@ Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, float *gau
 Status spectrum_clear(const Call *c, FourierSpectrum *s);
 double spectrum_factor(const FourierSpectrum *s, Frequency f, double lift);
 
-/* Computes the tensor x from the atoms in s->data. `lift` should be basis_lift of the largest |z|: then x is
- * exact up to rounding. Sets *in to false if a value is beyond float32's range. */
+/* Computes the tensor x from the atoms in s->data, which include the factor `lift` of spectrum_factor. `lift`
+ * should be basis_lift of the largest |z|, so that values stay within float32's range. Sets *in to false if a
+ * value is beyond float32's range. */
 Status spectrum_back(const Call *c, FourierSpectrum *s, double lift, float *x, bool *in);
 
 #endif

@@ -28,9 +28,8 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a);
 /* Returns an upper bound on the magnitude of every element of the atoms' sum. */
 double svd_ceiling(const SvdAtoms *a);
 
-/* Computes the moments of the errors that rounding adds to the unit vectors of the k atoms: left[i] and
- * right[i] are for atom i. All moments are 0 for an atom with p = 0, and if vectors are sent as floats or the
- * tensor raw. */
+/* Sets left[i] and right[i] to the moments of the errors of rounding the unit vectors of atom i, for all k
+ * atoms. The moments are 0 if nothing is rounded, or if atom i has p = 0. */
 Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *right);
 
 #endif

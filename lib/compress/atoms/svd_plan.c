@@ -3,10 +3,10 @@
  *
  * If singular vectors are rounded, an atom's variance is lambda^2 ((1 + w)(1 + w') / p - 1), where w and w' are
  * the mean squared errors of its two vectors. Then the best p is proportional to lambda sqrt((1 + w)(1 + w') /
- * bits). Here `bits` is the size of the atom. All atoms of a matrix have vectors of the same lengths, so their
- * square roots are nearly equal. Therefore p is computed from lambda alone. With each atom's own w, the
- * variance on gradients of ResNet-18 would be lower by only one part in 10^4 at 2 bits. And the vectors of all
- * atoms would have to be computed, not only the vectors of the sent atoms. */
+ * bits), where `bits` is the size of the atom. The square root is nearly the same for all atoms of a matrix, so
+ * p is computed from lambda alone. With each atom's own w, the variance on gradients of ResNet-18 would be
+ * lower by only one part in 10^4 at 2 bits. And the vectors of all atoms would have to be computed, not only
+ * the vectors of the sent atoms. */
 #include "compress/atoms/svd_plan.h"
 #include "compress/atoms/waterfill.h"
 

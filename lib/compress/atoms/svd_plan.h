@@ -50,8 +50,8 @@ Status svd_plan_level(const Call *c, SvdPlan *plan, double level);
 /* Draws atoms: writes the indices of the kept atoms to kept (k) in rising order, and returns their number. */
 size_t svd_draw(const Call *c, const SvdPlan *plan, size_t *kept);
 
-/* Returns by how many bits a payload of `count` atoms is longer than the mean payload of a draw. The result is
- * exact if all atoms take the same number of bits, and otherwise approximate. Returns 0 if memory runs out. */
+/* Returns the bits of a payload of `count` atoms minus the mean bits of a payload. The result is exact if all
+ * atoms take the same number of bits, and otherwise approximate. Returns 0 if memory runs out. */
 double svd_excess(const Call *c, const SvdPlan *plan, size_t count);
 
 #endif

@@ -40,7 +40,7 @@ static bool goes_raw(const Buckets *b)
     return most_bytes(b) >= raw_size(b->c);
 }
 
-/* ---- heads ---- */
+/* ---- the heads of buckets ---- */
 
 float buckets_norm(const float *x, size_t n)
 {

@@ -14,7 +14,7 @@
 
 #include "compress/levels/codes.h"
 
-enum { BUCKET_HEAD_MOST = 1024 }; /* bytes */
+enum { BUCKET_HEAD_MOST = 1024 }; /* most bytes of a head */
 
 struct Buckets;
 

@@ -43,7 +43,7 @@ typedef struct {
     uint32_t s;
     Codes codes;
     Sums sums;
-    SumsTotal total; /* for decoding */
+    SumsTotal total; /* decode: the sums of codes to decode */
     float *decoded;
     bool *bad; /* for each block of 2^16 elements: true if a code of the block is out of range */
 } IntsgdJob;

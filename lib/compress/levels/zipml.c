@@ -24,7 +24,7 @@ static const Param schema[] = {
     {0},
 };
 
-/* ---- heads ---- */
+/* ---- the levels of a bucket ---- */
 
 typedef struct {
     size_t count, differ; /* count: number of levels; differ: number of different levels */
@@ -102,7 +102,7 @@ static Status find_all(const Buckets *b, uint8_t *head)
     return OK;
 }
 
-/* ---- elements ---- */
+/* ---- quantising and dequantising ---- */
 
 /* Rounds each x up with probability (x - low) / (up - low), else down. `low` and `up` are the levels next below
  * and above x. coin.h makes the random decision. */

@@ -19,8 +19,8 @@ Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, flo
 const uint8_t *addends_open(const Call *c, Bytes in, unsigned own_kind, bool merges, size_t count,
                             const char *what, uint64_t *workers);
 
-/* Opens the payloads of `workers` workers. Sets (*values)[w] to the values of payload w. Writes kind and number
- * of workers of the merged payload to `out`. */
+/* Opens `workers` payloads in[w], and sets (*values)[w] to the values of in[w]. Writes the beginning of the
+ * merged payload to `out`: kind and number of workers. */
 Status addends_open_all(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, size_t count,
                         const char *what, const uint8_t ***values, Buf *out);
 

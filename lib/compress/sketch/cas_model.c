@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* ---- limits ---- */
+/* ---- parameters and limits ---- */
 
 /* Returns the largest number of clusters per sign to try when the payload may take `bits` bits per element.
  * With k clusters in all, the index (each element's cluster number) takes at most about log2 k bits per element

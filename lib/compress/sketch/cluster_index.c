@@ -50,7 +50,7 @@ size_t cluster_index_most(IndexForm form, size_t n, uint32_t clusters)
                                  : clusters * bitmap_size(n);
 }
 
-/* ---- counts ---- */
+/* ---- counting the elements of each cluster ---- */
 
 /* Counts in ABREAST one-byte counters, which the compiler can vectorise. BATCH codes cannot overflow a
  * counter. */
@@ -131,7 +131,7 @@ Status cluster_index_huffman_bits(const double *share, uint32_t clusters, double
     return OK;
 }
 
-/* ---- fixed ---- */
+/* ---- the form fixed ---- */
 
 static void put_fixed(void *data, size_t block)
 {
@@ -153,7 +153,7 @@ static void get_fixed(void *data, size_t block)
     job->bad[block] |= most >= job->index->clusters;
 }
 
-/* ---- bitmap ---- */
+/* ---- the form bitmap ---- */
 
 static void put_bitmap(void *data, size_t block)
 {
@@ -188,7 +188,7 @@ static void get_bitmap(void *data, size_t block)
     job->bad[block] = bad;
 }
 
-/* ---- huffman ---- */
+/* ---- the form huffman ---- */
 
 /* Returns how many cluster numbers the encoder packs into a byte, to look up all their Huffman codes at once:
  * four of 2 bits, two of 4 bits, or one. */

@@ -33,7 +33,7 @@ static inline size_t cluster_model_clusters(const ClusterModel *m)
 /* Statistics of the clusters in the training sample. */
 typedef struct {
     double share[CLUSTERS_MOST]; /* share of the sample's values */
-    /* entropy in bits of a histogram of the cluster's values, from the smallest to the largest value */
+    /* entropy in bits of a histogram of the cluster's values */
     double entropy[CLUSTERS_MOST];
 } ClusterStats;
 

@@ -87,7 +87,7 @@ static void sample_block(void *data, size_t block)
     }
 }
 
-/* ---- edges ---- */
+/* ---- the edges of the bins ---- */
 
 /* Sets the edges and values of the bins of one sign; `wanted` > 0 is the wished number of bins. This sign has m
  * sampled elements: upwards from sample[low] for ABOVE_ZERO, downwards from sample[low - 1] for BELOW_ZERO. The

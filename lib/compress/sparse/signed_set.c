@@ -47,7 +47,7 @@ static void add_part(SignedSet *s, const SidePart *part)
 
 typedef struct {
     const Picks *picks;
-    SidePart *part; /* for each block */
+    SidePart *part; /* for each block of 2^16 elements */
 } SetCount;
 
 static void count_block(void *data, size_t block)

@@ -134,7 +134,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     return codec_settle(&inner, x, own, y, state);
 }
 
-/* ---- promises ---- */
+/* ---- traits, variance and checks ---- */
 
 static unsigned traits(const Codec *codec)
 {

@@ -23,7 +23,7 @@
 #include "codec/wrapper.h"
 
 typedef struct {
-    double alpha; /* NaN: automatic */
+    double alpha; /* NaN: alpha=auto */
 } Shift;
 
 static const Param schema[] = {
@@ -68,7 +68,7 @@ static const float *shift_of(const Call *c)
     return c->state ? (const float *)((const ShiftHead *)c->state + 1) : NULL;
 }
 
-/* Returns the alpha of the spec, or 1 if alpha is auto. diana decodes without alpha. */
+/* Returns the alpha of the spec, or 1 if alpha is auto. */
 static double spec_alpha(const Call *c)
 {
     const double alpha = ((const Shift *)c->self->params)->alpha;
@@ -258,7 +258,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return codec_merge(&inner, part, count, out);
 }
 
-/* ---- learning ---- */
+/* ---- updating the state ---- */
 
 /* Updates the inner codec's state. The inner codec has encoded t = x - h, so its agreed mean is the mean of all
  * workers' q. */
@@ -318,7 +318,7 @@ static double residual(const Call *c)
     return ((const ShiftHead *)c->state)->left;
 }
 
-/* ---- promises ---- */
+/* ---- traits and variance ---- */
 
 /* Payloads merge only if the inner codec is linear. A merged majority vote, for example, does not decode to the
  * sum of all workers' q. */
