@@ -134,7 +134,7 @@ static void check_images(const Dataset *d)
     check(d->count == IMAGES && d->split == SPLIT_TEST && !strcmp(d->info->name, "svhn"));
     for (size_t i = 0; i < IMAGES; i++)
         check(d->labels[i] == digits[i] % 10);
-    for (size_t i = 0; i < IMAGES * 3; i++) /* each iteration compares one channel of one image */
+    for (size_t i = 0; i < IMAGES * 3; i++)
         for (size_t row = 0; row < 32; row++)
             for (size_t column = 0; column < 32; column++)
                 check(d->pixels[i * PLANE + row * 32 + column] == pixels[i * PLANE + column * 32 + row]);
@@ -262,8 +262,8 @@ static void labels_that_are_not_one_to_ten_are_refused(void **state)
     refused_both(images(), y, "y has 5 labels: want one for each of the 6 images");
 }
 
-/* The outer headers state the right lengths, but the data inside are shorter than the shape needs. libmatio
- * reads on into the bytes behind them. So an unpacked file is refused only if the file ends there. */
+/* X has fewer bytes than its shape needs. libmatio would read the bytes that follow X. So an uncompressed file
+ * is refused only because X is its last variable. */
 static void data_shorter_than_the_shape_says_are_refused(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void data_shorter_than_the_shape_says_are_refused(void **state)
             refused(f.data, f.size, "X cannot be read, or ends before its 18432 bytes");
         }
     Variable y = labels();
-    y.size = 4; /* the stated length of y is 4, so the bytes behind its four labels count as padding */
+    y.size = 4; /* `y` claims 4 bytes, so libmatio reads labels 4 and 5 from the zero padding */
     make(&f, images(), y, true);
     refused(f.data, f.size, "label 0 of image 4");
     y.size = 0;

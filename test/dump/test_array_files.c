@@ -20,7 +20,6 @@ static void shut(void)
     arena_close(arena);
 }
 
-/* Checks that tensor i has this path and these n floats. */
 static void check_tensor(size_t i, const char *path, size_t n, const float *want)
 {
     float x[64];
@@ -31,7 +30,6 @@ static void check_tensor(size_t i, const char *path, size_t n, const float *want
     assert_memory_equal(x, want, n * sizeof *x);
 }
 
-/* Opens the file under test and reads all tensors. Returns OK or the first error. */
 static Status read_made(const char *name)
 {
     arena = arena_open((size_t)1 << 28);
@@ -304,7 +302,6 @@ static void every_half_is_converted_exactly(void **state)
 
 static const float six[] = {1, 2, 3, 4, 5, 6};
 
-/* Fills `content` with the bytes of a .npy array of six floats. */
 static void make_six(Made *content)
 {
     content->size = 0;
@@ -379,8 +376,7 @@ static void broken_npz_is_refused_with_the_reason(void **state)
     }
 }
 
-/* The .npz file has a member that is a .npy file. Its shape fits the member's stated size, but decompressing
- * gives more bytes. */
+/* The shape of the .npy member fits the member's stated size, but the member decompresses to more bytes. */
 static void members_that_unpack_to_more_than_they_say_are_refused(void **state)
 {
     (void)state;

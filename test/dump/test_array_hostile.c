@@ -1,5 +1,5 @@
-/* test_array_hostile.c -- safetensors and .npz files damaged at random: each file must be refused with a reason or
- * read correctly, by a process with limits on memory and time. */
+/* test_array_hostile.c -- safetensors and .npz files damaged at random: each file must be refused with a reason
+ * or read correctly, by a process with limits on memory and time. */
 #include "base/rng.h"
 #include "rig/array_make.h"
 #include "dump/tensor.h"
@@ -11,7 +11,6 @@ enum { TENSORS = 3, EACH = 600, FLOATS = 40 };
 static Error err;
 static Made whole, made;
 
-/* Fills x with the floats that tensor `tensor` has in the undamaged files. */
 static void fill(float *x, size_t tensor)
 {
     for (size_t i = 0; i < FLOATS; i++)
@@ -78,14 +77,16 @@ static void append(uint64_t seed)
     made.size += size;
 }
 
-/* Copies one part of the undamaged file over another part, so that members or offsets of the damaged file overlap. */
+/* Copies bytes of the undamaged file to another offset, so that members or offsets of the damaged file
+ * overlap. */
 static void repeat(uint64_t seed)
 {
     const size_t size = 1 + draw(seed, 1, 24);
     memcpy(made.data + draw(seed, 2, made.size - size), whole.data + draw(seed, 3, made.size - size), size);
 }
 
-/* Overwrites 2, 4 or 8 bytes at a random position with an extreme number. */
+/* Overwrites 2, 4 or 8 bytes with an extreme number. One time in four these are the first bytes, where
+ * safetensors has the length of its header. */
 static void huge(uint64_t seed)
 {
     static const uint64_t extremes[] = {UINT64_MAX,        INT64_MAX, UINT32_MAX, INT32_MAX,
@@ -111,7 +112,6 @@ static void (*const damages[])(uint64_t) = {flip_bytes, cut, append, repeat, hug
 
 /* ---- judging ---- */
 
-/* Checks that x has the floats of the undamaged tensor of the same name. */
 static void check_same(const TensorInfo *t, const float *x)
 {
     float want[FLOATS];
@@ -123,8 +123,8 @@ static void check_same(const TensorInfo *t, const float *x)
         }
 }
 
-/* Opens the file and reads it. Returns the number of tensors read before the first failure. If `exact`, a
- * checksum protects the data, so the floats must be right; otherwise only the sizes must be right. */
+/* Reads the damaged file. Returns the number of tensors read before the first failure. If `exact`, checksums
+ * protect the data, so all floats that are read must be right. */
 static size_t judge(const char *name, bool exact, bool *failed)
 {
     Arena *a = arena_open((size_t)1 << 26);

@@ -52,9 +52,8 @@ static Attr text(const char *name, const char *v)
     return (Attr){.name = name, .type = ATTR_TEXT, .text = v};
 }
 
-/* Makes a dump with attributes of every type, texts that look like numbers, special floats (NaN, infinities,
- * ...), and shapes of rank 0 to 8. The attributes are sorted by name, as in a dump converted from
- * safetensors. */
+/* Some texts look like numbers. The attributes are sorted by name, as in a dump converted from safetensors,
+ * because the tests compare whole files. */
 static void make_dump(const char *name)
 {
     Attr root[] = {real("a", 0.1),       real("b", 2),

@@ -11,7 +11,6 @@
 
 static Error err;
 
-/* Opens a dump (a file of gradients) and reads all its tensors; returns OK or the first failure. */
 static Status read_all(const char *path)
 {
     Arena *a = arena_open((size_t)1 << 28);
@@ -40,7 +39,6 @@ static void check_refused(const char *name, const char *why)
     check(strstr(err.text, why) != NULL && strstr(err.text, name) != NULL);
 }
 
-/* Writes a small HDF5 file with groups, attributes and floats; the floats are compressed if `packed`. */
 static void make_sample(const char *path, bool latest, bool packed)
 {
     const hid_t file = make_file(path, latest), creation = H5Pcreate(H5P_DATASET_CREATE);

@@ -1,5 +1,5 @@
-/* test_dump_write.c -- dumps (files of gradients) that are written are read back in order, with their attributes;
- * a dump appears at its path whole or not at all. */
+/* test_dump_write.c -- dumps (files of gradients) that are written are read back in order, with their
+ * attributes; a dump appears at its path whole or not at all. */
 #include "rig/hdf5_make.h"
 #include "dump/tensor.h"
 
@@ -10,7 +10,8 @@
 static Error err;
 
 #ifdef __SANITIZE_ADDRESS__
-/* Suppresses a leak that LeakSanitizer would report: HDF5 does not free a file whose close failed on a full disk. */
+/* Suppresses a leak that LeakSanitizer would report: HDF5 does not free a file whose close failed on a full
+ * disk. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {

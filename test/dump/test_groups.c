@@ -1,5 +1,5 @@
-/* test_groups.c -- tests groups_make. It joins the tensors of a dump (a file of gradients) into the vectors
- * that a codec compresses. Each way of grouping is tested. */
+/* test_groups.c -- tests `groups_make`, which joins the tensors of a dump (a file of gradients) into the
+ * vectors that a codec compresses. */
 #include "dump/groups.h"
 #include "rig/scratch_dir.h"
 
@@ -21,8 +21,8 @@ static float element(size_t group, size_t t, size_t i)
     return (float)(1000 * group + 100 * t + i);
 }
 
-/* Writes a dump of two steps with two workers each. The value of an element tells its step, its worker and its
- * index. In the tensor `bad`, one element is NaN and one is infinity. */
+/* Writes a dump of two steps with two workers each. In the tensor `bad`, one element is NaN and one is
+ * infinity. */
 static void make_dump(const char *bad)
 {
     static const char *const groups[] = {"step_1/worker_0", "step_1/worker_1", "step_2/worker_0",
@@ -120,7 +120,7 @@ static void small_tensors_travel_alone_and_raw(void **state)
     make_dump(NULL);
     const VectorList list = make(
         (GroupSpec){.grouping = GROUP_ALL, .min_elements = 12, .selection = {.step = "1", .worker = "0"}});
-    /* the five vectors are conv1.weight, bn.weight, fc1.weight joined with fc2.weight, fc1.bias, and `nothing` */
+    /* the vectors are conv1.weight, bn.weight, fc1.weight joined with fc2.weight, fc1.bias, `nothing` */
     assert_int_equal(list.count, 5);
     check(list.item[0].raw && !list.item[0].joined && list.item[0].shape.rank == 4);
     check(!list.item[2].raw && list.item[2].members == 2 && list.item[2].shape.n == 32);

@@ -20,7 +20,6 @@ static void fill(const Synth *s, Shape shape, int64_t worker, int64_t step, cons
     arena_close(a);
 }
 
-/* Returns the mean of f(x_i) over all N elements x_i. */
 static double mean_of(double (*f)(double))
 {
     double sum = 0;

@@ -1,5 +1,5 @@
-/* test_team.c -- a Team supplies the gradients of P workers, whose payloads are then merged. Gradients come
- * from a dump (a file of gradients). If the dump has too few, further ones are made from them. */
+/* test_team.c -- a `Team` supplies the gradients of P workers from a dump (a file of gradients). If the dump
+ * has fewer than P gradients of a tensor, the `Team` makes more of them by adding noise. */
 #include "dump/team.h"
 #include "dump/noise.h"
 #include "rig/scratch_dir.h"

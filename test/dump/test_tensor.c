@@ -20,7 +20,6 @@ static void shut_dump(void)
     dump_close(dump);
     arena_close(arena);
 }
-/* Opens a file that must be refused and returns the status; the error message is in err. */
 static Status refused(const char *path)
 {
     arena = arena_open(0);
@@ -186,8 +185,8 @@ static void bfloat16_in_uint16_is_read_where_an_attribute_says_so(void **state)
         H5Dwrite(d, H5T_NATIVE_UINT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, value);
         H5Dclose(d);
     }
-    /* A text may have up to 64 KB. These two have 40,000 bytes each, so b must be read, although together they
-     * exceed 64 KB. */
+    /* A text attribute may have up to 64 KB. The limit holds for each text: two texts of 40,000 bytes are
+     * accepted. */
     char *notes = calloc(1, 40001);
     memset(notes, 'n', 40000);
     make_text_attr(file, "b", "notes", notes);
@@ -248,8 +247,8 @@ static void steps_and_workers_come_in_numerical_order(void **state)
     shut_dump();
 }
 
-/* Checks the number of twins in the open dump (groups with the same number as another group). Two tensors of
- * one name must differ in `step_address` or `worker_address`, as these select their random numbers. */
+/* Checks the number of twins: groups whose number is already that of another group. Two tensors of one name
+ * must differ in `step_address` or `worker_address`, which select their random numbers. */
 static void check_apart(size_t twins)
 {
     const char *first;
@@ -283,7 +282,8 @@ static void groups_of_one_number_draw_apart(void **state)
     H5Fclose(file);
     open_dump("twins.h5");
     assert_int_equal(dump_count(dump), countof(paths));
-    /* five groups share their number with another group: step_0, step_1, worker_0, worker_1, step_8 */
+    /* Five numbers are taken: step_0 by `a`, step_1 by step_01, worker_0 by step_2/a, worker_1 by worker_01,
+     * step_8 by step_7. A tensor outside any step or worker has the number 0. */
     check_apart(5);
     for (size_t i = 0; i < dump_count(dump); i++) {
         const TensorInfo *t = dump_tensor(dump, i);
@@ -418,7 +418,6 @@ static void what_is_no_dump_is_one_clear_line(void **state)
     check(strstr(err.text, "not a regular file") != NULL);
 }
 
-/* Returns the process id of this process's only child. */
 static pid_t only_child(void)
 {
     char path[64], text[64] = "";

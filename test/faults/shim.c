@@ -29,7 +29,7 @@ static const char *const names[CLASSES] = {"alloc", "open", "read", "write", "sy
                                            "close", "mmap", "fork", "pipe",  "memfd"};
 
 static struct {
-    uintptr_t from, to; /* the program's code */
+    uintptr_t from, to; /* addresses of the program's code */
     int class;
     long at;
     char mode;

@@ -49,8 +49,8 @@ static void encode_and_edit(Call *c, Buf *payload, Message *m, const uint8_t *ed
         payload->size -= edit[0] % (payload->size + 1);
 }
 
-/* Divides the bytes among the rounds of the message. Each round takes as many bytes as its valid payload
- * had. The last round takes all remaining bytes. */
+/* Divides the bytes among the rounds of the message. Each round gets as many bytes as its `size`; the last
+ * round gets all remaining bytes. */
 static void divide(Message *m, const uint8_t *data, size_t size)
 {
     for (int i = 0; i < m->rounds; i++) {

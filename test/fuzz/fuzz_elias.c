@@ -15,7 +15,6 @@ static void need(bool condition)
         abort();
 }
 
-/* Decodes numbers until the reader fails, and encodes them again. The bits must be the same. */
 static void read_numbers(Bytes in, uint64_t (*get)(BitReader *), void (*put)(BitWriter *, uint64_t),
                          unsigned (*bits)(uint64_t))
 {

@@ -1,8 +1,8 @@
 /* fuzz_frame.c -- fuzzes the container's reader and the decoding of the container's records on files with valid
  * checksums, since a fuzzer would never guess a 64-bit checksum.
  *
- * Input: a container. The checksums of the container's blocks are corrected before it is read, unless the lowest
- * bit of the last byte is set. */
+ * Input: a container. The checksums of the container's blocks are corrected before it is read, unless the
+ * lowest bit of the last byte is set. */
 #include "num/finite.h"
 #include "base/checksum.h"
 #include "compress/spec.h"

@@ -32,8 +32,7 @@ static bool same(const Json *x, const Json *y)
     return !v && !w;
 }
 
-/* Checks that the element that json_read passes to this callback equals *next, the next element of the tree, and
- * advances *next. */
+/* Checks that `element` equals the next element of the tree. */
 static Status take(void *next, const Json *element)
 {
     const Json **expected = next;
@@ -43,8 +42,8 @@ static Status take(void *next, const Json *element)
     return OK;
 }
 
-/* Reads the array "results" element by element. If the whole text is a valid object, the elements must equal the
- * elements in `tree`. */
+/* Reads the array "results" element by element. If the whole text is a valid object, the elements must equal
+ * those in `tree`. */
 static void read_rows(const Json *tree, const uint8_t *data, size_t size, Arena *a)
 {
     const Json *array = json_member(tree, "results"), *v;

@@ -10,7 +10,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST = 64 };
 
-/* Splits the input into arguments: argv[0], then each line; returns the number of arguments. */
 static int split(char *text, char **argv)
 {
     char *rest = NULL;

@@ -23,8 +23,8 @@ static atomo_layout layout_of(const Shape *shape, int worker, int workers)
                           .threads = 1};
 }
 
-/* True if `payload` is all rounds' payloads of the message one after another. Each but the last has its size
- * in front. `payload` comes from a call of the public interface. */
+/* True if `payload`, from a call of the public interface, consists of the payloads of all rounds of `m` in
+ * order. Each payload but the last is preceded by its size. */
 static bool is_message(const Message *m, const uint8_t *payload, size_t size)
 {
     Reader r = reader_open((Bytes){payload, size});
@@ -148,8 +148,7 @@ static void team_train(Team *t, int64_t step, int first)
         good(atomo_learn(t->tensor[w], learned, size, &err), &err);
 }
 
-/* Runs a step. Worker w sends nothing if bit w of `drops` is set. Returns the number of bytes sent by all
- * workers. */
+/* Runs a step. Worker w sends nothing if bit w of `drops` is set. Returns the number of bytes sent. */
 static size_t team_step(Team *t, int64_t step, unsigned drops)
 {
     atomo_error err;
@@ -220,8 +219,8 @@ static void reference_step(Reference *r, int64_t step, unsigned drops, GradientB
     check_ok(gradient_step(r->x, (size_t)step, g, weight, sends, r->agreed, bytes, &err), &err);
 }
 
-/* The internal gradient_step keeps all workers in one object. In the public interface every worker has its
- * own object. Both must give equal estimates and equal numbers of bytes. */
+/* `gradient_step` keeps all workers in one object; in the public interface every worker has its own object. The
+ * estimates and the numbers of bytes must be equal. */
 static void steps_equal_training(void **state)
 {
     static const unsigned drops[STEPS] = {0, 0, 1, 0, 6};
@@ -530,8 +529,8 @@ static void impossible_layouts_are_refused(void **state)
     atomo_codec_close(codec);
 }
 
-/* Calls about a single worker (atomo_encode, ...) must not change a step that has begun. A failed send must
- * not change it either. */
+/* Neither calls about a single worker (atomo_encode, ...) nor a failed send may change a step that has
+ * begun. */
 static void an_open_step_is_left_alone(void **state)
 {
     static float x[N], bad[N], mean[2][N], y[N];

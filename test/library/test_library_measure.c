@@ -14,7 +14,6 @@ static double metric(const double *value, const char *name)
     return NAN;
 }
 
-/* Compares the metrics of a vector x and its estimate y with sums over the elements in double. */
 static void a_pair_is_measured(void **state)
 {
     static float x[N], y[N];

@@ -1,9 +1,9 @@
 /* test_vectors.c -- the test vectors in test/vectors, with which other implementations can be tested: for each
- * compressor a small tensor, its payload and the decoded floats. This library must decode the stored payloads to
- * the stored floats, and write the stored payloads.
+ * compressor a small tensor, its payload and the decoded floats. This library must decode the stored payloads
+ * to the stored floats, and write the stored payloads.
  *
- * `make vectors` rewrites the files. A difference means that the format of payloads has changed, and needs a line
- * in docs/FORMAT.md. */
+ * `make vectors` rewrites the files. A difference means that the format of payloads has changed, and needs a
+ * line in docs/FORMAT.md. */
 #include "rig/check.h"
 
 #include "atomo.h"
@@ -23,8 +23,8 @@ static const char *const more[] = {
     "blosc+qsgd",     "qsgd:bits=2",      "qsgd:code=huffman",  "qsgd:code=rans",         "qsgd:code=fixed",
     "topk:ratio=0.3", "svd:vectors=qsgd", "terngrad:code=rans", "entry:ratio=0.3"};
 
-/* Returns the spec with this index. A compressor's own name is a spec, except for a wrapper that needs a codec to
- * wrap. */
+/* Returns the spec with this index: first the compressors' names, then the specs in `more`. Returns "" for a
+ * wrapper that needs a codec to wrap, and NULL after the last spec. */
 static const char *spec_at(size_t index)
 {
     size_t i = 0;

@@ -74,8 +74,7 @@ static void check_same_attrs(const AttrList *a, const AttrList *b)
     }
 }
 
-/* Checks that in.h5 and out.h5 have the same paths, shapes and attributes. The elements of out.h5 must be
- * `factor` times those of in.h5. */
+/* The elements of out.h5 must be `factor` times those of in.h5. */
 static void check_same_dump(float factor)
 {
     Dump *in, *out;
@@ -156,8 +155,8 @@ static void only_groups_on_the_way_to_what_is_sent_are_kept(void **state)
     arena_close(arena);
 }
 
-/* ---- a test codec whose decoder needs its state. It has two rounds. The first payload is empty; the second is
- * x minus the sum of all earlier estimates. ---- */
+/* ---- a test codec whose decoder needs its state, the estimate of the previous step; the payload of round 0 is
+ * empty, that of round 1 is x minus the state ---- */
 
 static int delta_rounds(const Codec *codec)
 {

@@ -30,13 +30,12 @@ static void a_standard_error_is_the_deviation_over_root_r(void **state)
     check_rel(sum_se(&t, E_SQUARES), 0.9574271077563381, 1e-12);
 }
 
-/* A stand-in for a metric that is not a sum. For an estimate of all zeros it is 0. */
+/* Stands for a metric that is not a sum over elements. For an estimate of all zeros it is 0. */
 static double value_of(const Tally *t, size_t r)
 {
     return t->error[r][E_DOT];
 }
 
-/* Sets the values 1, 4, 9 .. 81, 400. */
 static void set_skewed(void)
 {
     for (int r = 0; r < R; r++) {
@@ -68,7 +67,7 @@ static void draws_of_zeros_count_as_often_as_the_codec_knows(void **state)
     t.none = 0.3;
     check_rel(values_se(&t, value_of), 102.03457299718197, 1e-9);
     for (int r = 0; r < R;
-         r++) /* no estimate is all zeros, and all are the same; yet the mean is uncertain */
+         r++) /* no estimate is all zeros, but 30 % should be: so the mean is uncertain */
         error[r][E_DOT] = error[r][E_NORM] = 1;
     check_rel(values_se(&t, value_of), sqrt(0.7 * 0.3 / 10) * 1.959963984540054 / t_quantile(0.05, 9), 1e-9);
 }

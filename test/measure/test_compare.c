@@ -139,8 +139,8 @@ static void codecs_that_are_done_are_left_out(void **state)
 
 enum { STEPS_DONE = 2, CODECS_DONE = 4, PLACES_DONE = STEPS_DONE * 2 * (VECTORS + 1) + 1 };
 
-/* `sums` and `failed` hold the results of a comparison that was not interrupted. `found` says which of these
- * results the next comparison is given, so does not compute again. */
+/* The results of a comparison that was not interrupted. `found` marks the results that the next comparison is
+ * given, so does not compute again. */
 static struct {
     char *sums[PLACES_DONE * CODECS_DONE];
     bool failed[PLACES_DONE * CODECS_DONE], found[PLACES_DONE * CODECS_DONE];

@@ -2,7 +2,6 @@
  * vector). Tests options that must not change metrics. */
 #include "rig/compare_world.h"
 
-/* Compares the pooled metrics of several vectors with the metrics of one vector that joins them. */
 static void pooled_figures_are_those_of_the_joined_vector(void **state)
 {
     (void)state;
@@ -174,7 +173,7 @@ static Status count_distances(void *data, const Record *r, Error *err)
     return OK;
 }
 
-/* Wasserstein distances are measured of as many repeats as have 2^23 elements, but of at least five. */
+/* Of vectors with n elements, Wasserstein distances are measured for 2^23 / n repeats, but at least five. */
 static void long_vectors_have_fewer_distances(void **state)
 {
     (void)state;

@@ -21,7 +21,7 @@ static float *gradient(size_t i, float *x)
 /* ---- closed forms of the variance; l1: sum of the magnitudes; squares: sum of the squares; most: largest
  * magnitude ---- */
 
-static double keep_some(double n, double l1, double squares, double most) /* randk, a tenth */
+static double keep_some(double n, double l1, double squares, double most) /* randk, which keeps a tenth */
 {
     (void)l1;
     (void)most;

@@ -198,7 +198,7 @@ static void forgeries_with_right_checksums_are_refused(void **state)
     FORGE(record, store_u64(forged + (dims - data) + 10, UINT64_C(1) << 34), "does not fit its description");
     FORGE(record, store_u64(forged + (dims - data) + 10, UINT64_MAX), "description is malformed");
     FORGE(record, forged[dims - data + 8] = 1, "description is malformed"); /* unknown dtype */
-    FORGE(record, forged[dims - data + 9] = 9, "description is malformed"); /* rank */
+    FORGE(record, forged[dims - data + 9] = 9, "description is malformed"); /* rank 9 */
     FORGE(record, forged[dims - data] = '/', "description is malformed");   /* path "step_1//.weight" */
 #undef FORGE
     memcpy(forged, data, size);

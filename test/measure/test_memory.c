@@ -25,7 +25,7 @@ typedef struct {
     bool failed;
 } Bench;
 
-/* Fills the vector with nearly normal numbers; each is the sum of four random bytes. */
+/* Fills the vector with nearly normal numbers. Each is the sum of three random bytes minus a fourth, scaled. */
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
     (void)data, (void)err;
@@ -136,7 +136,7 @@ static void a_large_tensor_takes_six_times_its_size(void **state)
     }
 }
 
-/* The peaks of two merges may differ by 2 MB: the size of a huge page, which the kernel may or may not use. */
+/* The peak may grow by 2 % and by 2 MB: the size of a huge page, which the kernel may or may not use. */
 static void a_merge_takes_no_more_for_more_workers(void **state)
 {
     static const char *const specs[] = {"qsgd", "randk", "sign", "joint"};

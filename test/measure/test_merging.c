@@ -41,8 +41,8 @@ static void for_all_that_merge(Holds *holds, const Shape *shape, size_t n_shapes
 
 /* ---- the vector that a merged payload decodes to ---- */
 
-/* Checks that y[i] equals want[i] up to rounding errors, relative to size[i] and to the largest size[j]. The
- * latter are the errors of codecs whose transform mixes elements. */
+/* Checks that y[i] equals want[i] up to rounding errors. The tolerance is relative to size[i], plus a term
+ * relative to the largest size, for codecs whose transform mixes elements. */
 static void check_close(Crew *w, const float *y, const double *want, const double *size)
 {
     double largest = 0;
@@ -148,8 +148,8 @@ static int bits_of(size_t v)
     return bits;
 }
 
-/* Returns the documented maximum size of a merged payload in bytes. If there is none, returns the sum of the
- * sizes of the merged payloads. */
+/* Returns the largest size of a merged payload in bytes, as documented. If no size is documented, returns the
+ * sum of the sizes of the workers' payloads, plus the head of a merged payload. */
 static size_t most_bytes(const Crew *w, int round)
 {
     const size_t workers = (size_t)w->workers;
@@ -198,7 +198,7 @@ static Status merge_copy(Crew *w, int round, Bytes good, const uint8_t *data, si
     w->err.text[0] = 0;
     const Status status = codec_merge(&c, in, 2, &out);
     free(copy);
-    CHECK_CREW(w, status == OK || w->err.text[0]); /* a refusal must have an error message */
+    CHECK_CREW(w, status == OK || w->err.text[0]);
     return status;
 }
 

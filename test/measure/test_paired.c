@@ -73,7 +73,7 @@ enum { EXPERIMENTS = 2000, REPEATS = 10 };
 static void check_alarms(size_t alarms, size_t outside)
 {
     check(alarms >= EXPERIMENTS * 33 / 1000 && alarms <= EXPERIMENTS * 67 / 1000);
-    check(alarms == outside); /* p < 0.05 exactly where the interval does not have 0 */
+    check(alarms == outside); /* p < 0.05 exactly if the 95 % interval excludes 0 */
 }
 
 /* Returns a sum of twelve uniform numbers less 6: nearly normal. */
@@ -147,9 +147,9 @@ static Paired pair_metric(const Pairs *p, size_t metric)
     return paired_difference(draws(p->value[0][metric], REPEATS), draws(p->value[1][metric], REPEATS));
 }
 
-/* Compares randk with shared=on, whose draw uses random numbers that all workers share, and with shared=off, whose
- * draw uses the worker's own. Both have the same distribution of estimates, but different draws. So at the 5 %
- * level, about 5 % of the experiments may find a difference. */
+/* Compares randk with shared=on, whose draw uses random numbers that all workers share, and with shared=off,
+ * whose draw uses the worker's own. The two codecs have the same distribution of estimates, but different
+ * draws. So at the 5 % level, about 5 % of the experiments may find a difference. */
 static void codecs_of_equal_expectation_alarm_at_the_level(void **state)
 {
     (void)state;

@@ -1,7 +1,6 @@
-/* test_standard_errors.c -- tests standard errors of metrics and expected sizes. A tally filled by hand is
- * compared with the definitions. For decoded vectors, each repeat is also measured alone; the standard error
- * must agree with the standard deviation over these repeats. The degrees of freedom of an error are compared
- * with a Monte Carlo estimate. */
+/* test_standard_errors.c -- tests standard errors of metrics and expected sizes against their definitions. The
+ * standard error of a mean over repeats must agree with the standard deviation of repeats that are measured
+ * singly. Also tests degrees of freedom. */
 #include "rig/metrics_rig.h"
 #include "codec/compressor.h"
 #include "measure/compare_parts.h"
@@ -128,7 +127,8 @@ static void standard_errors_are_deviations_of_single_repeats_over_root_r(void **
         check_rel_at(value(&t, name), deviation(b, x, cases[i].name, cases[i].widened) / sqrt(R), 1e-8, name,
                      __FILE__, __LINE__);
     }
-    /* by the delta method, as rel_l2 is the root of relative_error; `variance` is divided by R - 1, `mse` by R */
+    /* by the delta method, as rel_l2 is the root of relative_error; `variance` is divided by R - 1, `mse` by
+     * R */
     check_rel(value(&t, "rel_l2_se"), value(&t, "relative_error_se") / (2 * value(&t, "rel_l2")), 1e-12);
     check_rel(value(&t, "variance_se"), deviation(b, x, "mse", false) / sqrt(R) * R / (R - 1), 1e-8);
 }
@@ -154,8 +154,8 @@ static void a_class_that_is_empty_in_some_repeats_has_a_wider_interval(void **st
 }
 
 /* The products <h, g> of estimate and gradient vary over the repeats with the variance 1/3. If the closed form
- * is three times as large, the interval of the cosine is wider by the factor sqrt(3). If it is a hundred times
- * as large, the factor is only 2. If it is half as large, the interval does not change. */
+ * of this variance is three times as large, the interval of the cosine is wider by the factor sqrt(3). If it is
+ * a hundred times as large, the factor is only 2. If it is half as large, the interval does not change. */
 static void an_unseen_variance_along_the_gradient_widens_the_cosine(void **state)
 {
     static double error[4][E_SUMS];
@@ -182,7 +182,8 @@ static void an_unseen_variance_along_the_gradient_widens_the_cosine(void **state
     }
 }
 
-/* All repeats of an unbiased codec with rare atoms may be all zeros. Then they do not show how its results vary. */
+/* All repeats of an unbiased codec with rare atoms may be all zeros. Then they do not show how its results
+ * vary. */
 static void equal_repeats_of_a_codec_with_variance_have_no_standard_error(void **state)
 {
     static double error[3][E_SUMS] = {{[E_SQUARES] = 4}, {[E_SQUARES] = 4}, {[E_SQUARES] = 4}};

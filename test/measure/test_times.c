@@ -76,7 +76,7 @@ static Status keep(void *data, const Record *r, Error *err)
     return OK;
 }
 
-/* ms[0]: the time of one worker's encoding; ms[1]: the time of decoding all payloads */
+/* ms[0]: milliseconds of one worker's encoding; ms[1]: milliseconds of decoding all payloads */
 static Status keep_merge(void *data, const Record *r, Error *err)
 {
     double *ms = data;

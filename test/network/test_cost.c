@@ -88,8 +88,8 @@ static void links_of_ones_own_are_read(void **state)
 
 /* ---- traffic ---- */
 
-/* Returns the seconds that an exchange takes over a link of 1 ms and 1 MB/s. Payloads have 100 kB and parameters
- * 200 kB; the merged payloads of all rounds but the last have `early` bytes. */
+/* Returns the seconds that an exchange takes over a link of 1 ms and 1 MB/s. Payloads have 100 kB and
+ * parameters 200 kB; the merged payloads of all rounds but the last have `early` bytes. */
 static double seconds(Topology topology, double workers, double rounds, double early)
 {
     const Link l = {"x", 1e-3, 1e6};
@@ -161,8 +161,8 @@ static void parts_follow_one_another(void **state)
 {
     Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, false);
     (void)state;
-    /* all-gather: each worker sends one message of 300 bytes. It decodes two payloads in 0.15 s each, and adds
-     * the two estimates in 0.2 s. */
+    /* all-gather: each worker sends one message of 300 bytes. Each worker decodes two payloads in 0.15 s each,
+     * and adds the two estimates in 0.2 s. */
     check_times(&it, 100, 0.3, 3.5, 0.5, 7.3);
     it = two_workers(TOPOLOGY_PS, false, false);
     /* parameter server: for each worker, 300 bytes of payloads go to the server, and 1600 bytes of parameters
@@ -282,7 +282,8 @@ static void errors_of_independent_parts_add_in_squares(void **state)
     /* The compressed and the uncompressed iteration have the same computing time. An error e of it changes the
      * speed-up s by (1 - s) e / total. */
     const double moved = (1 - f.speedup) * 0.01, rest = f.speedup * sqrt(parts);
-    check_rel(se.speedup, hypot(moved, rest) / f.time.total, 0.01); /* first order */
+    check_rel(se.speedup, hypot(moved, rest) / f.time.total, 0.01); /* the formula is a first-order
+                                                                     * approximation */
 }
 
 static void one_codec_beside_itself_gains_nothing_and_the_unknown_stays_unknown(void **state)
@@ -302,8 +303,8 @@ static void one_codec_beside_itself_gains_nothing_and_the_unknown_stays_unknown(
 
 /* ---- break-even ---- */
 
-/* Two layers of 1000 floats: plain_layer is sent uncompressed; small_layer takes `coding` seconds to encode and is
- * compressed to `share` of its size. */
+/* Two layers of 1000 floats: plain_layer is sent uncompressed; small_layer takes `coding` seconds to encode and
+ * is compressed to `share` of its size. */
 static CostLayer plain_layer, small_layer;
 
 static void set_pair(double share, double coding)
@@ -341,8 +342,8 @@ static void break_even_is_where_both_cost_the_same(void **state)
             check(iteration_time(&it, b / 2).total < iteration_time(&other, b / 2).total);
             check(iteration_time(&it, b * 2).total > iteration_time(&other, b * 2).total);
         }
-    /* Encoding costs 2 ms. In a ring of 8 workers, compression saves 2 (7/8) (4000 - 40) bytes, which take 2 ms to
-     * send at 3.465 MB/s. */
+    /* Encoding costs 2 ms. In a ring of 8 workers, compression saves 2 (7/8) (4000 - 40) bytes, which take 2 ms
+     * to send at 3.465 MB/s. */
     const Iteration it = of(&small_layer, TOPOLOGY_RING, 8, 0, false),
                     other = of(&plain_layer, TOPOLOGY_RING, 8, 0, false);
     double b;
@@ -377,8 +378,9 @@ static void what_has_no_break_even_says_which_way(void **state)
     check_rel(b, (7 * 3000 - 7000) / 7e-3, 1e-9);
 }
 
-/* With P workers and a gradient of D bytes, an all-gather of payloads of rho D bytes carries (P - 1) rho D bytes.
- * A ring of uncompressed gradients carries 2 (P - 1)/P D bytes. So the all-gather is faster if P < 2 / rho. */
+/* With P workers and a gradient of D bytes, an all-gather of payloads of rho D bytes carries (P - 1) rho D
+ * bytes. A ring of uncompressed gradients carries 2 (P - 1)/P D bytes. So the all-gather is faster if P < 2 /
+ * rho. */
 static void an_allgather_loses_to_a_ring_once_its_ratio_is_over_two_in_p(void **state)
 {
     static const double ratios[] = {1. / 2, 1. / 4, 1. / 32, 1. / 100};

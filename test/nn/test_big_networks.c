@@ -1,12 +1,13 @@
-/* test_big_networks.c -- loss, gradients and running statistics of the networks ResNet and VGG against PyTorch in
- * double precision. */
+/* test_big_networks.c -- loss, gradients and running statistics of the networks ResNet and VGG against PyTorch
+ * in double precision. */
 #include "rig/check.h"
 
 #include "nn/model.h"
 
 typedef struct {
     const char *name;
-    /* norm: norm of a parameter's gradient; product: inner product of the gradient and a fixed pseudorandom vector */
+    /* norm: norm of a parameter's gradient; product: inner product of the gradient and a fixed pseudorandom
+     * vector */
     double norm, product;
 } Known;
 
@@ -74,8 +75,8 @@ static size_t differing(const Known *known, const SliceList *list, const float *
             product += v * (2 * reference_unit((uint32_t)j, 7) - 1);
         }
         assert_string_equal(s->name, known[i].name);
-        /* The absolute tolerance 1e-5 is for gradients that are 0 up to rounding errors, such as the gradient of a
-         * bias in front of a batch norm. */
+        /* The absolute tolerance 1e-5 is for gradients that are 0 up to rounding errors, such as the gradient
+         * of a bias in front of a batch norm. */
         if (fabs(sqrt(square) - known[i].norm) <= tolerance * known[i].norm + 1e-5 &&
             fabs(product - known[i].product) <= tolerance * known[i].norm + 1e-5)
             continue;
@@ -125,7 +126,8 @@ static void vgg11_is_pytorchs_with_the_same_dropout(void **state)
     hold("vgg11", vgg11_loss, vgg11_score, vgg11_known, countof(vgg11_known), 5e-3);
 }
 
-/* A NaN in a layer must reach the loss: a ReLU or batch norm that turned NaN into a number would hide the failure. */
+/* A NaN in a layer must reach the loss: a ReLU or batch norm that turned NaN into a number would hide the
+ * failure. */
 static void values_beyond_float32_reach_the_loss_and_are_named(void **state)
 {
     (void)state;

@@ -116,7 +116,6 @@ static void every_codec_goes_on_as_if_it_had_never_stopped(void **state)
 
 static size_t calls, stop_at, steps_seen, tests_seen;
 
-/* True from call number `stop_at` on. */
 static bool stops_for_good(void)
 {
     return ++calls >= stop_at;
@@ -131,8 +130,8 @@ static Status count_records(void *data, const StepRecord *r, Error *e)
     return OK;
 }
 
-/* Stops a run of 4 steps, tested after steps 2 and 4, at the given call of `stopped`, and resumes it. Returns false if
- * the run ended before that call. */
+/* Runs 4 steps with tests after steps 2 and 4, stops at call number `at` of `stopped`, and resumes. Returns
+ * false if the run ended before that call. */
 static bool stop_and_resume(size_t at, const uint8_t *whole, size_t want)
 {
     TrainSetup s = setup_of("ef+topk:ratio=0.01");

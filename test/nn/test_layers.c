@@ -228,7 +228,7 @@ static double slope(const Case *c, const double *x, const double *w, double *v, 
     return (up - down) / (2 * step);
 }
 
-/* number of parameters that are checked, and number of elements of an image that are checked */
+/* at most this many parameters, and elements of an image, are checked */
 enum { SAMPLE = 60 };
 
 static void check_case(const Case *c)

@@ -115,7 +115,7 @@ static struct {
     double sum, most;
 } slept;
 
-/* Sends floats after 20 ms, which it measures itself. */
+/* Sleeps 20 ms, adds the measured time to `slept`, and sends the floats. */
 static Status sleepy_encode(const Call *c, const float *x, Buf *out)
 {
     const double start = clock_now();

@@ -206,8 +206,8 @@ static void frequencies_are_their_sums_and_come_back(void **state)
     }
 }
 
-/* Compares Fourier coefficients with those of numpy.fft.rfft. These are divided by sqrt(n), and all but the
- * first are multiplied by sqrt(2). */
+/* Compares Fourier coefficients with those of numpy.fft.rfft, divided by sqrt(n). All but the first are also
+ * multiplied by sqrt(2). */
 static void frequencies_are_those_of_numpy(void **state)
 {
     (void)state;

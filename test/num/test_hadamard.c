@@ -1,5 +1,5 @@
-/* test_hadamard.c -- the Walsh-Hadamard transform: against its matrix; against plain butterflies, bit for bit; and
- * the kernels of every instruction set against each other. */
+/* test_hadamard.c -- the Walsh-Hadamard transform: against its matrix; against plain butterflies, bit for bit;
+ * and the kernels of every instruction set against each other. */
 #include "rig/check.h"
 
 #include "base/arena.h"
@@ -20,8 +20,8 @@ static float *normal(size_t n, uint64_t seed)
     return x;
 }
 
-/* A vector is cut into blocks whose lengths are powers of two. Returns the length of the block that holds element
- * i; *start is the index of the block's first element. */
+/* A vector is cut into blocks whose lengths are powers of two. Returns the length of the block that holds
+ * element i; *start is the index of the block's first element. */
 static size_t block_at(size_t n, size_t i, size_t *start)
 {
     size_t at = 0, size = (size_t)1 << 40;
@@ -35,8 +35,8 @@ static size_t block_at(size_t n, size_t i, size_t *start)
     return size;
 }
 
-/* Returns entry (k, i) of the transform's matrix for vectors of length n, which is block diagonal with Walsh-Hadamard
- * matrices. */
+/* Returns entry (k, i) of the transform's matrix for vectors of length n, which is block diagonal with
+ * Walsh-Hadamard matrices. */
 static double entry(size_t n, size_t k, size_t i)
 {
     size_t start, other;

@@ -100,8 +100,8 @@ static void no_random_levels_are_better(void **state)
             for (uint64_t trial = 0; trial < 200; trial++) {
                 const Rng rng = rng_open(3, trial, 0, 0, 0);
                 float level[KNOTS_MOST] = {sorted[0], sorted[511]};
-                /* the levels between the first and the last are random numbers of the input, or points between two
-                 * of them */
+                /* the levels between the first and the last are random numbers of the input, or uniform random
+                 * numbers of its range */
                 for (size_t k = 2; k < count; k++)
                     level[k] =
                         trial % 2

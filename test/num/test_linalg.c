@@ -272,8 +272,8 @@ static void eigenvectors_are_orthonormal_and_belong_to_their_values(void **state
     }
 }
 
-/* An eigenvector must not depend on which others are computed in the same call. Otherwise estimates would be
- * biased. */
+/* An eigenvector must not depend on which other eigenvectors are computed in the same call. Otherwise the
+ * estimate of a codec that computes only the drawn ones would be biased. */
 static void an_eigenvector_is_the_same_whichever_others_are_asked_for(void **state)
 {
     (void)state;

@@ -1,13 +1,13 @@
-/* test_range.c -- the randomized range finder must find the singular vectors of matrices of low rank, as gesdd does,
- * and must leave all other matrices alone. */
+/* test_range.c -- the randomized range finder must find the singular vectors of matrices of low rank, as gesdd
+ * does, and must return no vectors for all other matrices. */
 #include "rig/linalg_rig.h"
 #include "num/spectral.h"
 
 enum { SIDES = 5 };
 static const size_t sides[SIDES][2] = {{300, 140}, {140, 300}, {200, 200}, {700, 260}, {6000, 140}};
 
-/* A sum of `rank` outer products of random vectors, each half as large as the one before. The elements are rounded to
- * float, so all singular values beyond `rank` are rounding errors. */
+/* A sum of `rank` outer products of random vectors, each half as large as the one before. The elements are
+ * rounded to float, so all singular values beyond `rank` are rounding errors. */
 static Tall low_rank(size_t side, size_t rank, double scale)
 {
     const size_t rows = sides[side][0], cols = sides[side][1];
@@ -102,7 +102,8 @@ static void vectors_are_orthonormal_and_the_same_for_any_number_of_threads(void 
     }
 }
 
-/* Beyond the rank of the sample, an element of a row and column that the sample leaves out must be noticed. */
+/* The range finder judges the rank from a sample of rows and columns. It must also notice elements outside the
+ * sample. */
 static void other_matrices_are_left_alone(void **state)
 {
     (void)state;

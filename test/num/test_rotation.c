@@ -150,9 +150,9 @@ static void long_blocks_come_back(void **state)
     free(y);
 }
 
-/* Two rounds of rotation make a vector with one non-zero element look normal. The fourth moment of its n
+/* Two rounds of rotation make a vector with one non-zero element look normal. The fourth moment of its
  * coordinates must be that of a uniform point on the sphere. Up to six standard errors are allowed; one is
- * sqrt(96 / n). */
+ * sqrt(96 / N) for N coordinates in all turns. */
 static void two_rounds_make_a_spike_normal(void **state)
 {
     (void)state;

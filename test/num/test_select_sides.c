@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "num/select.h"
 
-static const float *sorted; /* for qsort */
+static const float *sorted; /* the elements that by_magnitude compares: qsort passes it no argument */
 
 static int by_magnitude(const void *a, const void *b)
 {

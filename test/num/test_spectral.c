@@ -1,5 +1,5 @@
-/* test_spectral.c -- the singular values of a matrix, by the Gram matrix and by LAPACK's gesdd; the matrix's atoms
- * (singular value times outer product of singular vectors); and matrices that must be refused. */
+/* test_spectral.c -- the singular values of a matrix, by the Gram matrix and by LAPACK's gesdd; the matrix's
+ * atoms (singular value times outer product of singular vectors); and matrices that must be refused. */
 #include "rig/linalg_rig.h"
 #include "num/spectral.h"
 
@@ -55,8 +55,9 @@ static void a_matrix_of_rank_three_has_three_atoms(void **state)
     }
 }
 
-/* Checks all atoms of A: the singular vectors are orthonormal, the singular values are those in `lambda`, and the
- * atoms add up to A. For singular values that are rounding errors, only the sum of squares must be right. */
+/* Checks all atoms of A: the singular vectors are orthonormal, the singular values are those in `lambda`, and
+ * the atoms add up to A. For singular values that are rounding errors, only the sum of squares must be
+ * right. */
 static void check_atoms(Tall a, SpectralMethod method)
 {
     Spectral s;
@@ -121,7 +122,8 @@ static void the_atoms_of_nearly_singular_matrices_are_a_basis(void **state)
             }
 }
 
-/* LAPACK's gesdd may loop for ever on an infinity, so NaN and infinity must be refused before gesdd is called. */
+/* LAPACK's gesdd may loop for ever on an infinity, so NaN and infinity must be refused before gesdd is
+ * called. */
 static void nan_and_infinity_are_refused_at_once(void **state)
 {
     (void)state;

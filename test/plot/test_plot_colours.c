@@ -1,9 +1,9 @@
-/* test_plot_colours.c -- the looks of codecs in one figure must be told apart by readers with each kind of colour
- * blindness, and in print without colours.
+/* test_plot_colours.c -- the looks of codecs in one figure must be told apart by readers with each kind of
+ * colour blindness, and in print without colours.
  *
- * Colour blindness is simulated by the matrices of Machado, Oliveira and Fernandes (IEEE TVCG 15(6), 2009) for full
- * severity, on linear RGB. Distances are in CIELAB. Two colours at a distance of 10 are easily told apart; of two
- * greys, a difference of 8 in lightness. */
+ * Colour blindness is simulated by the matrices of Machado, Oliveira and Fernandes (IEEE TVCG 15(6), 2009) for
+ * full severity, on linear RGB. Distances are in CIELAB. Two colours at a distance of 10 are easily told apart;
+ * of two greys, a difference of 8 in lightness. */
 #include "rig/check.h"
 #include "plot/plot_look.h"
 

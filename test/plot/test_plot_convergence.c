@@ -93,8 +93,8 @@ static void each_axis_says_what_it_is(void **state)
     check(strstr(err.text, "sim_seconds"));
 }
 
-/* At step 1 all runs are equal, so there is no bar of uncertainty. At step 2 there are two runs, which are too few
- * for a bar, or three runs (0.5, 0.7 and 0.6), which have one. */
+/* At step 1 all runs are equal, so there is no bar of uncertainty. At step 2 there are two runs, which are too
+ * few for a bar, or three runs (0.5, 0.7 and 0.6), which have one. */
 static void the_last_mean_of_three_runs_has_a_bar(void **state)
 {
     static const char head[] = "compressor,step,test_accuracy,sim_seconds\na,1,0.1,1\na,1,0.1,1\na,1,0.1,1\n";
@@ -105,7 +105,7 @@ static void the_last_mean_of_three_runs_has_a_bar(void **state)
     check(!strstr(two, "intervals"));
     const char *three =
         drawn("convergence", text_format(a, "%sa,2,0.5,2\na,2,0.7,2\na,2,0.6,2\n", head), "f.svg");
-    check_has(three, "intervals"); /* the heading may break between its words */
+    check_has(three, "intervals"); /* only one word is searched: the heading may break between words */
 }
 
 static const struct CMUnitTest tests[] = {

@@ -1,5 +1,5 @@
-/* test_plot_latex.c -- figures as LaTeX pictures: the heading is above the key (legend), dots have the colour of
- * their line, bands do not hide lines, and names contain no LaTeX commands. */
+/* test_plot_latex.c -- figures as LaTeX pictures: the heading is above the key (legend), dots have the colour
+ * of their line, bands do not hide lines, and names contain no LaTeX commands. */
 #include "plot/plot_look.h"
 #include "rig/plot_rig.h"
 
@@ -51,8 +51,8 @@ static double height_of(const char *figure, const char *text)
     return -1;
 }
 
-/* Least vertical distance between heading and key, in the picture's units. A line of text is 7 points high, and a
- * point has 8.3 units. */
+/* Least vertical distance between heading and key, in the picture's units. A line of text is 7 points high, and
+ * a point has 8.3 units. */
 enum { ROW = 40 };
 
 static void a_heading_stands_above_its_key(void **state)
@@ -77,8 +77,8 @@ static void a_heading_stands_above_its_key(void **state)
     }
 }
 
-/* A line's dots are copies of a box, which \sbox makes before the line is drawn. The box must have the colour of
- * the line. */
+/* A line's dots are copies of a box, which \sbox makes before the line is drawn. The box must have the colour
+ * of the line. */
 static void dots_have_their_lines_colour(void **state)
 {
     (void)state;
@@ -150,8 +150,8 @@ static void formulas_are_as_small_as_the_text(void **state)
     check(!strstr(f, "{$1"));
 }
 
-/* gnuplot ends lines with a per cent sign. Elsewhere in a line, a per cent sign would make LaTeX skip the rest of
- * this line. */
+/* gnuplot ends lines with a per cent sign. Elsewhere in a line, a per cent sign would make LaTeX skip the rest
+ * of this line. */
 static void no_figure_hides_text_behind_a_per_cent_sign(void **state)
 {
     (void)state;

@@ -99,7 +99,6 @@ static bool has_program(const char *name)
     return system(text_format(a, "command -v %s >/dev/null 2>&1", name)) == 0;
 }
 
-/* Runs a command and returns its output. */
 static char *said_by(const char *command, size_t *size)
 {
     FILE *f = popen(command, "r");

@@ -50,9 +50,8 @@ static void the_front_by_time_counts_both_directions(void **state)
         check(rows[i * 12 + 8].on == front[i]);
 }
 
-/* In results of the command sweep, two points can both be marked as on the Pareto front because their errors do
- * not differ for certain. If the larger of them has more error, the figure is the same as if it were not
- * marked. */
+/* In results of the command sweep, a point can be marked as on the front although another point has no more
+ * bytes and less error: the errors do not differ for certain. The figure must ignore such a mark. */
 static void the_line_of_a_front_never_rises(void **state)
 {
     static const char head[] =
@@ -69,8 +68,8 @@ static void the_line_of_a_front_never_rises(void **state)
                  marked) != 0);
 }
 
-/* The command sweep varies the rate of one codec of the spec, and writes it to the column `rate`. This may be an
- * outer codec, here joint. The figure must show the column, not a rate of the inner codec svd. */
+/* The command sweep varies the rate of one codec of the spec, and writes it to the column `rate`. This may be
+ * an outer codec, here joint. The figure must show the column, not a rate of the inner codec svd. */
 static void the_rate_is_the_one_that_sweep_varied(void **state)
 {
     enum { RATE = 9 };

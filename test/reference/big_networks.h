@@ -1,6 +1,6 @@
 /* big_networks.h -- reference values that the script big_networks_torch.py wrote. For each parameter there are
- * two: the norm of its gradient, and the inner product of its gradient with a fixed pseudorandom vector. The
- * same two numbers follow for the running statistics. */
+ * two numbers: the norm of its gradient, and the inner product of its gradient with a fixed pseudorandom
+ * vector. For each running statistic there are the same two numbers of the statistic itself. */
 static const double resnet18_loss = 2.71894177669, resnet18_score = 2.49700207298;
 static const Known resnet18_known[] = {
     {"conv1.weight", 2.2194784, 2.18601502},

@@ -19,7 +19,8 @@ static inline double reference_unit(uint32_t i, uint32_t seed)
     return (double)(h >> 8) * 0x1p-24;
 }
 
-/* Fills x with heavy-tailed numbers of both signs. Every 16th element is zero; some of these zeros are negative. */
+/* Fills x with heavy-tailed numbers of both signs. Every 16th element is zero; some of these zeros are
+ * negative. */
 static inline void reference_gradient(float *x, size_t n, uint32_t seed)
 {
     for (uint32_t i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
-/* test_bias.c -- standard errors and tests of bias, on layers of a real gradient: how often confidence intervals
- * contain the true value, how often the tests raise a false alarm, and whether they find the bias of two biased
- * codecs. Seeds are fixed, so the counts are the same in every run. */
+/* test_bias.c -- standard errors and tests of bias, on layers of a real gradient: how often confidence
+ * intervals contain the true value, how often the tests raise a false alarm, and whether they find the bias of
+ * two biased codecs. Seeds are fixed, so the counts are the same in every run. */
 #include "compress/spec.h"
 #include "measure/compare.h"
 #include "measure/metrics_errors.h"
@@ -141,8 +141,8 @@ static void intervals_hold_the_value_19_times_in_20(void **state)
 
 /* ---- false alarms of the tests of bias ---- */
 
-/* Six unbiased codecs, three tests and 200 seeds make at least 3400 tests. At the levels 0.05 and 0.01, at most
- * twice the expected number of tests may call a codec biased. */
+/* Six unbiased codecs, three tests and 200 seeds make up to 3600 tests. At the levels 0.05 and 0.01, between
+ * half and twice the expected number of tests may call a codec biased. */
 static void unbiased_codecs_are_seldom_called_biased(void **state)
 {
     (void)state;
@@ -189,8 +189,8 @@ static BiasRow judged(World *w, size_t repeats)
     return row;
 }
 
-/* The codec draws again if no entry is kept (empty=resample), so every entry is kept too often, by the factor 1 /
- * (1 - e^-2) = 1.157. */
+/* The codec draws again if no entry is kept (empty=resample), so every entry is kept too often, by the factor 1
+ * / (1 - e^-2) = 1.157. */
 static void a_bias_of_16_percent_is_found_or_said_to_be_too_small(void **state)
 {
     (void)state;
@@ -261,8 +261,8 @@ static void verdicts_say_what_would_have_shown(void **state)
     check_words((BiasRow){.holm = NAN, .detectable = NAN, .mse = 2, .variance = NAN}, "no verdict");
 }
 
-/* `detectable` is the least bias that the test would find with power 0.9. An estimate that is found has at most
- * the p-value BIAS_LEVEL divided by the number of tests in all rows, here 5. */
+/* `detectable` is the least bias that the test would find with power 0.9. A test finds a bias if its p-value is
+ * at most BIAS_LEVEL divided by the number of tests in all rows, here 5. */
 static void what_would_show_counts_all_tests_of_the_table(void **state)
 {
     (void)state;

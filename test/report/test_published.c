@@ -206,8 +206,8 @@ static void computed_bits_follow_from_the_printed_bytes(void **state)
     }
 }
 
-/* Returns the text that follows the first occurrence of `number` as a complete number ("13.96" and "3.961" do not
- * count as 3.96), or NULL if there is none. */
+/* Returns the text that follows the first occurrence of `number` as a complete number ("13.96" and "3.961" do
+ * not count as 3.96), or NULL if there is none. */
 static const char *behind_number(const char *text, const char *number)
 {
     const size_t length = strlen(number);

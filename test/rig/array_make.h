@@ -78,13 +78,13 @@ static inline void add_npy(Made *m, int version, const char *dictionary, const v
 /* A member of a .npz archive: how it is written, and the values that its header and its entry in the
  * archive's directory claim. A claim of 0 stands for the true value. */
 typedef struct {
-    const char *name; /* with .npy */
+    const char *name; /* the member's file name, with the ending .npy */
     Made *content;
     /* deflated: compressed; wide: sizes and offset are 64-bit numbers in the extra field of zip64 */
     bool deflated, wide;
     unsigned method; /* the compression method that the headers claim; the true one is 0 or 8 */
     unsigned flags;
-    uint64_t claims; /* bytes unpacked */
+    uint64_t claims; /* claimed sizes in bytes: `claims` unpacked, `claims_packed` as stored */
     uint64_t claims_packed;
     /* the offset of the member's header that the directory claims, plus 1; 0: the true offset */
     uint64_t claims_at;
@@ -140,7 +140,7 @@ static inline void add_wide(Made *m, const MadeMember *member, size_t packed, co
         add_u64(m, *at);
 }
 
-/* Appends a member to the archive. Returns the number of bytes that it takes. */
+/* Appends a member and its header to the archive. Returns the number of bytes of its content as stored. */
 static inline size_t add_member(Made *m, const MadeMember *member)
 {
     static Made packed;

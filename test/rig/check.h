@@ -1,6 +1,6 @@
 /* check.h -- cmocka with comparisons of floats and of Status. The main function of every test program ends with
- * CHECK_MAIN, which exits with 1 on any failure. (cmocka itself returns the number of failures, and an exit status
- * of 256 would read as 0.) */
+ * CHECK_MAIN, which exits with 1 on any failure. (cmocka itself returns the number of failures, and an exit
+ * status of 256 would read as 0.) */
 #ifndef ATOMO_CHECK_H
 #define ATOMO_CHECK_H
 

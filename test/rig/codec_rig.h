@@ -26,7 +26,8 @@ static inline Rng rig_rng(uint64_t repeat)
     return rng_open(RIG_SEED, repeat, 0, 0, rng_hash("rig"));
 }
 
-/* Selects the random numbers of this repeat: the worker's own random numbers, and those that all workers share. */
+/* Selects the random numbers of this repeat: the worker's own random numbers, and those that all workers
+ * share. */
 static inline void rig_address(Rig *rig, uint64_t repeat, int worker)
 {
     rig->call.rng = rng_open(rig->seed, repeat, worker, 0, rng_hash("rig"));

@@ -127,7 +127,7 @@ static const size_t sizes[VECTORS] = {1000, 300, 70000};
 static const char *const names[VECTORS] = {"a", "b", "c"};
 
 typedef struct {
-    double value[128]; /* of each metric */
+    double value[128]; /* value[m] is the value of metrics[m] */
     size_t codec, vectors;
     RecordLevel level;
     const Vector *vector;

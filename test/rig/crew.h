@@ -1,5 +1,5 @@
-/* crew.h -- runs one step of several workers through an exchange, and keeps the workers' payloads and the merged
- * payload of each round. */
+/* crew.h -- runs one step of several workers through an exchange, and keeps the workers' payloads and the
+ * merged payload of each round. */
 #ifndef ATOMO_CREW_H
 #define ATOMO_CREW_H
 
@@ -87,7 +87,8 @@ static inline Bytes merged(Crew *w, int round, const Bytes *in, size_t count)
     return buf_bytes(&out);
 }
 
-/* Runs all rounds of one step: every worker encodes, and the round's payloads are merged if the codec allows it. */
+/* Runs all rounds of one step: every worker encodes, and the round's payloads are merged if the codec allows
+ * it. */
 static inline void crew_run(Crew *w, int workers)
 {
     Exchange *e = &w->step;

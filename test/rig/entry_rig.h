@@ -1,5 +1,6 @@
-/* entry_rig.h -- helpers for tests of element-wise ATOMO: vectors of several distributions, and the water
- * level for a budget. */
+/* entry_rig.h -- helpers for tests of element-wise ATOMO: vectors of several distributions, and the water level
+ * tau for a budget. An element x is kept with probability min(1, |x| / tau); the budget is the expected number
+ * of kept elements. */
 #ifndef ATOMO_ENTRY_RIG_H
 #define ATOMO_ENTRY_RIG_H
 
@@ -30,7 +31,7 @@ static inline float *vector(size_t n, const char *law)
     return x;
 }
 
-/* Computes the water level for a budget by Algorithm 1 of the ATOMO paper. Returns it as float32. */
+/* Returns tau for a budget by Algorithm 1 of the ATOMO paper, rounded to float32. */
 static inline float level_ref(const float *x, size_t n, double budget)
 {
     Level level;

@@ -72,9 +72,10 @@ static inline int keep_wanted(void)
     return kept ? 0 : -1;
 }
 
-/* Lists the specs to test: the default of every codec, each value of each parameter that is a choice,
- * wrappers around the codecs in `wrapped`, and the specs in more_specs.h. Some wrappers have a default inner
- * codec. These wrap only codecs with a closed form of the variance as a function of the rate. */
+/* Lists the specs to test: the default of every codec, each value of each parameter that is a choice, wrappers
+ * around other codecs, and the specs in more_specs.h. ef wraps every codec. A wrapper with a default inner
+ * codec wraps the codecs whose variance is a closed form of the rate. All other wrappers wrap the codecs in
+ * `wrapped`. */
 static inline int collect_specs(void **state)
 {
     (void)state;
@@ -130,7 +131,7 @@ static inline void run_one(Property *property, const char *spec, const Source *s
 }
 
 /* Tests the property for every spec and every test vector. An encoder may fail with ERR_NUMERIC only on the
- * vector `huge`. `statistics`: only smooth vectors are used. A codec's default is tested on all of them,
+ * vector `huge`. `statistics`: only smooth vectors are used. A codec's default is tested on all smooth vectors,
  * other specs on every second one. */
 static inline void for_all(Property *property, bool statistics)
 {

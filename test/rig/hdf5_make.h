@@ -27,7 +27,7 @@ static inline void make_group(hid_t file, const char *path)
     H5Gclose(group);
 }
 
-/* Writes the vector 0, 0.5, 1, ... of n numbers, stored as `type`. `creation` may be H5P_DEFAULT. */
+/* Writes the n numbers 0.5 (i mod 2048), stored as `type`. `creation` may be H5P_DEFAULT. */
 static inline void make_floats(hid_t file, const char *path, hid_t type, size_t n, hid_t creation)
 {
     const hsize_t dim = n;

@@ -83,8 +83,8 @@ static inline void check_has(const char *figure, const char *want)
     check(strstr(figure, want));
 }
 
-/* Returns the length of the longest error bar (a line with a stroke at either end) in an SVG figure. Returns 0 if
- * there is none. */
+/* Returns the length of the longest error bar (a line with a stroke at either end) in an SVG figure. Returns 0
+ * if there is none. */
 static inline double longest_bar(const char *svg)
 {
     double longest = 0;

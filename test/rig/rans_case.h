@@ -91,8 +91,8 @@ static inline void drop_case(Case *c)
     free(c->room);
 }
 
-/* True when the decoder accepts the stream in `data`. It gets a copy that ends at a protected page, so a read
- * past the end crashes. */
+/* True when the decoder accepts the stream in `data`. The decoder gets a copy that ends at a protected page, so
+ * a read past the end crashes. */
 static inline bool reads(const Case *c, const uint8_t *data, size_t size, uint8_t *back)
 {
     static RansReader reader;

@@ -1,7 +1,7 @@
-/* set_bits.h -- computes two sizes from the payload of an ATOMO codec, in bits. One is the order-0 entropy,
- * which comparisons report. The other is the information in a random set of the kept atoms, which is the least
- * mean size of any code. If there are few gaps between indices, the entropy can be below the information. This
- * is because gaps that are equal by chance count as frequent. */
+/* set_bits.h -- computes two sizes of the payload of an ATOMO codec, in bits. `entropy` is the order-0 entropy
+ * of the gaps between indices, which comparisons report. `information` is that of a random set of kept atoms:
+ * the least mean size of any code. If there are few gaps, the entropy can be below the information, because
+ * gaps that are equal by chance count as frequent. */
 #ifndef ATOMO_SET_BITS_H
 #define ATOMO_SET_BITS_H
 
@@ -44,9 +44,9 @@ static inline size_t set_bits_read(Reader *in, size_t n, Arena *a, SetBits *bits
     return set.count;
 }
 
-/* Returns the sizes of an ATOMO payload: values of `heavy` bits, one water level, and values of `light` bits.
- * The heavy values are those of the atoms that are kept with probability p = 1, the light values those with p <
- * 1. */
+/* Returns the sizes of an ATOMO payload. Atoms kept with probability 1 have values of `heavy` bits, all other
+ * kept atoms values of `light` bits. If there are light values, the payload also has the water level tau (32
+ * bits). */
 static inline SetBits set_bits(Bytes payload, size_t n, double heavy, double light, Arena *a)
 {
     SetBits bits = {0, 0};

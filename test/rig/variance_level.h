@@ -1,5 +1,5 @@
-/* variance_level.h -- the smallest water level tau that meets a bound on the variance, computed from sorted
- * magnitudes. */
+/* variance_level.h -- the largest water level tau that meets a bound on the variance, computed from sorted
+ * magnitudes. An element x is kept with probability min(1, |x| / tau). */
 #ifndef ATOMO_VARIANCE_LEVEL_H
 #define ATOMO_VARIANCE_LEVEL_H
 

@@ -18,7 +18,6 @@ static inline const Source *source(const char *name)
     return NULL;
 }
 
-/* Makes an input of the command `verify`: a vector with the elements of the source `from`. */
 static inline void open_subject(VerifySubject *s, const VerifyMethods *methods, const Source *from)
 {
     Vector *v = NEW_ZERO(scratch, Vector, 1);
@@ -36,7 +35,6 @@ static inline VerifyVerdict verdict_of(VerifySubject *s, const VerifyStatement *
     return v;
 }
 
-/* True when the name of the statement begins with `name`. */
 static inline bool named(const VerifyStatement *st, const char *name)
 {
     return !strncmp(st->name, name, strlen(name));

@@ -1,5 +1,5 @@
-/* wall.h -- memory between two protected pages. Tests put data at the end or at the start of this memory, so that
- * a read or write beyond the data crashes, even in vector instructions and without a sanitizer. */
+/* wall.h -- memory between two protected pages. Tests put data at the end or at the start of this memory, so
+ * that a read or write beyond the data crashes, even in vector instructions and without a sanitizer. */
 #ifndef ATOMO_TEST_WALL_H
 #define ATOMO_TEST_WALL_H
 

@@ -102,7 +102,7 @@ static void sums_and_multiples_equal_their_definition(void **state)
         const size_t n = sizes[v / countof(factors)];
         const float f = factors[v % countof(factors)];
         for (size_t i = 0; i < n; i++) {
-            volatile float rounded = f * b[i]; /* no fused operation */
+            volatile float rounded = f * b[i]; /* volatile prevents a fused multiply-add */
             product[i] = rounded;
             want[i] = a[i] + rounded;
         }

@@ -1,5 +1,5 @@
-/* test_verify_faults.c -- the command verify with one faulty method at a time. All statements that depend on
- * this method must fail. All others must hold. */
+/* test_verify_faults.c -- the command verify with one faulty method at a time. Statements that depend on this
+ * method must fail; statements that do not depend on it must hold. */
 #include "compress/spec.h"
 #include "rig/verify_rig.h"
 
