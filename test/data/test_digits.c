@@ -104,8 +104,7 @@ static int largest(const float *w, const uint8_t *image)
     return best;
 }
 
-/* Trains a linear model, an averaged perceptron. Each misclassified image is added to the weights of the right
- * class and subtracted from the weights of the wrong class. */
+/* The linear model is an averaged perceptron. */
 static void a_linear_model_reads_most_digits_and_not_all(void **state)
 {
     (void)state;

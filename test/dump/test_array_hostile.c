@@ -190,7 +190,7 @@ static void damaged_deflated_npz_is_refused_or_read_rightly(void **state)
     damage_all("deflated.npz", true);
 }
 
-/* Headers of half a megabyte with deep nesting, repetitions or large counts must be refused fast. */
+/* Headers of half a megabyte of nested JSON or of escapes must be refused fast. */
 static void headers_made_to_cost_much_are_refused(void **state)
 {
     (void)state;

@@ -196,7 +196,6 @@ static void make_unwritten(const char *path, hsize_t n, bool chunked)
     H5Fclose(file);
 }
 
-/* Replaces every occurrence of the little-endian 64-bit number `from` in the file by `to`. */
 static void patch(const char *path, uint64_t from, uint64_t to)
 {
     size_t size;

@@ -434,7 +434,7 @@ static void the_readers_death_is_an_error_and_stays_one(void **state)
 {
     (void)state;
     const hid_t file = make_file(in_scratch("death.h5"), true);
-    /* these big-endian floats must be converted to little-endian, in the reader process */
+    /* big-endian floats, so that `dump_read` needs the reader process, which converts them */
     make_floats(file, "a", H5T_IEEE_F32BE, 100, H5P_DEFAULT);
     H5Fclose(file);
     open_dump("death.h5");

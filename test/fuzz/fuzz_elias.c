@@ -1,6 +1,6 @@
-/* fuzz_elias.c -- fuzzes the decoders of Elias codes and of quantisation levels. They must refuse the bytes,
- * or decode numbers that the encoder turns into the same bytes again. For the format is unique: different
- * bytes never encode the same numbers. */
+/* fuzz_elias.c -- fuzzes the decoders of Elias codes and of quantisation levels. They must refuse the bytes, or
+ * decode numbers that the encoder turns into the same bytes again. The format is unique: different bytes never
+ * encode the same numbers. */
 #include "rig/coder_rig.h"
 #include "coder/levels.h"
 #include "coder/planes.h"

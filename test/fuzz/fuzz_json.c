@@ -32,7 +32,6 @@ static bool same(const Json *x, const Json *y)
     return !v && !w;
 }
 
-/* Checks that `element` equals the next element of the tree. */
 static Status take(void *next, const Json *element)
 {
     const Json **expected = next;

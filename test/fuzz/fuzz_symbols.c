@@ -1,6 +1,6 @@
 /* fuzz_symbols.c -- fuzzes the decoders of Huffman and rANS tables and streams. They must refuse the bytes, or
- * decode symbols that the encoder, with the same table, turns into the same bytes again. For the format is
- * unique: different bytes never encode the same symbols. */
+ * decode symbols that the encoder, with the same table, turns into the same bytes again. The format is unique:
+ * different bytes never encode the same symbols. */
 #include "coder/huffman.h"
 #include "rig/coder_rig.h"
 #include "coder/symbols.h"

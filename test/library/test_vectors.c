@@ -17,7 +17,7 @@ enum { ROWS = 13, COLS = 12, N = ROWS * COLS, STEP = 3, WORKER = 1, SEED = 7, RO
 
 static const char name[] = "layer.weight";
 
-/* Specs in addition to the compressors' own names: wrappers around a codec, and variants of some codecs. */
+/* specs besides the compressors' own names */
 static const char *const more[] = {
     "ef+topk",        "ef21+topk",        "diana+qsgd",         "induced:with=qsgd+topk", "zstd+qsgd",
     "blosc+qsgd",     "qsgd:bits=2",      "qsgd:code=huffman",  "qsgd:code=rans",         "qsgd:code=fixed",

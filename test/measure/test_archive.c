@@ -155,9 +155,10 @@ static void only_groups_on_the_way_to_what_is_sent_are_kept(void **state)
     arena_close(arena);
 }
 
-/* ---- a test codec whose decoder needs its state, the estimate of the previous step; the payload of round 0 is
- * empty, that of round 1 is x minus the state ---- */
+/* ---- a test codec with a state ---- */
 
+/* The state is the previous estimate, which the decoder needs. The payload of round 0 is empty, that of round 1
+ * is x minus the state. */
 static int delta_rounds(const Codec *codec)
 {
     (void)codec;
@@ -203,7 +204,7 @@ static const Compressor delta = {
     .settle = delta_settle,
 };
 
-/* Makes a dump of small integers. The test codec sends differences, which are exact for these. */
+/* Makes a dump of small integers: the test codec sends differences, which are then exact. */
 static void make_whole_numbers(int tensors)
 {
     DumpWriter *w;

@@ -18,8 +18,8 @@ static void pooled_figures_are_those_of_the_joined_vector(void **state)
     w->c.load = load_joined;
     run(w);
     const Kept *joined = kept(w, 0, 0);
-    /* Beginnings of the names of metrics that may differ. Sizes differ because each of the three payloads has
-     * its own kind byte; scratch memory grows with the vector. */
+    /* Beginnings of the names of metrics that may differ: three payloads have three kind bytes, one payload has
+     * one; scratch memory grows with the vector. */
     static const char *const differ[] = {"bytes", "ratio", "bits_per", "coding", "peak"};
     for (size_t m = 0; metrics[m].name; m++) {
         bool skip = is_time(metrics[m].name);

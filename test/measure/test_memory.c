@@ -85,7 +85,8 @@ static bool compared(Bench *b, const char *spec, size_t n, size_t repeats, int t
     return done(b, spec, n, repeats, threads, 0);
 }
 
-/* Runs a merge in a separate process and returns that process's peak resident memory in kilobytes. */
+/* Returns a merge's peak resident memory in kilobytes. The merge has its own process, as the peak of a process
+ * never falls. */
 static size_t peak_of_merge(const char *spec, size_t workers)
 {
     struct rusage used;
@@ -101,7 +102,6 @@ static size_t peak_of_merge(const char *spec, size_t workers)
 
 /* ---- tests ---- */
 
-/* Each case runs in a separate process, so that its peak resident memory can be measured. */
 static void a_large_tensor_takes_six_times_its_size(void **state)
 {
     /* ODD has a large prime factor, for which FFTW needs more memory */

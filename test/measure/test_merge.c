@@ -29,7 +29,6 @@ static bool stopped(void)
     return stopping && stopping->stop_at && stopping->loads >= stopping->stop_at;
 }
 
-/* Fills x with sums of two uniform random numbers; multiplies every seventh sum by four. */
 static void fill(const Bench *b, const Vector *v, size_t worker, float *x)
 {
     const Rng rng = rng_open(5, 0, b->same ? 0 : (int64_t)worker, 0, rng_hash(v->name));

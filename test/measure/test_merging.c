@@ -277,7 +277,7 @@ static void raw_and_other_payloads_merge_rightly_or_not_at_all(void **state)
 
 /* ---- out of memory ---- */
 
-static size_t short_of_memory; /* number of merges tested */
+static size_t short_of_memory; /* number of merges that failed for lack of memory */
 
 static void says_when_memory_ends(Crew *w)
 {
@@ -307,7 +307,7 @@ static void a_merge_without_memory_is_refused_in_words(void **state)
 
 /* ---- the limit on the number of workers ---- */
 
-static size_t counted_to_the_last; /* number of pairs (codec, round) that were tested */
+static size_t counted_to_the_last; /* number of merges that had 2^64 - 1 workers */
 
 /* Returns the merged payload `whole` with the number of workers changed to `workers`. Returns empty bytes if
  * `whole` does not begin with the number of workers. */

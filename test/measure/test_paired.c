@@ -124,7 +124,6 @@ static Status keep_draws(void *data, const Record *r, Error *err)
     return OK;
 }
 
-/* Compares two random codecs on vector "a" (1000 elements). */
 static void compare_specs(Pairs *p, const char *const spec[2], uint64_t seed)
 {
     World *w = open_world(1, 1);

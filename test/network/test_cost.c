@@ -276,14 +276,13 @@ static void errors_of_independent_parts_add_in_squares(void **state)
     check_rel(se.time.compute, 0.01, 1e-9);
     check_rel(se.time.encode, 5e-3, 1e-9);
     check_rel(se.time.comm, 0.5 / 100, 1e-9);
-    check_rel(se.time.decode, 2 * sqrt(5) * 1e-3, 1e-9); /* each decodes two payloads */
+    check_rel(se.time.decode, 2 * sqrt(5) * 1e-3, 1e-9); /* each worker decodes two payloads */
     const double parts = 25e-6 + 25e-6 + 20e-6, total = sqrt(1e-4 + parts);
     check_rel(se.time.total, total, 1e-9);
     /* The compressed and the uncompressed iteration have the same computing time. An error e of it changes the
      * speed-up s by (1 - s) e / total. */
     const double moved = (1 - f.speedup) * 0.01, rest = f.speedup * sqrt(parts);
-    check_rel(se.speedup, hypot(moved, rest) / f.time.total, 0.01); /* the formula is a first-order
-                                                                     * approximation */
+    check_rel(se.speedup, hypot(moved, rest) / f.time.total, 0.01); /* a first-order formula */
 }
 
 static void one_codec_beside_itself_gains_nothing_and_the_unknown_stays_unknown(void **state)

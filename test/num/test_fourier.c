@@ -77,8 +77,7 @@ static double coefficient_ref(const float *x, size_t rows, size_t cols, size_t j
     return sum;
 }
 
-/* Only every stride-th coefficient is checked; returns the stride. For small n it is 1, so all coefficients
- * are checked. */
+/* Only every stride-th coefficient is checked; for small n the stride is 1. */
 static size_t stride_for(size_t n)
 {
     return n <= 1300 ? 1 : n / 61 | 1;

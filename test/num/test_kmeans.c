@@ -23,7 +23,6 @@ static void fill(float *x, size_t n, uint64_t seed, size_t groups)
     qsort(x, n, sizeof *x, by_value);
 }
 
-/* Returns the sum of squared distances of x[from] .. x[to - 1] from their mean. */
 static double cost_of(const float *x, size_t from, size_t to)
 {
     double sum = 0, squares = 0;

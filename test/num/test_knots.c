@@ -177,7 +177,6 @@ static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
             }
 }
 
-/* Three of the numbers are 1e7 times as large as the other numbers. */
 static void far_numbers_do_not_spoil_the_levels_of_the_rest(void **state)
 {
     (void)state;
@@ -260,7 +259,6 @@ static void greedy_levels_are_those_of_plain_merging(void **state)
     }
 }
 
-/* knots_greedy must return exactly `count` levels, all of them different. */
 static void greedy_levels_are_all_used(void **state)
 {
     (void)state;
@@ -278,7 +276,6 @@ static void greedy_levels_are_all_used(void **state)
         }
 }
 
-/* For normal and Laplace numbers the variance of greedy levels is little more than that of optimal levels. */
 static void greedy_levels_are_nearly_the_best_ones(void **state)
 {
     (void)state;

@@ -12,7 +12,7 @@ static const char *html_of(const char *s)
     return text_done(&out);
 }
 
-/* ---- parts ---- */
+/* ---- text and pictures ---- */
 
 static void text_cannot_leave_its_place(void **state)
 {

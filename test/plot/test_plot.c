@@ -149,7 +149,6 @@ static void names_run_nothing_in_any_kind_or_ending(void **state)
 
 /* ---- data ---- */
 
-/* Converts records from CSV to JSON; empty fields become null. */
 static const char *json_of(const char *text)
 {
     const Csv csv = table_of(text);

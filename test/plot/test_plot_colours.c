@@ -11,7 +11,6 @@
 
 enum { SERIES = 25, VIEWS = 5 };
 
-/* the first five are what users compare first */
 static const char *const specs[SERIES] = {
     "none",        "qsgd",       "terngrad", "svd",        "topk",    "qsgd:bits=2", "qsgd:bits=8",
     "svd:rank=1",  "svd:rank=2", "sign",     "entry",      "ef+topk", "powersgd",    "ef+powersgd",

@@ -123,8 +123,8 @@ static void what_is_no_spectrum_or_histogram_is_refused(void **state)
         check_refused(rows[i].kind, rows[i].text, rows[i].why);
 }
 
-/* Returns CSV data for a figure of the kind "spectrum" or "histogram". The data have `tensors` tensors, and
- * `passes` values for each index of a spectrum or for each bin of a histogram. */
+/* Returns CSV data for a figure of a spectrum or a histogram, with `passes` values for each index or bin of a
+ * tensor. */
 static char *made_up(const char *kind, int tensors, int passes)
 {
     TextBuf text = {.arena = a};

@@ -176,7 +176,6 @@ static void computing_without_a_time_is_said_to_be_left_out(void **state)
     }
 }
 
-/* Returns the x coordinate of a text. */
 static double x_of(const char *svg, const char *text)
 {
     const char *at = svg, *moved = NULL;

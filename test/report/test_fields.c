@@ -44,7 +44,6 @@ static void headings_have_units_and_numbers(void **state)
     arena_close(a);
 }
 
-/* Writes text escaped for a cell of a Markdown table. */
 static void put_cell(TextBuf *out, const char *s)
 {
     for (; *s; s++)

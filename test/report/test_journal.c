@@ -54,7 +54,7 @@ static void make_row(int64_t i, Value row[6])
     row[5] = value_none();
 }
 
-/* Writes a journal with the run's settings and three records. Returns its length in bytes. */
+/* Returns the journal's length in bytes. */
 static size_t write_journal(Arena *a)
 {
     Journal j;

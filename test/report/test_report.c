@@ -70,7 +70,6 @@ static char *contents(const char *path)
     return text_done(&text);
 }
 
-/* Returns two rows: one with a value of every type, one without values. */
 static const Value *rows(void)
 {
     static Shape shape;

@@ -142,7 +142,7 @@ typedef struct {
     Codec codec[4];
     const Codec *codecs[4];
     Comparison c;
-    Kept kept[RECORDS_MAX]; /* kept[v * codecs + c] is the record of codec c on vector v */
+    Kept kept[RECORDS_MAX]; /* kept[p * c.codecs + k] is codec k's record of place p (`Record.place`) */
     size_t records, failures, stop_after;
 } World;
 

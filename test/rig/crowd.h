@@ -12,7 +12,8 @@ typedef struct {
     int workers;
     Try *t[CROWD_MOST]; /* for each worker: its vector x, and the estimate y of its own payload */
     Exchange step;
-    Call call[CROWD_MOST]; /* for each worker: the arguments of its last call of the encoder */
+    Call call[CROWD_MOST]; /* for each worker: the arguments for decoding and merging payloads of the last
+                            * round */
     Bytes first[CROWD_MOST], last[CROWD_MOST];
     Bytes heard, merged; /* the merged payloads: `heard` of the first round, `merged` of the last round */
     float *sum;          /* decoded from `merged` */

@@ -23,7 +23,7 @@
 
 typedef struct {
     size_t repeats;
-    /* mean of gain_r over the draws, the mean's standard error, and the largest |gain_r - mean| / R */
+    /* mean of gain_r over the draws, the mean's standard error, and the largest |gain_r - 1| / R */
     double gain, gain_error, gain_step;
     /* mean of e_r over the draws, the mean's standard error, and the largest e_r / R */
     double mse, mse_error, mse_step;
