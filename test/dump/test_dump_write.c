@@ -179,7 +179,7 @@ static void a_name_used_twice_is_an_error(void **state)
     assert_int_equal(scratch_files(false), 0);
 }
 
-/* Writes a dump while files are limited to `limit` bytes, which imitates a full disk. */
+/* The limit on the size of files, in bytes, imitates a full disk. */
 static Status write_under_limit(rlim_t limit)
 {
     struct rlimit old, small;

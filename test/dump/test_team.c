@@ -16,8 +16,7 @@ static float element(size_t group, size_t t, size_t i)
     return (float)(1 + 100 * group + 10 * t + i);
 }
 
-/* Makes a dump in which each group has two tensors, except group number `without`, which has only the first.
- * Returns the dump's Team. */
+/* Group number `without` lacks the second tensor. Returns the dump's `Team`. */
 static Team make_team(const char *const *groups, size_t count, size_t without)
 {
     DumpWriter *w;

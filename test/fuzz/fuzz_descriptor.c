@@ -1,7 +1,7 @@
 /* fuzz_descriptor.c -- fuzzes the messages in which the reader process lists the tensors of an HDF5 file. A
  * listing must be accepted as valid or refused, without a crash.
  *
- * Input: the size that the file claims to have (2 bytes, in units of 64), then messages. A message is its
+ * Input: the size that the file claims to have (2 bytes, in units of 64 bytes), then messages. A message is its
  * length (u16) and this many bytes. */
 #include "dump/tensor_stream.h"
 

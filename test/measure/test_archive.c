@@ -74,7 +74,6 @@ static void check_same_attrs(const AttrList *a, const AttrList *b)
     }
 }
 
-/* The elements of out.h5 must be `factor` times those of in.h5. */
 static void check_same_dump(float factor)
 {
     Dump *in, *out;

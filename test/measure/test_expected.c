@@ -32,7 +32,6 @@ static double terngrad(double n, double l1, double squares, double most)
     (void)n;
     return most * l1 - squares;
 }
-/* returns the variance of qsgd with one bucket and one level */
 static double one_level(double n, double l1, double squares, double most)
 {
     (void)n;

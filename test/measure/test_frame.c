@@ -158,8 +158,8 @@ static void every_flipped_bit_is_seen(void **state)
     free(data);
 }
 
-/* Returns the offset of block `number` of a file. The file begins with a magic number and a version. A block is
- * a type, a size, a body and a checksum. */
+/* A file begins with a magic number and a version (12 bytes). A block is a type, a size, a body and a
+ * checksum. */
 static size_t block_at(const uint8_t *data, int number)
 {
     size_t at = 12;

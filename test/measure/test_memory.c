@@ -25,7 +25,7 @@ typedef struct {
     bool failed;
 } Bench;
 
-/* Fills the vector with nearly normal numbers. Each is the sum of three random bytes minus a fourth, scaled. */
+/* The numbers are nearly normal: scaled sums of three random bytes minus a fourth. */
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
     (void)data, (void)err;

@@ -164,8 +164,8 @@ static void a_merge_of_one_worker_is_a_comparison(void **state)
     }
 }
 
-/* Decodes each worker's payload separately, and returns the squared error of the mean estimate. Only the
- * payloads of round 0 are merged, since round 1 needs their merged payload. */
+/* Decodes each worker's payload separately, and returns the squared error of the mean estimate. Payloads of
+ * round 0 are merged only if the codec has a round 1, which needs the merged payload. */
 static double error_by_hand(Bench *b, size_t workers, double *bytes)
 {
     enum { WORKERS = 24, N = 700 };

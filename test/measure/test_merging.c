@@ -153,8 +153,8 @@ static int bits_of(size_t v)
 static size_t most_bytes(const Crew *w, int round)
 {
     const size_t workers = (size_t)w->workers;
-    /* `all`: bytes of a payload's kind and number of workers; `heads`: the same for all wrappers that write
-     * their own kind */
+    /* `all`: bytes of a merged payload's head (a kind byte and the number of workers); `heads`: bytes of the
+     * heads of all wrappers that write one */
     size_t all = 1 + varint_bytes(workers), heads = 0;
     for (const Codec *codec = w->codec; codec; codec = codec->inner)
         heads += codec->ops->marks ? all : 0;

@@ -90,8 +90,8 @@ static size_t at(const Activation *v, size_t image, size_t channel, size_t row, 
     return ((group * v->rows + row) * v->columns + column) * v->lanes + channel % v->lanes;
 }
 
-/* Runs the forward and backward pass with 1, 2 and 3 threads. The outputs, the gradient of the input and the
- * gradient of the weights must be bit for bit the same. */
+/* The outputs and the gradients of the input and of the weights must be bit for bit the same for 1, 2 and 3
+ * threads. */
 static void same_for_threads(Bench *t, size_t images, bool added)
 {
     const size_t n = images * activation_size(t->layer->out),
@@ -190,8 +190,7 @@ static Reference reference(Bench *t, const ConvSettings *s, size_t images)
     return r;
 }
 
-/* Checks that the n elements of x equal those of `wanted` up to rounding. Each element is a sum of `terms`
- * terms of magnitude at most 1. */
+/* Each element of x is a sum of `terms` terms of magnitude at most 1. */
 static void check_close(const float *x, const double *wanted, size_t n, size_t terms)
 {
     for (size_t i = 0; i < n; i++)

@@ -87,8 +87,8 @@ static void the_gradient_passes_where_dropout_kept_and_nowhere_else(void **state
     layers_close(&r);
 }
 
-/* Returns the number of elements that both masks keep or both masks drop. For two independent masks of
- * probability 1/2 this is about half of the elements. */
+/* Returns how many elements both masks keep or both masks drop. Two independent masks of probability 1/2 agree
+ * on about half of the elements. */
 static double agreement(const Layers *a, const Layers *b)
 {
     size_t same = 0;

@@ -190,8 +190,7 @@ static void case_open(Layers *r, const Case *c)
         r->in->dx[i] = NAN;
 }
 
-/* Checks that |a_i - b_i| <= 2e-6 max |b| for all n elements. The tolerance is for sums of a few thousand
- * products. */
+/* The tolerance is for sums of a few thousand products. */
 static void check_all(const Case *c, const char *what, const double *a, const double *b, size_t n)
 {
     double most = 0;

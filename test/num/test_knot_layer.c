@@ -17,8 +17,7 @@ static double cost_of(const double *x, const double *b, const double *a, size_t 
 
 static Walled walls[5];
 
-/* Returns a copy of the input v, followed by ROOM_BEHIND numbers `junk` and then a protected page. So a kernel
- * that reads too far is detected. */
+/* Numbers `junk` and then a protected page follow the copy of v. So a kernel that reads too far is detected. */
 static const double *spared(Walled w, const double *v, size_t n, double junk)
 {
     double *copy = (double *)(void *)w.end - (n + ROOM_BEHIND);

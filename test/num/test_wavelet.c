@@ -74,7 +74,6 @@ static void filters_are_the_published_ones(void **state)
 
 /* ---- the wavelet transform ---- */
 
-/* Computes the wavelet transform in double, by the sums that define smooth and detail coefficients. */
 static void wavelet_ref(int family, int levels, const double *x, double *y, size_t n)
 {
     const WaveletFilter w = wavelet_filter(family);

@@ -92,8 +92,7 @@ static const struct {
     {"NaN", "NaN", "NaN"},
 };
 
-/* Returns a sample's data with names from the list, beginning at names[from]. They are at most eight, since a
- * figure labels at most eight tensors. */
+/* Data with at most eight names, since a figure labels at most eight tensors. */
 static const char *named_data(size_t sample, size_t from)
 {
     TextBuf out = {.arena = a};

@@ -1,5 +1,5 @@
-/* test_plot_convergence.c -- figures of kind convergence: which rows are drawn, and the mean of several
- * runs. */
+/* test_plot_convergence.c -- figures of the test accuracy of training runs over time, steps or bytes (kind
+ * convergence): which rows are drawn, and the mean of several runs. */
 #include "rig/plot_rig.h"
 
 #define HEAD                                                                                                 \

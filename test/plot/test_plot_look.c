@@ -46,7 +46,6 @@ static const char *alike(size_t sample, int before, int behind)
     return text_done(&out);
 }
 
-/* Counts the different texts in a figure that contain "xx" or "yy". */
 static size_t names_in(const char *svg)
 {
     const char *seen[32];
@@ -100,7 +99,6 @@ static void a_merges_key_has_the_order_of_the_data(void **state)
     check(place_of(f, "<text>not") < place_of(f, "<text>too"));
 }
 
-/* Returns the x coordinate of the first text that begins with `text`. */
 static double left_of(const char *svg, const char *text)
 {
     static const char from[] = "translate(";

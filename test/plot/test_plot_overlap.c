@@ -133,8 +133,7 @@ static void read_words(Page *p, const char *pdf)
 
 /* ---- LaTeX ---- */
 
-/* Returns the width of a text in Helvetica. lower[] are the widths of the letters a .. z in thousandths of the
- * font size. */
+/* lower[] are the widths of the letters a .. z in Helvetica, in thousandths of the font size. */
 static double width_of(const char *s, double size)
 {
     static const short lower[26] = {556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833,

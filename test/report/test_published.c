@@ -21,7 +21,6 @@ static Arena *a;
 static Printed printed[PRINTED_MOST];
 static size_t printed_count;
 
-/* Cuts s at each separator, and removes spaces around the parts. Returns the number of parts. */
 static size_t cut(char *s, const char *separator, const char **part)
 {
     size_t count = 0;

@@ -235,8 +235,7 @@ static void json_is_strict_whatever_the_text(void **state)
                         "{\"a\": null, \"b\": -0, \"c\": 1e+300, \"d\": -9223372036854775808}");
 }
 
-/* Returns random text of few different characters. Most are special in CSV, so quotes, commas and line ends
- * often follow one another. */
+/* Most characters of the text are special in CSV, so quotes, commas and line ends often follow one another. */
 static char *hostile(const Rng *rng, uint64_t *next)
 {
     static const char alphabet[] = "ab,\"\n\r';\t|";

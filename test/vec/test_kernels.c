@@ -10,8 +10,8 @@
 enum { N = 1500 };
 static const size_t sizes[] = {0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 511, 512, 513, 1000, N};
 
-/* Fills x with normal random numbers times `scale`; half of them are scaled down further, by up to 2^-39.
- * Some elements are zeros of either sign. */
+/* Half of the normal numbers are scaled down further, by up to 2^-39. Some elements are zeros of either
+ * sign. */
 static void fill(float *x, size_t n, float scale)
 {
     const Rng rng = rng_open(11, 0, 0, 0, 0);
