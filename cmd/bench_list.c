@@ -3,6 +3,7 @@
 
 #include "app/codec_doc.h"
 #include "base/outfile.h"
+#include "compress/names.h"
 #include "compress/spec.h"
 
 #include <errno.h>
@@ -45,9 +46,13 @@ static Status show(List *l, const Compressor *ops)
     size_t count;
     const Value *rows = codec_doc_keys(ops, &count, l->a);
     const CodecSight sight = codec_doc_sight(&doc, 64);
+    const Guide *guide = guide_of(ops->name);
     const Fact facts[] = {
         {"codec", value_text(ops->name)},
         {"brief", value_text(ops->brief)},
+        {"plain", value_text(guide ? guide->plain : NULL)},
+        {"use_when", value_text(guide ? guide->use : NULL)},
+        {"example", value_text(guide ? guide->example : NULL)},
         {"formula", value_text(ops->formula)},
         {"flags", value_text(codec_doc_flags(&doc, l->a))},
         {"choices", value_text(codec_doc_choices(&doc, l->a))},
@@ -198,7 +203,8 @@ int bench_list(int argc, char **argv)
         .program = "atomo-bench",
         .command = "list",
         .usage = "[CODEC|SPEC]",
-        .brief = "every codec with one line and its flags; with a name: formula, keys, reference",
+        .brief =
+            "every codec with one line and its flags; with a name: description, example, formula, keys, reference",
         .examples = "\n"
                     "qsgd\n"
                     "ef+topk\n"

@@ -1,5 +1,6 @@
 /* codec_doc.c -- implements codec_doc.h. */
 #include "app/codec_doc.h"
+#include "compress/names.h"
 #include "compress/spec.h"
 
 #include "measure/metrics_errors.h"
@@ -217,6 +218,39 @@ static void put_indented(TextBuf *out, const char *indent, const char *text)
     }
 }
 
+/* Appends `text` in lines of at most `width` characters. */
+static void put_wrapped(TextBuf *out, const char *text, size_t width)
+{
+    size_t column = 0;
+    while (*text) {
+        const size_t word = strcspn(text, " ");
+        if (column)
+            text_add(out, column + 1 + word > width ? "\n" : " ");
+        column = column && column + 1 + word <= width ? column + 1 + word : word;
+        text_add_bytes(out, text, word);
+        text += word + strspn(text + word, " ");
+    }
+    text_add(out, "\n");
+}
+
+/* Appends the description for people who are new to the codec, and an example. */
+static void put_guide(TextBuf *out, const char *codec, size_t width, Arena *a)
+{
+    enum { LINE = 100 };
+    const size_t most = width && width < LINE ? width : LINE;
+    const Guide *g = guide_of(codec);
+    if (!g)
+        return;
+    const char *use = text_format(a, "Use it when %s", g->use);
+    text_add(out, "\n");
+    put_wrapped(out, g->plain, most);
+    text_add(out, "\n");
+    put_wrapped(out, use ? use : "", most);
+    text_add(out, "\nExample:\n\n");
+    put_indented(out, "    ", g->example);
+    out->failed |= !use;
+}
+
 static void put_keys(TextBuf *out, const Compressor *ops, Format format, size_t width, Arena *a)
 {
     size_t count;
@@ -256,8 +290,9 @@ char *codec_doc_page(const CodecDoc *doc, Format format, size_t width, Arena *a)
         return NULL;
     text_addf(&out, "%s%s\n\n%s%s%s%s%s\n", markdown ? "## " : "", ops->name, ops->brief, *flags ? "; " : "",
               flags, *choices ? "; with " : "", choices);
+    put_guide(&out, ops->name, width, a);
     if (ops->formula) {
-        text_add(&out, "\n");
+        text_add(&out, "\nDefinition:\n\n");
         put_indented(&out, "    ", ops->formula);
     }
     text_add(&out, "\n");

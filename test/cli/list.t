@@ -60,3 +60,20 @@ $ atomo-bench list --details | sed '1,/^Names in the literature/d'
 > EF-signSGD *ef+scaledsign *
 > AdaComp *ef+stc *AdaComp selects within bins*
 = 0
+
+# each codec has a plain paragraph, a line "Use it when" and an example
+$ for c in $(atomo-bench list -f csv | sed 's/,.*//; 1d'); do atomo-bench list $c >page; grep -c '^Use it when .' page >>uses; sed -n '4,/^$/p' page | grep -c '^[A-Z][a-z].*[a-z]' >>plain; sed -n '/^Example:$/,/^Least/p' page | grep -c "^    atomo-bench .*[ +:]$c" >>examples; done; for f in uses plain examples; do grep -cv '^0$' $f; done | uniq >counts; atomo-bench list -f csv | sed 1d | wc -l | cmp - counts && echo all
+> all
+2>
+= 0
+
+# the examples run as they are, one after the other in one directory, and their results name the codec
+$ for c in $(atomo-bench list -f csv | sed 's/,.*//; 1d'); do atomo-bench list $c | sed -n '/^Example:$/,/^[^ E]/s/^    \(atomo-bench .*\)/\1/p' >run; [ $(wc -l <run) = 2 ] || echo "$c: not two commands"; sh -e run >out 2>err || { echo "$c failed"; cat err; }; sed 1d out | grep -q "[+ =]*$c" || echo "$c: no result"; done
+>
+= 0
+
+# the fields of json have the description too
+$ atomo-bench list svd -f json | tr -d '\n'
+> *"plain": "Takes each tensor as a matrix*"use_when": "the gradients *"example": "atomo-bench synth *
+2>
+= 0

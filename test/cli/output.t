@@ -262,3 +262,8 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; echo mine >log; atomo-bench compar
 > mine
 > *4
 = 0
+
+# synth replaces an older dump of its own, also one of several steps
+$ for n in 1 2 5 8; do atomo-bench synth -o g.h5 --steps $n >out && atomo-bench synth -o g.h5 --steps 2 >out || exit; done; atomo-bench decode nowhere.atomo -o g.h5
+2> atomo-bench: decode: -o g.h5: is there, and is no older result of decode; want another file
+= 2
