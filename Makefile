@@ -449,6 +449,7 @@ bench: all $(B)/test/bench/speed_codecs $(B)/test/bench/speed_merge $(B)/test/be
 	$(PYTHON) test/bench/peers.py $(B)/test/bench/speed_peers $(or $(BIG_DUMP),$(DUMP)); low=$$?; \
 	$(PYTHON) test/bench/networks.py $(B)/test/bench/speed_networks || low=1; \
 	$(AS_PACKAGE) $(PYTHON) test/bench/ddp.py || low=1; \
+	$(AS_PACKAGE) $(PYTHON) test/bench/python_encode.py $(B)/bin/atomo-bench $(or $(BIG_DUMP),$(DUMP)) || low=1; \
 	$(AS_PACKAGE) $(PYTHON) test/bench/blas.py $(B)/bin/atomo-bench $(DUMP); exit $$low
 
 # ---- the certificate: bias and variance of every codec that promises them ----

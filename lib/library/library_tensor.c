@@ -151,23 +151,28 @@ size_t atomo_encode_bound(const atomo_tensor *t)
     return codec_message_bound(&t->exchange.call) + (rounds - 1) * VARINT_MAX;
 }
 
-/* Writes the payloads to `out`, all but the last with their sizes before them. The payloads may be inside
- * `out`, so they are first moved to its end, the last one first. */
-static void frame_rounds(const Message *m, Buf *out)
+/* Encodes the payloads of all rounds into `out`, one after another. The size of a payload stands in front of it,
+ * except for the last. */
+static Status send_rounds(Call *c, const float *x, Buf *out)
 {
-    uint8_t head[VARINT_MAX];
-    size_t room = out->cap;
-    for (int round = m->rounds; round-- > 0;) {
-        Buf size = {.data = head, .cap = sizeof head};
-        if (round + 1 < m->rounds)
-            buf_varint(&size, m->round[round].size);
-        room -= m->round[round].size;
-        memmove(out->data + room, m->round[round].data, m->round[round].size);
-        room -= size.size;
-        memcpy(out->data + room, head, size.size);
+    const int rounds = codec_rounds(c->self);
+    Bytes sent[ROUNDS_MAX];
+    c->heard = sent;
+    for (c->round = 0; c->round < rounds; c->round++) {
+        const size_t start = out->size;
+        uint8_t head[VARINT_MAX];
+        Buf front = {.data = head, .cap = sizeof head};
+        TRY(codec_encode(c, x, out));
+        const size_t size = out->size - start;
+        if (c->round + 1 < rounds) {
+            buf_varint(&front, size);
+            memmove(out->data + start + front.size, out->data + start, size);
+            memcpy(out->data + start, head, front.size);
+            out->size += front.size;
+        }
+        sent[c->round] = (Bytes){out->data + start + front.size, size};
     }
-    memmove(out->data, out->data + room, out->cap - room);
-    out->size = out->cap - room;
+    return OK;
 }
 
 static Status read_rounds(const Call *c, Bytes in, Message *m)
@@ -191,15 +196,12 @@ atomo_status atomo_encode(atomo_tensor *t, int64_t step, const float *x, void *o
     Error own = {0}, *e = error_of(err, &own);
     Call call = call_of(t, step, t->self, e);
     Buf payload = {.data = out, .cap = atomo_encode_bound(t)};
-    Message m = {.rounds = 0};
     Status status = library_check(t, x, e);
     if (status == OK) {
         library_enter(call.self);
-        status = codec_send(&call, x, &payload, &m);
+        status = send_rounds(&call, x, &payload);
         library_leave(call.self);
     }
-    if (status == OK && m.rounds > 1)
-        frame_rounds(&m, &payload);
     *size = payload.size;
     return status_of(status);
 }

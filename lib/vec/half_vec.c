@@ -87,35 +87,20 @@ INLINE VecI bf16_value_lanes(const uint8_t *in, float *x)
     return (half & 0x7fffu) >= 0x7f80u;
 }
 
-/* Defines a function that converts n floats to 16-bit floats; a shorter last vector is padded with zeros. */
+typedef uint8_t Half[2];
+
+/* Defines a function that converts n floats to 16-bit floats. */
 #define TO_HALVES(NAME, LANES_OF, PARAMS, ...)                                                               \
     void ISA_NAME(NAME) PARAMS                                                                               \
     {                                                                                                        \
-        size_t i = 0;                                                                                        \
-        for (; i + LANES <= n; i += LANES)                                                                   \
-            LANES_OF(x + i, __VA_ARGS__ out + 2 * i);                                                        \
-        if (i == n)                                                                                          \
-            return;                                                                                          \
-        float last[LANES] = {0};                                                                             \
-        uint8_t last_out[2 * LANES];                                                                         \
-        memcpy(last, x + i, (n - i) * sizeof *x);                                                            \
-        LANES_OF(last, __VA_ARGS__ last_out);                                                                \
-        memcpy(out + 2 * i, last_out, 2 * (n - i));                                                          \
+        IN_PIECES(LANES, float, x, Half, (Half *)out, n, LANES_OF(from, __VA_ARGS__ to[0]));                 \
     }
+/* Defines a function that converts n 16-bit floats to floats. Returns false if one is infinite or NaN. */
 #define FROM_HALVES(NAME, LANES_OF)                                                                          \
     bool ISA_NAME(NAME)(const uint8_t *in, size_t n, float *x)                                               \
     {                                                                                                        \
         VecI bad = {0};                                                                                      \
-        size_t i = 0;                                                                                        \
-        for (; i + LANES <= n; i += LANES)                                                                   \
-            bad |= LANES_OF(in + 2 * i, x + i);                                                              \
-        uint8_t last[2 * LANES] = {0};                                                                       \
-        float last_x[LANES];                                                                                 \
-        if (i < n) {                                                                                         \
-            memcpy(last, in + 2 * i, 2 * (n - i));                                                           \
-            bad |= LANES_OF(last, last_x);                                                                   \
-            memcpy(x + i, last_x, (n - i) * sizeof *x);                                                      \
-        }                                                                                                    \
+        IN_PIECES(LANES, Half, (const Half *)in, float, x, n, bad |= LANES_OF(from[0], to));                 \
         return !any(bad);                                                                                    \
     }
 #define NEAREST_PARAMS (const float *x, size_t n, uint8_t *out)

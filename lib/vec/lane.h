@@ -154,15 +154,29 @@ INLINE VecU multiply_high(VecU a, VecU b)
     return (VecU)(even >> 32 | (odd & ~UINT64_C(0xffffffff)));
 }
 
+/* Returns the index of the second piece (`step` elements) of a loop over the array `x` of 4-byte elements. It is
+ * at most `step`: the first two pieces overlap, so that all pieces but the first begin at a multiple of 4 `step`
+ * bytes. Memory of other programs, such as NumPy, is often aligned to 16 bytes only. */
+INLINE size_t second_piece(const void *x, size_t step)
+{
+    const size_t ahead = -(uintptr_t)x % (4 * step) / 4;
+    return ahead ? ahead : step;
+}
+
+/* How many bytes ahead of a loop its input is fetched into the cache. The hardware's prefetcher stops at the end
+ * of a page of 4 KiB. */
+enum { FETCH_AHEAD = 2048 };
+
 /* Runs a statement for every piece of STEP elements of the arrays `in` and `out` of n elements. In the
  * statement, `from` and `to` point to the piece of `in` and of `out`, and i is the index of its first
- * element. A shorter last piece is padded with zeros. */
+ * element. The first two pieces may overlap (second_piece). A shorter last piece is padded with zeros. */
 #define IN_PIECES(STEP, IN, in, OUT, out, n, ...)                                                            \
     do {                                                                                                     \
-        size_t i = 0;                                                                                        \
-        for (; i + (STEP) <= (n); i += (STEP)) {                                                             \
+        size_t i = 0, next = second_piece(sizeof(IN) < 4 ? (const void *)(out) : (in), (STEP));              \
+        for (; i + (STEP) <= (n); i = next, next += (STEP)) {                                                \
             const IN *from = (in) + i;                                                                       \
             OUT *to = (out) + i;                                                                             \
+            __builtin_prefetch((const char *)from + FETCH_AHEAD);                                            \
             __VA_ARGS__;                                                                                     \
         }                                                                                                    \
         if (i < (n)) {                                                                                       \

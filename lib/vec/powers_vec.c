@@ -25,8 +25,8 @@ INLINE VecI power_value_lanes(const uint8_t *power, const uint8_t *sign, float *
 bool ISA_NAME(powers)(const float *x, size_t n, RngKey key, uint8_t *power, uint8_t *sign)
 {
     VecI bad = {0};
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
+    size_t i = 0, next = second_piece(x, LANES);
+    for (; i + LANES <= n; i = next, next += LANES)
         bad |= power_lanes(x + i, key, (uint32_t)i, power + i, sign + i);
     if (i < n) {
         float last[LANES] = {0};
@@ -42,8 +42,8 @@ bool ISA_NAME(powers)(const float *x, size_t n, RngKey key, uint8_t *power, uint
 bool ISA_NAME(power_floats)(const uint8_t *power, const uint8_t *sign, size_t n, float *x)
 {
     VecI bad = {0};
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
+    size_t i = 0, next = second_piece(x, LANES);
+    for (; i + LANES <= n; i = next, next += LANES)
         bad |= power_value_lanes(power + i, sign + i, x + i);
     if (i < n) {
         float last[LANES];

@@ -1,5 +1,5 @@
 /* signs_vec.c -- converts signs to bits and back, and sums up elements >= 0 and elements < 0 separately. */
-#include "vec/vec.h"
+#include "vec/lane.h"
 
 enum { GROUP = 64 };
 /* Bit l of the result is set if lane l of v is below zero. */
@@ -19,13 +19,27 @@ INLINE uint64_t below_zero(VecF v)
 #endif
 }
 
+INLINE uint64_t group_bits(const float *x)
+{
+    uint64_t word = 0;
+    for (int l = 0; l < GROUP; l += LANES)
+        word |= below_zero(load_f(x + l)) << l;
+    return word;
+}
+
+/* Loads aligned SIMD vectors, although x may be aligned to a float only: a word of 64 loaded signs begins
+ * `ahead` elements behind its group, so its last `ahead` bits belong to the next group. The last group is loaded
+ * by itself, because such a word would end behind x. */
 void ISA_NAME(sign_bits)(const float *x, size_t groups, uint8_t *bit)
 {
+    const size_t ahead = second_piece(x, LANES) % LANES;
+    uint64_t carry = groups > 1 ? group_bits(x) & ((UINT64_C(1) << ahead) - 1) : 0;
     for (size_t g = 0; g < groups; g++, x += GROUP) {
-        uint64_t word = 0;
-        for (int l = 0; l < GROUP; l += LANES)
-            word |= below_zero(load_f(x + l)) << l;
+        const bool last = g + 1 == groups;
+        const uint64_t loaded = group_bits(last ? x : x + ahead);
+        const uint64_t word = last ? loaded : carry | loaded << ahead;
         memcpy(bit + 8 * g, &word, 8);
+        carry = loaded >> 1 >> (63 - ahead);
     }
 }
 

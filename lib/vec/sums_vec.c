@@ -48,10 +48,10 @@ float ISA_NAME(abs_max)(const float *x, size_t n)
     /* the bits of magnitudes, as integers, have the order of the floats */
     VecI top[PARTS];
     int32_t lane[ROW], most = 0;
-    size_t i = 0;
+    size_t i = 0, next = second_piece(x, ROW);
     for (int v = 0; v < PARTS; v++)
         top[v] = (VecI){0};
-    for (; i + ROW <= n; i += ROW)
+    for (; i + ROW <= n; i = next, next += ROW)
         for (int v = 0; v < PARTS; v++)
             top[v] = max_i(top[v], (VecI)abs_f(load_f(x + i + v * LANES)));
     memcpy(lane, top, sizeof lane);

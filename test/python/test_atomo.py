@@ -92,9 +92,21 @@ class Payloads(unittest.TestCase):
         got = tensor.encode(x, out=out)
         self.assertEqual(got.tobytes(), tensor.encode(x))
         self.assertTrue(np.shares_memory(got, out))
-        for bad in (out[:-1], out.astype(np.int8), np.empty(2 * tensor.bound, np.uint8)[::2]):
+        fixed = out.copy()
+        fixed.flags.writeable = False
+        for bad in (out[:-1], out.astype(np.int8), np.empty(2 * tensor.bound, np.uint8)[::2], fixed):
             with self.assertRaisesRegex(ValueError, "out: want"):
                 tensor.encode(x, out=bad)
+
+    def test_memory_that_cannot_be_written(self):
+        x = normal(20, 30)
+        codec = atomo.Codec("qsgd")
+        want = codec.encode(x)
+        x.flags.writeable = False
+        self.assertEqual(codec.encode(x), want)
+        tensor = codec.tensor(x.shape)
+        with self.assertRaisesRegex(ValueError, "mean: want"):
+            tensor.begin(mean=x)
 
     def test_empty_and_scalar(self):
         for shape in ((), (0,), (3, 0), (1,)):

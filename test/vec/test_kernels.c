@@ -352,6 +352,59 @@ static void counts_of_lengths_and_places_equal_counting(void **state)
     }
 }
 
+/* A kernel that loads aligned vectors begins with a step of its own. The results must be those of an aligned
+ * array, for every distance of an array to an address that is a multiple of 64. */
+enum { OUT = 4 * N, RESULTS = 7 };
+
+static void convert_all(const Kernels *k, const float *x, size_t n, uint8_t out[RESULTS][OUT])
+{
+    const float most = k->abs_max(x, n);
+    memset(out, 0xa5, RESULTS * OUT);
+    memcpy(out[0], &most, sizeof most);
+    k->fp16_random(x, n, key, 77, out[1]);
+    k->bf16_nearest(x, n, out[2]);
+    k->toss8(x, n, coin_make(2), key, 5, out[3]);
+    k->quantise8(x, n, quantiser_make(3, 15), key, 9, out[4]);
+    k->sign_bits(x, n / 64, out[5]);
+    check(k->powers(x, n, key, out[6], out[6] + 2 * N));
+}
+
+static void floats_of_all(const Kernels *k, uint8_t in[RESULTS][OUT], size_t n, float *x, float *all)
+{
+    for (int i = 0; i < 4; i++, all += N) {
+        x[n] = 7;
+        check(i == 0   ? k->fp16_floats(in[1], n, x)
+              : i == 1 ? k->bf16_floats(in[2], n, x)
+              : i == 2 ? k->dequantise8(in[4], n, dequantiser_make(3, 15), x)
+                       : k->power_floats(in[6], in[6] + 2 * N, n, x));
+        check(x[n] == 7);
+        memcpy(all, x, n * sizeof *x);
+    }
+}
+
+static void results_do_not_depend_on_alignment(void **state)
+{
+    (void)state;
+    static _Alignas(64) float memory[N + 64], x[N];
+    static uint8_t want[RESULTS][OUT], got[RESULTS][OUT];
+    static float want_floats[4 * N], got_floats[4 * N];
+    fill(x, N, 1);
+    for (size_t s = 0; s < countof(sizes); s++)
+        EACH_ISA(k)
+        {
+            const size_t n = sizes[s];
+            convert_all(k, x, n, want);
+            floats_of_all(k, want, n, memory, want_floats);
+            for (size_t ahead = 1; ahead < 17; ahead++) {
+                memcpy(memory + ahead, x, n * sizeof *x);
+                convert_all(k, memory + ahead, n, got);
+                assert_memory_equal(got, want, sizeof want);
+                floats_of_all(k, want, n, memory + ahead, got_floats);
+                assert_memory_equal(got_floats, want_floats, sizeof want_floats);
+            }
+        }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_table_is_full),
     cmocka_unit_test(sums_and_maxima_agree_to_the_bit_and_with_long_doubles),
@@ -363,6 +416,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(dequantising_gives_levels_and_refuses_the_rest),
     cmocka_unit_test(packing_is_the_same_on_every_instruction_set),
     cmocka_unit_test(counts_of_lengths_and_places_equal_counting),
+    cmocka_unit_test(results_do_not_depend_on_alignment),
 };
 
 CHECK_MAIN(tests)

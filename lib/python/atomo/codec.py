@@ -20,6 +20,9 @@ _TRAITS = {
 }
 
 
+_FLOAT, _BYTE = np.dtype(np.float32), np.dtype(np.uint8)
+
+
 def as_floats(array):
     """The array as contiguous float32; without a copy where it already is. Takes NumPy arrays, tensors of PyTorch, and whatever
     else NumPy understands."""
@@ -45,8 +48,19 @@ def shape_of(shape):
         raise UsageError("shape=%r: want a tuple of integers" % (shape,), "the shape of a vector of 5 is (5,)") from None
 
 
+_NOTHING = ctypes.c_char * 0
+
+
+def _writable(array, dtype):
+    flags = array.flags
+    return array.dtype == dtype and flags.c_contiguous and flags.writeable
+
+
 def _address(array):
-    return c_void_p(array.ctypes.data)
+    try:
+        return ctypes.addressof(_NOTHING.from_buffer(array))  # four times as fast as array.ctypes; writable arrays only
+    except (TypeError, ValueError, BufferError):
+        return array.ctypes.data
 
 
 def _view(data):
@@ -153,6 +167,7 @@ class Tensor:
         name, threads = text_of("tensor", tensor), int_of("threads", threads)
         layout = Layout(name, len(self.shape), dims, self.seed, self.worker, self.workers, threads, not check)
         call(lib.atomo_tensor_open, byref(self._handle), codec._handle, byref(layout))
+        self._bound = lib.atomo_encode_bound(self._handle)
         self._size = c_size_t()
         self._out = None
         self._mean = None
@@ -172,7 +187,7 @@ class Tensor:
         )
 
     def _values(self, array):
-        values = as_floats(array)
+        values = array if type(array) is np.ndarray and array.dtype is _FLOAT and array.flags.c_contiguous else as_floats(array)
         if values.shape != self.shape:
             raise UsageError("%s: shape %s: want %s" % (self.name or "tensor", values.shape, self.shape))
         return values
@@ -180,7 +195,7 @@ class Tensor:
     @property
     def bound(self):
         """Most bytes of a payload of `encode`."""
-        return lib.atomo_encode_bound(self._handle)
+        return self._bound
 
     def encode(self, array, step=0, out=None):
         """The payload of `array`; the state is read and stays. With `out`, an array of at least `bound` bytes (uint8), the payload
@@ -188,10 +203,10 @@ class Tensor:
         values, room = self._values(array), out
         if out is None:
             if self._out is None:
-                self._out = np.empty(self.bound, np.uint8)
+                self._out = np.empty(self._bound, np.uint8)
             room = self._out
-        elif out.dtype != np.uint8 or out.ndim != 1 or not out.flags.c_contiguous or out.size < self.bound:
-            raise UsageError("out: want a contiguous array of at least %d bytes (uint8)" % self.bound)
+        elif not _writable(out, _BYTE) or out.ndim != 1 or out.size < self._bound:
+            raise UsageError("out: want a writable, contiguous array of at least %d bytes (uint8)" % self._bound)
         call(lib.atomo_encode, self._handle, step_of(step), _address(values), _address(room), byref(self._size))
         return room[: self._size.value] if out is not None else room[: self._size.value].tobytes()
 
@@ -237,8 +252,8 @@ class Tensor:
         and return, instead of a new one; it must not be the array that is sent."""
         if mean is None:
             mean = np.empty(self.shape, np.float32)
-        elif mean.dtype != np.float32 or mean.shape != self.shape or not mean.flags.c_contiguous:
-            raise UsageError("mean: want a contiguous array of float32 of shape %s" % (self.shape,))
+        elif not _writable(mean, _FLOAT) or mean.shape != self.shape:
+            raise UsageError("mean: want a writable, contiguous array of float32 of shape %s" % (self.shape,))
         self._mean = mean
         senders = self.workers if senders is None else int_of("senders", senders)
         call(lib.atomo_step_begin, self._handle, step_of(step), senders, _address(self._mean))
