@@ -5,7 +5,7 @@
 
 typedef struct {
     Common common;
-    const char *x, *width;
+    const char *x, *width, *note;
     TextList labels;
     Arena *a;
     Error *err;
@@ -23,6 +23,7 @@ static Status run(void *options, const TextList *arguments)
                          .figure = o->common.output,
                          .x = o->x,
                          .width = o->width,
+                         .note = o->note,
                          .labels = o->labels,
                          .stopped = cli_stopped};
     return plot_draw(&job, o->a, o->err) == OK ? OK : error_at(o->err, "plot");
@@ -59,6 +60,7 @@ int bench_plot(int argc, char **argv)
         OPTION(0, "width", "INCHES", &o.width,
                "3.25in, a column (default), 6.75in, a page, or another width"),
         OPTION(0, "label", "SPEC=TEXT", &o.labels, "the text for a line in the key; repeatable"),
+        OPTION(0, "note", "TEXT", &o.note, "a line of text above the key, as \"preliminary\""),
         {0},
     };
     const Command command = {

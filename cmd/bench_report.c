@@ -15,7 +15,7 @@
 typedef struct {
     Common common;
     Query query;
-    const char *title, *baseline;
+    const char *title, *baseline, *note;
     bool speedup;
     Arena *a;
     Error *err;
@@ -35,7 +35,7 @@ static bool asks_for_table(const ReportOptions *o)
 {
     const Query *q = &o->query;
     return o->common.format != FORMAT_TABLE || o->speedup || q->columns || q->where.count || q->sort ||
-           q->all || o->baseline;
+           q->all || o->baseline || o->note;
 }
 
 static Status write_page(ReportOptions *o, const char *folder)
@@ -126,6 +126,25 @@ static Status choose(const ReportOptions *o, const Stored *from, const ResultKin
     return query_run(chosen, shown, &query, &rows, o->speedup ? NULL : kind, o->a, o->err);
 }
 
+/* Adds a column `remark` with the text of --note in every row, behind the `shown` columns. */
+static Status add_note(Csv *rows, size_t *shown, const char *note, Arena *a, Error *err)
+{
+    const size_t columns = rows->columns + 1, at = *shown;
+    Csv wider = {.columns = columns, .rows = rows->rows};
+    wider.name = NEW(a, const char *, columns);
+    wider.cell = NEW(a, const char *, columns * rows->rows);
+    TRY(arena_check(wider.name && wider.cell, a, err));
+    for (size_t i = 0; i < columns; i++) {
+        const size_t from = i - (i > at);
+        wider.name[i] = i == at ? "remark" : rows->name[from];
+        for (size_t row = 0; row < rows->rows; row++)
+            wider.cell[row * columns + i] = i == at ? note : rows->cell[row * rows->columns + from];
+    }
+    *rows = wider;
+    *shown = at + 1;
+    return OK;
+}
+
 /* Adds this command line to the table's metadata as "report", in place of an earlier entry of this name. */
 static Status add_own_command(ReportSpec *spec, const ReportOptions *o)
 {
@@ -152,6 +171,8 @@ static Status write_table(const ReportOptions *o, const char *path)
     TRY(load(o, path, &from, &kind));
     if (choose(o, &from, kind, &chosen, &shown) != OK)
         return error_at(o->err, "%s", path);
+    if (o->note)
+        TRY(add_note(&chosen, &shown, o->note, o->a, o->err));
     ReportSpec spec = {.schema = kind ? kind->schema : "atomo-table/1",
                        .format = (Format)c->format,
                        .path = c->output,
@@ -199,6 +220,7 @@ int bench_report(int argc, char **argv)
     ReportOptions o = {.a = arena_open(0), .err = &err};
     const Option options[] = {
         OPTION(0, "title", "TEXT", &o.title, "of the page (default Results of atomo)"),
+        OPTION(0, "note", "TEXT", &o.note, "a last column of a table, with this text in every row"),
         OPTION(0, "columns", "LIST", &o.query.columns,
                "of the table, by name, with commas between them; A/B is B where there is no A"),
         OPTION(0, "where", "FIELD=VALUE", &o.query.where,

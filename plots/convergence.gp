@@ -9,6 +9,7 @@
 data = ARG1
 figure = ARG2
 asked_width = ARG4
+note = ARG5
 against = strlen(ARG3) ? ARG3 : 'time'
 x_column = against eq 'step' ? 'step' : against eq 'bytes' ? 'bytes_sent' : against eq 'wall' ? 'wall_seconds' : 'sim_seconds'
 needs = 'compressor step test_accuracy '.x_column

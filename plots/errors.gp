@@ -6,6 +6,7 @@
 data = ARG1
 figure = ARG2
 asked_width = ARG4
+note = ARG5
 needs = 'compressor elem_error elem_error_big elem_error_small elem_error_pos elem_error_neg'
 folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
 home = folder(ARG0)

@@ -8,6 +8,7 @@
 data = ARG1
 figure = ARG2
 asked_width = ARG4
+note = ARG5
 needs = 'tensor bin_low bin_high count'
 folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
 home = folder(ARG0)

@@ -2,7 +2,7 @@
 # mark and dashes. page.gp then lays out the page.
 #
 # A script sets `data`, `figure`, `needs` (the columns that the data must have), `home` (the folder of the scripts) and
-# `asked_width` (inches; '': a column of a paper), and loads this file.
+# `asked_width` (inches; '': a column of a paper) and `note` (a text above the heading, or ''), and loads this file.
 # gnuplot runs commands in strings that it evaluates. So names from the data are only held in string variables and drawn
 # `noenhanced`, and strings for `eval` are made of numbers.
 ending = figure[strlen(figure) - 3 : *]

@@ -7,6 +7,7 @@
 data = ARG1
 figure = ARG2
 asked_width = ARG4
+note = ARG5
 needs = 'compressor workers merge_ms decode_ms decode_each_ms'
 folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
 home = folder(ARG0)

@@ -4,6 +4,7 @@
 # A script sets `axes_high`, x_title and y_title, fills the key with enter(), and loads this file after all ranges are known.
 # All text is placed here by its measured width, as the keys and margins of gnuplot differ between formats.
 heading = heading.(strlen(draws) ? (strlen(heading) ? '; ' : '').draws : '')
+heading = (strlen(note) ? note."\n" : '').heading
 array head_line[20]
 head_lines = 0
 rest = heading

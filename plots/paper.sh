@@ -24,8 +24,11 @@ esac
 bench=$bin/atomo-bench data=$out/data more=${PAPER_TRAIN:-} plots=$(dirname "$0") published=$(dirname "$0")/published
 if [ -n "${PAPER_QUICK:-}" ]; then
     repeats=1 few=2 few_repeats=1 cost_repeats=1 most_workers=8 million=1000
+    # each figure has the mark above its key, each table in a last column
+    quick_mark='quick test on small data, the numbers mean nothing' marked=" --note '$quick_mark'"
     steps=4 eval=2 tune_steps=1 points=2 pass_steps=3 pass_freq=2 epochs=1 full_eval=2 full_points=2
 else
+    marked=
     repeats=3 few=100 few_repeats=3 cost_repeats=5 most_workers=512 million=1000000
     steps=400 eval=40 tune_steps=100 points=6 pass_steps=1877 pass_freq=469 epochs=20 full_eval=390 full_points=11
 fi
@@ -127,7 +130,7 @@ line_from() {
 tables() { # RESULT OPTIONS
     for ending in csv tex; do
         files="$files $name.$ending"
-        each "$name.$ending" "$bench report $1 $2 --force -o $out/$name.$ending"
+        each "$name.$ending" "$bench report $1 $2$marked --force -o $out/$name.$ending"
     done
 }
 
@@ -136,8 +139,8 @@ line_across() { # FIELD COLUMNS [OPTION]
     case $rest in *' '*) more_options=${rest#* } ;; *) more_options= ;; esac
     files="$files $name.csv $name.tex"
     each "$name.json" "sh $plots/tables.sh across $bench $data/$source.json ${1%% *} $out/$name.json --columns ${rest%% *} $more_options"
-    each "$name.csv" "$bench report $out/$name.json --all --force -o $out/$name.csv"
-    each "$name.tex" "$bench report $out/$name.json --force -o $out/$name.tex"
+    each "$name.csv" "$bench report $out/$name.json --all$marked --force -o $out/$name.csv"
+    each "$name.tex" "$bench report $out/$name.json$marked --force -o $out/$name.tex"
 }
 
 # Means over the seeds: of results that have the NAMEs of other stanzas.
@@ -161,19 +164,21 @@ line_beside() { # FILE ON COLUMNS [OPTION]
     each "${name%-published}-published.json" \
         "sh $plots/tables.sh beside $bench $data/$source.json $published/${1%% *} $on '$columns' $joined $more_options"
     files="$files $name.csv $name.tex"
-    each "$name.csv" "$bench report $joined --all --force -o $out/$name.csv"
-    each "$name.tex" "$bench report $joined --columns '$columns' --force -o $out/$name.tex"
+    each "$name.csv" "$bench report $joined --all$marked --force -o $out/$name.csv"
+    each "$name.tex" "$bench report $joined --columns '$columns'$marked --force -o $out/$name.tex"
 }
 
 line_published() {
     each "${name%-published}-published.json" "$bench report $published/$1 --force -o $data/${name%-published}-published.json"
+    mark=$marked marked= # the published values mean something in a quick test, too
     tables "$published/$1" ''
+    marked=$mark
 }
 
 line_figure() {
     for ending in pdf svg; do
         files="$files $name.$ending"
-        command="$bench plot ${1%% *} $data/$source.json"
+        command="$bench plot ${1%% *} $data/$source.json$marked"
         [ "${1%% *}" = "$1" ] || command="$command ${1#* }"
         if command -v gnuplot >/dev/null; then
             each "$name.$ending" "$command --force -o $out/$name.$ending"
@@ -253,7 +258,7 @@ stanzas() { # SUFFIX DUMP TENSOR STEP: TENSOR is a small one for quick runs; STE
 }
 
 heading='Figures and tables of the paper'
-[ -z "${PAPER_QUICK:-}" ] || heading="$heading: quick test on small data, the numbers mean nothing"
+[ -z "${PAPER_QUICK:-}" ] || heading="$heading: $quick_mark"
 {
     echo "# $heading"
     echo

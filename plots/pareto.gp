@@ -9,6 +9,7 @@ data = ARG1
 figure = ARG2
 timed = ARG3 eq 'time'
 asked_width = ARG4
+note = ARG5
 needs = 'compressor relative_error '.(timed ? 'encode_ms decode_ms' : 'bits_per_element')
 folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
 home = folder(ARG0)

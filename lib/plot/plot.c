@@ -203,9 +203,10 @@ Status plot_draw(const PlotJob *job, Arena *a, Error *err)
     TRY(load_all(&csv, kind, &job->data, a, err));
     if (plot_text(kind, &csv, &job->labels, &text, a, err) != OK)
         return error_at(err, "%s", job->data.item[0]);
+    const ScriptArguments more = {x, inches, job->note ? job->note : ""};
     if (!is_stdout(job->figure))
         TRY(write_beside(job->figure, text, a, err));
-    TRY(gnuplot_draw(&drawn, kind->name, text, ending, x, inches, job->stopped, a, err));
+    TRY(gnuplot_draw(&drawn, kind->name, text, ending, &more, job->stopped, a, err));
     return write_figure(job->figure, &drawn, a, err);
 }
 
@@ -216,5 +217,6 @@ Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped sto
     if (!k)
         return refuse_kind(kind, err);
     TRY(plot_text(k, data, NULL, &text, a, err));
-    return gnuplot_draw(out, k->name, text, ".svg", k->against ? k->against[0] : "", "", stopped, a, err);
+    const ScriptArguments more = {k->against ? k->against[0] : "", "", ""};
+    return gnuplot_draw(out, k->name, text, ".svg", &more, stopped, a, err);
 }

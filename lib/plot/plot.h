@@ -12,8 +12,8 @@
 #include "report/report.h"
 
 typedef struct {
-    const char *name;   /* also the name of its script */
-    const char *brief;  /* for --help: lines of up to 78 characters with newlines between them */
+    const char *name;  /* also the name of its script */
+    const char *brief; /* for --help: lines of up to 78 characters with newlines between them */
     /* for messages, the command that writes the data: "atomo-bench merge writes with -o FILE.csv" */
     const char *source;
 
@@ -58,6 +58,7 @@ typedef struct {
     const char *figure; /* the ending chooses the format: pdf, svg, png or tex; "-": SVG to stdout */
     const char *x;      /* column on the x axis, one of `PlotKind.against`; NULL: the first of them */
     const char *width;  /* "3.25in", "6.75in" or another width in inches; NULL: a column of a paper */
+    const char *note;   /* a line of text above the figure's heading; NULL: none */
     TextList labels;    /* texts "SPEC=TEXT" of --label: TEXT is the label of SPEC */
     PlotStopped stopped;
 } PlotJob;
@@ -102,11 +103,16 @@ typedef struct {
     size_t size;
 } Drawing;
 
+/* The third to fifth argument of a gnuplot script: the column on the x axis, the width in inches, and a line of
+ * text above the heading; "" is the default of each. */
+typedef struct {
+    const char *x, *width, *note;
+} ScriptArguments;
+
 /* Runs a gnuplot script in a private directory on `data` (the text of a CSV file), and checks that the
- * figure is complete. `ending`: ".pdf", ".svg", ".png" or ".tex". `x`, `width`: the script's third and
- * fourth argument; "" is the default. */
-Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending, const char *x,
-                    const char *width, PlotStopped stopped, Arena *a, Error *err);
+ * figure is complete. `ending`: ".pdf", ".svg", ".png" or ".tex". */
+Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending,
+                    const ScriptArguments *more, PlotStopped stopped, Arena *a, Error *err);
 
 /* Draws a figure of data in memory as SVG, without writing a file. */
 Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err);

@@ -261,30 +261,30 @@ static Status write_scripts(Room *room)
     return OK;
 }
 
-static Status draw(Room *room, const char *kind, const char *data, const char *ending, const char *x,
-                   const char *width, Drawing *out)
+static Status draw(Room *room, const char *kind, const char *data, const char *ending,
+                   const ScriptArguments *more, Drawing *out)
 {
     char name[] = "figure.xyz", gnuplot[] = "gnuplot", no_rc[] = "-d", call[] = "-c", csv[] = "figure.csv";
-    char *gp = text_format(room->a, "%s.gp", kind), *axis = text_copy(room->a, x),
-         *inches = text_copy(room->a, width);
+    char *gp = text_format(room->a, "%s.gp", kind), *axis = text_copy(room->a, more->x),
+         *inches = text_copy(room->a, more->width), *note = text_copy(room->a, more->note);
     memcpy(name + sizeof name - 5, ending, 4);
-    TRY(arena_check(gp && axis && inches, room->a, room->err));
+    TRY(arena_check(gp && axis && inches && note, room->a, room->err));
     TRY(write_scripts(room));
     TRY(room_write(room, csv, data));
-    TRY(run(room, (char *[]){gnuplot, no_rc, call, gp, csv, name, axis, inches, NULL}));
+    TRY(run(room, (char *[]){gnuplot, no_rc, call, gp, csv, name, axis, inches, note, NULL}));
     out->data = room_read(room, name, &out->size);
     if (!out->data || !whole_figure(ending, out->data, out->size))
         return FAIL(room->err, ERR_IO, "gnuplot: what it drew is not whole: %s", last_words(room));
     return OK;
 }
 
-Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending, const char *x,
-                    const char *width, PlotStopped stopped, Arena *a, Error *err)
+Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending,
+                    const ScriptArguments *more, PlotStopped stopped, Arena *a, Error *err)
 {
     Room room = {.stopped = stopped, .a = a, .err = err};
     *out = (Drawing){0};
     TRY(room_open(&room));
-    const Status status = draw(&room, kind, data, ending, x, width, out);
+    const Status status = draw(&room, kind, data, ending, more, out);
     room_close(&room);
     return status;
 }

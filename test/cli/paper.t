@@ -1,6 +1,6 @@
 # every command in the list of figures and tables works and makes the files that it names, of results that are timed or trained
 ? command -v gnuplot
-$ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list; ln -s "$SRC"/plots/published .; b=$(dirname "$(command -v atomo-bench)"); PAPER_LIST=list PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out; r=$?; grep missing out/index.md; for f in figure-2.pdf figure-3.svg figure-4.tex figure-5.pdf break-even.csv merge.svg table-3.tex table-5.csv table-6-published.tex report.html; do test -s out/$f && echo has $f; done; cut -d, -f1 out/break-even.csv | paste -sd' '; grep -c '"svd:rank=1,draw=systematic",.*,2470084,' out/figure-4.csv; grep -c 'data-v="5586984"' out/report.html; exit $r
+$ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list; ln -s "$SRC"/plots/published .; b=$(dirname "$(command -v atomo-bench)"); PAPER_LIST=list PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out; r=$?; grep missing out/index.md; for f in out/*.svg out/*.csv out/*.tex; do case $f in *.plot.csv | *-published.*) ;; *) grep -q 'quick test on small data, the numbers mean nothing' $f || echo "unmarked $f" ;; esac; done; for f in figure-2.pdf figure-3.svg figure-4.tex figure-5.pdf break-even.csv merge.svg table-3.tex table-5.csv table-6-published.tex report.html; do test -s out/$f && echo has $f; done; cut -d, -f1 out/break-even.csv | paste -sd' '; grep -c '"svd:rank=1,draw=systematic",.*,2470084,' out/figure-4.csv; grep -c 'data-v="5586984"' out/report.html; exit $r
 > has figure-2.pdf
 > has figure-3.svg
 > has figure-4.tex
@@ -15,6 +15,7 @@ $ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list;
 > 1
 > 1
 2>
+- unmarked*
 - *missing*
 - *FAILED*
 = 0
@@ -86,9 +87,9 @@ $ mkdir p; for c in cat date dirname ls mkdir mv rm sed sh tail; do ln -s "$(com
 - a.pdf
 = 1
 
-# index.md shows each figure that was drawn; a quick run says so in the titles of index.md and of the page, another run does not
+# index.md shows each figure that was drawn; a quick run says so in the titles of index.md and of the page, in each figure and in each table; another run does not
 ? command -v gnuplot
-$ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect $dump -t conv2.weight --spectrum\n    figure spectrum\n\nb: B\n    data $bench inspect $dump -t fc2.weight\n    table\n' >list; export PAPER_LIST=list; for quick in 1 ''; do PAPER_QUICK=$quick sh "$SRC"/plots/paper.sh $b out >log; head -1 out/index.md; grep -F '![' out/index.md; ls out/a.svg; grep -c 'quick test on small data, the numbers mean nothing' out/report.html; done; true
+$ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect $dump -t conv2.weight --spectrum\n    figure spectrum\n\nb: B\n    data $bench inspect $dump -t fc2.weight\n    table\n' >list; export PAPER_LIST=list; for quick in 1 ''; do PAPER_QUICK=$quick sh "$SRC"/plots/paper.sh $b out >log; head -1 out/index.md; grep -F '![' out/index.md; ls out/a.svg; grep -c 'quick test on small data, the numbers mean nothing' out/report.html; for f in a.svg b.csv b.tex; do echo "$f:$quick: $(grep -c 'quick test on small data, the numbers mean nothing' out/$f)"; done; done; true
 > # Figures and tables of the paper: quick test on small data, the numbers mean nothing
 > ![[]*](a.svg)
 > out/a.svg
@@ -97,6 +98,12 @@ $ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspec
 > ![[]*](a.svg)
 > out/a.svg
 > 0
+> a.svg:1: 1
+> b.csv:1: [1-9]*
+> b.tex:1: [1-9]*
+> a.svg:: 0
+> b.csv:: 0
+> b.tex:: 0
 2>
 = 0
 

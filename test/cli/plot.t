@@ -157,3 +157,10 @@ $ n='a_b%c&d#e{f}~g^h$i<j>k|l'; printf 'tensor,compressor,bits_per_element,relat
 $ { grep '^worst' "$SRC"/plots/pareto.gp; echo 'set print "-"; print sprintf("%.9f %.9f %.9f %.9f", worst(1), worst(3), worst_unbiased(1), worst_unbiased(0.5))'; } | gnuplot
 > 0.250000000 0.015625000 0.333333333 1.000000000
 = 0
+
+# --note is a line of text above the heading, of every kind of figure; quotes and signs of gnuplot are text
+? command -v gnuplot
+$ printf 'compressor,bits_per_element,relative_error\nqsgd,1,2\nsvd,2,1\n' >p.csv; printf 'tensor,index,value\nw,1,3\nw,2,1\n' >s.csv; printf 'tensor,bin_low,bin_high,count\nw,0,1,3\nw,1,2,1\n' >h.csv; for k in pareto:p spectrum:s histogram:h; do for e in svg tex png pdf; do atomo-bench plot ${k%:*} ${k#*:}.csv --note "it's a \"test\" of 50 % \$(ls)" -o f.$e --force || exit; done; grep -c 'it.*s a .*test.* of 50 % \$(ls)' f.svg; grep -c "it's a .*test.* of 50 .% .\$(ls)" f.tex; done | uniq -c
+> *6 1
+2>
+= 0

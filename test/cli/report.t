@@ -249,3 +249,11 @@ $ printf '{"schema": "atomo-inspect/1", "results": [{"tensor": "a", "shape": [3,
 > tensor,shape,stable_rank,n,kind
 > a,3x4,,,*
 = 0
+
+# --note adds a last column with the text in every row, also in tables of people
+$ printf 'compressor,bytes\nqsgd,10\nsvd,20\n' >r.csv; for f in csv latex; do atomo-bench report r.csv --note 'a, "b" & c' -f $f; done; mkdir d; cp r.csv d; atomo-bench report d --note x
+> compressor,bytes,remark
+> qsgd,10,"a, ""b"" & c"
+> *svd & 20 & a, *b* \\& c \\\\
+2> *d: a directory makes a page of HTML, not a table
+= 2
