@@ -78,7 +78,11 @@ Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
     if (stored.schema && !result_known(stored.schema))
         return FAIL(err, ERR_CORRUPT, "%s: its schema, %s, is none of those known here", path, stored.schema);
     *out = stored.table;
-    return put_fact(put_fact(OK, out, stored.meta, "repeats", a, err), out, stored.meta, "seed", a, err);
+    static const char *const facts[] = {"repeats", "workers", "seed"};
+    Status status = OK;
+    for (size_t i = 0; i < countof(facts); i++)
+        status = put_fact(status, out, stored.meta, facts[i], a, err);
+    return status;
 }
 
 static size_t join_names(const char **name, const Csv *all, const Csv *more)

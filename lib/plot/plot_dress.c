@@ -161,6 +161,8 @@ const char *plot_draws(const Csv *data, Arena *a)
         if (*csv_cell(data, row, "draws"))
             return plot_name(csv_cell(data, row, "draws"), a);
     put_range(&out, data, "repeats", "R = ", "R = ");
+    if (csv_has(data, "record")) /* training: elsewhere the workers of each row are drawn */
+        put_range(&out, data, "workers", "workers: ", "workers: ");
     put_range(&out, data, "seed", "seed ", "seeds ");
     return text_done(&out);
 }

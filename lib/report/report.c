@@ -47,16 +47,36 @@ static size_t naming_column(const Report *r)
     return 0;
 }
 
-/* Returns the heading of a column. The column of compressors (else the first column) also has the number of
- * repeats and the seed. */
+static bool has_column(const Report *r, const char *name)
+{
+    for (size_t i = 0; i < r->spec.column_count; i++)
+        if (!strcmp(r->spec.columns[i].name, name))
+            return true;
+    return false;
+}
+
+/* Appends "before NUMBER after" for a fact that exists. */
+static void put_fact(TextBuf *out, const Value *fact, const char *before, const char *after)
+{
+    if (fact)
+        text_addf(out, "%s%s%lld%s", out->size ? ", " : "", before, (long long)fact->whole, after);
+}
+
+/* Returns the heading of a column. The column of compressors (else the first column) also has the numbers of
+ * repeats and of workers, and the seed. */
 static const char *heading(const Report *r, size_t column)
 {
     const char *head = field_heading(r->spec.columns[column].name, r->spec.format != FORMAT_LATEX, r->a);
-    const Value *repeats = fact(r, "repeats"), *seed = fact(r, "seed");
-    return column != naming_column(r) || !repeats || !seed || !head
-               ? head
-               : text_format(r->a, "%s (R = %lld, seed %lld)", head, (long long)repeats->whole,
-                             (long long)seed->whole);
+    const Value *repeats = fact(r, "repeats"),
+                *workers = has_column(r, "workers") ? NULL : fact(r, "workers");
+    if (column != naming_column(r) || !(repeats || workers) || !head)
+        return head;
+    TextBuf run = {.arena = r->a};
+    put_fact(&run, repeats, "R = ", "");
+    put_fact(&run, workers, "", workers && workers->whole == 1 ? " worker" : " workers");
+    put_fact(&run, fact(r, "seed"), "seed ", "");
+    const char *facts = text_done(&run);
+    return facts ? text_format(r->a, "%s (%s)", head, facts) : NULL;
 }
 
 /* Sets the headings of the shown columns if the format is a table. False: out of memory. */

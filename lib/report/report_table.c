@@ -173,9 +173,21 @@ bool report_keep(Report *r, const Value *row)
     return true;
 }
 
+/* True for the step and the worker of a tensor, which are names. */
+static bool is_place(const Report *r, size_t column)
+{
+    const char *name = r->spec.columns[column].name;
+    bool tensors = false;
+    for (size_t i = 0; i < r->spec.column_count; i++)
+        tensors |= !strcmp(r->spec.columns[i].name, "tensor");
+    return tensors && (!strcmp(name, "step") || !strcmp(name, "worker"));
+}
+
 bool report_left(const Report *r, size_t column)
 {
     bool numbers = false;
+    if (is_place(r, column))
+        return true;
     for (const TableRow *row = r->first; row; row = row->next) {
         const ValueType type = row->type[column];
         if (type == VALUE_TEXT || type == VALUE_BOOL)

@@ -164,3 +164,11 @@ $ printf 'compressor,bits_per_element,relative_error\nqsgd,1,2\nsvd,2,1\n' >p.cs
 > *6 1
 2>
 = 0
+
+# figures of training name the number of workers
+? command -v gnuplot
+$ for p in 2 4; do atomo-train run --workers $p --max-steps 2 -c qsgd -q -o r$p.json; done; atomo-bench plot convergence r2.json -o a.svg; atomo-bench plot convergence r2.json r4.json -o b.svg; grep -c 'workers: 2; seed 1<' a.svg; grep -c 'workers: 2 to 4; seed 1$' b.plot.csv
+> 1
+- 0
+2>
+= 0

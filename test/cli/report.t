@@ -257,3 +257,20 @@ $ printf 'compressor,bytes\nqsgd,10\nsvd,20\n' >r.csv; for f in csv latex; do at
 > *svd & 20 & a, *b* \\& c \\\\
 2> *d: a directory makes a page of HTML, not a table
 = 2
+
+# the heading of a run has the number of workers and the seed; a run with one worker says so
+$ for p in 4 1; do atomo-train run --workers $p --max-steps 1 -c qsgd -q -o r$p.json; atomo-bench report r$p.json; done; atomo-bench report r4.json -f latex
+> record *compressor (4 workers, seed 1) *
+> record *compressor (1 worker, seed 1) *
+> *compressor (4 workers, seed 1) &*
+2>
+= 0
+
+# steps and workers of tensors stand at the left, as names do
+$ atomo-bench synth -o g.h5 --shape 4 --workers 2 --steps 12 >out; atomo-bench inspect g.h5; atomo-bench inspect g.h5 -f md
+> step  worker  tensor *
+> 1     0       layer0.weight *
+> 12    1       layer0.weight *
+> | :--- | :--- | :--- *
+2>
+= 0
