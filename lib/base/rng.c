@@ -65,11 +65,15 @@ RngKey rng_key(const Rng *rng, uint64_t use, uint64_t block)
     return (RngKey){r.state[0], r.state[1], r.state[2], r.state[3]};
 }
 
+static uint64_t long_word(const RngKey *key, uint32_t e)
+{
+    return (uint64_t)rng_word(key, e) << 32 | rng_word_more(key, e);
+}
+
 uint64_t rng_u64(const Rng *rng, uint64_t use, uint64_t i)
 {
     const RngKey key = rng_key(rng, use, i / BLOCK);
-    const uint32_t e = (uint32_t)(i % BLOCK);
-    return (uint64_t)rng_word(&key, e) << 32 | rng_word_more(&key, e);
+    return long_word(&key, (uint32_t)(i % BLOCK));
 }
 
 uint32_t rng_u32(const Rng *rng, uint64_t use, uint64_t i)
@@ -82,23 +86,80 @@ double rng_unit(const Rng *rng, uint64_t use, uint64_t i)
     return (double)(rng_u64(rng, use, i) >> 11) * 0x1p-53;
 }
 
-/* Uses a rational approximation of the quantile (Hastings, 26.2.23 in Abramowitz and Stegun), then two steps of
- * Halley's root finder on erfc; the remaining error is rounding error. */
+/* Returns (p[0] + p[1] r + ... + p[7] r^7) / (q[0] + ... + q[7] r^7). */
+static double rational(const double p[8], const double q[8], double r)
+{
+    double above = p[7], below = q[7];
+    for (int i = 6; i >= 0; i--) {
+        above = above * r + p[i];
+        below = below * r + q[i];
+    }
+    return above / below;
+}
+
+/* Algorithm AS 241 (Wichura 1988), PPND16: relative error about 1e-16. */
 double normal_lower_quantile(double u)
 {
-    const double t = sqrt(-2 * log(u));
-    double x = -(t - (2.515517 + t * (0.802853 + t * 0.010328)) /
-                         (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))));
-    for (int i = 0; i < 2; i++) {
-        const double e = 0.5 * erfc(-x * M_SQRT1_2) - u;
-        const double step = e * sqrt(2 * M_PI) * exp(0.5 * x * x);
-        x -= step / (1 + 0.5 * x * step);
+    static const double mid_p[] = {3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3,
+                                   1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,
+                                   3.3430575583588128105e4, 2.5090809287301226727e3};
+    static const double mid_q[] = {1,
+                                   4.2313330701600911252e1,
+                                   6.8718700749205790830e2,
+                                   5.3941960214247511077e3,
+                                   2.1213794301586595867e4,
+                                   3.9307895800092710610e4,
+                                   2.8729085735721942674e4,
+                                   5.2264952788528545610e3};
+    static const double low_p[] = {1.42343711074968357734e0,  4.63033784615654529590e0,
+                                   5.76949722146069140550e0,  3.64784832476320460504e0,
+                                   1.27045825245236838258e0,  2.41780725177450611770e-1,
+                                   2.27238449892691845833e-2, 7.74545014278341407640e-4};
+    static const double low_q[] = {1,
+                                   2.05319162663775882187e0,
+                                   1.67638483018380384940e0,
+                                   6.89767334985100004550e-1,
+                                   1.48103976427480074590e-1,
+                                   1.51986665636164571966e-2,
+                                   5.47593808499534494600e-4,
+                                   1.05075007164441684324e-9};
+    static const double far_p[] = {6.65790464350110377720e0,  5.46378491116411436990e0,
+                                   1.78482653991729133580e0,  2.96560571828504891230e-1,
+                                   2.65321895265761230930e-2, 1.24266094738807843860e-3,
+                                   2.71155556874348757815e-5, 2.01033439929228813265e-7};
+    static const double far_q[] = {1,
+                                   5.99832206555887937690e-1,
+                                   1.36929880922735805310e-1,
+                                   1.48753612908506148525e-2,
+                                   7.86869131145613259100e-4,
+                                   1.84631831751005468180e-5,
+                                   1.42151175831644588870e-7,
+                                   2.04426310338993978564e-15};
+    if (u >= 0.075) {
+        const double q = u - 0.5;
+        return q * rational(mid_p, mid_q, 0.180625 - q * q);
     }
-    return x;
+    const double r = sqrt(-log(u));
+    return r <= 5 ? -rational(low_p, low_q, r - 1.6) : -rational(far_p, far_q, r - 5);
+}
+
+static double normal_of(uint64_t word)
+{
+    const double u = ((double)(word >> 11) + 0.5) * 0x1p-53;
+    return u <= 0.5 ? normal_lower_quantile(u) : -normal_lower_quantile(1 - u);
 }
 
 double rng_normal(const Rng *rng, uint64_t use, uint64_t i)
 {
-    const double u = ((double)(rng_u64(rng, use, i) >> 11) + 0.5) * 0x1p-53;
-    return u <= 0.5 ? normal_lower_quantile(u) : -normal_lower_quantile(1 - u);
+    return normal_of(rng_u64(rng, use, i));
+}
+
+void rng_normals(const Rng *rng, uint64_t use, uint64_t first, size_t n, double scale, float *out)
+{
+    for (uint64_t i = first, end = first + n; i < end;) {
+        const RngKey key = rng_key(rng, use, i / BLOCK);
+        const uint64_t left = BLOCK - i % BLOCK, stop = left < end - i ? i + left : end;
+        for (; i < stop; i++)
+            *out++ = (float)(scale * normal_of(long_word(&key, (uint32_t)(i % BLOCK))));
+    }
 }

@@ -86,9 +86,12 @@ uint32_t rng_u32(const Rng *rng, uint64_t use, uint64_t i);
 uint64_t rng_u64(const Rng *rng, uint64_t use, uint64_t i);
 /* returns a uniform number in [0, 1) with 53 bits */
 double rng_unit(const Rng *rng, uint64_t use, uint64_t i);
-double rng_normal(const Rng *rng, uint64_t use,
-                  /* returns a standard normal number, by the inverse of the normal distribution function */
-                  uint64_t i);
+/* returns a standard normal number, by the inverse of the normal distribution function */
+double rng_normal(const Rng *rng, uint64_t use, uint64_t i);
+
+/* Sets out[k] to `scale` * rng_normal(rng, use, first + k) for all k < n. It is faster than n calls, as the
+ * key of a block is derived once. */
+void rng_normals(const Rng *rng, uint64_t use, uint64_t first, size_t n, double scale, float *out);
 
 /* Returns the z with P(N(0, 1) < z) = u; 0 < u <= 1/2. */
 double normal_lower_quantile(double u);

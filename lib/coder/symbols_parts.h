@@ -150,7 +150,7 @@ typedef struct {
     Table trial;     /* a table that is built only to estimate sizes */
     uint8_t *room;   /* (blocks, room_size) room for the bytes of each block */
     size_t room_size;
-    /* (blocks) number of bytes written for each block, at the end of the block's part of `room` */
+    /* (blocks) number of bytes written for each block; they are the last bytes of the block's part of `room` */
     size_t *size;
     uint8_t *out; /* where the bit planes are written */
 } DensePlan;

@@ -1,4 +1,4 @@
-/* synth.c -- makes and writes the gradients; see synth.h. */
+/* synth.c -- makes synthetic gradients from random numbers, and writes them to a dump. */
 #include "dump/synth.h"
 
 #include "base/rng.h"

@@ -110,7 +110,7 @@ Status team_make(Team *out, Dump *dump, const VectorList *from, Arena *a, Error 
     return OK;
 }
 
-/* ---- gradients ---- */
+/* ---- loading a worker's gradients ---- */
 
 static double rms_of(const float *x, size_t n)
 {

@@ -71,7 +71,8 @@ typedef struct {
     /* true: payloads stay valid until the arena is rewound, as `exchange_settle` needs; false: a payload is
      * valid until it has been merged */
     bool keep;
-    /* (shape.n) decoded payloads; at the end, the mean; while a worker encodes, callers may use it */
+    /* (shape.n) the payload decoded last; after `exchange_receive`, the mean. While a worker encodes, the
+     * caller may use this array as working memory. */
     float *y;
     Arena *payloads; /* the caller marks this arena before `exchange_begin` and rewinds it after the step */
     ExchangeClock clock; /* {0}: each phase runs once, without timing */

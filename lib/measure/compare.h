@@ -95,9 +95,10 @@ void sizer_close(Sizer *s); /* NULL is allowed */
  * all. */
 Status sizer_bits(Sizer *s, const Codec *codec, size_t repeats, double *bits, Error *err);
 
-/* Finds the rate of the codec at which `sizer_bits` gives `bits`, within the relative error SIZE_TOLERANCE,
- * or else the nearest possible rate. Sets `*out` to the codec with this rate, or to `codec` itself if it has
- * no rate. Sets `*tries` to the number of calls of `sizer_bits`. */
+/* Searches for the value of the codec's rate parameter (rate.h) at which `sizer_bits` gives `bits`, within the
+ * relative error SIZE_TOLERANCE. If no value comes that near, takes the value whose size is nearest to `bits`.
+ * Sets `*out` to the codec with this value, or to `codec` itself if it has no rate parameter. Sets `*tries` to
+ * the number of calls of `sizer_bits`. */
 #define SIZE_TOLERANCE 0.01
 Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits, unsigned *tries, Arena *a,
                    Error *err);

@@ -26,7 +26,7 @@ typedef struct {
     const Buffers *b;
     Exchange x;
     size_t n, workers, repeat;
-    bool measured;    /* true: this repeat is decoded and measured; false: only timed */
+    bool measured;    /* true: sizes and errors of this repeat are measured; false: it is only timed */
     double sample;    /* minimum seconds of timing per sample */
     WorkerSent *sent; /* (workers) */
     Sizes sizes;      /* statistics over repeats of the payload sizes, mean over the workers */

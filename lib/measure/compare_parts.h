@@ -48,9 +48,10 @@ typedef struct {
     size_t held, planes;
     double *encode, *decode; /* seconds of each repeat */
     const Codec *none;
-    float *g;             /* for merges: a worker's gradient */
-    double *sum;          /* for merges: sum of the workers' gradients */
-    double *merge, *each; /* for merges: seconds of each repeat */
+    float *g;      /* for merges: a worker's gradient */
+    double *sum;   /* for merges: sum of the workers' gradients */
+    double *merge; /* for merges: seconds to merge all payloads, for every repeat */
+    double *each;  /* for merges: seconds to decode all payloads one by one, for every repeat */
     Arena *payloads, *scratch;
 } Buffers;
 

@@ -47,7 +47,8 @@ static inline size_t activation_size(const Activation *v) /* floats per image */
     return v->channels * v->rows * v->columns;
 }
 
-/* Returns the number of floats in memory, including elements without an image. */
+/* Returns the number of floats that the activation of `images` images takes in memory, with the padding of the
+ * interleaved layout to whole pieces of PIECE images. */
 static inline size_t activation_floats(const Activation *v, size_t images)
 {
     return (v->interleaved ? pieces_of(images) * PIECE : images) * activation_size(v);

@@ -17,8 +17,8 @@ typedef struct {
     ptrdiff_t at_step;
 } Reach;
 
-/* Arguments of a convolution of PIECE images: y[k][row][column] = bias[k] + sum of weight * x over the input
- * channels and over the kernel's rows and columns in `row` and `column`. */
+/* Arguments of a convolution of PIECE images: y[k][i][j] = bias[k] + sum of weight * x over the input channels,
+ * the kernel rows that row[i] lists, and the kernel columns that column[j] lists. */
 typedef struct {
     const float *x; /* input (channels, x_rows, x_columns, PIECE) */
     size_t channels, x_rows, x_columns;

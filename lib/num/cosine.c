@@ -194,7 +194,7 @@ static void run_slot(void *data, size_t slot)
         scatter(&s);
 }
 
-/* ---- passes ---- */
+/* ---- one pass over the rows or the columns of a matrix ---- */
 
 static Status run(Pass *p, FourierWay way, int threads, Arena *scratch, Error *err)
 {

@@ -98,8 +98,9 @@ static void measure(KnotsRoom *room, size_t n, size_t differ)
         room->b[i - 1] = room->b[i] - ((double)room->rank[i - 1] - below) * (room->x[i] - room->x[i - 1]);
 }
 
-/* Sets level[k] to the different number with index place[k], for k < `levels`, and all later levels to the
- * last of these numbers. Returns `levels`. */
+/* `room->key` has the distinct numbers in rising order, as radix keys. Sets level[k] to the number with index
+ * place[k], for k < `levels`, and the levels from `levels` to `room->count` - 1 to the last of these numbers.
+ * Returns `levels`. */
 static size_t fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
 {
     for (size_t k = 0; k < room->count; k++)

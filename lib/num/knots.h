@@ -17,10 +17,10 @@
  * The terms f_j - f_i have the same sum along every path, so f is left out. V has the quadrangle inequality,
  * so the best i does not fall as j rises.
  *
- * x and b are measured from the median, where most numbers are: there they are small, and so are their
- * rounding errors. Rounding errors may lead to levels of more variance than the least. The excess is at most
- * 2^-50 n (max - min)^2, where max and min are the largest and the smallest number. Usually the excess is
- * 2^-50 of the variance. */
+ * x_i is stored minus the median, and the linear function in B is chosen so that b is 0 at the median. So x_i and
+ * b_i are small where most numbers are, and their rounding errors are small too. Rounding errors may lead to
+ * levels of more variance than the least. The excess is at most 2^-50 n (max - min)^2, where max and min are the
+ * largest and the smallest number. Usually the excess is 2^-50 of the variance. */
 #ifndef ATOMO_KNOTS_H
 #define ATOMO_KNOTS_H
 

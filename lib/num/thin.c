@@ -181,8 +181,8 @@ typedef struct {
 static void normals_piece(void *data, size_t piece)
 {
     const Normals *j = data;
-    for (size_t i = piece * NORMALS; i < smaller((piece + 1) * NORMALS, j->n); i++)
-        j->v[i] = (float)(j->scale * rng_normal(j->rng, USE_INIT, j->first + i));
+    const size_t from = piece * NORMALS, to = smaller(from + NORMALS, j->n);
+    rng_normals(j->rng, USE_INIT, j->first + from, to - from, j->scale, j->v + from);
 }
 
 void thin_normal(const Rng *rng, uint64_t first, size_t n, double scale, int threads, float *v)

@@ -89,7 +89,7 @@ typedef struct {
     size_t *from; /* index of each written column in the results */
     Column *columns;
     size_t count;
-    bool people;    /* true: a table, not CSV or JSON */
+    bool people;    /* true: a table (text, Markdown, LaTeX), not CSV or JSON */
     SortKey *order; /* the codecs in the order of --sort */
     size_t key;     /* index of the column to sort by */
     Value *row;
@@ -132,8 +132,8 @@ static bool is_column_shown(const Sheet *s, size_t i, bool errors)
     return text_listed(s->v->metrics ? s->v->metrics : s->v->usual ? s->v->usual : usual, name);
 }
 
-/* True when `name` is the standard error or exact value of a field in the list `listed`; tables print it in
- * that field's cells. */
+/* True if the column `name` has the standard errors, or the expected values in closed form, of a field in
+ * the list `listed`. Tables print them in the cells of the field. */
 static bool is_beside(const char *name, const char *listed)
 {
     for (const Field *f = fields; f->name; f++)

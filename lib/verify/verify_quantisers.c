@@ -1,6 +1,7 @@
-/* verify_quantisers.c -- checks Theorem 5 of the ATOMO paper: the l_q-quantisation L_q(g)_i = |g|_q sign(g_i)
- * zeta_i equals Algorithm 1 with the budget |g|_1 / |g|_q. q = 2 is 1-bit QSGD; q = infinity is TernGrad. The
- * paper has two misprints here: Q(q) for Q(g), and L_q(v) with |g|_q for L_q(g). */
+/* verify_quantisers.c -- checks Theorem 5 of the ATOMO paper: the l_q-quantisation L_q(g)_i = |g|_q
+ * sign(g_i) zeta_i, where zeta_i is 1 with probability |g_i| / |g|_q and else 0, equals Algorithm 1 with the
+ * budget |g|_1 / |g|_q. q = 2 is 1-bit QSGD; q = infinity is TernGrad. Two misprints of the paper are
+ * corrected here: it prints Q(q) instead of Q(g), and L_q(v) instead of L_q(g). */
 #include "verify/verify_parts.h"
 
 #include "dump/describe.h"

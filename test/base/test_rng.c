@@ -224,6 +224,28 @@ static void normals_have_the_moments_and_tail_of_the_normal_law(void **state)
     check_near(beyond3 / DRAWS, 0.0026997960632601866, 5.6 * sqrt(0.0027) / sd);
 }
 
+static void the_quantile_inverts_the_normal_distribution_function(void **state)
+{
+    (void)state;
+    /* Phi(z) = u has the relative error h(z) e at the root z (1 + e), h(z) = |z| phi(z) / Phi(z) */
+    for (double u = 0.5 - 0x1p-30; u > 0x1p-54; u *= 0.997) {
+        const long double z = (long double)normal_lower_quantile(u),
+                          phi = expl(-z * z / 2) / sqrtl(2 * M_PIl);
+        check(fabsl(erfcl(-z / sqrtl(2)) / 2 - (long double)u) <= 1e-15L * fabsl(z) * phi + 0x1p-62L);
+    }
+    check(normal_lower_quantile(0.5) == 0);
+}
+
+static void many_normals_equal_one_at_a_time(void **state)
+{
+    (void)state;
+    static float got[2 * BLOCK + 100];
+    const uint64_t first = BLOCK - 50;
+    rng_normals(rng(), USE_INIT, first, countof(got), 0.3, got);
+    for (size_t i = 0; i < countof(got); i++)
+        check(got[i] == (float)(0.3 * rng_normal(rng(), USE_INIT, first + i)));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(philox_matches_its_known_answers),
     cmocka_unit_test(words_are_uniform_in_every_byte),
@@ -233,5 +255,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(units_fill_the_unit_interval),
     cmocka_unit_test(stored_values_never_change),
     cmocka_unit_test(normals_have_the_moments_and_tail_of_the_normal_law),
+    cmocka_unit_test(the_quantile_inverts_the_normal_distribution_function),
+    cmocka_unit_test(many_normals_equal_one_at_a_time),
 };
 CHECK_MAIN(tests)

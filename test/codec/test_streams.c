@@ -54,7 +54,7 @@ static void symbols_count_their_order_0_entropy(void **state)
     /* 16 symbols with an entropy of 1.75 bits each */
     streams_symbols(&s, (const uint64_t[]){8, 4, 2, 0, 2}, 5);
     check_near(s.entropy_bits, 28, 1e-12);
-    streams_symbols(&s, (const uint64_t[]){5, 0}, 2); /* a certain symbol has no entropy */
+    streams_symbols(&s, (const uint64_t[]){5, 0}, 2); /* equal symbols have entropy 0 */
     check_near(s.entropy_bits, 28, 1e-12);
 }
 

@@ -307,7 +307,7 @@ static void tables_that_are_not_complete_are_refused(void **state)
         {4, {2, 2, 2, 3}, {1, 1, 1, 1}, false},
         {4, {2, 2, 2, 2}, {1, 1, 1, 4}, true},  /* the last symbol of the alphabet */
         {4, {2, 2, 2, 2}, {1, 1, 1, 5}, false}, /* beyond the alphabet */
-        {2, {0, 1}, {1, 1}, false},             /* no codeword of two symbols may have length 0 */
+        {2, {0, 1}, {1, 1}, false},             /* length 0 is for a single symbol only */
         {2, {33, 1}, {1, 1}, false},
         {1, {0}, {7}, true},
         {1, {0}, {8}, false},

@@ -23,7 +23,8 @@ static void names_of_the_literature_lead_to_specs(void **state)
         const Codec *codec;
         check_ok(codec_open(&codec, row->spec, a, &err), &err);
         assert_string_equal(codec_text(codec, a), row->spec);
-        check(!compressor_find(plain_ref(row->title, a))); /* no hint is needed for the name of a codec */
+        /* a codec's name needs no hint */
+        check(!compressor_find(plain_ref(row->title, a)));
         for (const Literature *other = literature; other < row; other++)
             check(strcmp(plain_ref(other->title, a), plain_ref(row->title, a)) != 0);
         const char *const ways[] = {row->title, plain_ref(row->title, a)};

@@ -1,5 +1,6 @@
-/* test_nuqsgd.c -- the codec nuqsgd, which rounds at random to 0 and the norm times powers of two: kernels
- * against ladder.h, ladder.h against doubles, sizes, invalid payloads, mean and variance. */
+/* test_nuqsgd.c -- the codec nuqsgd, which rounds each element at random to 0 or to the norm times a power of
+ * two. Compares the vector kernels with the scalar code of ladder.h, and that with the definition of the levels
+ * in doubles. Also tests sizes, invalid payloads, mean and variance. */
 #include "vec/kernels.h"
 #include "coder/planes.h"
 #include "rig/try.h"

@@ -92,7 +92,8 @@ static const struct {
     {"NaN", "NaN", "NaN"},
 };
 
-/* Data with at most eight names, since a figure labels at most eight tensors. */
+/* Returns the data of samples[sample] for names[from] and the names behind it. They are at most eight,
+ * because a figure labels at most eight tensors. */
 static const char *named_data(size_t sample, size_t from)
 {
     TextBuf out = {.arena = a};

@@ -51,8 +51,8 @@ static double height_of(const char *figure, const char *text)
     return -1;
 }
 
-/* Least vertical distance between heading and key, in the picture's units. A line of text is 7 points high, and
- * a point has 8.3 units. */
+/* Least vertical distance between two lines of the heading, or between heading and key, in the picture's
+ * units: about 5 points, since a point has 8.3 units. A line of text is 7 points high. */
 enum { ROW = 40 };
 
 static void a_heading_stands_above_its_key(void **state)

@@ -163,9 +163,10 @@ typedef struct {
     double ratio, ratio_allowed;
 } Verdict;
 
-/* Encodes and decodes `repeats` times. Returns gain and squared error with their limits. The caller ensures
- * that the errors of the elements are independent and have the distributions `law`. Estimates are multiplied by
- * `faked`: if it is not 1, the test must detect a bias. */
+/* Encodes and decodes `repeats` times. Returns the mean gain, <x, y> / |x|^2 for the estimate y, and the
+ * ratio of the squared error to its expectation, both minus 1, with their limits. The caller ensures that
+ * the errors of the elements are independent and have the distributions `law`. Estimates are multiplied by
+ * `faked`: if it is not 1, `verdict_good` must return false. */
 static inline Verdict try_statistics(Try *t, const TwoPoint *law, size_t repeats, double faked)
 {
     const size_t n = t->shape.n;
