@@ -75,7 +75,7 @@ static const Column cost_columns[COST_FIELDS] = {
 typedef struct {
     Value *row; /* (rows x COST_FIELDS) */
     size_t rows;
-    bool errors; /* true: some row has an error */
+    bool errors; /* true: a row has the text of a failure instead of times */
 } CostRows;
 
 typedef struct {

@@ -59,7 +59,7 @@ static inline void join(const float *v, size_t step, size_t n, size_t at, size_t
 }
 
 /* Computes from the Fourier transform v the DCT's coefficients k and n - k, for k = at .. end - 1, k > 0,
- * and writes them to y. `f` has the factors t_k. */
+ * and writes them to y. `f` has scale * exp(+i pi k / (2 n)), the conjugate of t_k times the scale. */
 static inline void fold(const float *v, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
                         float *y)
 {

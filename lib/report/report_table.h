@@ -26,8 +26,9 @@ Beside report_beside(const Column *columns, size_t count, size_t column);
  * error is unknown. */
 typedef struct {
     const char *cell; /* NULL: out of memory */
-    double number;    /* the exact value if it is known; NaN: not a number */
-    double se;        /* NaN: none is shown */
+    double
+        number; /* the closed-form value if there is one, else the measured value; NaN: the cell is no number */
+    double se; /* NaN: none is shown */
     bool rough;
 } Shown;
 Shown report_shown(const Column *columns, size_t count, const Value *row, size_t column, const Beside *beside,
