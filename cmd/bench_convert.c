@@ -1,6 +1,7 @@
 /* bench_convert.c -- convert IN OUT: writes a dump anew as HDF5, safetensors or .npz. */
 #include "bench_commands.h"
 
+#include "app/cli_output.h"
 #include "app/notes.h"
 #include "base/outfile.h"
 #include "dump/convert.h"
@@ -8,6 +9,7 @@
 typedef struct {
     Common common;
     DumpHints hints;
+    const Command *command;
     Arena *a;
     Error *err;
 } Options;
@@ -38,6 +40,7 @@ static Status run(void *options, const TextList *arguments)
     TRY(convert_check(to, o->err));
     if (outfile_same(from, to, o->a))
         return FAIL(o->err, ERR_USAGE, "convert: %s is the input; want another file", to);
+    TRY(cli_keep_dump(o->command, "", to, o->a, o->err));
     TRY(outfile_check(to, o->a, o->err));
     TRY(dump_open_as(&d, from, &o->hints, o->a, o->err));
     const Status status = convert(o, d, to);
@@ -71,8 +74,10 @@ int bench_convert(int argc, char **argv)
         .details = details,
         .options = options,
         .common = &o.common,
+        .takes = TAKES_FORCE,
         .arguments_min = 2,
         .arguments_max = 2,
     };
+    o.command = &command;
     return cli_run(&command, argc, argv, run, &o, o.a, &err);
 }

@@ -1,5 +1,6 @@
 /* train_run.c -- run: trains once with each codec; all runs start from the same weights and use the same
  * batches. */
+#include "app/cli_output.h"
 #include "train_commands.h"
 
 #include "app/train_rates.h"
@@ -51,6 +52,8 @@ static Status keep_apart(const TrainRun *r)
     const char *output = j->common.output;
     TRY(train_job_keep(r->dir, "-o", output, j->a, j->err));
     TRY(train_job_keep(r->dir, "--dump-gradients", r->dump, j->a, j->err));
+    if (r->dump)
+        TRY(cli_keep_dump(r->command, "--dump-gradients", r->dump, j->a, j->err));
     return output && r->dump && outfile_same(output, r->dump, j->a)
                ? FAIL(j->err, ERR_USAGE, "run: -o %s: is what --dump-gradients writes, want another file",
                       output)
@@ -122,10 +125,12 @@ int train_command_run(int argc, char **argv)
             "each step of --dump-gradients is a dump of its own in FILE.h5.parts. A run that diverges does not stop the "
             "other codecs; the exit code is 1 then.\n",
         .options = options,
+        .common = &r.job.common,
         .fields =
             "record,loss,train_accuracy,test_accuracy,bytes_up,bytes_down,compute_ms,encode_ms,comm_ms,decode_ms,"
             "sim_seconds,wall_seconds",
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | TAKES_RESUME,
     };
+    r.command = &command;
     return train_job_main(&r.job, &command, argc, argv, run);
 }

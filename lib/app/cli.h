@@ -71,7 +71,7 @@ typedef struct {
     bool quiet, verbose;
     int color;          /* 0 auto, 1 always, 2 never */
     const char *output; /* -o FILE; NULL: stdout. "-" is stdout in commands whose output has a default file */
-    bool force;         /* --force: -o may replace any file */
+    bool force;         /* --force: any file may be replaced */
     bool resume;
     int argc; /* the command line, as cli_parse was given it */
     char **argv;
@@ -79,7 +79,7 @@ typedef struct {
 
 /* Bits of `Command.takes`: the common options that only some commands take. All commands take --quiet,
  * --verbose and --color. */
-enum { TAKES_SEED = 1, TAKES_THREADS = 2, TAKES_FORMAT = 4, TAKES_OUTPUT = 8, TAKES_RESUME = 16 };
+enum { TAKES_SEED = 1, TAKES_THREADS = 2, TAKES_FORMAT = 4, TAKES_OUTPUT = 8, TAKES_RESUME = 16, TAKES_FORCE = 32 };
 
 typedef struct {
     const char *program, *command;

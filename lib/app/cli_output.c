@@ -18,7 +18,8 @@
 typedef struct {
     const Command *command;
     const char *path;
-    char *head; /* the first bytes of the file, and a NUL */
+    bool output; /* the file is that of -o */
+    char *head;  /* the first bytes of the file, and a NUL */
     size_t size;
     Arena *a;
 } Old;
@@ -156,11 +157,14 @@ static bool file_contains(const char *path, const char *text)
     return found;
 }
 
+/* A dump that the command wrote has the name of the command in it. `convert` and `atomo-train run` write dumps to
+ * files that -o does not name. */
 static bool is_dump(const Old *o)
 {
-    const char *sign = text_format(o->a, "atomo-bench %s", o->command->command);
-    const bool writes_dumps = is_command(o, "synth") || is_command(o, "decode");
-    return writes_dumps && sign && begins(o, "\x89HDF\r\n") && file_contains(o->path, sign);
+    const char *sign = text_format(o->a, "%s %s", o->command->program, o->command->command);
+    const bool hdf5 = begins(o, "\x89HDF\r\n"), dumps = is_command(o, "synth") || is_command(o, "decode");
+    return sign && (o->output ? dumps && hdf5 : hdf5 || is_command(o, "convert")) &&
+           file_contains(o->path, sign);
 }
 
 static bool is_payloads(const Old *o)
@@ -184,54 +188,65 @@ static bool is_empty(const Old *o)
 }
 
 /* True if the file at `path` is empty, or may be an older result of `command`: a JSON or CSV result by its
- * schema or columns, a dump, payloads or a page by its first bytes, a figure by the file of numbers beside it.
+ * schema or columns, a dump, payloads or a page by its content, a figure by the file of numbers beside it.
  * A table in text, Markdown or LaTeX counts for every command that writes tables, because no table names its
- * command. */
-static bool is_result(const Command *command, const char *path, Arena *a)
+ * command. `output`: the file is that of -o; other files are dumps. */
+static bool is_result(const Command *command, const char *path, bool output, Arena *a)
 {
     enum { HEAD = 1 << 16 };
-    static bool (*const tests[])(const Old *) = {is_empty, is_json, is_csv,      is_table,
-                                                 is_page,  is_dump, is_payloads, is_figure};
-    Old o = {.command = command, .path = path, .head = NEW_ZERO(a, char, HEAD + 1), .a = a};
+    static bool (*const tests[])(const Old *) = {is_empty, is_dump,     is_json, is_csv,
+                                                 is_table, is_payloads, is_page, is_figure};
+    Old o = {.command = command, .path = path, .output = output, .head = NEW_ZERO(a, char, HEAD + 1), .a = a};
     FILE *from = o.head ? fopen(path, "re") : NULL;
     if (!from)
         return false;
     o.size = fread(o.head, 1, HEAD, from);
     fclose(from);
     bool found = false;
-    for (size_t i = 0; i < countof(tests) && !found; i++)
+    for (size_t i = 0; i < (output ? countof(tests) : 2) && !found; i++)
         found = tests[i](&o);
     return found;
 }
 
 /* Asks whether the file may be replaced. Returns ERR_STOPPED if a signal came, and ERR_USAGE without a terminal
  * or if the answer is no. */
-static Status ask(const Command *command)
+static Status ask(const Command *command, const char *path)
 {
     char answer[16];
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
         return ERR_USAGE;
-    fprintf(stderr, "%s is no result of %s. Replace it? [y/N] ", command->common->output, command->command);
+    fprintf(stderr, "%s is no result of %s. Replace it? [y/N] ", path, command->command);
     /* a signal ends `poll`, and would not end `fgets` */
     if (poll(&in, 1, -1) != 1)
         return ERR_STOPPED;
     return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y') ? OK : ERR_USAGE;
 }
 
-Status cli_keep_other(const Command *command, Arena *a, Error *err)
+static Status keep(const Command *command, const char *option, const char *path, bool output, Arena *a,
+                   Error *err)
 {
     struct stat now;
-    const Common *c = command->common;
-    if (c->force || outfile_is_stdout(c->output) || stat(c->output, &now) || !S_ISREG(now.st_mode) ||
-        is_result(command, c->output, a))
+    if (command->common->force || stat(path, &now) || !S_ISREG(now.st_mode) ||
+        is_result(command, path, output, a))
         return OK;
-    const Status answer = ask(command);
+    const Status answer = ask(command, path);
     if (answer == OK)
         return OK;
     if (answer == ERR_STOPPED)
         return FAIL(err, ERR_STOPPED, "%s: stopped", command->command);
-    FAIL(err, ERR_USAGE, "%s: -o %s: is there, and is no older result of %s; want another file",
-         command->command, c->output, command->command);
+    FAIL(err, ERR_USAGE, "%s: %s%s%s: is there, and is no older result of %s; want another file",
+         command->command, option, *option ? " " : "", path, command->command);
     return error_hint(err, "--force replaces it");
+}
+
+Status cli_keep_other(const Command *command, Arena *a, Error *err)
+{
+    const char *path = command->common->output;
+    return outfile_is_stdout(path) ? OK : keep(command, "-o", path, true, a, err);
+}
+
+Status cli_keep_dump(const Command *command, const char *option, const char *path, Arena *a, Error *err)
+{
+    return keep(command, option, path, false, a, err);
 }

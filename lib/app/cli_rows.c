@@ -28,8 +28,10 @@ static size_t common_rows(Common *c, unsigned takes, Option *out)
                 takes & TAKES_FORMAT ? "write results to FILE, completely or not at all; its ending "
                                        "(csv, json, md, tex, txt) sets the format; - is standard output"
                                      : "write FILE, completely or not at all")},
-        {TAKES_OUTPUT, OPTION(0, "force", NULL, &c->force,
-                              "let -o replace a file that is no older result of this command")},
+        {TAKES_OUTPUT | TAKES_FORCE,
+         OPTION(0, "force", NULL, &c->force,
+                takes & TAKES_OUTPUT ? "let -o replace a file that is no older result of this command"
+                                     : "replace a file that is no older result of this command")},
         {TAKES_RESUME, OPTION(0, "resume", NULL, &c->resume, "continue an interrupted run")},
         {EVERYONE, OPTION('q', "quiet", NULL, &c->quiet, "no progress bar")},
         {EVERYONE,

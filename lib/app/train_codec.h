@@ -6,6 +6,7 @@
 
 typedef struct {
     TrainJob job; /* must be first: hooks cast TrainJob to TrainRun */
+    const Command *command;
     const char *dir, *dump, *targets, *tuned;
     double *rate; /* (codecs) learning rates from the file `tuned`; NULL: all codecs use --lr */
     int64_t every, dump_every;

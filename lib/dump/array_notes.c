@@ -1,6 +1,7 @@
 /* array_notes.c -- converts attributes to and from the metadata of a safetensors file (array_notes.h). */
 #include "dump/array_notes.h"
 
+#include "dump/array_write.h"
 #include "dump/tensor_stream.h"
 
 #include <math.h>
@@ -118,7 +119,8 @@ static Status take_key(Note *note, const char *key, const char *const *path, siz
 /* True for a pair that no attribute can hold; the pair is left out. */
 static bool left_out(const Json *pair)
 {
-    return !*pair->name || strlen(pair->name) > PATH_LIMIT + TEXT_MOST || strlen(pair->text) > TEXT_MOST;
+    return !*pair->name || !strcmp(pair->name, CONVERT_KEY) || strlen(pair->name) > PATH_LIMIT + TEXT_MOST ||
+           strlen(pair->text) > TEXT_MOST;
 }
 
 static Status take_pairs(ArrayFile *f, const Json *metadata, const char **key, Error *err)

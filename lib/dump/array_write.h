@@ -5,6 +5,11 @@
 
 #include "dump/tensor.h"
 
+/* Each file says that `convert` wrote it: HDF5 as the comment of the root group, .npz as the archive's comment,
+ * safetensors as the value of the key CONVERT_KEY of the metadata. */
+#define CONVERT_SIGN "atomo-bench convert"
+#define CONVERT_KEY  "written by"
+
 /* A file format for output. `open` begins the file. `write` adds tensor i with the elements x, for i = 0, 1,
  * ... in this order. `finish` completes the file if `written` is OK; otherwise `finish` removes the file and
  * returns `written`. After a failed `open`, `finish` must not be called. */

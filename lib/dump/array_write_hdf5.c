@@ -34,6 +34,7 @@ static Status hdf5_open(void **out, const Dump *d, const char *path, Arena *a, E
     *w = (Hdf5Writer){.dump = d};
     TRY(refuse_both(d, err));
     TRY(dump_create(&w->to, path, err));
+    dump_sign(w->to, CONVERT_SIGN);
     const Status status = write_groups(w, err);
     if (status != OK)
         dump_abandon(w->to);

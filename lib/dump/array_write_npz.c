@@ -184,8 +184,9 @@ static void put_directory(NpzWriter *w)
     buf_u16(&b, (uint16_t)(count < ALL_ONES ? count : ALL_ONES));
     buf_u32(&b, narrow(size));
     buf_u32(&b, narrow(from));
-    buf_u16(&b, 0);
+    buf_u16(&b, sizeof CONVERT_SIGN - 1); /* length of the comment */
     put(w, b.data, b.size);
+    put(w, CONVERT_SIGN, sizeof CONVERT_SIGN - 1);
 }
 
 /* ---- writing the archive ---- */

@@ -24,10 +24,11 @@ static bool is_utf8(const char *text)
 
 static bool holds(const Attr *attr)
 {
-    return is_utf8(attr->name) && (attr->type != ATTR_TEXT || is_utf8(attr->text));
+    return is_utf8(attr->name) && strcmp(attr->name, CONVERT_KEY) != 0 &&
+           (attr->type != ATTR_TEXT || is_utf8(attr->text));
 }
 
-static Status put_notes(TextBuf *out, const char *object, const AttrList *attrs, bool *first, Error *err)
+static Status put_notes(TextBuf *out, const char *object, const AttrList *attrs, Error *err)
 {
     for (size_t i = 0; i < attrs->count; i++) {
         const Attr *attr = &attrs->item[i];
@@ -36,26 +37,25 @@ static Status put_notes(TextBuf *out, const char *object, const AttrList *attrs,
         const char *key = note_key(object, attr, out->arena), *value = note_value(attr, out->arena);
         if (!key || !value)
             return arena_fail(out->arena, err);
-        text_add(out, *first ? "{\"__metadata__\":{" : ",");
+        text_add(out, ",");
         json_put_text(out, key);
         text_add(out, ":");
         json_put_text(out, value);
-        *first = false;
     }
     return OK;
 }
 
 static Status put_metadata(TextBuf *out, const Dump *d, Error *err)
 {
-    bool first = true;
+    text_add(out, "{\"__metadata__\":{\"" CONVERT_KEY "\":\"" CONVERT_SIGN "\"");
     for (size_t i = 0; i < dump_groups(d); i++) {
         const AttrList *attrs;
         const char *path = dump_group(d, i, &attrs);
-        TRY(put_notes(out, path, attrs, &first, err));
+        TRY(put_notes(out, path, attrs, err));
     }
     for (size_t i = 0; i < dump_count(d); i++)
-        TRY(put_notes(out, dump_tensor(d, i)->path, &dump_tensor(d, i)->attrs, &first, err));
-    text_add(out, first ? "{" : "},");
+        TRY(put_notes(out, dump_tensor(d, i)->path, &dump_tensor(d, i)->attrs, err));
+    text_add(out, "},");
     return OK;
 }
 

@@ -163,6 +163,7 @@ static Status write_file(GradientDump *d, const size_t *part, size_t parts, Erro
 {
     DumpWriter *to;
     TRY(dump_create(&to, d->path, err));
+    dump_sign(to, "atomo-train run");
     Dump *before = open_earlier(d);
     const Status status = copy_all(d, before, part, parts, to, err);
     dump_close(before);

@@ -267,3 +267,30 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; echo mine >log; atomo-bench compar
 $ for n in 1 2 5 8; do atomo-bench synth -o g.h5 --steps $n >out && atomo-bench synth -o g.h5 --steps 2 >out || exit; done; atomo-bench decode nowhere.atomo -o g.h5
 2> atomo-bench: decode: -o g.h5: is there, and is no older result of decode; want another file
 = 2
+
+# convert replaces what it has written, of every kind; another file only with --force
+$ atomo-bench synth -o g.h5 --steps 3 >out; for e in h5 npz safetensors; do for again in 1 2; do atomo-bench convert g.h5 c.$e -q >out || exit; done; done; cp g.h5 foreign.h5; cp g.h5 foreign.npz; echo text >foreign.safetensors; for e in h5 npz safetensors; do cp foreign.$e before; atomo-bench convert c.npz foreign.$e; echo $?; cmp before foreign.$e; atomo-bench convert -q --force c.npz foreign.$e; done
+> 2
+> foreign.h5: 12 tensors, *
+> foreign.npz: 12 tensors, *
+> foreign.safetensors: 12 tensors, *
+- *differ*
+2> atomo-bench: convert: foreign.h5: is there, and is no older result of convert; want another file
+2> hint: --force replaces it
+= 0
+
+# a file of another command is not replaced by convert, and -o does not replace what convert has written
+$ atomo-bench synth -o g.h5 --shape 4 >out; atomo-bench convert g.h5 c.npz -q >out; atomo-bench compare g.h5 -c qsgd -q -o r.csv; atomo-bench compare g.h5 -c qsgd -q -f csv -o c.npz; cp r.csv r.npz; atomo-bench convert g.h5 r.npz; cmp r.csv r.npz && echo kept
+> kept
+2> atomo-bench: compare: -o c.npz: is there, *
+2> atomo-bench: convert: r.npz: is there, *
+= 0
+
+# gradients of a run replace those of an older run, and no other file
+$ for again in 1 2; do atomo-train run --max-steps 2 --dump-freq 1 --dump-gradients d.h5 -q >out || exit; done; atomo-bench synth -o g.h5 --shape 4 >out; cp g.h5 before; atomo-train run --max-steps 2 --dump-freq 1 --dump-gradients g.h5 -q; echo $?; cmp g.h5 before; atomo-train run --max-steps 1 -q -f csv -o d.h5; echo $?; atomo-train run --max-steps 1 --dump-freq 1 --dump-gradients g.h5 -q --force >out; atomo-bench inspect d.h5 -f csv | wc -l
+> 2
+> 17
+- *differ*
+2> atomo-train: run: --dump-gradients g.h5: is there, and is no older result of run; want another file
+2> atomo-train: run: -o d.h5: is there, *
+= 0

@@ -74,6 +74,7 @@ static void make_dump(const char *name)
                                         "step_1/worker_1/conv1.weight", "step_2/b"};
     DumpWriter *w;
     check_ok(dump_create(&w, in_scratch(name), &err), &err);
+    dump_sign(w, "atomo-bench convert");
     check_ok(dump_write_attrs(w, "", &(AttrList){root, countof(root)}, &err), &err);
     check_ok(dump_write_attrs(w, "step_1", &(AttrList){step, countof(step)}, &err), &err);
     check_ok(dump_write_attrs(w, "step_1/worker_0", &(AttrList){0}, &err), &err);
