@@ -109,6 +109,7 @@ def main(program):
         # a 16-bit NaN may have other bits after the conversion; both programs must agree on which elements are NaN
         convert("in.safetensors", "a.safetensors")
         found, kept = read_safetensors("a.safetensors")
+        assert kept.pop("written by") == "atomo-bench convert", kept
         assert kept == metadata, kept
         nan = np.isnan(wanted["f16"])
         assert np.array_equal(np.isnan(found["f16"]), nan)
