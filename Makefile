@@ -255,6 +255,14 @@ paper: deps
 	@$(PARALLEL) all
 	@sh plots/paper.sh $(B)/bin build/paper
 
+# ---- the training runs of docs/training.md ----
+
+.PHONY: training
+
+training: all
+	@PAPER_LIST=plots/training.list sh plots/paper.sh $(B)/bin build/training
+	@sh plots/fill.sh $(B)/bin/atomo-bench build/training/data docs/training.md
+
 # ---- tests ----
 
 RUNS    := $(TESTS:$(B)/test/%=run-%) $(GOLDENS:$(B)/test/%=run-%) $(ADDING:$(B)/test/%=run-%)
@@ -553,6 +561,7 @@ help:
 	@echo "make demo      set up, build, compare the paper's compressors on a real gradient, draw a figure"
 	@echo "make check     set up, build, run every test            (SAN=1: under ASan and UBSan)"
 	@echo "make           build                                    (DEBUG=1, V=1)"
+	@echo "make training  the training runs of docs/training.md, and its tables anew  (DATA=full DATASETS=DIR)"
 	@echo "make paper     every figure and table of the ATOMO paper into build/paper  (DATA=full DATASETS=DIR)"
 	@echo "make bench     speed, as ratios to memcpy and to peers"
 	@echo "make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)"

@@ -26,12 +26,13 @@ if [ -n "${PAPER_QUICK:-}" ]; then
     repeats=1 few=2 few_repeats=1 cost_repeats=1 most_workers=8 million=1000
     # each figure has the mark above its key, each table in a last column
     quick_mark='quick test on small data, the numbers mean nothing' marked=" --note '$quick_mark'"
-    steps=4 eval=2 tune_steps=1 points=2 pass_steps=3 pass_freq=2 epochs=1 full_eval=2 full_points=2
+    steps=4 eval=2 tune_steps=1 points=2 five=2 thousand=4 quarter=1 fifty=2 hundred=2 pass_steps=3 pass_freq=2 epochs=1 full_eval=2 full_points=2
 else
     marked=
     repeats=3 few=100 few_repeats=3 cost_repeats=5 most_workers=512 million=1000000
-    steps=400 eval=40 tune_steps=100 points=6 pass_steps=1877 pass_freq=469 epochs=20 full_eval=390 full_points=11
+    steps=400 eval=40 tune_steps=100 points=6 five=5 thousand=1000 quarter=250 fifty=50 hundred=100 pass_steps=1877 pass_freq=469 epochs=20 full_eval=390 full_points=11
 fi
+paired=metric,result,result_against,difference,interval,difference_p,difference_p_holm,differs
 paper_codecs='-c none -c svd:rank=1/2/3/4 -c qsgd:bits=1/2/4/8 -c terngrad'
 sketches='-c cas -c qsgd:code=rans -c qsgd:code=rans,norm=linf -c terngrad -c countsketch -c countmin'
 compared=bits_per_element,bits_per_element_se,relative_error,relative_error_se,relative_error_expected,wasserstein_mean,wasserstein_mean_se
@@ -124,13 +125,14 @@ line_from() {
     source=$1
     case $list_name in @*) source=$1$suffix ;; esac
     sed '/^#/d' "$out/$source.sh" >>"$out/$name.sh.new"
-    [ -f "$out/.made/$source" ] || bad=yes
+    [ -f "$out/.made/$source" ] || [ -f "$out/.made/$source.json" ] || bad=yes
 }
 
-tables() { # RESULT OPTIONS
+tables() { # RESULT OPTIONS [OPTIONS_OF_TEX]
     for ending in csv tex; do
         files="$files $name.$ending"
-        each "$name.$ending" "$bench report $1 $2$marked --force -o $out/$name.$ending"
+        [ $ending = csv ] && own= || own=${3:+ $3}
+        each "$name.$ending" "$bench report $1 $2$own$marked --force -o $out/$name.$ending"
     done
 }
 
@@ -144,14 +146,17 @@ line_across() { # FIELD COLUMNS [OPTION]
 }
 
 # Means over the seeds: of results that have the NAMEs of other stanzas.
-line_seeds() { # tuned|speedups NAME... [OPTION]...
+line_seeds() { # JOB NAME... [OPTION]...
     results= more_options= kind=${1%% *}
     for word in ${1#* }; do
         case $more_options$word in -*) more_options="$more_options$word " ;; *) results="$results $data/$word.json" ;; esac
     done
     each "$name.json" "sh $plots/tables.sh $kind $bench $data/$name.json$results"
     source=$name
-    tables "$data/$name.json" "$more_options"
+    case $kind in
+    paired-*) tables "$data/$name.json" --all "$more_options" ;;
+    *) tables "$data/$name.json" "$more_options" ;;
+    esac
 }
 
 # Writes the published values into the folder of the page's data, too.

@@ -98,8 +98,24 @@ function line(r, each,   out, k, i) {
 function item(r, title, value) { return repeats ? pair(title, value) : csv(r ? value : title) }
 
 # A row for each value of the first `keys` columns: the mean of each other column over the files, with its standard error,
-# and the number of files. A mean of which a file has no value is empty. Files with several rows for one value are refused.
-function means(   r, k, i, f, out) {
+# and the number of files. A mean of which a file has no value is empty.
+function means(   r, k, i, out) {
+    find_rows()
+    open_result(schema)
+    for (r = 1; r <= rows[1]; r++) {
+        out = row_keys(r)
+        for (i = keys + 1; i <= width[1]; i++)
+            if (name[1, i] != "chosen")
+                out = out mean(ids[r], i, name[1, i], "")
+        if (against)
+            out = out mean(base_of(r) == ids[r] ? "" : ids[r], place[1, "test_accuracy"], "accuracy_difference", base_of(r))
+        put_record(out (best ? ", " pair("chosen", chosen[table[1, r, 1]] == r ? "true" : "false") : "") ", " pair("seeds", file))
+    }
+    print "\n]}"
+}
+
+# Sets ids[r], at[file, id] and, with `best`, chosen[]; refuses files with several rows of one id.
+function find_rows(   r, f) {
     for (r = 1; r <= rows[1]; r++)
         ids[r] = row_id(1, r)
     for (f = 1; f <= file; f++)
@@ -110,19 +126,45 @@ function means(   r, k, i, f, out) {
         }
     if (best)
         choose()
-    open_result(schema)
+}
+
+# Of the tests of each run: first and last step size, and the least and the last accuracy in the second half of its steps.
+function late(   r, c, n, run) {
+    print "lr,lr_last,compressor,least_accuracy,test_accuracy"
     for (r = 1; r <= rows[1]; r++) {
-        out = ""
-        for (k = 1; k <= keys; k++)
-            out = out (k > 1 ? ", " : "") pair(name[1, k], table[1, r, k])
-        for (i = keys + 1; i <= width[1]; i++)
-            if (name[1, i] != "chosen")
-                out = out mean(ids[r], i, name[1, i], "")
-        if (against)
-            out = out mean(ids[r] == against ? "" : ids[r], place[1, "test_accuracy"], "accuracy_difference", against)
-        put_record(out (best ? ", " pair("chosen", chosen[table[1, r, 1]] == r ? "true" : "false") : "") ", " pair("seeds", file))
+        c = table[1, r, 1]
+        if (!(c in first))
+            run[++n] = c
+        if (!(c in first))
+            first[c] = table[1, r, 3]
+        most[c] = table[1, r, 2] + 0
+        final[c] = table[1, r, 3]
     }
-    print "\n]}"
+    for (r = 1; r <= rows[1]; r++) {
+        c = table[1, r, 1]
+        if (table[1, r, 4] == "" || 2 * table[1, r, 2] <= most[c])
+            continue
+        last[c] = table[1, r, 4] + 0
+        if (!(c in low) || last[c] < low[c])
+            low[c] = last[c]
+    }
+    for (r = 1; r <= n; r++)
+        print first[run[r]] "," final[run[r]] "," csv(run[r]) "," low[run[r]] "," last[run[r]]
+}
+
+function row_keys(r,   k, out) {
+    for (k = 1; k <= keys; k++)
+        out = out (k > 1 ? ", " : "") pair(name[1, k], table[1, r, k])
+    return out
+}
+
+# The id of the row that row r is compared with: the last key is `against`; of chosen rows, that of the first key `against`.
+function base_of(r,   k, id) {
+    if (best)
+        return against in chosen ? ids[chosen[against]] : fail("no row of " against)
+    for (k = 1; k < keys; k++)
+        id = id table[1, r, k] " "
+    return (1, id against) in at ? id against : fail("no row of " id against)
 }
 
 function row_id(f, r,   k, id) {
@@ -131,25 +173,44 @@ function row_id(f, r,   k, id) {
     return id
 }
 
-# Sets sample[f] to the values of column i in the rows `id`, less those in the rows `base` if base is not ""; returns
-# their mean, or "" if a file has no value.
-function take(id, i, base,   f, sum) {
+# Sets sample[f] to the values of column i in the rows `id`, less those in the rows `base` if base is not "", and
+# `largest` to the largest of all these values; returns the mean of the sample, or "" if a file has no value.
+function take(id, i, base,   f, sum, x, y) {
+    largest = 0
     for (f = 1; f <= file; f++) {
         if (!((f, id) in at) || table[f, at[f, id], i] == "" || base != "" && table[f, at[f, base], i] == "")
             return ""
-        sample[f] = table[f, at[f, id], i] - (base == "" ? 0 : table[f, at[f, base], i])
+        x = table[f, at[f, id], i] + 0
+        y = base == "" ? 0 : table[f, at[f, base], i] + 0
+        largest = larger(larger(largest, x < 0 ? -x : x), y < 0 ? -y : y)
+        sample[f] = x - y
         sum += sample[f]
     }
     return sum / file
 }
 
-function mean(id, i, title, base,   m, f, squares) {
+function mean(id, i, title, base,   m) {
     m = take(id, i, base)
-    for (f = 1; f <= file && m != ""; f++)
-        squares += (sample[f] - m) ^ 2
-    m = m == "" ? "" : sprintf("%.9g", m)
-    return ", " pair(title, m) ", " pair(title "_se", m == "" || file == 1 ? "" : sprintf("%.9g", sqrt(squares / (file - 1) / file)))
+    return ", " pair(title, digits(m)) ", " pair(title "_se", digits(known_error(i, standard_error(m))))
 }
+
+# A standard error of 0 is known of sizes, and of speed-ups over oneself; where some seeds gave the same accuracy, loss or
+# step, another seed may give another one.
+function known_error(i, se) { return se == 0 && name[1, i] !~ /^(bytes|speedup)/ ? "" : se }
+
+function larger(a, b) { return a > b ? a : b }
+
+# The standard error of the mean m of the sample; "" for a single value, 0 for one of rounding errors alone.
+function standard_error(m,   f, squares, se) {
+    if (m == "" || file == 1)
+        return ""
+    for (f = 1; f <= file; f++)
+        squares += (sample[f] - m) ^ 2
+    se = sqrt(squares / (file - 1) / file)
+    return se > 1e-12 * largest ? se : 0
+}
+
+function digits(x) { return x == "" ? "" : sprintf("%.9g", x) }
 
 # Chooses for each value of the first column the row with the least mean of the column `best`.
 function choose(   r, m, group) {
@@ -209,6 +270,10 @@ END {
         across()
     else if (job == "means")
         means()
+    else if (job == "late")
+        late()
+    else if (job == "paired")
+        paired()
     else
         beside()
 }

@@ -3,54 +3,85 @@
 #
 #     sh tables.sh across BENCH RESULT FIELD OUT.{csv,json} --columns LIST [OPTION]...
 #         a row for each value of the first column of LIST; the other columns of LIST occur once for each value of FIELD
-#     sh tables.sh tuned BENCH OUT.json RESULT...
-#         results of atomo-train tune with several seeds: means over the seeds, with standard errors; for each compressor, the
-#         step size with the least mean loss is chosen
-#     sh tables.sh speedups BENCH OUT.json RESULT...
-#         results of atomo-train run with several seeds: for each compressor the mean speed-up to each accuracy over plain
-#         SGD of the same seed, the mean of the last test accuracies, and the mean difference to that of plain SGD
+#     sh tables.sh JOB BENCH OUT.json RESULT...
+#         means over results with several seeds, with standard errors; rows of RESULTs of one seed stand under one another. JOB is
+#         tuned: of atomo-train tune; for each compressor, the step size with the least mean loss is chosen
+#         speedups: of atomo-train run: for each compressor the speed-up to each accuracy over plain SGD of the same seed, the
+#             last test accuracy, and its difference to that of plain SGD
+#         costs: of atomo-train run: steps and bytes to each accuracy, all bytes, and the last test accuracy; paired-costs without bytes
+#         tests: of atomo-train run: the test accuracies of each step
+#         late: of atomo-train run: first and last step size, and of the tests in the second half the least and the last accuracy
+#     sh tables.sh paired-JOB BENCH OUT.json RESULT...
+#         the differences of each compressor to plain SGD of the same seed, with intervals and probabilities: paired.awk
 #     sh tables.sh beside BENCH RESULT PUBLISHED ON COLUMNS OUT.json [OPTION]...
 #         COLUMNS of each row of RESULT, and of the rows of PUBLISHED that have the same values in the fields ON; the meta
 #         is that of PUBLISHED. In texts of PUBLISHED, "*" and "[0-9]" are patterns, as in a shell.
 #
 # BENCH is the program atomo-bench; OPTIONs go to its command report.
 set -eu
-awk=$(dirname "$0")/tables.awk job=$1 bench=$2 result=$3
+here=$(dirname "$0") job=${1#paired-} bench=$2 result=$3 lay_out=means
+[ "$1" = "$job" ] || lay_out=paired
 shift 3
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# One CSV of each result, and of them all a JSON with the means.
-each_seed() { # AWK_OPTION...
-    n=0
+lay() { awk -f "$here/tables.awk" -f "$here/paired.awk" "$@"; }
+
+# The columns of JOB, as CSV, of a result.
+columns_of() { # RESULT
+    case $job in
+    tuned) "$bench" report "$1" --columns compressor,lr,validation_loss,validation_accuracy,chosen -f csv ;;
+    speedups)
+        "$bench" report "$1" --speedup -f csv >"$tmp/times"
+        "$bench" report "$1" --where record=summary --columns test_accuracy -f csv | paste -d , "$tmp/times" -
+        ;;
+    costs)
+        # Bytes follow from the steps: they have no differences of their own.
+        [ $lay_out = paired ] && sizes='^steps_to_' || sizes='^steps_to_|^bytes_to_|^bytes_up'
+        "$bench" report "$1" --where record=summary -f csv >"$tmp/all"
+        targets=$(head -n 1 "$tmp/all" | tr , '\n' | grep -E "$sizes" | paste -sd, -)
+        "$bench" report "$1" --where record=summary --columns "compressor,${targets:+$targets,}test_accuracy" -f csv
+        ;;
+    tests)
+        "$bench" report "$1" --where record=step --columns step,compressor,test_accuracy -f csv >"$tmp/steps"
+        sed '/,$/d' "$tmp/steps"
+        ;;
+    late)
+        "$bench" report "$1" --where record=step --columns compressor,step,lr,test_accuracy -f csv >"$tmp/steps"
+        lay -v job=late "$tmp/steps"
+        ;;
+    esac
+}
+
+# Writes a CSV of each seed; sets `files`, `seeds` and `meta`.
+each_seed() { # RESULT...
     for one; do
         [ "$one" = -q ] && continue
-        n=$((n + 1))
-        if [ $job = tuned ]; then
-            "$bench" report "$one" --columns compressor,lr,validation_loss,validation_accuracy,chosen -f csv >"$tmp/$n"
+        columns_of "$one" >"$tmp/columns"
+        seed=$(sed -n 's/^  "seed": \([0-9]*\).*/\1/p' "$one")
+        if [ -f "$tmp/$seed.csv" ]; then
+            sed 1d "$tmp/columns" >>"$tmp/$seed.csv"
         else
-            "$bench" report "$one" --speedup -f csv >"$tmp/times"
-            "$bench" report "$one" --where record=summary --columns test_accuracy -f csv >"$tmp/accuracies"
-            paste -d , "$tmp/times" "$tmp/accuracies" >"$tmp/$n"
+            mv "$tmp/columns" "$tmp/$seed.csv"
+            seeds="${seeds:+$seeds, }$seed" files="$files $tmp/$seed.csv"
         fi
-        seeds="${seeds:+$seeds, }$(sed -n 's/^  "seed": \([0-9]*\).*/\1/p' "$one")"
     done
     meta="\"meta\": {\"source\": \"means over the seeds $seeds, with standard errors\"},"
 }
 
-if [ "$job" = tuned ] || [ "$job" = speedups ]; then
-    out=$result seeds=
+case $job in
+tuned) schema=atomo-tune/1 keys=2 against= best=validation_loss ;;
+speedups | costs) schema=atomo-means/1 keys=1 against=none best= ;;
+tests) schema=atomo-means/1 keys=2 against= best= ;;
+late) schema=atomo-means/1 keys=3 against=none best= ;;
+*) schema= ;;
+esac
+[ $lay_out = means ] || schema=atomo-means/1 against=none
+
+if [ -n "$schema" ]; then
+    out=$result seeds= files=
     each_seed "$@"
-    set --
-    while [ $n -gt 0 ]; do
-        set -- "$tmp/$n" "$@"
-        n=$((n - 1))
-    done
-    if [ "$job" = tuned ]; then
-        awk -v job=means -v schema=atomo-tune/1 -v keys=2 -v best=validation_loss -v meta="$meta" -f "$awk" "$@" >"$tmp/out"
-    else
-        awk -v job=means -v schema=atomo-means/1 -v keys=1 -v against=none -v meta="$meta" -f "$awk" "$@" >"$tmp/out"
-    fi
+    lay -v job=$lay_out -v schema=$schema -v keys=$keys -v against=$against -v best=$best -v meta="$meta" $files >"$tmp/out"
 elif [ "$job" = across ]; then
     field=$1 out=$2 list=$4
     shift 4
@@ -58,22 +89,22 @@ elif [ "$job" = across ]; then
     meta=$(sed -n '/^"meta"/,/^"results"/p' "$result" | sed '/^"results"/d; s/\\/\\\\/g')
     # CSV has no facts about the run.
     repeats=
-    case $out in *.json) repeats=$(printf '%s\n' "$meta" | sed -n 's/^  "repeats": \([0-9]*\).*/\1/p') ;; esac
-    awk -v job=across -v repeats="$repeats" -v meta="$meta" -f "$awk" "$tmp/own" >"$tmp/out"
+    case $out in *.json) repeats=$(sed -n -e 's/^  "repeats": \([0-9]*\).*/\1/p' -e 's/^{.*"seeds": \([0-9]*\)}.*/\1/p' "$result" | sed 1q) ;; esac
+    lay -v job=across -v repeats="$repeats" -v meta="$meta" "$tmp/own" >"$tmp/out"
 else
     published=$1 on=$2 columns=$3 out=$4
     shift 4
     # The fields of RESULT among COLUMNS: those of PUBLISHED are two words, or one of three.
     own=$(printf '%s\n' "$on,$columns" | tr , '\n' | grep -v -e ' ' -e '^setting$' -e '^method$' -e '^how$' -e '^place$' -e '^cause$' | awk '!seen[$0]++' | paste -sd, -)
     # Standard errors and expected values of these, which tables print beside them.
-    more=$("$bench" report "$result" --all -f csv | head -n 1 | tr , '\n' | awk -v own="$own" '
+    more=$(grep -o '"[a-z_0-9]*":' "$result" | tr -d '":' | sort -u | awk -v own="$own" '
         BEGIN { for (n = split(own, name, ","); n; n--) asked[name[n]] = 1 }
         { field = $0; sub(/_se$/, "", field); sub(/_expected$/, "", field) }
         !($0 in asked) && field != $0 && field in asked' | paste -sd, -)
     own=$own${more:+,$more} columns=$columns${more:+,$more}
     "$bench" report "$result" --columns "$own" "$@" -f csv >"$tmp/own"
     "$bench" report "$published" --all -f csv >"$tmp/other"
-    awk -v job=beside -v on="$on" -v columns="$columns" -v meta="$(sed -n '/^"meta"/p' "$published" | sed 's/\\/\\\\/g')" \
-        -f "$awk" "$tmp/own" "$tmp/other" >"$tmp/out"
+    lay -v job=beside -v on="$on" -v columns="$columns" -v meta="$(sed -n '/^"meta"/p' "$published" | sed 's/\\/\\\\/g')" \
+        "$tmp/own" "$tmp/other" >"$tmp/out"
 fi
 mv "$tmp/out" "$out"

@@ -1,6 +1,6 @@
 # every command in the list of figures and tables works and makes the files that it names, of results that are timed or trained
 ? command -v gnuplot
-$ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list; ln -s "$SRC"/plots/published .; b=$(dirname "$(command -v atomo-bench)"); PAPER_LIST=list PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out; r=$?; grep missing out/index.md; for f in out/*.svg out/*.csv out/*.tex; do case $f in *.plot.csv | *-published.*) ;; *) grep -q 'quick test on small data, the numbers mean nothing' $f || echo "unmarked $f" ;; esac; done; for f in figure-2.pdf figure-3.svg figure-4.tex figure-5.pdf break-even.csv merge.svg table-3.tex table-5.csv table-6-published.tex report.html; do test -s out/$f && echo has $f; done; cut -d, -f1 out/break-even.csv | paste -sd' '; grep -c '"svd:rank=1,draw=systematic",.*,2470084,' out/figure-4.csv; grep -c 'data-v="5586984"' out/report.html; exit $r
+$ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list; ln -s "$SRC"/plots/published .; b=$(dirname "$(command -v atomo-bench)"); PAPER_LIST=list PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out; r=$?; grep missing out/index.md; for f in out/*.svg out/*.csv out/*.tex; do case $f in *.plot.csv | *-published.*) ;; *) grep -q 'quick test on small data, the numbers mean nothing' $f || echo "unmarked $f" ;; esac; done; for f in figure-2.pdf figure-3.svg figure-4.tex figure-5.pdf break-even.csv merge.svg table-3.tex table-5.csv table-3-differences.tex table-5-differences.csv table-6-published.tex report.html; do test -s out/$f && echo has $f; done; cut -d, -f1 out/break-even.csv | paste -sd' '; grep -c '"svd:rank=1,draw=systematic",.*,2470084,' out/figure-4.csv; grep -c 'data-v="5586984"' out/report.html; exit $r
 > has figure-2.pdf
 > has figure-3.svg
 > has figure-4.tex
@@ -9,6 +9,8 @@ $ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list;
 > has merge.svg
 > has table-3.tex
 > has table-5.csv
+> has table-3-differences.tex
+> has table-5-differences.csv
 > has table-6-published.tex
 > has report.html
 > compressor fp16 sign qsgd terngrad svd powersgd ef+topk

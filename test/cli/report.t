@@ -229,13 +229,50 @@ $ printf 'tensor,compressor,repeats,bytes,second_moment\na,svd,2,10,1\na,"qsgd:b
 $ t="sh $SRC/plots/tables.sh"; b=$(command -v atomo-bench); run() { printf '{"schema": "atomo-run/1",\n"meta": {\n  "seed": %d},\n"results": [{"record": "summary", "compressor": "none", "step": 9, "sim_seconds": 9, "sim_seconds_to_0.9": %s, "test_accuracy": 0.5}, {"record": "summary", "compressor": "sign", "step": 9, "sim_seconds": 9, "sim_seconds_to_0.9": %s, "test_accuracy": %s}]}\n' "$@"; }; run 1 8 4 0.25 >1.json; run 7 9 3 0.5 >2.json; run 8 9 null 0.5 >3.json; $t speedups $b two.json 1.json 2.json; $t speedups $b three.json 1.json 2.json 3.json; grep -o 'seeds [0-9, ]*' two.json; atomo-bench report two.json -f csv; atomo-bench report two.json -f md | tail -n 1; grep -o '"speedup_to_0.9": null' three.json; tune() { printf '{"schema": "atomo-tune/1",\n"meta": {\n  "seed": %d},\n"results": [{"compressor": "none", "lr": 1, "validation_loss": %s, "validation_accuracy": 0.5, "chosen": false}, {"compressor": "none", "lr": 2, "validation_loss": %s, "validation_accuracy": 0.5, "chosen": true}]}\n' "$@"; }; tune 1 3 2 >1.json; tune 2 3 6 >2.json; $t tuned $b t.json 1.json 2.json; atomo-bench report t.json --columns lr,validation_loss,validation_loss_se,chosen,seeds -f csv; $t tuned $b - 1.json nothing.json
 > seeds 1, 7, *
 > compressor,speedup_to_0.9,speedup_to_0.9_se,test_accuracy,test_accuracy_se,accuracy_difference,accuracy_difference_se,seeds
-> none,1,0,0.5,0,,,2
+> none,1,0,0.5,,,,2
 > sign,2.5,0.5,0.375,0.125,-0.125,0.125,2
 > | sign | 2.5 [+]- 0.5 | 0.38 [+]- 0.12 | -0.12 [+]- 0.12 | 2 |
 > "speedup_to_0.9": null
-> 1,3,0,true,2
+> 1,3,,true,2
 > 2,4,2,false,2
 2> atomo-bench: report: nothing.json: cannot open*
+= 1
+
+# beside published values stand our standard errors and exact values
+$ printf '{"schema": "atomo-compare/1",\n"results": [{"tensor": "a", "compressor": "qsgd", "bytes": 9, "repeats": 3, "relative_error": 0.5, "relative_error_se": 0.01, "relative_error_expected": null}, {"tensor": "a", "compressor": "svd", "bytes": 9, "repeats": 3, "relative_error": 0.5, "relative_error_se": 0.01, "relative_error_expected": 0.75}]}\n' >r.json; printf '{"schema": "atomo-published/1",\n"meta": {"source": "A paper"},\n"results": [{"compressor": "qsgd", "setting": "x", "published relative_error": 0.9}]}\n' >p.json; c='compressor,relative_error,published relative_error,setting'; sh "$SRC"/plots/tables.sh beside "$(command -v atomo-bench)" r.json p.json compressor "$c" j.json --all; atomo-bench report j.json --columns "$c" -f md
+> | qsgd | 0.500 [+]- 0.010 | 0.9000 | x |
+> | svd | 0.7500 exact | - | - |
+= 0
+
+# differences to plain SGD of the same seed: t intervals, p and Holm's p are SciPy's; none where all seeds differ by the same, or of a single seed
+$ t="sh $SRC/plots/tables.sh"; b=$(command -v atomo-bench); run() { printf '{"schema": "atomo-run/1",\n"meta": {\n  "seed": %d},\n"results": [{"record": "summary", "compressor": "none", "step": 9, "sim_seconds": 9, "steps_to_0.9": %s, "bytes_up": 90, "test_accuracy": %s}, {"record": "summary", "compressor": "sign", "step": 9, "sim_seconds": 9, "steps_to_0.9": %s, "bytes_up": 10, "test_accuracy": %s}, {"record": "summary", "compressor": "qsgd", "step": 9, "sim_seconds": 9, "steps_to_0.9": %s, "bytes_up": 20, "test_accuracy": %s}]}\n' "$@"; }; run 1 8 0.1 4 0.25 9 0.4 >1.json; run 7 9 0.2 5 0.36 12 0.5 >2.json; run 8 9 0.3 5 0.45 10 0.6 >3.json; c=compressor,metric,difference,difference_se,interval,difference_low,difference_high,difference_p,difference_p_holm,differs; $t paired-costs $b x.json 1.json 2.json 3.json; atomo-bench report x.json -f csv --columns $c; $t paired-costs $b x.json 1.json; atomo-bench report x.json -f csv --columns compressor,metric,difference,differs; run 9 8 0.1 4 0.25 null 0.4 >3.json; $t paired-costs $b x.json 1.json 3.json; atomo-bench report x.json -f csv --columns $c | grep qsgd,steps; tune() { printf '{"schema": "atomo-tune/1",\n"meta": {\n  "seed": %d},\n"results": [{"compressor": "none", "lr": 1, "validation_loss": %s, "validation_accuracy": 0.5, "chosen": false}, {"compressor": "none", "lr": 2, "validation_loss": %s, "validation_accuracy": 0.5, "chosen": true}, {"compressor": "sign", "lr": 1, "validation_loss": %s, "validation_accuracy": 0.5, "chosen": false}]}\n' "$@"; }; tune 1 3 2 2.5 >1.json; tune 2 3 6 3.75 >2.json; $t paired-tuned $b t.json 1.json 2.json; atomo-bench report t.json -f csv --columns compressor,lr,metric,result,result_against,difference,difference_p
+> compressor,metric,*
+> sign,steps_to_0.9,-4,,,,,,,the same for each seed
+> sign,test_accuracy,0.153333333,0.00333333333,0.139 to 0.168,0.138991158,0.167675509,0.00047225504*,0.00094451*,larger (p = 0.0009)
+> qsgd,steps_to_0.9,1.66666667,0.666666667,'-1.2 to 4.5,-1.20176849,4.53510182,0.12961172*,0.12961172*,not seen
+> qsgd,test_accuracy,0.3,,,,,,,the same for each seed
+> sign,test_accuracy,0.15,cannot be seen with one seed
+> qsgd,steps_to_0.9,,,,,,,,
+> sign,1,validation_loss,3.125,3,0.125,0.87433408*
+- bytes
+= 0
+
+# accuracies of single tests over seeds, and of the second half of each run with its first and last step size; results of one seed stand together
+$ t="sh $SRC/plots/tables.sh"; b=$(command -v atomo-bench); tests() { n=0; for a in 0.1 null $4 $5; do n=$((n + 1)); [ $n -lt 3 ] && lr=$2 || lr=$3; printf '%s{"record": "step", "compressor": "%s", "step": %d, "sim_seconds": 9, "lr": %s, "test_accuracy": %s}' "$comma" $1 $n $lr $a; comma=', '; done; }; run() { comma=; printf '{"schema": "atomo-run/1",\n"meta": {\n  "seed": %d},\n"results": [' $1; tests none $2 $3 $4 $5; tests sign $2 $3 $6 $7; echo ']}'; }; run 1 2 1 0.9 0.8 0.7 0.5 >a1.json; run 2 2 1 0.9 1.0 0.7 0.8 >a2.json; run 1 4 4 0.5 0.6 0.6 0.6 >b1.json; run 2 4 4 0.5 0.6 0.6 0.6 >b2.json; $t tests $b x.json a1.json a2.json; atomo-bench report x.json -f csv; $t late $b x.json a1.json b1.json b2.json a2.json; grep -o 'seeds [0-9, ]*' x.json; atomo-bench report x.json -f csv --columns lr,lr_last,compressor,least_accuracy,test_accuracy,accuracy_difference,seeds; $t paired-late $b x.json a1.json a2.json; atomo-bench report x.json -f csv --columns lr,lr_last,compressor,metric,difference,seeds; $t late $b x.json a1.json a1.json
+> seeds 1, 2, *
+> 1,none,0.1,,2
+> 3,none,0.9,,2
+> 4,none,0.9,0.1,2
+> 1,sign,0.1,,2
+> 3,sign,0.7,,2
+> 4,sign,0.65,0.15,2
+> 2,1,none,0.85,0.9,,2
+> 2,1,sign,0.6,0.65,-0.25,2
+> 4,4,none,0.5,0.6,,2
+> 4,4,sign,0.6,0.6,0,2
+> 2,1,sign,least_accuracy,-0.25,2
+> 2,1,sign,test_accuracy,-0.25,2
+2> tables: two rows of a result have 2 1 none
 = 1
 
 # a record that is not an object is refused without a crash
