@@ -194,9 +194,9 @@ function mean(id, i, title, base,   m) {
     return ", " pair(title, digits(m)) ", " pair(title "_se", digits(known_error(i, standard_error(m))))
 }
 
-# A standard error of 0 is known of sizes, and of speed-ups over oneself; where some seeds gave the same accuracy, loss or
+# A standard error of 0 is known of all bytes sent, and of speed-ups over oneself; where some seeds gave the same accuracy, loss or
 # step, another seed may give another one.
-function known_error(i, se) { return se == 0 && name[1, i] !~ /^(bytes|speedup)/ ? "" : se }
+function known_error(i, se) { return se == 0 && name[1, i] !~ /^(bytes_up|speedup)/ ? "" : se }
 
 function larger(a, b) { return a > b ? a : b }
 

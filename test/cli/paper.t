@@ -22,6 +22,45 @@ $ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list;
 - *FAILED*
 = 0
 
+# the tables of quick runs with three seeds: a cell without an error is the same in all, the others agree within theirs
+? command -v python3
+$ sh "$SRC"/test/cli/tiny.sh; ln -s "$SRC"/plots/published .; sh "$SRC"/test/cli/paper_seeds.sh
+> errors: agree
+> fork-error-1: agree
+> fork-error-2: agree
+> fork-error-3: agree
+> fork-layers: agree
+> fork-payload: agree
+> fork-whole: agree
+> pareto: agree
+> table-1: agree
+> table-3: agree
+> table-3-differences: agree
+> table-5: agree
+> table-5-differences: agree
+- *: tables1*
+= 0
+
+# the training runs of docs/training.md make all results that its tables name; fill.sh puts a table below its mark, and keeps a table without a result
+$ sh "$SRC"/test/cli/tiny.sh; b=$(dirname "$(command -v atomo-bench)"); DATA=full PAPER_LIST="$SRC"/plots/training.list PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out >log; r=$?; grep FAILED log; sed -n 's/^<!-- table: \([^ ]*\).*/\1/p' "$SRC"/docs/training.md | while read -r f; do test -s out/data/$f && echo "has $f" || echo "lost $f"; done; printf 'a\n\n<!-- table: costs.json --where compressor=none --columns compressor,bytes_up -->\n| old |\n| x |\n\nb\n\n<!-- table: nothing.json -->\n| kept |\n' >page; sh "$SRC"/plots/fill.sh $b/atomo-bench out/data page; cat page; exit $r
+> has ../step-sizes-across.json
+> has step-sizes-differences.json
+> has costs.json
+> has costs-differences.json
+> has noise.json
+> has mnist.json
+> <!-- table: costs.json --where compressor=none --columns compressor,bytes_up -->
+> | compressor | sent |
+> | none | 125.6 kB |
+> b
+> <!-- table: nothing.json -->
+> | kept |
+2> fill: nothing.json: not there, its table stays
+- lost *
+- | old*
+- *FAILED*
+= 0
+
 # the rest of the list: published values beside measured ones, in tables and on the page; missing data sets and dumps are named and are no failure
 ? command -v gnuplot
 $ sh "$SRC"/test/cli/tiny.sh; sed '5,/^passes:/{/^[^#]/d}' "$SRC"/plots/paper.list | sed '/^    data.*atomo-train run --threads/d' >list; sed -i '/^figure-1:/,/^$/d' list; b=$(dirname "$(command -v atomo-bench)"); DATA=full PAPER_LIST=list PAPER_QUICK=1 sh "$SRC"/plots/paper.sh $b out; r=$?; grep missing out/index.md; for f in gradients-conv.pdf gradients-fc.svg errors.pdf pareto.svg table-1.csv verify.tex fork-error-1.csv fork-error-2.tex fork-error-3.csv fork-layers.tex fork-whole.csv fork-payload.tex fork-merge.csv; do test -s out/$f && echo has $f; done; cat "$SRC"/plots/published/fork-[elwp]*.json | grep -o '"published [a-z_]*": [0-9.e-]*' | sed 's/.*: //; s/\.0$//' | sort -u >printed; wc -l <printed; cat out/fork-*.csv | tr , '\n' | sort -u | comm -23 printed - | sed 's/^/lost /'; grep -o 'data-v="[^"]*' out/report.html | cut -d'"' -f2 | sort -u >shown; grep '[.]' printed | comm -23 - shown | sed 's/^/lost on the page: /'; exit $r

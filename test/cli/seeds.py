@@ -1,7 +1,7 @@
 """Compares tables of one comparison with different seeds: python3 seeds.py FILE...
 
 A cell without "+-" must be the same text in all tables. Cells "a +- b" must agree within 4 standard errors of their difference, and
-half of the last digits. A cell "~a" has no known error. Measured times, and values that follow from them, are left out: they depend on the machine. Under normal errors of 10 repeats (t with 18 degrees of freedom)
+half of the last digits. A cell "~a" has no known error. Measured times, and values that follow from them, are left out: they depend on the machine; so are intervals and p-values of differences that are compared. Under normal errors of 10 repeats (t with 18 degrees of freedom)
 a difference is so large once in 1,200 pairs; the seeds are fixed, so a table that passes once passes always.
 A codec of sweep that is certainly on the front with one seed must not be off it with another.
 """
@@ -12,6 +12,7 @@ import sys
 UNITS = {"B": 1, "kB": 1e3, "MB": 1e6}
 KEYS = ("tensor", "compressor", "workers", "topology", "metric")
 TIMED = ("break-even GB/s", "pays", "speed-up")
+DERIVED = ("95 % interval", "p", "p by Holm", "difference is")  # of a difference and its standard error
 
 
 def table(path):
@@ -28,7 +29,7 @@ def table(path):
             row["front"] = "perhaps"
         key = tuple(row[name] for name in KEYS if name in row)
         rows.update({(key, name): cell for name, cell in row.items() 
-                     if name not in KEYS + TIMED and (name == "comm ms" or not name.endswith(" ms"))})
+                     if name not in KEYS + TIMED + DERIVED and (name == "comm ms" or not name.endswith(" ms"))})
     return rows
 
 
@@ -50,7 +51,10 @@ def verdict(text):
 def agree(a, b):
     if verdict(a) == verdict(b) or "~" in a + b or {a, b} in ({"perhaps", "yes"}, {"perhaps", "no"}):
         return True
-    x, y = number(a), number(b)
+    both_exact = a.endswith(" exact") and b.endswith(" exact")
+    x, y = number(a.removesuffix(" exact")), number(b.removesuffix(" exact"))
+    if both_exact and x and y:
+        return abs(x[0] - y[0]) <= min(x[2], y[2])
     if not x or not y or not (x[1] or y[1]):
         return False
     return abs(x[0] - y[0]) <= 4 * (x[1] ** 2 + y[1] ** 2) ** 0.5 + x[2] + y[2]
