@@ -243,6 +243,23 @@ static void only_the_text_of_an_equal_tally_is_read(void **state)
     check(!tally_read(&u, tally_text(&t, w->a)));
 }
 
+/* The codec `rounded` takes n floats of scratch memory to encode, the codec `counted` takes none. */
+static void scratch_memory_is_counted(void **state)
+{
+    (void)state;
+    World *w = open_world(2, 1);
+    add_codec(w, &rounded);
+    add_codec(w, &counted);
+    run(w);
+    for (size_t place = 0; place < w->records / 2; place++) {
+        const Kept *r = kept(w, place, 0);
+        const double taken = 4 * (double)sizes[r->level == LEVEL_VECTOR ? place % 4 : 2];
+        const double scratch = value(r, "peak_scratch_bytes");
+        check(scratch >= taken && scratch < taken + 64);
+        check(value(kept(w, place, 1), "peak_scratch_bytes") == 0);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     WORLD_TEST(records_have_their_places),
     WORLD_TEST(one_cell_has_no_record_of_everything),
@@ -254,6 +271,7 @@ static const struct CMUnitTest tests[] = {
     WORLD_TEST(codecs_that_are_done_are_left_out),
     WORLD_TEST(an_interrupted_comparison_continues_at_the_next_record),
     WORLD_TEST(only_the_text_of_an_equal_tally_is_read),
+    WORLD_TEST(scratch_memory_is_counted),
 };
 
 CHECK_MAIN(tests)

@@ -385,6 +385,24 @@ static void gradients_that_cannot_be_read_and_stops_end_it(void **state)
     close_bench(&b);
 }
 
+/* Top-k takes scratch memory to find the k largest elements: at least an index for each. A merge adds its
+ * own memory to the codec's. */
+static void scratch_memory_is_counted(void **state)
+{
+    enum { N = 20000, K = N / 10 };
+    double scratch[2];
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        Bench b;
+        open_bench(&b, "topk:ratio=0.1", i ? 4 : 0, N, 0);
+        check_ok(run_bench(&b), &b.err);
+        scratch[i] = figure(&b.kept[0], "peak_scratch_bytes");
+        close_bench(&b);
+    }
+    check(scratch[0] >= K * sizeof(uint32_t));
+    check(scratch[1] >= scratch[0]);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_merge_of_one_worker_is_a_comparison),
     cmocka_unit_test(the_average_is_that_of_every_payload_decoded),
@@ -393,6 +411,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_variance_of_an_average_is_one_pth),
     cmocka_unit_test(a_draw_that_all_share_does_not_average_out),
     cmocka_unit_test(threads_change_nothing),
+    cmocka_unit_test(scratch_memory_is_counted),
     cmocka_unit_test(gradients_that_cannot_be_read_and_stops_end_it),
 };
 
