@@ -301,7 +301,7 @@ $ cp "$SRC"/datasets/lenet-mnist.h5 g.h5; for s in 1 2 3 4; do atomo-bench compa
 - *:*
 = 0
 
-# four seeds on a vector of 20 elements: a codec that is certainly on one Pareto front is on all
+# four seeds on a vector of 20 elements have one Pareto front
 ? command -v python3
 $ set -- $(for c in entry svd dct fourier wavelet hadamard gspar randk lq qsgd terngrad nuqsgd natural minmax intsgd thc rotated eden topk adaq lowrank powersgd svd:vectors=qsgd svd:vectors=bf16 qsgd:code=rans; do echo -c $c; done); for s in 1 2 3 4; do atomo-bench sweep "$SRC"/datasets/lenet-mnist.h5 --step '*1000' -t conv1.bias "$@" --threads 1 --seed $s -q 2>/dev/null >b$s; done; python3 "$SRC"/test/cli/seeds.py b[1234]
 > agree

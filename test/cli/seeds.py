@@ -3,7 +3,7 @@
 A cell without "+-" must be the same text in all tables. Cells "a +- b" must agree within 4 standard errors of their difference, and
 half of the last digits. A cell "~a" has no known error. Measured times, and values that follow from them, are left out: they depend on the machine; so are intervals and p-values of differences that are compared. Under normal errors of 10 repeats (t with 18 degrees of freedom)
 a difference is so large once in 1,200 pairs; the seeds are fixed, so a table that passes once passes always.
-A codec of sweep that is certainly on the front with one seed must not be off it with another.
+The front of sweep must be the same in all tables, and so must be which codecs are certain.
 """
 import itertools
 import re
@@ -25,8 +25,6 @@ def table(path):
         if len(cells) != len(head):
             sys.exit(f"{path}: not a row: {line}")
         row = dict(zip(head, cells))
-        if row.pop("certain", "") == "no":
-            row["front"] = "perhaps"
         key = tuple(row[name] for name in KEYS if name in row)
         rows.update({(key, name): cell for name, cell in row.items() 
                      if name not in KEYS + TIMED + DERIVED and (name == "comm ms" or not name.endswith(" ms"))})
@@ -49,7 +47,7 @@ def verdict(text):
 
 
 def agree(a, b):
-    if verdict(a) == verdict(b) or "~" in a + b or {a, b} in ({"perhaps", "yes"}, {"perhaps", "no"}):
+    if verdict(a) == verdict(b) or "~" in a + b:
         return True
     both_exact = a.endswith(" exact") and b.endswith(" exact")
     x, y = number(a.removesuffix(" exact")), number(b.removesuffix(" exact"))
