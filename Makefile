@@ -161,10 +161,11 @@ $(B)/revision: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION) $(REVISION)' | cmp -s - $@ || echo '$(VERSION) $(REVISION)' >$@
 
-$(B)/test/%: test/%.c $(B)/libatomo.a
-	@mkdir -p $(@D)
-	$(SAY) CC $<
-	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libatomo.a $(LIBS) -lcmocka
+# Compiling and linking are two commands, as ccache stores only the results of compiling.
+$(B)/test/%.o: FLAGS += -Itest
+
+$(B)/test/%: $(B)/test/%.o $(B)/libatomo.a
+	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) -lcmocka
 
 tests: $(TESTS)
 
@@ -177,10 +178,8 @@ $(B)/kernels-most0.o $(B)/kernels-most1.o: $(B)/kernels-most%.o: lib/vec/kernels
 	$(SAY) "CC $< (most $*)"
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -DKERNELS_MOST=$* -MMD -MP -c -o $@ $<
 
-$(GOLDENS): $(B)/test/golden-most%: test/codec/test_golden.c $(B)/kernels-most%.o $(B)/libatomo.a
-	@mkdir -p $(@D)
-	$(SAY) "CC $< (most $*)"
-	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lcmocka
+$(GOLDENS): $(B)/test/golden-most%: $(B)/test/codec/test_golden.o $(B)/kernels-most%.o $(B)/libatomo.a
+	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) -lcmocka
 
 # The example codec of docs/adding-a-compressor.md is extracted and added to the list of codecs, to run the tests of
 # promises and of unbiasedness on it.
@@ -194,10 +193,12 @@ $(B)/adding/all.c: lib/compress/all.c
 	@mkdir -p $(@D)
 	@sed 's/^ *X(none) .*/&\n    X(meansign) \\/' $< >$@
 
-$(ADDING): $(B)/test/adding-%: test/codec/test_%.c $(B)/adding/meansign.c $(B)/adding/all.c $(B)/libatomo.a
-	@mkdir -p $(@D)
-	$(SAY) CC $(B)/adding/meansign.c
-	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS) -lcmocka
+$(B)/adding/meansign.o $(B)/adding/all.o: %.o: %.c
+	$(SAY) CC $<
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+
+$(ADDING): $(B)/test/adding-%: $(B)/test/codec/test_%.o $(B)/adding/meansign.o $(B)/adding/all.o $(B)/libatomo.a
+	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) -lcmocka
 
 # ---- the two commands of the README ----
 
@@ -226,7 +227,7 @@ deps:
 PARALLEL = $(MAKE) --no-print-directory -j$$(nproc)
 
 check: deps
-	@$(PARALLEL) all tests $(GOLDENS) $(ADDING) $(REPLAYS)
+	@$(PARALLEL) all tests $(GOLDENS) $(ADDING) $(REPLAYS) $(B)/test/python/export_digits
 	@$(PARALLEL) -O check-run
 	@sh test/tally.sh $(TESTS:%=%.log) $(GOLDENS:%=%.log) $(ADDING:%=%.log) $(CLI_TESTS:%=$(B)/cli-%.log) $(PYTHON_TESTS:%=$(B)/python-%.log) $(B)/reference*.log
 
@@ -275,12 +276,20 @@ REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
 # The tests of one directory of test/, for example: make check-coder
 $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
-check-run: cli-tests python-tests check-reference $(RUNS) $(FUZZERS:%=replay-%) depcheck listcheck mutants-fresh
+# The tests that take longest begin first, so that no core waits at the end.
+LONG := check-reference cli-output python-digits python-torch run-codec/test_unbiased run-nn/test_train_digits cli-list cli-compare \
+        run-codec/test_promises cli-doctor run-coder/test_efficiency run-measure/test_memory
+
+check-run: $(LONG) cli-tests python-tests $(RUNS) $(FUZZERS:%=replay-%) depcheck listcheck mutants-fresh
+
+# A test that waits for ever is ended after LIMIT seconds and has failed. No test takes a tenth of this time.
+LIMIT ?= 1200
+ENDING = timeout --foreground -k 10 $(LIMIT)
 
 run-adding-%: export CODEC := meansign
 
 $(RUNS): run-%: $(B)/test/%
-	@if $< >$<.log 2>&1; then awk '/^\[  PASSED/ {print "$*:", $$4, "passed"} /^skip/ {print "$*:", $$0}' $<.log; \
+	@if $(ENDING) $< >$<.log 2>&1; then awk '/^\[  PASSED/ {print "$*:", $$4, "passed"} /^skip/ {print "$*:", $$0}' $<.log; \
 	else cat $<.log; echo "$*: FAILED"; exit 1; fi
 
 # Each command is run with failing allocations and failing system calls of its own; POINTS=0 makes each call fail.
@@ -317,7 +326,7 @@ check-reference: $(PROGRAMS)
 	done | tee $(B)/reference.log; fi
 
 $(REFERENCE:%=reference-%): reference-%:
-	@if PYTHONDONTWRITEBYTECODE=1 $(PYTHON) test/reference/check_$*.py $(B)/bin/atomo-bench >$(B)/reference-$*.log 2>&1; \
+	@if PYTHONDONTWRITEBYTECODE=1 $(ENDING) $(PYTHON) test/reference/check_$*.py $(B)/bin/atomo-bench >$(B)/reference-$*.log 2>&1; \
 	then tail -1 $(B)/reference-$*.log; \
 	else grep -v '^passed' $(B)/reference-$*.log | tail -40; echo "reference-$*: FAILED, see $(B)/reference-$*.log"; exit 1; fi
 
@@ -333,13 +342,12 @@ mutants-fresh:
 	@sh test/mutants/run.sh -n
 
 # Runs fuzz targets on stored and on random inputs; `make fuzz` searches for new inputs.
-$(B)/fuzz/%: test/fuzz/%.c test/fuzz/replay.c $(B)/libatomo.a
+$(B)/fuzz/%: $(B)/test/fuzz/%.o $(B)/test/fuzz/replay.o $(B)/libatomo.a
 	@mkdir -p $(@D)
-	$(SAY) CC $<
-	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS)
+	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 $(FUZZERS:%=replay-%): replay-%: $(B)/fuzz/%
-	@$< test/fuzz/corpus/$*
+	@$(ENDING) $< test/fuzz/corpus/$*
 
 CLI_TESTS := $(patsubst test/cli/%.t,%,$(wildcard test/cli/*.t))
 .PHONY: $(CLI_TESTS:%=cli-%)
@@ -367,7 +375,7 @@ python-digits: $(B)/test/python/export_digits
 $(PYTHON_TESTS:%=python-%): python-%: all
 	@if [ -n "$(SAN)" ] || ! $(PYTHON) -c 'import numpy' 2>/dev/null; then echo "skip: python/test_$*: needs numpy, and a build without sanitizers" | tee $(B)/python-$*.log; \
 	elif $(AS_PACKAGE) BIN=$(CURDIR)/$(B)/bin DIGITS=$(B)/test/python/export_digits \
-	    $(PYTHON) test/python/test_$*.py $(VERBOSE_$*) >$(B)/python-$*.log 2>&1; then echo "python/test_$*: $$(tail -1 $(B)/python-$*.log)"; \
+	    $(ENDING) $(PYTHON) test/python/test_$*.py $(VERBOSE_$*) >$(B)/python-$*.log 2>&1; then echo "python/test_$*: $$(tail -1 $(B)/python-$*.log)"; \
 	else cat $(B)/python-$*.log; echo "python/test_$*: FAILED"; exit 1; fi
 
 # A wheel for `pip install` that contains the library.

@@ -1,11 +1,12 @@
 #!/bin/sh
 # limits.sh BIN_DIRECTORY [all] -- runs the programs under limits on address space, open files, processes, stack and
-# file size. Each run must end within ten seconds. It must give its result, or print one line on stderr (and perhaps a
-# hint) that names the exhausted resource; an output file must be complete or unchanged. Without `all`, few values of
-# each limit are tried.
+# file size. Each run must give its result, or print one line on stderr (and perhaps a hint) that names the exhausted
+# resource; an output file must be complete or unchanged. With `all`, each run must end within ten seconds. Without
+# `all`, few values of each limit are tried, and a run may take a minute, since other programs may be running.
 bin=$(cd "${1:?usage: limits.sh BIN_DIRECTORY [all]}" && pwd) || exit 2
 here=$(cd "$(dirname "$0")" && pwd)
 all=$2
+patience=$([ "$all" ] && echo 10 || echo 60)
 PATH=$bin:$PATH
 work=$(mktemp -d "${TMPDIR:-/tmp}/atomo-limits.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -59,9 +60,9 @@ try() { # arguments: flag of ulimit, value
         rm -rf out.csv.journal out.plot.csv
         if [ "$1" = u ]; then
             # shellcheck disable=SC2086
-            timeout -s KILL 10 setpriv --reuid 65534 --clear-groups prlimit --nproc="$2" $command >/dev/null 2>err
+            timeout -s KILL $patience setpriv --reuid 65534 --clear-groups prlimit --nproc="$2" $command >/dev/null 2>err
         else
-            (ulimit "-$1" "$2" && exec timeout -s KILL 10 $command) >/dev/null 2>err
+            (ulimit "-$1" "$2" && exec timeout -s KILL $patience $command) >/dev/null 2>err
         fi
         judge "ulimit -$1 $2" "$command" $?
     done <commands

@@ -4,6 +4,7 @@ each of four codecs. Each codec has the learning rate that suits it: docs/python
 DIGITS names the program that writes the data set (export_digits.c).
 """
 
+import datetime
 import os
 import subprocess
 import sys
@@ -24,6 +25,7 @@ except ImportError:
     sys.exit(0)
 
 TRAIN, TEST, BATCH, STEPS = 12000, 2000, 256, 400  # BATCH: images of a step, on all ranks together
+WAIT = datetime.timedelta(minutes=5)  # how long a rank waits for another one
 # spec: (first learning rate, momentum, min_elements); every rate falls to 0 on a straight line
 RECIPES = {
     None: (0.05, 0.9, 1000),
@@ -84,7 +86,7 @@ def work(rank, meeting, path, found):
     """Ranks 0 and 1, and ranks 2 and 3, share the recipes for two ranks; then all four train with each codec. Without compression four
     ranks would do what two do, for all train on the same batches."""
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method="file://" + meeting, rank=rank, world_size=4)
+    dist.init_process_group("gloo", init_method="file://" + meeting, rank=rank, world_size=4, timeout=WAIT)
     data = digits(path)
     pairs = [dist.new_group([0, 1]), dist.new_group([2, 3])]
     everyone = dist.new_group([0, 1, 2, 3])

@@ -80,9 +80,9 @@ def huffman_table(bits, alphabet):
 
 def huffman_stream(data, count, codes):
     text, at, found = "".join(map("{:08b}".format, data)), 0, np.zeros(count, int)
-    longest = max(map(len, codes))
+    shortest, longest = min(map(len, codes)), max(map(len, codes))
     for i in range(count):
-        length = min(map(len, codes))
+        length = shortest
         while text[at:at + length] not in codes:
             length += 1
             need(length <= longest, "a code")

@@ -72,11 +72,14 @@ class Bits:
         return zeros
 
     def omega(self):
-        value = 1
-        while self.one():
-            self.at -= 1
+        text, at, value = self.text, self.at, 1
+        while text[at:at + 1] == "1":
             need(value < 64, "omega code beyond 64 bits")
-            value = self.number(value + 1)
+            end = at + value + 1
+            need(end <= len(text), "bits end")
+            value, at = int(text[at:end], 2), end
+        need(at < len(text), "bits end")
+        self.at = at + 1
         return value
 
     def gamma(self):
@@ -102,19 +105,16 @@ class Bits:
 
 def planes(data, count, width):
     """Reads codes of `width` bits in groups of 64; word k of a group has bit k of each code."""
-    codes = np.zeros(count, np.uint32)
     whole, rest = divmod(count, 64)
-    tail = (rest + 7) // 8
-    need(len(data) == 8 * width * whole + tail * width, "length of the bit planes")
-    at = 0
-    for start in range(0, count, 64):
-        size = 8 if count - start >= 64 else tail
+    tail, split = (rest + 7) // 8, 8 * width * whole
+    need(len(data) == split + tail * width, "length of the bit planes")
+    data, codes = np.frombuffer(data, np.uint8), np.zeros(count, np.uint32)
+    words = data[:split].reshape(whole, width, 8), data[split:].reshape(1, width, tail)
+    for groups, inside in zip(words, (codes[:64 * whole].reshape(whole, 64), codes[64 * whole:].reshape(1, rest))):
+        bits = np.unpackbits(groups, axis=2, bitorder="little")
+        need(not bits[:, :, inside.shape[1]:].any(), "padding of the bit planes")
         for k in range(width):
-            bits = np.unpackbits(np.frombuffer(data[at:at + size], np.uint8), bitorder="little")
-            at += size
-            inside = bits[:min(64, count - start)]
-            need(not bits[len(inside):].any(), "padding of the bit planes")
-            codes[start:start + len(inside)] |= inside.astype(np.uint32) << k
+            inside |= bits[:, k, :inside.shape[1]].astype(np.uint32) << k
     return codes
 
 

@@ -39,8 +39,9 @@ def xxh64(data, seed):
         lanes = struct.unpack_from(f"<{4 * stripes}Q", data)
         for i in range(4):
             value = state[i]
-            for lane in lanes[i::4]:
-                value = mix(value, lane)
+            for lane in lanes[i::4]:  # `mix`, without its calls
+                value = (value + lane * P2) & MASK
+                value = (value << 31 | value >> 33) * P1 & MASK
             state[i] = value
         at = 32 * stripes
         hashed = sum(rotate(s, r) for s, r in zip(state, (1, 7, 12, 18))) & MASK

@@ -48,11 +48,15 @@ def huffman_table(bits, alphabet):
 def huffman_stream(table, data, n, _lanes):
     bits, out = codes.Bits(data), []
     need(n == 0 or table, "symbols out of no table")
+    shortest = min(map(len, table), default=0)
     while len(out) < n:
-        code = ""
-        while code not in table:
-            code += "1" if bits.one() else "0"
-        out.append(table[code])
+        end = bits.at + shortest
+        while bits.text[bits.at:end] not in table:
+            end += 1
+            need(end <= len(bits.text), "bits end")
+        need(end <= len(bits.text), "bits end")
+        out.append(table[bits.text[bits.at:end]])
+        bits.at = end
     bits.end()
     return out
 
