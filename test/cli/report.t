@@ -257,6 +257,12 @@ $ t="sh $SRC/plots/tables.sh"; b=$(command -v atomo-bench); run() { printf '{"sc
 - bytes
 = 0
 
+# t intervals and p of more seeds are SciPy's, for odd and even degrees of freedom
+$ b=$(command -v atomo-bench); n=0; for a in 0.25 0.36 0.45 0.31 0.28 0.5; do n=$((n + 1)); printf '{"schema": "atomo-run/1",\n"meta": {\n  "seed": %d},\n"results": [{"record": "summary", "compressor": "none", "step": 9, "sim_seconds": 9, "test_accuracy": 0.3}, {"record": "summary", "compressor": "sign", "step": 9, "sim_seconds": 9, "test_accuracy": %s}]}\n' $n $a >$n.json; done; for few in '1 2 3 4 5' '1 2 3 4 5 6'; do set -- $few; sh "$SRC"/plots/tables.sh paired-costs $b x.json $(printf '%s.json ' "$@"); atomo-bench report x.json -f csv --columns seeds,difference_low,difference_high,difference_p; done
+> 5,-0.0673736*,0.127373*,0.440542*
+> 6,-0.0452192*,0.161885*,0.207262*
+= 0
+
 # accuracies of single tests over seeds, and of the second half of each run with its first and last step size; results of one seed stand together
 $ t="sh $SRC/plots/tables.sh"; b=$(command -v atomo-bench); tests() { n=0; for a in 0.1 null $4 $5; do n=$((n + 1)); [ $n -lt 3 ] && lr=$2 || lr=$3; printf '%s{"record": "step", "compressor": "%s", "step": %d, "sim_seconds": 9, "lr": %s, "test_accuracy": %s}' "$comma" $1 $n $lr $a; comma=', '; done; }; run() { comma=; printf '{"schema": "atomo-run/1",\n"meta": {\n  "seed": %d},\n"results": [' $1; tests none $2 $3 $4 $5; tests sign $2 $3 $6 $7; echo ']}'; }; run 1 2 1 0.9 0.8 0.7 0.5 >a1.json; run 2 2 1 0.9 1.0 0.7 0.8 >a2.json; run 1 4 4 0.5 0.6 0.6 0.6 >b1.json; run 2 4 4 0.5 0.6 0.6 0.6 >b2.json; $t tests $b x.json a1.json a2.json; atomo-bench report x.json -f csv; $t late $b x.json a1.json b1.json b2.json a2.json; grep -o 'seeds [0-9, ]*' x.json; atomo-bench report x.json -f csv --columns lr,lr_last,compressor,least_accuracy,test_accuracy,accuracy_difference,seeds; $t paired-late $b x.json a1.json a2.json; atomo-bench report x.json -f csv --columns lr,lr_last,compressor,metric,difference,seeds; $t late $b x.json a1.json a1.json
 > seeds 1, 2, *
