@@ -14,16 +14,23 @@ trap 'exit 130' INT TERM
 chmod 755 "$work"
 cd "$work" || exit 1
 failed=0 runs=0 refused=0
+outputs='out.csv out.atomo out.h5 out.svg out.html'
 
+SRC=$(cd "$here/.." && pwd)
+export SRC
+sh "$here/cli/tiny.sh" || exit 1
 atomo-bench synth --shape 60x50 --shape 10 --steps 2 -q -o g.h5 >/dev/null && atomo-bench encode g.h5 -c qsgd -q -o g.atomo >/dev/null &&
     atomo-bench compare g.h5 -c none -c qsgd -q -o c.csv && mkdir d && cp c.csv d || exit 1
 cat >commands <<END
 atomo-bench --version
+atomo-bench list
+atomo-bench inspect g.h5
+atomo-bench encode g.h5 -c qsgd -q --force -o out.atomo
 atomo-bench compare g.h5 -c qsgd -c svd --repeats 2 -q --force -o out.csv
 atomo-bench decode g.atomo -q --force -o out.h5
 atomo-bench plot pareto c.csv -q --force -o out.svg
 atomo-bench report d -q --force -o out.html
-atomo-train run --network softmax --dataset digits --max-steps 2 --workers 2 -q --force -o out.csv
+atomo-train run --network softmax --dataset mnist --batch-size 4 --max-steps 2 --workers 2 -q --force -o out.csv
 END
 
 # Prints what is wrong with the run that has just ended.
@@ -43,7 +50,7 @@ judge() { # arguments: name of the limit, command, exit code
             why='names no limit'
         fi
     fi
-    for f in out.csv out.h5 out.svg out.html; do
+    for f in $outputs; do
         [ ! -e $f ] || [ "$3" = 0 ] || [ "$(cat $f)" = before ] || why="$why; $f is neither whole nor as it was"
     done
     leavings=$(find . -name '.*.tmp' | head -n 1)
@@ -56,7 +63,7 @@ judge() { # arguments: name of the limit, command, exit code
 
 try() { # arguments: flag of ulimit, value
     while read -r command; do
-        for f in out.csv out.h5 out.svg out.html; do echo before >$f; done
+        for f in $outputs; do echo before >$f; done
         rm -rf out.csv.journal out.plot.csv
         if [ "$1" = u ]; then
             # shellcheck disable=SC2086

@@ -80,7 +80,8 @@ static void forget_threads(void)
     pthread_mutex_init(&pool.lock, NULL);
     pthread_cond_init(&pool.work, NULL);
     pthread_cond_init(&pool.done, NULL);
-    pool.threads = pool.openings = pool.busy = 0;
+    pool.threads = 0;
+    pool.openings = pool.busy = 0;
 }
 
 static void expect_forks(void)

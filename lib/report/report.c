@@ -1,5 +1,6 @@
 /* report.c -- takes the rows of a report and writes them to a file or stdout. A file is written whole or not
  * at all. */
+#include "base/utf8.h"
 #include "report/fields.h"
 #include "report/report_writer.h"
 
@@ -79,6 +80,16 @@ static const char *heading(const Report *r, size_t column)
     return facts ? text_format(r->a, "%s (%s)", head, facts) : NULL;
 }
 
+/* Returns the heading with '?' for characters that steer a terminal: the column's name may come from a file. */
+static const char *printable_heading(const Report *r, size_t column)
+{
+    const char *head = heading(r, column);
+    char *copy = head ? text_copy(r->a, head) : NULL;
+    if (copy)
+        text_make_printable(copy);
+    return copy;
+}
+
 /* Sets the headings of the shown columns if the format is a table. False: out of memory. */
 static bool head_columns(Report *r)
 {
@@ -88,7 +99,7 @@ static bool head_columns(Report *r)
     r->title = NEW_ZERO(r->a, const char *, columns + 1);
     for (size_t i = 0; r->title && i < columns; i++)
         if (r->spec.columns[i].shown) {
-            r->title[i] = heading(r, i);
+            r->title[i] = printable_heading(r, i);
             if (!r->title[i])
                 return false;
         }

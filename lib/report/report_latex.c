@@ -6,6 +6,7 @@
  * heading. */
 #include "report/report_table.h"
 
+#include "base/utf8.h"
 #include "report/fields.h"
 #include "report/report_number.h"
 
@@ -33,15 +34,19 @@ static void put_escaped(TextBuf *out, const char *s)
     }
 }
 
-/* Writes a text inside a LaTeX comment: each line end is followed by "%". Other control characters become
- * "?". */
+/* Writes a text inside a LaTeX comment: each line end is followed by "%". Other characters that steer a terminal
+ * become "?". */
 static void put_in_comment(TextBuf *out, const char *s)
 {
-    for (; *s; s++)
+    for (size_t length; *s; s += length ? length : 1) {
+        length = text_utf8(s, strnlen(s, 4));
         if (*s == '\n')
             text_add(out, s[1] ? "\n%     " : "");
+        else if (length && !text_steers(s, length))
+            text_add_bytes(out, s, length);
         else
-            text_add_bytes(out, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
+            text_add(out, "?");
+    }
 }
 
 /* name and value may come from an untrusted file */

@@ -53,3 +53,13 @@ $ mkdir t bin; printf '#!/bin/sh\n: >started\nexec sleep 5\n' >bin/gnuplot; chmo
 $ atomo-bench synth --shape 700x700 --shape 10 -q -o g.h5 >/dev/null; for v in 60000 90000 120000 150000 180000 210000 260000; do echo before >r.csv; rm -f r.csv.journal; (ulimit -v $v; timeout -s KILL 60 atomo-bench compare g.h5 -c none -c svd --repeats 2 --threads 1 -q --force -o r.csv 2>err); code=$?; [ $code = 0 ] || { [ $code = 1 ] && [ "$(cat r.csv)" = before ] && grep -q '^atomo-bench: ' err; } || echo "$v KiB: code $code"; done
 >
 = 0
+
+# a column whose name has control characters is printed with question marks in every table
+$ printf 'compressor,bytes,a\342\200\256b\033[2J\nnone,32,x\n' >r.csv; for f in table md latex; do atomo-bench report r.csv --all --columns "$(printf 'compressor,a\342\200\256b\033[2J')" -f $f >out || echo failed; grep -c 'a?b?[[]2J' out; tr -d '\n\040-\176' <out | wc -c; done
+> 1
+> 0
+> 1
+> 0
+> 1
+> 0
+= 0

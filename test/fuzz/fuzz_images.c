@@ -2,10 +2,15 @@
  * must refuse the input with a reason, or return as many images and labels as the file claims to have. Each
  * label must be valid.
  *
- * Input: the number of the parser (one byte), then the file. */
+ * Input: the number of the parser (one byte), then the file. If the number has bit 3 set, the file without its last
+ * three bytes is packed with gzip, and parsed after it has been unpacked. These three bytes change one byte of the
+ * packed file, which must then be refused or unpack to the same file. */
 #include "data/files.h"
 
 #include <stdlib.h>
+#include <string.h>
+#define ZLIB_CONST
+#include <zlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -53,6 +58,43 @@ static Status parse(unsigned which, Bytes file, Arena *a, Error *err)
     }
 }
 
+static Bytes gzip_pack(Bytes file, Arena *a)
+{
+    z_stream z = {.next_in = file.data, .avail_in = (uInt)file.size};
+    if (deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        abort();
+    const size_t room = deflateBound(&z, (uLong)file.size);
+    uint8_t *packed = NEW(a, uint8_t, room);
+    if (!packed)
+        abort();
+    z.next_out = packed;
+    z.avail_out = (uInt)room;
+    if (deflate(&z, Z_FINISH) != Z_STREAM_END)
+        abort();
+    deflateEnd(&z);
+    return (Bytes){packed, z.total_out};
+}
+
+static Status parse_packed(unsigned which, Bytes file, const uint8_t *edit, Arena *a, Error *err)
+{
+    const Bytes packed = gzip_pack(file, a);
+    Bytes again;
+    uint8_t *damaged = malloc(packed.size);
+    if (!damaged)
+        abort();
+    memcpy(damaged, packed.data, packed.size);
+    damaged[(size_t)(edit[0] << 8 | edit[1]) % packed.size] ^= edit[2];
+    Status status = gzip_unpack((Bytes){damaged, packed.size}, &again, a, err);
+    if (status == OK && (again.size != file.size || memcmp(again.data, file.data, file.size) != 0))
+        abort();
+    if (status != OK && !edit[2])
+        abort();
+    if (status == OK)
+        status = parse(which, again, a, err);
+    free(damaged);
+    return status;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (!size)
@@ -62,7 +104,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* The file is copied to a block of exactly its size, so that ASan detects reads past its end. */
     uint8_t *exact = malloc(size - 1 + !(size - 1));
     memcpy(exact, data + 1, size - 1);
-    if (parse(*data, (Bytes){exact, size - 1}, a, &err) != OK && !*err.text)
+    const Bytes file = {exact, size - 1};
+    const bool packs = *data & 8 && file.size > 3;
+    const Status status =
+        packs ? parse_packed(*data & 7, (Bytes){exact, file.size - 3}, exact + file.size - 3, a, &err)
+              : parse(*data, file, a, &err);
+    if (status != OK && !*err.text)
         abort();
     free(exact);
     arena_close(a);

@@ -1,5 +1,6 @@
 /* replay.c -- runs a fuzz target without a fuzzer: on stored inputs (files, or folders of files) and on 20,000
- * random inputs. `make check` does this for every target. */
+ * random inputs. `make check` does this for every target. A slow target defines `replay_made`, the number of its
+ * random inputs. */
 #include "base/rng.h"
 
 #include <dirent.h>
@@ -9,7 +10,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { INPUT_MAX = 1 << 20, MADE = 20000 };
+enum { INPUT_MAX = 1 << 20 };
+
+extern const uint64_t replay_made __attribute__((weak));
 
 static void run_file(const char *path)
 {
@@ -43,7 +46,8 @@ int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
         run_folder(argv[i]);
-    for (uint64_t k = 0; k < MADE; k++) {
+    const uint64_t made = &replay_made ? replay_made : 20000;
+    for (uint64_t k = 0; k < made; k++) {
         const Rng rng = rng_open(3, k, 0, 0, rng_hash("replay"));
         const size_t size = rng_u32(&rng, USE_TEST, 0) % 200;
         uint8_t *data = malloc(size + 1);
