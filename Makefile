@@ -422,7 +422,7 @@ FUZZ_FLAGS   := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover
 # Fuzzing needs clang and its runtime library (Debian: clang, libclang-rt-14-dev).
 fuzz: $(FUZZERS:%=build/fuzz/%)
 	@for f in $^; do name=$$(basename $$f); mkdir -p build/fuzz/corpus/$$name; echo "== $$name"; \
-	    $$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 \
+	    $$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=60 -print_final_stats=1 \
 	        build/fuzz/corpus/$$name $$(ls -d test/fuzz/corpus/$$name 2>/dev/null) 2>&1 | \
 	        grep -E 'stat::number_of_executed|SUMMARY|ERROR|Test unit' ; \
 	    ls crash-* timeout-* oom-* 2>/dev/null && exit 1; done; true

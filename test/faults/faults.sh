@@ -54,6 +54,7 @@ complain() {
 whole() {
     case $1 in
     *.h5) atomo-bench inspect "$1" >/dev/null 2>&1 ;;
+    *.atomo) atomo-bench decode "$1" -q --force -o "$work/decoded.h5" >/dev/null 2>&1 ;;
     *.svg) tail -c 64 "$1" | grep -q '</svg>' ;;
     *.html) tail -c 64 "$1" | grep -q '</html>' ;;
     *.csv) [ "$(tail -c 1 "$1" | od -An -c | tr -d ' ')" = '\n' ] ;;
