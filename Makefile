@@ -70,7 +70,7 @@ SONAME   := libatomo.so.0
 LIBRARY  := $(B)/public/$(SONAME) $(B)/public/libatomo.a
 DOOR_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard lib/library/*.c)))
 
-.PHONY: all check check-run tests demo demo-run deps bench fuzz golden format lint depcheck listcheck tsan coverage docs \
+.PHONY: all check check-run tests demo demo-run deps bench bench-check fuzz golden format lint depcheck listcheck tsan coverage docs \
         rng-quality install uninstall wheel vectors dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -458,15 +458,20 @@ $(B)/test/bench/%: test/bench/%.c $(B)/libatomo.a
 BIG_DUMP := $(wildcard ../shared/data/resnet18-cifar10.h5)
 
 # Benchmarks print ratios to a memcpy or to another library, measured in the same run. A comparison is skipped if the
-# other library (h5py, scipy, PyTorch) is missing.
-bench: all $(B)/test/bench/speed_codecs $(B)/test/bench/speed_merge $(B)/test/bench/speed_growth $(B)/test/bench/speed_svd $(B)/test/bench/speed_peers \
-       $(B)/test/bench/speed_networks
-	$(B)/test/bench/speed_codecs; $(B)/test/bench/speed_merge; $(B)/test/bench/speed_growth; $(B)/test/bench/speed_svd $(BIG_DUMP); \
-	$(PYTHON) test/bench/peers.py $(B)/test/bench/speed_peers $(or $(BIG_DUMP),$(DUMP)); low=$$?; \
+# other library (h5py, scipy, PyTorch) is missing. bench writes docs/performance.md.
+BENCHES := $(patsubst test/bench/%.c,$(B)/test/bench/%,$(wildcard test/bench/speed_*.c))
+PERFORMANCE := $(AS_PACKAGE) $(PYTHON) test/bench/performance.py
+
+bench: all $(BENCHES)
+	$(PERFORMANCE) $(B) $(or $(BIG_DUMP),$(DUMP)); low=$$?; \
+	$(B)/test/bench/speed_merge || low=1; $(B)/test/bench/speed_svd $(BIG_DUMP) || low=1; \
 	$(PYTHON) test/bench/networks.py $(B)/test/bench/speed_networks || low=1; \
 	$(AS_PACKAGE) $(PYTHON) test/bench/ddp.py || low=1; \
-	$(AS_PACKAGE) $(PYTHON) test/bench/python_encode.py $(B)/bin/atomo-bench $(or $(BIG_DUMP),$(DUMP)) || low=1; \
 	$(AS_PACKAGE) $(PYTHON) test/bench/blas.py $(B)/bin/atomo-bench $(DUMP); exit $$low
+
+# Fails if a codec is slower than 0.75 times its ratio to memcpy in docs/performance.json.
+bench-check: all $(B)/test/bench/speed_codecs
+	@$(PERFORMANCE) --check $(B)
 
 # ---- the certificate: bias and variance of every codec that promises them ----
 
@@ -571,7 +576,8 @@ help:
 	@echo "make           build                                    (DEBUG=1, V=1)"
 	@echo "make training  the training runs of docs/training.md, and its tables anew  (DATA=full DATASETS=DIR)"
 	@echo "make paper     every figure and table of the ATOMO paper into build/paper  (DATA=full DATASETS=DIR)"
-	@echo "make bench     speed, as ratios to memcpy and to peers"
+	@echo "make bench     speed, as ratios to memcpy and to peers: docs/performance.md"
+	@echo "make bench-check   fail where a codec has fallen by more than a quarter against docs/performance.json"
 	@echo "make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)"
 	@echo "make faults    every command with one of its own allocations or system calls failing  (POINTS=0: each call)"
 	@echo "make limits    run the programs under limits on memory, files, processes and stack, in small steps"

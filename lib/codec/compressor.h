@@ -2,9 +2,9 @@
  * (docs/adding-a-compressor.md).
  *
  * encode, decode and merge have no side effects: they read the Call and write only their output. Only settle
- * and train write state. A receiver decodes a payload with the spec, the shape and the sources of random numbers
- * (Call.rng, Call.rng_shared). Only a codec that promises DECODES_STATE also reads the state (Call.state). A
- * payload begins with a kind byte, except payloads of the codec `none`. */
+ * and train write state. A receiver decodes a payload with the spec, the shape and the sources of random
+ * numbers (Call.rng, Call.rng_shared). Only a codec that promises DECODES_STATE also reads the state
+ * (Call.state). A payload begins with a kind byte, except payloads of the codec `none`. */
 #ifndef ATOMO_COMPRESSOR_H
 #define ATOMO_COMPRESSOR_H
 

@@ -20,17 +20,17 @@ except ImportError:
 
 SPECS = ["none", "fp16", "bf16", "sign", "terngrad", "natural", "qsgd", "intsgd", "topk:ratio=0.01", "entry:ratio=0.01", "powersgd:rank=2"]
 LEAST = 64 << 10
-CALLS = 60
+CALLS = 20
 
 
-def tensors_of(bench, dump, folder):
-    """The tensors of the dump's last step, as NumPy arrays."""
+def tensors_of(bench, dump, folder, least=LEAST):
+    """The tensors of at least `least` bytes of the dump's last step, as NumPy arrays."""
     path = pathlib.Path(folder) / "dump.npz"
     subprocess.run([bench, "convert", "-q", dump, str(path)], check=True, stdout=subprocess.DEVNULL)
     with np.load(path) as file:
         steps = sorted({name.rpartition("/")[0] for name in file.files})
         named = {name.rpartition("/")[2]: file[name] for name in file.files if name.rpartition("/")[0] == steps[-1]}
-    return {name: array for name, array in named.items() if array.nbytes >= LEAST}
+    return {name: array for name, array in named.items() if array.nbytes >= least}
 
 
 def python_ms(codec, tensors):

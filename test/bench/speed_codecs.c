@@ -1,12 +1,20 @@
-/* speed_codecs.c -- measures the speed of the codecs, divided by the speed of memcpy on the same vector in the
- * same run.
+/* speed_codecs.c -- measures the speed of the codecs, divided by the speed of memcpy on the same vector in
+ * the same run.
  *
- * The benchmark uses one thread and measures CPU time. The vector has 64 MB of normal numbers, where each group
- * of 1024 elements has its own scale. memcpy runs twelve times before it is timed, as its first calls pay for
- * page faults. memcpy is timed again before each codec. The best of seven times counts.
+ * speed_codecs [LOG2 [PART [COLUMNS]]]
  *
- * A codec's floor is the least ratio that this project promises on a machine with AVX-512. Without AVX-512 the
- * least ratio is 0.6 times the floor. */
+ * The vector has 2^LOG2 elements (24). PART selects the codecs whose spec contains it. With COLUMNS, all
+ * codecs get the vector as a matrix with so many columns.
+ *
+ * The benchmark uses one thread and measures CPU time. The columns `x` say how much faster all threads are,
+ * in elapsed time. The column `scratch` has the codec's scratch memory in bytes per element.
+ *
+ * The elements are normal numbers, where each group of 1024 elements has its own scale. memcpy runs twelve
+ * times before it is timed, as its first calls pay for page faults. memcpy is timed again before each codec.
+ * The best of seven times counts.
+ *
+ * A codec's floor is the least ratio that this project promises on a machine with AVX-512. Without AVX-512
+ * the least ratio is 0.6 times the floor. */
 #include "compress/spec.h"
 #include "vec/kernels.h"
 #include "bench/yardstick.h"
@@ -18,8 +26,15 @@ enum {
     WARM = 12,
     BEST_OF = 7,
     /* the longest time that `codec_train` may take, in units of a memcpy of the vector */
-    LEARNING_MOST = 50
+    LEARNING_MOST = 50,
+    PATIENCE = 3
 };
+
+/* Times of a codec: CPU time and elapsed time, in seconds; and its most scratch memory in bytes. */
+typedef struct {
+    double encode, decode, encode_wall, decode_wall;
+    size_t scratch;
+} Times;
 
 typedef struct {
     const char *spec;
@@ -116,15 +131,51 @@ static const Case matrix_cases[] = {
     {"lowrank", 0.1, 0},
 };
 
-/* Returns true if the codec keeps its floors, multiplied by `scale`, and trains fast enough. The first of the
- * timed runs is not counted. */
+/* Sets *t to the least times of BEST_OF runs. The first run is not counted. If runs take more than PATIENCE
+ * seconds together, no further run begins, and the first one counts if it was the only one. */
+static Status run_times(Call *call, const float *x, float *y, Buf *payload, Times *t)
+{
+    Message m;
+    *t = (Times){INFINITY, INFINITY, INFINITY, INFINITY, 0};
+    arena_reset_peak(call->scratch);
+    const size_t before = arena_used(call->scratch);
+    const double begin = wall_seconds();
+    for (int i = 0; i < BEST_OF + 1 && wall_seconds() - begin < PATIENCE; i++) {
+        payload->size = 0;
+        const double cpu = cpu_seconds(), wall = wall_seconds();
+        TRY(codec_send(call, x, payload, &m));
+        const double sent_cpu = cpu_seconds(), sent_wall = wall_seconds();
+        TRY(codec_receive(call, &m, y));
+        if (i == 0 && wall_seconds() - begin < PATIENCE)
+            continue;
+        t->decode = fmin(t->decode, cpu_seconds() - sent_cpu);
+        t->decode_wall = fmin(t->decode_wall, wall_seconds() - sent_wall);
+        t->encode = fmin(t->encode, sent_cpu - cpu);
+        t->encode_wall = fmin(t->encode_wall, sent_wall - wall);
+    }
+    t->scratch = arena_peak(call->scratch) - before;
+    return OK;
+}
+
+/* Returns the seconds that `codec_train` takes; 0 if the codec does not train. Sets `call->state`. */
+static double train_seconds(Call *call, const float *x, Arena *forever)
+{
+    if (!call->self->ops->train)
+        return 0;
+    void *state = NEW_ZERO(forever, uint8_t, codec_state_size(call));
+    const double start = cpu_seconds();
+    call->state = state;
+    return codec_train(call, x, state) == OK ? cpu_seconds() - start : INFINITY;
+}
+
+/* Returns true if the codec keeps its floors, multiplied by `scale`, and trains fast enough. */
 static bool run_case(const Case *k, Shape shape, const float *x, float *y, double scale)
 {
     Arena *forever = arena_open(0), *scratch = arena_open(0);
     const size_t n = shape.n;
     const Codec *codec;
     Error err;
-    Message m;
+    Times one, all = {0};
     if (codec_open(&codec, k->spec, forever, &err) != OK) {
         printf("%-30s %s\n", k->spec, err.text);
         return false;
@@ -139,33 +190,22 @@ static bool run_case(const Case *k, Shape shape, const float *x, float *y, doubl
     call.rng_shared = call.rng;
     Buf payload = {.cap = codec_message_bound(&call)};
     payload.data = NEW_ZERO(forever, uint8_t, payload.cap);
-    double encode = INFINITY, decode = INFINITY, learning = 0;
-    const double copy = best_copy(y, x, n, BEST_OF);
-    if (codec->ops->train) {
-        void *state = NEW_ZERO(forever, uint8_t, codec_state_size(&call));
-        const double start = cpu_seconds();
-        call.state = state;
-        if (codec_train(&call, x, state) == OK)
-            learning = cpu_seconds() - start;
+    const double copy = best_copy(y, x, n, BEST_OF), learning = train_seconds(&call, x, forever);
+    Status status = run_times(&call, x, y, &payload, &one);
+    call.threads = parallel_cores();
+    if (status == OK)
+        status = run_times(&call, x, y, &payload, &all);
+    if (status != OK) {
+        printf("%-30s %s\n", k->spec, err.text);
+        return false;
     }
-    for (int i = 0; i < BEST_OF + 1; i++) {
-        payload.size = 0;
-        double start = cpu_seconds();
-        if (codec_send(&call, x, &payload, &m) != OK)
-            break;
-        if (i)
-            encode = fmin(encode, cpu_seconds() - start);
-        start = cpu_seconds();
-        if (codec_receive(&call, &m, y) != OK)
-            break;
-        if (i)
-            decode = fmin(decode, cpu_seconds() - start);
-    }
-    const bool ok = copy / encode >= scale * k->encode_floor && copy / decode >= scale * k->decode_floor &&
-                    learning <= LEARNING_MOST * copy;
-    printf("%-30s %8.3f %8.2f %8.2f %8.2f %8.2f %6.2f %6.2f  %s\n", k->spec,
-           8 * (double)payload.size / (double)n, copy / encode, copy / decode, 1e9 * encode / (double)n,
-           1e9 * decode / (double)n, scale * k->encode_floor, scale * k->decode_floor,
+    const bool ok = copy / one.encode >= scale * k->encode_floor &&
+                    copy / one.decode >= scale * k->decode_floor && learning <= LEARNING_MOST * copy;
+    printf("%-30s %8.3f %8.2f %8.2f %8.2f %8.2f %6.2f %6.2f %8.2f %6.2f %6.2f  %s\n", k->spec,
+           8 * (double)payload.size / (double)n, copy / one.encode, copy / one.decode,
+           1e9 * one.encode / (double)n, 1e9 * one.decode / (double)n, one.encode_wall / all.encode_wall,
+           one.decode_wall / all.decode_wall, (double)one.scratch / (double)n, scale * k->encode_floor,
+           scale * k->decode_floor,
            ok ? k->encode_floor + k->decode_floor > 0 ? "ok" : "" : "BELOW ITS FLOOR");
     if (learning > copy / 100)
         printf("%-30s learning %.1f memcpys, at most %d\n", "", learning / copy, LEARNING_MOST);
@@ -175,9 +215,27 @@ static bool run_case(const Case *k, Shape shape, const float *x, float *y, doubl
     return ok;
 }
 
+/* Returns the shape of n elements for a codec: a matrix with `columns` columns; with 0 columns a vector, or
+ * nearly a square. */
+static Shape shape_of(size_t n, size_t columns, bool square)
+{
+    Shape shape = shape_vector(n);
+    if (!columns && !square)
+        return shape;
+    matrix_view(&shape, RESHAPE_SQUARE, &shape.dim[0], &shape.dim[1]);
+    if (columns) {
+        shape.dim[0] = n / columns;
+        shape.dim[1] = columns;
+    }
+    shape.rank = 2;
+    return shape;
+}
+
 int main(int argc, char **argv)
 {
     const size_t n = (size_t)1 << (argc > 1 ? atoi(argv[1]) : 24);
+    const char *part = argc > 2 ? argv[2] : "";
+    const size_t columns = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
     const double scale = !strcmp(kernels()->name, "avx512") ? 1 : 0.6;
     Arena *a = arena_open(0);
     float *x = NEW(a, float, n), *y = NEW(a, float, n);
@@ -187,17 +245,14 @@ int main(int argc, char **argv)
     const double copy = best_copy(y, x, n, BEST_OF);
     printf("%zu floats, %s kernels, one thread; memcpy %.2f ms (%.1f GB/s)\n", n, kernels()->name, 1e3 * copy,
            4e-9 * (double)n / copy);
-    printf("%-30s %8s %8s %8s %8s %8s %6s %6s\n", "", "bits/el", "encode", "decode", "enc ns", "dec ns",
-           "floor", "floor");
-    Shape matrix = shape_vector(n);
-    matrix_view(&matrix, RESHAPE_SQUARE, &matrix.dim[0], &matrix.dim[1]);
-    matrix.rank = 2;
+    printf("%-30s %8s %8s %8s %8s %8s %6s %6s %8s %6s %6s\n", "", "bits/el", "encode", "decode", "enc ns",
+           "dec ns", "enc x", "dec x", "scratch", "floor", "floor");
     for (size_t i = 0; i < countof(cases); i++)
-        if (argc < 3 || strstr(cases[i].spec, argv[2]))
-            ok &= run_case(&cases[i], shape_vector(n), x, y, scale);
+        if (strstr(cases[i].spec, part))
+            ok &= run_case(&cases[i], shape_of(n, columns, false), x, y, scale);
     for (size_t i = 0; i < countof(matrix_cases); i++)
-        if (argc < 3 || strstr(matrix_cases[i].spec, argv[2]))
-            ok &= run_case(&matrix_cases[i], matrix, x, y, scale);
+        if (strstr(matrix_cases[i].spec, part))
+            ok &= run_case(&matrix_cases[i], shape_of(n, columns, true), x, y, scale);
     arena_close(a);
     return ok ? 0 : 1;
 }

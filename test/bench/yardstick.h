@@ -1,4 +1,4 @@
-/* yardstick.h -- CPU time, and the time of a memcpy of a vector, with which benchmarks compare the time of a
+/* yardstick.h -- CPU time, elapsed time, and the time of a memcpy of a vector, with which benchmarks compare the time of a
  * codec on the same vector. */
 #ifndef ATOMO_BENCH_YARDSTICK_H
 #define ATOMO_BENCH_YARDSTICK_H
@@ -9,11 +9,19 @@
 #include <string.h>
 #include <time.h>
 
-static inline double cpu_seconds(void)
+static inline double seconds_of(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+static inline double cpu_seconds(void)
+{
+    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+static inline double wall_seconds(void)
+{
+    return seconds_of(CLOCK_MONOTONIC);
 }
 
 /* Returns the least CPU time, in seconds, of `times` copies of n floats. */
