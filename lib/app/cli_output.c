@@ -14,11 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file of -o, before it is replaced. */
+/* An existing file that the command would overwrite: the file of -o, or a dump that another option or an
+ * argument names. Its first bytes show whether it is an older result of the command. */
 typedef struct {
     const Command *command;
     const char *path;
-    bool output; /* the file is that of -o */
+    bool output; /* true: the file of -o */
     char *head;  /* the first bytes of the file, and a NUL */
     size_t size;
     Arena *a;
@@ -157,8 +158,8 @@ static bool file_contains(const char *path, const char *text)
     return found;
 }
 
-/* A dump that the command wrote has the name of the command in it. `convert` and `atomo-train run` write dumps to
- * files that -o does not name. */
+/* A dump that the command wrote has the name of the command in it. `convert` and `atomo-train run` write
+ * dumps to files that -o does not name. */
 static bool is_dump(const Old *o)
 {
     const char *sign = text_format(o->a, "%s %s", o->command->program, o->command->command);

@@ -1,5 +1,5 @@
 /* compare_distance.c -- Wasserstein distances between gradient and estimate, of one vector and of several
- * vectors together, for each repeat. */
+ * vectors joined. Only the first repeats are measured, to save time and memory (compare_parts.h). */
 #include "measure/compare_parts.h"
 
 #include "num/radix.h"

@@ -117,8 +117,8 @@ Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char
 /* Draws a figure of data in memory as SVG, without writing a file. */
 Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err);
 
-/* Sets *version to gnuplot's version ("5.4 patchlevel 4"), and *terminals to its terminals (output formats),
- * one per line. Returns ERR_IO if there is no gnuplot. */
+/* Sets *version to gnuplot's version ("5.4 patchlevel 4"), and *terminals to the names of its terminals
+ * (output formats), with spaces between them. Returns ERR_IO if there is no gnuplot. */
 Status gnuplot_ask(char **version, char **terminals, PlotStopped stopped, Arena *a, Error *err);
 
 #endif

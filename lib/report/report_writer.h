@@ -10,7 +10,7 @@ typedef struct TableRow TableRow;
 
 struct Report {
     ReportSpec spec;
-    OutFile out; /* out.to is stdout if there is no path */
+    OutFile out; /* if spec.path is NULL, out.to is spec.to, or stdout */
     Arena *a;
     size_t rows;            /* number of rows written so far */
     const char **title;     /* for tables: heading of each column; NULL: not shown */

@@ -1,6 +1,6 @@
-/* test_train.c -- training. For any number of threads, the weights are the same, also with codecs that keep a
- * state. Without compression, they are the same for any number of workers. Networks learn. Error messages name
- * step, worker and layer. */
+/* test_train.c -- training. For any number of threads, the weights are the same, also with codecs that keep
+ * a state. Without compression, they are the same up to rounding for any number of workers. Networks learn.
+ * Error messages name step, worker and layer. */
 #include "rig/check.h"
 #include "nn/training_run.h"
 #include "num/finite.h"
