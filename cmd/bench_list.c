@@ -46,13 +46,12 @@ static Status show(List *l, const Compressor *ops)
     size_t count;
     const Value *rows = codec_doc_keys(ops, &count, l->a);
     const CodecSight sight = codec_doc_sight(&doc, 64);
-    const Guide *guide = guide_of(ops->name);
     const Fact facts[] = {
         {"codec", value_text(ops->name)},
         {"brief", value_text(ops->brief)},
-        {"plain", value_text(guide ? guide->plain : NULL)},
-        {"use_when", value_text(guide ? guide->use : NULL)},
-        {"example", value_text(guide ? guide->example : NULL)},
+        {"plain", value_text(ops->plain)},
+        {"use_when", value_text(ops->use_when)},
+        {"example", value_text(ops->example)},
         {"formula", value_text(ops->formula)},
         {"flags", value_text(codec_doc_flags(&doc, l->a))},
         {"choices", value_text(codec_doc_choices(&doc, l->a))},

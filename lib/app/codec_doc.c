@@ -234,20 +234,19 @@ static void put_wrapped(TextBuf *out, const char *text, size_t width)
 }
 
 /* Appends the description for people who are new to the codec, and an example. */
-static void put_guide(TextBuf *out, const char *codec, size_t width, Arena *a)
+static void put_guide(TextBuf *out, const Compressor *ops, size_t width, Arena *a)
 {
     enum { LINE = 100 };
     const size_t most = width && width < LINE ? width : LINE;
-    const Guide *g = guide_of(codec);
-    if (!g)
+    if (!ops->plain || !ops->use_when || !ops->example)
         return;
-    const char *use = text_format(a, "Use it when %s", g->use);
+    const char *use = text_format(a, "Use it when %s", ops->use_when);
     text_add(out, "\n");
-    put_wrapped(out, g->plain, most);
+    put_wrapped(out, ops->plain, most);
     text_add(out, "\n");
     put_wrapped(out, use ? use : "", most);
     text_add(out, "\nExample:\n\n");
-    put_indented(out, "    ", g->example);
+    put_indented(out, "    ", ops->example);
     out->failed |= !use;
 }
 
@@ -290,7 +289,7 @@ char *codec_doc_page(const CodecDoc *doc, Format format, size_t width, Arena *a)
         return NULL;
     text_addf(&out, "%s%s\n\n%s%s%s%s%s\n", markdown ? "## " : "", ops->name, ops->brief, *flags ? "; " : "",
               flags, *choices ? "; with " : "", choices);
-    put_guide(&out, ops->name, width, a);
+    put_guide(&out, ops, width, a);
     if (ops->formula) {
         text_add(&out, "\nDefinition:\n\n");
         put_indented(&out, "    ", ops->formula);

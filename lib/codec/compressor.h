@@ -18,7 +18,11 @@ enum { PART_SPEC = 64 }; /* bytes that a spec may take, its terminating 0 includ
 /* A member that is left out is zero: the codec does not have that promise or hook. */
 struct Compressor {
     const char *name, *brief, *formula, *paper; /* formula: lines of plain text, printed by `list NAME` */
-    const Param *params;                        /* the parameters; ends in {0}; NULL: none */
+    /* For people who are new to the codec; NULL: `list NAME` leaves it out. */
+    const char *plain;    /* what the codec does, in plain words: one paragraph */
+    const char *use_when; /* completes the sentence "Use it when" */
+    const char *example;  /* commands that run as they are, one a line; they write g.h5. A test runs them. */
+    const Param *params;  /* the parameters; ends in {0}; NULL: none */
     size_t params_size;
     /* a table of functions for hooks that several codecs share, for example the hooks in levels/buckets.c */
     const void *family;
@@ -59,7 +63,8 @@ struct Compressor {
 
     /* Members for wrappers; see wrapper.h */
     bool wraps; /* true: a wrapper, which has an inner codec */
-    bool marks; /* true: a wrapper whose payloads begin with the wrapper's own byte, also if it wraps `none` */
+    bool
+        marks; /* true: a wrapper whose payloads begin with the wrapper's own byte, also if it wraps `none` */
     /* Specs of the default `Codec.inner` and `Codec.other`, for a wrapper that a spec may use without an inner
      * codec, such as `joint`. */
     const char *alone[2];

@@ -11,16 +11,6 @@
 extern const Compressor *const compressors[];        /* all compressors (all.c); ends in NULL */
 const Compressor *compressor_find(const char *name); /* returns NULL if there is no such compressor */
 
-/* A description of a codec for people who are new to it. */
-typedef struct {
-    const char *name;    /* of the codec */
-    const char *plain;   /* what it does, in plain words: one paragraph */
-    const char *use;     /* completes the sentence "Use it when" */
-    const char *example; /* commands that run as they are, one a line; they write g.h5 */
-} Guide;
-
-const Guide *guide_of(const char *codec); /* returns NULL if there is no description */
-
 /* One name of the literature. */
 typedef struct {
     const char *title; /* compared by letters and digits alone, without case: "EF-signSGD" matches

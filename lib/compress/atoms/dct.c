@@ -42,6 +42,11 @@ static const Basis basis = {.forward = forward, .inverse = inverse};
 const Compressor compressor_dct = {
     .name = "dct",
     .brief = "ATOMO over the coefficients of a cosine transform",
+    .plain = "Transforms each tensor to cosines and keeps few coefficients, chosen at random in proportion "
+             "to their magnitude. The mean over draws is the gradient.",
+    .use_when = "neighbouring elements are alike, so that few slow cosines hold most of the gradient.",
+    .example = "atomo-bench synth -o g.h5\n"
+               "atomo-bench compare g.h5 -c dct:ratio=0.05 -c entry:ratio=0.05",
     .formula = "y = DCT-II of g, orthonormal; keep y_k with p_k = min(1, |y_k| / tau), sum p = ratio n\n"
                "decode y_k / p_k and transform back; variance tau T1 - T2 over |y_k| <= tau, as for entry",
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Algorithm 1; Makhoul, IEEE Trans. ASSP 28, 1980",

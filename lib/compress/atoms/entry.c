@@ -43,6 +43,13 @@ static Status check(const Codec *codec, Error *err)
 const Compressor compressor_entry = {
     .name = "entry",
     .brief = "element-wise ATOMO: the least variance for a budget of s expected elements",
+    .plain = "Keeps some elements at random: large ones surely, small ones with a probability in proportion"
+             " to their magnitude, enlarged to make up for those left out. The mean over draws is the "
+             "gradient. No other probabilities with the same expected number of elements have less "
+             "variance.",
+    .use_when = "you want an unbiased sparse gradient, and its elements differ much in size.",
+    .example = "atomo-bench synth -o g.h5 --law laplace\n"
+               "atomo-bench compare g.h5 -c entry:ratio=0.01/0.1",
     .formula = "keep g_i with p_i = min(1, |g_i| / tau), tau such that sum p = s; decode g_i / p_i\n"
                "|g_i| > tau: index and float; else index and sign, all of magnitude tau\n"
                "variance tau T1 - T2, T1 = sum |g|, T2 = sum g^2 over |g_i| <= tau",

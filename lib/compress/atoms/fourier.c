@@ -307,6 +307,12 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 const Compressor compressor_fourier = {
     .name = "fourier",
     .brief = "ATOMO over frequencies: few Fourier coefficients, sampled by amplitude",
+    .plain = "Transforms each tensor to frequencies and keeps few of them, chosen at random in proportion "
+             "to their amplitude. The mean over draws is the gradient. Weak frequencies are sent as a phase"
+             " of 6 bits.",
+    .use_when = "neighbouring elements vary together, as in smooth or periodic filters.",
+    .example = "atomo-bench synth -o g.h5\n"
+               "atomo-bench compare g.h5 -c fourier:ratio=0.05 -c dct:ratio=0.05",
     .formula =
         "X = FFT of g / sqrt n; z_k = sqrt 2 X_k, one atom for each conjugate pair (z = X where X is real)\n"
         "keep z_k with p_k = min(1, a_k / tau), sum p = ratio n; a = |z| / rho, rho in [cos(pi/64), 1]\n"

@@ -31,6 +31,12 @@ static const Basis basis = {.plan = plan};
 const Compressor compressor_gspar = {
     .name = "gspar",
     .brief = "the least expected density for a variance; the dual of ATOMO over the entries",
+    .plain = "Keeps elements at random, large ones more often, enlarged to make up for those left out. The "
+             "mean over draws is the gradient. You set the variance, and it finds the fewest expected "
+             "elements, or you set their number.",
+    .use_when = "you know how much variance the training bears and want the fewest elements for it.",
+    .example = "atomo-bench synth -o g.h5 --law laplace\n"
+               "atomo-bench compare g.h5 -c gspar:eps=1 -c gspar:density=0.05",
     .formula =
         "keep g_i with p_i = min(1, |g_i| / tau); decode g_i / p_i\n"
         "density: tau such that sum p = density n, the limit of the paper's greedy iteration; the same draws\n"

@@ -25,6 +25,12 @@ static const Basis basis = {.forward = forward, .inverse = inverse};
 const Compressor compressor_hadamard = {
     .name = "hadamard",
     .brief = "ATOMO in the Walsh-Hadamard basis: the error of a draw spreads evenly over the tensor",
+    .plain = "Transforms each tensor by sums and differences alone (Walsh-Hadamard) and keeps few "
+             "coefficients, chosen at random in proportion to their magnitude. The mean over draws is the "
+             "gradient, and the error spreads evenly over all elements.",
+    .use_when = "no single element may bear a large error, and the transform must be fast.",
+    .example = "atomo-bench synth -o g.h5\n"
+               "atomo-bench compare g.h5 -c hadamard:ratio=0.05 -c entry:ratio=0.05",
     .formula =
         "blocks of 2^L elements, the powers of two that make up n, the largest first; in each\n"
         "c_k = 2^(-L/2) sum_i (-1)^popcount(i & k) g_i; keep c_k with p_k = min(1, |c_k| / tau), sum p = ratio n\n"

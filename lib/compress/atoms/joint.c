@@ -195,6 +195,12 @@ static Status check(const Codec *codec, Error *err)
 const Compressor compressor_joint = {
     .name = "joint",
     .brief = "one bit budget for all tensors of a step",
+    .plain = "Divides one budget of bits among all tensors of a step, so that one more bit saves as much "
+             "variance in any tensor as in any other. Alone it chooses between elements and singular "
+             "vectors for each tensor.",
+    .use_when = "layers differ much in size or structure, and only the bytes of the whole model count.",
+    .example = "atomo-bench synth -o g.h5\n"
+               "atomo-bench compare g.h5 -c joint:bits=1 -c joint:bits=1+entry",
     .formula =
         "min sum lambda^2 / p over all atoms of all tensors, sum of expected payload bits = bits n:\n"
         "p = min(1, |lambda| / (sqrt(c_j) t)), c_j = bits of one more atom in tensor j; one t for the model\n"

@@ -108,6 +108,12 @@ static const Basis basis = {.plan = plan, .light = true};
 const Compressor compressor_lq = {
     .name = "lq",
     .brief = "signs times the l_q norm, kept with p = |g_i| / |g|_q: ATOMO at the budget |g|_1 / |g|_q",
+    .plain = "Sends each element as its sign times the l_q norm of the tensor, or as zero. The probability "
+             "of sending is the magnitude over the norm. q = 2 is qsgd with one level and q = inf is "
+             "terngrad.",
+    .use_when = "you study Theorem 5 of the ATOMO paper, or what lies between qsgd and terngrad.",
+    .example = "atomo-bench synth -o g.h5\n"
+               "atomo-bench compare g.h5 -c lq -c lq:q=inf -c terngrad",
     .formula = "N = |g|_q; decode N sign(g_i) with p_i = |g_i| / N, else 0\n"
                "variance |g|_1 |g|_q - |g|_2^2",
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Theorem 5",

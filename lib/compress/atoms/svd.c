@@ -205,6 +205,13 @@ static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *co
 const Compressor compressor_svd = {
     .name = "svd",
     .brief = "spectral ATOMO: few singular vectors, sampled",
+    .plain = "Takes each tensor as a matrix and sends few of its singular vectors, chosen at random in "
+             "proportion to the singular values. The mean over draws is the gradient. The decomposition "
+             "takes far more time than rounding does.",
+    .use_when = "the gradients of layers are close to low rank (`inspect` then says svd under theorem 6) "
+                "and the link is slow.",
+    .example = "atomo-bench synth -o g.h5 --law lowrank --shape 128x128\n"
+               "atomo-bench compare g.h5 -c svd:rank=1/2/4",
     .formula =
         "A = sum lambda_i u_i v_i'; atom i is sent as lambda_i u_i / p_i and v_i with probability p_i\n"
         "p_i = min(1, lambda_i / tau), sum p = rank (Algorithm 1); variance sum lambda_i^2 (1/p_i - 1)\n"

@@ -36,6 +36,12 @@ static const Basis basis = {.forward = forward, .inverse = inverse};
 const Compressor compressor_wavelet = {
     .name = "wavelet",
     .brief = "ATOMO in an orthonormal wavelet basis, of any length",
+    .plain = "Transforms each tensor to wavelets, which are differences at several scales, and keeps few "
+             "coefficients, chosen at random in proportion to their magnitude. The mean over draws is the "
+             "gradient.",
+    .use_when = "large elements stand together in runs.",
+    .example = "atomo-bench synth -o g.h5 --law sparse\n"
+               "atomo-bench compare g.h5 -c wavelet:ratio=0.05 -c entry:ratio=0.05",
     .formula =
         "a level: m values to h = floor(m/2) smooths sum_t s_t x_(2k+t mod 2h) and h details, d_t = (-1)^t s_(T-1-t);\n"
         "an odd last value stays as it is; the next level splits the smooths. Orthonormal at every length\n"

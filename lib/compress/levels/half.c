@@ -231,6 +231,11 @@ static double variance(const Call *c, const float *x)
 const Compressor compressor_fp16 = {
     .name = "fp16",
     .brief = "half precision, IEEE binary16",
+    .plain = "Rounds each element to a float of 16 bits: half the bytes, and an error of at most one part "
+             "in 2048 unless the element is tiny. Magnitudes beyond 65504 become 65504.",
+    .use_when = "half the bytes are few enough and almost nothing may be lost.",
+    .example = "atomo-bench synth -o g.h5\n"
+               "atomo-bench compare g.h5 -c fp16 -c fp16:rounding=stochastic",
     .formula = "x^ = x rounded to 11 bits of precision, quantum 2^-24 under 2^-14;\n"
                "magnitudes over 65504 become 65504 (and stochastic rounding is then biased).\n"
                "stochastic: x^ = up with probability (x - down)/(up - down), so E x^ = x and\n"
@@ -243,6 +248,12 @@ const Compressor compressor_fp16 = {
 const Compressor compressor_bf16 = {
     .name = "bf16",
     .brief = "half precision, the upper half of float32",
+    .plain = "Keeps the upper 16 bits of each float: half the bytes, the range of float32, and an error of "
+             "at most one part in 256.",
+    .use_when = "half the bytes are few enough and elements span more orders of magnitude than fp16 can "
+                "hold.",
+    .example = "atomo-bench synth -o g.h5\n"
+               "atomo-bench compare g.h5 -c bf16 -c fp16",
     .formula = "x^ = x rounded to 8 bits of precision with float32's exponents.\n"
                "stochastic: x^ = up with probability (x - down)/(up - down), so E x^ = x and\n"
                "E |x^ - x|^2 = sum (up - |x|)(|x| - down).\n"

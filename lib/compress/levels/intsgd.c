@@ -260,6 +260,11 @@ static double variance(const Call *c, const float *x)
 const Compressor compressor_intsgd = {
     .name = "intsgd",
     .brief = "stochastically rounded integers at a shared scale, which add up undecoded",
+    .plain = "Multiplies the gradient by a scale that all workers share and rounds it at random to whole "
+             "numbers. Sums of payloads are payloads, so that nothing is decoded on the way.",
+    .use_when = "an all-reduce or a switch adds whole numbers, and 8 bits or so an element are affordable.",
+    .example = "atomo-bench synth -o g.h5 --workers 4\n"
+               "atomo-bench merge g.h5 -c intsgd:bits=8 --workers 4",
     .formula =
         "k_i = floor(a x_i) + [u_i < a x_i - floor(a x_i)],   x^_i = k_i / a,   a = s / M,\n"
         "s = 2^(bits - 1) - 1, M the largest magnitude of all workers (share=on, found in a first round)\n"

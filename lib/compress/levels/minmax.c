@@ -132,6 +132,12 @@ static const BucketLaw law = {
 const Compressor compressor_minmax = {
     .name = "minmax",
     .brief = "uniform levels between each bucket's extremes",
+    .plain = "Divides the range between the least and the greatest of 512 elements into even levels and "
+             "rounds each element to the nearest, or at random so that the mean is kept.",
+    .use_when = "elements that stand together are of similar size, or you compare with systems that "
+                "quantise so (CGX).",
+    .example = "atomo-bench synth -o g.h5\n"
+               "atomo-bench compare g.h5 -c minmax:bits=4 -c minmax:bits=4,rounding=stochastic",
     .formula = "Each bucket of consecutive elements has low = min x, high = max x and 2^bits levels, both "
                "ends included:\n"
                "  x^_i = low + D k_i,   D = (high - low) / s,   s = 2^bits - 1,\n"

@@ -52,6 +52,10 @@ const Compressor compressor_none = {
     .name = "none",
     .brief = "raw float32",
     .bare = true,
+    .plain = "Sends the gradient as it is, four bytes an element. All other codecs are measured against it.",
+    .use_when = "you need the baseline of a comparison, or the link is fast enough without compression.",
+    .example = "atomo-bench synth -o g.h5\n"
+               "atomo-bench compare g.h5 -c none -c qsgd",
     .formula = "g as it is, 32 bits an element; merging adds",
     .paper = "the baseline",
     .promises = UNBIASED | LINEAR | MERGEABLE | EXACT_BYTES,

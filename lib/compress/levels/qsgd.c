@@ -98,6 +98,12 @@ static const BucketLaw law = {
 const Compressor compressor_qsgd = {
     .name = "qsgd",
     .brief = "a norm for each bucket, stochastically rounded levels",
+    .plain = "Divides each run of 512 elements by its norm and rounds each element at random to one of few "
+             "evenly spaced levels, so that the mean is the element. Most levels are zero, so that few bits"
+             " suffice.",
+    .use_when = "you want an unbiased quantiser with a rate that you choose: the usual first try.",
+    .example = "atomo-bench synth -o g.h5\n"
+               "atomo-bench compare g.h5 -c qsgd:bits=1/2/4/8",
     .formula =
         "Each bucket of consecutive elements has a norm N (l2, or the largest magnitude) and s levels:\n"
         "  x^_i = N/s sgn(x_i) k_i,   k_i = l + 1 with probability f, else l,\n"

@@ -354,6 +354,12 @@ static double variance(const Call *c, const float *x)
 const Compressor compressor_terngrad = {
     .name = "terngrad",
     .brief = "each element -s, 0 or s",
+    .plain = "Sends each element as the largest magnitude, as minus that, or as zero, at random so that the"
+             " mean is the element.",
+    .use_when = "about 1.6 bits an element are wanted, encoding must be cheap, and no element is far larger"
+                " than the others.",
+    .example = "atomo-bench synth -o g.h5\n"
+               "atomo-bench compare g.h5 -c terngrad -c qsgd:bits=1",
     .formula =
         "x^_i = s sgn(x_i) b_i,  P(b_i = 1) = min(1, |x_i| / s),\n"
         "s = max |x|, or with clip c > 0: min(c sigma, max |x|), sigma the standard deviation about the\n"

@@ -233,6 +233,12 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 const Compressor compressor_thc = {
     .name = "thc",
     .brief = "shared rotation, clipped and rounded to uniform levels that add up undecoded",
+    .plain = "Rotates the gradient by a rotation that all workers share, clips the few largest values and "
+             "rounds the others at random to few even levels. Sums of payloads are payloads.",
+    .use_when = "a server or a switch adds payloads of few bits an element, and the small bias of clipping "
+                "is bearable or repaired by ef+.",
+    .example = "atomo-bench synth -o g.h5 --workers 4\n"
+               "atomo-bench merge g.h5 -c thc:bits=4 --workers 4",
     .formula =
         "z = R x, R the rotation of rotated, shared by all workers; in each block of d coordinates 2^bits\n"
         "levels stand evenly from -T to T, D apart, T = t N / sqrt(d), N the largest |x|_2 of all workers'\n"

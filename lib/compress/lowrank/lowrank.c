@@ -150,6 +150,11 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 const Compressor compressor_lowrank = {
     .name = "lowrank",
     .brief = "a matrix times a random one of low rank and its transpose",
+    .plain = "Multiplies each matrix by a thin random one that all workers share, and sends the product. "
+             "The mean over draws is the gradient and payloads add, but the variance is large.",
+    .use_when = "you want the unbiased relative of powersgd in a comparison.",
+    .example = "atomo-bench synth -o g.h5 --workers 4\n"
+               "atomo-bench merge g.h5 -c lowrank:rank=2 --workers 4",
     .formula =
         "M^ = (M Q) Q',  Q cols x rank,  Q_jk ~ N(0, 1/rank),  the same for all workers and never sent.\n"
         "M is the tensor, first axis by the rest. E Q Q' = 1, so E M^ = M, and E |M^ - M|^2 = (cols + 1)/rank |M|^2.\n"

@@ -207,6 +207,12 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
 const Compressor compressor_powersgd = {
     .name = "powersgd",
     .brief = "low rank, from power iterations that go on from step to step",
+    .plain = "Sends each matrix as the product of two thin ones, found by one power iteration from the "
+             "result of the step before. Payloads add, so that an all-reduce can carry them.",
+    .use_when = "layers are large matrices, an all-reduce joins the workers, and much compression is "
+                "wanted: ef+powersgd.",
+    .example = "atomo-bench synth -o g.h5 --law lowrank --shape 128x128 --steps 4\n"
+               "atomo-bench compare g.h5 -c ef+powersgd:rank=2",
     .formula =
         "P = M Q0,  P^ = orth(P),  Q = M' P^,  M^ = P^ Q',  Q0 = orth(Q of the step before).\n"
         "P is one round and Q another. Both are linear in M: workers' payloads add, and P^ is that of the sum.\n"

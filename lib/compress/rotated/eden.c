@@ -224,6 +224,13 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 const Compressor compressor_eden = {
     .name = "eden",
     .brief = "random rotation, then the best few levels for a normal number",
+    .plain = "Rotates the gradient at random and rounds it to the best levels for normal numbers, at any "
+             "number of bits, fractions included. The mean over draws is the gradient, and the variance "
+             "depends on the bits alone.",
+    .use_when = "you want a small unbiased error at 1 to 4 bits an element, whatever the gradient looks "
+                "like.",
+    .example = "atomo-bench synth -o g.h5 --law power\n"
+               "atomo-bench compare g.h5 -c eden:bits=1/2/4",
     .formula =
         "z = R x, R a random rotation;  x^ = S R' c,  c_i the Lloyd-Max level nearest to z_i sqrt(n) / |z|,\n"
         "S = |x|^2 / <c, z>:  <x^, x> = |x|^2 in every draw, and E x^ = x.\n"
@@ -249,6 +256,11 @@ const Compressor compressor_eden = {
 const Compressor compressor_drive = {
     .name = "drive",
     .brief = "the signs of the randomly rotated vector, and a scale: one bit an element",
+    .plain = "Rotates the gradient at random and sends the signs and a scale. One bit an element, unbiased,"
+             " with a variance of 0.57 times the squared norm for any gradient.",
+    .use_when = "one bit an element is wanted without bias and without a state.",
+    .example = "atomo-bench synth -o g.h5 --law power\n"
+               "atomo-bench compare g.h5 -c drive -c sign",
     .formula =
         "z = R x, R a random rotation (as in eden);  x^ = S R' sgn(z)\n"
         "unbiased: S = |x|^2 / |z|_1,  E x^ = x,  E |x^ - x|^2 near (pi / 2 - 1) |x|^2 = 0.571 |x|^2\n"

@@ -163,6 +163,11 @@ static const RotatedFamily family = {rotated_blocks};
 const Compressor compressor_rotated = {
     .name = "rotated",
     .brief = "random rotation, then stochastically rounded uniform levels",
+    .plain = "Rotates the gradient at random, which makes all elements similar in size, and rounds them at "
+             "random to even levels. The mean over draws is the gradient.",
+    .use_when = "few elements stand out and would spoil the scale of a plain quantiser.",
+    .example = "atomo-bench synth -o g.h5 --law power\n"
+               "atomo-bench compare g.h5 -c rotated:bits=4 -c qsgd:bits=4",
     .formula =
         "z = R x, R a random rotation that all workers share: signs and a Walsh-Hadamard transform, blocks\n"
         "as in eden. In each block 2^bits levels are evenly spaced from min z to max z, D apart:\n"

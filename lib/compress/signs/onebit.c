@@ -218,6 +218,10 @@ static Status decode(const Call *c, Bytes in, float *x)
 const Compressor compressor_onebit = {
     .name = "onebit",
     .brief = "one bit an element: the mean of those from zero on, or of those under zero",
+    .plain = "Sends one bit an element, below zero or not, and the mean of each of the two classes.",
+    .use_when = "you reproduce 1-bit SGD: ef+onebit.",
+    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+               "atomo-bench compare g.h5 -c ef+onebit -c ef+scaledsign",
     .formula =
         "decode mean{g_j >= 0} where g_i >= 0, else mean{g_j < 0}, over the column of i or the tensor:\n"
         "the least squared error that any two values reach for this cut.\n"

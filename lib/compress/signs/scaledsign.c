@@ -149,6 +149,10 @@ static Status decode(const Call *c, Bytes in, float *x)
 const Compressor compressor_scaledsign = {
     .name = "scaledsign",
     .brief = "sign times mean magnitude",
+    .plain = "Sends the sign of each element, one bit, and the mean magnitude of the tensor.",
+    .use_when = "one bit an element is the limit, and error feedback makes up for the bias: ef+scaledsign.",
+    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+               "atomo-bench compare g.h5 -c ef+scaledsign -c scaledsign",
     .formula =
         "decode sgn(g_i) |g|_1 / n, with sgn(0) = +1; of the whole tensor, or of its bucket's 512.\n"
         "|g^ - g|^2 = |g|^2 - |g|_1^2 / n where no element is 0: a contraction by 1 - |g|_1^2 / (n |g|^2).\n"

@@ -189,6 +189,10 @@ static Status decode(const Call *c, Bytes in, float *x)
 const Compressor compressor_sign = {
     .name = "sign",
     .brief = "the sign of every element, one bit; workers vote",
+    .plain = "Sends the sign of each element, one bit. The workers vote on each sign. Magnitudes are lost.",
+    .use_when = "one bit an element is the limit, and the step size does not rely on magnitudes.",
+    .example = "atomo-bench synth -o g.h5 --workers 4\n"
+               "atomo-bench merge g.h5 -c sign --workers 4",
     .formula =
         "decode sgn(g_i), with sgn(0) = +1: two levels, so one bit an element says all.\n"
         "Merged payloads count the workers that said minus; they decode to\n"

@@ -453,6 +453,11 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 const Compressor compressor_cas = {
     .name = "cas",
     .brief = "buckets of similar values: clusters by sign and magnitude, each with buckets of its own",
+    .plain = "Learns clusters of similar values from a sample, shares buckets out among the clusters, and "
+             "sends the mean of each bucket and the cluster of each element. Payloads add up.",
+    .use_when = "payloads must add on their way and the values form clusters.",
+    .example = "atomo-bench synth -o g.h5 --workers 4\n"
+               "atomo-bench merge g.h5 -c cas:clusters=4 --workers 4",
     .formula =
         "Clusters are learned from a sample every `period` steps: of each sign, the magnitudes from the\n"
         "percentile on are one cluster, centred there; k-means++ finds clusters - 1 in the others. Zero counts\n"

@@ -19,6 +19,11 @@ static const SketchKind kinds[] = {SKETCH_SPLIT, SKETCH_PLAIN}; /* in the order 
 const Compressor compressor_countmin = {
     .name = "countmin",
     .brief = "sums over hashed buckets, the least of the rows for each sign",
+    .plain = "Adds positive and negative parts to one bucket each in each of several rows. A part decodes "
+             "to the least of its buckets, which is never too small. Sketches of workers add up.",
+    .use_when = "you compare sketches on sparse gradients.",
+    .example = "atomo-bench synth -o g.h5 --law sparse --workers 4\n"
+               "atomo-bench merge g.h5 -c countmin:bits=4 --workers 4",
     .formula =
         "Row j of `rows` hashes element i to a bucket h_j(i) < cols.\n"
         "min-split: P_j[b] and N_j[b] = sums of max(g_i, 0) and max(-g_i, 0) over h_j(i) = b;\n"

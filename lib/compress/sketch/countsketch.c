@@ -10,6 +10,11 @@ static const SketchKind kinds[] = {SKETCH_SIGNED};
 const Compressor compressor_countsketch = {
     .name = "countsketch",
     .brief = "signed sums over hashed buckets, the median of the rows",
+    .plain = "Adds each element, with a random sign, to one bucket in each of several rows. An element "
+             "decodes to the median of its buckets. Sketches of workers add up.",
+    .use_when = "payloads must add on their way, and a few heavy elements hold most of the gradient.",
+    .example = "atomo-bench synth -o g.h5 --law sparse --workers 4\n"
+               "atomo-bench merge g.h5 -c countsketch:bits=4,topk=1000 --workers 4",
     .formula =
         "Row j of `rows` hashes element i to a bucket h_j(i) < cols and a sign s_j(i); its cells are\n"
         "  T_j[b] = sum of s_j(i) g_i over h_j(i) = b;  decoded_i = median over j of s_j(i) T_j[h_j(i)],\n"

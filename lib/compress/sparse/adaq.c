@@ -85,6 +85,12 @@ static Status decode(const Call *c, Bytes in, float *x)
 const Compressor compressor_adaq = {
     .name = "adaq",
     .brief = "the largest of each sign, at that sign's mean",
+    .plain = "Sends the largest positive elements as their mean and the largest negative elements as "
+             "theirs. An element costs a gap between indices and one bit.",
+    .use_when = "positive and negative elements are distributed differently, and floats take too many "
+                "bytes: ef+adaq.",
+    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+               "atomo-bench compare g.h5 -c ef+adaq:ratio=0.01 -c ef+stc:ratio=0.01",
     .formula =
         "S+ = the max(1, floor(ratio n+ + 1/2)) largest of the n+ positive elements, S- alike;\n"
         "of equal ones the first. decode mean of S+ for i in S+, mean of S- for i in S-, else 0.\n"

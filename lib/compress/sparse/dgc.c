@@ -159,6 +159,12 @@ static double residual(const Call *c)
 const Compressor compressor_dgc = {
     .name = "dgc",
     .brief = "Deep Gradient Compression: sampled threshold, momentum correction, masking",
+    .plain = "Adds up gradients with their momentum at each worker and sends about the largest thousandth "
+             "of the sums. A sample gives the threshold. The sums that are not sent wait.",
+    .use_when = "you train with momentum and send very few elements, or reproduce Deep Gradient "
+                "Compression.",
+    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+               "atomo-bench compare g.h5 -c dgc:ratio=0.01",
     .formula =
         "u = momentum u + g; v = v + u; S = {|v_i| >= t}, about k = max(1, floor(ratio n + 1/2)) elements\n"
         "decode v_i for i in S, else 0; then v_i = 0 for i in S, and u_i = 0 too with mask=on.\n"

@@ -71,6 +71,11 @@ static Status encode(const Call *c, const float *x, Buf *out)
 const Compressor compressor_gaussiank = {
     .name = "gaussiank",
     .brief = "about k elements, above the threshold of a fitted normal distribution",
+    .plain = "Sends about the k largest elements. A normal distribution fitted to the tensor gives the "
+             "threshold, so that nothing is sorted.",
+    .use_when = "choosing the k largest takes too long, and their number may be inexact: ef+gaussiank.",
+    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+               "atomo-bench compare g.h5 -c ef+gaussiank:ratio=0.01 -c ef+topk:ratio=0.01",
     .formula = "k = max(1, floor(ratio n + 1/2)); t = |mean| + z sigma, P(|N(0, 1)| > z) = ratio\n"
                "up to four times: t/2 where fewer than 2k/3 elements reach t, 3t/2 where more than 4k/3 do\n"
                "decode g_i where |g_i| >= t, else 0; where none reaches t, the largest magnitude is t.\n"

@@ -151,6 +151,12 @@ static Status encode(const Call *c, const float *x, Buf *out)
 const Compressor compressor_sidco = {
     .name = "sidco",
     .brief = "about k elements, above the threshold of fitted exponential tails",
+    .plain = "Sends about the k largest elements. Exponential distributions fitted to the tails give the "
+             "threshold, so that nothing is sorted.",
+    .use_when = "choosing the k largest takes too long, and large elements are more frequent than in a "
+                "normal distribution: ef+sidco.",
+    .example = "atomo-bench synth -o g.h5 --law laplace --steps 4\n"
+               "atomo-bench compare g.h5 -c ef+sidco:ratio=0.01 -c ef+topk:ratio=0.01",
     .formula =
         "k = max(1, floor(ratio n + 1/2)). With M stages t_0 = 0 and\n"
         "t_m = t_(m-1) + b ln(1/d_m), b = the mean of |g_i| - t_(m-1) over all |g_i| >= t_(m-1)\n"

@@ -38,6 +38,11 @@ static Status decode(const Call *c, Bytes in, float *x)
 const Compressor compressor_stc = {
     .name = "stc",
     .brief = "sparse ternary: the k largest, each as its sign times their mean magnitude",
+    .plain = "Sends the k largest elements as signs, all with their mean magnitude. An element costs a gap "
+             "between indices and one bit.",
+    .use_when = "the floats of topk take too many bytes: ef+stc.",
+    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+               "atomo-bench compare g.h5 -c ef+stc:ratio=0.01 -c ef+topk:ratio=0.01",
     .formula = "k = max(1, floor(ratio n + 1/2)); S = the k largest |g_i|, of equal ones the first\n"
                "mu = mean of |g_i| over S;  decode mu sgn(g_i) for i in S, else 0\n"
                "|g^ - g|^2 = |g|^2 - k mu^2. An element costs its gap and its sign.\n"

@@ -118,6 +118,11 @@ static double residual(const Call *c)
 const Compressor compressor_strom = {
     .name = "strom",
     .brief = "elements that have gathered tau or more send plus or minus tau, the rest waits",
+    .plain = "Adds gradients up at each worker. An element whose sum has reached tau sends plus or minus "
+             "tau, and the rest of the sum waits.",
+    .use_when = "you reproduce Strom's method, or payloads should be small whenever little has gathered.",
+    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+               "atomo-bench compare g.h5 -c strom",
     .formula =
         "t = g + r;  decode tau sgn(t_i) where |t_i| >= tau, else 0;  r = t - decoded\n"
         "The state r starts at zero, one per worker and tensor: error feedback is part of the method.\n"

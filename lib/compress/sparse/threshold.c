@@ -43,6 +43,11 @@ static Status decode(const Call *c, Bytes in, float *x)
 const Compressor compressor_threshold = {
     .name = "threshold",
     .brief = "all magnitudes from a threshold on",
+    .plain = "Sends all elements whose magnitude reaches a threshold, and drops the others. Nothing is "
+             "sorted, but the size of the payload changes from step to step.",
+    .use_when = "choosing the k largest takes too long, and payloads may vary in size: ef+threshold.",
+    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+               "atomo-bench compare g.h5 -c ef+threshold:rel=0.3 -c ef+topk:ratio=0.01",
     .formula =
         "decode g_i where |g_i| >= t, else 0; t = tau, or rel max|g|\n"
         "The size of the payload is the gradient's to say: a fixed tau sends less as training settles.\n"

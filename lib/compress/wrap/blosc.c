@@ -56,6 +56,11 @@ static bool unpack(Bytes in, uint8_t *out, size_t size)
 const Compressor compressor_blosc = {
     .name = "blosc",
     .brief = "Blosc (shuffle and BloscLZ) after any codec, lossless",
+    .plain = "Shuffles the bytes of the payload of the codec behind it, compresses them with BloscLZ, and "
+             "sends the shorter of the two. Nothing is lost.",
+    .use_when = "you want a fast lossless baseline for floats: blosc+none.",
+    .example = "atomo-bench synth -o g.h5 --law sparse\n"
+               "atomo-bench compare g.h5 -c blosc+none -c zstd+none",
     .formula =
         "What the inner codec sends, as one Blosc chunk of four-byte words where that is shorter, else as it\n"
         "is. Bytes depend on the library's version (doctor names it), decoded values do not. For floats as\n"

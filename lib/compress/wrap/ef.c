@@ -196,6 +196,12 @@ static const char *caution(const Codec *codec)
 const Compressor compressor_ef = {
     .name = "ef",
     .brief = "error feedback for any codec",
+    .plain = "Keeps at each worker what the codec behind it lost, and adds that to the gradient of the next"
+             " step. Nothing is lost for good.",
+    .use_when = "the codec behind it is biased, as topk, scaledsign and powersgd are, and takes part in "
+                "every step.",
+    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+               "atomo-bench compare g.h5 -c topk:ratio=0.05 -c ef+topk:ratio=0.05",
     .formula = "t = g + decay e is encoded by the inner codec; then e = t - decode(sent).\n"
                "The state e starts at zero, one per worker and tensor.",
     .paper = "Seide et al., Interspeech 2014; Karimireddy et al., ICML 2019",

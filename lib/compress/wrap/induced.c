@@ -208,6 +208,11 @@ static const char *caution(const Codec *codec)
 const Compressor compressor_induced = {
     .name = "induced",
     .brief = "a biased codec, and an unbiased one of what it left",
+    .plain = "Sends the gradient with a biased codec, and what that lost with an unbiased one. The mean of "
+             "the sum is the gradient.",
+    .use_when = "a biased codec suits the gradient, but no bias and no state is allowed.",
+    .example = "atomo-bench synth -o g.h5\n"
+               "atomo-bench compare g.h5 -c induced:with=qsgd:bits=2+topk:ratio=0.01",
     .formula =
         "decoded = C(g) + Q(g - C(g)), C the codec behind the +, Q that of the key with.\n"
         "E decoded = g where Q is unbiased. Where C draws nothing, the variance is Q's own at g - C(g); else it\n"

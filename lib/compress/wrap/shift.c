@@ -384,6 +384,11 @@ static const char *caution(const Codec *codec)
 const Compressor compressor_ef21 = {
     .name = "ef21",
     .brief = "differences to a shift that learns, for biased codecs",
+    .plain = "Keeps a shift that sender and receivers learn together, and sends the difference from it "
+             "through the codec behind it. The result is the shift plus that.",
+    .use_when = "the codec behind it is biased, and gradients change little from step to step.",
+    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+               "atomo-bench compare g.h5 -c ef21+topk:ratio=0.05 -c ef+topk:ratio=0.05",
     .formula =
         "q = decoded inner codec of g - h; decoded = h + alpha q, which is the next h. alpha = auto is 1.\n"
         "The shift h starts at zero, one per worker and tensor; residual_norm is |g - h| after the step.",
@@ -395,6 +400,11 @@ const Compressor compressor_ef21 = {
 const Compressor compressor_diana = {
     .name = "diana",
     .brief = "differences to a shift that learns, for unbiased codecs",
+    .plain = "Keeps a shift that sender and receivers learn together, and sends the difference from it "
+             "through the codec behind it. The mean stays the gradient.",
+    .use_when = "the codec behind it is unbiased, and its variance should fade as gradients settle.",
+    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+               "atomo-bench compare g.h5 -c diana+qsgd:bits=2 -c qsgd:bits=2",
     .formula =
         "q = decoded inner codec of g - h; decoded = h + q; the next h = h + alpha q.\n"
         "alpha = auto: 1/(1 + omega), omega the largest variance over |x|^2 that the inner codec has on\n"

@@ -47,6 +47,11 @@ static bool unpack(Bytes in, uint8_t *out, size_t size)
 const Compressor compressor_zstd = {
     .name = "zstd",
     .brief = "Zstandard after any codec, lossless",
+    .plain = "Compresses the payload of the codec behind it with Zstandard, and sends the shorter of the "
+             "two. Nothing is lost.",
+    .use_when = "a payload still has patterns, or you want a general compressor as a baseline: zstd+none.",
+    .example = "atomo-bench synth -o g.h5 --law sparse\n"
+               "atomo-bench compare g.h5 -c zstd+none -c zstd+qsgd:code=fixed",
     .formula =
         "The inner codec's payload as one Zstandard frame if that is shorter, else unchanged.\n"
         "Bytes depend on the library's version (doctor names it), decoded values do not. For floats as they\n"
