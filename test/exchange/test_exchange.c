@@ -146,6 +146,26 @@ static void batches_give_the_estimate_of_all_payloads_at_once(void **state)
         }
 }
 
+/* Payloads of `none` merge by addition, so the estimate is the mean. A number of workers that is a power of two
+ * has a loop of its own. */
+static void the_estimate_of_merged_payloads_is_the_mean(void **state)
+{
+    static Group s;
+    (void)state;
+    for (size_t workers = 1; workers <= MOST; workers++) {
+        group_open(&s, "none", 0);
+        run_step(&s, 0, workers, 0, NULL);
+        check(s.x.adds);
+        for (size_t i = 0; i < N; i++) {
+            double sum = 0;
+            for (size_t w = 0; w < workers; w++)
+                sum += (double)s.g[w][i];
+            check_near((double)s.y[i], sum / (double)workers, 1e-6);
+        }
+        group_close(&s);
+    }
+}
+
 /* Only workers that sent a payload count in the mean. With error feedback, a worker that dropped out keeps its
  * whole gradient in its residual. */
 static void workers_that_drop_out_count_neither_in_the_mean_nor_as_sent(void **state)
@@ -251,6 +271,7 @@ static void a_tensor_of_another_shape_has_another_state_or_is_refused(void **sta
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(payloads_of_another_process_give_the_same_estimate_and_states),
     cmocka_unit_test(batches_give_the_estimate_of_all_payloads_at_once),
+    cmocka_unit_test(the_estimate_of_merged_payloads_is_the_mean),
     cmocka_unit_test(workers_that_drop_out_count_neither_in_the_mean_nor_as_sent),
     cmocka_unit_test(a_clock_that_repeats_phases_changes_nothing),
     cmocka_unit_test(states_are_found_again_by_worker_and_tensor),
