@@ -3,11 +3,10 @@
  * again. It must refuse a payload, or return finite numbers.
  *
  * Input: spec, shape, workers, seed (one byte each), then edits of four bytes: worker, position, value, round. */
-#include "compress/spec.h"
 #include "exchange/exchange.h"
 #include "exchange/states.h"
 #include "num/finite.h"
-#include "rig/more_specs.h"
+#include "rig/spec_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,31 +14,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { SPECS_MOST = 400, WORKERS_MOST = 5, ELEMENTS_MOST = 1500, HEAD = 4, EDIT = 4 };
+enum { WORKERS_MOST = 5, ELEMENTS_MOST = 1500, HEAD = 4, EDIT = 4 };
 
 static const size_t shapes[][2] = {{1, 1}, {3, 1}, {8, 8}, {30, 20}, {513, 1}, {16, 90}};
 
-static const char *specs[SPECS_MOST];
-static size_t spec_count;
-
-static void add_spec(const char *spec)
-{
-    Arena *a = arena_open(0);
-    Error err;
-    const Codec *codec;
-    if (codec_open(&codec, spec, a, &err) == OK && codec_adds(codec))
-        specs[spec_count++] = spec;
-    arena_close(a);
-}
-
-/* Collects the specs whose payloads can be merged. */
-static void collect_specs(void)
-{
-    for (size_t i = 0; compressors[i]; i++)
-        add_spec(compressors[i]->name);
-    for (size_t i = 0; i < countof(more_specs); i++)
-        add_spec(more_specs[i].spec);
-}
+static SpecList specs;
 
 typedef struct {
     Exchange x;
@@ -118,8 +97,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < HEAD)
         return 0;
-    if (!spec_count)
-        collect_specs();
+    if (!specs.count)
+        spec_list_fill(&specs, codec_adds);
     Arena *a = arena_open(0), *payloads = arena_open(0);
     float y[ELEMENTS_MOST];
     Error err = {0};
@@ -128,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CodecStates states = {0};
     Team t = {
         .workers = 2 + data[2] % (WORKERS_MOST - 1), .edit = data + HEAD, .edits = (size - HEAD) / EDIT};
-    if (codec_open(&codec, specs[data[0] % spec_count], a, &err) != OK ||
+    if (codec_open(&codec, specs.spec[data[0] % specs.count], a, &err) != OK ||
         !shape_make(&shape, 2, shapes[data[1] % countof(shapes)]))
         abort();
     t.x = (Exchange){.call = {.self = codec,

@@ -5,31 +5,19 @@
  *
  * Input: spec, shape, seed (one byte each), then three bytes for each step: the vector, position, value. A value
  * of 0 leaves the payload as it is. */
-#include "compress/spec.h"
 #include "num/finite.h"
-#include "rig/more_specs.h"
+#include "rig/spec_list.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { SPECS_MOST = 400, STEPS_MOST = 8, HEAD = 3, STEP = 3 };
+enum { STEPS_MOST = 8, HEAD = 3, STEP = 3 };
 
 static const size_t shapes[][2] = {{1, 1}, {3, 1}, {8, 8}, {30, 20}, {513, 1}};
 
-static const char *specs[SPECS_MOST];
-static size_t spec_count;
-
-static void add_spec(const char *spec)
-{
-    Arena *a = arena_open(0);
-    Error err;
-    const Codec *codec;
-    if (codec_open(&codec, spec, a, &err) == OK && codec_keeps_state(codec))
-        specs[spec_count++] = spec;
-    arena_close(a);
-}
+static SpecList specs;
 
 /* Collects the specs that keep a state. */
 static void collect_specs(void)
@@ -37,12 +25,9 @@ static void collect_specs(void)
     static const char *const wrapped[] = {"ef+qsgd",       "ef+topk",     "ef+powersgd", "ef+ef+onebit",
                                           "ef21+topk",     "diana+qsgd",  "ef+strom",    "zstd+ef21+topk",
                                           "ef21+powersgd", "diana+entry", "dgc",         "cas"};
-    for (size_t i = 0; compressors[i]; i++)
-        add_spec(compressors[i]->name);
     for (size_t i = 0; i < countof(wrapped); i++)
-        add_spec(wrapped[i]);
-    for (size_t i = 0; i < countof(more_specs); i++)
-        add_spec(more_specs[i].spec);
+        spec_list_add(&specs, wrapped[i], codec_keeps_state);
+    spec_list_fill(&specs, codec_keeps_state);
 }
 
 /* Makes a vector of normal numbers, of zeros, of tiny or large numbers, or with one large entry. */
@@ -145,14 +130,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < HEAD)
         return 0;
-    if (!spec_count)
+    if (!specs.count)
         collect_specs();
     Arena *a = arena_open(0);
     Error err = {0};
     const Codec *codec;
     Shape shape;
     Side sender, receiver;
-    if (codec_open(&codec, specs[data[0] % spec_count], a, &err) != OK ||
+    if (codec_open(&codec, specs.spec[data[0] % specs.count], a, &err) != OK ||
         !shape_make(&shape, 2, shapes[data[1] % countof(shapes)]))
         abort();
     const bool replays = codec_traits(codec) & DECODES_STATE;
