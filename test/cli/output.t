@@ -40,7 +40,7 @@ $ COLUMNS=40 TERM=xterm script -qc 'atomo-bench list --color never' /dev/null | 
 
 # the bar says what is counted, and what was worked on last
 ? command -v script
-$ atomo-bench synth --shape 400x300 --shape 400x301 --shape 400x302 -o g.h5 -q >/dev/null; for c in 120 60; do TERM=xterm script -qc "stty cols $c; atomo-bench compare g.h5 -c svd:rank=1/2/3/4/5/6/7/8 --repeats 16 --threads 1 -o r$c.csv" /dev/null | tr '\r' '\n'; done
+$ atomo-bench synth --shape 400x300 --shape 400x301 --shape 400x302 -o g.h5 -q >/dev/null; for c in 120 60; do TERM=xterm script -qc "stty cols $c; atomo-bench compare g.h5 -c svd:rank=1/2/3/4/5/6/7/8 --repeats 4 --threads 1 -o r$c.csv" /dev/null | tr '\r' '\n'; done
 > comparing [[][#-]*[]]  [0-9]*/[0-9]* records  * records/s  * left  svd* on *
 > comparing [[]#*[]]  [0-9]*/[0-9]* records *
 = 0

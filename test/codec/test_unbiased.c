@@ -9,7 +9,7 @@
  * `gain_sd` is the standard deviation of the gain <estimate, x> / |x|^2 of one draw. */
 static size_t repeats_for(double gain_sd, size_t n)
 {
-    const double wanted = 1.08e6 * gain_sd * gain_sd, most = 1.5e6 / (double)(n + 300);
+    const double wanted = 1.08e6 * gain_sd * gain_sd, most = 1e6 / (double)(n + 300);
     return (size_t)fmax(200, fmin(wanted, most));
 }
 

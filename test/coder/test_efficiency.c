@@ -32,15 +32,14 @@ static void fill(Try *t, Source source)
     else
         try_laplace(t, n);
     for (size_t i = 0; i < n; i++) {
-        const double u = rng_unit(&rng, USE_TEST, source == DECADES ? i / 64 : i);
         float *x = &t->x[i];
         if (source == UNIFORM)
-            *x = (float)(u - 0.5);
+            *x = (float)(rng_unit(&rng, USE_TEST, i) - 0.5);
         /* 64 consecutive elements share a scale between 1e-5 and 1; every third element is 0 */
         if (source == DECADES)
-            *x *= i % 3 ? (float)pow(10, -5 * u) : 0;
+            *x *= i % 3 ? (float)pow(10, -5 * rng_unit(&rng, USE_TEST, i / 64)) : 0;
         if (source == SPARSE)
-            *x *= u < 0.1;
+            *x *= rng_unit(&rng, USE_TEST, i) < 0.1;
         if (source == CUBED)
             *x *= *x * *x;
     }

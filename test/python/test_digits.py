@@ -24,7 +24,7 @@ except ImportError:
     print("skip test_digits: needs torch (Debian: python3-torch)")
     sys.exit(0)
 
-TRAIN, TEST, BATCH, STEPS = 12000, 2000, 256, 400  # BATCH: images of a step, on all ranks together
+TRAIN, TEST, BATCH, STEPS = 12000, 2000, 256, 300  # BATCH: images of a step, on all ranks together
 WAIT = datetime.timedelta(minutes=5)  # how long a rank waits for another one
 # spec: (first learning rate, momentum, min_elements); every rate falls to 0 on a straight line
 RECIPES = {

@@ -30,7 +30,7 @@ except ImportError:
 TRAIN = os.path.join(os.environ.get("BIN", "build/release/bin"), "atomo-train")
 TRAINED = ("qsgd:bits=2", "ef+topk:ratio=0.01", "svd", "sign", "powersgd:rank=2", "cas")
 SPECS = [None, "none", "qsgd:bits=4", "ef+topk:ratio=0.05", "powersgd:rank=2", "ef+scaledsign", "svd:rank=4", "diana+qsgd", "randk:ratio=0.2", "cas"]
-STEPS, BATCH = 60, 64
+STEPS, BATCH = 40, 64
 WAIT = datetime.timedelta(minutes=5)  # how long a rank waits for another one
 
 

@@ -71,15 +71,17 @@ static inline Status try_payload(Try *t, Bytes payload)
 static inline void try_normal(Try *t, uint64_t seed)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 7);
-    for (size_t i = 0; i < t->shape.n; i++)
-        t->x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    rng_normals(&rng, USE_TEST, 0, t->shape.n, 1, t->x);
 }
 
 static inline void try_laplace(Try *t, uint64_t seed)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 8);
+    RngKey key = {0};
     for (size_t i = 0; i < t->shape.n; i++) {
-        const double u = 2 * rng_unit(&rng, USE_TEST, i) - 1;
+        if (i % BLOCK == 0)
+            key = rng_key(&rng, USE_TEST, i / BLOCK);
+        const double u = 0x1p-31 * (rng_word(&key, (uint32_t)(i % BLOCK)) + 0.5) - 1;
         t->x[i] = (float)(u < 0 ? log1p(u) : -log1p(-u));
     }
 }
