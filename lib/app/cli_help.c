@@ -60,84 +60,65 @@ static const char *describe(const Option *o, Arena *a)
     return notes.size ? text_format(a, "%s (%s)", o->help, text_done(&notes)) : o->help;
 }
 
-/* Prints `text` in lines of WIDTH that begin at column `indent`, where the cursor is already. */
-static void print_wrapped(FILE *to, const char *text, size_t indent)
-{
-    size_t column = indent;
-    while (*text) {
-        const size_t word = strcspn(text, " "), gap = column > indent;
-        if (gap && column + gap + word > WIDTH) {
-            fprintf(to, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (gap) {
-            fputc(' ', to);
-            column++;
-        }
-        fwrite(text, 1, word, to);
-        column += word;
-        text += word + strspn(text + word, " ");
-    }
-    fputc('\n', to);
-}
-
-static void print_option(FILE *to, const Option *o, Arena *a)
+static void put_option(TextBuf *out, const Option *o, Arena *a)
 {
     char letter[5] = "";
+    const size_t start = out->size;
     if (o->letter)
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
-    const int used = fprintf(to, "  %4s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
-    if (used > INDENT - 2)
-        fprintf(to, "\n%*s", INDENT, "");
-    else
-        fprintf(to, "%*s", INDENT - used, "");
+    text_addf(out, "  %4s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+    const int used = (int)(out->size - start);
+    text_addf(out, used > INDENT - 2 ? "\n%*s" : "%*s", used > INDENT - 2 ? INDENT : INDENT - used, "");
     const char *text = describe(o, a);
-    print_wrapped(to, text ? text : o->help, INDENT);
+    text_wrap(out, text ? text : o->help, INDENT, WIDTH);
+    text_add(out, "\n");
 }
 
-static void print_details(FILE *to, const char *details, Arena *a)
+static void put_details(TextBuf *out, const char *details, Arena *a)
 {
     for (const char *line = details; line && *line;) {
         const size_t length = strcspn(line, "\n");
-        char *copy = text_slice(a, line, length);
+        const char *copy = text_slice(a, line, length);
         if (copy && *copy == ' ')
-            fprintf(to, "%s\n", copy);
-        else if (copy)
-            print_wrapped(to, copy, 0);
+            text_add(out, copy);
+        else
+            text_wrap(out, copy ? copy : "", 0, WIDTH);
+        text_add(out, "\n");
         line += length + (line[length] == '\n');
     }
 }
 
-static void print_examples(FILE *to, const Command *c)
+static void put_examples(TextBuf *out, const Command *c)
 {
-    if (c->examples)
-        fputs("\nexamples:\n", to);
+    text_add(out, c->examples ? "\nexamples:\n" : "");
     for (const char *line = c->examples; line && *line;) {
         const size_t length = strcspn(line, "\n");
-        fprintf(to, "  %s %s%s%.*s\n", c->program, c->command, length ? " " : "", (int)length, line);
+        text_addf(out, "  %s %s%s%.*s\n", c->program, c->command, length ? " " : "", (int)length, line);
         line += length + (line[length] == '\n');
     }
 }
 
 void cli_help(const Command *c, FILE *to, Arena *a)
 {
+    TextBuf out = {.arena = a};
     size_t count;
     const Option *rows = cli_rows(c, a, &count);
-    fprintf(to, "usage: %s %s%s%s [OPTION]...\n\n%s\n", c->program, c->command,
-            c->usage && *c->usage ? " " : "", c->usage ? c->usage : "", c->brief);
-    print_examples(to, c);
-    fputs("\noptions:\n", to);
+    text_addf(&out, "usage: %s %s%s%s [OPTION]...\n\n%s\n", c->program, c->command,
+              c->usage && *c->usage ? " " : "", c->usage ? c->usage : "", c->brief);
+    put_examples(&out, c);
+    text_add(&out, "\noptions:\n");
     for (const Option *o = rows; o && o->name; o++)
-        print_option(to, o, a);
+        put_option(&out, o, a);
     if (c->usage && !strncmp(c->usage, "FILE.h5", strlen("FILE.h5")))
-        fputs("\nFILE.h5 is a file of gradients: HDF5, safetensors, .npz or .npy.\n", to);
+        text_add(&out, "\nFILE.h5 is a file of gradients: HDF5, safetensors, .npz or .npy.\n");
     if (c->details && *c->details) {
-        fputc('\n', to);
-        print_details(to, c->details, a);
+        text_add(&out, "\n");
+        put_details(&out, c->details, a);
     }
     if (c->fields) {
-        TextBuf text = {.arena = a};
-        fields_explain(&text, c->fields);
-        const char *lines = text_done(&text);
-        fprintf(to, "\nfields:\n%s", lines ? lines : "");
+        text_add(&out, "\nfields:\n");
+        fields_explain(&out, c->fields);
     }
+    const char *text = text_done(&out);
+    fputs(text ? text : "", to);
 }

@@ -218,21 +218,6 @@ static void put_indented(TextBuf *out, const char *indent, const char *text)
     }
 }
 
-/* Appends `text` in lines of at most `width` characters. */
-static void put_wrapped(TextBuf *out, const char *text, size_t width)
-{
-    size_t column = 0;
-    while (*text) {
-        const size_t word = strcspn(text, " ");
-        if (column)
-            text_add(out, column + 1 + word > width ? "\n" : " ");
-        column = column && column + 1 + word <= width ? column + 1 + word : word;
-        text_add_bytes(out, text, word);
-        text += word + strspn(text + word, " ");
-    }
-    text_add(out, "\n");
-}
-
 /* Appends the description for people who are new to the codec, and an example. */
 static void put_guide(TextBuf *out, const Compressor *ops, size_t width, Arena *a)
 {
@@ -242,10 +227,10 @@ static void put_guide(TextBuf *out, const Compressor *ops, size_t width, Arena *
         return;
     const char *use = text_format(a, "Use it when %s", ops->use_when);
     text_add(out, "\n");
-    put_wrapped(out, ops->plain, most);
-    text_add(out, "\n");
-    put_wrapped(out, use ? use : "", most);
-    text_add(out, "\nExample:\n\n");
+    text_wrap(out, ops->plain, 0, most);
+    text_add(out, "\n\n");
+    text_wrap(out, use ? use : "", 0, most);
+    text_add(out, "\n\nExample:\n\n");
     put_indented(out, "    ", ops->example);
     out->failed |= !use;
 }

@@ -87,6 +87,21 @@ void text_addf(TextBuf *t, const char *format, ...)
     va_end(args);
 }
 
+void text_wrap(TextBuf *t, const char *s, size_t indent, size_t most)
+{
+    for (size_t column = indent, bytes; *s; s += bytes + strspn(s + bytes, " ")) {
+        bytes = strcspn(s, " ");
+        const size_t word = text_characters(s, bytes), gap = column > indent;
+        const bool full = gap && column + gap + word > most;
+        if (full)
+            text_addf(t, "\n%*s", (int)indent, "");
+        else
+            text_add(t, gap ? " " : "");
+        text_add_bytes(t, s, bytes);
+        column = (full ? indent : column + gap) + word;
+    }
+}
+
 char *text_done(TextBuf *t)
 {
     text_add_bytes(t, "", 0); /* makes room for the NUL if nothing was added */

@@ -33,6 +33,9 @@ void text_reserve(
 void text_add(TextBuf *t, const char *s);
 void text_add_bytes(TextBuf *t, const char *s, size_t length);
 void text_addf(TextBuf *t, const char *format, ...) PRINTF(2);
+/* Adds the words of `s` in lines of up to `most` characters. The first line goes on in column `indent`, the
+ * others begin with as many spaces. */
+void text_wrap(TextBuf *t, const char *s, size_t indent, size_t most);
 char *text_done(TextBuf *t); /* returns the text with a NUL at its end; NULL when memory ran out */
 
 /* Writes to `out` the shortest decimal that reads back as the same double ("0.01", "1e-09", "inf"); returns

@@ -24,6 +24,14 @@ size_t text_utf8(const char *text, size_t left)
     return overlong || surrogate || beyond ? 0 : length;
 }
 
+size_t text_characters(const char *text, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return count;
+}
+
 uint32_t text_code(const char *text, size_t length)
 {
     const unsigned char *s = (const unsigned char *)text;

@@ -8,6 +8,9 @@
  * (overlong forms and surrogates are not valid). */
 size_t text_utf8(const char *s, size_t left);
 
+/* Returns the number of characters in the `length` bytes of UTF-8 text at s. */
+size_t text_characters(const char *s, size_t length);
+
 /* Returns the code point of the UTF-8 character of `length` bytes at s. */
 uint32_t text_code(const char *s, size_t length);
 

@@ -35,6 +35,18 @@ void html_text(TextBuf *out, const char *s)
     }
 }
 
+void html_addf(TextBuf *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    for (const char *at; (at = strstr(format, "%s")); format = at + 2) {
+        text_add_bytes(out, format, (size_t)(at - format));
+        html_text(out, va_arg(args, const char *));
+    }
+    text_add(out, format);
+    va_end(args);
+}
+
 static void put_data_uri(TextBuf *out, const char *type, const char *data, size_t size)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -52,11 +64,7 @@ static void put_data_uri(TextBuf *out, const char *type, const char *data, size_
 void html_picture(TextBuf *out, const char *type, const char *data, size_t size, const char *label,
                   const char *caption)
 {
-    text_add(out, "<figure><img alt=\"");
-    html_text(out, label);
-    text_add(out, "\" src=\"");
+    html_addf(out, "<figure><img alt=\"%s\" src=\"", label);
     put_data_uri(out, type, data, size);
-    text_add(out, "\"><figcaption>");
-    html_text(out, caption);
-    text_add(out, "</figcaption></figure>\n");
+    html_addf(out, "\"><figcaption>%s</figcaption></figure>\n", caption);
 }

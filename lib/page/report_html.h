@@ -8,6 +8,9 @@
  * become U+FFFD. */
 void html_text(TextBuf *out, const char *s);
 
+/* Writes the format, in which each %s stands for a text that is escaped; it has no other conversions. */
+void html_addf(TextBuf *out, const char *format, ...) PRINTF(2);
+
 /* Writes a <figure> with the image as a data: URI in an <img>, where browsers run no script of the image and
  * fetch nothing. `type`: media type ("image/svg+xml"); `label`: alternative text. */
 void html_picture(TextBuf *out, const char *type, const char *data, size_t size, const char *label,

@@ -53,11 +53,8 @@ static const char *fact_text(const Json *v, Arena *a)
 static void put_facts(Part *p)
 {
     const Json *command = json_member(p->stored->meta, "command");
-    if (command && command->type == JSON_TEXT) {
-        text_add(p->out, "<p class=\"command\">");
-        html_text(p->out, command->text);
-        text_add(p->out, "</p>\n");
-    }
+    if (command && command->type == JSON_TEXT)
+        html_addf(p->out, "<p class=\"command\">%s</p>\n", command->text);
     if (!p->stored->meta) {
         text_add(p->out, "<p class=\"soft\">CSV does not say how it was made; a JSON result does.</p>\n");
         return;
@@ -65,25 +62,13 @@ static void put_facts(Part *p)
     text_add(p->out, "<details><summary>How it was made</summary><dl>\n");
     for (const Json *v = p->stored->meta->first; v; v = v->next) {
         const char *text = v == command ? NULL : fact_text(v, p->a);
-        if (!text)
-            continue;
-        text_add(p->out, "<dt>");
-        html_text(p->out, v->name);
-        text_add(p->out, "</dt><dd>");
-        html_text(p->out, text);
-        text_add(p->out, "</dd>\n");
+        if (text)
+            html_addf(p->out, "<dt>%s</dt><dd>%s</dd>\n", v->name, text);
     }
     text_add(p->out, "</dl></details>\n");
 }
 
 /* ---- figures ---- */
-
-static void put_reason(Part *p, const char *kind, const char *why)
-{
-    text_addf(p->out, "<p class=\"soft\">No %s figure: ", kind);
-    html_text(p->out, why);
-    text_add(p->out, "</p>\n");
-}
 
 static Status ask_gnuplot(Page *p)
 {
@@ -119,7 +104,7 @@ static Status put_drawing(Part *p, const char *kind)
         *p->page->err = why;
         return why.status;
     }
-    put_reason(p, kind, why.text);
+    html_addf(p->out, "<p class=\"soft\">No %s figure: %s</p>\n", kind, why.text);
     return OK;
 }
 
@@ -202,9 +187,7 @@ static Status put_result(void *page, Entry *e, size_t number, const Stored *s, E
     TextBuf out = {.arena = p->a};
     Part part = {.page = p, .out = &out, .e = e, .stored = s, .id = text_format(p->a, "r%zu", number)};
     TRY(arena_check(part.id, p->a, err));
-    text_addf(&out, "<article id=\"%s\">\n<h3>", part.id);
-    html_text(&out, e->name);
-    text_add(&out, "</h3>\n");
+    html_addf(&out, "<article id=\"%s\">\n<h3>%s</h3>\n", part.id, e->name);
     part.a = arena_open(0);
     put_facts(&part);
     const Status status = put_records(&part);
@@ -234,21 +217,12 @@ static void put_head(TextBuf *t, const PageSpec *spec)
               "style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'\">\n",
               page_css_hash, page_js_hash);
     text_add(t, "<meta name=\"generator\" content=\"atomo-bench report\">\n");
-    text_add(t, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-    html_text(t, spec->title);
-    text_add(t, "</title>\n<style>");
+    html_addf(
+        t,
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>%s</title>\n<style>",
+        spec->title);
     text_add(t, page_css);
-    text_add(t, "</style>\n</head>\n<body>\n<header><h1>");
-    html_text(t, spec->title);
-    text_add(t, "</h1></header>\n");
-}
-
-/* Links to the anchor of result i of the folder. */
-static void put_link(TextBuf *t, const Folder *f, size_t i)
-{
-    text_addf(t, "<li><a href=\"#r%zu\">", i);
-    html_text(t, f->entry[i].name);
-    text_add(t, "</a></li>\n");
+    html_addf(t, "</style>\n</head>\n<body>\n<header><h1>%s</h1></header>\n", spec->title);
 }
 
 static void put_contents(TextBuf *t, const Folder *f)
@@ -256,8 +230,10 @@ static void put_contents(TextBuf *t, const Folder *f)
     text_add(t, "<nav aria-label=\"Results\"><ul>\n");
     for (const ResultKind *k = result_kinds; k->name; k++)
         for (size_t i = 0; i < f->count; i++)
-            if (f->entry[i].type == ENTRY_RESULT && f->entry[i].kind == k)
-                put_link(t, f, i);
+            if (f->entry[i].type == ENTRY_RESULT && f->entry[i].kind == k) {
+                text_addf(t, "<li><a href=\"#r%zu\">", i);
+                html_addf(t, "%s</a></li>\n", f->entry[i].name);
+            }
     if (f->figures)
         text_add(t, "<li><a href=\"#figures\">Figures</a></li>\n");
     if (f->count > f->results + f->figures)
@@ -335,12 +311,10 @@ static void put_left_out(TextBuf *t, const Folder *f)
         const Entry *e = &f->entry[i];
         if (e->type == ENTRY_RESULT || e->type == ENTRY_FIGURE)
             continue;
-        text_add(t, "<dt>");
-        html_text(t, e->name);
-        text_addf(t, "</dt><dd%s>", e->type == ENTRY_DAMAGED ? " class=\"bad\"" : "");
-        text_add(t, e->type == ENTRY_DAMAGED ? "damaged: " : "");
-        html_text(t, e->why);
-        text_add(t, "</dd>\n");
+        html_addf(t,
+                  e->type == ENTRY_DAMAGED ? "<dt>%s</dt><dd class=\"bad\">damaged: %s</dd>\n"
+                                           : "<dt>%s</dt><dd>%s</dd>\n",
+                  e->name, e->why);
     }
     text_add(t, "</dl>\n</section>\n");
 }
@@ -354,10 +328,8 @@ static void put_glossary(TextBuf *t, const bool *used)
         const Field *f = &fields[i];
         if (!used[i])
             continue;
-        text_addf(t, "<dt>%s%s%s%s</dt><dd>", f->heading, f->unit ? " (" : "", f->unit ? f->unit : "",
-                  f->unit ? ")" : "");
-        html_text(t, f->meaning);
-        text_addf(t, " <code>%s</code></dd>\n", f->name);
+        html_addf(t, "<dt>%s%s%s%s</dt><dd>%s <code>%s</code></dd>\n", f->heading, f->unit ? " (" : "",
+                  f->unit ? f->unit : "", f->unit ? ")" : "", f->meaning, f->name);
     }
     text_add(t, "</dl></details>\n</section>\n");
 }

@@ -7,13 +7,13 @@
 #include <string.h>
 
 typedef struct {
-    const Field *field;       /* NULL: no command writes this field */
+    const Field *field; /* NULL: no command writes this field */
     const char *name;
     /* the two parts of `name` "published bytes": `before` = "published ", `own` = "bytes" */
     const char *before, *own;
-    bool numbers;             /* every value is a number */
-    Beside beside;            /* the columns with its standard error and exact value */
-    bool shown, rare;         /* rare: shown only when the user asks for all columns */
+    bool numbers;     /* every value is a number */
+    Beside beside;    /* the columns with its standard error and exact value */
+    bool shown, rare; /* rare: shown only when the user asks for all columns */
 } PageColumn;
 
 /* ---- columns ---- */
@@ -79,16 +79,9 @@ static void put_heading(TextBuf *out, const PageColumn *c)
 {
     const Field *f = c->field;
     const char *number = f ? field_number(f, c->own) : "";
-    text_addf(out, "<th scope=\"col\" class=\"%s%s\"", c->numbers ? "n" : "t", c->rare ? " more" : "");
-    text_add(out, " title=\"");
-    html_text(out, c->name);
-    text_add(out, f ? ": " : "");
-    html_text(out, f ? f->meaning : "");
-    text_add(out, "\">");
-    html_text(out, c->before);
-    html_text(out, f ? f->heading : c->own);
-    text_add(out, *number ? " " : "");
-    html_text(out, number);
+    html_addf(out, "<th scope=\"col\" class=\"%s%s\" title=\"%s%s%s\">%s%s%s%s", c->numbers ? "n" : "t",
+              c->rare ? " more" : "", c->name, f ? ": " : "", f ? f->meaning : "", c->before,
+              f ? f->heading : c->own, *number ? " " : "", number);
     if (f && f->unit && !field_counts_bytes(c->own))
         text_addf(out, " <span class=\"unit\">%s</span>", f->unit);
     text_add(out, "</th>");
@@ -194,8 +187,7 @@ static void put_first(TextBuf *out, const PageTable *t, size_t all)
     if (all <= ROWS_MOST)
         return;
     text_addf(out, "<p class=\"soft\">The first %d of %zu rows; all are in ", ROWS_MOST, all);
-    html_text(out, t->file);
-    text_add(out, ".</p>\n");
+    html_addf(out, "%s.</p>\n", t->file);
 }
 
 void page_table(TextBuf *out, const PageTable *t, Arena *a)
@@ -215,7 +207,6 @@ void page_table(TextBuf *out, const PageTable *t, Arena *a)
     }
     if (rest) {
         text_addf(out, "<p class=\"soft\">%zu more rows, of steps without a test, are only in ", rest);
-        html_text(out, t->file);
-        text_add(out, ".</p>\n");
+        html_addf(out, "%s.</p>\n", t->file);
     }
 }

@@ -40,20 +40,13 @@ static const Value *fact(const Report *r, const char *name)
     return NULL;
 }
 
-static size_t naming_column(const Report *r)
+/* Returns the index of the column called `name`; the number of columns if there is none. */
+static size_t find_column(const Report *r, const char *name)
 {
-    for (size_t i = 0; i < r->spec.column_count; i++)
-        if (!strcmp(r->spec.columns[i].name, "compressor"))
-            return i;
-    return 0;
-}
-
-static bool has_column(const Report *r, const char *name)
-{
-    for (size_t i = 0; i < r->spec.column_count; i++)
-        if (!strcmp(r->spec.columns[i].name, name))
-            return true;
-    return false;
+    size_t i = 0;
+    while (i < r->spec.column_count && strcmp(r->spec.columns[i].name, name) != 0)
+        i++;
+    return i;
 }
 
 /* Appends "before NUMBER after" for a fact that exists. */
@@ -68,9 +61,10 @@ static void put_fact(TextBuf *out, const Value *fact, const char *before, const 
 static const char *heading(const Report *r, size_t column)
 {
     const char *head = field_heading(r->spec.columns[column].name, r->spec.format != FORMAT_LATEX, r->a);
+    const size_t none = r->spec.column_count, named = find_column(r, "compressor");
     const Value *repeats = fact(r, "repeats"),
-                *workers = has_column(r, "workers") ? NULL : fact(r, "workers");
-    if (column != naming_column(r) || !(repeats || workers) || !head)
+                *workers = find_column(r, "workers") < none ? NULL : fact(r, "workers");
+    if (column != (named < none ? named : 0) || !(repeats || workers) || !head)
         return head;
     TextBuf run = {.arena = r->a};
     put_fact(&run, repeats, "R = ", "");
@@ -106,6 +100,18 @@ static bool head_columns(Report *r)
     return r->title;
 }
 
+/* Writes the beginning or the end of the output. */
+static Status put_part(Report *r, void (*part)(const Report *r, TextBuf *out), Error *err)
+{
+    const ArenaMark mark = arena_mark(r->a);
+    TextBuf text = {.arena = r->a};
+    if (part)
+        part(r, &text);
+    const Status status = put_out(r, &text, err);
+    arena_rewind(r->a, mark);
+    return status;
+}
+
 Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err)
 {
     Report *r = NEW_ZERO(a, Report, 1);
@@ -117,11 +123,7 @@ Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err)
         TRY(outfile_open(&r->out, spec->path, a, err));
     else
         r->out.to = spec->to ? spec->to : stdout;
-    const ArenaMark mark = arena_mark(a);
-    TextBuf text = {.arena = a};
-    writer_of(spec->format)->begin(r, &text);
-    const Status status = put_out(r, &text, err);
-    arena_rewind(a, mark);
+    const Status status = put_part(r, writer_of(spec->format)->begin, err);
     if (status != OK)
         report_abandon(r);
     *out = r;
@@ -144,9 +146,7 @@ Status report_row(Report *r, const Value *row, bool shown, Error *err)
 
 Status report_close(Report *r, Error *err)
 {
-    TextBuf text = {.arena = r->a};
-    writer_of(r->spec.format)->end(r, &text);
-    const Status status = put_out(r, &text, err);
+    const Status status = put_part(r, writer_of(r->spec.format)->end, err);
     if (status != OK) {
         report_abandon(r);
         return status;
@@ -178,7 +178,8 @@ char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena
     TextBuf text = {.arena = a};
     if (!head_columns(&r))
         return NULL;
-    writer->begin(&r, &text);
+    if (writer->begin)
+        writer->begin(&r, &text);
     for (; r.rows < count; r.rows++) {
         const Value *row = rows + r.rows * spec->column_count;
         if (writer->row)
@@ -186,6 +187,7 @@ char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena
         else if (!report_keep(&r, row))
             return NULL;
     }
-    writer->end(&r, &text);
+    if (writer->end)
+        writer->end(&r, &text);
     return text_done(&text);
 }

@@ -91,12 +91,7 @@ static void csv_row(const Report *r, const Value *values, TextBuf *out)
     text_add(out, "\n");
 }
 
-static void csv_end(const Report *r, TextBuf *out)
-{
-    (void)r, (void)out;
-}
-
-const ReportWriter report_csv = {csv_begin, csv_row, csv_end};
+const ReportWriter report_csv = {csv_begin, csv_row, NULL};
 
 /* ---- JSON ---- */
 

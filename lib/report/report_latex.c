@@ -72,9 +72,9 @@ typedef struct {
     bool left, uncertain; /* uncertain: a cell has a standard error */
 } Layout;
 
-static bool is_number(const TableRow *row, size_t i)
+static bool is_number(const Shown *cell)
 {
-    return (row->type[i] == VALUE_INT || row->type[i] == VALUE_REAL) && isfinite(row->number[i]);
+    return (cell->type == VALUE_INT || cell->type == VALUE_REAL) && isfinite(cell->number);
 }
 
 static int unit_of(const Report *r, size_t i)
@@ -83,28 +83,28 @@ static int unit_of(const Report *r, size_t i)
     if (!field_counts_bytes(r->spec.columns[i].name))
         return NO_UNIT;
     for (const TableRow *row = r->first; row; row = row->next)
-        if (is_number(row, i) && row->number[i] > 0) {
-            least = fmin(least, row->number[i]);
-            most = fmax(most, row->number[i]);
+        if (is_number(&row->cell[i]) && row->cell[i].number > 0) {
+            least = fmin(least, row->cell[i].number);
+            most = fmax(most, row->cell[i].number);
         }
     return most > 0 ? (int)report_unit(least, most) : NO_UNIT;
 }
 
 /* Returns a number as text, in the column's unit; `value` NULL: out of memory. */
-static Uncertain number_text(const Layout *l, const TableRow *row, size_t i, Arena *a)
+static Uncertain number_text(const Layout *l, const Shown *cell, Arena *a)
 {
     const size_t unit = l->unit == NO_UNIT ? 0 : (size_t)l->unit;
     const int digits = field_digits(l->name);
     TextBuf out = {.arena = a};
-    if (!isnan(row->se[i]))
-        return report_uncertain(report_in_unit(row->number[i], unit), report_in_unit(row->se[i], unit),
-                                digits, a);
+    if (!isnan(cell->se))
+        return report_uncertain(report_in_unit(cell->number, unit), report_in_unit(cell->se, unit), digits,
+                                a);
     if (l->unit != NO_UNIT)
-        report_put_bytes(&out, row->number[i], unit, digits);
-    else if (row->type[i] == VALUE_INT)
-        text_add(&out, row->cell[i]);
+        report_put_bytes(&out, cell->number, unit, digits);
+    else if (cell->type == VALUE_INT)
+        text_add(&out, cell->cell);
     else
-        put_real(&out, row->number[i], digits);
+        put_real(&out, cell->number, digits);
     return (Uncertain){text_done(&out), "", 0};
 }
 
@@ -124,8 +124,8 @@ static Layout *layout_of(const Report *r)
         *l =
             (Layout){r->spec.columns[i].name, r->title[i], unit_of(r, i), NO_POINT, report_left(r, i), false};
         for (const TableRow *row = r->first; row; row = row->next) {
-            const Uncertain number =
-                is_number(row, i) ? number_text(l, row, i, r->a) : (Uncertain){"", "", 0};
+            const Shown *cell = &row->cell[i];
+            const Uncertain number = is_number(cell) ? number_text(l, cell, r->a) : (Uncertain){"", "", 0};
             if (!number.value)
                 return NULL;
             const int after = number.exponent ? NO_POINT : digits_after(number.value);
@@ -179,24 +179,20 @@ static void put_heading(const Layout *l, TextBuf *out)
               l->uncertain ? "}" : "");
 }
 
-static void put_cell(const Report *r, const Layout *l, const TableRow *row, size_t i, TextBuf *out)
+static void put_cell(const Report *r, const Layout *l, const Shown *cell, TextBuf *out)
 {
-    if (!row) {
-        put_heading(l, out);
-        return;
-    }
-    if (is_number(row, i)) {
-        const Uncertain number = number_text(l, row, i, r->a);
+    if (is_number(cell)) {
+        const Uncertain number = number_text(l, cell, r->a);
         out->failed |= !number.value;
-        text_add(out, row->rough[i] ? "$\\sim$" : "");
+        text_add(out, cell->rough ? "$\\sim$" : "");
         if (!out->failed)
             put_uncertain(out, l, &number);
         return;
     }
-    if (row->type[i] != VALUE_TEXT && !strcmp(row->cell[i], "-"))
+    if (cell->type != VALUE_TEXT && !strcmp(cell->cell, "-"))
         text_add(out, "--");
     else
-        put_escaped(out, row->cell[i]);
+        put_escaped(out, cell->cell);
     text_add(out, l->uncertain ? " &" : "");
 }
 
@@ -207,7 +203,10 @@ static void put_line(const Report *r, const Layout *l, const TableRow *row, Text
         if (!r->title[i])
             continue;
         text_add(out, between);
-        put_cell(r, &l[i], row, i, out);
+        if (row)
+            put_cell(r, &l[i], &row->cell[i], out);
+        else
+            put_heading(&l[i], out);
         between = " & ";
     }
     text_add(out, " \\\\\n");
@@ -233,4 +232,4 @@ static void end(const Report *r, TextBuf *out)
     text_add(out, "\\bottomrule\n\\end{tabular}\n");
 }
 
-const ReportWriter report_latex = {report_begin_nothing, NULL, end};
+const ReportWriter report_latex = {.end = end};

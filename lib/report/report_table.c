@@ -121,7 +121,7 @@ Shown report_shown(const Column *columns, size_t count, const Value *row, size_t
     const double off = number_at(row, beside->exact_se, count), se = number_at(row, beside->se, count);
     const bool certain = beside->exact_se == count || off == 0;
     const double exact = certain ? number_at(row, beside->exact, count) : NAN;
-    Shown s = {.number = value_number(&row[column]), .se = NAN};
+    Shown s = {.number = value_number(&row[column]), .se = NAN, .type = row[column].type};
     if (!isnan(exact) && !isnan(s.number) && se != 0) {
         const Value known = value_real(exact);
         s.number = exact;
@@ -143,29 +143,17 @@ Shown report_shown(const Column *columns, size_t count, const Value *row, size_t
 bool report_keep(Report *r, const Value *row)
 {
     const size_t columns = r->spec.column_count;
-    TableRow *kept = NEW_ZERO(r->a, TableRow, 1);
+    TableRow *kept = arena_zeroed(r->a, 1, sizeof *kept + columns * sizeof *kept->cell);
     if (!kept)
-        return false;
-    kept->cell = NEW_ZERO(r->a, const char *, columns + 1);
-    kept->type = NEW_ZERO(r->a, ValueType, columns + 1);
-    kept->number = NEW_ZERO(r->a, double, columns + 1);
-    kept->se = NEW_ZERO(r->a, double, columns + 1);
-    kept->rough = NEW_ZERO(r->a, bool, columns + 1);
-    if (!kept->cell || !kept->type || !kept->number || !kept->se || !kept->rough)
         return false;
     for (size_t i = 0; i < columns; i++) {
         if (!r->title[i])
             continue;
         const Beside beside = report_beside(r->spec.columns, columns, i);
-        const Shown shown = report_shown(r->spec.columns, columns, row, i, &beside, r->a);
-        kept->cell[i] = shown.cell;
-        kept->number[i] = shown.number;
-        kept->se[i] = shown.se;
-        kept->rough[i] = shown.rough;
-        kept->type[i] = row[i].type;
+        kept->cell[i] = report_shown(r->spec.columns, columns, row, i, &beside, r->a);
         if (row[i].type == VALUE_NONE && r->spec.absent)
-            kept->cell[i] = r->spec.absent;
-        if (!kept->cell[i])
+            kept->cell[i].cell = r->spec.absent;
+        if (!kept->cell[i].cell)
             return false;
     }
     *(r->last ? &r->last->next : &r->first) = kept;
@@ -189,17 +177,12 @@ bool report_left(const Report *r, size_t column)
     if (is_place(r, column))
         return true;
     for (const TableRow *row = r->first; row; row = row->next) {
-        const ValueType type = row->type[column];
+        const ValueType type = row->cell[column].type;
         if (type == VALUE_TEXT || type == VALUE_BOOL)
             return true;
         numbers |= type != VALUE_NONE;
     }
     return !numbers;
-}
-
-void report_begin_nothing(const Report *r, TextBuf *out)
-{
-    (void)r, (void)out;
 }
 
 /* ---- Markdown, with markup characters escaped ---- */
@@ -227,7 +210,7 @@ static void put_md_line(const Report *r, const TableRow *row, TextBuf *out)
         if (!title)
             continue;
         text_add(out, " ");
-        put_escaped(out, row ? row->cell[i] : title);
+        put_escaped(out, row ? row->cell[i].cell : title);
         text_add(out, " |");
     }
     text_add(out, "\n");
@@ -245,4 +228,4 @@ static void end_md(const Report *r, TextBuf *out)
         put_md_line(r, row, out);
 }
 
-const ReportWriter report_md = {report_begin_nothing, NULL, end_md};
+const ReportWriter report_md = {.end = end_md};

@@ -5,16 +5,6 @@
 
 #include "report/report_writer.h"
 
-struct TableRow {
-    const char **cell; /* (columns) text of each cell; NULL: the column is not shown */
-    ValueType *type;   /* (columns) */
-    /* (columns) the number in the cell (exact value if known, else mean); NaN: not a number */
-    double *number;
-    double *se;  /* (columns) standard error of `number`; NaN: none is shown */
-    bool *rough; /* (columns) true: from a single draw, so its standard error is unknown */
-    TableRow *next;
-};
-
 /* For one column, the indices of the columns with its standard errors, its exact values, and the standard
  * errors of the exact values. An index is the number of columns if there is no such column. */
 typedef struct {
@@ -28,14 +18,19 @@ typedef struct {
     const char *cell; /* NULL: out of memory */
     double
         number; /* the closed-form value if there is one, else the measured value; NaN: the cell is no number */
-    double se; /* NaN: none is shown */
-    bool rough;
+    double se;      /* NaN: none is shown */
+    bool rough;     /* true: from a single draw, so its standard error is unknown */
+    ValueType type; /* the type of the measured value */
 } Shown;
 Shown report_shown(const Column *columns, size_t count, const Value *row, size_t column, const Beside *beside,
                    Arena *a);
 
+struct TableRow {
+    TableRow *next;
+    Shown cell[]; /* (columns) all zeros: the column is not shown */
+};
+
 /* True if the column is left-aligned: some of its values are not numbers. */
 bool report_left(const Report *r, size_t column);
-void report_begin_nothing(const Report *r, TextBuf *out);
 
 #endif

@@ -14,19 +14,15 @@ typedef struct {
     size_t count;
 } Grid;
 
-/* Returns the number of characters of a UTF-8 text. */
 static size_t width_of(const char *s)
 {
-    size_t width = 0;
-    for (; *s; s++)
-        width += ((unsigned char)*s & 0xc0) != 0x80;
-    return width;
+    return text_characters(s, strlen(s));
 }
 
 /* Returns the cell of a row in shown column i; `row` NULL: the heading. */
 static const char *cell_at(const Grid *g, const TableRow *row, size_t i)
 {
-    return row ? row->cell[g->column[i]] : g->r->title[g->column[i]];
+    return row ? row->cell[g->column[i]].cell : g->r->title[g->column[i]];
 }
 
 static bool grid_open(Grid *g, const Report *r)
@@ -44,7 +40,7 @@ static bool grid_open(Grid *g, const Report *r)
         left[i] = report_left(r, column[i]);
         width[i] = width_of(r->title[column[i]]);
         for (const TableRow *row = r->first; row; row = row->next) {
-            const size_t cell = width_of(row->cell[column[i]]);
+            const size_t cell = width_of(row->cell[column[i]].cell);
             width[i] = cell > width[i] ? cell : width[i];
         }
     }
@@ -84,35 +80,6 @@ static size_t repeated_columns(const Grid *g)
     return columns;
 }
 
-static void put_spaces(TextBuf *out, size_t count)
-{
-    while (count-- > 0)
-        text_add(out, " ");
-}
-
-/* Wraps `text`, which begins at column `indent`, to lines of at most `most` characters. */
-static void put_wrapped(TextBuf *out, const char *text, size_t indent, size_t most)
-{
-    size_t at = indent;
-    while (*text) {
-        const size_t bytes = strcspn(text, " ");
-        size_t word = 0;
-        for (size_t i = 0; i < bytes; i++)
-            word += ((unsigned char)text[i] & 0xc0) != 0x80;
-        if (at > indent && at + 1 + word > most) {
-            text_add(out, "\n");
-            put_spaces(out, indent);
-            at = indent;
-        } else if (at > indent) {
-            text_add(out, " ");
-            at++;
-        }
-        text_add_bytes(out, text, bytes);
-        at += word;
-        text += bytes + strspn(text + bytes, " ");
-    }
-}
-
 /* Writes the `repeated` first columns and columns `from` to `to` - 1 of one row. */
 static void put_line(const Grid *g, const TableRow *row, size_t repeated, size_t from, size_t to,
                      TextBuf *out)
@@ -122,12 +89,12 @@ static void put_line(const Grid *g, const TableRow *row, size_t repeated, size_t
         const char *cell = cell_at(g, row, i);
         const size_t blank = g->width[i] - width_of(cell);
         const bool last = i + 1 == to;
-        put_spaces(out, g->left[i] ? 0 : blank);
+        text_addf(out, "%*s", g->left[i] ? 0 : (int)blank, "");
         if (last && g->left[i] && g->r->spec.width && at + g->width[i] > g->r->spec.width)
-            put_wrapped(out, cell, at, g->r->spec.width);
+            text_wrap(out, cell, at, g->r->spec.width);
         else
             text_add(out, cell);
-        put_spaces(out, last ? 0 : GAP + (g->left[i] ? blank : 0));
+        text_addf(out, "%*s", last ? 0 : GAP + (g->left[i] ? (int)blank : 0), "");
         at += g->width[i] + GAP;
     }
 }
@@ -164,4 +131,4 @@ static void end_table(const Report *r, TextBuf *out)
     }
 }
 
-const ReportWriter report_table = {report_begin_nothing, NULL, end_table};
+const ReportWriter report_table = {.end = end_table};

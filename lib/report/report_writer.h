@@ -18,10 +18,10 @@ struct Report {
 };
 
 typedef struct {
-    void (*begin)(const Report *r, TextBuf *out);
+    void (*begin)(const Report *r, TextBuf *out); /* may be NULL */
     /* writes a row; NULL: rows are kept for `end` */
     void (*row)(const Report *r, const Value *row, TextBuf *out);
-    void (*end)(const Report *r, TextBuf *out);
+    void (*end)(const Report *r, TextBuf *out); /* may be NULL */
 } ReportWriter;
 
 extern const ReportWriter report_table, report_csv, report_json, report_md, report_latex;
