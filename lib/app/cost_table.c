@@ -7,70 +7,38 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    COMPRESSOR,
-    WORKERS,
-    TOPOLOGY,
-    LINK,
-    COMPUTE,
-    ENCODE,
-    COMM,
-    DECODE,
-    TOTAL,
-    BREAK_EVEN,
-    PAYS,
-    SPEEDUP,
-    BYTES_UP,
-    BYTES_MERGED,
-    ROUNDS,
-    ALPHA,
-    BETA,
-    ERROR_TEXT,
-    COMPUTE_SE,
-    ENCODE_SE,
-    COMM_SE,
-    DECODE_SE,
-    TOTAL_SE,
-    BREAK_EVEN_SE,
-    SPEEDUP_SE,
-    BYTES_UP_SE,
-    BYTES_MERGED_SE,
-    REPEATS,
-    SEED,
-    COST_FIELDS
+static const Column cost_columns[] = {
+    {"compressor", true},
+    {"workers", true},
+    {"topology", true},
+    {"link", true},
+    {"compute_ms", true},
+    {"encode_ms", true},
+    {"comm_ms", true},
+    {"decode_ms", true},
+    {"total_ms", true},
+    {"break_even_gbps", true},
+    {"pays", true},
+    {"speedup", true},
+    {"bytes_up", false},
+    {"bytes_merged", false},
+    {"rounds", false},
+    {"alpha_ms", true},
+    {"beta_gbps", true},
+    {"error", true},
+    {"compute_ms_se", false},
+    {"encode_ms_se", false},
+    {"comm_ms_se", false},
+    {"decode_ms_se", false},
+    {"total_ms_se", false},
+    {"break_even_gbps_se", false},
+    {"speedup_se", false},
+    {"bytes_up_se", false},
+    {"bytes_merged_se", false},
+    {"repeats", false},
+    {"seed", false},
 };
-
-static const Column cost_columns[COST_FIELDS] = {
-    [COMPRESSOR] = {"compressor", true},
-    [WORKERS] = {"workers", true},
-    [TOPOLOGY] = {"topology", true},
-    [LINK] = {"link", true},
-    [COMPUTE] = {"compute_ms", true},
-    [ENCODE] = {"encode_ms", true},
-    [COMM] = {"comm_ms", true},
-    [DECODE] = {"decode_ms", true},
-    [TOTAL] = {"total_ms", true},
-    [BREAK_EVEN] = {"break_even_gbps", true},
-    [PAYS] = {"pays", true},
-    [SPEEDUP] = {"speedup", true},
-    [BYTES_UP] = {"bytes_up", false},
-    [BYTES_MERGED] = {"bytes_merged", false},
-    [ROUNDS] = {"rounds", false},
-    [ALPHA] = {"alpha_ms", true},
-    [BETA] = {"beta_gbps", true},
-    [COMPUTE_SE] = {"compute_ms_se", false},
-    [ENCODE_SE] = {"encode_ms_se", false},
-    [COMM_SE] = {"comm_ms_se", false},
-    [DECODE_SE] = {"decode_ms_se", false},
-    [TOTAL_SE] = {"total_ms_se", false},
-    [BREAK_EVEN_SE] = {"break_even_gbps_se", false},
-    [SPEEDUP_SE] = {"speedup_se", false},
-    [BYTES_UP_SE] = {"bytes_up_se", false},
-    [BYTES_MERGED_SE] = {"bytes_merged_se", false},
-    [REPEATS] = {"repeats", false},
-    [SEED] = {"seed", false},
-    [ERROR_TEXT] = {"error", true},
-};
+enum { COST_FIELDS = countof(cost_columns) };
 
 typedef struct {
     Value *row; /* (rows x COST_FIELDS) */
@@ -91,6 +59,11 @@ typedef struct {
 } Sheet;
 
 /* ---- the fields of one record ---- */
+
+static Value *cell(Value *row, const char *field)
+{
+    return row + report_column(cost_columns, field);
+}
 
 static Iteration iteration_of(const Sheet *s, size_t codec, const CostLayer *layer, Topology topology)
 {
@@ -115,14 +88,15 @@ static Topology plain_topology(Topology t)
     return t == TOPOLOGY_ALLGATHER ? TOPOLOGY_RING : t;
 }
 
-static void put_figures(const CostFigures *f, Value *row, size_t first, size_t speedup)
+/* Writes the five times of an iteration to `times`, which are in neighbouring columns. */
+static void put_figures(const CostFigures *f, Value *times, Value *speedup)
 {
-    row[first] = value_real(1e3 * f->time.compute);
-    row[first + 1] = value_real(1e3 * f->time.encode);
-    row[first + 2] = value_real(1e3 * f->time.comm);
-    row[first + 3] = value_real(1e3 * f->time.decode);
-    row[first + 4] = value_real(1e3 * f->time.total);
-    row[speedup] = value_real(f->speedup);
+    times[0] = value_real(1e3 * f->time.compute);
+    times[1] = value_real(1e3 * f->time.encode);
+    times[2] = value_real(1e3 * f->time.comm);
+    times[3] = value_real(1e3 * f->time.decode);
+    times[4] = value_real(1e3 * f->time.total);
+    *speedup = value_real(f->speedup);
 }
 
 static void put_times(const Sheet *s, Topology topology, Value *row)
@@ -133,13 +107,13 @@ static void put_times(const Sheet *s, Topology topology, Value *row)
     const CostFigures f = cost_figures(&it, &plain, b),
                       se = cost_errors(&it, &plain, s->codec == 0, s->cost->compute_se / 1e3, b, s->moved);
     double even;
-    put_figures(&f, row, COMPUTE, SPEEDUP);
-    put_figures(&se, row, COMPUTE_SE, SPEEDUP_SE);
+    put_figures(&f, cell(row, "compute_ms"), cell(row, "speedup"));
+    put_figures(&se, cell(row, "compute_ms_se"), cell(row, "speedup_se"));
     if (s->codec == 0 && topology == plain.topology)
         return;
-    row[PAYS] = value_text(pays_names[iteration_pays(&it, &plain, &even)]);
-    row[BREAK_EVEN] = value_real(f.break_even / 1e9); /* NaN is written as an empty field */
-    row[BREAK_EVEN_SE] = value_real(se.break_even / 1e9);
+    *cell(row, "pays") = value_text(pays_names[iteration_pays(&it, &plain, &even)]);
+    *cell(row, "break_even_gbps") = value_real(f.break_even / 1e9); /* NaN is written as an empty field */
+    *cell(row, "break_even_gbps_se") = value_real(se.break_even / 1e9);
 }
 
 static void put_sizes(const Sheet *s, Value *row)
@@ -152,10 +126,10 @@ static void put_sizes(const Sheet *s, Value *row)
         bytes_se = hypot(bytes_se, s->layer[i].bytes_se);
         merged_se = hypot(merged_se, s->layer[i].merged_se);
     }
-    row[BYTES_UP] = value_real(bytes);
-    row[BYTES_MERGED] = codec_adds(codec) ? value_real(merged) : value_none();
-    row[BYTES_UP_SE] = value_real(bytes_se);
-    row[BYTES_MERGED_SE] = codec_adds(codec) ? value_real(merged_se) : value_none();
+    *cell(row, "bytes_up") = value_real(bytes);
+    *cell(row, "bytes_merged") = codec_adds(codec) ? value_real(merged) : value_none();
+    *cell(row, "bytes_up_se") = value_real(bytes_se);
+    *cell(row, "bytes_merged_se") = codec_adds(codec) ? value_real(merged_se) : value_none();
 }
 
 static Status add_row(Sheet *s, Topology topology)
@@ -165,22 +139,22 @@ static Status add_row(Sheet *s, Topology topology)
     const bool adds = codec_adds(j->codec[s->codec]);
     const char *error = cost_error(c, s->codec);
     Value *row = s->out.row + s->out.rows++ * COST_FIELDS;
-    row[COMPRESSOR] = value_text(j->name[s->codec]);
-    row[WORKERS] = value_int((int64_t)s->workers);
-    row[TOPOLOGY] = value_text(topology_names[topology]);
-    row[LINK] = value_text(s->link->name);
-    row[REPEATS] = value_int((int64_t)j->repeats);
-    row[SEED] = value_int((int64_t)j->common.seed);
-    row[ROUNDS] = value_int(codec_rounds(j->codec[s->codec]));
-    row[ALPHA] = value_real(1e3 * s->link->latency);
-    row[BETA] = value_real(s->link->bandwidth / 1e9);
+    *cell(row, "compressor") = value_text(j->name[s->codec]);
+    *cell(row, "workers") = value_int((int64_t)s->workers);
+    *cell(row, "topology") = value_text(topology_names[topology]);
+    *cell(row, "link") = value_text(s->link->name);
+    *cell(row, "repeats") = value_int((int64_t)j->repeats);
+    *cell(row, "seed") = value_int((int64_t)j->common.seed);
+    *cell(row, "rounds") = value_int(codec_rounds(j->codec[s->codec]));
+    *cell(row, "alpha_ms") = value_real(1e3 * s->link->latency);
+    *cell(row, "beta_gbps") = value_real(s->link->bandwidth / 1e9);
     if (!error)
         put_sizes(s, row);
     if (!error && topology_adds(topology) && !adds)
         error = "its payloads do not add";
     else if (!error)
         put_times(s, topology, row);
-    row[ERROR_TEXT] = value_text(error);
+    *cell(row, "error") = value_text(error);
     s->out.errors = s->out.errors || error;
     return OK;
 }
@@ -293,8 +267,7 @@ Status cost_write(CompareJob *j, ReportSpec spec)
     TRY(arena_check(order, j->a, j->err));
     order_rows(c, &s, order);
     memcpy(column, cost_columns, sizeof column);
-    if (!s.errors)
-        column[ERROR_TEXT].shown = false;
+    column[report_column(column, "error")].shown = s.errors;
     spec.columns = column;
     spec.column_count = COST_FIELDS;
     j->facts[spec.facts++] = (Fact){"compute_from", value_text(c->compute_from)};

@@ -6,43 +6,29 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    RECORD,
-    COMPRESSOR,
-    STEP,
-    EPOCH,
-    LOSS,
-    TRAIN_ACCURACY,
-    TEST_ACCURACY,
-    BYTES_UP,
-    BYTES_DOWN,
-    COMPUTE,
-    ENCODE,
-    COMM,
-    DECODE,
-    SIM,
-    WALL,
-    RATE
+static const Column usual[STEP_COLUMNS] = {
+    {"record", true},
+    {"compressor", true},
+    {"step", true},
+    {"epoch", true},
+    {"loss", true},
+    {"train_accuracy", true},
+    {"test_accuracy", true},
+    {"bytes_up", true},
+    {"bytes_down", false},
+    {"compute_ms", true},
+    {"encode_ms", true},
+    {"comm_ms", true},
+    {"decode_ms", true},
+    {"sim_seconds", true},
+    {"wall_seconds", true},
+    {"lr", false},
 };
 
-static const Column usual[STEP_COLUMNS] = {
-    [RECORD] = {"record", true},
-    [COMPRESSOR] = {"compressor", true},
-    [STEP] = {"step", true},
-    [EPOCH] = {"epoch", true},
-    [LOSS] = {"loss", true},
-    [TRAIN_ACCURACY] = {"train_accuracy", true},
-    [TEST_ACCURACY] = {"test_accuracy", true},
-    [BYTES_UP] = {"bytes_up", true},
-    [BYTES_DOWN] = {"bytes_down", false},
-    [COMPUTE] = {"compute_ms", true},
-    [ENCODE] = {"encode_ms", true},
-    [COMM] = {"comm_ms", true},
-    [DECODE] = {"decode_ms", true},
-    [SIM] = {"sim_seconds", true},
-    [WALL] = {"wall_seconds", true},
-    [RATE] = {"lr", false},
-};
+static Value *cell(Value *row, const char *field)
+{
+    return row + report_column(usual, field);
+}
 
 /* ---- fields for target accuracies (--target-accuracy) ---- */
 
@@ -163,22 +149,22 @@ static Value text_of(const Json *v)
 
 static void fill(const TrainRecords *r, const StepRecord *s, Value *row)
 {
-    row[RECORD] = value_text("step");
-    row[COMPRESSOR] = value_text(r->compressor);
-    row[STEP] = value_int((int64_t)s->step);
-    row[EPOCH] = value_int((int64_t)s->epoch);
-    row[LOSS] = value_real(s->train.loss);
-    row[TRAIN_ACCURACY] = value_real(s->train.accuracy);
-    row[TEST_ACCURACY] = value_real(s->test.accuracy);
-    row[BYTES_UP] = value_real(s->bytes_up);
-    row[BYTES_DOWN] = value_real(s->bytes_down);
-    row[COMPUTE] = value_real(1e3 * s->compute);
-    row[ENCODE] = value_real(1e3 * s->encode);
-    row[COMM] = value_real(1e3 * s->comm);
-    row[DECODE] = value_real(1e3 * s->decode);
-    row[SIM] = value_real(r->sim);
-    row[WALL] = value_real(r->wall);
-    row[RATE] = value_real(s->lr);
+    *cell(row, "record") = value_text("step");
+    *cell(row, "compressor") = value_text(r->compressor);
+    *cell(row, "step") = value_int((int64_t)s->step);
+    *cell(row, "epoch") = value_int((int64_t)s->epoch);
+    *cell(row, "loss") = value_real(s->train.loss);
+    *cell(row, "train_accuracy") = value_real(s->train.accuracy);
+    *cell(row, "test_accuracy") = value_real(s->test.accuracy);
+    *cell(row, "bytes_up") = value_real(s->bytes_up);
+    *cell(row, "bytes_down") = value_real(s->bytes_down);
+    *cell(row, "compute_ms") = value_real(1e3 * s->compute);
+    *cell(row, "encode_ms") = value_real(1e3 * s->encode);
+    *cell(row, "comm_ms") = value_real(1e3 * s->comm);
+    *cell(row, "decode_ms") = value_real(1e3 * s->decode);
+    *cell(row, "sim_seconds") = value_real(r->sim);
+    *cell(row, "wall_seconds") = value_real(r->wall);
+    *cell(row, "lr") = value_real(s->lr);
     for (size_t i = STEP_COLUMNS; i < r->columns; i++)
         row[i] = value_none();
 }
@@ -217,7 +203,7 @@ static Status repeat_test(TrainRecords *r, Value *row, Trainer *t)
     TrainJob *j = r->job;
     MeanScore score;
     TRY(trainer_test(t, j->setup.test, &score, j->err));
-    row[TEST_ACCURACY] = value_real(score.accuracy);
+    *cell(row, "test_accuracy") = value_real(score.accuracy);
     const char *line = report_json_row(r->column, STEP_COLUMNS, row, j->a);
     TRY(arena_check(line, j->a, j->err));
     return journal_add(&r->journal, line, j->a, j->err);
@@ -229,20 +215,20 @@ static Status replay_row(TrainRecords *r, const Json *json, Trainer *tested)
 {
     Value row[RECORD_COLUMNS_MOST];
     TRY(journal_row(json, r->column, r->columns, row, r->job->a, r->job->err));
-    if (tested && isnan(value_number(&row[TEST_ACCURACY])))
+    if (tested && isnan(value_number(cell(row, "test_accuracy"))))
         TRY(repeat_test(r, row, tested));
-    const StepRecord s = {.step = (size_t)value_number(&row[STEP]),
-                          .epoch = (size_t)value_number(&row[EPOCH]),
-                          .train = {value_number(&row[LOSS]), value_number(&row[TRAIN_ACCURACY])},
-                          .test = {NAN, value_number(&row[TEST_ACCURACY])},
-                          .lr = value_number(&row[RATE])};
-    r->sim = value_number(&row[SIM]);
-    r->wall = value_number(&row[WALL]);
-    r->bytes += value_number(&row[BYTES_UP]);
+    const StepRecord s = {.step = (size_t)value_number(cell(row, "step")),
+                          .epoch = (size_t)value_number(cell(row, "epoch")),
+                          .train = {value_number(cell(row, "loss")), value_number(cell(row, "train_accuracy"))},
+                          .test = {NAN, value_number(cell(row, "test_accuracy"))},
+                          .lr = value_number(cell(row, "lr"))};
+    r->sim = value_number(cell(row, "sim_seconds"));
+    r->wall = value_number(cell(row, "wall_seconds"));
+    r->bytes += value_number(cell(row, "bytes_up"));
     r->last = s;
     targets_note(r, &s);
-    row[RECORD] = value_text("step");
-    row[COMPRESSOR] = value_text(r->compressor);
+    *cell(row, "record") = value_text("step");
+    *cell(row, "compressor") = value_text(r->compressor);
     return report_row(r->report, row, !isnan(s.test.accuracy), r->job->err);
 }
 
@@ -280,12 +266,12 @@ Status train_records_summary(TrainRecords *r, bool failed)
     Value row[RECORD_COLUMNS_MOST];
     const StepRecord *s = &r->last;
     fill(r, s, row);
-    row[RECORD] = value_text("summary");
-    row[BYTES_UP] = r->partial ? value_none() : value_real(r->bytes);
-    for (size_t i = BYTES_DOWN; i <= DECODE; i++)
-        row[i] = value_none();
+    *cell(row, "record") = value_text("summary");
+    *cell(row, "bytes_up") = r->partial ? value_none() : value_real(r->bytes);
+    for (Value *v = cell(row, "bytes_down"); v <= cell(row, "decode_ms"); v++)
+        *v = value_none();
     if (failed)
-        row[LOSS] = row[TRAIN_ACCURACY] = row[TEST_ACCURACY] = value_none();
+        *cell(row, "loss") = *cell(row, "train_accuracy") = *cell(row, "test_accuracy") = value_none();
     targets_put(r, row);
     return report_row(r->report, row, true, r->job->err);
 }

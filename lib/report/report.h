@@ -60,6 +60,9 @@ typedef struct {
     bool shown;       /* true: in all formats; false: only in CSV and JSON */
 } Column;
 
+/* Returns the index of the column called `name`. The column must exist. */
+size_t report_column(const Column *columns, const char *name);
+
 typedef enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, FORMAT_MD, FORMAT_LATEX } Format;
 
 extern const char *const report_formats[]; /* names of the formats in the order of `Format`; ends in NULL */

@@ -9,53 +9,30 @@
 
 const char against_usual[] = "bits_per_element,relative_error,second_moment,cosine,wasserstein_mean";
 
-enum {
-    STEP,
-    WORKER,
-    TENSOR,
-    COMPRESSOR,
-    AGAINST,
-    REPEATS,
-    METRIC,
-    RESULT,
-    RESULT_SE,
-    RESULT_AGAINST,
-    RESULT_AGAINST_SE,
-    DIFFERENCE,
-    DIFFERENCE_SE,
-    INTERVAL,
-    DIFFERENCE_LOW,
-    DIFFERENCE_HIGH,
-    DIFFERENCE_P,
-    DIFFERENCE_P_HOLM,
-    DIFFERS,
-    FAILURE,
-    COLUMNS
+/* The columns up to `repeats`, except `against`, are also columns of the results of `compare`. */
+static const Column all_columns[] = {
+    {"step", false},
+    {"worker", false},
+    {"tensor", false},
+    {"compressor", true},
+    {"against", true},
+    {"repeats", false},
+    {"metric", true},
+    {"result", true},
+    {"result_se", false},
+    {"result_against", true},
+    {"result_against_se", false},
+    {"difference", true},
+    {"difference_se", false},
+    {"interval", true},
+    {"difference_low", false},
+    {"difference_high", false},
+    {"difference_p", false},
+    {"difference_p_holm", false},
+    {"differs", true},
+    {"error", false},
 };
-
-/* The columns up to REPEATS, except AGAINST, are also columns of the results of `compare`. */
-static const Column all_columns[COLUMNS] = {
-    [STEP] = {"step", false},
-    [WORKER] = {"worker", false},
-    [TENSOR] = {"tensor", false},
-    [COMPRESSOR] = {"compressor", true},
-    [AGAINST] = {"against", true},
-    [REPEATS] = {"repeats", false},
-    [METRIC] = {"metric", true},
-    [RESULT] = {"result", true},
-    [RESULT_SE] = {"result_se", false},
-    [RESULT_AGAINST] = {"result_against", true},
-    [RESULT_AGAINST_SE] = {"result_against_se", false},
-    [DIFFERENCE] = {"difference", true},
-    [DIFFERENCE_SE] = {"difference_se", false},
-    [INTERVAL] = {"interval", true},
-    [DIFFERENCE_LOW] = {"difference_low", false},
-    [DIFFERENCE_HIGH] = {"difference_high", false},
-    [DIFFERENCE_P] = {"difference_p", false},
-    [DIFFERENCE_P_HOLM] = {"difference_p_holm", false},
-    [DIFFERS] = {"differs", true},
-    [FAILURE] = {"error", false},
-};
+enum { COLUMNS = countof(all_columns) };
 
 /* ---- choosing metrics ---- */
 
@@ -145,6 +122,11 @@ void against_put(Against *g, const Record *record)
 
 /* ---- rows ---- */
 
+static Value *cell(Value *row, const char *field)
+{
+    return row + report_column(all_columns, field);
+}
+
 /* Writes the p-values of all codecs and metrics in the records at position `place` to `sorted`, ascending;
  * returns their number. */
 static size_t collect_p(const Against *g, size_t place, double *sorted)
@@ -191,24 +173,24 @@ static void fill_identity(const Results *r, size_t place, size_t codec, Value *r
         for (size_t k = 0; k <= r->error; k++)
             if (!strcmp(all_columns[i].name, r->columns[k].name))
                 row[i] = from[k];
-    row[AGAINST] = value_text(r->codec[0]);
+    *cell(row, "against") = value_text(r->codec[0]);
 }
 
 static void fill_figures(const Contrast *c, const Drawn *reference, double holm, Value *row, Arena *a)
 {
     const Paired *d = &c->paired;
-    row[RESULT] = value_real(c->own.mean);
-    row[RESULT_SE] = value_real(c->own.se);
-    row[RESULT_AGAINST] = value_real(reference->mean);
-    row[RESULT_AGAINST_SE] = value_real(reference->se);
-    row[DIFFERENCE] = value_real(d->difference);
-    row[DIFFERENCE_SE] = value_real(d->se);
-    row[INTERVAL] = interval_words(d, a);
-    row[DIFFERENCE_LOW] = value_real(d->low);
-    row[DIFFERENCE_HIGH] = value_real(d->high);
-    row[DIFFERENCE_P] = value_real(d->p);
-    row[DIFFERENCE_P_HOLM] = value_real(holm);
-    row[DIFFERS] = difference_words(c, holm, a);
+    *cell(row, "result") = value_real(c->own.mean);
+    *cell(row, "result_se") = value_real(c->own.se);
+    *cell(row, "result_against") = value_real(reference->mean);
+    *cell(row, "result_against_se") = value_real(reference->se);
+    *cell(row, "difference") = value_real(d->difference);
+    *cell(row, "difference_se") = value_real(d->se);
+    *cell(row, "interval") = interval_words(d, a);
+    *cell(row, "difference_low") = value_real(d->low);
+    *cell(row, "difference_high") = value_real(d->high);
+    *cell(row, "difference_p") = value_real(d->p);
+    *cell(row, "difference_p_holm") = value_real(holm);
+    *cell(row, "differs") = difference_words(c, holm, a);
 }
 
 static Status write_place(const Against *g, size_t place, bool shown, Report *report, Arena *a, Error *err)
@@ -222,7 +204,7 @@ static Status write_place(const Against *g, size_t place, bool shown, Report *re
             const Contrast *c = contrast_of(g, place, k, i);
             Value row[COLUMNS] = {0};
             fill_identity(r, place, k, row);
-            row[METRIC] = value_text(g->metric[i]->name);
+            *cell(row, "metric") = value_text(g->metric[i]->name);
             if (c->own.draws.count)
                 fill_figures(c, &g->reference[place * g->metrics + i],
                              isnan(c->paired.p) ? NAN : stats_holm(sorted, tests, c->paired.p), row, a);
@@ -246,11 +228,15 @@ Status against_write(const Against *g, bool per_tensor, ReportSpec spec, Arena *
     const Results *r = g->results;
     Report *report;
     Column columns[COLUMNS];
+    const bool steps = per_tensor && r->level[r->places - 1] == LEVEL_RUN;
+    bool errors = false;
     memcpy(columns, all_columns, sizeof columns);
-    columns[TENSOR].shown = per_tensor;
-    columns[STEP].shown = columns[WORKER].shown = per_tensor && r->level[r->places - 1] == LEVEL_RUN;
+    columns[report_column(columns, "tensor")].shown = per_tensor;
+    columns[report_column(columns, "step")].shown = steps;
+    columns[report_column(columns, "worker")].shown = steps;
     for (size_t i = 0; i < r->places * r->codecs; i++)
-        columns[FAILURE].shown |= r->rows[i * r->column_count + r->error].type != VALUE_NONE;
+        errors |= r->rows[i * r->column_count + r->error].type != VALUE_NONE;
+    columns[report_column(columns, "error")].shown = errors;
     spec.columns = columns;
     spec.column_count = COLUMNS;
     TRY(report_open(&report, &spec, a, err));

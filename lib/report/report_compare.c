@@ -13,26 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BIAS_P_HOLM, BIAS_DETECTABLE, BIAS, VERDICTS };
-
-const Column results_verdicts[VERDICTS + 1] = {
-    [BIAS_P_HOLM] = {"bias_p_holm", true},
-    [BIAS_DETECTABLE] = {"bias_detectable", true},
-    [BIAS] = {"bias", true},
+const Column results_verdicts[] = {
+    {"bias_p_holm", true},
+    {"bias_detectable", true},
+    {"bias", true},
+    {0},
 };
 
-enum { STEP, WORKER, TENSOR, KIND, SHAPE, N, COMPRESSOR, REPEATS, IDENTITY };
-
-static const Column identity[IDENTITY] = {
-    [STEP] = {"step", true},
-    [WORKER] = {"worker", true},
-    [TENSOR] = {"tensor", true},
-    [KIND] = {"kind", false},
-    [SHAPE] = {"shape", true},
-    [N] = {"n", false},
-    [COMPRESSOR] = {"compressor", true},
-    [REPEATS] = {"repeats", false},
+static const Column identity[] = {
+    {"step", true},  {"worker", true}, {"tensor", true},     {"kind", false},
+    {"shape", true}, {"n", false},     {"compressor", true}, {"repeats", false},
 };
+enum { IDENTITY = countof(identity), VERDICTS = countof(results_verdicts) - 1 };
 
 /* A line of the journal begins with these columns, before those of the results. SUMS holds the record's sums
  * over repeats (`Tally`) as text. */
@@ -56,6 +48,11 @@ static size_t row_index(const Results *r, size_t place, size_t codec)
 static Value *row_at(const Results *r, size_t place, size_t codec)
 {
     return r->rows + row_index(r, place, codec) * r->column_count;
+}
+
+static Value *cell(const Results *r, Value *row, const char *field)
+{
+    return row + report_column(r->columns, field);
 }
 
 /* Sets for each place (position of a record in the output) the first vector of its record, and whether the
@@ -92,7 +89,7 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
                    .repeats = repeats,
                    .seed = seed,
                    .column_count = IDENTITY + metric_count + VERDICTS + STEPS_FIELDS + 1 + own.count + 1,
-                   .compressor = COMPRESSOR,
+                   .compressor = report_column(identity, "compressor"),
                    .steps = IDENTITY + metric_count,
                    .verdict = IDENTITY + metric_count + STEPS_FIELDS,
                    .error = IDENTITY + metric_count + VERDICTS + STEPS_FIELDS,
@@ -126,16 +123,16 @@ static void put_identity(const Results *r, size_t place, size_t codec, Value *ro
     const Vector *v = r->first[place];
     const RecordLevel level = r->level[place];
     const bool all = level == LEVEL_RUN, single = level == LEVEL_VECTOR;
-    row[STEP] = all ? value_text("*") : v->step_group ? value_int(v->step) : value_none();
-    row[WORKER] = all ? value_text("*") : v->worker_group ? value_int(v->worker) : value_none();
-    row[TENSOR] = value_text(single ? v->name : "*");
-    row[KIND] = single ? value_text(kind_names[v->kind]) : value_none();
-    row[SHAPE] = single ? value_shape(&v->shape) : value_none();
+    *cell(r, row, "step") = all ? value_text("*") : v->step_group ? value_int(v->step) : value_none();
+    *cell(r, row, "worker") = all ? value_text("*") : v->worker_group ? value_int(v->worker) : value_none();
+    *cell(r, row, "tensor") = value_text(single ? v->name : "*");
+    *cell(r, row, "kind") = single ? value_text(kind_names[v->kind]) : value_none();
+    *cell(r, row, "shape") = single ? value_shape(&v->shape) : value_none();
     if (single)
-        row[N] = value_int((int64_t)v->shape.n);
-    row[COMPRESSOR] = value_text(r->codec[codec]);
-    row[REPEATS] = value_int((int64_t)r->repeats);
-    row[r->column_count - 1] = value_int((int64_t)r->seed);
+        *cell(r, row, "n") = value_int((int64_t)v->shape.n);
+    *cell(r, row, "compressor") = value_text(r->codec[codec]);
+    *cell(r, row, "repeats") = value_int((int64_t)r->repeats);
+    *cell(r, row, "seed") = value_int((int64_t)r->seed);
 }
 
 static Value number(double v, bool whole)
@@ -149,7 +146,7 @@ static void fill_row(const Results *r, const Record *record, Value *row)
 {
     const Tally *t = &record->tally;
     if (record->vectors)
-        row[N] = number(t->n / t->cells, true);
+        *cell(r, row, "n") = number(t->n / t->cells, true);
     put_identity(r, record->place, record->codec, row);
     for (size_t m = 0; record->vectors && metrics[m].name; m++)
         row[IDENTITY + m] = number(metric_value(&metrics[m], t), metrics[m].form == FORM_COUNT);
@@ -183,10 +180,10 @@ static bool results_failed(const Results *r, size_t place, size_t codec)
     return row_at(r, place, codec)[r->error].type != VALUE_NONE;
 }
 
-/* Sets one of the fields that the command adds to a record; `field` is its number among them. */
-static void results_set(Results *r, size_t place, size_t codec, size_t field, Value v)
+/* Sets one of the fields that the command adds to a record. */
+static void results_set(Results *r, size_t place, size_t codec, const char *field, Value v)
 {
-    row_at(r, place, codec)[r->error + 1 + field] = v;
+    *cell(r, row_at(r, place, codec), field) = v;
 }
 
 Status results_judge(Results *r, Error *err)
@@ -205,10 +202,10 @@ Status results_judge(Results *r, Error *err)
                 .expected = results_number(r, place, k, "variance_expected")};
         TRY(bias_judge(row, r->codecs, r->repeats, r->a, err));
         for (size_t k = 0; k < r->codecs; k++) {
-            Value *cell = row_at(r, place, k) + r->verdict;
-            cell[BIAS_P_HOLM] = number(row[k].holm, false);
-            cell[BIAS_DETECTABLE] = number(row[k].detectable, false);
-            cell[BIAS] = bias_words(&row[k], r->a);
+            Value *to = row_at(r, place, k);
+            *cell(r, to, "bias_p_holm") = number(row[k].holm, false);
+            *cell(r, to, "bias_detectable") = number(row[k].detectable, false);
+            *cell(r, to, "bias") = bias_words(&row[k], r->a);
         }
     }
     return OK;
@@ -282,7 +279,7 @@ char *results_failures(const Results *r, Arena *a)
                 why->type != VALUE_TEXT)
                 continue;
             if (failed++ == 0)
-                text = text_format(a, "%s on %s: %s", r->codec[k], row[TENSOR].text, why->text);
+                text = text_format(a, "%s on %s: %s", r->codec[k], r->first[place]->name, why->text);
         }
     return failed > 1 && text ? text_format(a, "%s (and %zu more failed)", text, failed - 1) : text;
 }
@@ -297,15 +294,13 @@ size_t results_finished(const Results *r)
 
 /* ---- sweep ---- */
 
-enum { RATE, PARETO, PARETO_CERTAIN, IS_UNBIASED, SWEEP_FIELDS };
-
-static const Column sweep_columns[SWEEP_FIELDS] = {
-    [RATE] = {"rate", false},
-    [PARETO] = {"pareto", true},
-    [PARETO_CERTAIN] = {"pareto_certain", true},
-    [IS_UNBIASED] = {"unbiased", true},
+static const Column sweep_columns[] = {
+    {"rate", false},
+    {"pareto", true},
+    {"pareto_certain", true},
+    {"unbiased", true},
 };
-const OwnFields sweep_fields = {.column = sweep_columns, .count = SWEEP_FIELDS};
+const OwnFields sweep_fields = {.column = sweep_columns, .count = countof(sweep_columns)};
 
 static bool is_unbiased(const Codec *codec)
 {
@@ -379,11 +374,11 @@ static void mark_place(Results *r, const Results *front, const Codec *const *cod
     pareto_mark(point, r->codecs);
     for (size_t k = 0; k < r->codecs; k++)
         if (results_have(r, place, k)) {
-            results_set(r, place, k, RATE, rate_of(codec[k]));
-            results_set(r, place, k, PARETO, value_bool(point[k].front));
-            results_set(r, place, k, PARETO_CERTAIN,
+            results_set(r, place, k, "rate", rate_of(codec[k]));
+            results_set(r, place, k, "pareto", value_bool(point[k].front));
+            results_set(r, place, k, "pareto_certain",
                         r->repeats > 1 ? value_bool(point[k].certain) : value_none());
-            results_set(r, place, k, IS_UNBIASED, value_bool(is_unbiased(codec[k])));
+            results_set(r, place, k, "unbiased", value_bool(is_unbiased(codec[k])));
         }
 }
 
@@ -398,13 +393,11 @@ Status sweep_fill(Results *r, const Results *front, const Codec *const *codec, E
 
 /* ---- the fields that compare --equal-bits adds ---- */
 
-enum { TARGET_BITS, REACHED, TARGET_FIELDS };
-
-static const Column target_columns[TARGET_FIELDS] = {
-    [TARGET_BITS] = {"target_bits", false},
-    [REACHED] = {"reached", true},
+static const Column target_columns[] = {
+    {"target_bits", false},
+    {"reached", true},
 };
-const OwnFields target_fields = {.column = target_columns, .count = TARGET_FIELDS};
+const OwnFields target_fields = {.column = target_columns, .count = countof(target_columns)};
 
 void target_fill(Results *r, double bits)
 {
@@ -414,37 +407,21 @@ void target_fill(Results *r, double bits)
         const bool reached = fabs(whole / bits - 1) <= SIZE_TOLERANCE && !results_failed(r, r->places - 1, k);
         for (size_t place = 0; place < r->places; place++)
             if (results_have(r, place, k)) {
-                results_set(r, place, k, TARGET_BITS, value_real(bits));
-                results_set(r, place, k, REACHED, value_bool(reached));
+                results_set(r, place, k, "target_bits", value_real(bits));
+                results_set(r, place, k, "reached", value_bool(reached));
             }
     }
 }
 
 /* ---- merge ---- */
 
-enum {
-    WORKERS,
-    SYNTHETIC,
-    MERGE_MS,
-    DECODE_EACH_MS,
-    BYTES_UP,
-    BYTES_MERGED,
-    MERGE_MS_SE,
-    DECODE_EACH_MS_SE,
-    BYTES_UP_SE,
-    BYTES_MERGED_SE,
-    MERGE_FIELDS
-};
-
-static const Column merge_columns[MERGE_FIELDS] = {
-    [WORKERS] = {"workers", true},          [SYNTHETIC] = {"synthetic", true},
-    [MERGE_MS] = {"merge_ms", true},        [DECODE_EACH_MS] = {"decode_each_ms", true},
-    [BYTES_UP] = {"bytes_up", false},       [BYTES_MERGED] = {"bytes_merged", true},
-    [MERGE_MS_SE] = {"merge_ms_se", false}, [DECODE_EACH_MS_SE] = {"decode_each_ms_se", false},
-    [BYTES_UP_SE] = {"bytes_up_se", false}, [BYTES_MERGED_SE] = {"bytes_merged_se", false},
+static const Column merge_columns[] = {
+    {"workers", true},      {"synthetic", true},        {"merge_ms", true},     {"decode_each_ms", true},
+    {"bytes_up", false},    {"bytes_merged", true},     {"merge_ms_se", false}, {"decode_each_ms_se", false},
+    {"bytes_up_se", false}, {"bytes_merged_se", false},
 };
 const OwnFields merge_fields = {
-    .column = merge_columns, .count = MERGE_FIELDS, .leading = SYNTHETIC + 1, .timed = true};
+    .column = merge_columns, .count = countof(merge_columns), .leading = 2, .timed = true};
 
 static Value size_value(double bytes)
 {
@@ -455,18 +432,18 @@ void merge_fill(Results *r, const Record *record, size_t workers, size_t synthet
 {
     const size_t place = record->place, k = record->codec;
     const Tally *t = &record->tally;
-    results_set(r, place, k, WORKERS, value_int((int64_t)workers));
-    results_set(r, place, k, SYNTHETIC, value_int((int64_t)synthetic));
+    results_set(r, place, k, "workers", value_int((int64_t)workers));
+    results_set(r, place, k, "synthetic", value_int((int64_t)synthetic));
     if (!record->vectors)
         return;
-    results_set(r, place, k, MERGE_MS, value_real(1e3 * t->merge / t->cells));
-    results_set(r, place, k, DECODE_EACH_MS, value_real(1e3 * t->each / t->cells));
-    results_set(r, place, k, MERGE_MS_SE, value_real(1e3 * sqrt(t->merge_spread) / t->cells));
-    results_set(r, place, k, DECODE_EACH_MS_SE, value_real(1e3 * sqrt(t->each_spread) / t->cells));
-    results_set(r, place, k, BYTES_UP_SE, value_real(metric_value(metric_find("bytes_se"), t)));
+    results_set(r, place, k, "merge_ms", value_real(1e3 * t->merge / t->cells));
+    results_set(r, place, k, "decode_each_ms", value_real(1e3 * t->each / t->cells));
+    results_set(r, place, k, "merge_ms_se", value_real(1e3 * sqrt(t->merge_spread) / t->cells));
+    results_set(r, place, k, "decode_each_ms_se", value_real(1e3 * sqrt(t->each_spread) / t->cells));
+    results_set(r, place, k, "bytes_up_se", value_real(metric_value(metric_find("bytes_se"), t)));
     if (t->spread_known)
-        results_set(r, place, k, BYTES_MERGED_SE,
+        results_set(r, place, k, "bytes_merged_se",
                     value_real(sqrt(t->merged_spread / (double)t->repeats) / t->cells));
-    results_set(r, place, k, BYTES_UP, size_value(t->bytes / t->cells));
-    results_set(r, place, k, BYTES_MERGED, size_value(t->merged / t->cells));
+    results_set(r, place, k, "bytes_up", size_value(t->bytes / t->cells));
+    results_set(r, place, k, "bytes_merged", size_value(t->merged / t->cells));
 }
