@@ -29,53 +29,36 @@ static Status refuse_kind(const char *name, Error *err)
     return error_hint(err, "atomo-bench plot --help lists the kinds");
 }
 
-static Status check_columns(const PlotKind *kind, const Csv *data, Error *err)
+static Status check_column(const PlotColumn *column, const Csv *data, Error *err)
 {
-    for (const char *const *need = kind->needs; *need; need++)
-        if (data->columns && !csv_has(data, *need)) {
-            FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", *need);
-            return error_hint(err, "%s draws what %s", kind->name, kind->source);
-        }
-    return data->rows ? OK : FAIL(err, ERR_CORRUPT, "the result has no rows");
-}
-
-static Status refuse_cell(const Csv *data, size_t row, const char *column, Error *err)
-{
-    FAIL(err, ERR_CORRUPT, "record %zu: %s is \"%.40s\": want a number", row + 1, column,
-         csv_cell(data, row, column));
-    return error_hint(err, "leave the cell empty where there is no number");
-}
-
-static Status check_numbers(const PlotKind *kind, const Csv *data, Error *err)
-{
-    for (const char *const *column = kind->numbers; *column; column++)
-        for (size_t row = 0; row < data->rows; row++)
-            if (*csv_cell(data, row, *column) && !isfinite(csv_real(data, row, *column)))
-                return refuse_cell(data, row, *column, err);
+    for (size_t row = 0; row < data->rows && column->use & PLOT_NUMBER; row++) {
+        const char *cell = csv_cell(data, row, column->name);
+        if (!*cell || isfinite(csv_real(data, row, column->name)))
+            continue;
+        FAIL(err, ERR_CORRUPT, "record %zu: %s is \"%.40s\": want a number", row + 1, column->name, cell);
+        return error_hint(err, "leave the cell empty where there is no number");
+    }
     return OK;
 }
 
 static Status check_data(const PlotKind *kind, const Csv *data, Error *err)
 {
-    TRY(check_columns(kind, data, err));
-    return check_numbers(kind, data, err);
+    for (const PlotColumn *c = kind->columns; c->name; c++)
+        if (c->use & PLOT_NEEDED && data->columns && !csv_has(data, c->name)) {
+            FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", c->name);
+            return error_hint(err, "%s draws what %s", kind->name, kind->source);
+        }
+    if (!data->rows)
+        return FAIL(err, ERR_CORRUPT, "the result has no rows");
+    for (const PlotColumn *c = kind->columns; c->name; c++)
+        TRY(check_column(c, data, err));
+    return OK;
 }
 
 Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
     TRY(check_data(kind, data, err));
     return kind->pick(data, rows, count, a, err);
-}
-
-/* Returns the columns of this kind of figure, followed by the columns that `plot_dress` adds. */
-static Column *all_columns(const PlotKind *kind, const char *draws, Arena *a)
-{
-    const size_t own = plot_columns(kind);
-    const size_t count = own + dress_columns(draws);
-    Column *all = NEW(a, Column, count);
-    for (size_t k = 0; all && k < count; k++)
-        all[k] = k < own ? kind->columns[k] : plot_dress_columns[k - own];
-    return all;
 }
 
 Status plot_text(const PlotKind *kind, const Csv *data, const TextList *labels, char **text, Arena *a,
@@ -86,13 +69,14 @@ Status plot_text(const PlotKind *kind, const Csv *data, const TextList *labels, 
     TRY(plot_rows(kind, data, &rows, &count, a, err));
     const char *draws = plot_draws(data, a);
     TRY(arena_check(draws, a, err));
+    const size_t own = plot_columns(kind), all = own + (kind->named ? dress_columns(draws) : 0);
     if (kind->named)
         TRY(plot_dress(kind, labels, draws, &rows, count, a, err));
-    const Column *columns = kind->named ? all_columns(kind, draws, a) : kind->columns;
+    Column *columns = NEW_ZERO(a, Column, all);
     TRY(arena_check(columns, a, err));
-    const ReportSpec spec = {.columns = columns,
-                             .column_count = plot_columns(kind) + (kind->named ? dress_columns(draws) : 0),
-                             .format = FORMAT_CSV};
+    for (size_t k = 0; k < all; k++)
+        columns[k].name = k < own ? kind->columns[k].name : plot_dress_columns[k - own];
+    const ReportSpec spec = {.columns = columns, .column_count = all, .format = FORMAT_CSV};
     *text = report_text(&spec, rows, count, a);
     return arena_check(*text, a, err);
 }

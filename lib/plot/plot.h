@@ -11,23 +11,32 @@
 #include "base/csv.h"
 #include "report/report.h"
 
+/* A column that a kind of figure reads from the data, or writes in its picked rows. */
+typedef struct {
+    const char *name;
+    unsigned use; /* the bits below */
+} PlotColumn;
+enum {
+    PLOT_NEEDED = 1, /* the data must have the column */
+    PLOT_NUMBER = 2, /* in the data, its cells must be empty or numbers */
+    PLOT_READ = 4,   /* the picked rows do not have it; such columns are the last of a list */
+};
+
 typedef struct {
     const char *name;  /* also the name of its script */
     const char *brief; /* for --help: lines of up to 78 characters with newlines between them */
     /* for messages, the command that writes the data: "atomo-bench merge writes with -o FILE.csv" */
     const char *source;
 
-    /* `needs`: columns that the data must have; `columns`: columns of the picked rows. Both lists end in
-     * NULL. The last of `columns` is a text: gnuplot may miscount the columns after a text with quotes. */
-    const char *const *needs;
-    const Column *columns;
-    const char *const *numbers; /* optional columns whose cells must be empty or numbers */
+    /* The columns, in the order of the picked rows; the list ends in {0}. The last column of a row is a text:
+     * gnuplot may miscount the columns after a text with quotes. */
+    const PlotColumn *columns;
     /* the column of codec specs; each spec has its own colour, mark, dashes and label; NULL: no such column */
     const char *named;
     /* the choices of --x, the default first; NULL: this kind of figure has no option --x */
     const char *const *against;
 
-    /* Picks the rows to draw, as values of `columns`, from data that have all columns of `needs`. */
+    /* Picks the rows to draw, as values of `columns`, from data that have all columns with PLOT_NEEDED. */
     Status (*pick)(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 } PlotKind;
 
@@ -46,7 +55,7 @@ Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *co
  * mark, dash and label. `labels`: texts "SPEC=TEXT" of the option --label, or NULL. */
 Status plot_text(const PlotKind *kind, const Csv *data, const TextList *labels, char **text, Arena *a,
                  Error *err);
-size_t plot_columns(const PlotKind *kind);
+size_t plot_columns(const PlotKind *kind); /* returns the number of columns of a picked row */
 
 /* Called again and again while gnuplot runs; if it returns true, gnuplot is killed and the drawing fails with
  * ERR_STOPPED. NULL: drawing is never stopped. */

@@ -5,27 +5,21 @@
 
 /* ---- errors ---- */
 
-static const Column errors_columns[] = {
-    {"elem_error", false},        {"elem_error_big", false},      {"elem_error_small", false},
-    {"elem_error_pos", false},    {"elem_error_neg", false},      {"elem_error_se", false},
-    {"elem_error_big_se", false}, {"elem_error_small_se", false}, {"elem_error_pos_se", false},
-    {"elem_error_neg_se", false}, {"compressor", false},          {0},
+static const PlotColumn errors_columns[] = {
+    {"elem_error", PLOT_NEEDED | PLOT_NUMBER},
+    {"elem_error_big", PLOT_NEEDED | PLOT_NUMBER},
+    {"elem_error_small", PLOT_NEEDED | PLOT_NUMBER},
+    {"elem_error_pos", PLOT_NEEDED | PLOT_NUMBER},
+    {"elem_error_neg", PLOT_NEEDED | PLOT_NUMBER},
+    {"elem_error_se", PLOT_NUMBER},
+    {"elem_error_big_se", PLOT_NUMBER},
+    {"elem_error_small_se", PLOT_NUMBER},
+    {"elem_error_pos_se", PLOT_NUMBER},
+    {"elem_error_neg_se", PLOT_NUMBER},
+    {"compressor", PLOT_NEEDED},
+    {0},
 };
 enum { ELEM_ERRORS = 5 }; /* the number of columns of errors, which come first */
-static const char *const errors_needs[] = {
-    "compressor",     "elem_error", "elem_error_big", "elem_error_small", "elem_error_pos",
-    "elem_error_neg", NULL};
-static const char *const errors_numbers[] = {"elem_error",
-                                             "elem_error_big",
-                                             "elem_error_small",
-                                             "elem_error_pos",
-                                             "elem_error_neg",
-                                             "elem_error_se",
-                                             "elem_error_big_se",
-                                             "elem_error_small_se",
-                                             "elem_error_pos_se",
-                                             "elem_error_neg_se",
-                                             NULL};
 
 static bool has_any(const Value *row)
 {
@@ -46,32 +40,25 @@ const PlotKind plot_errors = {
     .brief = "error of elements beside their size, from compare's CSV or JSON: of all, of\n"
              "big and of small ones, of those that come out too low and too high",
     .source = "atomo-bench compare writes with -o FILE.csv",
-    .needs = errors_needs,
     .columns = errors_columns,
-    .numbers = errors_numbers,
     .named = "compressor",
     .pick = errors_pick,
 };
 
 /* ---- merge ---- */
 
-enum { WORKERS, MERGE, DECODE, DECODE_EACH, MERGE_SE, DECODE_SE, DECODE_EACH_SE, NAME };
-static const Column merge_columns[] = {
-    [WORKERS] = {"workers", false},
-    [MERGE] = {"merge_ms", false},
-    [DECODE] = {"decode_ms", false},
-    [DECODE_EACH] = {"decode_each_ms", false},
-    [MERGE_SE] = {"merge_ms_se", false},
-    [DECODE_SE] = {"decode_ms_se", false},
-    [DECODE_EACH_SE] = {"decode_each_ms_se", false},
-    [NAME] = {"compressor", false},
-    [NAME + 1] = {0},
+static const PlotColumn merge_columns[] = {
+    {"workers", PLOT_NEEDED | PLOT_NUMBER},
+    {"merge_ms", PLOT_NEEDED | PLOT_NUMBER},
+    {"decode_ms", PLOT_NEEDED | PLOT_NUMBER},
+    {"decode_each_ms", PLOT_NEEDED | PLOT_NUMBER},
+    {"merge_ms_se", PLOT_NUMBER},
+    {"decode_ms_se", PLOT_NUMBER},
+    {"decode_each_ms_se", PLOT_NUMBER},
+    {"compressor", PLOT_NEEDED},
+    {0},
 };
-static const char *const merge_needs[] = {"compressor", "workers",        "merge_ms",
-                                          "decode_ms",  "decode_each_ms", NULL};
-static const char *const merge_numbers[] = {"workers",           "merge_ms",    "decode_ms",
-                                            "decode_each_ms",    "merge_ms_se", "decode_ms_se",
-                                            "decode_each_ms_se", NULL};
+enum { WORKERS = 0, DECODE_EACH = 3, NAME = 7 }; /* indices of columns */
 
 static bool has_both(const Value *row)
 {
@@ -91,9 +78,7 @@ const PlotKind plot_merge = {
     .brief = "how long aggregating takes, from merge's CSV or JSON: payloads merged and\n"
              "decoded once, and every one decoded, against the number of workers",
     .source = "atomo-bench merge writes with -o FILE.csv",
-    .needs = merge_needs,
     .columns = merge_columns,
-    .numbers = merge_numbers,
     .named = "compressor",
     .pick = merge_pick,
 };

@@ -9,25 +9,22 @@
 #include <math.h>
 #include <string.h>
 
-static const Column columns[] = {
-    {"step", false},
-    {"sim_seconds", false},
-    {"wall_seconds", false},
-    {"bytes_sent", false},
-    {"test_accuracy", false},
-    {"low", false},
-    {"high", false},
-    {"runs", false},
-    {"test_accuracy_se", false},
-    {"compressor", false},
+static const PlotColumn columns[] = {
+    {"step", PLOT_NEEDED | PLOT_NUMBER},
+    {"sim_seconds", PLOT_NUMBER},
+    {"wall_seconds", PLOT_NUMBER},
+    {"bytes_sent", PLOT_NUMBER},
+    {"test_accuracy", PLOT_NEEDED | PLOT_NUMBER},
+    {"low", PLOT_NUMBER},
+    {"high", PLOT_NUMBER},
+    {"runs", PLOT_NUMBER},
+    {"test_accuracy_se", PLOT_NUMBER},
+    {"compressor", PLOT_NEEDED},
+    {"bytes_up", PLOT_NUMBER | PLOT_READ},
     {0},
 };
 enum { STEP, SIM, WALL, SENT, ACCURACY, LOW, HIGH, RUNS, ACCURACY_SE, NAME, COLUMNS };
-_Static_assert(COLUMNS == countof(columns) - 1, "a name for each column");
-static const char *const needs[] = {"compressor", "step", "test_accuracy", NULL};
-static const char *const numbers[] = {
-    "step", "sim_seconds", "wall_seconds", "bytes_up",         "bytes_sent", "test_accuracy",
-    "low",  "high",        "runs",         "test_accuracy_se", NULL};
+_Static_assert(COLUMNS == countof(columns) - 2, "a name for each column of a row");
 static const char *const against[] = {"time", "step", "bytes", "wall", NULL};
 
 /* ---- targets ---- */
@@ -184,9 +181,7 @@ const PlotKind plot_convergence = {
              "--x time (simulated time), step, bytes (sent by a worker) or wall; of\n"
              "several runs of a compressor the mean, between the least and the most",
     .source = "atomo-train run writes with -o FILE.csv",
-    .needs = needs,
     .columns = columns,
-    .numbers = numbers,
     .against = against,
     .named = "compressor",
     .pick = pick,

@@ -5,30 +5,24 @@
 #include <math.h>
 #include <string.h>
 
-static const Column columns[] = {
-    {"workers", false},
-    {"compute_ms", false},
-    {"encode_ms", false},
-    {"comm_ms", false},
-    {"decode_ms", false},
-    {"total_ms", false},
-    {"bytes_up", false},
-    {"beta_gbps", false},
-    {"alpha_ms", false},
-    {"break_even_gbps", false},
-    {"total_ms_se", false},
-    {"break_even_gbps_se", false},
-    {"pays", false},
-    {"compressor", false},
+static const PlotColumn columns[] = {
+    {"workers", PLOT_NEEDED | PLOT_NUMBER},
+    {"compute_ms", PLOT_NEEDED | PLOT_NUMBER},
+    {"encode_ms", PLOT_NEEDED | PLOT_NUMBER},
+    {"comm_ms", PLOT_NEEDED | PLOT_NUMBER},
+    {"decode_ms", PLOT_NEEDED | PLOT_NUMBER},
+    {"total_ms", PLOT_NEEDED | PLOT_NUMBER},
+    {"bytes_up", PLOT_NEEDED | PLOT_NUMBER},
+    {"beta_gbps", PLOT_NUMBER},
+    {"alpha_ms", PLOT_NUMBER},
+    {"break_even_gbps", PLOT_NEEDED | PLOT_NUMBER},
+    {"total_ms_se", PLOT_NUMBER},
+    {"break_even_gbps_se", PLOT_NUMBER},
+    {"pays", PLOT_NEEDED},
+    {"compressor", PLOT_NEEDED},
     {0},
 };
 enum { COLUMNS = countof(columns) - 1, NAME = COLUMNS - 1, PAYS = NAME - 1 };
-static const char *const needs[] = {"compressor",      "workers",   "compute_ms", "encode_ms",
-                                    "comm_ms",         "decode_ms", "total_ms",   "bytes_up",
-                                    "break_even_gbps", "pays",      NULL};
-static const char *const numbers[] = {
-    "workers",   "compute_ms", "encode_ms",       "comm_ms",     "decode_ms",          "total_ms", "bytes_up",
-    "beta_gbps", "alpha_ms",   "break_even_gbps", "total_ms_se", "break_even_gbps_se", NULL};
 
 /* True if two rows with equal compressor and number of workers differ in `column`. */
 static bool several(const Csv *data, const char *column)
@@ -76,8 +70,8 @@ static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error
 }
 
 #define COST_DATA                                                                                            \
-    .source = "atomo-bench cost writes with -o FILE.csv", .needs = needs, .columns = columns,                \
-    .numbers = numbers, .named = "compressor", .pick = pick
+    .source = "atomo-bench cost writes with -o FILE.csv", .columns = columns, .named = "compressor",         \
+    .pick = pick
 
 const PlotKind plot_iteration_time = {
     .name = "iteration-time",

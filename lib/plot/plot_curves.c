@@ -70,6 +70,11 @@ static bool seen_before(const Curves *c, size_t i)
     return false;
 }
 
+static bool are_many(const Curves *c)
+{
+    return c->tensors > NAMED_MAX;
+}
+
 static void choose(Curves *c)
 {
     size_t least = 0, most = 0;
@@ -81,8 +86,8 @@ static void choose(Curves *c)
     }
     for (size_t i = 0; i < c->count; i++) {
         Curve *one = &c->curve[i];
-        const bool end = curves_are_many(c) && (i == least || i == most);
-        one->role = !curves_are_many(c) ? "named" : i == least ? "least" : i == most ? "most" : "other";
+        const bool end = are_many(c) && (i == least || i == most);
+        one->role = !are_many(c) ? "named" : i == least ? "least" : i == most ? "most" : "other";
         one->drawn =
             end || c->count <= DRAWN_MAX || i * DRAWN_MAX / c->count != (i + 1) * DRAWN_MAX / c->count;
     }
@@ -93,7 +98,7 @@ static bool has_trait(const Curve *c)
     return !isnan(c->trait);
 }
 
-Status curves_find(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err)
+static Status find_curves(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err)
 {
     TRY(split(out, data, kind, a, err));
     for (size_t i = 0; i < out->count; i++)
@@ -106,9 +111,53 @@ Status curves_find(Curves *out, const Csv *data, const CurveKind *kind, Arena *a
     return OK;
 }
 
-Quartiles quartiles_of(double *v, size_t count)
+/* ---- rows ---- */
+
+static Value *put_curve(Value *row, const Curves *all, const Curve *c)
 {
-    stats_sort(v, count);
-    return (Quartiles){stats_quantile(v, count, 0.25), stats_quantile(v, count, 0.5),
-                       stats_quantile(v, count, 0.75)};
+    for (size_t i = c->row; i < c->row + c->rows; i++) {
+        *row++ = value_text(c->role);
+        for (size_t k = 0; k < CURVE_COLUMNS && all->column[k]; k++)
+            *row++ = value_real(all->column[k][i]);
+        *row++ = value_none();
+        *row++ = value_none();
+        *row++ = value_text(c->name);
+    }
+    return row;
+}
+
+Value *curves_put_band(Value *row, const double *x, size_t count, double *v, size_t values)
+{
+    static const double quartile[] = {0.5, 0.25, 0.75};
+    stats_sort(v, values);
+    *row++ = value_text("band");
+    for (size_t k = 0; k < count; k++)
+        *row++ = value_real(x[k]);
+    for (size_t k = 0; k < countof(quartile); k++)
+        *row++ = value_real(stats_quantile(v, values, quartile[k]));
+    *row++ = value_none();
+    return row;
+}
+
+Status curves_pick(const CurveKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+{
+    Curves all;
+    size_t columns = 4;
+    TRY(find_curves(&all, data, kind, a, err));
+    for (size_t k = 0; k < CURVE_COLUMNS && all.column[k]; k++)
+        columns++;
+    double *room = NEW(a, double, all.count);
+    Value *row = *rows =
+        NEW(a, Value, (data->rows + (kind->band_rows ? kind->band_rows : data->rows)) * columns);
+    TRY(arena_check(room && row, a, err));
+    for (size_t i = 0; i < all.count; i++) {
+        if (kind->prepare)
+            kind->prepare(&all, &all.curve[i]);
+        if (all.curve[i].drawn)
+            row = put_curve(row, &all, &all.curve[i]);
+    }
+    if (are_many(&all))
+        row = kind->band(row, &all, room);
+    *count = (size_t)(row - *rows) / columns;
+    return OK;
 }

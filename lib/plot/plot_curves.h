@@ -7,6 +7,7 @@
 #define ATOMO_PLOT_CURVES_H
 
 #include "base/csv.h"
+#include "report/report.h"
 
 enum { NAMED_MAX = 8, DRAWN_MAX = 150, CURVE_COLUMNS = 4 };
 
@@ -29,29 +30,29 @@ typedef struct {
 
 /* What one kind of figure reads, and how it checks its curves. */
 typedef struct {
-    const char *const *column;                    /* names of up to CURVE_COLUMNS columns; ends in NULL */
+    /* names of up to CURVE_COLUMNS columns; ends in NULL. The last has the curve's height. */
+    const char *const *column;
     bool (*follows)(const Curves *c, size_t row); /* true: the row continues the curve of the previous row */
 
     /* Refuses values that `inspect` cannot have written. Sets `trait`; NaN: the curve is not drawn. */
     Status (*check)(const Curves *all, Curve *c, Error *err);
-    const char *none;                /* the message if no curve can be drawn */
-    bool (*typical)(const Curve *c); /* if false, drawn only if false for all curves */
+    const char *none;                             /* the message if no curve can be drawn */
+    bool (*typical)(const Curve *c);              /* if false, drawn only if false for all curves */
+    void (*prepare)(const Curves *all, Curve *c); /* changes a curve before it is drawn; NULL: no change */
+
+    /* Writes the rows of the band of quartiles, for a figure of many curves; returns the end of the rows.
+     * `room`: memory for a number of each curve. */
+    Value *(*band)(Value *row, const Curves *all, double *room);
+    size_t band_rows; /* the most rows of the band; 0: as many as the data have */
 } CurveKind;
 
-/* Finds the curves and chooses those to draw: all named curves, and at most DRAWN_MAX others, evenly spaced.
- * Ignores rows without a number in the last column of `kind`, and in a FIGURE.plot.csv the rows with role
- * "band". */
-Status curves_find(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err);
+/* Picks the rows of a figure of curves: all named curves, and at most DRAWN_MAX others, evenly spaced. Ignores
+ * rows without a number in the last column of `kind`, and in a FIGURE.plot.csv the rows with role "band". The columns are role, `CurveKind.column`, low, high, and the tensor's
+ * name; `low` and `high` are only in rows of the band. */
+Status curves_pick(const CurveKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 
-/* The quartiles of the numbers v, which `quartiles_of` sorts in place. */
-typedef struct {
-    double low, middle, high;
-} Quartiles;
-Quartiles quartiles_of(double *v, size_t count);
-
-static inline bool curves_are_many(const Curves *c)
-{
-    return c->tensors > NAMED_MAX;
-}
+/* Writes a row of the band at the position x (`count` numbers): the quartiles of the numbers v, which are
+ * sorted in place. Returns the next row. */
+Value *curves_put_band(Value *row, const double *x, size_t count, double *v, size_t values);
 
 #endif

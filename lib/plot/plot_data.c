@@ -8,7 +8,7 @@
 size_t plot_columns(const PlotKind *kind)
 {
     size_t count = 0;
-    while (kind->columns[count].name)
+    while (kind->columns[count].name && !(kind->columns[count].use & PLOT_READ))
         count++;
     return count;
 }

@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-const Column plot_dress_columns[DRESS_COLUMNS] = {
-    {"colour", false}, {"mark", false}, {"dash", false}, {"label", false}, {"draws", false}};
+const char *const plot_dress_columns[DRESS_COLUMNS] = {"colour", "mark", "dash", "label", "draws"};
 
 /* True if key `p` sets the codec's rate (such as bits), which varies along a line of the figure. Several keys
  * of one group can set it. */

@@ -10,11 +10,17 @@
 
 #include <math.h>
 
-static const Column columns[] = {
-    {"role", false}, {"bin_low", false}, {"bin_high", false}, {"count", false},
-    {"low", false},  {"high", false},    {"tensor", false},   {0},
+static const PlotColumn columns[] = {
+    {"role", 0},
+    {"bin_low", PLOT_NEEDED | PLOT_NUMBER},
+    {"bin_high", PLOT_NEEDED | PLOT_NUMBER},
+    {"count", PLOT_NEEDED | PLOT_NUMBER},
+    {"low", PLOT_NUMBER},
+    {"high", PLOT_NUMBER},
+    {"tensor", PLOT_NEEDED},
+    {0},
 };
-enum { COLUMNS = countof(columns) - 1 };
+static const char *const read_columns[] = {"bin_low", "bin_high", "count", NULL};
 
 enum { LOW, HIGH, COUNT };
 
@@ -57,17 +63,6 @@ static bool has_many(const Curve *c)
 {
     return c->n >= 25 * ENOUGH;
 }
-
-static const char *const needs[] = {"tensor", "bin_low", "bin_high", "count", NULL};
-static const char *const numbers[] = {"bin_low", "bin_high", "count", "low", "high", NULL};
-
-static const CurveKind curves = {
-    .column = needs + 1,
-    .follows = follows,
-    .check = check_curve,
-    .none = "no tensor has elements of more than one value",
-    .typical = has_many,
-};
 
 /* Merges neighbouring bins until each has ENOUGH elements, so that tails have no gaps. */
 static void join_bins(const Curves *all, Curve *c)
@@ -112,19 +107,6 @@ static double density(const Curves *all, const Curve *c, double place)
     return all->column[COUNT][from] / c->n / ((high[from] - low[from]) / c->std);
 }
 
-static Value *put_curve(Value *row, const Curves *all, const Curve *c)
-{
-    for (size_t i = c->row; i < c->row + c->rows; i++, row += COLUMNS) {
-        row[0] = value_text(c->role);
-        row[1] = value_real(all->column[LOW][i]);
-        row[2] = value_real(all->column[HIGH][i]);
-        row[3] = value_real(all->column[COUNT][i]);
-        row[4] = row[5] = value_none();
-        row[6] = value_text(c->name);
-    }
-    return row;
-}
-
 /* The band of quartiles has STEPS points per standard deviation, up to REACH standard deviations on both
  * sides of the mean. */
 enum { REACH = 12, STEPS = 4, PLACES = 2 * REACH * STEPS + 1 };
@@ -140,36 +122,25 @@ static Value *put_band(Value *row, const Curves *all, double *room)
         }
         if (2 * count < all->count)
             continue;
-        const Quartiles q = quartiles_of(room, count);
-        row[0] = value_text("band");
-        row[1] = value_real(place - half);
-        row[2] = value_real(place + half);
-        row[3] = value_real(q.middle);
-        row[4] = value_real(q.low);
-        row[5] = value_real(q.high);
-        row[6] = value_none();
-        row += COLUMNS;
+        row = curves_put_band(row, (const double[]){place - half, place + half}, 2, room, count);
     }
     return row;
 }
 
+static const CurveKind curves = {
+    .column = read_columns,
+    .follows = follows,
+    .check = check_curve,
+    .none = "no tensor has elements of more than one value",
+    .typical = has_many,
+    .prepare = join_bins,
+    .band = put_band,
+    .band_rows = PLACES,
+};
+
 static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
-    Curves all;
-    TRY(curves_find(&all, data, &curves, a, err));
-    for (size_t i = 0; i < all.count; i++)
-        join_bins(&all, &all.curve[i]);
-    double *room = NEW(a, double, all.count);
-    *rows = NEW(a, Value, (data->rows + PLACES) * COLUMNS);
-    TRY(arena_check(room && *rows, a, err));
-    Value *row = *rows;
-    for (size_t i = 0; i < all.count; i++)
-        if (all.curve[i].drawn)
-            row = put_curve(row, &all, &all.curve[i]);
-    if (curves_are_many(&all))
-        row = put_band(row, &all, room);
-    *count = (size_t)(row - *rows) / COLUMNS;
-    return OK;
+    return curves_pick(&curves, data, rows, count, a, err);
 }
 
 const PlotKind plot_histogram = {
@@ -177,8 +148,6 @@ const PlotKind plot_histogram = {
     .brief = "how elements are distributed, from inspect --histogram; of many\n"
              "tensors the median, the middle half and the two extremes",
     .source = "atomo-bench inspect writes with --histogram -o FILE.csv",
-    .needs = needs,
     .columns = columns,
-    .numbers = numbers,
     .pick = pick,
 };

@@ -26,7 +26,7 @@ const char *plot_draws(const Csv *data, Arena *a);
 Status plot_dress(const PlotKind *kind, const TextList *labels, const char *draws, Value **rows, size_t count,
                   Arena *a, Error *err);
 enum { DRESS_COLUMNS = 5 };
-extern const Column plot_dress_columns[DRESS_COLUMNS];
+extern const char *const plot_dress_columns[DRESS_COLUMNS];
 /* Returns the number of columns that plot_dress adds. */
 static inline size_t dress_columns(const char *draws)
 {

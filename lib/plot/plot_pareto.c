@@ -12,39 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SERIES,
-    BITS,
-    ENCODE,
-    DECODE,
-    ERROR,
-    ERROR_SE,
-    IS_UNBIASED,
-    FRONT,
-    FRONT_TIME,
-    RATE,
-    BEYOND,
-    SPEC,
-    COLUMNS
+static const PlotColumn columns[] = {
+    {"series", 0},
+    {"bits_per_element", PLOT_NEEDED | PLOT_NUMBER},
+    {"encode_ms", PLOT_NUMBER},
+    {"decode_ms", PLOT_NUMBER},
+    {"relative_error", PLOT_NEEDED | PLOT_NUMBER},
+    {"relative_error_se", PLOT_NUMBER},
+    {"unbiased", 0},
+    {"pareto", 0},
+    {"pareto_time", 0},
+    {"rate", 0},
+    {"beyond", 0},
+    {"compressor", PLOT_NEEDED},
+    {0},
 };
-static const Column columns[] = {
-    [SERIES] = {"series", false},
-    [BITS] = {"bits_per_element", false},
-    [ENCODE] = {"encode_ms", false},
-    [DECODE] = {"decode_ms", false},
-    [ERROR] = {"relative_error", false},
-    [ERROR_SE] = {"relative_error_se", false},
-    [IS_UNBIASED] = {"unbiased", false},
-    [FRONT] = {"pareto", false},
-    [FRONT_TIME] = {"pareto_time", false},
-    [RATE] = {"rate", false},
-    [BEYOND] = {"beyond", false},
-    [SPEC] = {"compressor", false},
-    [COLUMNS] = {0},
-};
-static const char *const needs[] = {"compressor", "bits_per_element", "relative_error", NULL};
-static const char *const numbers[] = {"bits_per_element", "encode_ms",         "decode_ms",
-                                      "relative_error",   "relative_error_se", NULL};
+enum { SERIES, BITS, COLUMNS = countof(columns) - 1 };
 static const char *const against[] = {"bits", "time", NULL};
 
 typedef struct {
@@ -52,7 +35,8 @@ typedef struct {
     double bits, encode, decode, error, se; /* NaN: the data have no such value */
     size_t row;                             /* index of the row in the data */
     enum { UNKNOWN, BIASED, PROMISED } promise;
-    bool front, front_time, beyond; /* `beyond`: the error is an outlier, above the end of the figure's axis */
+    bool front, front_time,
+        beyond; /* `beyond`: the error is an outlier, above the end of the figure's axis */
 } Point;
 
 /* Returns whether the compressor is unbiased: by the data's field `unbiased`, else by the codec. */
@@ -176,18 +160,22 @@ static Status mark_beyond(Point *point, size_t count, Arena *a, Error *err)
 
 static void put_point(Value *row, const Point *p)
 {
-    row[SERIES] = value_text(p->series);
-    row[BITS] = value_real(p->bits);
-    row[ENCODE] = value_real(p->encode);
-    row[DECODE] = value_real(p->decode);
-    row[ERROR] = value_real(p->error);
-    row[ERROR_SE] = value_real(p->se);
-    row[IS_UNBIASED] = p->promise == UNKNOWN ? value_none() : value_bool(p->promise == PROMISED);
-    row[FRONT] = value_bool(p->front);
-    row[FRONT_TIME] = value_bool(p->front_time);
-    row[RATE] = value_text(p->rate);
-    row[BEYOND] = value_bool(p->beyond);
-    row[SPEC] = value_text(p->compressor);
+    const Value values[] = {
+        value_text(p->series),
+        value_real(p->bits),
+        value_real(p->encode),
+        value_real(p->decode),
+        value_real(p->error),
+        value_real(p->se),
+        p->promise == UNKNOWN ? value_none() : value_bool(p->promise == PROMISED),
+        value_bool(p->front),
+        value_bool(p->front_time),
+        value_text(p->rate),
+        value_bool(p->beyond),
+        value_text(p->compressor),
+    };
+    _Static_assert(countof(values) == COLUMNS, "a value for each column");
+    memcpy(row, values, sizeof values);
 }
 
 static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
@@ -211,9 +199,7 @@ const PlotKind plot_pareto = {
              "of unbiased and of biased codecs, and with the error at b bits on Gaussian\n"
              "data, 4^-b, unbiased 1 / (4^b - 1), which is no bound for other data",
     .source = "atomo-bench sweep or compare writes with -o FILE.csv",
-    .needs = needs,
     .columns = columns,
-    .numbers = numbers,
     .against = against,
     .named = "series",
     .pick = pick,

@@ -10,16 +10,16 @@
 
 #include <math.h>
 
-static const Column columns[] = {
-    {"role", false},
-    {"index", false},
-    {"value", false},
-    {"low", false},
-    {"high", false},
-    {"tensor", false},
+static const PlotColumn columns[] = {
+    {"role", 0},
+    {"index", PLOT_NEEDED | PLOT_NUMBER},
+    {"value", PLOT_NEEDED | PLOT_NUMBER},
+    {"low", PLOT_NUMBER},
+    {"high", PLOT_NUMBER},
+    {"tensor", PLOT_NEEDED},
     {0},
 };
-enum { COLUMNS = countof(columns) - 1 };
+static const char *const read_columns[] = {"index", "value", NULL};
 
 enum { INDEX, VALUE };
 
@@ -51,78 +51,39 @@ static bool is_curve(const Curve *c)
     return c->rows > 2;
 }
 
-static const char *const needs[] = {"tensor", "index", "value", NULL};
-static const char *const numbers[] = {"index", "value", "low", "high", NULL};
-
-static const CurveKind curves = {
-    .column = needs + 1,
-    .follows = follows,
-    .check = check_curve,
-    .none = "no tensor has a singular value above 0",
-    .typical = is_curve,
-};
-
-static Value *put_curve(Value *row, const Curves *all, const Curve *c)
-{
-    for (size_t i = 0; i < c->rows; i++, row += COLUMNS) {
-        row[0] = value_text(c->role);
-        row[1] = value_int((int64_t)i + 1);
-        row[2] = value_real(all->column[VALUE][c->row + i]);
-        row[3] = row[4] = value_none();
-        row[5] = value_text(c->name);
-    }
-    return row;
-}
-
 /* The band ends at the last index at which at least half of the curves have a value. */
-static Value *put_band(Value *row, const Curves *all, size_t longest, double *room)
+static Value *put_band(Value *row, const Curves *all, double *room)
 {
     const double *value = all->column[VALUE];
-    for (size_t i = 0; i < longest; i++) {
+    for (size_t i = 0;; i++) {
         size_t count = 0;
         for (size_t k = 0; k < all->count; k++)
             if (i < all->curve[k].rows)
                 room[count++] = value[all->curve[k].row + i] / value[all->curve[k].row];
         if (2 * count < all->count)
-            break;
-        const Quartiles q = quartiles_of(room, count);
-        row[0] = value_text("band");
-        row[1] = value_int((int64_t)i + 1);
-        row[2] = value_real(q.middle);
-        row[3] = value_real(q.low);
-        row[4] = value_real(q.high);
-        row[5] = value_none();
-        row += COLUMNS;
+            return row;
+        row = curves_put_band(row, &(double){(double)(i + 1)}, 1, room, count);
     }
-    return row;
 }
+
+static const CurveKind curves = {
+    .column = read_columns,
+    .follows = follows,
+    .check = check_curve,
+    .none = "no tensor has a singular value above 0",
+    .typical = is_curve,
+    .band = put_band,
+};
 
 static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
-    Curves all;
-    size_t longest = 0;
-    TRY(curves_find(&all, data, &curves, a, err));
-    for (size_t i = 0; i < all.count; i++)
-        longest = all.curve[i].rows > longest ? all.curve[i].rows : longest;
-    double *room = NEW(a, double, all.count);
-    *rows = NEW(a, Value, (data->rows + longest) * COLUMNS);
-    TRY(arena_check(room && *rows, a, err));
-    Value *row = *rows;
-    for (size_t i = 0; i < all.count; i++)
-        if (all.curve[i].drawn)
-            row = put_curve(row, &all, &all.curve[i]);
-    if (curves_are_many(&all))
-        row = put_band(row, &all, longest, room);
-    *count = (size_t)(row - *rows) / COLUMNS;
-    return OK;
+    return curves_pick(&curves, data, rows, count, a, err);
 }
 
 const PlotKind plot_spectrum = {
     .name = "spectrum",
     .brief = "how singular values fall, from inspect --spectrum",
     .source = "atomo-bench inspect writes with --spectrum -o FILE.csv",
-    .needs = needs,
     .columns = columns,
-    .numbers = numbers,
     .pick = pick,
 };

@@ -25,7 +25,7 @@ $ printf 'compressor,bits_per_element,relative_error\nnone,32,0\n' >r.csv; b=$(c
 # a failure leaves an earlier figure unchanged
 $ echo before >f.svg; echo x >r.csv; atomo-bench plot pareto r.csv --force -o f.svg; cat f.svg
 > before
-2> atomo-bench: plot: r.csv: it has no column "compressor"
+2> atomo-bench: plot: r.csv: it has no column "bits_per_element"
 2> hint: pareto draws what atomo-bench sweep or compare writes*
 = 0
 

@@ -178,10 +178,7 @@ static void json_and_csv_give_the_same_figure_data(void **state)
         write_file("data.csv", json_of(data_of(i, "a_name")));
         check_ok(plot_load(&csv, "data.csv", a, &err), &err);
         check_ok(plot_rows(samples[i].kind, &csv, &values, &count, a, &err), &err);
-        const ReportSpec spec = {.columns = samples[i].kind->columns,
-                                 .column_count = plot_columns(samples[i].kind),
-                                 .format = FORMAT_CSV};
-        assert_string_equal(report_text(&spec, values, count, a),
+        assert_string_equal(rows_text(samples[i].kind, values, count),
                             picked(samples[i].kind, data_of(i, "a_name")));
     }
 }
@@ -209,19 +206,21 @@ static void a_missing_column_is_named_with_the_command_that_writes_it(void **sta
 {
     (void)state;
     for (size_t i = 0; i < countof(samples); i++)
-        for (const char *const *need = samples[i].kind->needs; *need; need++) {
+        for (const PlotColumn *need = samples[i].kind->columns; need->name; need++) {
             TextBuf head = {.arena = a};
             const char *others = "";
-            for (const char *const *other = samples[i].kind->needs; *other; other++)
-                if (other != need) {
-                    text_addf(&head, "%s%s", others, *other);
+            if (!(need->use & PLOT_NEEDED))
+                continue;
+            for (const PlotColumn *other = samples[i].kind->columns; other->name; other++)
+                if (other != need && other->use & PLOT_NEEDED) {
+                    text_addf(&head, "%s%s", others, other->name);
                     others = ",";
                 }
             text_add(&head, "\n1\n");
             const char *text = text_done(&head);
             write_file("data.csv", text);
             assert_int_equal(draw(samples[i].kind->name, "data.csv", "f.svg"), ERR_CORRUPT);
-            assert_string_equal(err.text, text_format(a, "data.csv: it has no column \"%s\"", *need));
+            assert_string_equal(err.text, text_format(a, "data.csv: it has no column \"%s\"", need->name));
             check(strstr(err.hint, samples[i].kind->source) && strstr(err.hint, "atomo-"));
             check(!contents("f.plot.csv") && !contents("f.svg"));
         }

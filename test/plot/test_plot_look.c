@@ -273,18 +273,22 @@ static void what_is_no_number_is_refused_where_it_stands(void **state)
     static const char *const bad[] = {"abc", "1e999", "nan", "inf", "1 ", "0x1"};
     (void)state;
     for (const PlotKind *const *kind = plot_kinds; *kind; kind++)
-        for (const char *const *column = (*kind)->numbers; *column; column++) {
+        for (const PlotColumn *column = (*kind)->columns; column->name; column++) {
             TextBuf head = {.arena = a}, row = {.arena = a};
-            for (const char *const *need = (*kind)->needs; *need; need++)
-                text_addf(&head, strcmp(*need, *column) != 0 ? "%s," : "", *need);
-            for (const char *const *need = (*kind)->needs; *need; need++)
-                text_add(&row, strcmp(*need, *column) != 0 ? "," : "");
+            if (!(column->use & PLOT_NUMBER))
+                continue;
+            for (const PlotColumn *need = (*kind)->columns; need->name; need++)
+                if (need != column && need->use & PLOT_NEEDED) {
+                    text_addf(&head, "%s,", need->name);
+                    text_add(&row, ",");
+                }
+            text_add(&row, "");
             for (size_t i = 0; i < countof(bad); i++) {
                 const char *cells = text_done(&row);
                 check_refused(
                     *kind,
-                    text_format(a, "%s%s\n%s\n%s%s\n", text_done(&head), *column, cells, cells, bad[i]),
-                    text_format(a, "record 2: %s is \"%s\": want a number", *column, bad[i]));
+                    text_format(a, "%s%s\n%s\n%s%s\n", text_done(&head), column->name, cells, cells, bad[i]),
+                    text_format(a, "record 2: %s is \"%s\": want a number", column->name, bad[i]));
             }
         }
 }

@@ -106,6 +106,17 @@ static inline Csv table_of(const char *text)
     return csv;
 }
 
+/* Returns picked rows as CSV text. */
+static inline char *rows_text(const PlotKind *kind, const Value *rows, size_t count)
+{
+    Column columns[16] = {0};
+    const size_t all = plot_columns(kind);
+    for (size_t k = 0; k < all; k++)
+        columns[k].name = kind->columns[k].name;
+    const ReportSpec spec = {.columns = columns, .column_count = all, .format = FORMAT_CSV};
+    return report_text(&spec, rows, count, a);
+}
+
 /* Returns, as text, the rows of CSV data that a figure of this kind shows. */
 static inline char *picked(const PlotKind *kind, const char *text)
 {
@@ -113,9 +124,7 @@ static inline char *picked(const PlotKind *kind, const char *text)
     Value *rows;
     size_t count;
     check_ok(plot_rows(kind, &csv, &rows, &count, a, &err), &err);
-    const ReportSpec spec = {
-        .columns = kind->columns, .column_count = plot_columns(kind), .format = FORMAT_CSV};
-    return report_text(&spec, rows, count, a);
+    return rows_text(kind, rows, count);
 }
 
 static inline size_t rows_of(const PlotKind *kind, const char *text, Value **rows)
