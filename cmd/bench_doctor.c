@@ -13,21 +13,16 @@ typedef struct {
 static Status run(void *options, const TextList *arguments)
 {
     const Options *o = options;
-    const Common *common = &o->common;
     static const Column columns[] = {{"what", true}, {"found", true}, {"ok", true}, {"advice", true}};
     Finding finding[FINDINGS_MAX];
-    Fact *facts;
-    size_t fact_count;
     Report *report;
     (void)arguments;
-    TRY(cli_meta(&facts, &fact_count, common, o->a, o->err));
     const size_t count = doctor_look(finding, cli_stopped, o->a);
     if (cli_stopped())
         return FAIL(o->err, ERR_STOPPED, "doctor: stopped");
-    ReportSpec spec = cli_spec(common, "atomo-doctor/1", facts, fact_count);
-    spec.columns = columns;
-    spec.column_count = countof(columns);
-    TRY(report_open(&report, &spec, o->a, o->err));
+    const ReportSpec spec = {
+        .schema = "atomo-doctor/1", .columns = columns, .column_count = countof(columns)};
+    TRY(cli_report_open(&report, &o->common, &spec, o->a, o->err));
     Status status = OK;
     for (size_t i = 0; i < count && status == OK; i++) {
         const Value row[] = {value_text(finding[i].what), value_text(finding[i].found),

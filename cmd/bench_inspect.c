@@ -53,17 +53,14 @@ static Status inspect(const Options *o, Dump *d, const char *path)
     const InspectView *view = &inspect_views[o->histogram  ? INSPECT_HISTOGRAM
                                              : o->spectrum ? INSPECT_SPECTRUM
                                                            : INSPECT_RECORD];
-    const Common *common = &o->common;
+    const Fact facts[] = {{"input", value_text(path)}, {"skipped", value_int((int64_t)dump_skipped(d))}};
     Report *report;
-    Fact *facts;
-    size_t count;
-    TRY(cli_meta(&facts, &count, common, o->forever, o->err));
-    facts[count++] = (Fact){"input", value_text(path)};
-    facts[count++] = (Fact){"skipped", value_int((int64_t)dump_skipped(d))};
-    ReportSpec spec = cli_spec(common, "atomo-inspect/1", facts, count);
-    spec.columns = view->columns;
-    spec.column_count = view->count;
-    TRY(report_open(&report, &spec, o->forever, o->err));
+    const ReportSpec spec = {.schema = "atomo-inspect/1",
+                             .meta = facts,
+                             .facts = countof(facts),
+                             .columns = view->columns,
+                             .column_count = view->count};
+    TRY(cli_report_open(&report, &o->common, &spec, o->forever, o->err));
     Error lost = {.status = OK};
     TRY(report_finish(report, write_all(o, d, report, view, &lost), o->err));
     if (lost.status == OK)

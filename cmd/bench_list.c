@@ -19,15 +19,12 @@ typedef struct {
 
 static Status write_text(List *l, const char *text)
 {
-    OutFile out;
     TRY(arena_check(text, l->a, l->err));
     if (!l->common.output) {
         const bool bad = fputs(text, stdout) < 0; /* `main` detects other write errors at its end */
         return bad ? FAIL(l->err, ERR_IO, "standard output: cannot write: %s", strerror(errno)) : OK;
     }
-    TRY(outfile_open(&out, l->common.output, l->a, l->err));
-    outfile_text(&out, text);
-    return outfile_commit(&out, l->err);
+    return outfile_save(l->common.output, text, strlen(text), l->a, l->err);
 }
 
 static Status write_rows(List *l, const ReportSpec *spec, const Value *rows, size_t count)

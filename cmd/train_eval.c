@@ -31,15 +31,8 @@ typedef struct {
     Error failure; /* what is wrong with the first damaged checkpoint; status OK: none is damaged */
 } Eval;
 
-enum { STEP, EPOCH, COMPRESSOR, TEST_LOSS, TEST_ACCURACY, COLUMNS };
-
-static const Column columns[COLUMNS] = {
-    [STEP] = {"step", true},
-    [EPOCH] = {"epoch", true},
-    [COMPRESSOR] = {"compressor", true},
-    [TEST_LOSS] = {"test_loss", true},
-    [TEST_ACCURACY] = {"test_accuracy", true},
-};
+static const Column columns[] = {
+    {"step", true}, {"epoch", true}, {"compressor", true}, {"test_loss", true}, {"test_accuracy", true}};
 
 static Status open_trainer(Eval *e, const char *path)
 {
@@ -62,12 +55,14 @@ static Status open_trainer(Eval *e, const char *path)
 static Status write_row(Eval *e, const MeanScore *tested)
 {
     const size_t step = trainer_step_done(e->trainer);
-    Value row[COLUMNS];
-    row[STEP] = value_int((int64_t)step);
-    row[EPOCH] = value_int(step ? (int64_t)((step - 1) / trainer_epoch_steps(e->trainer)) + 1 : 0);
-    row[COMPRESSOR] = value_text(codec_text(e->setup.codec, e->a));
-    row[TEST_LOSS] = value_real(tested->loss);
-    row[TEST_ACCURACY] = value_real(tested->accuracy);
+    const Value row[] = {
+        value_int((int64_t)step),
+        value_int(step ? (int64_t)((step - 1) / trainer_epoch_steps(e->trainer)) + 1 : 0),
+        value_text(codec_text(e->setup.codec, e->a)),
+        value_real(tested->loss),
+        value_real(tested->accuracy),
+    };
+    _Static_assert(countof(row) == countof(columns), "a value for each column");
     if (e->follow && !e->common.quiet)
         progress_note(&e->progress, "note: step %zu: test loss %.4g, accuracy %.4g", step, tested->loss,
                       tested->accuracy);
@@ -167,19 +162,6 @@ static Status test_all(Eval *e)
     return error_hint(e->err, "%s", several);
 }
 
-static Status open_report(Eval *e)
-{
-    const Common *o = &e->common;
-    Fact *facts;
-    size_t count;
-    TRY(cli_meta(&facts, &count, o, e->a, e->err));
-    facts[count++] = (Fact){"train_dir", value_text(e->dir)};
-    ReportSpec spec = cli_spec(o, "atomo-eval/1", facts, count);
-    spec.columns = columns;
-    spec.column_count = COLUMNS;
-    return report_open(&e->report, &spec, e->a, e->err);
-}
-
 static Status run(void *options, const TextList *arguments)
 {
     Eval *e = options;
@@ -187,7 +169,13 @@ static Status run(void *options, const TextList *arguments)
     if (!e->dir)
         return FAIL(e->err, ERR_USAGE, "eval: want --train-dir, where the checkpoints are");
     TRY(train_job_keep(e->dir, "-o", e->common.output, e->a, e->err));
-    TRY(open_report(e));
+    const Fact dir = {"train_dir", value_text(e->dir)};
+    const ReportSpec spec = {.schema = "atomo-eval/1",
+                             .meta = &dir,
+                             .facts = 1,
+                             .columns = columns,
+                             .column_count = countof(columns)};
+    TRY(cli_report_open(&e->report, &e->common, &spec, e->a, e->err));
     progress_open(&e->progress, "testing", "checkpoints", 0, e->common.quiet);
     const Status status = test_all(e);
     progress_close(&e->progress);

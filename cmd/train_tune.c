@@ -16,13 +16,11 @@ typedef struct {
     size_t done; /* number of steps done, for the progress bar */
 } Tune;
 
-enum { COMPRESSOR, RATE, STEPS, TRAIN_LOSS, LOSS, ACCURACY, CHOSEN, COLUMNS };
-
-static const Column columns[COLUMNS] = {
-    [COMPRESSOR] = {"compressor", true}, [RATE] = {"lr", true},
-    [STEPS] = {"steps", true},           [TRAIN_LOSS] = {"train_loss", true},
-    [LOSS] = {"validation_loss", true},  [ACCURACY] = {"validation_accuracy", true},
-    [CHOSEN] = {"chosen", true},
+static const Column columns[] = {
+    {"compressor", true},      {"lr", true},
+    {"steps", true},           {"train_loss", true},
+    {"validation_loss", true}, {"validation_accuracy", true},
+    {"chosen", true},
 };
 
 /* The result of one learning rate. The losses and the accuracy are NaN if the run diverged. */
@@ -105,15 +103,16 @@ static Status run_codec(Tune *t, const Codec *codec)
     const size_t best = best_of(point, count);
     note_end(t, name, best);
     for (size_t i = 0; i < count; i++) {
-        const Value row[COLUMNS] = {
-            [COMPRESSOR] = value_text(name),
-            [RATE] = value_real(point[i].lr),
-            [STEPS] = value_int((int64_t)point[i].steps),
-            [TRAIN_LOSS] = value_real(point[i].train_loss),
-            [LOSS] = value_real(point[i].tested.loss),
-            [ACCURACY] = value_real(point[i].tested.accuracy),
-            [CHOSEN] = value_bool(i == best),
+        const Value row[] = {
+            value_text(name),
+            value_real(point[i].lr),
+            value_int((int64_t)point[i].steps),
+            value_real(point[i].train_loss),
+            value_real(point[i].tested.loss),
+            value_real(point[i].tested.accuracy),
+            value_bool(i == best),
         };
+        _Static_assert(countof(row) == countof(columns), "a value for each column");
         TRY(report_row(t->report, row, true, j->err));
     }
     return OK;
@@ -137,20 +136,6 @@ static Status hold_out(Tune *t)
     return OK;
 }
 
-static Status open_report(Tune *t)
-{
-    const TrainJob *j = &t->job;
-    const Common *o = &j->common;
-    Fact *facts;
-    size_t count;
-    TRY(cli_meta(&facts, &count, o, j->a, j->err));
-    train_job_facts(j, facts + count);
-    ReportSpec spec = cli_spec(o, "atomo-tune/1", facts, count + TRAIN_FACTS);
-    spec.columns = columns;
-    spec.column_count = COLUMNS;
-    return report_open(&t->report, &spec, j->a, j->err);
-}
-
 static Status run_all(Tune *t)
 {
     for (size_t k = 0; k < t->job.codecs; k++)
@@ -168,7 +153,14 @@ static Status run(TrainJob *j)
     TRY(train_job_open(j));
     j->lr = NAN; /* each run has its own learning rate */
     TRY(hold_out(t));
-    TRY(open_report(t));
+    Fact facts[TRAIN_FACTS];
+    train_job_facts(j, facts);
+    const ReportSpec spec = {.schema = "atomo-tune/1",
+                             .meta = facts,
+                             .facts = TRAIN_FACTS,
+                             .columns = columns,
+                             .column_count = countof(columns)};
+    TRY(cli_report_open(&t->report, &j->common, &spec, j->a, j->err));
     progress_open(&j->progress, "tuning", "steps", 1, j->common.quiet);
     const Status status = run_all(t);
     progress_close(&j->progress);

@@ -125,6 +125,10 @@ Status cli_meta(Fact **facts, size_t *count, const Common *common, Arena *a, Err
  * the caller sets the columns. */
 ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, size_t facts);
 
+/* Opens a report with the schema and the columns of `spec`. Its metadata are those of `cli_meta`, followed by
+ * those of `spec`; all else comes from the options. */
+Status cli_report_open(Report **out, const Common *common, const ReportSpec *spec, Arena *a, Error *err);
+
 /* Prints the command's help, as --help does. */
 void cli_help(const Command *command, FILE *to, Arena *a);
 

@@ -4,6 +4,7 @@
 #include "num/linalg.h"
 #include "report/report.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -63,6 +64,20 @@ ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, 
                         .path = common->output,
                         .color = !common->output && cli_color(common),
                         .width = cli_width(common)};
+}
+
+Status cli_report_open(Report **out, const Common *common, const ReportSpec *spec, Arena *a, Error *err)
+{
+    Fact *facts;
+    size_t own;
+    TRY(cli_meta(&facts, &own, common, a, err));
+    assert(spec->facts <= FACTS_SPARE);
+    for (size_t i = 0; i < spec->facts; i++)
+        facts[own + i] = spec->meta[i];
+    ReportSpec whole = cli_spec(common, spec->schema, facts, own + spec->facts);
+    whole.columns = spec->columns;
+    whole.column_count = spec->column_count;
+    return report_open(out, &whole, a, err);
 }
 
 /* ---- signals ---- */

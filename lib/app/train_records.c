@@ -7,22 +7,10 @@
 #include <string.h>
 
 static const Column usual[STEP_COLUMNS] = {
-    {"record", true},
-    {"compressor", true},
-    {"step", true},
-    {"epoch", true},
-    {"loss", true},
-    {"train_accuracy", true},
-    {"test_accuracy", true},
-    {"bytes_up", true},
-    {"bytes_down", false},
-    {"compute_ms", true},
-    {"encode_ms", true},
-    {"comm_ms", true},
-    {"decode_ms", true},
-    {"sim_seconds", true},
-    {"wall_seconds", true},
-    {"lr", false},
+    {"record", true},      {"compressor", true},     {"step", true},          {"epoch", true},
+    {"loss", true},        {"train_accuracy", true}, {"test_accuracy", true}, {"bytes_up", true},
+    {"bytes_down", false}, {"compute_ms", true},     {"encode_ms", true},     {"comm_ms", true},
+    {"decode_ms", true},   {"sim_seconds", true},    {"wall_seconds", true},  {"lr", false},
 };
 
 static Value *cell(Value *row, const char *field)
@@ -113,21 +101,19 @@ static Status open_journal(TrainRecords *r)
 Status train_records_open(TrainRecords *r)
 {
     TrainJob *j = r->job;
-    const Common *o = &j->common;
-    Fact *facts;
-    size_t count;
+    Fact facts[TRAIN_FACTS];
     r->journal.fd = -1;
     memcpy(r->column, usual, sizeof usual);
     r->columns = STEP_COLUMNS;
     TRY(targets_columns(r));
     TRY(open_journal(r));
-    TRY(cli_meta(&facts, &count, o, j->a, j->err));
-    _Static_assert((int)TRAIN_FACTS <= (int)FACTS_SPARE, "report_meta leaves room for these");
-    train_job_facts(j, facts + count);
-    ReportSpec spec = cli_spec(o, "atomo-run/1", facts, count + TRAIN_FACTS);
-    spec.columns = r->column;
-    spec.column_count = r->columns;
-    return report_open(&r->report, &spec, j->a, j->err);
+    train_job_facts(j, facts);
+    const ReportSpec spec = {.schema = "atomo-run/1",
+                             .meta = facts,
+                             .facts = TRAIN_FACTS,
+                             .columns = r->column,
+                             .column_count = r->columns};
+    return cli_report_open(&r->report, &j->common, &spec, j->a, j->err);
 }
 
 void train_records_begin(TrainRecords *r, const char *compressor)
@@ -217,11 +203,12 @@ static Status replay_row(TrainRecords *r, const Json *json, Trainer *tested)
     TRY(journal_row(json, r->column, r->columns, row, r->job->a, r->job->err));
     if (tested && isnan(value_number(cell(row, "test_accuracy"))))
         TRY(repeat_test(r, row, tested));
-    const StepRecord s = {.step = (size_t)value_number(cell(row, "step")),
-                          .epoch = (size_t)value_number(cell(row, "epoch")),
-                          .train = {value_number(cell(row, "loss")), value_number(cell(row, "train_accuracy"))},
-                          .test = {NAN, value_number(cell(row, "test_accuracy"))},
-                          .lr = value_number(cell(row, "lr"))};
+    const StepRecord s = {
+        .step = (size_t)value_number(cell(row, "step")),
+        .epoch = (size_t)value_number(cell(row, "epoch")),
+        .train = {value_number(cell(row, "loss")), value_number(cell(row, "train_accuracy"))},
+        .test = {NAN, value_number(cell(row, "test_accuracy"))},
+        .lr = value_number(cell(row, "lr"))};
     r->sim = value_number(cell(row, "sim_seconds"));
     r->wall = value_number(cell(row, "wall_seconds"));
     r->bytes += value_number(cell(row, "bytes_up"));

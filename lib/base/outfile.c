@@ -210,11 +210,6 @@ void outfile_bytes(OutFile *f, const void *data, size_t size)
         f->failed = errno;
 }
 
-void outfile_text(OutFile *f, const char *text)
-{
-    outfile_bytes(f, text, strlen(text));
-}
-
 /* Writes the temporary file's name to `name`. A file without a name first gets a name in the target's
  * directory. */
 static Status give_name(const OutFile *f, char name[PATH_MAX], Error *err)
@@ -276,4 +271,12 @@ void outfile_abandon(OutFile *f)
     f->to = NULL;
     if (f->temporary && !f->nameless)
         unlink(f->temporary);
+}
+
+Status outfile_save(const char *path, const void *data, size_t size, Arena *a, Error *err)
+{
+    OutFile out;
+    TRY(outfile_open(&out, path, a, err));
+    outfile_bytes(&out, data, size);
+    return outfile_commit(&out, err);
 }

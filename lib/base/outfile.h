@@ -36,11 +36,12 @@ bool outfile_is_stdout(const char *path); /* true for "-", "/dev/stdout" and its
 bool outfile_same(const char *path, const char *other, Arena *a);
 /* Flushes the directory entry of the file at `path` to the disk. Reports no errors. */
 void outfile_sync_directory(const char *path);
-/* outfile_text writes a text, outfile_bytes writes bytes; a failure is reported later, by outfile_commit. */
-void outfile_text(OutFile *f, const char *text);
+/* Writes bytes; a failure is reported later, by outfile_commit. */
 void outfile_bytes(OutFile *f, const void *data, size_t size);
 /* Finishes the temporary file and renames it to the target; on failure removes it. f is closed in any case. */
 Status outfile_commit(OutFile *f, Error *err);
+/* Writes a whole file with these bytes. */
+Status outfile_save(const char *path, const void *data, size_t size, Arena *a, Error *err);
 /* closes and removes the temporary file; does nothing if f is not open */
 void outfile_abandon(OutFile *f);
 

@@ -24,6 +24,14 @@ size_t text_utf8(const char *text, size_t left)
     return overlong || surrogate || beyond ? 0 : length;
 }
 
+bool text_is_utf8(const char *text, size_t length)
+{
+    for (size_t i = 0, step; i < length; i += step)
+        if (!text[i] || !(step = text_utf8(text + i, length - i)))
+            return false;
+    return true;
+}
+
 size_t text_characters(const char *text, size_t length)
 {
     size_t count = 0;

@@ -8,6 +8,9 @@
  * (overlong forms and surrogates are not valid). */
 size_t text_utf8(const char *s, size_t left);
 
+/* True if the `length` bytes are UTF-8 text without a NUL. */
+bool text_is_utf8(const char *s, size_t length);
+
 /* Returns the number of characters in the `length` bytes of UTF-8 text at s. */
 size_t text_characters(const char *s, size_t length);
 

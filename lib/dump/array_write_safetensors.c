@@ -16,10 +16,7 @@ typedef struct {
 
 static bool is_utf8(const char *text)
 {
-    for (size_t length; *text; text += length)
-        if (!(length = text_utf8(text, strnlen(text, 4))))
-            return false;
-    return true;
+    return text_is_utf8(text, strlen(text));
 }
 
 static bool holds(const Attr *attr)

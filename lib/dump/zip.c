@@ -149,18 +149,10 @@ static Status take_entry(Reader *r, Entry *e, Error *err)
     return OK;
 }
 
-static bool is_utf8(const char *text, size_t size)
-{
-    for (size_t i = 0, length; i < size; i += length)
-        if (!text[i] || !(length = text_utf8(text + i, size - i)))
-            return false;
-    return true;
-}
-
 static Status check_entry(const Entry *e, Error *err)
 {
     enum { STORED = 0, DEFLATED = 8 };
-    if (!e->name_size || !is_utf8(e->name, e->name_size))
+    if (!e->name_size || !text_is_utf8(e->name, e->name_size))
         return FAIL(err, ERR_CORRUPT, "a name that is no UTF-8");
     if (e->flags & (ENCRYPTED | STRONG | MASKED))
         return FAIL(err, ERR_USAGE, "encrypted");

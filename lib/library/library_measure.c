@@ -2,6 +2,7 @@
  * comparison. */
 #include "library/library_parts.h"
 
+#include "base/host.h"
 #include "compress/spec.h"
 #include "measure/timing.h"
 #include "num/finite.h"
@@ -12,7 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- metrics of a pair of vectors ---- */
 
@@ -131,12 +131,6 @@ static Status open_codecs(Job *j)
     return j->spec ? OK : arena_fail(j->arena, j->err);
 }
 
-static uint64_t half_of_memory(void)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : (uint64_t)1 << 30;
-}
-
 static Status run(Job *j)
 {
     size_t failures = 0;
@@ -146,7 +140,7 @@ static Status run(Job *j)
                           .vectors = &j->vectors,
                           .repeats = j->want->repeats,
                           .seed = j->want->seed,
-                          .memory = half_of_memory(),
+                          .memory = host_memory() / 2,
                           .threads = j->want->threads > 0 ? j->want->threads : parallel_cores(),
                           .sample = sample_least(),
                           .untimed = !j->want->timed,

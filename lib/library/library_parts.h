@@ -27,6 +27,7 @@ struct atomo_tensor {
     bool *took; /* (workers) true: the worker's payload of this round was taken */
     size_t self, workers;
     bool unchecked;
+    Error unread; /* where errors go if the caller passes NULL */
     int taken;    /* number of payloads taken in this round */
     size_t state; /* bytes of one worker's state */
     enum {

@@ -5,6 +5,21 @@
 
 #include <string.h>
 
+/* Begins a call on the tensor: errors go to `err`, and OpenBLAS has one thread if the codec uses it. */
+static Error *enter(atomo_tensor *t, atomo_error *err)
+{
+    t->exchange.call.err = error_of(err, &t->unread);
+    library_enter(t->codec->codec);
+    return t->exchange.call.err;
+}
+
+/* Ends a call that `enter` began; returns its status. */
+static atomo_status leave(const atomo_tensor *t, Status status)
+{
+    library_leave(t->codec->codec);
+    return status_of(status);
+}
+
 static Status check_at(const atomo_tensor *t, int at, const char *want, Error *err)
 {
     return (int)t->at == at ? OK : FAIL(err, ERR_USAGE, "%s: call %s first", t->name, want);
@@ -25,16 +40,10 @@ static size_t learned_at(const atomo_tensor *t, size_t *size)
 
 atomo_status atomo_train(atomo_tensor *t, int64_t step, const float *x, atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
+    Error *e = enter(t, err);
     t->exchange.step = step;
-    t->exchange.call.err = e;
-    Status status = library_check(t, x, e);
-    if (status == OK) {
-        library_enter(t->codec->codec);
-        status = exchange_train(&t->exchange, &t->worker[t->self], x);
-        library_leave(t->codec->codec);
-    }
-    return status_of(status);
+    const Status status = library_check(t, x, e);
+    return leave(t, status == OK ? exchange_train(&t->exchange, &t->worker[t->self], x) : status);
 }
 
 const void *atomo_learned(atomo_tensor *t, size_t *size)
@@ -89,22 +98,18 @@ atomo_status atomo_step_begin(atomo_tensor *t, int64_t step, int senders, float 
 atomo_status atomo_step_send(atomo_tensor *t, const float *x, const void **payload, size_t *size,
                              atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
+    Error *e = enter(t, err);
     Bytes sent = {NULL, 0};
-    t->exchange.call.err = e;
     Status status = check_at(t, STEP_ROUND, "atomo_step_begin", e);
     if (status == OK)
         status = library_check(t, x, e);
-    if (status == OK) {
-        library_enter(t->codec->codec);
+    if (status == OK)
         status = exchange_send(&t->exchange, &t->worker[t->self], x, &sent);
-        library_leave(t->codec->codec);
-    }
     if (status == OK)
         t->sent[t->self][t->exchange.call.round] = sent;
     *payload = sent.data;
     *size = sent.size;
-    return status_of(status);
+    return leave(t, status);
 }
 
 static Status take(atomo_tensor *t, int worker, Bytes payload, Error *err)
@@ -125,12 +130,8 @@ static Status take(atomo_tensor *t, int worker, Bytes payload, Error *err)
 
 atomo_status atomo_step_take(atomo_tensor *t, int worker, const void *payload, size_t size, atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
-    t->exchange.call.err = e;
-    library_enter(t->codec->codec);
-    const Status status = take(t, worker, (Bytes){payload, size}, e);
-    library_leave(t->codec->codec);
-    return status_of(status);
+    Error *e = enter(t, err);
+    return leave(t, take(t, worker, (Bytes){payload, size}, e));
 }
 
 static Status check_merges(const atomo_tensor *t, Error *err)
@@ -158,16 +159,13 @@ static Status merge_round(atomo_tensor *t, const void *const *in, const size_t *
 atomo_status atomo_step_merge(atomo_tensor *t, const void *const *in, const size_t *in_size, size_t count,
                               void *out, size_t *size, atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
+    Error *e = enter(t, err);
     const ArenaMark mark = arena_mark(t->scratch);
     Buf merged = {.data = out, .cap = atomo_merge_bound(t, count)};
-    t->exchange.call.err = e;
-    library_enter(t->codec->codec);
     const Status status = merge_round(t, in, in_size, count, &merged, e);
-    library_leave(t->codec->codec);
     arena_rewind(t->scratch, mark);
     *size = merged.size;
-    return status_of(status);
+    return leave(t, status);
 }
 
 static Status take_merged(atomo_tensor *t, Bytes payload, Error *err)
@@ -182,12 +180,8 @@ static Status take_merged(atomo_tensor *t, Bytes payload, Error *err)
 
 atomo_status atomo_step_take_merged(atomo_tensor *t, const void *payload, size_t size, atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
-    t->exchange.call.err = e;
-    library_enter(t->codec->codec);
-    const Status status = take_merged(t, (Bytes){payload, size}, e);
-    library_leave(t->codec->codec);
-    return status_of(status);
+    Error *e = enter(t, err);
+    return leave(t, take_merged(t, (Bytes){payload, size}, e));
 }
 
 static Status end_round(atomo_tensor *t, int *more, Error *err)
@@ -207,13 +201,9 @@ static Status end_round(atomo_tensor *t, int *more, Error *err)
 
 atomo_status atomo_step_end_round(atomo_tensor *t, int *more, atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
-    t->exchange.call.err = e;
+    Error *e = enter(t, err);
     *more = 0;
-    library_enter(t->codec->codec);
-    const Status status = end_round(t, more, e);
-    library_leave(t->codec->codec);
-    return status_of(status);
+    return leave(t, end_round(t, more, e));
 }
 
 /* Computes the next state of worker `self`, whose gradient is x. If decoding needs the states of all
@@ -233,19 +223,16 @@ static Status settle(atomo_tensor *t, const float *x)
 
 atomo_status atomo_step_finish(atomo_tensor *t, const float *x, atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
-    t->exchange.call.err = e;
+    Error *e = enter(t, err);
     Status status = check_at(t, STEP_OVER, "atomo_step_end_round", e);
     if (status == OK && !t->sent[t->self][0].data) /* if this worker sent, `atomo_step_send` has checked x */
         status = library_check(t, x, e);
     if (status != OK)
-        return status_of(status);
-    library_enter(t->codec->codec);
+        return leave(t, status);
     status = exchange_receive(&t->exchange);
     if (status == OK)
         status = settle(t, x);
-    library_leave(t->codec->codec);
     t->at = STEP_NONE;
     arena_rewind(t->exchange.payloads, (ArenaMark){0});
-    return status_of(status == OK ? OK : error_at(e, "%s", t->name));
+    return leave(t, status == OK ? OK : error_at(e, "%s", t->name));
 }

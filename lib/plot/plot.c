@@ -101,20 +101,9 @@ static const char *ending_of(const char *figure)
 
 static Status write_beside(const char *figure, const char *data, Arena *a, Error *err)
 {
-    OutFile out;
     const char *path = text_format(a, "%.*s.plot.csv", (int)strlen(figure) - 4, figure);
     TRY(arena_check(path, a, err));
-    TRY(outfile_open(&out, path, a, err));
-    outfile_text(&out, data);
-    return outfile_commit(&out, err);
-}
-
-static Status write_figure(const char *path, const Drawing *d, Arena *a, Error *err)
-{
-    OutFile out;
-    TRY(outfile_open(&out, path, a, err));
-    outfile_bytes(&out, d->data, d->size);
-    return outfile_commit(&out, err);
+    return outfile_save(path, data, strlen(data), a, err);
 }
 
 /* Sets *out to the column on the x axis: `x`, or the kind's default if `x` is NULL. */
@@ -191,7 +180,7 @@ Status plot_draw(const PlotJob *job, Arena *a, Error *err)
     if (!is_stdout(job->figure))
         TRY(write_beside(job->figure, text, a, err));
     TRY(gnuplot_draw(&drawn, kind->name, text, ending, &more, job->stopped, a, err));
-    return write_figure(job->figure, &drawn, a, err);
+    return outfile_save(job->figure, drawn.data, drawn.size, a, err);
 }
 
 Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err)

@@ -36,29 +36,11 @@ static Value worker_of(const Vector *v)
     return v->worker_group ? value_int(v->worker) : value_none();
 }
 
-static Status put_record(VerifyReport *r, const char *name, const Vector *at, const VerifyVerdict *v,
-                         Error *err)
-{
-    const Value row[] = {
-        value_text(name),
-        value_text(at->name),
-        value_real(v->left),
-        value_real(v->right),
-        value_real(v->tolerance),
-        value_bool(verdict_holds(v)),
-        step_of(at),
-        worker_of(at),
-        value_text(relation_names[v->relation]),
-        value_text(v->note),
-    };
-    static_assert(countof(row) == countof(records), "a value for each column");
-    return report_row(r->report, row, true, err);
-}
-
 static Status put_each(VerifyReport *r, const char *name, const Vector *at, const VerifyVerdict *v,
                        Error *err)
 {
-    const char *note = text_copy(r->a, v->note);
+    /* tables keep their rows until the end, and `v` does not live so long */
+    const char *note = r->people ? text_copy(r->a, v->note) : v->note;
     const Value row[] = {
         value_text(name),
         step_of(at),
@@ -72,7 +54,12 @@ static Status put_each(VerifyReport *r, const char *name, const Vector *at, cons
         value_text(note),
     };
     static_assert(countof(row) == countof(each_columns), "a value for each column");
-    return note ? report_row(r->report, row, true, err) : arena_fail(r->a, err);
+    static_assert(countof(row) == countof(records), "the same columns");
+    Value record[countof(records)];
+    TRY(arena_check(note, r->a, err));
+    for (size_t k = 0; k < countof(records); k++)
+        record[k] = row[report_column(each_columns, records[k].name)];
+    return report_row(r->report, r->people ? row : record, true, err);
 }
 
 static Status put_summary(VerifyReport *r, const char *name, const VerifyTally *t, Error *err)
@@ -134,7 +121,7 @@ Status verify_report_put(VerifyReport *r, size_t statement, const Vector *vector
     count(&r->all, NULL, v);
     if (!v->applies || !r->each)
         return OK;
-    return (r->people ? put_each : put_record)(r, name, vector, v, err);
+    return put_each(r, name, vector, v, err);
 }
 
 Status verify_report_close(VerifyReport *r, Error *err)
