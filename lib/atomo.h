@@ -14,7 +14,7 @@
  * nothing.
  * Memory: a function keeps no pointer from its caller after it returns, unless its comment says so.
  * Threads: an atomo_codec never changes, and any number of threads may use it. Only one thread at a time may
- * use an atomo_tensor; different tensors share no memory.
+ * use an atomo_tensor or an atomo_dump; different ones share no memory.
  * The library prints nothing, never ends the process, and does not change environment variables or signal
  * handlers. */
 #ifndef ATOMO_H
@@ -71,15 +71,15 @@ const char *atomo_codec_spec(const atomo_codec *codec);
 
 /* The properties of a codec, as bits of atomo_codec_traits. A random number depends only on its address:
  * seed, worker, step, name of the tensor. */
-#define ATOMO_UNBIASED    1u  /* the mean of the estimate over random addresses equals the tensor */
+#define ATOMO_UNBIASED 1u /* the mean of the estimate over random addresses equals the tensor */
 /* the codec is linear: a merged payload decodes to the sum of the merged payloads' estimates, up to rounding */
-#define ATOMO_LINEAR      2u
-#define ATOMO_MERGEABLE   4u  /* payloads merge without being decoded */
-#define ATOMO_RANDOM      8u  /* payloads depend on the address */
+#define ATOMO_LINEAR    2u
+#define ATOMO_MERGEABLE 4u /* payloads merge without being decoded */
+#define ATOMO_RANDOM    8u /* payloads depend on the address */
 /* the codec keeps a state from step to step, such as the residual of error feedback */
 #define ATOMO_STATEFUL    16u
-#define ATOMO_TRAINS      32u /* the codec learns from a gradient before a step (atomo_train) */
-#define ATOMO_EXACT_BYTES 64u /* payloads have the same bytes on every machine */
+#define ATOMO_TRAINS      32u  /* the codec learns from a gradient before a step (atomo_train) */
+#define ATOMO_EXACT_BYTES 64u  /* payloads have the same bytes on every machine */
 #define ATOMO_READS_STATE 128u /* decoding needs the sender's state */
 unsigned atomo_codec_traits(const atomo_codec *codec);
 
@@ -212,6 +212,35 @@ void atomo_state_save(const atomo_tensor *tensor, void *out);
  * seed, worker or number of workers. */
 atomo_status atomo_state_load(atomo_tensor *tensor, const void *in, size_t size, atomo_error *err);
 
+/* ---- gradients, and files of gradients ---- */
+
+typedef struct {
+    const char *name; /* of the tensor */
+    int rank;
+    const size_t *dim;
+    const float *x;
+    int64_t step, worker;
+} atomo_gradient;
+
+/* A file of gradients: HDF5 as atomo-bench reads it, .npz, .npy or .safetensors, told apart by content. */
+typedef struct atomo_dump atomo_dump;
+
+/* Opens and lists a file. A separate process parses the file, under limits, until atomo_dump_close ends that
+ * process. ATOMO_IO: the file cannot be read. ATOMO_CORRUPT: the file is damaged, or is no file of gradients. */
+atomo_status atomo_dump_open(atomo_dump **dump, const char *path, atomo_error *err);
+void atomo_dump_close(atomo_dump *dump); /* `dump` may be NULL */
+
+/* Returns the number of tensors, of all steps and workers. */
+size_t atomo_dump_count(const atomo_dump *dump);
+
+/* Describes tensor number `index` < count; tensors are ordered by step, then by worker. Step and worker are 0
+ * where the file does not name them. `x` is NULL. Name and dimensions are valid until the file is closed. */
+atomo_gradient atomo_dump_gradient(const atomo_dump *dump, size_t index);
+
+/* Reads tensor number `index` to x, which has room for the product of its dimensions. Elements may be NaN or
+ * infinite: they are in the file, or are float64 beyond float32's range. */
+atomo_status atomo_dump_read(atomo_dump *dump, size_t index, float *x, atomo_error *err);
+
 /* ---- measurements ---- */
 
 /* Returns the name of metric number `index`; NULL if there are no more metrics. docs/metrics.md explains
@@ -222,14 +251,6 @@ const char *atomo_metric(size_t index);
  * The number is NaN for a metric that needs more than x and y. `bytes`: the size of the payload. */
 atomo_status atomo_measure(const float *x, const float *y, size_t n, size_t bytes, int threads, double *value,
                            atomo_error *err);
-
-typedef struct {
-    const char *name; /* of the tensor */
-    int rank;
-    const size_t *dim;
-    const float *x; /* finite */
-    int64_t step, worker;
-} atomo_gradient;
 
 typedef struct {
     /* (specs) specs of codecs, such as "qsgd:bits=4"; "qsgd:bits=2/4" stands for two codecs, with bits=2 and
@@ -247,12 +268,12 @@ typedef struct {
 } atomo_comparison;
 
 /* Compares codecs as `atomo-bench compare` does, on `count` tensors in memory, ordered by step, then by
- * worker. *json becomes the text that `atomo-bench compare --format json` prints; the caller frees it with
- * atomo_free. */
+ * worker. Tensors must be finite. *json becomes the text that `atomo-bench compare --format json` prints; the
+ * caller frees it with atomo_free. */
 atomo_status atomo_compare(const atomo_comparison *c, const atomo_gradient *gradient, size_t count,
                            char **json, atomo_error *err);
 
-/* Like atomo_compare, for a gradient dump (HDF5), which a separate process reads. */
+/* Like atomo_compare, for a file of gradients (atomo_dump_open). */
 atomo_status atomo_compare_file(const atomo_comparison *c, const char *path, char **json, atomo_error *err);
 void atomo_free(void *json); /* `json` may be NULL */
 

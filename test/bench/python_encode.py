@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """What encoding through the Python package costs, as a ratio to atomo-bench, on one thread.
 
-usage: python_encode.py ATOMO_BENCH DUMP. The environment says where the package is: PYTHONPATH, ATOMO_LIBRARY. Each time is the sum,
-over the dump's tensors of 64 KiB and more, of the least of CALLS calls into memory of the caller; then the less of two such sums.
+usage: python_encode.py ATOMO_BENCH DUMP. The environment says where the package is: PYTHONPATH, ATOMO_LIBRARY. A time is the sum, over
+the dump's tensors of 64 KiB and more, of the least of CALLS calls. Python and atomo-bench run in turns, each turn in a new process with
+memory of its own; the table has the least of TURNS times.
+
+python_encode.py --alone SPEC DUMP prints the time of one process of Python.
 """
 import json
 import os
-import pathlib
 import subprocess
 import sys
-import tempfile
 import time
 
 try:
-    import numpy as np
+    import numpy  # noqa: F401
 except ImportError:
     print("python_encode: skipped (needs the Python package numpy)")
     sys.exit(0)
@@ -21,36 +22,47 @@ except ImportError:
 SPECS = ["none", "fp16", "bf16", "sign", "terngrad", "natural", "qsgd", "intsgd", "topk:ratio=0.01", "entry:ratio=0.01", "powersgd:rank=2"]
 LEAST = 64 << 10
 CALLS = 20
+TURNS = 4
 
 
-def tensors_of(bench, dump, folder, least=LEAST):
-    """The tensors of at least `least` bytes of the dump's last step, as NumPy arrays."""
-    path = pathlib.Path(folder) / "dump.npz"
-    subprocess.run([bench, "convert", "-q", dump, str(path)], check=True, stdout=subprocess.DEVNULL)
-    with np.load(path) as file:
-        steps = sorted({name.rpartition("/")[0] for name in file.files})
-        named = {name.rpartition("/")[2]: file[name] for name in file.files if name.rpartition("/")[0] == steps[-1]}
-    return {name: array for name, array in named.items() if array.nbytes >= least}
+def tensors_of(dump):
+    """The tensors of at least LEAST bytes of the dump's last step."""
+    import atomo
+
+    *_, last = atomo.read_gradients(dump).values()
+    return {name: array for name, array in last.items() if array.nbytes >= LEAST}
 
 
-def python_ms(codec, tensors):
+def alone_ms(spec, tensors):
+    import atomo
+
+    codec = atomo.Codec(spec)
+    parts = [codec.tensor(array.shape, name, threads=1, check=False) for name, array in tensors.items()]
+    room = max(parts, key=lambda part: part.bound).room()  # for the payloads of all tensors, as in atomo-bench
     total = 0
-    for name, array in tensors.items():
-        tensor = codec.tensor(array.shape, name, threads=1, check=False)
-        room, best = np.empty(tensor.bound, np.uint8), float("inf")
+    for part, array in zip(parts, tensors.values()):
+        best = float("inf")
         for step in range(CALLS):
             start = time.perf_counter()
-            tensor.encode(array, step, room)
+            part.encode(array, step, room)
             best = min(best, time.perf_counter() - start)
         total += best
     return 1e3 * total
 
 
-def bench_ms(bench, dump, spec, tensors):
-    command = [bench, "compare", "-q", dump, "-c", spec, "--threads", "1", "--repeats", str(CALLS), "--per-tensor", "--format", "json"]
-    results = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["results"]
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True).stdout
+
+
+def python_ms(spec, dump):
+    return float(output(sys.executable, __file__, "--alone", spec, dump))
+
+
+def bench_ms(bench, spec, dump, names):
+    options = ("-q", "--threads", "1", "--repeats", str(CALLS), "--per-tensor", "--format", "json")
+    results = json.loads(output(bench, "compare", dump, "-c", spec, *options))["results"]
     last = max(r["step"] for r in results if r["step"] not in ("*", None))
-    return sum(r["encode_ms_min"] for r in results if r["tensor"] in tensors and r["step"] == last)
+    return sum(r["encode_ms_min"] for r in results if r["tensor"] in names and r["step"] == last)
 
 
 def main(bench, dump):
@@ -58,18 +70,17 @@ def main(bench, dump):
     core = doctor.get("meta", {}).get("blas_core")
     if core:
         os.environ.setdefault("OPENBLAS_CORETYPE", core)  # the kernels of atomo-bench
-    import atomo
-
-    with tempfile.TemporaryDirectory() as folder:
-        tensors = tensors_of(bench, dump, folder)
+    tensors = tensors_of(dump)
     print("encode, ms: %d tensors, %.1f MB" % (len(tensors), sum(a.nbytes for a in tensors.values()) / 1e6))
     print("%-18s %12s %12s %8s" % ("codec", "Python", "atomo-bench", "ratio"))
     for spec in SPECS:
-        codec = atomo.Codec(spec)
-        python = min(python_ms(codec, tensors) for _ in range(2))
-        program = min(bench_ms(bench, dump, spec, tensors) for _ in range(2))
+        turns = [(python_ms(spec, dump), bench_ms(bench, spec, dump, tensors)) for _ in range(TURNS)]
+        python, program = (min(times) for times in zip(*turns))
         print("%-18s %12.2f %12.2f %8.3f" % (spec, python, program, python / program), flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1:2] == ["--alone"]:
+        print(alone_ms(sys.argv[2], tensors_of(sys.argv[3])))
+    else:
+        main(*sys.argv[1:])

@@ -1,7 +1,9 @@
 /* test_library_measure.c -- tests the measurements of the public interface atomo.h. The metrics of two vectors
  * must equal sums over their elements. Comparisons must return JSON with records in the order of steps. Wrong
  * calls must be refused. */
+#include "dump/tensor.h"
 #include "rig/library_rig.h"
+#include "rig/scratch_dir.h"
 
 #include <math.h>
 
@@ -77,9 +79,45 @@ static void a_comparison_is_json(void **state)
     refused(atomo_compare(&c, g, 1, &json, &err), ATOMO_USAGE, &err, "repeats=0");
 }
 
+static void write_tensor(const char *path, const char *name, const size_t dim[2], const float *x)
+{
+    Error err;
+    DumpWriter *w;
+    Shape shape;
+    check(shape_make(&shape, 2, dim));
+    check_ok(dump_create(&w, path, &err), &err);
+    check_ok(dump_finish(w, dump_write(w, name, &shape, x, &(AttrList){0}, &err), &err), &err);
+}
+
+static void a_file_is_read(void **state)
+{
+    static const float x[] = {1, -2.5f, 3e-40f, 4, 5, 6};
+    static const size_t dim[] = {2, 3};
+    const char *path = in_scratch("g.h5");
+    float y[countof(x)];
+    atomo_error err;
+    atomo_dump *d;
+    (void)state;
+    write_tensor(path, "step_000007/worker_2/fc.weight", dim, x);
+    good(atomo_dump_open(&d, path, &err), &err);
+    check(atomo_dump_count(d) == 1);
+    const atomo_gradient g = atomo_dump_gradient(d, 0);
+    check(!strcmp(g.name, "fc.weight") && g.rank == 2 && !memcmp(g.dim, dim, sizeof dim));
+    check(g.step == 7 && g.worker == 2 && !g.x);
+    good(atomo_dump_read(d, 0, y, &err), &err);
+    check(!memcmp(x, y, sizeof x));
+    refused(atomo_dump_read(d, 1, y, &err), ATOMO_USAGE, &err, "tensor 1: the file has 1");
+    atomo_dump_close(d);
+    refused(atomo_dump_open(&d, "no-such-file.h5", &err), ATOMO_IO, &err, "no-such-file.h5");
+    check(!d);
+    refused(atomo_dump_open(&d, NULL, &err), ATOMO_USAGE, &err, "no path");
+    atomo_dump_close(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_pair_is_measured),
-                                       cmocka_unit_test(a_comparison_is_json)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+                                       cmocka_unit_test(a_comparison_is_json),
+                                       cmocka_unit_test(a_file_is_read)};
+    return cmocka_run_group_tests(tests, scratch_open, scratch_close);
 }

@@ -163,6 +163,78 @@ class Payloads(unittest.TestCase):
         self.assertFalse(wrong)
 
 
+class Files(unittest.TestCase):
+    def converted(self, folder, ending):
+        out = os.path.join(folder, "g." + ending)
+        subprocess.run([BENCH, "convert", "-q", str(DUMP), out], check=True, stdout=subprocess.DEVNULL)
+        return out
+
+    @unittest.skipUnless(h5py, "needs h5py")
+    def test_values_are_those_of_h5py(self):
+        read = atomo.read_gradients(DUMP)
+        with h5py.File(DUMP) as file:
+            self.assertEqual(list(read), [int(file[step].attrs["step"]) for step in sorted(file)])
+            for step in file:
+                here = read[int(file[step].attrs["step"])]
+                self.assertEqual(set(here), set(file[step]))
+                for name, x in here.items():
+                    self.assertEqual((x.dtype, x.shape), (np.float32, file[step][name].shape))
+                    self.assertEqual(x.tobytes(), file[step][name][()].tobytes())
+
+    def test_every_kind_of_file(self):
+        read = atomo.read_gradients(DUMP)
+        with tempfile.TemporaryDirectory() as folder:
+            for ending in ("npz", "safetensors"):
+                again = atomo.read_gradients(self.converted(folder, ending))
+                self.assertEqual([list(step) for step in again.values()], [list(step) for step in read.values()])
+                for step in read:
+                    for name, x in read[step].items():
+                        self.assertEqual(again[step][name].tobytes(), x.tobytes())
+            alone = os.path.join(folder, "w.npy")
+            np.save(alone, normal(3, 4))
+            self.assertEqual(atomo.read_gradients(alone)[0]["w"].tobytes(), normal(3, 4).tobytes())
+
+    def test_workers_and_steps(self):
+        x = {(step, worker): normal(5, 2, seed=2 * step + worker) for step in (3, 10) for worker in (0, 1)}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "g.npz")
+            np.savez(path, **{"step_%d/worker_%d/fc.weight" % key: array for key, array in x.items()})
+            read = atomo.read_gradients(path)
+            self.assertEqual({(s, w): a["fc.weight"].tobytes() for s in read for w, a in read[s].items()}, {k: a.tobytes() for k, a in x.items()})
+            self.assertEqual(list(atomo.read_gradients(path, steps=[10])), [10])
+            levels = [r["level"] for r in atomo.compare(read, "fp16", repeats=1, timed=False)]
+            self.assertEqual(levels, [r["level"] for r in atomo.compare(path, "fp16", repeats=1, timed=False)])
+            with self.assertRaisesRegex(atomo.UsageError, "has no step 4.*its steps are 3, 10"):
+                atomo.read_gradients(path, steps=[10, 4])
+            twins = os.path.join(folder, "twins.npz")
+            np.savez(twins, **{"step_1/a": normal(2), "step_01/a": normal(3)})
+            with self.assertRaisesRegex(atomo.UsageError, "step 1, worker 0 has two tensors a"):
+                atomo.read_gradients(twins)
+
+    def test_wrong_files(self):
+        with self.assertRaisesRegex(atomo.FileError, "no-such-file"):
+            atomo.read_gradients("no-such-file.h5")
+        with self.assertRaisesRegex(atomo.CorruptError, "not an HDF5"):
+            atomo.read_gradients(__file__)
+
+    def test_large_memory(self):
+        x = normal(1200, 1000)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "g.npz")
+            np.savez(path, large=x, empty=normal(0, 3), scalar=np.float32(2))
+            read = atomo.read_gradients(path)[0]
+        self.assertEqual(read["large"].tobytes(), x.tobytes())
+        self.assertEqual((read["empty"].shape, float(read["scalar"])), ((0, 3), 2.0))
+        tensor = atomo.Codec("none").tensor(x.shape)
+        room = tensor.room()
+        self.assertEqual(room.size, tensor.bound)
+        self.assertEqual(tensor.encode(x, out=room).tobytes(), tensor.encode(x))
+        large = read.pop("large")
+        del read, room
+        large += 1  # the memory is the array's own, and outlives the others
+        self.assertEqual(large.tobytes(), (x + 1).tobytes())
+
+
 class Documents(unittest.TestCase):
     def test_the_examples_of_python_md_run(self):
         text = (SOURCE / "docs" / "python.md").read_text()

@@ -6,11 +6,13 @@
     estimate = codec.decode(payload, array.shape, step=3)
     records = atomo.compare({"fc.weight": array}, ["qsgd:bits=2/4/8", "svd:rank=2"])
 
-atomo.torch has a communication hook for PyTorch's DistributedDataParallel, atomo.dump writes gradients to HDF5.
+atomo.read_gradients reads files of gradients, atomo.dump writes them. atomo.torch has a communication hook for PyTorch's
+DistributedDataParallel.
 """
 
 from ._library import CorruptError, Error, FileError, NumericError, OutOfMemory, UsageError, lib
 from .codec import Codec, Tensor, compressors
+from .gradients import read_gradients
 from .results import Records, compare, measure, read_result
 
 for _kind in (Error, *Error.__subclasses__()):
@@ -29,5 +31,6 @@ __all__ = [
     "compare",
     "compressors",
     "measure",
+    "read_gradients",
     "read_result",
 ]

@@ -60,7 +60,7 @@ def error_of(status, text, hint):
     return _ERRORS.get(status, Error)(text, hint)
 
 
-class _Error(ctypes.Structure):
+class ErrorText(ctypes.Structure):
     _fields_ = [("status", c_int), ("text", c_char * 600), ("hint", c_char * 300)]
 
 
@@ -118,7 +118,7 @@ _FUNCTIONS = {
     "atomo_tensor_open": (c_int, [POINTER(c_void_p), c_void_p, POINTER(Layout), c_void_p]),
     "atomo_tensor_close": (None, [c_void_p]),
     "atomo_encode_bound": (c_size_t, [c_void_p]),
-    "atomo_encode": (c_int, [c_void_p, c_int64, c_void_p, c_void_p, POINTER(c_size_t), c_void_p]),
+    "atomo_encode": (c_int, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),  # plain addresses: the fastest to pass
     "atomo_decode": (c_int, [c_void_p, c_int64, c_int, c_void_p, c_size_t, c_void_p, c_void_p]),
     "atomo_advance": (c_int, [c_void_p, c_int64, c_void_p, c_void_p, c_size_t, c_void_p]),
     "atomo_merge_bound": (c_size_t, [c_void_p, c_size_t]),
@@ -142,6 +142,11 @@ _FUNCTIONS = {
     "atomo_state_size": (c_size_t, [c_void_p]),
     "atomo_state_save": (None, [c_void_p, c_void_p]),
     "atomo_state_load": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
+    "atomo_dump_open": (c_int, [POINTER(c_void_p), c_char_p, c_void_p]),
+    "atomo_dump_close": (None, [c_void_p]),
+    "atomo_dump_count": (c_size_t, [c_void_p]),
+    "atomo_dump_gradient": (Gradient, [c_void_p, c_size_t]),
+    "atomo_dump_read": (c_int, [c_void_p, c_size_t, c_void_p, c_void_p]),
     "atomo_metric": (c_char_p, [c_size_t]),
     "atomo_measure": (c_int, [c_void_p, c_void_p, c_size_t, c_size_t, c_int, POINTER(c_double), c_void_p]),
     "atomo_compare": (c_int, [POINTER(Comparison), POINTER(Gradient), c_size_t, POINTER(c_void_p), c_void_p]),
@@ -176,12 +181,16 @@ def _load():
 lib = _load()
 
 
+def failure(error):
+    """The exception that an error of the library stands for."""
+    return error_of(error.status, error.text.decode("utf-8", "replace"), error.hint.decode("utf-8", "replace"))
+
+
 def call(function, *arguments):
     """Calls a function whose last argument describes errors, and raises what it describes."""
-    error = _Error()
-    status = function(*arguments, byref(error))
-    if status:
-        raise error_of(status, error.text.decode("utf-8", "replace"), error.hint.decode("utf-8", "replace"))
+    error = ErrorText()
+    if function(*arguments, byref(error)):
+        raise failure(error)
 
 
 def integer(name, value, low, high):
