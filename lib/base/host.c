@@ -57,7 +57,7 @@ static uint64_t limit_now(const Limit *l)
  * which resource ran out. */
 static bool is_foreign(const char *text)
 {
-    static const char *const names[] = {"HDF5 library", "gnuplot", "OpenBLAS"};
+    static const char *const names[] = {"HDF5 library", "libmatio", "gnuplot", "OpenBLAS"};
     for (size_t i = 0; i < countof(names); i++)
         if (strstr(text, names[i]))
             return true;
