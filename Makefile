@@ -508,7 +508,7 @@ $(B)/certify/level.md: $(B)/test/certify/bias_level
 	$(SAY) "DRAW $@"
 	$(Q)$< >$@; echo $$? >$@.code
 
-$(B)/test/certify/bias_level $(B)/test/certify/certify_report: $(B)/test/certify/%: test/certify/%.c $(B)/libatomo.a
+$(B)/test/certify/bias_level $(B)/test/certify/interval_level $(B)/test/certify/certify_report: $(B)/test/certify/%: test/certify/%.c $(B)/libatomo.a
 	@mkdir -p $(@D)
 	$(SAY) CC $<
 	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS) -lcmocka

@@ -205,7 +205,7 @@ static double relative_error_expected(const Tally *t)
 }
 static double mse_se(const Tally *t)
 {
-    return sum_se(t, E_SQUARES);
+    return values_se(t, mse_of);
 }
 static double relative_error_se(const Tally *t)
 {
@@ -304,9 +304,7 @@ static double distance_of(const Tally *t, size_t r)
 }
 static double wasserstein_mean_se(const Tally *t)
 {
-    return t->distances.n == 0 || !errors_known(t) ? NAN
-           : t->decoded == 1                       ? 0
-                             : sqrt(moments_variance(&t->distances) / (double)t->distances.n);
+    return moments_se(t, &t->distances);
 }
 
 static double cosine_of(const Tally *t, size_t r)

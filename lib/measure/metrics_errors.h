@@ -1,7 +1,9 @@
 /* metrics_errors.h -- standard errors of results over the R repeats, and tests of bias.
  *
  * Repeats are independent draws, so the standard error of a mean over them is their standard deviation /
- * sqrt(R). It is NaN if `errors_known` is false, and 0 if the codec is not random.
+ * sqrt(R). It is NaN if `errors_known` is false, and 0 if the codec is not random. Callers multiply it by a
+ * quantile of Student's t for R - 1 degrees of freedom. Values of few repeats that are skewed give too short
+ * intervals, so `moments_se` and `values_se` return more than standard deviation / sqrt(R).
  *
  * Three tests ask whether E h = g, for the estimate h of the gradient g. They give p-values; NaN: the test
  * does not apply.
@@ -26,12 +28,15 @@
  * the rare atoms. */
 bool errors_known(const Tally *t);
 
-/* Returns the standard error of the mean over repeats of the error sum `sum` (E_...). */
+/* Returns the standard deviation / sqrt(R) of the error sum `sum` (E_...), for the tests of bias. */
 double sum_se(const Tally *t, int sum);
 
-/* Returns the standard error of the mean of value(t, r) over the decoded repeats, without NaN values.
- * Callers multiply it by a quantile of Student's t for R - 1 degrees of freedom. It exceeds standard
- * deviation / sqrt(n) if the n values are few or skewed, or if the codec may decode to all zeros. */
+/* Returns the standard error of the mean of m->n values, one for each of n repeats. It exceeds standard
+ * deviation / sqrt(n) if the values are skewed, or if n < R. */
+double moments_se(const Tally *t, const Moments *m);
+
+/* Returns the standard error of the mean of value(t, r) over the decoded repeats, without NaN values. It is
+ * the result of `moments_se`, unless the codec may decode to all zeros with a known probability. */
 double values_se(const Tally *t, double (*value)(const Tally *t, size_t r));
 
 /* Returns the standard error of the mean cosine of h and g over the decoded repeats: the result of

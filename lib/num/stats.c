@@ -44,15 +44,21 @@ double stats_median_variance(const double *sorted, size_t n)
 
 void moments_add(Moments *m, double v)
 {
-    const double step = v - m->mean;
-    m->n++;
-    m->mean += step / (double)m->n;
+    const double step = v - m->mean, n = (double)++m->n, part = step / n;
+    m->m3 += part * (step * part * (n - 1) * (n - 2) - 3 * m->m2);
+    m->mean += part;
     m->m2 += step * (v - m->mean);
 }
 
 double moments_variance(const Moments *m)
 {
     return m->n > 1 ? m->m2 / (double)(m->n - 1) : NAN;
+}
+
+double moments_skewness(const Moments *m)
+{
+    const double n = (double)m->n;
+    return n > 2 && m->m2 > 0 ? n / (n - 2) * sqrt((n - 1) / m->m2) * m->m3 / m->m2 : 0;
 }
 
 /* ---- the incomplete beta function ---- */

@@ -19,14 +19,20 @@ double stats_median(double *v, size_t n);
  * n, where IQR is the interquartile range. NaN for fewer than two values. */
 double stats_median_variance(const double *sorted, size_t n);
 
-/* Running moments by Welford's recurrence: the mean, and the sum `m2` of squared deviations from the mean. */
+/* Running moments: the mean, and the sums `m2` and `m3` of squared and cubed deviations from the mean. The
+ * recurrences are those of Welford (Technometrics 4 (1962) 419) and Terriberry (Computing higher-order moments
+ * online, 2007). */
 typedef struct {
     size_t n;
-    double mean, m2;
+    double mean, m2, m3;
 } Moments;
 
 void moments_add(Moments *m, double v);
 double moments_variance(const Moments *m); /* sample variance m2 / (n - 1); NaN if n < 2 */
+
+/* Returns the sample skewness G1 = n m3 / ((n - 1) (n - 2) s^3) for the sample variance s^2. 0 if n < 3 or all
+ * values are equal. */
+double moments_skewness(const Moments *m);
 
 /* Returns the regularised incomplete beta function I_x(a, b); a, b > 0. */
 double beta_inc(double a, double b, double x);

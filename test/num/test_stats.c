@@ -29,6 +29,28 @@ static void moments_survive_a_large_mean(void **state)
     check_rel(moments_variance(&m), 2.5, 1e-12);
 }
 
+/* scipy.stats.skew(v, bias=False) of the squares of 1 .. 9 and of 400 */
+static void skewness_is_scipys(void **state)
+{
+    (void)state;
+    Moments m = {0};
+    moments_add(&m, 1);
+    moments_add(&m, 4);
+    check(moments_skewness(&m) == 0);
+    for (int i = 3; i <= 10; i++)
+        moments_add(&m, i < 10 ? i * i : 400);
+    check_rel(moments_skewness(&m), 2.882952053074641, 1e-13);
+}
+
+static void equal_values_are_not_skewed(void **state)
+{
+    (void)state;
+    Moments m = {0};
+    for (int i = 0; i < 5; i++)
+        moments_add(&m, 0.1);
+    check(moments_skewness(&m) == 0);
+}
+
 static void incomplete_beta_is_scipys(void **state)
 {
     (void)state;
@@ -168,6 +190,8 @@ static void a_failing_call_ends_the_sample(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(quantiles_are_numpys),
     cmocka_unit_test(moments_survive_a_large_mean),
+    cmocka_unit_test(skewness_is_scipys),
+    cmocka_unit_test(equal_values_are_not_skewed),
     cmocka_unit_test(incomplete_beta_is_scipys),
     cmocka_unit_test(f_tails_are_scipys),
     cmocka_unit_test(f_tails_of_f_variables_are_uniform),
