@@ -85,13 +85,12 @@ static double truth_of(const Experiments *e, size_t count, size_t k, size_t i)
     return isnan(exact) && m.n ? m.mean : exact;
 }
 
-/* Prints the share of intervals that hold, in percent; a dash if there is no interval wider than 1e-5 of the
- * true value. */
+/* Prints the share of intervals that hold, in percent; a dash if at least half of the standard errors are
+ * below 1e-5 of the true value. */
 static void put_share(const Experiments *e, size_t count, size_t k, size_t i)
 {
     const double truth = truth_of(e, count, k, i);
-    size_t hits = 0, all = 0, same = 0;
-    double widest = 0;
+    size_t hits = 0, all = 0, same = 0, narrow = 0;
     for (size_t s = 0; s < count; s++)
         same += fabs(e->found[s][k][i].se - e->found[0][k][i].se) <= 1e-9 * e->found[0][k][i].se;
     const double quantile = same == count ? 1.959963984540054 : t_quantile(0.05, REPEATS - 1);
@@ -101,9 +100,9 @@ static void put_share(const Experiments *e, size_t count, size_t k, size_t i)
             continue;
         all++;
         hits += fabs(v->mean - truth) <= fmax(quantile * v->se, 1e-5 * fabs(truth));
-        widest = fmax(widest, v->se);
+        narrow += v->se <= 1e-5 * fabs(truth);
     }
-    if (all == 0 || !(widest > 1e-5 * fabs(truth)))
+    if (2 * narrow >= all)
         printf(" – |");
     else
         printf(" %.1f |", 100. * (double)hits / (double)all);
