@@ -5,10 +5,12 @@ equals an uninterrupted run; atomo-train's gradients get atomo-train's means."""
 import copy
 import datetime
 import os
+import pathlib
 import pickle
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import unittest
 import unittest.mock
@@ -277,6 +279,26 @@ class Hook(unittest.TestCase):
 
     def test_four_ranks(self):
         self.run_world(4)
+
+    def test_the_program_of_python_md_trains(self):
+        text = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text()
+        program = textwrap.dedent(text.split("saved as `train.py`:\n\n")[1].split("\nTwo processes")[0])
+        with tempfile.TemporaryDirectory() as folder:
+            meeting = "file://" + os.path.join(folder, "meeting")
+            start = 'init_process_group("gloo"'
+            self.assertIn(start, program)
+            ranks = [
+                subprocess.Popen(
+                    [sys.executable, "-c", program.replace(start, f"{start}, '{meeting}', rank={rank}, world_size=2")],
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                for rank in range(2)
+            ]
+            said = [rank.communicate()[0] for rank in ranks]
+        self.assertEqual([rank.returncode for rank in ranks], [0, 0], said)
+        words = said[0].split()
+        self.assertEqual(words[2:], [words[2], "bytes", "sent"], said)
+        self.assertLess(float(words[1].rstrip(",")), 1.5, said)  # untrained: above log(10) = 2.3
+        self.assertLess(int(words[2]), 200 * 4 * (64 * 256 + 256 * 10) / 10, said)  # a tenth of all floats
 
 
 if __name__ == "__main__":
