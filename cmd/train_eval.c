@@ -39,14 +39,15 @@ static Status open_trainer(Eval *e, const char *path)
     size_t images;
     TrainSetup *s = &e->setup;
     TRY(checkpoint_setup(s, &e->dataset, &images, path, e->a, e->err));
-    TRY(train_job_load(&e->test, e->dataset, e->data_dir, SPLIT_TEST, (int)e->common.threads, e->a, e->err));
+    const TrainData from = {s->network, e->dataset, e->data_dir};
+    TRY(train_job_load(&e->test, &from, SPLIT_TEST, (int)e->common.threads, e->a, e->err));
     e->train = e->test; /* testing needs no training images: the trainer reads only the data set's kind and
                          * number of images */
     e->train.split = SPLIT_TRAIN;
     e->train.count = images;
     s->train = &e->train;
     s->test = &e->test;
-    s->test_batch = (size_t)e->test_batch;
+    s->test_batch = train_job_pass(e->test_batch, e->test.info);
     s->threads = (int)e->common.threads;
     s->stopped = cli_stopped;
     return trainer_open(&e->trainer, s, e->err);
@@ -191,13 +192,13 @@ static Status run(void *options, const TextList *arguments)
 int train_command_eval(int argc, char **argv)
 {
     Error err = {0};
-    Eval e = {.test_batch = 1000, .a = arena_open(0), .err = &err, .last = SIZE_MAX};
+    Eval e = {.a = arena_open(0), .err = &err, .last = SIZE_MAX};
     const Option options[] = {
         OPTION(0, "train-dir", "DIR", &e.dir, "the folder of the checkpoints"),
         OPTION(0, "data-dir", "DIR", &e.data_dir,
                "the folder of the data set's files; without it datasets/NAME"),
-        OPTION(0, "test-batch-size", "B", &e.test_batch, "images per pass; changes no result", .low = 1,
-               .high = 1e6),
+        OPTION(0, "test-batch-size", "B", &e.test_batch,
+               "images per pass; changes no result; 0: 1,000 images or 4,096 tokens", .low = 0, .high = 1e6),
         OPTION(0, "follow", NULL, &e.follow, "test new checkpoints until the run that writes them ends"),
         {0},
     };

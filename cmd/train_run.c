@@ -127,7 +127,7 @@ int train_command_run(int argc, char **argv)
         .options = options,
         .common = &r.job.common,
         .fields =
-            "record,loss,train_accuracy,test_accuracy,bytes_up,bytes_down,compute_ms,encode_ms,comm_ms,decode_ms,"
+            "record,loss,train_accuracy,test_loss,test_accuracy,bytes_up,bytes_down,compute_ms,encode_ms,comm_ms,decode_ms,"
             "sim_seconds,wall_seconds",
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | TAKES_RESUME,
     };

@@ -131,8 +131,10 @@ static Status hold_out(Tune *t)
     t->held_out = j->train;
     t->held_out.count = all - kept;
     t->held_out.pixels += kept * d->channels * d->rows * d->columns;
-    t->held_out.labels += kept;
-    j->train.count = kept;
+    if (t->held_out.labels)
+        t->held_out.labels += kept;
+    /* the last training window of a text, shifted, would reach into the first window held out */
+    j->train.count = kept - d->text;
     return OK;
 }
 

@@ -4,7 +4,7 @@
 set -eu
 
 usage() {
-    echo "usage: datasets/fetch.sh mnist|fashion-mnist|cifar10|cifar100|svhn [DIR]" >&2
+    echo "usage: datasets/fetch.sh mnist|fashion-mnist|cifar10|cifar100|svhn|text [DIR]" >&2
     exit 2
 }
 
@@ -41,6 +41,10 @@ END
 $base/train_32x32.mat 435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8
 $base/test_32x32.mat cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b
 END
+        ;;
+    text)
+        echo https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt \
+            86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed
         ;;
     *) usage ;;
     esac

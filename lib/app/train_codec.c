@@ -95,6 +95,9 @@ static Status train_in(TrainRun *r, const char *compressor, const char *dir)
     int hold = -1;
     Trainer *t;
     TRY(trainer_open(&t, &j->setup, j->err));
+    if (j->common.verbose)
+        progress_note(&j->progress, "note: %s: %zu parameters, %.1f MB of memory without the codec's",
+                      j->setup.network, trainer_parameters(t), 1e-6 * (double)trainer_bytes(t));
     j->steps = train_job_steps(j, t);
     j->progress.total = j->steps * j->codecs;
     Status status = dir ? step_folder_lock(&hold, dir, j->a, j->err) : OK;

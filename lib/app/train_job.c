@@ -13,11 +13,9 @@ enum { DATA_SEED = 1 };
 void train_job_defaults(TrainJob *j)
 {
     j->network = "lenet";
-    j->dataset = "digits";
     j->link = "lan10g";
     j->workers = 1;
     j->batch = 128;
-    j->test_batch = 1000;
     j->lr = USUAL_LR;
     j->decay = 1;
     j->momentum = 0.9;
@@ -35,7 +33,8 @@ static const char *with_names(const TrainJob *j, const char *what, TextName name
 static const Option *all_options(TrainJob *j, const Option *own)
 {
     const char *network = with_names(j, "the network to train", network_name);
-    const char *dataset = with_names(j, "the data set; digits needs no files", dataset_name);
+    const char *dataset =
+        with_names(j, "the data set; without it digits, or babble for gpt: both need no files", dataset_name);
     const char *link =
         with_names(j, "the simulated link of comm_ms: alpha=50us,beta=10Gbit, or a preset", link_name);
     if (!network || !dataset || !link)
@@ -52,8 +51,9 @@ static const Option *all_options(TrainJob *j, const Option *own)
         OPTION(0, "num-aggregate", "K", &j->aggregate,
                "use the gradients of K workers per step, drawn at random; 0: of all", .low = 0, .high = 4096),
         OPTION(0, "batch-size", "B", &j->batch, "images per step, over all workers", .low = 1, .high = 1e6),
-        OPTION(0, "test-batch-size", "B", &j->test_batch, "images per pass when testing; changes no result",
-               .low = 1, .high = 1e6),
+        OPTION(0, "test-batch-size", "B", &j->test_batch,
+               "images per pass when testing; changes no result; 0: 1,000 images or 4,096 tokens", .low = 0,
+               .high = 1e6),
         OPTION(0, "lr-decay", "X", &j->decay, "factor of the step size every --lr-decay-steps", .low = 0,
                .high = 1),
         OPTION(0, "lr-decay-steps", "N", &j->decay_steps,
@@ -84,10 +84,28 @@ static const Option *all_options(TrainJob *j, const Option *own)
     return all;
 }
 
-Status train_job_load(Dataset *out, const char *name, const char *dir, DataSplit split, int threads, Arena *a,
-                      Error *err)
+Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, int threads, Arena *a, Error *err)
 {
-    return dataset_load(out, name, dir, split, DATA_SEED, threads, a, err);
+    size_t context;
+    TRY(network_context(&context, from->network, err));
+    TRY(dataset_load(out, from->dataset, from->dir, split, DATA_SEED, threads, a, err));
+    return dataset_window(out, context, a, err);
+}
+
+size_t train_job_pass(int64_t wanted, const DatasetInfo *info)
+{
+    enum { IMAGES = 1000, TOKENS = 4096 };
+    if (wanted)
+        return (size_t)wanted;
+    return !info->text ? IMAGES : info->columns < TOKENS ? TOKENS / info->columns : 1;
+}
+
+/* A text's entropy rate is the least loss that can be expected. */
+static void note_entropy(const TrainJob *j)
+{
+    if (j->train.info->entropy > 0 && !j->common.quiet)
+        fprintf(stderr, "note: %s: entropy rate %.4f nats per token, the least loss\n", j->dataset,
+                j->train.info->entropy);
 }
 
 Status train_job_open(TrainJob *j)
@@ -99,15 +117,20 @@ Status train_job_open(TrainJob *j)
     TRY(arena_check(link, j->a, j->err));
     TRY(link_read(link, j->link, j->a, j->err));
     TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
-    TRY(train_job_load(&j->train, j->dataset, j->data_dir, SPLIT_TRAIN, threads, j->a, j->err));
-    TRY(train_job_load(&j->test, j->dataset, j->data_dir, SPLIT_TEST, threads, j->a, j->err));
+    size_t context;
+    TRY(network_context(&context, j->network, j->err));
+    j->dataset = j->dataset ? j->dataset : context ? "babble" : "digits";
+    const TrainData from = {j->network, j->dataset, j->data_dir};
+    TRY(train_job_load(&j->train, &from, SPLIT_TRAIN, threads, j->a, j->err));
+    TRY(train_job_load(&j->test, &from, SPLIT_TEST, threads, j->a, j->err));
+    note_entropy(j);
     j->setup = (TrainSetup){.network = j->network,
                             .train = &j->train,
                             .test = &j->test,
                             .workers = (size_t)j->workers,
                             .aggregate = (size_t)(j->aggregate ? j->aggregate : j->workers),
                             .batch = (size_t)j->batch,
-                            .test_batch = (size_t)j->test_batch,
+                            .test_batch = train_job_pass(j->test_batch, j->test.info),
                             .grouping = j->grouping ? GROUP_ALL : GROUP_TENSOR,
                             .min_elements = (size_t)j->min_elements,
                             .sgd = {j->lr, j->momentum, j->weight_decay, j->decay, (size_t)j->decay_steps},

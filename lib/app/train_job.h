@@ -40,9 +40,18 @@ int train_job_main(TrainJob *j, const Command *command, int argc, char **argv, S
 /* Opens codecs and link, loads the data, fills the setup. */
 Status train_job_open(TrainJob *j);
 
-/* Loads the training or test images. Synthetic digits do not depend on --seed. */
-Status train_job_load(Dataset *out, const char *name, const char *dir, DataSplit split, int threads, Arena *a,
+/* The names of a network and a data set, and the folder of the data set's files; NULL: datasets/NAME. */
+typedef struct {
+    const char *network, *dataset, *dir;
+} TrainData;
+
+/* Loads the training or test images. A text is cut into windows for the network. Data that the program draws
+ * do not depend on --seed. */
+Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, int threads, Arena *a,
                       Error *err);
+
+/* Returns the number of images per testing pass: `wanted`, or the default if it is 0. */
+size_t train_job_pass(int64_t wanted, const DatasetInfo *info);
 
 /* Fails with ERR_USAGE if `path`, the value of `option`, is the name of a checkpoint file in `dir`: writing to
  * `path` would destroy that checkpoint. OK if `dir` or `path` is NULL. */

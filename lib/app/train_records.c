@@ -7,10 +7,11 @@
 #include <string.h>
 
 static const Column usual[STEP_COLUMNS] = {
-    {"record", true},      {"compressor", true},     {"step", true},          {"epoch", true},
-    {"loss", true},        {"train_accuracy", true}, {"test_accuracy", true}, {"bytes_up", true},
-    {"bytes_down", false}, {"compute_ms", true},     {"encode_ms", true},     {"comm_ms", true},
-    {"decode_ms", true},   {"sim_seconds", true},    {"wall_seconds", true},  {"lr", false},
+    {"record", true},   {"compressor", true},     {"step", true},        {"epoch", true},
+    {"loss", true},     {"train_accuracy", true}, {"test_loss", true},   {"test_accuracy", true},
+    {"bytes_up", true}, {"bytes_down", false},    {"compute_ms", true},  {"encode_ms", true},
+    {"comm_ms", true},  {"decode_ms", true},      {"sim_seconds", true}, {"wall_seconds", true},
+    {"lr", false},
 };
 
 static Value *cell(Value *row, const char *field)
@@ -141,6 +142,7 @@ static void fill(const TrainRecords *r, const StepRecord *s, Value *row)
     *cell(row, "epoch") = value_int((int64_t)s->epoch);
     *cell(row, "loss") = value_real(s->train.loss);
     *cell(row, "train_accuracy") = value_real(s->train.accuracy);
+    *cell(row, "test_loss") = value_real(s->test.loss);
     *cell(row, "test_accuracy") = value_real(s->test.accuracy);
     *cell(row, "bytes_up") = value_real(s->bytes_up);
     *cell(row, "bytes_down") = value_real(s->bytes_down);
@@ -189,6 +191,7 @@ static Status repeat_test(TrainRecords *r, Value *row, Trainer *t)
     TrainJob *j = r->job;
     MeanScore score;
     TRY(trainer_test(t, j->setup.test, &score, j->err));
+    *cell(row, "test_loss") = value_real(score.loss);
     *cell(row, "test_accuracy") = value_real(score.accuracy);
     const char *line = report_json_row(r->column, STEP_COLUMNS, row, j->a);
     TRY(arena_check(line, j->a, j->err));
@@ -207,7 +210,7 @@ static Status replay_row(TrainRecords *r, const Json *json, Trainer *tested)
         .step = (size_t)value_number(cell(row, "step")),
         .epoch = (size_t)value_number(cell(row, "epoch")),
         .train = {value_number(cell(row, "loss")), value_number(cell(row, "train_accuracy"))},
-        .test = {NAN, value_number(cell(row, "test_accuracy"))},
+        .test = {value_number(cell(row, "test_loss")), value_number(cell(row, "test_accuracy"))},
         .lr = value_number(cell(row, "lr"))};
     r->sim = value_number(cell(row, "sim_seconds"));
     r->wall = value_number(cell(row, "wall_seconds"));
@@ -258,7 +261,8 @@ Status train_records_summary(TrainRecords *r, bool failed)
     for (Value *v = cell(row, "bytes_down"); v <= cell(row, "decode_ms"); v++)
         *v = value_none();
     if (failed)
-        *cell(row, "loss") = *cell(row, "train_accuracy") = *cell(row, "test_accuracy") = value_none();
+        *cell(row, "loss") = *cell(row, "train_accuracy") = *cell(row, "test_loss") =
+            *cell(row, "test_accuracy") = value_none();
     targets_put(r, row);
     return report_row(r->report, row, true, r->job->err);
 }

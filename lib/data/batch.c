@@ -1,5 +1,5 @@
-/* batch.c -- shuffles the images of an epoch, and fills batches: converts bytes to normalised floats, and crops
- * and flips images at random.
+/* batch.c -- shuffles the images of an epoch, and fills batches: converts bytes to normalised floats, crops and
+ * flips images at random, and shifts windows of a text at random.
  *
  * A crop starts `down` rows and `right` columns (each -4 to 4) from the image's first pixel. Pixels of the crop
  * outside the image are padding: black, or the image mirrored at its outermost pixels, which are not
@@ -74,11 +74,29 @@ static void fill_piece(void *data, size_t piece)
     }
 }
 
+static void fill_text(const Filling *f)
+{
+    const size_t length = f->data->info->columns;
+    const bool shifts = f->augment && f->data->split == SPLIT_TRAIN;
+    for (size_t i = 0; i < f->count; i++) {
+        const uint64_t word = shifts ? rng_u32(&f->rng, USE_CROP, f->index[i]) : 0;
+        const uint8_t *at = f->data->pixels + f->index[i] * length + (word * length >> 32);
+        for (size_t j = 0; j < length; j++) {
+            f->x[i * length + j] = at[j];
+            f->labels[i * length + j] = at[j + 1];
+        }
+    }
+}
+
 void batch_fill(const Dataset *d, const uint32_t *index, size_t count, bool augment, uint64_t seed,
                 uint64_t epoch, int threads, float *x, uint8_t *labels)
 {
     Filling f = {.data = d, .index = index, .count = count, .augment = augment, .x = x, .labels = labels};
     f.rng = rng_open(seed, epoch, RNG_EVERYONE, 0, rng_hash("crop"));
+    if (d->info->text) {
+        fill_text(&f);
+        return;
+    }
     for (size_t c = 0; c < d->info->channels; c++)
         for (int v = 0; v < 256; v++)
             f.level[c][v] = ((float)v / 255 - d->info->mean[c]) / d->info->deviation[c];

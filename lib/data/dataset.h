@@ -3,7 +3,10 @@
  *
  * Pixels are bytes in memory; batch_fill turns the images of a batch into normalised, augmented floats. The
  * seed and the epoch determine the order of the images; seed, epoch and an image's index determine the image's
- * crop and flip. */
+ * crop and flip.
+ *
+ * Of a text, an image is a window of `columns` tokens, and its labels are the tokens that follow each of them.
+ * A token is a number below `classes` for a byte that occurs in the text. */
 #ifndef ATOMO_DATASET_H
 #define ATOMO_DATASET_H
 
@@ -25,6 +28,9 @@ typedef struct Dataset Dataset;
 typedef struct {
     const char *name, *brief;
     size_t channels, rows, columns, classes;
+    bool text;
+    double
+        entropy; /* of a text: entropy rate of its source in nats per token, the least loss; 0: not known */
     float mean[3], deviation[3]; /* mean and standard deviation of pixels / 255 for each channel */
     Crop crop;                   /* how training images are augmented */
     const char *licence, *source;
@@ -41,8 +47,9 @@ struct Dataset {
     const DatasetInfo *info;
     DataSplit split;
     size_t count;          /* 1 .. IMAGES_MOST; may be lowered to use only the first images */
-    const uint8_t *pixels; /* (count, channels, rows, columns) pixels of the images */
-    const uint8_t *labels; /* (count), below info->classes */
+    const uint8_t *pixels; /* (count, channels, rows, columns) pixels of the images; (tokens) of a text */
+    const uint8_t *labels; /* (count), below info->classes; NULL for a text */
+    size_t tokens;         /* number of tokens of a text; 0: images */
 };
 
 enum { IMAGES_MOST = 1 << 30 };
@@ -53,11 +60,22 @@ enum { IMAGES_MOST = 1 << 30 };
 Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
                     int threads, Arena *a, Error *err);
 
+/* Cuts a text into windows of `context` tokens, and sets d->count. Before this call a text cannot be used. A
+ * training window starts up to context - 1 tokens later, drawn for each epoch. ERR_USAGE: the text is too
+ * short. Does nothing if `d` has images and `context` is 0; ERR_USAGE if only one of them is so. */
+Status dataset_window(Dataset *d, size_t context, Arena *a, Error *err);
+
+/* Returns the number of labels of an image: 1, or the number of tokens of a window. */
+static inline size_t dataset_labels(const DatasetInfo *info)
+{
+    return info->text ? info->columns : 1;
+}
+
 /* Fills order (d->count) with a permutation of the images that (seed, epoch) determines. */
 void dataset_shuffle(const Dataset *d, uint64_t seed, uint64_t epoch, uint32_t *order);
 
-/* Fills x (count, channels, rows, columns) and labels (count) with images index[0 .. count-1], normalised. With
- * `augment`, training images are cropped and flipped at random, as determined by (seed, epoch, index[i]). */
+/* Fills x (count, channels, rows, columns) and labels (count, dataset_labels) with images index[0 .. count-1], normalised. Tokens
+ * are not normalised. With `augment`, training images are cropped and flipped at random, as determined by (seed, epoch, index[i]). */
 void batch_fill(const Dataset *d, const uint32_t *index, size_t count, bool augment, uint64_t seed,
                 uint64_t epoch, int threads, float *x, uint8_t *labels);
 

@@ -12,6 +12,13 @@ Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Aren
 Status idx_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 Status cifar_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 Status svhn_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
+Status text_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
+Status babble_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
+
+/* Gives a data set of text its tokens, and a copy of its DatasetInfo with `classes` kinds of tokens and the
+ * entropy rate `entropy`. `pixels` must outlive `d`. */
+Status text_set(Dataset *d, const uint8_t *pixels, size_t tokens, size_t classes, double entropy, Arena *a,
+                Error *err);
 
 /* ---- files ---- */
 

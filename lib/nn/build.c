@@ -262,3 +262,86 @@ Activation *build_sum(Builder *b, Activation *in, Activation *other)
     b->layer[b->layers - 1].other = other;
     return in;
 }
+
+/* ---- layers of tokens ---- */
+
+static Activation *tokens_new(Builder *b, size_t length, size_t channels)
+{
+    return activation_new(
+        b, (Activation){.channels = channels, .rows = length, .columns = 1, .lanes = channels});
+}
+
+static const Slice *matrix_add(Builder *b, const char *module, Kind kind, size_t rows, size_t columns,
+                               double deviation)
+{
+    return slice_add(b, &b->parameters, module, "weight",
+                     (Slice){.kind = kind,
+                             .shape = shape2(rows, columns),
+                             .fan_in = columns,
+                             .init = INIT_GIVEN,
+                             .deviation = deviation});
+}
+
+Activation *build_embedding(Builder *b, const char *tokens_name, const char *positions_name, size_t width,
+                            double deviation, const Slice **tokens)
+{
+    const size_t length = b->image->columns;
+    Activation *out = tokens_new(b, length, width);
+    Layer *l = layer_add(b, &embedding_layer, b->image, out);
+    l->weight = *tokens = matrix_add(b, tokens_name, KIND_EMBEDDING, b->classes, width, deviation);
+    l->bias = matrix_add(b, positions_name, KIND_EMBEDDING, length, width, deviation);
+    return out;
+}
+
+Activation *build_layer_norm(Builder *b, Activation *in, const char *name, bool bias)
+{
+    Activation *out = tokens_new(b, in->rows, in->channels);
+    Layer *l = layer_add(b, &layer_norm_layer, in, out);
+    const Shape shape = shape_vector(in->channels);
+    l->weight = slice_add(b, &b->parameters, name, "weight",
+                          (Slice){.kind = KIND_NORM, .shape = shape, .init = INIT_ONE});
+    if (bias)
+        l->bias = slice_add(b, &b->parameters, name, "bias",
+                            (Slice){.kind = KIND_NORM, .shape = shape, .init = INIT_ZERO});
+    return out;
+}
+
+Activation *build_projection(Builder *b, Activation *in, const char *name, size_t outputs, double deviation,
+                             bool bias)
+{
+    Activation *out = tokens_new(b, in->rows, outputs);
+    Layer *l = layer_add(b, &linear_layer, in, out);
+    l->weight = matrix_add(b, name, KIND_FC, outputs, in->channels, deviation);
+    if (bias)
+        l->bias = slice_add(b, &b->parameters, name, "bias",
+                            (Slice){.kind = KIND_BIAS, .shape = shape_vector(outputs), .init = INIT_ZERO});
+    return out;
+}
+
+Activation *build_tied(Builder *b, Activation *in, const Slice *tokens)
+{
+    Activation *out = tokens_new(b, in->rows, tokens->shape.dim[0]);
+    layer_add(b, &linear_layer, in, out)->weight = tokens;
+    return out;
+}
+
+Activation *build_attention(Builder *b, Activation *in, size_t heads)
+{
+    Activation *out = tokens_new(b, in->rows, in->channels / 3);
+    layer_add(b, &attention_layer, in, out)->settings =
+        settings_copy(b, &(AttentionSettings){heads}, sizeof(AttentionSettings));
+    return out;
+}
+
+Activation *build_gelu(Builder *b, Activation *in)
+{
+    Activation *out = NEW(b->arena, Activation, 1);
+    if (!out || b->status != OK)
+        return failed(b);
+    *out = *in;
+    out->x = NEW(b->arena, float, activation_floats(in, b->images));
+    if (!out->x)
+        return failed(b);
+    layer_add(b, &gelu_layer, in, out);
+    return out;
+}

@@ -24,6 +24,7 @@ typedef struct {
     Error *err;
     Status status;
     size_t images, classes; /* images: the most images in one pass */
+    const char *options;    /* the options after the network's name; "": none */
     Activation *image;
     Activation nothing; /* the placeholder that build_... functions return after a failure */
     Layer *layer;       /* (LAYERS_MOST) */
@@ -33,8 +34,7 @@ typedef struct {
 
 /* Adds a convolution computed by the loops of loops.h (conv_direct.c). `name` is the name of the PyTorch
  * module: "conv1" has the parameters conv1.weight and, with a bias, conv1.bias. */
-Activation *build_conv(Builder *b, Activation *in, const char *name,
-                       const ConvSettings *s);
+Activation *build_conv(Builder *b, Activation *in, const char *name, const ConvSettings *s);
 /* Adds a convolution computed by oneDNN. The number of output channels must be a multiple of layer_lanes(). */
 Activation *build_conv_blocked(Builder *b, Activation *in, const char *name, const ConvSettings *s);
 Activation *build_norm(Builder *b, Activation *in, const char *name);
@@ -45,6 +45,21 @@ Activation *build_dropout(Builder *b, Activation *in, double probability);
 Activation *build_max_pool(Builder *b, Activation *in, size_t size);
 Activation *build_average_pool(Builder *b, Activation *in, size_t size);
 Activation *build_sum(Builder *b, Activation *in, Activation *other);
+
+/* ---- layers of tokens ---- */
+
+/* Returns the sum of the embeddings of tokens and positions, `width` channels each. The image holds the tokens,
+ * one in each column. `*tokens` is set to the token embeddings, for `build_tied`. */
+Activation *build_embedding(Builder *b, const char *tokens_name, const char *positions_name, size_t width,
+                            double deviation, const Slice **tokens);
+Activation *build_layer_norm(Builder *b, Activation *in, const char *name, bool bias);
+/* Adds a linear layer on each token. Weights begin as INIT_GIVEN, biases as 0. */
+Activation *build_projection(Builder *b, Activation *in, const char *name, size_t outputs, double deviation,
+                             bool bias);
+/* Adds the output layer, whose weights are the embeddings of the tokens. */
+Activation *build_tied(Builder *b, Activation *in, const Slice *tokens);
+Activation *build_attention(Builder *b, Activation *in, size_t heads);
+Activation *build_gelu(Builder *b, Activation *in);
 
 /* Returns a formatted name, valid as long as the model. If memory runs out, stores the error in the builder
  * and returns "". */

@@ -29,6 +29,7 @@ size_t layer_lanes(void);
  * Plain: [image][channel][row][column].
  * Blocked, for oneDNN's convolutions: [image][channel / lanes][row][column][lanes]; `channels` is a multiple
  * of `lanes`.
+ * The tokens of a text are blocked, in one group: [image][token][channel], `rows` is the number of tokens.
  * Interleaved, for the convolutions of conv_direct.c: [image / PIECE][channel][row][column][PIECE]. If the
  * last piece has fewer images, the elements without an image are arbitrary in x and 0 in dx. */
 typedef struct {
@@ -61,8 +62,9 @@ static inline size_t activation_wide(const Activation *v)
 }
 
 /* Initial values of a parameter. INIT_UNIFORM: uniform in +-1/sqrt(fan_in). INIT_NORMAL: normal with
- * variance 2 / (k k out), for k x k kernels with `out` outputs. INIT_ZERO: 0. INIT_ONE: 1. */
-typedef enum { INIT_UNIFORM, INIT_NORMAL, INIT_ZERO, INIT_ONE } Init;
+ * variance 2 / (k k out), for k x k kernels with `out` outputs. INIT_ZERO: 0. INIT_ONE: 1. INIT_GIVEN: normal
+ * with the standard deviation `deviation`. */
+typedef enum { INIT_UNIFORM, INIT_NORMAL, INIT_ZERO, INIT_ONE, INIT_GIVEN } Init;
 
 /* A parameter: a slice of the array of all weights, and the same slice of the gradient. Parameters have the
  * names and the order of the PyTorch module. */
@@ -73,6 +75,7 @@ typedef struct {
     size_t offset; /* offset of the parameter's first float in the flat arrays */
     size_t fan_in; /* number of inputs that each output of the layer sums over */
     Init init;
+    double deviation; /* of INIT_GIVEN */
 } Slice;
 
 /* Arguments of one pass over `images` images. */
@@ -104,10 +107,11 @@ typedef struct {
 
 struct Layer {
     const LayerOps *ops;
-    /* ConvSettings, PoolSettings, DropoutSettings or NULL */
+    /* ConvSettings, PoolSettings, DropoutSettings, AttentionSettings or NULL */
     const void *settings;
     Activation *in, *other, *out; /* `other`: the second summand of a residual sum, else NULL */
-    const Slice *weight, *bias;   /* NULL: the layer has no weights or no bias */
+    /* NULL: the layer has no weights or no bias. Of an embedding: of the tokens, and of the positions. */
+    const Slice *weight, *bias;
     size_t running;               /* offset of the layer's running statistics in the flat array */
     /* index of the layer in the network; dropout's random numbers depend on it */
     size_t index;
@@ -132,12 +136,17 @@ typedef struct {
     double probability; /* probability that an element is dropped */
 } DropoutSettings;
 
+typedef struct {
+    size_t heads; /* divides the number of channels */
+} AttentionSettings;
+
 extern const LayerOps conv_direct_layer; /* interleaved layout, computed by the loops of loops.h */
 extern const LayerOps
     conv_blocked_layer; /* blocked layout, computed by oneDNN; an input with few channels may also be plain */
 /* convert a plain activation to interleaved layout, and an interleaved one to plain layout */
 extern const LayerOps interleave_layer, plain_layer;
-extern const LayerOps linear_layer; /* out = W x + b, x flattened channel by channel */
+/* out = W x + b, for each token of a text, or for an image flattened channel by channel */
+extern const LayerOps linear_layer;
 /* batch norm of blocked activations; epsilon 1e-5, momentum 0.1 */
 extern const LayerOps norm_layer;
 /* layers that take any layout and work in place: `out` and `in` are the same activation */
@@ -147,9 +156,14 @@ extern const LayerOps relu_layer, sigmoid_layer, dropout_layer;
 extern const LayerOps max_pool_layer, average_pool_layer;
 /* adds the activation `other` to `in`; works in place: `out` and `in` are the same activation */
 extern const LayerOps sum_layer;
+/* Layers of tokens. The embedding adds a row for the token to a row for its position. Layer norm (Ba et al.
+ * 2016) normalises each token's channels; epsilon 1e-5. Attention reads queries, keys and values, side by side
+ * (Vaswani et al. 2017); a token attends to itself and to earlier tokens. */
+extern const LayerOps embedding_layer, layer_norm_layer, attention_layer, gelu_layer;
 
-/* Computes the softmax cross-entropy of plain outputs. `*loss` is the sum over the batch, and `*correct` the
- * number of images whose largest output is at their label. `v->dx` becomes the gradient of the mean loss. */
-void softmax_loss(const Activation *v, const uint8_t *labels, size_t images, double *loss, size_t *correct);
+/* Computes the softmax cross-entropy of `count` rows of outputs: one for each image, or one for each token.
+ * `*loss` is the sum over the rows, and `*correct` the number of rows whose largest output is at their label.
+ * `v->dx` becomes the gradient of the mean loss. */
+void softmax_loss(const Activation *v, const uint8_t *labels, size_t count, double *loss, size_t *correct);
 
 #endif

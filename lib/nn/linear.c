@@ -1,48 +1,59 @@
-/* linear.c -- a fully connected layer: y = x W' + b. */
+/* linear.c -- a fully connected layer: y = x W' + b. x is an image, or a token of a text. */
 #include "nn/layer.h"
 
 #include "num/linalg.h"
 
 #include <assert.h>
+#include <string.h>
+
+/* Returns the number of rows of x: one for each image, or one for each token. */
+static size_t rows_of(const Layer *l, const Pass *p)
+{
+    return p->images * l->out->rows * l->out->columns;
+}
 
 static Status forward(Layer *l, const Pass *p)
 {
-    const size_t inputs = activation_size(l->in), outputs = l->out->channels;
-    assert(!l->in->interleaved && (l->in->lanes == 1 || l->in->rows * l->in->columns == 1));
-    const float *bias = p->weights + l->bias->offset;
-    for (size_t i = 0; i < p->images; i++)
-        for (size_t k = 0; k < outputs; k++)
-            l->out->x[i * outputs + k] = bias[k];
+    const size_t inputs = l->weight->shape.dim[1], outputs = l->out->channels, rows = rows_of(l, p);
+    assert(!l->in->interleaved && activation_size(l->in) == inputs * l->out->rows * l->out->columns);
+    for (size_t i = 0; l->bias && i < rows; i++)
+        memcpy(l->out->x + i * outputs, p->weights + l->bias->offset, outputs * sizeof(float));
     linalg_multiply(&(Product){.a = l->in->x,
                                .b = p->weights + l->weight->offset,
                                .b_turned = true,
                                .c = l->out->x,
-                               .m = p->images,
+                               .m = rows,
                                .n = outputs,
                                .k = inputs,
-                               .add = true,
+                               .add = l->bias != NULL,
                                .scale = 1},
                     p->threads);
     return OK;
 }
 
-static Status backward(Layer *l, const Pass *p)
+static void bias_gradient(const Layer *l, size_t rows, float *bias)
 {
-    const size_t inputs = activation_size(l->in), outputs = l->out->channels;
-    const float *dy = l->out->dx;
-    float *bias = p->gradient + l->bias->offset;
+    const size_t outputs = l->out->channels;
     for (size_t k = 0; k < outputs; k++)
         bias[k] = 0;
-    for (size_t i = 0; i < p->images; i++)
+    for (size_t i = 0; i < rows; i++)
         for (size_t k = 0; k < outputs; k++)
-            bias[k] += dy[i * outputs + k];
+            bias[k] += l->out->dx[i * outputs + k];
+}
+
+static Status backward(Layer *l, const Pass *p)
+{
+    const size_t inputs = l->weight->shape.dim[1], outputs = l->out->channels, rows = rows_of(l, p);
+    const float *dy = l->out->dx;
+    if (l->bias)
+        bias_gradient(l, rows, p->gradient + l->bias->offset);
     linalg_multiply(&(Product){.a = dy,
                                .a_turned = true,
                                .b = l->in->x,
                                .c = p->gradient + l->weight->offset,
                                .m = outputs,
                                .n = inputs,
-                               .k = p->images,
+                               .k = rows,
                                .scale = 1},
                     p->threads);
     if (!l->in->dx)
@@ -50,7 +61,7 @@ static Status backward(Layer *l, const Pass *p)
     linalg_multiply(&(Product){.a = dy,
                                .b = p->weights + l->weight->offset,
                                .c = l->in->dx,
-                               .m = p->images,
+                               .m = rows,
                                .n = inputs,
                                .k = outputs,
                                .add = l->in->accumulate,

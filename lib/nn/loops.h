@@ -7,6 +7,7 @@
 #ifndef ATOMO_LOOPS_H
 #define ATOMO_LOOPS_H
 
+#include "nn/rows.h"
 #include "vec/kernels.h"
 
 /* Describes, for one output row of a convolution, the kernel rows that meet the input and not only padding.
@@ -60,6 +61,7 @@ typedef struct {
      * `add` is true, it adds to dx instead. */
     void (*windows_max)(const Windows *w, const float *x, float *y, uint8_t *place);
     void (*windows_max_back)(const Windows *w, const float *dy, const uint8_t *place, bool add, float *dx);
+    const RowLoops *rows;
 } Loops;
 
 const Loops *loops(void);

@@ -1,26 +1,28 @@
 /* loss.c -- mean cross-entropy of a softmax, and its gradient: the softmax probabilities, minus 1 at the
- * label, divided by the number of images. */
+ * label, divided by the number of rows. */
 #include "nn/layer.h"
 
 #include <math.h>
 
-void softmax_loss(const Activation *v, const uint8_t *labels, size_t images, double *loss, size_t *correct)
+enum { CLASSES_MOST = 256 }; /* a label is a byte */
+
+void softmax_loss(const Activation *v, const uint8_t *labels, size_t count, double *loss, size_t *correct)
 {
     const size_t classes = v->channels;
     *loss = 0;
     *correct = 0;
-    for (size_t i = 0; i < images; i++) {
+    for (size_t i = 0; i < count; i++) {
         const float *x = v->x + i * classes;
         float *d = v->dx + i * classes;
         size_t best = 0;
         for (size_t k = 1; k < classes; k++)
             if (x[k] > x[best])
                 best = k;
-        double sum = 0;
+        double sum = 0, e[CLASSES_MOST];
         for (size_t k = 0; k < classes; k++)
-            sum += exp((double)x[k] - (double)x[best]);
+            sum += e[k] = exp((double)x[k] - (double)x[best]);
         for (size_t k = 0; k < classes; k++)
-            d[k] = (float)((exp((double)x[k] - (double)x[best]) / sum - (k == labels[i])) / (double)images);
+            d[k] = (float)((e[k] / sum - (k == labels[i])) / (double)count);
         *loss += log(sum) + (double)x[best] - (double)x[labels[i]];
         *correct += best == labels[i];
     }

@@ -1,7 +1,6 @@
 /* model.c -- runs a network forward and backward over its list of layers. */
 #include "nn/model.h"
 
-#include "base/text.h"
 #include "num/finite.h"
 #include "num/linalg.h"
 
@@ -17,29 +16,23 @@ struct Model {
 
 /* ---- opening ---- */
 
-static Status network_find(const Network **out, const ModelSpec *spec, Error *err)
+static Status check_input(const Network *n, const ModelSpec *spec, Error *err)
 {
-    for (const Network *n = networks; n->name; n++) {
-        if (strcmp(n->name, spec->network))
-            continue;
-        if ((n->channels && n->channels != spec->channels) ||
-            (n->side && (n->side != spec->rows || n->side != spec->columns)))
-            return FAIL(err, ERR_USAGE, "network %s: images of %zux%zux%zu: want %zux%zux%zu", n->name,
-                        spec->channels, spec->rows, spec->columns, n->channels, n->side, n->side);
-        *out = n;
-        return OK;
-    }
-    char all[200];
-    const char *near = text_nearest(spec->network, network_name, NULL);
-    FAIL(err, ERR_USAGE, "network %s: no such network", spec->network);
-    return error_hint(err, "--network %s; there are %s", near ? near : "NAME",
-                      text_names(all, sizeof all, network_name, NULL));
+    if (!n->context == spec->text)
+        return FAIL(err, ERR_USAGE, "network %s: takes %s, and the data set has %s", n->name,
+                    n->context ? "a text" : "images", spec->text ? "a text" : "images");
+    if ((n->channels && n->channels != spec->channels) ||
+        (n->side && (n->side != spec->rows || n->side != spec->columns)))
+        return FAIL(err, ERR_USAGE, "network %s: images of %zux%zux%zu: want %zux%zux%zu", n->name,
+                    spec->channels, spec->rows, spec->columns, n->channels, n->side, n->side);
+    return OK;
 }
 
-static Status build(Model *m, const Network *network, const ModelSpec *spec, Error *err)
+static Status build(Model *m, const Network *network, const char *options, const ModelSpec *spec, Error *err)
 {
     Builder *b = &m->b;
-    *b = (Builder){.arena = m->arena, .err = err, .images = spec->images, .classes = spec->classes};
+    *b = (Builder){
+        .arena = m->arena, .err = err, .images = spec->images, .classes = spec->classes, .options = options};
     b->layer = NEW(m->arena, Layer, LAYERS_MOST);
     b->parameters.item = NEW(m->arena, Slice, SLICES_MOST);
     b->running.item = NEW(m->arena, Slice, SLICES_MOST);
@@ -59,7 +52,9 @@ Status model_open(Model **out, const ModelSpec *spec, Error *err)
 {
     *out = NULL;
     const Network *network = NULL;
-    TRY(network_find(&network, spec, err));
+    const char *options;
+    TRY(network_find(&network, &options, spec->network, err));
+    TRY(check_input(network, spec, err));
     TRY(linalg_ready(err));
     Arena *arena = arena_open(0);
     Model *m = NEW_ZERO(arena, Model, 1);
@@ -71,7 +66,7 @@ Status model_open(Model **out, const ModelSpec *spec, Error *err)
     m->arena = arena;
     m->stopped = spec->stopped;
     m->scratch = arena_open(0);
-    const Status status = build(m, network, spec, err);
+    const Status status = build(m, network, options, spec, err);
     if (status != OK) {
         model_close(m);
         return error_at(err, "network %s", spec->network);
@@ -101,6 +96,11 @@ const SliceList *model_running(const Model *m)
     return &m->b.running;
 }
 
+size_t model_bytes(const Model *m)
+{
+    return arena_used(m->arena);
+}
+
 /* ---- drawing the initial weights ---- */
 
 static void init(const Slice *s, const Rng *rng, float *x)
@@ -119,6 +119,9 @@ static void init(const Slice *s, const Rng *rng, float *x)
         case INIT_ZERO:
         case INIT_ONE:
             x[i] = s->init == INIT_ONE;
+            break;
+        case INIT_GIVEN:
+            x[i] = (float)(s->deviation * rng_normal(rng, USE_INIT, i));
         }
 }
 
@@ -198,8 +201,9 @@ static Status blame_layer(const Model *m, const Pass *p)
 
 static Status judge(const Model *m, const Pass *p, const Batch *batch, Score *score)
 {
-    softmax_loss(m->outputs, batch->labels, batch->count, &score->loss, &score->correct);
-    score->loss /= (double)batch->count;
+    const size_t labels = batch->count * m->outputs->rows * m->outputs->columns;
+    softmax_loss(m->outputs, batch->labels, labels, &score->loss, &score->correct);
+    score->loss /= (double)labels;
     if (isfinite(score->loss))
         return OK;
     FAIL(p->err, ERR_NUMERIC, "the loss is %s", isnan(score->loss) ? "not a number" : "infinite");

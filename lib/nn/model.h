@@ -14,9 +14,10 @@ typedef struct {
     const char *network;
     size_t channels, rows, columns; /* of each image */
     size_t classes;
-    size_t images;         /* the most images in one pass */
+    size_t images; /* the most images in one pass */
     /* called before each layer: if it returns true, the pass ends with ERR_STOPPED; may be NULL */
     bool (*stopped)(void);
+    bool text; /* true: an image is a row of `columns` tokens below `classes` */
 } ModelSpec;
 
 /* Opens a network by its name. ERR_USAGE: there is no such network (the hint is the most similar name), or
@@ -31,18 +32,22 @@ const SliceList *model_parameters(const Model *m);
  * another flat array. Valid until the model is closed. */
 const SliceList *model_running(const Model *m);
 
+/* Returns the bytes of the model's memory: activations, their gradients, and what layers keep. */
+size_t model_bytes(const Model *m);
+
 /* Fills weights and running statistics with initial values, which depend on the seed only, on any machine. */
 void model_init(const Model *m, uint64_t seed, float *weights, float *running);
 
 typedef struct {
-    const float *images;   /* (count, channels, rows, columns), normalised pixels */
-    const uint8_t *labels; /* (count) classes of the images, below the number of classes */
-    size_t count;          /* 1 .. spec->images */
+    const float *images; /* (count, channels, rows, columns), normalised pixels, or tokens */
+    /* (count) classes of the images, or (count, columns) the tokens that follow; below the number of classes */
+    const uint8_t *labels;
+    size_t count; /* 1 .. spec->images */
 } Batch;
 
 typedef struct {
-    double loss;    /* mean cross-entropy over the batch's images */
-    size_t correct; /* number of images whose largest output is their label */
+    double loss;    /* mean cross-entropy over the batch's labels, in nats */
+    size_t correct; /* number of labels whose output is the largest */
 } Score;
 
 /* Computes the mean loss of a batch and its gradient, and updates the running statistics. `rng` must be the

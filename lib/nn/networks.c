@@ -1,9 +1,14 @@
-/* networks.c -- the networks of the ATOMO authors' code, with the same names and order of parameters, and
- * two small ones.
+/* networks.c -- the table of networks: those of the ATOMO authors' code, with the same names and order of
+ * parameters, two small ones, and GPT (gpt.c).
  *
  * LeNet and FC are the authors' own. ResNet (He et al. 2016) and VGG (Simonyan & Zisserman 2015) are the
  * variants for CIFAR. */
 #include "nn/networks.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
 
 /* ---- LeNet and FC, for grey images ---- */
 
@@ -124,6 +129,8 @@ static Activation *vgg(Builder *b, Activation *v, const void *plan)
     return build_linear(b, v, "classifier.6", b->classes);
 }
 
+static const GptShape gpt_nano = {4, 4, 128, 64, false}, gpt_char = {6, 6, 384, 256, false};
+
 /* clang-format off */
 static const int vgg11[] = {64, POOL, 128, POOL, 256, 256, POOL, 512, 512, POOL, 512, 512, POOL, END};
 static const int vgg13[] = {64, 64, POOL, 128, 128, POOL, 256, 256, POOL, 512, 512, POOL, 512, 512, POOL, END};
@@ -132,19 +139,22 @@ static const int vgg19[] = {64, 64, POOL, 128, 128, POOL, 256, 256, 256, 256, PO
                             512, 512, 512, 512, POOL, END};
 
 const Network networks[] = {
-    {"softmax",     "logistic regression",                                        0, 0,  softmax, NULL},
-    {"cnn",         "two small convolutions and a linear layer: for quick runs",  0, 0,  cnn,     NULL},
-    {"lenet",       "LeNet-5 as the ATOMO code has it, 431,080 parameters",       1, 28, lenet,   NULL},
-    {"fc",          "three fully connected layers, 1,033,510 parameters",         1, 28, fc,      NULL},
-    {"resnet18",    "ResNet-18 for 32x32 images, 11,173,962 parameters",          3, 32, resnet,  &(ResNet){{2, 2, 2, 2}, false}},
-    {"resnet34",    "ResNet-34 for 32x32 images, 21,282,122 parameters",          3, 32, resnet,  &(ResNet){{3, 4, 6, 3}, false}},
-    {"resnet50",    "ResNet-50 for 32x32 images, 23,520,842 parameters",          3, 32, resnet,  &(ResNet){{3, 4, 6, 3}, true}},
-    {"resnet101",   "ResNet-101 for 32x32 images, 42,512,970 parameters",         3, 32, resnet,  &(ResNet){{3, 4, 23, 3}, true}},
-    {"resnet152",   "ResNet-152 for 32x32 images, 58,156,618 parameters",         3, 32, resnet,  &(ResNet){{3, 8, 36, 3}, true}},
-    {"vgg11",       "VGG-11 with batch norm, 9,756,426 parameters",               3, 32, vgg,     vgg11},
-    {"vgg13",       "VGG-13 with batch norm",                                     3, 32, vgg,     vgg13},
-    {"vgg16",       "VGG-16 with batch norm",                                     3, 32, vgg,     vgg16},
-    {"vgg19",       "VGG-19 with batch norm",                                     3, 32, vgg,     vgg19},
+    {"softmax",     "logistic regression",                                        0, 0,  softmax, NULL, NULL},
+    {"cnn",         "two small convolutions and a linear layer: for quick runs",  0, 0,  cnn,     NULL, NULL},
+    {"lenet",       "LeNet-5 as the ATOMO code has it, 431,080 parameters",       1, 28, lenet,   NULL, NULL},
+    {"fc",          "three fully connected layers, 1,033,510 parameters",         1, 28, fc,      NULL, NULL},
+    {"resnet18",    "ResNet-18 for 32x32 images, 11,173,962 parameters",          3, 32, resnet,  &(ResNet){{2, 2, 2, 2}, false}, NULL},
+    {"resnet34",    "ResNet-34 for 32x32 images, 21,282,122 parameters",          3, 32, resnet,  &(ResNet){{3, 4, 6, 3}, false}, NULL},
+    {"resnet50",    "ResNet-50 for 32x32 images, 23,520,842 parameters",          3, 32, resnet,  &(ResNet){{3, 4, 6, 3}, true}, NULL},
+    {"resnet101",   "ResNet-101 for 32x32 images, 42,512,970 parameters",         3, 32, resnet,  &(ResNet){{3, 4, 23, 3}, true}, NULL},
+    {"resnet152",   "ResNet-152 for 32x32 images, 58,156,618 parameters",         3, 32, resnet,  &(ResNet){{3, 8, 36, 3}, true}, NULL},
+    {"vgg11",       "VGG-11 with batch norm, 9,756,426 parameters",               3, 32, vgg,     vgg11, NULL},
+    {"vgg13",       "VGG-13 with batch norm",                                     3, 32, vgg,     vgg13, NULL},
+    {"vgg16",       "VGG-16 with batch norm",                                     3, 32, vgg,     vgg16, NULL},
+    {"vgg19",       "VGG-19 with batch norm",                                     3, 32, vgg,     vgg19, NULL},
+    {"gpt",         "a transformer for texts: gpt:layers=4,heads=4,width=128,context=64,bias=off", 0, 0, gpt_build, &gpt_nano, gpt_context},
+    {"gpt-nano",    "gpt with 4 layers, 4 heads, width 128, context 64",          0, 0,  gpt_build, &gpt_nano, gpt_context},
+    {"gpt-char",    "gpt with 6 layers, 6 heads, width 384, context 256",         0, 0,  gpt_build, &gpt_char, gpt_context},
     {0},
 };
 /* clang-format on */
@@ -153,4 +163,31 @@ const char *network_name(const void *data, size_t i)
 {
     (void)data;
     return networks[i].name;
+}
+
+Status network_find(const Network **out, const char **options, const char *text, Error *err)
+{
+    const char *colon = strchr(text, ':'), *near;
+    char name[64], all[300];
+    snprintf(name, sizeof name, "%.*s", (int)(colon ? colon - text : (ptrdiff_t)strlen(text)), text);
+    *options = colon ? colon + 1 : "";
+    for (const Network *n = networks; n->name; n++)
+        if (!strcmp(n->name, name)) {
+            *out = n;
+            return colon && !n->context ? FAIL(err, ERR_USAGE, "network %s: %s has no options", text, name)
+                                        : OK;
+        }
+    near = text_nearest(name, network_name, NULL);
+    FAIL(err, ERR_USAGE, "network %s: no such network", text);
+    return error_hint(err, "--network %s; there are %s", near ? near : "NAME",
+                      text_names(all, sizeof all, network_name, NULL));
+}
+
+Status network_context(size_t *context, const char *text, Error *err)
+{
+    const Network *n;
+    const char *options;
+    *context = 0;
+    TRY(network_find(&n, &options, text, err));
+    return n->context ? n->context(context, options, n->plan, err) : OK;
 }

@@ -118,7 +118,7 @@ static Status compute_all(Trainer *t, StepRecord *r, const Portion *all, Error *
         TRY(compute(t, r->step, all, w, &score, err));
         r->compute = fmax(r->compute, clock_now() - start);
         r->train.loss += score.loss * images / (double)all->count;
-        r->train.accuracy += (double)score.correct / (double)all->count;
+        r->train.accuracy += (double)score.correct / (double)(all->count * dataset_labels(t->s.train->info));
     }
     return OK;
 }
@@ -194,7 +194,7 @@ Status trainer_test(Trainer *t, const Dataset *d, MeanScore *out, Error *err)
             return err->status == ERR_NUMERIC ? hint_divergence(err) : err->status;
         }
         out->loss += score.loss * (double)count / (double)d->count;
-        out->accuracy += (double)score.correct / (double)d->count;
+        out->accuracy += (double)score.correct / (double)(d->count * dataset_labels(d->info));
     }
     return OK;
 }
@@ -232,7 +232,7 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     t->sends = NEW(a, bool, t->s.workers);
     t->encode = NEW(a, double, t->s.workers);
     t->images = NEW(a, float, images * d->channels * d->rows * d->columns);
-    t->labels = NEW(a, uint8_t, images);
+    t->labels = NEW(a, uint8_t, images * dataset_labels(d));
     t->order = NEW(a, uint32_t, t->s.train->count);
     t->index = NEW(a, uint32_t, t->s.test_batch);
     TRY(arena_check(t->weights && t->velocity && t->agreed && t->gradient && t->running &&
@@ -279,7 +279,8 @@ static Status open_trainer(Trainer *t, Error *err)
                             .columns = d->columns,
                             .classes = d->classes,
                             .images = share > s->test_batch ? share : s->test_batch,
-                            .stopped = s->stopped};
+                            .stopped = s->stopped,
+                            .text = d->text};
     TRY(check_options(s, err));
     TRY(model_open(&t->model, &spec, err));
     t->floats = model_parameters(t->model)->floats;
@@ -336,6 +337,11 @@ size_t trainer_step_done(const Trainer *t)
 size_t trainer_parameters(const Trainer *t)
 {
     return t->floats;
+}
+
+size_t trainer_bytes(const Trainer *t)
+{
+    return model_bytes(t->model) + arena_used(t->arena);
 }
 
 const float *trainer_weights(const Trainer *t)

@@ -13,12 +13,12 @@ $ atomo-train run --network softmax --max-steps 20 --eval-freq 10 --threads 2 --
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 4 --eval-freq 2 --link wan100m -f json -q | python3 -c 'import json, sys; d = json.load(sys.stdin); r = d["results"]; print(d["schema"], d["meta"]["network"], d["meta"]["link"], d["meta"]["batch_size"]); print([(x["record"], x["step"], x["test_accuracy"] is None, x["bytes_up"]) for x in r]); print(" ".join(r[0])); print(abs(r[0]["comm_ms"] - 40 - 2 * 31400 / 12.5e6 * 1e3) < 1e-9)'
 > atomo-run/1 softmax wan100m 128
 > [[]('step', 1, True, 31400), ('step', 2, False, 31400), ('step', 3, True, 31400), ('step', 4, False, 31400), ('summary', 4, False, 125600)]
-> record compressor step epoch loss train_accuracy test_accuracy bytes_up bytes_down compute_ms encode_ms comm_ms decode_ms sim_seconds wall_seconds lr
+> record compressor step epoch loss train_accuracy test_loss test_accuracy bytes_up bytes_down compute_ms encode_ms comm_ms decode_ms sim_seconds wall_seconds lr
 > True
 = 0
 
 # a run killed at any moment and resumed has the checkpoints, records and saved gradients of an uninterrupted run
-$ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 400 --eval-freq 20 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv --dump-gradients $1.h5 --dump-freq 40 --dump-workers $2; }; (go a); go b & while [ ! -e b/step_00000060.h5 ]; do :; done; kill -9 $!; wait; [ ! -e b.h5 ] && atomo-bench inspect b.h5.parts/step_00000001.h5 -q | grep -c linear.weight; touch b/.step_00000099.h5.1-0.tmp; (go b --resume); cmp a/step_00000400.h5 b/step_00000400.h5 && echo same weights; for f in a b; do cut -d, -f 1-9,16 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a.h5 b.h5 && echo same gradients; ls -A b | grep -v '^step_'; ls -Ad b.csv.journal b.h5.parts 2>/dev/null; wc -l <b.csv
+$ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 400 --eval-freq 20 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv --dump-gradients $1.h5 --dump-freq 40 --dump-workers $2; }; (go a); go b & while [ ! -e b/step_00000060.h5 ]; do :; done; kill -9 $!; wait; [ ! -e b.h5 ] && atomo-bench inspect b.h5.parts/step_00000001.h5 -q | grep -c linear.weight; touch b/.step_00000099.h5.1-0.tmp; (go b --resume); cmp a/step_00000400.h5 b/step_00000400.h5 && echo same weights; for f in a b; do cut -d, -f 1-10,17 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a.h5 b.h5 && echo same gradients; ls -A b | grep -v '^step_'; ls -Ad b.csv.journal b.h5.parts 2>/dev/null; wc -l <b.csv
 > 2
 > same weights
 > same records
@@ -42,7 +42,7 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 = 0
 
 # a run stopped by a signal again and again, in a step or in a test, ends with the records and weights of an uninterrupted run
-$ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 60 --eval-freq 2 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv $2; }; lines() { grep -cs '' b.csv.journal; }; (go a); for i in 1 2 3 4 5 6 7 8; do [ -e b.csv ] && break; was=$(lines); (go b --resume) 2>err & until [ -e b.csv ] || [ "$(lines)" -gt $((${was:-0} + 3)) ]; do :; done 2>/dev/null; kill -TERM $! 2>/dev/null; wait $!; done; [ -e b.csv ] || (go b --resume); for f in a b; do cut -d, -f 1-9,16 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a/step_00000060.h5 b/step_00000060.h5 && echo same weights
+$ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 60 --eval-freq 2 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv $2; }; lines() { grep -cs '' b.csv.journal; }; (go a); for i in 1 2 3 4 5 6 7 8; do [ -e b.csv ] && break; was=$(lines); (go b --resume) 2>err & until [ -e b.csv ] || [ "$(lines)" -gt $((${was:-0} + 3)) ]; do :; done 2>/dev/null; kill -TERM $! 2>/dev/null; wait $!; done; [ -e b.csv ] || (go b --resume); for f in a b; do cut -d, -f 1-10,17 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a/step_00000060.h5 b/step_00000060.h5 && echo same weights
 > same records
 > same weights
 = 0
@@ -144,13 +144,31 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --network something --dataset mnist 
 = 2
 
 $ atomo-train run --dataset foo --network softmax
-2> hint: --dataset NAME; there are digits, mnist, *svhn
+2> hint: --dataset NAME; there are digits, mnist, *svhn, text, babble
 = 2
 
 # help lists the networks, data sets and links
 $ atomo-train run --help | tr -s ' \n' '  '
-> *the network to train: softmax, *resnet18*default lenet*digits needs no files: digits, mnist, *svhn (default digits)*a preset: lan1g, *ec2-m5.4xlarge (default lan10g)*
+> *the network to train: softmax, *resnet18*gpt-nano, gpt-char (default lenet)*digits, or babble for gpt*: digits, mnist, *svhn, text, babble *a preset: lan1g, *ec2-m5.4xlarge (default lan10g)*
 = 0
+
+# a language model trains on a text of its own or on babble, and its checkpoints are tested; threads change no byte
+$ g="--network gpt:layers=1,heads=2,width=16,context=32 --batch-size 4 --workers 2 -c qsgd:bits=4 --max-steps 3 --eval-freq 3"; for t in 1 2; do atomo-train run $g --threads $t --train-dir d$t -f csv -q -o $t.csv; done; cmp d1/step_00000003.h5 d2/step_00000003.h5 && atomo-train eval --train-dir d1 -f csv -q | cut -d, -f 1,3 && awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $c["record"] == "summary" { print ($c["test_loss"] > 1.3 && $c["test_loss"] < 2.9) }' 1.csv
+> step,compressor
+> 3,qsgd
+> 1
+= 0
+
+$ yes 'to be or not to be, that is the question' | head -n 40 >play.txt; atomo-train run --network gpt:layers=1,heads=2,width=16,context=32 --dataset text --data-dir play.txt --batch-size 4 --max-steps 2 --threads 1 -f csv -q | cut -d, -f 1,3
+> record,step
+> step,1
+> step,2
+> summary,2
+
+$ atomo-train run --network gpt --dataset digits
+2> atomo-train: data set digits: has images, and the network takes a text
+2> hint: *--dataset babble*
+= 2
 
 # outputs that would overwrite each other or a checkpoint are refused
 $ atomo-train run --network softmax -o x.h5 -f csv --dump-gradients ./x.h5; code=$?; ls; exit $code
@@ -235,7 +253,7 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 = 1
 
 # ... while the journal is written, whose last line may be incomplete
-$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 --train-dir $1 -o $1.csv -q --max-steps 40 $2; }; go a; mkdir b; cp a/step_00000002.h5 b; (ulimit -f 4; go c); code=$?; (ulimit -f 200; go b --resume 2>/dev/null); for f in a b; do cut -d, -f 1-9,16 $f.csv | tail -n 39 >$f.cut; done; cut -d, -f 1-7 a.cut >a.x; cut -d, -f 1-7 b.cut >b.x; cmp a.x b.x && echo same; exit $code
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 --train-dir $1 -o $1.csv -q --max-steps 40 $2; }; go a; mkdir b; cp a/step_00000002.h5 b; (ulimit -f 4; go c); code=$?; (ulimit -f 200; go b --resume 2>/dev/null); for f in a b; do cut -d, -f 1-10,17 $f.csv | tail -n 39 >$f.cut; done; cut -d, -f 1-7 a.cut >a.x; cut -d, -f 1-7 b.cut >b.x; cmp a.x b.x && echo same; exit $code
 > same
 2> atomo-train: c*: cannot write*: File too large
 = 1

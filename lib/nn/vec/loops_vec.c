@@ -241,6 +241,7 @@ static void windows_max_back(const Windows *w, const float *dy, const uint8_t *p
             }
 }
 
+extern const RowLoops ISA_NAME(row_loops);
 extern const Loops ISA_NAME(loops);
 const Loops ISA_NAME(loops) = {
     .widest = WIDEST,
@@ -248,4 +249,5 @@ const Loops ISA_NAME(loops) = {
     .direct_weights = direct_weights,
     .windows_max = windows_max,
     .windows_max_back = windows_max_back,
+    .rows = &ISA_NAME(row_loops),
 };
