@@ -2,6 +2,7 @@
 #include "bench_commands.h"
 
 #include "app/inspect.h"
+#include "app/memory.h"
 #include "app/notes.h"
 
 typedef struct {
@@ -27,20 +28,52 @@ static void note_repeats(const Options *o, const Dump *d, const size_t *index, s
             "note: several steps or workers: their rows follow one another; --step and --worker select one\n");
 }
 
+enum { LARGE = 1 << 22 }; /* elements of a tensor whose singular values are computed without a copy */
+
+/* Returns memory for the n elements of a tensor. A large tensor gets the second half of an array of doubles, `*wide`,
+ * for its spectrum. */
+static float *take_tensor(const Options *o, size_t n, double **wide)
+{
+    *wide = n > LARGE && !o->histogram ? NEW(o->scratch, double, n) : NULL;
+    return *wide ? (float *)(void *)*wide + n : NEW(o->scratch, float, n);
+}
+
+/* Says how much memory the largest tensor will take; refuses a tensor that does not fit. */
+static Status check_memory(const Options *o, const Dump *d, const size_t *index, size_t count)
+{
+    const TensorInfo *largest = dump_tensor(d, index[0]);
+    for (size_t i = 1; i < count; i++)
+        largest = dump_tensor(d, index[i])->shape.n > largest->shape.n ? dump_tensor(d, index[i]) : largest;
+    const size_t n = largest->shape.n;
+    const uint64_t need = (uint64_t)n * (o->histogram ? sizeof(float) : sizeof(double));
+    if (o->common.verbose)
+        fprintf(stderr, "note: %s: memory for the largest tensor%s %.4g MB\n", largest->path,
+                o->histogram ? "" : " and its singular values", 1e-6 * (double)need);
+    return memory_check(need, largest->path, n, o->err) == OK ? OK : error_at(o->err, "%s", dump_file(d));
+}
+
 static Status write_all(const Options *o, Dump *d, Report *to, const InspectView *view, Error *lost)
 {
     size_t *index, count;
     TRY(dump_select(d, &o->selection, o->forever, &index, &count, o->err));
+    TRY(check_memory(o, d, index, count));
     note_repeats(o, d, index, count);
     for (size_t i = 0; i < count; i++) {
         if (cli_stopped())
             return FAIL(o->err, ERR_STOPPED, "inspect: stopped");
         const ArenaMark mark = arena_mark(o->scratch);
         const TensorInfo *info = dump_tensor(d, index[i]);
-        float *x = NEW(o->scratch, float, info->shape.n);
+        double *wide;
+        float *x = take_tensor(o, info->shape.n, &wide);
         TRY(arena_check(x, o->scratch, o->err));
         TRY(dump_read(d, index[i], x, o->err));
-        const Inspected t = {info, x, describe(x, info->shape.n), (size_t)o->bins, (Reshape)o->reshape, lost};
+        const Inspected t = {.info = info,
+                             .x = x,
+                             .wide = wide,
+                             .about = describe(x, info->shape.n),
+                             .bins = (size_t)o->bins,
+                             .reshape = (Reshape)o->reshape,
+                             .lost = lost};
         if (view->write(&t, to, o->scratch, o->err) != OK)
             return error_at(o->err, "%s", info->path);
         arena_rewind(o->scratch, mark);

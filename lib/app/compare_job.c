@@ -1,6 +1,7 @@
 /* compare_job.c -- implements compare_job.h. */
 #include "app/compare_job.h"
 
+#include "app/memory.h"
 #include "app/notes.h"
 #include "base/host.h"
 #include "measure/timing.h"
@@ -77,6 +78,30 @@ static Status open_journal(CompareJob *j)
 
 /* ---- opening the dump and choosing codecs ---- */
 
+/* Refuses a dump whose largest vector does not fit into memory. */
+static Status check_memory(const CompareJob *j)
+{
+    const Vector *largest = j->list.item;
+    for (size_t i = 1; i < j->list.count; i++)
+        largest = j->list.item[i].shape.n > largest->shape.n ? &j->list.item[i] : largest;
+    const size_t n = largest->shape.n;
+    return memory_check(compare_least(n), largest->name, n, j->err) == OK ? OK
+                                                                          : error_at(j->err, "%s", j->file);
+}
+
+/* Says how much memory the comparison of a codec will take. */
+static void note_memory(CompareJob *j, const Codec *codec, const char *name)
+{
+    const Comparison c = compare_job_comparison(j);
+    const CompareMemory m = compare_memory(&c, codec);
+    progress_note(
+        &j->progress,
+        "note: %s: memory for the largest tensor and its estimate %.4g MB, deviations %.4g MB, joined tensors "
+        "%.4g MB, states %.4g MB, payload up to %.4g MB; the codec's scratch comes on top",
+        name, 1e-6 * (double)m.vectors, 1e-6 * (double)m.spread, 1e-6 * (double)m.pools,
+        1e-6 * (double)m.states, 1e-6 * (double)m.payload);
+}
+
 Status compare_job_open(CompareJob *j)
 {
     j->groups.grouping = (Grouping)j->grouping;
@@ -86,6 +111,7 @@ Status compare_job_open(CompareJob *j)
         return FAIL(j->err, ERR_USAGE, "--resume: want -o FILE, whose journal the run continues");
     TRY(dump_open_as(&j->dump, j->file, &j->hints, j->a, j->err));
     TRY(groups_make(&j->list, j->dump, &j->groups, j->a, j->err));
+    TRY(check_memory(j));
     if (j->arrange)
         TRY(j->arrange(j));
     progress_open(&j->progress, "solving", "codecs", 0, j->common.quiet);
@@ -123,6 +149,8 @@ Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec)
     TRY(arena_check(j->name[k], j->a, j->err));
     if (codec_caution(codec) && !(k && j->codec[k - 1] == codec))
         progress_note(&j->progress, "note: %s: %s", j->name[k], codec_caution(codec));
+    if (j->common.verbose && !(k && j->codec[k - 1] == codec))
+        note_memory(j, codec, j->name[k]);
     if (!j->noted_cold)
         j->noted_cold = notes_cold(codec, j->name[k], &j->list, &j->progress);
     return OK;

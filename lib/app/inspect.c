@@ -14,7 +14,7 @@ static Value value_count(size_t n)
 static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
 {
     Error err;
-    if (spectrum_take(s, t->x, &t->info->shape, t->reshape, &t->about, scratch, &err) == OK ||
+    if (spectrum_take(s, t->x, t->wide, &t->info->shape, t->reshape, &t->about, scratch, &err) == OK ||
         t->lost->status != OK)
         return;
     *t->lost = err;

@@ -9,6 +9,8 @@
 typedef struct {
     const TensorInfo *info;
     const float *x;
+    double *
+        wide; /* NULL, or memory for the spectrum of a large tensor (`spectrum_take`), whose second half is x */
     Description about;
     size_t bins;
     Reshape reshape;

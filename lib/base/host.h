@@ -10,6 +10,15 @@ char *host_value(const char *path, const char *key, const char *separator, Arena
 
 uint64_t host_memory(void); /* returns the bytes of this machine's memory; 2 GiB if unknown */
 
+/* How many more bytes of memory this process can take, and the name of the limit: of the limit on address space, of
+ * the control groups (version 2), and of the machine's available memory with its free swap space, the smallest.
+ * UINT64_MAX: unknown. */
+typedef struct {
+    uint64_t bytes;
+    const char *by;
+} HostRoom;
+HostRoom host_room(void);
+
 /* Adds a hint to an error about too little memory or too many open files, processes or bytes in a file. The
  * hint names the limits (ulimit -v, -n, -u and -f) that are set and may be the reason. Does nothing if no limit
  * is set or the error already has a hint. */

@@ -98,8 +98,19 @@ void histogram_fill(Histogram *h, const float *x, size_t n)
             h->count[bin_of(h, (double)x[i])]++;
 }
 
-Status spectrum_take(Spectrum *s, const float *x, const Shape *shape, Reshape reshape, const Description *d,
-                     Arena *a, Error *err)
+static Status singular_values(Spectrum *s, const Tall *tall, double *wide, const Description *d, Arena *a,
+                              Error *err)
+{
+    if (!wide)
+        return linalg_svd(tall, NULL, s->value, NULL, a, err);
+    if (s->k > 1)
+        return linalg_singular_values(tall, wide, s->value, a, err);
+    s->value[0] = d->l2; /* LAPACK's integers cannot hold the length of a very long vector */
+    return OK;
+}
+
+Status spectrum_take(Spectrum *s, const float *x, double *wide, const Shape *shape, Reshape reshape,
+                     const Description *d, Arena *a, Error *err)
 {
     *s = (Spectrum){.stable_rank = NAN, .nuclear_norm = NAN, .theorem6_left = NAN, .theorem6_right = NAN};
     matrix_view(shape, reshape, &s->rows, &s->cols);
@@ -109,7 +120,7 @@ Status spectrum_take(Spectrum *s, const float *x, const Shape *shape, Reshape re
     const Tall tall = tall_of(x, s->rows, s->cols);
     s->value = NEW(a, double, s->k);
     TRY(arena_check(s->value, a, err));
-    const Status status = linalg_svd(&tall, NULL, s->value, NULL, a, err);
+    const Status status = singular_values(s, &tall, wide, d, a, err);
     if (status != OK) {
         s->value = NULL;
         return status;

@@ -55,13 +55,20 @@ Status layout_settle(TensorInfo *t, KernelLayout asked, const AttrList *root, Ar
     return rename_layout(t, a, err);
 }
 
-void layout_transpose(const Shape *shape, const float *from, float *x)
+void layout_transpose(const Shape *shape, const float *part, size_t at, size_t n, float *x)
 {
     const size_t outs = shape->dim[0], ins = shape->dim[1], taps = shape->dim[2] * shape->dim[3];
-    for (size_t o = 0; o < outs; o++)
-        for (size_t i = 0; i < ins; i++)
-            for (size_t tap = 0; tap < taps; tap++)
-                *x++ = from[(tap * ins + i) * outs + o];
+    size_t o = at % outs, i = at / outs % ins, tap = at / outs / ins;
+    for (size_t k = 0; k < n; k++) {
+        x[(o * ins + i) * taps + tap] = part[k];
+        if (++o < outs)
+            continue;
+        o = 0;
+        if (++i == ins) {
+            i = 0;
+            tap++;
+        }
+    }
 }
 
 bool layout_doubtful(const TensorInfo *t)

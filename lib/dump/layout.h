@@ -12,8 +12,9 @@
  * "oihw". Changes nothing for tensors that are no kernels of rank 4. */
 Status layout_settle(TensorInfo *t, KernelLayout asked, const AttrList *root, Arena *a, Error *err);
 
-/* Writes the kernel `from`, stored as [h, w, in, out], to x as [out, in, h, w]. `shape` is the shape of x. */
-void layout_transpose(const Shape *shape, const float *from, float *x);
+/* Writes a part of a kernel that is stored as [h, w, in, out] to its places in x, which is [out, in, h, w]: the n
+ * elements from element `at` on. `shape` is the shape of x. */
+void layout_transpose(const Shape *shape, const float *part, size_t at, size_t n, float *x);
 
 /* True if the file does not say the kernel's layout and the shape looks like [h, w, in, out]. */
 bool layout_doubtful(const TensorInfo *t);

@@ -20,10 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    PATIENCE = 60,  /* seconds to wait for a message of the reader process */
-    KEEP = 1 << 26, /* shared memory beyond this many bytes is freed after each tensor */
-};
+enum { PATIENCE = 60 };  /* seconds to wait for a message of the reader process */
+enum { PART = 1 << 20 }; /* floats that are copied together */
 
 struct Dump {
     const char *file;
@@ -317,6 +315,39 @@ static Status share_memory(Dump *d, Error *err)
     return OK;
 }
 
+/* Copies n floats, which the file has from element `at` on, to their places in x. */
+static void put_part(const Listed *t, const float *part, size_t at, size_t n, float *x)
+{
+    if (t->info.layout == LAYOUT_HWIO)
+        layout_transpose(&t->info.shape, part, at, n, x);
+    else
+        memcpy(x + at, part, n * sizeof *x);
+}
+
+/* Frees the pages that lie within the array, whose contents are about to be overwritten. */
+static void free_pages(float *x, size_t bytes)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)x,
+                    end = (at + bytes) / page * page;
+    const uintptr_t first = (at + page - 1) / page * page;
+    if (first < end)
+        madvise((void *)first, end - first, MADV_DONTNEED);
+}
+
+/* Copies the tensor from the shared memory to x. Frees the pages of large shared memory part by part, so that the
+ * tensor is not in memory twice. */
+static void take_shared(const Dump *d, const Listed *t, float *x)
+{
+    const size_t n = t->info.shape.n;
+    for (size_t at = 0; at < n; at += PART) {
+        const size_t left = n - at, part = left < PART ? left : PART;
+        put_part(t, d->x + at, at, part, x);
+        if (d->room > SHARED_KEEP)
+            fallocate(d->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(at * sizeof *x),
+                      (off_t)(PART * sizeof *x));
+    }
+}
+
 static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
 {
     const size_t bytes = t->info.shape.n * sizeof *x;
@@ -328,6 +359,8 @@ static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
     }
     confine_child_seconds(d->reader,
                           8 + bytes / (1 << 20)); /* HDF5 converts uncommon types at only a few MB/s */
+    if (bytes > SHARED_KEEP)
+        free_pages(x, bytes);
     store_u64(request, t->number);
     store_u64(request + 8, d->room);
     ssize_t sent;
@@ -338,26 +371,28 @@ static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
     TRY(receive(d, (double)PATIENCE + (double)bytes / (1 << 20), &answer, err));
     if (answer.size != 1 || *answer.data != 'D')
         return message_error(answer, err);
-    memcpy(x, d->x, bytes);
-    if (d->room > KEEP) /* frees the pages of the shared memory */
-        fallocate(d->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)d->room);
+    take_shared(d, t, x);
     return OK;
 }
 
-/* Reads the elements in the order of the file. */
-static Status read_stored(Dump *d, const Listed *t, float *x, Error *err)
+/* Reads a tensor that is contiguous float32 in the file. */
+static Status read_plain(const Dump *d, const Listed *t, float *x, Error *err)
 {
-    if (!d->reader) {
-        *err = d->death;
-        return err->status;
+    const size_t n = t->info.shape.n;
+    if (t->info.layout != LAYOUT_HWIO)
+        return file_take(d->fd, t->at, x, n * sizeof *x, err);
+    Arena *scratch = arena_open(0);
+    const size_t most = n < PART ? n : PART;
+    float *part = NEW(scratch, float, most);
+    Status status = part ? OK : arena_fail(scratch, err);
+    for (size_t at = 0; status == OK && at < n; at += most) {
+        const size_t left = n - at, some = left < most ? left : most;
+        status = file_take(d->fd, t->at + at * sizeof *x, part, some * sizeof *x, err);
+        if (status == OK)
+            put_part(t, part, at, some, x);
     }
-    const Status status = t->at == NOWHERE ? read_unpacked(d, t, x, err)
-                                           : file_take(d->fd, t->at, x, t->info.shape.n * sizeof *x, err);
-    /* `reader_lost` has put the file's name into the error */
-    if (status == OK || !d->reader)
-        return status;
-    error_at(err, "%s", t->info.path);
-    return error_at(err, "%s", d->file);
+    arena_close(scratch);
+    return status;
 }
 
 Status dump_read(Dump *d, size_t i, float *x, Error *err)
@@ -365,13 +400,14 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err)
     const Listed *t = &d->listing.tensor[i];
     if (t->info.shape.n == 0)
         return OK;
-    if (t->info.layout != LAYOUT_HWIO)
-        return read_stored(d, t, x, err);
-    Arena *scratch = arena_open(0);
-    float *stored = NEW(scratch, float, t->info.shape.n);
-    const Status status = stored ? read_stored(d, t, stored, err) : arena_fail(scratch, err);
-    if (status == OK)
-        layout_transpose(&t->info.shape, stored, x);
-    arena_close(scratch);
-    return status;
+    if (!d->reader) {
+        *err = d->death;
+        return err->status;
+    }
+    const Status status = t->at == NOWHERE ? read_unpacked(d, t, x, err) : read_plain(d, t, x, err);
+    /* `reader_lost` has put the file's name into the error */
+    if (status == OK || !d->reader)
+        return status;
+    error_at(err, "%s", t->info.path);
+    return error_at(err, "%s", d->file);
 }

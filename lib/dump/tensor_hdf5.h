@@ -11,6 +11,9 @@
 
 enum { HDF5_REASON = 256 };
 
+/* If the shared memory has more bytes than this, its pages are freed as soon as they have been copied. */
+enum { SHARED_KEEP = 1 << 26 };
+
 /* Returns why the HDF5 library's last call failed: the system's error if there is one, else the library's
  * innermost message. */
 const char *hdf5_reason(char out[HDF5_REASON]);

@@ -142,7 +142,9 @@ static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float 
 {
     const uint64_t i = load_u64(request), bytes = load_u64(request + 8);
     if (!*x) {
-        void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, MEMORY_FD, 0);
+        /* taking all pages at once is faster, but they would stay in memory while smaller tensors are read */
+        const int populate = bytes <= SHARED_KEEP ? MAP_POPULATE : 0;
+        void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | populate, MEMORY_FD, 0);
         if (memory == MAP_FAILED)
             return FAIL(err, ERR_MEMORY, "out of memory: %zu bytes were asked for", (size_t)bytes);
         *x = memory;

@@ -304,6 +304,7 @@ static Status repeat_trial(Engine *e, const Trial *known)
     Buffers b = e->b;
     Tally unused;
     Error why;
+    bool unread = false;
     if (!t.state && !t.pooled)
         return OK;
     TRY(load_values(e, t.vector));
@@ -313,9 +314,10 @@ static Status repeat_trial(Engine *e, const Trial *known)
     c.repeats = !t.pooled ? 1 : b.planes < c.repeats ? b.planes : c.repeats;
     b.sorted = NULL;
     t.c = &c;
+    t.unread = &unread;
     TRY(tally_open(&unused, LEVEL_VECTOR, c.repeats, codec_traits(t.codec) & RANDOM, e->tallies, e->err));
     const Status status = trial_run(&t, &b, &unused, &why);
-    if (status != ERR_STOPPED && status != ERR_MEMORY)
+    if (status != ERR_STOPPED && status != ERR_MEMORY && !unread)
         return OK;
     *e->err = why;
     return status;

@@ -77,6 +77,23 @@ enum { POOLED_BYTES = 3 * sizeof(float) };
  * each cell fit; else LEVEL_VECTOR. Records of higher levels than the returned one have no order statistics. */
 RecordLevel compare_reach(const VectorList *vectors, uint64_t memory);
 
+/* Bytes of memory that a comparison takes. The codec's scratch memory comes on top; only running the codec tells how
+ * much it is. */
+typedef struct {
+    uint64_t vectors; /* the largest vector and its estimate; in a merge also sums over the workers */
+    uint64_t spread;  /* deviations over repeats */
+    uint64_t pools;   /* order statistics of several vectors, as far as Comparison.memory permits */
+    uint64_t states;  /* the codec's states */
+    uint64_t payload; /* upper bound on the payload of the largest vector */
+} CompareMemory;
+CompareMemory compare_memory(const Comparison *c, const Codec *codec);
+
+/* Returns the least memory that any comparison of a vector of n elements takes: for the vector and its estimate. */
+static inline uint64_t compare_least(size_t n)
+{
+    return 2 * sizeof(float) * (uint64_t)n;
+}
+
 /* Runs the comparison. A codec's failure becomes its record's `error`, and `*failures` counts these
  * failures. A returned error comes from a callback or from a lack of memory, or is ERR_STOPPED. */
 Status compare_run(const Comparison *c, size_t *failures, Arena *a, Error *err);

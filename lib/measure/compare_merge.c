@@ -201,7 +201,7 @@ static Status measure_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
     distance_pool(m->t, b, tally, m->repeat, b->y);
     if (copied) {
         memcpy(b->g, b->y, m->n * sizeof *b->y);
-        TRY(distance_first(s, b, b->y, tally));
+        TRY(distance_first(m->t, s, b, b->y, tally));
     }
     TRY(tally_repeat(tally, s, m->repeat, copied ? b->g : b->y));
     return distance_repeat(s, b, m->repeat, b->y, tally);

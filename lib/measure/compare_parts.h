@@ -29,15 +29,26 @@ typedef struct {
 
 Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena *a, Error *err);
 
+/* Returns the number of elements that are joined from several vectors: those of the whole run, or of one cell. 0 for
+ * a single vector. */
+static inline size_t layout_held(const Layout *l, const VectorList *vectors)
+{
+    return vectors->count == 1      ? 0
+           : l->reach == LEVEL_RUN  ? vectors->elements
+           : l->reach == LEVEL_CELL ? l->largest
+                                    : 0;
+}
+
 /* ---- measuring one codec on one vector ---- */
 
-/* Buffers for the largest vector, 16 bytes per element in total. Also the pools: the elements of several
- * vectors joined into one array, for their percentiles and Wasserstein distances. */
+/* Buffers for the largest vector. Also the pools: the elements of several vectors joined into one array, for their
+ * percentiles and Wasserstein distances. */
 typedef struct {
     float *x, *y;
-    /* A little more than twice as many floats as the largest vector has. First sorting uses them as scratch.
-     * Then they hold each element's mean and deviation over repeats. */
+    /* A little more than 2 `window` floats. First sorting uses them as scratch. Then they hold the mean and the
+     * deviation over repeats of the elements in a window of the vector (`MeasuredVector`). */
     float *work;
+    size_t window;
     /* Wasserstein distances (compare_distance.c) */
     float *sorted; /* the vector, sorted; NULL: only repeat 0 has a distance */
     /* (held) elements of the gradient, joined from several vectors; NULL: only single vectors have
@@ -54,6 +65,12 @@ typedef struct {
     double *each;  /* for merges: seconds to decode all payloads one by one, for every repeat */
     Arena *payloads, *scratch;
 } Buffers;
+
+/* Returns the number of elements whose deviations over repeats are in memory at a time: those of the largest vector,
+ * if it has at most WINDOW_LEAST elements. The deviations of a longer vector, two floats per element, would take too
+ * much memory. They are computed in about WINDOWS windows, for a sixth of the vector's own memory. */
+enum { WINDOW_LEAST = 1 << 22, WINDOWS = 12 };
+size_t window_of(const Comparison *c);
 
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err);
 void buffers_close(Buffers *b);
@@ -130,8 +147,9 @@ Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Er
  * 1, ... in order.
  *
  * If `b->sorted` is NULL, `distance_first` measures repeat 0, and `distance_repeat` does nothing.
- * `distance_first` overwrites `b->work`, so it is called before `tally_repeat`. */
-Status distance_first(const MeasuredVector *s, const Buffers *b, float *y, Tally *t);
+ * `distance_first` overwrites `b->work`, so it is called before `tally_repeat`. For a vector longer than
+ * `b->window` it sorts `b->x`, too, and loads the vector again. */
+Status distance_first(const Trial *trial, const MeasuredVector *s, const Buffers *b, float *y, Tally *t);
 Status distance_repeat(const MeasuredVector *s, const Buffers *b, size_t r, float *y, Tally *t);
 
 /* Copies repeat r's estimate to plane r of `b->pool_y`. If all repeats have the same estimate, copies it to

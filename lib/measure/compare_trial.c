@@ -6,8 +6,9 @@
  * random, all repeats have the same estimate. Then only repeat 0 measures the error, and later repeats only
  * measure times.
  *
- * Memory limits how large tensors can be. So unused buffers are lent to the codec as scratch memory: `y`
- * while it encodes, and `work` after the repeats' deviations in it have been summed. */
+ * Memory limits how large tensors can be. So `y` is lent to the codec as scratch memory while it does not hold an
+ * estimate. The deviations over repeats of a long vector are computed window by window. For every window but the
+ * first, all estimates are computed again. */
 #include "measure/compare_parts.h"
 
 #include "num/stats.h"
@@ -69,6 +70,11 @@ static void set_address(Run *run, uint64_t repeat)
     trial_address(&run->call, run->t->c, run->t->vector, repeat);
 }
 
+static Status check_stop(const Run *run)
+{
+    return comparison_stopped(run->t->c) ? FAIL(run->call.err, ERR_STOPPED, "stopped") : OK;
+}
+
 static Status report_streams(Run *run, Streams *streams)
 {
     run->call.streams = streams;
@@ -116,18 +122,18 @@ static void note_size(Run *run, const Streams *streams, size_t r, Tally *tally)
 }
 
 /* Measures the estimate y of repeat r. Measuring the Wasserstein distance sorts y in place, so y is decoded
- * again if later code needs it. */
+ * again before other measurements. */
 static Status measure_repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
 {
     const Buffers *b = run->b;
     distance_pool(run->t, b, tally, r, b->y);
     if (r == 0 && !b->sorted) {
-        TRY(distance_first(s, b, b->y, tally));
+        TRY(distance_first(run->t, s, b, b->y, tally));
         TRY(receive(run));
     }
     TRY(tally_repeat(tally, s, r, b->y));
     TRY(distance_repeat(s, b, r, b->y, tally));
-    return b->sorted && tally->decoded == 1 ? receive(run) : OK;
+    return OK;
 }
 
 static Status repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
@@ -194,25 +200,25 @@ static double expected_variance(Run *run)
     return sum / (double)repeats;
 }
 
-/* Computes the codec's expected variance. Then computes its next state from the payload of repeat 0, which
- * is encoded again if later repeats have overwritten it. */
+/* Computes the codec's expected variance. Then computes its next state from the payload of repeat 0, which is
+ * encoded again if later repeats have overwritten it, and from its estimate. */
 static Status conclude(Run *run, Tally *tally)
 {
     Arena *a = run->call.scratch;
-    Status status = OK;
-    set_address(run, 0);
-    if (run->t->state && tally->decoded > 1) {
-        TRY(send(run));
-        TRY(receive(run));
-    }
-    arena_lend(a, run->b->work, 2 * lendable(run->t->vector->shape.n));
+    arena_trim(a); /* encoding may have left chunks that are too small for the codec's next needs */
+    arena_lend(a, run->b->y, lendable(run->t->vector->shape.n));
     tally->expected = expected_variance(run);
     tally->unbiased = codec_traits(run->t->codec) & UNBIASED;
+    set_address(run, 0);
     trial_moments(&run->call, run->b->x, true, tally);
-    if (run->t->state)
-        status = settle(run, tally);
     arena_unlend(a);
-    return status;
+    arena_trim(a);
+    if (!run->t->state)
+        return OK;
+    if (tally->decoded > 1)
+        TRY(send(run));
+    TRY(receive(run));
+    return settle(run, tally);
 }
 
 void trial_times(Tally *tally, const Buffers *b, bool encoded, bool decoded)
@@ -226,6 +232,37 @@ void trial_times(Tally *tally, const Buffers *b, bool encoded, bool decoded)
     tally->decode_spread = decoded ? stats_median_variance(b->decode, repeats) : NAN;
 }
 
+/* Splits `b->work` into the arrays of deviations. A vector longer than `b->window` has several windows. */
+static Status open_windows(MeasuredVector *s, const Buffers *b, size_t decoded)
+{
+    if (decoded == 1)
+        return OK;
+    s->window = s->n < b->window ? s->n : b->window;
+    s->half = b->work;
+    s->root = b->work + s->window;
+    if (s->n <= b->window)
+        return OK;
+    s->steps = arena_take(b->payloads, decoded * blocks_of(s->n), sizeof *s->steps);
+    return arena_check(s->steps, b->payloads, s->err);
+}
+
+/* Computes the deviations over repeats in all windows but the first. */
+static Status measure_windows(Run *run, MeasuredVector *s, Tally *tally)
+{
+    while (s->steps && s->window < s->n - s->from) {
+        s->from += s->window;
+        for (size_t r = 0; r < tally->decoded; r++) {
+            TRY(check_stop(run));
+            set_address(run, r);
+            TRY(send(run));
+            TRY(receive(run));
+            tally_window(s, r, run->b->y);
+        }
+        TRY(tally_spread(tally, s));
+    }
+    return OK;
+}
+
 static Status measure(Run *run, Tally *tally)
 {
     const Trial *t = run->t;
@@ -233,19 +270,16 @@ static Status measure(Run *run, Tally *tally)
     MeasuredVector s = {
         .x = run->b->x, .n = n, .threads = t->c->threads, .scratch = run->call.scratch, .err = run->call.err};
     memcpy(s.above, t->above, sizeof s.above);
-    if (tally->decoded > 1) {
-        s.half = run->b->work;
-        s.root = run->b->work + n;
-    }
+    TRY(open_windows(&s, run->b, tally->decoded));
     TRY(tally_gradient(tally, &s));
     if (t->state)
         TRY(codec_train(&run->call, run->b->x, t->state)); /* with the random numbers of repeat 0 */
     for (size_t r = 0; r < repeats; r++) {
-        if (comparison_stopped(t->c))
-            return FAIL(run->call.err, ERR_STOPPED, "stopped");
+        TRY(check_stop(run));
         TRY(repeat(run, &s, r, tally));
     }
     TRY(tally_spread(tally, &s));
+    TRY(measure_windows(run, &s, tally));
     sizes_spread(&run->sizes, tally);
     tally->size = run->expected.mean;
     tally->size_spread = tally->decoded > 1 ? moments_variance(&run->expected) : 0;
@@ -270,18 +304,19 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
     return status;
 }
 
+size_t window_of(const Comparison *c)
+{
+    const size_t n = c->vectors->largest, part = n / WINDOWS / BLOCK * BLOCK;
+    return n <= WINDOW_LEAST || c->workers ? n : part > WINDOW_LEAST ? part : WINDOW_LEAST;
+}
+
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)
 {
-    const size_t n = c->vectors->largest;
-    /* elements joined from several vectors: those of the whole run, or of one cell (one step and worker); a
-     * single vector is measured in `x` and `y` */
-    const size_t held = c->vectors->count == 1   ? 0
-                        : l->reach == LEVEL_RUN  ? c->vectors->elements
-                        : l->reach == LEVEL_CELL ? l->largest
-                                                 : 0;
+    const size_t n = c->vectors->largest, held = layout_held(l, c->vectors);
     *b = (Buffers){.x = NEW(a, float, n),
                    .y = NEW(a, float, n),
-                   .work = arena_take(a, 2, lendable(n)),
+                   .work = arena_take(a, 2, lendable(window_of(c))),
+                   .window = window_of(c),
                    .encode = NEW(a, double, c->repeats),
                    .decode = NEW(a, double, c->repeats)};
     TRY(arena_check(b->x && b->y && b->work && b->encode && b->decode, a, err));

@@ -39,6 +39,11 @@ void linalg_outer(const float *l, const float *r, size_t count, size_t rows, siz
  * s_i u_i v_i', where u_i is row i of u (cols, rows), and v_i is row i of v (cols, cols). */
 Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch, Error *err);
 
+/* Computes only the singular values s of a large matrix, descending, without a copy of it. The matrix lies in the
+ * second half of the array `wide` of rows * cols doubles, which is overwritten. ERR_NUMERIC: LAPACK's iteration does
+ * not converge. */
+Status linalg_singular_values(const Tall *a, double *wide, double *s, Arena *scratch, Error *err);
+
 /* ---- eigenvectors of symmetric matrices ---- */
 
 /* The eigenvalues of a symmetric matrix, from which single eigenvectors can be computed. An eigenvector does
@@ -46,8 +51,9 @@ Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch
  * eigenvector is taken from a basis of all eigenvectors, which is computed once. */
 typedef struct {
     size_t k;
-    double *value;  /* (k), ascending */
-    double *vector; /* (k, k), row i is the eigenvector of value[i]; NULL until all eigenvectors are computed */
+    double *value; /* (k), ascending */
+    double
+        *vector; /* (k, k), row i is the eigenvector of value[i]; NULL until all eigenvectors are computed */
     /* the tridiagonal form of the matrix, and the Householder reflectors that lead to it */
     double *reduced, *tau, *diag, *off;
 } Eigen;

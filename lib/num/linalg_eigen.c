@@ -193,7 +193,7 @@ static int gesdd(const Svd *p, Arena *a)
 {
     const Blas *blas = blas_routines();
     double told;
-    int size, info, *whole = NEW(a, int, 8 * (size_t)p->cols);
+    int size, info, *whole = NEW(a, int, 8 * (size_t)(p->cols < p->rows ? p->cols : p->rows));
     blas->dgesdd_(p->job, &p->rows, &p->cols, p->a, &p->rows, p->s, p->u, &p->rows, p->vt, &p->cols, &told,
                   &ask_size, whole, &info, 1);
     double *work = work_of(told, &size, a);
@@ -233,16 +233,48 @@ static Status decompose(const Tall *a, Svd *p, Arena *scratch, Error *err)
     return info ? lapack_failed("gesdd and gesvd", info, err) : OK;
 }
 
-Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch, Error *err)
+static Status check_matrix(const Tall *a, Error *err)
 {
     const size_t rows = a->rows, cols = a->cols, bad = first_nonfinite(a->x, rows * cols, NULL);
     if (bad != rows * cols)
         return FAIL(err, ERR_NUMERIC, "a matrix whose element %zu is not finite", bad);
-    if (cols == 0)
-        return OK;
     if (rows > INT_MAX || cols > 46340 / 2)
         return FAIL(err, ERR_NUMERIC, "a matrix of %zu by %zu is beyond gesdd", rows, cols);
-    TRY(linalg_ready(err));
+    return linalg_ready(err);
+}
+
+Status linalg_singular_values(const Tall *a, double *wide, double *s, Arena *scratch, Error *err)
+{
+    const size_t n = a->rows * a->cols;
+    float x;
+    TRY(check_matrix(a, err));
+    assert((const char *)a->x == (const char *)wide + n * sizeof x);
+    /* Double i overwrites floats whose index is at most i. */
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&x, a->x + i, sizeof x);
+        wide[i] = (double)x;
+    }
+    /* LAPACK reads columns, so it gets the transpose of a matrix that is stored row by row. Both have the same
+     * singular values. */
+    const ArenaMark mark = arena_mark(scratch);
+    const Svd p = {.job = "N",
+                   .rows = blas_int(a->turned ? a->rows : a->cols),
+                   .cols = blas_int(a->turned ? a->cols : a->rows),
+                   .a = wide,
+                   .s = s};
+    const int info = n ? gesdd(&p, scratch) : 0;
+    arena_rewind(scratch, mark);
+    if (info == NO_MEMORY)
+        return arena_fail(scratch, err);
+    return info ? lapack_failed("gesdd", info, err) : OK;
+}
+
+Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch, Error *err)
+{
+    const size_t rows = a->rows, cols = a->cols;
+    if (cols == 0)
+        return OK;
+    TRY(check_matrix(a, err));
     const ArenaMark mark = arena_mark(scratch);
     Svd p = {u ? "S" : "N",
              blas_int(rows),

@@ -23,7 +23,7 @@ enum {
     VALUES = 1 << DIGIT,
     PIECE = 1 << 20, /* elements in a piece, unless that gives more than PIECES_MAX pieces */
     PIECES_MAX = 64,
-    FEW = 48,        /* the most keys for which insertion sort is fastest */
+    FEW = 48, /* the most keys for which insertion sort is fastest */
 };
 
 /* ---- distributing the keys to buckets by their top 11 bits ---- */
@@ -126,20 +126,16 @@ static bool digit_varies(size_t count[VALUES], size_t n)
     return true;
 }
 
-static void sort_bucket(void *data, size_t b)
+void radix_sort_bucket(uint32_t *key, size_t n, float *out)
 {
-    Sort *s = data;
-    const size_t n = s->start[b + 1] - s->start[b];
-    uint32_t *spare = s->spare + s->start[b];
-    float *out = s->out + s->start[b];
-    void *from = spare, *to = out;
+    void *from = key, *to = out;
     if (n <= FEW) {
-        radix_sort_few(spare, n);
+        radix_sort_few(key, n);
     } else {
         size_t count[DIGITS][VALUES] = {0};
         for (size_t i = 0; i < n; i++)
             for (int d = 0; d < DIGITS; d++)
-                count[d][spare[i] >> d * DIGIT & (VALUES - 1)]++;
+                count[d][key[i] >> d * DIGIT & (VALUES - 1)]++;
         for (int d = 0; d < DIGITS; d++)
             if (digit_varies(count[d], n)) {
                 deal_digit(from, to, n, d * DIGIT, count[d]);
@@ -150,6 +146,12 @@ static void sort_bucket(void *data, size_t b)
     }
     for (size_t i = 0; i < n; i++)
         out[i] = radix_float(get(from, i));
+}
+
+static void sort_bucket(void *data, size_t b)
+{
+    Sort *s = data;
+    radix_sort_bucket(s->spare + s->start[b], s->start[b + 1] - s->start[b], s->out + s->start[b]);
 }
 
 Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int threads, Arena *scratch,

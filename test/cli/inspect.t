@@ -62,3 +62,25 @@ $ for o in '--kind conv,fc' '-t conv*,fc*'; do atomo-bench inspect "$SRC"/datase
 2> hint: a glob is such as *only -t can be repeated
 - *did you mean*
 = 2
+
+# a large tensor that the reader process unpacks: 20 M float16 numbers, three of which are not zero
+$ { printf '\105\0\0\0\0\0\0\0{"w":{"dtype":"F16","shape":[20000000],"data_offsets":[0,40000000]}} '; } >h.safetensors; truncate -s 40000077 h.safetensors; for at in 77 20000077 40000075; do printf '\0\074' | dd of=h.safetensors bs=1 seek=$at conv=notrunc 2>/dev/null; done; atomo-bench inspect h.safetensors --histogram --bins 2 --format csv | cut -d, -f4; rm h.safetensors
+> count
+> 19999997
+> 3
+= 0
+
+# a tensor beyond this machine's memory is refused before anything is read
+$ printf '\123\0\0\0\0\0\0\0{"w":{"dtype":"F32","shape":[1000000000000],"data_offsets":[0,4000000000000]}}     ' >h.safetensors; truncate -s 4000000000091 h.safetensors && atomo-bench inspect h.safetensors; echo $?; atomo-bench compare h.safetensors -c none; rm h.safetensors
+> 1
+2> atomo-bench: h.safetensors: w: its 1000000000000 elements take 8000 GB of memory, want at most the * GB that this machine has free
+2> hint: -t GLOB selects smaller tensors; close programs or raise the limit
+2> atomo-bench: h.safetensors: w: its 1000000000000 elements take 8000 GB of memory, want at most the * GB that this machine has free
+2> hint: -t GLOB selects smaller tensors; close programs or raise the limit
+= 0
+
+# --verbose says beforehand how much memory the largest tensor takes
+$ atomo-bench synth -o g.h5 --shape 300x200 >/dev/null && atomo-bench inspect -v g.h5 >/dev/null
+2> note: inspect: to stdout
+2> note: *: memory for the largest tensor and its singular values 0.48 MB
+= 0

@@ -168,8 +168,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     if (!x)
         return codec_settle(&inner, NULL, sent, agreed, behind);
     const float *t;
-    float *decoded = NEW(c->scratch, float, c->shape->n);
-    TRY(arena_check(decoded, c->scratch, c->err));
+    float *decoded = state; /* `t` has the old residual, so its memory is free */
     TRY(with_residual(c, x, &t));
     Call last = inner;
     last.round = codec_rounds(inner.self) - 1;

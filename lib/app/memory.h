@@ -1,0 +1,11 @@
+/* memory.h -- refuses a command whose memory cannot suffice, before it starts. */
+#ifndef ATOMO_APP_MEMORY_H
+#define ATOMO_APP_MEMORY_H
+
+#include "base/base.h"
+
+/* Returns ERR_MEMORY if this process cannot take `need` more bytes (host_room). The message names the tensor with
+ * `elements` elements and the limit. */
+Status memory_check(uint64_t need, const char *tensor, size_t elements, Error *err);
+
+#endif

@@ -1,0 +1,84 @@
+/* host_room.c -- finds out how much more memory this process can take (host.h). */
+#include "base/host.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Returns the number in a file that holds one number of bytes; UINT64_MAX: no such file, or no number ("max"). */
+static uint64_t number_in(const char *path)
+{
+    char text[32] = "", *end = text;
+    FILE *f = fopen(path, "re");
+    const bool got = f && fgets(text, sizeof text, f);
+    const uint64_t value = got ? strtoull(text, &end, 10) : 0;
+    if (f)
+        fclose(f);
+    return end > text ? value : UINT64_MAX;
+}
+
+static uint64_t number_of(const char *path, const char *key, const char *separator, uint64_t unit,
+                          uint64_t unknown, Arena *a)
+{
+    const char *text = host_value(path, key, separator, a);
+    return text ? strtoull(text, NULL, 10) * unit : unknown;
+}
+
+static uint64_t less(uint64_t limit, uint64_t used)
+{
+    return limit > used ? limit - used : 0;
+}
+
+static void lower(HostRoom *room, uint64_t bytes, const char *by)
+{
+    if (bytes < room->bytes)
+        *room = (HostRoom){bytes, by};
+}
+
+/* Lowers the room to the limit of a control group and of each group that contains it. Cached pages of files do not
+ * count as used, because the kernel frees them first. */
+static void ask_groups(HostRoom *room, const char *top, char *group, const char *most, const char *used,
+                       uint64_t swap, Arena *a)
+{
+    for (;;) {
+        const char *at = text_format(a, "%s%s/", top, group);
+        const char *limit = at ? text_format(a, "%s%s", at, most) : NULL;
+        const char *now = at ? text_format(a, "%s%s", at, used) : NULL;
+        const char *stat = at ? text_format(a, "%smemory.stat", at) : NULL;
+        if (!limit || !now || !stat)
+            return;
+        const uint64_t bytes = number_in(limit), taken = number_in(now);
+        if (bytes != UINT64_MAX && taken != UINT64_MAX) {
+            const uint64_t cached =
+                number_of(stat, "inactive_file", " ", 1, 0, a) + number_of(stat, "active_file", " ", 1, 0, a);
+            lower(room, less(bytes, less(taken, cached)) + swap, "the memory limit of its control group");
+        }
+        char *slash = strrchr(group, '/');
+        if (!slash)
+            return;
+        *slash = 0;
+    }
+}
+
+HostRoom host_room(void)
+{
+    static const char memory[] = "/proc/meminfo", groups[] = "/proc/self/cgroup";
+    Arena *a = arena_open(0);
+    struct rlimit space;
+    HostRoom room = {UINT64_MAX, "this machine"};
+    const uint64_t swap = number_of(memory, "SwapFree", ":", 1024, 0, a);
+    const uint64_t available = number_of(memory, "MemAvailable", ":", 1024, UINT64_MAX, a);
+    if (available != UINT64_MAX)
+        lower(&room, available + swap, "this machine");
+    const uint64_t used = number_of("/proc/self/status", "VmSize", ":", 1024, 0, a);
+    if (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY)
+        lower(&room, less(space.rlim_cur, used), "the limit on address space (ulimit -v)");
+    char *group = host_value(groups, "0:", ":", a);
+    if (group)
+        ask_groups(&room, "/sys/fs/cgroup", group, "memory.max", "memory.current", swap, a);
+    arena_close(a);
+    return room;
+}

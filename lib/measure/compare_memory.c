@@ -1,0 +1,34 @@
+/* compare_memory.c -- computes the memory of a comparison beforehand. */
+#include "measure/compare_parts.h"
+
+/* Adds up the states of the vectors of the first step and worker. Later steps use the same states. */
+static void add_states(CompareMemory *m, const Comparison *c, const Codec *codec, Arena *a)
+{
+    Error ignored;
+    const Vector *v = c->vectors->item;
+    for (size_t i = 0; i < c->vectors->count && compare_same_cell(v, v + i); i++) {
+        const Call call = trial_call(c, codec, v + i, NULL, a, &ignored);
+        m->states += v[i].raw ? 0 : codec_state_size(&call);
+    }
+}
+
+CompareMemory compare_memory(const Comparison *c, const Codec *codec)
+{
+    Arena *a = arena_open(0);
+    Error ignored;
+    Layout l;
+    const size_t n = c->vectors->largest;
+    CompareMemory m = {.vectors = compare_least(n), .spread = 2 * sizeof(float) * (uint64_t)window_of(c)};
+    if (c->workers)
+        m.vectors += (sizeof(float) + sizeof(double)) * (uint64_t)n;
+    if (layout_make(&l, c->vectors, c->memory, a, &ignored) == OK)
+        m.pools = POOLED_BYTES * (uint64_t)layout_held(&l, c->vectors);
+    add_states(&m, c, codec, a);
+    for (size_t i = 0; i < c->vectors->count; i++) {
+        const Call call = trial_call(c, codec, &c->vectors->item[i], NULL, a, &ignored);
+        const uint64_t bound = c->vectors->item[i].shape.n == n ? codec_message_bound(&call) : 0;
+        m.payload = bound > m.payload ? bound : m.payload;
+    }
+    arena_close(a);
+    return m;
+}

@@ -1,0 +1,160 @@
+/* test_windows.c -- measures of vectors so long that their deviations over repeats are computed in several windows, and
+ * that they are sorted in place. Windows must not change a bit of the sums. The whole comparison is checked against
+ * sums in double over estimates that the test decodes itself. */
+#include "rig/check.h"
+#include "base/parallel.h"
+#include "compress/spec.h"
+#include "measure/compare.h"
+#include "num/radix.h"
+
+static float value_at(size_t i, uint32_t key)
+{
+    const uint32_t u = rng_mix((uint32_t)i, key);
+    return 1e-4f * ((float)(u & 1023) - 511.5f + (float)(u >> 10 & 255) / 256);
+}
+
+/* ---- windows of a tally ---- */
+
+enum { N = 3 * BLOCK + 5, REPEATS = 4 };
+
+/* Measures REPEATS estimates with deviations in windows of `window` elements; 0: without windows. */
+static Tally measure(Arena *a, const float *x, size_t window, Error *err)
+{
+    Tally t;
+    MeasuredVector s = {.x = x, .n = N, .threads = 2, .scratch = a, .err = err};
+    float *y = NEW(a, float, N);
+    s.half = NEW(a, float, N);
+    s.root = NEW(a, float, N);
+    s.window = window;
+    s.steps = window ? arena_take(a, REPEATS * blocks_of(N), sizeof *s.steps) : NULL;
+    check_ok(tally_open(&t, LEVEL_VECTOR, REPEATS, true, a, err), err);
+    for (bool first = true; first || (window && s.from < N); first = false, s.from += window) {
+        for (uint32_t r = 0; r < REPEATS; r++) {
+            for (size_t i = 0; i < N; i++)
+                y[i] = x[i] + value_at(i, 100 + r);
+            if (first)
+                check_ok(tally_repeat(&t, &s, r, y), err);
+            else
+                tally_window(&s, r, y);
+        }
+        check_ok(tally_spread(&t, &s), err);
+    }
+    return t;
+}
+
+static void windows_change_no_bit(void **state)
+{
+    static const size_t windows[] = {BLOCK, 2 * BLOCK, 3 * BLOCK, N};
+    (void)state;
+    Arena *a = arena_open(0);
+    Error err;
+    float *x = NEW(a, float, N);
+    for (size_t i = 0; i < N; i++)
+        x[i] = value_at(i, 1);
+    const Tally whole = measure(a, x, 0, &err);
+    check(whole.spread[S_M2] > 0 && whole.squares > 0);
+    for (size_t w = 0; w < countof(windows); w++) {
+        const Tally t = measure(a, x, windows[w], &err);
+        assert_memory_equal(t.spread, whole.spread, sizeof t.spread);
+        assert_memory_equal(t.error, whole.error, REPEATS * sizeof *t.error);
+        check(t.squares == whole.squares);
+    }
+    arena_close(a);
+}
+
+/* ---- a comparison of a long vector ---- */
+
+enum { LONG = (1 << 22) + BLOCK + 3 };
+
+typedef struct {
+    Vector vector;
+    VectorList list;
+    double variance, bias, wasserstein;
+} Bench;
+
+static Status load(void *data, const Vector *v, float *x, Error *err)
+{
+    (void)data, (void)err;
+    for (size_t i = 0; i < v->shape.n; i++)
+        x[i] = value_at(i, 7);
+    return OK;
+}
+
+static Status keep(void *data, const Record *r, Error *err)
+{
+    Bench *b = data;
+    (void)err;
+    check(!r->error);
+    b->variance = metric_value(metric_find("variance"), &r->tally);
+    b->bias = r->tally.spread[S_BIAS];
+    b->wasserstein = r->tally.wasserstein;
+    return OK;
+}
+
+/* Computes the same measures from two estimates of the codec. */
+static Bench by_hand(const Bench *b, const Codec *codec, Arena *a, Error *err)
+{
+    Bench found = {.wasserstein = 0};
+    float *x = NEW(a, float, LONG), *y[2] = {NEW(a, float, LONG), NEW(a, float, LONG)};
+    check_ok(load(NULL, &b->vector, x, err), err);
+    for (uint64_t r = 0; r < 2; r++) {
+        Message m;
+        Call c = {.self = codec,
+                  .shape = &b->vector.shape,
+                  .workers = 1,
+                  .threads = 2,
+                  .scratch = arena_open(0),
+                  .err = err};
+        c.rng = vector_rng(&b->vector, 1, r);
+        c.rng_shared = vector_rng_shared(&b->vector, 1, r);
+        Buf payload = {NEW(a, uint8_t, codec_message_bound(&c)), 0, codec_message_bound(&c)};
+        check_ok(codec_send(&c, x, &payload, &m), err);
+        check_ok(codec_receive(&c, &m, y[r]), err);
+        arena_close(c.scratch);
+    }
+    for (size_t i = 0; i < LONG; i++) {
+        const double d = (double)y[0][i] - (double)y[1][i];
+        const double mean = ((double)y[0][i] + (double)y[1][i]) / 2 - (double)x[i];
+        found.variance += d * d / 2;
+        found.bias += mean * mean;
+    }
+    check_ok(radix_wasserstein(x, y[0], LONG, NEW(a, float, 2 * LONG), 1, &found.wasserstein, a, err), err);
+    return found;
+}
+
+static void a_long_vector_is_measured_in_windows(void **state)
+{
+    (void)state;
+    const char *spec = "qsgd:bits=2";
+    const Codec *codec;
+    Arena *a = arena_open(0);
+    Error err;
+    size_t failures;
+    Bench b = {.vector = {.name = "w", .shape = shape_vector(LONG)}};
+    b.list = (VectorList){.item = &b.vector, .count = 1, .largest = LONG, .tensors = 1, .elements = LONG};
+    check_ok(codec_open(&codec, spec, a, &err), &err);
+    const Comparison c = {.codec = &codec,
+                          .name = &spec,
+                          .codecs = 1,
+                          .vectors = &b.list,
+                          .repeats = 2,
+                          .seed = 1,
+                          .threads = 2,
+                          .untimed = true,
+                          .data = &b,
+                          .load = load,
+                          .record = keep};
+    check_ok(compare_run(&c, &failures, a, &err), &err);
+    const Bench want = by_hand(&b, codec, a, &err);
+    check_rel(b.variance, want.variance, 1e-6);
+    check_rel(b.bias, want.bias, 1e-6);
+    check_rel(b.wasserstein, want.wasserstein, 1e-12);
+    arena_close(a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(windows_change_no_bit),
+    cmocka_unit_test(a_long_vector_is_measured_in_windows),
+};
+
+CHECK_MAIN(tests)
