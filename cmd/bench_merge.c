@@ -85,7 +85,6 @@ static Status note_made(Merge *m)
 static Status run_number(Merge *m, size_t number)
 {
     CompareJob *j = &m->job;
-    size_t failures;
     bool *skip = NEW(j->a, bool, j->codecs);
     TRY(arena_check(skip, j->a, j->err));
     for (size_t k = 0; k < j->codecs; k++)
@@ -95,10 +94,7 @@ static Status run_number(Merge *m, size_t number)
     c.workers = number;
     c.load_worker = load_worker;
     c.progress = NULL; /* the callback `figures` updates the progress bar instead */
-    Arena *work = arena_open(0);
-    const Status status = compare_run(&c, &failures, work, j->err);
-    arena_close(work);
-    return status;
+    return compare_job_compare(j, &c);
 }
 
 static Status run_all(Merge *m, const Codec *const *codec, size_t count)

@@ -126,25 +126,6 @@ static Status choose(const ReportOptions *o, const Stored *from, const ResultKin
     return query_run(chosen, shown, &query, &rows, o->speedup ? NULL : kind, o->a, o->err);
 }
 
-/* Adds a column `remark` with the text of --note in every row, behind the `shown` columns. */
-static Status add_note(Csv *rows, size_t *shown, const char *note, Arena *a, Error *err)
-{
-    const size_t columns = rows->columns + 1, at = *shown;
-    Csv wider = {.columns = columns, .rows = rows->rows};
-    wider.name = NEW(a, const char *, columns);
-    wider.cell = NEW(a, const char *, columns * rows->rows);
-    TRY(arena_check(wider.name && wider.cell, a, err));
-    for (size_t i = 0; i < columns; i++) {
-        const size_t from = i - (i > at);
-        wider.name[i] = i == at ? "remark" : rows->name[from];
-        for (size_t row = 0; row < rows->rows; row++)
-            wider.cell[row * columns + i] = i == at ? note : rows->cell[row * rows->columns + from];
-    }
-    *rows = wider;
-    *shown = at + 1;
-    return OK;
-}
-
 /* Adds this command line to the table's metadata as "report", in place of an earlier entry of this name. */
 static Status add_own_command(ReportSpec *spec, const ReportOptions *o)
 {
@@ -171,8 +152,8 @@ static Status write_table(const ReportOptions *o, const char *path)
     TRY(load(o, path, &from, &kind));
     if (choose(o, &from, kind, &chosen, &shown) != OK)
         return error_at(o->err, "%s", path);
-    if (o->note)
-        TRY(add_note(&chosen, &shown, o->note, o->a, o->err));
+    if (o->note) /* a last column `remark` with the note in every row, behind the shown columns */
+        TRY(csv_insert(&chosen, shown++, "remark", o->note, o->a, o->err));
     ReportSpec spec = {.schema = kind ? kind->schema : "atomo-table/1",
                        .format = (Format)c->format,
                        .path = c->output,

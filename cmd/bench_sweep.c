@@ -63,7 +63,6 @@ static Status put(void *data, const Record *record, Error *err)
 static Status run_front(Sweep *s)
 {
     CompareJob *j = &s->job;
-    size_t failures;
     if (j->common.seed == FRONT_SEED)
         return OK;
     progress_close(&j->progress);
@@ -77,11 +76,9 @@ static Status run_front(Sweep *s)
     c.untimed = true;
     c.record = put;
     c.known = NULL;
-    Arena *work = arena_open(0);
-    const Status status = compare_run(&c, &failures, work, j->err);
-    arena_close(work);
-    s->has_front = status == OK;
-    return status;
+    TRY(compare_job_compare(j, &c));
+    s->has_front = true;
+    return OK;
 }
 
 static Status sweep_set(Sweep *s, const CodecSet *set)

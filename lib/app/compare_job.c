@@ -212,9 +212,17 @@ Comparison compare_job_comparison(CompareJob *j)
                         .stopped = cli_stopped};
 }
 
-Status compare_job_run(CompareJob *j)
+Status compare_job_compare(CompareJob *j, const Comparison *c)
 {
     size_t failures;
+    Arena *work = arena_open(0);
+    const Status status = compare_run(c, &failures, work, j->err);
+    arena_close(work);
+    return status;
+}
+
+Status compare_job_run(CompareJob *j)
+{
     bool *skip = NEW(j->a, bool, j->codecs);
     TRY(arena_check(skip, j->a, j->err));
     TRY(results_resume(&j->results, &j->journal, j->done, j->err));
@@ -222,12 +230,10 @@ Status compare_job_run(CompareJob *j)
         skip[k] = !j->codec[k] || j->done[k];
     Comparison c = compare_job_comparison(j);
     c.skip = skip;
-    Arena *work = arena_open(0);
-    const Status status = compare_run(&c, &failures, work, j->err);
-    arena_close(work);
-    for (size_t k = 0; status == OK && k < j->codecs; k++)
+    TRY(compare_job_compare(j, &c));
+    for (size_t k = 0; k < j->codecs; k++)
         j->done[k] = j->codec[k];
-    return status;
+    return OK;
 }
 
 /* ---- writing the results ---- */

@@ -77,8 +77,10 @@ Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec);
  * run has. */
 Status compare_job_run(CompareJob *j);
 
-/* Returns the job's settings as a Comparison, for commands that run several comparisons. */
+/* Returns the job's settings as a Comparison, for commands that run several comparisons with
+ * `compare_job_compare`. */
 Comparison compare_job_comparison(CompareJob *j);
+Status compare_job_compare(CompareJob *j, const Comparison *c);
 
 /* Writes all results if `status` is OK. After a signal, writes the finished results if there is no journal to
  * resume from. Returns the command's status: `status`, a write error, or ERR_NUMERIC if a codec failed on a

@@ -249,7 +249,6 @@ static Status measure_number(CostJob *c, size_t i, bool *skip)
 {
     CompareJob *j = &c->job;
     Together t = {c, c->together + i * j->codecs};
-    size_t failures;
     Comparison together = compare_job_comparison(j);
     together.vectors = &c->team.list;
     together.skip = skip;
@@ -260,10 +259,7 @@ static Status measure_number(CostJob *c, size_t i, bool *skip)
     together.known = NULL;
     together.data = &t;
     together.progress = NULL;
-    Arena *work = arena_open(0);
-    const Status status = compare_run(&together, &failures, work, j->err);
-    arena_close(work);
-    TRY(status);
+    TRY(compare_job_compare(j, &together));
     for (size_t k = 0; k < j->codecs; k++)
         if (!skip[k])
             take_means(c, &t.m[k], j->codec[k]);

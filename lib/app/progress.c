@@ -3,6 +3,7 @@
 
 #include "app/cli.h"
 #include "base/text.h"
+#include "measure/timing.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,24 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 /* seconds before the bar is first drawn, and between two redraws */
 static const double PATIENCE = 1.0, PERIOD = 0.1;
 enum { BAR = 20, LINE = 256, WIDE = 100 }; /* the bar is shorter on terminals narrower than WIDE */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void progress_open(Progress *p, const char *what, const char *unit, uint64_t total, bool quiet)
 {
     const char *term = getenv("TERM");
-    *p = (Progress){.what = what, .unit = unit, .total = total, .started = now()};
+    *p = (Progress){.what = what, .unit = unit, .total = total, .started = clock_now()};
     p->enabled = !quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
@@ -91,7 +84,7 @@ void progress_step(Progress *p, uint64_t done)
     p->done = done;
     if (!p->enabled)
         return;
-    const double t = now();
+    const double t = clock_now();
     if (t - p->started < PATIENCE || t - p->drawn < PERIOD)
         return;
     p->drawn = t;
@@ -116,7 +109,7 @@ void progress_note(Progress *p, const char *format, ...)
     text_make_printable(text);
     fprintf(stderr, "%s\n", text);
     if (again)
-        draw(p, now() - p->started);
+        draw(p, clock_now() - p->started);
 }
 
 void progress_close(Progress *p)

@@ -2,6 +2,7 @@
 #include "app/train_records.h"
 
 #include "measure/timing.h"
+#include "report/report_stored.h"
 
 #include <math.h>
 #include <string.h>
@@ -129,11 +130,6 @@ void train_records_begin(TrainRecords *r, const char *compressor)
 
 /* ---- rows ---- */
 
-static Value text_of(const Json *v)
-{
-    return v && v->type == JSON_TEXT ? value_text(v->text) : value_none();
-}
-
 static void fill(const TrainRecords *r, const StepRecord *s, Value *row)
 {
     *cell(row, "record") = value_text("step");
@@ -230,7 +226,7 @@ Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested)
     TRY(arena_check(of, r->job->a, r->job->err));
     for (size_t i = 0; i < r->journal.old_count; i++) {
         const Json *json = r->journal.old[i], *number = json_member(json, "step");
-        const Value name = text_of(json_member(json, "compressor"));
+        const Value name = stored_json(json_member(json, "compressor"));
         if (name.type == VALUE_TEXT && !strcmp(name.text, r->compressor) && number && number->is_whole &&
             number->whole >= 1 && (uint64_t)number->whole <= step)
             of[number->whole] = json;

@@ -151,3 +151,20 @@ double csv_real(const Csv *csv, size_t row, const char *column)
     double v;
     return text_to_real(csv_cell(csv, row, column), &v) ? v : NAN;
 }
+
+Status csv_insert(Csv *csv, size_t at, const char *name, const char *cell, Arena *a, Error *err)
+{
+    const size_t columns = csv->columns + 1;
+    Csv wider = {.columns = columns, .rows = csv->rows};
+    wider.name = NEW(a, const char *, columns);
+    wider.cell = arena_take(a, csv->rows, columns * sizeof *wider.cell);
+    TRY(arena_check(wider.name && wider.cell, a, err));
+    for (size_t i = 0; i < columns; i++) {
+        const size_t from = i - (i > at);
+        wider.name[i] = i == at ? name : csv->name[from];
+        for (size_t row = 0; row < csv->rows; row++)
+            wider.cell[row * columns + i] = i == at ? cell : csv->cell[row * csv->columns + from];
+    }
+    *csv = wider;
+    return OK;
+}

@@ -33,4 +33,7 @@ bool csv_has(const Csv *csv, const char *column);
 /* returns a cell's number; NaN: the cell is not a number */
 double csv_real(const Csv *csv, size_t row, const char *column);
 
+/* Inserts a column before column `at`, with the text `cell` in every row. */
+Status csv_insert(Csv *csv, size_t at, const char *name, const char *cell, Arena *a, Error *err);
+
 #endif

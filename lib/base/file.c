@@ -46,3 +46,10 @@ Status file_load(char **data, size_t *size, const char *path, size_t most, Arena
     close(fd);
     return status;
 }
+
+bool file_same(const char *path, const char *other)
+{
+    struct stat one, two;
+    return stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}

@@ -12,4 +12,7 @@ Status file_load(char **data, size_t *size, const char *path, size_t most, Arena
 /* Reads the rest of an open file into the arena, from its current position, with the errors of file_load. */
 Status file_read(char **data, size_t *size, int fd, size_t most, Arena *a, Error *err);
 
+/* Returns true if both paths lead to the same file or folder, which exists. */
+bool file_same(const char *path, const char *other);
+
 #endif

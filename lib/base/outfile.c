@@ -1,5 +1,6 @@
 /* outfile.c -- files that appear whole or not at all. */
 #include "base/outfile.h"
+#include "base/file.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -34,17 +35,10 @@ static char *resolve(const char *path, Arena *a)
     return at;
 }
 
-static bool same_place(const char *path, const char *other)
-{
-    struct stat one, two;
-    return stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
-           one.st_ino == two.st_ino;
-}
-
 bool outfile_same(const char *path, const char *other, Arena *a)
 {
     if (access(path, F_OK) == 0 || access(other, F_OK) == 0)
-        return same_place(path, other);
+        return file_same(path, other);
     char *one = resolve(path, a), *two = resolve(other, a);
     if (!one || !two)
         return false;
@@ -52,7 +46,7 @@ bool outfile_same(const char *path, const char *other, Arena *a)
     if (strcmp(one + up_one, two + up_two) != 0)
         return false;
     one[up_one] = two[up_two] = 0;
-    return same_place(up_one ? one : ".", up_two ? two : ".");
+    return file_same(up_one ? one : ".", up_two ? two : ".");
 }
 
 static Status cannot(const OutFile *f, const char *what, Error *err)

@@ -306,6 +306,12 @@ bool text_glob(const char *p, const char *s)
     return !*p;
 }
 
+bool text_ends(const char *s, const char *ending)
+{
+    const size_t length = strlen(s), end = strlen(ending);
+    return length >= end && !strcmp(s + length - end, ending);
+}
+
 bool text_listed(const char *list, const char *name)
 {
     const size_t length = strlen(name);

@@ -67,6 +67,8 @@ const char *text_nearest(const char *s, TextName name, const void *data);
 Status text_unknown(Error *err, const char *s, TextName name, const void *data, const char *format, ...)
     PRINTF(5);
 
+bool text_ends(const char *s, const char *ending); /* true when s ends in `ending` */
+
 /* True when `name` is one of the comma-separated names in `list`; NULL is an empty list. */
 bool text_listed(const char *list, const char *name);
 

@@ -2,14 +2,9 @@
  * member "conv1.weight.npy" is the array "conv1.weight". */
 #include "dump/array_file.h"
 #include "dump/zip.h"
+#include "base/text.h"
 
 #include <string.h>
-
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text), size = strlen(end);
-    return length >= size && !strcmp(text + length - size, end);
-}
 
 static Status read_header(const ArrayFile *f, Array *a, bool *floats, Error *err)
 {
@@ -26,9 +21,9 @@ static Status read_header(const ArrayFile *f, Array *a, bool *floats, Error *err
 static Status take_member(ArrayFile *f, const ZipMember *m, Error *err)
 {
     bool floats = false;
-    if (ends_with(m->name, "/"))
+    if (text_ends(m->name, "/"))
         return OK;
-    if (!ends_with(m->name, ".npy")) {
+    if (!text_ends(m->name, ".npy")) {
         f->skipped++;
         return OK;
     }
@@ -49,7 +44,7 @@ Status npz_list(ArrayFile *f, Error *err)
     size_t count = 0;
     TRY(zip_list(f->fd, f->size, &member, &count, f->arena, err));
     for (size_t i = 0; i < count; i++)
-        if (!strcmp(member[i].name, "data.pkl") || ends_with(member[i].name, "/data.pkl"))
+        if (!strcmp(member[i].name, "data.pkl") || text_ends(member[i].name, "/data.pkl"))
             return refuse_pickle(f->file, err);
     for (size_t i = 0; i < count; i++)
         TRY(take_member(f, &member[i], err));

@@ -109,17 +109,12 @@ static float *bias_tiled(const float *bias, size_t outputs, Arena *a)
 
 /* ---- forward ---- */
 
-static void direct_piece(const Direct *all, size_t piece)
+static void direct_piece(void *direct, size_t piece)
 {
-    Direct d = *all;
+    Direct d = *(const Direct *)direct;
     d.x += piece * PIECE * d.channels * d.x_rows * d.x_columns;
     d.y += piece * PIECE * d.outputs * d.rows * d.columns;
     loops()->direct(&d);
-}
-
-static void forward_piece(void *data, size_t piece)
-{
-    direct_piece(data, piece);
 }
 
 static Status forward(Layer *l, const Pass *p)
@@ -146,7 +141,7 @@ static Status forward(Layer *l, const Pass *p)
         d.bias = bias_tiled(p->weights + l->bias->offset, out->channels, p->scratch);
     if (!d.weight || (l->bias && !d.bias))
         return arena_fail(p->scratch, p->err);
-    parallel_for(p->threads, pieces_of(p->images), forward_piece, &d);
+    parallel_for(p->threads, pieces_of(p->images), direct_piece, &d);
     return OK;
 }
 
@@ -176,7 +171,7 @@ static void pad(const Back *b, size_t piece, float *to)
 
 static void backward_piece(void *data, size_t piece)
 {
-    const Back *b = data;
+    Back *b = data;
     DirectWeights d = b->dw;
     d.dw = b->partial + piece * b->each;
     d.dbias = d.dw + b->each - d.outputs;

@@ -1,6 +1,7 @@
 /* step_folder.c -- names and lists the files of a folder of steps, and locks the folder; see step_folder.h. */
 #include "nn/step_folder.h"
 
+#include "base/file.h"
 #include "base/text.h"
 
 #include <dirent.h>
@@ -21,12 +22,6 @@ char *step_file(const char *dir, size_t step, Arena *a)
     return text_format(a, "%s/step_%08zu.h5", dir, step);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Parses a name of the form step_%08zu.h5 and sets `*step` to its number. Returns false if the name has
  * another form. */
 static bool number_of(const char *name, size_t *step)
@@ -40,38 +35,33 @@ static bool number_of(const char *name, size_t *step)
     return !strcmp(name, again);
 }
 
-Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err)
+static int is_step(const struct dirent *e)
 {
-    DIR *folder = opendir(dir);
-    size_t room = 16, number;
-    *count = 0;
-    *step = NEW(a, size_t, room);
-    if (!folder)
-        return arena_check(*step, a, err);
-    for (const struct dirent *e; *step && (e = readdir(folder));) {
-        if (!number_of(e->d_name, &number))
-            continue;
-        if (*count == room) {
-            size_t *more = NEW(a, size_t, 2 * room);
-            if (more)
-                memcpy(more, *step, room * sizeof *more);
-            *step = more;
-            room *= 2;
-        }
-        if (*step)
-            (*step)[(*count)++] = number;
-    }
-    closedir(folder);
-    TRY(arena_check(*step, a, err));
-    qsort(*step, *count, sizeof **step, by_number);
-    return OK;
+    size_t ignored;
+    return number_of(e->d_name, &ignored);
 }
 
-static bool same_folder(const char *path, const char *other)
+static int by_number(const struct dirent **x, const struct dirent **y)
 {
-    struct stat one, two;
-    return path && stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
-           one.st_ino == two.st_ino;
+    size_t a = 0, b = 0;
+    number_of((*x)->d_name, &a);
+    number_of((*y)->d_name, &b);
+    return (a > b) - (a < b);
+}
+
+Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err)
+{
+    struct dirent **found = NULL;
+    const int files = scandir(dir, &found, is_step, by_number);
+    if (files < 0 && errno == ENOMEM)
+        return FAIL(err, ERR_MEMORY, "%s: out of memory for its list of files", dir);
+    *count = files < 0 ? 0 : (size_t)files;
+    *step = NEW(a, size_t, *count);
+    for (size_t i = 0; i < *count; free(found[i++]))
+        if (*step)
+            number_of(found[i]->d_name, *step + i);
+    free(found);
+    return arena_check(*step, a, err);
 }
 
 bool step_folder_names(const char *dir, const char *path, Arena *a)
@@ -79,8 +69,8 @@ bool step_folder_names(const char *dir, const char *path, Arena *a)
     const char *slash = strrchr(path, '/');
     const int up = slash ? (int)(slash - path) + 1 : 0;
     size_t step;
-    return number_of(path + up, &step) && (same_folder(text_format(a, "%.*s.", up, path), dir) ||
-                                           same_folder(text_format(a, "%.*s..", up, path), dir));
+    const char *in = text_format(a, "%.*s.", up, path), *above = text_format(a, "%.*s..", up, path);
+    return in && above && number_of(path + up, &step) && (file_same(in, dir) || file_same(above, dir));
 }
 
 /* ---- making the folder of steps ---- */

@@ -12,63 +12,31 @@
 
 /* ---- names ---- */
 
-static bool ends_in(const char *name, const char *ending)
+static int by_name(const struct dirent **x, const struct dirent **y)
 {
-    const size_t length = strlen(name), end = strlen(ending);
-    return length > end && !strcmp(name + length - end, ending);
+    return strcmp((*x)->d_name, (*y)->d_name);
 }
 
-static bool same_file(const char *path, const char *other)
-{
-    struct stat one, two;
-    return other && stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
-           one.st_ino == two.st_ino;
-}
-
-static int by_name(const void *x, const void *y)
-{
-    return strcmp(((const Entry *)x)->name, ((const Entry *)y)->name);
-}
-
-static Status add(Folder *f, size_t *room, const char *folder, const char *name, Arena *a, Error *err)
-{
-    if (f->count == *room) {
-        const size_t more = 2 * *room + 64;
-        Entry *entry = NEW(a, Entry, more);
-        TRY(arena_check(entry, a, err));
-        if (f->count)
-            memcpy(entry, f->entry, f->count * sizeof *entry);
-        f->entry = entry;
-        *room = more;
-    }
-    Entry *e = &f->entry[f->count];
-    *e = (Entry){.name = text_copy(a, name), .path = text_format(a, "%s/%s", folder, name)};
-    TRY(arena_check(e->name && e->path, a, err));
-    f->count++;
-    return OK;
-}
-
+/* Lists the files of the folder except hidden ones and the file `without`, sorted by name. */
 static Status list(Folder *f, const char *path, const char *without, Arena *a, Error *err)
 {
-    size_t room = 0;
-    Status status = OK;
-    DIR *dir = opendir(path);
-    if (!dir)
+    struct dirent **found;
+    const int count = scandir(path, &found, NULL, by_name);
+    if (count < 0)
         return FAIL(err, ERR_IO, "%s: cannot be listed: %s", path, strerror(errno));
-    errno = 0;
-    for (struct dirent *d; status == OK && (d = readdir(dir)); errno = 0) {
-        if (*d->d_name == '.')
+    f->entry = NEW(a, Entry, (size_t)count);
+    bool full = !f->entry;
+    for (int i = 0; i < count; free(found[i++])) {
+        const char *name = found[i]->d_name;
+        if (full || *name == '.')
             continue;
-        status = add(f, &room, path, d->d_name, a, err);
-        if (status == OK && same_file(f->entry[f->count - 1].path, without))
-            f->count--;
+        Entry *e = &f->entry[f->count];
+        *e = (Entry){.name = text_copy(a, name), .path = text_format(a, "%s/%s", path, name)};
+        full = !e->name || !e->path;
+        f->count += !full && !(without && file_same(e->path, without));
     }
-    if (status == OK && errno)
-        status = FAIL(err, ERR_IO, "%s: cannot be listed: %s", path, strerror(errno));
-    closedir(dir);
-    if (f->count)
-        qsort(f->entry, f->count, sizeof *f->entry, by_name);
-    return status;
+    free(found);
+    return full ? arena_fail(a, err) : OK;
 }
 
 /* ---- reading one file ---- */
@@ -113,11 +81,11 @@ static Status look_at_figure(Entry *e, const char *head, Arena *a, Error *err)
 /* Returns what kind of file it is, if it can be neither a result nor a figure; else NULL. */
 static const char *other_kind(const Entry *e, const struct stat *now)
 {
-    return S_ISDIR(now->st_mode)           ? "a directory"
-           : !S_ISREG(now->st_mode)        ? "no regular file"
-           : ends_in(e->name, ".plot.csv") ? "the data of a figure"
-           : ends_in(e->name, ".journal")  ? "the journal of a run that is at work or was interrupted"
-                                           : NULL;
+    return S_ISDIR(now->st_mode)             ? "a directory"
+           : !S_ISREG(now->st_mode)          ? "no regular file"
+           : text_ends(e->name, ".plot.csv") ? "the data of a figure"
+           : text_ends(e->name, ".journal")  ? "the journal of a run that is at work or was interrupted"
+                                             : NULL;
 }
 
 static Status look_at(Folder *f, size_t number, const FolderVisitor *visitor, Arena *a, Error *err)
@@ -131,10 +99,10 @@ static Status look_at(Folder *f, size_t number, const FolderVisitor *visitor, Ar
     e->why = stat(e->path, &now) ? "a link that leads nowhere" : other_kind(e, &now);
     if (e->why)
         return OK;
-    if (ends_in(e->name, ".csv") || ends_in(e->name, ".json"))
+    if (text_ends(e->name, ".csv") || text_ends(e->name, ".json"))
         return look_at_result(f, number, visitor, a, err);
     for (size_t i = 0; i < countof(pictures); i++)
-        if (ends_in(e->name, pictures[i].ending)) {
+        if (text_ends(e->name, pictures[i].ending)) {
             e->media = pictures[i].media;
             return look_at_figure(e, pictures[i].head, a, err);
         }

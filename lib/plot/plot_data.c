@@ -46,29 +46,6 @@ char *plot_plain(const char *s, Arena *a)
     return out;
 }
 
-/* Adds to the table a column with a number of the result's metadata `meta`, unless it has the column. */
-static Status put_fact(Status before, Csv *table, const Json *meta, const char *name, Arena *a, Error *err)
-{
-    const Json *fact = meta ? json_member(meta, name) : NULL;
-    if (before != OK || !fact || fact->type != JSON_NUMBER || csv_has(table, name))
-        return before;
-    Csv column = {.rows = table->rows, .columns = 1};
-    column.name = NEW(a, const char *, table->columns + 1);
-    column.cell = arena_take(a, table->rows, (table->columns + 1) * sizeof *column.cell);
-    const char *text = text_format(a, "%.17g", fact->number);
-    TRY(arena_check(column.name && column.cell && text, a, err));
-    for (size_t row = 0; row < table->rows; row++) {
-        const char **cell = column.cell + row * (table->columns + 1);
-        memcpy(cell, table->cell + row * table->columns, table->columns * sizeof *cell);
-        cell[table->columns] = text;
-    }
-    memcpy(column.name, table->name, table->columns * sizeof *column.name);
-    column.name[table->columns] = name;
-    column.columns = table->columns + 1;
-    *table = column;
-    return OK;
-}
-
 Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
 {
     Stored stored;
@@ -79,10 +56,15 @@ Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
         return FAIL(err, ERR_CORRUPT, "%s: its schema, %s, is none of those known here", path, stored.schema);
     *out = stored.table;
     static const char *const facts[] = {"repeats", "workers", "seed"};
-    Status status = OK;
-    for (size_t i = 0; i < countof(facts); i++)
-        status = put_fact(status, out, stored.meta, facts[i], a, err);
-    return status;
+    for (size_t i = 0; i < countof(facts); i++) {
+        const Json *fact = json_member(stored.meta, facts[i]);
+        if (!fact || fact->type != JSON_NUMBER || csv_has(out, facts[i]))
+            continue;
+        const char *text = text_format(a, "%.17g", fact->number);
+        TRY(arena_check(text, a, err));
+        TRY(csv_insert(out, out->columns, facts[i], text, a, err));
+    }
+    return OK;
 }
 
 static size_t join_names(const char **name, const Csv *all, const Csv *more)

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/outfile.h"
 #include "measure/timing.h"
+#include "report/report_stored.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -244,15 +245,9 @@ Status journal_row(const Json *record, const Column *columns, size_t count, Valu
 {
     for (size_t i = 0; i < count; i++) {
         const Json *v = json_member(record, columns[i].name);
-        row[i] = value_none();
+        row[i] = stored_json(v);
         if (v && v->type == JSON_ARRAY)
             TRY(shape_value(v, &row[i], a, err));
-        else if (v && v->type == JSON_NUMBER)
-            row[i] = v->is_whole ? value_int(v->whole) : value_real(v->number);
-        else if (v && v->type == JSON_TEXT)
-            row[i] = value_text(v->text);
-        else if (v && v->type == JSON_BOOL)
-            row[i] = value_bool(v->on);
     }
     return OK;
 }

@@ -14,15 +14,6 @@ static Column *columns_of(const Csv *rows, size_t shown, Arena *a)
     return columns;
 }
 
-static Value fact_of(const Json *v)
-{
-    return v->type == JSON_TEXT     ? value_text(v->text)
-           : v->type == JSON_BOOL   ? value_bool(v->on)
-           : v->type != JSON_NUMBER ? value_none()
-           : v->is_whole            ? value_int(v->whole)
-                                    : value_real(v->number);
-}
-
 Status sheet_facts(ReportSpec *spec, const Json *meta, Arena *a, Error *err)
 {
     size_t count = 0;
@@ -33,7 +24,7 @@ Status sheet_facts(ReportSpec *spec, const Json *meta, Arena *a, Error *err)
     spec->meta = facts;
     spec->facts = count;
     for (const Json *v = meta ? meta->first : NULL; v; v = v->next)
-        *facts++ = (Fact){v->name, fact_of(v)};
+        *facts++ = (Fact){v->name, stored_json(v)};
     return OK;
 }
 

@@ -177,6 +177,17 @@ bool stored_same(const char *cell, const char *other)
     return !strcmp(cell, other) || (text_to_real(cell, &v) && text_to_real(other, &w) && v == w);
 }
 
+Value stored_json(const Json *v)
+{
+    if (!v)
+        return value_none();
+    return v->type == JSON_TEXT     ? value_text(v->text)
+           : v->type == JSON_BOOL   ? value_bool(v->on)
+           : v->type != JSON_NUMBER ? value_none()
+           : v->is_whole            ? value_int(v->whole)
+                                    : value_real(v->number);
+}
+
 Value stored_value(const char *cell, bool text)
 {
     int64_t whole;

@@ -16,6 +16,9 @@ typedef struct {
 /* Reads the file at `path`, or standard input if `path` is "-". */
 Status stored_load(Stored *out, const char *path, Arena *a, Error *err);
 
+/* Returns a JSON value as a Value: none for NULL, null, arrays and objects. The text is borrowed. */
+Value stored_json(const Json *v);
+
 /* Converts a CSV field to a number, a boolean or a text; always to a text if `text` is true. */
 Value stored_value(const char *cell, bool text);
 

@@ -15,16 +15,7 @@ static const char usual[] = "bytes,ratio,bits_per_element,encode_ms,decode_ms,"
                             "wasserstein_mean,bias";
 
 /* The fields that are always written, whatever --metrics lists. */
-static const char *const fixed[] = {"step",       "worker",  "tensor", "kind",  "shape", "n",
-                                    "compressor", "repeats", "seed",   "error", NULL};
-
-static bool is_fixed(const char *name)
-{
-    for (size_t i = 0; fixed[i]; i++)
-        if (!strcmp(fixed[i], name))
-            return true;
-    return false;
-}
+static const char fixed[] = "step,worker,tensor,kind,shape,n,compressor,repeats,seed,error";
 
 /* ---- checking names from the command line ---- */
 
@@ -62,7 +53,7 @@ Status view_check(const View *v, OwnFields own, Error *err)
         const size_t length = next ? (size_t)(next - at) : strlen(at);
         if (length < sizeof name)
             memcpy(name, at, length);
-        if (!is_fixed(name))
+        if (!text_listed(fixed, name))
             TRY(check_metric(at, length, "--metrics", own, err));
     }
     if (!v->sort)
@@ -151,8 +142,8 @@ static void choose_columns(Sheet *s)
     for (size_t at = 0; at < r->column_count; at++) {
         const size_t i = written(r, at);
         const char *name = r->columns[i].name;
-        if (s->v->metrics && i <= r->error && !is_fixed(name) && !text_listed(s->v->metrics, name) &&
-            !(s->people && is_beside(name, s->v->metrics)))
+        if (s->v->metrics && i <= r->error && !text_listed(fixed, name) &&
+            !text_listed(s->v->metrics, name) && !(s->people && is_beside(name, s->v->metrics)))
             continue;
         Column *column = &s->columns[s->count];
         s->from[s->count++] = i;
