@@ -24,7 +24,7 @@ have_heads := $(shell printf '\043include <%s>\n' $(HEADERS) | $(CC) -E - >/dev/
 ABSENT     := $(strip $(if $(have_cc),,$(CC)) $(if $(have_cc),$(if $(have_heads),,$(HEADERS))) \
               $(if $(have_pkgs),,$(shell for p in $(PKGS); do pkg-config --exists $$p 2>/dev/null || echo $$p; done)))
 # These targets build nothing, or run `make deps` first.
-NEED_NONE  := deps check demo paper help clean dist format lint depcheck uninstall mutants-fresh
+NEED_NONE  := deps check demo paper paper-resnet has-cifar10 help clean dist format lint depcheck uninstall mutants-fresh
 ifneq ($(ABSENT),)
 ifneq ($(if $(MAKECMDGOALS),$(filter-out $(NEED_NONE),$(MAKECMDGOALS)),all),)
 $(error not found: $(ABSENT); "make deps" installs the missing packages)
@@ -250,11 +250,25 @@ demo-run:
 
 # ---- the figures and tables of the paper ----
 
-.PHONY: paper
+.PHONY: paper paper-resnet has-cifar10
 
 paper: deps
 	@$(PARALLEL) all
 	@sh plots/paper.sh $(B)/bin build/paper
+
+DATASETS ?= datasets
+
+has-cifar10:
+	@for f in data_batch_1.bin test_batch.bin; do \
+	    [ -f "$(DATASETS)/cifar10/$$f" ] || { \
+	        echo "make paper-resnet: $(DATASETS)/cifar10/$$f: not there, want CIFAR-10 in its binary format" >&2; \
+	        echo "hint: sh datasets/fetch.sh cifar10 (170 MB), or DATASETS=DIR with the files in DIR/cifar10" >&2; exit 2; }; done
+
+paper-resnet: has-cifar10
+	@$(MAKE) --no-print-directory deps
+	@$(PARALLEL) all
+	@PAPER_LIST=plots/resnet.list PAPER_HEADING='Figures 2, 3 and 5 of the paper in small' DATASETS='$(DATASETS)' \
+	    STEPS='$(STEPS)' sh plots/paper.sh $(B)/bin build/paper-resnet
 
 # ---- the training runs of docs/training.md ----
 
@@ -576,6 +590,7 @@ help:
 	@echo "make           build                                    (DEBUG=1, V=1)"
 	@echo "make training  the training runs of docs/training.md, and its tables anew  (DATA=full DATASETS=DIR)"
 	@echo "make paper     every figure and table of the ATOMO paper into build/paper  (DATA=full DATASETS=DIR)"
+	@echo "make paper-resnet   figures 2, 3 and 5 from a ResNet-18 on a part of CIFAR-10, within an hour  (DATASETS=DIR STEPS=80)"
 	@echo "make bench     speed, as ratios to memcpy and to peers: docs/performance.md"
 	@echo "make bench-check   fail where a codec has fallen by more than a quarter against docs/performance.json"
 	@echo "make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)"

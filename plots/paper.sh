@@ -5,7 +5,7 @@
 # no input or program is newer. Names a command that fails, with its log, and runs the others.
 # Environment: DATA=full adds published data sets and other dumps in the folder DATASETS (default datasets);
 # PAPER_QUICK=1 tests all commands on small data; PAPER_TRAIN is added to each training command; PAPER_LIST is the
-# list.
+# list, PAPER_HEADING its heading; STEPS is the length of the runs of plots/resnet.list.
 set -u
 bin=${1:?usage: paper.sh BIN_DIRECTORY [OUTPUT_DIRECTORY]} out=${2:-build/paper}
 list=${PAPER_LIST:-$(dirname "$0")/paper.list}
@@ -27,13 +27,18 @@ if [ -n "${PAPER_QUICK:-}" ]; then
     # each figure has the mark above its key, each table in a last column
     quick_mark='quick test on small data, the numbers mean nothing' marked=" --note '$quick_mark'"
     steps=4 eval=2 tune_steps=1 points=2 five=2 thousand=4 quarter=1 fifty=2 hundred=2 pass_steps=3 pass_freq=2 epochs=1 full_eval=2 full_points=2
+    train_images=16 test_images=8 resnet_dump=2 resnet_every=1 resnet_steps=2 resnet_eval=1 reduced= reduced_gradient=
 else
     marked=
     repeats=3 few=100 few_repeats=3 cost_repeats=5 most_workers=512 million=1000000
     steps=400 eval=40 tune_steps=100 points=6 five=5 thousand=1000 quarter=250 fifty=50 hundred=100 pass_steps=1877 pass_freq=469 epochs=20 full_eval=390 full_points=11
+    train_images=2000 test_images=500 resnet_dump=31 resnet_every=30 resnet_steps=${STEPS:-80} resnet_eval=20
+    reduced_gradient="--note 'step 31 on 2,000 images of CIFAR-10; compute: 16 images on one core of this machine'"
+    reduced="--note '2,000 images of CIFAR-10, $resnet_steps steps of 64 images, 4 workers, 1 seed'"
 fi
 paired=metric,result,result_against,difference,interval,difference_p,difference_p_holm,differs
 paper_codecs='-c none -c svd:rank=1/2/3/4 -c qsgd:bits=1/2/4/8 -c terngrad'
+resnet_codecs='-c none -c svd:rank=3 -c qsgd:bits=4 -c terngrad'
 sketches='-c cas -c qsgd:code=rans -c qsgd:code=rans,norm=linf -c terngrad -c countsketch -c countmin'
 compared=bits_per_element,bits_per_element_se,relative_error,relative_error_se,relative_error_expected,wasserstein_mean,wasserstein_mean_se
 with_errors=bytes,bytes_se,bytes_expected,bytes_expected_se,relative_error,relative_error_se,relative_error_expected
@@ -64,7 +69,8 @@ resnet18="$resnet18 --shape 10x512 --shape 10"
 
 # ---- a step: one command, one output ----
 
-failed=0 undrawn=0
+failed=0 undrawn=0 newline='
+'
 mkdir -p "$data" "$out/log" "$out/.made" || exit 1
 
 # Whether the command $2 has already made $1, and none of its inputs is newer.
@@ -73,8 +79,9 @@ made() {
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$2" ] || return 1
     for word in $2; do
         case $word in
-        "$out"/*) [ -f "$word" ] || return 1 ;;
+        "$out"/*) [ -e "$word" ] || return 1 ;;
         esac
+        [ -d "$word" ] && [ -n "$(find "$word" -newer "$stamp")" ] && return 1
         [ -f "$word" ] && [ "$word" -nt "$stamp" ] && return 1
     done
     return 0
@@ -195,6 +202,8 @@ line_figure() {
     done
 }
 
+line_text() { text="$text$1$newline"; }
+
 line_table() { tables "$data/$source.json" "$1"; }
 
 # ---- a stanza ----
@@ -202,7 +211,7 @@ line_table() { tables "$data/$source.json" "$1"; }
 begin() { # NAME TITLE
     end
     list_name=$1 title=$2
-    name=${1#@} bad= did= files= source= left=
+    name=${1#@} bad= did= files= source= left= text=
     case $1 in @*) name=$name$suffix ;; *) [ -z "$suffix" ] || left=yes ;; esac
     [ -n "$left" ] && return
     started=$(date +%s)
@@ -216,6 +225,7 @@ end() {
     [ -n "$bad" ] || [ -n "$did" ] || echo "$name: as it was"
     {
         printf '## %s\n\n%s.\n\n' "$name" "$title"
+        [ -z "$text" ] || printf '%s\n' "$text"
         for file in $files; do
             [ -f "$out/$file" ] && printf '[%s](%s) ' "$file" "$file" || printf '%s (missing) ' "$file"
         done
@@ -253,7 +263,7 @@ stanzas() { # SUFFIX DUMP TENSOR STEP: TENSOR is a small one for quick runs; STE
             case $line in
             'needs '*) needs "${line#needs }" ;;
             'not '*) [ "$suffix" != "-${line#not }" ] || leave ;;
-            'table') line_table '' ;;
+            'table' | 'text') "line_$line" '' ;;
             *) "line_${line%% *}" "$(worded "${line#* }")" ;;
             esac ;;
         *) begin "${line%%:*}" "${line#*: }" ;;
@@ -262,7 +272,7 @@ stanzas() { # SUFFIX DUMP TENSOR STEP: TENSOR is a small one for quick runs; STE
     end
 }
 
-heading='Figures and tables of the paper'
+heading=${PAPER_HEADING:-Figures and tables of the paper}
 [ -z "${PAPER_QUICK:-}" ] || heading="$heading: $quick_mark"
 {
     echo "# $heading"

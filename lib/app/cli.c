@@ -412,9 +412,11 @@ size_t cli_width(const Common *common)
     const char *columns = getenv("COLUMNS");
     int64_t wanted = 0;
     struct winsize size;
-    if (common->output || !isatty(STDOUT_FILENO))
+    if (common->output)
         return 0;
     if (columns && text_to_int(columns, &wanted) && wanted > 0)
         return (size_t)wanted;
+    if (!isatty(STDOUT_FILENO))
+        return 0;
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }

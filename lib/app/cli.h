@@ -114,8 +114,8 @@ int cli_run(const Command *command, int argc, char **argv,
  * stdout is a terminal. */
 bool cli_color(const Common *common);
 
-/* Returns the width of the terminal that results are printed to: COLUMNS, else what the terminal says. 0:
- * results go to a file or a pipe. */
+/* Returns the width of results on stdout: COLUMNS of the environment, else the width of the terminal. 0: no
+ * limit, in a file of -o, and in a pipe without COLUMNS. */
 size_t cli_width(const Common *common);
 
 /* Sets `facts` to the report's metadata: command line, seed and threads. */

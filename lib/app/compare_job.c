@@ -116,7 +116,11 @@ Status compare_job_open(CompareJob *j)
         TRY(j->arrange(j));
     progress_open(&j->progress, "solving", "codecs", 0, j->common.quiet);
     note_input(j);
-    return open_journal(j);
+    TRY(open_journal(j));
+    if (j->common.resume && j->journal.path && !j->journal.old_count)
+        progress_note(&j->progress, "note: %s: no record to resume from: the run starts from the beginning",
+                      j->journal.path);
+    return OK;
 }
 
 static void close_job(CompareJob *j)

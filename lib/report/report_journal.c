@@ -195,8 +195,8 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
         return refuse(j, "is no journal", err);
     const size_t records = count_records(data, size);
     if (records && !resume) {
-        FAIL(err, ERR_USAGE, "%s: has %zu records of a run that did not end, want --resume or no journal",
-             j->path, records);
+        FAIL(err, ERR_USAGE, "%s: has %zu record%s of a run that did not end, want --resume or no journal",
+             j->path, records, records == 1 ? "" : "s");
         return error_hint(err, "--resume continues that run; to begin afresh, remove the journal");
     }
     return resume && size ? take_lines(j, data, size, first, a, err) : begin(j, first, a, err);

@@ -167,12 +167,21 @@ $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare 
 = 0
 
 # a journal with records is neither overwritten nor used without --resume
-$ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; set -- compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -o r.csv; atomo-bench "$@" & until grep -qs layer0 r.csv.journal; do sleep 0.01; done; kill -9 $!; wait $!; cp r.csv.journal was; atomo-bench "$@"; echo $?; cmp was r.csv.journal && echo kept; ls
+$ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; set -- compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -o r.csv; atomo-bench "$@" & until grep -qs layer0 r.csv.journal; do sleep 0.01; done; kill -9 $!; wait $!; cp r.csv.journal was; atomo-bench "$@"; echo $?; cmp was r.csv.journal && echo kept; ls; head -n 2 was >r.csv.journal; exec atomo-bench "$@"
 > 2
 > kept
 - r.csv
-2> atomo-bench: r.csv.journal: has * records of a run that did not end, want --resume or no journal
+2> atomo-bench: r.csv.journal: has * record* of a run that did not end, want --resume or no journal
+2> atomo-bench: r.csv.journal: has 1 record of a run that did not end, want --resume or no journal
 2> hint: --resume continues that run; to begin afresh, remove the journal
+= 2
+
+# --resume without records to resume from says so; an empty journal is no hindrance without --resume
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; go() { atomo-bench compare g.h5 -c none -o r.csv "$@"; }; go --resume; : >r.csv.journal; go --resume; : >r.csv.journal; go -q --resume; : >r.csv.journal; go; ls
+> g.h5
+> r.csv
+2> note: r.csv.journal: no record to resume from: the run starts from the beginning
+2> note: r.csv.journal: no record to resume from: the run starts from the beginning
 = 0
 
 # a journal of a run with other settings is not used

@@ -20,19 +20,21 @@ $ mkfifo pipe; : <pipe & exec 3>pipe; wait; for c in 'list --details' 'list' 'co
 2>
 = 0
 
-# on a narrow terminal a table is written in parts, each with the columns that tell its rows apart; a pipe gets one table
+# on a narrow terminal, and in a pipe with COLUMNS set, a table is written in parts, each with the columns that tell its rows apart; a pipe without COLUMNS, and a file, get one table
 ? command -v script
-$ F="$SRC"/datasets/lenet-mnist.h5; COLUMNS=60 TERM=xterm script -qc "atomo-bench inspect $F --color never" /dev/null >narrow; tr -d '\r' <narrow >t; awk 'length > 60' t; grep -c '^step  worker  tensor ' t; COLUMNS=60 atomo-bench inspect "$F" | grep -c '^step  worker  tensor '; COLUMNS=1000 TERM=xterm script -qc "atomo-bench inspect $F --color never" /dev/null | tr -d '\r' >wide; atomo-bench inspect "$F" | cmp - wide; awk 'NF && $1 != "step" {for (i = 4; i <= NF; i++) print $i}' t | sort >cells; awk '$1 != "step" {for (i = 4; i <= NF; i++) print $i}' wide | sort | cmp - cells && echo all
+$ F="$SRC"/datasets/lenet-mnist.h5; COLUMNS=60 TERM=xterm script -qc "atomo-bench inspect $F --color never" /dev/null >narrow; tr -d '\r' <narrow >t; awk 'length > 60' t; grep -c '^step  worker  tensor ' t; unset COLUMNS; COLUMNS=60 atomo-bench inspect "$F" | cmp - t && echo same; COLUMNS=60 atomo-bench inspect "$F" -o n.txt; atomo-bench inspect "$F" | tee one | grep -c '^step  worker  tensor '; cmp one n.txt; COLUMNS=1000 TERM=xterm script -qc "atomo-bench inspect $F --color never" /dev/null | tr -d '\r' >wide; atomo-bench inspect "$F" | cmp - wide; awk 'NF && $1 != "step" {for (i = 4; i <= NF; i++) print $i}' t | sort >cells; awk '$1 != "step" {for (i = 4; i <= NF; i++) print $i}' wide | sort | cmp - cells && echo all
 > [2-9]
+> same
 > 1
 > all
 - *.weight*
 2>
 = 0
 
-# words of a long last column go to the next line
+# words of a long last column go to the next line, on a terminal and in a pipe
 ? command -v script
-$ COLUMNS=40 TERM=xterm script -qc 'atomo-bench list --color never' /dev/null | tr -d '\r' >t; awk 'length > 40' t | wc -l; tr -s ' \n' '  ' <t
+$ COLUMNS=40 TERM=xterm script -qc 'atomo-bench list --color never' /dev/null | tr -d '\r' >t; COLUMNS=40 atomo-bench list | cmp - t && echo same; awk 'length > 40' t | wc -l; tr -s ' \n' '  ' <t
+> same
 > *entry element-wise ATOMO: the least variance for a budget of s expected elements svd *
 > 0
 2>

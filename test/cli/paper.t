@@ -148,6 +148,32 @@ $ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspec
 2>
 = 0
 
+# figures 2, 3 and 5 of plots/resnet.list, on twenty images in CIFAR-10's format: what differs from the paper stands above them; a second time nothing is made anew
+? command -v gnuplot
+$ mkdir -p d/cifar10; head -c 61460 /dev/zero | tee d/cifar10/data_batch_1.bin >d/cifar10/test_batch.bin; b=$(dirname "$(command -v atomo-bench)"); for i in 1 2; do DATASETS=d PAPER_QUICK=1 PAPER_HEADING=Small PAPER_LIST="$SRC"/plots/resnet.list PAPER_TRAIN='--network softmax' sh "$SRC"/plots/paper.sh $b out >log 2>&1 || cat log; done; grep -c 'as it was' log; head -1 out/index.md; grep -c missing out/index.md; sed -n '/^| images/p; /^The paper/p; /^In the paper/p; /^!/p' out/index.md; wc -c <out/data/cifar10/data_batch_1.bin; head -c 3073 d/cifar10/test_batch.bin >x; mv x d/cifar10/test_batch.bin; DATASETS=d PAPER_QUICK=1 PAPER_LIST="$SRC"/plots/resnet.list PAPER_TRAIN='--network softmax' sh "$SRC"/plots/paper.sh $b out2 2>&1 >log | grep want
+> 9
+> # Small: quick *
+> 0
+> | images | CIFAR-10: 50,000 for training | the same | the first 16 of them, tested on the first 8 of the test images |
+> The paper's figures are images*
+> In the paper, compute falls*
+> ![[]*](figure-2.svg)
+> In the paper, SVD*
+> ![[]*](figure-3.svg)
+> In the paper, SVD and QSGD*
+> ![[]*](figure-5.svg)
+> 49168
+> *d/cifar10/test_batch.bin: 1 records, want 8 or more
+2>
+= 0
+
+# make paper-resnet without CIFAR-10 says what to fetch
+? command -v make
+$ make -C "$SRC" paper-resnet DATASETS="$PWD/none" 2>&1 | grep -v '^make[:[]'
+> make paper-resnet: */none/cifar10/data_batch_1.bin: not there, want CIFAR-10 in its binary format
+> hint: sh datasets/fetch.sh cifar10 *, or DATASETS=DIR *
+= 0
+
 # wrong arguments are refused
 $ DATA=some sh "$SRC"/plots/paper.sh bin out
 2> paper: DATA=some: want ready or full
