@@ -52,7 +52,7 @@ static Status run_point(Tune *t, const Codec *codec, Point *p)
     TrainJob *j = &t->job;
     Trainer *trainer;
     j->setup.codec = codec;
-    j->setup.sgd.lr = p->lr;
+    j->setup.optimizer.lr = p->lr;
     p->train_loss = NAN;
     TRY(trainer_open(&trainer, &j->setup, j->err));
     j->steps = train_job_steps(j, trainer);

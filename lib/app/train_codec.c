@@ -119,7 +119,7 @@ Status train_codec(TrainRun *r, size_t k)
     r->run = k;
     j->setup.codec = j->codec[k];
     if (r->tuned)
-        j->setup.sgd.lr = r->rate[k];
+        j->setup.optimizer.lr = r->rate[k];
     const Status status = train_in(r, name, dir);
     if (status == ERR_NUMERIC)
         return keep_failure(r, name);

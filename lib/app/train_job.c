@@ -18,7 +18,8 @@ void train_job_defaults(TrainJob *j)
     j->batch = 128;
     j->lr = USUAL_LR;
     j->decay = 1;
-    j->momentum = 0.9;
+    j->momentum = USUAL_MOMENTUM;
+    j->beta2 = USUAL_BETA2;
     j->epochs = j->epochs ? j->epochs : 10;
 }
 
@@ -28,6 +29,37 @@ static const char *with_names(const TrainJob *j, const char *what, TextName name
 {
     char all[200];
     return text_format(j->a, "%s: %s", what, text_names(all, sizeof all, name, NULL));
+}
+
+enum { OPTIMIZER_OPTIONS = 10 };
+
+static void optimizer_options(TrainJob *j, Option *out)
+{
+    const Option all[] = {
+        OPTION(0, "lr-decay", "X", &j->decay, "factor of the step size every --lr-decay-steps", .low = 0,
+               .high = 1),
+        OPTION(0, "lr-decay-steps", "N", &j->decay_steps,
+               "steps between two decays of the step size; 0: never", .low = 0, .high = 1e9),
+        OPTION(0, "optimizer", "O", &j->optimizer, "how the mean gradient changes the weights",
+               .choices = optimizer_names),
+        OPTION(0, "momentum", "X", &j->momentum, "momentum of sgd, beta1 of adamw; signsgd has none",
+               .low = 0, .high = 1),
+        OPTION(0, "beta2", "X", &j->beta2, "factor of adamw's average of squares", .low = 0, .high = 1),
+        OPTION(0, "clip-norm", "X", &j->clip, "scale mean gradients of a larger norm to norm X; 0: never",
+               .low = 0, .high = 1e38),
+        OPTION(0, "lr-warmup", "N", &j->warmup, "steps in which the step size rises to its full value",
+               .low = 0, .high = 1e9),
+        OPTION(0, "lr-cosine", "N", &j->cosine,
+               "let the step size fall along half a cosine until step N; 0: never", .low = 0, .high = 1e9),
+        OPTION(0, "lr-min", "X", &j->least, "the step size at the end of --lr-cosine", .low = 0,
+               .high = 1e38),
+        OPTION(0, "weight-decay", "X", &j->weight_decay,
+               "sgd: X times the weights is added to the gradient; adamw, signsgd: matrices shrink by X "
+               "times the step size",
+               .low = 0, .high = 1),
+    };
+    _Static_assert(countof(all) == OPTIMIZER_OPTIONS, "room for all");
+    memcpy(out, all, sizeof all);
 }
 
 static const Option *all_options(TrainJob *j, const Option *own)
@@ -54,13 +86,6 @@ static const Option *all_options(TrainJob *j, const Option *own)
         OPTION(0, "test-batch-size", "B", &j->test_batch,
                "images per pass when testing; changes no result; 0: 1,000 images or 4,096 tokens", .low = 0,
                .high = 1e6),
-        OPTION(0, "lr-decay", "X", &j->decay, "factor of the step size every --lr-decay-steps", .low = 0,
-               .high = 1),
-        OPTION(0, "lr-decay-steps", "N", &j->decay_steps,
-               "steps between two decays of the step size; 0: never", .low = 0, .high = 1e9),
-        OPTION(0, "momentum", "X", &j->momentum, "momentum of SGD", .low = 0, .high = 1),
-        OPTION(0, "weight-decay", "X", &j->weight_decay,
-               "L2 penalty: X times the weights is added to the gradient", .low = 0, .high = 1),
         OPTION(0, "max-steps", "N", &j->max_steps, "number of steps; 0: --epochs sets it", .low = 0,
                .high = 99999999),
         OPTION(0, "epochs", "N", &j->epochs, "passes over the training set", .low = 1, .high = 1e6),
@@ -76,11 +101,12 @@ static const Option *all_options(TrainJob *j, const Option *own)
     size_t count = 0;
     while (own[count].type != CLI_END)
         count++;
-    Option *all = NEW_ZERO(j->a, Option, count + countof(shared));
+    Option *all = NEW_ZERO(j->a, Option, count + OPTIMIZER_OPTIONS + countof(shared));
     if (!all)
         return NULL;
     memcpy(all, own, count * sizeof *all);
-    memcpy(all + count, shared, sizeof shared);
+    optimizer_options(j, all + count);
+    memcpy(all + count + OPTIMIZER_OPTIONS, shared, sizeof shared);
     return all;
 }
 
@@ -108,12 +134,22 @@ static void note_entropy(const TrainJob *j)
                 j->train.info->entropy);
 }
 
+static Status check_idle(const TrainJob *j)
+{
+    if (j->optimizer != OPTIMIZER_ADAMW && j->beta2 != USUAL_BETA2)
+        return FAIL(j->err, ERR_USAGE, "--beta2: only --optimizer adamw has it");
+    if (j->optimizer == OPTIMIZER_SIGNSGD && j->momentum != USUAL_MOMENTUM && j->momentum > 0)
+        return FAIL(j->err, ERR_USAGE, "--momentum: signsgd has none");
+    return OK;
+}
+
 Status train_job_open(TrainJob *j)
 {
     static const char *none[] = {"none"};
     const TextList usual = {none, 1};
     Link *link = NEW(j->a, Link, 1);
     const int threads = (int)j->common.threads;
+    TRY(check_idle(j));
     TRY(arena_check(link, j->a, j->err));
     TRY(link_read(link, j->link, j->a, j->err));
     TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
@@ -133,7 +169,17 @@ Status train_job_open(TrainJob *j)
                             .test_batch = train_job_pass(j->test_batch, j->test.info),
                             .grouping = j->grouping ? GROUP_ALL : GROUP_TENSOR,
                             .min_elements = (size_t)j->min_elements,
-                            .sgd = {j->lr, j->momentum, j->weight_decay, j->decay, (size_t)j->decay_steps},
+                            .optimizer = {.lr = j->lr,
+                                          .momentum = j->momentum,
+                                          .weight_decay = j->weight_decay,
+                                          .decay = j->decay,
+                                          .every = (size_t)j->decay_steps,
+                                          .kind = (OptimizerKind)j->optimizer,
+                                          .beta2 = j->beta2,
+                                          .clip = j->clip,
+                                          .warmup = (size_t)j->warmup,
+                                          .cosine = (size_t)j->cosine,
+                                          .least = j->least},
                             .seed = (uint64_t)j->common.seed,
                             .threads = threads,
                             .topology = (Topology)j->topology,
@@ -161,10 +207,16 @@ void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS])
         {"workers", value_int(j->workers)},
         {"num_aggregate", value_int((int64_t)s->aggregate)},
         {"batch_size", value_int(j->batch)},
+        {"optimizer", value_text(optimizer_names[s->optimizer.kind])},
         {"lr", value_real(j->lr)},
         {"lr_decay", value_real(j->decay)},
         {"lr_decay_steps", value_int(j->decay_steps)},
+        {"lr_warmup", value_int(j->warmup)},
+        {"lr_cosine", value_int(j->cosine)},
+        {"lr_min", value_real(j->least)},
         {"momentum", value_real(j->momentum)},
+        {"beta2", value_real(j->beta2)},
+        {"clip_norm", value_real(j->clip)},
         {"weight_decay", value_real(j->weight_decay)},
         {"group", value_text(grouping_names[s->grouping])},
         {"min_elements", value_int(j->min_elements)},

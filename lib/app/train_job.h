@@ -8,7 +8,7 @@
 #include "nn/train.h"
 #include "report/report.h"
 
-static const double USUAL_LR = 0.01;
+static const double USUAL_LR = 0.01, USUAL_MOMENTUM = 0.9, USUAL_BETA2 = 0.999;
 
 typedef struct {
     /* set from the command line */
@@ -17,7 +17,9 @@ typedef struct {
     TextList specs;
     int64_t workers, aggregate, batch, test_batch, decay_steps, max_steps, epochs, min_elements;
     double lr, decay, momentum, weight_decay; /* lr NaN: each run has its own learning rate */
-    int grouping, topology;
+    double beta2, clip, least;
+    int64_t warmup, cosine;
+    int grouping, topology, optimizer;
     Arena *a;
     Error *err;
 
@@ -58,7 +60,7 @@ size_t train_job_pass(int64_t wanted, const DatasetInfo *info);
 Status train_job_keep(const char *dir, const char *option, const char *path, Arena *a, Error *err);
 
 /* Writes the training setup as name-value pairs (facts), which reports and journals show at their beginning. */
-enum { TRAIN_FACTS = 16 };
+enum { TRAIN_FACTS = 22 };
 void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS]);
 
 /* Returns the number of steps of a run: --max-steps, or else --epochs times the trainer's steps per epoch. */

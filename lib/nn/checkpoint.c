@@ -72,6 +72,8 @@ static Status visit_arrays(Trainer *t, ArrayVisit visit, void *data, Error *err)
     const SliceList *parameters = model_parameters(t->model);
     TRY(visit_slices(t, "weights", parameters, t->weights, visit, data, err));
     TRY(visit_slices(t, "velocity", parameters, t->velocity, visit, data, err));
+    if (t->square)
+        TRY(visit_slices(t, "square", parameters, t->square, visit, data, err));
     for (size_t w = 0; w < t->s.workers; w++) {
         char folder[48];
         snprintf(folder, sizeof folder, "running/%zu", w);
@@ -206,6 +208,16 @@ static double known_real(Reading *k, const char *name)
     return known(k, name, ATTR_REAL)->real;
 }
 
+static OptimizerKind known_optimizer(Reading *k)
+{
+    const char *name = known(k, "optimizer", ATTR_TEXT)->text;
+    for (size_t i = 0; optimizer_names[i]; i++)
+        if (!strcmp(name, optimizer_names[i]))
+            return (OptimizerKind)i;
+    k->missing = "optimizer";
+    return OPTIMIZER_SGD;
+}
+
 static Status take_setup(TrainSetup *s, const char **dataset, size_t *images, Reading *k, Arena *a,
                          Error *err)
 {
@@ -220,8 +232,17 @@ static Status take_setup(TrainSetup *s, const char **dataset, size_t *images, Re
     s->aggregate = known_whole(k, "num_aggregate");
     s->batch = known_whole(k, "batch_size");
     s->seed = known_whole(k, "seed");
-    s->sgd = (Sgd){known_real(k, "lr"), known_real(k, "momentum"), known_real(k, "weight_decay"),
-                   known_real(k, "lr_decay"), known_whole(k, "lr_decay_steps")};
+    s->optimizer = (Optimizer){.lr = known_real(k, "lr"),
+                               .momentum = known_real(k, "momentum"),
+                               .weight_decay = known_real(k, "weight_decay"),
+                               .decay = known_real(k, "lr_decay"),
+                               .every = known_whole(k, "lr_decay_steps"),
+                               .kind = known_optimizer(k),
+                               .beta2 = known_real(k, "beta2"),
+                               .clip = known_real(k, "clip_norm"),
+                               .warmup = known_whole(k, "lr_warmup"),
+                               .cosine = known_whole(k, "lr_cosine"),
+                               .least = known_real(k, "lr_min")};
     if (k->missing)
         return FAIL(err, ERR_CORRUPT, "%s: no attribute %s: not a checkpoint", k->path, k->missing);
     return s->network && *dataset ? codec_open(&s->codec, spec, a, err) : arena_fail(a, err);

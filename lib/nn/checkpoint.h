@@ -1,8 +1,8 @@
 /* checkpoint.h -- saves a trainer's state after a step, as step_%08d.h5 in a folder. Each file is complete
  * or absent.
  *
- * Weights, velocities, running statistics and codec states are stored in the groups /weights, /velocity,
- * /running/WORKER and /state/WORKER (four bytes of a state in one float). The attributes are the setup, the
+ * Weights, velocities, AdamW's averages of squares, running statistics and codec states are stored in the groups
+ * /weights, /velocity, /square, /running/WORKER and /state/WORKER (four bytes of a state in one float). The attributes are the setup, the
  * step, its epoch, its position among the epoch's shuffled images, and a checksum of all arrays. */
 #ifndef ATOMO_CHECKPOINT_H
 #define ATOMO_CHECKPOINT_H

@@ -1,42 +1,127 @@
-/* optim.c -- the SGD update; see optim.h. */
+/* optim.c -- the updates of the optimizers; see optim.h. */
 #include "nn/optim.h"
 
 #include "base/parallel.h"
+#include "vec/kernels.h"
 
 #include <math.h>
 
-typedef struct {
-    const float *gradient;
-    float *velocity, *weights;
-    size_t n;
-    float rate, momentum, decay;
-} Update;
+const char *const optimizer_names[] = {"sgd", "adamw", "signsgd", NULL};
 
-static void update_block(void *data, size_t b)
+Status optimizer_check(const Optimizer *o, Error *err)
 {
-    const Update *u = data;
-    const float *g = u->gradient + b * BLOCK;
-    float *v = u->velocity + b * BLOCK, *w = u->weights + b * BLOCK;
-    for (size_t i = 0, n = block_size(u->n, b); i < n; i++) {
-        v[i] = u->momentum * v[i] + (g[i] + u->decay * w[i]);
-        w[i] -= u->rate * v[i];
+    if (o->every && o->cosine)
+        return FAIL(err, ERR_USAGE, "--lr-decay-steps and --lr-cosine: want one of them");
+    if (o->cosine && o->cosine <= o->warmup)
+        return FAIL(err, ERR_USAGE, "--lr-cosine %zu: want more than the %zu of --lr-warmup", o->cosine,
+                    o->warmup);
+    if (o->least > 0 && !o->cosine)
+        return FAIL(err, ERR_USAGE, "--lr-min: want --lr-cosine as well");
+    if (o->kind == OPTIMIZER_ADAMW && (o->momentum >= 1 || o->beta2 >= 1))
+        return FAIL(err, ERR_USAGE, "--optimizer adamw: --momentum %g and --beta2 %g: want less than 1",
+                    o->momentum, o->beta2);
+    return OK;
+}
+
+double optimizer_rate(const Optimizer *o, size_t step)
+{
+    const double done = (double)(step - 1), warmup = (double)o->warmup, cosine = (double)o->cosine;
+    if (step <= o->warmup)
+        return o->lr * (double)step / (warmup + 1);
+    if (o->every)
+        return o->lr * pow(o->decay, (double)((step - 1) / o->every));
+    if (!o->cosine)
+        return o->lr;
+    const double share = done < cosine ? (done - warmup) / (cosine - warmup) : 1;
+    return o->least + 0.5 * (1 + cos(acos(-1) * share)) * (o->lr - o->least);
+}
+
+/* ---- the norm of a gradient ---- */
+
+enum { PIECES = 64 };
+
+typedef struct {
+    const float *x;
+    size_t n;
+    double part[PIECES];
+} Squares;
+
+static void sum_piece(void *data, size_t piece)
+{
+    Squares *s = data;
+    const Stretch own = stretch_of(s->n, PIECES, piece);
+    s->part[piece] = kernels()->sum_squares(s->x + own.from, own.to - own.from);
+}
+
+double optimizer_scale(const Optimizer *o, const float *gradient, size_t n, int threads)
+{
+    Squares s = {.x = gradient, .n = n};
+    double sum = 0;
+    if (!(o->clip > 0))
+        return 1;
+    parallel_for(threads, PIECES, sum_piece, &s);
+    for (size_t i = 0; i < PIECES; i++)
+        sum += s.part[i];
+    return sqrt(sum) > o->clip ? o->clip / sqrt(sum) : 1;
+}
+
+/* ---- the updates ---- */
+
+typedef struct {
+    Updated u;
+    float rate, momentum, decay, scale;
+    float kept;                 /* 1 - rate decay: what decoupled decay leaves of a weight */
+    float beta2, first, second; /* of AdamW: `first` = rate / (1 - momentum^step), `second` =
+                                   1 / sqrt(1 - beta2^step) */
+} Work;
+
+static void sgd_block(void *data, size_t b)
+{
+    const Work *k = data;
+    const float *g = k->u.gradient + b * BLOCK;
+    float *v = k->u.velocity + b * BLOCK, *w = k->u.weights + b * BLOCK;
+    for (size_t i = 0, n = block_size(k->u.n, b); i < n; i++) {
+        v[i] = k->momentum * v[i] + (k->scale * g[i] + k->decay * w[i]);
+        w[i] -= k->rate * v[i];
     }
 }
 
-double sgd_rate(const Sgd *s, size_t step)
+static void adamw_block(void *data, size_t b)
 {
-    return s->every ? s->lr * pow(s->decay, (double)((step - 1) / s->every)) : s->lr;
+    const Work k = *(const Work *)data;
+    const float *restrict g = k.u.gradient + b * BLOCK;
+    float *restrict v = k.u.velocity + b * BLOCK, *restrict s = k.u.square + b * BLOCK,
+                    *restrict w = k.u.weights + b * BLOCK;
+    for (size_t i = 0, n = block_size(k.u.n, b); i < n; i++) {
+        const float x = k.scale * g[i];
+        v[i] = k.momentum * v[i] + (1 - k.momentum) * x;
+        s[i] = k.beta2 * s[i] + (1 - k.beta2) * (x * x);
+        w[i] = k.kept * w[i] - k.first * v[i] / (k.second * sqrtf(s[i]) + 1e-8f);
+    }
 }
 
-void sgd_step(const Sgd *s, size_t step, size_t n, const float *gradient, float *velocity, float *weights,
-              int threads)
+static void sign_block(void *data, size_t b)
 {
-    Update u = {.gradient = gradient,
-                .velocity = velocity,
-                .weights = weights,
-                .n = n,
-                .rate = (float)sgd_rate(s, step),
-                .momentum = (float)s->momentum,
-                .decay = (float)s->weight_decay};
-    parallel_for(threads, blocks_of(n), update_block, &u);
+    const Work *k = data;
+    const float *g = k->u.gradient + b * BLOCK;
+    float *w = k->u.weights + b * BLOCK;
+    for (size_t i = 0, n = block_size(k->u.n, b); i < n; i++)
+        w[i] = k->kept * w[i] - k->rate * (float)((g[i] > 0) - (g[i] < 0));
+}
+
+void optimizer_step(const Optimizer *o, size_t step, const Updated *u, int threads)
+{
+    static void (*const block[])(void *data, size_t b) = {
+        [OPTIMIZER_SGD] = sgd_block, [OPTIMIZER_ADAMW] = adamw_block, [OPTIMIZER_SIGNSGD] = sign_block};
+    const double rate = optimizer_rate(o, step);
+    Work k = {.u = *u,
+              .rate = (float)rate,
+              .momentum = (float)o->momentum,
+              .decay = (float)o->weight_decay,
+              .scale = (float)u->scale,
+              .kept = u->matrix ? (float)(1 - rate * o->weight_decay) : 1,
+              .beta2 = (float)o->beta2,
+              .first = (float)(rate / (1 - pow(o->momentum, (double)step))),
+              .second = (float)(1 / sqrt(1 - pow(o->beta2, (double)step)))};
+    parallel_for(threads, blocks_of(u->n), block[o->kind], &k);
 }

@@ -154,13 +154,31 @@ static void note_cost(const Trainer *t, const GradientBytes *b, StepRecord *r)
     r->comm = t->s.link ? link_seconds(t->s.link, &traffic) : 0;
 }
 
+static void update_weights(Trainer *t, size_t step)
+{
+    const Optimizer *o = &t->s.optimizer;
+    const SliceList *list = model_parameters(t->model);
+    const double scale = optimizer_scale(o, t->agreed, t->floats, t->s.threads);
+    for (size_t i = 0; i < list->count; i++) {
+        const Slice *s = &list->item[i];
+        const Updated u = {.gradient = t->agreed + s->offset,
+                           .velocity = t->velocity + s->offset,
+                           .square = t->square ? t->square + s->offset : NULL,
+                           .weights = t->weights + s->offset,
+                           .n = s->shape.n,
+                           .matrix = s->shape.rank > 1,
+                           .scale = scale};
+        optimizer_step(o, step, &u, t->s.threads);
+    }
+}
+
 Status trainer_step(Trainer *t, StepRecord *r, Error *err)
 {
     const Portion all = portion_of(t, t->step + 1);
     GradientBytes bytes;
     *r = (StepRecord){.step = t->step + 1,
                       .epoch = all.epoch + 1,
-                      .lr = sgd_rate(&t->s.sgd, t->step + 1),
+                      .lr = optimizer_rate(&t->s.optimizer, t->step + 1),
                       .test = {NAN, NAN}};
     choose(t, r->step, &all);
     const Status computed = compute_all(t, r, &all, err);
@@ -173,7 +191,7 @@ Status trainer_step(Trainer *t, StepRecord *r, Error *err)
         gradient_step(t->exchange, r->step, t->gradient, t->weight, t->sends, t->agreed, &bytes, err);
     if (status != OK)
         return status == ERR_NUMERIC ? hint_divergence(err) : status;
-    sgd_step(&t->s.sgd, r->step, t->floats, t->agreed, t->velocity, t->weights, t->s.threads);
+    update_weights(t, r->step);
     note_cost(t, &bytes, r);
     t->step = r->step;
     return OK;
@@ -204,6 +222,7 @@ Status trainer_test(Trainer *t, const Dataset *d, MeanScore *out, Error *err)
 static Status check_options(const TrainSetup *s, Error *err)
 {
     const Codec *c = s->codec;
+    TRY(optimizer_check(&s->optimizer, err));
     if (s->batch < s->workers || s->train->count < s->workers)
         return FAIL(err, ERR_USAGE,
                     "--batch-size %zu: want an image for each of the %zu workers; the data set has %zu",
@@ -224,6 +243,7 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     bool full = false;
     t->weights = NEW(a, float, t->floats);
     t->velocity = NEW(a, float, t->floats);
+    t->square = t->s.optimizer.kind == OPTIMIZER_ADAMW ? NEW(a, float, t->floats) : NULL;
     t->agreed = NEW_ZERO(a, float, t->floats);
     t->gradient = NEW(a, float *, t->s.workers);
     t->running = NEW(a, float *, t->s.workers);
@@ -235,9 +255,9 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     t->labels = NEW(a, uint8_t, images * dataset_labels(d));
     t->order = NEW(a, uint32_t, t->s.train->count);
     t->index = NEW(a, uint32_t, t->s.test_batch);
-    TRY(arena_check(t->weights && t->velocity && t->agreed && t->gradient && t->running &&
-                        t->running_before && t->weight && t->sends && t->encode && t->images && t->labels &&
-                        t->order && t->index,
+    TRY(arena_check(t->weights && t->velocity && (t->square || t->s.optimizer.kind != OPTIMIZER_ADAMW) &&
+                        t->agreed && t->gradient && t->running && t->running_before && t->weight &&
+                        t->sends && t->encode && t->images && t->labels && t->order && t->index,
                     a, err));
     for (size_t w = 0; w < t->s.workers; w++) {
         t->gradient[w] = NEW_ZERO(a, float, t->floats);
@@ -326,6 +346,8 @@ void trainer_reset(Trainer *t)
         model_init(t->model, t->s.seed, t->weights, t->running[w]);
     codec_states_zero(gradient_states(t->exchange));
     memset(t->velocity, 0, t->floats * sizeof *t->velocity);
+    if (t->square)
+        memset(t->square, 0, t->floats * sizeof *t->square);
     t->step = 0;
 }
 
@@ -371,11 +393,17 @@ size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
         attr_whole("num_aggregate", s->aggregate),
         attr_whole("batch_size", s->batch),
         attr_whole("seed", s->seed),
-        attr_real("lr", s->sgd.lr),
-        attr_real("lr_decay", s->sgd.decay),
-        attr_whole("lr_decay_steps", s->sgd.every),
-        attr_real("momentum", s->sgd.momentum),
-        attr_real("weight_decay", s->sgd.weight_decay),
+        attr_text("optimizer", optimizer_names[s->optimizer.kind]),
+        attr_real("lr", s->optimizer.lr),
+        attr_real("lr_decay", s->optimizer.decay),
+        attr_whole("lr_decay_steps", s->optimizer.every),
+        attr_whole("lr_warmup", s->optimizer.warmup),
+        attr_whole("lr_cosine", s->optimizer.cosine),
+        attr_real("lr_min", s->optimizer.least),
+        attr_real("momentum", s->optimizer.momentum),
+        attr_real("beta2", s->optimizer.beta2),
+        attr_real("weight_decay", s->optimizer.weight_decay),
+        attr_real("clip_norm", s->optimizer.clip),
     };
     _Static_assert(countof(all) < SETUP_MOST, "room for all");
     memcpy(out, all, sizeof all);

@@ -21,7 +21,7 @@ typedef struct {
     size_t batch, test_batch;
     Grouping grouping;   /* GROUP_TENSOR or GROUP_ALL */
     size_t min_elements; /* tensors with fewer elements are sent as floats, without the codec */
-    Sgd sgd;
+    Optimizer optimizer;
     uint64_t seed;
     int threads;
     Topology topology;

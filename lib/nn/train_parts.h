@@ -14,11 +14,12 @@ struct Trainer {
     GradientExchange *exchange;
     /* seconds in this step: encoding of each worker, decoding of one receiver */
     double *encode, decode;
-    size_t floats;                      /* number of parameters */
-    /* (floats) `velocity`: of SGD's momentum; `agreed`: mean of the workers' estimates */
-    float *weights, *velocity, *agreed;
-    float **gradient, **running;        /* (workers) gradient and running statistics of each worker */
-    float **running_before;             /* (workers) running statistics before the present step */
+    size_t floats; /* number of parameters */
+    /* (floats) `velocity` and `square`: state of the optimizer; `square` is NULL unless it is AdamW; `agreed`: mean
+     * of the workers' estimates */
+    float *weights, *velocity, *square, *agreed;
+    float **gradient, **running; /* (workers) gradient and running statistics of each worker */
+    float **running_before;      /* (workers) running statistics before the present step */
     size_t running_floats;
     double *weight; /* (workers) weight of each worker's gradient in the mean, if the worker sends */
     bool *sends;    /* (workers) true: the worker sends in this step */
@@ -42,7 +43,7 @@ Portion portion_share(const Portion *all, size_t workers, size_t w);
 
 /* ---- the training setup, written as attributes into the files of a run ---- */
 
-enum { SETUP_MOST = 24 };
+enum { SETUP_MOST = 32 };
 
 static inline Attr attr_whole(const char *name, uint64_t v)
 {

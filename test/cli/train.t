@@ -165,6 +165,28 @@ $ yes 'to be or not to be, that is the question' | head -n 40 >play.txt; atomo-t
 > step,2
 > summary,2
 
+# optimizers: a resumed run has the weights of an uninterrupted one; options that an optimizer does not use are refused
+$ g="--network gpt:layers=1,heads=2,width=16,context=32 --batch-size 4 --workers 2 --clip-norm 0.5 --lr-warmup 2 --lr-cosine 6 --lr-min 1e-4 --weight-decay 0.1 --threads 1 -q -f csv"; for o in adamw signsgd; do atomo-train run $g --optimizer $o --max-steps 6 --eval-freq 0 --train-dir a$o >a$o.csv; atomo-train run $g --optimizer $o --max-steps 3 --eval-freq 0 --train-dir b$o >/dev/null; atomo-train run $g --optimizer $o --max-steps 6 --eval-freq 0 --train-dir b$o --resume >/dev/null; cmp a$o/step_00000006.h5 b$o/step_00000006.h5 && echo same $o; atomo-train eval --train-dir b$o -q -f csv | cut -d, -f 1; done; cmp -s aadamw/step_00000006.h5 asignsgd/step_00000006.h5 || echo different; awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "step" { printf "%.4g ", $c["lr"] }' aadamw.csv
+> same adamw
+> step
+> 3
+> 6
+> same signsgd
+> step
+> 3
+> 6
+> different
+> 0.003333 0.006667 0.01 0.00855 0.00505 0.00155*
+= 0
+
+$ atomo-train run --beta2 0.9; atomo-train run --optimizer signsgd --momentum 0.5; atomo-train run --lr-min 1; atomo-train run --lr-cosine 5 --lr-warmup 5; atomo-train run --optimizer adam
+2> atomo-train: --beta2: only --optimizer adamw has it
+2> atomo-train: --momentum: signsgd has none
+2> atomo-train: --lr-min: want --lr-cosine as well
+2> atomo-train: --lr-cosine 5: want more than the 5 of --lr-warmup
+2> *adam*
+= 2
+
 $ atomo-train run --network gpt --dataset digits
 2> atomo-train: data set digits: has images, and the network takes a text
 2> hint: *--dataset babble*

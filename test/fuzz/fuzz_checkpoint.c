@@ -58,7 +58,7 @@ static void save_checkpoint(void)
                                .aggregate = 2,
                                .batch = 4,
                                .test_batch = 4,
-                               .sgd = {.lr = 0.01, .momentum = 0.9, .decay = 0.9, .every = 3},
+                               .optimizer = {.lr = 0.01, .momentum = 0.9, .decay = 0.9, .every = 3},
                                .seed = 5,
                                .threads = 1};
     if (!mkdtemp(dir) || codec_open(&saved.setup.codec, "ef+topk", a, &err) != OK ||

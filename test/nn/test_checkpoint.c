@@ -15,19 +15,22 @@ static Arena *arena;
 static Error err;
 static Dataset train_data, test_data;
 static char noted[4000];
+static OptimizerKind kind; /* the optimizer of `setup_of` */
 
 static TrainSetup setup_of(const char *spec)
 {
-    TrainSetup s = {.network = "cnn",
-                    .train = &train_data,
-                    .test = &test_data,
-                    .workers = 3,
-                    .aggregate = 2,
-                    .batch = 24,
-                    .test_batch = 100,
-                    .sgd = {.lr = 0.01, .momentum = 0.9, .decay = 0.9, .every = 3},
-                    .seed = 5,
-                    .threads = 1};
+    TrainSetup s = {
+        .network = "cnn",
+        .train = &train_data,
+        .test = &test_data,
+        .workers = 3,
+        .aggregate = 2,
+        .batch = 24,
+        .test_batch = 100,
+        .optimizer =
+            {.lr = 0.01, .momentum = 0.9, .decay = 0.9, .every = 3, .kind = kind, .beta2 = 0.9, .clip = 1},
+        .seed = 5,
+        .threads = 1};
     check_ok(codec_open(&s.codec, spec, arena, &err), &err);
     return s;
 }
@@ -110,6 +113,16 @@ static void every_codec_goes_on_as_if_it_had_never_stopped(void **state)
     check_resumes("ef+powersgd");
     check_resumes("ef+cas");
     check_resumes("ef+joint");
+}
+
+static void every_optimizer_goes_on_as_if_it_had_never_stopped(void **state)
+{
+    (void)state;
+    for (size_t i = 0; optimizer_names[i]; i++) {
+        kind = (OptimizerKind)i;
+        check_resumes("qsgd");
+    }
+    kind = OPTIMIZER_SGD;
 }
 
 /* ---- stopping in the middle of a step or a test ---- */
@@ -245,7 +258,7 @@ static void another_setups_checkpoint_is_not_taken_up(void **state)
     run_to("none", 3, false);
     TrainSetup s = setup_of("none");
     Trainer *t;
-    s.sgd.lr = 0.02;
+    s.optimizer.lr = 0.02;
     check_ok(trainer_open(&t, &s, &err), &err);
     check(checkpoint_resume(t, scratch_dir, note, NULL, &err) == ERR_USAGE);
     check(strstr(err.text, "lr is 0.01 there, 0.02 here"));
@@ -319,6 +332,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_codec_goes_on_as_if_it_had_never_stopped),
+        cmocka_unit_test(every_optimizer_goes_on_as_if_it_had_never_stopped),
         cmocka_unit_test(a_run_stopped_between_any_two_layers_resumes_to_the_same_weights),
         cmocka_unit_test(a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used),
         cmocka_unit_test(a_changed_weight_is_seen),

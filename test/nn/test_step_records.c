@@ -38,7 +38,7 @@ static TrainSetup setup_of(const char *spec, size_t workers, size_t aggregate)
                     .aggregate = aggregate,
                     .batch = 48,
                     .test_batch = 100,
-                    .sgd = {.lr = 0.05},
+                    .optimizer = {.lr = 0.05},
                     .seed = 1,
                     .threads = 1};
     check_ok(codec_open(&s.codec, spec, arena, &err), &err);

@@ -20,7 +20,7 @@ static TrainSetup setup_of(const char *spec, size_t workers)
                     .aggregate = workers,
                     .batch = 24,
                     .test_batch = 100,
-                    .sgd = {.lr = 0.05, .momentum = 0.9},
+                    .optimizer = {.lr = 0.05, .momentum = 0.9},
                     .seed = 1,
                     .threads = 1};
     check_ok(codec_open(&s.codec, spec, arena, &err), &err);
@@ -254,7 +254,7 @@ static void quantisation_that_rounds_the_wrong_way_fails_to_learn(void **state)
     const Codec codec = {.ops = &crude};
     TrainSetup s = setup_of("none", 2);
     s.codec = &codec;
-    s.sgd.lr = 0.02;
+    s.optimizer.lr = 0.02;
     crude.encode = right_encode;
     check(accuracy_after(&s, 200) > 0.9);
     crude.encode = inverted_encode;
@@ -269,7 +269,7 @@ static void a_loss_that_is_not_finite_names_step_and_layer(void **state)
     TrainSetup s = setup_of("none", 2);
     Trainer *t;
     StepRecord r;
-    s.sgd.lr = 1e30;
+    s.optimizer.lr = 1e30;
     check_ok(trainer_open(&t, &s, &err), &err);
     Status status = OK;
     for (int i = 0; i < 9 && status == OK; i++)
@@ -298,26 +298,106 @@ static void setups_that_cannot_be_are_refused(void **state)
     check(trainer_open(&t, &s, &err) == ERR_USAGE && strstr(err.hint, "lenet"));
 }
 
-/* ---- the SGD update against PyTorch ---- */
+/* ---- the updates of the optimizers ---- */
+
+static void step_of(const Optimizer *o, size_t step, float g, float *v, float *s, float *w)
+{
+    optimizer_step(o, step, &(Updated){&g, v, s, w, 1, true, optimizer_scale(o, &g, 1, 1)}, 1);
+}
 
 /* The expected weights are from torch.optim.SGD(lr=0.1, momentum=0.9, weight_decay=0.01), after each of three
  * steps on one weight. */
 static void descent_is_pytorchs(void **state)
 {
     (void)state;
-    const Sgd s = {.lr = 0.1, .momentum = 0.9, .weight_decay = 0.01, .decay = 0.5, .every = 2};
+    const Optimizer s = {.lr = 0.1, .momentum = 0.9, .weight_decay = 0.01, .decay = 0.5, .every = 2};
     float w = 1, v = 0;
     const float g[] = {0.5f, -0.25f, 1};
     const double after[] = {0.949, 0.927151024, 0.86685538};
     double ww = 1, vv = 0;
     for (size_t i = 0; i < 3; i++) {
-        sgd_step(&s, i + 1, 1, &g[i], &v, &w, 1);
+        step_of(&s, i + 1, g[i], &v, NULL, &w);
         vv = 0.9 * vv + ((double)g[i] + 0.01 * ww);
         ww -= (i < 2 ? 0.1 : 0.05) * vv;
         check_near((double)w, ww, 1e-6);
         check_near((double)w, after[i], 1e-6);
     }
-    check(sgd_rate(&s, 2) == 0.1 && sgd_rate(&s, 3) == 0.05 && sgd_rate(&s, 5) == 0.025);
+    check(optimizer_rate(&s, 2) == 0.1 && optimizer_rate(&s, 3) == 0.05 && optimizer_rate(&s, 5) == 0.025);
+}
+
+/* The expected weights follow from the formulas in double precision. With a constant gradient, AdamW's averages
+ * without their bias are the gradient and its square, so each step is r sign(g). */
+static void adamw_is_its_formula(void **state)
+{
+    (void)state;
+    const Optimizer o = {
+        .lr = 0.1, .momentum = 0.9, .beta2 = 0.99, .weight_decay = 0.05, .kind = OPTIMIZER_ADAMW};
+    float w = 1, v = 0, s = 0, still = 1, v0 = 0, s0 = 0;
+    double ww = 1, vv = 0, ss = 0, shrunk = 1;
+    for (size_t i = 1; i <= 50; i++) {
+        const float g = (float)cos((double)i);
+        step_of(&o, i, g, &v, &s, &w);
+        vv = 0.9 * vv + 0.1 * (double)g;
+        ss = 0.99 * ss + 0.01 * (double)g * (double)g;
+        ww = (1 - 0.1 * 0.05) * ww -
+             0.1 * vv / (1 - pow(0.9, (double)i)) / (sqrt(ss / (1 - pow(0.99, (double)i))) + 1e-8);
+        check_near((double)w, ww, 1e-5);
+        step_of(&o, i, -3, &v0, &s0, &still);
+        shrunk = (1 - 0.1 * 0.05) * shrunk + 0.1;
+        check_near((double)still, shrunk, 1e-5);
+    }
+    Updated vector = {&(float){0}, &(float){0}, &(float){0}, &w, 1, false, 1};
+    const float before = w;
+    optimizer_step(&o, 1, &vector, 1);
+    check(w == before);
+}
+
+static void signsgd_moves_by_the_rate(void **state)
+{
+    (void)state;
+    const Optimizer o = {.lr = 0.125, .momentum = 0.9, .weight_decay = 0.5, .kind = OPTIMIZER_SIGNSGD};
+    float w = 1, v = 0;
+    step_of(&o, 1, 1e-30f, &v, NULL, &w);
+    check(w == 0.9375f - 0.125f);
+    step_of(&o, 2, -7, &v, NULL, &w);
+    check(w == 0.8125f * 0.9375f + 0.125f);
+    w = 1;
+    step_of(&o, 3, 0, &v, NULL, &w);
+    check(w == 0.9375f && v == 0);
+}
+
+static void large_gradients_are_clipped_to_the_norm(void **state)
+{
+    (void)state;
+    enum { MANY = 3 * BLOCK + 5 };
+    static float g[MANY];
+    Optimizer o = {.lr = 1, .clip = 2};
+    for (size_t i = 0; i < MANY; i++)
+        g[i] = i % 2 ? 3 : -4;
+    const double norm = sqrt(MANY / 2 * 25 + 16.0);
+    for (int threads = 1; threads <= 3; threads++)
+        check_rel(optimizer_scale(&o, g, MANY, threads), 2 / norm, 1e-12);
+    o.clip = norm * 1.001;
+    check(optimizer_scale(&o, g, MANY, 1) == 1);
+    o.clip = 0;
+    check(optimizer_scale(&o, g, MANY, 1) == 1);
+    o.clip = 0.5;
+    float w = 1, v = 0;
+    step_of(&o, 1, -8, &v, NULL, &w);
+    check(w == 1.5f);
+}
+
+/* nanoGPT's schedule counts steps from 0: lr (i + 1) / (warmup + 1), then half a cosine. */
+static void the_rate_warms_up_and_falls_by_a_cosine(void **state)
+{
+    (void)state;
+    const Optimizer o = {.lr = 1, .warmup = 4, .cosine = 12, .least = 0.1};
+    static const double want[] = {0.2, 0.4, 0.6, 0.8, 1};
+    for (size_t i = 0; i < countof(want); i++)
+        check_near(optimizer_rate(&o, i + 1), want[i], 1e-15);
+    check_near(optimizer_rate(&o, 9), 0.55, 1e-15);
+    check_near(optimizer_rate(&o, 7), 0.1 + 0.45 * (1 + sqrt(0.5)), 1e-12);
+    check(optimizer_rate(&o, 13) == 0.1 && optimizer_rate(&o, 1000) == 0.1);
 }
 
 int main(void)
@@ -333,6 +413,10 @@ int main(void)
         cmocka_unit_test(a_loss_that_is_not_finite_names_step_and_layer),
         cmocka_unit_test(setups_that_cannot_be_are_refused),
         cmocka_unit_test(descent_is_pytorchs),
+        cmocka_unit_test(adamw_is_its_formula),
+        cmocka_unit_test(signsgd_moves_by_the_rate),
+        cmocka_unit_test(large_gradients_are_clipped_to_the_norm),
+        cmocka_unit_test(the_rate_warms_up_and_falls_by_a_cosine),
     };
     return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
 }

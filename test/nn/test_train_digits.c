@@ -77,7 +77,7 @@ static Outcome run(const Case *c)
                     .aggregate = 2,
                     .batch = 64,
                     .test_batch = 200,
-                    .sgd = {.lr = 0.02, .momentum = 0.9, .decay = 0.5, .every = c->halving},
+                    .optimizer = {.lr = 0.02, .momentum = 0.9, .decay = 0.5, .every = c->halving},
                     .seed = 1,
                     .threads = 1};
     check_ok(codec_open(&s.codec, c->spec, arena, &err), &err);
