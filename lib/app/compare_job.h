@@ -24,6 +24,7 @@ struct CompareJob {
     int grouping;
     int64_t repeats, min_elements;
     Bytecount memory;
+    uint64_t memory_default; /* the value of `memory` without --memory */
     View view;
     Arena *a;
     Error *err;

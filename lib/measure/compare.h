@@ -39,6 +39,9 @@ typedef struct {
     size_t repeats;
     uint64_t seed;
     uint64_t memory; /* most bytes that the pools for order statistics may take */
+    /* most bytes that the deviations over repeats of a long vector may take; 0: a sixth of the vector's bytes. With 8
+     * bytes per element the repeats are encoded and decoded once instead of WINDOWS times. */
+    uint64_t deviations;
     int threads;
     double sample; /* minimum seconds of a timing sample */
     bool untimed;  /* times are not measured and become NaN; not allowed in merges */

@@ -67,8 +67,8 @@ typedef struct {
 } Buffers;
 
 /* Returns the number of elements whose deviations over repeats are in memory at a time: those of the largest vector,
- * if it has at most WINDOW_LEAST elements. The deviations of a longer vector, two floats per element, would take too
- * much memory. They are computed in about WINDOWS windows, for a sixth of the vector's own memory. */
+ * if it has at most WINDOW_LEAST elements or if `Comparison.deviations` suffices. Else the deviations, two floats per
+ * element, would take too much memory. They are computed in at most WINDOWS windows. */
 enum { WINDOW_LEAST = 1 << 22, WINDOWS = 12 };
 size_t window_of(const Comparison *c);
 

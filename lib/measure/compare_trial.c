@@ -306,8 +306,12 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
 
 size_t window_of(const Comparison *c)
 {
-    const size_t n = c->vectors->largest, part = n / WINDOWS / BLOCK * BLOCK;
-    return n <= WINDOW_LEAST || c->workers ? n : part > WINDOW_LEAST ? part : WINDOW_LEAST;
+    const size_t n = c->vectors->largest, part = n / WINDOWS / BLOCK * BLOCK,
+                 least = part > WINDOW_LEAST ? part : WINDOW_LEAST;
+    const uint64_t granted = c->deviations / (2 * sizeof(float)) / BLOCK * BLOCK;
+    if (n <= WINDOW_LEAST || c->workers || c->deviations >= 2 * sizeof(float) * (uint64_t)n)
+        return n;
+    return granted > least ? (size_t)granted : least;
 }
 
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)

@@ -133,18 +133,24 @@ static void a_long_vector_is_measured_in_windows(void **state)
     Bench b = {.vector = {.name = "w", .shape = shape_vector(LONG)}};
     b.list = (VectorList){.item = &b.vector, .count = 1, .largest = LONG, .tensors = 1, .elements = LONG};
     check_ok(codec_open(&codec, spec, a, &err), &err);
-    const Comparison c = {.codec = &codec,
-                          .name = &spec,
-                          .codecs = 1,
-                          .vectors = &b.list,
-                          .repeats = 2,
-                          .seed = 1,
-                          .threads = 2,
-                          .untimed = true,
-                          .data = &b,
-                          .load = load,
-                          .record = keep};
+    Comparison c = {.codec = &codec,
+                    .name = &spec,
+                    .codecs = 1,
+                    .vectors = &b.list,
+                    .repeats = 2,
+                    .seed = 1,
+                    .threads = 2,
+                    .untimed = true,
+                    .data = &b,
+                    .load = load,
+                    .record = keep};
     check_ok(compare_run(&c, &failures, a, &err), &err);
+    const Bench first = b;
+    check(compare_memory(&c, codec).spread == 8.0 * (1 << 22));
+    c.deviations = 8 * (uint64_t)LONG;
+    check(compare_memory(&c, codec).spread == 8.0 * LONG);
+    check_ok(compare_run(&c, &failures, a, &err), &err);
+    check(b.variance == first.variance && b.bias == first.bias && b.wasserstein == first.wasserstein);
     const Bench want = by_hand(&b, codec, a, &err);
     check_rel(b.variance, want.variance, 1e-6);
     check_rel(b.bias, want.bias, 1e-6);
