@@ -214,7 +214,6 @@ Status codec_plan(const Step *step, void *plan)
 {
     const Call *c = step->call;
     const ArenaMark mark = arena_mark(c->scratch);
-    Step inner;
     Status status;
     if (c->self->ops->plan) {
         status = c->self->ops->plan(step, plan);
@@ -222,9 +221,7 @@ Status codec_plan(const Step *step, void *plan)
         /* a wrapper with a state changes x before the inner codec encodes it, so such a wrapper must have a
          * plan hook */
         assert(!c->self->ops->state_size);
-        status = step_inner(step, no_state, &inner);
-        if (status == OK)
-            status = codec_plan(&inner, plan);
+        status = plan_inner(step, no_state, NULL, plan);
     }
     arena_rewind(c->scratch, mark);
     return status;
@@ -309,15 +306,43 @@ Call call_inner(const Call *c, size_t own_state)
     return inner;
 }
 
-Status step_inner(const Step *step, size_t (*own_state)(const Call *c), Step *inner)
+/* The data of load_input, which gives the inner codec's plan the wrapper's vectors. */
+typedef struct {
+    const Step *step;
+    InnerInput *input;
+    float *t; /* room for the values of the largest tensor with a state */
+} InnerStep;
+
+static const float *load_input(void *data, size_t j, Error *err)
 {
-    Call *call = NEW(step->call->scratch, Call, step->count);
-    TRY(arena_check(call, step->call->scratch, step->call->err));
-    for (size_t j = 0; j < step->count; j++)
-        call[j] = call_inner(&step->call[j], own_state(&step->call[j]));
-    *inner = *step;
-    inner->call = call;
-    return OK;
+    const InnerStep *s = data;
+    const Call *c = &s->step->call[j];
+    const float *x = s->step->load(s->step->data, j, err);
+    if (!x || !c->state)
+        return x;
+    return s->input(c, x, s->t, err) == OK ? s->t : NULL;
+}
+
+Status plan_inner(const Step *step, size_t (*own_state)(const Call *c), InnerInput *input, void *records)
+{
+    const Call *c = step->call;
+    size_t largest = 0;
+    Step inner = *step;
+    Call *call = NEW(c->scratch, Call, step->count);
+    TRY(arena_check(call, c->scratch, c->err));
+    for (size_t j = 0; j < step->count; j++) {
+        call[j] = call_inner(&c[j], own_state(&c[j]));
+        if (input && c[j].state && c[j].shape->n > largest)
+            largest = c[j].shape->n;
+    }
+    InnerStep changed = {step, input, NEW(c->scratch, float, largest)};
+    TRY(arena_check(changed.t, c->scratch, c->err));
+    inner.call = call;
+    if (input) {
+        inner.load = load_input;
+        inner.data = &changed;
+    }
+    return codec_plan(&inner, records);
 }
 
 /* ---- one worker alone, which receives only its own payloads ---- */

@@ -11,10 +11,14 @@
  * wrapper's own part of the state. */
 Call call_inner(const Call *c, size_t own_state);
 
-/* Makes the inner codec's Step from the wrapper's `step`: replaces each tensor's Call by the result of
- * call_inner. `own_state` returns the size in bytes of the wrapper's own part of the state. *inner is in the
- * scratch arena. */
-Status step_inner(const Step *step, size_t (*own_state)(const Call *c), Step *inner);
+/* Writes to `t` (shape->n) the vector that the wrapper passes to the inner codec for the gradient x. On failure,
+ * sets *err. */
+typedef Status InnerInput(const Call *c, const float *x, float *t, Error *err);
+
+/* Writes the inner codec's records for the wrapper's `step`. `own_state` returns the size in bytes of the
+ * wrapper's own part of the state. For each tensor with a state, the inner codec plans for the vector from
+ * `input`. For other tensors, or if `input` is NULL, the inner codec plans for the gradient. */
+Status plan_inner(const Step *step, size_t (*own_state)(const Call *c), InnerInput *input, void *records);
 
 size_t state_round(size_t bytes); /* rounds up to a multiple of 64 */
 

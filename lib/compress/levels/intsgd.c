@@ -9,32 +9,12 @@
 
 #include <math.h>
 
-typedef struct {
-    int64_t bits;
-    bool share;
-} Intsgd;
-
 static const Param schema[] = {
-    PARAM(Intsgd, bits, "8", 2, 16, "bits of a number: from -s to s, s = 2^(bits - 1) - 1", .rate = true),
-    PARAM_SWITCH(Intsgd, share, "on",
+    PARAM(SumsParams, bits, "8", 2, 16, "bits of a number: from -s to s, s = 2^(bits - 1) - 1", .rate = true),
+    PARAM_SWITCH(SumsParams, share, "on",
                  "one scale for all workers, sent in a round of its own; off: cannot merge"),
     {0},
 };
-
-static const Intsgd *params_of(const Codec *codec)
-{
-    return codec->params;
-}
-
-static unsigned traits(const Codec *codec)
-{
-    return params_of(codec)->share ? LINEAR | MERGEABLE : 0u;
-}
-
-static int rounds(const Codec *codec)
-{
-    return params_of(codec)->share ? 2 : 1;
-}
 
 typedef struct {
     const Call *c;
@@ -50,14 +30,23 @@ typedef struct {
 
 static void quantise(const void *data, size_t block, void *code);
 
+static Sums sums_of(const Call *c)
+{
+    const SumsParams *p = c->self->params;
+    const uint32_t s = (UINT32_C(1) << (p->bits - 1)) - 1;
+    Sums sums = {.c = c, .scales = 1, .bits = (int)p->bits, .top = 2 * s, .shared = p->share};
+    sums.raw = 5 + (p->share ? 1u : 0u) + sums_codes_size(&sums) >= raw_size(c);
+    return sums;
+}
+
+static const SumsFamily family = {sums_of};
+
 static void open_job(IntsgdJob *job, const Call *c)
 {
-    const Intsgd *p = params_of(c->self);
     const size_t n = c->shape->n;
-    const uint32_t s = (UINT32_C(1) << (p->bits - 1)) - 1;
-    *job = (IntsgdJob){.c = c, .s = s};
-    job->sums = (Sums){.c = c, .scales = 1, .bits = (int)p->bits, .top = 2 * s, .shared = p->share};
-    job->sums.raw = 5 + (p->share ? 1u : 0u) + sums_codes_size(&job->sums) >= raw_size(c);
+    const Sums sums = sums_of(c);
+    const uint32_t s = sums.top / 2;
+    *job = (IntsgdJob){.c = c, .s = s, .sums = sums};
     job->codes = (Codes){.c = c,
                          .kind = CODE_FIXED,
                          .unsigned_levels = true,
@@ -65,13 +54,6 @@ static void open_job(IntsgdJob *job, const Call *c)
                          .run = n ? n : 1,
                          .data = job,
                          .quantise = quantise};
-}
-
-static size_t bound(const Call *c)
-{
-    IntsgdJob job;
-    open_job(&job, c);
-    return sums_bound(&job.sums);
 }
 
 /* ---- the scale shared by all workers ---- */
@@ -222,13 +204,6 @@ static Status decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
-{
-    IntsgdJob job;
-    open_job(&job, c);
-    return sums_merge(&job.sums, in, count, out);
-}
-
 /* Returns (M/s)^2 sum f (1 - f), where s is the largest integer, M the scale and f the fractional part of s |x|
  * / M for an element x. In round 1, M is the scale shared by all workers; otherwise M is this worker's largest
  * magnitude. */
@@ -277,13 +252,10 @@ const Compressor compressor_intsgd = {
     .paper = "Mishchenko, Wang, Kovalev, Richtarik: IntSGD: Adaptive Floatless Compression of Stochastic\n"
              "Gradients, ICLR 2022",
     .params = schema,
-    .params_size = sizeof(Intsgd),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,
-    .traits = traits,
-    .rounds = rounds,
-    .bound = bound,
+    .family = &family,
+    SUMS_HOOKS,
     .encode = encode,
     .decode = decode,
-    .merge = merge,
     .variance = variance,
 };

@@ -15,13 +15,6 @@ size_t sums_codes_size(const Sums *s)
     return planes_size(s->c->shape->n, s->bits);
 }
 
-size_t sums_bound(const Sums *s)
-{
-    if (sums_scale_round(s))
-        return s->raw ? 0 : 1 + 4 * s->scales;
-    return s->raw ? raw_size(s->c) : 1 + (s->shared ? 0 : 4 * s->scales) + sums_codes_size(s);
-}
-
 /* ---- scales ---- */
 
 static Status scales_check(const Sums *s, const uint8_t *scale)
@@ -227,4 +220,36 @@ Status sums_merge(const Sums *s, const Bytes *in, size_t count, Buf *out)
         if (in[w].size)
             return payload_bad(s->c, "%zu bytes, want none", in[w].size);
     return s->raw ? OK : merge_scales(s, in, count, out);
+}
+
+/* ---- the hooks of codecs whose payloads all have this format ---- */
+
+static Sums open_sums(const Call *c)
+{
+    const SumsFamily *family = c->self->ops->family;
+    return family->open(c);
+}
+
+unsigned sums_traits(const Codec *codec)
+{
+    return ((const SumsParams *)codec->params)->share ? LINEAR | MERGEABLE : 0u;
+}
+
+int sums_rounds(const Codec *codec)
+{
+    return ((const SumsParams *)codec->params)->share ? 2 : 1;
+}
+
+size_t sums_bound(const Call *c)
+{
+    const Sums s = open_sums(c);
+    if (sums_scale_round(&s))
+        return s.raw ? 0 : 1 + 4 * s.scales;
+    return s.raw ? raw_size(c) : 1 + (s.shared ? 0 : 4 * s.scales) + sums_codes_size(&s);
+}
+
+Status sums_merge_all(const Call *c, const Bytes *in, size_t count, Buf *out)
+{
+    const Sums s = open_sums(c);
+    return sums_merge(&s, in, count, out);
 }

@@ -40,8 +40,6 @@ static inline bool sums_scale_round(const Sums *s)
 }
 
 size_t sums_codes_size(const Sums *s); /* returns the bytes of one worker's codes */
-/* returns an upper bound on the bytes of a payload of round c->round */
-size_t sums_bound(const Sums *s);
 
 /* Points *scale to the merged scales of round 0 in c->heard; fails if a scale is not finite or is negative. */
 Status sums_heard(const Sums *s, const uint8_t **scale);
@@ -60,5 +58,26 @@ bool sums_get(const SumsTotal *t, size_t from, size_t n, uint32_t *sum);
 Status sums_floats(const Sums *s, const SumsTotal *t, float *x);
 
 Status sums_merge(const Sums *s, const Bytes *in, size_t count, Buf *out);
+
+/* ---- for codecs whose payloads all have this format: a Compressor has `.family = &family, SUMS_HOOKS` ---- */
+
+/* The parameters of such a codec: the bits of a code, and whether all workers share the scales. */
+typedef struct {
+    int64_t bits;
+    bool share;
+} SumsParams;
+
+typedef struct {
+    Sums (*open)(const Call *c);
+} SumsFamily;
+
+unsigned sums_traits(const Codec *codec);
+int sums_rounds(const Codec *codec);
+size_t sums_bound(const Call *c);
+Status sums_merge_all(const Call *c, const Bytes *in, size_t count, Buf *out);
+
+#define SUMS_HOOKS                                                                                           \
+    .params_size = sizeof(SumsParams), .traits = sums_traits, .rounds = sums_rounds, .bound = sums_bound,    \
+    .merge = sums_merge_all
 
 #endif

@@ -12,16 +12,12 @@
 
 #include <math.h>
 
-typedef struct {
-    int64_t bits;
-    bool share;
-} Thc;
-
 enum { BITS_MOST = 8 };
 
 static const Param schema[] = {
-    PARAM(Thc, bits, "4", 1, BITS_MOST, "bits of a coordinate: 2^bits levels", .rate = true),
-    PARAM_SWITCH(Thc, share, "on", "norms for all workers, sent in a round of their own; off: cannot merge"),
+    PARAM(SumsParams, bits, "4", 1, BITS_MOST, "bits of a coordinate: 2^bits levels", .rate = true),
+    PARAM_SWITCH(SumsParams, share, "on",
+                 "norms for all workers, sent in a round of their own; off: cannot merge"),
     {0},
 };
 
@@ -30,21 +26,6 @@ static const Param schema[] = {
  * error falls as fast as the rounding error. */
 static const float ends[BITS_MOST + 1] = {0,          2.1538746f, 2.1538746f, 2.1538746f, 2.1538746f,
                                           2.6600676f, 3.097269f,  3.4871042f, 3.8419306f};
-
-static const Thc *params_of(const Codec *codec)
-{
-    return codec->params;
-}
-
-static unsigned traits(const Codec *codec)
-{
-    return params_of(codec)->share ? LINEAR | MERGEABLE : 0u;
-}
-
-static int rounds(const Codec *codec)
-{
-    return params_of(codec)->share ? 2 : 1;
-}
 
 typedef struct {
     int bits;
@@ -55,7 +36,7 @@ typedef struct {
 
 static Sums sums_of(const Call *c)
 {
-    const Thc *p = params_of(c->self);
+    const SumsParams *p = c->self->params;
     const size_t n = c->shape->n;
     const bool raw = n < ROTATION_SHORTEST;
     return (Sums){.c = c,
@@ -64,12 +45,6 @@ static Sums sums_of(const Call *c)
                   .top = (1u << p->bits) - 1,
                   .shared = p->share,
                   .raw = raw};
-}
-
-static size_t bound(const Call *c)
-{
-    const Sums s = sums_of(c);
-    return sums_bound(&s);
 }
 
 /* ---- the norms of round 0, four bytes for each block ---- */
@@ -224,11 +199,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     return blocks_get(&levels, (Bytes){job.total.planes, planes_size(c->shape->n, job.total.width)}, x);
 }
 
-static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
-{
-    const Sums s = sums_of(c);
-    return sums_merge(&s, in, count, out);
-}
+static const SumsFamily family = {sums_of};
 
 const Compressor compressor_thc = {
     .name = "thc",
@@ -256,12 +227,9 @@ const Compressor compressor_thc = {
         "Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher, Yu: THC: Accelerating Distributed Deep Learning\n"
         "Using Tensor Homomorphic Compression, NSDI 2024",
     .params = schema,
-    .params_size = sizeof(Thc),
     .promises = RANDOM | EXACT_BYTES,
-    .traits = traits,
-    .rounds = rounds,
-    .bound = bound,
+    .family = &family,
+    SUMS_HOOKS,
     .encode = encode,
     .decode = decode,
-    .merge = merge,
 };

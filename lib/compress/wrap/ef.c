@@ -108,36 +108,9 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return codec_encode(&inner, t, out);
 }
 
-/* The data of load_sum, which gives the inner codec's plan the gradients plus the residuals. */
-typedef struct {
-    const Step *step;
-    float *t; /* room for the values of the largest tensor */
-} EfStep;
-
-static const float *load_sum(void *data, size_t j, Error *err)
-{
-    const EfStep *s = data;
-    const Call *c = &s->step->call[j];
-    const float *x = s->step->load(s->step->data, j, err);
-    if (!x || !c->state)
-        return x;
-    return add_residual(c, x, s->t, err) == OK ? s->t : NULL;
-}
-
 static Status plan(const Step *step, void *records)
 {
-    const Call *c = step->call;
-    size_t largest = 0;
-    Step inner;
-    for (size_t j = 0; j < step->count; j++)
-        if (step->call[j].state && step->call[j].shape->n > largest)
-            largest = step->call[j].shape->n;
-    EfStep sum = {step, NEW(c->scratch, float, largest)};
-    TRY(arena_check(sum.t, c->scratch, c->err));
-    TRY(step_inner(step, own_state, &inner));
-    inner.load = load_sum;
-    inner.data = &sum;
-    return codec_plan(&inner, records);
+    return plan_inner(step, own_state, add_residual, records);
 }
 
 static Status train(const Call *c, const float *x, void *state)

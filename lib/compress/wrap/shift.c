@@ -130,34 +130,9 @@ static Status train(const Call *c, const float *x, void *state)
     return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
 }
 
-/* The data of load_difference, which gives the inner codec's plan the gradients minus the shifts. */
-typedef struct {
-    const Step *step;
-    float *t; /* room for the values of the largest tensor */
-} Differences;
-
-static const float *load_difference(void *data, size_t j, Error *err)
-{
-    const Differences *d = data;
-    const float *x = d->step->load(d->step->data, j, err);
-    if (!x || !d->step->call[j].state)
-        return x;
-    return subtract(&d->step->call[j], x, d->t, err) == OK ? d->t : NULL;
-}
-
 static Status plan(const Step *step, void *records)
 {
-    const Call *c = step->call;
-    size_t largest = 0;
-    Step inner;
-    for (size_t j = 0; j < step->count; j++)
-        largest = step->call[j].shape->n > largest ? step->call[j].shape->n : largest;
-    Differences d = {step, NEW(c->scratch, float, largest)};
-    TRY(arena_check(d.t, c->scratch, c->err));
-    TRY(step_inner(step, own_state, &inner));
-    inner.load = load_difference;
-    inner.data = &d;
-    return codec_plan(&inner, records);
+    return plan_inner(step, own_state, subtract, records);
 }
 
 /* ---- decoding ---- */
