@@ -17,6 +17,7 @@ REVISION := $(shell git describe --always --dirty --abbrev=12 2>/dev/null)
 # The Debian packages that `make deps` installs: to build, to test, and to draw figures.
 DEB_BUILD := gcc make pkg-config libhdf5-dev libfftw3-dev libzstd-dev libblosc-dev \
              libmatio-dev zlib1g-dev libseccomp-dev libdnnl-dev libopenblas0-pthread libcmocka-dev gnuplot-nox
+DEB_MPI   := libopenmpi-dev openmpi-bin
 
 have_cc    := $(shell $(CC) --version >/dev/null 2>&1 && echo yes)
 have_pkgs  := $(shell pkg-config --exists $(PKGS) 2>/dev/null && echo yes)
@@ -24,12 +25,16 @@ have_heads := $(shell printf '\043include <%s>\n' $(HEADERS) | $(CC) -E - >/dev/
 ABSENT     := $(strip $(if $(have_cc),,$(CC)) $(if $(have_cc),$(if $(have_heads),,$(HEADERS))) \
               $(if $(have_pkgs),,$(shell for p in $(PKGS); do pkg-config --exists $$p 2>/dev/null || echo $$p; done)))
 # These targets build nothing, or run `make deps` first.
-NEED_NONE  := deps check demo paper paper-resnet has-cifar10 help clean dist format lint depcheck uninstall mutants-fresh
+NEED_NONE  := deps deps-mpi check demo paper paper-resnet has-cifar10 help clean dist format lint depcheck uninstall mutants-fresh
 ifneq ($(ABSENT),)
 ifneq ($(if $(MAKECMDGOALS),$(filter-out $(NEED_NONE),$(MAKECMDGOALS)),all),)
 $(error not found: $(ABSENT); "make deps" installs the missing packages)
 endif
 endif
+# MPI is used if pkg-config finds it; `make MPI=` builds without.
+MPI        ?= $(firstword $(foreach p,ompi-c mpi-c mpich,$(shell pkg-config --exists $p 2>/dev/null && echo $p)))
+MPI_CFLAGS := $(if $(MPI),-DATOMO_MPI $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(MPI))))
+MPI_LIBS   := $(if $(MPI),$(shell pkg-config --libs $(MPI)))
 PKG_CFLAGS := $(if $(have_pkgs),$(shell pkg-config --cflags $(PKGS)))
 PKG_LIBS   := $(if $(have_pkgs),$(shell pkg-config --libs $(PKGS)))
 
@@ -41,7 +46,7 @@ SANITISE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=al
 CFLAGS   ?= $(OPTIMISE)
 FLAGS    := -std=c11 -ffp-contract=off -fno-math-errno -pthread -fPIC -fvisibility=hidden -D_GNU_SOURCE -Ilib $(WARNINGS) $(SANITISE) $(PKG_CFLAGS)
 # With --as-needed, a program loads only the libraries whose functions it calls.
-LIBS     := -Wl,--as-needed $(PKG_LIBS) -ldnnl -lgomp -lm -lpthread -ldl
+LIBS     := -Wl,--as-needed $(PKG_LIBS) -ldnnl $(MPI_LIBS) -lgomp -lm -lpthread -ldl
 
 Q        := $(if $(V),,@)
 SAY      := @$(if $(V),:,echo)
@@ -156,10 +161,18 @@ VERSION_FLAGS := -DATOMO_VERSION='"$(VERSION)"' -DATOMO_REVISION='"$(REVISION)"'
 $(B)/lib/report/report_meta.o $(B)/lib/library/library_codec.o: FLAGS += $(VERSION_FLAGS)
 $(B)/lib/report/report_meta.o $(B)/lib/library/library_codec.o: $(B)/revision
 
+$(B)/lib/net/%.o: FLAGS += $(MPI_CFLAGS)
+$(B)/lib/net/net_mpi.o $(B)/lib/net/net_none.o $(B)/lib/net/net_version.o: $(B)/mpi
+$(B)/mpi: FORCE
+	@mkdir -p $(@D)
+	@echo '$(MPI)' | cmp -s - $@ || echo '$(MPI)' >$@
+
 # This file is rewritten only when its text changes, so that files that depend on it are rebuilt only then.
 $(B)/revision: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION) $(REVISION)' | cmp -s - $@ || echo '$(VERSION) $(REVISION)' >$@
+
+$(B)/test/net/%.o: FLAGS += $(MPI_CFLAGS)
 
 # Compiling and linking are two commands, as ccache stores only the results of compiling.
 $(B)/test/%.o: FLAGS += -Itest
@@ -223,6 +236,15 @@ deps:
 	else \
 	    echo "run as root:  apt-get update && apt-get install --no-install-recommends $(DEB_BUILD)"; exit 1; \
 	fi
+
+# MPI is optional: with it, `mpirun -n P atomo-train run` trains on several processes (docs/cluster.md).
+.PHONY: deps-mpi
+
+deps-mpi:
+	@command -v apt-get >/dev/null || { echo "this is not Debian or a relative: install an MPI library, such as Open MPI"; exit 1; }
+	@[ $$(id -u) = 0 ] || command -v sudo >/dev/null || { echo "run as root:  apt-get install $(DEB_MPI)"; exit 1; }
+	@set -- apt-get -qy install --no-install-recommends $(DEB_MPI); [ $$(id -u) = 0 ] || set -- sudo "$$@"; \
+	echo "running $$*"; DEBIAN_FRONTEND=noninteractive "$$@"
 
 PARALLEL = $(MAKE) --no-print-directory -j$$(nproc)
 
@@ -602,6 +624,6 @@ help:
 	@echo "make wheel     the Python package for pip install, in build/wheel"
 	@echo "make golden    rewrite the stored payloads; review the difference"
 	@echo "make docs      regenerate docs/compressors.md and the figures of docs/atomo.md"
-	@echo "make format lint depcheck tsan coverage rng-quality install uninstall dist clean deps"
+	@echo "make format lint depcheck tsan coverage rng-quality install uninstall dist clean deps deps-mpi"
 
 -include $(shell find build -name '*.d' 2>/dev/null)

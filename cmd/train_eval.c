@@ -167,6 +167,7 @@ static Status run(void *options, const TextList *arguments)
 {
     Eval *e = options;
     (void)arguments;
+    TRY(train_job_alone("eval", e->err));
     if (!e->dir)
         return FAIL(e->err, ERR_USAGE, "eval: want --train-dir, where the checkpoints are");
     TRY(train_job_keep(e->dir, "-o", e->common.output, e->a, e->err));

@@ -3,6 +3,7 @@
 #include "app/cli_output.h"
 #include "train_commands.h"
 
+#include "app/rank_check.h"
 #include "app/train_rates.h"
 #include "app/train_codec.h"
 
@@ -62,15 +63,25 @@ static Status keep_apart(const TrainRun *r)
 
 static Status run_all(TrainRun *r)
 {
-    TRY(train_records_open(&r->records));
+    TrainJob *j = &r->job;
+    TRY(net_agree(j->net, net_rank(j->net) ? OK : train_records_open(&r->records), j->err));
     for (size_t k = 0; k < r->job.codecs; k++)
         TRY(train_codec(r, k));
     return OK;
 }
 
-static Status run(TrainJob *j)
+static void note_idle_ranks(TrainJob *j)
 {
-    TrainRun *r = (TrainRun *)j;
+    const int64_t ranks = net_ranks(j->net) - (j->topology == TOPOLOGY_PS);
+    if (net_rank(j->net) == 0 && ranks > j->workers)
+        progress_note(&j->progress, "note: %lld of %d ranks have no worker: there are %lld workers",
+                      (long long)(ranks - j->workers), net_ranks(j->net), (long long)j->workers);
+}
+
+/* Checks the options and loads the data. */
+static Status prepare(TrainRun *r)
+{
+    TrainJob *j = &r->job;
     r->records.job = j;
     r->records.journal.fd = -1;
     TRY(train_records_targets(&r->records, r->targets));
@@ -80,17 +91,28 @@ static Status run(TrainJob *j)
     r->dump_every = r->dump_every ? r->dump_every : 100;
     TRY(train_job_open(j));
     TRY(check_dump(r));
-    TRY(take_rates(r));
-    progress_open(&j->progress, "training", "steps", 1, j->common.quiet);
-    TRY(train_records_close(&r->records, run_all(r)));
+    return take_rates(r);
+}
+
+static Status run(TrainJob *j)
+{
+    TrainRun *r = (TrainRun *)j;
+    TRY(net_agree(j->net, prepare(r), j->err));
+    TRY(rank_check(r));
+    progress_open(&j->progress, "training", "steps", 1, j->common.quiet || net_rank(j->net));
+    note_idle_ranks(j);
+    Status status = run_all(r);
+    if (net_rank(j->net) == 0)
+        status = train_records_close(&r->records, status);
+    TRY(net_agree(j->net, status, j->err));
     if (r->failure.status != OK)
         *j->err = r->failure;
-    return r->failure.status;
+    return net_agree(j->net, r->failure.status, j->err);
 }
 
 int train_command_run(int argc, char **argv)
 {
-    TrainRun r = {.every = 200};
+    TrainRun r = {.every = 200, .job = {.takes_ranks = true}};
     train_job_defaults(&r.job);
     const Option options[] = {
         OPTION(0, "train-dir", "DIR", &r.dir,
@@ -123,12 +145,15 @@ int train_command_run(int argc, char **argv)
             "A checkpoint holds the whole state of training. After a crash, a kill or a full disk the same command with "
             "--resume continues from the newest complete checkpoint and gives the same weights. While the run is going, "
             "each step of --dump-gradients is a dump of its own in FILE.h5.parts. A run that diverges does not stop the "
-            "other codecs; the exit code is 1 then.\n",
+            "other codecs; the exit code is 1 then.\n"
+            "mpirun -n P atomo-train run trains on P processes (ranks), a worker on each, with the same results as --workers "
+            "P; with --topology ps, rank 0 is the server and has no worker. comm_ms is then measured. docs/cluster.md "
+            "describes it.\n",
         .options = options,
         .common = &r.job.common,
         .fields =
             "record,loss,train_accuracy,test_loss,test_accuracy,bytes_up,bytes_down,compute_ms,encode_ms,comm_ms,decode_ms,"
-            "sim_seconds,wall_seconds",
+            "sim_seconds,wall_seconds,link_ms,rank_sent,rank_received",
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | TAKES_RESUME,
     };
     r.command = &command;

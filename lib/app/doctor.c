@@ -3,6 +3,7 @@
 
 #include "base/confine.h"
 #include "base/host.h"
+#include "net/net.h"
 #include "vec/kernels.h"
 #include "num/linalg.h"
 #include "plot/plot.h"
@@ -126,6 +127,7 @@ static void look_at_files(Look *l)
     add(l, "fftw", library_fftw(l->a), NULL);
     add(l, "zstd", library_zstd(l->a), NULL);
     add(l, "blosc", library_blosc(l->a), NULL);
+    add(l, "mpi", net_library(), NULL);
 }
 
 static bool has_word(const char *list, const char *name)

@@ -27,10 +27,19 @@ static char *folder_of(const TrainRun *r, const char *compressor)
     return dir;
 }
 
+/* Returns true on the rank that writes files and results, which is rank 0. */
+static bool writes(const TrainRun *r)
+{
+    return net_rank(r->job.net) == 0;
+}
+
+static Status agree(const TrainRun *r, Status status)
+{
+    return net_agree(r->job.net, status, r->job.err);
+}
+
 static Status begin_or_resume(TrainRun *r, Trainer *t, const char *dir)
 {
-    if (!dir)
-        return OK;
     if (!r->job.common.resume)
         return checkpoint_check_folder(t, dir, r->job.err);
     TRY(checkpoint_resume(t, dir, note, r, r->job.err));
@@ -55,15 +64,19 @@ static Status follow_course(TrainRun *r, Trainer *t, const char *dir)
     Course c = {.steps = r->job.steps,
                 .every = (size_t)r->every,
                 .dir = dir,
-                .dump_every = (size_t)r->dump_every,
+                .dump_every = r->dump ? (size_t)r->dump_every : 0,
                 .data = r,
                 .record = record,
                 .stopped = cli_stopped};
-    if (r->dump)
-        TRY(gradient_dump_open(&c.dump, r->dump, t, r->dump_workers, r->job.err));
-    const Status status = train_run(t, &c, r->job.err);
+    Status status = OK;
+    if (r->dump && writes(r))
+        status = gradient_dump_open(&c.dump, r->dump, t, r->dump_workers, r->job.err);
+    TRY(agree(r, status));
+    status = train_run(t, &c, r->job.err);
     Error why = {0};
-    if (!c.dump || gradient_dump_close(c.dump, &why) == OK || (status != OK && status != ERR_STOPPED))
+    if (c.dump)
+        gradient_dump_close(c.dump, &why);
+    if (!r->dump || (status != OK && status != ERR_STOPPED) || net_agree(r->job.net, why.status, &why) == OK)
         return status;
     *r->job.err = why;
     return why.status;
@@ -73,19 +86,24 @@ static Status follow_course(TrainRun *r, Trainer *t, const char *dir)
 static Status keep_failure(TrainRun *r, const char *compressor)
 {
     error_at(r->job.err, "%s", compressor);
-    if (r->job.codecs > 1)
+    net_continue(r->job.net);
+    if (r->job.codecs > 1 && writes(r))
         progress_note(&r->job.progress, "note: %s", r->job.err->text);
     if (r->failure.status == OK)
         r->failure = *r->job.err;
-    return train_records_summary(&r->records, true);
+    return agree(r, writes(r) ? train_records_summary(&r->records, true) : OK);
 }
 
 static Status train(TrainRun *r, Trainer *t, const char *compressor, const char *dir)
 {
+    Status status = OK;
     train_records_begin(&r->records, compressor);
-    TRY(begin_or_resume(r, t, dir));
+    if (dir && writes(r))
+        status = begin_or_resume(r, t, dir);
+    TRY(agree(r, status));
+    trainer_spread(t);
     TRY(follow_course(r, t, dir));
-    return test_again(r, t);
+    return agree(r, writes(r) ? test_again(r, t) : OK);
 }
 
 /* Trains codec `compressor` with checkpoints in the folder `dir`, which is locked during the run. */
@@ -94,13 +112,13 @@ static Status train_in(TrainRun *r, const char *compressor, const char *dir)
     TrainJob *j = &r->job;
     int hold = -1;
     Trainer *t;
-    TRY(trainer_open(&t, &j->setup, j->err));
-    if (j->common.verbose)
+    TRY(agree(r, trainer_open(&t, &j->setup, j->err)));
+    if (j->common.verbose && writes(r))
         progress_note(&j->progress, "note: %s: %zu parameters, %.1f MB of memory without the codec's",
                       j->setup.network, trainer_parameters(t), 1e-6 * (double)trainer_bytes(t));
     j->steps = train_job_steps(j, t);
     j->progress.total = j->steps * j->codecs;
-    Status status = dir ? step_folder_lock(&hold, dir, j->a, j->err) : OK;
+    Status status = agree(r, dir && writes(r) ? step_folder_lock(&hold, dir, j->a, j->err) : OK);
     if (status == OK)
         status = train(r, t, compressor, dir);
     step_folder_release(hold);
@@ -114,7 +132,7 @@ Status train_codec(TrainRun *r, size_t k)
     const char *name = codec_text(j->codec[k], j->a), *dir = r->dir ? folder_of(r, name) : NULL;
     if (!name || (r->dir && !dir))
         return arena_fail(j->a, j->err);
-    if (codec_caution(j->codec[k]))
+    if (codec_caution(j->codec[k]) && writes(r))
         progress_note(&j->progress, "note: %s: %s", name, codec_caution(j->codec[k]));
     r->run = k;
     j->setup.codec = j->codec[k];
@@ -124,5 +142,5 @@ Status train_codec(TrainRun *r, size_t k)
     if (status == ERR_NUMERIC)
         return keep_failure(r, name);
     TRY(status);
-    return train_records_summary(&r->records, false);
+    return agree(r, writes(r) ? train_records_summary(&r->records, false) : OK);
 }

@@ -3,8 +3,10 @@
 
 #include "nn/networks.h"
 #include "nn/step_folder.h"
+#include "base/parallel.h"
 #include "compress/spec.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* Random seed of the synthetic digit images; --seed does not change these images. */
@@ -94,8 +96,7 @@ static const Option *all_options(TrainJob *j, const Option *own)
         OPTION(0, "min-elements", "N", &j->min_elements, "send tensors of fewer elements as floats", .low = 0,
                .high = 1e12),
         OPTION(0, "link", "LINK", &j->link, link),
-        OPTION(0, "topology", "T", &j->topology, "how workers exchange payloads, for comm_ms",
-               .choices = topology_names),
+        OPTION(0, "topology", "T", &j->topology, "how workers exchange payloads", .choices = topology_names),
         {0},
     };
     size_t count = 0;
@@ -184,7 +185,8 @@ Status train_job_open(TrainJob *j)
                             .threads = threads,
                             .topology = (Topology)j->topology,
                             .link = link,
-                            .stopped = cli_stopped};
+                            .stopped = cli_stopped,
+                            .net = j->net};
     return OK;
 }
 
@@ -231,22 +233,65 @@ size_t train_job_steps(const TrainJob *j, const Trainer *t)
     return j->max_steps ? (size_t)j->max_steps : (size_t)j->epochs * trainer_epoch_steps(t);
 }
 
+/* ---- several ranks ---- */
+
+Status train_job_alone(const char *command, Error *err)
+{
+    return net_launched()
+               ? FAIL(err, ERR_USAGE,
+                      "%s: started as one of several processes; only run trains on several ranks", command)
+               : OK;
+}
+
+/* Sets the defaults that differ on several ranks: a worker on each rank, an exchange without a server, and cores
+ * shared by the ranks of a machine. Only rank 0 has results on stdout. */
+static Status join_ranks(TrainJob *j, const char *command)
+{
+    if (!j->takes_ranks)
+        return train_job_alone(command, j->err);
+    TRY(net_open(&j->net, j->a, j->err));
+    if (!j->net)
+        return OK;
+    j->topology = TOPOLOGY_ALLGATHER;
+    j->workers = 0;
+    j->common.threads = parallel_cores() / j->net->neighbours;
+    if (j->common.threads < 1)
+        j->common.threads = 1;
+    return net_rank(j->net) && !freopen("/dev/null", "w", stdout)
+               ? FAIL(j->err, ERR_IO, "/dev/null: cannot open: %s", strerror(errno))
+               : OK;
+}
+
+static Status parse(TrainJob *j, const Command *c, int argc, char **argv, bool *helped)
+{
+    TextList arguments;
+    TRY(net_agree(j->net, cli_parse(c, argc, argv, &arguments, helped, j->a, j->err), j->err));
+    if (j->workers == 0)
+        j->workers = net_ranks(j->net) - (j->topology == TOPOLOGY_PS);
+    return OK;
+}
+
 int train_job_main(TrainJob *j, const Command *command, int argc, char **argv, Status (*run)(TrainJob *j))
 {
     Error err = {0};
-    TextList arguments;
-    bool helped;
+    bool helped = false;
     Command c = *command;
     j->a = arena_open(0);
     j->err = &err;
+    Status status = join_ranks(j, command->command);
     c.options = all_options(j, command->options);
     c.common = &j->common;
-    Status status = c.options ? OK : arena_fail(j->a, &err);
+    if (status == OK && !c.options)
+        status = arena_fail(j->a, &err);
     if (status == OK)
-        status = cli_parse(&c, argc, argv, &arguments, &helped, j->a, &err);
+        status = parse(j, &c, argc, argv, &helped);
     if (status == OK && !helped)
         status = run(j);
     progress_close(&j->progress);
+    int code = status != OK;
+    if (status != OK && (!j->net || !j->net->rank || !j->net->failed))
+        code = cli_report(c.program, &err);
+    code = net_close(j->net, code);
     arena_close(j->a);
-    return status == OK ? 0 : cli_report(c.program, &err);
+    return code;
 }

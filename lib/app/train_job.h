@@ -20,8 +20,11 @@ typedef struct {
     double beta2, clip, least;
     int64_t warmup, cosine;
     int grouping, topology, optimizer;
+    bool takes_ranks; /* true: the command may run as several ranks (net.h); set before parsing */
     Arena *a;
     Error *err;
+
+    Net *net; /* the ranks of this run; NULL: one process; set by train_job_main */
 
     /* set by train_job_open */
     Dataset train, test;
@@ -38,6 +41,9 @@ void train_job_defaults(TrainJob *j);
 /* Runs the whole command: parses the command's own options and the common ones, then calls run(). Returns the
  * exit code. */
 int train_job_main(TrainJob *j, const Command *command, int argc, char **argv, Status (*run)(TrainJob *j));
+
+/* Fails with ERR_USAGE if an MPI launcher has started several processes. For commands that do not use them. */
+Status train_job_alone(const char *command, Error *err);
 
 /* Opens codecs and link, loads the data, fills the setup. */
 Status train_job_open(TrainJob *j);

@@ -15,6 +15,11 @@ static const Column usual[STEP_COLUMNS] = {
     {"lr", false},
 };
 
+/* further columns of a run on several ranks */
+enum { MODELLED, SENT, RECEIVED };
+static const Column of_ranks[RANK_COLUMNS] = {
+    [MODELLED] = {"link_ms", false}, [SENT] = {"rank_sent", false}, [RECEIVED] = {"rank_received", false}};
+
 static Value *cell(Value *row, const char *field)
 {
     return row + report_column(usual, field);
@@ -80,7 +85,7 @@ static void targets_put(const TrainRecords *r, Value *row)
 {
     for (size_t i = 0; i < r->targets; i++) {
         const TrainTarget *t = &r->target[i];
-        Value *at = row + STEP_COLUMNS + TARGET_FIELDS * i;
+        Value *at = row + r->step_columns + TARGET_FIELDS * i;
         at[STEPS_TO] = t->reached ? value_int((int64_t)t->step) : value_none();
         at[SECONDS_TO] = t->reached ? value_real(t->seconds) : value_none();
         at[BYTES_TO] = t->reached ? value_real(t->bytes) : value_none();
@@ -106,7 +111,8 @@ Status train_records_open(TrainRecords *r)
     Fact facts[TRAIN_FACTS];
     r->journal.fd = -1;
     memcpy(r->column, usual, sizeof usual);
-    r->columns = STEP_COLUMNS;
+    memcpy(r->column + STEP_COLUMNS, of_ranks, sizeof of_ranks);
+    r->columns = r->step_columns = STEP_COLUMNS + (j->net ? (size_t)RANK_COLUMNS : 0);
     TRY(targets_columns(r));
     TRY(open_journal(r));
     train_job_facts(j, facts);
@@ -166,7 +172,13 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
     r->last = *s;
     targets_note(r, s);
     fill(r, s, row);
-    const char *line = r->journal.path ? report_json_row(r->column, STEP_COLUMNS, row, j->a) : "";
+    if (j->net) {
+        Value *ranks = row + STEP_COLUMNS;
+        ranks[MODELLED] = value_real(1e3 * s->modelled);
+        ranks[SENT] = value_real(s->rank_sent);
+        ranks[RECEIVED] = value_real(s->rank_received);
+    }
+    const char *line = r->journal.path ? report_json_row(r->column, r->step_columns, row, j->a) : "";
     Status status = line ? journal_add(&r->journal, line, j->a, err) : arena_fail(j->a, err);
     arena_rewind(j->a, mark);
     if (status == OK &&
@@ -189,7 +201,7 @@ static Status repeat_test(TrainRecords *r, Value *row, Trainer *t)
     TRY(trainer_test(t, j->setup.test, &score, j->err));
     *cell(row, "test_loss") = value_real(score.loss);
     *cell(row, "test_accuracy") = value_real(score.accuracy);
-    const char *line = report_json_row(r->column, STEP_COLUMNS, row, j->a);
+    const char *line = report_json_row(r->column, r->step_columns, row, j->a);
     TRY(arena_check(line, j->a, j->err));
     return journal_add(&r->journal, line, j->a, j->err);
 }

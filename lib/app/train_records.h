@@ -7,8 +7,8 @@
 
 #include "report/report_journal.h"
 
-enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 17 };
-enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + TARGET_COLUMNS * TARGETS_MOST };
+enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 17, RANK_COLUMNS = 3 };
+enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + RANK_COLUMNS + TARGET_COLUMNS * TARGETS_MOST };
 
 /* A target test accuracy. `step`, `seconds` and `bytes` are valid if the current run has `reached` the
  * target. */
@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
     TrainJob *job;
     Column column[RECORD_COLUMNS_MOST];
-    size_t columns;
+    size_t columns, step_columns; /* step_columns: the first columns, which records of steps have */
     TrainTarget target[TARGETS_MOST];
     size_t targets;
     Journal journal;

@@ -175,14 +175,26 @@ Status exchange_take(Exchange *x, const ExchangeWorker *w, Bytes payload)
     return x->held == x->room ? merge_waiting(x) : OK;
 }
 
-Status exchange_end_round(Exchange *x)
+static Status next_round(Exchange *x)
 {
-    if (x->held > x->merged_before)
-        TRY(merge_waiting(x));
     if (is_last(x))
         return OK;
     x->call.round++;
     return begin_round(x);
+}
+
+Status exchange_end_round(Exchange *x)
+{
+    if (x->held > x->merged_before)
+        TRY(merge_waiting(x));
+    return next_round(x);
+}
+
+Status exchange_hear(Exchange *x, const ExchangeWorker *first, Bytes merged)
+{
+    x->receiver = *first;
+    x->heard[x->call.round] = merged;
+    return next_round(x);
 }
 
 Status exchange_receive(Exchange *x)
@@ -206,18 +218,27 @@ Status exchange_train(Exchange *x, const ExchangeWorker *w, const float *gradien
     return run(x, EXCHANGE_TRAIN, w, train);
 }
 
-/* Copies the state of the innermost codec, which is at the end of a worker's state. Wrappers do not learn,
- * so their states are not copied. */
-void exchange_share_training(const Exchange *x, const ExchangeWorker *from, const ExchangeWorker *to)
+/* The learned part is the state of the innermost codec, which is at the end of a worker's state. Wrappers do
+ * not learn. */
+void *exchange_learned(const Exchange *x, const ExchangeWorker *w, size_t *size)
 {
-    Call inner = exchange_call(x, from);
-    const size_t size = codec_state_size(&inner);
-    if (!from->state || !codec_trains(inner.self))
-        return;
+    Call inner = exchange_call(x, w);
+    const size_t all = codec_state_size(&inner);
+    *size = 0;
+    if (!codec_trains(inner.self))
+        return NULL;
     while (inner.self->inner)
         inner.self = inner.self->inner;
-    const size_t learned = codec_state_size(&inner);
-    memcpy((char *)to->state + size - learned, (const char *)from->state + size - learned, learned);
+    *size = codec_state_size(&inner);
+    return w->state ? (char *)w->state + all - *size : NULL;
+}
+
+void exchange_share_training(const Exchange *x, const ExchangeWorker *from, const ExchangeWorker *to)
+{
+    size_t size;
+    const void *learned = exchange_learned(x, from, &size);
+    if (learned)
+        memcpy(exchange_learned(x, to, &size), learned, size);
 }
 
 Status exchange_settle(Exchange *x, const ExchangeWorker *w, const float *gradient, const Bytes *sent)

@@ -107,6 +107,10 @@ Call exchange_call(const Exchange *x, const ExchangeWorker *w);
  * stores the result in this worker's state. */
 Status exchange_train(Exchange *x, const ExchangeWorker *w, const float *gradient);
 
+/* Returns the part of the worker's state that exchange_train has learned, and its bytes in *size; *size is 0
+ * if the codec learns nothing. Without a state, returns NULL but sets *size. */
+void *exchange_learned(const Exchange *x, const ExchangeWorker *w, size_t *size);
+
 /* Called after exchange_train: copies the learned part of the state from one worker to another. */
 void exchange_share_training(const Exchange *x, const ExchangeWorker *from, const ExchangeWorker *to);
 
@@ -120,6 +124,10 @@ Status exchange_take(Exchange *x, const ExchangeWorker *w, Bytes payload);
 
 /* Ends a round, after its last worker: merges the payloads that still wait. */
 Status exchange_end_round(Exchange *x);
+
+/* Ends a round whose payloads another process has taken: `merged` is that process's heard[round]. It must stay
+ * valid to the end of the step. `first` is the first worker that sent. */
+Status exchange_hear(Exchange *x, const ExchangeWorker *first, Bytes merged);
 
 /* Sets y to the mean of the estimates of all workers that sent. */
 Status exchange_receive(Exchange *x);

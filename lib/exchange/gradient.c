@@ -1,6 +1,7 @@
 /* gradient.c -- exchanges all tensors of a gradient (gradient.h). A parcel is a vector that the codec
  * encodes as a whole: one tensor, or all tensors end to end. */
 #include "exchange/gradient.h"
+#include "exchange/relay.h"
 #include "compress/spec.h"
 
 #include <assert.h>
@@ -29,8 +30,11 @@ struct GradientExchange {
     float *x, *y;              /* room for the largest parcel */
     double *up;                /* (workers) bytes that each worker sent in this step */
     Bytes (*sent)[ROUNDS_MAX]; /* (workers) payloads of the parcel that is being exchanged */
+    size_t own, end;           /* this rank's workers: own .. end - 1 */
+    Relay relay;
 
     /* The current step. */
+    Status settled;              /* status of settling this rank's workers */
     size_t step, senders, first; /* `senders`: number of workers that send; `first`: the first one */
     float *const *gradient;
     const double *weight;
@@ -140,18 +144,50 @@ static Status blame(GradientExchange *x, const Parcel *p, size_t w, Status statu
     return status == OK ? OK : error_at(x->err, "step %zu: worker %zu: %s", x->step, w, p->name);
 }
 
+/* ---- the workers of this rank ---- */
+
+static int rank_of(const GradientExchange *x, size_t w)
+{
+    return relay_rank_of(x->spec.net, x->spec.way, x->spec.workers, w);
+}
+
+static bool is_own(const GradientExchange *x, size_t w)
+{
+    return w >= x->own && w < x->end;
+}
+
+bool gradient_follows(const GradientExchange *x)
+{
+    return x->spec.net && codec_traits(x->spec.codec) & DECODES_STATE && !codec_adds(x->spec.codec) &&
+           relay_takes(&x->relay);
+}
+
 /* ---- training the codec states and planning the step ---- */
 
 static Status train(GradientExchange *x, const Parcel *p)
 {
     Exchange e = exchange_of(x, p);
     const ExchangeWorker *first = worker_of(x, p, x->first);
-    if (!first->state || !codec_trains(e.call.self))
+    size_t size;
+    exchange_learned(&e, first, &size);
+    if (!size)
         return OK;
-    TRY(exchange_train(&e, first, gather(x, p, x->first)));
-    for (size_t w = 0; w < x->spec.workers; w++)
-        if (w != x->first)
-            exchange_share_training(&e, first, worker_of(x, p, w));
+    Status status = OK;
+    if (is_own(x, x->first))
+        status = blame(x, p, x->first, exchange_train(&e, first, gather(x, p, x->first)));
+    TRY(net_agree(x->spec.net, status, x->err));
+    const ArenaMark mark = arena_mark(x->scratch);
+    char *learned = arena_take(x->scratch, size, 1);
+    TRY(arena_check(learned, x->scratch, x->err));
+    if (is_own(x, x->first))
+        memcpy(learned, exchange_learned(&e, first, &size), size);
+    net_broadcast(x->spec.net, rank_of(x, x->first), learned, size);
+    for (size_t w = 0; w < x->spec.workers; w++) {
+        void *to = exchange_learned(&e, worker_of(x, p, w), &size);
+        if (to)
+            memcpy(to, learned, size);
+    }
+    arena_rewind(x->scratch, mark);
     return OK;
 }
 
@@ -207,21 +243,36 @@ static Status plan(GradientExchange *x, size_t w)
 
 /* ---- exchanging one parcel ---- */
 
-static Status send_round(GradientExchange *x, const Parcel *p, Exchange *e)
+static Status send_own(GradientExchange *x, const Parcel *p, Exchange *e)
+{
+    for (size_t w = x->own; w < x->end; w++)
+        if (x->sends[w])
+            TRY(blame(x, p, w,
+                      exchange_send(e, worker_of(x, p, w), gather(x, p, w), &x->sent[w][e->call.round])));
+    return OK;
+}
+
+/* Takes the payloads of all workers, in the order of workers. */
+static Status take_all(GradientExchange *x, const Parcel *p, Exchange *e)
 {
     const int round = e->call.round;
+    for (size_t w = 0; w < x->spec.workers; w++)
+        if (x->sends[w])
+            TRY(blame(x, p, w, exchange_take(e, worker_of(x, p, w), x->sent[w][round])));
+    return exchange_end_round(e);
+}
+
+static Status run_round(GradientExchange *x, const Parcel *p, Exchange *e)
+{
+    const int round = e->call.round;
+    TRY(relay_payloads(&x->relay, e, send_own(x, p, e), x->sends, x->sent));
+    const Status status = relay_takes(&x->relay) ? take_all(x, p, e) : OK;
+    TRY(relay_merged(&x->relay, e, round, status, worker_of(x, p, x->first)));
     for (size_t w = 0; w < x->spec.workers; w++) {
-        const ExchangeWorker *worker = worker_of(x, p, w);
-        Bytes *sent = &x->sent[w][round];
-        if (!x->sends[w])
-            continue;
-        TRY(blame(x, p, w, exchange_send(e, worker, gather(x, p, w), sent)));
-        TRY(blame(x, p, w, exchange_take(e, worker, *sent)));
-        x->up[w] += (double)sent->size;
+        x->up[w] += (double)x->relay.size[w];
         if (round + 1 == e->rounds && !e->adds)
-            x->bytes->agreed += (double)sent->size;
+            x->bytes->agreed += (double)x->relay.size[w];
     }
-    TRY(exchange_end_round(e));
     x->bytes->agreed += (double)e->heard[round].size;
     x->bytes->early += round + 1 < e->rounds ? (double)e->heard[round].size : 0;
     return OK;
@@ -232,7 +283,7 @@ static Status settle(GradientExchange *x, const Parcel *p, Exchange *e, size_t w
     const ExchangeWorker *worker = worker_of(x, p, w);
     if (!worker->state)
         return OK;
-    const float *values = gather(x, p, w);
+    const float *values = is_own(x, w) ? gather(x, p, w) : NULL;
     return x->sends[w] ? exchange_settle(e, worker, values, x->sent[w])
                        : exchange_settle_dropped(e, worker, values);
 }
@@ -242,10 +293,11 @@ static Status run_parcel(GradientExchange *x, const Parcel *p)
     Exchange e = exchange_of(x, p);
     TRY(exchange_begin(&e));
     for (int round = 0; round < e.rounds; round++)
-        TRY(send_round(x, p, &e));
-    TRY(exchange_receive(&e));
-    for (size_t w = 0; w < x->spec.workers; w++)
-        TRY(blame(x, p, w, settle(x, p, &e, w)));
+        TRY(run_round(x, p, &e));
+    TRY(relay_mean(&x->relay, &e, relay_decodes(&x->relay, &e) ? exchange_receive(&e) : OK));
+    /* a rank that fails here still takes part in the exchange of the other parcels */
+    for (size_t w = 0; w < x->spec.workers && x->settled == OK; w++)
+        x->settled = blame(x, p, w, settle(x, p, &e, w));
     scatter(x, p);
     return OK;
 }
@@ -257,7 +309,7 @@ static Status run_step(GradientExchange *x)
     memset(x->up, 0, x->spec.workers * sizeof *x->up);
     for (size_t i = 0; i < x->parcels; i++)
         TRY(blame(x, &x->parcel[i], x->first, train(x, &x->parcel[i])));
-    for (size_t w = 0; w < x->spec.workers && x->plan_size; w++)
+    for (size_t w = x->own; w < x->end && x->plan_size; w++)
         if (x->sends[w])
             TRY(plan(x, w));
     for (size_t i = 0; i < x->parcels; i++) {
@@ -266,6 +318,7 @@ static Status run_step(GradientExchange *x)
         arena_rewind(x->scratch, scratch);
         arena_rewind(x->payloads, mark);
     }
+    TRY(net_agree(x->spec.net, x->settled, x->err));
     for (size_t w = 0; w < x->spec.workers; w++) {
         x->bytes->most_up = fmax(x->bytes->most_up, x->up[w]);
         x->bytes->up += x->up[w];
@@ -285,6 +338,7 @@ Status gradient_step(GradientExchange *x, size_t step, float *const *gradient, c
     x->agreed = agreed;
     x->bytes = bytes;
     x->err = err;
+    x->settled = OK;
     x->senders = 0;
     for (size_t w = x->spec.workers; w-- > 0;)
         if (sends[w]) {
@@ -292,7 +346,11 @@ Status gradient_step(GradientExchange *x, size_t step, float *const *gradient, c
             x->first = w;
         }
     assert(x->senders);
-    return run_step(x);
+    const Status status = run_step(x);
+    /* Merging and decoding fail on all ranks or on none, except for lack of memory on one rank. */
+    return status == OK || status == ERR_MEMORY || (x->spec.net && x->spec.net->failed)
+               ? status
+               : net_agree(x->spec.net, status, err);
 }
 
 /* ---- opening ---- */
@@ -309,9 +367,14 @@ static Status make_workers(GradientExchange *x)
         *w = (ExchangeWorker){.index = i / x->parcels};
         if (x->plan_size && !p->raw)
             w->plan = x->plan + i * x->plan_size;
+        if (!is_own(x, w->index) && net_rank(x->spec.net) && !gradient_follows(x))
+            continue;
         const Exchange e = exchange_of(x, p);
         const Call call = exchange_call(&e, w);
         TRY(codec_states_find(&x->states, &call, (int64_t)w->index, p->name, &w->state));
+        /* rank 0 has room for the state, for saving, but does not know it */
+        if (!is_own(x, w->index) && !gradient_follows(x))
+            w->state = NULL;
     }
     return OK;
 }
@@ -334,6 +397,10 @@ static Status open(GradientExchange *x)
     x->parcel = NEW(x->arena, Parcel, x->spec.tensors + 1);
     TRY(arena_check(x->parcel, x->arena, x->err));
     make_parcels(x);
+    const Net *net = x->spec.net;
+    x->own = relay_first_worker(net, x->spec.way, x->spec.workers, net_rank(net));
+    x->end = relay_first_worker(net, x->spec.way, x->spec.workers, net_rank(net) + 1);
+    TRY(relay_open(&x->relay, x->spec.net, x->spec.way, x->spec.workers, x->arena, x->err));
     x->plan_size = codec_plan_size(x->spec.codec);
     TRY(make_workers(x));
     return make_room(x);

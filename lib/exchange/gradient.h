@@ -3,13 +3,18 @@
  *
  * A parcel is a vector that the codec encodes as a whole: one tensor, or all tensors end to end. Tensors under
  * min_elements are parcels of their own and are sent as raw floats. Each worker has one codec state for each
- * parcel. */
+ * parcel.
+ *
+ * The workers may be spread over several processes (ranks, net.h). Each rank then calls gradient_step at the
+ * same time, for its own workers. Payloads travel between the ranks, and all ranks get the same mean, bit for
+ * bit: the mean that one process with all workers computes. */
 #ifndef ATOMO_GRADIENT_H
 #define ATOMO_GRADIENT_H
 
 #include "dump/groups.h"
 #include "exchange/exchange.h"
 #include "exchange/states.h"
+#include "net/net.h"
 
 /* One tensor of a gradient; the gradient's tensors lie in one array of floats. */
 typedef struct {
@@ -29,6 +34,11 @@ typedef struct {
     const GradientTensor *tensor;
     size_t tensors;
     ExchangeClock clock; /* {0}: without timing */
+    Net *net;            /* the ranks; NULL: this process has all workers */
+    /* How payloads travel. NET_ALL, NET_RING: each rank gets and decodes all payloads. NET_TREE: rank 0 merges
+     * the payloads and sends the result to all. NET_ROOT: the same, but rank 0 has no workers, and payloads need
+     * not merge: otherwise rank 0 decodes them, and sends their mean to all as floats. */
+    NetWay way;
 } GradientSpec;
 
 typedef struct GradientExchange GradientExchange;
@@ -36,9 +46,13 @@ typedef struct GradientExchange GradientExchange;
 Status gradient_open(GradientExchange **out, const GradientSpec *spec, Error *err);
 void gradient_close(GradientExchange *x); /* NULL is allowed */
 
-/* Returns the codec states of all workers, for saving, loading and zeroing. A worker has one state for each
- * parcel that the codec encodes, in the order of the parcels. */
+/* Returns the codec states of this rank's workers, for saving, loading and zeroing. A worker has one state for
+ * each parcel that the codec encodes, in the order of the parcels. Rank 0 has room for all workers' states. */
 CodecStates *gradient_states(GradientExchange *x);
+
+/* Returns true if this rank decodes payloads with the senders' states, so that it keeps the states of all
+ * workers, not only of its own. */
+bool gradient_follows(const GradientExchange *x);
 
 /* Bytes that are sent in one step. */
 typedef struct {
@@ -49,9 +63,9 @@ typedef struct {
     double early;  /* bytes of the merged payloads of all rounds but the last */
 } GradientBytes;
 
-/* Runs one step. gradient[w] is worker w's gradient, and weight[w] its weight in the mean. The workers w
- * with sends[w] send; there is at least one. Sets `agreed` to the mean of their estimates. Errors name step,
- * worker and tensor. */
+/* Runs one step. gradient[w] is worker w's gradient (read only for this rank's workers), and weight[w] its
+ * weight in the mean. The workers w with sends[w] send; there is at least one. Sets `agreed` to the mean of
+ * their estimates. Errors name step, worker and tensor, and are the same on all ranks. */
 Status gradient_step(GradientExchange *x, size_t step, float *const *gradient, const double *weight,
                      const bool *sends, float *agreed, GradientBytes *bytes, Error *err);
 

@@ -104,21 +104,28 @@ static Status compute(Trainer *t, size_t step, const Portion *all, size_t w, Sco
 
 static void copy_running(const Trainer *t, float *const *to, float *const *from)
 {
-    for (size_t w = 0; w < t->s.workers; w++)
+    for (size_t w = t->own; w < t->end; w++)
         memcpy(to[w], from[w], t->running_floats * sizeof **to);
 }
 
 static Status compute_all(Trainer *t, StepRecord *r, const Portion *all, Error *err)
 {
+    Status status = OK;
     shuffle(t, all->epoch);
     copy_running(t, t->running_before, t->running);
-    for (size_t w = 0; w < t->s.workers; w++) {
-        const double start = clock_now(), images = (double)portion_share(all, t->s.workers, w).count;
+    for (size_t w = t->own; w < t->end && status == OK; w++) {
+        const double start = clock_now();
         Score score;
-        TRY(compute(t, r->step, all, w, &score, err));
-        r->compute = fmax(r->compute, clock_now() - start);
-        r->train.loss += score.loss * images / (double)all->count;
-        r->train.accuracy += (double)score.correct / (double)(all->count * dataset_labels(t->s.train->info));
+        status = compute(t, r->step, all, w, &score, err);
+        t->score[w] = (WorkerScore){score.loss, (double)score.correct, clock_now() - start};
+    }
+    TRY(net_agree(t->s.net, status, err));
+    ranks_share_scores(t);
+    for (size_t w = 0; w < t->s.workers; w++) {
+        const double images = (double)portion_share(all, t->s.workers, w).count;
+        r->compute = fmax(r->compute, t->score[w].seconds);
+        r->train.loss += t->score[w].loss * images / (double)all->count;
+        r->train.accuracy += t->score[w].correct / (double)(all->count * dataset_labels(t->s.train->info));
     }
     return OK;
 }
@@ -136,7 +143,7 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
     return OK;
 }
 
-static void note_cost(const Trainer *t, const GradientBytes *b, StepRecord *r)
+static void note_cost(Trainer *t, const GradientBytes *b, StepRecord *r)
 {
     const double senders = (double)t->s.aggregate, parameters = 4 * (double)t->floats;
     const bool all = t->s.topology == TOPOLOGY_ALLGATHER;
@@ -151,7 +158,9 @@ static void note_cost(const Trainer *t, const GradientBytes *b, StepRecord *r)
                              .payload = topology_adds(t->s.topology) ? b->agreed : b->up,
                              .early = b->early,
                              .parameters = parameters};
-    r->comm = t->s.link ? link_seconds(t->s.link, &traffic) : 0;
+    r->comm = r->modelled = t->s.link ? link_seconds(t->s.link, &traffic) : 0;
+    if (t->s.net)
+        ranks_share_times(t, r);
 }
 
 static void update_weights(Trainer *t, size_t step)
@@ -176,6 +185,7 @@ Status trainer_step(Trainer *t, StepRecord *r, Error *err)
 {
     const Portion all = portion_of(t, t->step + 1);
     GradientBytes bytes;
+    ranks_begin_step(t);
     *r = (StepRecord){.step = t->step + 1,
                       .epoch = all.epoch + 1,
                       .lr = optimizer_rate(&t->s.optimizer, t->step + 1),
@@ -187,6 +197,7 @@ Status trainer_step(Trainer *t, StepRecord *r, Error *err)
     TRY(computed);
     memset(t->encode, 0, t->s.workers * sizeof *t->encode);
     t->decode = 0;
+    ranks_begin_exchange(t);
     const Status status =
         gradient_step(t->exchange, r->step, t->gradient, t->weight, t->sends, t->agreed, &bytes, err);
     if (status != OK)
@@ -245,21 +256,30 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     t->velocity = NEW(a, float, t->floats);
     t->square = t->s.optimizer.kind == OPTIMIZER_ADAMW ? NEW(a, float, t->floats) : NULL;
     t->agreed = NEW_ZERO(a, float, t->floats);
+    t->running_start = NEW(a, float, t->running_floats);
     t->gradient = NEW(a, float *, t->s.workers);
     t->running = NEW(a, float *, t->s.workers);
     t->running_before = NEW(a, float *, t->s.workers);
     t->weight = NEW(a, double, t->s.workers);
     t->sends = NEW(a, bool, t->s.workers);
     t->encode = NEW(a, double, t->s.workers);
+    t->score = NEW_ZERO(a, WorkerScore, t->s.workers);
+    t->times = NEW(a, RankTimes, (size_t)net_ranks(t->s.net));
+    t->own = relay_first_worker(t->s.net, way_of(t->s.topology), t->s.workers, net_rank(t->s.net));
+    t->end = relay_first_worker(t->s.net, way_of(t->s.topology), t->s.workers, net_rank(t->s.net) + 1);
     t->images = NEW(a, float, images * d->channels * d->rows * d->columns);
     t->labels = NEW(a, uint8_t, images * dataset_labels(d));
     t->order = NEW(a, uint32_t, t->s.train->count);
     t->index = NEW(a, uint32_t, t->s.test_batch);
     TRY(arena_check(t->weights && t->velocity && (t->square || t->s.optimizer.kind != OPTIMIZER_ADAMW) &&
-                        t->agreed && t->gradient && t->running && t->running_before && t->weight &&
-                        t->sends && t->encode && t->images && t->labels && t->order && t->index,
+                        t->agreed && t->running_start && t->gradient && t->running && t->running_before &&
+                        t->weight && t->sends && t->encode && t->score && t->times && t->images &&
+                        t->labels && t->order && t->index,
                     a, err));
     for (size_t w = 0; w < t->s.workers; w++) {
+        t->gradient[w] = t->running[w] = t->running_before[w] = NULL;
+        if (net_rank(t->s.net) && (w < t->own || w >= t->end))
+            continue;
         t->gradient[w] = NEW_ZERO(a, float, t->floats);
         t->running[w] = NEW(a, float, t->running_floats);
         t->running_before[w] = NEW(a, float, t->running_floats);
@@ -284,7 +304,9 @@ static Status open_exchange(Trainer *t, Error *err)
                                .threads = s->threads,
                                .tensor = tensor,
                                .tensors = list->count,
-                               .clock = {time_phase, t}};
+                               .clock = {time_phase, t},
+                               .net = s->net,
+                               .way = way_of(s->topology)};
     return gradient_open(&t->exchange, &spec, err);
 }
 
@@ -342,8 +364,10 @@ void trainer_close(Trainer *t)
 
 void trainer_reset(Trainer *t)
 {
+    model_init(t->model, t->s.seed, t->weights, t->running_start);
     for (size_t w = 0; w < t->s.workers; w++)
-        model_init(t->model, t->s.seed, t->weights, t->running[w]);
+        if (t->running[w])
+            memcpy(t->running[w], t->running_start, t->running_floats * sizeof **t->running);
     codec_states_zero(gradient_states(t->exchange));
     memset(t->velocity, 0, t->floats * sizeof *t->velocity);
     if (t->square)

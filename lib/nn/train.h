@@ -2,13 +2,17 @@
  *
  * The setup and a step's number determine the step: its images, the workers that send, every random number.
  * So a trainer that is restored to an earlier step repeats the later steps bit for bit, for any number of
- * threads. */
+ * threads.
+ *
+ * On several ranks (setup.net), all ranks together call trainer_step, trainer_collect and trainer_spread.
+ * Errors of trainer_step are the same on all ranks. */
 #ifndef ATOMO_TRAIN_H
 #define ATOMO_TRAIN_H
 
 #include "codec/codec.h"
 #include "data/dataset.h"
 #include "dump/groups.h"
+#include "net/net.h"
 #include "network/netcost.h"
 #include "nn/optim.h"
 
@@ -27,6 +31,9 @@ typedef struct {
     Topology topology;
     const Link *link;      /* network model for the communication time; NULL: no communication time */
     bool (*stopped)(void); /* returns true when the user has asked to stop; may be NULL */
+    /* The ranks that share the workers. NULL: this process simulates all workers. Each rank opens a trainer with
+     * the same setup. All ranks get the same weights, bit for bit: those of one process with all workers. */
+    Net *net;
 } TrainSetup;
 
 typedef struct Trainer Trainer;
@@ -58,12 +65,25 @@ typedef struct {
     MeanScore test;
     /* bytes sent (mean over the workers that send) and received by one worker */
     double bytes_up, bytes_down;
-    double compute, encode, comm, decode; /* seconds; for compute and encode, of the slowest worker */
+    /* Seconds; for compute and encode, of the slowest worker. comm: on ranks, measured on the rank that waited
+     * least for others; else as `modelled`. */
+    double compute, encode, comm, decode;
+    double modelled; /* seconds of communication on setup.link by the network model */
+    /* bytes that a rank sent to others and received in this step, the sizes of payloads and all other messages
+     * included: mean over ranks; 0 in one process */
+    double rank_sent, rank_received;
 } StepRecord;
 
 /* Runs one step. ERR_NUMERIC: there are values that are not finite; the error names the step and the layer
  * or tensor. ERR_STOPPED: stopped while a gradient was computed; the trainer is as before the step. */
 Status trainer_step(Trainer *t, StepRecord *r, Error *err);
+
+/* Copies to rank 0 what only other ranks know: the running statistics and codec states of their workers. Called
+ * before rank 0 tests, or saves a checkpoint. With `gradients`, also copies the gradients of the last step. */
+void trainer_collect(Trainer *t, bool gradients);
+
+/* Copies the state of rank 0's trainer, which has loaded a checkpoint, to the trainers of all ranks. */
+void trainer_spread(Trainer *t);
 
 /* Computes loss and accuracy on all images of `d` with worker 0's running statistics. ERR_STOPPED: stopped. */
 Status trainer_test(Trainer *t, const Dataset *d, MeanScore *out, Error *err);

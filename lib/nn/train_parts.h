@@ -4,22 +4,43 @@
 #define ATOMO_TRAIN_PARTS_H
 
 #include "exchange/gradient.h"
+#include "exchange/relay.h"
 #include "nn/model.h"
 #include "nn/train.h"
+
+/* Results of one worker's part of a step, before the exchange. */
+typedef struct {
+    double loss,
+        correct; /* mean cross-entropy; number of images whose largest output is that of their label */
+    double seconds;
+} WorkerScore;
+
+/* Measurements of one rank in a step: seconds and bytes. */
+typedef struct {
+    double encode, decode, comm, sent, received;
+} RankTimes;
 
 struct Trainer {
     Arena *arena;
     TrainSetup s;
     Model *model;
     GradientExchange *exchange;
+    size_t own, end; /* this rank's workers: own .. end - 1 */
     /* seconds in this step: encoding of each worker, decoding of one receiver */
     double *encode, decode;
-    size_t floats; /* number of parameters */
+    WorkerScore *score; /* (workers) */
+    RankTimes *times;   /* (ranks) of this step */
+    /* the counts of bytes when this step began, and the seconds when its exchange began */
+    RankTimes before;
+    float *running_start; /* (running_floats) running statistics before the first step */
+    size_t floats;        /* number of parameters */
     /* (floats) `velocity` and `square`: state of the optimizer; `square` is NULL unless it is AdamW; `agreed`: mean
      * of the workers' estimates */
     float *weights, *velocity, *square, *agreed;
-    float **gradient, **running; /* (workers) gradient and running statistics of each worker */
-    float **running_before;      /* (workers) running statistics before the present step */
+    /* (workers) gradient and running statistics of each worker. Rank 0 has arrays for all workers, other ranks
+     * for their own; the other pointers are NULL. */
+    float **gradient, **running;
+    float **running_before; /* (workers) running statistics before the present step */
     size_t running_floats;
     double *weight; /* (workers) weight of each worker's gradient in the mean, if the worker sends */
     bool *sends;    /* (workers) true: the worker sends in this step */
@@ -37,6 +58,21 @@ typedef struct {
     size_t epoch, place, count;
 } Portion;
 Portion portion_of(const Trainer *t, size_t step);
+
+/* Returns the way that payloads travel in a topology. */
+NetWay way_of(Topology topology);
+
+/* ---- several ranks (train_ranks.c) ---- */
+
+/* Gives t->score of all workers to all ranks. */
+void ranks_share_scores(Trainer *t);
+
+/* Note the time and the counts of bytes for ranks_share_times. */
+void ranks_begin_step(Trainer *t);
+void ranks_begin_exchange(Trainer *t);
+
+/* Gives t->times of all ranks to all ranks, and sets the measured fields of `r`. */
+void ranks_share_times(Trainer *t, StepRecord *r);
 
 /* Returns the images of a step that worker w takes. */
 Portion portion_share(const Portion *all, size_t workers, size_t w);

@@ -1,5 +1,6 @@
 /* report_meta.c -- facts about a run: versions, machine, command line. */
 #include "base/host.h"
+#include "net/net.h"
 #include "vec/kernels.h"
 #include "num/linalg.h"
 #include "report/report.h"
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FACTS_OWN = 16 };
+enum { FACTS_OWN = 17 };
 
 static void add(Fact *facts, size_t *count, const char *name, const char *text)
 {
@@ -41,6 +42,7 @@ static void add_about(Fact *facts, size_t *count, Arena *a)
     add(facts, count, "fftw", library_fftw(a));
     add(facts, count, "zstd", library_zstd(a));
     add(facts, count, "blosc", library_blosc(a));
+    add(facts, count, "mpi", net_library());
 }
 
 Status report_about(Fact **facts, size_t *count, Arena *a, Error *err)

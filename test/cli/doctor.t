@@ -10,6 +10,7 @@ $ atomo-bench doctor
 > fftw *
 > zstd *
 > blosc *
+> mpi *
 > gnuplot *
 > clock *
 > temporary files *

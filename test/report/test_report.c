@@ -418,9 +418,9 @@ static void an_abandoned_report_leaves_nothing(void **state)
 static void meta_tells_a_run_apart(void **state)
 {
     (void)state;
-    static const char *const names[] = {"version",  "revision",  "cpu",     "isa",    "os",   "hdf5",
-                                        "openblas", "blas_core", "lapack",  "fftw",   "zstd", "blosc",
-                                        "command",  "seed",      "threads", "started"};
+    static const char *const names[] = {"version",  "revision",  "cpu",    "isa",     "os",     "hdf5",
+                                        "openblas", "blas_core", "lapack", "fftw",    "zstd",   "blosc",
+                                        "mpi",      "command",   "seed",   "threads", "started"};
     Fact *facts;
     size_t count;
     char *argv[] = {(char[]){"compare"}, (char[]){"it's"}, (char[]){""}, NULL};
@@ -428,9 +428,9 @@ static void meta_tells_a_run_apart(void **state)
     assert_int_equal(count, countof(names));
     for (size_t i = 0; i < count; i++)
         assert_string_equal(facts[i].name, names[i]);
-    check(strstr(facts[12].value.text, " compare 'it'\\''s' ''"));
-    check(facts[13].value.whole == 5 && facts[14].value.whole == 2);
-    check(text_glob("20[0-9][0-9]-[01][0-9]-[0-3][0-9]T*:*:*Z", facts[15].value.text));
+    check(strstr(facts[13].value.text, " compare 'it'\\''s' ''"));
+    check(facts[14].value.whole == 5 && facts[15].value.whole == 2);
+    check(text_glob("20[0-9][0-9]-[01][0-9]-[0-3][0-9]T*:*:*Z", facts[16].value.text));
     for (size_t i = 0; i < FACTS_SPARE; i++)
         facts[count + i] = facts[0]; /* the array must have room for FACTS_SPARE more facts */
 }

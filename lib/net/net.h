@@ -1,0 +1,89 @@
+/* net.h -- connects the processes of one run, which an MPI launcher such as `mpirun` has started. A process is
+ * called a rank; ranks count from 0. All ranks call the functions below in the same order, with the same sizes.
+ *
+ * The functions cannot fail: if a connection breaks, MPI ends all ranks. `Net *` NULL means that there is one
+ * rank only; the functions then do nothing. A program that only holds a `Net *` does not need MPI, because
+ * the functions of MPI are called through pointers. */
+#ifndef ATOMO_NET_H
+#define ATOMO_NET_H
+
+#include "base/arena.h"
+
+/* The ways that parts travel from all ranks. */
+typedef enum {
+    NET_ALL,  /* MPI_Allgatherv: all ranks get all parts */
+    NET_RING, /* each rank passes parts on to the next rank; all ranks get all parts */
+    NET_TREE, /* along a binomial tree; rank 0 gets all parts */
+    NET_ROOT, /* MPI_Gatherv: each rank sends its part to rank 0 */
+} NetWay;
+
+typedef struct Net Net;
+struct Net {
+    int rank, ranks;
+    int neighbours; /* number of ranks on this machine, this rank included */
+    /* Bytes of this rank. A byte counts once for its sender, however often MPI copies it on its way. */
+    uint64_t sent, received;
+    double seconds; /* time spent in the functions below */
+    bool failed;    /* true: net_agree has returned an error, so all ranks stop together */
+
+    /* Use the functions below instead of these members. */
+    void (*gather)(Net *n, NetWay way, uint8_t *data, const size_t *size);
+    void (*broadcast)(Net *n, int root, uint8_t *data, size_t size);
+    void (*move)(Net *n, int from, int to, uint8_t *data, size_t size);
+    void (*end)(int code);
+    size_t *room; /* (ranks) for sizes */
+    bool *flag;   /* (ranks) for net_any and net_agree */
+};
+
+/* ---- opening ---- */
+
+/* Returns name and version of the MPI library that this program was built with; "none": built without MPI. */
+const char *net_library(void);
+
+/* Returns true if an MPI launcher has started this process as one of several. */
+bool net_launched(void);
+
+/* Joins the other ranks. Sets *out to NULL if no launcher has started several processes. ERR_USAGE: there are
+ * several processes, but this program was built without MPI. */
+Status net_open(Net **out, Arena *a, Error *err);
+
+/* Leaves the other ranks. If this rank alone has failed (code other than 0, net->failed false), all ranks are
+ * ended with this exit code. Returns the exit code of this rank: of the ranks that failed together, only rank 0
+ * returns `code`. */
+int net_close(Net *n, int code);
+
+/* ---- exchanging data ---- */
+
+static inline int net_rank(const Net *n)
+{
+    return n ? n->rank : 0;
+}
+
+static inline int net_ranks(const Net *n)
+{
+    return n ? n->ranks : 1;
+}
+
+/* Gathers the ranks' parts. The parts lie end to end in `data`, in the order of ranks; part r has size[r] bytes.
+ * Each rank has filled in its own part. */
+void net_gather(Net *n, NetWay way, void *data, const size_t *size);
+
+/* As net_gather with NET_ALL, for parts of equal size. */
+void net_table(Net *n, void *data, size_t size);
+
+void net_broadcast(Net *n, int root, void *data, size_t size); /* rank `root` sends to all */
+
+/* Sends from one rank to another; does nothing on other ranks, or if from == to. */
+void net_move(Net *n, int from, int to, void *data, size_t size);
+
+/* Returns true on all ranks if `flag` is true on any. */
+bool net_any(Net *n, bool flag);
+
+/* Called after net_agree has returned an error, if all ranks go on with other work. */
+void net_continue(Net *n);
+
+/* Returns OK if `status` is OK on all ranks. Otherwise returns the status of the first rank that failed, and
+ * copies the error of this rank to all. */
+Status net_agree(Net *n, Status status, Error *err);
+
+#endif

@@ -1,0 +1,214 @@
+/* net_mpi.c -- implements net.h with MPI (MPI-3, for example Open MPI or MPICH). */
+#include "net/net.h"
+
+#ifdef ATOMO_MPI
+
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+
+/* MPI counts bytes with an int, so longer messages are cut. */
+enum { CHUNK = 1 << 30, TAG = 1 };
+
+/* An object of MPI for one Net: the counts and offsets of MPI's collective functions. */
+typedef struct {
+    Net net;             /* must be first */
+    int *count, *offset; /* (ranks) */
+} MpiNet;
+
+static int least(size_t left)
+{
+    return left < CHUNK ? (int)left : CHUNK;
+}
+
+static size_t sum(const size_t *size, int from, int to)
+{
+    size_t all = 0;
+    for (int r = from; r < to; r++)
+        all += size[r];
+    return all;
+}
+
+/* ---- messages between two ranks ---- */
+
+static void send_to(Net *n, int to, const uint8_t *data, size_t size)
+{
+    n->sent += size;
+    for (size_t at = 0; at < size; at += CHUNK)
+        MPI_Send(data + at, least(size - at), MPI_BYTE, to, TAG, MPI_COMM_WORLD);
+}
+
+static void receive_from(Net *n, int from, uint8_t *data, size_t size)
+{
+    n->received += size;
+    for (size_t at = 0; at < size; at += CHUNK)
+        MPI_Recv(data + at, least(size - at), MPI_BYTE, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Sends to one rank and receives from another at the same time. */
+static void pass_on(Net *n, int to, const uint8_t *out, size_t out_size, int from, uint8_t *in,
+                    size_t in_size)
+{
+    n->sent += out_size;
+    n->received += in_size;
+    for (size_t at = 0; at < out_size || at < in_size; at += CHUNK) {
+        MPI_Request request[2];
+        int count = 0;
+        if (at < out_size)
+            MPI_Isend(out + at, least(out_size - at), MPI_BYTE, to, TAG, MPI_COMM_WORLD, &request[count++]);
+        if (at < in_size)
+            MPI_Irecv(in + at, least(in_size - at), MPI_BYTE, from, TAG, MPI_COMM_WORLD, &request[count++]);
+        MPI_Waitall(count, request, MPI_STATUSES_IGNORE);
+    }
+}
+
+/* ---- gathering ---- */
+
+/* Each rank passes on to the next rank, ranks - 1 times, the part that it received last. */
+static void gather_ring(Net *n, uint8_t *data, const size_t *size)
+{
+    const int ranks = n->ranks, next = (n->rank + 1) % ranks, before = (n->rank + ranks - 1) % ranks;
+    for (int i = 0; i < ranks - 1; i++) {
+        const int out = (n->rank + ranks - i) % ranks, in = (n->rank + ranks - i - 1) % ranks;
+        pass_on(n, next, data + sum(size, 0, out), size[out], before, data + sum(size, 0, in), size[in]);
+    }
+}
+
+/* In each round, every second rank that is left sends the parts that it has to its neighbour in the tree. */
+static void gather_tree(Net *n, uint8_t *data, const size_t *size)
+{
+    for (int span = 1; span < n->ranks; span *= 2) {
+        const int from = n->rank & span ? n->rank : n->rank + span;
+        const int to = from + span < n->ranks ? from + span : n->ranks;
+        if (from >= n->ranks)
+            continue;
+        uint8_t *parts = data + sum(size, 0, from);
+        if (n->rank == from) {
+            send_to(n, from - span, parts, sum(size, from, to));
+            return;
+        }
+        receive_from(n, from, parts, sum(size, from, to));
+    }
+}
+
+static void fill_counts(MpiNet *m, const size_t *size)
+{
+    int at = 0;
+    for (int r = 0; r < m->net.ranks; r++) {
+        m->count[r] = (int)size[r];
+        m->offset[r] = at;
+        at += m->count[r];
+    }
+}
+
+static void gather_all(Net *n, uint8_t *data, const size_t *size)
+{
+    MpiNet *m = (MpiNet *)n;
+    fill_counts(m, size);
+    n->sent += size[n->rank];
+    n->received += sum(size, 0, n->ranks) - size[n->rank];
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+static void gather_root(Net *n, uint8_t *data, const size_t *size)
+{
+    MpiNet *m = (MpiNet *)n;
+    fill_counts(m, size);
+    if (n->rank) {
+        n->sent += size[n->rank];
+        MPI_Gatherv(data + m->offset[n->rank], m->count[n->rank], MPI_BYTE, NULL, NULL, NULL, MPI_BYTE, 0,
+                    MPI_COMM_WORLD);
+    } else {
+        n->received += sum(size, 1, n->ranks);
+        MPI_Gatherv(MPI_IN_PLACE, 0, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, 0, MPI_COMM_WORLD);
+    }
+}
+
+static void gather(Net *n, NetWay way, uint8_t *data, const size_t *size)
+{
+    static void (*const ways[])(Net *, uint8_t *, const size_t *) = {
+        [NET_ALL] = gather_all, [NET_RING] = gather_ring, [NET_TREE] = gather_tree, [NET_ROOT] = gather_root};
+    const double start = MPI_Wtime();
+    if (sum(size, 0, n->ranks) > INT_MAX)
+        way = way == NET_ALL ? NET_RING : way == NET_ROOT ? NET_TREE : way;
+    ways[way](n, data, size);
+    n->seconds += MPI_Wtime() - start;
+}
+
+/* ---- other functions ---- */
+
+static void broadcast(Net *n, int root, uint8_t *data, size_t size)
+{
+    const double start = MPI_Wtime();
+    *(n->rank == root ? &n->sent : &n->received) += size;
+    for (size_t at = 0; at < size; at += CHUNK)
+        MPI_Bcast(data + at, least(size - at), MPI_BYTE, root, MPI_COMM_WORLD);
+    n->seconds += MPI_Wtime() - start;
+}
+
+static void move(Net *n, int from, int to, uint8_t *data, size_t size)
+{
+    const double start = MPI_Wtime();
+    if (n->rank == from)
+        send_to(n, to, data, size);
+    if (n->rank == to)
+        receive_from(n, from, data, size);
+    n->seconds += MPI_Wtime() - start;
+}
+
+static void end(int code)
+{
+    fflush(NULL);
+    if (code)
+        MPI_Abort(MPI_COMM_WORLD, code);
+    else
+        MPI_Finalize();
+}
+
+/* ---- opening ---- */
+
+static int ranks_here(void)
+{
+    MPI_Comm here;
+    int count;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    MPI_Comm_size(here, &count);
+    MPI_Comm_free(&here);
+    return count;
+}
+
+static Status refuse_launcher(Error *err)
+{
+    FAIL(err, ERR_USAGE, "started as one of several processes, but %s sees only this one", net_library());
+    return error_hint(err, "use the launcher of the MPI library that this program was built with");
+}
+
+Status net_open(Net **out, Arena *a, Error *err)
+{
+    int level;
+    *out = NULL;
+    if (!net_launched())
+        return OK;
+    MpiNet *m = NEW_ZERO(a, MpiNet, 1);
+    TRY(arena_check(m, a, err));
+    /* other threads compute, but do not call MPI */
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+    Net *n = &m->net;
+    MPI_Comm_rank(MPI_COMM_WORLD, &n->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &n->ranks);
+    if (n->ranks == 1)
+        return refuse_launcher(err);
+    n->neighbours = ranks_here();
+    n->gather = gather;
+    n->broadcast = broadcast;
+    n->move = move;
+    n->end = end;
+    m->count = NEW(a, int, (size_t)n->ranks);
+    m->offset = NEW(a, int, (size_t)n->ranks);
+    n->room = NEW(a, size_t, (size_t)n->ranks);
+    n->flag = NEW(a, bool, (size_t)n->ranks);
+    *out = n;
+    return arena_check(m->count && m->offset && n->room && n->flag, a, err);
+}
+
+#endif

@@ -1,0 +1,75 @@
+# P ranks write the records, checkpoints and saved gradients of P simulated workers
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; for p in 1 2 4; do for t in allgather ps; do a=a$p$t b=b$p$t; go() { d=$1; shift; "$@" --max-steps 20 --topology $t --train-dir $d -o $d.csv --dump-gradients $d.h5 --dump-freq 9 --dump-workers; cut_times $d; }; go $a $TRAIN --workers $p; n=$p; [ $t = ps ] && n=$((p + 1)); go $b $LAUNCH -n $n $TRAIN; for s in 10 20; do cmp $a/step_000000$s.h5 $b/step_000000$s.h5; done; cmp $a.cut $b.cut; cmp $a.h5 $b.h5; echo $p $t done; done; done; ls -A | grep journal
+> 4 allgather done
+> 4 ps done
+- *differ*
+- *No such file*
+- *journal
+2>
+= 1
+
+# ranks may have several workers each, or none
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; go() { d=$1; shift; "$@" --max-steps 10 --workers 3 --train-dir $d >/dev/null; }; go a $TRAIN; go b $LAUNCH -n 2 $TRAIN; go c $LAUNCH -n 5 $TRAIN; cmp a/step_00000010.h5 b/step_00000010.h5 && cmp b/step_00000010.h5 c/step_00000010.h5 && echo same
+> same
+2> note: 2 of 5 ranks have no worker: there are 3 workers
+= 0
+
+# a rank that is killed ends the others; the run goes on with fewer or more ranks, to the same weights
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; $TRAIN --workers 3 --topology allgather --max-steps 400 --train-dir a -o a.csv; B='--workers 3 --max-steps 400 --train-dir b -o b.csv --resume'; lose() { start $1 $TRAIN $B 2>err; p=$!; while [ ! -e b/step_00000$2.h5 ] && kill -0 $p; do sleep 0.02; done; from=$(date +%s); kill -9 $(cat pid.1); wait $p && echo not ended; for r in 0 1 2; do while kill -0 $(cat pid.$r) 2>/dev/null; do sleep 0.1; done; done; [ $(($(date +%s) - from)) -le 10 ] && echo $1 ended; grep -c 'exited on signal 9' err; }; lose 3 040; lose 2 200; $LAUNCH -n 4 $TRAIN $B; cmp a/step_00000400.h5 b/step_00000400.h5 && echo same weights; cut_times a; cut_times b; cmp a.cut b.cut && echo same records
+> 3 ended
+> 2 ended
+> 1
+- 0
+> same weights
+> same records
+- not ended
+= 0
+
+# a rank that is stopped stops all, and the run goes on from that step
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; $TRAIN --workers 2 --topology allgather --max-steps 2000 --train-dir a -o a.csv; start 2 $TRAIN --max-steps 2000 --train-dir b -o b.csv 2>err; p=$!; while [ ! -e b/step_00000020.h5 ] && kill -0 $p; do sleep 0.02; done; kill -TERM $(cat pid.1); wait $p; echo code $?; grep -c 'stopped after step' err; $LAUNCH -n 2 $TRAIN --max-steps 2000 --train-dir b -o b.csv --resume; cmp a/step_00002000.h5 b/step_00002000.h5 && echo same weights; cut_times a; cut_times b; cmp a.cut b.cut && echo same records
+> code 130
+> 1
+> same weights
+> same records
+= 0
+
+# a rank with another seed, option, program or data set is refused by name, with one message
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; cp $(command -v atomo-train) other; echo >>other; cp -r datasets data2; for f in data2/mnist/*labels*; do printf '\2' | dd of=$f bs=1 seek=9 conv=notrunc 2>/dev/null; done; two() { $LAUNCH -n 1 $TRAIN : -n 1 "$@" 2>&1 | grep -c -e '^atomo-train: ' -e '^other: '; $LAUNCH -n 1 $TRAIN : -n 1 "$@" 2>&1 | grep '^atomo-train: '; }; two $TRAIN --seed 2; two $TRAIN --lr 0.02; two ./other ${TRAIN#atomo-train}; two $TRAIN --data-dir data2/mnist
+> atomo-train: rank 1: seed is 2, but on rank 0 1
+> atomo-train: rank 1: lr is 0.02, but on rank 0 0.01
+> atomo-train: rank 1: program is *, but on rank 0 *
+> atomo-train: rank 1: training-images is *, but on rank 0 *
+- 2
+= 0
+
+# a wrong option is reported once, and ends with the code of one process
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ . $SRC/test/cli/ranks.sh; $LAUNCH -n 3 atomo-train run --nosuch 2>err; echo code $?; grep -c '^atomo-train: run: unknown option --nosuch' err
+> code 2
+> 1
+= 0
+
+# only run trains on several ranks
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ OMPI_COMM_WORLD_SIZE=2 atomo-train tune; OMPI_COMM_WORLD_SIZE=2 atomo-train eval --train-dir x
+2> atomo-train: tune: started as one of several processes; only run trains on several ranks
+2> atomo-train: eval: started as one of several processes; only run trains on several ranks
+= 2
+
+# a build without MPI does not train once in each process
+? ! atomo-train --version | grep -q '^mpi .*MPI' # this one is built with MPI
+$ OMPI_COMM_WORLD_SIZE=2 atomo-train run; PMI_SIZE=2 atomo-train run; PMIX_RANK=1 atomo-train run
+2> atomo-train: started as one of several processes, but built without MPI: each would train alone
+2> hint: `make deps-mpi`, then `make`, builds it with MPI; --workers simulates workers without
+= 2
+
+# the variables of a launcher that started one process change nothing
+$ OMPI_COMM_WORLD_SIZE=1 atomo-train run --network softmax --max-steps 1 -f csv -q
+> summary,none,1,*
+2>
+= 0

@@ -1,0 +1,326 @@
+/* test_ranks.c -- training on several ranks (net.h). The weights, checkpoints and records must be those of one
+ * process with all workers, bit for bit. The bytes that a step's record counts must be the bytes that the rank
+ * passed to MPI.
+ *
+ * The tests start this program again under mpirun. There it trains on the ranks, and rank 0 compares. A layer
+ * between this program and MPI (MPI's profiling interface) counts the bytes of each call. */
+#include "rig/check.h"
+#include "net/net.h"
+#include "nn/checkpoint.h"
+#include "nn/step_folder.h"
+#include "nn/train_parts.h"
+#include "rig/scratch_dir.h"
+#include "rig/tiny_data.h"
+#include "compress/spec.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#if defined ATOMO_MPI && !defined __SANITIZE_ADDRESS__
+#include <mpi.h>
+
+/* ---- counting the bytes of each call of MPI ---- */
+
+static uint64_t sent, received;
+
+static void count_parts(const int *counts, int root)
+{
+    int rank, ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int r = 0; r < ranks && (root < 0 || rank == root); r++)
+        received += r == rank ? 0 : (uint64_t)counts[r];
+    if (root < 0)
+        sent += (uint64_t)counts[rank];
+}
+
+int MPI_Send(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+    sent += (uint64_t)count;
+    return PMPI_Send(data, count, type, to, tag, comm);
+}
+
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *r)
+{
+    sent += (uint64_t)count;
+    return PMPI_Isend(data, count, type, to, tag, comm, r);
+}
+
+int MPI_Recv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    received += (uint64_t)count;
+    return PMPI_Recv(data, count, type, from, tag, comm, status);
+}
+
+int MPI_Irecv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *r)
+{
+    received += (uint64_t)count;
+    return PMPI_Irecv(data, count, type, from, tag, comm, r);
+}
+
+int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    *(rank == root ? &sent : &received) += (uint64_t)count;
+    return PMPI_Bcast(data, count, type, root, comm);
+}
+
+int MPI_Allgatherv(const void *in, int count, MPI_Datatype type, void *out, const int counts[],
+                   const int offsets[], MPI_Datatype out_type, MPI_Comm comm)
+{
+    count_parts(counts, -1);
+    return PMPI_Allgatherv(in, count, type, out, counts, offsets, out_type, comm);
+}
+
+int MPI_Gatherv(const void *in, int count, MPI_Datatype type, void *out, const int counts[],
+                const int offsets[], MPI_Datatype out_type, int root, MPI_Comm comm)
+{
+    if (in == MPI_IN_PLACE)
+        count_parts(counts, root);
+    else
+        sent += (uint64_t)count;
+    return PMPI_Gatherv(in, count, type, out, counts, offsets, out_type, root, comm);
+}
+
+/* ---- the program under mpirun ---- */
+
+static Arena *arena;
+static Error err;
+static Net *net;
+static Dataset train_data, test_data;
+static char folder[200]; /* for checkpoints of rank 0 */
+
+typedef struct {
+    const char *spec;
+    bool adds;
+} Case;
+
+/* Codecs of one and several rounds, with residuals, learned states, states that decoders read, and budgets. */
+static const Case cases[] = {
+    {"none", true},
+    {"qsgd", false},
+    {"ef+topk:ratio=0.05", false},
+    {"svd", false},
+    {"powersgd", true},
+    {"sign", true},
+    {"intsgd", true},
+    {"ef+sign", true},
+    {"diana+qsgd", false},
+    {"joint", false},
+    {"cas", false},
+    {"ef21+topk:ratio=0.1", false},
+    {"ef+powersgd:rank=1", true},
+    {"thc", true},
+    {"fp16", true},
+};
+
+static TrainSetup setup_of(const char *spec, Topology topology, size_t workers, bool all)
+{
+    TrainSetup s = {.network = "cnn",
+                    .train = &train_data,
+                    .test = &test_data,
+                    .workers = workers,
+                    .aggregate = all ? workers : (workers + 1) / 2,
+                    .batch = 36,
+                    .test_batch = 100,
+                    .grouping = all ? GROUP_TENSOR : GROUP_ALL,
+                    .min_elements = 20,
+                    .optimizer = {.kind = all ? OPTIMIZER_SGD : OPTIMIZER_ADAMW,
+                                  .lr = 0.01,
+                                  .momentum = 0.9,
+                                  .beta2 = 0.99},
+                    .seed = 3,
+                    .threads = 1,
+                    .topology = topology};
+    check_ok(codec_open(&s.codec, spec, arena, &err), &err);
+    return s;
+}
+
+/* Rank 0 must have the weights of `alone`, which has simulated all workers, and so must all other ranks. */
+static void compare_weights(const Trainer *t, const Trainer *alone)
+{
+    const size_t size = trainer_parameters(t) * sizeof(float);
+    float *first = NEW(arena, float, trainer_parameters(t));
+    if (alone)
+        memcpy(first, trainer_weights(alone), size);
+    PMPI_Bcast(first, (int)size, MPI_BYTE, 0, MPI_COMM_WORLD);
+    check(!memcmp(first, trainer_weights(t), size));
+}
+
+static void compare_files(Trainer *alone, Trainer *t)
+{
+    size_t size[2];
+    const char *path = step_file(folder, t->step, arena);
+    check_ok(checkpoint_save(alone, folder, &err), &err);
+    uint8_t *first = file_load(path, &size[0]);
+    check_ok(checkpoint_save(t, folder, &err), &err);
+    uint8_t *second = file_load(path, &size[1]);
+    check(size[0] == size[1] && !memcmp(first, second, size[0]));
+    free(first);
+    free(second);
+}
+
+/* Compares the record of a step with the simulated one, and its bytes with those of the layer above. */
+static void compare_records(const StepRecord *r, const StepRecord *alone, uint64_t sent_before,
+                            uint64_t received_before)
+{
+    double own[2] = {(double)(sent - sent_before), (double)(received - received_before)}, all[2];
+    PMPI_Allreduce(own, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    check_rel(r->rank_sent * net->ranks, all[0], 1e-12);
+    check_rel(r->rank_received * net->ranks, all[1], 1e-12);
+    if (net->rank == 0)
+        check(r->train.loss == alone->train.loss && r->train.accuracy == alone->train.accuracy &&
+              r->bytes_up == alone->bytes_up && r->bytes_down == alone->bytes_down);
+}
+
+/* Trains `steps` steps, on the ranks and on rank 0 alone. */
+static void train_both(Trainer *t, Trainer *alone, size_t steps)
+{
+    for (size_t i = 0; i < steps; i++) {
+        const uint64_t sent_before = sent, received_before = received;
+        StepRecord r, q = {0};
+        check_ok(trainer_step(t, &r, &err), &err);
+        if (alone)
+            check_ok(trainer_step(alone, &q, &err), &err);
+        compare_records(&r, &q, sent_before, received_before);
+    }
+    compare_weights(t, alone);
+}
+
+static void open_both(const TrainSetup *s, Trainer **t, Trainer **alone)
+{
+    TrainSetup ranks = *s;
+    ranks.net = net;
+    check_ok(trainer_open(t, &ranks, &err), &err);
+    if (net->rank == 0)
+        check_ok(trainer_open(alone, s, &err), &err);
+}
+
+/* Trains, saves a checkpoint, loads it into new trainers, and trains on. */
+static void run_case(const TrainSetup *s)
+{
+    const ArenaMark mark = arena_mark(arena);
+    Trainer *t, *alone = NULL, *later, *later_alone = NULL;
+    open_both(s, &t, &alone);
+    train_both(t, alone, 2);
+    trainer_collect(t, true);
+    if (alone) {
+        compare_files(alone, t);
+        for (size_t w = 0; w < s->workers; w++)
+            check(!memcmp(t->gradient[w], alone->gradient[w], t->floats * sizeof(float)));
+    }
+    open_both(s, &later, &later_alone);
+    if (alone) {
+        const char *path = step_file(folder, 2, arena);
+        check_ok(checkpoint_load(later, path, &err), &err);
+        check_ok(checkpoint_load(later_alone, path, &err), &err);
+    }
+    trainer_spread(later);
+    train_both(later, later_alone, 2);
+    trainer_close(later);
+    trainer_close(later_alone);
+    trainer_close(t);
+    trainer_close(alone);
+    arena_rewind(arena, mark);
+}
+
+static void train_cases(void)
+{
+    const size_t ranks = (size_t)net->ranks;
+    for (size_t i = 0; i < countof(cases); i++)
+        for (Topology topology = TOPOLOGY_PS; topology <= TOPOLOGY_TREE; topology++) {
+            /* as many workers as ranks, and all of them send; then more or fewer, and half of them send */
+            const size_t workers[] = {ranks, ranks == 8 ? 5 : ranks + 3};
+            for (size_t k = 0; k < 2 && (cases[i].adds || !topology_adds(topology)); k++) {
+                const TrainSetup s = setup_of(cases[i].spec, topology, workers[k], k == 0);
+                run_case(&s);
+            }
+        }
+}
+
+/* A rank that fails: all ranks get its error. */
+static void fail_together(void)
+{
+    const TrainSetup s = setup_of("none", TOPOLOGY_ALLGATHER, (size_t)net->ranks, true);
+    TrainSetup own = s;
+    Trainer *t;
+    StepRecord r;
+    own.net = net;
+    check_ok(trainer_open(&t, &own, &err), &err);
+    if (net->rank == 1)
+        t->weights[0] = (float)NAN;
+    check(trainer_step(t, &r, &err) == ERR_NUMERIC);
+    check(strstr(err.text, "step 1: worker 1"));
+    check(net->failed);
+    net_continue(net);
+    trainer_close(t);
+}
+
+static int run_rank(const char *dir)
+{
+    arena = arena_open(0);
+    check_ok(net_open(&net, arena, &err), &err);
+    snprintf(folder, sizeof folder, "%s", dir);
+    train_data = tiny_data(SPLIT_TRAIN, 360, arena);
+    test_data = tiny_data(SPLIT_TEST, 100, arena);
+    train_cases();
+    fail_together();
+    return net_close(net, 0);
+}
+
+/* ---- the tests ---- */
+
+static void train_on(int ranks)
+{
+    char command[600], self[300] = {0};
+    check(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    snprintf(command, sizeof command,
+             "mpirun --allow-run-as-root --oversubscribe --timeout 300 -n %d %s %s 2>&1", ranks, self,
+             scratch_dir);
+    check(system(command) == 0);
+}
+
+static void two_ranks_train_as_two_workers(void **state)
+{
+    (void)state;
+    train_on(2);
+}
+
+static void four_ranks_train_as_four_workers(void **state)
+{
+    (void)state;
+    train_on(4);
+}
+
+static void eight_ranks_train_as_eight_workers(void **state)
+{
+    (void)state;
+    train_on(8);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2)
+        return run_rank(argv[1]);
+    if (system("mpirun --version >/dev/null 2>&1") != 0) {
+        puts("skip: net/test_ranks: needs mpirun (make deps-mpi)");
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_ranks_train_as_two_workers),
+        cmocka_unit_test(four_ranks_train_as_four_workers),
+        cmocka_unit_test(eight_ranks_train_as_eight_workers),
+    };
+    return cmocka_run_group_tests(tests, scratch_open, scratch_close);
+}
+
+#else
+
+int main(void)
+{
+    puts("skip: net/test_ranks: needs MPI (make deps-mpi), and a build without sanitizers");
+    return 0;
+}
+
+#endif
