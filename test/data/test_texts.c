@@ -69,6 +69,11 @@ static void bytes_that_occur_are_numbered_in_order(void **state)
         assert_int_equal(w.d.count, 1);
         check(w.d.pixels[0] == 2 && w.d.pixels[1] == 2);
     }
+    write_text(&w, "abcdefghijklmnopqrs", 19);
+    check_ok(load(&w, w.dir, SPLIT_TRAIN, 3), &w.err);
+    assert_int_equal(w.d.tokens, 17); /* nine tenths, rounded down */
+    check_ok(load(&w, w.dir, SPLIT_TEST, 1), &w.err);
+    check(w.d.tokens == 2 && w.d.pixels[0] == 17);
     world_close(&w);
 }
 
