@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 /* Returns the number in a file that holds one number of bytes; UINT64_MAX: no such file, or no number ("max"). */
 static uint64_t number_in(const char *path)
@@ -53,7 +52,7 @@ static void ask_groups(HostRoom *room, const char *top, char *group, const char 
         const uint64_t bytes = number_in(limit), taken = number_in(now);
         if (bytes != UINT64_MAX && taken != UINT64_MAX) {
             const uint64_t cached =
-                number_of(stat, "inactive_file", " ", 1, 0, a) + number_of(stat, "active_file", " ", 1, 0, a);
+                number_of(stat, "inactive_file", "", 1, 0, a) + number_of(stat, "active_file", "", 1, 0, a);
             lower(room, less(bytes, less(taken, cached)) + swap, "the memory limit of its control group");
         }
         char *slash = strrchr(group, '/');
