@@ -47,13 +47,15 @@ static void ask_groups(HostRoom *room, const char *top, char *group, const char 
         const char *limit = at ? text_format(a, "%s%s", at, most) : NULL;
         const char *now = at ? text_format(a, "%s%s", at, used) : NULL;
         const char *stat = at ? text_format(a, "%smemory.stat", at) : NULL;
-        if (!limit || !now || !stat)
+        const char *swap_most = at ? text_format(a, "%smemory.swap.max", at) : NULL;
+        if (!limit || !now || !stat || !swap_most)
             return;
         const uint64_t bytes = number_in(limit), taken = number_in(now);
         if (bytes != UINT64_MAX && taken != UINT64_MAX) {
             const uint64_t cached =
                 number_of(stat, "inactive_file", "", 1, 0, a) + number_of(stat, "active_file", "", 1, 0, a);
-            lower(room, less(bytes, less(taken, cached)) + swap, "the memory limit of its control group");
+            const uint64_t swapped = number_in(swap_most) < swap ? number_in(swap_most) : swap;
+            lower(room, less(bytes, less(taken, cached)) + swapped, "the memory limit of its control group");
         }
         char *slash = strrchr(group, '/');
         if (!slash)

@@ -147,7 +147,8 @@ static double normal_of(uint64_t word)
 {
     const double u = ((double)(word >> 11) + 0.5) * 0x1p-53;
     /* a branch on a random bit would be mispredicted half of the time */
-    return copysign(normal_lower_quantile(fmin(u, 1 - u)), u - 0.5);
+    const double tail = fmax(fmin(u, 1 - u), 0x1p-54); /* the largest u rounds to 1 */
+    return copysign(normal_lower_quantile(tail), u - 0.5);
 }
 
 double rng_normal(const Rng *rng, uint64_t use, uint64_t i)

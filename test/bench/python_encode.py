@@ -25,12 +25,12 @@ CALLS = 20
 TURNS = 4
 
 
-def tensors_of(dump):
-    """The tensors of at least LEAST bytes of the dump's last step."""
+def tensors_of(dump, least=LEAST):
+    """The tensors of at least `least` bytes of the dump's last step."""
     import atomo
 
     *_, last = atomo.read_gradients(dump).values()
-    return {name: array for name, array in last.items() if array.nbytes >= LEAST}
+    return {name: array for name, array in last.items() if array.nbytes >= least}
 
 
 def alone_ms(spec, tensors):

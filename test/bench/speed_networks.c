@@ -24,7 +24,12 @@ int main(int argc, char **argv)
     const size_t channels = strtoul(argv[2], NULL, 10), side = strtoul(argv[3], NULL, 10),
                  images = strtoul(argv[4], NULL, 10), floats = images * channels * side * side;
     const int threads = atoi(argv[5]);
-    const ModelSpec spec = {argv[1], channels, side, side, 10, images, NULL};
+    const ModelSpec spec = {.network = argv[1],
+                            .channels = channels,
+                            .rows = side,
+                            .columns = side,
+                            .classes = 10,
+                            .images = images};
     if (model_open(&m, &spec, &err) != OK) {
         fprintf(stderr, "%s\n", err.text);
         return 1;

@@ -6,7 +6,6 @@ usage: torch_codecs.py ATOMO_BENCH DUMP. Each time is the sum, over all tensors 
 A ratio below its floor fails.
 """
 import sys
-import tempfile
 import time
 
 try:
@@ -114,13 +113,12 @@ def torch_ms(encode, tensors):
 
 def main(bench, dump):
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as folder:
-        tensors = {name: torch.from_numpy(a) for name, a in tensors_of(bench, dump, folder, 0).items()}
+    tensors = {name: torch.from_numpy(a) for name, a in tensors_of(dump, 0).items()}
     low = False
     print("encode, ms: %d tensors, PyTorch %s, one thread" % (len(tensors), torch.__version__))
     print("%-26s %12s %12s %8s %8s" % ("codec", "PyTorch", "atomo-bench", "ratio", "floor"))
     for spec, encode, floor in PEERS:
-        peer, ours = torch_ms(encode, tensors), bench_ms(bench, dump, spec, tensors)
+        peer, ours = torch_ms(encode, tensors), bench_ms(bench, spec, dump, tensors)
         low |= peer / ours < floor
         print("%-26s %12.2f %12.2f %8.2f %8.1f%s" % (spec, peer, ours, peer / ours, floor, "" if peer / ours >= floor else "  BELOW ITS FLOOR"), flush=True)
     return low

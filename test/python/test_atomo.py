@@ -206,6 +206,8 @@ class Files(unittest.TestCase):
             self.assertEqual(levels, [r["level"] for r in atomo.compare(path, "fp16", repeats=1, timed=False)])
             with self.assertRaisesRegex(atomo.UsageError, "has no step 4.*its steps are 3, 10"):
                 atomo.read_gradients(path, steps=[10, 4])
+            with self.assertRaisesRegex(atomo.UsageError, "steps=10: want a list"):
+                atomo.read_gradients(path, steps=10)
             twins = os.path.join(folder, "twins.npz")
             np.savez(twins, **{"step_1/a": normal(2), "step_01/a": normal(3)})
             with self.assertRaisesRegex(atomo.UsageError, "step 1, worker 0 has two tensors a"):
@@ -231,6 +233,8 @@ class Files(unittest.TestCase):
         self.assertEqual(tensor.encode(x, out=room).tobytes(), tensor.encode(x))
         large = read.pop("large")
         del read, room
+        with self.assertRaises(atomo.OutOfMemory):
+            atomo.Codec("none").tensor((2**45,)).room()
         large += 1  # the memory is the array's own, and outlives the others
         self.assertEqual(large.tobytes(), (x + 1).tobytes())
 

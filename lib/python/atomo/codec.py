@@ -7,7 +7,7 @@ from ctypes import byref, c_int, c_size_t, c_void_p
 
 import numpy as np
 
-from ._library import ErrorText, Layout, UsageError, call, failure, int_of, integer, lib, seed_of, step_of, text_of
+from ._library import ErrorText, Layout, OutOfMemory, UsageError, call, failure, int_of, integer, lib, seed_of, step_of, text_of
 
 _TRAITS = {
     "unbiased": 1,
@@ -73,7 +73,10 @@ def empty_room(size):
     does: memory in pages of 4 KiB takes up to 13 % more time to read and write."""
     if size < _HUGE_PAGE // 2 or not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.empty(size, np.uint8)
-    pages = mmap.mmap(-1, size + 2 * _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        pages = mmap.mmap(-1, size + 2 * _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except (OSError, OverflowError):
+        raise OutOfMemory("out of memory: %d bytes" % size) from None
     try:
         pages.madvise(mmap.MADV_HUGEPAGE)
     except OSError:

@@ -41,6 +41,13 @@ def _arrays(shapes):
     return [floats[at : at + size].reshape(shape) for at, size, shape in zip(starts, sizes, shapes)]
 
 
+def _numbers(steps):
+    try:
+        return {step_of(step) for step in steps}
+    except TypeError:
+        raise UsageError("steps=%r: want a list of numbers, such as [200]" % (steps,)) from None
+
+
 def read_gradients(path, steps=None):
     """The gradients of a file (HDF5, .npz, .npy or .safetensors) as float32: {step: {name: array}}, or {step: {worker: {name: array}}}
     where a file names workers other than 0; `compare` takes both. `steps`: numbers of the steps to read, instead of all.
@@ -49,7 +56,7 @@ def read_gradients(path, steps=None):
     with _File(path) as file:
         tensors = list(file.tensors())
         if steps is not None:
-            wanted, there = {step_of(s) for s in steps}, {t[1] for t in tensors}
+            wanted, there = _numbers(steps), {t[1] for t in tensors}
             if wanted - there:
                 hint = "its steps are " + ", ".join(map(str, sorted(there)[:8])) + (" ..." if len(there) > 8 else "")
                 raise UsageError("%s: has no step %d" % (os.fspath(path), min(wanted - there)), hint)
