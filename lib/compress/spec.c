@@ -92,11 +92,46 @@ static Status wraps_nothing(const char *spec, const char *stage, const char *end
                : error_hint(err, "each codec takes its own -c: -c %.*s -c %s", before, stage, next);
 }
 
+static bool stage_begins(const char *spec, const char *s)
+{
+    return s == spec || (s[-1] == '+' && isalpha((unsigned char)*s));
+}
+
+/* Finds the alternatives (a/b/c) around the first '/' of `spec`, and sets *from and *to to their beginning and
+ * end. Alternatives are names of codecs, which end at ':', or values of a key, in which ':' may occur. */
+static bool find_alternatives(const char *spec, size_t *from, size_t *to)
+{
+    const char *slash = strchr(spec, '/');
+    if (!slash)
+        return false;
+    const char *start = slash, *end = slash;
+    while (!stage_begins(spec, start) && start[-1] != '=' && start[-1] != ',')
+        start--;
+    const bool names = stage_begins(spec, start);
+    while (*end && *end != ',' && !(names && *end == ':') &&
+           !(end[0] == '+' && isalpha((unsigned char)end[1])))
+        end++;
+    *from = (size_t)(start - spec);
+    *to = (size_t)(end - spec);
+    return true;
+}
+
+static Status refuse_alternatives(const char *spec, size_t from, size_t to, Error *err)
+{
+    FAIL(err, ERR_USAGE, "codec %s: %.*s are alternatives, and one codec is wanted here", spec,
+         (int)(to - from), spec + from);
+    return error_hint(err, "write %.*s%.*s%s", (int)from, spec, (int)strcspn(spec + from, "/"), spec + from,
+                      spec + to);
+}
+
 Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err)
 {
     const Codec *first = NULL;
     Codec *outer = NULL;
     int stages = 0;
+    size_t from, to;
+    if (find_alternatives(spec, &from, &to))
+        return refuse_alternatives(spec, from, to, err);
     for (const char *stage = spec, *end;; stage = end + 1) {
         if (stages++ == STAGES_MAX)
             return FAIL(err, ERR_USAGE, "codec %s: more than %d stages", spec, STAGES_MAX);
@@ -150,30 +185,6 @@ char *codec_text(const Codec *codec, Arena *a)
 }
 
 /* ---- alternatives: "qsgd:bits=1/2,bucket=64/128" is four specs ---- */
-
-static bool stage_begins(const char *spec, const char *s)
-{
-    return s == spec || (s[-1] == '+' && isalpha((unsigned char)*s));
-}
-
-/* Finds the alternatives (a/b/c) around the first '/' of `spec`, and sets *from and *to to their beginning and
- * end. Alternatives are names of codecs, which end at ':', or values of a key, in which ':' may occur. */
-static bool find_alternatives(const char *spec, size_t *from, size_t *to)
-{
-    const char *slash = strchr(spec, '/');
-    if (!slash)
-        return false;
-    const char *start = slash, *end = slash;
-    while (!stage_begins(spec, start) && start[-1] != '=' && start[-1] != ',')
-        start--;
-    const bool names = stage_begins(spec, start);
-    while (*end && *end != ',' && !(names && *end == ':') &&
-           !(end[0] == '+' && isalpha((unsigned char)end[1])))
-        end++;
-    *from = (size_t)(start - spec);
-    *to = (size_t)(end - spec);
-    return true;
-}
 
 enum { CODECS_MAX = 4096, TRIED_MAX = 16 * CODECS_MAX };
 

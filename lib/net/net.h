@@ -31,8 +31,8 @@ struct Net {
     void (*broadcast)(Net *n, int root, uint8_t *data, size_t size);
     void (*move)(Net *n, int from, int to, uint8_t *data, size_t size);
     void (*end)(int code);
-    size_t *room; /* (ranks) for sizes */
-    bool *flag;   /* (ranks) for net_any and net_agree */
+    size_t *room; /* (ranks) working memory of `gather`: the number of bytes of each rank's part */
+    bool *flag;   /* (ranks) working memory of net_any and net_agree: the flag of each rank */
 };
 
 /* ---- opening ---- */

@@ -1,6 +1,6 @@
 /* radix_in_place.c -- sorts floats by their bits without a second array of their length.
  *
- * The array's floats are replaced by their sort keys (radix.h). Keys are then exchanged within the array until each
+ * The array's floats are replaced by their sort keys (radix.h). Keys are then permuted within the array until each
  * one is in the bucket of its top 11 bits ("American flag sort": McIlroy, Bostic and McIlroy, Computing Systems
  * 6 (1993) 5). Threads then sort the buckets. A long bucket is divided in the same way by the next 7 bits, a
  * short one is copied and sorted by `radix_sort_bucket`. */
@@ -32,9 +32,9 @@ static inline void put_key(float *x, size_t i, uint32_t key)
     memcpy(x + i, &key, sizeof key);
 }
 
-/* Exchanges keys until they are ordered by the digit (key >> shift) % values. `values` is a power of two. The keys
+/* Permutes keys until they are ordered by the digit (key >> shift) % values. `values` is a power of two. The keys
  * with digit v belong to the indices next[v] .. end[v] - 1. Ends with next[v] == end[v]. */
-static void exchange(float *x, int shift, size_t values, size_t *next, const size_t *end)
+static void permute(float *x, int shift, size_t values, size_t *next, const size_t *end)
 {
     for (size_t v = 0; v < values; v++)
         while (next[v] < end[v]) {
@@ -75,7 +75,7 @@ static void sort_keys(float *x, size_t n, int bits)
         next[v] = at;
         end[v] = at += count[v];
     }
-    exchange(x, shift, VALUES, next, end);
+    permute(x, shift, VALUES, next, end);
     for (size_t v = 0; v < VALUES; v++)
         sort_keys(x + end[v] - count[v], count[v], shift);
 }
@@ -121,7 +121,7 @@ Status radix_sort_in_place(float *x, size_t n, int threads, Arena *scratch, Erro
             at += j.count[p][b];
         j.end[b] = at;
     }
-    exchange(x, LOW, BUCKETS, j.next, j.end);
+    permute(x, LOW, BUCKETS, j.next, j.end);
     parallel_for(threads, BUCKETS, sort_bucket, &j);
     arena_rewind(scratch, mark);
     return OK;

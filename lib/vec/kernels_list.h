@@ -204,7 +204,7 @@ LOOP(void, sign_sums, (const float *x, size_t n, double sum[2]))
 /* ---- compress/rotated/ ---- */
 
 /* Sets code[i] to the index of the level nearest to |x_i|, with the sign of x_i in bit s->bits. Returns the sum
- * over i of |x_i| times this level. */
+ * over i of |x_i| times the value of its level, s->level[index]. */
 LOOP(double, nearest_levels, (const float *x, size_t n, const LevelScale *s, uint8_t *code))
 
 /* ---- compress/lowrank/ ---- */

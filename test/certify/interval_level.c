@@ -3,10 +3,11 @@
  *
  *     interval_level DUMP STEP TENSOR EXPERIMENTS
  *
- * Experiment e compares one layer in ten repeats with seed e. The interval of the field NAME is NAME +- t
- * NAME_se for Student's t with 9 degrees of freedom. If `gain_se` is a closed form, the interval of `gain` has
- * 1.96 instead of t. A value within 1e-5 of the true value counts as right. The true value is the codec's
- * closed form; without one, the mean over all experiments. */
+ * Experiments count from 1. Experiment e compares one layer in ten repeats with seed e. The interval of the field
+ * NAME is NAME +- t NAME_se for Student's t with 9 degrees of freedom. If `gain_se` is the same in all experiments,
+ * it is a closed form, and the interval of `gain` has 1.96 instead of t. The true value is the codec's closed form;
+ * without one, the mean over all experiments. An interval also counts as right if the measured value differs from
+ * the true value by at most 1e-5 times the true value. */
 #include "compress/spec.h"
 #include "measure/compare.h"
 #include "rig/check.h"

@@ -63,3 +63,9 @@ $ printf 'compressor,bytes,a\342\200\256b\033[2J\nnone,32,x\n' >r.csv; for f in 
 > 1
 > 0
 = 0
+
+# where one codec is wanted, alternatives are refused, and the hint names the first
+$ atomo-bench encode $SRC/datasets/lenet-mnist.h5 -c ef+qsgd:bits=2/4,bucket=64 -o a.atomo
+2> atomo-bench: codec ef+qsgd:bits=2/4,bucket=64: 2/4 are alternatives, and one codec is wanted here
+2> hint: write ef+qsgd:bits=2,bucket=64
+= 2
