@@ -10,6 +10,7 @@ static const Subcommand commands[] = {
     {"merge", bench_merge, "aggregate many workers' payloads: merge time, decode time, error of the average"},
     {"cost", bench_cost,
      "iteration time under a network model, and the bandwidth below which compressing pays"},
+    {"advise", bench_advise, "which codec to use, at which rate, on this network"},
     {"inspect", bench_inspect, "describe the tensors of a dump: norms, zeros, singular values"},
     {"encode", bench_encode, "write the payloads of a dump to a file"},
     {"decode", bench_decode, "decode a file of payloads to a dump"},

@@ -5,6 +5,7 @@
 
 #include "app/cli.h"
 
+int bench_advise(int argc, char **argv);
 int bench_compare(int argc, char **argv);
 int bench_convert(int argc, char **argv);
 int bench_cost(int argc, char **argv);

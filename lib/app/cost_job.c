@@ -153,9 +153,29 @@ static CostMeasured *make_room(const CostJob *c, size_t count)
 
 /* ---- records ---- */
 
+static double value_of(const Tally *t, const char *metric)
+{
+    return metric_value(metric_find(metric), t);
+}
+
+/* A closed form is exact; it replaces the mean over repeats. */
+static CostErrors errors_of(const Tally *t)
+{
+    const double exact = value_of(t, "relative_error_expected"), measured = value_of(t, "relative_error");
+    const bool known = !isnan(exact);
+    return (CostErrors){.relative = known ? exact : measured,
+                        .relative_se = known ? 0 : value_of(t, "relative_error_se"),
+                        .variance = t->unbiased ? (known ? exact : measured)
+                                                : value_of(t, "variance") / t->gradient[G_SQUARES],
+                        .scratch = t->scratch};
+}
+
 static void add_record(const CostJob *c, CostMeasured *m, const Record *r)
 {
     const Tally *t = &r->tally;
+    /* the records of cells precede that of the whole run, which exists if there are several cells */
+    if (r->level != LEVEL_VECTOR && r->vectors)
+        m->errors = errors_of(t);
     if (r->level == LEVEL_RUN)
         return;
     if (r->level == LEVEL_CELL)
@@ -214,8 +234,12 @@ static void take_alone(CompareJob *j, const Record *r)
     add_record(c, &c->alone[r->codec], r);
 }
 
-static Status measure_alone(CostJob *c)
+Status cost_measure_alone(CostJob *c)
 {
+    c->layers = 0;
+    TRY(find_layers(c));
+    c->alone = make_room(c, c->job.codecs);
+    TRY(arena_check(c->alone, c->job.a, c->job.err));
     c->job.figures = take_alone;
     TRY(compare_job_run(&c->job));
     for (size_t k = 0; k < c->job.codecs; k++)
@@ -307,11 +331,8 @@ static Status measure_together(CostJob *c)
 
 Status cost_measure(CostJob *c)
 {
-    TRY(find_layers(c));
     choose_numbers(c);
-    c->alone = make_room(c, c->job.codecs);
-    TRY(arena_check(c->alone, c->job.a, c->job.err));
-    TRY(measure_alone(c));
+    TRY(cost_measure_alone(c));
     return measure_together(c);
 }
 
@@ -358,4 +379,29 @@ const char *cost_error(const CostJob *c, size_t codec)
     for (size_t i = 0; !error && i < c->measured.count; i++)
         error = c->together[i * c->job.codecs + codec].error;
     return error;
+}
+
+/* ---- iterations ---- */
+
+Topology cost_topology(const CostJob *c, size_t codec, int asked)
+{
+    return asked != TOPOLOGY_AUTO            ? (Topology)asked
+           : codec_adds(c->job.codec[codec]) ? TOPOLOGY_RING
+                                             : TOPOLOGY_ALLGATHER;
+}
+
+Iteration cost_iteration(const CostJob *c, size_t codec, const CostLayer *layer, size_t workers,
+                         const Link *link, Topology topology)
+{
+    const Codec *k = c->job.codec[codec];
+    return (Iteration){.layer = layer,
+                       .layers = c->layers,
+                       .plan = c->alone[codec].plan,
+                       .rounds = codec_rounds(k),
+                       .workers = (double)workers,
+                       .adds = codec_adds(k),
+                       .topology = topology,
+                       .compute = c->compute_ms / 1e3,
+                       .latency = link->latency,
+                       .overlap = c->overlap};
 }

@@ -21,12 +21,20 @@ enum {
     TOPOLOGY_AUTO = TOPOLOGY_TREE + 1
 };
 
+/* Errors of a codec's estimates, all vectors as one long vector. */
+typedef struct {
+    double relative, relative_se; /* the field relative_error and its standard error; NaN: unknown */
+    double variance;              /* part of `relative` that differs between draws: variance / |g|^2 */
+    double scratch;               /* peak bytes of working memory */
+} CostErrors;
+
 /* Measurements of a codec for each layer of a step, averaged over the steps. */
 typedef struct {
     CostLayer *layer;  /* (layers) */
     double plan;       /* seconds of planning, encoding time that belongs to no single layer */
     size_t cells;      /* number of measured pairs of a step and a worker */
     const char *error; /* why the codec failed; NULL: no failure */
+    CostErrors errors; /* of the estimates of one worker alone, over all vectors */
 } CostMeasured;
 
 typedef struct {
@@ -70,14 +78,26 @@ Status cost_read_compute(CostJob *c);
 
 /* ---- measurements ---- */
 
-/* Runs all measurements; call after compare_job_codecs. The first codec must be none. */
+/* Runs all measurements; call after compare_job_codecs. The first codec must be none. May be called again after
+ * another call of compare_job_codecs. */
 Status cost_measure(CostJob *c);
+
+/* Measures one worker alone. `cost_alone` then gives the layers; `cost_layers` must not be called. */
+Status cost_measure_alone(CostJob *c);
 
 /* Returns the measurements of a codec's layers (c->layers entries) with this many workers, in the job's arena.
  * NULL: out of memory. */
 const CostLayer *cost_layers(const CostJob *c, size_t codec, size_t workers);
 /* returns why there are no results; NULL: there are results */
 const char *cost_error(const CostJob *c, size_t codec);
+
+/* Returns the topology `asked`; for TOPOLOGY_AUTO, a ring if the codec's payloads add, else an all-gather. */
+Topology cost_topology(const CostJob *c, size_t codec, int asked);
+
+/* Returns the iteration of a codec with this many workers on a link. `layer`: the codec's measurements
+ * (c->layers entries). */
+Iteration cost_iteration(const CostJob *c, size_t codec, const CostLayer *layer, size_t workers,
+                         const Link *link, Topology topology);
 
 /* ---- results ---- */
 

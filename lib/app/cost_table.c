@@ -65,22 +65,6 @@ static Value *cell(Value *row, const char *field)
     return row + report_column(cost_columns, field);
 }
 
-static Iteration iteration_of(const Sheet *s, size_t codec, const CostLayer *layer, Topology topology)
-{
-    const CostJob *c = s->cost;
-    const Codec *k = c->job.codec[codec];
-    return (Iteration){.layer = layer,
-                       .layers = c->layers,
-                       .plan = c->alone[codec].plan,
-                       .rounds = codec_rounds(k),
-                       .workers = (double)s->workers,
-                       .adds = codec_adds(k),
-                       .topology = topology,
-                       .compute = c->compute_ms / 1e3,
-                       .latency = s->link->latency,
-                       .overlap = c->overlap};
-}
-
 /* Compression with topology t is compared with an exchange of uncompressed floats. Returns the topology of that
  * exchange: a ring if t is an all-gather, otherwise t. */
 static Topology plain_topology(Topology t)
@@ -101,11 +85,12 @@ static void put_figures(const CostFigures *f, Value *times, Value *speedup)
 
 static void put_times(const Sheet *s, Topology topology, Value *row)
 {
-    const Iteration it = iteration_of(s, s->codec, s->layer, topology),
-                    plain = iteration_of(s, 0, s->plain, plain_topology(topology));
+    const CostJob *c = s->cost;
+    const Iteration it = cost_iteration(c, s->codec, s->layer, s->workers, s->link, topology),
+                    plain = cost_iteration(c, 0, s->plain, s->workers, s->link, plain_topology(topology));
     const double b = s->link->bandwidth;
     const CostFigures f = cost_figures(&it, &plain, b),
-                      se = cost_errors(&it, &plain, s->codec == 0, s->cost->compute_se / 1e3, b, s->moved);
+                      se = cost_errors(&it, &plain, s->codec == 0, c->compute_se / 1e3, b, s->moved);
     double even;
     put_figures(&f, cell(row, "compute_ms"), cell(row, "speedup"));
     put_figures(&se, cell(row, "compute_ms_se"), cell(row, "speedup_se"));
@@ -161,13 +146,6 @@ static Status add_row(Sheet *s, Topology topology)
 
 /* ---- making all records ---- */
 
-static Topology resolve(const Sheet *s, int topology)
-{
-    return topology != TOPOLOGY_AUTO                  ? (Topology)topology
-           : codec_adds(s->cost->job.codec[s->codec]) ? TOPOLOGY_RING
-                                                      : TOPOLOGY_ALLGATHER;
-}
-
 static Status add_codec(Sheet *s)
 {
     const CostJob *c = s->cost;
@@ -175,7 +153,7 @@ static Status add_codec(Sheet *s)
     s->layer = cost_layers(c, s->codec, s->workers);
     TRY(arena_check(s->layer, c->job.a, c->job.err));
     for (size_t t = 0; t < c->topologies; t++) {
-        const Topology topology = resolve(s, c->topology[t]);
+        const Topology topology = cost_topology(c, s->codec, c->topology[t]);
         if (!done[topology])
             TRY(add_row(s, topology));
         done[topology] = true;

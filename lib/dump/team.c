@@ -130,7 +130,8 @@ Status team_load(Team *c, const Vector *v, size_t worker, float *x, Error *err)
     if (isnan(m->rms[real]))
         m->rms[real] = rms_of(x, n);
     const Rng rng = rng_open(c->seed, 0, (int64_t)worker, v->step_address, rng_hash(v->name));
-    noise_add(x, n, c->noise * m->rms[real], &rng, c->threads);
+    if (c->noise > 0)
+        noise_add(x, n, c->noise * m->rms[real], &rng, c->threads);
     const size_t bad = first_nonfinite(x, n, NULL);
     if (bad < n) {
         FAIL(err, ERR_NUMERIC,

@@ -157,6 +157,16 @@ const Field fields[] = {
     {"rounds", "rounds", .meaning = "exchanges in a step"},
     {"alpha_ms", "latency", .brief = "alpha", .unit = "ms", .meaning = "latency of one message"},
     {"beta_gbps", "bandwidth", .brief = "beta", .unit = "GB/s", .meaning = "bandwidth of the link, 1 GB = 10^9 bytes"},
+    /* advise */
+    {"rank", "rank", .meaning = "1: the fastest, and codecs equal to it: their 95 % intervals overlap"},
+    {"speedup16", "speed-up over bf16", .brief = "over bf16", .meaning = "total of a bf16 all-reduce / total of this row"},
+    {"speedup16_se", "standard error of the speed-up over bf16", .brief = "over bf16 se", .meaning = "from those of both totals"},
+    {"mean_error", "error of the mean", .brief = "mean error", .meaning = "relative error of the mean of all workers' estimates of one gradient"},
+    {"mean_error_se", "standard error of the error of the mean", .brief = "mean error se", .meaning = "from that of the relative error"},
+    {"feedback", "error feedback", .brief = "feedback", .text = true, .meaning = "whether the codec needs error feedback: no, needed, or in the spec"},
+    {"travels", "payloads travel", .brief = "travels", .text = true, .meaning = "as sums, undecoded, or every payload to each worker"},
+    {"why", "why not first", .text = true, .meaning = "the limit that the codec breaks, or what takes it longer"},
+    {"screened", "only screened", .brief = "screened", .meaning = "measured with one worker and two repeats: the total is a lower bound"},
     /* training */
     {"record", "record", .text = true, .meaning = "step, or summary of a run"},
     {"epoch", "epoch", .meaning = "pass over the training data"},

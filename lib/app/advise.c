@@ -1,0 +1,135 @@
+/* advise.c -- implements advise.h. */
+#include "app/advise.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const feedback_names[] = {"no", "in the spec", "needed"};
+
+/* the normal distribution's quantile for a two-sided interval of 95 % */
+#define QUANTILE 1.96
+
+bool advise_equal(const Candidate *a, const Candidate *b)
+{
+    return fabs(a->time.total - b->time.total) <= QUANTILE * (a->time_se.total + b->time_se.total);
+}
+
+/* ---- limits ---- */
+
+static const char *more_than(double value, double most, const char *what, const char *unit, Arena *a)
+{
+    return text_format(a, "%s %.3g%s, above %.3g%s", what, value, unit, most, unit);
+}
+
+static const char *broken_limit(const Candidate *c, const AdviseLimits *l, Arena *a)
+{
+    return l->unbiased && !c->unbiased && !c->plain ? "biased"
+           : l->undecoded && !c->adds               ? "its payloads do not add"
+           : c->error > l->error ? more_than(c->error, l->error, "error of the mean", "", a)
+           : c->bytes > l->bytes ? more_than(c->bytes / 1e3, l->bytes / 1e3, "payload", " kB", a)
+           : c->scratch > l->scratch
+               ? more_than(c->scratch / 1e6, l->scratch / 1e6, "working memory", " MB", a)
+               : NULL;
+}
+
+/* ---- reasons ---- */
+
+/* Names the part of the iteration that costs most more than in the iteration of `first`. */
+static const char *slow_part(const Candidate *c, const Candidate *first, Arena *a)
+{
+    const double encode = c->time.encode - first->time.encode, comm = c->time.comm - first->time.comm,
+                 decode = c->time.decode - first->time.decode;
+    if (encode >= comm && encode >= decode)
+        return text_format(a, "encoding takes %.3g ms", 1e3 * c->time.encode);
+    if (comm >= decode)
+        return c->topology == TOPOLOGY_ALLGATHER && c->workers > 2
+                   ? text_format(a, "%g payloads to receive take %.3g ms", c->workers - 1, 1e3 * c->time.comm)
+                   : text_format(a, "sending takes %.3g ms", 1e3 * c->time.comm);
+    return c->adds ? text_format(a, "merging and decoding take %.3g ms", 1e3 * c->time.decode)
+                   : text_format(a, "decoding %g payloads takes %.3g ms", c->workers, 1e3 * c->time.decode);
+}
+
+static const char *reason(const Candidate *c, const Candidate *first, Arena *a)
+{
+    const double times = c->time.total / first->time.total;
+    const char *more = c->screened ? " or more" : "", *part = slow_part(c, first, a);
+    if (c->failure)
+        return c->failure;
+    if (c->limit)
+        return c->limit;
+    if (c->rank == 1)
+        return "equal to the first: the intervals overlap";
+    if (!part)
+        return NULL;
+    return times < 2 ? text_format(a, "%.0f %% slower%s: %s", 100 * (times - 1), more, part)
+                     : text_format(a, "%.1f times as long%s: %s", times, more, part);
+}
+
+/* ---- ranking ---- */
+
+static bool ranked(const Candidate *c)
+{
+    return !c->failure && !c->limit && !c->screened;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const Candidate *a = left, *b = right;
+    if (ranked(a) != ranked(b))
+        return ranked(a) ? -1 : 1;
+    if (!a->failure != !b->failure)
+        return a->failure ? 1 : -1;
+    const int order = (a->time.total > b->time.total) - (a->time.total < b->time.total);
+    return order ? order : strcmp(a->name, b->name);
+}
+
+Status advise_rank(Candidate *list, size_t count, const AdviseLimits *limits, Arena *a, Error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        list[i].limit = list[i].failure ? NULL : broken_limit(&list[i], limits, a);
+    qsort(list, count, sizeof *list, by_time);
+    for (size_t i = 0; i < count; i++) {
+        Candidate *c = &list[i];
+        c->rank = !ranked(c) ? 0 : advise_equal(c, list) ? 1 : i + 1;
+        c->why = i || !ranked(c) ? reason(c, list, a) : NULL;
+        TRY(arena_check(c->why || c->rank == 1, a, err));
+    }
+    return OK;
+}
+
+char *advise_verdict(const Candidate *list, size_t count, const Candidate *baseline, Arena *a)
+{
+    if (!count || !ranked(list))
+        return text_format(a, "no codec meets the limits");
+    if (list->plain || advise_equal(list, baseline))
+        return text_format(a, "none: send %s; no codec within the limits is faster for certain",
+                           list->plain && list != baseline ? "float32" : baseline->name);
+    TextBuf text = {.arena = a};
+    text_addf(&text, "%s: %.3g times as fast as %s", list->name, baseline->time.total / list->time.total,
+              baseline->name);
+    for (size_t i = 1; i < count && i < 3 && list[i].rank == 1; i++)
+        text_addf(&text, "%s %s", i == 1 ? "; equal:" : ",", list[i].name);
+    return text_done(&text);
+}
+
+static bool family_shown(const Candidate *list, size_t count, const bool *shown, const char *family)
+{
+    for (size_t i = 0; i < count; i++)
+        if (shown[i] && !strcmp(list[i].family, family))
+            return true;
+    return false;
+}
+
+void advise_shown(const Candidate *list, size_t count, size_t more, bool *shown)
+{
+    for (size_t i = 0; i < count; i++)
+        shown[i] = (i < 3 && list[i].rank) || (list[i].plain && !strcmp(list[i].name, "bf16"));
+    for (size_t i = 0; i < count && more; i++)
+        if (!shown[i] && list[i].error < 1 && !family_shown(list, count, shown, list[i].family)) {
+            shown[i] = true;
+            more--;
+        }
+}

@@ -1,0 +1,60 @@
+/* advise.h -- chooses among codecs by the predicted time of a training iteration: checks limits, ranks what meets
+ * them, and says in words why the other codecs are not chosen. Measuring is the work of advise_job.h. */
+#ifndef ATOMO_ADVISE_H
+#define ATOMO_ADVISE_H
+
+#include "network/cost.h"
+
+/* What a codec must hold to be chosen. */
+typedef struct {
+    bool unbiased;  /* only codecs that promise it */
+    bool undecoded; /* only codecs whose payloads add without decoding */
+    double error;   /* most error of the mean; INFINITY: no limit */
+    double bytes;   /* most bytes that a worker sends in a step; INFINITY: no limit */
+    double scratch; /* most working memory in bytes; INFINITY: no limit */
+} AdviseLimits;
+
+/* How a codec's bias is met. */
+typedef enum {
+    FEEDBACK_NONE,   /* unbiased, or an error below 1e-3, as of half precision: no error feedback needed */
+    FEEDBACK_INSIDE, /* the spec keeps what it did not send */
+    FEEDBACK_WANTED, /* biased, and the spec keeps nothing: needs ef+ */
+} Feedback;
+extern const char *const feedback_names[]; /* in the order of Feedback */
+
+/* One codec. The caller sets all members above `limit`; `advise_rank` sets the others. */
+typedef struct {
+    const char *name;   /* the spec */
+    const char *family; /* the spec without keys: ef+topk */
+    bool plain;         /* true: none or bf16, which compression has to beat */
+    bool unbiased, adds;
+    bool screened; /* true: `time` is a lower bound, without merging */
+    Feedback feedback;
+    Topology topology;
+    double workers;
+    IterationTime time, time_se; /* seconds */
+    double bytes, bytes_se;      /* bytes that a worker sends in a step */
+    double error, error_se;      /* relative error of the mean of all workers' estimates */
+    double scratch;              /* bytes */
+    const char *failure;         /* why the codec failed; NULL: it did not */
+
+    const char *limit; /* the limit that the codec breaks, in words; NULL: it breaks none */
+    size_t rank;       /* 1: the fastest. Codecs equal to the fastest have rank 1 too. 0: not ranked */
+    const char *why;   /* why it is not the first; NULL: it is */
+} Candidate;
+
+/* True if the 95 % intervals of both total times overlap. */
+bool advise_equal(const Candidate *a, const Candidate *b);
+
+/* Sorts the candidates: the ranked ones by total time; then those that fail, break a limit or are only screened, by
+ * total time. Sets limit, rank and why, with texts in `a`. A ranked candidate is measured and breaks no limit. */
+Status advise_rank(Candidate *list, size_t count, const AdviseLimits *limits, Arena *a, Error *err);
+
+/* Returns the answer as a sentence. `list` is ranked, `baseline` the candidate bf16 in it. NULL: out of memory. */
+char *advise_verdict(const Candidate *list, size_t count, const Candidate *baseline, Arena *a);
+
+/* Marks the rows that a person wants to see: the first three, the baseline, and of the rest the fastest codec of each
+ * family that is not shown yet, at most `more`. A codec whose error is 1, as if it sent nothing, or more is left out. `shown` has an entry for each candidate of the ranked list. */
+void advise_shown(const Candidate *list, size_t count, size_t more, bool *shown);
+
+#endif

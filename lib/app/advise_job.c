@@ -1,0 +1,384 @@
+/* advise_job.c -- implements advise_job.h. */
+#include "app/advise_job.h"
+
+#include "compress/spec.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ==== options and candidates ==== */
+
+/* Candidates without -c: of each way to compress, the codecs that are most often fastest on the links of docs/cost.md.
+ * Biased codecs stand under error feedback, without which training need not converge. */
+static const char *const shortlist[] = {"qsgd",        "terngrad", "natural",      "eden", "intsgd",
+                                        "ef+thc",      "randk",    "entry",        "svd",  "ef+topk",
+                                        "ef+powersgd", "ef+stc",   "ef+scaledsign"};
+static const char *const baselines[] = {"none", "bf16"};
+
+enum {
+    CANDIDATES_MOST = 1024,
+    MEASURED_MOST = 5, /* candidates that are measured after the screening, besides the baselines */
+    SCREEN_REPEATS = 2,
+    RUNNERS_UP = 4, /* rows of the table for codecs that are not chosen */
+};
+
+Status advise_read(AdviseJob *j)
+{
+    CostJob *c = &j->cost;
+    Error *err = c->job.err;
+    TRY(cost_read(c));
+    const char *lists = c->workers.count > 1 ? "--workers"
+                        : c->links > 1       ? "--link"
+                        : c->topologies > 1  ? "--topology"
+                                             : NULL;
+    if (lists) {
+        FAIL(err, ERR_USAGE, "%s: want one", lists);
+        return error_hint(err, "atomo-bench cost takes lists");
+    }
+    if (j->all && c->job.specs.count)
+        return FAIL(err, ERR_USAGE, "--all and -c: want one of them");
+    j->limits.bytes = j->most_bytes.bytes ? (double)j->most_bytes.bytes : INFINITY;
+    j->limits.scratch = j->most_memory.bytes ? (double)j->most_memory.bytes : INFINITY;
+    return OK;
+}
+
+static Status add_spec(CodecSet *set, const char *spec, CompareJob *j)
+{
+    const TextList one = {(const char **)&spec, 1};
+    const Codec **codec;
+    size_t count, left_out;
+    TRY(codec_alternatives(&codec, &count, &one, j->a, j->err));
+    for (size_t i = 0; i < count; i++)
+        TRY(rate_spread(set, codec[i], NULL, &left_out, j->a, j->err));
+    return OK;
+}
+
+static bool keeps_residual(const Codec *codec)
+{
+    for (; codec; codec = codec->inner)
+        if (codec->ops->residual)
+            return true;
+    return false;
+}
+
+/* Adds every codec that is no wrapper; a biased codec that keeps no residual under error feedback. */
+static Status add_all(CodecSet *set, CompareJob *j)
+{
+    for (const Compressor *const *c = compressors; *c; c++) {
+        const Codec *codec;
+        if ((*c)->wraps)
+            continue;
+        TRY(codec_open(&codec, (*c)->name, j->a, j->err));
+        const bool needs = !(codec_traits(codec) & UNBIASED) && !keeps_residual(codec);
+        const char *spec = text_format(j->a, "%s%s", needs ? "ef+" : "", (*c)->name);
+        TRY(arena_check(spec, j->a, j->err));
+        TRY(add_spec(set, spec, j));
+    }
+    return OK;
+}
+
+Status advise_codecs(AdviseJob *advise, CodecSet *set)
+{
+    CompareJob *j = &advise->cost.job;
+    const TextList usual = {(const char **)(uintptr_t)shortlist, countof(shortlist)},
+                   asked = j->specs.count ? j->specs : usual;
+    *set = (CodecSet){NEW(j->a, const Codec *, CANDIDATES_MOST), 0, CANDIDATES_MOST};
+    TRY(arena_check(set->codec, j->a, j->err));
+    for (size_t i = 0; i < countof(baselines); i++)
+        TRY(add_spec(set, baselines[i], j));
+    if (advise->all)
+        TRY(add_all(set, j));
+    for (size_t i = 0; i < asked.count && !advise->all; i++)
+        TRY(add_spec(set, asked.item[i], j));
+    return codec_unique(set->codec, &set->count, j->a, j->err);
+}
+
+/* ==== measuring ==== */
+
+static const char *family_of(const Codec *codec, Arena *a)
+{
+    TextBuf text = {.arena = a};
+    for (const Codec *c = codec; c; c = codec_alone(c) ? NULL : c->inner)
+        text_addf(&text, "%s%s", text.size ? "+" : "", c->ops->name);
+    return text_done(&text);
+}
+
+/* Relative error of the mean of P estimates of one gradient, which all workers share. Averaging divides the variance
+ * by P, unless all workers draw the same numbers. */
+static double error_of_mean(const CostErrors *e, unsigned traits, double workers)
+{
+    const double kept = traits & SHARED_DRAWS ? 1 : 1 / workers;
+    return fmax(e->relative - e->variance * (1 - kept), 0);
+}
+
+enum { BASELINE = 1 }; /* index of bf16 among the codecs of a measurement; none has index 0 */
+
+/* Fills a candidate from codec k. `layer`: its measurements; `plain`: scratch of 2 layers for each layer. */
+static Status take(Candidate *out, const AdviseJob *advise, size_t k, const CostLayer *layer,
+                   CostLayer *moved)
+{
+    const CostJob *c = &advise->cost;
+    const CompareJob *j = &c->job;
+    const Codec *codec = j->codec[k];
+    const unsigned traits = codec_traits(codec);
+    const CostErrors *e = &c->alone[k].errors;
+    const double workers = (double)c->workers.number[0], half = e->relative;
+    const Topology topology = cost_topology(c, k, c->topology[0]);
+    const bool added = codec_adds(codec), goes = added || !topology_adds(topology);
+    const Iteration it = cost_iteration(c, k, layer, c->workers.number[0], &c->link[0], topology);
+    *out = (Candidate){.name = j->name[k],
+                       .family = family_of(codec, j->a),
+                       .plain = k <= BASELINE,
+                       .unbiased = traits & UNBIASED,
+                       .adds = added,
+                       .feedback = traits & UNBIASED || half < 1e-3 ? FEEDBACK_NONE
+                                   : keeps_residual(codec)          ? FEEDBACK_INSIDE
+                                                                    : FEEDBACK_WANTED,
+                       .topology = topology,
+                       .workers = workers,
+                       .error = error_of_mean(e, traits, workers),
+                       .error_se = e->relative_se,
+                       .scratch = e->scratch,
+                       .failure = goes ? cost_error(c, k) : "its payloads do not add"};
+    if (traits & UNBIASED)
+        out->error_se *= out->error / e->relative;
+    for (size_t i = 0; i < c->layers; i++) {
+        out->bytes += layer[i].bytes;
+        out->bytes_se = hypot(out->bytes_se, layer[i].bytes_se);
+    }
+    if (out->failure)
+        return arena_check(out->family, j->a, j->err);
+    out->time = iteration_time(&it, c->link[0].bandwidth);
+    out->time_se = cost_errors(&it, &it, true, c->compute_se / 1e3, c->link[0].bandwidth, moved).time;
+    return arena_check(out->family, j->a, j->err);
+}
+
+/* Returns the layers of codec k that bound the cost of an iteration from below: without merging. */
+static const CostLayer *least_layers(const CostJob *c, size_t k)
+{
+    CostLayer *layer = NEW(c->job.a, CostLayer, c->layers);
+    for (size_t i = 0; layer && i < c->layers; i++) {
+        layer[i] = c->alone[k].layer[i];
+        layer[i].merged = layer[i].bytes;
+        layer[i].merged_se = layer[i].bytes_se;
+    }
+    return layer;
+}
+
+static Status take_all(AdviseJob *advise, Candidate *list, bool screened)
+{
+    const CostJob *c = &advise->cost;
+    const CompareJob *j = &c->job;
+    CostLayer *moved = NEW(j->a, CostLayer, 2 * c->layers);
+    TRY(arena_check(moved, j->a, j->err));
+    for (size_t k = 0; k < j->codecs; k++) {
+        const CostLayer *layer = screened ? least_layers(c, k) : cost_layers(c, k, c->workers.number[0]);
+        TRY(arena_check(layer, j->a, j->err));
+        TRY(take(&list[k], advise, k, layer, moved));
+        list[k].screened = screened;
+    }
+    return OK;
+}
+
+static const Codec *codec_named(const CodecSet *set, const CompareJob *j, const char *name)
+{
+    for (size_t k = 0; k < set->count; k++)
+        if (!strcmp(j->name[k], name))
+            return set->codec[k];
+    return NULL;
+}
+
+/* Sets `chosen` to the baselines and the fastest screened candidates that meet the limits. */
+static void choose(CodecSet *chosen, const AdviseJob *advise, const CodecSet *set)
+{
+    const size_t most = countof(baselines) + MEASURED_MOST;
+    chosen->count = 0;
+    for (size_t i = 0; i < countof(baselines); i++)
+        chosen->codec[chosen->count++] = set->codec[i];
+    for (size_t i = 0; i < advise->candidates && chosen->count < most; i++) {
+        const Candidate *c = &advise->list[i];
+        if (!c->plain && !c->failure && !c->limit)
+            chosen->codec[chosen->count++] = codec_named(set, &advise->cost.job, c->name);
+    }
+}
+
+static void replace(AdviseJob *advise, const Candidate *by)
+{
+    for (size_t i = 0; i < advise->candidates; i++)
+        if (!strcmp(advise->list[i].name, by->name))
+            advise->list[i] = *by;
+}
+
+Status advise_measure(AdviseJob *advise, const CodecSet *set)
+{
+    CostJob *c = &advise->cost;
+    CompareJob *j = &c->job;
+    const int64_t repeats = j->repeats;
+    CodecSet chosen = {NEW(j->a, const Codec *, set->count), 0, set->count};
+    advise->list = NEW_ZERO(j->a, Candidate, set->count);
+    TRY(arena_check(advise->list && chosen.codec, j->a, j->err));
+    c->measured.count = 0;
+
+    j->repeats = SCREEN_REPEATS;
+    TRY(compare_job_codecs(j, set->codec, set->count, 0));
+    TRY(cost_measure_alone(c));
+    TRY(take_all(advise, advise->list, true));
+    advise->candidates = set->count;
+    TRY(advise_rank(advise->list, set->count, &advise->limits, j->a, j->err));
+    choose(&chosen, advise, set);
+
+    j->repeats = repeats;
+    TRY(compare_job_codecs(j, chosen.codec, chosen.count, 0));
+    TRY(cost_measure(c));
+    Candidate *measured = NEW_ZERO(j->a, Candidate, chosen.count);
+    TRY(arena_check(measured, j->a, j->err));
+    TRY(take_all(advise, measured, false));
+    for (size_t k = 0; k < chosen.count; k++)
+        replace(advise, &measured[k]);
+    TRY(advise_rank(advise->list, set->count, &advise->limits, j->a, j->err));
+    const Candidate *baseline = advise->list;
+    while (strcmp(baseline->name, j->name[BASELINE]) != 0)
+        baseline++;
+    advise->verdict = advise_verdict(advise->list, advise->candidates, baseline, j->a);
+    return arena_check(advise->verdict, j->a, j->err);
+}
+
+/* ==== results ==== */
+
+static const Column advise_columns[] = {
+    {"rank", true},
+    {"compressor", true},
+    {"total_ms", true},
+    {"speedup16", true},
+    {"bytes_up", true},
+    {"mean_error", true},
+    {"feedback", true},
+    {"travels", true},
+    {"why", true},
+    {"workers", false},
+    {"link", false},
+    {"topology", false},
+    {"compute_ms", false},
+    {"encode_ms", false},
+    {"comm_ms", false},
+    {"decode_ms", false},
+    {"unbiased", false},
+    {"screened", false},
+    {"peak_scratch_bytes", false},
+    {"total_ms_se", false},
+    {"speedup16_se", false},
+    {"bytes_up_se", false},
+    {"mean_error_se", false},
+    {"compute_ms_se", false},
+    {"encode_ms_se", false},
+    {"comm_ms_se", false},
+    {"decode_ms_se", false},
+    {"repeats", false},
+    {"seed", false},
+};
+enum { ADVISE_FIELDS = countof(advise_columns) };
+
+static void put(Value *row, const char *field, Value v)
+{
+    row[report_column(advise_columns, field)] = v;
+}
+
+static void put_times(Value *row, const Candidate *c, const Candidate *baseline)
+{
+    const IterationTime *t = &c->time, *se = &c->time_se;
+    const double speedup = baseline->time.total / t->total;
+    put(row, "compute_ms", value_real(1e3 * t->compute));
+    put(row, "encode_ms", value_real(1e3 * t->encode));
+    put(row, "comm_ms", value_real(1e3 * t->comm));
+    put(row, "decode_ms", value_real(1e3 * t->decode));
+    put(row, "total_ms", value_real(1e3 * t->total));
+    put(row, "compute_ms_se", value_real(1e3 * se->compute));
+    put(row, "encode_ms_se", value_real(1e3 * se->encode));
+    put(row, "comm_ms_se", value_real(1e3 * se->comm));
+    put(row, "decode_ms_se", value_real(1e3 * se->decode));
+    put(row, "total_ms_se", value_real(1e3 * se->total));
+    put(row, "speedup16", value_real(speedup));
+    put(row, "speedup16_se",
+        value_real(c == baseline ? 0
+                                 : speedup * hypot(se->total / t->total,
+                                                   baseline->time_se.total / baseline->time.total)));
+}
+
+static void put_candidate(Value *row, const AdviseJob *advise, const Candidate *c, const Candidate *baseline)
+{
+    const CostJob *cost = &advise->cost;
+    put(row, "rank", c->rank ? value_int((int64_t)c->rank) : value_none());
+    put(row, "compressor", value_text(c->name));
+    put(row, "feedback", value_text(feedback_names[c->feedback]));
+    put(row, "travels", value_text(c->adds ? "as sums" : "to each worker"));
+    put(row, "why", value_text(c->why));
+    put(row, "workers", value_int((int64_t)cost->workers.number[0]));
+    put(row, "link", value_text(cost->link[0].name));
+    put(row, "topology", value_text(topology_names[c->topology]));
+    put(row, "unbiased", value_bool(c->unbiased));
+    put(row, "screened", value_bool(c->screened));
+    put(row, "repeats", value_int(c->screened ? SCREEN_REPEATS : cost->job.repeats));
+    put(row, "seed", value_int(cost->job.common.seed));
+    if (c->failure)
+        return;
+    put(row, "bytes_up", value_real(c->bytes));
+    put(row, "bytes_up_se", value_real(c->bytes_se));
+    put(row, "mean_error", value_real(c->error));
+    put(row, "mean_error_se", value_real(c->error_se));
+    put(row, "peak_scratch_bytes", value_real(c->scratch));
+    put_times(row, c, baseline);
+}
+
+static Status write_rows(const AdviseJob *advise, const ReportSpec *spec, const bool *shown)
+{
+    const CompareJob *j = &advise->cost.job;
+    const Candidate *baseline = advise->list;
+    Report *report;
+    Status status = OK;
+    while (strcmp(baseline->name, baselines[BASELINE]) != 0)
+        baseline++;
+    TRY(report_open(&report, spec, j->a, j->err));
+    for (size_t i = 0; i < advise->candidates && status == OK; i++) {
+        Value row[ADVISE_FIELDS] = {{0}};
+        put_candidate(row, advise, &advise->list[i], baseline);
+        status = report_row(report, row, shown[i], j->err);
+    }
+    return report_finish(report, status, j->err);
+}
+
+/* Prints how the time of each of the first three comes about. */
+static void explain(const AdviseJob *advise, FILE *to)
+{
+    static const char *const formula[] = {
+        [TOPOLOGY_PS] = "2 alpha + P (S + D) / beta",
+        [TOPOLOGY_ALLGATHER] = "(P - 1) (alpha + S / beta)",
+        [TOPOLOGY_RING] = "2 (P - 1) alpha + 2 (P - 1)/P S / beta",
+        [TOPOLOGY_TREE] = "2 ceil(log2 P) (alpha + S / beta)",
+    };
+    for (size_t i = 0; i < advise->candidates && i < 3 && advise->list[i].rank; i++) {
+        const Candidate *c = &advise->list[i];
+        fprintf(to, "%s: compute %.4g + encode %.4g + communicate %.4g + decode %.4g = %.4g ms; %s: %s\n",
+                c->name, 1e3 * c->time.compute, 1e3 * c->time.encode, 1e3 * c->time.comm,
+                1e3 * c->time.decode, 1e3 * c->time.total, topology_names[c->topology], formula[c->topology]);
+    }
+}
+
+Status advise_write(CompareJob *j, ReportSpec spec)
+{
+    const AdviseJob *advise = (const AdviseJob *)j;
+    const bool text = spec.format == FORMAT_TABLE && !spec.path;
+    bool *shown = NEW(j->a, bool, advise->candidates);
+    TRY(arena_check(shown, j->a, j->err));
+    advise_shown(advise->list, advise->candidates, RUNNERS_UP, shown);
+    spec.columns = advise_columns;
+    spec.column_count = ADVISE_FIELDS;
+    j->facts[spec.facts++] = (Fact){"verdict", value_text(advise->verdict)};
+    j->facts[spec.facts++] = (Fact){"compute_from", value_text(advise->cost.compute_from)};
+    j->facts[spec.facts++] = (Fact){"overlap", value_bool(advise->cost.overlap)};
+    if (text)
+        fprintf(stdout, "%s\n", advise->verdict);
+    TRY(write_rows(advise, &spec, shown));
+    if (text && advise->explain)
+        explain(advise, stdout);
+    return OK;
+}

@@ -1,0 +1,176 @@
+/* test_advise.c -- the choice of advise among measured candidates: limits, ranks, reasons, and the rows shown. */
+#include "app/advise.h"
+#include "rig/check.h"
+
+#include <math.h>
+#include <string.h>
+
+static Arena *arena;
+static Error err;
+
+static const AdviseLimits no_limits = {.error = INFINITY, .bytes = INFINITY, .scratch = INFINITY};
+
+/* A candidate that computes for 10 ms and sends for `comm` ms; half of its 95 % interval is `half` ms. */
+static Candidate candidate(const char *name, double comm, double half)
+{
+    return (Candidate){.name = name,
+                       .family = name,
+                       .plain = !strcmp(name, "bf16") || !strcmp(name, "none"),
+                       .adds = true,
+                       .topology = TOPOLOGY_RING,
+                       .workers = 16,
+                       .time = {10e-3, 0, 1e-3 * comm, 0, 1e-3 * (10 + comm)},
+                       .time_se = {.total = 1e-3 * half / 1.96},
+                       .bytes = 1000,
+                       .error = 0.1};
+}
+
+static const Candidate *named(const Candidate *list, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(list[i].name, name))
+            return &list[i];
+    return NULL;
+}
+
+static void codecs_are_ranked_by_time_and_overlapping_intervals_are_equal(void **state)
+{
+    (void)state;
+    Candidate list[] = {candidate("c", 3, 0.4), candidate("bf16", 10, 0.1), candidate("a", 1, 0.5),
+                        candidate("b", 1.9, 0.41)};
+    check_ok(advise_rank(list, countof(list), &no_limits, arena, &err), &err);
+    check(!strcmp(list[0].name, "a") && list[0].rank == 1 && !list[0].why);
+    check(!strcmp(list[1].name, "b") && list[1].rank == 1 && strstr(list[1].why, "equal"));
+    check(!strcmp(list[2].name, "c") && list[2].rank == 3);
+    check(!strcmp(list[2].why, "18 % slower: sending takes 3 ms"));
+    check(!strcmp(list[3].name, "bf16") && list[3].rank == 4);
+    const char *verdict = advise_verdict(list, countof(list), &list[3], arena);
+    check(!strcmp(verdict, "a: 1.82 times as fast as bf16; equal: b"));
+}
+
+static void bf16_is_the_answer_unless_a_codec_is_faster_for_certain(void **state)
+{
+    (void)state;
+    Candidate slow[] = {candidate("a", 5, 0.1), candidate("bf16", 4, 0.1)},
+              unsure[] = {candidate("a", 3.9, 0.1), candidate("bf16", 4, 0.1)},
+              floats[] = {candidate("none", 3, 0.1), candidate("bf16", 4, 0.1)};
+    check_ok(advise_rank(slow, 2, &no_limits, arena, &err), &err);
+    check_ok(advise_rank(unsure, 2, &no_limits, arena, &err), &err);
+    check_ok(advise_rank(floats, 2, &no_limits, arena, &err), &err);
+    check(strstr(advise_verdict(slow, 2, named(slow, 2, "bf16"), arena), "none: send bf16"));
+    check(strstr(advise_verdict(unsure, 2, named(unsure, 2, "bf16"), arena), "none: send bf16"));
+    check(strstr(advise_verdict(floats, 2, named(floats, 2, "bf16"), arena), "none: send float32"));
+}
+
+static void codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason(void **state)
+{
+    (void)state;
+    enum { COUNT = 7 };
+    Candidate list[COUNT] = {candidate("biased", 1, 0), candidate("gathered", 1, 0),
+                             candidate("wrong", 1, 0),  candidate("long", 1, 0),
+                             candidate("greedy", 1, 0), candidate("broken", 0, 0),
+                             candidate("within", 20, 0)};
+    for (size_t i = 1; i < COUNT; i++)
+        list[i].unbiased = true;
+    list[1].adds = false;
+    list[2].error = 0.6;
+    list[3].bytes = 3e3;
+    list[4].scratch = 4e6;
+    list[5].failure = "it failed";
+    const AdviseLimits limits = {true, true, 0.5, 2e3, 1e6};
+    check_ok(advise_rank(list, COUNT, &limits, arena, &err), &err);
+    static const char *const why[][2] = {{"biased", "biased"},
+                                         {"gathered", "its payloads do not add"},
+                                         {"wrong", "error of the mean 0.6, above 0.5"},
+                                         {"long", "payload 3 kB, above 2 kB"},
+                                         {"greedy", "working memory 4 MB, above 1 MB"},
+                                         {"broken", "it failed"}};
+    check(!strcmp(list[0].name, "within") && list[0].rank == 1);
+    check(!strcmp(list[COUNT - 1].name, "broken"));
+    for (size_t i = 0; i < countof(why); i++) {
+        const Candidate *c = named(list, COUNT, why[i][0]);
+        check(c && c->rank == 0 && !strcmp(c->why, why[i][1]));
+    }
+}
+
+static void a_codec_that_was_only_screened_is_not_ranked(void **state)
+{
+    (void)state;
+    Candidate list[] = {candidate("a", 10, 0), candidate("b", 1, 0)};
+    list[1].screened = true;
+    list[0].time.encode = list[0].time.total = 0.1;
+    check_ok(advise_rank(list, 2, &no_limits, arena, &err), &err);
+    check(!strcmp(list[0].name, "a") && list[0].rank == 1 && list[1].rank == 0);
+    Candidate later[] = {candidate("a", 1, 0), candidate("b", 30, 0)};
+    later[1].screened = true;
+    check_ok(advise_rank(later, 2, &no_limits, arena, &err), &err);
+    check(!strcmp(later[1].why, "3.6 times as long or more: sending takes 30 ms"));
+}
+
+static void the_slow_part_of_a_reason_is_the_one_with_the_largest_excess(void **state)
+{
+    (void)state;
+    Candidate list[] = {candidate("first", 1, 0), candidate("encoder", 1, 0), candidate("gather", 4, 0),
+                        candidate("decoder", 1, 0)};
+    list[1].time.encode += 2e-3;
+    list[2].topology = TOPOLOGY_ALLGATHER;
+    list[2].adds = list[3].adds = false;
+    list[3].time.decode = 9e-3;
+    for (size_t i = 0; i < countof(list); i++) {
+        IterationTime *t = &list[i].time;
+        t->total = t->compute + t->encode + t->comm + t->decode;
+    }
+    check_ok(advise_rank(list, countof(list), &no_limits, arena, &err), &err);
+    check(strstr(named(list, 4, "encoder")->why, "encoding takes 2 ms"));
+    check(strstr(named(list, 4, "gather")->why, "15 payloads to receive take 4 ms"));
+    check(strstr(named(list, 4, "decoder")->why, "decoding 16 payloads takes 9 ms"));
+}
+
+static void the_table_has_the_first_three_bf16_and_one_codec_of_each_other_family(void **state)
+{
+    (void)state;
+    enum { COUNT = 9 };
+    Candidate list[COUNT] = {candidate("a1", 1, 0),   candidate("a2", 2, 0),   candidate("a3", 3, 0),
+                             candidate("a4", 4, 0),   candidate("b1", 5, 0),   candidate("b2", 6, 0),
+                             candidate("zero", 7, 0), candidate("bf16", 8, 0), candidate("d", 9, 0)};
+    static const char *const family[COUNT] = {"a", "a", "a", "a", "b", "b", "z", "bf16", "d"};
+    for (size_t i = 0; i < COUNT; i++)
+        list[i].family = family[i];
+    list[6].error = 1; /* as good as sending nothing */
+    bool shown[COUNT];
+    check_ok(advise_rank(list, COUNT, &no_limits, arena, &err), &err);
+    advise_shown(list, COUNT, 4, shown);
+    static const bool want[COUNT] = {true, true, true, false, true, false, false, true, true};
+    for (size_t i = 0; i < COUNT; i++)
+        check(shown[i] == want[i]);
+    advise_shown(list, COUNT, 1, shown);
+    check(shown[4] && !shown[8] && shown[7]);
+}
+
+static void no_codec_within_the_limits_is_said(void **state)
+{
+    (void)state;
+    Candidate list[] = {candidate("a", 1, 0), candidate("bf16", 2, 0)};
+    AdviseLimits limits = no_limits;
+    limits.bytes = 10;
+    check_ok(advise_rank(list, 2, &limits, arena, &err), &err);
+    check(list[0].rank == 0 && list[1].rank == 0);
+    check(!strcmp(advise_verdict(list, 2, &list[1], arena), "no codec meets the limits"));
+}
+
+int main(void)
+{
+    arena = arena_open(0);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(codecs_are_ranked_by_time_and_overlapping_intervals_are_equal),
+        cmocka_unit_test(bf16_is_the_answer_unless_a_codec_is_faster_for_certain),
+        cmocka_unit_test(codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason),
+        cmocka_unit_test(a_codec_that_was_only_screened_is_not_ranked),
+        cmocka_unit_test(the_slow_part_of_a_reason_is_the_one_with_the_largest_excess),
+        cmocka_unit_test(the_table_has_the_first_three_bf16_and_one_codec_of_each_other_family),
+        cmocka_unit_test(no_codec_within_the_limits_is_said),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_close(arena);
+    return failed;
+}

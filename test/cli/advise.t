@@ -1,0 +1,66 @@
+# the answer has at most ten lines: the verdict, a heading, the first three, bf16, and why others are not chosen
+$ atomo-bench synth -o g.h5 --shape 200x100 --shape 100 -q; atomo-bench advise g.h5 -c qsgd -c ef+topk --link wan100m --workers 4 -q | wc -l | awk '{ if ($1 <= 10 && $1 >= 6) print "ten at most"; else print $1 }'
+> ten at most
+= 0
+
+# where bytes are all that counts, a compressor wins, and says by how much; --explain prints its arithmetic
+$ atomo-bench synth -o g.h5 --shape 200x100 --shape 100 -q; atomo-bench advise g.h5 -c qsgd:bits=2 --max-error 9 --link alpha=0s,beta=10kB --workers 2 -q --explain
+> qsgd:bits=2: * times as fast as bf16
+> rank  compressor (R = 3, seed 1) * total ms * over bf16 * sent * mean error * feedback *travels *why not first
+> *1  qsgd:bits=2 * no *to each worker *-
+> *2  bf16 * times as long: sending takes * ms
+> *3  none * times as long: sending takes * ms
+> qsgd:bits=2: compute 0 + encode * + communicate * + decode * = * ms; allgather: (P - 1) (alpha + S / beta)
+> bf16: compute 0 + encode * ring: 2 (P - 1) alpha + 2 (P - 1)/P S / beta
+> none: *
+= 0
+
+# on a link that costs nothing, the answer is to send bf16 or floats
+$ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench advise g.h5 -c svd -c qsgd --link alpha=0s,beta=1000GB --workers 8 -q | head -n 1
+> none: send *; no codec within the limits is faster for certain
+= 0
+
+# limits: what breaks them has no rank, and the reason names the limit
+? command -v python3
+$ atomo-bench synth -o g.h5 --shape 200x100 -q; for o in --unbiased --allreduce '--max-error 0.01' '--max-bytes 2000' '--memory 10'; do atomo-bench advise g.h5 -c qsgd:bits=4 -c topk:ratio=0.1 -c intsgd:bits=8 $o -q -f json | python3 -c 'import json, sys; print({r["compressor"]: r["why"] for r in json.load(sys.stdin)["results"] if r["rank"] is None and r["compressor"] not in ("none", "bf16")})'; done
+> {*'topk:ratio=0.1': 'biased'*}
+> {*'qsgd*': 'its payloads do not add'*}
+> {*'topk:ratio=0.1': 'error of the mean 0.5*, above 0.01'*}
+> {*'intsgd*': 'payload 20* kB, above 2 kB'*}
+> {*'working memory * MB, above 1e-05 MB'*}
+= 0
+
+# the error of the mean of P workers: variance goes down with P, and bias stays; the exchange takes as long as cost says
+? command -v python3
+$ atomo-bench synth -o g.h5 --shape 200x100 -q; for p in 1 4 16; do atomo-bench advise g.h5 -c qsgd:bits=2 -c topk:ratio=0.1 -c randk:ratio=0.5 --workers $p --max-error 9 -q -f json -o a.json --force; atomo-bench cost g.h5 -c qsgd:bits=2 -c topk:ratio=0.1 -c randk:ratio=0.5 --workers $p --repeats 3 -q -f json -o c.json --force; python3 -c 'import json; a, c = ({r["compressor"]: r for r in json.load(open(f))["results"]} for f in ("a.json", "c.json")); print(*(round(a[k]["mean_error"], 2) for k in ("qsgd:bits=2", "topk:ratio=0.1", "randk:ratio=0.5")), all(abs(a[k]["comm_ms"] - c[k]["comm_ms"]) <= 1e-9 for k in a if k in c))'; done
+> [45].[0-9]* 0.5[0-9] 1.0 True
+> 1.[0-9]* 0.5[0-9] 1.0 True
+> 0.[23][0-9] 0.5[0-9] 1.0 True
+= 0
+
+# a biased codec alone needs error feedback, and under ef it has it
+$ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench advise g.h5 -c topk:ratio=0.1 -c ef+topk:ratio=0.1 -c qsgd --max-error 1 -q -f csv | cut -d, -f 2,7 | sort
+> compressor,feedback
+> bf16,no
+> ef+topk:ratio=0.1,in the spec
+> none,no
+> qsgd,no
+> topk:ratio=0.1,needed
+= 0
+
+# --all tries every codec, and biased ones under error feedback
+$ atomo-bench synth -o g.h5 --shape 20x10 -q; atomo-bench advise g.h5 --all -q -f csv | cut -d, -f 2 | sed 's/:.*//' | sort -u | tr '\n' ' '; echo
+> bf16 *eden ef+adaq *ef+scaledsign *ef+sign *ef+topk *svd *zipml *
+= 0
+
+# wrong calls name the option and the way on
+$ atomo-bench advise g.h5 --workers 2,4
+2> atomo-bench: --workers: want one
+2> hint: atomo-bench cost takes lists
+= 2
+$ atomo-bench advise g.h5 --all -c qsgd
+2> atomo-bench: --all and -c: want one of them
+= 2
+$ atomo-bench advise missing.h5
+2> atomo-bench: missing.h5: *
+= 1
