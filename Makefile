@@ -125,11 +125,11 @@ $(B)/plot_scripts.o: $(PLOT_SRC)
 as_text = sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/    "&\\n"/' $(1)
 as_hash = sha256sum <$(1) | cut -c1-64 | tr a-f A-F | basenc --base16 -d | basenc --base64
 
-$(PAGE_SRC): lib/page/page.css lib/page/page.js Makefile
+$(PAGE_SRC): lib/page/page.css lib/page/page.js lib/page/explore.js Makefile
 	@mkdir -p $(@D)
-	@{ echo '#include "page/report_page.h"'; for f in css js; do \
-	    echo "const char page_$${f}[] ="; $(call as_text,lib/page/page.$$f); echo '    "";'; \
-	    hash=$$($(call as_hash,lib/page/page.$$f)) && echo "const char page_$${f}_hash[] = \"$$hash\";" || exit 1; done; } >$@
+	@{ echo '#include "page/report_page.h"'; for f in page.css page.js explore.js; do \
+	    name=$$(echo $$f | tr . _); echo "const char $$name[] ="; $(call as_text,lib/page/$$f); echo '    "";'; \
+	    hash=$$($(call as_hash,lib/page/$$f)) && echo "const char $${name}_hash[] = \"$$hash\";" || exit 1; done; } >$@
 
 $(B)/page_parts.o: $(PAGE_SRC)
 	@mkdir -p $(@D)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""page.py PAGE.html [JOB] -- opens a page made by `atomo-bench report` in headless Chromium and clicks as a reader
-would.
+"""page.py PAGE.html -- opens a page made by `atomo-bench report` in headless Chromium and clicks as a reader would.
 
 Clicks every heading of every table twice and compares the order of the rows with Python's: numbers by value, texts by
-their characters, missing values last. The browser's console must be empty, no network may be used, and no script in
-the data may run. The script speaks WebDriver to chromedriver (Debian: chromium-driver); without chromedriver it exits
-with 77.
+their characters, missing values last. In the explorer moves the pointer over the chart until a point answers, pins its
+compressor with a click and with the keyboard, filters, and opens the view's address anew; with JavaScript off the
+explorer is hidden and the tables are there. The browser's console must be empty, no network may be used, and no script in the data may run.
+The script speaks WebDriver to chromedriver (Debian: chromium-driver); without chromedriver it exits with 77.
 """
 import functools
 import json
@@ -51,6 +51,20 @@ class Browser:
     def run(self, script, *args):
         return self.post("/execute/sync", {"script": script, "args": list(args)})
 
+    def devtools(self, command, **params):
+        self.post("/goog/cdp/execute", {"cmd": command, "params": params})
+
+    def point(self, x, y, click=False):
+        """Moves the mouse to a place of the window, and clicks there."""
+        actions = [{"type": "pointerMove", "duration": 0, "x": round(x), "y": round(y)}]
+        actions += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}] if click else []
+        self.post("/actions", {"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"},
+                                            "actions": actions}]})
+
+    def press(self, key):
+        self.post("/actions", {"actions": [{"type": "key", "id": "keys", "actions": [
+            {"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]}]})
+
     def log(self, kind):
         return self.post("/se/log", {"type": kind})
 
@@ -63,13 +77,13 @@ class Browser:
 
 
 CELLS = """
-const table = document.querySelectorAll("table")[arguments[0]], column = arguments[1];
+const table = document.querySelectorAll("article table")[arguments[0]], column = arguments[1];
 return Array.from(table.tBodies[0].rows, row => {
   const cell = row.cells[column];
   return cell.classList.contains("none") ? null : cell.dataset.v === undefined ? cell.textContent : Number(cell.dataset.v);
 });"""
 CLICK = """
-const heading = document.querySelectorAll("table")[arguments[0]].tHead.rows[0].cells[arguments[1]];
+const heading = document.querySelectorAll("article table")[arguments[0]].tHead.rows[0].cells[arguments[1]];
 heading.querySelector("button").click();
 return [heading.getAttribute("aria-sort"), heading.closest("tr").querySelectorAll("[aria-sort]").length];"""
 
@@ -94,7 +108,7 @@ def wanted(cells, down):
 
 def check_tables(browser):
     clicks = 0
-    tables = browser.run("return Array.from(document.querySelectorAll('table'), t => t.tHead.rows[0].cells.length)")
+    tables = browser.run("return Array.from(document.querySelectorAll('article table'), t => t.tHead.rows[0].cells.length)")
     assert tables, "there is no table"
     for table, columns in enumerate(tables):
         for column in range(columns):
@@ -109,12 +123,96 @@ def check_tables(browser):
     return clicks
 
 
+EXPLORER = """
+const of = s => document.querySelector("#explore " + s);
+const chart = of(".chart canvas[tabindex]");
+const heads = Array.from(document.querySelectorAll("article table"));
+const column = t => Array.from(t.tHead.rows[0].cells).findIndex(c => c.title.startsWith("compressor"));
+const rows = heads.filter(t => column(t) >= 0).flatMap(t => Array.from(t.tBodies[0].rows, r => [r.cells[column(t)].textContent, r.classList.contains("pinned")]));
+const box = chart ? (chart.scrollIntoView({block: "center"}), chart.getBoundingClientRect()) : null;
+return {
+  hidden: of("h2") === null, hash: location.hash, box: box && [box.left, box.top, box.width, box.height],
+  tip: of(".tip") && !of(".tip").hidden ? Array.from(of(".tip").children, d => d.textContent) : null,
+  spoken: of(".spoken")?.textContent, key: Array.from(document.querySelectorAll("#explore .key")[0]?.querySelectorAll("button") || [], b => [b.textContent.trim(), b.ariaPressed]),
+  marked: [...new Set(rows.filter(r => r[1]).map(r => r[0]))], unmarked: [...new Set(rows.filter(r => !r[1]).map(r => r[0]))],
+  pinned: Array.from(document.querySelectorAll("#explore .unpin"), b => b.ariaLabel)};"""
+CHOOSE = """
+const e = document.getElementById("explore-" + arguments[0]);
+e.value = arguments[1];
+e.dispatchEvent(new Event(e.tagName === "SELECT" ? "change" : "input"));"""
+FAMILIES = "return Array.from(document.getElementById('explore-family').options, o => o.value).filter(v => v)"
+ARROW, ENTER, ESCAPE = "\ue014", "\ue007", "\ue00c"
+
+
+def find_point(browser):
+    """Moves the mouse over the chart until a tip shows; returns its place and the tip."""
+    left, top, width, height = browser.run(EXPLORER)["box"]
+    for y in range(20, int(height) - 46, 16):
+        for x in range(72, int(width) - 14, 24):
+            browser.point(left + x, top + y)
+            tip = browser.run("const t = document.querySelector('#explore .tip'), b = t.getBoundingClientRect(); "
+                              "return t.hidden ? null : [t.firstChild.textContent, b.left, b.right]")
+            if tip:
+                # a tip stands 14 pixels beside its point, which is at most 24 pixels from the pointer
+                away = min(abs(tip[1] - 14 - left - x), abs(tip[2] + 14 - left - x))
+                assert away <= 25, f"the tip of {tip[0]} is {away} pixels from the pointer"
+                return left + x, top + y, tip[0]
+    raise AssertionError("no point of the chart answers the pointer")
+
+
+def check_explorer(browser, page):
+    if browser.run(EXPLORER)["hidden"]:
+        return "no explorer"
+    x, y, spec = find_point(browser)
+    browser.point(x, y, click=True)
+    now = browser.run(EXPLORER)
+    assert now["pinned"] == [f"unpin {spec}"] and now["marked"] in ([spec], []) and spec not in now["unmarked"], f"pinned: {now}"
+    assert [name for name, pressed in now["key"] if pressed == "true"] == [spec] and "pin=" in now["hash"], f"key: {now}"
+    browser.post("/url", {"url": "about:blank"})
+    browser.post("/url", {"url": page + now["hash"]})
+    again = browser.run(EXPLORER)
+    assert again["pinned"] == now["pinned"] and again["key"] == now["key"], f"the address shows another view: {again}"
+    browser.run("document.querySelector('#explore .unpin').click(); document.querySelector('#explore .chart canvas[tabindex]').focus()")
+    browser.press(ARROW)
+    heard = browser.run(EXPLORER)
+    assert heard["tip"] and heard["spoken"] == ", ".join(heard["tip"]) and not heard["pinned"], f"arrow key: {heard}"
+    browser.press(ENTER)
+    assert browser.run(EXPLORER)["pinned"] == [f"unpin {heard['tip'][0]}"], "Enter does not pin"
+    browser.run("document.querySelector('#explore .unpin').click(); document.querySelector('#explore .chart canvas[tabindex]').focus()")
+    browser.press(ESCAPE)
+    assert browser.run(EXPLORER)["tip"] is None, "Escape keeps the tip"
+    everything = {name for name, _ in browser.run(EXPLORER)["key"]}
+    seen = set()
+    for family in browser.run(FAMILIES):
+        browser.run(CHOOSE, "family", family)
+        names = {name for name, _ in browser.run(EXPLORER)["key"]}
+        assert not names & seen, f"{names & seen} in two families"
+        seen |= names
+    assert seen == everything, f"{everything ^ seen} in no family"
+    browser.run(CHOOSE, "family", "")
+    browser.run(CHOOSE, "find", spec)
+    assert all(spec in name for name, _ in browser.run(EXPLORER)["key"]), "the filter lets others pass"
+    browser.run(CHOOSE, "find", "")
+    wide = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    browser.devtools("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=2, mobile=True)
+    wide = max(wide, browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+    browser.devtools("Emulation.clearDeviceMetricsOverride")
+    assert wide <= 0, f"the explorer makes the page {wide} pixels too wide"
+    browser.devtools("Emulation.setScriptExecutionDisabled", value=True)
+    browser.post("/url", {"url": page})
+    plain = browser.run("return [document.getElementById('explore').hidden, document.querySelectorAll('article table tbody tr').length]")
+    browser.devtools("Emulation.setScriptExecutionDisabled", value=False)
+    assert plain[0] and plain[1] > 0, f"without JavaScript: {plain}"
+    browser.post("/url", {"url": page})
+    return "the explorer answers"
+
+
 def check_quiet(browser, page):
     console = browser.log("browser")
     assert not console, f"the console says {console}"
     asked = [json.loads(entry["message"])["message"] for entry in browser.log("performance")]
     urls = {m["params"]["request"]["url"] for m in asked if m["method"] == "Network.requestWillBeSent"}
-    outside = {u for u in urls if u != page and not u.startswith("data:")}
+    outside = {u for u in urls if u.split("#")[0] not in (page, "about:blank") and not u.startswith("data:")}
     assert page in urls and not outside, f"requests: {outside}"
     assert browser.run("return document.title") and not browser.run("return 'alerted' in window"), "a file's script ran"
     wide = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -133,10 +231,11 @@ def main():
             browser.log("performance")  # removes the log of the browser's own first page
             browser.post("/url", {"url": page})
             clicks = check_tables(browser)
+            explorer = check_explorer(browser, page)
             check_quiet(browser, page)
         finally:
             browser.close()
-    print(f"{clicks} clicks, each table in order; no word on the console, no request to anywhere")
+    print(f"{clicks} clicks, each table in order; {explorer}; no word on the console, no request to anywhere")
     return 0
 
 

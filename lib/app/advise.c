@@ -12,7 +12,8 @@ const char *const feedback_names[] = {"no", "in the spec", "needed"};
 /* the normal distribution's quantile for a two-sided interval of 95 % */
 #define QUANTILE 1.96
 
-bool advise_equal(const Candidate *a, const Candidate *b)
+/* True if the 95 % intervals of both total times overlap. */
+static bool equal(const Candidate *a, const Candidate *b)
 {
     return fabs(a->time.total - b->time.total) <= QUANTILE * (a->time_se.total + b->time_se.total);
 }
@@ -93,7 +94,7 @@ Status advise_rank(Candidate *list, size_t count, const AdviseLimits *limits, Ar
     qsort(list, count, sizeof *list, by_time);
     for (size_t i = 0; i < count; i++) {
         Candidate *c = &list[i];
-        c->rank = !ranked(c) ? 0 : advise_equal(c, list) ? 1 : i + 1;
+        c->rank = !ranked(c) ? 0 : equal(c, list) ? 1 : i + 1;
         c->why = i || !ranked(c) ? reason(c, list, a) : NULL;
         TRY(arena_check(c->why || c->rank == 1, a, err));
     }
@@ -104,7 +105,7 @@ char *advise_verdict(const Candidate *list, size_t count, const Candidate *basel
 {
     if (!count || !ranked(list))
         return text_format(a, "no codec meets the limits");
-    if (list->plain || advise_equal(list, baseline))
+    if (list->plain || equal(list, baseline))
         return text_format(a, "none: send %s; no codec within the limits is faster for certain",
                            list->plain && list != baseline ? "float32" : baseline->name);
     TextBuf text = {.arena = a};

@@ -43,9 +43,6 @@ typedef struct {
     const char *why;   /* why it is not the first; NULL: it is */
 } Candidate;
 
-/* True if the 95 % intervals of both total times overlap. */
-bool advise_equal(const Candidate *a, const Candidate *b);
-
 /* Sorts the candidates: the ranked ones by total time; then those that fail, break a limit or are only screened, by
  * total time. Sets limit, rank and why, with texts in `a`. A ranked candidate is measured and breaks no limit. */
 Status advise_rank(Candidate *list, size_t count, const AdviseLimits *limits, Arena *a, Error *err);

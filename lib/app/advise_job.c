@@ -95,14 +95,6 @@ Status advise_codecs(AdviseJob *advise, CodecSet *set)
 
 /* ==== measuring ==== */
 
-static const char *family_of(const Codec *codec, Arena *a)
-{
-    TextBuf text = {.arena = a};
-    for (const Codec *c = codec; c; c = codec_alone(c) ? NULL : c->inner)
-        text_addf(&text, "%s%s", text.size ? "+" : "", c->ops->name);
-    return text_done(&text);
-}
-
 /* Relative error of the mean of P estimates of one gradient, which all workers share. Averaging divides the variance
  * by P, unless all workers draw the same numbers. */
 static double error_of_mean(const CostErrors *e, unsigned traits, double workers)
@@ -127,7 +119,7 @@ static Status take(Candidate *out, const AdviseJob *advise, size_t k, const Cost
     const bool added = codec_adds(codec), goes = added || !topology_adds(topology);
     const Iteration it = cost_iteration(c, k, layer, c->workers.number[0], &c->link[0], topology);
     *out = (Candidate){.name = j->name[k],
-                       .family = family_of(codec, j->a),
+                       .family = codec_family(codec, j->a),
                        .plain = k <= BASELINE,
                        .unbiased = traits & UNBIASED,
                        .adds = added,

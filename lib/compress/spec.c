@@ -184,6 +184,14 @@ char *codec_text(const Codec *codec, Arena *a)
     return text;
 }
 
+char *codec_family(const Codec *codec, Arena *a)
+{
+    TextBuf text = {.arena = a};
+    for (const Codec *c = codec; c; c = codec_alone(c) ? NULL : c->inner)
+        text_addf(&text, "%s%s", text.size ? "+" : "", c->ops->name);
+    return text_done(&text);
+}
+
 /* ---- alternatives: "qsgd:bits=1/2,bucket=64/128" is four specs ---- */
 
 enum { CODECS_MAX = 4096, TRIED_MAX = 16 * CODECS_MAX };

@@ -14,6 +14,8 @@
 Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err);
 
 char *codec_text(const Codec *codec, Arena *a); /* returns the canonical spec, in `a`; NULL: out of memory */
+/* Returns the names of a spec's codecs without their keys, "ef+topk", in `a`; NULL: out of memory. */
+char *codec_family(const Codec *codec, Arena *a);
 bool codec_alone(const Codec *codec); /* True for a wrapper whose spec wraps no codec, such as `joint` */
 
 /* Opens every alternative of each spec ("qsgd:bits=1/2/4" has three), in order of appearance. */

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/outfile.h"
 #include "page/report_html.h"
+#include "page/report_page_data.h"
 #include "page/report_page_table.h"
 #include "plot/plot.h"
 #include "report/report_speedup.h"
@@ -89,12 +90,20 @@ static Status ask_gnuplot(Page *p)
     return OK;
 }
 
+/* Figures of more bytes, with tens of thousands of points, would slow browsers down. The explorer draws such points. */
+enum { FIGURE_MOST = 4 << 20 };
+
 static Status put_drawing(Part *p, const char *kind)
 {
     Drawing d;
     TRY(ask_gnuplot(p->page));
     Error why = p->page->gnuplot;
     if (why.status == OK && plot_svg(&d, kind, &p->stored->table, p->page->spec->stopped, p->a, &why) == OK) {
+        if (d.size > FIGURE_MOST) {
+            text_addf(p->out, "<p class=\"soft\">No %s figure: it would take %.3g MB.</p>\n", kind,
+                      1e-6 * (double)d.size);
+            return OK;
+        }
         const char *label = text_format(p->a, "%s of %s", kind, p->e->name);
         TRY(arena_check(label, p->a, p->page->err));
         html_picture(p->out, "image/svg+xml", d.data, d.size, label, kind);
@@ -178,6 +187,13 @@ static Status put_records(Part *p)
     TRY(put_drawn(p));
     TRY(put_extras(p, &t));
     page_table(p->out, &t, p->a);
+    const Json *command = json_member(p->stored->meta, "command");
+    const PageData data = {.id = p->id,
+                           .file = p->e->name,
+                           .kind = p->e->kind->name,
+                           .command = command && command->type == JSON_TEXT ? command->text : NULL,
+                           .rows = rows};
+    page_data(p->out, &data, p->a);
     return OK;
 }
 
@@ -207,15 +223,16 @@ static Status put_out(Page *p, TextBuf *text)
 
 /* ---- the page's head and table of contents ---- */
 
-/* The Content-Security-Policy allows only one script and one style, by their hashes, and images as data:
+/* The Content-Security-Policy allows only two scripts and one style, by their hashes, and images as data:
  * URIs. So browsers fetch nothing. */
 static void put_head(TextBuf *t, const PageSpec *spec)
 {
     text_add(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     text_addf(t,
               "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
-              "style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'\">\n",
-              page_css_hash, page_js_hash);
+              "style-src 'sha256-%s'; script-src 'sha256-%s' 'sha256-%s'; base-uri 'none'; form-action "
+              "'none'\">\n",
+              page_css_hash, page_js_hash, explore_js_hash);
     text_add(t, "<meta name=\"generator\" content=\"atomo-bench report\">\n");
     html_addf(
         t,
@@ -238,7 +255,7 @@ static void put_contents(TextBuf *t, const Folder *f)
         text_add(t, "<li><a href=\"#figures\">Figures</a></li>\n");
     if (f->count > f->results + f->figures)
         text_add(t, "<li><a href=\"#left-out\">Left out</a></li>\n");
-    text_add(t, "</ul></nav>\n<main>\n");
+    text_add(t, "</ul></nav>\n<main>\n<section id=\"explore\" hidden></section>\n");
 }
 
 static Status put_front(Page *p)
@@ -344,6 +361,8 @@ static Status put_back(Page *p)
              "</main>\n<footer>Made by atomo-bench report. Sizes are decimal: 1 kB is 1000 bytes.</footer>\n"
              "<script>");
     text_add(&t, page_js);
+    text_add(&t, "</script>\n<script>");
+    text_add(&t, explore_js);
     text_add(&t, "</script>\n</body>\n</html>\n");
     return put_out(p, &t);
 }

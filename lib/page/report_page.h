@@ -18,7 +18,7 @@ typedef struct {
  * in the folder is damaged; the page is written nevertheless. */
 Status page_write(const PageSpec *spec, Arena *a, Error *err);
 
-/* The text of page.css and page.js, and their SHA-256 hashes in base64 for the Content-Security-Policy. */
-extern const char page_css[], page_js[], page_css_hash[], page_js_hash[];
+/* The text of page.css, page.js and explore.js, and their SHA-256 hashes in base64 for the Content-Security-Policy. */
+extern const char page_css[], page_js[], explore_js[], page_css_hash[], page_js_hash[], explore_js_hash[];
 
 #endif

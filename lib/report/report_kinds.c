@@ -48,6 +48,12 @@ static void rank_verdicts(const Csv *t, RowRank *rank)
 
 /* ---- the kinds of results, one for each command ---- */
 
+static void rank_ranked(const Csv *t, RowRank *rank)
+{
+    for (size_t i = 0; i < t->rows; i++)
+        rank[i] = *csv_cell(t, i, "rank") ? ROW_LEAD : ROW_MORE;
+}
+
 #define COMPARED "tensor,compressor,repeats"
 #define WHOSE    "step,worker,tensor,compressor,"
 
@@ -68,11 +74,15 @@ const ResultKind result_kinds[] = {
      "pareto", rank_whole},
     {"merge", "atomo-merge/1", COMPARED ",workers,synthetic", "Many workers",
      "The gradients of many workers, encoded, aggregated and averaged.",
-     WHOSE "error,workers,synthetic,bytes_up,bytes_merged,encode_ms,merge_ms,decode_ms,decode_each_ms,relative_error",
+     WHOSE
+     "error,workers,synthetic,bytes_up,bytes_merged,encode_ms,merge_ms,decode_ms,decode_each_ms,relative_error",
      "merge", rank_whole},
     {"cost", "atomo-cost/1", "compressor,workers,topology,comm_ms", "Iteration time",
      "What an iteration costs with measured codecs on a modelled network.", NULL,
      "iteration-time,runtime,break-even", rank_all},
+    {"advise", "atomo-advise/1", "compressor,total_ms,speedup16,mean_error", "Advice",
+     "Which compressor makes an iteration fastest on one network, and why others lose.",
+     "rank,compressor,error,total_ms,speedup16,bytes_up,mean_error,feedback,travels,why", NULL, rank_ranked},
     {"run", "atomo-run/1", "record,compressor,step,sim_seconds", "Training",
      "Runs from the same weights on the same batches, one with each compressor between the workers.", NULL,
      "convergence", rank_steps},
@@ -86,8 +96,8 @@ const ResultKind result_kinds[] = {
     {"published", "atomo-published/1", "compressor,setting", "Published values",
      "Values from the literature, beside values measured here where there are any. `how known` says whether the source prints them; a value that a fault explains has its cause and the corrected value.",
      NULL, NULL, rank_few},
-    {"pivot", "atomo-pivot/1", "repeats", "Side by side", "Results of several compressors, a row for each tensor.",
-     NULL, NULL, rank_few},
+    {"pivot", "atomo-pivot/1", "repeats", "Side by side",
+     "Results of several compressors, a row for each tensor.", NULL, NULL, rank_few},
     {"means", "atomo-means/1", "compressor,seeds", "Over seeds", "Means of runs with several seeds.", NULL,
      NULL, rank_few},
     {"inspect", "atomo-inspect/1", "tensor,stable_rank", "Gradients", "What the tensors are like.", NULL,

@@ -7,16 +7,24 @@ $ mkdir d; atomo-bench compare "$SRC"/datasets/lenet-mnist.h5 -q --repeats 2 -c 
 = 0
 
 # every field of every command has a readable heading and a definition
-$ mkdir d; f="$SRC"/datasets/lenet-mnist.h5; s='-q --step *1000'; t='-t conv1*'; atomo-bench compare $f $s $t --repeats 2 --equal-bits 2 -c qsgd -o d/a.csv; atomo-bench sweep $f $s $t --repeats 2 -c qsgd --rates 2,4 -o d/b.json; atomo-bench merge $f $s $t --workers 2 -c qsgd -o d/c.csv 2>no; atomo-bench verify $f $s $t -o d/d.csv; for k in '' --histogram --spectrum; do atomo-bench inspect $f $s $t $k -o d/e$k.csv; done; atomo-bench doctor -o d/f.json; atomo-bench list -o d/g.csv; atomo-bench list qsgd -o d/h.csv; atomo-train run -q --max-steps 2 --batch-size 8 --eval-freq 2 --test-batch-size 1000 --target-accuracy 0.01 -c none -o d/i.csv --train-dir r; atomo-train tune -q --max-steps 1 --batch-size 8 --points 1 --validation-share 0.001 -o d/j.csv; atomo-train eval -q --train-dir r -o d/k.csv; atomo-bench cost $f $s $t --repeats 2 -c qsgd --workers 2 -o d/l.csv 2>no; atomo-bench report d; grep -c '<h3>' d/report.html; grep -o '<th [^>]*title="[a-z_0-9.]*">' d/report.html; grep -c 'Left out' d/report.html
-> 14
+$ mkdir d; f="$SRC"/datasets/lenet-mnist.h5; s='-q --step *1000'; t='-t conv1*'; atomo-bench compare $f $s $t --repeats 2 --equal-bits 2 -c qsgd -o d/a.csv; atomo-bench sweep $f $s $t --repeats 2 -c qsgd --rates 2,4 -o d/b.json; atomo-bench merge $f $s $t --workers 2 -c qsgd -o d/c.csv 2>no; atomo-bench verify $f $s $t -o d/d.csv; for k in '' --histogram --spectrum; do atomo-bench inspect $f $s $t $k -o d/e$k.csv; done; atomo-bench doctor -o d/f.json; atomo-bench list -o d/g.csv; atomo-bench list qsgd -o d/h.csv; atomo-train run -q --max-steps 2 --batch-size 8 --eval-freq 2 --test-batch-size 1000 --target-accuracy 0.01 -c none -o d/i.csv --train-dir r; atomo-train tune -q --max-steps 1 --batch-size 8 --points 1 --validation-share 0.001 -o d/j.csv; atomo-train eval -q --train-dir r -o d/k.csv; atomo-bench cost $f $s $t --repeats 2 -c qsgd --workers 2 -o d/l.csv 2>no; atomo-bench advise $f $s $t --repeats 2 -c qsgd --workers 2 -o d/m.csv 2>no; atomo-bench report d; grep -c '<h3>' d/report.html; grep -o '<th [^>]*title="[a-z_0-9.]*">' d/report.html; grep -c 'Left out' d/report.html
+> 15
 > 0
 - <th *
 = 1
 
+# the page holds a result's columns as JSON for the explorer: numbers to 7 digits, texts by index, each compressor's family and promises
+? command -v python3
+$ mkdir d; printf 'tensor,compressor,repeats,bits_per_element,relative_error\n*,ef+topk:ratio=0.1,1,2.00000001,\n</script>,qsgd,1,1e-9,0.5\n*,no&such,1,3,0.25\n' >d/a.csv; atomo-bench report d -q; python3 -c 'import json, re; page = open("d/report.html").read(); (text,) = re.findall(r"<script type=.application/json. class=.data.>(.*?)</script>", page, re.S); d = json.loads(text); c = {k["name"]: k for k in d["columns"]}; print(d["id"], d["file"], d["kind"], d["command"], d["rows"], len(d["codecs"])); print(c["bits_per_element"]["values"], c["relative_error"]["values"], c["tensor"]["texts"], c["tensor"]["index"], c["compressor"]["texts"], c["compressor"]["index"]); print([(k["family"], k["flags"]) for k in d["codecs"]], len({k["colour"] for k in d["codecs"]}), "\\u003c" in text)'
+> r0 a.csv compare None 3 3
+> [[]2, 1e-09, 3] [[]None, 0.5, 0.25] [[]'*', '</script>'] [[]0, 1, 0] [[]'ef+topk:ratio=0.1', 'qsgd', 'no&such'] [[]0, 1, 2]
+> [[]('ef+topk', [[]'stateful']), ('qsgd', [[]'unbiased']), ('no&such', [[]])] 3 True
+= 0
+
 # in a browser: headings sort, the console is empty, nothing is requested from a network, and no script in a file's data runs
 ? command -v chromedriver && command -v python3
-$ mkdir d; x='<script>window.alerted=1</script>'; y='"><img src=x onerror=window.alerted=1>'; printf '{"schema": "atomo-inspect/1", "meta": {"command": "%s"}, "results": [{"tensor": "%s", "stable_rank": 10, "n": null, "kind": "b"}, {"tensor": "z", "stable_rank": 9, "n": 2, "kind": null}, {"tensor": "a", "stable_rank": 1e-9, "n": 1, "kind": "a"}]}' "$x" "$x" >d/a.json; printf '<svg xmlns="http://www.w3.org/2000/svg"><script>window.alerted=1</script><image href="http://127.0.0.1:9/x"/></svg>' >d/b.svg; printf 'tensor,compressor,repeats,bits_per_element,relative_error,error\n*,svd,1,2,0.5,\n*,qsgd,1,10,,%s\n' "$x" >"d/$y.csv"; atomo-bench report d && python3 "$SRC"/test/page.py d/report.html
-> *clicks, each table in order; no word on the console, no request to anywhere
+$ mkdir d; x='<script>window.alerted=1</script>'; y='"><img src=x onerror=window.alerted=1>'; printf '{"schema": "atomo-inspect/1", "meta": {"command": "%s"}, "results": [{"tensor": "%s", "stable_rank": 10, "n": null, "kind": "b"}, {"tensor": "z", "stable_rank": 9, "n": 2, "kind": null}, {"tensor": "a", "stable_rank": 1e-9, "n": 1, "kind": "a"}]}' "$x" "$x" >d/a.json; printf '<svg xmlns="http://www.w3.org/2000/svg"><script>window.alerted=1</script><image href="http://127.0.0.1:9/x"/></svg>' >d/b.svg; printf 'tensor,compressor,repeats,bits_per_element,relative_error,error\n*,svd,1,2,0.5,\n*,qsgd,1,10,,%s\n*,%s,1,3,0.7,\n<!--<script>,svd,1,4,0.6,\n' "$x" "$x" >"d/$y.csv"; atomo-bench report d && python3 "$SRC"/test/page.py d/report.html
+> *clicks, each table in order; the explorer answers; no word on the console, no request to anywhere
 2>
 = 0
 

@@ -1,0 +1,27 @@
+/* report_page_data.h -- writes a result's columns as JSON into the page, for the charts of explore.js. */
+#ifndef ATOMO_REPORT_PAGE_DATA_H
+#define ATOMO_REPORT_PAGE_DATA_H
+
+#include "base/csv.h"
+#include "base/text.h"
+
+typedef struct {
+    const char *id;      /* the result's id on the page */
+    const char *file;    /* the name of the result's file */
+    const char *kind;    /* the result's kind, such as "compare" */
+    const char *command; /* the command line; NULL: unknown */
+    const Csv *rows;
+} PageData;
+
+/* Appends a <script type="application/json" class="data"> element:
+ *
+ *     {"id", "file", "kind", "command", "rows": number of rows, "columns": [COLUMN, ...],
+ *      "codecs": [{"colour": "#0072b2", "mark": 0, "family": "ef+topk", "flags": ["unbiased", ...]}, ...]}
+ *
+ * A COLUMN of numbers is {"name", "heading", "unit", "values": [number or null, ...]}, with 7 digits. A COLUMN of
+ * texts is {"name", "heading", "texts": [distinct texts], "index": [index of each row's text]}; "codecs" has an entry
+ * for each text of the column `compressor`. Columns without a value, and those with more than DISTINCT_MOST texts,
+ * are left out. Writes nothing for a result without the column `compressor`. */
+void page_data(TextBuf *out, const PageData *d, Arena *a);
+
+#endif
