@@ -571,17 +571,46 @@ depcheck: $(B)/libatomo.a
 listcheck: $(PROGRAMS)
 	@sh test/listcheck.sh $(B)/bin
 
-prefix  ?= /usr/local
+# ---- manual pages: from the tables of --help and list ----
+
+MAN      := $(B)/man
+MAN_DATE := $(firstword $(shell git log -1 --format=%cs 2>/dev/null) $(shell date -u -r CHANGELOG.md +%F))
+
+.PHONY: man
+man: $(MAN)/done
+
+$(MAN)/done: $(PROGRAMS)
+	@rm -rf $(MAN) && mkdir -p $(MAN)/man1 $(MAN)/man7
+	@for p in $(PROGRAMS); do name=$$(basename $$p); $$p --man >$(MAN)/man1/$$name.1 || exit 1; \
+	    for c in $$($$p --complete '' | grep -vx help); do $$p $$c --man >$(MAN)/man1/$$name-$$c.1 || exit 1; done; done
+	@$(B)/bin/atomo-bench --man codecs >$(MAN)/man7/atomo.7
+	@sed -i 's/@date@/$(MAN_DATE)/' $(MAN)/man?/*
+	@touch $@
+
+# ---- installing ----
+
+PREFIX  ?= /usr/local
+prefix  ?= $(PREFIX)
 bindir  ?= $(prefix)/bin
 datadir ?= $(prefix)/share
+mandir  ?= $(datadir)/man
 
 libdir  ?= $(prefix)/lib
 incdir  ?= $(prefix)/include
 pydir   ?= $(libdir)/python3/dist-packages
+COMPLETION := bash-completion/completions/atomo-bench bash-completion/completions/atomo-train \
+              zsh/site-functions/_atomo fish/vendor_completions.d/atomo-bench.fish fish/vendor_completions.d/atomo-train.fish
 
-install: all
+install: all man
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/atomo/datasets $(DESTDIR)$(datadir)/atomo/plots \
-	    $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(incdir) $(DESTDIR)$(pydir)/atomo
+	    $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(incdir) $(DESTDIR)$(pydir)/atomo $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man7 \
+	    $(DESTDIR)$(datadir)/bash-completion/completions $(DESTDIR)$(datadir)/zsh/site-functions $(DESTDIR)$(datadir)/fish/vendor_completions.d
+	install -m 644 $(MAN)/man1/* $(DESTDIR)$(mandir)/man1
+	install -m 644 $(MAN)/man7/* $(DESTDIR)$(mandir)/man7
+	for p in $(notdir $(PROGRAMS)); do \
+	    install -m 644 cmd/completion/atomo.bash $(DESTDIR)$(datadir)/bash-completion/completions/$$p && \
+	    install -m 644 cmd/completion/atomo.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/$$p.fish || exit 1; done
+	install -m 644 cmd/completion/_atomo $(DESTDIR)$(datadir)/zsh/site-functions/_atomo
 	install -m 644 $(LIBRARY) $(DESTDIR)$(libdir)
 	ln -sf $(SONAME) $(DESTDIR)$(libdir)/libatomo.so
 	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig
@@ -598,6 +627,8 @@ uninstall:
 	rm -f $(LIBRARY:$(B)/public/%=$(DESTDIR)$(libdir)/%) $(DESTDIR)$(libdir)/libatomo.so $(DESTDIR)$(incdir)/atomo.h \
 	    $(DESTDIR)$(libdir)/pkgconfig/atomo.pc
 	rm -rf $(DESTDIR)$(datadir)/atomo $(DESTDIR)$(pydir)/atomo
+	rm -f $(COMPLETION:%=$(DESTDIR)$(datadir)/%) $(DESTDIR)$(mandir)/man7/atomo.7 \
+	    $(foreach p,$(notdir $(PROGRAMS)),$(DESTDIR)$(mandir)/man1/$p.1 $(DESTDIR)$(mandir)/man1/$p-*.1)
 
 dist: $(PROGRAMS)
 	@sh test/listcheck.sh $(B)/bin --release

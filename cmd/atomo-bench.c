@@ -2,6 +2,7 @@
 #include "bench_commands.h"
 
 static const Subcommand commands[] = {
+    {"demo", bench_demo, "compare the usual codecs on a gradient that comes with the program"},
     {"doctor", bench_doctor,
      "check this machine: libraries, CPU, memory, disk, and advice where something is wrong"},
     {"list", bench_list, "the codecs, and the keys of each"},
@@ -24,5 +25,10 @@ static const Subcommand commands[] = {
 
 int main(int argc, char **argv)
 {
-    return cli_main("atomo-bench", "compare gradient compressors on saved gradients", commands, argc, argv);
+    static const char first_steps[] =
+        "  atomo-bench demo               compare the usual compressors on a gradient that comes with the program\n"
+        "  atomo-bench compare FILE.h5    on your own gradients: HDF5, safetensors, .npz or .npy\n"
+        "  atomo-bench advise FILE.h5     which compressor to use, on which network\n";
+    return cli_main("atomo-bench", "compare gradient compressors on saved gradients", first_steps, commands,
+                    argc, argv);
 }

@@ -10,6 +10,9 @@ static const Subcommand commands[] = {
 
 int main(int argc, char **argv)
 {
-    return cli_main("atomo-train", "train networks with gradient compressors in the loop", commands, argc,
-                    argv);
+    static const char first_steps[] =
+        "  atomo-train run --workers 4 -c none -c ef+topk -o run.csv     train on data that need no files\n"
+        "  atomo-bench plot convergence run.csv -o run.svg               draw accuracy against time\n";
+    return cli_main("atomo-train", "train networks with gradient compressors in the loop", first_steps,
+                    commands, argc, argv);
 }

@@ -2,6 +2,8 @@
  * program.c. */
 #include "app/cli.h"
 
+#include "app/cli_complete.h"
+#include "app/cli_man.h"
 #include "app/cli_output.h"
 #include "app/cli_rows.h"
 #include "base/outfile.h"
@@ -360,11 +362,27 @@ static void print_settings(const Command *command)
     fprintf(stderr, " to %s\n", c->output ? c->output : "stdout");
 }
 
+/* Answers shells, which complete command lines, and the Makefile, which makes manual pages. Returns true if the command
+ * line asks for one of both. */
+static bool answer(const Command *command, int argc, char **argv, Arena *a)
+{
+    const bool completes = argc > 1 && !strcmp(argv[1], "--complete"),
+               describes = argc > 1 && !strcmp(argv[1], "--man");
+    if (completes)
+        cli_complete(command, argc - 2, argv + 2, stdout, a);
+    if (describes)
+        cli_man(command, stdout, a);
+    return completes || describes;
+}
+
 Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,
                  Error *err)
 {
     size_t rows = 0;
     common_defaults(command->common);
+    *helped = answer(command, argc, argv, a);
+    if (*helped)
+        return OK;
     command->common->argc = argc;
     command->common->argv = argv;
     Parser p = {.command = command, .room = (size_t)argc + 1, .a = a, .err = err};

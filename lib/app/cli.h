@@ -79,7 +79,14 @@ typedef struct {
 
 /* Bits of `Command.takes`: the common options that only some commands take. All commands take --quiet,
  * --verbose and --color. */
-enum { TAKES_SEED = 1, TAKES_THREADS = 2, TAKES_FORMAT = 4, TAKES_OUTPUT = 8, TAKES_RESUME = 16, TAKES_FORCE = 32 };
+enum {
+    TAKES_SEED = 1,
+    TAKES_THREADS = 2,
+    TAKES_FORMAT = 4,
+    TAKES_OUTPUT = 8,
+    TAKES_RESUME = 16,
+    TAKES_FORCE = 32
+};
 
 typedef struct {
     const char *program, *command;
@@ -146,9 +153,11 @@ typedef struct {
     const char *brief;
 } Subcommand;
 
-/* Runs a program: handles --help and --version, or runs the subcommand. Flushes stdout at the end; a full disk
- * or a closed pipe is an error with exit code 1. */
-int cli_main(const char *program, const char *brief, const Subcommand *table, int argc, char **argv);
+/* Runs a program: handles --help, --version, help NAME, --complete WORD... (cli_complete.h) and --man (cli_man.h), or
+ * runs the subcommand. Without arguments prints `first_steps`, lines that lead a newcomer to a result. Flushes stdout at
+ * the end; a full disk or a closed pipe is an error with exit code 1. */
+int cli_main(const char *program, const char *brief, const char *first_steps, const Subcommand *table,
+             int argc, char **argv);
 
 /* Prints "PROGRAM: text" and the hint of `err` to stderr. Returns the program's exit code: 2 for ERR_USAGE, 130
  * for ERR_STOPPED, else 1. */

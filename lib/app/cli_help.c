@@ -45,8 +45,7 @@ static void add_note(TextBuf *out, const char *before, const char *note)
     text_addf(out, "%s%s%s", out->size ? ", " : "", before, note);
 }
 
-/* Returns the help text followed by "(range, default D, also --alias)", with the parts that the option has. */
-static const char *describe(const Option *o, Arena *a)
+const char *cli_describe(const Option *o, Arena *a)
 {
     char range[96];
     TextBuf notes = {.arena = a};
@@ -69,7 +68,7 @@ static void put_option(TextBuf *out, const Option *o, Arena *a)
     text_addf(out, "  %4s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
     const int used = (int)(out->size - start);
     text_addf(out, used > INDENT - 2 ? "\n%*s" : "%*s", used > INDENT - 2 ? INDENT : INDENT - used, "");
-    const char *text = describe(o, a);
+    const char *text = cli_describe(o, a);
     text_wrap(out, text ? text : o->help, INDENT, WIDTH);
     text_add(out, "\n");
 }

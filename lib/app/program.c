@@ -1,5 +1,7 @@
 /* program.c -- main of a program with subcommands (cli.h): dispatch, --version, signals, exit codes. */
 #include "app/cli.h"
+#include "app/cli_complete.h"
+#include "app/cli_man.h"
 #include "base/host.h"
 #include "num/linalg.h"
 #include "report/report.h"
@@ -187,6 +189,50 @@ static int run_command(const char *program, const Subcommand *table, int argc, c
     return command->name ? command->run(argc, argv) : unknown_command(program, table, argv[0]);
 }
 
+/* Describes a command, or else a codec. */
+static int help(const char *program, const Subcommand *table, char *name)
+{
+    const Subcommand *c = table;
+    while (c->name && strcmp(c->name, name) != 0)
+        c++;
+    bool lists = false;
+    for (const Subcommand *l = table; l->name; l++)
+        lists = lists || !strcmp(l->name, "list");
+    if (c->name || !lists)
+        return run_command(program, table, 2, (char *[]){name, (char[]){"--help"}, NULL});
+    return run_command(program, table, 2, (char *[]){(char[]){"list"}, name, NULL});
+}
+
+/* --complete WORD...: prints what can replace the last word (docs/install.md). */
+static int complete(const char *program, const Subcommand *table, int count, char **words)
+{
+    Arena *a = arena_open(0);
+    int code = 0;
+    if (count < 2)
+        cli_complete_command(table, count ? words[0] : "", stdout);
+    else if (!strcmp(words[0], "help")) {
+        cli_complete_command(table, words[1], stdout);
+        cli_complete_spec("", words[1], stdout, a);
+    } else {
+        words[-1] = words[0];
+        words[0] = (char[]){"--complete"};
+        code = run_command(program, table, count + 1, words - 1);
+    }
+    arena_close(a);
+    return code;
+}
+
+/* --man: prints the program's manual page; --man codecs: atomo(7). */
+static void man(const char *program, const char *brief, const Subcommand *table, const char *page)
+{
+    Arena *a = arena_open(0);
+    if (page && !strcmp(page, "codecs"))
+        cli_man_codecs(stdout, a);
+    else
+        cli_man_program(program, brief, table, stdout);
+    arena_close(a);
+}
+
 /* Raises the stack size limit where it is too small for the libraries that we call; returns false where the
  * limit cannot be raised. */
 static bool stack_suffices(const char *program)
@@ -204,7 +250,8 @@ static bool stack_suffices(const char *program)
     return false;
 }
 
-int cli_main(const char *program, const char *brief, const Subcommand *table, int argc, char **argv)
+int cli_main(const char *program, const char *brief, const char *first_steps, const Subcommand *table,
+             int argc, char **argv)
 {
     fill_standard_streams();
     if (!stack_suffices(program))
@@ -216,7 +263,8 @@ int cli_main(const char *program, const char *brief, const Subcommand *table, in
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
-        print_commands(program, brief, table, stderr);
+        fprintf(stderr, "%s: %s\n%s%s --help lists the commands; %s help COMMAND describes one.\n", program,
+                brief, first_steps, program, program);
         return 2;
     }
     char *first = argv[1];
@@ -226,7 +274,11 @@ int cli_main(const char *program, const char *brief, const Subcommand *table, in
     else if (!strcmp(first, "--help") || !strcmp(first, "-h") || (!strcmp(first, "help") && argc == 2))
         print_commands(program, brief, table, stdout);
     else if (!strcmp(first, "help"))
-        code = run_command(program, table, 2, (char *[]){argv[2], (char[]){"--help"}, NULL});
+        code = help(program, table, argv[2]);
+    else if (!strcmp(first, "--complete"))
+        code = complete(program, table, argc - 2, argv + 2);
+    else if (!strcmp(first, "--man"))
+        man(program, brief, table, argv[2]);
     else
         code = run_command(program, table, argc - 1, argv + 1);
     return finish(program, code);

@@ -32,10 +32,10 @@ $ atomo-bench --version
 2>
 = 0
 
-# without arguments, help goes to stderr
+# without arguments, first steps go to stderr
 $ atomo-bench
 >
-2> usage: atomo-bench *
+2> atomo-bench: compare gradient compressors on saved gradients
 = 2
 
 # an unknown command is refused, and the nearest command is named

@@ -1,0 +1,238 @@
+/* cli_complete.c -- implements cli_complete.h. */
+#include "app/cli_complete.h"
+
+#include "app/cli_rows.h"
+#include "compress/names.h"
+#include "data/dataset.h"
+#include "dump/groups.h"
+#include "measure/metrics.h"
+#include "network/netcost.h"
+#include "nn/networks.h"
+#include "plot/plot.h"
+#include "report/fields.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Prints "BEFORE NAME AFTER", without the spaces, if NAME begins with `typed`. */
+static void offer(FILE *to, const char *before, size_t length, const char *typed, const char *name,
+                  const char *after)
+{
+    if (!strncmp(name, typed, strlen(typed)))
+        fprintf(to, "%.*s%s%s\n", (int)length, before, name, after);
+}
+
+static const char *behind_last(const char *text, char separator)
+{
+    const char *at = strrchr(text, separator);
+    return at ? at + 1 : text;
+}
+
+/* ---- specs ---- */
+
+static bool needs_inner(const Compressor *c)
+{
+    return c->wraps && !c->alone[0];
+}
+
+static void offer_names(FILE *to, const char *before, size_t length, const char *typed)
+{
+    for (const Compressor *const *c = compressors; *c; c++) {
+        if (!needs_inner(*c))
+            offer(to, before, length, typed, (*c)->name, "");
+        if ((*c)->params && (*c)->params->key)
+            offer(to, before, length, typed, (*c)->name, ":");
+        if ((*c)->wraps)
+            offer(to, before, length, typed, (*c)->name, "+");
+    }
+}
+
+static void offer_values(FILE *to, const char *before, size_t length, const char *typed, const Param *p)
+{
+    static const char *const switches[] = {"on", "off", NULL};
+    const char *const *values = p->type == PARAM_CHOICE ? p->choices
+                                : p->type == PARAM_BOOL ? switches
+                                                        : NULL;
+    for (size_t i = 0; values && values[i]; i++)
+        offer(to, before, length, typed, values[i], "");
+    if (p->automatic)
+        offer(to, before, length, typed, "auto", "");
+}
+
+static void offer_keys(FILE *to, const char *before, size_t length, const char *typed, const Param *params)
+{
+    for (const Param *p = params; p && p->key; p++)
+        offer(to, before, length, typed, p->key, "=");
+}
+
+/* Returns where the last stage of a spec begins: behind the last '+' that a letter or nothing follows. */
+static const char *last_stage(const char *spec)
+{
+    const char *stage = spec;
+    for (const char *s = spec; *s; s++)
+        if (*s == '+' && (isalpha((unsigned char)s[1]) || !s[1]))
+            stage = s + 1;
+    return stage;
+}
+
+void cli_complete_spec(const char *before, const char *typed, FILE *to, Arena *a)
+{
+    const char *word = text_format(a, "%s%s", before, typed);
+    if (!word)
+        return;
+    const char *stage = last_stage(word + strlen(before)), *colon = strchr(stage, ':');
+    const char *part = behind_last(colon ? colon + 1 : stage, colon ? ',' : '/');
+    if (!colon) {
+        offer_names(to, word, (size_t)(part - word), part);
+        return;
+    }
+    const char *name = text_slice(a, stage, (size_t)(colon - stage)), *equals = strchr(part, '=');
+    const Compressor *codec = name ? compressor_find(name) : NULL;
+    if (!codec)
+        return;
+    if (!equals) {
+        offer_keys(to, word, (size_t)(part - word), part, codec->params);
+        return;
+    }
+    const char *key = text_slice(a, part, (size_t)(equals - part)), *value = behind_last(equals + 1, '/');
+    const Param *p = key ? param_find(codec->params, key) : NULL;
+    if (p && p->type == PARAM_SPEC)
+        cli_complete_spec(text_slice(a, word, (size_t)(equals + 1 - word)), equals + 1, to, a);
+    else if (p)
+        offer_values(to, word, (size_t)(value - word), value, p);
+}
+
+/* ---- names of tensors ---- */
+
+/* Offers the tensors of the first word that is a file of gradients. */
+static void offer_tensors(FILE *to, int count, char **words, const char *typed, Arena *a)
+{
+    Error ignored;
+    Dump *dump = NULL;
+    VectorList list = {0};
+    for (int i = 0; i + 1 < count && !dump; i++)
+        if (words[i][0] != '-' && access(words[i], R_OK) == 0 &&
+            dump_open_as(&dump, words[i], &(DumpHints){0}, a, &ignored) != OK)
+            dump = NULL;
+    if (dump && groups_make(&list, dump, &(GroupSpec){0}, a, &ignored) != OK)
+        list.count = 0;
+    for (size_t i = 0, seen; i < list.count; i++) {
+        for (seen = 0; seen < i && strcmp(list.item[seen].name, list.item[i].name) != 0; seen++)
+            ;
+        if (seen == i)
+            offer(to, "", 0, typed, list.item[i].name, "");
+    }
+    dump_close(dump);
+}
+
+/* ---- values of options and arguments ---- */
+
+static const char *field_name(const void *data, size_t i)
+{
+    (void)data;
+    return fields[i].name;
+}
+
+static const char *figure_name(const void *data, size_t i)
+{
+    (void)data;
+    return plot_kinds[i] ? plot_kinds[i]->name : NULL;
+}
+
+/* Options of which a table of names lists the values. In a list, values are separated by commas. */
+static const struct {
+    const char *option;
+    TextName name;
+    bool list;
+} named[] = {
+    {"link", link_name, true},      {"network", network_name, false}, {"dataset", dataset_name, false},
+    {"metrics", metric_name, true}, {"sort", field_name, false},      {"columns", field_name, true},
+};
+
+static void offer_value(FILE *to, const Option *o, const char *before, const char *typed, int count,
+                        char **words, Arena *a)
+{
+    const size_t length = strlen(before);
+    if (o->type == CLI_CHOICE)
+        for (size_t i = 0; o->choices[i]; i++)
+            offer(to, before, length, typed, o->choices[i], "");
+    if (o->arg && !strcmp(o->arg, "SPEC"))
+        cli_complete_spec(before, typed, to, a);
+    if (!strcmp(o->name, "tensor"))
+        offer_tensors(to, count, words, typed, a);
+    for (size_t n = 0; n < countof(named); n++) {
+        const char *last = named[n].list ? behind_last(typed, ',') : typed;
+        const char *all = text_format(a, "%s%.*s", before, (int)(last - typed), typed);
+        if (strcmp(named[n].option, o->name) != 0 || !all)
+            continue;
+        for (size_t i = 0; named[n].name(NULL, i); i++)
+            offer(to, all, strlen(all), last, named[n].name(NULL, i), "");
+    }
+}
+
+/* Offers values of the first argument. Other arguments are names of files. */
+static void offer_argument(FILE *to, const char *command, const char *typed, Arena *a)
+{
+    if (!strcmp(command, "list"))
+        cli_complete_spec("", typed, to, a);
+    for (size_t i = 0; !strcmp(command, "plot") && figure_name(NULL, i); i++)
+        offer(to, "", 0, typed, figure_name(NULL, i), "");
+}
+
+/* ---- words ---- */
+
+/* Returns the option that `word` names, "-c", "--codec" or "--codec=..."; NULL: none. */
+static const Option *option_of(const Option *rows, const char *word)
+{
+    const bool whole = !strncmp(word, "--", 2);
+    const char *name = word + 2;
+    const size_t length = whole ? strcspn(name, "=") : 0;
+    for (const Option *o = rows; *word == '-' && o->name; o++)
+        if (whole ? (strlen(o->name) == length && !strncmp(o->name, name, length)) ||
+                        (o->alias && strlen(o->alias) == length && !strncmp(o->alias, name, length))
+                  : o->letter && word[1] == o->letter && !word[2])
+            return o;
+    return NULL;
+}
+
+static size_t arguments_before(const Option *rows, int count, char **words)
+{
+    size_t arguments = 0;
+    for (int i = 0; i + 1 < count; i++) {
+        const Option *o = option_of(rows, words[i]);
+        if (o && o->type != CLI_SWITCH && !strchr(words[i], '='))
+            i++;
+        else if (words[i][0] != '-')
+            arguments++;
+    }
+    return arguments;
+}
+
+void cli_complete(const Command *command, int count, char **words, FILE *to, Arena *a)
+{
+    size_t rows_count;
+    const Option *rows = cli_rows(command, a, &rows_count);
+    if (!rows || count < 1)
+        return;
+    const char *typed = words[count - 1], *equals = strchr(typed, '=');
+    const Option *before = count > 1 ? option_of(rows, words[count - 2]) : NULL,
+                 *here = !strncmp(typed, "--", 2) && equals ? option_of(rows, typed) : NULL;
+    if (here)
+        offer_value(to, here, text_slice(a, typed, (size_t)(equals + 1 - typed)), equals + 1, count, words,
+                    a);
+    else if (before && before->type != CLI_SWITCH && !strchr(words[count - 2], '='))
+        offer_value(to, before, "", typed, count, words, a);
+    else if (*typed == '-')
+        for (const Option *o = rows; o->name; o++)
+            offer(to, "--", 2, typed[1] == '-' ? typed + 2 : typed + 1, o->name, "");
+    else if (arguments_before(rows, count, words) == 0)
+        offer_argument(to, command->command, typed, a);
+}
+
+void cli_complete_command(const Subcommand *table, const char *typed, FILE *to)
+{
+    for (; table->name; table++)
+        offer(to, "", 0, typed, table->name, "");
+    offer(to, "", 0, typed, "help", "");
+}

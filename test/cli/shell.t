@@ -1,0 +1,85 @@
+# candidates for a command, an option, a choice, a preset in a list
+$ for w in co 'compare --form' 'compare -f j' 'cost --link lan1g,wan' 'plot histo' 'help adv' 'compare --metrics bytes,encode_g'; do atomo-bench --complete $w; done; atomo-train --complete run --network gpt-n; atomo-train --complete run --dataset=bab
+> compare
+> cost
+> convert
+> --format
+> json
+> lan1g,wan100m
+> histogram
+> advise
+> bytes,encode_gbps
+> gpt-nano
+> --dataset=babble
+= 0
+
+# within a spec: names, keys, values, alternatives, stages, and a spec inside a spec
+$ for w in svd ter qsgd:bu ef+topk:ra qsgd:norm=l qsgd:norm=l2,code=huff qsgd/terng qsgd:code=fixed/huf e induced:with=qsgd:buck induced:with=qsgd:norm=li; do atomo-bench --complete compare g.h5 -c $w | tr '\n' ' '; echo; done
+> svd svd: 
+> terngrad terngrad: 
+> qsgd:bucket= 
+> ef+topk:ratio= 
+> qsgd:norm=l2 qsgd:norm=linf 
+> qsgd:norm=l2,code=huffman 
+> qsgd/terngrad qsgd/terngrad: 
+> qsgd:code=fixed/huffman 
+> entry entry: eden *ef+ *ef21+ 
+> induced:with=qsgd:bucket= 
+> induced:with=qsgd:norm=linf 
+= 0
+
+# names of tensors come from the file on the line; without one, and for names of files, there is no candidate
+$ atomo-bench synth -o g.h5 --shape 4x5 --shape 6 -q; atomo-bench --complete compare g.h5 -q -t lay; atomo-bench --complete compare -t lay; atomo-bench --complete compare g; atomo-bench --complete compare g.h5 -o g; echo broken >b.h5; atomo-bench --complete compare b.h5 -t lay
+> g.h5: 2 normal tensors
+> layer0.weight
+> layer1.*
+2>
+= 0
+
+# every key of every codec is a candidate, and every codec has a section in atomo(7)
+? command -v python3
+$ atomo-bench --man codecs >atomo.7; atomo-bench list -f csv | python3 -c 'import csv, json, subprocess, sys; ask = lambda *w: subprocess.run(["atomo-bench", *w], capture_output=True, text=True, check=True).stdout; names = [r["codec"] for r in csv.DictReader(sys.stdin)]; keys = {n: [r["key"] for r in json.loads(ask("list", n, "-f", "json"))["results"]] for n in names}; page = open("atomo.7").read().splitlines(); print(len(names) > 40, sum(map(len, keys.values())) > 80, [n for n in names if ask("--complete", "compare", "-c", n + ":").split() != [f"{n}:{k}=" for k in keys[n]]], [n for n in names if f".SS {n}" not in page])'
+> True True [[]] [[]]
+= 0
+
+# manual pages: one for each command, without a word from mandoc
+? command -v mandoc
+$ for p in atomo-bench atomo-train; do $p --man >$p.1; for c in $($p --complete '' | grep -vx help); do $p $c --man >$p-$c.1; done; done; atomo-bench --man codecs >atomo.7; sed -i s/@date@/2000-01-01/ *.[17]; ls *.[17] | wc -l; mandoc -Tlint *.[17]; mandoc -Tascii atomo-bench-compare.1 | col -b | grep -A1 -e '--repeats N'
+> 2[0-9]
+>  *--repeats N
+> *independent repeats of each measurement (1 to 1000000, default
+= 0
+
+# help describes a command, or else a codec
+$ atomo-bench help qsgd >a; atomo-bench list qsgd >b; cmp a b; atomo-bench help ef+topk >a; atomo-bench list ef+topk >b; cmp a b; atomo-bench help compair
+2> *no codec is called "compair"*
+2> *
+= 2
+
+# no command: five lines that lead to a result
+$ atomo-bench 2>a; echo $?; wc -l <a; atomo-train 2>a; echo $?
+> 2
+> 5
+> 2
+= 0
+
+# the demo compares the usual codecs, and names what to do next
+$ atomo-bench demo -q
+> $ atomo-bench compare *lenet-mnist.h5
+> qsgd *
+> next: *
+= 0
+
+# in the shells themselves
+? command -v python3 && command -v bash
+$ python3 $SRC/test/shells.py bash $(dirname $(command -v atomo-bench)) $SRC/cmd/completion/atomo.bash 'atomo-bench compare g.h5 -c qsgd:buck'
+> *qsgd:bucket=*
+= 0
+? command -v python3 && command -v zsh
+$ python3 $SRC/test/shells.py zsh $(dirname $(command -v atomo-bench)) $SRC/cmd/completion/_atomo 'atomo-bench compare g.h5 -c qsgd:buck'
+> *qsgd:bucket=*
+= 0
+? command -v python3 && command -v fish
+$ python3 $SRC/test/shells.py fish $(dirname $(command -v atomo-bench)) $SRC/cmd/completion/atomo.fish 'atomo-bench compare g.h5 -c qsgd:buck'
+> *qsgd:bucket=*
+= 0
