@@ -115,7 +115,7 @@ Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, int 
 {
     size_t context;
     TRY(network_context(&context, from->network, err));
-    TRY(dataset_load(out, from->dataset, from->dir, split, DATA_SEED, threads, a, err));
+    TRY(dataset_load(out, from->dataset, from->dir, split, DATA_SEED, threads, cli_stopped, a, err));
     return dataset_window(out, context, a, err);
 }
 

@@ -50,15 +50,17 @@ struct Dataset {
     const uint8_t *pixels; /* (count, channels, rows, columns) pixels of the images; (tokens) of a text */
     const uint8_t *labels; /* (count), below info->classes; NULL for a text */
     size_t tokens;         /* number of tokens of a text; 0: images */
+    bool (*stopped)(void); /* that of dataset_load */
 };
 
 enum { IMAGES_MOST = 1 << 30 };
 
 /* Loads a data set. `digits` is drawn from the seed; other sets are read from the directory `dir` (NULL:
  * datasets/NAME) and ignore the seed. Checks sizes, magic numbers and labels. An error names the file, the
- * expected content and the command that downloads the file. Memory for pixels and labels comes from `a`. */
+ * expected content and the command that downloads the file. Memory for pixels and labels comes from `a`. ERR_STOPPED:
+ * `stopped` returned true while images were drawn; NULL: nothing stops it. */
 Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
-                    int threads, Arena *a, Error *err);
+                    int threads, bool (*stopped)(void), Arena *a, Error *err);
 
 /* Cuts a text into windows of `context` tokens, and sets d->count. Before this call a text cannot be used. A
  * training window starts up to context - 1 tokens later, drawn for each epoch. ERR_USAGE: the text is too

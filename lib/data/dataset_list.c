@@ -99,9 +99,9 @@ const DatasetInfo *dataset_find(const char *name, Error *err)
 }
 
 Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
-                    int threads, Arena *a, Error *err)
+                    int threads, bool (*stopped)(void), Arena *a, Error *err)
 {
-    Dataset d = {.info = dataset_find(name, err), .split = split};
+    Dataset d = {.info = dataset_find(name, err), .split = split, .stopped = stopped};
     if (!d.info)
         return ERR_USAGE;
     if (!dir && !(dir = text_format(a, "datasets/%s", name)))

@@ -202,6 +202,7 @@ static void develop(const Drawing *d, uint8_t *pixels)
 typedef struct {
     Rng rng;
     size_t count;
+    bool (*stopped)(void);
     uint8_t *pixels, *labels;
 } Sheet;
 
@@ -211,6 +212,8 @@ static void draw_piece(void *data, size_t piece)
 {
     const Sheet *s = data;
     Drawing d;
+    if (s->stopped && s->stopped())
+        return;
     for (size_t i = piece * PIECE_IMAGES; i < s->count && i < (piece + 1) * PIECE_IMAGES; i++) {
         const Rng rng = rng_below(&s->rng, i);
         d.key = rng_key(&rng, USE_DATA, 0);
@@ -223,9 +226,10 @@ static void draw_piece(void *data, size_t piece)
     }
 }
 
-void digits_draw(uint64_t seed, DataSplit split, size_t count, int threads, uint8_t *pixels, uint8_t *labels)
+void digits_draw(uint64_t seed, DataSplit split, size_t count, int threads, bool (*stopped)(void),
+                 uint8_t *pixels, uint8_t *labels)
 {
-    Sheet s = {rng_open(seed, 0, RNG_EVERYONE, split, rng_hash("digits")), count, pixels, labels};
+    Sheet s = {rng_open(seed, 0, RNG_EVERYONE, split, rng_hash("digits")), count, stopped, pixels, labels};
     parallel_for(threads, (count + PIECE_IMAGES - 1) / PIECE_IMAGES, draw_piece, &s);
 }
 
@@ -235,7 +239,9 @@ Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Aren
     const size_t count = d->split == SPLIT_TRAIN ? DIGITS_TRAIN : DIGITS_TEST;
     uint8_t *pixels = NEW(a, uint8_t, count * DIGIT_PIXELS), *labels = NEW(a, uint8_t, count);
     TRY(arena_check(pixels && labels, a, err));
-    digits_draw(seed, d->split, count, threads, pixels, labels);
+    digits_draw(seed, d->split, count, threads, d->stopped, pixels, labels);
+    if (d->stopped && d->stopped())
+        return FAIL(err, ERR_STOPPED, "stopped");
     d->count = count;
     d->pixels = pixels;
     d->labels = labels;

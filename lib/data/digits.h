@@ -31,7 +31,9 @@ typedef struct {
 } DigitStyle;
 extern const DigitStyle digit_styles[10][STYLES];
 
-/* Draws images 0 .. count - 1: pixels (count, 28, 28), light digits on a dark ground; labels (count). */
-void digits_draw(uint64_t seed, DataSplit split, size_t count, int threads, uint8_t *pixels, uint8_t *labels);
+/* Draws images 0 .. count - 1: pixels (count, 28, 28), light digits on a dark ground; labels (count). Leaves images out
+ * once `stopped` returns true; NULL: never. */
+void digits_draw(uint64_t seed, DataSplit split, size_t count, int threads, bool (*stopped)(void),
+                 uint8_t *pixels, uint8_t *labels);
 
 #endif

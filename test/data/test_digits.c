@@ -16,7 +16,7 @@ static Sheet draw(uint64_t seed, DataSplit split, size_t count, int threads)
     Sheet s = {.a = arena_open(0)};
     s.pixels = NEW(s.a, uint8_t, count * DIGIT_PIXELS);
     s.labels = NEW(s.a, uint8_t, count);
-    digits_draw(seed, split, count, threads, s.pixels, s.labels);
+    digits_draw(seed, split, count, threads, NULL, s.pixels, s.labels);
     return s;
 }
 
@@ -131,6 +131,38 @@ static void a_linear_model_reads_most_digits_and_not_all(void **state)
     arena_close(test.a);
 }
 
+static size_t asked;
+static bool stop_at_the_fourth_question(void)
+{
+    return ++asked >= 4;
+}
+
+static void drawing_ends_when_it_is_stopped(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    Error err;
+    Dataset d;
+    asked = 0;
+    assert_int_equal(
+        dataset_load(&d, "digits", NULL, SPLIT_TRAIN, 1, 1, stop_at_the_fourth_question, a, &err),
+        ERR_STOPPED);
+    /* a question before each of 240 pieces, and one behind the last */
+    check(asked == 241);
+    uint8_t *pixels = NEW_ZERO(a, uint8_t, COUNT * DIGIT_PIXELS), *labels = NEW_ZERO(a, uint8_t, COUNT);
+    size_t drawn = 0;
+    asked = 0;
+    digits_draw(1, SPLIT_TRAIN, COUNT, 1, stop_at_the_fourth_question, pixels, labels);
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t j = 0; j < DIGIT_PIXELS; j++)
+            if (pixels[i * DIGIT_PIXELS + j]) {
+                drawn++;
+                break;
+            }
+    check(drawn == 750);
+    arena_close(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +170,7 @@ int main(void)
         cmocka_unit_test(digits_do_not_depend_on_threads_or_on_how_many_are_drawn),
         cmocka_unit_test(digits_have_the_mean_and_deviation_that_normalise_them),
         cmocka_unit_test(every_digit_comes_as_often),
+        cmocka_unit_test(drawing_ends_when_it_is_stopped),
         cmocka_unit_test(a_linear_model_reads_most_digits_and_not_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;

@@ -17,8 +17,8 @@ static Dataset draw(DataSplit split, size_t count)
 {
     Error err;
     uint8_t *pixels = NEW(arena, uint8_t, count * DIGIT_PIXELS), *labels = NEW(arena, uint8_t, count);
-    digits_draw(1, split, count, 1, pixels, labels);
-    return (Dataset){dataset_find("digits", &err), split, count, pixels, labels, 0};
+    digits_draw(1, split, count, 1, NULL, pixels, labels);
+    return (Dataset){dataset_find("digits", &err), split, count, pixels, labels, 0, NULL};
 }
 
 static int open_all(void **state)

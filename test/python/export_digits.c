@@ -17,8 +17,8 @@ int main(int argc, char **argv)
     uint8_t *pixels = malloc(count * DIGIT_PIXELS + 1), *labels = malloc(count + 1);
     if (!train || !test || !pixels || !labels)
         return fputs("usage: export_digits TRAIN TEST\n", stderr), 2;
-    digits_draw(1, SPLIT_TRAIN, train, parallel_cores(), pixels, labels);
-    digits_draw(1, SPLIT_TEST, test, parallel_cores(), pixels + train * DIGIT_PIXELS, labels + train);
+    digits_draw(1, SPLIT_TRAIN, train, parallel_cores(), NULL, pixels, labels);
+    digits_draw(1, SPLIT_TEST, test, parallel_cores(), NULL, pixels + train * DIGIT_PIXELS, labels + train);
     const bool written =
         fwrite(pixels, DIGIT_PIXELS, count, stdout) == count && fwrite(labels, 1, count, stdout) == count;
     free(pixels);

@@ -26,7 +26,7 @@ static inline Dataset tiny_data(DataSplit split, size_t count, Arena *a)
                 (uint8_t)(24 + 96 * mark + rng_u32(&own, USE_DATA, k * PIXELS + i) % 128);
         }
     }
-    return (Dataset){&tiny_info, split, count, pixels, labels, 0};
+    return (Dataset){&tiny_info, split, count, pixels, labels, 0, NULL};
 }
 
 #endif
