@@ -57,8 +57,9 @@ int bench_plot(int argc, char **argv)
     const Option options[] = {
         OPTION(0, "x", "WHAT", &o.x,
                "x axis: of convergence time, step, bytes or wall, of pareto bits or time"),
-        OPTION(0, "width", "INCHES", &o.width,
-               "3.25in, a column (default), 6.75in, a page, or another width"),
+        OPTION(
+            0, "width", "INCHES", &o.width,
+            "3.25in, a column (default), 6.75in, a page (default of pareto with over 12 lines), or another width"),
         OPTION(0, "label", "SPEC=TEXT", &o.labels, "the text for a line in the key; repeatable"),
         OPTION(0, "note", "TEXT", &o.note, "a line of text above the key, as \"preliminary\""),
         {0},

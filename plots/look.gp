@@ -97,6 +97,9 @@ wide = strlen(asked_width) ? real(asked_width) : 3.25
 points = wide > 4.5 ? 8 : 7
 em = points / 72.0 # inches
 
+# eval widen(lines): without --width, a figure of many lines is as wide as a page, so that its key stays low.
+widen(lines) = strlen(asked_width) || lines <= 12 ? '' : 'wide = 6.75; points = 8; em = points / 72.0'
+
 # Width of a letter in em, rounded up from DejaVu Sans, which is wider than Helvetica, Arial and cmss.
 letter(c) = strstrt("'ijl", c) ? 0.28 : strstrt(" ,./:;|\\-f()[]!tIJr", c) ? 0.4 : strstrt('sz?c"_*`LF', c) ? 0.575 : \
     strstrt('mMW@%', c) ? 1.0 : strstrt('#+<=>^~wABCDGHKNOQRTUVXYZ&', c) ? 0.8 : 0.64

@@ -22,11 +22,15 @@ while (strlen(rest) && head_lines < 20) {
 
 # ---- columns of the key ----
 
-sample_wide = 2.7 * em
-sample_gap = 0.5 * em
-entry_gap = 1.3 * em
-key_high = 1.22 * em
-entry_wide(k) = sample_wide + sample_gap + text_width(key_text[k])
+# Many entries in the column of a paper, and many long ones, are set smaller. LaTeX sets its text in one size.
+key_scale = keys > 12 && (wide < 4.5 || widest_label(0) > wide / 5) && !tex ? 0.8 : 1
+key_em = key_scale * em
+sample_wide = (keys > 12 ? 2 : 2.7) * key_em
+sample_gap = 0.5 * key_em
+entry_gap = (keys > 12 ? 0.9 : 1.3) * key_em
+key_high = 1.22 * key_em
+line_high = 1.22 * em
+entry_wide(k) = sample_wide + sample_gap + key_scale * text_width(key_text[k])
 in_column(columns) = int(ceil(keys / real(columns)))
 last_in(columns, c) = c * in_column(columns) < keys ? c * in_column(columns) : keys
 column_wide(columns, c) = (found = 0.0, (c - 1) * in_column(columns) >= keys ? 0 : \
@@ -39,7 +43,7 @@ key_rows = keys ? in_column(key_columns) : 0
 
 # ---- heights, from the foot, in inches ----
 
-foot_high = 0.06 + key_high * key_rows + key_high * head_lines + (keys + head_lines ? 0.05 : 0)
+foot_high = 0.06 + key_high * key_rows + line_high * head_lines + (keys + head_lines ? 0.05 : 0)
 under_axes = 3.2 * em
 over_axes = 0.08
 if (exists('foot_share') && (axes_high + under_axes + over_axes) * foot_share < foot_high * (1 - foot_share)) {
@@ -68,7 +72,7 @@ if (strlen(y_title)) { set label said(y_title) at screen across(0.95 * em), scre
 # ---- heading and key ----
 
 do for [k = 1:head_lines] {
-    set label said(head_line[k]) at screen 0.5, screen up(foot_high - 0.05 - (k - 0.5) * key_high) center noenhanced
+    set label said(head_line[k]) at screen 0.5, screen up(foot_high - 0.05 - (k - 0.5) * line_high) center noenhanced
 }
 key_left = 0.5 * (wide - columns_wide(key_columns))
 key_left = key_left < 0.04 ? 0.04 : key_left
@@ -80,14 +84,14 @@ do for [c = 1 : (keys ? key_columns : 0)] {
                 nohead linewidth key_wide[k] dashtype key_dash[k] linecolor rgb key_rgb[k]
         }
         if (key_wide[k] < 0) {
-            set object rectangle from screen across(key_left + sample_wide - 1.1 * em), screen up(key_y - 0.35 * em) \
-                to screen across(key_left + sample_wide), screen up(key_y + 0.35 * em) fillcolor rgb key_rgb[k] fillstyle solid noborder
+            set object rectangle from screen across(key_left + sample_wide - 1.1 * key_em), screen up(key_y - 0.35 * key_em) \
+                to screen across(key_left + sample_wide), screen up(key_y + 0.35 * key_em) fillcolor rgb key_rgb[k] fillstyle solid noborder
         }
         if (key_mark[k] > 0) {
             set label '' at screen across(key_left + (key_wide[k] > 0 ? 0.5 : 0.85) * sample_wide), screen up(key_y) \
                 point pointtype key_mark[k] pointsize 0.55 linecolor rgb key_rgb[k]
         }
-        set label said(key_text[k]) at screen across(key_left + sample_wide + sample_gap), screen up(key_y) left noenhanced
+        set label said(key_text[k]) at screen across(key_left + sample_wide + sample_gap), screen up(key_y) left noenhanced font font_of(key_scale * points)
     }
     key_left = key_left + column_wide(key_columns, c) + entry_gap
 }

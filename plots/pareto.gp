@@ -68,6 +68,8 @@ if (n == 0 || x_high == 0) {
 }
 if (y_high == 0) { y_low = y_high = 1 }
 
+eval widen(n)
+
 # ---- axes: logarithmic where the range asks ----
 
 log_x = x_high / x_low > 6
@@ -115,7 +117,8 @@ heading = (mixed ? 'filled marks: unbiased, open: biased; ' : '').(rates_any ? '
     (bars ? 'bars: 95 % intervals; ' : '').(beyond_any ? 'arrows: errors beyond the axis; ' : '')
 heading = strlen(heading) ? heading[1 : strlen(heading) - 2] : ''
 
-eval fit(wide - 0.12 - 3.2 * em - (log_y ? text_width(', error 0') : 0))
+# of many long labels, three columns fit
+eval fit((n > 12 ? (wide - 0.12) / 3 / (tex ? 1 : 0.8) - 3.5 * em : wide - 0.12 - 3.2 * em) - (log_y ? text_width(', error 0') : 0))
 key_mark_of(i) = biased[i] ? hollow(i) : solid(i)
 series_label(i) = short(label[i]).(log_y && zero[i] ? ', error 0' : '')
 do for [i = 1:n] { key_entry = enter(series_label(i), rgb(i), dash(i), points_of[i] > 1 ? weight(1.2, i) : 0, key_mark_of(i)) }
@@ -124,7 +127,7 @@ if (on_front[2] > 1) { key_entry = enter(mixed ? 'front, biased' : 'Pareto front
 if (!timed) { key_entry = enter('Gaussian data (no bound)', '#777777', dotted, 0.8, -1) }
 if (!timed && unbiased_any) { key_entry = enter('the same, unbiased', '#333333', dotted, 1.2, -1) }
 axes_high = 1.95
-foot_share = 0.195
+foot_share = 0.19
 x_title = timed ? 'encode and decode, ms' : 'bits/element'
 y_title = 'relative error'
 load home.'page.gp'

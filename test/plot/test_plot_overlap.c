@@ -94,6 +94,20 @@ static size_t faults_of(const Page *p, const char *what)
     return faults;
 }
 
+/* The key of pareto, with the heading above it, takes at most a fifth of the page below the title of the axis. */
+static size_t tall_key(const Page *p, const char *what)
+{
+    const Box *title = NULL;
+    for (size_t i = 0; i < p->count; i++)
+        if (!strncmp(p->box[i].text, "bits/element", strlen("bits/element")))
+            title = &p->box[i];
+    check(title);
+    const double share = (p->high - title->bottom) / p->high;
+    if (share > 0.2)
+        print_error("%s: the key takes %.3f of the page\n", what, share);
+    return share > 0.2;
+}
+
 static bool has_program(const char *name)
 {
     return system(text_format(a, "command -v %s >/dev/null 2>&1", name)) == 0;
@@ -203,7 +217,7 @@ static size_t faults_in(size_t i, int lines, bool long_names, const char *figure
         read_puts(p, made, 7);
     else
         read_words(p, !strcmp(figure, "f.svg") ? "more.csv" : figure);
-    return faults_of(p, what);
+    return faults_of(p, what) + (strcmp(samples[i].kind, "pareto") ? 0 : tall_key(p, what));
 }
 
 static void check_figures(const char *figure)
