@@ -125,6 +125,9 @@ bool cli_color(const Common *common);
  * limit, in a file of -o, and in a pipe without COLUMNS. */
 size_t cli_width(const Common *common);
 
+/* Returns the width of help, at most 80. */
+size_t cli_help_width(void);
+
 /* Sets `facts` to the report's metadata: command line, seed and threads. */
 Status cli_meta(Fact **facts, size_t *count, const Common *common, Arena *a, Error *err);
 

@@ -6,7 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 80, INDENT = 26 };
+enum { WIDTH = 80, INDENT = 26, NARROW = 60, NARROW_INDENT = 8 };
+
+/* The width of help: at most WIDTH, and WIDTH where neither COLUMNS nor a terminal says less. */
+size_t cli_help_width(void)
+{
+    const size_t width = cli_width(&(Common){0});
+    return width && width < WIDTH ? width : WIDTH;
+}
 
 /* Returns the option's default as text: the value of the option's target before parsing. Returns NULL if the
  * help shows no default, because the option is unset, off, or outside its range. */
@@ -59,29 +66,42 @@ const char *cli_describe(const Option *o, Arena *a)
     return notes.size ? text_format(a, "%s (%s)", o->help, text_done(&notes)) : o->help;
 }
 
-static void put_option(TextBuf *out, const Option *o, Arena *a)
+static void put_option(TextBuf *out, const Option *o, size_t width, Arena *a)
 {
+    const int indent = width < NARROW ? NARROW_INDENT : INDENT;
     char letter[5] = "";
     const size_t start = out->size;
     if (o->letter)
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
     text_addf(out, "  %4s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
     const int used = (int)(out->size - start);
-    text_addf(out, used > INDENT - 2 ? "\n%*s" : "%*s", used > INDENT - 2 ? INDENT : INDENT - used, "");
+    text_addf(out, used > indent - 2 ? "\n%*s" : "%*s", used > indent - 2 ? indent : indent - used, "");
     const char *text = cli_describe(o, a);
-    text_wrap(out, text ? text : o->help, INDENT, WIDTH);
+    text_wrap(out, text ? text : o->help, (size_t)indent, width);
     text_add(out, "\n");
 }
 
-static void put_details(TextBuf *out, const char *details, Arena *a)
+/* Appends a line that begins with spaces: as it is, or folded two spaces further in. */
+static void put_fixed(TextBuf *out, const char *line, size_t width)
+{
+    const size_t length = strlen(line), indent = strspn(line, " ");
+    if (text_characters(line, length) <= width) {
+        text_add(out, line);
+        return;
+    }
+    text_addf(out, "%*s", (int)indent, "");
+    text_wrap(out, line + indent, indent + 2, width);
+}
+
+static void put_details(TextBuf *out, const char *details, size_t width, Arena *a)
 {
     for (const char *line = details; line && *line;) {
         const size_t length = strcspn(line, "\n");
         const char *copy = text_slice(a, line, length);
         if (copy && *copy == ' ')
-            text_add(out, copy);
+            put_fixed(out, copy, width);
         else
-            text_wrap(out, copy ? copy : "", 0, WIDTH);
+            text_wrap(out, copy ? copy : "", 0, width);
         text_add(out, "\n");
         line += length + (line[length] == '\n');
     }
@@ -102,21 +122,30 @@ void cli_help(const Command *c, FILE *to, Arena *a)
     TextBuf out = {.arena = a};
     size_t count;
     const Option *rows = cli_rows(c, a, &count);
-    text_addf(&out, "usage: %s %s%s%s [OPTION]...\n\n%s\n", c->program, c->command,
-              c->usage && *c->usage ? " " : "", c->usage ? c->usage : "", c->brief);
+    const size_t width = cli_help_width();
+    const char *usage = text_format(a, "%s %s%s%s [OPTION]...", c->program, c->command,
+                                    c->usage && *c->usage ? " " : "", c->usage ? c->usage : "");
+    text_add(&out, "usage: ");
+    text_wrap(&out, usage ? usage : "", strlen("usage: "), width);
+    text_add(&out, "\n\n");
+    text_wrap(&out, c->brief, 0, width);
+    text_add(&out, "\n");
     put_examples(&out, c);
     text_add(&out, "\noptions:\n");
     for (const Option *o = rows; o && o->name; o++)
-        put_option(&out, o, a);
-    if (c->usage && !strncmp(c->usage, "FILE.h5", strlen("FILE.h5")))
-        text_add(&out, "\nFILE.h5 is a file of gradients: HDF5, safetensors, .npz or .npy.\n");
+        put_option(&out, o, width, a);
+    if (c->usage && !strncmp(c->usage, "FILE.h5", strlen("FILE.h5"))) {
+        text_add(&out, "\n");
+        text_wrap(&out, "FILE.h5 is a file of gradients: HDF5, safetensors, .npz or .npy.", 0, width);
+        text_add(&out, "\n");
+    }
     if (c->details && *c->details) {
         text_add(&out, "\n");
-        put_details(&out, c->details, a);
+        put_details(&out, c->details, width, a);
     }
     if (c->fields) {
         text_add(&out, "\nfields:\n");
-        fields_explain(&out, c->fields);
+        fields_explain(&out, c->fields, width);
     }
     const char *text = text_done(&out);
     fputs(text ? text : "", to);

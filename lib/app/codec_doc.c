@@ -218,6 +218,26 @@ static void put_indented(TextBuf *out, const char *indent, const char *text)
     }
 }
 
+/* Appends each line of the text behind `indent` spaces. Lines longer than `width` are folded, two spaces further in;
+ * 0: none is. */
+static void put_folded(TextBuf *out, size_t indent, const char *text, size_t width)
+{
+    while (*text) {
+        const size_t length = strcspn(text, "\n"), inner = strspn(text, " ");
+        const char *line = text_slice(out->arena, text, length);
+        out->failed |= !line;
+        text_addf(out, "%*s", (int)indent, "");
+        if (!line || !width || indent + text_characters(line, length) <= width) {
+            text_add(out, line ? line : "");
+        } else {
+            text_addf(out, "%*s", (int)inner, "");
+            text_wrap(out, line + inner, indent + inner + 2, width);
+        }
+        text_add(out, "\n");
+        text += length + (text[length] == '\n');
+    }
+}
+
 /* Appends the description for people who are new to the codec, and an example. */
 static void put_guide(TextBuf *out, const Compressor *ops, size_t width, Arena *a)
 {
@@ -269,22 +289,26 @@ char *codec_doc_page(const CodecDoc *doc, Format format, size_t width, Arena *a)
     const bool markdown = format == FORMAT_MD;
     const Compressor *ops = doc->ops;
     const char *flags = codec_doc_flags(doc, a), *choices = codec_doc_choices(doc, a);
-    TextBuf out = {.arena = a};
+    TextBuf out = {.arena = a}, last = {.arena = a};
     if (!flags || !choices)
         return NULL;
-    text_addf(&out, "%s%s\n\n%s%s%s%s%s\n", markdown ? "## " : "", ops->name, ops->brief, *flags ? "; " : "",
-              flags, *choices ? "; with " : "", choices);
+    const char *head = text_format(a, "%s%s%s%s%s", ops->brief, *flags ? "; " : "", flags,
+                                   *choices ? "; with " : "", choices);
+    text_addf(&out, "%s%s\n\n", markdown ? "## " : "", ops->name);
+    put_folded(&out, 0, head ? head : "", width);
     put_guide(&out, ops, width, a);
     if (ops->formula) {
         text_add(&out, "\nDefinition:\n\n");
-        put_indented(&out, "    ", ops->formula);
+        put_folded(&out, 4, ops->formula, width);
     }
     text_add(&out, "\n");
     put_keys(&out, ops, format, width, a);
-    put_sight(&out, doc);
+    put_sight(&last, doc);
     if (doc->codec && codec_caution(doc->codec))
-        text_addf(&out, "\nCaution: %s\n", codec_caution(doc->codec));
+        text_addf(&last, "\nCaution: %s\n", codec_caution(doc->codec));
     if (ops->paper)
-        text_addf(&out, "\nReference: %s\n", ops->paper);
-    return text_done(&out);
+        text_addf(&last, "\nReference: %s\n", ops->paper);
+    const char *rest = text_done(&last);
+    put_folded(&out, 0, rest ? rest : "", width);
+    return head && rest ? text_done(&out) : NULL;
 }

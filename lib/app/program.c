@@ -141,11 +141,26 @@ static int finish(const char *program, int code)
 
 static void print_commands(const char *program, const char *brief, const Subcommand *table, FILE *to)
 {
-    fprintf(to, "usage: %s COMMAND [ARGUMENT]...\n\n%s\n\ncommands:\n", program, brief);
-    for (; table->name; table++)
-        fprintf(to, "  %-10s %s\n", table->name, table->brief);
-    fprintf(to, "\n%s COMMAND --help describes a command; --version prints version and libraries.\n",
-            program);
+    enum { INDENT = 13 };
+    Arena *a = arena_open(0);
+    TextBuf out = {.arena = a};
+    const size_t width = cli_help_width();
+    text_addf(&out, "usage: %s COMMAND [ARGUMENT]...\n\n", program);
+    text_wrap(&out, brief, 0, width);
+    text_add(&out, "\n\ncommands:\n");
+    for (; table->name; table++) {
+        text_addf(&out, "  %-10s ", table->name);
+        text_wrap(&out, table->brief, INDENT, width);
+        text_add(&out, "\n");
+    }
+    const char *last = text_format(
+        a, "%s COMMAND --help describes a command; --version prints version and libraries.", program);
+    text_add(&out, "\n");
+    text_wrap(&out, last ? last : "", 0, width);
+    text_add(&out, "\n");
+    const char *text = text_done(&out);
+    fputs(text ? text : "", to);
+    arena_close(a);
 }
 
 static int print_version(const char *program)

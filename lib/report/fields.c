@@ -346,13 +346,18 @@ const char *field_heading(const char *column, bool brief, Arena *a)
                        unit ? f->unit : "");
 }
 
-void fields_explain(TextBuf *out, const char *names)
+void fields_explain(TextBuf *out, const char *names, size_t width)
 {
+    enum { INDENT = 23, NARROW = 60, NARROW_INDENT = 6 };
+    const int indent = width < NARROW ? NARROW_INDENT : INDENT;
     for (const char *at = names; *at; at += strspn(at, ",")) {
         const size_t length = strcspn(at, ",");
         const char *name = text_slice(out->arena, at, length);
         const Field *f = name ? field_find(name) : NULL;
-        text_addf(out, "  %-20s %s\n", name ? name : "", f ? f->meaning : "");
+        text_addf(out, "  %-*s", indent - 2, name ? name : "");
+        text_addf(out, length + 3 > (size_t)indent ? "\n%*s" : "", indent, "");
+        text_wrap(out, f ? f->meaning : "", (size_t)indent, width);
+        text_add(out, "\n");
         out->failed |= !name;
         at += length;
     }

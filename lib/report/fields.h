@@ -11,10 +11,10 @@ typedef struct {
     /* heading in LaTeX, on the HTML page and in docs; the number at the end of a name such as "bytes_to_0.9"
      * follows */
     const char *heading;
-    const char *brief;   /* heading in the terminal and in Markdown; NULL: `heading` */
-    const char *unit;    /* "ms" or FIELD_BYTES; NULL: a plain number or a text */
-    int digits;          /* significant digits in tables; 0 means 4 */
-    bool text;           /* true: values are texts, even those that look like numbers */
+    const char *brief; /* heading in the terminal and in Markdown; NULL: `heading` */
+    const char *unit;  /* "ms" or FIELD_BYTES; NULL: a plain number or a text */
+    int digits;        /* significant digits in tables; 0 means 4 */
+    bool text;         /* true: values are texts, even those that look like numbers */
     /* for a mean over random draws: name of the field with its expected value; NULL: there is none */
     const char *exact;
     const char *meaning;
@@ -54,7 +54,7 @@ int field_digits(const char *column);
  * unit, because tables choose it. An unknown column's heading is its name. NULL: out of memory. */
 const char *field_heading(const char *column, bool brief, Arena *a);
 
-/* Appends to `out` a line "  NAME    meaning" for each name of the comma-separated list. */
-void fields_explain(TextBuf *out, const char *names);
+/* Appends to `out` "  NAME    meaning" for each name of the comma-separated list, in lines of up to `width` characters. */
+void fields_explain(TextBuf *out, const char *names, size_t width);
 
 #endif

@@ -297,3 +297,11 @@ $ for again in 1 2; do atomo-train run --max-steps 2 --dump-freq 1 --dump-gradie
 2> atomo-train: run: --dump-gradients g.h5: is there, and is no older result of run; want another file
 2> atomo-train: run: -o d.h5: is there, *
 = 0
+
+# help and the pages of codecs fold too: only commands to copy, and single words, are longer than the terminal
+$ for w in 40 60; do export COLUMNS=$w; for p in atomo-bench atomo-train; do $p --help; for c in $($p --complete '' | grep -vx help); do $p $c --help; done; done >t; for c in $(atomo-bench list -f csv | tail -n +2 | cut -d, -f1); do atomo-bench list $c; done >>t; awk -v w=$w 'length > w && !/^ +atomo-/ && NF > 2' t; wc -l <t | awk '{ print ($1 > 2000) }'; done; unset COLUMNS; atomo-bench compare --help | awk 'length > 80 && !/^ +atomo-/' | wc -l
+> 1
+> 1
+> 0
+- ?*[ ]*
+= 0
