@@ -3,6 +3,7 @@
 #include "bench_commands.h"
 
 #include "app/cost_job.h"
+#include "report/fields.h"
 
 static Status measure(CostJob *c, const Codec *const *codec, size_t count)
 {
@@ -37,7 +38,7 @@ int bench_cost(int argc, char **argv)
     const Option options[] = {
         OPTION(0, "workers", "LIST", &c.workers_text,
                "numbers of workers; 2,4,...,64 continues at the same ratio"),
-        OPTION(0, "link", "LINK", &c.link_texts, link),
+        OPTION(0, "link", "LINK", &c.link_texts, link, .names = link_name, .listed = true),
         OPTION(0, "topology", "LIST", &c.topology_text,
                "how workers exchange payloads: auto, ps, allgather, ring, tree"),
         OPTION(0, "compute-ms", "X", &c.compute_ms, "time that a worker computes in a step", .low = 0,
@@ -45,7 +46,8 @@ int bench_cost(int argc, char **argv)
         OPTION(0, "compute-from", "RUN", &c.compute_from,
                "take --compute-ms from a result of atomo-train run: its median step"),
         OPTION(0, "overlap", NULL, &c.overlap, "send each layer while the next ones are computed"),
-        OPTION(0, "sort", "FIELD", &c.sort, "sort the rows by a field; FIELD:desc: largest first"),
+        OPTION(0, "sort", "FIELD", &c.sort, "sort the rows by a field; FIELD:desc: largest first",
+               .names = field_name),
         {0},
     };
     const Command command = {

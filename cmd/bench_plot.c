@@ -50,6 +50,12 @@ static const char *details(Arena *a)
     return text_done(&out);
 }
 
+static const char *kind_name(const void *data, size_t i)
+{
+    (void)data;
+    return plot_kinds[i] ? plot_kinds[i]->name : NULL;
+}
+
 int bench_plot(int argc, char **argv)
 {
     Error err;
@@ -72,6 +78,7 @@ int bench_plot(int argc, char **argv)
         .examples = "pareto sweep.csv -o pareto.pdf\n"
                     "convergence run.csv --x time --width 6.75in -o convergence.pdf\n"
                     "pareto sweep.csv --label 'svd:rank=1=SVD, s = 1' -o pareto.svg\n",
+        .names = kind_name,
         .details = details(o.a),
         .options = options,
         .common = &o.common,

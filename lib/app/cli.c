@@ -1,5 +1,5 @@
-/* cli.c -- parses the command line. The table of options is in cli_rows.c, help in cli_help.c, main in
- * program.c. */
+/* cli.c -- parses the command line. The table of options is in cli_rows.c, help in cli_help.c, what the terminal takes in
+ * cli_terminal.c, main in program.c. */
 #include "app/cli.h"
 
 #include "app/cli_complete.h"
@@ -13,7 +13,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -414,27 +413,4 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
     TRY(keep_inputs(&p, arguments));
     print_settings(command);
     return check_output(&p);
-}
-
-bool cli_color(const Common *common)
-{
-    enum { AUTO, ALWAYS, NEVER };
-    const char *plain = getenv("NO_COLOR"), *term = getenv("TERM");
-    if (common->color != AUTO)
-        return common->color == ALWAYS;
-    return !(plain && *plain) && term && strcmp(term, "dumb") != 0 && isatty(STDOUT_FILENO);
-}
-
-size_t cli_width(const Common *common)
-{
-    const char *columns = getenv("COLUMNS");
-    int64_t wanted = 0;
-    struct winsize size;
-    if (common->output)
-        return 0;
-    if (columns && text_to_int(columns, &wanted) && wanted > 0)
-        return (size_t)wanted;
-    if (!isatty(STDOUT_FILENO))
-        return 0;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }

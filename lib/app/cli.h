@@ -34,6 +34,9 @@ typedef struct {
     const char *help;
     double low, high; /* range of a number; both 0: any */
     const char *const *choices;
+    /* names that the value may be, for shells that complete it; NULL: unknown. `listed`: several, separated by commas */
+    TextName names;
+    bool listed;
 } Option;
 
 #define CLI_TYPE(target)                                                                                     \
@@ -102,6 +105,8 @@ typedef struct {
     /* the ending of file names, such as ".html", for which the command writes a web page to the file of -o;
      * NULL: none */
     const char *page;
+    TextName
+        names; /* names that the first argument may be, for shells that complete it; NULL: a file or a text */
     int arguments_min, arguments_max; /* number of positional arguments; maximum -1: any number */
 } Command;
 
@@ -125,7 +130,7 @@ bool cli_color(const Common *common);
  * limit, in a file of -o, and in a pipe without COLUMNS. */
 size_t cli_width(const Common *common);
 
-/* Returns the width of help, at most 80. */
+/* Returns the width of help: 80, or less where COLUMNS or the terminal has less. */
 size_t cli_help_width(void);
 
 /* Sets `facts` to the report's metadata: command line, seed and threads. */

@@ -3,13 +3,7 @@
 
 #include "app/cli_rows.h"
 #include "compress/names.h"
-#include "data/dataset.h"
 #include "dump/groups.h"
-#include "measure/metrics.h"
-#include "network/netcost.h"
-#include "nn/networks.h"
-#include "plot/plot.h"
-#include "report/fields.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -128,28 +122,6 @@ static void offer_tensors(FILE *to, int count, char **words, const char *typed, 
 
 /* ---- values of options and arguments ---- */
 
-static const char *field_name(const void *data, size_t i)
-{
-    (void)data;
-    return fields[i].name;
-}
-
-static const char *figure_name(const void *data, size_t i)
-{
-    (void)data;
-    return plot_kinds[i] ? plot_kinds[i]->name : NULL;
-}
-
-/* Options of which a table of names lists the values. In a list, values are separated by commas. */
-static const struct {
-    const char *option;
-    TextName name;
-    bool list;
-} named[] = {
-    {"link", link_name, true},      {"network", network_name, false}, {"dataset", dataset_name, false},
-    {"metrics", metric_name, true}, {"sort", field_name, false},      {"columns", field_name, true},
-};
-
 static void offer_value(FILE *to, const Option *o, const char *before, const char *typed, int count,
                         char **words, Arena *a)
 {
@@ -161,23 +133,19 @@ static void offer_value(FILE *to, const Option *o, const char *before, const cha
         cli_complete_spec(before, typed, to, a);
     if (!strcmp(o->name, "tensor"))
         offer_tensors(to, count, words, typed, a);
-    for (size_t n = 0; n < countof(named); n++) {
-        const char *last = named[n].list ? behind_last(typed, ',') : typed;
-        const char *all = text_format(a, "%s%.*s", before, (int)(last - typed), typed);
-        if (strcmp(named[n].option, o->name) != 0 || !all)
-            continue;
-        for (size_t i = 0; named[n].name(NULL, i); i++)
-            offer(to, all, strlen(all), last, named[n].name(NULL, i), "");
-    }
+    const char *last = o->listed ? behind_last(typed, ',') : typed;
+    const char *all = text_format(a, "%s%.*s", before, (int)(last - typed), typed);
+    for (size_t i = 0; all && o->names && o->names(NULL, i); i++)
+        offer(to, all, strlen(all), last, o->names(NULL, i), "");
 }
 
 /* Offers values of the first argument. Other arguments are names of files. */
-static void offer_argument(FILE *to, const char *command, const char *typed, Arena *a)
+static void offer_argument(FILE *to, const Command *command, const char *typed, Arena *a)
 {
-    if (!strcmp(command, "list"))
+    if (!strcmp(command->command, "list"))
         cli_complete_spec("", typed, to, a);
-    for (size_t i = 0; !strcmp(command, "plot") && figure_name(NULL, i); i++)
-        offer(to, "", 0, typed, figure_name(NULL, i), "");
+    for (size_t i = 0; command->names && command->names(NULL, i); i++)
+        offer(to, "", 0, typed, command->names(NULL, i), "");
 }
 
 /* ---- words ---- */
@@ -227,7 +195,7 @@ void cli_complete(const Command *command, int count, char **words, FILE *to, Are
         for (const Option *o = rows; o->name; o++)
             offer(to, "--", 2, typed[1] == '-' ? typed + 2 : typed + 1, o->name, "");
     else if (arguments_before(rows, count, words) == 0)
-        offer_argument(to, command->command, typed, a);
+        offer_argument(to, command, typed, a);
 }
 
 void cli_complete_command(const Subcommand *table, const char *typed, FILE *to)

@@ -6,14 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 80, INDENT = 26, NARROW = 60, NARROW_INDENT = 8 };
-
-/* The width of help: at most WIDTH, and WIDTH where neither COLUMNS nor a terminal says less. */
-size_t cli_help_width(void)
-{
-    const size_t width = cli_width(&(Common){0});
-    return width && width < WIDTH ? width : WIDTH;
-}
+enum { INDENT = 26, NARROW = 60, NARROW_INDENT = 8 };
 
 /* Returns the option's default as text: the value of the option's target before parsing. Returns NULL if the
  * help shows no default, because the option is unset, off, or outside its range. */
@@ -81,16 +74,22 @@ static void put_option(TextBuf *out, const Option *o, size_t width, Arena *a)
     text_add(out, "\n");
 }
 
-/* Appends a line that begins with spaces: as it is, or folded two spaces further in. */
+/* Appends a line that begins with spaces: as it is, or folded. Of a line in two columns the second is folded, of
+ * another line all, two spaces further in. */
 static void put_fixed(TextBuf *out, const char *line, size_t width)
 {
     const size_t length = strlen(line), indent = strspn(line, " ");
+    const char *gap = strstr(line + indent, "  ");
+    const size_t second = gap ? (size_t)(gap - line) + strspn(gap, " ") : length;
     if (text_characters(line, length) <= width) {
         text_add(out, line);
-        return;
+    } else if (second < width / 2) {
+        text_add_bytes(out, line, second);
+        text_wrap(out, line + second, second, width);
+    } else {
+        text_addf(out, "%*s", (int)indent, "");
+        text_wrap(out, line + indent, indent + 2, width);
     }
-    text_addf(out, "%*s", (int)indent, "");
-    text_wrap(out, line + indent, indent + 2, width);
 }
 
 static void put_details(TextBuf *out, const char *details, size_t width, Arena *a)

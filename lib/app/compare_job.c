@@ -380,8 +380,9 @@ static const Option *all_options(CompareJob *j, const Option *own)
         {0},
     };
     const Option metric[] = {
-        OPTION(0, "metrics", "LIST", &j->view.metrics, "only these metrics, separated by commas"),
-        OPTION(0, "sort", "KEY", &j->view.sort, "sort the rows by a metric"),
+        OPTION(0, "metrics", "LIST", &j->view.metrics, "only these metrics, separated by commas",
+               .names = metric_name, .listed = true),
+        OPTION(0, "sort", "KEY", &j->view.sort, "sort the rows by a metric", .names = metric_name),
         OPTION(0, "per-tensor", NULL, &j->view.per_tensor, "add a row for each tensor to the table"),
         OPTION(
             0, "memory", "BYTES", &j->memory,

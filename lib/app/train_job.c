@@ -74,8 +74,8 @@ static const Option *all_options(TrainJob *j, const Option *own)
     if (!network || !dataset || !link)
         return NULL;
     const Option shared[] = {
-        OPTION(0, "network", "NAME", &j->network, network),
-        OPTION(0, "dataset", "NAME", &j->dataset, dataset),
+        OPTION(0, "network", "NAME", &j->network, network, .names = network_name),
+        OPTION(0, "dataset", "NAME", &j->dataset, dataset, .names = dataset_name),
         OPTION(0, "data-dir", "DIR", &j->data_dir,
                "the folder of the data set's files; without it datasets/NAME"),
         OPTION_CODEC(&j->specs,
@@ -95,7 +95,7 @@ static const Option *all_options(TrainJob *j, const Option *own)
                .choices = groupings),
         OPTION(0, "min-elements", "N", &j->min_elements, "send tensors of fewer elements as floats", .low = 0,
                .high = 1e12),
-        OPTION(0, "link", "LINK", &j->link, link),
+        OPTION(0, "link", "LINK", &j->link, link, .names = link_name, .listed = true),
         OPTION(0, "topology", "T", &j->topology, "how workers exchange payloads", .choices = topology_names),
         {0},
     };

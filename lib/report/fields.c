@@ -268,6 +268,12 @@ static bool is_named(const Field *f, const char *name)
     return !strncmp(f->name, name, length) && text_to_real(name + length, &v);
 }
 
+const char *field_name(const void *data, size_t i)
+{
+    (void)data;
+    return fields[i].name;
+}
+
 const Field *field_find(const char *name)
 {
     for (const Field *f = fields; f->name; f++)

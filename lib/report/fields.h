@@ -24,6 +24,9 @@ typedef struct {
 
 extern const Field fields[]; /* ends in {0} */
 
+/* a callback for text_nearest and options that returns the name of field i; ignores `data` */
+const char *field_name(const void *data, size_t i);
+
 /* Returns the field of this name; NULL: no command writes it. */
 const Field *field_find(const char *name);
 
