@@ -178,7 +178,10 @@ $(B)/test/net/%.o: FLAGS += $(MPI_CFLAGS)
 $(B)/test/%.o: FLAGS += -Itest
 
 $(B)/test/%: $(B)/test/%.o $(B)/libatomo.a
-	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) -lcmocka
+	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) -lcmocka
+
+# This test runs commands of atomo-bench in its own process.
+$(B)/test/app/test_power_loss: $(B)/cmd/bench_compare.o $(B)/cmd/bench_synth.o
 
 tests: $(TESTS)
 

@@ -134,6 +134,19 @@ static bool is_journal(const char *data, size_t size)
     return !memcmp(data, head, size < sizeof head - 1 ? size : sizeof head - 1);
 }
 
+/* After a loss of power, bytes that had not reached the disk may read as 0. Returns the number of bytes before
+ * the first 0. If the first byte is 0, returns 0 for a file of zeros, and `size` for any other file. */
+static size_t size_without_zeros(const char *data, size_t size)
+{
+    const char *zero = size ? memchr(data, 0, size) : NULL;
+    if (zero != data)
+        return zero ? (size_t)(zero - data) : size;
+    for (size_t i = 0; i < size; i++)
+        if (data[i])
+            return size;
+    return 0;
+}
+
 static Status refuse(const Journal *j, const char *what, Error *err)
 {
     FAIL(err, ERR_IO, "%s: %s, want a journal of this program or no file", j->path, what);
@@ -191,6 +204,7 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
     TRY(open_locked(j, err));
     if (file_read(&data, &size, j->fd, SIZE_MAX, a, err) != OK)
         return error_at(err, "%s", j->path);
+    size = size_without_zeros(data, size);
     if (!is_journal(data, size))
         return refuse(j, "is no journal", err);
     const size_t records = count_records(data, size);
