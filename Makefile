@@ -316,8 +316,9 @@ REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
 $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
 # The tests that take longest begin first, so that no core waits at the end.
-LONG := check-reference cli-output python-digits python-torch run-codec/test_unbiased run-nn/test_train_digits cli-list cli-compare \
-        run-codec/test_promises cli-doctor run-coder/test_efficiency run-measure/test_memory
+LONG := check-reference python-digits python-torch run-net/test_ranks run-nn/test_train_digits run-measure/test_memory cli-compare \
+        cli-paper run-codec/test_unbiased cli-output cli-ranks cli-list run-codec/test_promises cli-train cli-doctor \
+        run-coder/test_efficiency cli-report
 
 check-run: $(LONG) cli-tests python-tests $(RUNS) $(FUZZERS:%=replay-%) depcheck listcheck mutants-fresh
 

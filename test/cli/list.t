@@ -67,8 +67,8 @@ $ for c in $(atomo-bench list -f csv | sed 's/,.*//; 1d'); do atomo-bench list $
 2>
 = 0
 
-# the examples run as they are, one after the other in one directory, and their results name the codec
-$ for c in $(atomo-bench list -f csv | sed 's/,.*//; 1d'); do atomo-bench list $c | sed -n '/^Example:$/,/^[^ E]/s/^    \(atomo-bench .*\)/\1/p' >run; [ $(wc -l <run) = 2 ] || echo "$c: not two commands"; sh -e run >out 2>err || { echo "$c failed"; cat err; }; sed 1d out | grep -q "[+ =]*$c" || echo "$c: no result"; done
+# the examples run, one after the other in one directory and here with two repeats; their results name the codec
+$ for c in $(atomo-bench list -f csv | sed 's/,.*//; 1d'); do atomo-bench list $c | sed -n '/^Example:$/,/^[^ E]/s/^    \(atomo-bench .*\)/\1/p' >run; [ $(wc -l <run) = 2 ] || echo "$c: not two commands"; sed -i 's/^atomo-bench compare .*/& --repeats 2/' run; sh -e run >out 2>err || { echo "$c failed"; cat err; }; sed 1d out | grep -q "[+ =]*$c" || echo "$c: no result"; done
 >
 = 0
 

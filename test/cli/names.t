@@ -42,7 +42,7 @@ $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); f["a\u202eb\x1b[
 
 # a killed program leaves no temporary folder of gnuplot
 ? command -v gnuplot
-$ mkdir t bin; printf '#!/bin/sh\n: >started\nexec sleep 5\n' >bin/gnuplot; chmod 755 bin/gnuplot; printf 'compressor,bits_per_element,relative_error\nnone,32,0\nsvd,2,0.5\n' >r.csv; PATH=$PWD/bin:$PATH TMPDIR=$PWD/t atomo-bench plot pareto r.csv -o f.svg & pid=$!; until ls t/*/started >/dev/null 2>&1; do sleep 0.05; done; kill -KILL $pid; wait $pid; for i in $(seq 200); do [ -z "$(ls t)" ] && break; sleep 0.1; done; ls -A t; ls
+$ mkdir t bin; printf '#!/bin/sh\n: >started\nexec sleep 5\n' >bin/gnuplot; chmod 755 bin/gnuplot; printf 'compressor,bits_per_element,relative_error\nnone,32,0\nsvd,2,0.5\n' >r.csv; PATH=$PWD/bin:$PATH TMPDIR=$PWD/t atomo-bench plot pareto r.csv -o f.svg & pid=$!; until ls t/*/started >/dev/null 2>&1 || ! kill -0 $pid; do sleep 0.05; done; kill -KILL $pid; wait $pid; for i in $(seq 200); do [ -z "$(ls t)" ] && break; sleep 0.1; done; ls -A t; ls
 > r.csv
 - atomo-plot*
 - f.svg

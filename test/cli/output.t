@@ -146,7 +146,7 @@ $ atomo-bench list ef -f json | python3 -c 'import json, sys; print(json.load(sy
 = 0
 
 # after a signal no unfinished file is left
-$ for i in INT TERM; do atomo-bench synth -o g.h5 --shape 4000x4000 --steps 40 -q & until ls -A | grep -q tmp; do :; done; kill -$i $!; wait $!; echo $?; done; ls -A
+$ for i in INT TERM; do atomo-bench synth -o g.h5 --shape 4000x4000 --steps 40 -q & until ls -A | grep -q tmp || ! kill -0 $!; do sleep 0.002; done; kill -$i $!; wait $!; echo $?; done; ls -A
 > 130
 - *tmp*
 - g.h5
@@ -154,7 +154,7 @@ $ for i in INT TERM; do atomo-bench synth -o g.h5 --shape 4000x4000 --steps 40 -
 = 0
 
 # after a signal neither a running gnuplot nor its directory is left
-$ mkdir bin tmp; printf '#!/bin/sh\necho $$ >"$HOME/child"\nexec sleep 50\n' >bin/gnuplot; chmod +x bin/gnuplot; export HOME="$PWD" TMPDIR="$PWD/tmp" PATH="$PWD/bin:$PATH"; printf 'compressor,bits_per_element,relative_error\nnone,32,0\n' >r.csv; for c in 'plot pareto r.csv -o f.svg' doctor; do rm -f child; atomo-bench $c & until [ -s child ]; do :; done; kill -TERM $!; wait $!; echo $?; kill -0 $(cat child) 2>/dev/null && echo alive; done; ls -A . tmp
+$ mkdir bin tmp; printf '#!/bin/sh\necho $$ >"$HOME/child"\nexec sleep 50\n' >bin/gnuplot; chmod +x bin/gnuplot; export HOME="$PWD" TMPDIR="$PWD/tmp" PATH="$PWD/bin:$PATH"; printf 'compressor,bits_per_element,relative_error\nnone,32,0\n' >r.csv; for c in 'plot pareto r.csv -o f.svg' doctor; do rm -f child; atomo-bench $c & until [ -s child ] || ! kill -0 $!; do sleep 0.002; done; kill -TERM $!; wait $!; echo $?; kill -0 $(cat child) 2>/dev/null && echo alive; done; ls -A . tmp
 > 130
 2> atomo-bench: plot: stopped
 2> atomo-bench: doctor: stopped
@@ -209,8 +209,8 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; for e in csv json; do atomo-bench 
 2> atomo-bench: decode: -o g.h5: is there*
 = 2
 
-# an older result of the same command is replaced, in every format, and so are an empty file and, with --force, any file
-$ sh $SRC/test/cli/tiny.sh; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench synth -o s.h5 --shape 7 -q; atomo-train run --network softmax --dataset mnist --max-steps 1 --train-dir d -q >/dev/null; for e in csv json md tex txt; do for c in 'atomo-bench compare g.h5 -c none -c qsgd --repeats 3' 'atomo-bench inspect g.h5' 'atomo-bench inspect g.h5 --spectrum' 'atomo-bench inspect g.h5 --histogram' 'atomo-bench verify s.h5' 'atomo-bench cost g.h5 -c none --repeats 1' 'atomo-bench merge g.h5 -c none --workers 2' 'atomo-bench sweep g.h5 -c qsgd --repeats 1' 'atomo-bench list' 'atomo-bench list qsgd' 'atomo-bench doctor' 'atomo-train run --network softmax --dataset mnist --max-steps 1' 'atomo-train eval --train-dir d' 'atomo-train tune --network softmax --dataset mnist --points 2 --max-steps 1' 'atomo-bench compare g.h5 -c none -c qsgd --against none --repeats 3'; do rm -f r.$e; for i in 1 2; do $c -q -o r.$e >/dev/null 2>err || { grep -v '^note: ' err | sed "s/^/$c: /"; }; done; done; done; : >r.csv; atomo-bench compare g.h5 -c none -q -o r.csv || echo empty; echo mine >r.csv; atomo-bench compare g.h5 -c none -q -o r.csv --force && head -n 1 r.csv
+# an older result of the same command is replaced, in every format (of verify and doctor: as CSV), and so are an empty file and, with --force, any file
+$ sh $SRC/test/cli/tiny.sh; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench synth -o s.h5 --shape 7 -q; atomo-train run --network softmax --dataset mnist --max-steps 1 --train-dir d -q >/dev/null; for e in csv json md tex txt; do for c in 'atomo-bench compare g.h5 -c none -c qsgd --repeats 3 --metrics bytes,mse' 'atomo-bench inspect g.h5' 'atomo-bench inspect g.h5 --spectrum' 'atomo-bench inspect g.h5 --histogram' 'atomo-bench verify s.h5' 'atomo-bench cost g.h5 -c none --repeats 1' 'atomo-bench merge g.h5 -c none --workers 2' 'atomo-bench sweep g.h5 -c qsgd --repeats 1' 'atomo-bench list' 'atomo-bench list qsgd' 'atomo-bench doctor' 'atomo-train run --network softmax --dataset mnist --max-steps 1' 'atomo-train eval --train-dir d' 'atomo-train tune --network softmax --dataset mnist --points 2 --max-steps 1' 'atomo-bench compare g.h5 -c none -c qsgd --against none --repeats 3'; do case $e:$c in csv:*) ;; *verify* | *doctor*) continue ;; esac; rm -f r.$e; for i in 1 2; do $c -q -o r.$e >/dev/null 2>err || { grep -v '^note: ' err | sed "s/^/$c: /"; }; done; done; done; : >r.csv; atomo-bench compare g.h5 -c none -q -o r.csv || echo empty; echo mine >r.csv; atomo-bench compare g.h5 -c none -q -o r.csv --force && head -n 1 r.csv
 - *r.*
 - atomo-*
 - *empty*

@@ -22,7 +22,7 @@ $ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list;
 - *FAILED*
 = 0
 
-# the tables of quick runs with three seeds: a cell without an error is the same in all, the others agree within theirs
+# the tables of quick runs with two seeds: a cell without an error is the same in all, the others agree within theirs
 ? command -v python3
 $ sh "$SRC"/test/cli/tiny.sh; ln -s "$SRC"/plots/published .; sh "$SRC"/test/cli/paper_seeds.sh
 > errors: agree

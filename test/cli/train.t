@@ -18,7 +18,7 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 = 0
 
 # a run killed at any moment and resumed has the checkpoints, records and saved gradients of an uninterrupted run
-$ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 400 --eval-freq 20 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv --dump-gradients $1.h5 --dump-freq 40 --dump-workers $2; }; (go a); go b & while [ ! -e b/step_00000060.h5 ]; do :; done; kill -9 $!; wait; [ ! -e b.h5 ] && atomo-bench inspect b.h5.parts/step_00000001.h5 -q | grep -c linear.weight; touch b/.step_00000099.h5.1-0.tmp; (go b --resume); cmp a/step_00000400.h5 b/step_00000400.h5 && echo same weights; for f in a b; do cut -d, -f 1-10,17 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a.h5 b.h5 && echo same gradients; ls -A b | grep -v '^step_'; ls -Ad b.csv.journal b.h5.parts 2>/dev/null; wc -l <b.csv
+$ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 400 --eval-freq 20 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv --dump-gradients $1.h5 --dump-freq 40 --dump-workers $2; }; (go a); go b & while [ ! -e b/step_00000060.h5 ] && kill -0 $!; do sleep 0.002; done; kill -9 $!; wait; [ ! -e b.h5 ] && atomo-bench inspect b.h5.parts/step_00000001.h5 -q | grep -c linear.weight; touch b/.step_00000099.h5.1-0.tmp; (go b --resume); cmp a/step_00000400.h5 b/step_00000400.h5 && echo same weights; for f in a b; do cut -d, -f 1-10,17 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a.h5 b.h5 && echo same gradients; ls -A b | grep -v '^step_'; ls -Ad b.csv.journal b.h5.parts 2>/dev/null; wc -l <b.csv
 > 2
 > same weights
 > same records
@@ -30,7 +30,7 @@ $ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network so
 
 # a killed run leaves no unfinished results, on file systems with unnamed files
 ? python3 -c "import os; os.close(os.open(os.environ.get('TMPDIR', '/tmp'), os.O_TMPFILE | os.O_WRONLY))"
-$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 10000000 -q -o o.csv & while ! grep -qs '"step": 9,' o.csv.journal; do sleep 0.02; done; kill -9 $!; wait $! 2>/dev/null; ls -A
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 10000000 -q -o o.csv & while ! grep -qs '"step": 9,' o.csv.journal && kill -0 $!; do sleep 0.02; done; kill -9 $!; wait $! 2>/dev/null; ls -A
 > o.csv.journal
 - .o*
 = 0
@@ -42,7 +42,7 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 = 0
 
 # a run stopped by a signal again and again, in a step or in a test, ends with the records and weights of an uninterrupted run
-$ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 60 --eval-freq 2 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv $2; }; lines() { grep -cs '' b.csv.journal; }; (go a); for i in 1 2 3 4 5 6 7 8; do [ -e b.csv ] && break; was=$(lines); (go b --resume) 2>err & until [ -e b.csv ] || [ "$(lines)" -gt $((${was:-0} + 3)) ]; do :; done 2>/dev/null; kill -TERM $! 2>/dev/null; wait $!; done; [ -e b.csv ] || (go b --resume); for f in a b; do cut -d, -f 1-10,17 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a/step_00000060.h5 b/step_00000060.h5 && echo same weights
+$ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 60 --eval-freq 2 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv $2; }; lines() { grep -cs '' b.csv.journal; }; (go a); for i in 1 2 3 4 5 6 7 8; do [ -e b.csv ] && break; was=$(lines); (go b --resume) 2>err & until [ -e b.csv ] || [ "$(lines)" -gt $((${was:-0} + 3)) ] || ! kill -0 $!; do sleep 0.002; done 2>/dev/null; kill -TERM $! 2>/dev/null; wait $!; done; [ -e b.csv ] || (go b --resume); for f in a b; do cut -d, -f 1-10,17 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a/step_00000060.h5 b/step_00000060.h5 && echo same weights
 > same records
 > same weights
 = 0
@@ -236,20 +236,20 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train eval --threads 1 --train-dir d --follow 
 = 0
 
 # eval --follow prints what it waits for
-$ mkdir d d/none; for d in nowhere d; do atomo-train eval --threads 1 --train-dir $d --follow -f csv >/dev/null 2>$d.notes & e=$!; while ! grep -q waiting $d.notes; do sleep 0.02; done; kill -INT $e; wait $e; code=$?; cat $d.notes >&2; done; exit $code
+$ mkdir d d/none; for d in nowhere d; do atomo-train eval --threads 1 --train-dir $d --follow -f csv >/dev/null 2>$d.notes & e=$!; while ! grep -q waiting $d.notes && kill -0 $e; do sleep 0.02; done; kill -INT $e; wait $e; code=$?; cat $d.notes >&2; done; exit $code
 2> note: nowhere: no such folder; waiting for a run that makes it
 2> note: d: no checkpoint there; waiting for a run (a run of several compressors has a folder for each*
 = 130
 
 # an interrupted eval --follow writes the checkpoints that it has tested
-$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 10000000 --eval-freq 100 --train-dir d -q >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ]; do sleep 0.02; done; atomo-train eval --threads 1 --train-dir d --follow -f json -o o.json 2>notes & e=$!; while ! grep -q 'step 200:' notes; do sleep 0.02; done; kill -INT $e; wait $e; code=$?; kill -INT $r; wait $r; cat notes >&2; grep -c '"step": [12]00,' o.json; exit $code
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 10000000 --eval-freq 100 --train-dir d -q >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ] && kill -0 $r; do sleep 0.02; done; atomo-train eval --threads 1 --train-dir d --follow -f json -o o.json 2>notes & e=$!; while ! grep -q 'step 200:' notes && kill -0 $e; do sleep 0.02; done; kill -INT $e; wait $e; code=$?; kill -INT $r; wait $r; cat notes >&2; grep -c '"step": [12]00,' o.json; exit $code
 > 2
 2> note: step 200: test loss *
 2> atomo-train: d: stopped
 = 130
 
 # a folder that a running training uses is refused to a second run
-$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 10000000 >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ]; do sleep 0.02; done; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 1; code=$?; kill -INT $r; wait $r; exit $code
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 10000000 >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ] && kill -0 $r; do sleep 0.02; done; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 1; code=$?; kill -INT $r; wait $r; exit $code
 2> atomo-train: d: another run is at work there
 = 1
 

@@ -275,9 +275,11 @@ static void train_on(int ranks)
 {
     char command[600], self[300] = {0};
     check(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
-    snprintf(command, sizeof command,
-             "mpirun --allow-run-as-root --oversubscribe --timeout 300 -n %d %s %s 2>&1", ranks, self,
-             scratch_dir);
+    snprintf(
+        command, sizeof command,
+        "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 --timeout 300 -n %d %s %s "
+        "2>&1",
+        ranks, self, scratch_dir);
     check(system(command) == 0);
 }
 

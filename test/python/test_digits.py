@@ -105,8 +105,8 @@ class Digits(unittest.TestCase):
             path = os.path.join(folder, "digits")
             with open(path, "wb") as out:
                 subprocess.run([os.environ["DIGITS"], str(TRAIN), str(TEST)], stdout=out, check=True)
-            queue = mp.get_context("spawn").Queue()
-            mp.spawn(work, args=(os.path.join(folder, "meeting"), path, queue), nprocs=4)
+            queue = mp.get_context("fork").Queue()
+            mp.start_processes(work, args=(os.path.join(folder, "meeting"), path, queue), nprocs=4, start_method="fork")
             found = [queue.get() for _ in range(2 * len(RECIPES) - 1)]
         shares = {(ranks, spec): share for ranks, spec, share in found}
         print(shares)

@@ -251,7 +251,7 @@ class Hook(unittest.TestCase):
             runs = trained(folder, world)
             if not runs:
                 print("skip: the hook against atomo-train: needs h5py")
-            mp.spawn(work, args=(world, os.path.join(folder, "meeting"), runs), nprocs=world)
+            mp.start_processes(work, args=(world, os.path.join(folder, "meeting"), runs), nprocs=world, start_method="fork")
 
     def test_what_a_state_refuses(self):
         import atomo.torch

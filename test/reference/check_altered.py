@@ -130,7 +130,7 @@ def check_checksums(good, count, rng):
 
 def main():
     directory = bench.start()
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 24
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 16
     rng = np.random.default_rng(11)
     x = (rng.standard_normal((4, 15)) ** 3).astype(np.float32)
     bench.write_dump("small.h5", {"step_000001/a.weight": x}, model="small")
