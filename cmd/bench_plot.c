@@ -33,15 +33,8 @@ static const char *details(Arena *a)
 {
     TextBuf out = {.arena = a};
     text_add(&out, "kinds:\n");
-    for (const PlotKind *const *kind = plot_kinds; *kind; kind++) {
-        text_addf(&out, "  %-14s  ", (*kind)->name);
-        for (const char *c = (*kind)->brief; *c; c++)
-            if (*c == '\n')
-                text_addf(&out, "\n%18s", "");
-            else
-                text_add_bytes(&out, c, 1);
-        text_add(&out, "\n");
-    }
+    for (const PlotKind *const *kind = plot_kinds; *kind; kind++)
+        text_addf(&out, "  %-14s  %s\n", (*kind)->name, (*kind)->brief);
     text_add(
         &out,
         "\nThe ending of FIGURE sets its format: .pdf, .svg, .png or .tex. A .tex figure is for LaTeX documents that load "

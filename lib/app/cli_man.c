@@ -104,29 +104,31 @@ static void put_options(FILE *to, const Command *c, Arena *a)
     }
 }
 
-/* Lines that begin with a space keep their form, other lines are a paragraph each. Empty lines are left out. */
+/* Long lines that begin with a space are an entry in two columns, if they have two; other lines that begin with a space
+ * keep their form. All others are a paragraph each. Empty lines are left out. */
 static void put_details(FILE *to, const char *details, Arena *a)
 {
+    enum { LONG = 78 };
     bool fixed = false, first = true;
     fputs(".SH DESCRIPTION\n", to);
     for (const char *line = details, *end; *line; line = *end ? end + 1 : end) {
         end = line + strcspn(line, "\n");
         const char *copy = text_slice(a, line, (size_t)(end - line));
-        const bool keeps = copy && *copy == ' ';
-        if (!copy || !*copy)
+        const char *word = copy ? copy + strspn(copy, " ") : "", *gap = strstr(word, "  ");
+        const bool entry = word != copy && gap && strlen(word) > LONG, keeps = word != copy && !entry;
+        if (!*word)
             continue;
         if (fixed && !keeps)
             fputs(".fi\n", to);
-        if (!first && !(fixed && keeps))
+        if (entry)
+            fprintf(to, ".TP\n%.*s\n", (int)(gap - word), word);
+        else if (!first && !(fixed && keeps))
             fputs(".PP\n", to);
         if (keeps && !fixed)
             fputs(".nf\n", to);
-        if (keeps) {
-            put(to, copy, true);
-            fputc('\n', to);
-        } else {
-            put_paragraph(to, copy);
-        }
+        put(to, keeps ? copy : "", true);
+        fputs(keeps ? "\n" : "", to);
+        put_paragraph(to, keeps ? "" : entry ? gap : word);
         fixed = keeps;
         first = false;
     }

@@ -37,7 +37,7 @@ static Status errors_pick(const Csv *data, Value **rows, size_t *count, Arena *a
 
 const PlotKind plot_errors = {
     .name = "errors",
-    .brief = "error of elements beside their size, from compare's CSV or JSON: of all, of\n"
+    .brief = "error of elements beside their size, from compare's CSV or JSON: of all, of "
              "big and of small ones, of those that come out too low and too high",
     .source = "atomo-bench compare writes with -o FILE.csv",
     .columns = errors_columns,
@@ -75,7 +75,7 @@ static Status merge_pick(const Csv *data, Value **rows, size_t *count, Arena *a,
 
 const PlotKind plot_merge = {
     .name = "merge",
-    .brief = "how long aggregating takes, from merge's CSV or JSON: payloads merged and\n"
+    .brief = "how long aggregating takes, from merge's CSV or JSON: payloads merged and "
              "decoded once, and every one decoded, against the number of workers",
     .source = "atomo-bench merge writes with -o FILE.csv",
     .columns = merge_columns,

@@ -177,8 +177,8 @@ static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error
 
 const PlotKind plot_convergence = {
     .name = "convergence",
-    .brief = "test accuracy as training goes on, from atomo-train run's CSV or JSON;\n"
-             "--x time (simulated time), step, bytes (sent by a worker) or wall; of\n"
+    .brief = "test accuracy as training goes on, from atomo-train run's CSV or JSON; "
+             "--x time (simulated time), step, bytes (sent by a worker) or wall; of "
              "several runs of a compressor the mean, between the least and the most",
     .source = "atomo-train run writes with -o FILE.csv",
     .columns = columns,

@@ -75,21 +75,21 @@ static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error
 
 const PlotKind plot_iteration_time = {
     .name = "iteration-time",
-    .brief = "what an iteration takes, from cost's CSV or JSON: compute, encode,\n"
+    .brief = "what an iteration takes, from cost's CSV or JSON: compute, encode, "
              "communicate and decode as stacked bars, for each number of workers",
     COST_DATA,
 };
 
 const PlotKind plot_runtime = {
     .name = "runtime",
-    .brief = "the same parts for the most workers that cost's data have, beside the size\n"
+    .brief = "the same parts for the most workers that cost's data have, beside the size "
              "of a worker's payload",
     COST_DATA,
 };
 
 const PlotKind plot_break_even = {
     .name = "break-even",
-    .brief = "the bandwidth below which compressing pays, against the number of workers,\n"
+    .brief = "the bandwidth below which compressing pays, against the number of workers, "
              "from cost's CSV or JSON",
     COST_DATA,
 };

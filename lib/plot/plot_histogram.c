@@ -145,7 +145,7 @@ static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error
 
 const PlotKind plot_histogram = {
     .name = "histogram",
-    .brief = "how elements are distributed, from inspect --histogram; of many\n"
+    .brief = "how elements are distributed, from inspect --histogram; of many "
              "tensors the median, the middle half and the two extremes",
     .source = "atomo-bench inspect writes with --histogram -o FILE.csv",
     .columns = columns,

@@ -194,9 +194,9 @@ static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error
 
 const PlotKind plot_pareto = {
     .name = "pareto",
-    .brief = "size in bits per element against relative error, from sweep's or compare's\n"
-             "CSV or JSON, or with --x time the time to encode and decode; with the fronts\n"
-             "of unbiased and of biased codecs, and with the error at b bits on Gaussian\n"
+    .brief = "size in bits per element against relative error, from sweep's or compare's "
+             "CSV or JSON, or with --x time the time to encode and decode; with the fronts "
+             "of unbiased and of biased codecs, and with the error at b bits on Gaussian "
              "data, 4^-b, unbiased 1 / (4^b - 1), which is no bound for other data",
     .source = "atomo-bench sweep or compare writes with -o FILE.csv",
     .columns = columns,
