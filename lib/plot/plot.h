@@ -24,7 +24,7 @@ enum {
 
 typedef struct {
     const char *name;  /* also the name of its script */
-    const char *brief; /* for --help: lines of up to 78 characters with newlines between them */
+    const char *brief; /* for --help */
     /* for messages, the command that writes the data: "atomo-bench merge writes with -o FILE.csv" */
     const char *source;
 
