@@ -74,7 +74,7 @@ step_x = alone ? 10 ** floor(log10((right - left) / 3)) : right - left > 12 ? 4 
 step_x = alone && (right - left) / step_x > 7 ? (right - left) / step_x > 14 ? 5 * step_x : 2 * step_x : step_x
 set xtics step_x
 x_title = (alone ? 'value' : 'value, in standard deviations from the mean')
-y_title = 'density'
+y_title = 'probability density'
 
 key_entry = enter('normal distribution', '#555555', dotted, 1, -1)
 axes_high = 1.8
