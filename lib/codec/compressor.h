@@ -10,6 +10,7 @@
 
 #include "base/param.h"
 #include "codec/harness.h"
+#include "codec/numbers.h"
 #include "coder/golomb.h"
 #include "num/finite.h"
 
@@ -44,6 +45,8 @@ struct Compressor {
 
     /* Hooks for several workers and steps; see codec.h */
     Status (*merge)(const Call *c, const Bytes *in, size_t n, Buf *out); /* merges one round's payloads */
+    /* Returns the numbers in the payloads of one round. NULL: payloads are merged only as a whole. */
+    Numbers (*numbers)(const Call *c);
     /* number of rounds; NULL: the inner codec's number, or 1 without an inner codec */
     int (*rounds)(const Codec *codec);
     size_t (*state_size)(const Call *c); /* returns the bytes of the codec's state */

@@ -265,9 +265,10 @@ static Status take_all(GradientExchange *x, const Parcel *p, Exchange *e)
 static Status run_round(GradientExchange *x, const Parcel *p, Exchange *e)
 {
     const int round = e->call.round;
-    TRY(relay_payloads(&x->relay, e, send_own(x, p, e), x->sends, x->sent));
-    const Status status = relay_takes(&x->relay) ? take_all(x, p, e) : OK;
-    TRY(relay_merged(&x->relay, e, round, status, worker_of(x, p, x->first)));
+    const ExchangeWorker *first = worker_of(x, p, x->first);
+    TRY(relay_payloads(&x->relay, e, send_own(x, p, e), x->sends, first, x->sent));
+    const bool takes = relay_takes(&x->relay) && !x->relay.merged.data;
+    TRY(relay_merged(&x->relay, e, round, takes ? take_all(x, p, e) : OK, first));
     for (size_t w = 0; w < x->spec.workers; w++) {
         x->up[w] += (double)x->relay.size[w];
         if (round + 1 == e->rounds && !e->adds)

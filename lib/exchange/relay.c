@@ -1,6 +1,7 @@
 /* relay.c -- implements relay.h. Before payloads, each rank sends the sizes of its payloads, 8 bytes each. A
  * size of FAILED says that the rank could not encode. */
 #include "exchange/relay.h"
+#include "exchange/segments.h"
 
 #include <string.h>
 
@@ -91,17 +92,20 @@ static Status share_payloads(Relay *r, Exchange *x, Bytes (*sent)[ROUNDS_MAX])
     return OK;
 }
 
-Status relay_payloads(Relay *r, Exchange *x, Status status, const bool *sends, Bytes (*sent)[ROUNDS_MAX])
+Status relay_payloads(Relay *r, Exchange *x, Status status, const bool *sends, const ExchangeWorker *first,
+                      Bytes (*sent)[ROUNDS_MAX])
 {
     const int rank = net_rank(r->net);
     for (size_t w = 0; w < r->workers; w++) {
         const bool own = w >= r->first[rank] && w < r->first[rank + 1];
         r->size[w] = own && sends[w] && status == OK ? sent[w][x->call.round].size : 0;
     }
+    r->merged = (Bytes){0};
     if (!r->net)
         return status;
     TRY(share_sizes(r, status, x->call.err));
-    return share_payloads(r, x, sent);
+    const Segments s = segments_of(r, x, first, sends);
+    return segments_used(&s) ? segments_merge(&s, sent, &r->merged) : share_payloads(r, x, sent);
 }
 
 /* ---- results of rank 0 ---- */
@@ -127,6 +131,8 @@ static Status from_root(Relay *r, Exchange *x, Status status, Bytes *data)
 Status relay_merged(Relay *r, Exchange *x, int round, Status status, const ExchangeWorker *first)
 {
     const bool last = round + 1 == x->rounds;
+    if (r->merged.data)
+        return exchange_hear(x, first, r->merged);
     if (!r->net || r->way == NET_ALL || r->way == NET_RING)
         return status;
     /* if rank 0 has failed, the other ranks learn it in relay_mean */

@@ -16,6 +16,9 @@ typedef struct {
     uint64_t *size;     /* (workers) bytes of the payloads of the round that relay_payloads has carried */
     size_t *first;      /* (ranks + 1) first worker of each rank */
     size_t *rank_bytes; /* (ranks) */
+    /* With NET_RING: the merged payload of the round that relay_payloads has carried, if the ranks have merged it in
+     * segments (segments.h). `data` NULL: they have not. */
+    Bytes merged;
 } Relay;
 
 Status relay_open(Relay *r, Net *net, NetWay way, size_t workers, Arena *a, Error *err);
@@ -31,12 +34,14 @@ bool relay_takes(const Relay *r);
 /* Returns true if this rank computes the mean of x's tensor; otherwise relay_mean brings it. */
 bool relay_decodes(const Relay *r, const Exchange *x);
 
-/* Carries the payloads of one round. `sent` has the payloads of this rank's workers; adds to it all other
- * payloads if relay_takes. `sends` tells which workers send. */
-Status relay_payloads(Relay *r, Exchange *x, Status status, const bool *sends, Bytes (*sent)[ROUNDS_MAX]);
+/* Carries the payloads of one round. `sent` has the payloads of this rank's workers. Merges the payloads to
+ * r->merged if NET_RING can; otherwise adds all other payloads to `sent` if relay_takes. `sends` tells which
+ * workers send; `first` is the first of them. */
+Status relay_payloads(Relay *r, Exchange *x, Status status, const bool *sends, const ExchangeWorker *first,
+                      Bytes (*sent)[ROUNDS_MAX]);
 
-/* Ends a round on ranks that did not take its payloads: sends them the merged payload where they need it. `first`
- * is the first worker that sent. */
+/* Ends a round on ranks that did not take its payloads, or with r->merged on all ranks: sends them the merged
+ * payload where they need it. `first` is the first worker that sent. */
 Status relay_merged(Relay *r, Exchange *x, int round, Status status, const ExchangeWorker *first);
 
 /* Sends the mean x->y to the ranks that do not compute it. */

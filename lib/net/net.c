@@ -34,6 +34,12 @@ void net_table(Net *n, void *data, size_t size)
     n->gather(n, NET_ALL, data, n->room);
 }
 
+void net_scatter(Net *n, const void *out, const size_t *out_size, void *in, const size_t *in_size)
+{
+    if (n)
+        n->scatter(n, out, out_size, in, in_size);
+}
+
 void net_broadcast(Net *n, int root, void *data, size_t size)
 {
     if (n)

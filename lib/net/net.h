@@ -28,6 +28,7 @@ struct Net {
 
     /* Use the functions below instead of these members. */
     void (*gather)(Net *n, NetWay way, uint8_t *data, const size_t *size);
+    void (*scatter)(Net *n, const uint8_t *out, const size_t *out_size, uint8_t *in, const size_t *in_size);
     void (*broadcast)(Net *n, int root, uint8_t *data, size_t size);
     void (*move)(Net *n, int from, int to, uint8_t *data, size_t size);
     void (*end)(int code);
@@ -70,6 +71,10 @@ void net_gather(Net *n, NetWay way, void *data, const size_t *size);
 
 /* As net_gather with NET_ALL, for parts of equal size. */
 void net_table(Net *n, void *data, size_t size);
+
+/* Sends a part to each rank, and receives a part from each rank. The parts for the ranks lie end to end in `out`,
+ * in the order of ranks, and the parts from the ranks in `in`. Part r has out_size[r] or in_size[r] bytes. */
+void net_scatter(Net *n, const void *out, const size_t *out_size, void *in, const size_t *in_size);
 
 void net_broadcast(Net *n, int root, void *data, size_t size); /* rank `root` sends to all */
 

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
+#include <string.h>
 
 /* MPI counts bytes with an int, so longer messages are cut. */
 enum { CHUNK = 1 << 30, TAG = 1 };
@@ -137,6 +138,21 @@ static void gather(Net *n, NetWay way, uint8_t *data, const size_t *size)
 
 /* ---- other functions ---- */
 
+/* In round i, each rank sends to the rank i places behind it and receives from the rank i places before it. */
+static void scatter(Net *n, const uint8_t *out, const size_t *out_size, uint8_t *in, const size_t *in_size)
+{
+    const int ranks = n->ranks, own = n->rank;
+    const double start = MPI_Wtime();
+    if (out_size[own])
+        memcpy(in + sum(in_size, 0, own), out + sum(out_size, 0, own), out_size[own]);
+    for (int i = 1; i < ranks; i++) {
+        const int to = (own + i) % ranks, from = (own + ranks - i) % ranks;
+        pass_on(n, to, out + sum(out_size, 0, to), out_size[to], from, in + sum(in_size, 0, from),
+                in_size[from]);
+    }
+    n->seconds += MPI_Wtime() - start;
+}
+
 static void broadcast(Net *n, int root, uint8_t *data, size_t size)
 {
     const double start = MPI_Wtime();
@@ -200,6 +216,7 @@ Status net_open(Net **out, Arena *a, Error *err)
         return refuse_launcher(err);
     n->neighbours = ranks_here();
     n->gather = gather;
+    n->scatter = scatter;
     n->broadcast = broadcast;
     n->move = move;
     n->end = end;

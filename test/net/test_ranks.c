@@ -113,6 +113,12 @@ static const Case cases[] = {
     {"ef+powersgd:rank=1", true},
     {"thc", true},
     {"fp16", true},
+    {"bf16", true},
+    {"randk:ratio=0.3", true},
+    {"lowrank", true},
+    {"countsketch:bits=8", true},
+    {"ef+intsgd:bits=12", true},
+    {"zstd+none", false},
 };
 
 static TrainSetup setup_of(const char *spec, Topology topology, size_t workers, bool all)
@@ -239,6 +245,25 @@ static void train_cases(void)
         }
 }
 
+/* On a ring with one worker on each of P ranks, each rank sends (P - 1) / P of a payload and of the merged payload.
+ * All other messages of a step are shorter than 100 bytes for each rank. */
+static void ring_sends_segments(void)
+{
+    static const char *const specs[] = {"none", "bf16", "sign", "intsgd"};
+    for (size_t i = 0; i < countof(specs); i++) {
+        TrainSetup s = setup_of(specs[i], TOPOLOGY_RING, (size_t)net->ranks, true);
+        Trainer *t;
+        StepRecord r;
+        s.net = net;
+        s.grouping = GROUP_ALL;
+        check_ok(trainer_open(&t, &s, &err), &err);
+        check_ok(trainer_step(t, &r, &err), &err);
+        const double share = (net->ranks - 1.0) / net->ranks, want = share * (r.bytes_up + r.bytes_down);
+        check(r.rank_sent >= want && r.rank_sent < want + 100 * net->ranks);
+        trainer_close(t);
+    }
+}
+
 /* A rank that fails: all ranks get its error. */
 static void fail_together(void)
 {
@@ -265,6 +290,7 @@ static int run_rank(const char *dir)
     train_data = tiny_data(SPLIT_TRAIN, 360, arena);
     test_data = tiny_data(SPLIT_TEST, 100, arena);
     train_cases();
+    ring_sends_segments();
     fail_together();
     return net_close(net, 0);
 }

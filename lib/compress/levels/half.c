@@ -205,6 +205,27 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return run(&job, merge_block);
 }
 
+static Status add(const Call *c, const Numbers *m, const uint8_t *const *in, size_t payloads, size_t n,
+                  uint8_t *out)
+{
+    const Shape shape = shape_vector(n);
+    Call call = *c;
+    Halves *h = NEW(c->scratch, Halves, payloads);
+    (void)m;
+    TRY(arena_check(h, c->scratch, c->err));
+    for (size_t p = 0; p < payloads; p++)
+        h[p] = (Halves){1, in[p]};
+    call.shape = &shape;
+    HalfJob job = {.c = &call, .in = h, .payloads = payloads, .workers = payloads, .out = out};
+    return run(&job, merge_block);
+}
+
+static Numbers numbers(const Call *c)
+{
+    return is_random(c->self) ? (Numbers){0}
+                              : (Numbers){.count = c->shape->n, .bits = 16, .merged_bits = 16, .add = add};
+}
+
 /* With rounding=stochastic returns the sum of (up - |x|)(|x| - down), where up and down are the neighbouring
  * 16-bit floats above and below |x|. Returns NaN if a value saturates, or with rounding=nearest. */
 static double variance(const Call *c, const float *x)
@@ -226,7 +247,8 @@ static double variance(const Call *c, const float *x)
 
 #define HOOKS                                                                                                \
     .params = schema, .params_size = sizeof(Half), .promises = EXACT_BYTES, .traits = traits,                \
-    .bound = bound, .encode = encode, .decode = decode, .merge = merge, .variance = variance
+    .bound = bound, .encode = encode, .decode = decode, .merge = merge, .numbers = numbers,                  \
+    .variance = variance
 
 const Compressor compressor_fp16 = {
     .name = "fp16",

@@ -253,3 +253,15 @@ Status sums_merge_all(const Call *c, const Bytes *in, size_t count, Buf *out)
     const Sums s = open_sums(c);
     return sums_merge(&s, in, count, out);
 }
+
+Numbers sums_numbers(const Call *c)
+{
+    const Sums s = open_sums(c);
+    const int width = width_of(&s, (uint64_t)c->workers);
+    const size_t n = c->shape->n;
+    if (sums_scale_round(&s) || !s.shared)
+        return (Numbers){0};
+    if (s.raw)
+        return addends_numbers(n, 1, (double)FLT_MAX);
+    return width > SUMS_WIDEST ? (Numbers){0} : numbers_in_planes(n, s.bits, width, s.top);
+}

@@ -75,9 +75,10 @@ unsigned sums_traits(const Codec *codec);
 int sums_rounds(const Codec *codec);
 size_t sums_bound(const Call *c);
 Status sums_merge_all(const Call *c, const Bytes *in, size_t count, Buf *out);
+Numbers sums_numbers(const Call *c);
 
 #define SUMS_HOOKS                                                                                           \
     .params_size = sizeof(SumsParams), .traits = sums_traits, .rounds = sums_rounds, .bound = sums_bound,    \
-    .merge = sums_merge_all
+    .merge = sums_merge_all, .numbers = sums_numbers
 
 #endif

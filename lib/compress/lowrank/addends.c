@@ -118,3 +118,15 @@ Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned ow
     TRY(addends_open_all(c, in, workers, own_kind, count, "value", &values, out));
     return addends_sum(c, values, workers, count, 1, most, "value", buf_room(out, 4 * count));
 }
+
+static Status add(const Call *c, const Numbers *m, const uint8_t *const *in, size_t payloads, size_t n,
+                  uint8_t *out)
+{
+    return addends_sum(c, in, payloads, n, m->factor, m->most, "value", out);
+}
+
+Numbers addends_numbers(size_t count, double factor, double most)
+{
+    return (Numbers){
+        .count = count, .bits = 32, .merged_bits = 32, .factor = factor, .most = most, .add = add};
+}

@@ -34,4 +34,7 @@ Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned ow
 Status addends_sum(const Call *c, const uint8_t *const *in, size_t workers, size_t count, double factor,
                    double most, const char *what, uint8_t *out);
 
+/* Returns `count` float32 numbers, which addends_sum adds. */
+Numbers addends_numbers(size_t count, double factor, double most);
+
 #endif

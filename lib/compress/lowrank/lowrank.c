@@ -104,12 +104,17 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 /* The estimate is bounded without drawing Q: normal numbers made from 53 random bits are at most 9 standard
  * deviations. */
-static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
+static Numbers numbers(const Call *c)
 {
     const LowrankView v = view_of(c);
-    return v.raw ? addends_merge(c, in, n, PAYLOAD_RAW, c->shape->n, FLT_MAX, out)
-                 : addends_merge(c, in, n, PAYLOAD_METHOD, v.rank * v.rows,
-                                 FLT_MAX / (18 * sqrt((double)v.rank)), out);
+    return v.raw ? addends_numbers(c->shape->n, 1, FLT_MAX)
+                 : addends_numbers(v.rank * v.rows, 1, FLT_MAX / (18 * sqrt((double)v.rank)));
+}
+
+static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
+{
+    const Numbers m = numbers(c);
+    return addends_merge(c, in, n, view_of(c).raw ? PAYLOAD_RAW : PAYLOAD_METHOD, m.count, m.most, out);
 }
 
 static double squares_of(const float *x, size_t n)
@@ -169,6 +174,7 @@ const Compressor compressor_lowrank = {
     .encode = encode,
     .decode = decode,
     .merge = merge,
+    .numbers = numbers,
     .variance = variance,
     .moments = moments,
 };

@@ -177,18 +177,27 @@ static Status decode(const Call *c, Bytes in, float *x)
     return v.raw ? addends_get(c, in, PAYLOAD_RAW, c->shape->n, x) : decode_factors(c, &v, in, x);
 }
 
-static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
+static Numbers numbers(const Call *c)
 {
     const PowersgdView v = view_of(c);
     const bool last = is_last(c, c->round);
+    if (v.raw)
+        return addends_numbers(last ? c->shape->n : 0, 1, FLT_MAX);
+    return addends_numbers(count_of(&v, c->round), 1, last ? FLT_MAX / (2 * (double)v.rank) : FLT_MAX);
+}
+
+static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
+{
+    const PowersgdView v = view_of(c);
+    const Numbers m = numbers(c);
     if (v.raw) {
+        const bool last = is_last(c, c->round);
         for (size_t w = 0; w < n && !last; w++)
             if (in[w].size)
                 return payload_bad(c, "%zu bytes in round %d, want none", in[w].size, c->round);
-        return last ? addends_merge(c, in, n, PAYLOAD_RAW, c->shape->n, FLT_MAX, out) : OK;
+        return last ? addends_merge(c, in, n, PAYLOAD_RAW, m.count, m.most, out) : OK;
     }
-    return addends_merge(c, in, n, PAYLOAD_METHOD, count_of(&v, c->round),
-                         last ? FLT_MAX / (2 * (double)v.rank) : FLT_MAX, out);
+    return addends_merge(c, in, n, PAYLOAD_METHOD, m.count, m.most, out);
 }
 
 static size_t state_size(const Call *c)
@@ -232,6 +241,7 @@ const Compressor compressor_powersgd = {
     .encode = encode,
     .decode = decode,
     .merge = merge,
+    .numbers = numbers,
     .state_size = state_size,
     .settle = settle,
 };

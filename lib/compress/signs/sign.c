@@ -162,6 +162,14 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return OK;
 }
 
+/* Signs are bit planes of one bit. */
+static Numbers numbers(const Call *c)
+{
+    const uint64_t voters = (uint64_t)c->workers;
+    const bool whole = goes_raw(c) || voters > VOTERS_MOST;
+    return whole ? (Numbers){0} : numbers_in_planes(c->shape->n, 1, width_of(voters), 1);
+}
+
 static Status decode(const Call *c, Bytes in, float *x)
 {
     const size_t n = c->shape->n;
@@ -207,4 +215,5 @@ const Compressor compressor_sign = {
     .encode = encode,
     .decode = decode,
     .merge = merge,
+    .numbers = numbers,
 };

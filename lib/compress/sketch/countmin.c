@@ -45,4 +45,5 @@ const Compressor compressor_countmin = {
     .encode = sketch_encode,
     .decode = sketch_decode,
     .merge = sketch_merge,
+    .numbers = sketch_numbers,
 };

@@ -36,4 +36,5 @@ const Compressor compressor_countsketch = {
     .encode = sketch_encode,
     .decode = sketch_decode,
     .merge = sketch_merge,
+    .numbers = sketch_numbers,
 };

@@ -297,3 +297,9 @@ Status sketch_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return addends_sum(c, cell, count, cells_of(&s), 1, (double)FLT_MAX, "bucket",
                        buf_room(out, 4 * cells_of(&s)));
 }
+
+Numbers sketch_numbers(const Call *c)
+{
+    const Sketch s = sketch_of(c);
+    return addends_numbers(cells_of(&s), 1, (double)FLT_MAX);
+}

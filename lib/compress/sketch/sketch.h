@@ -44,5 +44,6 @@ size_t sketch_bound(const Call *c);
 Status sketch_encode(const Call *c, const float *x, Buf *out);
 Status sketch_decode(const Call *c, Bytes in, float *x);
 Status sketch_merge(const Call *c, const Bytes *in, size_t count, Buf *out);
+Numbers sketch_numbers(const Call *c);
 
 #endif

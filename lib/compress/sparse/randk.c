@@ -166,15 +166,21 @@ static Status decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
+static Numbers numbers(const Call *c)
+{
+    const size_t n = c->shape->n, k = kept_of(c);
+    const double factor = n ? (double)n / (double)k : 1;
+    return addends_numbers(params_of(c->self)->shared ? k : 0, factor, (double)FLT_MAX / factor);
+}
+
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
     const uint8_t **values;
+    const Numbers m = numbers(c);
     if (!params_of(c->self)->shared)
         return FAIL(c->err, ERR_USAGE, "randk: with shared=off each worker sends elements of its own");
-    TRY(addends_open_all(c, in, count, own_kind(c), kept_of(c), "value", &values, out));
-    const size_t n = c->shape->n, k = kept_of(c);
-    const double factor = n ? (double)n / (double)k : 1;
-    return addends_sum(c, values, count, k, factor, (double)FLT_MAX / factor, "value", buf_room(out, 4 * k));
+    TRY(addends_open_all(c, in, count, own_kind(c), m.count, "value", &values, out));
+    return addends_sum(c, values, count, m.count, m.factor, m.most, "value", buf_room(out, 4 * m.count));
 }
 
 typedef struct {
@@ -244,6 +250,7 @@ const Compressor compressor_randk = {
     .encode = encode,
     .decode = decode,
     .merge = merge,
+    .numbers = numbers,
     .variance = variance,
     .moments = moments,
 };

@@ -133,6 +133,12 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return codec_merge(&inner, in, count, out);
 }
 
+static Numbers numbers(const Call *c)
+{
+    const Call inner = call_inner(c, own_state(c));
+    return codec_numbers(&inner);
+}
+
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     const Call inner = call_inner(c, own_state(c));
@@ -185,6 +191,7 @@ const Compressor compressor_ef = {
     .encode = encode,
     .decode = decode,
     .merge = merge,
+    .numbers = numbers,
     .plan = plan,
     .state_size = state_size,
     .train = train,
