@@ -22,6 +22,7 @@ void train_job_defaults(TrainJob *j)
     j->decay = 1;
     j->momentum = USUAL_MOMENTUM;
     j->beta2 = USUAL_BETA2;
+    j->outer_lr = 1;
     j->epochs = j->epochs ? j->epochs : 10;
 }
 
@@ -33,7 +34,7 @@ static const char *with_names(const TrainJob *j, const char *what, TextName name
     return text_format(j->a, "%s: %s", what, text_names(all, sizeof all, name, NULL));
 }
 
-enum { OPTIMIZER_OPTIONS = 10 };
+enum { OPTIMIZER_OPTIONS = 13 };
 
 static void optimizer_options(TrainJob *j, Option *out)
 {
@@ -58,6 +59,14 @@ static void optimizer_options(TrainJob *j, Option *out)
         OPTION(0, "weight-decay", "X", &j->weight_decay,
                "sgd: X times the weights is added to the gradient; adamw, signsgd: matrices shrink by X "
                "times the step size",
+               .low = 0, .high = 1),
+        OPTION(0, "local-steps", "H", &j->local_steps,
+               "let each worker change its own weights in H steps, then exchange these changes; 0: exchange "
+               "the gradients of each step",
+               .low = 0, .high = 1e6),
+        OPTION(0, "outer-lr", "X", &j->outer_lr,
+               "factor on the mean of the workers' changes; 1: weights are averaged", .low = 0, .high = 1e38),
+        OPTION(0, "outer-momentum", "X", &j->outer_momentum, "Nesterov's momentum of the outer optimizer",
                .low = 0, .high = 1),
     };
     _Static_assert(countof(all) == OPTIMIZER_OPTIONS, "room for all");
@@ -141,6 +150,14 @@ static Status check_idle(const TrainJob *j)
         return FAIL(j->err, ERR_USAGE, "--beta2: only --optimizer adamw has it");
     if (j->optimizer == OPTIMIZER_SIGNSGD && j->momentum != USUAL_MOMENTUM && j->momentum > 0)
         return FAIL(j->err, ERR_USAGE, "--momentum: signsgd has none");
+    if (!j->local_steps && (j->outer_lr != 1 || j->outer_momentum > 0))
+        return FAIL(j->err, ERR_USAGE, "%s: want --local-steps as well",
+                    j->outer_lr != 1 ? "--outer-lr" : "--outer-momentum");
+    if (j->local_steps && j->max_steps % j->local_steps)
+        return FAIL(
+            j->err, ERR_USAGE,
+            "--max-steps %lld: want a multiple of --local-steps %lld, so that the last steps are exchanged",
+            (long long)j->max_steps, (long long)j->local_steps);
     return OK;
 }
 
@@ -161,32 +178,34 @@ Status train_job_open(TrainJob *j)
     TRY(train_job_load(&j->train, &from, SPLIT_TRAIN, threads, j->a, j->err));
     TRY(train_job_load(&j->test, &from, SPLIT_TEST, threads, j->a, j->err));
     note_entropy(j);
-    j->setup = (TrainSetup){.network = j->network,
-                            .train = &j->train,
-                            .test = &j->test,
-                            .workers = (size_t)j->workers,
-                            .aggregate = (size_t)(j->aggregate ? j->aggregate : j->workers),
-                            .batch = (size_t)j->batch,
-                            .test_batch = train_job_pass(j->test_batch, j->test.info),
-                            .grouping = j->grouping ? GROUP_ALL : GROUP_TENSOR,
-                            .min_elements = (size_t)j->min_elements,
-                            .optimizer = {.lr = j->lr,
-                                          .momentum = j->momentum,
-                                          .weight_decay = j->weight_decay,
-                                          .decay = j->decay,
-                                          .every = (size_t)j->decay_steps,
-                                          .kind = (OptimizerKind)j->optimizer,
-                                          .beta2 = j->beta2,
-                                          .clip = j->clip,
-                                          .warmup = (size_t)j->warmup,
-                                          .cosine = (size_t)j->cosine,
-                                          .least = j->least},
-                            .seed = (uint64_t)j->common.seed,
-                            .threads = threads,
-                            .topology = (Topology)j->topology,
-                            .link = link,
-                            .stopped = cli_stopped,
-                            .net = j->net};
+    j->setup = (TrainSetup){
+        .network = j->network,
+        .train = &j->train,
+        .test = &j->test,
+        .workers = (size_t)j->workers,
+        .aggregate = (size_t)(j->aggregate ? j->aggregate : j->workers),
+        .batch = (size_t)j->batch,
+        .test_batch = train_job_pass(j->test_batch, j->test.info),
+        .grouping = j->grouping ? GROUP_ALL : GROUP_TENSOR,
+        .min_elements = (size_t)j->min_elements,
+        .optimizer = {.lr = j->lr,
+                      .momentum = j->momentum,
+                      .weight_decay = j->weight_decay,
+                      .decay = j->decay,
+                      .every = (size_t)j->decay_steps,
+                      .kind = (OptimizerKind)j->optimizer,
+                      .beta2 = j->beta2,
+                      .clip = j->clip,
+                      .warmup = (size_t)j->warmup,
+                      .cosine = (size_t)j->cosine,
+                      .least = j->least},
+        .local = {.steps = (size_t)j->local_steps, .lr = j->outer_lr, .momentum = j->outer_momentum},
+        .seed = (uint64_t)j->common.seed,
+        .threads = threads,
+        .topology = (Topology)j->topology,
+        .link = link,
+        .stopped = cli_stopped,
+        .net = j->net};
     return OK;
 }
 
@@ -220,6 +239,9 @@ void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS])
         {"beta2", value_real(j->beta2)},
         {"clip_norm", value_real(j->clip)},
         {"weight_decay", value_real(j->weight_decay)},
+        {"local_steps", value_int(j->local_steps)},
+        {"outer_lr", value_real(j->outer_lr)},
+        {"outer_momentum", value_real(j->outer_momentum)},
         {"group", value_text(grouping_names[s->grouping])},
         {"min_elements", value_int(j->min_elements)},
         {"link", value_text(s->link->name)},
@@ -230,7 +252,9 @@ void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS])
 
 size_t train_job_steps(const TrainJob *j, const Trainer *t)
 {
-    return j->max_steps ? (size_t)j->max_steps : (size_t)j->epochs * trainer_epoch_steps(t);
+    const size_t h = j->local_steps ? (size_t)j->local_steps : 1;
+    const size_t steps = j->max_steps ? (size_t)j->max_steps : (size_t)j->epochs * trainer_epoch_steps(t);
+    return (steps + h - 1) / h * h;
 }
 
 /* ---- several ranks ---- */

@@ -18,7 +18,8 @@ typedef struct {
     int64_t workers, aggregate, batch, test_batch, decay_steps, max_steps, epochs, min_elements;
     double lr, decay, momentum, weight_decay; /* lr NaN: each run has its own learning rate */
     double beta2, clip, least;
-    int64_t warmup, cosine;
+    int64_t warmup, cosine, local_steps;
+    double outer_lr, outer_momentum;
     int grouping, topology, optimizer;
     bool takes_ranks; /* true: the command may run as several ranks (net.h); set before parsing */
     Arena *a;
@@ -66,10 +67,11 @@ size_t train_job_pass(int64_t wanted, const DatasetInfo *info);
 Status train_job_keep(const char *dir, const char *option, const char *path, Arena *a, Error *err);
 
 /* Writes the training setup as name-value pairs (facts), which reports and journals show at their beginning. */
-enum { TRAIN_FACTS = 22 };
+enum { TRAIN_FACTS = 25 };
 void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS]);
 
-/* Returns the number of steps of a run: --max-steps, or else --epochs times the trainer's steps per epoch. */
+/* Returns the number of steps of a run: --max-steps, or else --epochs times the trainer's steps per epoch, rounded
+ * up so that the run ends with an exchange. */
 size_t train_job_steps(const TrainJob *j, const Trainer *t);
 
 #endif

@@ -30,7 +30,7 @@ static Status check_own(const Trainer *t, const AttrList *attrs, const char *pat
     return status;
 }
 
-/* ---- the arrays that a step changes: weights, velocities, running statistics, codec states ---- */
+/* ---- the arrays that a step changes: weights, optimizer states, running statistics, codec states ---- */
 
 typedef Status (*ArrayVisit)(void *data, const char *path, const Shape *shape, float *x, Error *err);
 
@@ -67,6 +67,23 @@ static Status visit_states(Trainer *t, size_t w, ArrayVisit visit, void *data, E
     return OK;
 }
 
+/* Calls `visit` for the own weights and optimizer state of worker w, if it takes local steps. */
+static Status visit_inner(Trainer *t, size_t w, ArrayVisit visit, void *data, Error *err)
+{
+    const InnerState none = {0}, *s = t->inner ? &t->inner[w] : &none;
+    const struct {
+        const char *name;
+        float *x;
+    } parts[] = {{"weights", s->weights}, {"velocity", s->velocity}, {"square", s->square}};
+    for (size_t i = 0; i < countof(parts); i++) {
+        char folder[64];
+        snprintf(folder, sizeof folder, "inner/%zu/%s", w, parts[i].name);
+        if (parts[i].x)
+            TRY(visit_slices(t, folder, model_parameters(t->model), parts[i].x, visit, data, err));
+    }
+    return OK;
+}
+
 static Status visit_arrays(Trainer *t, ArrayVisit visit, void *data, Error *err)
 {
     const SliceList *parameters = model_parameters(t->model);
@@ -78,6 +95,7 @@ static Status visit_arrays(Trainer *t, ArrayVisit visit, void *data, Error *err)
         char folder[48];
         snprintf(folder, sizeof folder, "running/%zu", w);
         TRY(visit_slices(t, folder, model_running(t->model), t->running[w], visit, data, err));
+        TRY(visit_inner(t, w, visit, data, err));
         TRY(visit_states(t, w, visit, data, err));
     }
     return OK;
@@ -243,6 +261,9 @@ static Status take_setup(TrainSetup *s, const char **dataset, size_t *images, Re
                                .warmup = known_whole(k, "lr_warmup"),
                                .cosine = known_whole(k, "lr_cosine"),
                                .least = known_real(k, "lr_min")};
+    s->local = (LocalSteps){.steps = known_whole(k, "local_steps"),
+                            .lr = known_real(k, "outer_lr"),
+                            .momentum = known_real(k, "outer_momentum")};
     if (k->missing)
         return FAIL(err, ERR_CORRUPT, "%s: no attribute %s: not a checkpoint", k->path, k->missing);
     return s->network && *dataset ? codec_open(&s->codec, spec, a, err) : arena_fail(a, err);

@@ -10,32 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- choosing the images of a step ---- */
-
-/* A last step with fewer images than workers is left out. */
-static size_t epoch_steps(const TrainSetup *s)
-{
-    const size_t rest = s->train->count % s->batch;
-    return s->train->count / s->batch + (rest >= s->workers);
-}
-
-size_t trainer_epoch_steps(const Trainer *t)
-{
-    return epoch_steps(&t->s);
-}
-
-Portion portion_of(const Trainer *t, size_t step)
-{
-    const size_t steps = epoch_steps(&t->s), place = (step - 1) % steps * t->s.batch;
-    const size_t left = t->s.train->count - place;
-    return (Portion){(step - 1) / steps, place, left < t->s.batch ? left : t->s.batch};
-}
-
-Portion portion_share(const Portion *all, size_t workers, size_t w)
-{
-    const size_t from = all->count * w / workers, to = all->count * (w + 1) / workers;
-    return (Portion){all->epoch, all->place + from, to - from};
-}
+/* ---- choosing the images and the workers of a step ---- */
 
 static void shuffle(Trainer *t, size_t epoch)
 {
@@ -45,10 +20,8 @@ static void shuffle(Trainer *t, size_t epoch)
     t->ordered = epoch + 1;
 }
 
-/* ---- choosing the workers that send ---- */
-
 /* Every set of `aggregate` workers has the same probability to send. */
-static void choose(Trainer *t, size_t step, const Portion *all)
+static void choose(Trainer *t, size_t step)
 {
     const size_t workers = t->s.workers;
     const Rng rng = rng_open(t->s.seed, 0, RNG_EVERYONE, (int64_t)step, rng_hash("num-aggregate"));
@@ -56,10 +29,10 @@ static void choose(Trainer *t, size_t step, const Portion *all)
     for (size_t w = 0; w < workers; w++) {
         t->sends[w] = rng_unit(&rng, USE_SAMPLE, w) * (double)(workers - w) < (double)wanted;
         wanted -= t->sends[w];
-        images += t->sends[w] ? portion_share(all, workers, w).count : 0;
+        images += t->sends[w] ? round_images(t, step, w) : 0;
     }
     for (size_t w = 0; w < workers; w++)
-        t->weight[w] = (double)portion_share(all, workers, w).count / (double)images;
+        t->weight[w] = (double)round_images(t, step, w) / (double)images;
 }
 
 /* ---- computing one worker's gradient ---- */
@@ -92,7 +65,8 @@ static Status compute(Trainer *t, size_t step, const Portion *all, size_t w, Sco
     batch_fill(t->s.train, t->order + own.place, own.count, true, t->s.seed, own.epoch, t->s.threads,
                t->images, t->labels);
     const Batch batch = {t->images, t->labels, own.count};
-    Status status = model_gradient(t->model, &batch, t->weights, t->running[w], &rng, t->s.threads,
+    const float *weights = t->inner ? t->inner[w].weights : t->weights;
+    Status status = model_gradient(t->model, &batch, weights, t->running[w], &rng, t->s.threads,
                                    t->gradient[w], score, err);
     if (status == OK)
         status = check_gradient(t, t->gradient[w], err);
@@ -159,38 +133,34 @@ static void note_cost(Trainer *t, const GradientBytes *b, StepRecord *r)
                              .early = b->early,
                              .parameters = parameters};
     r->comm = r->modelled = t->s.link ? link_seconds(t->s.link, &traffic) : 0;
-    if (t->s.net)
-        ranks_share_times(t, r);
 }
 
-static void update_weights(Trainer *t, size_t step)
+/* Exchanges the gradients, or the pseudo-gradients of local steps, and updates the common weights. */
+static Status exchange(Trainer *t, StepRecord *r, Error *err)
 {
-    const Optimizer *o = &t->s.optimizer;
-    const SliceList *list = model_parameters(t->model);
-    const double scale = optimizer_scale(o, t->agreed, t->floats, t->s.threads);
-    for (size_t i = 0; i < list->count; i++) {
-        const Slice *s = &list->item[i];
-        const Updated u = {.gradient = t->agreed + s->offset,
-                           .velocity = t->velocity + s->offset,
-                           .square = t->square ? t->square + s->offset : NULL,
-                           .weights = t->weights + s->offset,
-                           .n = s->shape.n,
-                           .matrix = s->shape.rank > 1,
-                           .scale = scale};
-        optimizer_step(o, step, &u, t->s.threads);
-    }
+    GradientBytes bytes;
+    choose(t, r->step);
+    local_differences(t);
+    const Status status =
+        gradient_step(t->exchange, r->step, t->gradient, t->weight, t->sends, t->agreed, &bytes, err);
+    if (status != OK)
+        return status == ERR_NUMERIC ? hint_divergence(err) : status;
+    if (t->inner)
+        local_outer_step(t);
+    else
+        optimize(t, r->step, &(Optimized){t->agreed, t->weights, t->velocity, t->square});
+    note_cost(t, &bytes, r);
+    return OK;
 }
 
 Status trainer_step(Trainer *t, StepRecord *r, Error *err)
 {
     const Portion all = portion_of(t, t->step + 1);
-    GradientBytes bytes;
     ranks_begin_step(t);
     *r = (StepRecord){.step = t->step + 1,
                       .epoch = all.epoch + 1,
                       .lr = optimizer_rate(&t->s.optimizer, t->step + 1),
                       .test = {NAN, NAN}};
-    choose(t, r->step, &all);
     const Status computed = compute_all(t, r, &all, err);
     if (computed == ERR_STOPPED)
         copy_running(t, t->running, t->running_before);
@@ -198,12 +168,11 @@ Status trainer_step(Trainer *t, StepRecord *r, Error *err)
     memset(t->encode, 0, t->s.workers * sizeof *t->encode);
     t->decode = 0;
     ranks_begin_exchange(t);
-    const Status status =
-        gradient_step(t->exchange, r->step, t->gradient, t->weight, t->sends, t->agreed, &bytes, err);
-    if (status != OK)
-        return status == ERR_NUMERIC ? hint_divergence(err) : status;
-    update_weights(t, r->step);
-    note_cost(t, &bytes, r);
+    local_update(t, r->step);
+    if (trainer_exchange(t, r->step))
+        TRY(exchange(t, r, err));
+    if (t->s.net)
+        ranks_share_times(t, r);
     t->step = r->step;
     return OK;
 }
@@ -234,6 +203,7 @@ static Status check_options(const TrainSetup *s, Error *err)
 {
     const Codec *c = s->codec;
     TRY(optimizer_check(&s->optimizer, err));
+    TRY(local_check(s, err));
     if (s->batch < s->workers || s->train->count < s->workers)
         return FAIL(err, ERR_USAGE,
                     "--batch-size %zu: want an image for each of the %zu workers; the data set has %zu",
@@ -328,6 +298,7 @@ static Status open_trainer(Trainer *t, Error *err)
     t->floats = model_parameters(t->model)->floats;
     t->running_floats = model_running(t->model)->floats;
     TRY(make_room(t, spec.images, err));
+    TRY(local_open(t, err));
     TRY(open_exchange(t, err));
     trainer_reset(t);
     return OK;
@@ -372,6 +343,7 @@ void trainer_reset(Trainer *t)
     memset(t->velocity, 0, t->floats * sizeof *t->velocity);
     if (t->square)
         memset(t->square, 0, t->floats * sizeof *t->square);
+    local_reset(t);
     t->step = 0;
 }
 
@@ -428,6 +400,9 @@ size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
         attr_real("beta2", s->optimizer.beta2),
         attr_real("weight_decay", s->optimizer.weight_decay),
         attr_real("clip_norm", s->optimizer.clip),
+        attr_whole("local_steps", s->local.steps),
+        attr_real("outer_lr", s->local.lr),
+        attr_real("outer_momentum", s->local.momentum),
     };
     _Static_assert(countof(all) < SETUP_MOST, "room for all");
     memcpy(out, all, sizeof all);

@@ -16,6 +16,14 @@
 #include "network/netcost.h"
 #include "nn/optim.h"
 
+/* Local steps (DiLoCo, arXiv 2311.08105). The workers exchange the changes of their weights after every `steps`
+ * steps. The outer optimizer, SGD with Nesterov's momentum, applies the mean of these changes. `steps` 0: the
+ * workers exchange their gradients in every step. */
+typedef struct {
+    size_t steps;
+    double lr, momentum; /* of the outer optimizer; 1 and 0: the workers' weights are averaged */
+} LocalSteps;
+
 typedef struct {
     const char *network;
     const Dataset *train, *test; /* training and test images; test NULL: the run is never tested */
@@ -25,7 +33,8 @@ typedef struct {
     size_t batch, test_batch;
     Grouping grouping;   /* GROUP_TENSOR or GROUP_ALL */
     size_t min_elements; /* tensors with fewer elements are sent as floats, without the codec */
-    Optimizer optimizer;
+    Optimizer optimizer; /* with local steps, the inner optimizer: each worker has its own state of it */
+    LocalSteps local;
     uint64_t seed;
     int threads;
     Topology topology;
@@ -49,7 +58,10 @@ size_t trainer_epoch_steps(const Trainer *t); /* returns the number of steps in 
 size_t trainer_parameters(const Trainer *t);  /* returns the number of weights */
 /* Returns the bytes of activations, weights, gradients and batches, without the state of the codec. */
 size_t trainer_bytes(const Trainer *t);
-const float *trainer_weights(const Trainer *t);
+const float *trainer_weights(const Trainer *t); /* returns the common weights */
+
+/* Returns the number, from 1, of the exchange that follows a step; 0: no exchange follows it. */
+size_t trainer_exchange(const Trainer *t, size_t step);
 
 typedef struct {
     double loss;     /* mean cross-entropy */
@@ -63,7 +75,7 @@ typedef struct {
     MeanScore train;
     /* on the test images; NaN if the step was not tested */
     MeanScore test;
-    /* bytes sent (mean over the workers that send) and received by one worker */
+    /* bytes sent (mean over the workers that send) and received by one worker; 0 in a step without exchange */
     double bytes_up, bytes_down;
     /* Seconds; for compute and encode, of the slowest worker. comm: on ranks, measured on the rank that waited
      * least for others; else as `modelled`. */
@@ -79,7 +91,8 @@ typedef struct {
 Status trainer_step(Trainer *t, StepRecord *r, Error *err);
 
 /* Copies to rank 0 what only other ranks know: the running statistics and codec states of their workers. Called
- * before rank 0 tests, or saves a checkpoint. With `gradients`, also copies the gradients of the last step. */
+ * before rank 0 tests, or saves a checkpoint. With `gradients`, also copies the gradients of the last step, or after an exchange
+ * with local steps, the pseudo-gradients. */
 void trainer_collect(Trainer *t, bool gradients);
 
 /* Copies the state of rank 0's trainer, which has loaded a checkpoint, to the trainers of all ranks. */

@@ -18,8 +18,9 @@ struct GradientDump {
     size_t from;  /* number of the last step done before this run */
     Attr root[SETUP_MOST + 8];
     size_t roots;
-    float *x;    /* room for the gradient of one tensor */
-    size_t most; /* number of elements of the largest tensor */
+    float *x;       /* room for the gradient of one tensor */
+    double *images; /* (workers) images that the gradient of each worker is the mean of */
+    size_t most;    /* number of elements of the largest tensor */
 };
 
 /* ---- writing a part: a file with the gradients of one step ---- */
@@ -27,12 +28,14 @@ struct GradientDump {
 /* Returns the mean of the workers' gradients, weighted by their numbers of images. */
 static const float *mean_of(const GradientDump *d, const Trainer *t, size_t step, const Slice *s)
 {
-    const Portion all = portion_of(t, step);
+    double all = 0;
+    for (size_t w = 0; w < t->s.workers; w++)
+        all += d->images[w] = (double)round_images(t, step, w);
     for (size_t i = 0; i < s->shape.n; i++) {
         double sum = 0;
         for (size_t w = 0; w < t->s.workers; w++)
-            sum += (double)portion_share(&all, t->s.workers, w).count * (double)t->gradient[w][s->offset + i];
-        d->x[i] = (float)(sum / (double)all.count);
+            sum += d->images[w] * (double)t->gradient[w][s->offset + i];
+        d->x[i] = (float)(sum / all);
     }
     return d->x;
 }
@@ -220,8 +223,9 @@ static Status open_dump(GradientDump *d, const Trainer *t, Error *err)
     for (size_t i = 0; i < list->count; i++)
         d->most = list->item[i].shape.n > d->most ? list->item[i].shape.n : d->most;
     d->x = NEW(d->arena, float, d->most);
+    d->images = NEW(d->arena, double, t->s.workers);
     d->folder = text_format(d->arena, "%s.parts", d->path);
-    TRY(arena_check(d->x && d->folder, d->arena, err));
+    TRY(arena_check(d->x && d->images && d->folder, d->arena, err));
     d->root[0] = attr_text("schema", "atomo-gradients/1");
     d->root[1] = attr_text("model", t->s.network);
     d->root[2] = attr_text("framework", "atomo");

@@ -1,6 +1,7 @@
 /* train_dump.h -- saves the gradients of a training run as a dump (docs/FORMAT.md).
  *
- * Gradients are saved before compression: the mean over all workers' images, or each worker's own gradient.
+ * Gradients are saved before compression: the mean over all workers' images, or each worker's own gradient. With
+ * local steps, pseudo-gradients are saved in their place.
  *
  * Each saved step is first written as a separate dump, a part, in the folder FILE.parts. So no finished step
  * is lost when the process is killed. Closing joins these parts into FILE. A resumed run takes its earlier

@@ -1,5 +1,4 @@
-/* train_parts.h -- the fields of a trainer, shared by train.c, checkpoint.c, train_dump.c and
- * training_run.c. */
+/* train_parts.h -- the fields of a trainer, for the files of this room only. */
 #ifndef ATOMO_TRAIN_PARTS_H
 #define ATOMO_TRAIN_PARTS_H
 
@@ -20,6 +19,12 @@ typedef struct {
     double encode, decode, comm, sent, received;
 } RankTimes;
 
+/* A worker's own weights and state of the inner optimizer, in training with local steps. Each array has as many
+ * floats as the network has parameters. `square` is NULL unless the optimizer is AdamW. */
+typedef struct {
+    float *weights, *velocity, *square;
+} InnerState;
+
 struct Trainer {
     Arena *arena;
     TrainSetup s;
@@ -37,6 +42,10 @@ struct Trainer {
     /* (floats) `velocity` and `square`: state of the optimizer; `square` is NULL unless it is AdamW; `agreed`: mean
      * of the workers' estimates */
     float *weights, *velocity, *square, *agreed;
+    /* (workers) NULL: no local steps. With local steps, `weights` are the common weights, `velocity` is the state of
+     * the outer optimizer, and `gradient` holds the pseudo-gradients during an exchange. Rank 0 has the arrays of all
+     * workers; on other ranks the pointers of other workers are NULL. */
+    InnerState *inner;
     /* (workers) gradient and running statistics of each worker. Rank 0 has arrays for all workers, other ranks
      * for their own; the other pointers are NULL. */
     float **gradient, **running;
@@ -57,10 +66,44 @@ struct Trainer {
 typedef struct {
     size_t epoch, place, count;
 } Portion;
-Portion portion_of(const Trainer *t, size_t step);
+Portion portion_of(const Trainer *t, size_t step); /* portions.c */
+
+/* Returns the images of a step that worker w takes. */
+Portion portion_share(const Portion *all, size_t workers, size_t w);
+
+/* Returns the images that worker w has seen since the exchange before `step`, those of `step` included. */
+size_t round_images(const Trainer *t, size_t step, size_t w);
 
 /* Returns the way that payloads travel in a topology. */
 NetWay way_of(Topology topology);
+
+/* The arrays that one optimizer step reads and changes, (floats) each. `square` is NULL unless AdamW. */
+typedef struct {
+    const float *gradient;
+    float *weights, *velocity, *square;
+} Optimized;
+
+/* Makes the optimizer's step number `step` on a whole network (update.c). */
+void optimize(const Trainer *t, size_t step, const Optimized *o);
+
+/* ---- local steps (local_steps.c) ---- */
+
+/* ERR_USAGE: settings that exclude each other. */
+Status local_check(const TrainSetup *s, Error *err);
+
+/* Sets t->inner. It stays NULL for training without local steps, and for settings that give the same training. */
+Status local_open(Trainer *t, Error *err);
+void local_reset(Trainer *t);
+
+/* Makes the step of the inner optimizer on each worker of this process. Does nothing if t->inner is NULL; so does
+ * local_differences. */
+void local_update(Trainer *t, size_t step);
+
+/* Replaces the gradient of each worker of this process by its pseudo-gradient. */
+void local_differences(Trainer *t);
+
+/* Applies the mean of the pseudo-gradients, t->agreed, to the common weights, from which all workers go on. */
+void local_outer_step(Trainer *t);
 
 /* ---- several ranks (train_ranks.c) ---- */
 
@@ -73,9 +116,6 @@ void ranks_begin_exchange(Trainer *t);
 
 /* Gives t->times of all ranks to all ranks, and sets the measured fields of `r`. */
 void ranks_share_times(Trainer *t, StepRecord *r);
-
-/* Returns the images of a step that worker w takes. */
-Portion portion_share(const Portion *all, size_t workers, size_t w);
 
 /* ---- the training setup, written as attributes into the files of a run ---- */
 

@@ -89,10 +89,22 @@ static void move_states(Trainer *t, int way)
     }
 }
 
+static void move_inner(Trainer *t, int way, size_t w)
+{
+    const InnerState *i = &t->inner[w];
+    const size_t size = t->floats * sizeof *i->weights;
+    move(t, way, w, i->weights, size);
+    move(t, way, w, i->velocity, size);
+    if (t->s.optimizer.kind == OPTIMIZER_ADAMW)
+        move(t, way, w, i->square, size);
+}
+
 static void move_all(Trainer *t, int way)
 {
     for (size_t w = 0; w < t->s.workers; w++)
         move(t, way, w, t->running[w], t->running_floats * sizeof **t->running);
+    for (size_t w = 0; t->inner && w < t->s.workers; w++)
+        move_inner(t, way, w);
     move_states(t, way);
 }
 

@@ -12,6 +12,13 @@ static bool is_due(const Course *c, size_t step)
     return step == c->steps || (c->every && step % c->every == 0);
 }
 
+/* Returns true if the gradients of this step are saved. */
+static bool is_dumped(const Trainer *t, const Course *c, size_t step)
+{
+    const size_t exchange = trainer_exchange(t, step);
+    return c->dump_every && exchange && (exchange - 1) % c->dump_every == 0;
+}
+
 /* A test that is stopped has no result; the resumed run repeats the test. */
 static Status test(Trainer *t, StepRecord *r, Error *err)
 {
@@ -53,7 +60,7 @@ static Status run_step(Trainer *t, const Course *c, bool *stops, Error *err)
         return c->dir && t->step && !is_due(c, t->step) ? save(t, c, err) : OK;
     }
     TRY(status);
-    const bool due = is_due(c, r.step), dumps = c->dump_every && (r.step - 1) % c->dump_every == 0;
+    const bool due = is_due(c, r.step), dumps = is_dumped(t, c, r.step);
     if (dumps || (due && t->s.test))
         trainer_collect(t, dumps);
     if (net_rank(t->s.net) == 0)

@@ -9,7 +9,8 @@ typedef struct {
     size_t every;       /* steps between tests and checkpoints; 0: only after the last step */
     const char *dir;    /* folder of the checkpoints; NULL: no checkpoints */
     GradientDump *dump; /* on several ranks, only rank 0 has it */
-    /* the gradients of every `dump_every`-th step, from the first on, are saved in the dump; 0: none */
+    /* the gradients of every `dump_every`-th exchange, from the first on, are saved in the dump; 0: none. Without
+     * local steps there is an exchange in each step. */
     size_t dump_every;
     void *data;
     /* called after each step; on several ranks, on rank 0 only */

@@ -120,7 +120,7 @@ Status report_about(Fact **facts, size_t *count, Arena *a, Error *err);
 char *report_command(int argc, char **argv, Arena *a);
 
 /* room for facts that the caller appends */
-enum { FACTS_SPARE = 24 };
+enum { FACTS_SPARE = 32 };
 
 /* Sets facts to those of `report_about`, followed by command line, seed, threads and start time. argv[0] is
  * the command's name. */

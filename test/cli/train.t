@@ -192,6 +192,23 @@ $ atomo-train run --network gpt --dataset digits
 2> hint: *--dataset babble*
 = 2
 
+# local steps: one exchange in 3 steps; a run stopped between two exchanges resumes to the same bits; one step of plain SGD is ordinary training
+$ g="--network softmax --batch-size 40 --workers 4 --threads 1 -q -f csv --eval-freq 0"; l="--optimizer adamw --lr 1e-3 --local-steps 3 --outer-lr 0.7 --outer-momentum 0.9 -c ef:decay=0.95+topk"; atomo-train run $g $l --max-steps 9 --eval-freq 4 --train-dir a >a.csv; awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "step" { printf "%d%d ", ($c["bytes_up"] > 0), ($c["comm_ms"] > 0) }' a.csv; mkdir b; cp a/step_00000004.h5 a/step_00000008.h5 b; atomo-train run $g $l --max-steps 9 --eval-freq 4 --train-dir b --resume >/dev/null 2>&1; cmp a/step_00000009.h5 b/step_00000009.h5 && echo same; rm b/step_00000008.h5 b/step_00000009.h5; atomo-train run $g $l --max-steps 9 --eval-freq 4 --train-dir b --resume >/dev/null 2>&1; cmp a/step_00000009.h5 b/step_00000009.h5 && echo same; for h in "" "--local-steps 1"; do atomo-train run $g --momentum 0 -c qsgd --max-steps 5 $h -f csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "summary" { print $c["loss"], $c["test_loss"], $c["bytes_up"] }'; done | uniq -c | awk '{ print $1 }'; atomo-train run $g $l --max-steps 3 -f json | tr '{,' '\n\n' | grep -e local_steps -e '"outer'
+> 00 00 11 00 00 11 00 00 11 same
+> same
+> 2
+> *"local_steps": 3*
+> *"outer_lr": 0.7*
+> *"outer_momentum": 0.9*
+= 0
+
+$ atomo-train run --outer-lr 0.7; atomo-train run --outer-momentum 0.9; atomo-train run --local-steps 16 --max-steps 100; atomo-train run --local-steps 16 --max-steps 16 --outer-momentum 1
+2> atomo-train: --outer-lr: want --local-steps as well
+2> atomo-train: --outer-momentum: want --local-steps as well
+2> atomo-train: --max-steps 100: want a multiple of --local-steps 16, so that the last steps are exchanged
+2> atomo-train: --outer-momentum 1: want less than 1
+= 2
+
 # outputs that would overwrite each other or a checkpoint are refused
 $ atomo-train run --network softmax -o x.h5 -f csv --dump-gradients ./x.h5; code=$?; ls; exit $code
 >

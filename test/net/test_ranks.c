@@ -121,6 +121,15 @@ static const Case cases[] = {
     {"zstd+none", false},
 };
 
+/* The checkpoint after step 2 lies between two exchanges, or after one. */
+static const struct {
+    Case codec;
+    LocalSteps local;
+} local_cases[] = {
+    {{"none", true}, {.steps = 1, .lr = 0.7, .momentum = 0.9}},
+    {{"ef+topk:ratio=0.05", false}, {.steps = 3, .lr = 1}},
+};
+
 static TrainSetup setup_of(const char *spec, Topology topology, size_t workers, bool all)
 {
     TrainSetup s = {.network = "cnn",
@@ -231,18 +240,26 @@ static void run_case(const TrainSetup *s)
     arena_rewind(arena, mark);
 }
 
-static void train_cases(void)
+static void train_case(const Case *c, LocalSteps local)
 {
     const size_t ranks = (size_t)net->ranks;
-    for (size_t i = 0; i < countof(cases); i++)
-        for (Topology topology = TOPOLOGY_PS; topology <= TOPOLOGY_TREE; topology++) {
-            /* as many workers as ranks, and all of them send; then more or fewer, and half of them send */
-            const size_t workers[] = {ranks, ranks == 8 ? 5 : ranks + 3};
-            for (size_t k = 0; k < 2 && (cases[i].adds || !topology_adds(topology)); k++) {
-                const TrainSetup s = setup_of(cases[i].spec, topology, workers[k], k == 0);
-                run_case(&s);
-            }
+    for (Topology topology = TOPOLOGY_PS; topology <= TOPOLOGY_TREE; topology++) {
+        /* as many workers as ranks, and all of them send; then more or fewer, and half of them send */
+        const size_t workers[] = {ranks, ranks == 8 ? 5 : ranks + 3};
+        for (size_t k = 0; k < 2 && (c->adds || !topology_adds(topology)); k++) {
+            TrainSetup s = setup_of(c->spec, topology, workers[k], k == 0);
+            s.local = local;
+            run_case(&s);
         }
+    }
+}
+
+static void train_cases(void)
+{
+    for (size_t i = 0; i < countof(cases); i++)
+        train_case(&cases[i], (LocalSteps){0});
+    for (size_t i = 0; i < countof(local_cases); i++)
+        train_case(&local_cases[i].codec, local_cases[i].local);
 }
 
 /* On a ring with one worker on each of P ranks, each rank sends (P - 1) / P of a payload and of the merged payload.

@@ -16,6 +16,7 @@ static Error err;
 static Dataset train_data, test_data;
 static char noted[4000];
 static OptimizerKind kind; /* the optimizer of `setup_of` */
+static LocalSteps local;   /* the local steps of `setup_of` */
 
 static TrainSetup setup_of(const char *spec)
 {
@@ -29,6 +30,7 @@ static TrainSetup setup_of(const char *spec)
         .test_batch = 100,
         .optimizer =
             {.lr = 0.01, .momentum = 0.9, .decay = 0.9, .every = 3, .kind = kind, .beta2 = 0.9, .clip = 1},
+        .local = local,
         .seed = 5,
         .threads = 1};
     check_ok(codec_open(&s.codec, spec, arena, &err), &err);
@@ -123,6 +125,20 @@ static void every_optimizer_goes_on_as_if_it_had_never_stopped(void **state)
         check_resumes("qsgd");
     }
     kind = OPTIMIZER_SGD;
+}
+
+/* A checkpoint between two exchanges: the exchanges are after steps 5 and 7, or 4. */
+static void local_steps_go_on_as_if_they_had_never_stopped(void **state)
+{
+    (void)state;
+    for (size_t i = 0; optimizer_names[i]; i++)
+        for (size_t steps = 4; steps <= 7; steps++) {
+            kind = (OptimizerKind)i;
+            local = (LocalSteps){.steps = steps, .lr = 0.7, .momentum = 0.9};
+            check_resumes("ef+topk:ratio=0.01");
+        }
+    kind = OPTIMIZER_SGD;
+    local = (LocalSteps){0};
 }
 
 /* ---- stopping in the middle of a step or a test ---- */
@@ -333,6 +349,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_codec_goes_on_as_if_it_had_never_stopped),
         cmocka_unit_test(every_optimizer_goes_on_as_if_it_had_never_stopped),
+        cmocka_unit_test(local_steps_go_on_as_if_they_had_never_stopped),
         cmocka_unit_test(a_run_stopped_between_any_two_layers_resumes_to_the_same_weights),
         cmocka_unit_test(a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used),
         cmocka_unit_test(a_changed_weight_is_seen),
