@@ -37,6 +37,25 @@ $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; $TRAIN --workers 2 --topol
 > same records
 = 0
 
+# gpt on ranks writes the checkpoints of one process: residuals, rounds, sums in segments, a server
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ . $SRC/test/cli/ranks.sh; G='atomo-train run --network gpt:layers=1,heads=2,width=16,context=32 --batch-size 6 --threads 1 --optimizer adamw --clip-norm 0.5 --max-steps 4 --eval-freq 2 -q'; same() { t=$1 n=$2; shift 2; rm -rf a b; $G "$@" --topology $t --workers 3 --train-dir a >/dev/null; $LAUNCH -n $n $G "$@" --topology $t --workers 3 --train-dir b >/dev/null; for s in 2 4; do cmp a/step_0000000$s.h5 b/step_0000000$s.h5 || return; done; echo $t same; }; same allgather 2 -c ef+topk:ratio=0.05; same ring 3 -c intsgd; same tree 3 -c powersgd; same ps 4 -c qsgd
+> allgather same
+> ring same
+> tree same
+> ps same
+2>
+= 0
+
+# mpirun --timeout ends a run of which one rank is stopped, also this rank; the run goes on from its last checkpoint
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; LAUNCH='mpirun --allow-run-as-root --oversubscribe --timeout 15'; start 2 $TRAIN --max-steps 1000000 --train-dir b -o b.csv 2>err; p=$!; while [ ! -e b/step_00000010.h5 ] && kill -0 $p; do sleep 0.02; done; kill -STOP $(cat pid.1); wait $p; [ $? != 0 ] && echo ended; grep -c 'Timeout: 15' err; for r in 0 1; do for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 $(cat pid.$r) 2>/dev/null && sleep 1; done; kill -0 $(cat pid.$r) 2>/dev/null && echo rank $r is alive; done; d=$(ls b | sort | tail -1); d=${d#step_}; n=$(expr ${d%.h5} + 5); for d in a b; do $TRAIN --workers 2 --topology allgather --max-steps $n --train-dir $d -o $d.csv --resume; done; cmp a/step_$(printf %08d $n).h5 b/step_$(printf %08d $n).h5 && echo same weights
+> ended
+> 1
+> same weights
+- alive
+= 0
+
 # a rank with another seed, option, program or data set is refused by name, with one message; the launcher may also stop the other rank
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
 $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; cp $(command -v atomo-train) other; echo >>other; cp -r datasets data2; for f in data2/mnist/*labels*; do printf '\2' | dd of=$f bs=1 seek=9 conv=notrunc 2>/dev/null; done; two() { $LAUNCH -n 1 $TRAIN : -n 1 "$@" 2>&1 | grep -v ": stopped$" | grep -c -e '^atomo-train: ' -e '^other: '; $LAUNCH -n 1 $TRAIN : -n 1 "$@" 2>&1 | grep '^atomo-train: '; }; two $TRAIN --seed 2; two $TRAIN --lr 0.02; two ./other ${TRAIN#atomo-train}; two $TRAIN --data-dir data2/mnist
