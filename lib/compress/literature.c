@@ -74,7 +74,11 @@ const Literature literature[] = {
     {"error feedback", "ef+topk", "ef+ is error feedback for any codec"},
     {"DoubleSqueeze", "ef+topk", "DoubleSqueeze compresses the server's answer too"},
     {"MARINA", "diana+randk", "MARINA sends whole gradients at random steps"},
-    {"local SGD", "none", "local SGD exchanges less often and compresses nothing"},
-    {"FedAvg", "none", "FedAvg exchanges less often and compresses nothing"},
+    {"local SGD", "none", "local SGD exchanges less often: atomo-train run --local-steps"},
+    {"FedAvg", "none", "FedAvg exchanges less often: atomo-train run --local-steps"},
+    {"DiLoCo", "none", "DiLoCo exchanges less often: atomo-train run --local-steps"},
+    {"SparseLoCo", "ef:decay=0.95+topk:ratio=0.015625",
+     "SparseLoCo selects within chunks of 4096 elements, sends values of 2 bits, and takes local steps: "
+     "atomo-train run --local-steps"},
     {0},
 };
