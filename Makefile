@@ -479,9 +479,19 @@ $(FUZZERS:%=build/fuzz/%): build/fuzz/%: test/fuzz/%.c $(FUZZ_OBJ)
 	$(SAY) CLANG $<
 	$(Q)$(FUZZ_CC) -Itest -o $@ $^ $(LIBS)
 
-# Runs the thread sanitizer on the pool of threads and on two threads that call the library.
+# Runs the thread sanitizer on the pool of threads, on all codecs and on training (test/tsan.sh). base/parallel.c creates
+# all threads, and the sanitizer sees its mutexes and atomics. The libraries OpenBLAS and oneDNN run with one thread.
+TSAN := $(MAKE) MODE=tsan SANITISE=-fsanitize=thread OPTIMISE='-O1 -g' MPI=
+TSAN_TESTS := base/test_parallel library/test_library exchange/test_exchange measure/test_merging measure/test_windows \
+              nn/test_layers nn/test_layer_rules nn/test_gpt
+
+tsan: export TSAN_OPTIONS := die_after_fork=0 halt_on_error=1
+tsan: export OPENBLAS_NUM_THREADS := 1
 tsan:
-	TSAN_OPTIONS=die_after_fork=0 $(MAKE) MODE=tsan SANITISE=-fsanitize=thread OPTIMISE='-O1 -g' run-base/test_parallel run-library/test_library run-exchange/test_exchange
+	+@$(TSAN) -j$$(nproc) all $(TSAN_TESTS:%=run-%) build/tsan/test/codec/test_promises
+	@TEST=threads_do_not_change_a_byte build/tsan/test/codec/test_promises >build/tsan/codecs.log 2>&1 || \
+	    { cat build/tsan/codecs.log; exit 1; }
+	@sh test/tsan.sh build/tsan/bin
 
 coverage:
 	$(MAKE) MODE=coverage OPTIMISE='-O0 -g --coverage' LDFLAGS=--coverage check
