@@ -16,7 +16,7 @@ static Status run(CompareJob *j)
     TRY(advise_read(advise));
     TRY(advise_codecs(advise, &set));
     TRY(compare_job_open(j));
-    return compare_job_finish(j, measure(advise, &set), "atomo-advise/1");
+    return compare_job_finish(j, measure(advise, &set));
 }
 
 static const char details[] =
@@ -31,12 +31,15 @@ static const char details[] =
 int bench_advise(int argc, char **argv)
 {
     static const char *usual_link[] = {"lan10g"};
-    AdviseJob j = {
-        .cost = {.job = {.keeps_no_journal = true, .sums_up = true, .write = advise_write, .repeats = 3},
-                 .workers_text = "16",
-                 .topology_text = "auto",
-                 .link_texts = {usual_link, 1}},
-        .limits = {.error = 0.5}};
+    AdviseJob j = {.cost = {.job = {.schema = "atomo-advise/1",
+                                    .keeps_no_journal = true,
+                                    .sums_up = true,
+                                    .write = advise_write,
+                                    .repeats = 3},
+                            .workers_text = "16",
+                            .topology_text = "auto",
+                            .link_texts = {usual_link, 1}},
+                   .limits = {.error = 0.5}};
     CostJob *c = &j.cost;
     const Option options[] = {
         OPTION(0, "all", NULL, &j.all, "try all codecs, biased ones under error feedback"),

@@ -133,8 +133,8 @@ static Status run(CompareJob *j)
         TRY(put_first(&codec, &count, against, j->a, j->err));
     }
     TRY(compare_job_open(j));
-    return compare_job_finish(j, compare_set(j, codec, count),
-                              against ? "atomo-against/1" : "atomo-compare/1");
+    j->schema = against ? "atomo-against/1" : "atomo-compare/1";
+    return compare_job_finish(j, compare_set(j, codec, count));
 }
 
 int bench_compare(int argc, char **argv)

@@ -21,7 +21,7 @@ static Status run(CompareJob *j)
     TRY(cost_codecs(c, &codec, &count));
     TRY(compare_job_open(j));
     TRY(cost_read_compute(c));
-    return compare_job_finish(j, measure(c, codec, count), "atomo-cost/1");
+    return compare_job_finish(j, measure(c, codec, count));
 }
 
 int bench_cost(int argc, char **argv)
@@ -31,7 +31,11 @@ int bench_cost(int argc, char **argv)
     snprintf(link, sizeof link,
              "alpha=50us,beta=10Gbit, or presets separated by commas (default %s); repeatable; presets: %s",
              *usual_link, text_names(names, sizeof names, link_name, NULL));
-    CostJob c = {.job = {.keeps_no_journal = true, .sums_up = true, .write = cost_write, .repeats = 5},
+    CostJob c = {.job = {.schema = "atomo-cost/1",
+                         .keeps_no_journal = true,
+                         .sums_up = true,
+                         .write = cost_write,
+                         .repeats = 5},
                  .workers_text = "2,4,8,16",
                  .topology_text = "auto",
                  .link_texts = {usual_link, 1}};

@@ -1,6 +1,7 @@
 /* bench_encode.c -- encode FILE.h5 -c SPEC -o FILE.atomo: writes the payloads of a dump to a file. */
 #include "bench_commands.h"
 
+#include "app/stop.h"
 #include "measure/archive.h"
 #include "app/notes.h"
 #include "compress/spec.h"
@@ -19,6 +20,14 @@ typedef struct {
     Error *err;
 } Options;
 
+static int finish_stopped(void *nothing)
+{
+    Error err;
+    (void)nothing;
+    FAIL(&err, ERR_STOPPED, "encode: stopped; nothing was written");
+    return cli_report("atomo-bench", &err);
+}
+
 static Status write_container(const Options *o, Dump *d, const VectorList *list, const Codec *codec)
 {
     Progress progress;
@@ -33,7 +42,9 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
                             .threads = (int)o->common.threads,
                             .tick = progress_tick,
                             .tick_data = &progress};
+    stop_guard(finish_stopped, NULL);
     const Status status = archive_encode(d, list, &job, to, &sum, o->a, o->err);
+    stop_unguard();
     progress_close(&progress);
     if (status != OK) {
         frame_abandon(to);

@@ -4,6 +4,7 @@
 #include "app/inspect.h"
 #include "app/memory.h"
 #include "app/notes.h"
+#include "app/stop.h"
 
 typedef struct {
     Common common;
@@ -52,6 +53,19 @@ static Status check_memory(const Options *o, const Dump *d, const size_t *index,
     return memory_check(need, largest->path, n, o->err) == OK ? OK : error_at(o->err, "%s", dump_file(d));
 }
 
+static Status say_stopped(Error *err)
+{
+    return FAIL(err, ERR_STOPPED, "inspect: stopped");
+}
+
+static int finish_stopped(void *nothing)
+{
+    Error err;
+    (void)nothing;
+    say_stopped(&err);
+    return cli_report("atomo-bench", &err);
+}
+
 static Status write_all(const Options *o, Dump *d, Report *to, const InspectView *view, Error *lost)
 {
     size_t *index, count;
@@ -60,7 +74,7 @@ static Status write_all(const Options *o, Dump *d, Report *to, const InspectView
     note_repeats(o, d, index, count);
     for (size_t i = 0; i < count; i++) {
         if (cli_stopped())
-            return FAIL(o->err, ERR_STOPPED, "inspect: stopped");
+            return say_stopped(o->err);
         const ArenaMark mark = arena_mark(o->scratch);
         const TensorInfo *info = dump_tensor(d, index[i]);
         double *wide;
@@ -95,7 +109,10 @@ static Status inspect(const Options *o, Dump *d, const char *path)
                              .column_count = view->count};
     TRY(cli_report_open(&report, &o->common, &spec, o->forever, o->err));
     Error lost = {.status = OK};
-    TRY(report_finish(report, write_all(o, d, report, view, &lost), o->err));
+    stop_guard(finish_stopped, NULL);
+    const Status written = write_all(o, d, report, view, &lost);
+    stop_unguard();
+    TRY(report_finish(report, written, o->err));
     if (lost.status == OK)
         return OK;
     /* A tensor's spectrum could not be computed. The error is reported now, after the results of all tensors

@@ -121,7 +121,7 @@ static Status run(CompareJob *j)
     TRY(counts_read(&m->workers, "--workers", m->text, WORKERS_MOST, j->err));
     TRY(codec_list(&codec, &count, j->specs.count ? &j->specs : &usual, j->a, j->err));
     TRY(compare_job_open(j));
-    return compare_job_finish(j, run_all(m, codec, count), "atomo-merge/1");
+    return compare_job_finish(j, run_all(m, codec, count));
 }
 
 static const char details[] =
@@ -136,7 +136,8 @@ static const char details[] =
 
 int bench_merge(int argc, char **argv)
 {
-    Merge m = {.job = {.own = merge_fields,
+    Merge m = {.job = {.schema = "atomo-merge/1",
+                       .own = merge_fields,
                        .figures = figures,
                        .arrange = arrange,
                        .keeps_no_journal = true,

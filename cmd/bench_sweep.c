@@ -98,12 +98,12 @@ static Status run(CompareJob *j)
     TRY(codec_alternatives(&codec, &count, j->specs.count ? &j->specs : &paper, j->a, j->err));
     TRY(spread_all(j, s->rates, codec, count, &set));
     TRY(compare_job_open(j));
-    return compare_job_finish(j, sweep_set(s, &set), "atomo-sweep/1");
+    return compare_job_finish(j, sweep_set(s, &set));
 }
 
 int bench_sweep(int argc, char **argv)
 {
-    Sweep s = {.job = {.own = sweep_fields, .fill = fill}};
+    Sweep s = {.job = {.schema = "atomo-sweep/1", .own = sweep_fields, .fill = fill}};
     const Option options[] = {
         OPTION(0, "rates", "LIST", &s.rates, "rates to try, separated by commas"),
         {0},

@@ -3,6 +3,7 @@
 
 #include "app/memory.h"
 #include "app/notes.h"
+#include "app/stop.h"
 #include "base/host.h"
 #include "measure/timing.h"
 #include "compress/spec.h"
@@ -168,9 +169,8 @@ Status compare_job_load(void *data, const Vector *v, float *x, Error *err)
     return vector_load(j->dump, v, x, err);
 }
 
-static Status keep(void *data, const Record *record, Error *err)
+static Status keep_held(CompareJob *j, const Record *record, Error *err)
 {
-    CompareJob *j = data;
     const ArenaMark mark = arena_mark(j->a);
     if (j->common.verbose)
         progress_note(&j->progress, "note: finished: %s on %s", j->name[record->codec],
@@ -187,9 +187,19 @@ static Status keep(void *data, const Record *record, Error *err)
     return OK;
 }
 
+static Status keep(void *data, const Record *record, Error *err)
+{
+    stop_hold();
+    const Status status = keep_held(data, record, err);
+    stop_release();
+    return status;
+}
+
 static void step(void *data, size_t records)
 {
+    stop_hold();
     progress_step(&((CompareJob *)data)->progress, records);
+    stop_release();
 }
 
 static bool known(void *data, size_t codec, size_t place, Tally *tally, bool *failed)
@@ -217,11 +227,29 @@ Comparison compare_job_comparison(CompareJob *j)
                         .stopped = cli_stopped};
 }
 
+/* Finishes a comparison that is in a long call when it is stopped. The call goes on with the job's own `err`. */
+static int finish_stopped(void *data)
+{
+    CompareJob *j = data;
+    Error err = {0};
+    j->err = &err;
+    FAIL(&err, ERR_STOPPED, "stopped");
+    compare_job_finish(j, ERR_STOPPED);
+    return cli_report("atomo-bench", &err);
+}
+
+void compare_job_guard(CompareJob *j)
+{
+    stop_guard(finish_stopped, j);
+}
+
 Status compare_job_compare(CompareJob *j, const Comparison *c)
 {
     size_t failures;
     Arena *work = arena_open(0);
+    compare_job_guard(j);
     const Status status = compare_run(c, &failures, work, j->err);
+    stop_unguard();
     arena_close(work);
     return status;
 }
@@ -269,7 +297,7 @@ static void note_raw(CompareJob *j)
                 j->groups.grouping == GROUP_TENSOR ? "" : "; a group is one vector, not a matrix");
 }
 
-static Status write_results(CompareJob *j, const char *schema)
+static Status write_results(CompareJob *j)
 {
     const Common *o = &j->common;
     struct stat input = {0};
@@ -285,7 +313,7 @@ static Status write_results(CompareJob *j, const char *schema)
     };
     _Static_assert(countof(more) <= FACTS_SPARE, "report_meta leaves room for these");
     memcpy(j->facts + j->fact_count, more, sizeof more);
-    const ReportSpec spec = cli_spec(o, schema, j->facts, j->fact_count + countof(more));
+    const ReportSpec spec = cli_spec(o, j->schema, j->facts, j->fact_count + countof(more));
     return j->write ? j->write(j, spec) : results_write(&j->results, &j->view, spec, j->err);
 }
 
@@ -301,7 +329,7 @@ static Status say_stopped(CompareJob *j)
     return ERR_STOPPED;
 }
 
-Status compare_job_finish(CompareJob *j, Status status, const char *schema)
+Status compare_job_finish(CompareJob *j, Status status)
 {
     const bool stopped = status != OK && cli_stopped();
     if (status == OK)
@@ -311,7 +339,7 @@ Status compare_job_finish(CompareJob *j, Status status, const char *schema)
         return status;
     if (stopped && (j->journal.path || (j->keeps_no_journal && j->common.output) || !j->codecs || j->sums_up))
         return say_stopped(j);
-    TRY(write_results(j, schema));
+    TRY(write_results(j));
     if (stopped)
         return say_stopped(j);
     journal_remove(&j->journal);

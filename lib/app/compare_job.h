@@ -34,6 +34,7 @@ struct CompareJob {
     Status (*fill)(CompareJob *j); /* sets the fields of `own` after all codecs have run; NULL: none */
     void (*figures)(CompareJob *j, const Record *record); /* called for each new record; NULL: not called */
     Status (*arrange)(CompareJob *j); /* replaces j->list by the vectors to compare; NULL: keep the list */
+    const char *schema;               /* of the results, such as "atomo-compare/1" */
     bool keeps_no_journal;
     /* true: `write` reports only sums over the selected vectors, and the command has no --metrics, --sort and
      * --memory */
@@ -83,10 +84,13 @@ Status compare_job_run(CompareJob *j);
 Comparison compare_job_comparison(CompareJob *j);
 Status compare_job_compare(CompareJob *j, const Comparison *c);
 
+/* Begins the part in which a stop signal ends the command within a second (stop.h); stop_unguard ends it. */
+void compare_job_guard(CompareJob *j);
+
 /* Writes all results if `status` is OK. After a signal, writes the finished results if there is no journal to
  * resume from. Returns the command's status: `status`, a write error, or ERR_NUMERIC if a codec failed on a
  * tensor. */
-Status compare_job_finish(CompareJob *j, Status status, const char *schema);
+Status compare_job_finish(CompareJob *j, Status status);
 
 /* Implements --equal-bits: sets the rate of each codec so that it sends `target_bits` bits per element. Of
  * codecs that become equal, only one is kept. */

@@ -2,6 +2,7 @@
 #include "app/cli.h"
 #include "app/cli_complete.h"
 #include "app/cli_man.h"
+#include "app/stop.h"
 #include "base/host.h"
 #include "num/linalg.h"
 #include "report/report.h"
@@ -91,6 +92,7 @@ static void note_stop(int signal)
 {
     (void)signal;
     stop_came = 1;
+    stop_wake();
 }
 
 void cli_catch_stop(void)

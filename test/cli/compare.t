@@ -344,3 +344,25 @@ $ cp "$SRC"/datasets/lenet-mnist.h5 train.h5; sed -n 's/ *# .*//; /^atomo-bench 
 > 7
 2>
 = 0
+
+# a stop is obeyed within a second, in the middle of a call that takes a minute: finished records are printed, and with -o --resume goes on
+$ atomo-bench synth -o g.h5 --shape 10 --shape 5000x5000 -q; for o in '' '-o r.csv'; do timeout -s KILL 60 atomo-bench compare g.h5 -t layer* -c sign -c svd:method=gesdd --repeats 1 --metrics bytes -f csv -v $o >out 2>err & until grep -q 'finished: svd.* on layer0' err || ! kill -0 $!; do sleep 0.05; done; sleep 0.3; kill -TERM $!; wait $!; echo $?; grep -c , out; tail -n 2 err; done; ls r.csv* out
+> 130
+> 4
+> 130
+> 0
+> *stopped with 4 of 6 records finished
+> hint: *--resume continues from r.csv.journal
+> out
+> r.csv.journal
+= 0
+
+# so are verify, inspect and encode, which write nothing to -o
+$ atomo-bench synth -o g.h5 --shape 5000x5000 -q; for c in 'verify g.h5 -o r.csv' 'inspect g.h5 -o r.csv' 'encode g.h5 -c svd:method=gesdd -o r.atomo'; do timeout -s KILL 60 atomo-bench $c -q 2>err & sleep 0.2; sh $SRC/test/cli/catches.sh $(pgrep -P $!); sleep 0.7; kill -TERM $!; wait $!; echo $?; tail -n 1 err; done; ls r.*
+> 130
+> atomo-bench: g.h5: stopped*
+> atomo-bench: inspect: stopped
+> atomo-bench: encode: stopped*
+- 137
+2> *r.**
+= 2

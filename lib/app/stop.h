@@ -1,0 +1,23 @@
+/* stop.h -- ends the process within a second of a stop signal, even while the main thread is in a call that cannot look
+ * at cli_stopped(), such as the singular values of a large matrix.
+ *
+ * The main thread names a function that finishes the command without it. If the main thread has not left the guarded part
+ * 0.6 s after the signal, another thread calls that function and ends the process. */
+#ifndef ATOMO_STOP_H
+#define ATOMO_STOP_H
+
+#include "base/base.h"
+
+/* Begins the guarded part. `finish` writes what there is and returns the exit code; it runs on another thread, and only
+ * while the main thread is within the guarded part and does not hold. Without a thread to be had nothing is guarded. */
+void stop_guard(int (*finish)(void *data), void *data);
+void stop_unguard(void);
+
+/* Within the guarded part: between both calls the main thread may change what `finish` reads. */
+void stop_hold(void);
+void stop_release(void);
+
+/* Called by the handler of stop signals. */
+void stop_wake(void);
+
+#endif
