@@ -18,6 +18,8 @@ typedef struct {
     const char *by;
 } HostRoom;
 HostRoom host_room(void);
+/* Returns the same from the files in `root`/proc and `root`/sys; tests pass a folder of their own. */
+HostRoom host_room_under(const char *root);
 
 /* Adds a hint to an error about too little memory or too many open files, processes or bytes in a file. The
  * hint names the limits (ulimit -v, -n, -u and -f) that are set and may be the reason. Does nothing if no limit

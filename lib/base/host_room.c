@@ -64,22 +64,32 @@ static void ask_groups(HostRoom *room, const char *top, char *group, const char 
     }
 }
 
-HostRoom host_room(void)
+HostRoom host_room_under(const char *root)
 {
-    static const char memory[] = "/proc/meminfo", groups[] = "/proc/self/cgroup";
     Arena *a = arena_open(0);
     struct rlimit space;
     HostRoom room = {UINT64_MAX, "this machine"};
-    const uint64_t swap = number_of(memory, "SwapFree", ":", 1024, 0, a);
-    const uint64_t available = number_of(memory, "MemAvailable", ":", 1024, UINT64_MAX, a);
-    if (available != UINT64_MAX)
-        lower(&room, available + swap, "this machine");
-    const uint64_t used = number_of("/proc/self/status", "VmSize", ":", 1024, 0, a);
-    if (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY)
-        lower(&room, less(space.rlim_cur, used), "the limit on address space (ulimit -v)");
-    char *group = host_value(groups, "0:", ":", a);
-    if (group)
-        ask_groups(&room, "/sys/fs/cgroup", group, "memory.max", "memory.current", swap, a);
+    const char *memory = text_format(a, "%s/proc/meminfo", root);
+    const char *status = text_format(a, "%s/proc/self/status", root);
+    const char *member = text_format(a, "%s/proc/self/cgroup", root);
+    const char *groups = text_format(a, "%s/sys/fs/cgroup", root);
+    if (memory && status && member && groups) {
+        const uint64_t swap = number_of(memory, "SwapFree", ":", 1024, 0, a);
+        const uint64_t available = number_of(memory, "MemAvailable", ":", 1024, UINT64_MAX, a);
+        if (available != UINT64_MAX)
+            lower(&room, available + swap, "this machine");
+        const uint64_t used = number_of(status, "VmSize", ":", 1024, 0, a);
+        if (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY)
+            lower(&room, less(space.rlim_cur, used), "the limit on address space (ulimit -v)");
+        char *group = host_value(member, "0:", ":", a);
+        if (group)
+            ask_groups(&room, groups, group, "memory.max", "memory.current", swap, a);
+    }
     arena_close(a);
     return room;
+}
+
+HostRoom host_room(void)
+{
+    return host_room_under("");
 }
