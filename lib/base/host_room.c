@@ -26,7 +26,7 @@ static uint64_t number_of(const char *path, const char *key, const char *separat
     return text ? strtoull(text, NULL, 10) * unit : unknown;
 }
 
-static uint64_t less(uint64_t limit, uint64_t used)
+static uint64_t left_of(uint64_t limit, uint64_t used)
 {
     return limit > used ? limit - used : 0;
 }
@@ -55,12 +55,26 @@ static void ask_groups(HostRoom *room, const char *top, char *group, const char 
             const uint64_t cached =
                 number_of(stat, "inactive_file", "", 1, 0, a) + number_of(stat, "active_file", "", 1, 0, a);
             const uint64_t swapped = number_in(swap_most) < swap ? number_in(swap_most) : swap;
-            lower(room, less(bytes, less(taken, cached)) + swapped, "the memory limit of its control group");
+            lower(room, left_of(bytes, left_of(taken, cached)) + swapped,
+                  "the memory limit of its control group");
         }
         char *slash = strrchr(group, '/');
         if (!slash)
             return;
         *slash = 0;
+    }
+}
+
+/* Asks the groups of the memory controller of control groups version 1. Its hierarchy has any number: "4:memory:/group". */
+static void ask_groups_v1(HostRoom *room, const char *member, const char *groups, uint64_t swap, Arena *a)
+{
+    enum { HIERARCHIES = 64 };
+    const char *top = text_format(a, "%s/memory", groups);
+    for (int i = 1; top && i <= HIERARCHIES; i++) {
+        const char *key = text_format(a, "%d:memory", i);
+        char *group = key ? host_value(member, key, ":", a) : NULL;
+        if (group)
+            ask_groups(room, top, group, "memory.limit_in_bytes", "memory.usage_in_bytes", swap, a);
     }
 }
 
@@ -80,10 +94,11 @@ HostRoom host_room_under(const char *root)
             lower(&room, available + swap, "this machine");
         const uint64_t used = number_of(status, "VmSize", ":", 1024, 0, a);
         if (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY)
-            lower(&room, less(space.rlim_cur, used), "the limit on address space (ulimit -v)");
+            lower(&room, left_of(space.rlim_cur, used), "the limit on address space (ulimit -v)");
         char *group = host_value(member, "0:", ":", a);
         if (group)
             ask_groups(&room, groups, group, "memory.max", "memory.current", swap, a);
+        ask_groups_v1(&room, member, groups, swap, a);
     }
     arena_close(a);
     return room;

@@ -133,12 +133,30 @@ static void a_container_reads_the_root_group(void **state)
     room_is(30000, by_group);
 }
 
+static void a_limit_of_version_1_of_control_groups_counts(void **state)
+{
+    (void)state;
+    if (address_space_is_limited())
+        return;
+    put_machine();
+    put(GROUPS "memory/elsewhere/memory.limit_in_bytes", "80000\n");
+    put(GROUPS "memory/elsewhere/memory.usage_in_bytes", "6000\n");
+    put(GROUPS "memory/elsewhere/memory.stat", "inactive_file 1000\nactive_file 0\n");
+    room_is(80000 - 5000 + 64 * 1024, by_group);
+    put(GROUPS "memory/memory.limit_in_bytes", "70000\n");
+    put(GROUPS "memory/memory.usage_in_bytes", "0\n");
+    room_is(70000 + 64 * 1024, by_group);
+    put(GROUPS "memory/memory.limit_in_bytes", "9223372036854771712\n"); /* how version 1 says "none" */
+    room_is(80000 - 5000 + 64 * 1024, by_group);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_found_by_key_and_separator),
         cmocka_unit_test(the_room_is_positive_and_has_a_cause),
         cmocka_unit_test_teardown(the_least_limit_of_a_group_is_the_room, remove_root),
-        cmocka_unit_test_teardown(a_container_reads_the_root_group, remove_root)};
+        cmocka_unit_test_teardown(a_container_reads_the_root_group, remove_root),
+        cmocka_unit_test_teardown(a_limit_of_version_1_of_control_groups_counts, remove_root)};
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
 }
