@@ -86,7 +86,7 @@ Status completion_squares(const Completion *c, const Tall *a, double *square, Ar
 Status completion_some(const Completion *c, const size_t *index, size_t count, double *v, Arena *a,
                        Error *err);
 
-/* ---- matrices of low rank ---- */
+/* ---- leading singular vectors, and matrices of low rank ---- */
 
 /* The singular vectors v_i of a matrix A whose singular values are more than rounding errors. */
 typedef struct {
@@ -99,6 +99,11 @@ typedef struct {
 /* Finds the singular vectors of A whose singular values exceed sqrt(dust) times the largest one, if these
  * vectors are few. The memory comes from `arena`. */
 Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *arena, Error *err);
+
+/* Sets *v to (count, cols), an orthonormal basis near the span of A's `count` leading right singular vectors. The
+ * faster the singular values fall, the nearer the spans. Equal matrices have equal results. Sets *v to NULL if A has a NaN or infinity, or if its elements are too small or too large for products in float.
+ * Takes 8 count operations an element; count <= cols. *v comes from `arena`. */
+Status linalg_leading(const Tall *a, size_t count, int threads, double **v, Arena *arena, Error *err);
 
 /* ---- products ---- */
 

@@ -1,8 +1,9 @@
-/* linalg_range.c -- finds the singular vectors of a matrix of low rank without its Gram matrix.
+/* linalg_range.c -- finds singular vectors of a matrix without its Gram matrix: all of them if the rank is low,
+ * or the leading ones of any matrix.
  *
- * Such matrices are common: the gradient of a fully connected layer is the sum of one matrix of rank one for
- * each example of the batch. The method is the randomized range finder (Halko, Martinsson and Tropp, SIAM
- * Review 53(2), 2011, Algorithms 4.1 and 5.1): products of A with random signs span the column space of A; a
+ * Matrices of low rank are common: the gradient of a fully connected layer is the sum of one matrix of rank one
+ * for each example of the batch. The method is the randomized range finder (Halko, Martinsson and Tropp, SIAM
+ * Review 53(2), 2011, Algorithms 4.1, 4.4 and 5.1): products of A with random signs span the column space of A; a
  * small singular value decomposition inside this space gives the singular vectors. The random signs are
  * fixed, so equal matrices have equal results. */
 #include "num/linalg_blas.h"
@@ -59,13 +60,18 @@ static size_t rank_of(double *m, size_t side, double least, size_t most)
     return rank;
 }
 
+/* True if sums of products in float neither overflow nor underflow. */
+static bool floats_suffice(double largest)
+{
+    return largest > 0x1p-80 && largest < 0x1p80;
+}
+
 /* Returns how many random products should span the column space of A: SPARE more than the rank of a sample of
  * its elements. 0: A is too small, its rank too high, or its elements out of range. */
 static size_t products_wanted(const Tall *a, double dust, double largest, Arena *scratch)
 {
     const size_t quarter = a->cols / 4, side = quarter < SAMPLE_MAX ? quarter : SAMPLE_MAX;
-    /* inside these bounds, sums of products in float neither overflow nor underflow */
-    if (a->cols < COLS_MIN || !(largest > 0x1p-80F && largest < 0x1p80F))
+    if (a->cols < COLS_MIN || !floats_suffice(largest))
         return 0;
     const ArenaMark mark = arena_mark(scratch);
     double *m = NEW(scratch, double, side *side);
@@ -80,24 +86,28 @@ static size_t products_wanted(const Tall *a, double dust, double largest, Arena 
 
 /* ---- the column space ---- */
 
-/* Writes to q (count, rows) an orthonormal basis of the span of `count` products of A with vectors of random
- * signs. The products are in float, whose rounding errors turn the basis only a little. */
-static Status column_space(const Tall *a, size_t count, double largest, int threads, double *q,
-                           Arena *scratch, Error *err)
+/* Writes `count` vectors of random signs to `signs` (count, cols). */
+static void random_signs(size_t count, size_t cols, float *signs)
 {
-    const size_t n = count * a->rows;
     const Rng rng = rng_open(0, 0, RNG_EVERYONE, 0, 0);
-    float *signs = NEW(scratch, float, count * a->cols), *product = NEW(scratch, float, n);
-    double *spanning = NEW(scratch, double, n);
-    size_t *index = NEW(scratch, size_t, count);
-    TRY(arena_check(signs && product && spanning && index, scratch, err));
     for (size_t k = 0; k < count; k++) {
         const RngKey key = rng_key(&rng, USE_SIGN, k);
-        index[k] = k;
-        for (size_t j = 0; j < a->cols; j++)
-            signs[k * a->cols + j] = rng_word(&key, (uint32_t)j) >> 31 ? 1 : -1;
+        for (size_t j = 0; j < cols; j++)
+            signs[k * cols + j] = rng_word(&key, (uint32_t)j) >> 31 ? 1 : -1;
     }
-    linalg_multiply(&(Product){.a = signs,
+}
+
+/* Writes to q (count, rows) an orthonormal basis of the span of A's products with the vectors `start`
+ * (count, cols). The products are in float, whose rounding errors turn the basis only a little. */
+static Status column_space(const Tall *a, const float *start, size_t count, double largest, int threads,
+                           double *q, Arena *scratch, Error *err)
+{
+    const size_t n = count * a->rows;
+    float *product = NEW(scratch, float, n);
+    double *spanning = NEW(scratch, double, n);
+    size_t *index = NEW(scratch, size_t, count);
+    TRY(arena_check(product && spanning && index, scratch, err));
+    linalg_multiply(&(Product){.a = start,
                                .b = a->x,
                                .c = product,
                                .m = count,
@@ -108,6 +118,8 @@ static Status column_space(const Tall *a, size_t count, double largest, int thre
                     threads);
     for (size_t i = 0; i < n; i++)
         spanning[i] = (double)product[i];
+    for (size_t k = 0; k < count; k++)
+        index[k] = k;
     Completion c;
     TRY(completion_open(&c, spanning, count, a->rows, scratch, err));
     return completion_some(&c, index, count, q, scratch, err);
@@ -150,33 +162,50 @@ static Status right_vectors(const double *left, size_t strong, const double *b, 
     return completion_some(&c, index, strong, v, scratch, err);
 }
 
-/* Writes to r->v the right singular vectors of A from a basis q (count, rows) of its column space, and sets
- * r->count. */
-static Status find_vectors(const Tall *a, const double *q, size_t count, double dust, Range *r,
-                           Arena *scratch, Error *err)
+/* The matrix B = Q A, where row k of Q is vector k of a basis of `count` vectors, and the eigenvectors of B B'. */
+typedef struct {
+    double *b;             /* (count, cols) */
+    double *square, *left; /* (count) eigenvalues, descending; (count, count) their eigenvectors, as rows */
+} Restricted;
+
+static Status decompose(const Tall *a, const double *q, size_t count, Restricted *r, Arena *scratch,
+                        Error *err)
 {
-    double *b = NEW(scratch, double, count * a->cols), *g = NEW_ZERO(scratch, double, count *count),
-           *left = NEW(scratch, double, count *count);
+    double *g = NEW_ZERO(scratch, double, count *count);
     Eigen e;
-    TRY(arena_check(b && g && left, scratch, err));
-    TRY(restrict_to(a, q, count, b, scratch, err));
-    blas_routines()->cblas_dsyrk(ROW_MAJOR, UPPER, NO_TRANSPOSE, blas_int(count), blas_int(a->cols), 1, b,
+    *r = (Restricted){NEW(scratch, double, count * a->cols), NEW(scratch, double, count),
+                      NEW(scratch, double, count *count)};
+    TRY(arena_check(g && r->b && r->square && r->left, scratch, err));
+    TRY(restrict_to(a, q, count, r->b, scratch, err));
+    blas_routines()->cblas_dsyrk(ROW_MAJOR, UPPER, NO_TRANSPOSE, blas_int(count), blas_int(a->cols), 1, r->b,
                                  blas_int(a->cols), 0, g, blas_int(count));
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++)
             g[i * count + j] = g[j * count + i];
     TRY(eigen_open(&e, g, count, scratch, err));
     TRY(eigen_all(&e, scratch, err));
-    size_t strong = 0;
     for (size_t i = 0; i < count; i++) {
-        const size_t at = count - 1 - i; /* eigenvalues ascend */
-        memcpy(left + i * count, e.vector + at * count, count * sizeof *left);
-        strong += e.value[at] > dust * e.value[count - 1];
+        const size_t at = count - 1 - i; /* eigenvalues of `e` ascend */
+        r->square[i] = e.value[at];
+        memcpy(r->left + i * count, e.vector + at * count, count * sizeof *r->left);
     }
+    return OK;
+}
+
+/* Writes to r->v the right singular vectors of A from a basis q (count, rows) of its column space, and sets
+ * r->count. */
+static Status find_vectors(const Tall *a, const double *q, size_t count, double dust, Range *r,
+                           Arena *scratch, Error *err)
+{
+    Restricted in;
+    TRY(decompose(a, q, count, &in, scratch, err));
+    size_t strong = 0;
+    for (size_t i = 0; i < count; i++)
+        strong += in.square[i] > dust * in.square[0];
     /* If A had more than `count` strong singular values, all `count` eigenvalues here would be strong. So a
      * few weak eigenvalues show that no strong singular value of A is missing. */
     r->count = strong + SPARE / 2 <= count ? strong : 0;
-    return r->count ? right_vectors(left, strong, b, count, a->cols, r->v, scratch, err) : OK;
+    return r->count ? right_vectors(in.left, strong, in.b, count, a->cols, r->v, scratch, err) : OK;
 }
 
 /* Sets `r->square` to the |A v_i|^2 of the vectors v_i in `r->v`, and `r->rest` to the squared norm of what
@@ -222,11 +251,43 @@ Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *ar
     TRY(arena_check(r->square && r->v, arena, err));
     const ArenaMark mark = arena_mark(arena);
     double *q = NEW(arena, double, count * a->rows);
-    TRY(arena_check(q, arena, err));
-    TRY(column_space(a, count, largest, threads, q, arena, err));
+    float *signs = NEW(arena, float, count * a->cols);
+    TRY(arena_check(q && signs, arena, err));
+    random_signs(count, a->cols, signs);
+    TRY(column_space(a, signs, count, largest, threads, q, arena, err));
     TRY(find_vectors(a, q, count, dust, r, arena, err));
     if (r->count)
         TRY(measure(a, r, arena, err));
     arena_rewind(arena, mark);
+    return OK;
+}
+
+Status linalg_leading(const Tall *a, size_t count, int threads, double **v, Arena *arena, Error *err)
+{
+    enum { TIMES = 2 }; /* a third iteration lowers the variance of svd by at most 3 % */
+    const double largest = (double)kernels()->abs_max(a->x, a->rows * a->cols);
+    *v = NULL;
+    if (!floats_suffice(largest))
+        return OK;
+    TRY(linalg_ready(err));
+    double *found = NEW(arena, double, count * a->cols);
+    TRY(arena_check(found, arena, err));
+    const ArenaMark mark = arena_mark(arena);
+    double *q = NEW(arena, double, count * a->rows);
+    float *start = NEW(arena, float, count * a->cols);
+    TRY(arena_check(q && start, arena, err));
+    random_signs(count, a->cols, start);
+    for (int time = 0; time < TIMES; time++) {
+        const ArenaMark before = arena_mark(arena);
+        Restricted in;
+        TRY(column_space(a, start, count, largest, threads, q, arena, err));
+        TRY(decompose(a, q, count, &in, arena, err));
+        TRY(right_vectors(in.left, count, in.b, count, a->cols, found, arena, err));
+        for (size_t i = 0; i < count * a->cols; i++)
+            start[i] = (float)found[i];
+        arena_rewind(arena, before);
+    }
+    arena_rewind(arena, mark);
+    *v = found;
     return OK;
 }

@@ -5,6 +5,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Eigenvalues of A'A below DUST times the largest eigenvalue have at most two correct digits. */
@@ -91,13 +92,8 @@ static Status take_range(Spectral *s, const Range *r, Arena *arena, Error *err)
     return completion_open(&s->rest, r->v, r->count, s->k, arena, err);
 }
 
-static Status open_gram(Spectral *s, Arena *arena, Error *err)
+static Status open_eigen(Spectral *s, Arena *arena, Error *err)
 {
-    Range range;
-    TRY(eigen_fits(s->k, err)); /* fails early if k is too large */
-    TRY(linalg_range(&s->a, DUST, s->threads, &range, arena, err));
-    if (range.count)
-        return take_range(s, &range, arena, err);
     double *g = NEW(arena, double, s->k * s->k);
     TRY(arena_check(g, arena, err));
     TRY(linalg_gram(&s->a, s->threads, g, arena, err));
@@ -111,6 +107,61 @@ static Status open_gram(Spectral *s, Arena *arena, Error *err)
     return clean < s->k && !s->rest.k ? measure_dust(s, clean, arena, err) : OK;
 }
 
+static Status open_gram(Spectral *s, Arena *arena, Error *err)
+{
+    Range range;
+    TRY(eigen_fits(s->k, err)); /* fails early if k is too large */
+    TRY(linalg_range(&s->a, DUST, s->threads, &range, arena, err));
+    return range.count ? take_range(s, &range, arena, err) : open_eigen(s, arena, err);
+}
+
+typedef struct {
+    double square;
+    size_t vector; /* its number in the basis */
+} Ranked;
+
+static int larger_first(const void *a, const void *b)
+{
+    const Ranked *x = a, *y = b;
+    const int order = (x->square < y->square) - (x->square > y->square);
+    return order ? order : (x->vector > y->vector) - (x->vector < y->vector);
+}
+
+/* Completes the rows of v (count, k) to an orthonormal basis, and puts its atoms in descending order. */
+static Status take_leading(Spectral *s, double *v, size_t count, Arena *arena, Error *err)
+{
+    double *square = NEW(arena, double, s->k);
+    Ranked *ranked = NEW(arena, Ranked, s->k);
+    s->order = NEW(arena, size_t, s->k);
+    TRY(arena_check(square && ranked && s->order, arena, err));
+    TRY(completion_open(&s->rest, v, count, s->k, arena, err));
+    TRY(completion_squares(&s->rest, &s->a, square, arena, err));
+    for (size_t i = 0; i < s->k; i++)
+        ranked[i] = (Ranked){square[i], i};
+    qsort(ranked, s->k, sizeof *ranked, larger_first);
+    for (size_t i = 0; i < s->k; i++) {
+        s->lambda[i] = sqrt(ranked[i].square);
+        s->order[i] = ranked[i].vector;
+    }
+    return OK;
+}
+
+static Status open_leading(Spectral *s, size_t leading, Arena *arena, Error *err)
+{
+    Range range;
+    double *v;
+    if (leading > s->k / 4)
+        return open_gram(s, arena, err);
+    TRY(linalg_range(&s->a, DUST, s->threads, &range, arena, err));
+    if (range.count)
+        return take_range(s, &range, arena, err);
+    TRY(linalg_leading(&s->a, leading, s->threads, &v, arena, err));
+    if (v)
+        return take_leading(s, v, leading, arena, err);
+    TRY(eigen_fits(s->k, err));
+    return open_eigen(s, arena, err);
+}
+
 static Status open_gesdd(Spectral *s, Arena *arena, Error *err)
 {
     s->u = NEW(arena, double, s->k * s->a.rows);
@@ -119,16 +170,34 @@ static Status open_gesdd(Spectral *s, Arena *arena, Error *err)
     return linalg_svd(&s->a, s->u, s->lambda, s->v, arena, err);
 }
 
-Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Arena *arena, Error *err)
+static Status start(Spectral *s, Tall a, int threads, Arena *arena, Error *err)
 {
     *s = (Spectral){.a = a, .k = a.cols, .lambda = NEW(arena, double, a.cols), .threads = threads};
-    TRY(arena_check(s->lambda, arena, err));
-    TRY((method == SPECTRAL_GRAM ? open_gram : open_gesdd)(s, arena, err));
-    /* The basis is orthonormal only up to rounding, so a lambda below the rounding error of the largest is
-     * set to 0. */
+    return arena_check(s->lambda, arena, err);
+}
+
+/* The basis is orthonormal only up to rounding, so a lambda below the rounding error of the largest is set to
+ * 0. */
+static void drop_dust(Spectral *s)
+{
     for (size_t i = 1; i < s->k; i++)
         if (s->lambda[i] <= (double)s->k * DBL_EPSILON * s->lambda[0])
             s->lambda[i] = 0;
+}
+
+Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Arena *arena, Error *err)
+{
+    TRY(start(s, a, threads, arena, err));
+    TRY((method == SPECTRAL_GRAM ? open_gram : open_gesdd)(s, arena, err));
+    drop_dust(s);
+    return OK;
+}
+
+Status spectral_open_leading(Spectral *s, Tall a, size_t leading, int threads, Arena *arena, Error *err)
+{
+    TRY(start(s, a, threads, arena, err));
+    TRY(open_leading(s, leading, arena, err));
+    drop_dust(s);
     return OK;
 }
 
@@ -156,8 +225,11 @@ Status spectral_atoms(Spectral *s, const size_t *index, const double *scale, siz
         return OK;
     }
     double *basis = NEW(arena, double, count * s->k);
-    TRY(arena_check(basis, arena, err));
-    TRY(s->rest.k ? completion_some(&s->rest, index, count, basis, arena, err)
+    size_t *number = NEW(arena, size_t, count);
+    TRY(arena_check(basis && number, arena, err));
+    for (size_t q = 0; q < count; q++)
+        number[q] = s->order ? s->order[index[q]] : index[q];
+    TRY(s->rest.k ? completion_some(&s->rest, number, count, basis, arena, err)
                   : eigenvectors(s, index, count, basis, arena, err));
     for (size_t q = 0; q < count; q++) {
         put_floats(basis + q * s->k, 1, s->k, v[q]);

@@ -16,15 +16,23 @@ typedef struct {
     /* (k) the norms |A v_i|, descending up to rounding errors; norms below the rounding error of the largest
      * are 0. If A has a low rank, norms below 1e-6 of the largest are replaced by their root mean square. */
     double *lambda;
-    Eigen eigen;     /* SPECTRAL_GRAM: eigenvalues and eigenvectors of the Gram matrix A'A */
-    Completion rest; /* SPECTRAL_GRAM: the completed basis, if most singular values are rounding errors */
-    double *u, *v;   /* SPECTRAL_GESDD: singular vectors, u (k, rows) and v (k, cols) */
+    Eigen eigen; /* SPECTRAL_GRAM: eigenvalues and eigenvectors of the Gram matrix A'A */
+    /* the completed basis, if most singular values are rounding errors, or after spectral_open_leading */
+    Completion rest;
+    size_t *order; /* spectral_open_leading: order[i] is the number of v_i in `rest`; NULL: i */
+    double *u, *v; /* SPECTRAL_GESDD: singular vectors, u (k, rows) and v (k, cols) */
     int threads;
 } Spectral;
 
 /* Computes `lambda` (the norms of the atoms), and what spectral_atoms needs. All memory comes from the
  * arena. Returns ERR_NUMERIC if A is not finite. */
 Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Arena *arena, Error *err);
+
+/* Does the same at a cost that does not grow with the number of columns. The basis is about the `leading`
+ * right singular vectors with the largest singular values, completed to an orthonormal basis. So the first
+ * atoms are nearly those of the singular value decomposition, the rest only have orthogonal v_i. Computes what
+ * `spectral_open` does by SPECTRAL_GRAM if `leading` is over a quarter of the columns, or if the rank is low. */
+Status spectral_open_leading(Spectral *s, Tall a, size_t leading, int threads, Arena *arena, Error *err);
 
 /* Computes `count` atoms. Their indices i = index[q] are ascending. For each atom, writes the `rows` floats
  * scale[q] A v_i to u[q], and the `cols` floats v_i to v[q]. u[q] and v[q] need no alignment. */

@@ -14,7 +14,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / "docs"
 LEAST = 0.75  # of the committed ratio
-SIDES = {"svd:rank=3": (64, 512, 4096), "powersgd": (64, 512, 4096), "lowrank": (64, 512, 4096)}
+SIDES = {spec: (64, 512, 4096) for spec in ("svd:rank=3", "svd:rank=16,method=randomized", "powersgd", "lowrank")}
 NAMES = ("bits", "encode", "decode", "encode_ns", "decode_ns", "encode_threads", "decode_threads", "scratch")
 
 

@@ -114,6 +114,7 @@ static const Case cases[] = {
     {"cas:bits=2", 0, 0},
     {"svd:rank=3", 0, 0},
     {"svd:rank=1,vectors=qsgd", 0, 0},
+    {"svd:rank=16,method=randomized", 0, 0},
     {"fourier", 0.012, 0},
     {"dct", 0.01, 0},
     {"ef21+topk", 0, 0},

@@ -290,6 +290,19 @@ static void moments_count_the_directions_of_the_error(void **state)
 
 /* ---- limits of parameters and of float32 ---- */
 
+static void directions_without_randomized_are_refused(void **state)
+{
+    (void)state;
+    Rig rig;
+    check(rig_try_open(&rig, "svd:directions=5", shape_vector(10)) == ERR_USAGE);
+    check(strstr(rig.err.text, "directions=5 without method=randomized") != NULL);
+    rig_close(&rig);
+    check(rig_try_open(&rig, "svd:method=gesdd,directions=5", shape_vector(10)) == ERR_USAGE);
+    rig_close(&rig);
+    check(rig_try_open(&rig, "svd:method=randomized,directions=5", shape_vector(10)) == OK);
+    rig_close(&rig);
+}
+
 static void vbits_without_qsgd_is_refused(void **state)
 {
     (void)state;
@@ -338,6 +351,7 @@ int main(void)
         cmocka_unit_test(vectors_travel_as_payloads_of_their_codec_at_their_own_addresses),
         cmocka_unit_test(expected_bits_are_met_where_vectors_are_random),
         cmocka_unit_test(moments_count_the_directions_of_the_error),
+        cmocka_unit_test(directions_without_randomized_are_refused),
         cmocka_unit_test(vbits_without_qsgd_is_refused),
         cmocka_unit_test(large_values_are_sent_whole_or_refused),
     };

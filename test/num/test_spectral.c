@@ -1,5 +1,6 @@
-/* test_spectral.c -- the singular values of a matrix, by the Gram matrix and by LAPACK's gesdd; the matrix's
- * atoms (singular value times outer product of singular vectors); and matrices that must be refused. */
+/* test_spectral.c -- the singular values of a matrix, by the Gram matrix, by LAPACK's gesdd, and the leading ones
+ * alone; the matrix's atoms (singular value times outer product of singular vectors); and matrices that must be
+ * refused. */
 #include "rig/linalg_rig.h"
 #include "num/spectral.h"
 
@@ -58,10 +59,9 @@ static void a_matrix_of_rank_three_has_three_atoms(void **state)
 /* Checks all atoms of A: the singular vectors are orthonormal, the singular values are those in `lambda`, and
  * the atoms add up to A. For singular values that are rounding errors, only the sum of squares must be
  * right. */
-static void check_atoms(Tall a, SpectralMethod method)
+static void check_atoms(Spectral s)
 {
-    Spectral s;
-    check_ok(spectral_open(&s, a, method, 1, arena, &err), &err);
+    const Tall a = s.a;
     const size_t k = s.k;
     float *u = NEW(arena, float, k *a.rows), *v = NEW(arena, float, k *k);
     double *one = NEW(arena, double, k), off = 0, weak = 0, weak_lambda = 0;
@@ -117,9 +117,79 @@ static void the_atoms_of_nearly_singular_matrices_are_a_basis(void **state)
                 for (size_t i = 0; i < rows * cols; i++)
                     for (size_t k = 0; k < strong; k++)
                         x[i] += l[k * rows + i / cols] * r[k * cols + i % cols];
-                for (int method = SPECTRAL_GRAM; method <= SPECTRAL_GESDD; method++)
-                    check_atoms(tall_of(x, rows, cols), (SpectralMethod)method);
+                const Tall a = tall_of(x, rows, cols);
+                Spectral s[3];
+                check_ok(spectral_open(&s[0], a, SPECTRAL_GRAM, 1, arena, &err), &err);
+                check_ok(spectral_open(&s[1], a, SPECTRAL_GESDD, 1, arena, &err), &err);
+                check_ok(spectral_open_leading(&s[2], a, 4, 1, arena, &err), &err);
+                for (size_t i = 0; i < countof(s); i++)
+                    check_atoms(s[i]);
             }
+}
+
+/* Six strong directions above noise, in matrices with both sides the longer one. The noise's rank is full. */
+static Tall six_and_noise(size_t rows, size_t cols)
+{
+    const float *l = normal(6 * rows, 1, 1), *r = normal(6 * cols, 2, 1);
+    float *x = normal(rows * cols, 3, 1);
+    for (size_t i = 0; i < rows * cols; i++)
+        for (size_t k = 0; k < 6; k++)
+            x[i] += ldexpf(l[k * rows + i / cols] * r[k * cols + i % cols], 2 - (int)k);
+    return tall_of(x, rows, cols);
+}
+
+/* The first atoms have the largest singular values. The largest is at least 10 times the noise's, so one power
+ * iteration leaves an error below 1e-6. All norms descend, and do not depend on the number of threads. */
+static void leading_atoms_are_those_of_the_largest_singular_values(void **state)
+{
+    (void)state;
+    const size_t sides[][2] = {{300, 140}, {140, 300}, {200, 200}};
+    for (size_t c = 0; c < countof(sides); c++) {
+        const Tall a = six_and_noise(sides[c][0], sides[c][1]);
+        Spectral exact, near, threads;
+        double norm = 0, sum = 0;
+        check_ok(spectral_open(&exact, a, SPECTRAL_GESDD, 1, arena, &err), &err);
+        check_ok(spectral_open_leading(&near, a, 16, 1, arena, &err), &err);
+        check_ok(spectral_open_leading(&threads, a, 16, 3, arena, &err), &err);
+        check(near.order != NULL && near.eigen.k == 0);
+        check_rel(near.lambda[0], exact.lambda[0], 1e-6);
+        for (size_t i = 0; i < near.k; i++) {
+            norm += exact.lambda[i] * exact.lambda[i];
+            sum += near.lambda[i] * near.lambda[i];
+            check(i == 0 || near.lambda[i] <= near.lambda[i - 1]);
+            check(near.lambda[i] == threads.lambda[i]);
+            /* the best basis has the largest sum over the first i, whatever i */
+            check(sum <= norm * (1 + 1e-12));
+            check(i >= 6 || near.lambda[i] > 0.9 * exact.lambda[i]);
+        }
+        check_rel(sum, norm, 1e-12);
+        check_atoms(near);
+    }
+}
+
+/* More than a quarter of the columns, elements whose products exceed float, and a low rank: the same norms as by
+ * the Gram matrix. */
+static void other_matrices_are_left_to_the_gram_matrix(void **state)
+{
+    (void)state;
+    const Tall plain = six_and_noise(300, 140);
+    const struct {
+        double scale;
+        size_t leading;
+        bool low;
+    } cases[] = {{1, 36, false}, {0x1p100, 16, false}, {0x1p-100, 16, false}, {1, 16, true}};
+    for (size_t c = 0; c < countof(cases); c++) {
+        float *x = NEW(arena, float, plain.rows *plain.cols);
+        for (size_t i = 0; i < plain.rows * plain.cols; i++)
+            x[i] = (float)(cases[c].scale * (double)plain.x[cases[c].low ? i % plain.cols : i]);
+        const Tall a = tall_of(x, plain.rows, plain.cols);
+        Spectral gram, near;
+        check_ok(spectral_open(&gram, a, SPECTRAL_GRAM, 1, arena, &err), &err);
+        check_ok(spectral_open_leading(&near, a, cases[c].leading, 1, arena, &err), &err);
+        check(near.order == NULL);
+        for (size_t i = 0; i < near.k; i++)
+            check(near.lambda[i] == gram.lambda[i]);
+    }
 }
 
 /* LAPACK's gesdd may loop for ever on an infinity, so NaN and infinity must be refused before gesdd is
@@ -137,6 +207,7 @@ static void nan_and_infinity_are_refused_at_once(void **state)
             const Tall a = tall_of(x, shapes[s][0], shapes[s][1]);
             check(spectral_open(&spectral, a, SPECTRAL_GRAM, 1, arena, &err) == ERR_NUMERIC);
             check(spectral_open(&spectral, a, SPECTRAL_GESDD, 1, arena, &err) == ERR_NUMERIC);
+            check(spectral_open_leading(&spectral, a, 2, 1, arena, &err) == ERR_NUMERIC);
         }
 }
 
@@ -154,6 +225,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(small_singular_values_survive_the_gram_matrix),
     cmocka_unit_test(a_matrix_of_rank_three_has_three_atoms),
     cmocka_unit_test(the_atoms_of_nearly_singular_matrices_are_a_basis),
+    cmocka_unit_test(leading_atoms_are_those_of_the_largest_singular_values),
+    cmocka_unit_test(other_matrices_are_left_to_the_gram_matrix),
     cmocka_unit_test(nan_and_infinity_are_refused_at_once),
     cmocka_unit_test(what_is_too_wide_is_refused_before_it_is_read),
 };

@@ -42,6 +42,8 @@ static const MoreSpec more_specs[] = {
     {"dgc:ratio=0.05,sample=0.1", STORED},
     {"dgc:ratio=0.3,momentum=0", NOT_STORED},
     {"svd:rank=1.5", NOT_STORED},
+    {"svd:method=randomized,directions=4", NOT_STORED},
+    {"svd:method=randomized,directions=1,reshape=square,rank=5", NOT_STORED},
     {"svd:rank=0.5", NOT_STORED},
     {"svd:rank=100", NOT_STORED},
     {"svd:rank=1.5,vectors=qsgd,vbits=3", NOT_STORED},

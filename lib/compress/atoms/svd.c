@@ -10,16 +10,20 @@
 #include <float.h>
 #include <math.h>
 
-/* names of the values of the key `method`, in the order of SpectralMethod */
-static const char *const methods[] = {"gram", "gesdd", NULL};
+/* names of the values of the key `method`, in the order of SvdMethod */
+static const char *const methods[] = {"gram", "gesdd", "randomized", NULL};
 
-enum { VBITS = 8 }; /* the default of the key vbits */
+enum { VBITS = 8, DIRECTIONS = 64 }; /* the defaults of the keys vbits and directions */
 
 static const Param schema[] = {
     PARAM(Svd, rank, "3", 0.001, 65536, "expected number of atoms; need not be whole", .rate = true),
     PARAM_OF(Svd, reshape, "paper", reshape_names, "how a tensor becomes a matrix"),
-    PARAM_OF(Svd, method, "gram", methods,
-             "eigenvectors of A'A, or LAPACK's gesdd: slow, 16 to 40 bytes an element"),
+    PARAM_OF(
+        Svd, method, "gram", methods,
+        "eigenvectors of A'A; LAPACK's gesdd: slow, 16 to 40 bytes an element; or randomized: few leading "
+        "singular vectors, and any orthonormal vectors beyond them: for matrices with over 500 columns"),
+    PARAM(Svd, directions, "64", 1, 65536,
+          "leading singular vectors of method=randomized; under 4 columns for each: method=gram"),
     PARAM_OF(Svd, vectors, "f32", svd_vector_forms, "singular vectors as floats, or rounded without bias"),
     PARAM(Svd, vbits, "8", 1, 16, "bits of a level, where vectors=qsgd"),
     ATOM_PARAMS(Svd),
@@ -41,6 +45,10 @@ static bool part(const Codec *codec, char spec[PART_SPEC])
 static Status check(const Codec *codec, Error *err)
 {
     const Svd *o = codec->params;
+    if (o->directions != DIRECTIONS && o->method != SVD_RANDOMIZED) {
+        FAIL(err, ERR_USAGE, "svd: directions=%lld without method=randomized", (long long)o->directions);
+        return error_hint(err, "svd:method=randomized,directions=%lld", (long long)o->directions);
+    }
     if (o->vectors == VECTORS_QSGD || o->vbits == VBITS)
         return OK;
     FAIL(err, ERR_USAGE, "svd: vbits=%lld without vectors=qsgd", (long long)o->vbits);
@@ -215,6 +223,13 @@ const Compressor compressor_svd = {
     .formula =
         "A = sum lambda_i u_i v_i'; atom i is sent as lambda_i u_i / p_i and v_i with probability p_i\n"
         "p_i = min(1, lambda_i / tau), sum p = rank (Algorithm 1); variance sum lambda_i^2 (1/p_i - 1)\n"
+        "method=randomized: A = sum (A v_i) v_i' with lambda_i = |A v_i| holds for every orthonormal basis v_i:\n"
+        "the mean is still A, the variance the same sum. The first `directions` v_i are near the leading singular\n"
+        "vectors (a range finder with a power iteration: Halko, Martinsson, Tropp, SIAM Review 53(2), 2011); any\n"
+        "others complete the basis. sum lambda_i, and so the variance, is least for singular vectors. On 1024 x\n"
+        "1024, rank 3, the variance is 1.34 times that of svd for normal elements; 1.14, 1.33 and 1.11 times for\n"
+        "singular values i^-0.5, i^-1 and i^-2, and 2.67 times for exp(-i/50); with directions=128 1.30, 1.08,\n"
+        "1.13, 1.03 and 1.37 times. The time of an element does not grow with the short side\n"
         "vectors=bf16|qsgd: u^ and v^ are rounded without bias and independently, so u^ v^' is unbiased;\n"
         "variance sum lambda_i^2 ((1 + w_i)(1 + w'_i) / p_i - 1), w = E |u^ - u|^2 / |u|^2, w' = that of v.\n"
         "qsgd: l2 norms of 512 elements, s = 2^vbits - 1 levels, Elias codes; w + w' is near 85 / s^2 for\n"

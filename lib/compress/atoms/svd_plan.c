@@ -27,8 +27,10 @@ Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan)
                      right = svd_vectors_cost(&plan->vectors, c, plan->cols);
     plan->atom_bits = left.bits + right.bits;
     plan->atom_noise = (1 + left.noise) * (1 + right.noise);
-    return spectral_open(&plan->s, tall_of(x, plan->rows, plan->cols), (SpectralMethod)o->method, c->threads,
-                         c->scratch, c->err);
+    const Tall a = tall_of(x, plan->rows, plan->cols);
+    return o->method == SVD_RANDOMIZED
+               ? spectral_open_leading(&plan->s, a, (size_t)o->directions, c->threads, c->scratch, c->err)
+               : spectral_open(&plan->s, a, (SpectralMethod)o->method, c->threads, c->scratch, c->err);
 }
 
 static double chance_of_none(const SvdPlan *plan, int draw)

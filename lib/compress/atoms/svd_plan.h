@@ -14,10 +14,13 @@
 #include "num/spectral.h"
 #include "compress/atoms/svd_vectors.h"
 
+/* How the basis of a matrix is computed (spectral.h). */
+typedef enum { SVD_GRAM = SPECTRAL_GRAM, SVD_GESDD = SPECTRAL_GESDD, SVD_RANDOMIZED } SvdMethod;
+
 /* The keys of the codec svd. */
 typedef struct {
     double rank;
-    int64_t vbits;
+    int64_t vbits, directions;
     int reshape, method, vectors, probs, empty, draw;
 } Svd;
 
