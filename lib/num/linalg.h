@@ -101,8 +101,9 @@ typedef struct {
 Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *arena, Error *err);
 
 /* Sets *v to (count, cols), an orthonormal basis near the span of A's `count` leading right singular vectors. The
- * faster the singular values fall, the nearer the spans. Equal matrices have equal results. Sets *v to NULL if A has a NaN or infinity, or if its elements are too small or too large for products in float.
- * Takes 8 count operations an element; count <= cols. *v comes from `arena`. */
+ * faster the singular values fall, the nearer the spans. Equal matrices have equal results. Sets *v to NULL if A
+ * has a NaN or infinity, or if its elements are too small or too large for products in float. Takes 8 count
+ * operations an element; count <= cols. *v comes from `arena`. */
 Status linalg_leading(const Tall *a, size_t count, int threads, double **v, Arena *arena, Error *err);
 
 /* ---- products ---- */
