@@ -348,7 +348,7 @@ $ cp "$SRC"/datasets/lenet-mnist.h5 train.h5; sed -n 's/ *# .*//; /^atomo-bench 
 # a stop is obeyed within a second, in the middle of a call that takes a minute: finished records are printed, and with -o --resume goes on
 $ atomo-bench synth -o g.h5 --shape 10 --shape 5000x5000 -q; for o in '' '-o r.csv'; do timeout -s KILL 60 atomo-bench compare g.h5 -t layer* -c sign -c svd:method=gesdd --repeats 1 --metrics bytes -f csv -v $o >out 2>err & until grep -q 'finished: svd.* on layer0' err || ! kill -0 $!; do sleep 0.05; done; sleep 0.3; kill -TERM $!; wait $!; echo $?; grep -c , out; tail -n 2 err; done; ls r.csv* out
 > 130
-> 4
+> 5
 > 130
 > 0
 > *stopped with 4 of 6 records finished

@@ -67,8 +67,8 @@ static void nothing_from_a_file_becomes_markup(void **state)
     put("<x>.svg", "<svg onload=\"alert(1)\"><script>alert(1)</script></svg>");
     check_ok(write_page(), &err);
     const char *p = page();
-    assert_int_equal(count_of(p, "<script"), 1); /* the only script is the page's own */
-    assert_int_equal(count_of(p, "</script"), 1);
+    assert_int_equal(count_of(p, "<script"), 2); /* the only scripts are the page's own */
+    assert_int_equal(count_of(p, "</script"), 2);
     assert_int_equal(count_of(p, "<img"), 1); /* the picture is inside an <img>, where no script runs */
     check(strstr(p, "<img alt=\"&lt;x&gt;.svg\" src=\"data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ"));
     check(!strstr(p, "<b>") && !strstr(p, "<i>") && !strstr(p, "<!--") && !strstr(p, "\"onclick"));
@@ -98,8 +98,9 @@ static void a_policy_names_what_runs(void **state)
     const char *p = page();
     const char *policy = strstr(p, "Content-Security-Policy");
     check(policy && policy < strstr(p, "<style>"));
-    check(strstr(p, text_format(a, "script-src 'sha256-%s'", page_js_hash)));
+    check(strstr(p, text_format(a, "script-src 'sha256-%s' 'sha256-%s'", page_js_hash, explore_js_hash)));
     check(strstr(p, text_format(a, "<script>%s</script>", page_js)));
+    check(strstr(p, text_format(a, "<script>%s</script>", explore_js)));
     check(strstr(p, text_format(a, "<style>%s</style>", page_css)));
     check(strstr(p, "content=\"default-src 'none'; img-src data:; style-src 'sha256-") &&
           !strstr(p, "unsafe"));
@@ -134,7 +135,7 @@ static void what_is_left_out_is_named_with_the_reason(void **state)
         check_text(strstr(p, left[i].why), left[i].why);
     check(strstr(p, "<dt>folder</dt><dd>a directory") && strstr(p, "<dt>fifo.csv</dt><dd>no regular file"));
     check(strstr(p, "<dt>link.csv</dt><dd>a link that leads nowhere"));
-    check(!strstr(p, "hidden") && !strstr(p, "<dt>page.html"));
+    check(!strstr(p, ".hidden.csv") && !strstr(p, "<dt>page.html"));
     check(strstr(p, "<h3>r.json</h3>"));
 }
 
