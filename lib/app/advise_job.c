@@ -105,7 +105,7 @@ static double error_of_mean(const CostErrors *e, unsigned traits, double workers
 
 enum { BASELINE = 1 }; /* index of bf16 among the codecs of a measurement; none has index 0 */
 
-/* Fills a candidate from codec k. `layer`: its measurements; `plain`: scratch of 2 layers for each layer. */
+/* Fills a candidate from codec k. `layer`: its measurements (c->layers). `moved`: scratch memory (2 x c->layers). */
 static Status take(Candidate *out, const AdviseJob *advise, size_t k, const CostLayer *layer,
                    CostLayer *moved)
 {
@@ -114,24 +114,24 @@ static Status take(Candidate *out, const AdviseJob *advise, size_t k, const Cost
     const Codec *codec = j->codec[k];
     const unsigned traits = codec_traits(codec);
     const CostErrors *e = &c->alone[k].errors;
-    const double workers = (double)c->workers.number[0], half = e->relative;
+    const double workers = (double)c->workers.number[0];
     const Topology topology = cost_topology(c, k, c->topology[0]);
-    const bool added = codec_adds(codec), goes = added || !topology_adds(topology);
+    const bool adds = codec_adds(codec), possible = adds || !topology_adds(topology);
     const Iteration it = cost_iteration(c, k, layer, c->workers.number[0], &c->link[0], topology);
     *out = (Candidate){.name = j->name[k],
                        .family = codec_family(codec, j->a),
                        .plain = k <= BASELINE,
                        .unbiased = traits & UNBIASED,
-                       .adds = added,
-                       .feedback = traits & UNBIASED || half < 1e-3 ? FEEDBACK_NONE
-                                   : keeps_residual(codec)          ? FEEDBACK_INSIDE
-                                                                    : FEEDBACK_WANTED,
+                       .adds = adds,
+                       .feedback = traits & UNBIASED || e->relative < 1e-3 ? FEEDBACK_NONE
+                                   : keeps_residual(codec)                 ? FEEDBACK_INSIDE
+                                                                           : FEEDBACK_WANTED,
                        .topology = topology,
                        .workers = workers,
                        .error = error_of_mean(e, traits, workers),
                        .error_se = e->relative_se,
                        .scratch = e->scratch,
-                       .failure = goes ? cost_error(c, k) : "its payloads do not add"};
+                       .failure = possible ? cost_error(c, k) : "its payloads do not add"};
     if (traits & UNBIASED)
         out->error_se *= out->error / e->relative;
     for (size_t i = 0; i < c->layers; i++) {
