@@ -76,8 +76,8 @@ static void optimizer_options(TrainJob *j, Option *out)
 static const Option *all_options(TrainJob *j, const Option *own)
 {
     const char *network = with_names(j, "the network to train", network_name);
-    const char *dataset =
-        with_names(j, "the data set; without it digits, or babble for gpt: both need no files", dataset_name);
+    const char *dataset = with_names(
+        j, "the data set; without it one that needs no files: digits, colour-digits or babble", dataset_name);
     const char *link =
         with_names(j, "the simulated link of comm_ms: alpha=50us,beta=10Gbit, or a preset", link_name);
     if (!network || !dataset || !link)
@@ -171,9 +171,11 @@ Status train_job_open(TrainJob *j)
     TRY(arena_check(link, j->a, j->err));
     TRY(link_read(link, j->link, j->a, j->err));
     TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
-    size_t context;
-    TRY(network_context(&context, j->network, j->err));
-    j->dataset = j->dataset ? j->dataset : context ? "babble" : "digits";
+    const Network *network;
+    const char *options;
+    TRY(network_find(&network, &options, j->network, j->err));
+    if (!j->dataset)
+        j->dataset = network->context ? "babble" : network->channels == 3 ? "colour-digits" : "digits";
     const TrainData from = {j->network, j->dataset, j->data_dir};
     TRY(train_job_load(&j->train, &from, SPLIT_TRAIN, threads, j->a, j->err));
     TRY(train_job_load(&j->test, &from, SPLIT_TEST, threads, j->a, j->err));

@@ -1,5 +1,6 @@
 /* dataset.h -- loads a data set of labelled images by its name. Published data sets are read from their
- * unchanged files. The data set `digits` is synthetic (digits.h).
+ * unchanged files. The data sets
+ * `digits` and `colour-digits` are synthetic (digits.h).
  *
  * Pixels are bytes in memory; batch_fill turns the images of a batch into normalised, augmented floats. The
  * seed and the epoch determine the order of the images; seed, epoch and an image's index determine the image's
@@ -55,7 +56,7 @@ struct Dataset {
 
 enum { IMAGES_MOST = 1 << 30 };
 
-/* Loads a data set. `digits` is drawn from the seed; other sets are read from the directory `dir` (NULL:
+/* Loads a data set. `digits`, `colour-digits` and `babble` are drawn from the seed; other sets are read from the directory `dir` (NULL:
  * datasets/NAME) and ignore the seed. Checks sizes, magic numbers and labels. An error names the file, the
  * expected content and the command that downloads the file. Memory for pixels and labels comes from `a`. ERR_STOPPED:
  * `stopped` returned true while images were drawn; NULL: nothing stops it. */

@@ -9,6 +9,7 @@
 #include "data/files.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     STEPS = 4, /* number of line segments between two points of a stroke */
@@ -28,6 +29,7 @@ enum {
     WORD_RADIUS,
     WORD_INK,
     WORD_NOISE,
+    WORD_COLOUR,      /* the words from here on: two for each channel */
     WORD_JITTER = 32, /* the words from here on: two for each point of the strokes */
     /* the words from here on: two for each node of the distortion's grid */
     WORD_BEND = WORD_JITTER + 2 * STYLE_POINTS,
@@ -208,6 +210,17 @@ typedef struct {
 
 enum { PIECE_IMAGES = 250 };
 
+static size_t pieces_of(size_t count)
+{
+    return (count + PIECE_IMAGES - 1) / PIECE_IMAGES;
+}
+
+/* the random numbers of all images of a split; rng_below gives those of one */
+static Rng images_rng(uint64_t seed, DataSplit split)
+{
+    return rng_open(seed, 0, RNG_EVERYONE, split, rng_hash("digits"));
+}
+
 static void draw_piece(void *data, size_t piece)
 {
     const Sheet *s = data;
@@ -229,14 +242,49 @@ static void draw_piece(void *data, size_t piece)
 void digits_draw(uint64_t seed, DataSplit split, size_t count, int threads, bool (*stopped)(void),
                  uint8_t *pixels, uint8_t *labels)
 {
-    Sheet s = {rng_open(seed, 0, RNG_EVERYONE, split, rng_hash("digits")), count, stopped, pixels, labels};
-    parallel_for(threads, (count + PIECE_IMAGES - 1) / PIECE_IMAGES, draw_piece, &s);
+    Sheet s = {images_rng(seed, split), count, stopped, pixels, labels};
+    parallel_for(threads, pieces_of(count), draw_piece, &s);
 }
 
-Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
+typedef struct {
+    Rng rng;
+    size_t count;
+    const uint8_t *grey;
+    uint8_t *pixels;
+} Palette;
+
+static void colour_piece(void *data, size_t piece)
 {
-    (void)dir;
-    const size_t count = d->split == SPLIT_TRAIN ? DIGITS_TRAIN : DIGITS_TEST;
+    const Palette *p = data;
+    enum { MARGIN = (COLOUR_SIDE - DIGIT_SIDE) / 2, LEVELS = 96 }; /* of grounds and of lights */
+    for (size_t i = piece * PIECE_IMAGES; i < p->count && i < (piece + 1) * PIECE_IMAGES; i++) {
+        const Rng rng = rng_below(&p->rng, i);
+        const RngKey key = rng_key(&rng, USE_DATA, 0);
+        for (uint32_t channel = 0; channel < 3; channel++) {
+            const uint32_t ground = below(&key, WORD_COLOUR + 2 * channel, LEVELS),
+                           light = 255 - below(&key, WORD_COLOUR + 2 * channel + 1, LEVELS);
+            uint8_t *plane = p->pixels + i * COLOUR_PIXELS + channel * COLOUR_SIDE * COLOUR_SIDE;
+            memset(plane, (int)ground, (size_t)COLOUR_SIDE * COLOUR_SIDE);
+            for (size_t row = 0; row < DIGIT_SIDE; row++)
+                for (size_t column = 0; column < DIGIT_SIDE; column++) {
+                    const uint32_t ink = p->grey[i * DIGIT_PIXELS + row * DIGIT_SIDE + column];
+                    plane[(row + MARGIN) * COLOUR_SIDE + column + MARGIN] =
+                        (uint8_t)(ground + (light - ground) * ink / 255);
+                }
+        }
+    }
+}
+
+void digits_colour(uint64_t seed, DataSplit split, size_t count, int threads, const uint8_t *grey,
+                   uint8_t *pixels)
+{
+    Palette p = {images_rng(seed, split), count, grey, pixels};
+    parallel_for(threads, pieces_of(count), colour_piece, &p);
+}
+
+/* Draws `count` grey images and their labels. */
+static Status draw_set(Dataset *d, size_t count, uint64_t seed, int threads, Arena *a, Error *err)
+{
     uint8_t *pixels = NEW(a, uint8_t, count * DIGIT_PIXELS), *labels = NEW(a, uint8_t, count);
     TRY(arena_check(pixels && labels, a, err));
     digits_draw(seed, d->split, count, threads, d->stopped, pixels, labels);
@@ -245,5 +293,22 @@ Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Aren
     d->count = count;
     d->pixels = pixels;
     d->labels = labels;
+    return OK;
+}
+
+Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
+{
+    (void)dir;
+    return draw_set(d, d->split == SPLIT_TRAIN ? DIGITS_TRAIN : DIGITS_TEST, seed, threads, a, err);
+}
+
+Status colour_digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
+{
+    (void)dir;
+    TRY(draw_set(d, d->split == SPLIT_TRAIN ? COLOUR_TRAIN : COLOUR_TEST, seed, threads, a, err));
+    uint8_t *pixels = NEW(a, uint8_t, d->count * COLOUR_PIXELS);
+    TRY(arena_check(pixels, a, err));
+    digits_colour(seed, d->split, d->count, threads, d->pixels, pixels);
+    d->pixels = pixels;
     return OK;
 }

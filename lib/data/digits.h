@@ -13,6 +13,10 @@ enum {
     DIGIT_PIXELS = DIGIT_SIDE * DIGIT_SIDE,
     DIGITS_TRAIN = 60000,
     DIGITS_TEST = 10000,
+    COLOUR_SIDE = 32,
+    COLOUR_PIXELS = 3 * COLOUR_SIDE * COLOUR_SIDE,
+    COLOUR_TRAIN = 10000,
+    COLOUR_TEST = 1000,
 };
 
 /* A style is one way to write a digit: the list of points through which the pen moves. The points are in a
@@ -35,5 +39,10 @@ extern const DigitStyle digit_styles[10][STYLES];
  * once `stopped` returns true; NULL: never. */
 void digits_draw(uint64_t seed, DataSplit split, size_t count, int threads, bool (*stopped)(void),
                  uint8_t *pixels, uint8_t *labels);
+
+/* Makes colour images (count, 3, 32, 32) of the images of digits_draw with the same seed and split: a margin of two
+ * pixels, and for each image and channel a random dark level in place of black and a random light one in place of white. */
+void digits_colour(uint64_t seed, DataSplit split, size_t count, int threads, const uint8_t *grey,
+                   uint8_t *pixels);
 
 #endif

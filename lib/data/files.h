@@ -9,6 +9,7 @@
 /* ---- loaders, one for each file format; each is used as DatasetInfo.load ---- */
 
 Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
+Status colour_digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 Status idx_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 Status cifar_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 Status svhn_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);

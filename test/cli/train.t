@@ -144,12 +144,17 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --network something --dataset mnist 
 = 2
 
 $ atomo-train run --dataset foo --network softmax
-2> hint: --dataset NAME; there are digits, mnist, *svhn, text, babble
+2> hint: --dataset NAME; there are digits, colour-digits, mnist, *svhn, text, babble
 = 2
 
 # help lists the networks, data sets and links
 $ atomo-train run --help | tr -s ' \n' '  '
-> *the network to train: softmax, *resnet18*gpt-nano, gpt-char (default lenet)*digits, or babble for gpt*: digits, mnist, *svhn, text, babble *a preset: lan1g, *ec2-m5.4xlarge (default lan10g)*
+> *the network to train: softmax, *resnet18*gpt-nano, gpt-char (default lenet)*without it one that needs no files: digits, colour-digits or babble*: digits, colour-digits, mnist, *svhn, text, babble *a preset: lan1g, *ec2-m5.4xlarge (default lan10g)*
+= 0
+
+# a network for colour images draws its own
+$ atomo-train run --network vgg11 --batch-size 2 --max-steps 1 --test-batch-size 50 -f csv -q --eval-freq 0 | tail -n 1 | cut -d, -f 1
+> summary
 = 0
 
 # a language model trains on a text of its own or on babble, and its checkpoints are tested; threads change no byte

@@ -78,6 +78,67 @@ static void digits_have_the_mean_and_deviation_that_normalise_them(void **state)
     arena_close(s.a);
 }
 
+/* A pixel of a colour image lies between its channel's ground, which the margin shows, and a lighter level, in proportion
+ * to the grey pixel. */
+static void colour_digits_are_the_grey_ones_in_two_levels_for_each_channel(void **state)
+{
+    (void)state;
+    enum { N = 600, PLANE = COLOUR_SIDE * COLOUR_SIDE };
+    Sheet s = draw(3, SPLIT_TEST, N, 1);
+    uint8_t *one = NEW(s.a, uint8_t, N * COLOUR_PIXELS), *three = NEW(s.a, uint8_t, N * COLOUR_PIXELS);
+    digits_colour(3, SPLIT_TEST, N, 1, s.pixels, one);
+    digits_colour(3, SPLIT_TEST, N, 3, s.pixels, three);
+    assert_memory_equal(one, three, N * COLOUR_PIXELS);
+    size_t grounds[2] = {0};
+    for (size_t i = 0; i < 3 * N; i++) {
+        const uint8_t *plane = one + i * PLANE, *grey = s.pixels + i / 3 * DIGIT_PIXELS;
+        const double ground = plane[0];
+        size_t brightest = 0;
+        for (size_t j = 0; j < DIGIT_PIXELS; j++)
+            brightest = grey[j] > grey[brightest] ? j : brightest;
+        check(grey[brightest] > 100);
+        const double slope =
+            (plane[(brightest / 28 + 2) * 32 + brightest % 28 + 2] - ground) / grey[brightest];
+        check(ground < 96 && ground + 255 * slope < 256.5 && ground + 255 * slope > 157);
+        grounds[ground < 48]++;
+        for (size_t row = 0; row < 32; row++)
+            for (size_t column = 0; column < 32; column++) {
+                const bool inside = row - 2 < 28 && column - 2 < 28;
+                const double want = ground + (inside ? slope * grey[(row - 2) * 28 + column - 2] : 0);
+                /* each pixel is rounded down, and so is the one that gave the slope */
+                check(fabs(plane[row * 32 + column] - want) < 1.5);
+            }
+    }
+    /* 900 of 1,800 grounds are expected below 48, with standard deviation 21 */
+    check(grounds[0] > 790 && grounds[1] > 790);
+    arena_close(s.a);
+}
+
+static void colour_digits_are_loaded_with_their_mean_and_deviation(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    Error err;
+    Dataset d;
+    check_ok(dataset_load(&d, "colour-digits", NULL, SPLIT_TRAIN, 1, 2, NULL, a, &err), &err);
+    check(d.count == COLOUR_TRAIN && d.info->channels == 3);
+    for (size_t channel = 0; channel < 3; channel++) {
+        double sum = 0, squares = 0;
+        for (size_t i = 0; i < d.count; i++)
+            for (size_t j = 0; j < 1024; j++) {
+                const double v = d.pixels[i * COLOUR_PIXELS + channel * 1024 + j] / 255.0;
+                sum += v;
+                squares += v * v;
+            }
+        const double n = (double)d.count * 1024, mean = sum / n;
+        check_rel(mean, (double)d.info->mean[channel], 0.02);
+        check_rel(sqrt(squares / n - mean * mean), (double)d.info->deviation[channel], 0.02);
+    }
+    check_ok(dataset_load(&d, "colour-digits", NULL, SPLIT_TEST, 1, 2, NULL, a, &err), &err);
+    check(d.count == COLOUR_TEST);
+    arena_close(a);
+}
+
 /* Among 4,000 images, the number of images of one digit has mean 400 and standard deviation 19. The probability
  * that any of the ten counts deviates by more than five standard deviations is below 1e-5. */
 static void every_digit_comes_as_often(void **state)
@@ -169,6 +230,8 @@ int main(void)
         cmocka_unit_test(digits_are_the_same_on_every_machine),
         cmocka_unit_test(digits_do_not_depend_on_threads_or_on_how_many_are_drawn),
         cmocka_unit_test(digits_have_the_mean_and_deviation_that_normalise_them),
+        cmocka_unit_test(colour_digits_are_the_grey_ones_in_two_levels_for_each_channel),
+        cmocka_unit_test(colour_digits_are_loaded_with_their_mean_and_deviation),
         cmocka_unit_test(every_digit_comes_as_often),
         cmocka_unit_test(drawing_ends_when_it_is_stopped),
         cmocka_unit_test(a_linear_model_reads_most_digits_and_not_all),
