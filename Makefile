@@ -299,6 +299,16 @@ paper-resnet: has-cifar10
 
 .PHONY: training
 
+# The dumps that plots/results.list makes, and the tables that go into docs/results.json.
+RESULT_DUMPS := resnet18 vgg11 gpt-nano gpt-char
+RESULT_TABLES := rates $(RESULT_DUMPS:%=rates-%) lenet-means fc-means gpt-means
+
+results: all
+	@PAPER_LIST=plots/results.list PAPER_HEADING='The field at a glance' PAPER_DUMPS='$(RESULT_DUMPS)' sh plots/paper.sh $(B)/bin build/results
+	@sh plots/rates.sh all docs/results.json $(RESULT_TABLES:%=build/results/data/%.json)
+	@cp $(patsubst %,build/results/%.svg,front $(RESULT_DUMPS:%=front-%) lenet-accuracy fc-accuracy gpt-accuracy) docs/figures/
+	@sh plots/fill.sh $(B)/bin/atomo-bench build/results/data docs/results.md
+
 training: all
 	@PAPER_LIST=plots/training.list sh plots/paper.sh $(B)/bin build/training
 	@sh plots/fill.sh $(B)/bin/atomo-bench build/training/data docs/training.md

@@ -5,7 +5,7 @@
 # no input or program is newer. Names a command that fails, with its log, and runs the others.
 # Environment: DATA=full adds published data sets and other dumps in the folder DATASETS (default datasets);
 # PAPER_QUICK=1 tests all commands on small data; PAPER_TRAIN is added to each training command; PAPER_LIST is the
-# list, PAPER_HEADING its heading; STEPS is the length of the runs of plots/resnet.list.
+# list, PAPER_HEADING its heading, PAPER_DUMPS the dumps in OUTPUT_DIRECTORY/data that it makes for its @NAMEs; STEPS is the length of the runs of plots/resnet.list.
 set -u
 bin=${1:?usage: paper.sh BIN_DIRECTORY [OUTPUT_DIRECTORY]} out=${2:-build/paper}
 list=${PAPER_LIST:-$(dirname "$0")/paper.list}
@@ -27,11 +27,13 @@ if [ -n "${PAPER_QUICK:-}" ]; then
     # each figure has the mark above its key, each table in a last column
     quick_mark='quick test on small data, the numbers mean nothing' marked=" --note '$quick_mark'"
     steps=4 eval=2 tune_steps=1 points=2 five=2 thousand=4 quarter=1 fifty=2 hundred=2 pass_steps=3 pass_freq=2 epochs=1 full_eval=2 full_points=2
+    own_step=3 own_sgd=2 own_gpt=2 own_batch=4 mean_of=2
     train_images=16 test_images=8 resnet_dump=2 resnet_every=1 resnet_steps=2 resnet_eval=1 reduced= reduced_gradient=
 else
     marked=
     repeats=3 few=100 few_repeats=3 cost_repeats=5 most_workers=512 million=1000000
     steps=400 eval=40 tune_steps=100 points=6 five=5 thousand=1000 quarter=250 fifty=50 hundred=100 pass_steps=1877 pass_freq=469 epochs=20 full_eval=390 full_points=11
+    own_step=61 own_sgd=400 own_gpt=160 own_batch=64 mean_of=16
     train_images=2000 test_images=500 resnet_dump=31 resnet_every=30 resnet_steps=${STEPS:-80} resnet_eval=20
     reduced_gradient="--note 'step 31 on 2,000 images of CIFAR-10; compute: 16 images on one core of this machine'"
     reduced="--note '2,000 images of CIFAR-10, $resnet_steps steps of 64 images, 4 workers, 1 seed'"
@@ -39,6 +41,13 @@ fi
 paired=metric,result,result_against,difference,interval,difference_p,difference_p_holm,differs
 paper_codecs='-c none -c svd:rank=1/2/3/4 -c qsgd:bits=1/2/4/8 -c terngrad'
 resnet_codecs='-c none -c svd:rank=3 -c qsgd:bits=4 -c terngrad'
+# The codecs of plots/results.list: all; in figures; in training, where biased ones need error feedback.
+field='-c qsgd:code=rans -c qsgd -c terngrad:code=rans -c nuqsgd:code=rans -c zipml -c minmax -c entry -c randk -c svd'
+field="$field -c wavelet -c hadamard -c dct -c fourier -c topk -c stc -c sidco -c dgc -c powersgd -c lowrank -c scaledsign -c onebit"
+field="$field -c eden -c rotated -c thc -c intsgd -c countsketch -c cas"
+drawn='-c qsgd:code=rans -c entry -c svd -c topk -c stc -c powersgd -c eden -c rotated -c minmax -c randk'
+trained='-c qsgd:code=rans -c entry -c svd -c eden -c ef+topk -c ef+stc -c ef+powersgd -c ef+scaledsign'
+sized=bits_per_element,relative_error,relative_error_se,relative_error_expected
 sketches='-c cas -c qsgd:code=rans -c qsgd:code=rans,norm=linf -c terngrad -c countsketch -c countmin'
 compared=bits_per_element,bits_per_element_se,relative_error,relative_error_se,relative_error_expected,wasserstein_mean,wasserstein_mean_se
 with_errors=bytes,bytes_se,bytes_expected,bytes_expected_se,relative_error,relative_error_se,relative_error_expected
@@ -282,6 +291,9 @@ heading=${PAPER_HEADING:-Figures and tables of the paper}
 } >"$out/index.new"
 name='' left=''
 stanzas '' "$shipped" fc2.weight '*1000'
+for one in ${PAPER_DUMPS:-}; do
+    [ ! -f "$data/$one.h5" ] || stanzas "-$one" "$data/$one.h5" '*' "*_*$own_step"
+done
 for one in $dumps; do
     other=${one%:*}
     if [ -f "$datasets/$other.h5" ]; then

@@ -263,10 +263,73 @@ function beside(   r, o, k, keys, key, same, found, any) {
         fail("no published row has the values of ours in " on)
 }
 
+# Whether row r of file f has about the size `want`.
+function is_near(f, r, want,   size) {
+    size = table[f, r, place[f, "bits_per_element"]] / want
+    return size > 0.85 && size < 1.15
+}
+
+function near(   r) {
+    for (r = 1; r <= rows[1]; r++)
+        if (is_near(1, r, bits))
+            print "-c '" table[1, r, 1] "'"
+}
+
+# What the specs of row r have in common in the first three files: the name, and keys with equal values.
+function common(r,   n, i, f, key, out, colon) {
+    out = table[1, r, 1]
+    sub(/:.*/, "", out)
+    n = split(substr(table[2, r, 1], length(out) + 2), key, ",")
+    for (i = 1; i <= n; i++) {
+        for (f = 1; f <= 3; f++)
+            if (!index("," substr(table[f, r, 1], length(out) + 2) ",", "," key[i] ","))
+                break
+        if (f > 3)
+            colon = colon (colon ? "," : ":") key[i]
+    }
+    return out colon
+}
+
+# The errors of three files, at the sizes in `bits`, where a codec has about that size; speeds of the second file; the fourth is of merges.
+function rates(   r, m, f, k, want, ok, out, exact) {
+    split(bits, want, " ")
+    for (m = 1; m <= rows[4]; m++)
+        merge_row[table[4, m, 1]] = m
+    open_result("atomo-pivot/1")
+    for (r = 1; r <= rows[1]; r++) {
+        if (!is_near(1, r, want[1]) && !is_near(2, r, want[2]) && !is_near(3, r, want[3]))
+            continue
+        out = pair("compressor", common(r))
+        for (f = 1; f <= 3; f++) {
+            ok = is_near(f, r, want[f])
+            exact = table[f, r, place[f, "relative_error_expected"]]
+            out = out ", " pair(want[f] " bits_per_element", ok ? table[f, r, place[f, "bits_per_element"]] : "")
+            out = out ", " pair(want[f] " relative_error", !ok ? "" : exact != "" ? exact : table[f, r, place[f, "relative_error"]])
+            out = out ", " pair(want[f] " relative_error_se", !ok ? "" : exact != "" ? 0 : table[f, r, place[f, "relative_error_se"]])
+        }
+        ok = is_near(2, r, want[2])
+        out = out ", " pair("spec", ok ? table[2, r, 1] : "")
+        for (k = 1; k <= 2; k++) {
+            f = k == 1 ? "encode_gbps" : "decode_gbps"
+            out = out ", " pair(f, ok ? table[2, r, place[2, f]] : "")
+        }
+        m = ok ? merge_row[table[2, r, 1]] : 0
+        exact = m ? table[4, m, place[4, "relative_error_expected"]] : ""
+        out = out ", " pair("of the mean relative_error", !m ? "" : exact != "" ? exact : table[4, m, place[4, "relative_error"]])
+        out = out ", " pair("payloads merge", !m ? "" : table[4, m, place[4, "merge_ms"]] == "" ? "no" : "yes")
+        put_record(out ", " pair("repeats", repeats))
+    }
+    print "\n]}"
+}
+
 END {
     if (failed)
         exit 1
-    if (job == "across")
+    if (job == "near")
+        near()
+    else if (job == "rates")
+        rates()
+    else if (job == "across")
         across()
     else if (job == "means")
         means()

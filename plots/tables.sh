@@ -8,7 +8,7 @@
 #         tuned: of atomo-train tune; for each compressor, the step size with the least mean loss is chosen
 #         speedups: of atomo-train run: for each compressor the speed-up to each accuracy over plain SGD of the same seed, the
 #             last test accuracy, and its difference to that of plain SGD
-#         costs: of atomo-train run: steps and bytes to each accuracy, all bytes, and the last test accuracy; paired-costs without bytes
+#         costs: of atomo-train run: steps and bytes to each accuracy, all bytes, last test accuracy and loss; paired-costs without bytes and loss
 #         tests: of atomo-train run: the test accuracies of each step
 #         late: of atomo-train run: first and last step size, and of the tests in the second half the least and the last accuracy
 #     sh tables.sh paired-JOB BENCH OUT.json RESULT...
@@ -37,10 +37,11 @@ columns_of() { # RESULT
         ;;
     costs)
         # Bytes follow from the steps: they have no differences of their own.
-        [ $lay_out = paired ] && sizes='^steps_to_' || sizes='^steps_to_|^bytes_to_|^bytes_up'
+        sizes='^steps_to_|^bytes_to_|^bytes_up' loss=,test_loss
+        [ $lay_out = means ] || sizes='^steps_to_' loss=
         "$bench" report "$1" --where record=summary -f csv >"$tmp/all"
         targets=$(head -n 1 "$tmp/all" | tr , '\n' | grep -E "$sizes" | paste -sd, -)
-        "$bench" report "$1" --where record=summary --columns "compressor,${targets:+$targets,}test_accuracy" -f csv
+        "$bench" report "$1" --where record=summary --columns "compressor,${targets:+$targets,}test_accuracy$loss" -f csv
         ;;
     tests)
         "$bench" report "$1" --where record=step --columns step,compressor,test_accuracy -f csv >"$tmp/steps"
