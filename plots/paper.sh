@@ -22,7 +22,14 @@ esac
 # ---- the variables in the list ----
 
 bench=$bin/atomo-bench data=$out/data more=${PAPER_TRAIN:-} plots=$(dirname "$0") published=$(dirname "$0")/published
+# The codecs of plots/results.list: all; in figures; in training, where biased ones need error feedback.
+field='-c qsgd:code=rans -c qsgd -c terngrad:code=rans -c nuqsgd:code=rans -c zipml -c minmax -c entry -c randk -c svd'
+field="$field -c wavelet -c hadamard -c dct -c fourier -c topk -c stc -c sidco -c dgc -c powersgd -c lowrank -c scaledsign -c onebit"
+field="$field -c eden -c rotated -c thc -c intsgd -c countsketch -c cas"
+drawn='-c qsgd:code=rans -c entry -c svd -c topk -c stc -c powersgd -c eden -c rotated -c minmax -c randk'
+trained='-c qsgd:code=rans -c entry -c svd -c eden -c ef+topk -c ef+stc -c ef+powersgd -c ef+scaledsign'
 if [ -n "${PAPER_QUICK:-}" ]; then
+    field='-c qsgd:code=rans -c topk -c scaledsign' drawn='-c qsgd:code=rans -c topk' trained='-c entry -c ef+topk'
     repeats=1 few=2 few_repeats=1 cost_repeats=1 most_workers=8 million=1000
     # each figure has the mark above its key, each table in a last column
     quick_mark='quick test on small data, the numbers mean nothing' marked=" --note '$quick_mark'"
@@ -41,12 +48,6 @@ fi
 paired=metric,result,result_against,difference,interval,difference_p,difference_p_holm,differs
 paper_codecs='-c none -c svd:rank=1/2/3/4 -c qsgd:bits=1/2/4/8 -c terngrad'
 resnet_codecs='-c none -c svd:rank=3 -c qsgd:bits=4 -c terngrad'
-# The codecs of plots/results.list: all; in figures; in training, where biased ones need error feedback.
-field='-c qsgd:code=rans -c qsgd -c terngrad:code=rans -c nuqsgd:code=rans -c zipml -c minmax -c entry -c randk -c svd'
-field="$field -c wavelet -c hadamard -c dct -c fourier -c topk -c stc -c sidco -c dgc -c powersgd -c lowrank -c scaledsign -c onebit"
-field="$field -c eden -c rotated -c thc -c intsgd -c countsketch -c cas"
-drawn='-c qsgd:code=rans -c entry -c svd -c topk -c stc -c powersgd -c eden -c rotated -c minmax -c randk'
-trained='-c qsgd:code=rans -c entry -c svd -c eden -c ef+topk -c ef+stc -c ef+powersgd -c ef+scaledsign'
 sized=bits_per_element,relative_error,relative_error_se,relative_error_expected
 sketches='-c cas -c qsgd:code=rans -c qsgd:code=rans,norm=linf -c terngrad -c countsketch -c countmin'
 compared=bits_per_element,bits_per_element_se,relative_error,relative_error_se,relative_error_expected,wasserstein_mean,wasserstein_mean_se
@@ -262,7 +263,7 @@ needs() {
 
 stanzas() { # SUFFIX DUMP TENSOR STEP: TENSOR is a small one for quick runs; STEP selects one of several steps
     suffix=$1 dump=$2 name= pick= one_step=${4:+"--step '$4'"}
-    [ -z "${PAPER_QUICK:-}" ] || pick="-t $3"
+    [ -z "${PAPER_QUICK:-}" ] || pick="-t '$3'"
     while IFS= read -r line; do
         case $line in
         '' | '#'*) ;;

@@ -41,6 +41,19 @@ $ sh "$SRC"/test/cli/tiny.sh; ln -s "$SRC"/plots/published .; sh "$SRC"/test/cli
 - *: tables1*
 = 0
 
+# the runs of docs/results.md make all results that its tables name; rates.sh puts them into one file, whose checksum fill.sh writes
+? command -v gnuplot
+$ sh "$SRC"/test/cli/tiny.sh; b=$(dirname "$(command -v atomo-bench)"); PAPER_LIST="$SRC"/plots/results.list PAPER_DUMPS='resnet18 vgg11 gpt-nano gpt-char' PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out >log; r=$?; grep FAILED log; tables=$(sed -n 's/^<!-- table: \([^ ]*\).*/\1/p' "$SRC"/docs/results.md); sh "$SRC"/plots/rates.sh all results.json $(for f in $tables; do echo out/data/$f; done); sed 's/^<!-- table.*//; /^|/d' "$SRC"/docs/results.md >page; sh "$SRC"/plots/fill.sh $b/atomo-bench out/data page; sed -n '/^<!-- facts/{n;p;}' page | grep -c "$(sha256sum <results.json | cut -c 1-64)"; atomo-bench report results.json --columns of,compressor,repeats -f csv | cut -d, -f 1 | sort | uniq -c | awk '$1 > 2 { print $2 }' | paste -sd ' '; exit $r
+> 1
+> fc-means gpt-means lenet-means rates rates-gpt-char rates-gpt-nano rates-resnet18 rates-vgg11
+= 0
+
+# a codec whose size is over 15 % off has no error at that size; the mean of 4 workers has a fourth of an unbiased codec's error
+$ for b in 1 4; do atomo-bench compare $SRC/datasets/lenet-mnist.h5 -s '*1000' -t fc2.weight --equal-bits $b --repeats 1 -c entry -c scaledsign -c fp16 -q -o $b.json; done; atomo-bench merge $SRC/datasets/lenet-mnist.h5 -s '*1000' -t fc2.weight --workers 4 --noise 0 $(sh $SRC/plots/rates.sh specs atomo-bench 1.json | tr -d "'") -q -o m.json; sh $SRC/plots/rates.sh table atomo-bench 1.json 1.json 4.json m.json -o t.json; atomo-bench report t.json -f csv --columns 'compressor,1 relative_error,4 relative_error,of the mean relative_error,payloads merge' | awk -F, 'NR > 1 { print $1, ($3 != ""), $5, $4 / $2 == 0.25 ? "a fourth" : $4 == $2 ? "all" : "wrong" }'
+> entry 1 no a fourth
+> scaledsign 0 no all
+= 0
+
 # the training runs of docs/training.md make all results that its tables name; fill.sh puts a table below its mark, and keeps a table without a result
 $ sh "$SRC"/test/cli/tiny.sh; b=$(dirname "$(command -v atomo-bench)"); DATA=full PAPER_LIST="$SRC"/plots/training.list PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out >log; r=$?; grep FAILED log; sed -n 's/^<!-- table: \([^ ]*\).*/\1/p' "$SRC"/docs/training.md | while read -r f; do test -s out/data/$f && echo "has $f" || echo "lost $f"; done; printf 'a\n\n<!-- table: costs.json --where compressor=none --columns compressor,bytes_up -->\n| old |\n| x |\n\nb\n\n<!-- table: nothing.json -->\n| kept |\n' >page; sh "$SRC"/plots/fill.sh $b/atomo-bench out/data page; cat page; exit $r
 > has ../step-sizes-across.json
