@@ -40,7 +40,7 @@ else
     marked=
     repeats=3 few=100 few_repeats=3 cost_repeats=5 most_workers=512 million=1000000
     steps=400 eval=40 tune_steps=100 points=6 five=5 thousand=1000 quarter=250 fifty=50 hundred=100 pass_steps=1877 pass_freq=469 epochs=20 full_eval=390 full_points=11
-    own_step=61 own_sgd=400 own_gpt=160 own_batch=64 mean_of=16
+    own_step=61 own_sgd=400 own_gpt=1000 own_batch=64 mean_of=16
     train_images=2000 test_images=500 resnet_dump=31 resnet_every=30 resnet_steps=${STEPS:-80} resnet_eval=20
     reduced_gradient="--note 'step 31 on 2,000 images of CIFAR-10; compute: 16 images on one core of this machine'"
     reduced="--note '2,000 images of CIFAR-10, $resnet_steps steps of 64 images, 4 workers, 1 seed'"
