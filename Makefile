@@ -351,6 +351,11 @@ limits: $(PROGRAMS)
 # Independent implementations of the documents check the programs (Debian: python3-numpy python3-scipy python3-h5py).
 REFERENCE := decode altered compare against claims merge vectors files
 
+# A vector of 2^31 + 5 elements through encode, decode and inspect: 20 GB of memory, 30 GB in HUGE_DIR, some minutes.
+.PHONY: huge
+huge: all
+	@$(PYTHON) test/huge.py $(B)/bin $(HUGE_DIR)
+
 .PHONY: verify-reference check-reference $(REFERENCE:%=reference-%)
 
 verify-reference: all
@@ -665,6 +670,7 @@ help:
 	@echo "make limits    run the programs under limits on memory, files, processes and stack, in small steps"
 	@echo "make mutants   plant faults in what makes numbers; the tests must see each  (WORD=metrics.c: some)"
 	@echo "make certify   bias and variance of every codec that promises them, and the tests' own level: docs/certificate.md"
+	@echo "make huge      a vector of over 2^31 elements through encode, decode and inspect: 20 GB of memory  (HUGE_DIR=DIR)"
 	@echo "make verify-reference   hold payloads, metrics and promises against Python, numpy, scipy and h5py"
 	@echo "make wheel     the Python package for pip install, in build/wheel"
 	@echo "make golden    rewrite the stored payloads; review the difference"
