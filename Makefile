@@ -312,6 +312,8 @@ REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
 
 .PHONY: $(RUNS) $(FUZZERS:%=replay-%) cli-tests $(ROOMS:%=check-%)
 
+VEC_RUNS := $(filter run-vec/%,$(RUNS))
+
 # The tests of one directory of test/, for example: make check-coder
 $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
@@ -498,6 +500,12 @@ tsan:
 	    { cat build/tsan/codecs.log; exit 1; }
 	@sh test/tsan.sh build/tsan/bin
 
+# The second compiler: no warnings, and the bytes of the stored payloads.
+CLANG ?= clang
+.PHONY: clang
+clang:
+	+@$(MAKE) --no-print-directory MODE=clang CC='$(CLANG)' CI=1 -j$$(nproc) all tests run-codec/test_golden run-compress/test_qsgd $(VEC_RUNS)
+
 coverage:
 	$(MAKE) MODE=coverage OPTIMISE='-O0 -g --coverage' LDFLAGS=--coverage check
 	gcovr --exclude test --print-summary -r . build/coverage || lcov --capture -d build/coverage -o build/coverage.info
@@ -672,6 +680,7 @@ help:
 	@echo "make certify   bias and variance of every codec that promises them, and the tests' own level: docs/certificate.md"
 	@echo "make huge      a vector of over 2^31 elements through encode, decode and inspect: 20 GB of memory  (HUGE_DIR=DIR)"
 	@echo "make verify-reference   hold payloads, metrics and promises against Python, numpy, scipy and h5py"
+	@echo "make clang     build with clang, warnings as errors; hold its payloads against the stored ones"
 	@echo "make wheel     the Python package for pip install, in build/wheel"
 	@echo "make golden    rewrite the stored payloads; review the difference"
 	@echo "make docs      regenerate docs/compressors.md and the figures of docs/atomo.md"
