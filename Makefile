@@ -76,7 +76,7 @@ LIBRARY  := $(B)/public/$(SONAME) $(B)/public/libatomo.a
 DOOR_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard lib/library/*.c)))
 
 .PHONY: all check check-run tests demo demo-run deps bench bench-check fuzz golden format lint depcheck listcheck tsan coverage docs \
-        rng-quality install uninstall wheel vectors dist clean help FORCE
+        rng-quality install uninstall wheel vectors dist sbom clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -657,9 +657,18 @@ uninstall:
 	rm -f $(COMPLETION:%=$(DESTDIR)$(datadir)/%) $(DESTDIR)$(mandir)/man7/atomo.7 \
 	    $(foreach p,$(notdir $(PROGRAMS)),$(DESTDIR)$(mandir)/man1/$p.1 $(DESTDIR)$(mandir)/man1/$p-*.1)
 
+# ---- what a release consists of ----
+
+# The committed files as a tarball: the same commit gives the same bytes, whatever the umask, the time zone and git's settings.
+DIST := build/atomo-$(VERSION).tar.gz
 dist: $(PROGRAMS)
 	@sh test/listcheck.sh $(B)/bin --release
-	git archive --prefix=atomo-$(VERSION)/ -o build/atomo-$(VERSION).tar.gz HEAD
+	@git -c tar.umask=0022 archive --format=tar --prefix=atomo-$(VERSION)/ -o $(DIST:.gz=) HEAD && gzip -9nf $(DIST:.gz=) && echo $(DIST)
+
+# The libraries that the programs load, with versions and licences (CycloneDX).
+SBOM := build/atomo-$(VERSION).cdx.json
+sbom: $(PROGRAMS)
+	@CC="$(CC)" sh docs/packaging/sbom.sh $(B)/bin/atomo-bench $(VERSION) $(MAN_DATE)T00:00:00Z $(PKGS) $(MPI) >$(SBOM) && echo $(SBOM)
 
 clean:
 	rm -rf build
@@ -682,8 +691,9 @@ help:
 	@echo "make verify-reference   hold payloads, metrics and promises against Python, numpy, scipy and h5py"
 	@echo "make clang     build with clang, warnings as errors; hold its payloads against the stored ones"
 	@echo "make wheel     the Python package for pip install, in build/wheel"
+	@echo "make dist      a tarball of the committed files, the same bytes each time; make sbom: the libraries, versions and licences"
 	@echo "make golden    rewrite the stored payloads; review the difference"
 	@echo "make docs      regenerate docs/compressors.md and the figures of docs/atomo.md"
-	@echo "make format lint depcheck tsan coverage rng-quality install uninstall dist clean deps deps-mpi"
+	@echo "make format lint depcheck tsan coverage rng-quality install uninstall clean deps deps-mpi"
 
 -include $(shell find build -name '*.d' 2>/dev/null)
