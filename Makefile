@@ -25,7 +25,7 @@ have_heads := $(shell printf '\043include <%s>\n' $(HEADERS) | $(CC) -E - >/dev/
 ABSENT     := $(strip $(if $(have_cc),,$(CC)) $(if $(have_cc),$(if $(have_heads),,$(HEADERS))) \
               $(if $(have_pkgs),,$(shell for p in $(PKGS); do pkg-config --exists $$p 2>/dev/null || echo $$p; done)))
 # These targets build nothing, or run `make deps` first.
-NEED_NONE  := deps deps-mpi check demo paper paper-resnet has-cifar10 help clean dist format lint depcheck uninstall mutants-fresh
+NEED_NONE  := deps deps-mpi check demo paper paper-resnet has-cifar10 help clean dist tarball html format lint depcheck uninstall mutants-fresh
 ifneq ($(ABSENT),)
 ifneq ($(if $(MAKECMDGOALS),$(filter-out $(NEED_NONE),$(MAKECMDGOALS)),all),)
 $(error not found: $(ABSENT); "make deps" installs the missing packages)
@@ -614,6 +614,14 @@ $(MAN)/done: $(PROGRAMS)
 	@sed -i 's/@date@/$(MAN_DATE)/' $(MAN)/man?/*
 	@touch $@
 
+# ---- the documentation as a site ----
+
+HTML := build/html
+.PHONY: html
+html:
+	@command -v pandoc >/dev/null || { echo "make html needs pandoc: apt-get install pandoc" >&2; exit 2; }
+	@sh docs/site/build.sh $(HTML) $(VERSION) && echo $(HTML)/index.html
+
 # ---- installing ----
 
 PREFIX  ?= /usr/local
@@ -621,23 +629,24 @@ prefix  ?= $(PREFIX)
 bindir  ?= $(prefix)/bin
 datadir ?= $(prefix)/share
 mandir  ?= $(datadir)/man
+zshdir  ?= $(datadir)/zsh/site-functions
 
 libdir  ?= $(prefix)/lib
 incdir  ?= $(prefix)/include
 pydir   ?= $(libdir)/python3/dist-packages
 COMPLETION := bash-completion/completions/atomo-bench bash-completion/completions/atomo-train \
-              zsh/site-functions/_atomo fish/vendor_completions.d/atomo-bench.fish fish/vendor_completions.d/atomo-train.fish
+              fish/vendor_completions.d/atomo-bench.fish fish/vendor_completions.d/atomo-train.fish
 
 install: all man
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/atomo/datasets $(DESTDIR)$(datadir)/atomo/plots \
 	    $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(incdir) $(DESTDIR)$(pydir)/atomo $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man7 \
-	    $(DESTDIR)$(datadir)/bash-completion/completions $(DESTDIR)$(datadir)/zsh/site-functions $(DESTDIR)$(datadir)/fish/vendor_completions.d
+	    $(DESTDIR)$(datadir)/bash-completion/completions $(DESTDIR)$(zshdir) $(DESTDIR)$(datadir)/fish/vendor_completions.d
 	install -m 644 $(MAN)/man1/* $(DESTDIR)$(mandir)/man1
 	install -m 644 $(MAN)/man7/* $(DESTDIR)$(mandir)/man7
 	for p in $(notdir $(PROGRAMS)); do \
 	    install -m 644 cmd/completion/atomo.bash $(DESTDIR)$(datadir)/bash-completion/completions/$$p && \
 	    install -m 644 cmd/completion/atomo.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/$$p.fish || exit 1; done
-	install -m 644 cmd/completion/_atomo $(DESTDIR)$(datadir)/zsh/site-functions/_atomo
+	install -m 644 cmd/completion/_atomo $(DESTDIR)$(zshdir)/_atomo
 	install -m 644 $(LIBRARY) $(DESTDIR)$(libdir)
 	ln -sf $(SONAME) $(DESTDIR)$(libdir)/libatomo.so
 	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig
@@ -654,15 +663,20 @@ uninstall:
 	rm -f $(LIBRARY:$(B)/public/%=$(DESTDIR)$(libdir)/%) $(DESTDIR)$(libdir)/libatomo.so $(DESTDIR)$(incdir)/atomo.h \
 	    $(DESTDIR)$(libdir)/pkgconfig/atomo.pc
 	rm -rf $(DESTDIR)$(datadir)/atomo $(DESTDIR)$(pydir)/atomo
-	rm -f $(COMPLETION:%=$(DESTDIR)$(datadir)/%) $(DESTDIR)$(mandir)/man7/atomo.7 \
+	rm -f $(COMPLETION:%=$(DESTDIR)$(datadir)/%) $(DESTDIR)$(zshdir)/_atomo $(DESTDIR)$(mandir)/man7/atomo.7 \
 	    $(foreach p,$(notdir $(PROGRAMS)),$(DESTDIR)$(mandir)/man1/$p.1 $(DESTDIR)$(mandir)/man1/$p-*.1)
 
 # ---- what a release consists of ----
 
 # The committed files as a tarball: the same commit gives the same bytes, whatever the umask, the time zone and git's settings.
 DIST := build/atomo-$(VERSION).tar.gz
+.PHONY: tarball
 dist: $(PROGRAMS)
 	@sh test/listcheck.sh $(B)/bin --release
+	@$(MAKE) --no-print-directory tarball
+
+tarball:
+	@mkdir -p build
 	@git -c tar.umask=0022 archive --format=tar --prefix=atomo-$(VERSION)/ -o $(DIST:.gz=) HEAD && gzip -9nf $(DIST:.gz=) && echo $(DIST)
 
 # The libraries that the programs load, with versions and licences (CycloneDX).
@@ -692,6 +706,7 @@ help:
 	@echo "make clang     build with clang, warnings as errors; hold its payloads against the stored ones"
 	@echo "make wheel     the Python package for pip install, in build/wheel"
 	@echo "make dist      a tarball of the committed files, the same bytes each time; make sbom: the libraries, versions and licences"
+	@echo "make html      the documentation as a small static site, in build/html  (needs pandoc)"
 	@echo "make golden    rewrite the stored payloads; review the difference"
 	@echo "make docs      regenerate docs/compressors.md and the figures of docs/atomo.md"
 	@echo "make format lint depcheck tsan coverage rng-quality install uninstall clean deps deps-mpi"
