@@ -12,7 +12,7 @@ CC       ?= gcc
 PYTHON   ?= $(firstword $(wildcard /usr/bin/python3) python3)
 PKGS     := hdf5-serial fftw3f libzstd blosc matio zlib libseccomp
 HEADERS  := dnnl.h
-REVISION := $(shell git describe --always --dirty --abbrev=12 2>/dev/null)
+REVISION := $(or $(REVISION),$(shell git describe --always --dirty --abbrev=12 2>/dev/null))
 
 # The Debian packages that `make deps` installs: to build, to test, and to draw figures.
 DEB_BUILD := gcc make pkg-config libhdf5-dev libfftw3-dev libzstd-dev libblosc-dev \
@@ -25,7 +25,7 @@ have_heads := $(shell printf '\043include <%s>\n' $(HEADERS) | $(CC) -E - >/dev/
 ABSENT     := $(strip $(if $(have_cc),,$(CC)) $(if $(have_cc),$(if $(have_heads),,$(HEADERS))) \
               $(if $(have_pkgs),,$(shell for p in $(PKGS); do pkg-config --exists $$p 2>/dev/null || echo $$p; done)))
 # These targets build nothing, or run `make deps` first.
-NEED_NONE  := deps deps-mpi check demo paper paper-resnet has-cifar10 help clean dist tarball html format lint depcheck uninstall mutants-fresh
+NEED_NONE  := deps deps-mpi check demo paper paper-resnet has-cifar10 help clean dist tarball deb deb-check html format lint depcheck uninstall mutants-fresh
 ifneq ($(ABSENT),)
 ifneq ($(if $(MAKECMDGOALS),$(filter-out $(NEED_NONE),$(MAKECMDGOALS)),all),)
 $(error not found: $(ABSENT); "make deps" installs the missing packages)
@@ -670,7 +670,7 @@ uninstall:
 
 # The committed files as a tarball: the same commit gives the same bytes, whatever the umask, the time zone and git's settings.
 DIST := build/atomo-$(VERSION).tar.gz
-.PHONY: tarball
+.PHONY: tarball deb
 dist: $(PROGRAMS)
 	@sh test/listcheck.sh $(B)/bin --release
 	@$(MAKE) --no-print-directory tarball
@@ -678,6 +678,24 @@ dist: $(PROGRAMS)
 tarball:
 	@mkdir -p build
 	@git -c tar.umask=0022 archive --format=tar --prefix=atomo-$(VERSION)/ -o $(DIST:.gz=) HEAD && gzip -9nf $(DIST:.gz=) && echo $(DIST)
+
+# Debian packages of the committed files, in build/deb; they need dpkg-dev, debhelper, dh-python, pandoc and, to be checked, lintian.
+DEB := build/deb
+deb: tarball
+	@command -v dh dpkg-buildpackage pandoc >/dev/null || { echo "make deb needs: apt-get install dpkg-dev debhelper dh-python pandoc lintian" >&2; exit 2; }
+	@rm -rf $(DEB) && mkdir -p $(DEB) && cp $(DIST) $(DEB)/atomo_$(VERSION).orig.tar.gz && tar xzf $(DIST) -C $(DEB)
+	@cp -r $(DEB)/atomo-$(VERSION)/docs/packaging/debian $(DEB)/atomo-$(VERSION)/
+	@sed -i "s/@version@/$(VERSION)/; s/@date@/$$(git log -1 --format=%cD)/" $(DEB)/atomo-$(VERSION)/debian/changelog
+	@sed -e '1,4d' -e 's/^$$/./; s/^/ /' LICENSE | sed -e '/^@licence@/r /dev/stdin' -e '/^@licence@/d' -i $(DEB)/atomo-$(VERSION)/debian/copyright
+	@REVISION=$$(git describe --always --abbrev=12); export REVISION; cd $(DEB)/atomo-$(VERSION) && \
+	    MAKEFLAGS= dpkg-buildpackage -us -uc >../build.log 2>&1 || { grep -aE 'rror|\*\*\*' ../build.log | cut -c1-300 | tail -20; exit 1; }
+	@! command -v lintian >/dev/null || lintian --allow-root --suppress-tags initial-upload-closes-no-bugs --fail-on error $(DEB)/*.changes
+	@ls $(DEB)/*.deb
+
+# Installs, uses and removes the packages in bare Debian roots (as root; Debian: debootstrap).
+.PHONY: deb-check
+deb-check: deb
+	@sh test/packages.sh $(DEB) $(ROOT)
 
 # The libraries that the programs load, with versions and licences (CycloneDX).
 SBOM := build/atomo-$(VERSION).cdx.json
@@ -707,8 +725,9 @@ help:
 	@echo "make wheel     the Python package for pip install, in build/wheel"
 	@echo "make dist      a tarball of the committed files, the same bytes each time; make sbom: the libraries, versions and licences"
 	@echo "make html      the documentation as a small static site, in build/html  (needs pandoc)"
+	@echo "make deb       Debian packages of the committed files, in build/deb; make deb-check: use them in a bare root"
 	@echo "make golden    rewrite the stored payloads; review the difference"
 	@echo "make docs      regenerate docs/compressors.md and the figures of docs/atomo.md"
 	@echo "make format lint depcheck tsan coverage rng-quality install uninstall clean deps deps-mpi"
 
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find build -path build/deb -prune -o -name '*.d' -print 2>/dev/null)
