@@ -44,7 +44,10 @@ OPTIMISE := $(if $(DEBUG),-O0 -g,$(if $(SAN),-O1 -g,-O3))
 , := ,
 SANITISE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS   ?= $(OPTIMISE)
-FLAGS    := -std=c11 -ffp-contract=off -fno-math-errno -pthread -fPIC -fvisibility=hidden -D_GNU_SOURCE -Ilib $(WARNINGS) $(SANITISE) $(PKG_CFLAGS)
+ARCH     := $(shell uname -m)
+# On s390x, C11 without this computes floats in double precision, and payloads would differ.
+EXCESS   := $(if $(filter s390x,$(ARCH)),-fexcess-precision=fast)
+FLAGS    := -std=c11 $(EXCESS) -ffp-contract=off -fno-math-errno -pthread -fPIC -fvisibility=hidden -D_GNU_SOURCE -Ilib $(WARNINGS) $(SANITISE) $(PKG_CFLAGS)
 # With --as-needed, a program loads only the libraries whose functions it calls.
 LIBS     := -Wl,--as-needed $(PKG_LIBS) -ldnnl $(MPI_LIBS) -lgomp -lm -lpthread -ldl
 
@@ -52,7 +55,6 @@ Q        := $(if $(V),,@)
 SAY      := @$(if $(V),:,echo)
 
 # Hot loops (*_vec.c) are compiled once per instruction set, and give the same bytes on each.
-ARCH        := $(shell uname -m)
 ISAS        := base $(if $(filter x86_64,$(ARCH)),avx2 avx512)
 ISA_base    :=
 ISA_avx2    := -march=x86-64-v3 -mno-fma
@@ -107,7 +109,7 @@ $(B)/public/libatomo.a: $(DOOR_OBJ) $(B)/libatomo.a
 	@mkdir -p $(@D)
 	$(SAY) AR $@
 	$(Q)$(CC) -r -nostdlib -o $(B)/public/libatomo.o $^
-	$(Q)objcopy --localize-hidden $(B)/public/libatomo.o && rm -f $@ && ar rcs $@ $(B)/public/libatomo.o && rm $(B)/public/libatomo.o
+	$(Q)$(shell $(CC) -print-prog-name=objcopy) --localize-hidden $(B)/public/libatomo.o && rm -f $@ && ar rcs $@ $(B)/public/libatomo.o && rm $(B)/public/libatomo.o
 
 # The gnuplot scripts are compiled into the program.
 $(PLOT_SRC): $(sort $(wildcard plots/*.gp)) Makefile
@@ -174,8 +176,9 @@ $(B)/revision: FORCE
 
 $(B)/test/net/%.o: FLAGS += $(MPI_CFLAGS)
 
-# Compiling and linking are two commands, as ccache stores only the results of compiling.
-$(B)/test/%.o: FLAGS += -Itest
+# Compiling and linking are two commands, as ccache stores only the results of compiling. gcc 12 for aarch64 ends with an
+# internal error where it vectorises a loop with fmax, and tests have such loops.
+$(B)/test/%.o: FLAGS += -Itest $(if $(filter aarch64,$(ARCH)),-fno-tree-loop-vectorize)
 
 $(B)/test/%: $(B)/test/%.o $(B)/libatomo.a
 	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) -lcmocka
