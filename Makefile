@@ -12,7 +12,7 @@ CC       ?= gcc
 PYTHON   ?= $(firstword $(wildcard /usr/bin/python3) python3)
 PKGS     := hdf5-serial fftw3f libzstd blosc matio zlib libseccomp
 HEADERS  := dnnl.h
-REVISION := $(shell git describe --always --dirty --abbrev=12 2>/dev/null)
+REVISION := $(or $(REVISION),$(shell git describe --always --dirty --abbrev=12 2>/dev/null))
 
 # The Debian packages that `make deps` installs: to build, to test, and to draw figures.
 DEB_BUILD := gcc make pkg-config libhdf5-dev libfftw3-dev libzstd-dev libblosc-dev \
@@ -25,7 +25,7 @@ have_heads := $(shell printf '\043include <%s>\n' $(HEADERS) | $(CC) -E - >/dev/
 ABSENT     := $(strip $(if $(have_cc),,$(CC)) $(if $(have_cc),$(if $(have_heads),,$(HEADERS))) \
               $(if $(have_pkgs),,$(shell for p in $(PKGS); do pkg-config --exists $$p 2>/dev/null || echo $$p; done)))
 # These targets build nothing, or run `make deps` first.
-NEED_NONE  := deps deps-mpi check demo paper paper-resnet has-cifar10 help clean dist format lint depcheck uninstall mutants-fresh
+NEED_NONE  := deps deps-mpi check demo paper paper-resnet has-cifar10 help clean dist tarball deb deb-check html format lint depcheck uninstall mutants-fresh
 ifneq ($(ABSENT),)
 ifneq ($(if $(MAKECMDGOALS),$(filter-out $(NEED_NONE),$(MAKECMDGOALS)),all),)
 $(error not found: $(ABSENT); "make deps" installs the missing packages)
@@ -44,7 +44,10 @@ OPTIMISE := $(if $(DEBUG),-O0 -g,$(if $(SAN),-O1 -g,-O3))
 , := ,
 SANITISE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS   ?= $(OPTIMISE)
-FLAGS    := -std=c11 -ffp-contract=off -fno-math-errno -pthread -fPIC -fvisibility=hidden -D_GNU_SOURCE -Ilib $(WARNINGS) $(SANITISE) $(PKG_CFLAGS)
+ARCH     := $(shell uname -m)
+# On s390x, C11 without this computes floats in double precision, and payloads would differ.
+EXCESS   := $(if $(filter s390x,$(ARCH)),-fexcess-precision=fast)
+FLAGS    := -std=c11 $(EXCESS) -ffp-contract=off -fno-math-errno -pthread -fPIC -fvisibility=hidden -D_GNU_SOURCE -Ilib $(WARNINGS) $(SANITISE) $(PKG_CFLAGS)
 # With --as-needed, a program loads only the libraries whose functions it calls.
 LIBS     := -Wl,--as-needed $(PKG_LIBS) -ldnnl $(MPI_LIBS) -lgomp -lm -lpthread -ldl
 
@@ -52,7 +55,6 @@ Q        := $(if $(V),,@)
 SAY      := @$(if $(V),:,echo)
 
 # Hot loops (*_vec.c) are compiled once per instruction set, and give the same bytes on each.
-ARCH        := $(shell uname -m)
 ISAS        := base $(if $(filter x86_64,$(ARCH)),avx2 avx512)
 ISA_base    :=
 ISA_avx2    := -march=x86-64-v3 -mno-fma
@@ -76,7 +78,7 @@ LIBRARY  := $(B)/public/$(SONAME) $(B)/public/libatomo.a
 DOOR_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard lib/library/*.c)))
 
 .PHONY: all check check-run tests demo demo-run deps bench bench-check fuzz golden format lint depcheck listcheck tsan coverage docs \
-        rng-quality install uninstall wheel vectors dist clean help FORCE
+        rng-quality install uninstall wheel vectors dist sbom clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -107,7 +109,7 @@ $(B)/public/libatomo.a: $(DOOR_OBJ) $(B)/libatomo.a
 	@mkdir -p $(@D)
 	$(SAY) AR $@
 	$(Q)$(CC) -r -nostdlib -o $(B)/public/libatomo.o $^
-	$(Q)objcopy --localize-hidden $(B)/public/libatomo.o && rm -f $@ && ar rcs $@ $(B)/public/libatomo.o && rm $(B)/public/libatomo.o
+	$(Q)$(shell $(CC) -print-prog-name=objcopy) --localize-hidden $(B)/public/libatomo.o && rm -f $@ && ar rcs $@ $(B)/public/libatomo.o && rm $(B)/public/libatomo.o
 
 # The gnuplot scripts are compiled into the program.
 $(PLOT_SRC): $(sort $(wildcard plots/*.gp)) Makefile
@@ -174,8 +176,9 @@ $(B)/revision: FORCE
 
 $(B)/test/net/%.o: FLAGS += $(MPI_CFLAGS)
 
-# Compiling and linking are two commands, as ccache stores only the results of compiling.
-$(B)/test/%.o: FLAGS += -Itest
+# Compiling and linking are two commands, as ccache stores only the results of compiling. gcc 12 for aarch64 ends with an
+# internal error where it vectorises a loop with fmax, and tests have such loops.
+$(B)/test/%.o: FLAGS += -Itest $(if $(filter aarch64,$(ARCH)),-fno-tree-loop-vectorize)
 
 $(B)/test/%: $(B)/test/%.o $(B)/libatomo.a
 	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) -lcmocka
@@ -322,6 +325,8 @@ REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
 
 .PHONY: $(RUNS) $(FUZZERS:%=replay-%) cli-tests $(ROOMS:%=check-%)
 
+VEC_RUNS := $(filter run-vec/%,$(RUNS))
+
 # The tests of one directory of test/, for example: make check-coder
 $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
@@ -360,6 +365,11 @@ limits: $(PROGRAMS)
 
 # Independent implementations of the documents check the programs (Debian: python3-numpy python3-scipy python3-h5py).
 REFERENCE := decode altered compare against claims merge vectors files
+
+# A vector of 2^31 + 5 elements through encode, decode and inspect: 20 GB of memory, 30 GB in HUGE_DIR, some minutes.
+.PHONY: huge
+huge: all
+	@$(PYTHON) test/huge.py $(B)/bin $(HUGE_DIR)
 
 .PHONY: verify-reference check-reference $(REFERENCE:%=reference-%)
 
@@ -503,6 +513,12 @@ tsan:
 	    { cat build/tsan/codecs.log; exit 1; }
 	@sh test/tsan.sh build/tsan/bin
 
+# The second compiler: no warnings, and the bytes of the stored payloads.
+CLANG ?= clang
+.PHONY: clang
+clang:
+	+@$(MAKE) --no-print-directory MODE=clang CC='$(CLANG)' CI=1 -j$$(nproc) all tests run-codec/test_golden run-compress/test_qsgd $(VEC_RUNS)
+
 coverage:
 	$(MAKE) MODE=coverage OPTIMISE='-O0 -g --coverage' LDFLAGS=--coverage check
 	gcovr --exclude test --print-summary -r . build/coverage || lcov --capture -d build/coverage -o build/coverage.info
@@ -611,6 +627,14 @@ $(MAN)/done: $(PROGRAMS)
 	@sed -i 's/@date@/$(MAN_DATE)/' $(MAN)/man?/*
 	@touch $@
 
+# ---- the documentation as a site ----
+
+HTML := build/html
+.PHONY: html
+html:
+	@command -v pandoc >/dev/null || { echo "make html needs pandoc: apt-get install pandoc" >&2; exit 2; }
+	@sh docs/site/build.sh $(HTML) $(VERSION) && echo $(HTML)/index.html
+
 # ---- installing ----
 
 PREFIX  ?= /usr/local
@@ -618,23 +642,24 @@ prefix  ?= $(PREFIX)
 bindir  ?= $(prefix)/bin
 datadir ?= $(prefix)/share
 mandir  ?= $(datadir)/man
+zshdir  ?= $(datadir)/zsh/site-functions
 
 libdir  ?= $(prefix)/lib
 incdir  ?= $(prefix)/include
 pydir   ?= $(libdir)/python3/dist-packages
 COMPLETION := bash-completion/completions/atomo-bench bash-completion/completions/atomo-train \
-              zsh/site-functions/_atomo fish/vendor_completions.d/atomo-bench.fish fish/vendor_completions.d/atomo-train.fish
+              fish/vendor_completions.d/atomo-bench.fish fish/vendor_completions.d/atomo-train.fish
 
 install: all man
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/atomo/datasets $(DESTDIR)$(datadir)/atomo/plots \
 	    $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(incdir) $(DESTDIR)$(pydir)/atomo $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man7 \
-	    $(DESTDIR)$(datadir)/bash-completion/completions $(DESTDIR)$(datadir)/zsh/site-functions $(DESTDIR)$(datadir)/fish/vendor_completions.d
+	    $(DESTDIR)$(datadir)/bash-completion/completions $(DESTDIR)$(zshdir) $(DESTDIR)$(datadir)/fish/vendor_completions.d
 	install -m 644 $(MAN)/man1/* $(DESTDIR)$(mandir)/man1
 	install -m 644 $(MAN)/man7/* $(DESTDIR)$(mandir)/man7
 	for p in $(notdir $(PROGRAMS)); do \
 	    install -m 644 cmd/completion/atomo.bash $(DESTDIR)$(datadir)/bash-completion/completions/$$p && \
 	    install -m 644 cmd/completion/atomo.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/$$p.fish || exit 1; done
-	install -m 644 cmd/completion/_atomo $(DESTDIR)$(datadir)/zsh/site-functions/_atomo
+	install -m 644 cmd/completion/_atomo $(DESTDIR)$(zshdir)/_atomo
 	install -m 644 $(LIBRARY) $(DESTDIR)$(libdir)
 	ln -sf $(SONAME) $(DESTDIR)$(libdir)/libatomo.so
 	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig
@@ -651,12 +676,44 @@ uninstall:
 	rm -f $(LIBRARY:$(B)/public/%=$(DESTDIR)$(libdir)/%) $(DESTDIR)$(libdir)/libatomo.so $(DESTDIR)$(incdir)/atomo.h \
 	    $(DESTDIR)$(libdir)/pkgconfig/atomo.pc
 	rm -rf $(DESTDIR)$(datadir)/atomo $(DESTDIR)$(pydir)/atomo
-	rm -f $(COMPLETION:%=$(DESTDIR)$(datadir)/%) $(DESTDIR)$(mandir)/man7/atomo.7 \
+	rm -f $(COMPLETION:%=$(DESTDIR)$(datadir)/%) $(DESTDIR)$(zshdir)/_atomo $(DESTDIR)$(mandir)/man7/atomo.7 \
 	    $(foreach p,$(notdir $(PROGRAMS)),$(DESTDIR)$(mandir)/man1/$p.1 $(DESTDIR)$(mandir)/man1/$p-*.1)
 
+# ---- what a release consists of ----
+
+# The committed files as a tarball: the same commit gives the same bytes, whatever the umask, the time zone and git's settings.
+DIST := build/atomo-$(VERSION).tar.gz
+.PHONY: tarball deb
 dist: $(PROGRAMS)
 	@sh test/listcheck.sh $(B)/bin --release
-	git archive --prefix=atomo-$(VERSION)/ -o build/atomo-$(VERSION).tar.gz HEAD
+	@$(MAKE) --no-print-directory tarball
+
+tarball:
+	@mkdir -p build
+	@git -c tar.umask=0022 archive --format=tar --prefix=atomo-$(VERSION)/ -o $(DIST:.gz=) HEAD && gzip -9nf $(DIST:.gz=) && echo $(DIST)
+
+# Debian packages of the committed files, in build/deb; they need dpkg-dev, debhelper, dh-python, pandoc and, to be checked, lintian.
+DEB := build/deb
+deb: tarball
+	@command -v dh dpkg-buildpackage pandoc >/dev/null || { echo "make deb needs: apt-get install dpkg-dev debhelper dh-python pandoc lintian" >&2; exit 2; }
+	@rm -rf $(DEB) && mkdir -p $(DEB) && cp $(DIST) $(DEB)/atomo_$(VERSION).orig.tar.gz && tar xzf $(DIST) -C $(DEB)
+	@cp -r $(DEB)/atomo-$(VERSION)/docs/packaging/debian $(DEB)/atomo-$(VERSION)/
+	@sed -i "s/@version@/$(VERSION)/; s/@date@/$$(git log -1 --format=%cD)/" $(DEB)/atomo-$(VERSION)/debian/changelog
+	@sed -e '1,4d' -e 's/^$$/./; s/^/ /' LICENSE | sed -e '/^@licence@/r /dev/stdin' -e '/^@licence@/d' -i $(DEB)/atomo-$(VERSION)/debian/copyright
+	@REVISION=$$(git describe --always --abbrev=12); export REVISION; cd $(DEB)/atomo-$(VERSION) && \
+	    MAKEFLAGS= dpkg-buildpackage -us -uc >../build.log 2>&1 || { grep -aE 'rror|\*\*\*' ../build.log | cut -c1-300 | tail -20; exit 1; }
+	@! command -v lintian >/dev/null || lintian --allow-root --suppress-tags initial-upload-closes-no-bugs --fail-on error $(DEB)/*.changes
+	@ls $(DEB)/*.deb
+
+# Installs, uses and removes the packages in bare Debian roots (as root; Debian: debootstrap).
+.PHONY: deb-check
+deb-check: deb
+	@sh test/packages.sh $(DEB) $(ROOT)
+
+# The libraries that the programs load, with versions and licences (CycloneDX).
+SBOM := build/atomo-$(VERSION).cdx.json
+sbom: $(PROGRAMS)
+	@CC="$(CC)" sh docs/packaging/sbom.sh $(B)/bin/atomo-bench $(VERSION) $(MAN_DATE)T00:00:00Z $(PKGS) $(MPI) >$(SBOM) && echo $(SBOM)
 
 clean:
 	rm -rf build
@@ -676,10 +733,15 @@ help:
 	@echo "make limits    run the programs under limits on memory, files, processes and stack, in small steps"
 	@echo "make mutants   plant faults in what makes numbers; the tests must see each  (WORD=metrics.c: some)"
 	@echo "make certify   bias and variance of every codec that promises them, and the tests' own level: docs/certificate.md"
+	@echo "make huge      a vector of over 2^31 elements through encode, decode and inspect: 20 GB of memory  (HUGE_DIR=DIR)"
 	@echo "make verify-reference   hold payloads, metrics and promises against Python, numpy, scipy and h5py"
+	@echo "make clang     build with clang, warnings as errors; hold its payloads against the stored ones"
 	@echo "make wheel     the Python package for pip install, in build/wheel"
+	@echo "make dist      a tarball of the committed files, the same bytes each time; make sbom: the libraries, versions and licences"
+	@echo "make html      the documentation as a small static site, in build/html  (needs pandoc)"
+	@echo "make deb       Debian packages of the committed files, in build/deb; make deb-check: use them in a bare root"
 	@echo "make golden    rewrite the stored payloads; review the difference"
 	@echo "make docs      regenerate docs/compressors.md and the figures of docs/atomo.md"
-	@echo "make format lint depcheck tsan coverage rng-quality install uninstall dist clean deps deps-mpi"
+	@echo "make format lint depcheck tsan coverage rng-quality install uninstall clean deps deps-mpi"
 
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find build -path build/deb -prune -o -name '*.d' -print 2>/dev/null)

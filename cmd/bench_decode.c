@@ -42,6 +42,7 @@ static Status check_size(const Options *o, FrameReader *from, ArchiveSize *size)
     const char *path = frame_name(from);
     const uint64_t most = o->output_max.bytes ? o->output_max.bytes : usual_most(frame_size(from));
     TRY(archive_survey(from, size, o->a, o->err));
+    arena_trim(o->a); /* of the room for the largest payload, which decoding takes anew */
     if (size->bytes > most) {
         FAIL(o->err, ERR_CORRUPT, "%s: %llu bytes that decode to %llu, want at most %llu", path,
              (unsigned long long)frame_size(from), (unsigned long long)size->bytes, (unsigned long long)most);

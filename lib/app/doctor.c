@@ -66,10 +66,10 @@ static void look_at_memory(Look *l)
                                 : NULL);
 }
 
-static void look_at_limit(Look *l, const char *what, int which, double least, const char *advice)
+static void look_at_limit(Look *l, const char *what, unsigned which, double least, const char *advice)
 {
     struct rlimit limit;
-    if (getrlimit((__rlimit_resource_t)which, &limit) != 0)
+    if (getrlimit(which, &limit) != 0)
         return;
     const bool free_of_it = limit.rlim_cur == RLIM_INFINITY;
     add(l, what, free_of_it ? "none" : text_format(l->a, "%.2f GB", (double)limit.rlim_cur / GB),

@@ -80,6 +80,22 @@ static inline const uint8_t *take_bytes(Reader *r, size_t size)
     return p;
 }
 
+/* Turns an object of memory into the order of bytes in files, which is little-endian, or back. */
+static inline void file_order(void *object, size_t size)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    uint8_t *p = object, byte;
+    for (size_t i = 0; i < size / 2; i++) {
+        byte = p[i];
+        p[i] = p[size - 1 - i];
+        p[size - 1 - i] = byte;
+    }
+#else
+    (void)object;
+    (void)size;
+#endif
+}
+
 /* ---- fields: u8 u16 u32 u64 f32 f64, little-endian ----
  *
  *     uint32_t load_u32(const uint8_t *p)        returns the field at an address
@@ -91,10 +107,12 @@ static inline const uint8_t *take_bytes(Reader *r, size_t size)
     {                                                                                                        \
         T v;                                                                                                 \
         memcpy(&v, p, sizeof v);                                                                             \
+        file_order(&v, sizeof v);                                                                            \
         return v;                                                                                            \
     }                                                                                                        \
     static inline void store_##name(uint8_t *p, T v)                                                         \
     {                                                                                                        \
+        file_order(&v, sizeof v);                                                                            \
         memcpy(p, &v, sizeof v);                                                                             \
     }                                                                                                        \
     static inline void buf_##name(Buf *b, T v)                                                               \
@@ -107,10 +125,6 @@ static inline const uint8_t *take_bytes(Reader *r, size_t size)
         return p ? load_##name(p) : 0;                                                                       \
     }
 
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "big-endian machines need byte swaps in load_* and store_*"
-#endif
-
 FIELD(uint8_t, u8)
 FIELD(uint16_t, u16)
 FIELD(uint32_t, u32)
@@ -119,6 +133,29 @@ FIELD(float, f32)
 FIELD(double, f64)
 #undef FIELD
 
+/* file_order for n floats */
+static inline void floats_order(float *x, size_t n)
+{
+    for (size_t i = 0; __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ && i < n; i++)
+        file_order(&x[i], sizeof *x);
+}
+
+/* Copies n floats to or from the bytes of a file or payload. */
+static inline void floats_store(uint8_t *p, const float *x, size_t n)
+{
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && n)
+        memcpy(p, x, n * sizeof *x);
+    for (size_t i = 0; __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ && i < n; i++)
+        store_f32(p + 4 * i, x[i]);
+}
+static inline void floats_load(float *x, const uint8_t *p, size_t n)
+{
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && n)
+        memcpy(x, p, n * sizeof *x);
+    for (size_t i = 0; __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ && i < n; i++)
+        x[i] = load_f32(p + 4 * i);
+}
+
 /* ---- appending ---- */
 
 static inline void buf_copy(Buf *b, const void *data, size_t size)
@@ -126,6 +163,11 @@ static inline void buf_copy(Buf *b, const void *data, size_t size)
     uint8_t *p = buf_room(b, size);
     if (size)
         memcpy(p, data, size);
+}
+
+static inline void buf_floats(Buf *b, const float *x, size_t n)
+{
+    floats_store(buf_room(b, n * sizeof *x), x, n);
 }
 
 enum { VARINT_MAX = 10 };

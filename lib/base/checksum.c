@@ -15,14 +15,19 @@ static inline uint64_t round_of(uint64_t lane, uint64_t word)
     return rotate(lane + word * P2, 31) * P1;
 }
 
-/* Mixes all whole 32-byte stripes, sets *at to the end of the last stripe, and returns the four lanes of the
- * state merged into one word. */
-static uint64_t stripes(const uint8_t **at, const uint8_t *end, uint64_t seed)
+/* Mixes whole stripes into the lanes. */
+static void mix_stripes(uint64_t lane[4], const uint8_t *at, size_t count)
 {
-    uint64_t lane[4] = {seed + P1 + P2, seed + P2, seed, seed - P1};
-    for (; end - *at >= 32; *at += 32)
+    uint64_t l[4] = {lane[0], lane[1], lane[2], lane[3]};
+    for (; count; count--, at += CHECKSUM_STRIPE)
         for (int i = 0; i < 4; i++)
-            lane[i] = round_of(lane[i], load_u64(*at + 8 * i));
+            l[i] = round_of(l[i], load_u64(at + 8 * i));
+    memcpy(lane, l, sizeof l);
+}
+
+/* Returns the four lanes merged into one word. */
+static uint64_t merge_lanes(const uint64_t lane[4])
+{
     uint64_t h = rotate(lane[0], 1) + rotate(lane[1], 7) + rotate(lane[2], 12) + rotate(lane[3], 18);
     for (int i = 0; i < 4; i++)
         h = (h ^ round_of(0, lane[i])) * P1 + P4;
@@ -36,10 +41,34 @@ static uint64_t avalanche(uint64_t h)
     return h ^ h >> 32;
 }
 
-uint64_t checksum(Bytes data, uint64_t seed)
+Checksum checksum_begin(uint64_t seed)
 {
-    const uint8_t *at = data.data, *end = data.data + data.size;
-    uint64_t h = (data.size >= 32 ? stripes(&at, end, seed) : seed + P5) + data.size;
+    return (Checksum){.lane = {seed + P1 + P2, seed + P2, seed, seed - P1}};
+}
+
+void checksum_add(Checksum *c, Bytes data)
+{
+    const size_t kept = c->size % CHECKSUM_STRIPE, room = CHECKSUM_STRIPE - kept;
+    c->size += data.size;
+    if (kept + data.size < CHECKSUM_STRIPE) {
+        if (data.size)
+            memcpy(c->rest + kept, data.data, data.size);
+        return;
+    }
+    if (kept) {
+        memcpy(c->rest + kept, data.data, room);
+        mix_stripes(c->lane, c->rest, 1);
+        data = (Bytes){data.data + room, data.size - room};
+    }
+    mix_stripes(c->lane, data.data, data.size / CHECKSUM_STRIPE);
+    memcpy(c->rest, data.data + data.size / CHECKSUM_STRIPE * CHECKSUM_STRIPE, data.size % CHECKSUM_STRIPE);
+}
+
+uint64_t checksum_end(const Checksum *c)
+{
+    const uint8_t *at = c->rest, *end = at + c->size % CHECKSUM_STRIPE;
+    /* without a stripe, lane 2 is still the seed */
+    uint64_t h = (c->size >= CHECKSUM_STRIPE ? merge_lanes(c->lane) : c->lane[2] + P5) + c->size;
     for (; end - at >= 8; at += 8)
         h = rotate(h ^ round_of(0, load_u64(at)), 27) * P1 + P4;
     if (end - at >= 4) {
@@ -49,4 +78,11 @@ uint64_t checksum(Bytes data, uint64_t seed)
     for (; at < end; at++)
         h = rotate(h ^ *at * P5, 11) * P1;
     return avalanche(h);
+}
+
+uint64_t checksum(Bytes data, uint64_t seed)
+{
+    Checksum c = checksum_begin(seed);
+    checksum_add(&c, data);
+    return checksum_end(&c);
 }

@@ -11,7 +11,7 @@
 
 /* Sets a resource limit of process `who` (0: the calling process); `hard`: the process cannot raise this limit
  * again. */
-static void set_limit(pid_t who, int which, uint64_t most, bool hard)
+static void set_limit(pid_t who, unsigned which, uint64_t most, bool hard)
 {
     struct rlimit limit;
     if (prlimit(who, which, NULL, &limit))

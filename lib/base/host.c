@@ -36,7 +36,7 @@ uint64_t host_memory(void)
 }
 
 typedef struct {
-    int which;
+    unsigned which; /* RLIMIT_... */
     char letter;    /* the letter that the shell command ulimit uses for this limit, as in "ulimit -v" */
     uint64_t unit;  /* bytes per unit in which ulimit gives this limit; 1: ulimit gives a plain count */
     uint64_t small; /* a limit below this number of ulimit's units is a likely reason for failures */

@@ -89,7 +89,7 @@ static Status raw_get(const Call *c, Bytes in, float *x)
 {
     if (in.size != raw_size(c))
         return payload_bad(c, "%zu bytes of raw floats, want %zu", in.size, raw_size(c));
-    memcpy(x, in.data + 1, in.size - 1);
+    floats_load(x, in.data + 1, c->shape->n);
     const size_t bad = first_nonfinite(x, c->shape->n, NULL);
     return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
 }

@@ -10,7 +10,7 @@
 Status raw_put(const Call *c, const float *x, Buf *out)
 {
     buf_u8(out, PAYLOAD_RAW);
-    buf_copy(out, x, 4 * c->shape->n);
+    buf_floats(out, x, c->shape->n);
     streams_floats(c->streams, c->shape->n);
     if (c->streams)
         c->streams->raw = true;

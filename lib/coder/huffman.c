@@ -289,6 +289,15 @@ static uint16_t one_symbol(const Huffman *h, BitReader *r)
     return symbol;
 }
 
+/* Writes 4 symbols, at most 3 of them valid. */
+static inline void put_symbols(uint16_t *symbol, uint64_t entry)
+{
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+        memcpy(symbol, &entry, sizeof entry);
+    for (int i = 0; __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ && i < 4; i++)
+        symbol[i] = (uint16_t)(entry >> 16 * i);
+}
+
 /* Decodes with the look-up table while at least 8 bytes of input are left. Loads 64 bits and looks up to
  * four times in the table before it loads again. Returns the number of decoded symbols. */
 static size_t look_symbols(const Huffman *h, BitReader *r, size_t n, uint16_t *symbol)
@@ -309,7 +318,7 @@ static size_t look_symbols(const Huffman *h, BitReader *r, size_t n, uint16_t *s
                     return i;
                 break;
             }
-            memcpy(symbol + i, &entry, sizeof entry); /* writes 4 symbols, at most 3 of them valid */
+            put_symbols(symbol + i, entry);
             i += entry >> ENTRY_COUNT;
             const unsigned used = entry >> ENTRY_BITS & 0xff;
             bits <<= used;

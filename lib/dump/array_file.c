@@ -14,8 +14,9 @@ size_t array_item(ArrayType type)
 
 uint64_t array_plain_at(const Array *a)
 {
+    const bool as_here = a->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     const bool plain =
-        a->type == ARRAY_F32 && !a->big_endian && !a->fortran && !a->extent.deflated && !a->extent.summed;
+        a->type == ARRAY_F32 && as_here && !a->fortran && !a->extent.deflated && !a->extent.summed;
     return plain ? a->extent.at + a->head : NOWHERE;
 }
 

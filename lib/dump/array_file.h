@@ -46,7 +46,7 @@ Status arrays_list(ArrayFile *f, FileKind kind, Error *err);
 /* Reads array i into x as float32, in C order. Float64 values beyond float32's range become infinities. */
 Status array_read(const ArrayFile *f, size_t i, float *x, Error *err);
 
-/* Returns the array's offset in the file if its bytes can be used as floats: little-endian float32, stored in
+/* Returns the array's offset in the file if its bytes can be used as floats: float32 in the byte order of this machine, stored in
  * order, without a checksum. Returns NOWHERE for any other array. */
 uint64_t array_plain_at(const Array *a);
 

@@ -44,7 +44,7 @@ static void widen_bf16(const uint8_t *raw, size_t n, float *x)
 
 static void copy_f32(const uint8_t *raw, size_t n, float *x)
 {
-    memcpy(x, raw, n * sizeof *x);
+    floats_load(x, raw, n);
 }
 
 static void narrow_f64(const uint8_t *raw, size_t n, float *x)

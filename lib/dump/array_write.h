@@ -15,6 +15,7 @@
  * returns `written`. After a failed `open`, `finish` must not be called. */
 typedef struct {
     const char *ending; /* the ending of file names, such as ".npz" */
+    bool raw;           /* writes the memory of x, which must be little-endian on every machine */
     Status (*open)(void **out, const Dump *d, const char *path, Arena *a, Error *err);
     Status (*write)(void *to, size_t i, const float *x, Error *err);
     Status (*finish)(void *to, Status written, Error *err);

@@ -60,4 +60,4 @@ static bool hdf5_holds(const Attr *attr)
     return true;
 }
 
-const ArrayWriter hdf5_array_writer = {".h5", hdf5_open, hdf5_write, hdf5_finish, hdf5_holds};
+const ArrayWriter hdf5_array_writer = {".h5", false, hdf5_open, hdf5_write, hdf5_finish, hdf5_holds};

@@ -219,4 +219,4 @@ static bool npz_holds(const Attr *attr)
     return false;
 }
 
-const ArrayWriter npz_array_writer = {".npz", npz_open, npz_write, npz_finish, npz_holds};
+const ArrayWriter npz_array_writer = {".npz", true, npz_open, npz_write, npz_finish, npz_holds};

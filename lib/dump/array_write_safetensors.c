@@ -129,5 +129,5 @@ static Status safetensors_finish(void *to, Status written, Error *err)
     return written;
 }
 
-const ArrayWriter safetensors_array_writer = {".safetensors", safetensors_open, safetensors_write,
+const ArrayWriter safetensors_array_writer = {".safetensors",     true, safetensors_open, safetensors_write,
                                               safetensors_finish, holds};

@@ -1,6 +1,7 @@
 /* convert.c -- writes the tensors of a dump to a file of another format (convert.h). */
 #include "dump/convert.h"
 
+#include "base/bytes.h"
 #include "dump/array_write.h"
 
 #include <string.h>
@@ -42,6 +43,8 @@ static Status write_all(Dump *d, const ArrayWriter *w, void *to, const ConvertJo
         const ArenaMark mark = arena_mark(scratch);
         float *x = NEW(scratch, float, t->shape.n);
         status = x ? dump_read(d, i, x, err) : arena_fail(scratch, err);
+        if (status == OK && w->raw)
+            floats_order(x, t->shape.n);
         if (status == OK)
             status = w->write(to, i, x, err);
         arena_rewind(scratch, mark);

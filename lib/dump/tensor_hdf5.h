@@ -58,7 +58,7 @@ typedef enum { NOT_FLOATS, FLOATS, BFLOATS } Content;
 Status dataset_check(hid_t dataset, uint64_t file_size, Content *content, Shape *shape, size_t *bytes,
                      Error *err);
 
-/* Returns the file offset of a dataset that is stored as contiguous little-endian float32; NOWHERE for any
+/* Returns the file offset of a dataset that is stored as contiguous float32 in the byte order of this machine; NOWHERE for any
  * other layout or type, or without data. */
 uint64_t dataset_plain_at(hid_t dataset);
 

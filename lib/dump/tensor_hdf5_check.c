@@ -121,7 +121,7 @@ static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation
 uint64_t dataset_plain_at(hid_t dataset)
 {
     const hid_t type = H5Dget_type(dataset), creation = H5Dget_create_plist(dataset);
-    const bool plain = H5Tequal(type, H5T_IEEE_F32LE) > 0 && H5Pget_layout(creation) == H5D_CONTIGUOUS;
+    const bool plain = H5Tequal(type, H5T_NATIVE_FLOAT) > 0 && H5Pget_layout(creation) == H5D_CONTIGUOUS;
     const haddr_t at = plain ? H5Dget_offset(dataset) : HADDR_UNDEF;
     H5Tclose(type);
     H5Pclose(creation);

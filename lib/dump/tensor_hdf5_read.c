@@ -47,8 +47,11 @@ static void send_done(int socket)
 static void widen_bfloat16(float *x, size_t n)
 {
     const uint8_t *halves = (const uint8_t *)x;
-    for (size_t i = n; i-- > 0;)
-        x[i] = bits_float((uint32_t)load_u16(halves + 2 * i) << 16);
+    for (size_t i = n; i-- > 0;) {
+        uint16_t half;
+        memcpy(&half, halves + 2 * i, sizeof half);
+        x[i] = bits_float((uint32_t)half << 16);
+    }
 }
 
 static Status read_tensor(const Source *s, const Found *f, float *x, Error *err)

@@ -65,23 +65,37 @@ static Status cannot_write(const FrameWriter *w, Error *err)
     return FAIL(err, ERR_IO, "%s: cannot write: %s", w->out.path, strerror(errno));
 }
 
-/* Begins a block with a body of `size` bytes in the writer's arena; `block_end` writes the block. */
-static Status block_begin(FrameWriter *w, Buf *b, char type, size_t size, Error *err)
+/* Begins a block in the writer's arena, for the first `size` bytes of its body; `rest` bytes follow in other memory. */
+static Status block_begin(FrameWriter *w, Buf *b, char type, size_t size, size_t rest, Error *err)
 {
-    *b = (Buf){.cap = BLOCK_HEAD + size + BLOCK_TAIL};
+    *b = (Buf){.cap = BLOCK_HEAD + size};
     b->data = NEW(w->arena, uint8_t, b->cap);
     TRY(arena_check(b->data, w->arena, err));
     buf_u8(b, (uint8_t)type);
-    buf_u64(b, size);
+    buf_u64(b, size + rest);
     return OK;
 }
 
-static Status block_end(FrameWriter *w, Buf *b, Error *err)
+/* Writes a block, whose bytes from its type on are the pieces, and its checksum. */
+static Status block_pieces(FrameWriter *w, const Bytes *piece, size_t count, Error *err)
 {
-    assert(b->size + BLOCK_TAIL == b->cap);
-    buf_u64(b, checksum(buf_bytes(b), w->at));
-    w->at += b->size;
-    return fwrite(b->data, 1, b->size, w->out.to) == b->size ? OK : cannot_write(w, err);
+    Checksum sum = checksum_begin(w->at);
+    uint8_t tail[BLOCK_TAIL];
+    for (size_t i = 0; i < count; i++) {
+        checksum_add(&sum, piece[i]);
+        if (piece[i].size && fwrite(piece[i].data, 1, piece[i].size, w->out.to) != piece[i].size)
+            return cannot_write(w, err);
+        w->at += piece[i].size;
+    }
+    store_u64(tail, checksum_end(&sum));
+    w->at += BLOCK_TAIL;
+    return fwrite(tail, 1, BLOCK_TAIL, w->out.to) == BLOCK_TAIL ? OK : cannot_write(w, err);
+}
+
+static Status block_end(FrameWriter *w, const Buf *b, Error *err)
+{
+    assert(b->size == b->cap);
+    return block_pieces(w, &(Bytes){b->data, b->size}, 1, err);
 }
 
 static Status put_header(FrameWriter *w, const char *spec, Error *err)
@@ -93,7 +107,7 @@ static Status put_header(FrameWriter *w, const char *spec, Error *err)
     if (fwrite(head, 1, sizeof head, w->out.to) != sizeof head)
         return cannot_write(w, err);
     w->at = sizeof head;
-    TRY(block_begin(w, &b, 'H', 8 + text_bytes(spec), err));
+    TRY(block_begin(w, &b, 'H', 8 + text_bytes(spec), 0, err));
     buf_u64(&b, w->promised);
     put_text(&b, spec);
     return block_end(w, &b, err);
@@ -103,7 +117,7 @@ Status frame_put_attrs(FrameWriter *w, const char *group, const AttrList *attrs,
 {
     const ArenaMark mark = arena_mark(w->arena);
     Buf b;
-    TRY(block_begin(w, &b, 'A', text_bytes(group) + attrs_bytes(attrs), err));
+    TRY(block_begin(w, &b, 'A', text_bytes(group) + attrs_bytes(attrs), 0, err));
     put_text(&b, group);
     put_attrs(&b, attrs);
     const Status status = block_end(w, &b, err);
@@ -111,15 +125,14 @@ Status frame_put_attrs(FrameWriter *w, const char *group, const AttrList *attrs,
     return status;
 }
 
-static size_t record_bytes(const FrameRecord *r)
+/* Returns the bytes of a record before its payloads. */
+static size_t record_head_bytes(const FrameRecord *r)
 {
     size_t size = 5 * 8 + text_bytes(r->name) + 1 + 4 + 1;
     for (size_t i = 0; i < r->members; i++)
         size += text_bytes(r->member[i].path) + 2 + 8 * (size_t)r->member[i].shape.rank +
                 attrs_bytes(&r->member[i].attrs);
-    for (int i = 0; i < r->rounds; i++)
-        size += 8 + r->round[i].size;
-    return size;
+    return size + 8 * (size_t)r->rounds;
 }
 
 static void put_member(Buf *b, const FrameMember *m)
@@ -132,7 +145,7 @@ static void put_member(Buf *b, const FrameMember *m)
     put_attrs(b, &m->attrs);
 }
 
-static void put_record(Buf *b, const FrameRecord *r)
+static void put_record_head(Buf *b, const FrameRecord *r)
 {
     const uint64_t address[] = {r->seed, r->repeat, (uint64_t)r->worker, (uint64_t)r->step, r->tensor};
     for (size_t i = 0; i < countof(address); i++)
@@ -145,13 +158,11 @@ static void put_record(Buf *b, const FrameRecord *r)
     buf_u8(b, (uint8_t)r->rounds);
     for (int i = 0; i < r->rounds; i++)
         buf_u64(b, r->round[i].size);
-    for (int i = 0; i < r->rounds; i++)
-        buf_copy(b, r->round[i].data, r->round[i].size);
 }
 
 Status frame_put(FrameWriter *w, const FrameRecord *r, Error *err)
 {
-    uint64_t payload = 0;
+    size_t payload = 0;
     assert(r->rounds <= FRAME_ROUNDS && r->members <= UINT32_MAX);
     for (int i = 0; i < r->rounds; i++)
         payload += r->round[i].size;
@@ -159,12 +170,14 @@ Status frame_put(FrameWriter *w, const FrameRecord *r, Error *err)
     if (n > frame_elements_limit(payload))
         return FAIL(err, ERR_USAGE,
                     "%s: %s: %zu elements in %zu bytes of payload, more than a container may claim",
-                    w->out.path, r->name, n, (size_t)payload);
+                    w->out.path, r->name, n, payload);
     const ArenaMark mark = arena_mark(w->arena);
     Buf b;
-    TRY(block_begin(w, &b, 'V', record_bytes(r), err));
-    put_record(&b, r);
-    const Status status = block_end(w, &b, err);
+    TRY(block_begin(w, &b, 'V', record_head_bytes(r), payload, err));
+    put_record_head(&b, r);
+    Bytes piece[1 + FRAME_ROUNDS] = {buf_bytes(&b)};
+    memcpy(piece + 1, r->round, (size_t)r->rounds * sizeof *piece);
+    const Status status = block_pieces(w, piece, 1 + (size_t)r->rounds, err);
     arena_rewind(w->arena, mark);
     w->records++;
     return status;
@@ -195,7 +208,7 @@ Status frame_commit(FrameWriter *w, Error *err)
 {
     assert(w->records == w->promised);
     Buf b;
-    Status status = block_begin(w, &b, 'Z', 8, err);
+    Status status = block_begin(w, &b, 'Z', 8, 0, err);
     if (status == OK) {
         buf_u64(&b, w->records);
         status = block_end(w, &b, err);

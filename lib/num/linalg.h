@@ -25,7 +25,7 @@ Tall tall_of(const float *x, size_t rows, size_t cols);
 /* Writes g (cols, cols) = A'A. Products are exact, and are added in double. */
 Status linalg_gram(const Tall *a, int threads, double *g, Arena *scratch, Error *err);
 
-/* Writes u[k] = A v_k, where v_k is row k of v (count, cols). Sums are in double. u[k] has `rows` floats and
+/* Writes u[k] = A v_k, where v_k is row k of v (count, cols). Sums are in double. u[k] has `rows` floats as in payloads (little-endian) and
  * needs no alignment. A result that exceeds float32's range becomes an infinity. */
 Status linalg_project(const Tall *a, const double *v, size_t count, int threads, uint8_t *const *u,
                       Arena *scratch, Error *err);

@@ -96,11 +96,13 @@ void radix_sort_few(uint32_t *key, size_t n)
 /* `get` and `put` copy bytes because the memory may be an array of floats. */
 static inline uint32_t get(const void *keys, size_t i)
 {
-    return load_u32((const uint8_t *)keys + 4 * i);
+    uint32_t key;
+    memcpy(&key, (const uint8_t *)keys + 4 * i, sizeof key);
+    return key;
 }
 static inline void put(void *keys, size_t i, uint32_t key)
 {
-    store_u32((uint8_t *)keys + 4 * i, key);
+    memcpy((uint8_t *)keys + 4 * i, &key, sizeof key);
 }
 
 static void deal_digit(const void *from, void *to, size_t n, int shift, size_t place[VALUES])

@@ -56,6 +56,7 @@ static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
     for (size_t i = first; i < s->k; i += AT_ONCE) {
         const size_t some = s->k - i < AT_ONCE ? s->k - i : AT_ONCE, row = eigen_index(s, i + some - 1);
         TRY(linalg_project(&s->a, s->eigen.vector + row * s->k, some, s->threads, to, arena, err));
+        floats_order(u, some * s->a.rows);
         for (size_t q = 0; q < some; q++)
             s->lambda[i + some - 1 - q] = sqrt(kernels()->sum_squares(u + q * s->a.rows, s->a.rows));
     }

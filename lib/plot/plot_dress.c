@@ -150,7 +150,8 @@ static void put_range(TextBuf *out, const Csv *data, const char *column, const c
     if (least > most)
         return;
     text_addf(out, "%s%s%.0f", out->size ? "; " : "", least == most ? one : several, least);
-    text_addf(out, least == most ? "" : " to %.0f", most);
+    if (least < most)
+        text_addf(out, " to %.0f", most);
 }
 
 const char *plot_draws(const Csv *data, Arena *a)

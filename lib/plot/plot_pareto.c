@@ -30,17 +30,19 @@ static const PlotColumn columns[] = {
 enum { SERIES, BITS, COLUMNS = countof(columns) - 1 };
 static const char *const against[] = {"bits", "time", NULL};
 
+typedef enum { UNKNOWN, BIASED, PROMISED } Promised;
+
 typedef struct {
     const char *compressor, *series, *rate;
     double bits, encode, decode, error, se; /* NaN: the data have no such value */
     size_t row;                             /* index of the row in the data */
-    enum { UNKNOWN, BIASED, PROMISED } promise;
+    Promised promise;
     bool front, front_time,
         beyond; /* `beyond`: the error is an outlier, above the end of the figure's axis */
 } Point;
 
 /* Returns whether the compressor is unbiased: by the data's field `unbiased`, else by the codec. */
-static int promise_of(const Csv *data, size_t row, const char *spec, Arena *a)
+static Promised promise_of(const Csv *data, size_t row, const char *spec, Arena *a)
 {
     Error err;
     const Codec *codec;

@@ -361,7 +361,8 @@ void fields_explain(TextBuf *out, const char *names, size_t width)
         const char *name = text_slice(out->arena, at, length);
         const Field *f = name ? field_find(name) : NULL;
         text_addf(out, "  %-*s", indent - 2, name ? name : "");
-        text_addf(out, length + 3 > (size_t)indent ? "\n%*s" : "", indent, "");
+        if (length + 3 > (size_t)indent)
+            text_addf(out, "\n%*s", indent, "");
         text_wrap(out, f ? f->meaning : "", (size_t)indent, width);
         text_add(out, "\n");
         out->failed |= !name;

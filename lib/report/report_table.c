@@ -101,7 +101,8 @@ static const char *uncertain_cell(const char *column, double v, double se, Arena
     if (!u.value)
         return NULL;
     text_addf(&out, u.exponent ? "(%s" : "%s", u.value);
-    text_addf(&out, *u.se ? " +- %s" : "", u.se);
+    if (*u.se)
+        text_addf(&out, " +- %s", u.se);
     if (u.exponent)
         text_addf(&out, ")e%+03d", u.exponent);
     if (bytes)

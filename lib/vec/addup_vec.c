@@ -1,16 +1,10 @@
 /* addup_vec.c -- adds the floats in the payloads of all workers, element by element. The payloads may be
  * unaligned. */
 #include "vec/vec.h"
+#include "base/bytes.h"
 
 /* elements per pass; their sums stay in the first-level cache */
 enum { RUN = 512 };
-
-INLINE float load_one(const uint8_t *p)
-{
-    float v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
 
 /* Adds elements at .. at + n - 1 of `some` payloads to `sum`. Returns whether all their magnitudes are at
  * most `part_most`. Every caller passes a constant `some`, which unrolls the inner loop. */
@@ -20,7 +14,7 @@ INLINE bool add_run(const uint8_t *const *in, size_t some, size_t at, size_t n, 
     for (size_t i = 0; i < n; i++) {
         double s = sum[i];
         for (size_t w = 0; w < some; w++) {
-            const float v = load_one(in[w] + 4 * (at + i));
+            const float v = load_f32(in[w] + 4 * (at + i));
             s += (double)v;
             beyond |= !(__builtin_fabsf(v) <= part_most);
         }
@@ -45,7 +39,7 @@ bool ISA_NAME(add_up)(const uint8_t *const *in, size_t count, size_t from, size_
         for (size_t i = 0; i < some; i++) {
             const float s = (float)sum[i];
             beyond |= !(__builtin_fabs(sum[i]) <= most);
-            memcpy(out + 4 * (at + i), &s, sizeof s);
+            store_f32(out + 4 * (at + i), s);
         }
         good &= !beyond;
     }

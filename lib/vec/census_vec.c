@@ -59,6 +59,13 @@ INLINE void count_gaps(uint64_t here, int64_t base, Gaps *gaps, Census *c)
     gaps->before = here;
 }
 
+/* Turns little-endian words into words of this machine. */
+INLINE void own_order(uint64_t *word, size_t count)
+{
+    for (size_t i = 0; __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && i < count; i++)
+        word[i] = __builtin_bswap64(word[i]);
+}
+
 INLINE void count_groups(const uint64_t *plane, size_t groups, int bits, int width, int64_t base, Gaps *gaps,
                          Census *c)
 {
@@ -84,6 +91,7 @@ void ISA_NAME(census8)(const uint8_t *code, size_t n, int bits, Census *census)
             from = last;
         }
         ISA_NAME(pack8)(from, groups, bits, (uint8_t *)plane);
+        own_order(plane, groups * (size_t)bits);
         count_groups(plane, groups, bits, bits, (int64_t)i, &gaps, &c);
     }
     for (int k = 0; k <= WIDTH_MAX; k++) {
@@ -102,6 +110,7 @@ void ISA_NAME(census32)(const uint32_t *code, size_t n, int bits, Census *census
         const size_t count = n - i < GROUP ? n - i : GROUP;
         memcpy(level, code + i, count * sizeof *code);
         ISA_NAME(pack32)(level, 1, bits, (uint8_t *)plane);
+        own_order(plane, (size_t)bits);
         count_groups(plane, 1, bits, bits, (int64_t)i, &gaps, census);
     }
 }

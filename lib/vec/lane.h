@@ -96,7 +96,13 @@ INLINE VecU load_bytes(const uint8_t *p)
 
 typedef uint16_t Halves __attribute__((vector_size(VEC_BYTES / 2)));
 
-/* Stores the lanes as 16-bit words; each is below 65536. */
+/* Swaps the bytes of each word where memory is big-endian. */
+INLINE Halves little_halves(Halves h)
+{
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? h << 8 | h >> 8 : h;
+}
+
+/* Stores the lanes as little-endian words of 16 bits; each is below 65536. */
 INLINE void store_halves(uint8_t *p, VecU v)
 {
 #if VEC_BYTES == 64
@@ -105,7 +111,7 @@ INLINE void store_halves(uint8_t *p, VecU v)
     const __m128i low = _mm256_castsi256_si128((__m256i)v), high = _mm256_extracti128_si256((__m256i)v, 1);
     _mm_storeu_si128((__m128i *)(void *)p, _mm_packus_epi32(low, high));
 #else
-    const Halves h = __builtin_convertvector(v, Halves);
+    const Halves h = little_halves(__builtin_convertvector(v, Halves));
     memcpy(p, &h, sizeof h);
 #endif
 }
@@ -114,7 +120,7 @@ INLINE VecU load_halves(const uint8_t *p)
 {
     Halves h;
     memcpy(&h, p, sizeof h);
-    return __builtin_convertvector(h, VecU);
+    return __builtin_convertvector(little_halves(h), VecU);
 }
 
 INLINE VecU lane_numbers(void)

@@ -1,6 +1,7 @@
 /* planes_vec.c -- converts groups of 64 codes to bit planes (planes.h) and back. Plane k of a group is a
  * 64-bit word with bit k of each code. Codes of 32 bits are converted one byte at a time. */
 #include "vec/lane.h"
+#include "base/bytes.h"
 
 /* ---- groups of 64 codes of a byte each ---- */
 
@@ -75,8 +76,7 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
 INLINE void pack_group(const uint8_t *code, int width, uint8_t *plane)
 {
     for (int j = 0; j < 8; j++) {
-        uint64_t v;
-        memcpy(&v, code + 8 * j, 8);
+        const uint64_t v = load_u64(code + 8 * j);
         for (int k = 0; k < width; k++)
             plane[8 * k + j] = (uint8_t)(((v >> k & EVERY_BYTE) * UINT64_C(0x0102040810204080)) >> 56);
     }
@@ -91,7 +91,7 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
             v |= ((one + 0x7f * EVERY_BYTE) >> 7 & EVERY_BYTE)
                  << k; /* 1 for each non-zero byte, moved to bit k */
         }
-        memcpy(code + 8 * j, &v, 8);
+        store_u64(code + 8 * j, v);
     }
 }
 

@@ -1,5 +1,6 @@
 /* signs_vec.c -- converts signs to bits and back, and sums up elements >= 0 and elements < 0 separately. */
 #include "vec/lane.h"
+#include "base/bytes.h"
 
 enum { GROUP = 64 };
 /* Bit l of the result is set if lane l of v is below zero. */
@@ -38,7 +39,7 @@ void ISA_NAME(sign_bits)(const float *x, size_t groups, uint8_t *bit)
         const bool last = g + 1 == groups;
         const uint64_t loaded = group_bits(last ? x : x + ahead);
         const uint64_t word = last ? loaded : carry | loaded << ahead;
-        memcpy(bit + 8 * g, &word, 8);
+        store_u64(bit + 8 * g, word);
         carry = loaded >> 1 >> (63 - ahead);
     }
 }
@@ -61,8 +62,7 @@ void ISA_NAME(sign_values)(const uint8_t *bit, size_t groups, float plus, float 
 {
     const VecF high = plus - (VecF){0}, low = minus - (VecF){0};
     for (size_t g = 0; g < groups; g++, x += GROUP) {
-        uint64_t word;
-        memcpy(&word, bit + 8 * g, 8);
+        const uint64_t word = load_u64(bit + 8 * g);
         for (int l = 0; l < GROUP; l += LANES)
             store_f(x + l, choose((uint32_t)(word >> l), high, low));
     }

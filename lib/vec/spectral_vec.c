@@ -31,7 +31,9 @@ INLINE void project_turned(const float *a, size_t cols, const double *v, const d
     }
     for (int k = 0; k < count; k++) {
         const Turned f = narrow(sum[k]);
-        memcpy(u[k] + r * sizeof(float), &f, sizeof f);
+        float one[TURNED];
+        memcpy(one, &f, sizeof one);
+        floats_store(u[k] + r * sizeof(float), one, TURNED);
     }
 }
 

@@ -93,8 +93,8 @@ static void every_size_bucket_and_code_comes_back_as_defined(void **state)
     size_t turn = 0;
     for (size_t n = 0; n < countof(sizes); n++)
         for (size_t b = 0; b < countof(buckets); b++)
-            for (size_t c = 0; c < countof(code_names); c++)
-                round_trip((Case){sizes[n], buckets[b], levels[turn++ % countof(levels)], code_names[c],
+            for (size_t c = 0; c < countof(code_names); c++, turn++)
+                round_trip((Case){sizes[n], buckets[b], levels[turn % countof(levels)], code_names[c],
                                   turn % 3 ? "l2" : "linf"});
 }
 

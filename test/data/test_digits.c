@@ -187,7 +187,7 @@ static void a_linear_model_reads_most_digits_and_not_all(void **state)
     for (size_t i = 0; i < TEST; i++)
         right += largest(mean, test.pixels + i * DIGIT_PIXELS) == test.labels[i];
     print_message("averaged perceptron: %.1f %%\n", 100.0 * (double)right / TEST);
-    check(right > TEST * 0.82 && right < TEST * 0.94);
+    check((double)right > TEST * 0.82 && (double)right < TEST * 0.94);
     arena_close(train.a);
     arena_close(test.a);
 }

@@ -52,7 +52,7 @@ static void check_kernel(KernelLayout asked, bool turned)
     Dump *d;
     size_t i;
     float x[N], bias[OUT];
-    check_ok(dump_open_as(&d, in_scratch("k.h5"), &(DumpHints){.layout = asked}, a, &err), &err);
+    check_ok(dump_open_as(&d, in_scratch("k.h5"), &(DumpHints){.layout = (int)asked}, a, &err), &err);
     const TensorInfo *t = find(d, "conv/kernel", &i);
     check(t->shape.rank == 4 && t->shape.n == N &&
           !memcmp(t->shape.dim, turned ? usual : stored, sizeof usual));

@@ -167,7 +167,7 @@ static Status count_distances(void *data, const Record *r, Error *err)
     (void)data, (void)err;
     size_t finite = 0;
     for (size_t i = 0; i < r->tally.decoded; i++)
-        finite += isfinite(r->tally.distance[i]);
+        finite += isfinite(r->tally.distance[i]) ? 1 : 0;
     check(finite == r->tally.distances.n);
     distances[r->place] = r->tally.distances.n;
     return OK;

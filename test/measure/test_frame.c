@@ -26,6 +26,24 @@ static void the_checksum_is_xxh64(void **state)
     check(sum_of("Nobody inspects the spammish repetition") == 0xfbcea83c8a378bf1);
 }
 
+/* 100 bytes, cut into three pieces at every pair of places, have the checksum of the whole. */
+static void the_checksum_of_pieces_is_that_of_the_whole(void **state)
+{
+    (void)state;
+    uint8_t data[100];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * i + 7);
+    for (size_t size = 0; size <= sizeof data; size++)
+        for (size_t first = 0; first <= size; first++)
+            for (size_t second = first; second <= size; second++) {
+                Checksum c = checksum_begin(size);
+                checksum_add(&c, (Bytes){data, first});
+                checksum_add(&c, (Bytes){data + first, second - first});
+                checksum_add(&c, (Bytes){data + second, size - second});
+                check(checksum_end(&c) == checksum((Bytes){data, size}, size));
+            }
+}
+
 /* ---- a sample container, written and read ---- */
 
 static Attr kind = {.name = "kind", .type = ATTR_TEXT, .text = "fc"};
@@ -244,6 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_checksum_is_xxh64),
+        cmocka_unit_test(the_checksum_of_pieces_is_that_of_the_whole),
         cmocka_unit_test(what_is_put_is_taken),
         cmocka_unit_test(every_cut_is_seen_and_located),
         cmocka_unit_test(every_flipped_bit_is_seen),

@@ -63,7 +63,7 @@ static const Slice *slice_of(const Net *t, const char *module, const char *part)
     for (size_t i = 0; i < model_parameters(t->m)->count; i++)
         if (!strcmp(model_parameters(t->m)->item[i].name, name))
             return &model_parameters(t->m)->item[i];
-    check(!"a parameter of that name");
+    check_never("a parameter of that name");
     return NULL;
 }
 

@@ -54,6 +54,7 @@ static inline void check_that_at(bool condition, const char *what, const char *f
     _fail(file, line);
 }
 #define check(condition) check_that_at(condition, #condition, __FILE__, __LINE__)
+#define check_never(wanted) check_that_at(false, wanted, __FILE__, __LINE__) /* fails where it is reached */
 
 /* Fails unless status is OK, and prints the text of the error. */
 static inline void check_ok_at(Status status, const Error *err, const char *what, const char *file, int line)

@@ -14,7 +14,7 @@ static inline const Source *source(const char *name)
     for (size_t i = 0; i < countof(sources); i++)
         if (!strcmp(sources[i].name, name))
             return &sources[i];
-    check(!"there is such a source");
+    check_never("there is such a source");
     return NULL;
 }
 

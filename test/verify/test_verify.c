@@ -95,7 +95,7 @@ static const VerifyStatement *find(const char *name)
     for (size_t i = 0; i < statement_count(); i++)
         if (named(statement_at(i), name))
             return statement_at(i);
-    check(!"there is such a statement");
+    check_never("there is such a statement");
     return NULL;
 }
 

@@ -81,7 +81,8 @@ static double norm(const Call *c, const float *x)
         return NAN;
     parallel_for(c->threads, blocks, measure_block, &s);
     for (size_t b = 0; b < blocks; b++)
-        s.largest = fmax(s.largest, (double)s.part[b].largest);
+        if ((double)s.part[b].largest > s.largest)
+            s.largest = (double)s.part[b].largest;
     if (s.largest == 0 || isinf(s.q))
         return s.largest;
     if (s.q == 1)

@@ -81,6 +81,15 @@ static Status batch_take(const Call *c, const SvdPlan *plan, size_t count, Vecto
     return OK;
 }
 
+/* Makes the vectors of atoms as floats of this machine. */
+static Status batch_make(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, VectorBatch *batch)
+{
+    TRY(make_atoms(c, plan, kept, count, &batch->to));
+    floats_order(batch->left, count * plan->rows);
+    floats_order(batch->right, count * plan->cols);
+    return OK;
+}
+
 /* ---- writing ---- */
 
 static Status put_floats(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
@@ -102,7 +111,7 @@ static Status put_rounded(const Call *c, SvdPlan *plan, const size_t *kept, size
     TRY(batch_take(c, plan, count, &batch));
     for (size_t from = 0; from < count; from += AT_ONCE) {
         const size_t some = count - from < AT_ONCE ? count - from : AT_ONCE;
-        TRY(make_atoms(c, plan, kept + from, some, &batch.to));
+        TRY(batch_make(c, plan, kept + from, some, &batch));
         for (size_t i = 0; i < some; i++) {
             const uint64_t address = 2 * (uint64_t)kept[from + i];
             TRY(svd_vectors_put(v, c, address, batch.left + i * plan->rows, plan->rows, out));
@@ -138,7 +147,7 @@ Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *r
     TRY(batch_take(c, plan, count, &batch));
     for (size_t from = 0; from < count; from += AT_ONCE) {
         const size_t some = count - from < AT_ONCE ? count - from : AT_ONCE;
-        TRY(make_atoms(c, plan, sent + from, some, &batch.to));
+        TRY(batch_make(c, plan, sent + from, some, &batch));
         for (size_t i = 0; i < some; i++) {
             const size_t atom = sent[from + i];
             left[atom] = svd_vectors_noise(&plan->vectors, c, batch.left + i * plan->rows, plan->rows);

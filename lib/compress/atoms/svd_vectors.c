@@ -161,7 +161,7 @@ Status svd_vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n,
     const Call inner = call_for(v, c, &shape);
     if (v->codec)
         return codec_decode(&inner, payload, x);
-    memcpy(x, payload.data, 4 * n);
+    floats_load(x, payload.data, n);
     return OK;
 }
 

@@ -14,7 +14,7 @@ static size_t bound(const Call *c)
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    buf_copy(out, x, 4 * c->shape->n);
+    buf_floats(out, x, c->shape->n);
     streams_floats(c->streams, c->shape->n);
     return OK;
 }
@@ -23,8 +23,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 {
     if (in.size != 4 * c->shape->n)
         return payload_bad(c, "%zu bytes, want %zu", in.size, 4 * c->shape->n);
-    if (in.size)
-        memcpy(x, in.data, in.size);
+    floats_load(x, in.data, c->shape->n);
     const size_t bad = first_nonfinite(x, c->shape->n, NULL);
     return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
 }

@@ -184,8 +184,7 @@ static Status add_floats(const Sums *s, const SumsJob *job, Buf *out)
 Status sums_floats(const Sums *s, const SumsTotal *t, float *x)
 {
     const size_t n = s->c->shape->n;
-    if (n)
-        memcpy(x, t->planes, 4 * n);
+    floats_load(x, t->planes, n);
     const size_t bad = first_nonfinite(x, n, NULL);
     return bad == n ? OK : payload_bad(s->c, "element %zu is not finite", bad);
 }

@@ -54,8 +54,7 @@ Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, flo
     const uint8_t *values = addends_open(c, in, own_kind, true, count, "value", &workers);
     if (!values)
         return ERR_CORRUPT;
-    if (count)
-        memcpy(x, values, 4 * count);
+    floats_load(x, values, count);
     const size_t bad = first_nonfinite(x, count, NULL);
     return bad == count ? OK : not_finite(c, bad);
 }

@@ -83,7 +83,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     if (first_nonfinite(p, v.rank * v.rows, NULL) < v.rank * v.rows || !decodes_finite(&v, p, q))
         return FAIL(c->err, ERR_NUMERIC, "lowrank: what is decoded would be beyond float32");
     buf_u8(out, PAYLOAD_METHOD);
-    buf_copy(out, p, 4 * v.rank * v.rows);
+    buf_floats(out, p, v.rank * v.rows);
     streams_floats(c->streams, v.rank * v.rows);
     return OK;
 }

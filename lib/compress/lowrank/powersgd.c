@@ -146,7 +146,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
         (is_last(c, c->round) && !decodes_finite(&v, product)))
         return FAIL(c->err, ERR_NUMERIC, "powersgd: a projection is beyond float32");
     buf_u8(out, PAYLOAD_METHOD);
-    buf_copy(out, product, 4 * count);
+    buf_floats(out, product, count);
     streams_floats(c->streams, count);
     return OK;
 }

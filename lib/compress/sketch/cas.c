@@ -325,7 +325,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     TRY(payload_open(c, in, &p));
     if (!p.floats)
         return decode_sketch(c, &p, x);
-    memcpy(x, p.value, 4 * c->shape->n);
+    floats_load(x, p.value, c->shape->n);
     const size_t bad = first_nonfinite(x, c->shape->n, NULL);
     return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
 }
@@ -429,7 +429,7 @@ static Status put_floats(const CasMerge *m, Buf *out)
     buf_u8(out, PAYLOAD_MERGED);
     buf_varint(out, m->workers);
     buf_u8(out, FORM_FLOATS);
-    buf_copy(out, x, 4 * n);
+    buf_floats(out, x, n);
     return OK;
 }
 

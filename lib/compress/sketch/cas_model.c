@@ -144,7 +144,8 @@ static void weigh(const Cas *p, const ClusterModel *m, const ClusterStats *s, do
 {
     double most = 0;
     for (size_t j = 0; j < cluster_model_clusters(m); j++)
-        most = fmax(most, fabs((double)m->cluster[j].centre));
+        if (fabs((double)m->cluster[j].centre) > most)
+            most = fabs((double)m->cluster[j].centre);
     for (size_t j = 0; j < cluster_model_clusters(m); j++)
         weight[j] = p->allocate == BY_DENSITY   ? s->share[j]
                     : p->allocate == BY_HAND    ? 1

@@ -279,7 +279,7 @@ Status sketch_decode(const Call *c, Bytes in, float *x)
     if (!e.cell || !check_cells(&e.s, e.cell, cells_of(&e.s)))
         return ERR_CORRUPT;
     if (goes_raw(&e.s)) {
-        memcpy(x, e.cell, 4 * e.s.n);
+        floats_load(x, e.cell, e.s.n);
         return OK;
     }
     parallel_for(c->threads, blocks_of(e.s.n), estimate_block, &e);

@@ -1,0 +1,55 @@
+-- links.lua -- for pandoc: links between the Markdown files become links between the pages of the site. `at` is the folder of
+-- the file from the top of the source tree ("docs/", "lib/", ""). Tables get a box in which they scroll on narrow screens.
+local at = pandoc.utils.stringify(PANDOC_WRITER_OPTIONS.variables["at"] or "")
+
+-- Returns the path of `target`, as written in the file, from the top of the source tree.
+local function from_top(target)
+    local path = at .. target
+    local before
+    repeat
+        before = path
+        path = path:gsub("[^/.]+/%.%./", "", 1)
+    until path == before
+    return path
+end
+
+-- The name of a page: docs/cost.md is cost.html, CHANGELOG.md changelog.html, lib/README.md lib.html, README.md readme.html.
+local function page(path)
+    local name = path:gsub("%.md$", ""):gsub("^docs/", ""):gsub("^lib/README$", "lib")
+    if name == "README" or name == "CHANGELOG" then name = name:lower() end
+    return name == "tasks" and "index.html" or name .. ".html"
+end
+
+local function moved(target)
+    if target:match("^%a+:") or target:match("^#") then return target end
+    local file, anchor = target:match("^([^#]*)(.*)$")
+    local path = from_top(file)
+    if path:match("%.md$") then return page(path) .. anchor end
+    return (path:gsub("^docs/", ""))
+end
+
+function Link(link)
+    link.target = moved(link.target)
+    return link
+end
+
+function Image(image)
+    image.src = moved(image.src)
+    return image
+end
+
+function Table(t)
+    return pandoc.Div({t}, {class = "wide"})
+end
+
+-- The first heading is the title of the page.
+function Pandoc(doc)
+    for i, block in ipairs(doc.blocks) do
+        if block.t == "Header" and block.level == 1 then
+            doc.meta.title = block.content
+            table.remove(doc.blocks, i)
+            break
+        end
+    end
+    return doc
+end
