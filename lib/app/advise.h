@@ -9,7 +9,7 @@
 typedef struct {
     bool unbiased;  /* only codecs that promise it */
     bool undecoded; /* only codecs whose payloads add without decoding */
-    double error;   /* most error of the mean; INFINITY: no limit */
+    double error;   /* most relative error of the mean of all workers' estimates; INFINITY: no limit */
     double bytes;   /* most bytes that a worker sends in a step; INFINITY: no limit */
     double scratch; /* most working memory in bytes; INFINITY: no limit */
 } AdviseLimits;

@@ -1,4 +1,4 @@
-/* cli.c -- parses the command line. The table of options is in cli_rows.c, help in cli_help.c, what the terminal takes in
+/* cli.c -- parses the command line. The table of options is in cli_rows.c, help in cli_help.c, colours and line width of the terminal in
  * cli_terminal.c, main in program.c. */
 #include "app/cli.h"
 

@@ -84,7 +84,7 @@ typedef struct {
     /* used with classes (ranges of magnitudes): reads the bits of a magnitude that its class does not
      * determine */
     BitReader open;
-    Bytes low; /* the low bits */
+    Bytes low; /* the low bits of the block's codes, which are sent as they are */
 } Body;
 
 static bool open_body(const Job *job, size_t b, Body *body)

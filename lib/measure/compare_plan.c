@@ -8,7 +8,7 @@ typedef struct {
     const Planner *planner;
     const Vector **vector; /* (`Step.count`) the vectors that are not sent raw, in the order of `Step.call` */
     size_t at;             /* index of the last vector loaded, for error messages */
-    double loading;        /* seconds spent on loading */
+    double loading;        /* seconds spent on loading vectors, which do not count as planning */
     bool failed;           /* true: loading failed, which is not the codec's failure */
 } Source;
 

@@ -122,8 +122,8 @@ void linalg_multiply(const Product *p, int threads);
 /* ---- loading OpenBLAS ---- */
 
 /* Loads OpenBLAS unless it is loaded. Returns ERR_IO, with the loader's reason, if this fails. The functions
- * above that return a Status call `linalg_ready` themselves; before `linalg_multiply` the caller must call
- * it. */
+ * above that return a Status load it where they need it; before `linalg_multiply` the caller must call
+ * `linalg_ready`. */
 Status linalg_ready(Error *err);
 
 /* OpenBLAS picks its kernels by CPU model, and picks the slowest for an unknown model. After this call,

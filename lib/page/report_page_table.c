@@ -91,12 +91,12 @@ static void put_heading(TextBuf *out, const PageColumn *c)
 
 enum { LONG = 48 };
 
-/* One PageRow serves all rows of a table in turn. */
+/* The row that is written next; one PageRow serves all rows of a table in turn. */
 typedef struct {
     const PageTable *table;
     const Column *names;
     const PageColumn *columns;
-    Value *value; /* (columns) */
+    Value *value; /* (columns) the row's values */
 } PageRow;
 
 /* Writes the number as tables show it, with its standard error behind a "±". */

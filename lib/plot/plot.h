@@ -19,7 +19,8 @@ typedef struct {
 enum {
     PLOT_NEEDED = 1, /* the data must have the column */
     PLOT_NUMBER = 2, /* in the data, its cells must be empty or numbers */
-    PLOT_READ = 4,   /* the picked rows do not have it; such columns are the last of a list */
+    PLOT_READ =
+        4, /* read while rows are picked, but not copied to them; such columns are the last of a list */
 };
 
 typedef struct {

@@ -43,7 +43,7 @@ bool field_counts_bytes(const char *column);
 
 /* True when `beside` is the column of standard errors of `column`, NAME_se. */
 bool field_is_se(const char *column, const char *beside);
-/* True when `column` has means over draws, and `beside` the expected values. */
+/* True when `column` has means over random draws, and `beside` their exact expected values (Field.exact). */
 bool field_is_exact(const char *column, const char *beside);
 /* True when `beside` has the standard errors of the expected values of `column`. They are missing or 0 where
  * the expected values are exact. */

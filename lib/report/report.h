@@ -99,8 +99,8 @@ Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err);
  * the report. */
 Status report_row(Report *r, const Value *row, bool shown, Error *err);
 
-/* Ends the output, checks that it was written, and renames the file to its path. Frees the report, also on
- * failure. */
+/* Ends the output and checks that it was written. A temporary file is renamed to the report's path. After this call the
+ * report must not be used, also on failure. */
 Status report_close(Report *r, Error *err);
 void report_abandon(Report *r); /* removes the temporary file; r may be NULL */
 /* closes the report if `written` is OK, else abandons it */

@@ -19,7 +19,7 @@
 
 enum {
     VERIFY_CODED = 1 << 26, /* codecs get at most this many elements of a vector, the first ones */
-    VERIFY_PART = 4096,     /* most elements of a part */
+    VERIFY_PART = 4096,     /* most elements of a part that is no submatrix */
     VERIFY_SHORT = 512,     /* most rows or columns of a submatrix on its shorter side */
     VERIFY_LONG = 1 << 18,  /* most rows or columns on its longer side */
 };

@@ -1,5 +1,5 @@
 /* test_defects.c -- each test checks that a codec is free of one defect that public implementations of its
- * method have. Tests have the numbers of the project's list of defects. test_powersgd_workers.c tests defect 7
+ * method have. The numbers are this file's own. test_powersgd_workers.c tests defect 7
  * (sums instead of averages), and test_powersgd_sizes.c defect 9 (the matrices of convolutions). */
 #include "rig/try.h"
 
@@ -36,8 +36,10 @@ static void defect_1_qsgd_rounds_up_with_the_fraction_and_not_with_its_complemen
             check_near(share_rounded_up(s, fraction), fraction, 6.5 * 0.5 / sqrt(60000));
 }
 
-/* ---- defects 2 and 3, of svd, on matrices with the singular values `lambda` on their diagonal ---- */
+/* ---- defects 2 and 3, of svd: what probabilities clipped at 1 left of the budget was not given to other atoms, and a
+ * draw of no atom was drawn again; drawing a steady number of atoms changed their probabilities ---- */
 
+/* a matrix with the singular values `lambda` on its diagonal */
 static Try *open_spectrum(const char *spec, size_t rows, size_t atoms, double (*lambda)(size_t k))
 {
     Try *t = try_open(spec, rows * atoms);

@@ -8,7 +8,7 @@
 
 enum { N = 20000, BUCKETS_MOST = 20000 };
 
-/* The contents of a cas payload. `minus`: number of clusters of negative values; `size`: number of buckets of
+/* The contents of a cas payload. `minus`: number of clusters of values <= 0; `size`: number of buckets of
  * each cluster; `from`: index of the first bucket of each cluster; `sum`: the sums of all buckets, as
  * float32. */
 typedef struct {

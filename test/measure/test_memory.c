@@ -1,9 +1,7 @@
 /* test_memory.c -- the resident memory that a comparison takes, and the scratch memory that it reports.
  *
- * The project promises that a comparison of a large tensor takes at most six times the tensor's size (24
- * bytes per element) plus 256 MB. The memory that does not grow with the tensor is far below 256 MB: the
- * program, its libraries, the threads' buffers. So at 8 M elements, a comparison that takes too much memory
- * per element could still keep the promise. This test therefore allows only 24 bytes per element plus 32 MB. */
+ * This test allows a comparison 24 bytes per element, six times the tensor's size, plus 32 MB for the program, its
+ * libraries and the threads' buffers, which do not grow with the tensor. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/spec.h"

@@ -168,7 +168,7 @@ static size_t most_bytes(const Crew *w, int round)
         return all + 4;
     for (size_t k = 0; k < workers; k++)
         all += w->sent[round][k].size;
-    if (is_codec(w, "cas")) /* the sums of a merged payload may be doubles */
+    if (is_codec(w, "cas")) /* a merged payload may hold its sums as doubles, twice as long as floats */
         all *= 2;
     return all + heads;
 }

@@ -217,7 +217,7 @@ static void times_from_a_second_on_are_in_seconds(void **state)
     check_has(long_ones, ">5<");
 }
 
-/* A logarithmic axis from 3 to 8 has no power of ten, so other numbers must label it. */
+/* The times 3.1 and 3.4 give a logarithmic axis from 1.55 to 6.8, without a power of ten, so other numbers must label it. */
 static void a_short_logarithmic_axis_has_numbers(void **state)
 {
     (void)state;

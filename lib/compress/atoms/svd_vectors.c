@@ -189,7 +189,8 @@ static void add_element(VectorNoise *sum, double x, double noise)
     sum->squares += noise * noise;
 }
 
-/* `down` is x cut to its upper 16 bits. `up - down` is 2^-7 of the power of two below |x|. */
+/* `part` is |x| less |x| cut to its upper 16 bits. `step` is the distance of neighbouring numbers of 16 bits there: 2^-7
+ * of the largest power of two that is at most |x|. */
 static void bf16_noise(const float *x, size_t n, VectorNoise *sum)
 {
     for (size_t i = 0; i < n; i++) {

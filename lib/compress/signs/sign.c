@@ -162,7 +162,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return OK;
 }
 
-/* Signs are bit planes of one bit. */
+/* A worker's signs are bit planes of width 1; the vote counts of a merged payload have width_of(voters) planes. */
 static Numbers numbers(const Call *c)
 {
     const uint64_t voters = (uint64_t)c->workers;

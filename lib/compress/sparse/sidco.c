@@ -28,7 +28,7 @@ enum { STAGES = 4 };
 typedef struct {
     const Picks *s;
     float level;
-    float *value;      /* magnitudes; each block has room for BLOCK + ROOM_BEHIND */
+    float *value;      /* magnitudes; those of block b begin at b (BLOCK + ROOM_BEHIND) */
     size_t *listed;    /* for each block: number of magnitudes in `value` */
     size_t *count;     /* for each block: number of magnitudes that reach `level` */
     double *magnitude; /* for each block: sum of the magnitudes that reach `level` */
