@@ -627,7 +627,12 @@ $(MAN)/done: $(PROGRAMS)
 	@sed -i 's/@date@/$(MAN_DATE)/' $(MAN)/man?/*
 	@touch $@
 
-# ---- the documentation as a site ----
+# ---- the documentation: its commands, and as a site ----
+
+# Runs every command of README.md and docs/*.md that test/commands.txt does not exclude; make check runs the quick ones.
+.PHONY: docs-check
+docs-check: all
+	@TIMES=1 $(PYTHON) test/commands.py $(B)/bin --long
 
 HTML := build/html
 .PHONY: html
@@ -738,6 +743,7 @@ help:
 	@echo "make clang     build with clang, warnings as errors; hold its payloads against the stored ones"
 	@echo "make wheel     the Python package for pip install, in build/wheel"
 	@echo "make dist      a tarball of the committed files, the same bytes each time; make sbom: the libraries, versions and licences"
+	@echo "make docs-check   run every command of README.md and docs/*.md, half an hour; make check runs the quick ones"
 	@echo "make html      the documentation as a small static site, in build/html  (needs pandoc)"
 	@echo "make deb       Debian packages of the committed files, in build/deb; make deb-check: use them in a bare root"
 	@echo "make golden    rewrite the stored payloads; review the difference"

@@ -90,20 +90,23 @@ static Status ask_gnuplot(Page *p)
     return OK;
 }
 
-/* Figures of more bytes, with tens of thousands of points, would slow browsers down. The explorer draws such points. */
-enum { FIGURE_MOST = 4 << 20 };
+/* Figures of more points would slow browsers down, and take gnuplot many seconds. The explorer draws such points. */
+enum { POINTS_MOST = 20000 };
 
-static Status put_drawing(Part *p, const char *kind)
+static Status put_drawing(Part *p, const PlotKind *plot)
 {
+    const char *kind = plot->name;
     Drawing d;
+    Value *rows;
+    size_t points;
+    Error why;
+    if (plot_rows(plot, &p->stored->table, &rows, &points, p->a, &why) == OK && points > POINTS_MOST) {
+        text_addf(p->out, "<p class=\"soft\">No %s figure: %zu points.</p>\n", kind, points);
+        return OK;
+    }
     TRY(ask_gnuplot(p->page));
-    Error why = p->page->gnuplot;
+    why = p->page->gnuplot;
     if (why.status == OK && plot_svg(&d, kind, &p->stored->table, p->page->spec->stopped, p->a, &why) == OK) {
-        if (d.size > FIGURE_MOST) {
-            text_addf(p->out, "<p class=\"soft\">No %s figure: it would take %.3g MB.</p>\n", kind,
-                      1e-6 * (double)d.size);
-            return OK;
-        }
         const char *label = text_format(p->a, "%s of %s", kind, p->e->name);
         TRY(arena_check(label, p->a, p->page->err));
         html_picture(p->out, "image/svg+xml", d.data, d.size, label, kind);
@@ -122,7 +125,7 @@ static Status put_drawn(Part *p)
     text_add(p->out, "<div class=\"figures\">\n");
     for (const PlotKind *const *kind = plot_kinds; *kind; kind++)
         if (text_listed(p->e->kind->figures, (*kind)->name))
-            TRY(put_drawing(p, (*kind)->name));
+            TRY(put_drawing(p, *kind));
     text_add(p->out, "</div>\n");
     return OK;
 }

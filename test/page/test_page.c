@@ -192,6 +192,18 @@ static void a_big_result_stays_small(void **state)
     check(strstr(p, ">layer999<") && !strstr(p, ">layer1000<"));
 }
 
+static void a_figure_of_very_many_points_is_left_out(void **state)
+{
+    (void)state;
+    TextBuf t = {.arena = a};
+    text_add(&t, "tensor,compressor,repeats,bits_per_element,relative_error\n");
+    for (size_t i = 0; i <= 20000; i++)
+        text_addf(&t, "*,topk:ratio=0.%05zu,1,%zu,0.5\n", i + 1, i + 1);
+    put("many.csv", text_done(&t));
+    check_ok(write_page(), &err);
+    check(strstr(page(), "No pareto figure: 20001 points."));
+}
+
 /* The row over all selected tensors comes first. If there are several steps, the row over all steps and tensors
  * comes before it. */
 static void a_comparisons_summary_comes_first(void **state)
@@ -252,6 +264,7 @@ static const struct CMUnitTest tests[] = {
     PAGE_TEST(an_empty_folder_is_an_error_and_leaves_no_page),
     PAGE_TEST(the_same_files_make_the_same_page),
     PAGE_TEST(a_big_result_stays_small),
+    PAGE_TEST(a_figure_of_very_many_points_is_left_out),
     PAGE_TEST(a_comparisons_summary_comes_first),
     PAGE_TEST(runs_show_summaries_and_tested_steps),
     PAGE_TEST(failed_statements_come_first),
