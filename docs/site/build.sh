@@ -31,7 +31,7 @@ done
 page README.md readme.html ''
 page CHANGELOG.md changelog.html ''
 page lib/README.md lib.html lib/
-cp docs/site/site.css docs/performance.json docs/CITATION.cff LICENSE "$out"
+cp docs/site/site.css docs/performance.json docs/results.json docs/CITATION.cff LICENSE "$out"
 cp -r docs/figures "$out"
 cp datasets/dump_torch.py "$out/datasets"
 cp plots/paper.list "$out/plots"
