@@ -2,6 +2,7 @@
 #include "app/advise.h"
 
 #include "base/text.h"
+#include "report/report_number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,28 +13,40 @@ const char *const feedback_names[] = {"no", "in the spec", "needed"};
 /* the normal distribution's quantile for a two-sided interval of 95 % */
 #define QUANTILE 1.96
 
-/* True if the 95 % intervals of both total times overlap. */
+static double both_errors(const Candidate *a, const Candidate *b)
+{
+    return a->time_se.total + b->time_se.total;
+}
+
+/* True if the 95 % intervals of both total times overlap, or one of them is unknown: nothing tells the two apart. */
 static bool equal(const Candidate *a, const Candidate *b)
 {
-    return fabs(a->time.total - b->time.total) <= QUANTILE * (a->time_se.total + b->time_se.total);
+    return !(fabs(a->time.total - b->time.total) > QUANTILE * both_errors(a, b));
 }
 
 /* ---- limits ---- */
 
-static const char *more_than(double value, double most, const char *what, const char *unit, Arena *a)
+/* Returns "WHAT VALUE, above MOST". */
+static const char *more_than(double value, double most, const char *what, bool bytes, Arena *a)
 {
-    return text_format(a, "%s %.3g%s, above %.3g%s", what, value, unit, most, unit);
+    const double number[] = {value, most};
+    TextBuf out = {.arena = a};
+    for (size_t i = 0; i < countof(number); i++) {
+        const size_t unit = bytes ? report_unit_of(number[i]) : 0;
+        text_addf(&out, "%s %.3g%s%s", i ? ", above" : what, report_in_unit(number[i], unit),
+                  bytes ? " " : "", bytes ? report_units[unit] : "");
+    }
+    return text_done(&out);
 }
 
 static const char *broken_limit(const Candidate *c, const AdviseLimits *l, Arena *a)
 {
     return l->unbiased && !c->unbiased && !c->plain ? "biased"
            : l->undecoded && !c->adds               ? "its payloads do not add"
-           : c->error > l->error ? more_than(c->error, l->error, "error of the mean", "", a)
-           : c->bytes > l->bytes ? more_than(c->bytes / 1e3, l->bytes / 1e3, "payload", " kB", a)
-           : c->scratch > l->scratch
-               ? more_than(c->scratch / 1e6, l->scratch / 1e6, "working memory", " MB", a)
-               : NULL;
+           : c->error > l->error     ? more_than(c->error, l->error, "error of the mean", false, a)
+           : c->bytes > l->bytes     ? more_than(c->bytes, l->bytes, "payload", true, a)
+           : c->scratch > l->scratch ? more_than(c->scratch, l->scratch, "working memory", true, a)
+                                     : NULL;
 }
 
 /* ---- reasons ---- */
@@ -62,7 +75,9 @@ static const char *reason(const Candidate *c, const Candidate *first, Arena *a)
     if (c->limit)
         return c->limit;
     if (c->rank == 1)
-        return "equal to the first: the intervals overlap";
+        return isnan(both_errors(c, first))
+                   ? "not told from the first: too few repeats or steps for an interval"
+                   : "equal to the first: the intervals overlap";
     if (!part)
         return NULL;
     return times < 2 ? text_format(a, "%.0f %% slower%s: %s", 100 * (times - 1), more, part)

@@ -31,7 +31,7 @@ typedef struct {
     bool screened; /* true: `time` is a lower bound, without merging */
     Feedback feedback;
     Topology topology;
-    double workers;
+    double workers, rounds;
     IterationTime time, time_se; /* seconds */
     double bytes, bytes_se;      /* bytes that a worker sends in a step */
     double error, error_se;      /* relative error of the mean of all workers' estimates */

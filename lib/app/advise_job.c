@@ -128,11 +128,12 @@ static Status take(Candidate *out, const AdviseJob *advise, size_t k, const Cost
                                                                            : FEEDBACK_WANTED,
                        .topology = topology,
                        .workers = workers,
+                       .rounds = it.rounds,
                        .error = error_of_mean(e, traits, workers),
                        .error_se = e->relative_se,
                        .scratch = e->scratch,
                        .failure = possible ? cost_error(c, k) : "its payloads do not add"};
-    if (traits & UNBIASED)
+    if (traits & UNBIASED && e->relative > 0)
         out->error_se *= out->error / e->relative;
     for (size_t i = 0; i < c->layers; i++) {
         out->bytes += layer[i].bytes;
@@ -349,9 +350,15 @@ static void explain(const AdviseJob *advise, FILE *to)
     };
     for (size_t i = 0; i < advise->candidates && i < 3 && advise->list[i].rank; i++) {
         const Candidate *c = &advise->list[i];
-        fprintf(to, "%s: compute %.4g + encode %.4g + communicate %.4g + decode %.4g = %.4g ms; %s: %s\n",
-                c->name, 1e3 * c->time.compute, 1e3 * c->time.encode, 1e3 * c->time.comm,
-                1e3 * c->time.decode, 1e3 * c->time.total, topology_names[c->topology], formula[c->topology]);
+        const bool overlap = advise->cost.overlap;
+        const char *then = overlap ? "," : " +";
+        fprintf(to, "%s: compute %.4g%s encode %.4g%s communicate %.4g%s decode %.4g%s %.4g ms; %s%s: %s",
+                c->name, 1e3 * c->time.compute, then, 1e3 * c->time.encode, then, 1e3 * c->time.comm, then,
+                1e3 * c->time.decode, overlap ? "; together, overlapped," : " =", 1e3 * c->time.total,
+                topology_names[c->topology], overlap ? " of each layer" : "", formula[c->topology]);
+        if (c->rounds > 1)
+            fprintf(to, ", with alpha for each of the %g rounds", c->rounds);
+        fputc('\n', to);
     }
 }
 

@@ -62,6 +62,15 @@ static void bf16_is_the_answer_unless_a_codec_is_faster_for_certain(void **state
     check(strstr(advise_verdict(floats, 2, named(floats, 2, "bf16"), arena), "none: send float32"));
 }
 
+static void without_an_interval_nothing_is_faster_for_certain(void **state)
+{
+    (void)state;
+    Candidate list[] = {candidate("a", 1, NAN), candidate("bf16", 4, 0.1)};
+    check_ok(advise_rank(list, 2, &no_limits, arena, &err), &err);
+    check(strstr(advise_verdict(list, 2, &list[1], arena), "none: send bf16"));
+    check(list[1].rank == 1 && strstr(list[1].why, "too few repeats"));
+}
+
 static void codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason(void **state)
 {
     (void)state;
@@ -74,7 +83,7 @@ static void codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason(void **s
         list[i].unbiased = true;
     list[1].adds = false;
     list[2].error = 0.6;
-    list[3].bytes = 3e3;
+    list[3].bytes = 3e6;
     list[4].scratch = 4e6;
     list[5].failure = "it failed";
     const AdviseLimits limits = {true, true, 0.5, 2e3, 1e6};
@@ -82,7 +91,7 @@ static void codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason(void **s
     static const char *const why[][2] = {{"biased", "biased"},
                                          {"gathered", "its payloads do not add"},
                                          {"wrong", "error of the mean 0.6, above 0.5"},
-                                         {"long", "payload 3 kB, above 2 kB"},
+                                         {"long", "payload 3 MB, above 2 kB"},
                                          {"greedy", "working memory 4 MB, above 1 MB"},
                                          {"broken", "it failed"}};
     check(!strcmp(list[0].name, "within") && list[0].rank == 1);
@@ -164,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(codecs_are_ranked_by_time_and_overlapping_intervals_are_equal),
         cmocka_unit_test(bf16_is_the_answer_unless_a_codec_is_faster_for_certain),
+        cmocka_unit_test(without_an_interval_nothing_is_faster_for_certain),
         cmocka_unit_test(codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason),
         cmocka_unit_test(a_codec_that_was_only_screened_is_not_ranked),
         cmocka_unit_test(the_slow_part_of_a_reason_is_the_one_with_the_largest_excess),

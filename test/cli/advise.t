@@ -15,6 +15,17 @@ $ atomo-bench synth -o g.h5 --shape 200x100 --shape 100 -q; atomo-bench advise g
 > none: *
 = 0
 
+# with --overlap the parts do not add up to the total, and are not said to; a codec of two rounds pays the latency twice
+$ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench advise g.h5 -c ef+powersgd:rank=1 --max-error 9 --link alpha=0s,beta=10kB --compute-ms 500 --workers 2 -q --explain --overlap | grep '^ef.*; ring'
+> ef+powersgd:rank=1: compute 500, encode *, communicate *, decode *; together, overlapped, * ms; ring of each layer: 2 (P - 1) alpha + 2 (P - 1)/P S / beta, with alpha for each of the 2 rounds
+= 0
+
+# one repeat gives no interval: bf16 is the answer; floats have no error, for certain
+$ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench advise g.h5 -c qsgd:bits=2 --max-error 9 --link alpha=0s,beta=10kB --workers 2 --repeats 1 -q | head -n 1; atomo-bench advise g.h5 -c qsgd:bits=2 -q -f csv | grep ',none,' | cut -d, -f 6,23
+> none: send bf16; no codec within the limits is faster for certain
+> 0,0
+= 0
+
 # on a link that costs nothing, the answer is to send bf16 or floats
 $ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench advise g.h5 -c svd -c qsgd --link alpha=0s,beta=1000GB --workers 8 -q | head -n 1
 > none: send *; no codec within the limits is faster for certain
@@ -27,7 +38,7 @@ $ atomo-bench synth -o g.h5 --shape 200x100 -q; for o in --unbiased --allreduce 
 > {*'qsgd*': 'its payloads do not add'*}
 > {*'topk:ratio=0.1': 'error of the mean 0.5*, above 0.01'*}
 > {*'intsgd*': 'payload 20* kB, above 2 kB'*}
-> {*'working memory * MB, above 1e-05 MB'*}
+> {*'working memory * kB, above 10 B'*}
 = 0
 
 # the error of the mean of P workers: variance goes down with P, and bias stays; the exchange takes as long as cost says
