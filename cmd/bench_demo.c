@@ -8,6 +8,9 @@
 
 typedef struct {
     Common common;
+    int argc; /* the command line, whose options are those of compare */
+    char **argv;
+    int code; /* exit code of compare */
     Arena *a;
     Error *err;
 } Demo;
@@ -34,29 +37,36 @@ static const char *find_dump(Arena *a)
 
 static Status run(void *options, const TextList *arguments)
 {
-    const Demo *d = options;
+    Demo *d = options;
     (void)arguments;
     const char *path = find_dump(d->a);
     if (!path) {
         FAIL(d->err, ERR_IO, "%s: not there, neither beside this program nor installed", dump);
         return error_hint(d->err, "atomo-bench compare FILE.h5 compares codecs on your own gradients");
     }
-    char *copy = text_copy(d->a, path);
-    TRY(arena_check(copy, d->a, d->err));
-    printf("$ atomo-bench compare %s\n", path);
+    const size_t count = (size_t)d->argc;
+    char **words = NEW(d->a, char *, count + 2);
+    TRY(arena_check(words, d->a, d->err));
+    words[0] = (char[]){"compare"};
+    words[1] = text_copy(d->a, path);
+    TRY(arena_check(words[1], d->a, d->err));
+    memcpy(words + 2, d->argv + 1, count * sizeof *words); /* the NULL at the end, too */
+    printf("$ atomo-bench");
+    for (char **word = words; *word; word++)
+        printf(" %s", *word);
+    puts("");
     fflush(stdout);
-    const int code = bench_compare(2, (char *[]){(char[]){"compare"}, copy, NULL});
-    if (code)
-        return FAIL(d->err, ERR_IO, "demo: compare failed with exit code %d", code);
-    puts(
-        "\nnext: atomo-bench advise FILE.h5 on your own gradients; atomo-bench help qsgd; atomo-bench --help");
+    d->code = bench_compare(d->argc + 1, words);
+    if (!d->code)
+        puts(
+            "\nnext: atomo-bench advise FILE.h5 on your own gradients; atomo-bench help qsgd; atomo-bench --help");
     return OK;
 }
 
 int bench_demo(int argc, char **argv)
 {
     Error err;
-    Demo d = {.a = arena_open(0), .err = &err};
+    Demo d = {.argc = argc, .argv = argv, .a = arena_open(0), .err = &err};
     const Command command = {
         .program = "atomo-bench",
         .command = "demo",
@@ -67,5 +77,6 @@ int bench_demo(int argc, char **argv)
             "The gradient is of LeNet on MNIST, 431,080 elements. The codecs are those of compare without -c.\n",
         .common = &d.common,
     };
-    return cli_run(&command, argc, argv, run, &d, d.a, &err);
+    const int code = cli_run(&command, argc, argv, run, &d, d.a, &err);
+    return code ? code : d.code;
 }

@@ -65,10 +65,18 @@ $ atomo-bench 2>a; echo $?; wc -l <a; atomo-train 2>a; echo $?
 
 # the demo compares the usual codecs, and names what to do next
 $ atomo-bench demo -q
-> $ atomo-bench compare *lenet-mnist.h5
+> $ atomo-bench compare *lenet-mnist.h5 -q
 > qsgd *
 > next: *
 = 0
+
+# its options are those of compare: no progress, or all settings; when it is stopped only compare says so
+$ atomo-bench demo -v -q >o 2>e; grep -c 'finished: qsgd:bits=1 on' e; head -n 1 o; sh $SRC/test/cli/stop.sh INT atomo-bench demo -q >o
+> [1-9]*
+> $ atomo-bench compare *lenet-mnist.h5 -v -q
+2> atomo-bench: *lenet-mnist.h5: stopped *
+- *demo: *
+= 130
 
 # in the shells themselves
 ? command -v python3 && command -v bash
