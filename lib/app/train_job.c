@@ -150,6 +150,8 @@ static Status check_idle(const TrainJob *j)
         return FAIL(j->err, ERR_USAGE, "--beta2: only --optimizer adamw has it");
     if (j->optimizer == OPTIMIZER_SIGNSGD && j->momentum != USUAL_MOMENTUM && j->momentum > 0)
         return FAIL(j->err, ERR_USAGE, "--momentum: signsgd has none");
+    if (j->decay != 1 && !j->decay_steps)
+        return FAIL(j->err, ERR_USAGE, "--lr-decay: want --lr-decay-steps as well");
     if (!j->local_steps && (j->outer_lr != 1 || j->outer_momentum > 0))
         return FAIL(j->err, ERR_USAGE, "%s: want --local-steps as well",
                     j->outer_lr != 1 ? "--outer-lr" : "--outer-momentum");

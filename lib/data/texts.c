@@ -33,9 +33,11 @@ Status dataset_window(Dataset *d, size_t context, Arena *a, Error *err)
     /* A window needs one token more than it has, as the last label. A training window may start up to
      * context - 1 tokens later. */
     const size_t spare = d->split == SPLIT_TRAIN ? context : 1;
-    if (d->tokens < context + spare)
-        return FAIL(err, ERR_USAGE, "data set %s: %zu tokens to %s, want %zu for a window of %zu", name,
-                    d->tokens, d->split == SPLIT_TRAIN ? "train" : "test", context + spare, context);
+    if (d->tokens < context + spare) {
+        FAIL(err, ERR_USAGE, "data set %s: %zu tokens to %s, want %zu for a window of %zu", name, d->tokens,
+             d->split == SPLIT_TRAIN ? "train" : "test", context + spare, context);
+        return error_hint(err, "a longer text, or a shorter window: --network gpt:context=N");
+    }
     DatasetInfo *info = NEW(a, DatasetInfo, 1);
     TRY(arena_check(info, a, err));
     *info = *d->info;

@@ -192,6 +192,15 @@ $ atomo-train run --beta2 0.9; atomo-train run --optimizer signsgd --momentum 0.
 2> *adam*
 = 2
 
+$ atomo-train run --lr-decay 0.5 --max-steps 1
+2> atomo-train: --lr-decay: want --lr-decay-steps as well
+= 2
+
+$ printf 'hello world' >input.txt; atomo-train run --network gpt --dataset text --data-dir . --max-steps 1
+2> atomo-train: data set text: 9 tokens to train, want 128 for a window of 64
+2> hint: a longer text, or a shorter window: --network gpt:context=N
+= 2
+
 $ atomo-train run --network gpt --dataset digits
 2> atomo-train: data set digits: has images, and the network takes a text
 2> hint: *--dataset babble*
