@@ -16,8 +16,8 @@ enum { FOLLOWERS = 4, SUM = 2048, WEIGHT_SUM = 64, FLOOR = 64 / BABBLE_LETTERS }
 
 static const unsigned weight[FOLLOWERS] = {28, 18, 12, 6};
 
-/* Fills share[pair][letter] with the probabilities times SUM. Word i of the generator picks the follower i of a
- * pair; two followers may be the same letter. */
+/* Fills share[pair][letter] with the probabilities times SUM. The generator's word
+ * FOLLOWERS pair + i picks follower i of a pair; two followers may be the same letter. */
 static void draw_source(uint64_t seed, uint16_t share[BABBLE_PAIRS][BABBLE_LETTERS])
 {
     const Rng rng = rng_open(seed, 0, RNG_EVERYONE, 0, rng_hash("babble"));

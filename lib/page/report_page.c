@@ -101,7 +101,8 @@ static Status put_drawing(Part *p, const PlotKind *plot)
     size_t points;
     Error why;
     if (plot_rows(plot, &p->stored->table, &rows, &points, p->a, &why) == OK && points > POINTS_MOST) {
-        text_addf(p->out, "<p class=\"soft\">No %s figure: %zu points.</p>\n", kind, points);
+        text_addf(p->out, "<p class=\"soft\">No %s figure: %zu points, over %d.</p>\n", kind, points,
+                  POINTS_MOST);
         return OK;
     }
     TRY(ask_gnuplot(p->page));

@@ -103,10 +103,14 @@ static const char *with_rate(const char *spec, Arena *a)
 
 static void label_lines(Line *line, size_t count, Arena *a)
 {
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < count; k++)
-            if (k != i && !strcmp(line[i].series, line[k].series) && with_rate(line[i].name, a))
-                line[i].label = with_rate(line[i].name, a);
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+        while (k < count && (k == i || strcmp(line[i].series, line[k].series) != 0))
+            k++;
+        const char *full = k < count ? with_rate(line[i].name, a) : NULL;
+        if (full)
+            line[i].label = full;
+    }
 }
 
 static const char *canonical(const char *spec, Arena *a)

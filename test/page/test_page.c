@@ -201,7 +201,7 @@ static void a_figure_of_very_many_points_is_left_out(void **state)
         text_addf(&t, "*,topk:ratio=0.%05zu,1,%zu,0.5\n", i + 1, i + 1);
     put("many.csv", text_done(&t));
     check_ok(write_page(), &err);
-    check(strstr(page(), "No pareto figure: 20001 points."));
+    check(strstr(page(), "No pareto figure: 20001 points, over 20000."));
 }
 
 /* The row over all selected tensors comes first. If there are several steps, the row over all steps and tensors
