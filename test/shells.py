@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import sys
 import tempfile
 import time
@@ -46,3 +47,4 @@ read()
 os.write(fd, b"\t")
 print(text + read(1.0))
 os.close(fd)
+shutil.rmtree(room, ignore_errors=True)
