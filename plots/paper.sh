@@ -34,7 +34,7 @@ if [ -n "${PAPER_QUICK:-}" ]; then
     # each figure has the mark above its key, each table in a last column
     quick_mark='quick test on small data, the numbers mean nothing' marked=" --note '$quick_mark'"
     steps=4 eval=2 tune_steps=1 points=2 five=2 thousand=4 quarter=1 fifty=2 hundred=2 pass_steps=3 pass_freq=2 epochs=1 full_eval=2 full_points=2
-    own_step=3 own_sgd=2 own_gpt=2 own_batch=4 mean_of=2
+    own_step=3 own_sgd=4 own_gpt=2 own_batch=4 mean_of=2
     train_images=16 test_images=8 resnet_dump=2 resnet_every=1 resnet_steps=2 resnet_eval=1 reduced= reduced_gradient=
 else
     marked=

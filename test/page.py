@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""page.py PAGE.html -- opens a page made by `atomo-bench report` in headless Chromium and clicks as a reader would.
+"""page.py PAGE.html [TEXT...] -- opens a page made by `atomo-bench report` in headless Chromium and clicks as a reader would.
 
 Clicks every heading of every table twice and compares the order of the rows with Python's: numbers by value, texts by
 their characters, missing values last. In the explorer moves the pointer over the chart until a point answers, pins its
 compressor with a click and with the keyboard, filters, and opens the view's address anew; with JavaScript off the
-explorer is hidden and the tables are there. The browser's console must be empty, no network may be used, and no script in the data may run.
+explorer is hidden and the tables are there. Each TEXT must stand at a point of the training chart. The browser's console must be empty, no network may be used, and no script in the data may run.
 The script speaks WebDriver to chromedriver (Debian: chromium-driver); without chromedriver it exits with 77.
 """
 import functools
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -207,6 +208,21 @@ def check_explorer(browser, page):
     return "the explorer answers"
 
 
+def check_training(browser, wanted):
+    """Walks over the points of the training chart: each text of `wanted` is in the tip of one of them, and no other "runs"."""
+    chart = "Array.from(document.querySelectorAll('#explore .chart')).at(-1)"
+    browser.run(f"{chart}.querySelector('canvas[tabindex]').focus()")
+    tips, tip = [], None
+    while tip not in tips:
+        tips += [tip] if tip else []
+        browser.press(ARROW)
+        tip = browser.run(f"return {chart}.querySelector('.tip').innerText")
+    for text in wanted:
+        assert any(text in t for t in tips), f"no point of training says {text}: {tips}"
+    others = [t for t in tips if re.search(r" in \d+ runs", t) and not any(w in t for w in wanted)]
+    assert not others, f"runs joined: {others}"
+
+
 def check_quiet(browser, page):
     console = browser.log("browser")
     assert not console, f"the console says {console}"
@@ -232,6 +248,8 @@ def main():
             browser.post("/url", {"url": page})
             clicks = check_tables(browser)
             explorer = check_explorer(browser, page)
+            if sys.argv[2:]:
+                check_training(browser, sys.argv[2:])
             check_quiet(browser, page)
         finally:
             browser.close()

@@ -2,6 +2,7 @@
 #include "app/advise.h"
 
 #include "base/text.h"
+#include "num/stats.h"
 #include "report/report_number.h"
 
 #include <math.h>
@@ -10,18 +11,21 @@
 
 const char *const feedback_names[] = {"no", "in the spec", "needed"};
 
-/* the normal distribution's quantile for a two-sided interval of 95 % */
-#define QUANTILE 1.96
-
-static double both_errors(const Candidate *a, const Candidate *b)
+/* Returns half the 95 % interval of the total time, by Student's t; NaN: unknown. */
+static double half_interval(const Candidate *c)
 {
-    return a->time_se.total + b->time_se.total;
+    return c->repeats > 1 ? c->time_se.total * t_quantile(0.05, c->repeats - 1) : c->time_se.total;
+}
+
+static double both_halves(const Candidate *a, const Candidate *b)
+{
+    return half_interval(a) + half_interval(b);
 }
 
 /* True if the 95 % intervals of both total times overlap, or one of them is unknown: nothing tells the two apart. */
 static bool equal(const Candidate *a, const Candidate *b)
 {
-    return !(fabs(a->time.total - b->time.total) > QUANTILE * both_errors(a, b));
+    return !(fabs(a->time.total - b->time.total) > both_halves(a, b));
 }
 
 /* ---- limits ---- */
@@ -59,11 +63,13 @@ static const char *slow_part(const Candidate *c, const Candidate *first, Arena *
     if (encode >= comm && encode >= decode)
         return text_format(a, "encoding takes %.3g ms", 1e3 * c->time.encode);
     if (comm >= decode)
-        return c->topology == TOPOLOGY_ALLGATHER && c->workers > 2
-                   ? text_format(a, "%g payloads to receive take %.3g ms", c->workers - 1, 1e3 * c->time.comm)
+        return c->traffic.topology == TOPOLOGY_ALLGATHER && c->traffic.workers > 2
+                   ? text_format(a, "%g payloads to receive take %.3g ms", c->traffic.workers - 1,
+                                 1e3 * c->time.comm)
                    : text_format(a, "sending takes %.3g ms", 1e3 * c->time.comm);
     return c->adds ? text_format(a, "merging and decoding take %.3g ms", 1e3 * c->time.decode)
-                   : text_format(a, "decoding %g payloads takes %.3g ms", c->workers, 1e3 * c->time.decode);
+                   : text_format(a, "decoding %g payloads takes %.3g ms", c->traffic.workers,
+                                 1e3 * c->time.decode);
 }
 
 static const char *reason(const Candidate *c, const Candidate *first, Arena *a)
@@ -75,7 +81,7 @@ static const char *reason(const Candidate *c, const Candidate *first, Arena *a)
     if (c->limit)
         return c->limit;
     if (c->rank == 1)
-        return isnan(both_errors(c, first))
+        return isnan(both_halves(c, first))
                    ? "not told from the first: too few repeats or steps for an interval"
                    : "equal to the first: the intervals overlap";
     if (!part)

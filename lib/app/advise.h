@@ -30,8 +30,8 @@ typedef struct {
     bool unbiased, adds;
     bool screened; /* true: `time` is a lower bound, without merging */
     Feedback feedback;
-    Topology topology;
-    double workers, rounds;
+    Traffic traffic; /* of all layers together */
+    double repeats;  /* measurements behind each mean: Student's t has one degree of freedom less */
     IterationTime time, time_se; /* seconds */
     double bytes, bytes_se;      /* bytes that a worker sends in a step */
     double error, error_se;      /* relative error of the mean of all workers' estimates */
@@ -51,7 +51,8 @@ Status advise_rank(Candidate *list, size_t count, const AdviseLimits *limits, Ar
 char *advise_verdict(const Candidate *list, size_t count, const Candidate *baseline, Arena *a);
 
 /* Marks the rows that a person wants to see: the first three, the baseline, and of the rest the fastest codec of each
- * family that is not shown yet, at most `more`. A codec whose error is 1, as if it sent nothing, or more is left out. `shown` has an entry for each candidate of the ranked list. */
+ * family that is not shown yet, at most `more`. A codec with an error of at least 1, as if it sent nothing, is left
+ * out. `shown` has an entry for each candidate of the ranked list. */
 void advise_shown(const Candidate *list, size_t count, size_t more, bool *shown);
 
 #endif

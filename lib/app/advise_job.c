@@ -126,9 +126,8 @@ static Status take(Candidate *out, const AdviseJob *advise, size_t k, const Cost
                        .feedback = traits & UNBIASED || e->relative < 1e-3 ? FEEDBACK_NONE
                                    : keeps_residual(codec)                 ? FEEDBACK_INSIDE
                                                                            : FEEDBACK_WANTED,
-                       .topology = topology,
-                       .workers = workers,
-                       .rounds = it.rounds,
+                       .traffic = iteration_traffic(&it),
+                       .repeats = (double)j->repeats,
                        .error = error_of_mean(e, traits, workers),
                        .error_se = e->relative_se,
                        .scratch = e->scratch,
@@ -307,7 +306,7 @@ static void put_candidate(Value *row, const AdviseJob *advise, const Candidate *
     put(row, "why", value_text(c->why));
     put(row, "workers", value_int((int64_t)cost->workers.number[0]));
     put(row, "link", value_text(cost->link[0].name));
-    put(row, "topology", value_text(topology_names[c->topology]));
+    put(row, "topology", value_text(topology_names[c->traffic.topology]));
     put(row, "unbiased", value_bool(c->unbiased));
     put(row, "screened", value_bool(c->screened));
     put(row, "repeats", value_int(c->screened ? SCREEN_REPEATS : cost->job.repeats));
@@ -339,7 +338,7 @@ static Status write_rows(const AdviseJob *advise, const ReportSpec *spec, const 
     return report_finish(report, status, j->err);
 }
 
-/* Prints how the time of each of the first three comes about. */
+/* Prints how the time of each of the first three comes about, and the numbers of the formulas. */
 static void explain(const AdviseJob *advise, FILE *to)
 {
     static const char *const formula[] = {
@@ -348,18 +347,25 @@ static void explain(const AdviseJob *advise, FILE *to)
         [TOPOLOGY_RING] = "2 (P - 1) alpha + 2 (P - 1)/P S / beta",
         [TOPOLOGY_TREE] = "2 ceil(log2 P) (alpha + S / beta)",
     };
+    const Link *link = &advise->cost.link[0];
+    const bool overlap = advise->cost.overlap;
+    const char *then = overlap ? "," : " +";
     for (size_t i = 0; i < advise->candidates && i < 3 && advise->list[i].rank; i++) {
         const Candidate *c = &advise->list[i];
-        const bool overlap = advise->cost.overlap;
-        const char *then = overlap ? "," : " +";
+        const Traffic *t = &c->traffic;
         fprintf(to, "%s: compute %.4g%s encode %.4g%s communicate %.4g%s decode %.4g%s %.4g ms; %s%s: %s",
                 c->name, 1e3 * c->time.compute, then, 1e3 * c->time.encode, then, 1e3 * c->time.comm, then,
                 1e3 * c->time.decode, overlap ? "; together, overlapped," : " =", 1e3 * c->time.total,
-                topology_names[c->topology], overlap ? " of each layer" : "", formula[c->topology]);
-        if (c->rounds > 1)
-            fprintf(to, ", with alpha for each of the %g rounds", c->rounds);
+                topology_names[t->topology], overlap ? " of each layer" : "", formula[t->topology]);
+        if (t->rounds > 1)
+            fprintf(to, ", with alpha for each of the %g rounds", t->rounds);
+        fprintf(to, "; S = %.0f bytes", t->payload);
+        if (t->topology == TOPOLOGY_PS)
+            fprintf(to, ", D = %.0f", t->early + t->parameters);
         fputc('\n', to);
     }
+    fprintf(to, "alpha = %.4g us, beta = %.4g Gbit/s, P = %zu\n", 1e6 * link->latency, 8e-9 * link->bandwidth,
+            advise->cost.workers.number[0]);
 }
 
 Status advise_write(CompareJob *j, ReportSpec spec)

@@ -70,7 +70,7 @@ static CostLayer whole(const Iteration *it)
     return all;
 }
 
-static Traffic iteration_traffic(const Iteration *it)
+Traffic iteration_traffic(const Iteration *it)
 {
     const CostLayer all = whole(it);
     return layer_traffic(it, &all);

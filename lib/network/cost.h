@@ -46,6 +46,8 @@ typedef struct {
     double total;                         /* sum of the four parts; less with overlap */
 } IterationTime;
 
+Traffic iteration_traffic(const Iteration *it); /* returns the traffic of all layers together */
+
 /* Returns the times of an iteration if the link has `bandwidth` bytes per second, which may be infinite. */
 IterationTime iteration_time(const Iteration *it, double bandwidth);
 

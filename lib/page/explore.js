@@ -99,6 +99,11 @@
   };
   const shown = (column, v) => column.unit === "bytes" ? bytes(v) : short(v);
 
+  // Student's t for a two-sided interval of 95 % and d degrees of freedom: Cornish and Fisher's expansion from d = 11 on,
+  // within 0.002 of the quantile. NaN without a degree of freedom.
+  const T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+  const student = d => d < 1 ? NaN : T95[d - 1] || 1.96 + 2.372 / d + 2.823 / (d * d);
+
   // An axis maps values to 0..1. Its ticks are round numbers: 1, 2 or 5 times a power of ten, and their multiples.
   const axis = (values, log) => {
     let low = Infinity, high = -Infinity;
@@ -179,8 +184,7 @@
       return (p => [margin.left + x.at(p.x) * across, height - margin.bottom - y.at(p.y) * up]);
     };
     const bars = (g, to, p, x, y) => {
-      const half = 1.96;
-      for (const [dx, dy] of [[half * (p.xse || 0), 0], [0, half * (p.yse || 0)]]) {
+      for (const [dx, dy] of [[p.half * (p.xse || 0), 0], [0, p.half * (p.yse || 0)]]) {
         const low = { x: p.x - dx, y: p.y - dy }, high = { x: p.x + dx, y: p.y + dy };
         if (!(dx || dy) || !x.good(low.x) || !y.good(low.y)) continue;
         g.beginPath(); g.moveTo(...to(low)); g.lineTo(...to(high)); g.stroke();
@@ -321,8 +325,10 @@
     const x = set.column.get(view.x), y = set.column.get(view.y);
     if (!x?.values || !y?.values) return { why: "Choose two fields." };
     const xse = set.column.get(`${view.x}_se`)?.values, yse = set.column.get(`${view.y}_se`)?.values;
+    const repeats = set.column.get("repeats")?.values;
     const points = rowsOf(set).map(row => ({
-      x: x.values[row], y: y.values[row], xse: xse?.[row], yse: yse?.[row], row, spec: specAt(set, row),
+      x: x.values[row], y: y.values[row], xse: xse?.[row], yse: yse?.[row], half: student((repeats?.[row] ?? Infinity) - 1),
+      row, spec: specAt(set, row),
       colour: codecAt(set, row).colour, mark: codecAt(set, row).mark,
     })).filter(p => !Number.isNaN(p.x) && !Number.isNaN(p.y));
     return points.length ? { x, y, xlog: view.xlog === "1", ylog: view.ylog === "1", points, set }
@@ -334,7 +340,10 @@
     return [p.spec, value(m.x, p.x, p.xse), value(m.y, p.y, p.yse), ...where];
   });
 
-  // One line for each compressor: the mean over runs with different seeds, and a band from the least to the largest.
+  // Runs are seeds of one experiment if their commands differ in the seed and in what they write only. CSV has no command.
+  const experiment = set => (set.command || "").replace(/ (--seed|-o|--output|--train-dir|--dump-gradients)[ =]('[^']*'|\S+)/g, "");
+
+  // One line for each compressor of an experiment: the mean over its seeds, and a band from the least to the largest.
   const curveModel = () => {
     const series = new Map();
     for (const set of runs) {
@@ -347,16 +356,19 @@
         sent.set(spec, (sent.get(spec) || 0) + x.values[row]);
         if (Number.isNaN(y.values[row])) continue;
         if (!bySpec.has(spec)) bySpec.set(spec, []);
-        bySpec.get(spec).push({ x: view.cx === "bytes" ? sent.get(spec) : x.values[row], y: y.values[row], codec: codecAt(set, row) });
+        bySpec.get(spec).push({ x: view.cx === "bytes" ? sent.get(spec) : x.values[row], y: y.values[row], spec, file: set.file, codec: codecAt(set, row) });
       }
-      for (const [spec, points] of bySpec) series.set(spec, [...(series.get(spec) || []), points]);
+      for (const [spec, points] of bySpec) {
+        const key = `${spec}\n${experiment(set)}`;
+        series.set(key, [...(series.get(key) || []), points]);
+      }
     }
     const points = [], lines = [];
-    for (const [spec, all] of series) {
-      const length = Math.min(...all.map(s => s.length)), colour = all[0][0].codec.colour, line = [], low = [], high = [];
+    for (const all of series.values()) {
+      const { spec, file, codec: { colour } } = all[0][0], length = Math.min(...all.map(s => s.length)), line = [], low = [], high = [];
       for (let i = 0; i < length; i++) {
         const ys = all.map(s => s[i].y), mean = v => v.reduce((a, b) => a + b, 0) / v.length, x = mean(all.map(s => s[i].x));
-        const p = { x, y: mean(ys), low: Math.min(...ys), high: Math.max(...ys), runs: all.length, spec, colour, mark: 0 };
+        const p = { x, y: mean(ys), low: Math.min(...ys), high: Math.max(...ys), runs: all.length, spec, file, colour, mark: 0 };
         points.push(p); line.push(p); low.push({ x, y: p.low }); high.unshift({ x, y: p.high });
       }
       lines.push({ colour, points: line, band: all.length > 1 ? [...low, ...high] : null,
@@ -367,7 +379,7 @@
                          : { why: "No run has both fields." };
   };
   const curves = chart("training, a line for each compressor", curveModel, (p, m) => [
-    p.spec, `${m.x.heading}: ${shown(m.x, p.x)}`,
+    p.spec, ...(p.runs > 1 ? [] : [p.file]), `${m.x.heading}: ${shown(m.x, p.x)}`,
     p.runs > 1 ? `${m.y.heading}: ${shown(m.y, p.y)}, ${shown(m.y, p.low)} to ${shown(m.y, p.high)} in ${p.runs} runs`
                : `${m.y.heading}: ${shown(m.y, p.y)}`]);
 

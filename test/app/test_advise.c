@@ -17,10 +17,10 @@ static Candidate candidate(const char *name, double comm, double half)
                        .family = name,
                        .plain = !strcmp(name, "bf16") || !strcmp(name, "none"),
                        .adds = true,
-                       .topology = TOPOLOGY_RING,
-                       .workers = 16,
+                       .traffic = {.topology = TOPOLOGY_RING, .workers = 16},
+                       .repeats = 1e9,
                        .time = {10e-3, 0, 1e-3 * comm, 0, 1e-3 * (10 + comm)},
-                       .time_se = {.total = 1e-3 * half / 1.96},
+                       .time_se = {.total = 1e-3 * half / 1.959964},
                        .bytes = 1000,
                        .error = 0.1};
 }
@@ -69,6 +69,18 @@ static void without_an_interval_nothing_is_faster_for_certain(void **state)
     check_ok(advise_rank(list, 2, &no_limits, arena, &err), &err);
     check(strstr(advise_verdict(list, 2, &list[1], arena), "none: send bf16"));
     check(list[1].rank == 1 && strstr(list[1].why, "too few repeats"));
+}
+
+/* t = 1.96 for very many repeats, 4.30 for three: intervals apart in the one case overlap in the other */
+static void intervals_have_the_degrees_of_freedom_of_the_repeats(void **state)
+{
+    (void)state;
+    for (int few = 0; few < 2; few++) {
+        Candidate list[] = {candidate("a", 1, 0.1), candidate("bf16", 1.3, 0.1)};
+        list[0].repeats = list[1].repeats = few ? 3 : 1e9;
+        check_ok(advise_rank(list, 2, &no_limits, arena, &err), &err);
+        check(list[1].rank == (few ? 1 : 2));
+    }
 }
 
 static void codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason(void **state)
@@ -122,7 +134,7 @@ static void the_slow_part_of_a_reason_is_the_one_with_the_largest_excess(void **
     Candidate list[] = {candidate("first", 1, 0), candidate("encoder", 1, 0), candidate("gather", 4, 0),
                         candidate("decoder", 1, 0)};
     list[1].time.encode += 2e-3;
-    list[2].topology = TOPOLOGY_ALLGATHER;
+    list[2].traffic.topology = TOPOLOGY_ALLGATHER;
     list[2].adds = list[3].adds = false;
     list[3].time.decode = 9e-3;
     for (size_t i = 0; i < countof(list); i++) {
@@ -174,6 +186,7 @@ int main(void)
         cmocka_unit_test(codecs_are_ranked_by_time_and_overlapping_intervals_are_equal),
         cmocka_unit_test(bf16_is_the_answer_unless_a_codec_is_faster_for_certain),
         cmocka_unit_test(without_an_interval_nothing_is_faster_for_certain),
+        cmocka_unit_test(intervals_have_the_degrees_of_freedom_of_the_repeats),
         cmocka_unit_test(codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason),
         cmocka_unit_test(a_codec_that_was_only_screened_is_not_ranked),
         cmocka_unit_test(the_slow_part_of_a_reason_is_the_one_with_the_largest_excess),

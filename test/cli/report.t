@@ -28,6 +28,13 @@ $ mkdir d; x='<script>window.alerted=1</script>'; y='"><img src=x onerror=window
 2>
 = 0
 
+# in a browser: the explorer joins runs that differ in their seed, and no others
+? command -v chromedriver && command -v python3
+$ mkdir d; r="atomo-train run --network softmax --max-steps 2 --eval-freq 1 -c qsgd -q"; $r --seed 1 -o d/a.json; $r --seed 2 -o d/b.json; $r --seed 1 --workers 2 -o d/c.json; atomo-bench synth -o g.h5 --shape 100x20 -q; atomo-bench compare g.h5 -c qsgd -c svd -q -o d/e.json; atomo-bench report d && python3 "$SRC"/test/page.py d/report.html 'in 2 runs' c.json
+> *the explorer*; no word on the console, no request to anywhere
+2>
+= 0
+
 # a damaged file is named, and only its own results are missing
 $ mkdir d; echo '{"results": [' >d/a.json; atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -q -o d/b.csv; atomo-bench report d; r=$?; grep -c '<h3>b.csv' d/report.html; exit $r
 > 1
