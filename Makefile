@@ -703,7 +703,8 @@ deb: tarball
 	@command -v dh dpkg-buildpackage pandoc >/dev/null || { echo "make deb needs: apt-get install dpkg-dev debhelper dh-python pandoc lintian" >&2; exit 2; }
 	@rm -rf $(DEB) && mkdir -p $(DEB) && cp $(DIST) $(DEB)/atomo_$(VERSION).orig.tar.gz && tar xzf $(DIST) -C $(DEB)
 	@cp -r $(DEB)/atomo-$(VERSION)/docs/packaging/debian $(DEB)/atomo-$(VERSION)/
-	@sed -i "s/@version@/$(VERSION)/; s/@date@/$$(git log -1 --format=%cD)/" $(DEB)/atomo-$(VERSION)/debian/changelog
+	@who=$$(git log -1 --format='%an <%ae>') && [ -z "$$DEBEMAIL" ] || who="$${DEBFULLNAME:-$$DEBEMAIL} <$$DEBEMAIL>"; \
+	    sed -i "s/@version@/$(VERSION)/; s/@date@/$$(git log -1 --format=%cD)/; s|@maintainer@|$$who|" $(addprefix $(DEB)/atomo-$(VERSION)/debian/,changelog control)
 	@sed -e '1,4d' -e 's/^$$/./; s/^/ /' LICENSE | sed -e '/^@licence@/r /dev/stdin' -e '/^@licence@/d' -i $(DEB)/atomo-$(VERSION)/debian/copyright
 	@REVISION=$$(git describe --always --abbrev=12); export REVISION; cd $(DEB)/atomo-$(VERSION) && \
 	    MAKEFLAGS= dpkg-buildpackage -us -uc >../build.log 2>&1 || { grep -aE 'rror|\*\*\*' ../build.log | cut -c1-300 | tail -20; exit 1; }
