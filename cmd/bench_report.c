@@ -84,11 +84,13 @@ static Status load(const ReportOptions *o, const char *path, Stored *from, const
 }
 
 /* Returns the names of all columns, also of columns without values (a target accuracy that no run reached). */
-static const char *every_column(const Csv *rows, Arena *a)
+/* Returns the names of all columns; for people without standard errors, which then stand in the cells of their field. */
+static const char *every_column(const Csv *rows, bool people, Arena *a)
 {
     TextBuf all = {.arena = a};
     for (size_t i = 0; i < rows->columns; i++)
-        text_addf(&all, "%s%s", i ? "," : "", rows->name[i]);
+        if (!people || !text_ends(rows->name[i], "_se"))
+            text_addf(&all, "%s%s", i ? "," : "", rows->name[i]);
     return text_done(&all);
 }
 
@@ -96,7 +98,7 @@ static Status put_speedups(const ReportOptions *o, Query *query, Csv *rows)
 {
     const Csv run = *rows;
     TRY(speedup_rows(rows, &run, o->baseline ? o->baseline : "none", o->a, o->err));
-    query->columns = query->columns ? query->columns : every_column(rows, o->a);
+    query->columns = query->columns ? query->columns : every_column(rows, query->people, o->a);
     return arena_check(query->columns, o->a, o->err);
 }
 

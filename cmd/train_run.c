@@ -43,7 +43,9 @@ static Status check_dump(const TrainRun *r)
 {
     if (r->dump && r->job.codecs > 1)
         return FAIL(r->job.err, ERR_USAGE, "--dump-gradients: %zu compressors; want one", r->job.codecs);
-    return OK;
+    return r->dump && r->job.seeds > 1 ? FAIL(r->job.err, ERR_USAGE, "--dump-gradients: %lld seeds; want one",
+                                              (long long)r->job.seeds)
+                                       : OK;
 }
 
 /* Two outputs with the same path are refused, since the second would overwrite the first. */
@@ -65,8 +67,9 @@ static Status run_all(TrainRun *r)
 {
     TrainJob *j = &r->job;
     TRY(net_agree(j->net, net_rank(j->net) ? OK : train_records_open(&r->records), j->err));
-    for (size_t k = 0; k < r->job.codecs; k++)
-        TRY(train_codec(r, k));
+    for (size_t i = 0; i < (size_t)j->seeds; i++)
+        for (size_t k = 0; k < j->codecs; k++)
+            TRY(train_codec(r, k, i));
     return OK;
 }
 
@@ -123,6 +126,11 @@ int train_command_run(int argc, char **argv)
         OPTION(0, "lr", "X", &r.job.lr, "step size", .low = 0, .high = 1e38),
         OPTION(0, "lr-from", "FILE", &r.tuned,
                "instead of --lr: the step sizes that tune wrote to FILE, one for each codec"),
+        OPTION(
+            0, "seeds", "N", &r.job.seeds,
+            "train N times with each codec, with the seeds --seed, --seed + 1, ...; with --train-dir, in a folder "
+            "each",
+            .low = 1, .high = 1000),
         OPTION(0, "target-accuracy", "LIST", &r.targets,
                "test accuracies, as 0.9,0.98: report steps, time and bytes until each is reached"),
         OPTION(0, "dump-gradients", "FILE.h5", &r.dump, "save gradients before compression"),

@@ -28,7 +28,8 @@ typedef struct {
     const char *family; /* the spec without keys: ef+topk */
     bool plain;         /* true: none or bf16, which compression has to beat */
     bool unbiased, adds;
-    bool screened; /* true: `time` is a lower bound, without merging */
+    const char *travels; /* how the payloads travel (codec_travels) */
+    bool screened;       /* true: `time` is a lower bound, without merging */
     Feedback feedback;
     Traffic traffic; /* of all layers together */
     double repeats;  /* measurements behind each mean: Student's t has one degree of freedom less */

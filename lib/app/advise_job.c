@@ -96,11 +96,15 @@ Status advise_codecs(AdviseJob *advise, CodecSet *set)
 /* ==== measuring ==== */
 
 /* Relative error of the mean of P estimates of one gradient, which all workers share. Averaging divides the variance
- * by P, unless all workers draw the same numbers. */
-static double error_of_mean(const CostErrors *e, unsigned traits, double workers)
+ * by P, unless all workers draw the same numbers. If they share some numbers, the error is measured; a codec that is
+ * only screened has a lower bound. */
+static double error_of_mean(const CostJob *c, size_t k, double workers)
 {
+    const unsigned traits = codec_traits(c->job.codec[k]);
+    const CostErrors *alone = &c->alone[k].errors, *together = cost_mean_errors(c, k, c->workers.number[0]);
     const double kept = traits & SHARED_DRAWS ? 1 : 1 / workers;
-    return fmax(e->relative - e->variance * (1 - kept), 0);
+    return traits & PART_SHARED && together ? together->relative
+                                            : fmax(alone->relative - alone->variance * (1 - kept), 0);
 }
 
 enum { BASELINE = 1 }; /* index of bf16 among the codecs of a measurement; none has index 0 */
@@ -114,7 +118,6 @@ static Status take(Candidate *out, const AdviseJob *advise, size_t k, const Cost
     const Codec *codec = j->codec[k];
     const unsigned traits = codec_traits(codec);
     const CostErrors *e = &c->alone[k].errors;
-    const double workers = (double)c->workers.number[0];
     const Topology topology = cost_topology(c, k, c->topology[0]);
     const bool adds = codec_adds(codec), possible = adds || !topology_adds(topology);
     const Iteration it = cost_iteration(c, k, layer, c->workers.number[0], &c->link[0], topology);
@@ -123,12 +126,13 @@ static Status take(Candidate *out, const AdviseJob *advise, size_t k, const Cost
                        .plain = k <= BASELINE,
                        .unbiased = traits & UNBIASED,
                        .adds = adds,
+                       .travels = codec_travels(codec),
                        .feedback = traits & UNBIASED || e->relative < 1e-3 ? FEEDBACK_NONE
                                    : keeps_residual(codec)                 ? FEEDBACK_INSIDE
                                                                            : FEEDBACK_WANTED,
                        .traffic = iteration_traffic(&it),
                        .repeats = (double)j->repeats,
-                       .error = error_of_mean(e, traits, workers),
+                       .error = error_of_mean(c, k, (double)c->workers.number[0]),
                        .error_se = e->relative_se,
                        .scratch = e->scratch,
                        .failure = possible ? cost_error(c, k) : "its payloads do not add"};
@@ -302,7 +306,7 @@ static void put_candidate(Value *row, const AdviseJob *advise, const Candidate *
     put(row, "rank", c->rank ? value_int((int64_t)c->rank) : value_none());
     put(row, "compressor", value_text(c->name));
     put(row, "feedback", value_text(feedback_names[c->feedback]));
-    put(row, "travels", value_text(c->adds ? "as sums" : "to each worker"));
+    put(row, "travels", value_text(c->travels));
     put(row, "why", value_text(c->why));
     put(row, "workers", value_int((int64_t)cost->workers.number[0]));
     put(row, "link", value_text(cost->link[0].name));

@@ -346,6 +346,12 @@ static const CostMeasured *measured_at(const CostJob *c, size_t codec, size_t wo
     return &c->together[i * c->job.codecs + codec];
 }
 
+const CostErrors *cost_mean_errors(const CostJob *c, size_t codec, size_t workers)
+{
+    return c->measured.count && codec_adds(c->job.codec[codec]) ? &measured_at(c, codec, workers)->errors
+                                                                : NULL;
+}
+
 static CostLayer added_layer(const CostJob *c, size_t codec, size_t i, size_t workers)
 {
     if (workers <= COST_MEASURED_MOST)

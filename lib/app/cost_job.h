@@ -69,6 +69,8 @@ typedef struct {
 Status cost_read(CostJob *c);
 Status cost_check_sort(const CostJob *c); /* ERR_USAGE if --sort names an unknown field */
 
+enum { COST_HALF = 1 }; /* index of the codec fp16 */
+
 /* Opens the codecs none and fp16, and then those of the option -c, or a default set if -c is not given. */
 Status cost_codecs(CostJob *c, const Codec ***codec, size_t *count);
 
@@ -88,6 +90,10 @@ Status cost_measure_alone(CostJob *c);
 /* Returns the measurements of a codec's layers (c->layers entries) with this many workers, in the job's arena.
  * NULL: out of memory. */
 const CostLayer *cost_layers(const CostJob *c, size_t codec, size_t workers);
+/* Returns the errors of the mean of the workers' estimates, measured with at most COST_MEASURED_MOST workers. NULL:
+ * the codec's payloads do not add, or nothing was measured with several workers. */
+const CostErrors *cost_mean_errors(const CostJob *c, size_t codec, size_t workers);
+
 /* returns why there are no results; NULL: there are results */
 const char *cost_error(const CostJob *c, size_t codec);
 

@@ -20,6 +20,7 @@ static const Column cost_columns[] = {
     {"break_even_gbps", true},
     {"pays", true},
     {"speedup", true},
+    {"speedup16", true},
     {"bytes_up", false},
     {"bytes_merged", false},
     {"rounds", false},
@@ -33,6 +34,7 @@ static const Column cost_columns[] = {
     {"total_ms_se", false},
     {"break_even_gbps_se", false},
     {"speedup_se", false},
+    {"speedup16_se", false},
     {"bytes_up_se", false},
     {"bytes_merged_se", false},
     {"repeats", false},
@@ -53,8 +55,8 @@ typedef struct {
     /* fields of the row that is being made */
     const Link *link;
     size_t workers;
-    const CostLayer *plain, *layer;
-    CostLayer *moved; /* scratch: (2 x layers) */
+    const CostLayer *plain, *half, *layer; /* plain: of the codec none; half: of fp16 */
+    CostLayer *moved;                      /* scratch: (2 x layers) */
     size_t codec;
 } Sheet;
 
@@ -83,6 +85,20 @@ static void put_figures(const CostFigures *f, Value *times, Value *speedup)
     *speedup = value_real(f->speedup);
 }
 
+/* Writes the speed-up over an exchange of 16-bit floats. */
+static void put_over_half(const Sheet *s, const Iteration *it, Topology topology, Value *row)
+{
+    const CostJob *c = s->cost;
+    const double b = s->link->bandwidth;
+    const Iteration half = cost_iteration(c, COST_HALF, s->half, s->workers, s->link, topology);
+    const bool same = s->codec == COST_HALF && it->topology == topology;
+    if (cost_error(c, COST_HALF))
+        return;
+    *cell(row, "speedup16") = value_real(cost_figures(it, &half, b).speedup);
+    *cell(row, "speedup16_se") =
+        value_real(cost_errors(it, &half, same, c->compute_se / 1e3, b, s->moved).speedup);
+}
+
 static void put_times(const Sheet *s, Topology topology, Value *row)
 {
     const CostJob *c = s->cost;
@@ -94,6 +110,7 @@ static void put_times(const Sheet *s, Topology topology, Value *row)
     double even;
     put_figures(&f, cell(row, "compute_ms"), cell(row, "speedup"));
     put_figures(&se, cell(row, "compute_ms_se"), cell(row, "speedup_se"));
+    put_over_half(s, &it, plain.topology, row);
     if (s->codec == 0 && topology == plain.topology)
         return;
     *cell(row, "pays") = value_text(pays_names[iteration_pays(&it, &plain, &even)]);
@@ -169,7 +186,8 @@ static Status add_all(Sheet *s)
             s->link = &c->link[l];
             s->workers = c->workers.number[p];
             s->plain = cost_layers(c, 0, s->workers);
-            TRY(arena_check(s->plain, c->job.a, c->job.err));
+            s->half = cost_layers(c, COST_HALF, s->workers);
+            TRY(arena_check(s->plain && s->half, c->job.a, c->job.err));
             for (s->codec = 0; s->codec < c->job.codecs; s->codec++)
                 TRY(add_codec(s));
         }

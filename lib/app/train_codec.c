@@ -20,11 +20,14 @@ static Status record(void *data, const StepRecord *s, Error *err)
     return train_records_step(&r->records, s, err);
 }
 
+/* Returns DIR, DIR/CODEC, DIR/seed-N or DIR/CODEC/seed-N: several codecs or seeds have a folder each. */
 static char *folder_of(const TrainRun *r, const char *compressor)
 {
-    char *dir =
-        r->job.codecs == 1 ? text_copy(r->job.a, r->dir) : text_format(r->job.a, "%s/%s", r->dir, compressor);
-    return dir;
+    const TrainJob *j = &r->job;
+    const char *codec = j->codecs == 1 ? "" : text_format(j->a, "/%s", compressor);
+    const char *seed =
+        j->seeds == 1 ? "" : text_format(j->a, "/seed-%llu", (unsigned long long)j->setup.seed);
+    return codec && seed ? text_format(j->a, "%s%s%s", r->dir, codec, seed) : NULL;
 }
 
 /* Returns true on the rank that writes files and results, which is rank 0. */
@@ -87,7 +90,7 @@ static Status keep_failure(TrainRun *r, const char *compressor)
 {
     error_at(r->job.err, "%s", compressor);
     net_continue(r->job.net);
-    if (r->job.codecs > 1 && writes(r))
+    if (r->job.codecs * (size_t)r->job.seeds > 1 && writes(r))
         progress_note(&r->job.progress, "note: %s", r->job.err->text);
     if (r->failure.status == OK)
         r->failure = *r->job.err;
@@ -97,7 +100,7 @@ static Status keep_failure(TrainRun *r, const char *compressor)
 static Status train(TrainRun *r, Trainer *t, const char *compressor, const char *dir)
 {
     Status status = OK;
-    train_records_begin(&r->records, compressor);
+    train_records_begin(&r->records, compressor, (int64_t)r->job.setup.seed);
     if (dir && writes(r))
         status = begin_or_resume(r, t, dir);
     TRY(agree(r, status));
@@ -117,7 +120,7 @@ static Status train_in(TrainRun *r, const char *compressor, const char *dir)
         progress_note(&j->progress, "note: %s: %zu parameters, %.1f MB of memory without the codec's",
                       j->setup.network, trainer_parameters(t), 1e-6 * (double)trainer_bytes(t));
     j->steps = train_job_steps(j, t);
-    j->progress.total = j->steps * j->codecs;
+    j->progress.total = j->steps * j->codecs * (size_t)j->seeds;
     Status status = agree(r, dir && writes(r) ? step_folder_lock(&hold, dir, j->a, j->err) : OK);
     if (status == OK)
         status = train(r, t, compressor, dir);
@@ -126,15 +129,16 @@ static Status train_in(TrainRun *r, const char *compressor, const char *dir)
     return status;
 }
 
-Status train_codec(TrainRun *r, size_t k)
+Status train_codec(TrainRun *r, size_t k, size_t i)
 {
     TrainJob *j = &r->job;
+    j->setup.seed = (uint64_t)j->common.seed + i;
     const char *name = codec_text(j->codec[k], j->a), *dir = r->dir ? folder_of(r, name) : NULL;
     if (!name || (r->dir && !dir))
         return arena_fail(j->a, j->err);
-    if (codec_caution(j->codec[k]) && writes(r))
+    if (codec_caution(j->codec[k]) && writes(r) && i == 0)
         progress_note(&j->progress, "note: %s: %s", name, codec_caution(j->codec[k]));
-    r->run = k;
+    r->run = i * j->codecs + k;
     j->setup.codec = j->codec[k];
     if (r->tuned)
         j->setup.optimizer.lr = r->rate[k];

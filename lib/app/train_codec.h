@@ -12,12 +12,12 @@ typedef struct {
     int64_t every, dump_every;
     bool dump_workers;
     TrainRecords records;
-    size_t run;    /* index of the current codec in job.codec */
+    size_t run;    /* number of runs before the current one; each codec has a run for each seed */
     Error failure; /* failure of the first run that diverged; OK: no run diverged */
 } TrainRun;
 
-/* Trains with codec k, from the start or from a checkpoint. If the run diverges, sets r->failure and returns
+/* Trains with codec k and seed number `i` (0: --seed), from the start or from a checkpoint. If the run diverges, sets r->failure and returns
  * OK, so that the other codecs still train. */
-Status train_codec(TrainRun *r, size_t k);
+Status train_codec(TrainRun *r, size_t k, size_t i);
 
 #endif

@@ -16,7 +16,7 @@ void train_job_defaults(TrainJob *j)
 {
     j->network = "lenet";
     j->link = "lan10g";
-    j->workers = 1;
+    j->workers = j->seeds = 1;
     j->batch = 128;
     j->lr = USUAL_LR;
     j->decay = 1;
@@ -250,6 +250,7 @@ void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS])
         {"min_elements", value_int(j->min_elements)},
         {"link", value_text(s->link->name)},
         {"topology", value_text(topology_names[s->topology])},
+        {"seeds", value_int(j->seeds)},
     };
     memcpy(out, all, sizeof all);
 }

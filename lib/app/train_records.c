@@ -114,6 +114,7 @@ Status train_records_open(TrainRecords *r)
     memcpy(r->column + STEP_COLUMNS, of_ranks, sizeof of_ranks);
     r->columns = r->step_columns = STEP_COLUMNS + (j->net ? (size_t)RANK_COLUMNS : 0);
     TRY(targets_columns(r));
+    r->column[r->columns++] = (Column){"seed", j->seeds > 1};
     TRY(open_journal(r));
     train_job_facts(j, facts);
     const ReportSpec spec = {.schema = "atomo-run/1",
@@ -124,9 +125,10 @@ Status train_records_open(TrainRecords *r)
     return cli_report_open(&r->report, &j->common, &spec, j->a, j->err);
 }
 
-void train_records_begin(TrainRecords *r, const char *compressor)
+void train_records_begin(TrainRecords *r, const char *compressor, int64_t seed)
 {
     r->compressor = compressor;
+    r->seed = seed;
     r->last = (StepRecord){.train = {NAN, NAN}, .test = {NAN, NAN}};
     r->sim = r->wall = r->bytes = 0;
     r->partial = false;
@@ -157,6 +159,7 @@ static void fill(const TrainRecords *r, const StepRecord *s, Value *row)
     *cell(row, "lr") = value_real(s->lr);
     for (size_t i = STEP_COLUMNS; i < r->columns; i++)
         row[i] = value_none();
+    row[r->columns - 1] = value_int(r->seed);
 }
 
 Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
@@ -178,7 +181,7 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
         ranks[SENT] = value_real(s->rank_sent);
         ranks[RECEIVED] = value_real(s->rank_received);
     }
-    const char *line = r->journal.path ? report_json_row(r->column, r->step_columns, row, j->a) : "";
+    const char *line = r->journal.path ? report_json_row(r->column, r->columns, row, j->a) : "";
     Status status = line ? journal_add(&r->journal, line, j->a, err) : arena_fail(j->a, err);
     arena_rewind(j->a, mark);
     if (status == OK &&
@@ -201,7 +204,7 @@ static Status repeat_test(TrainRecords *r, Value *row, Trainer *t)
     TRY(trainer_test(t, j->setup.test, &score, j->err));
     *cell(row, "test_loss") = value_real(score.loss);
     *cell(row, "test_accuracy") = value_real(score.accuracy);
-    const char *line = report_json_row(r->column, r->step_columns, row, j->a);
+    const char *line = report_json_row(r->column, r->columns, row, j->a);
     TRY(arena_check(line, j->a, j->err));
     return journal_add(&r->journal, line, j->a, j->err);
 }
@@ -227,7 +230,17 @@ static Status replay_row(TrainRecords *r, const Json *json, Trainer *tested)
     targets_note(r, &s);
     *cell(row, "record") = value_text("step");
     *cell(row, "compressor") = value_text(r->compressor);
+    row[r->columns - 1] = value_int(r->seed);
     return report_row(r->report, row, !isnan(s.test.accuracy), r->job->err);
+}
+
+/* True if the record is of a step of the current run. Without --seeds, records need not name their seed. */
+static bool of_this_run(const TrainRecords *r, const Json *record)
+{
+    const Value name = stored_json(json_member(record, "compressor"));
+    const Json *seed = json_member(record, "seed");
+    return name.type == VALUE_TEXT && !strcmp(name.text, r->compressor) &&
+           (seed ? seed->is_whole && seed->whole == r->seed : r->job->seeds == 1);
 }
 
 /* A step that was repeated after --resume has two records in the journal; the last one counts. */
@@ -238,9 +251,8 @@ Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested)
     TRY(arena_check(of, r->job->a, r->job->err));
     for (size_t i = 0; i < r->journal.old_count; i++) {
         const Json *json = r->journal.old[i], *number = json_member(json, "step");
-        const Value name = stored_json(json_member(json, "compressor"));
-        if (name.type == VALUE_TEXT && !strcmp(name.text, r->compressor) && number && number->is_whole &&
-            number->whole >= 1 && (uint64_t)number->whole <= step)
+        if (of_this_run(r, json) && number && number->is_whole && number->whole >= 1 &&
+            (uint64_t)number->whole <= step)
             of[number->whole] = json;
     }
     for (size_t i = 1; i <= step; i++)

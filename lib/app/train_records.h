@@ -8,7 +8,7 @@
 #include "report/report_journal.h"
 
 enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 17, RANK_COLUMNS = 3 };
-enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + RANK_COLUMNS + TARGET_COLUMNS * TARGETS_MOST };
+enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + RANK_COLUMNS + TARGET_COLUMNS * TARGETS_MOST + 1 };
 
 /* A target test accuracy. `step`, `seconds` and `bytes` are valid if the current run has `reached` the
  * target. */
@@ -23,7 +23,8 @@ typedef struct {
 typedef struct {
     TrainJob *job;
     Column column[RECORD_COLUMNS_MOST];
-    size_t columns, step_columns; /* step_columns: the first columns, which records of steps have */
+    size_t columns,
+        step_columns; /* step_columns: the first columns, which records of steps have; the last is `seed` */
     TrainTarget target[TARGETS_MOST];
     size_t targets;
     Journal journal;
@@ -31,6 +32,7 @@ typedef struct {
 
     /* about the current run */
     const char *compressor;
+    int64_t seed;
     StepRecord last;
     double sim, wall, bytes; /* simulated seconds, measured seconds and bytes up to the last step */
     double clock;            /* time at which `wall` was last updated */
@@ -43,9 +45,9 @@ Status train_records_targets(TrainRecords *r, const char *list);
 /* Opens the journal and the report. */
 Status train_records_open(TrainRecords *r);
 
-/* Begins the run of the codec with the spec `compressor`. All records until the next call belong to this
- * run. */
-void train_records_begin(TrainRecords *r, const char *compressor);
+/* Begins the run of the codec with the spec `compressor` and this seed. All records until the next call belong to
+ * this run. */
+void train_records_begin(TrainRecords *r, const char *compressor, int64_t seed);
 
 /* For a resumed run: writes the records of steps 1 to `step`, read from the journal, as if these steps had
  * just run. `tested`: a trainer that has done these steps; if the record of step `step` has no test, the

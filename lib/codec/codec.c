@@ -22,6 +22,11 @@ bool codec_adds(const Codec *codec)
     return codec_traits(codec) & (LINEAR | MERGEABLE) && codec->ops->merge;
 }
 
+const char *codec_travels(const Codec *codec)
+{
+    return codec_adds(codec) ? "as sums" : "to each worker";
+}
+
 bool codec_keeps_state(const Codec *codec)
 {
     for (; codec; codec = codec->inner)

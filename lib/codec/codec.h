@@ -33,14 +33,18 @@ enum {
     EXACT_BYTES = 1 << 4,
     /* decode reads the state. So a receiver calls codec_settle too. The receiver has no x, and passes NULL. */
     DECODES_STATE = 1 << 5,
-    /* for given draws the estimate is linear in x, and all workers draw the same numbers: averaging the
-     * workers' estimates does not reduce the variance */
+    /* all random numbers are those that all workers share (Call.rng_shared): workers with equal gradients send equal
+     * payloads, and averaging their estimates does not reduce the variance. If codec_variance is known, the estimate
+     * is linear in x for given draws. */
     SHARED_DRAWS = 1 << 6,
     /* payloads depend on the version of a library (zstd, blosc); EXACT_BYTES then promises equal decoded values
      * only */
     LIBRARY_BYTES = 1 << 7,
     /* codec_variance is conditional on the draws of rng_shared, which differ between repeats */
     GIVEN_DRAWS = 1 << 8,
+    /* some random numbers are shared, others are each worker's own, and the estimate is biased for given shared
+     * ones: averaging reduces a part of the variance only */
+    PART_SHARED = 1 << 9,
 };
 
 /* A parsed spec. `inner`: the codec inside a wrapper; NULL for other codecs. */
@@ -91,7 +95,8 @@ unsigned codec_traits(const Codec *codec); /* the codec's promises, as bits */
 int codec_rounds(const Codec *codec);      /* number of rounds, 1 or more */
 /* True if workers' payloads can be merged without decoding in every round of this codec */
 bool codec_adds(const Codec *codec);
-bool codec_keeps_state(const Codec *codec); /* True if the codec or a codec inside it keeps a state */
+const char *codec_travels(const Codec *codec); /* returns the same in words, the field `travels` of results */
+bool codec_keeps_state(const Codec *codec);    /* True if the codec or a codec inside it keeps a state */
 /* True if the codec or a codec inside it has an empty state on its first step */
 bool codec_starts_cold(const Codec *codec);
 bool codec_trains(const Codec *codec);         /* True if codec_train does something for this codec */

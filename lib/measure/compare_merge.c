@@ -252,6 +252,7 @@ static void conclude(Merger *m, Tally *tally)
     if (shared)
         tally->expected = codec_variance(&call, b->x);
     tally->unbiased = codec_traits(m->t->codec) & UNBIASED;
+    tally->own_draws = NAN;
     trial_moments(&call, b->x, shared, tally);
 }
 

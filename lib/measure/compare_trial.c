@@ -200,6 +200,12 @@ static double expected_variance(Run *run)
     return sum / (double)repeats;
 }
 
+static double own_draws(const Codec *codec)
+{
+    const unsigned traits = codec_traits(codec);
+    return traits & SHARED_DRAWS ? 0 : traits & PART_SHARED ? NAN : 1;
+}
+
 /* Computes the codec's expected variance. Then computes its next state from the payload of repeat 0, which is
  * encoded again if later repeats have overwritten it, and from its estimate. */
 static Status conclude(Run *run, Tally *tally)
@@ -209,6 +215,7 @@ static Status conclude(Run *run, Tally *tally)
     arena_lend(a, run->b->y, lendable(run->t->vector->shape.n));
     tally->expected = expected_variance(run);
     tally->unbiased = codec_traits(run->t->codec) & UNBIASED;
+    tally->own_draws = own_draws(run->t->codec);
     set_address(run, 0);
     trial_moments(&run->call, run->b->x, true, tally);
     arena_unlend(a);

@@ -56,6 +56,10 @@ static double compression(const Tally *t)
 {
     return ratio(raw_total(t), t->bytes);
 }
+static double compression16(const Tally *t)
+{
+    return compression(t) / 2;
+}
 static double bits_per_element(const Tally *t)
 {
     return ratio(8 * t->bytes, t->n);
@@ -106,6 +110,10 @@ static double bytes_se(const Tally *t)
 static double bits_se(const Tally *t)
 {
     return ratio(8 * bytes_se(t) * t->cells, t->n);
+}
+static double ratio16_expected(const Tally *t)
+{
+    return ratio_expected(t) / 2;
 }
 static double ratio_se(const Tally *t)
 {
@@ -203,6 +211,25 @@ static double relative_error_expected(const Tally *t)
 {
     return ratio(t->expected, norm2(t));
 }
+
+/* Returns the relative error of the mean of P workers' estimates of the same gradient: the error less the part
+ * (1 - 1/P) of the variance, if each worker draws its own random numbers. */
+static double error_of_mean(const Tally *t, double workers)
+{
+    const double error = t->unbiased && !isnan(t->expected) ? t->expected : mse(t),
+                 spread = t->unbiased ? error : variance(t);
+    const double kept = error - t->own_draws * (1 - 1 / workers) * spread;
+    return kept < 0 ? 0 : ratio(kept, norm2(t));
+}
+static double error_of_mean_4(const Tally *t)
+{
+    return error_of_mean(t, 4);
+}
+static double error_of_mean_16(const Tally *t)
+{
+    return error_of_mean(t, 16);
+}
+
 static double mse_se(const Tally *t)
 {
     return values_se(t, mse_of);
@@ -378,6 +405,7 @@ const Metric metrics[] = {
     {"bytes_min", FORM_COUNT, PER_CELL(bytes_min)},
     {"bytes_max", FORM_COUNT, PER_CELL(bytes_max)},
     {"ratio", FORM_REAL, .of = compression},
+    {"ratio16", FORM_REAL, .of = compression16},
     {"bits_per_element", FORM_REAL, .of = bits_per_element, .draw = bits_of},
     {"encode_ms", FORM_TIME, PER_CELL(encode)},
     {"encode_ms_min", FORM_TIME, PER_CELL(encode_min)},
@@ -394,6 +422,8 @@ const Metric metrics[] = {
     {"gain", FORM_REAL, .of = gain},
     {"gain_z", FORM_REAL, .of = gain_z},
     {"relative_error", FORM_REAL, .of = relative_error, .draw = relative_error_of},
+    {"mean_error_4", FORM_REAL, .of = error_of_mean_4},
+    {"mean_error_16", FORM_REAL, .of = error_of_mean_16},
     {"rel_l2", FORM_REAL, .of = rel_l2},
     {"rel_l1", FORM_REAL, .of = rel_l1, .draw = rel_l1_of},
     {"elem_error", FORM_REAL, .of = elem_error, .draw = elem_error_of},
@@ -432,6 +462,7 @@ const Metric metrics[] = {
     {"ratio_expected", FORM_REAL, .of = ratio_expected},
     {"ratio_expected_se", FORM_REAL, .of = ratio_expected_se},
     {"ratio_se", FORM_REAL, .of = ratio_se},
+    {"ratio16_expected", FORM_REAL, .of = ratio16_expected},
     {"second_moment_expected", FORM_REAL, .of = second_moment_expected},
     {"second_moment_se", FORM_REAL, .each = second_moment_of},
     {"variance_se", FORM_REAL, .of = variance_se},

@@ -61,6 +61,9 @@ typedef struct {
     double merged;
     double merged_spread; /* variance of `merged` over repeats */
     double early;         /* for merges: bytes of the merged payloads of all rounds but the last */
+    /* 1: each worker draws its own random numbers, so that averaging P estimates divides their variance by P; 0: all
+     * workers draw the same numbers; NaN: between both, or the estimates are means over workers already */
+    double own_draws;
     double gradient[G_SUMS];
     /* Sums (S_... in vec/kernels.h) that measure how estimates deviate from their mean over repeats, and how
      * this mean deviates from g. */

@@ -13,6 +13,7 @@ Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Aren
                  .repeats = repeats,
                  .decoded = random ? repeats : 1,
                  .cells = 1,
+                 .own_draws = 1,
                  .unbiased = true,
                  .none = 1,
                  .residual2 = NAN,
@@ -206,6 +207,7 @@ void tally_append(Tally *total, const Tally *part)
     assert(part->decoded == total->decoded || part->decoded == 1);
     add_sizes(total, part);
     total->expected += part->expected;
+    total->own_draws *= part->own_draws;
     total->unbiased = total->unbiased && part->unbiased;
     total->squares += part->squares;
     total->weighted += part->weighted;

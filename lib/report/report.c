@@ -56,6 +56,15 @@ static void put_fact(TextBuf *out, const Value *fact, const char *before, const 
         text_addf(out, "%s%s%lld%s", out->size ? ", " : "", before, (long long)fact->whole, after);
 }
 
+/* Adds "seed 5", or "seeds 5 to 7" for three runs. */
+static void put_seeds(TextBuf *out, const Value *seed, const Value *seeds)
+{
+    char last[32];
+    const bool several = seed && seeds && seeds->whole > 1;
+    snprintf(last, sizeof last, " to %lld", several ? (long long)(seed->whole + seeds->whole - 1) : 0LL);
+    put_fact(out, seed, several ? "seeds " : "seed ", several ? last : "");
+}
+
 /* Returns the heading of a column. The column of compressors (else the first column) also has the numbers of
  * repeats and of workers, and the seed. */
 static const char *heading(const Report *r, size_t column)
@@ -69,7 +78,7 @@ static const char *heading(const Report *r, size_t column)
     TextBuf run = {.arena = r->a};
     put_fact(&run, repeats, "R = ", "");
     put_fact(&run, workers, "", workers && workers->whole == 1 ? " worker" : " workers");
-    put_fact(&run, fact(r, "seed"), "seed ", "");
+    put_seeds(&run, fact(r, "seed"), fact(r, "seeds"));
     const char *facts = text_done(&run);
     return facts ? text_format(r->a, "%s (%s)", head, facts) : NULL;
 }

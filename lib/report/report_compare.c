@@ -5,6 +5,7 @@
 #include "report/report_steps.h"
 
 #include "compress/rate.h"
+#include "compress/spec.h"
 #include "num/pareto.h"
 #include "num/stats.h"
 
@@ -21,8 +22,8 @@ const Column results_verdicts[] = {
 };
 
 static const Column identity[] = {
-    {"step", true},  {"worker", true}, {"tensor", true},     {"kind", false},
-    {"shape", true}, {"n", false},     {"compressor", true}, {"repeats", false},
+    {"step", true}, {"worker", true},     {"tensor", true},   {"kind", false},    {"shape", true},
+    {"n", false},   {"compressor", true}, {"repeats", false}, {"travels", false},
 };
 enum { IDENTITY = countof(identity), VERDICTS = countof(results_verdicts) - 1 };
 
@@ -101,7 +102,8 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
     r->sums = NEW_ZERO(a, const char *, places *codecs);
     r->first = NEW(a, const Vector *, places);
     r->level = NEW(a, RecordLevel, places);
-    TRY(arena_check(columns && r->rows && r->have && r->sums && r->first && r->level, a, err));
+    r->travels = NEW_ZERO(a, const char *, codecs);
+    TRY(arena_check(columns && r->travels && r->rows && r->have && r->sums && r->first && r->level, a, err));
     columns[PLACE].name = "place";
     columns[SUMS].name = "sums";
     r->columns = columns += LINE;
@@ -118,6 +120,16 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
     return OK;
 }
 
+/* Returns how the codec's payloads travel; NULL: unknown. */
+static const char *travels(const Results *r, size_t codec)
+{
+    const Codec *opened;
+    Error ignored;
+    if (!r->travels[codec] && codec_open(&opened, r->codec[codec], r->a, &ignored) == OK)
+        r->travels[codec] = codec_travels(opened);
+    return r->travels[codec];
+}
+
 static void put_identity(const Results *r, size_t place, size_t codec, Value *row)
 {
     const Vector *v = r->first[place];
@@ -132,6 +144,7 @@ static void put_identity(const Results *r, size_t place, size_t codec, Value *ro
         *cell(r, row, "n") = value_int((int64_t)v->shape.n);
     *cell(r, row, "compressor") = value_text(r->codec[codec]);
     *cell(r, row, "repeats") = value_int((int64_t)r->repeats);
+    *cell(r, row, "travels") = value_text(travels(r, codec));
     *cell(r, row, "seed") = value_int((int64_t)r->seed);
 }
 

@@ -19,12 +19,13 @@ typedef struct {
     /* indices of columns. `steps`: the first field over all steps; `verdict`: the first field about bias.
      * `leading`: see `OwnFields`. */
     size_t column_count, compressor, steps, verdict, error, leading;
-    Value *rows; /* [places][codecs][column_count] */
-    bool *have;  /* [places][codecs] */
-    const char *
-        *sums; /* [places][codecs]: the record's tally as text if it is from a journal, else NULL */
+    Value *rows;       /* [places][codecs][column_count] */
+    bool *have;        /* [places][codecs] */
+    const char **sums; /* [places][codecs]: the record's tally as text if it is from a journal, else NULL */
     const Vector **first; /* for each record: the first of its vectors */
     RecordLevel *level;   /* for each record: one vector, one step and worker, or all */
+    const char *
+        *travels; /* [codecs]: the field `travels`; NULL: not looked up yet, or no codec has this spec */
     Arena *a;
 } Results;
 
@@ -32,9 +33,8 @@ typedef struct {
 typedef struct {
     const Column *column;
     size_t count;
-    size_t
-        leading; /* the first `leading` fields identify a record and are written next to the compressor */
-    bool timed;  /* true: some of the fields are times */
+    size_t leading; /* the first `leading` fields identify a record and are written next to the compressor */
+    bool timed;     /* true: some of the fields are times */
 } OwnFields;
 
 Status results_open(Results *r, const VectorList *vectors, const char *const *codec, size_t codecs,
@@ -50,7 +50,8 @@ Status results_judge(Results *r, Error *err);
 
 extern const Column results_verdicts[]; /* the fields set by results_judge; ends in {0} */
 
-char *results_line(const Results *r, const Record *record, Arena *a); /* for the journal; NULL: out of memory */
+char *results_line(const Results *r, const Record *record,
+                   Arena *a); /* for the journal; NULL: out of memory */
 
 /* Fills the rows whose records are in the journal. Sets done[codec] if all records of the codec are there.
  * Ignores codecs that are already done or have no name yet. */

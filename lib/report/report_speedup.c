@@ -3,6 +3,7 @@
 #include "report/report_speedup.h"
 
 #include "base/text.h"
+#include "num/stats.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,46 +15,109 @@ static bool is_target(const char *name)
     return !strncmp(name, time_to, sizeof time_to - 1);
 }
 
-static bool is_summary(const Csv *run, size_t row)
+/* The summaries of a training result. */
+typedef struct {
+    const Csv *csv;
+    const size_t *row; /* (count) indices of rows */
+    size_t count;
+} Summaries;
+
+static bool find_summaries(Summaries *s, const Csv *run, Arena *a)
 {
-    return !strcmp(csv_cell(run, row, "record"), "summary");
+    size_t *row = NEW(a, size_t, run->rows);
+    *s = (Summaries){.csv = run, .row = row};
+    for (size_t i = 0; row && i < run->rows; i++)
+        if (!strcmp(csv_cell(run, i, "record"), "summary"))
+            row[s->count++] = i;
+    return row;
 }
 
-/* Names the columns "compressor", "speedup_to_0.9" and so on. Returns false if memory is out. */
-static bool name_columns(Csv *out, const Csv *run, Arena *a)
+static const char *text_of(const Summaries *s, size_t i, const char *column)
 {
-    out->name = NEW(a, const char *, run->columns + 1);
-    out->cell = arena_take(a, run->rows, (run->columns + 1) * sizeof *out->cell);
+    return csv_cell(s->csv, s->row[i], column);
+}
+
+static bool has(const Summaries *s, size_t i, const char *compressor)
+{
+    return !strcmp(text_of(s, i, "compressor"), compressor);
+}
+
+static bool has_seeds(const Summaries *s)
+{
+    for (size_t i = 1; i < s->count; i++)
+        if (strcmp(text_of(s, i, "seed"), text_of(s, 0, "seed")) != 0)
+            return true;
+    return false;
+}
+
+/* Names the columns "compressor", "speedup_to_0.9" and so on; with several seeds each with its standard error, and
+ * "seeds". Returns false if memory is out. */
+static bool name_columns(Csv *out, const Csv *run, bool seeds, Arena *a)
+{
+    const size_t most = 2 * run->columns + 2;
+    out->name = NEW(a, const char *, most);
+    out->cell = arena_take(a, run->rows, most * sizeof *out->cell);
     if (!out->name || !out->cell)
         return false;
     out->name[out->columns++] = "compressor";
     for (size_t i = 0; i < run->columns; i++)
-        if (is_target(run->name[i])) {
-            out->name[out->columns] = text_format(a, "speedup_to_%s", run->name[i] + sizeof time_to - 1);
+        for (int se = 0; is_target(run->name[i]) && se <= seeds; se++) {
+            out->name[out->columns] =
+                text_format(a, "speedup_to_%s%s", run->name[i] + sizeof time_to - 1, se ? "_se" : "");
             if (!out->name[out->columns++])
                 return false;
         }
+    if (seeds)
+        out->name[out->columns++] = "seeds";
     return true;
 }
 
-static const char *quotient(double base, double own, Arena *a)
+/* Returns the baseline's time over that of run i, for the same seed; NaN if one of the two never reached the target, or
+ * the baseline has no run with this seed. */
+static double quotient(const Summaries *s, size_t i, const char *baseline, const char *target)
 {
-    char number[32];
-    const double v = base / own;
-    return isfinite(v) ? text_copy(a, text_double(number, v)) : "";
+    size_t base = 0;
+    while (base < s->count &&
+           !(has(s, base, baseline) && !strcmp(text_of(s, base, "seed"), text_of(s, i, "seed"))))
+        base++;
+    if (base == s->count)
+        return NAN;
+    const double v = csv_real(s->csv, s->row[base], target) / csv_real(s->csv, s->row[i], target);
+    return isfinite(v) ? v : NAN;
 }
 
-static bool put_row(Csv *out, const Csv *run, size_t row, size_t base, Arena *a)
+/* Returns the moments of the quotients of a compressor over its runs. */
+static Moments quotients(const Summaries *s, const char *compressor, const char *baseline, const char *target)
+{
+    Moments m = {0};
+    for (size_t i = 0; i < s->count; i++)
+        if (has(s, i, compressor))
+            moments_add(&m, quotient(s, i, baseline, target));
+    return m;
+}
+
+static const char *number(double v, Arena *a)
+{
+    char text[32];
+    return isfinite(v) ? text_copy(a, text_double(text, v)) : "";
+}
+
+static bool put_row(Csv *out, const Summaries *s, const char *compressor, const char *baseline, bool seeds,
+                    Arena *a)
 {
     const char **cell = out->cell + out->rows++ * out->columns;
-    *cell++ = csv_cell(run, row, "compressor");
-    for (size_t i = 0; i < run->columns; i++)
-        if (is_target(run->name[i])) {
-            *cell = quotient(csv_real(run, base, run->name[i]), csv_real(run, row, run->name[i]), a);
-            if (!*cell++)
+    size_t count = 0;
+    *cell++ = compressor;
+    for (size_t i = 0; i < s->csv->columns; i++)
+        if (is_target(s->csv->name[i])) {
+            const Moments m = quotients(s, compressor, baseline, s->csv->name[i]);
+            count = m.n;
+            if (!(*cell++ = number(m.mean, a)))
+                return false;
+            if (seeds && !(*cell++ = number(sqrt(moments_variance(&m) / (double)m.n), a)))
                 return false;
         }
-    return true;
+    return !seeds || (*cell = text_format(a, "%zu", count));
 }
 
 static Status no_run(const char *what, Error *err)
@@ -62,20 +126,29 @@ static Status no_run(const char *what, Error *err)
     return error_hint(err, "speed-ups come from atomo-train run --target-accuracy LIST -c none -c SPEC...");
 }
 
+static size_t first_of(const Summaries *s, const char *compressor)
+{
+    size_t i = 0;
+    while (i < s->count && !has(s, i, compressor))
+        i++;
+    return i;
+}
+
 Status speedup_rows(Csv *out, const Csv *run, const char *baseline, Arena *a, Error *err)
 {
-    size_t base = run->rows;
+    Summaries s;
     *out = (Csv){0};
-    TRY(arena_check(name_columns(out, run, a), a, err));
+    TRY(arena_check(find_summaries(&s, run, a), a, err));
+    const bool seeds = has_seeds(&s);
+    TRY(arena_check(name_columns(out, run, seeds, a), a, err));
     if (out->columns == 1 || !csv_has(run, "record"))
         return no_run("it has no times to target accuracies", err);
-    for (size_t row = run->rows; row-- > 0;)
-        if (is_summary(run, row) && !strcmp(csv_cell(run, row, "compressor"), baseline))
-            base = row;
-    if (base == run->rows)
+    if (first_of(&s, baseline) == s.count)
         return FAIL(err, ERR_CORRUPT, "it has no run of %s to compare with", baseline);
-    for (size_t row = 0; row < run->rows; row++)
-        if (is_summary(run, row) && !put_row(out, run, row, base, a))
+    for (size_t i = 0; i < s.count; i++) {
+        const char *compressor = text_of(&s, i, "compressor");
+        if (first_of(&s, compressor) == i && !put_row(out, &s, compressor, baseline, seeds, a))
             return arena_fail(a, err);
+    }
     return OK;
 }

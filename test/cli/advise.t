@@ -6,7 +6,7 @@ $ atomo-bench synth -o g.h5 --shape 200x100 --shape 100 -q; atomo-bench advise g
 # where bytes are all that counts, a compressor wins, and says by how much; --explain prints its arithmetic
 $ atomo-bench synth -o g.h5 --shape 200x100 --shape 100 -q; atomo-bench advise g.h5 -c qsgd:bits=2 --max-error 9 --link alpha=0s,beta=10kB --workers 2 -q --explain
 > qsgd:bits=2: * times as fast as bf16
-> rank  compressor (R = 3, seed 1) * total ms * over bf16 * sent * mean error * feedback *travels *why not first
+> rank  compressor (R = 3, seed 1) * total ms * over 16 bit * sent * mean error * feedback *travels *why not first
 > *1  qsgd:bits=2 * no *to each worker *-
 > *2  bf16 * times as long: sending takes * ms
 > *3  none * times as long: sending takes * ms

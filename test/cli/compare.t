@@ -52,7 +52,7 @@ $ atomo-bench synth -o g.h5 --shape 6x5 --shape 10 --steps 2 --workers 2 -q; ato
 
 # the names of the result fields
 $ atomo-bench synth -o g.h5 --shape 6x5 -q; atomo-bench compare g.h5 -c none -f csv | head -n 1
-> step,worker,tensor,kind,shape,n,compressor,repeats,raw_bytes,bytes,bytes_min,bytes_max,ratio,bits_per_element,encode_ms,encode_ms_min,decode_ms,decode_ms_min,encode_gbps,decode_gbps,mse,variance,second_moment,variance_expected,bias_ratio,bias_z,gain,gain_z,relative_error,rel_l2,rel_l1,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,wasserstein,cosine,sign_agreement,max_abs_error,density,entropy_bits,coding_efficiency,raw_fallbacks,residual_norm,peak_scratch_bytes,bytes_se,bits_per_element_se,encode_ms_se,decode_ms_se,mse_se,relative_error_se,relative_error_expected,cosine_se,bias_p,gain_se,gain_p,gain_l1,gain_l1_se,gain_l1_p,bytes_expected,bits_per_element_expected,bytes_expected_se,bits_per_element_expected_se,ratio_expected,ratio_expected_se,ratio_se,second_moment_expected,second_moment_se,variance_se,rel_l2_se,rel_l1_se,elem_error_se,elem_error_big_se,elem_error_small_se,elem_error_pos_se,elem_error_neg_se,wasserstein_mean,wasserstein_mean_se,entropy_bits_se,coding_efficiency_se,sign_agreement_se,density_se,bits_per_element_steps,bits_per_element_steps_se,encode_ms_steps,encode_ms_steps_se,decode_ms_steps,decode_ms_steps_se,relative_error_steps,relative_error_steps_se,wasserstein_steps,wasserstein_steps_se,cosine_steps,cosine_steps_se,bias_p_holm,bias_detectable,bias,error,seed
+> step,worker,tensor,kind,shape,n,compressor,repeats,travels,raw_bytes,bytes,bytes_min,bytes_max,ratio,ratio16,bits_per_element,encode_ms,encode_ms_min,decode_ms,decode_ms_min,encode_gbps,decode_gbps,mse,variance,second_moment,variance_expected,bias_ratio,bias_z,gain,gain_z,relative_error,mean_error_4,mean_error_16,rel_l2,rel_l1,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,wasserstein,cosine,sign_agreement,max_abs_error,density,entropy_bits,coding_efficiency,raw_fallbacks,residual_norm,peak_scratch_bytes,bytes_se,bits_per_element_se,encode_ms_se,decode_ms_se,mse_se,relative_error_se,relative_error_expected,cosine_se,bias_p,gain_se,gain_p,gain_l1,gain_l1_se,gain_l1_p,bytes_expected,bits_per_element_expected,bytes_expected_se,bits_per_element_expected_se,ratio_expected,ratio_expected_se,ratio_se,ratio16_expected,second_moment_expected,second_moment_se,variance_se,rel_l2_se,rel_l1_se,elem_error_se,elem_error_big_se,elem_error_small_se,elem_error_pos_se,elem_error_neg_se,wasserstein_mean,wasserstein_mean_se,entropy_bits_se,coding_efficiency_se,sign_agreement_se,density_se,bits_per_element_steps,bits_per_element_steps_se,encode_ms_steps,encode_ms_steps_se,decode_ms_steps,decode_ms_steps_se,relative_error_steps,relative_error_steps_se,wasserstein_steps,wasserstein_steps_se,cosine_steps,cosine_steps_se,bias_p_holm,bias_detectable,bias,error,seed
 = 0
 
 # JSON is valid for a strict parser; missing values are null
@@ -366,3 +366,11 @@ $ atomo-bench synth -o g.h5 --shape 5000x5000 -q; for c in 'verify g.h5 -o r.csv
 - 137
 2> *r.**
 = 2
+
+# mean_error_16 is the error that merge measures for 16 workers of equal gradients: a bias and shared draws stay, own errors average out; a codec
+# that shares a part of its draws has none
+$ atomo-bench synth -o g.h5 --shape 200x100 -q; c="-c topk -c qsgd -c randk -c powersgd -c drive:scale=mse -c countsketch"; atomo-bench compare g.h5 $c -c thc --repeats 30 -q -f csv --metrics mean_error_4,mean_error_16,ratio16 >a; atomo-bench merge g.h5 $c --workers 4,16 --noise 0 --repeats 30 -q -f csv --metrics relative_error 2>/dev/null >b; awk -F, 'FNR == 1 { file++ } $3 != "*" { next } file == 1 && $7 == "thc" { print "thc", $10, $11 } file == 1 { want[$7, 3] = $10; want[$7, 15] = $11; if ($7 == "topk") printf "%.3f\n", $9 } file == 2 { n++; r = $10 / want[$7, $8]; if (r < 0.93 || r > 1.07) print $7, $8, r } END { print n }' a b
+> 39.722
+> thc  
+> 12
+= 0

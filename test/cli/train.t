@@ -13,7 +13,7 @@ $ atomo-train run --network softmax --max-steps 20 --eval-freq 10 --threads 2 --
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 4 --eval-freq 2 --link wan100m -f json -q | python3 -c 'import json, sys; d = json.load(sys.stdin); r = d["results"]; print(d["schema"], d["meta"]["network"], d["meta"]["link"], d["meta"]["batch_size"]); print([(x["record"], x["step"], x["test_accuracy"] is None, x["bytes_up"]) for x in r]); print(" ".join(r[0])); print(abs(r[0]["comm_ms"] - 40 - 2 * 31400 / 12.5e6 * 1e3) < 1e-9)'
 > atomo-run/1 softmax wan100m 128
 > [[]('step', 1, True, 31400), ('step', 2, False, 31400), ('step', 3, True, 31400), ('step', 4, False, 31400), ('summary', 4, False, 125600)]
-> record compressor step epoch loss train_accuracy test_loss test_accuracy bytes_up bytes_down compute_ms encode_ms comm_ms decode_ms sim_seconds wall_seconds lr
+> record compressor step epoch loss train_accuracy test_loss test_accuracy bytes_up bytes_down compute_ms encode_ms comm_ms decode_ms sim_seconds wall_seconds lr seed
 > True
 = 0
 
@@ -360,4 +360,23 @@ $ for o in '--dump-freq 5' --dump-workers; do atomo-train run --network fc --max
 2> atomo-train: --dump-workers: want --dump-gradients FILE.h5 as well
 > 2
 - 0
+= 0
+
+# --seeds N: the records of N runs with --seed, --seed + 1, ...; stopped and resumed they are the same
+$ r="atomo-train run --network softmax --max-steps 60 --eval-freq 20 -c none -c qsgd:bits=2 --batch-size 20 -q"; $r --seed 4 --seeds 2 -o a.csv; for s in 4 5; do $r --seed $s -o $s.csv; done; cut -d, -f 1-10,17,18 a.csv | sort >a; cat 4.csv 5.csv | cut -d, -f 1-10,17,18 | sort -u >b; sed -i '/^record/d' a b; cmp a b && wc -l <a; timeout -s TERM 0.5 $r --seed 4 --seeds 2 --train-dir d -o b.csv 2>/dev/null; $r --seed 4 --seeds 2 --train-dir d --resume -o b.csv 2>/dev/null; cut -d, -f 1-10,17,18 b.csv | sort | sed '/^record/d' | cmp - a && ls d/none; $r --seeds 2 -c none --dump-gradients g.h5
+> 244
+> seed-4
+> seed-5
+2> atomo-train: --dump-gradients: 2 compressors; want one
+= 2
+
+# of several seeds a speed-up is the mean over pairs of runs with one seed, with its standard error
+$ printf 'record,compressor,step,sim_seconds,sim_seconds_to_0.9,seed\nsummary,none,9,9,8,1\nsummary,bf16,9,9,4,1\nsummary,none,9,9,9,2\nsummary,bf16,9,9,3,2\nsummary,sign,9,9,4,1\nsummary,sign,9,9,,2\n' >r.csv; atomo-bench report r.csv --speedup -f csv; atomo-bench report r.csv --speedup --baseline bf16 -f csv | tail -n 3
+> compressor,speedup_to_0.9,speedup_to_0.9_se,seeds
+> none,1,0,2
+> bf16,2.5,0.5,2
+> sign,,,2
+> none,0.41666666*,0.0833333*,2
+> bf16,1,0,2
+> sign,,,2
 = 0

@@ -225,6 +225,44 @@ static void canonical_specs_open_to_themselves(void **state)
     }
 }
 
+/* Workers with equal gradients send equal payloads if all random numbers are shared. If not, two workers' payloads
+ * differ on some vector: `differed`. This is checked for codecs with their defaults; other parameters can leave
+ * nothing to draw, such as svd:rank=100. */
+static bool differed;
+static void shares_draws(Rig *rig, const Source *source, const float *x)
+{
+    const bool shared = codec_traits(rig->codec) & SHARED_DRAWS;
+    if (rig_encode_as(rig, x, 0, 0) != OK)
+        return; /* encoding may fail, as on the test vector `huge` with elements +-FLT_MAX */
+    const size_t size = rig->payload.size;
+    const uint64_t sent = hash_bytes(rig->payload.data, size);
+    check_ok(rig_encode_as(rig, x, 0, 1), &rig->err);
+    const bool equal = rig->payload.size == size && hash_bytes(rig->payload.data, size) == sent;
+    CHECK_HERE(equal || !shared);
+    differed |= !equal;
+}
+
+static void workers_send_the_same_exactly_if_they_share_all_draws(void **state)
+{
+    float *x[countof(sources)];
+    (void)state;
+    for (size_t s = 0; s < countof(sources); s++)
+        source_fill(&sources[s], x[s] = NEW(forever, float, LARGEST));
+    for (size_t k = 0; k < spec_count; k++) {
+        const Codec *codec;
+        Error err;
+        check_ok(codec_open(&codec, specs[k], forever, &err), &err);
+        const unsigned traits = codec_traits(codec);
+        if (!(traits & RANDOM))
+            continue;
+        differed = false;
+        for (size_t s = 0; s < countof(sources) && !differed; s++)
+            run_one(shares_draws, specs[k], &sources[s], x[s]);
+        const bool as_promised = differed || traits & SHARED_DRAWS || strpbrk(specs[k], ":+");
+        check_that_at(as_promised, specs[k], __FILE__, __LINE__);
+    }
+}
+
 /* Checks that decode(merge(a, b)) = decode(a) + decode(b) up to rounding errors, if the codec is LINEAR. */
 static void adds(Rig *rig, const Source *source, const float *x)
 {
@@ -269,6 +307,7 @@ int main(void)
         cmocka_unit_test(flipped_bits_are_refused_or_decode_to_finite_numbers),
         cmocka_unit_test(encode_and_decode_change_neither_state_nor_input),
         cmocka_unit_test(canonical_specs_open_to_themselves),
+        cmocka_unit_test(workers_send_the_same_exactly_if_they_share_all_draws),
         cmocka_unit_test(merged_payloads_of_linear_codecs_decode_to_the_sum),
     };
     cmocka_set_test_filter(getenv("TEST"));

@@ -258,6 +258,7 @@ static void sizes_and_times_follow_their_definitions(void **state)
         {"bytes_min", 200},
         {"bytes_max", 300},
         {"ratio", 16},
+        {"ratio16", 8},
         {"bits_per_element", 2},
         {"encode_ms", 2},
         {"encode_ms_min", 1},

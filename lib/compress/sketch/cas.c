@@ -478,7 +478,7 @@ const Compressor compressor_cas = {
              "INFOCOM 2020",
     .params = schema,
     .params_size = sizeof(Cas),
-    .promises = MERGEABLE | RANDOM | EXACT_BYTES,
+    .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS,
     .check = cas_check,
     .bound = bound,
     .encode = encode,

@@ -39,7 +39,7 @@ const Compressor compressor_countmin = {
              "Applications, Journal of Algorithms 2005",
     .params = schema,
     .params_size = sizeof(SketchParams),
-    .promises = MERGEABLE | RANDOM | EXACT_BYTES,
+    .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS,
     .family = kinds,
     .bound = sketch_bound,
     .encode = sketch_encode,

@@ -139,7 +139,12 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
 static unsigned traits(const Codec *codec)
 {
     const unsigned first = codec_traits(codec->inner), with = codec_traits(codec->other);
-    return (with & (UNBIASED | GIVEN_DRAWS)) | ((first | with) & RANDOM) | (first & with & EXACT_BYTES);
+    const bool first_own = first & RANDOM && !(first & SHARED_DRAWS);
+    return (with & (UNBIASED | GIVEN_DRAWS | PART_SHARED)) | ((first | with) & RANDOM) |
+           (first & with & EXACT_BYTES) |
+           (!(with & SHARED_DRAWS) ? 0u
+            : first_own            ? PART_SHARED
+                                   : SHARED_DRAWS);
 }
 
 /* Returns the error x - C(x), or NULL if C is random or has several rounds, or if encoding failed. */
