@@ -20,7 +20,6 @@ static const Column cost_columns[] = {
     {"break_even_gbps", true},
     {"pays", true},
     {"speedup", true},
-    {"speedup16", true},
     {"bytes_up", false},
     {"bytes_merged", false},
     {"rounds", false},
@@ -34,11 +33,12 @@ static const Column cost_columns[] = {
     {"total_ms_se", false},
     {"break_even_gbps_se", false},
     {"speedup_se", false},
-    {"speedup16_se", false},
     {"bytes_up_se", false},
     {"bytes_merged_se", false},
     {"repeats", false},
     {"seed", false},
+    {"speedup16", true},
+    {"speedup16_se", false},
 };
 enum { COST_FIELDS = countof(cost_columns) };
 

@@ -28,6 +28,7 @@
     X(scaledsign)  \
     X(onebit)      \
     X(topk)        \
+    X(chunktopk)   \
     X(threshold)   \
     X(dgc)         \
     X(gaussiank)   \

@@ -77,8 +77,10 @@ const Literature literature[] = {
     {"local SGD", "none", "local SGD exchanges less often: atomo-train run --local-steps"},
     {"FedAvg", "none", "FedAvg exchanges less often: atomo-train run --local-steps"},
     {"DiLoCo", "none", "DiLoCo exchanges less often: atomo-train run --local-steps"},
-    {"SparseLoCo", "ef:decay=0.95+topk:ratio=0.015625",
-     "SparseLoCo selects within chunks of 4096 elements, sends values of 2 bits, and takes local steps: "
-     "atomo-train run --local-steps"},
+    {"DeMo", "ef:decay=0.999+chunktopk:transform=dct", "DeMo's optimizer takes signs: --optimizer signsgd"},
+    {"SparseLoCo", "ef:decay=0.95+chunktopk:k=64,values=2bit",
+     "SparseLoCo takes local steps: atomo-train run --local-steps"},
+    {"CCLoco", "ef:decay=0.95+chunktopk:k=64,values=2bit",
+     "CCLoco takes local steps: atomo-train run --local-steps"},
     {0},
 };

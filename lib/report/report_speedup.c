@@ -86,13 +86,13 @@ static double quotient(const Summaries *s, size_t i, const char *baseline, const
     return isfinite(v) ? v : NAN;
 }
 
-/* Returns the moments of the quotients of a compressor over its runs. */
-static Moments quotients(const Summaries *s, const char *compressor, const char *baseline, const char *target)
+/* Returns the moments of the quotients of run i, or of all runs of its compressor if there are several seeds. */
+static Moments quotients(const Summaries *s, size_t i, bool seeds, const char *baseline, const char *target)
 {
     Moments m = {0};
-    for (size_t i = 0; i < s->count; i++)
-        if (has(s, i, compressor))
-            moments_add(&m, quotient(s, i, baseline, target));
+    for (size_t k = 0; k < s->count; k++)
+        if (k == i || (seeds && has(s, k, text_of(s, i, "compressor"))))
+            moments_add(&m, quotient(s, k, baseline, target));
     return m;
 }
 
@@ -102,15 +102,14 @@ static const char *number(double v, Arena *a)
     return isfinite(v) ? text_copy(a, text_double(text, v)) : "";
 }
 
-static bool put_row(Csv *out, const Summaries *s, const char *compressor, const char *baseline, bool seeds,
-                    Arena *a)
+static bool put_row(Csv *out, const Summaries *s, size_t i, const char *baseline, bool seeds, Arena *a)
 {
     const char **cell = out->cell + out->rows++ * out->columns;
     size_t count = 0;
-    *cell++ = compressor;
-    for (size_t i = 0; i < s->csv->columns; i++)
-        if (is_target(s->csv->name[i])) {
-            const Moments m = quotients(s, compressor, baseline, s->csv->name[i]);
+    *cell++ = text_of(s, i, "compressor");
+    for (size_t k = 0; k < s->csv->columns; k++)
+        if (is_target(s->csv->name[k])) {
+            const Moments m = quotients(s, i, seeds, baseline, s->csv->name[k]);
             count = m.n;
             if (!(*cell++ = number(m.mean, a)))
                 return false;
@@ -145,10 +144,9 @@ Status speedup_rows(Csv *out, const Csv *run, const char *baseline, Arena *a, Er
         return no_run("it has no times to target accuracies", err);
     if (first_of(&s, baseline) == s.count)
         return FAIL(err, ERR_CORRUPT, "it has no run of %s to compare with", baseline);
-    for (size_t i = 0; i < s.count; i++) {
-        const char *compressor = text_of(&s, i, "compressor");
-        if (first_of(&s, compressor) == i && !put_row(out, &s, compressor, baseline, seeds, a))
+    for (size_t i = 0; i < s.count; i++)
+        if ((!seeds || first_of(&s, text_of(&s, i, "compressor")) == i) &&
+            !put_row(out, &s, i, baseline, seeds, a))
             return arena_fail(a, err);
-    }
     return OK;
 }

@@ -1,7 +1,7 @@
 # a row for each number of workers and codec; none and fp16 are always included, once
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench cost g.h5 -c sign -c topk -c none --workers 2,4 --compute-ms 3 -q
-> compressor *workers *topology *link *compute ms *encode ms *comm ms *decode ms *total ms *break-even GB/s *pays *speed-up *alpha ms *beta GB/s
-> none * 2 *ring *lan10g * 3.000 * - *- * 1.000 * 0.05000 * 1.250
+> compressor *workers *topology *link *compute ms *encode ms *comm ms *decode ms *total ms *break-even GB/s *pays *speed-up *alpha ms *beta GB/s *over 16 bit
+> none * 2 *ring *lan10g * 3.000 * - *- * 1.000 * 0.05000 * 1.250 *
 > fp16 * 4 *ring *lan10g *
 > sign * 2 *ring *lan10g *
 > topk * 4 *allgather *lan10g *

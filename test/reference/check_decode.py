@@ -59,6 +59,8 @@ SPECS = [
     "cas", "cas:min=0,clusters=1", "cas:min=0,clusters=5,index=fixed", "cas:min=9,clusters=3,index=bitmap", "cas:min=9,bits=2.7",
     "cas:min=9,allocate=manual,sizes=9:3", "cas:clusters=40,percentile=99", "ef+cas:min=20",
     "sketchml", "sketchml:keys=delta-adaptive", "sketchml:quantiles=10,groups=3,rows=3,cols=0.7", "ef+sketchml:quantiles=16,groups=100,keys=delta-adaptive",
+    "chunktopk", "chunktopk:k=3,chunk=8", "chunktopk:transform=dct,chunk=16", "chunktopk:values=bf16,k=5", "chunktopk:values=2bit,k=7,chunk=16",
+    "ef:decay=0.999+chunktopk:transform=dct", "ef:decay=0.95+chunktopk:k=64,values=2bit",
     "stc", "stc:ratio=0.3", "stc:ratio=1", "adaq", "adaq:ratio=0.3", "adaq:ratio=1", "ef+stc", "ef+adaq",
     "thc", "thc:bits=2,share=off", "thc:bits=8", "ef+thc",
     "intsgd", "intsgd:share=off", "intsgd:bits=2", "intsgd:bits=13,share=off", "ef+intsgd:bits=3",
@@ -72,7 +74,7 @@ FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:r
         "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2", "joint", "rotated", "drive", "eden:bits=2.5", "powersgd", "lowrank"]
 RARE = ["qsgd:bits=7,norm=linf,bucket=0,code=rans", "qsgd:bits=16,bucket=0,code=rans", "qsgd:bits=2,code=huffman", "qsgd:bits=11,bucket=0,code=huffman",
         "natural:code=rans", "terngrad:code=rans"]
-TRANSFORMED = ("wavelet", "hadamard", "dct", "fourier", "rotated", "thc", "drive", "eden", "powersgd", "lowrank")
+TRANSFORMED = ("wavelet", "hadamard", "dct", "chunktopk", "fourier", "rotated", "thc", "drive", "eden", "powersgd", "lowrank")
 
 
 def odd_arrays():

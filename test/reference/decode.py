@@ -14,6 +14,7 @@ import sys
 
 import numpy as np
 
+import chunks
 import clusters
 import dyadic
 import lowrank
@@ -62,7 +63,7 @@ DEFAULTS = {
     "cas": clusters.DEFAULTS,
     "sketchml": quantiles.DEFAULTS,
     "stc": {"ratio": "0.01"}, "adaq": {"ratio": "0.01"}, "strom": {},
-    **sketches.DEFAULTS,
+    **sketches.DEFAULTS, **chunks.DEFAULTS,
 }
 SPARSIFIERS = ("topk", "threshold", "gaussiank", "sidco", "dgc")
 CHOICES = ("entry", "svd")  # the codecs between which joint chooses if it wraps none
@@ -626,6 +627,8 @@ def own_form(name, keys, shape, rounds):
         return intsgd(rounds, n, keys)
     if name in SPARSIFIERS:
         return sparse(data, n, keys, name)
+    if name == "chunktopk":
+        return chunks.decode(Bytes(data), shape, n, keys)
     if name in ("wavelet", "hadamard"):
         return dyadic_atoms(data, n, keys, name)
     if name in ("dct", "fourier"):

@@ -1,0 +1,403 @@
+/* chunktopk.c -- sends the k elements of largest magnitude of each chunk of the tensor, or the k largest cosine
+ * coefficients: what DeMo (Peng, Quesnelle, Kingma 2024) and SparseLoCo (Sarfi et al. 2025) send. Their momentum or
+ * residual is that of the wrapper ef.
+ *
+ * The tensor is a matrix of its first axis by all others. Each side is cut into pieces of equal length, the largest
+ * divisor of the side up to `chunk`. Chunks are ordered row by row, and so are the elements in a chunk. Index i of the
+ * payload is the i-th element in this order.
+ *
+ * Payload: kind:8, the set of indices (indices.h), then their values:
+ *     f32     { x:f32 } x count
+ *     bf16    { x:16 } x count
+ *     2bit    { mean:f32 } x 4, two bit planes of codes (planes.h); nothing for an empty set */
+#include "codec/compressor.h"
+
+#include "base/parallel.h"
+#include "coder/indices.h"
+#include "coder/planes.h"
+#include "num/short_cosine.h"
+
+#include <float.h>
+#include <math.h>
+
+typedef struct {
+    int64_t k, chunk;
+    int transform, values;
+} ChunkTopk;
+
+enum { PLAIN, COSINE };
+static const char *const transforms[] = {"none", "dct", NULL};
+enum { FLOATS, HALVES, BINS };
+static const char *const value_forms[] = {"f32", "bf16", "2bit", NULL};
+enum { BIN_COUNT = 4 };
+
+static const Param schema[] = {
+    PARAM(ChunkTopk, k, "32", 1, 1 << 18, "elements sent of each chunk", .rate = true),
+    PARAM(ChunkTopk, chunk, "64", 1, SHORT_COSINE_MOST, "longest side of a chunk"),
+    PARAM_OF(ChunkTopk, transform, "none", transforms, "what is sent: elements, or cosine coefficients"),
+    PARAM_OF(ChunkTopk, values, "f32", value_forms,
+             "how a value is sent; 2bit: as the mean of one of four bins"),
+    {0},
+};
+
+static const ChunkTopk *params_of(const Call *c)
+{
+    return c->self->params;
+}
+
+/* ---- the chunks of a tensor ---- */
+
+typedef struct {
+    size_t cols, high, wide;    /* columns of the matrix; sides of a chunk */
+    size_t size, count, across; /* elements of a chunk, number of chunks, number of chunks side by side */
+    size_t most;                /* largest number of elements sent of a chunk */
+} Grid;
+
+static size_t piece_of(size_t side, size_t most)
+{
+    size_t d = side < most ? side : most;
+    while (d > 1 && side % d)
+        d--;
+    return d;
+}
+
+static Grid grid_of(const Call *c)
+{
+    const ChunkTopk *p = params_of(c);
+    size_t rows, cols;
+    matrix_view(c->shape, RESHAPE_ROWS, &rows, &cols);
+    if (!c->shape->n)
+        return (Grid){.size = 1};
+    Grid g = {
+        .cols = cols, .high = piece_of(rows, (size_t)p->chunk), .wide = piece_of(cols, (size_t)p->chunk)};
+    g.size = g.high * g.wide;
+    g.count = c->shape->n / g.size;
+    g.across = cols / g.wide;
+    g.most = (size_t)p->k < g.size ? (size_t)p->k : g.size;
+    return g;
+}
+
+/* Returns the index in the tensor of the first element in a row of a chunk. */
+static size_t row_start(const Grid *g, size_t chunk, size_t row)
+{
+    return (chunk / g->across * g->high + row) * g->cols + chunk % g->across * g->wide;
+}
+
+/* Transforms the columns of a chunk; those that are all zero stay so. */
+static void turn_columns(const Grid *g, float *y, void (*turn)(float *, size_t))
+{
+    float column[SHORT_COSINE_MOST];
+    for (size_t j = 0; j < g->wide; j++) {
+        bool any = false;
+        for (size_t i = 0; i < g->high; i++)
+            any |= (column[i] = y[i * g->wide + j]) != 0;
+        if (!any)
+            continue;
+        turn(column, g->high);
+        for (size_t i = 0; i < g->high; i++)
+            y[i * g->wide + j] = column[i];
+    }
+}
+
+static void turn_rows(const Grid *g, float *y, void (*turn)(float *, size_t))
+{
+    for (size_t i = 0; i < g->high; i++)
+        turn(y + i * g->wide, g->wide);
+}
+
+/* ---- choosing what is sent ---- */
+
+typedef struct {
+    Grid g;
+    const float *x;
+    bool cosine;
+    float *y;      /* (n) elements or coefficients in the order of chunks */
+    size_t *place; /* (chunks x g.most) indices of what is sent */
+    size_t *sent;  /* (chunks) number of them */
+    bool *fits;    /* (chunks) false: estimates may be beyond float32 */
+} Choice;
+
+/* Returns the bits of the k-th largest magnitude of y (n), and sets *equal to how many of the elements with this magnitude
+ * are among the k. */
+static uint32_t kth_largest(const float *y, size_t n, size_t k, size_t *equal)
+{
+    uint32_t found = 0, mask = 0;
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        size_t count[256] = {0};
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t bits = float_bits(fabsf(y[i]));
+            count[bits >> shift & 255] += (bits & mask) == found;
+        }
+        uint32_t digit = 255;
+        while (count[digit] < k)
+            k -= count[digit--];
+        found |= digit << shift;
+        mask |= UINT32_C(255) << shift;
+    }
+    *equal = k;
+    return found;
+}
+
+static void choose_chunk(void *data, size_t chunk)
+{
+    const Choice *s = data;
+    const Grid *g = &s->g;
+    float *y = s->y + chunk * g->size;
+    for (size_t i = 0; i < g->high; i++)
+        memcpy(y + i * g->wide, s->x + row_start(g, chunk, i), g->wide * sizeof *y);
+    if (s->cosine) {
+        turn_rows(g, y, short_cosine);
+        turn_columns(g, y, short_cosine);
+    }
+    size_t equal, count = 0;
+    const uint32_t least = kth_largest(y, g->size, g->most, &equal);
+    double sum = 0;
+    for (size_t i = 0; i < g->size; i++) {
+        const uint32_t bits = float_bits(fabsf(y[i]));
+        const bool last = bits == least && equal > 0;
+        equal -= last;
+        if (bits == 0 || !(bits > least || last))
+            continue;
+        sum += fabs((double)y[i]);
+        s->place[chunk * g->most + count++] = chunk * g->size + i;
+    }
+    s->sent[chunk] = count;
+    /* an estimate's element is a sum of coefficients times factors of at most 1 */
+    s->fits[chunk] = !s->cosine || sum <= FLT_MAX / 2;
+}
+
+/* Moves the indices of all chunks together, and returns their number. */
+static size_t gather(const Choice *s)
+{
+    size_t count = 0;
+    for (size_t chunk = 0; chunk < s->g.count; chunk++)
+        for (size_t k = 0; k < s->sent[chunk]; k++)
+            s->place[count++] = s->place[chunk * s->g.most + k];
+    return count;
+}
+
+/* ---- values ---- */
+
+static uint16_t half_of(float v)
+{
+    const uint32_t bits = float_bits(v), half = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return (uint16_t)((half & 0x7fff) == 0x7f80 ? half - 1 : half);
+}
+
+/* SparseLoCo's bins: four, 1.5 standard deviations wide, the third around the mean. */
+static void sort_into_bins(const Choice *s, size_t count, uint8_t *code, float mean[BIN_COUNT])
+{
+    double sum = 0, squares = 0, total[BIN_COUNT] = {0}, members[BIN_COUNT] = {0};
+    for (size_t k = 0; k < count; k++)
+        sum += (double)s->y[s->place[k]];
+    const double centre = sum / (double)count;
+    for (size_t k = 0; k < count; k++) {
+        const double apart = (double)s->y[s->place[k]] - centre;
+        squares += apart * apart;
+    }
+    const double deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
+    for (size_t k = 0; k < count; k++) {
+        const double v = (double)s->y[s->place[k]];
+        const double bin =
+            deviation > 0 ? rint((v - centre) / (6 * deviation / BIN_COUNT) + BIN_COUNT / 2) : 0;
+        code[k] = (uint8_t)fmin(fmax(bin, 0), BIN_COUNT - 1);
+        total[code[k]] += v;
+        members[code[k]]++;
+    }
+    for (size_t i = 0; i < BIN_COUNT; i++)
+        mean[i] = members[i] > 0 ? (float)(total[i] / members[i]) : 0;
+}
+
+static Status put_bins(const Call *c, const Choice *s, size_t count, Buf *out)
+{
+    uint8_t *code = NEW(c->scratch, uint8_t, count);
+    float mean[BIN_COUNT];
+    TRY(arena_check(code, c->scratch, c->err));
+    if (!count)
+        return OK;
+    sort_into_bins(s, count, code, mean);
+    for (size_t i = 0; i < BIN_COUNT; i++)
+        buf_f32(out, mean[i]);
+    planes_put8(code, count, 2, buf_room(out, planes_size(count, 2)));
+    streams_floats(c->streams, BIN_COUNT);
+    streams_bits(c->streams, 2 * (double)count);
+    return OK;
+}
+
+static Status put_values(const Call *c, const Choice *s, size_t count, Buf *out)
+{
+    const int form = params_of(c)->values;
+    if (form == BINS)
+        return put_bins(c, s, count, out);
+    for (size_t k = 0; k < count; k++) {
+        const float v = s->y[s->place[k]];
+        form == FLOATS ? buf_f32(out, v) : buf_u16(out, half_of(v));
+    }
+    if (form == FLOATS)
+        streams_floats(c->streams, count);
+    else
+        streams_bits(c->streams, 16 * (double)count);
+    return OK;
+}
+
+static Status get_bins(const Call *c, Reader *in, size_t count, float *value)
+{
+    float mean[BIN_COUNT];
+    uint8_t *code = NEW(c->scratch, uint8_t, count);
+    TRY(arena_check(code, c->scratch, c->err));
+    if (!count)
+        return OK;
+    for (size_t i = 0; i < BIN_COUNT; i++)
+        mean[i] = take_f32(in);
+    const uint8_t *planes = take_bytes(in, planes_size(count, 2));
+    if (planes && !planes_get8(planes, count, 2, code))
+        return payload_bad(c, "bits behind the last code are not 0");
+    for (size_t k = 0; k < count && planes; k++)
+        value[k] = mean[code[k]];
+    return OK;
+}
+
+static Status get_values(const Call *c, Reader *in, size_t count, float *value)
+{
+    const int form = params_of(c)->values;
+    if (form == BINS)
+        TRY(get_bins(c, in, count, value));
+    for (size_t k = 0; k < count && form != BINS && !in->bad; k++)
+        value[k] = form == FLOATS ? take_f32(in) : bits_float((uint32_t)take_u16(in) << 16);
+    if (!reader_done(in))
+        return payload_bad(c, "%s",
+                           in->bad ? "it is cut short or holds no index set" : "bytes are left over");
+    for (size_t k = 0; k < count; k++)
+        if (!isfinite(value[k]) || (form == FLOATS && value[k] == 0))
+            return payload_bad(c, "value %zu is %g", k, (double)value[k]);
+    return OK;
+}
+
+/* ---- encoding and decoding ---- */
+
+static size_t bound(const Call *c)
+{
+    return 1 + indices_bound(c->shape->n) + 4 * c->shape->n + BIN_COUNT * sizeof(float) + 16;
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const size_t n = c->shape->n, start = out->size;
+    Choice s = {.g = grid_of(c), .x = x, .cosine = params_of(c)->transform == COSINE};
+    s.y = NEW(c->scratch, float, n);
+    s.place = NEW(c->scratch, size_t, s.g.count * s.g.most);
+    s.sent = NEW(c->scratch, size_t, s.g.count);
+    s.fits = NEW(c->scratch, bool, s.g.count);
+    TRY(arena_check(s.y && s.place && s.sent && s.fits, c->scratch, c->err));
+    parallel_for(c->threads, s.g.count, choose_chunk, &s);
+    for (size_t chunk = 0; chunk < s.g.count; chunk++)
+        if (!s.fits[chunk])
+            return FAIL(c->err, ERR_NUMERIC, "chunktopk: cosine coefficients are beyond float32");
+    const size_t count = gather(&s);
+    const Indices set = indices_list(s.place, count);
+    buf_u8(out, PAYLOAD_METHOD);
+    indices_put(&set, n, out);
+    TRY(put_values(c, &s, count, out));
+    streams_gaps(c, &set);
+    if (out->size - start < raw_size(c))
+        return OK;
+    out->size = start;
+    return raw_put(c, x, out);
+}
+
+typedef struct {
+    Grid g;
+    bool cosine;
+    float *y, *x; /* values in the order of chunks; the estimate */
+    bool *fits;   /* (chunks) false: an element is beyond float32 */
+} Spread;
+
+static void spread_chunk(void *data, size_t chunk)
+{
+    const Spread *s = data;
+    const Grid *g = &s->g;
+    float *y = s->y + chunk * g->size;
+    bool fits = true;
+    if (s->cosine) {
+        turn_columns(g, y, short_cosine_back);
+        turn_rows(g, y, short_cosine_back);
+        for (size_t i = 0; i < g->size; i++)
+            fits &= isfinite(y[i]) != 0;
+    }
+    s->fits[chunk] = fits;
+    for (size_t i = 0; i < g->high; i++)
+        memcpy(s->x + row_start(g, chunk, i), y + i * g->wide, g->wide * sizeof *y);
+}
+
+/* Puts the values at their places, and refuses a chunk of more than g.most values. */
+static Status place_values(const Call *c, const Spread *s, const Places *set, const float *value)
+{
+    size_t chunk = 0, count = 0;
+    for (size_t block = 0; block < blocks_of(c->shape->n); block++)
+        for (size_t k = set->before[block]; k < set->before[block + 1]; k++) {
+            const size_t index = block * BLOCK + set->at[k];
+            count = index / s->g.size == chunk ? count + 1 : 1;
+            chunk = index / s->g.size;
+            if (count > s->g.most)
+                return payload_bad(c, "more than %zu elements of a chunk", s->g.most);
+            s->y[index] = value[k];
+        }
+    return OK;
+}
+
+static Status decode(const Call *c, Bytes bytes, float *x)
+{
+    const size_t n = c->shape->n;
+    Reader in = reader_open(bytes);
+    Places set;
+    Spread s = {.g = grid_of(c), .cosine = params_of(c)->transform == COSINE, .x = x};
+    TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
+    if (!in.bad && !indices_get(&in, n, c->scratch, &set) && !in.bad)
+        return arena_fail(c->scratch, c->err);
+    if (in.bad)
+        return payload_bad(c, "it is cut short or holds no index set");
+    float *value = NEW_ZERO(c->scratch, float, set.count);
+    s.y = NEW_ZERO(c->scratch, float, n);
+    s.fits = NEW(c->scratch, bool, s.g.count);
+    TRY(arena_check(value && s.y && s.fits, c->scratch, c->err));
+    TRY(get_values(c, &in, set.count, value));
+    if (bytes.size >= raw_size(c))
+        return payload_bad(c, "%zu bytes, where floats would take no more", bytes.size);
+    TRY(place_values(c, &s, &set, value));
+    parallel_for(c->threads, s.g.count, spread_chunk, &s);
+    for (size_t chunk = 0; chunk < s.g.count; chunk++)
+        if (!s.fits[chunk])
+            return payload_bad(c, "coefficients of elements beyond float32");
+    return OK;
+}
+
+const Compressor compressor_chunktopk = {
+    .name = "chunktopk",
+    .brief = "the k largest of each chunk, elements or cosine coefficients: DeMo, SparseLoCo",
+    .plain =
+        "Cuts a matrix into chunks of up to 64 x 64 and sends the k largest elements of each, or the k largest "
+        "coefficients of its cosine transform. Every part of the tensor gets its share.",
+    .use_when = "language models train over slow links: ef:decay=0.999+chunktopk:transform=dct is DeMo, "
+                "ef:decay=0.95+chunktopk:k=64,values=2bit with --local-steps is SparseLoCo.",
+    .example = "atomo-bench synth -o g.h5 --steps 4 --shape 256x128\n"
+               "atomo-bench compare g.h5 -c ef:decay=0.999+chunktopk:transform=dct "
+               "-c ef:decay=0.95+chunktopk:k=64,values=2bit",
+    .formula =
+        "The matrix [first axis, others] is cut into chunks; a side of a chunk is the largest divisor of the\n"
+        "matrix's side up to `chunk`. transform=dct: y = orthonormal DCT-II of a chunk along both sides;\n"
+        "none: y = the chunk. S = its k largest |y_i|, of equal ones the first; zeros never travel.\n"
+        "decode y_i for i in S, else 0; then the inverse transform. |decoded - g|^2 <= (1 - k/size) |g|^2\n"
+        "values=2bit, over all values sent: mu, sigma = mean and standard deviation (n - 1);\n"
+        "bin = min(max(round((y - mu) / (1.5 sigma) + 2), 0), 3), decoded as the mean of its values.\n"
+        "ef:decay=b+ keeps m = b m + g - decoded: DeMo's momentum (b = 0.999), SparseLoCo's residual (0.95).\n"
+        "A side that is a prime above `chunk` has chunks of length 1, so all of it travels.",
+    .paper = "Peng, Quesnelle, Kingma: DeMo: Decoupled Momentum Optimization, arXiv 2411.19870, 2024;\n"
+             "Sarfi, Thérien, Lidin, Belilovsky: Communication Efficient LLM Pre-training with SparseLoCo,\n"
+             "arXiv 2508.15706, 2025",
+    .params = schema,
+    .params_size = sizeof(ChunkTopk),
+    .promises = EXACT_BYTES,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+};

@@ -1,0 +1,95 @@
+/* test_chunktopk.c -- the codec chunktopk against a slow version of its rule, the size of its index sets, and payloads
+ * with too many elements of a chunk. test/python/test_chunks.py compares it with the methods of the papers. */
+#include "rig/try.h"
+
+enum { ROWS = 96, COLS = 320, SIDE = 32 };
+
+static Try *open_matrix(const char *spec)
+{
+    Try *t = try_open(spec, ROWS * COLS);
+    const size_t dim[] = {ROWS, COLS};
+    check(shape_make(&t->shape, 2, dim));
+    try_normal(t, 3);
+    return t;
+}
+
+/* Every element that is sent has a magnitude of at least that of every element of its chunk that is not. */
+static void each_chunk_sends_its_k_largest_elements(void **state)
+{
+    (void)state;
+    Try *t = open_matrix("chunktopk:k=7,chunk=32");
+    try_any_threads(t);
+    for (size_t row = 0; row < ROWS; row += SIDE)
+        for (size_t col = 0; col < COLS; col += SIDE) {
+            size_t sent = 0;
+            float least = INFINITY, most = 0;
+            for (size_t i = row; i < row + SIDE; i++)
+                for (size_t j = col; j < col + SIDE; j++) {
+                    const float x = t->x[i * COLS + j], y = t->y[i * COLS + j];
+                    check(y == 0 || y == x);
+                    sent += y != 0;
+                    least = y != 0 ? fminf(least, fabsf(x)) : least;
+                    most = y == 0 ? fmaxf(most, fabsf(x)) : most;
+                }
+            check(sent == 7 && least >= most);
+        }
+    try_close(t);
+}
+
+/* Returns log2 C(n, k). */
+static double bits_of_subset(double n, double k)
+{
+    return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(2);
+}
+
+static void index_sets_are_within_three_percent_of_the_number_of_subsets(void **state)
+{
+    (void)state;
+    static const int most[] = {32, 64, 128}; /* DeMo sends 32, SparseLoCo 64 */
+    for (size_t i = 0; i < countof(most); i++) {
+        char spec[40];
+        const size_t rows = 512, cols = 512, chunks = rows / 64 * cols / 64, count = chunks * (size_t)most[i];
+        snprintf(spec, sizeof spec, "chunktopk:k=%d", most[i]);
+        Try *t = try_open(spec, rows * cols);
+        check(shape_make(&t->shape, 2, (const size_t[]){rows, cols}));
+        try_normal(t, 4);
+        check_ok(try_send(t), &t->err);
+        const double bits = 8 * ((double)t->out.size - 4 * (double)count);
+        check(bits < 1.03 * (double)chunks * bits_of_subset(64 * 64, most[i]));
+        try_close(t);
+    }
+}
+
+/* The decoder knows k from the spec alone: a payload with two elements of a chunk is refused where k is 1. */
+static void more_elements_of_a_chunk_than_k_are_refused(void **state)
+{
+    (void)state;
+    Try *two = open_matrix("chunktopk:k=2,chunk=32"), *one = open_matrix("chunktopk:k=1,chunk=32");
+    check_ok(try_send(two), &two->err);
+    check_ok(try_send(one), &one->err);
+    check_ok(try_payload(two, buf_bytes(&two->out)), &two->err);
+    check(try_payload(one, buf_bytes(&two->out)) == ERR_CORRUPT && strstr(one->err.text, "more than 1"));
+    try_refuses_other_lengths(two);
+    try_close(one);
+    try_close(two);
+}
+
+/* A coefficient is the sum of 64 x 64 elements / 64, which float32 cannot hold here. */
+static void coefficients_beyond_float32_are_refused(void **state)
+{
+    (void)state;
+    Try *t = open_matrix("chunktopk:transform=dct");
+    for (size_t i = 0; i < ROWS * COLS; i++)
+        t->x[i] = 1e38f;
+    check(try_send(t) == ERR_NUMERIC && strstr(t->err.text, "beyond float32"));
+    try_close(t);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(each_chunk_sends_its_k_largest_elements),
+    cmocka_unit_test(index_sets_are_within_three_percent_of_the_number_of_subsets),
+    cmocka_unit_test(more_elements_of_a_chunk_than_k_are_refused),
+    cmocka_unit_test(coefficients_beyond_float32_are_refused),
+};
+
+CHECK_MAIN(tests)
