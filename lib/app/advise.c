@@ -11,15 +11,14 @@
 
 const char *const feedback_names[] = {"no", "in the spec", "needed"};
 
-/* Returns half the 95 % interval of the total time, by Student's t; NaN: unknown. */
-static double half_interval(const Candidate *c)
+double advise_half_interval(const Candidate *c)
 {
     return c->repeats > 1 ? c->time_se.total * t_quantile(0.05, c->repeats - 1) : c->time_se.total;
 }
 
 static double both_halves(const Candidate *a, const Candidate *b)
 {
-    return half_interval(a) + half_interval(b);
+    return advise_half_interval(a) + advise_half_interval(b);
 }
 
 /* True if the 95 % intervals of both total times overlap, or one of them is unknown: nothing tells the two apart. */
@@ -86,6 +85,8 @@ static const char *reason(const Candidate *c, const Candidate *first, Arena *a)
                    : "equal to the first: the intervals overlap";
     if (!part)
         return NULL;
+    if (c->screened && times < 1)
+        return text_format(a, "not measured: its time is %.3g ms at least", 1e3 * c->time.total);
     return times < 2 ? text_format(a, "%.0f %% slower%s: %s", 100 * (times - 1), more, part)
                      : text_format(a, "%.1f times as long%s: %s", times, more, part);
 }
@@ -126,9 +127,10 @@ char *advise_verdict(const Candidate *list, size_t count, const Candidate *basel
 {
     if (!count || !ranked(list))
         return text_format(a, "no codec meets the limits");
-    if (list->plain || equal(list, baseline))
-        return text_format(a, "none: send %s; no codec within the limits is faster for certain",
-                           list->plain && list != baseline ? "float32" : baseline->name);
+    for (size_t i = 0; i < count && list[i].rank == 1; i++)
+        if (list[i].plain)
+            return text_format(a, "none: send %s; no compressor within the limits is faster for certain",
+                               baseline->rank == 1 ? baseline->name : "float32");
     TextBuf text = {.arena = a};
     text_addf(&text, "%s: %.3g times as fast as %s", list->name, baseline->time.total / list->time.total,
               baseline->name);

@@ -3,6 +3,7 @@
 #ifndef ATOMO_ADVISE_H
 #define ATOMO_ADVISE_H
 
+#include "codec/codec.h"
 #include "network/cost.h"
 
 /* What a codec must hold to be chosen. */
@@ -24,6 +25,7 @@ extern const char *const feedback_names[]; /* in the order of Feedback */
 
 /* One codec. The caller sets all members above `limit`; `advise_rank` sets the others. */
 typedef struct {
+    const Codec *codec;
     const char *name;   /* the spec */
     const char *family; /* the spec without keys: ef+topk */
     bool plain;         /* true: none or bf16, which compression has to beat */
@@ -47,6 +49,9 @@ typedef struct {
 /* Sorts the candidates: the ranked ones by total time; then those that fail, break a limit or are only screened, by
  * total time. Sets limit, rank and why, with texts in `a`. A ranked candidate is measured and breaks no limit. */
 Status advise_rank(Candidate *list, size_t count, const AdviseLimits *limits, Arena *a, Error *err);
+
+/* Returns half the 95 % interval of the total time, by Student's t; NaN: unknown. */
+double advise_half_interval(const Candidate *c);
 
 /* Returns the answer as a sentence. `list` is ranked, `baseline` the candidate bf16 in it. NULL: out of memory. */
 char *advise_verdict(const Candidate *list, size_t count, const Candidate *baseline, Arena *a);

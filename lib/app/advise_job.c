@@ -2,6 +2,7 @@
 #include "app/advise_job.h"
 
 #include "compress/spec.h"
+#include "measure/timing.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,11 +16,15 @@ static const char *const shortlist[] = {"qsgd",        "terngrad", "natural",   
                                         "ef+powersgd", "ef+stc",   "ef+scaledsign"};
 static const char *const baselines[] = {"none", "bf16"};
 
+#define PATIENCE 20.0 /* seconds after which no further round of measuring begins */
+#define WIDE     0.03 /* half an interval above this share of the time is wide */
+
 enum {
     CANDIDATES_MOST = 1024,
-    MEASURED_MOST = 5, /* candidates that are measured after the screening, besides the baselines */
+    MEASURED_MOST = 5, /* candidates that are measured together, besides the baselines */
     SCREEN_REPEATS = 2,
-    RUNNERS_UP = 4, /* rows of the table for codecs that are not chosen */
+    ROUNDS_MOST = 8, /* of measuring */
+    RUNNERS_UP = 4,  /* rows of the table for codecs that are not chosen */
 };
 
 Status advise_read(AdviseJob *j)
@@ -35,6 +40,8 @@ Status advise_read(AdviseJob *j)
         FAIL(err, ERR_USAGE, "%s: want one", lists);
         return error_hint(err, "atomo-bench cost takes lists");
     }
+    if (j->explain && !c->job.common.output && c->job.common.format != FORMAT_TABLE)
+        return FAIL(err, ERR_USAGE, "--explain: wants a table, or -o FILE for the others");
     if (j->all && c->job.specs.count)
         return FAIL(err, ERR_USAGE, "--all and -c: want one of them");
     j->limits.bytes = j->most_bytes.bytes ? (double)j->most_bytes.bytes : INFINITY;
@@ -121,7 +128,8 @@ static Status take(Candidate *out, const AdviseJob *advise, size_t k, const Cost
     const Topology topology = cost_topology(c, k, c->topology[0]);
     const bool adds = codec_adds(codec), possible = adds || !topology_adds(topology);
     const Iteration it = cost_iteration(c, k, layer, c->workers.number[0], &c->link[0], topology);
-    *out = (Candidate){.name = j->name[k],
+    *out = (Candidate){.codec = codec,
+                       .name = j->name[k],
                        .family = codec_family(codec, j->a),
                        .plain = k <= BASELINE,
                        .unbiased = traits & UNBIASED,
@@ -176,16 +184,9 @@ static Status take_all(AdviseJob *advise, Candidate *list, bool screened)
     return OK;
 }
 
-static const Codec *codec_named(const CodecSet *set, const CompareJob *j, const char *name)
-{
-    for (size_t k = 0; k < set->count; k++)
-        if (!strcmp(j->name[k], name))
-            return set->codec[k];
-    return NULL;
-}
-
-/* Sets `chosen` to the baselines and the fastest screened candidates that meet the limits. */
-static void choose(CodecSet *chosen, const AdviseJob *advise, const CodecSet *set)
+/* Sets `chosen` to the baselines and the first candidates that `wanted` returns true for. Returns false if there is none. */
+static bool choose(CodecSet *chosen, const AdviseJob *advise, const CodecSet *set,
+                   bool (*wanted)(const AdviseJob *advise, const Candidate *c))
 {
     const size_t most = countof(baselines) + MEASURED_MOST;
     chosen->count = 0;
@@ -193,9 +194,27 @@ static void choose(CodecSet *chosen, const AdviseJob *advise, const CodecSet *se
         chosen->codec[chosen->count++] = set->codec[i];
     for (size_t i = 0; i < advise->candidates && chosen->count < most; i++) {
         const Candidate *c = &advise->list[i];
-        if (!c->plain && !c->failure && !c->limit)
-            chosen->codec[chosen->count++] = codec_named(set, &advise->cost.job, c->name);
+        if (!c->plain && wanted(advise, c))
+            chosen->codec[chosen->count++] = c->codec;
     }
+    return chosen->count > countof(baselines);
+}
+
+/* True for a candidate that was only screened and may be one of the three fastest. */
+static bool may_lead(const AdviseJob *advise, const Candidate *c)
+{
+    const Candidate *third = advise->candidates > 2 ? &advise->list[2] : NULL;
+    return c->screened && !c->failure && !c->limit &&
+           !(third && third->rank && c->time.total >= third->time.total);
+}
+
+/* True for the fastest candidate and its equals, if the interval of one of them is wide. */
+static bool is_vague(const AdviseJob *advise, const Candidate *c)
+{
+    bool wide = false;
+    for (size_t i = 0; i < advise->candidates && advise->list[i].rank == 1; i++)
+        wide |= advise_half_interval(&advise->list[i]) > WIDE * advise->list[i].time.total;
+    return wide && c->rank == 1;
 }
 
 static void replace(AdviseJob *advise, const Candidate *by)
@@ -205,11 +224,28 @@ static void replace(AdviseJob *advise, const Candidate *by)
             advise->list[i] = *by;
 }
 
+/* Measures the chosen candidates as `cost` does, and ranks all again. */
+static Status measure_chosen(AdviseJob *advise, const CodecSet *chosen)
+{
+    CompareJob *j = &advise->cost.job;
+    TRY(compare_job_codecs(j, chosen->codec, chosen->count, 0));
+    TRY(cost_measure(&advise->cost));
+    Candidate *measured = NEW_ZERO(j->a, Candidate, chosen->count);
+    TRY(arena_check(measured, j->a, j->err));
+    TRY(take_all(advise, measured, false));
+    for (size_t k = 0; k < chosen->count; k++)
+        replace(advise, &measured[k]);
+    return advise_rank(advise->list, advise->candidates, &advise->limits, j->a, j->err);
+}
+
+/* All candidates are screened. Then those are measured whose lower bound leaves them a place among the three fastest,
+ * until there are none, and the ones with wide intervals again with more repeats, as long as PATIENCE lasts. */
 Status advise_measure(AdviseJob *advise, const CodecSet *set)
 {
     CostJob *c = &advise->cost;
     CompareJob *j = &c->job;
     const int64_t repeats = j->repeats;
+    const double start = clock_now();
     CodecSet chosen = {NEW(j->a, const Codec *, set->count), 0, set->count};
     advise->list = NEW_ZERO(j->a, Candidate, set->count);
     TRY(arena_check(advise->list && chosen.codec, j->a, j->err));
@@ -221,17 +257,17 @@ Status advise_measure(AdviseJob *advise, const CodecSet *set)
     TRY(take_all(advise, advise->list, true));
     advise->candidates = set->count;
     TRY(advise_rank(advise->list, set->count, &advise->limits, j->a, j->err));
-    choose(&chosen, advise, set);
 
+    bool more = choose(&chosen, advise, set, may_lead), leaders = true;
     j->repeats = repeats;
-    TRY(compare_job_codecs(j, chosen.codec, chosen.count, 0));
-    TRY(cost_measure(c));
-    Candidate *measured = NEW_ZERO(j->a, Candidate, chosen.count);
-    TRY(arena_check(measured, j->a, j->err));
-    TRY(take_all(advise, measured, false));
-    for (size_t k = 0; k < chosen.count; k++)
-        replace(advise, &measured[k]);
-    TRY(advise_rank(advise->list, set->count, &advise->limits, j->a, j->err));
+    for (int round = 0; round == 0 || (more && round < ROUNDS_MOST && clock_now() - start < PATIENCE);
+         round++) {
+        TRY(measure_chosen(advise, &chosen));
+        leaders = leaders && choose(&chosen, advise, set, may_lead);
+        more = leaders || choose(&chosen, advise, set, is_vague);
+        j->repeats = leaders ? repeats : 2 * j->repeats;
+    }
+    j->repeats = repeats;
     const Candidate *baseline = advise->list;
     while (strcmp(baseline->name, j->name[BASELINE]) != 0)
         baseline++;
@@ -313,7 +349,7 @@ static void put_candidate(Value *row, const AdviseJob *advise, const Candidate *
     put(row, "topology", value_text(topology_names[c->traffic.topology]));
     put(row, "unbiased", value_bool(c->unbiased));
     put(row, "screened", value_bool(c->screened));
-    put(row, "repeats", value_int(c->screened ? SCREEN_REPEATS : cost->job.repeats));
+    put(row, "repeats", value_int((int64_t)c->repeats));
     put(row, "seed", value_int(cost->job.common.seed));
     if (c->failure)
         return;
@@ -375,7 +411,7 @@ static void explain(const AdviseJob *advise, FILE *to)
 Status advise_write(CompareJob *j, ReportSpec spec)
 {
     const AdviseJob *advise = (const AdviseJob *)j;
-    const bool text = spec.format == FORMAT_TABLE && !spec.path;
+    const bool text = spec.format == FORMAT_TABLE || spec.path; /* stdout has no csv or json */
     bool *shown = NEW(j->a, bool, advise->candidates);
     TRY(arena_check(shown, j->a, j->err));
     advise_shown(advise->list, advise->candidates, RUNNERS_UP, shown);

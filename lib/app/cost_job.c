@@ -26,7 +26,7 @@ static Status each_item(CostJob *c, const char *text, Status (*take)(CostJob *c,
     return OK;
 }
 
-static const char *topology_name(const void *data, size_t i)
+const char *cost_topology_name(const void *data, size_t i)
 {
     (void)data;
     return i == TOPOLOGY_AUTO ? "auto" : i < TOPOLOGY_AUTO ? topology_names[i] : NULL;
@@ -35,13 +35,13 @@ static const char *topology_name(const void *data, size_t i)
 static Status take_topology(CostJob *c, const char *item)
 {
     for (int t = 0; t <= TOPOLOGY_AUTO; t++)
-        if (!strcmp(topology_name(NULL, (size_t)t), item)) {
+        if (!strcmp(cost_topology_name(NULL, (size_t)t), item)) {
             if (c->topologies == COST_TOPOLOGIES_MOST)
                 return FAIL(c->job.err, ERR_USAGE, "--topology: more than %d", COST_TOPOLOGIES_MOST);
             c->topology[c->topologies++] = t;
             return OK;
         }
-    return text_unknown(c->job.err, item, topology_name, NULL,
+    return text_unknown(c->job.err, item, cost_topology_name, NULL,
                         "--topology: \"%.40s\": want auto, ps, allgather, ring or tree", item);
 }
 

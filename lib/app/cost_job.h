@@ -65,6 +65,8 @@ typedef struct {
 
 /* ---- options ---- */
 
+const char *cost_topology_name(const void *data, size_t i); /* returns the i-th value of --topology; NULL: no more */
+
 /* Reads --workers, --topology and --link. */
 Status cost_read(CostJob *c);
 Status cost_check_sort(const CostJob *c); /* ERR_USAGE if --sort names an unknown field */

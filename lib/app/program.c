@@ -206,7 +206,7 @@ static int run_command(const char *program, const Subcommand *table, int argc, c
     return command->name ? command->run(argc, argv) : unknown_command(program, table, argv[0]);
 }
 
-/* Describes a command, or else a codec. */
+/* Describes a command, or else a codec. The beginning of a command's name is an error that names the command. */
 static int help(const char *program, const Subcommand *table, char *name)
 {
     const Subcommand *c = table;
@@ -215,6 +215,9 @@ static int help(const char *program, const Subcommand *table, char *name)
     bool lists = false;
     for (const Subcommand *l = table; l->name; l++)
         lists = lists || !strcmp(l->name, "list");
+    for (const Subcommand *near = table; !c->name && near->name; near++)
+        if (!strncmp(near->name, name, strlen(name)))
+            return unknown_command(program, table, name);
     if (c->name || !lists)
         return run_command(program, table, 2, (char *[]){name, (char[]){"--help"}, NULL});
     return run_command(program, table, 2, (char *[]){(char[]){"list"}, name, NULL});

@@ -162,14 +162,11 @@ bool text_to_size(const char *s, uint64_t *bytes)
         return false;
     double v = strtod(s, &end);
     const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-    if (unit) {
-        v = ldexp(v, 10 * (int)(unit - units + 1));
-        end++;
-    }
-    if (unit && !strncmp(end, "iB", 2))
-        end += 2;
-    else if (*end == 'B')
-        end++;
+    const int power = unit ? (int)(unit - units) + 1 : 0;
+    end += unit != NULL;
+    const bool decimal = *end == 'B';
+    v = decimal ? v * pow(1000, power) : ldexp(v, 10 * power);
+    end += decimal ? 1 : unit && !strncmp(end, "iB", 2) ? 2 : 0;
     if (*end || v >= 0x1p53)
         return false;
     *bytes = (uint64_t)v;

@@ -36,6 +36,11 @@
     set: "", x: "bits_per_element", y: "relative_error", xlog: "1", ylog: "1", tensor: "*", find: "", family: "",
     flag: "", low: "", high: "", heat: "relative_error", cx: "step", cy: "test_accuracy",
   };
+  // where a result lacks the usual fields
+  const preferred = {
+    x: ["bits_per_element", "bits_per_element_expected", "bytes_up", "bytes", "comm_ms"],
+    y: ["relative_error", "total_ms", "speedup", "merge_ms", "value"], heat: ["relative_error", "bytes"],
+  };
   const view = { ...usual, pins: [] };
   const read = () => {
     const asked = new URLSearchParams(location.hash.startsWith("#view") ? location.hash.slice(5) : "");
@@ -67,7 +72,8 @@
     const e = element("select", { id: `explore-${name}`, on: { change: () => choose(name, e.value) } });
     const fill = list => {
       e.replaceChildren(...list.map(([value, text]) => element("option", { value }, text)));
-      if (!list.some(([value]) => value === view[name])) view[name] = list.length ? list[0][0] : "";
+      const has = value => list.some(([v]) => v === value);
+      if (!has(view[name])) view[name] = (preferred[name] || []).find(has) || (list[name === "y" ? 1 : 0] || list[0] || [""])[0];
       e.value = view[name];
     };
     e.fill = fill;
@@ -88,6 +94,7 @@
 
   const short = v => {
     if (!Number.isFinite(v)) return "–";
+    if (Number.isInteger(v) && Math.abs(v) < 1e9) return String(v);
     const size = Math.abs(v);
     return size !== 0 && (size >= 1e6 || size < 1e-3) ? v.toExponential(2) : String(Number(v.toPrecision(4)));
   };
@@ -143,8 +150,9 @@
   // or {why} where there is nothing to draw. say(point): the lines of the tip.
   const chart = (name, model, say) => {
     const below = element("canvas"), above = element("canvas", { tabIndex: 0, role: "img", "aria-label": name });
+    const paper = element("img", { className: "paper", alt: name }); // a copy for printers, on which canvases stay empty
     const tip = element("div", { className: "tip", hidden: true }), spoken = element("p", { className: "spoken", "aria-live": "polite" });
-    const frame = element("div", { className: "chart" }, below, above, tip);
+    const frame = element("div", { className: "chart" }, below, above, paper, tip);
     const why = element("p", { className: "soft" }), key = element("div", { className: "key" }), KEYS = 40;
     const margin = { left: 68, right: 14, top: 12, bottom: 46 };
     let m = {}, px = new Float64Array(0), py = px, order = [], at = -1, width = 0, height = 0;
@@ -184,11 +192,14 @@
       return (p => [margin.left + x.at(p.x) * across, height - margin.bottom - y.at(p.y) * up]);
     };
     const bars = (g, to, p, x, y) => {
+      g.save();
+      g.beginPath(); g.rect(margin.left, margin.top, width - margin.left - margin.right, height - margin.top - margin.bottom); g.clip();
       for (const [dx, dy] of [[p.half * (p.xse || 0), 0], [0, p.half * (p.yse || 0)]]) {
         const low = { x: p.x - dx, y: p.y - dy }, high = { x: p.x + dx, y: p.y + dy };
         if (!(dx || dy) || !x.good(low.x) || !y.good(low.y)) continue;
         g.beginPath(); g.moveTo(...to(low)); g.lineTo(...to(high)); g.stroke();
       }
+      g.restore();
     };
     // The key's buttons pin a compressor, too.
     const swatch = p => {
@@ -250,6 +261,7 @@
       for (let i = 0; i < points.length; i++) if (!view.pins.includes(points[i].spec)) mark(i, false);
       for (let i = 0; i < points.length; i++) if (view.pins.includes(points[i].spec)) mark(i, true);
       g.globalAlpha = 1;
+      paper.src = below.toDataURL();
       order = Array.from(points.keys()).filter(i => !Number.isNaN(px[i])).sort((a, b) => px[a] - px[b] || py[a] - py[b]);
     };
     const focus = (i, speak) => {
@@ -292,7 +304,7 @@
       else return;
       event.preventDefault();
     });
-    new ResizeObserver(() => { if (frame.clientWidth !== width && frame.clientWidth) draw(); }).observe(frame);
+    new ResizeObserver(() => { if (!matchMedia("print").matches && frame.clientWidth !== width && frame.clientWidth) draw(); }).observe(frame);
     return { box: element("div", { className: "drawn" }, frame, key, why, spoken), draw };
   };
 
@@ -332,11 +344,11 @@
       colour: codecAt(set, row).colour, mark: codecAt(set, row).mark,
     })).filter(p => !Number.isNaN(p.x) && !Number.isNaN(p.y));
     return points.length ? { x, y, xlog: view.xlog === "1", ylog: view.ylog === "1", points, set }
-                         : { why: "No row has both fields." };
+                         : { why: rowsOf(set).length ? "No row has both fields." : "No row passes the filters." };
   }, (p, m) => {
     const where = ["step", "worker", "tensor", "workers", "topology", "link"].map(n => [n, textAt(m.set, n, p.row)])
       .filter(([, text]) => text && text !== "*").map(([n, text]) => `${n} ${text}`);
-    const value = (c, v, se) => `${c.heading}: ${shown(c, v)}${se ? ` ± ${shown(c, se)}` : ""}`;
+    const value = (c, v, se) => `${c.heading}: ${shown(c, v)}${se ? ` ± ${shown(c, se)} (standard error)` : ""}`;
     return [p.spec, value(m.x, p.x, p.xse), value(m.y, p.y, p.yse), ...where];
   });
 
@@ -347,19 +359,19 @@
   const curveModel = () => {
     const series = new Map();
     for (const set of runs) {
-      const record = set.column.get("record"), y = set.column.get(view.cy), sent = new Map(), bySpec = new Map();
+      const record = set.column.get("record"), y = set.column.get(view.cy), sent = new Map(), byRun = new Map();
       const x = set.column.get(view.cx === "bytes" ? "bytes_up" : view.cx);
       if (!record?.texts || !y?.values || !x?.values) continue;
       for (let row = 0; row < set.rows; row++) {
         if (record.texts[record.index[row]] !== "step") continue;
-        const spec = specAt(set, row);
-        sent.set(spec, (sent.get(spec) || 0) + x.values[row]);
+        const spec = specAt(set, row), one = `${spec}\n${textAt(set, "seed", row)}`;
+        sent.set(one, (sent.get(one) || 0) + x.values[row]);
         if (Number.isNaN(y.values[row])) continue;
-        if (!bySpec.has(spec)) bySpec.set(spec, []);
-        bySpec.get(spec).push({ x: view.cx === "bytes" ? sent.get(spec) : x.values[row], y: y.values[row], spec, file: set.file, codec: codecAt(set, row) });
+        if (!byRun.has(one)) byRun.set(one, []);
+        byRun.get(one).push({ x: view.cx === "bytes" ? sent.get(one) : x.values[row], y: y.values[row], spec, file: set.file, codec: codecAt(set, row) });
       }
-      for (const [spec, points] of bySpec) {
-        const key = `${spec}\n${experiment(set)}`;
+      for (const points of byRun.values()) {
+        const key = `${points[0].spec}\n${experiment(set)}`;
         series.set(key, [...(series.get(key) || []), points]);
       }
     }
@@ -481,7 +493,12 @@
     if (runs.length) curves.draw();
     mark();
   };
-  const choose = (name, value) => { view[name] = value; show(); write(); };
+  const choose = (name, value) => {
+    if (name === "set") for (const field of ["x", "y", "heat"]) view[field] = usual[field];
+    view[name] = value;
+    show();
+    write();
+  };
   const pin = spec => {
     view.pins = view.pins.includes(spec) ? view.pins.filter(p => p !== spec) : [...view.pins, spec];
     show();

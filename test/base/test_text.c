@@ -74,8 +74,16 @@ static void sizes_take_binary_units(void **state)
     static const struct {
         const char *text;
         uint64_t bytes;
-    } good[] = {{"0", 0},           {"4096", 4096},       {"1k", 1024},    {"512M", 512 << 20},
-                {"2G", 2ull << 30}, {"2GiB", 2ull << 30}, {"1.5kB", 1536}, {"3T", 3ull << 40},
+    } good[] = {{"0", 0},
+                {"4096", 4096},
+                {"1k", 1024},
+                {"512M", 512 << 20},
+                {"2G", 2ull << 30},
+                {"2GiB", 2ull << 30},
+                {"1.5kB", 1500},
+                {"2KiB", 2048},
+                {"3GB", 3000000000},
+                {"3T", 3ull << 40},
                 {"7B", 7}};
     uint64_t bytes = 0;
     for (size_t i = 0; i < countof(good); i++)

@@ -11,7 +11,7 @@ import sys
 
 UNITS = {"B": 1, "kB": 1e3, "MB": 1e6}
 KEYS = ("tensor", "compressor", "workers", "topology", "metric")
-TIMED = ("break-even GB/s", "pays", "speed-up")
+TIMED = ("break-even GB/s", "pays", "speed-up", "over 16 bit")
 DERIVED = ("95 % interval", "p", "p by Holm", "difference is")  # of a difference and its standard error
 
 
