@@ -229,7 +229,10 @@
       for (const canvas of [below, above]) { canvas.style.width = `${width}px`; canvas.style.height = `${height}px`; }
       const g = context(below);
       context(above);
-      const points = m.points, x = axis(points.map(p => p.x), m.xlog), y = axis(points.map(p => p.y), m.ylog);
+      const points = m.points, fits = p => (!m.xlog || p.x > 0) && (!m.ylog || p.y > 0), drawn = points.filter(fits);
+      const x = axis(drawn.map(p => p.x), m.xlog), y = axis(drawn.map(p => p.y), m.ylog);
+      const without = [...new Set(points.filter(p => !fits(p)).map(p => p.spec))];
+      if (without.length) why.textContent = `Not on a logarithmic axis, since a value is 0 or less: ${without.join(", ")}.`;
       if (!x || !y) { frame.hidden = true; why.textContent = "No value of both fields can be drawn."; return; }
       axes(g, x, y);
       const to = place(x, y), many = points.length > 3000, pinned = view.pins.length > 0;
@@ -442,8 +445,12 @@
       element("button", { type: "button", className: "unpin", "aria-label": `unpin ${p}`, on: { click: () => pin(p) } }, "×"))),
       ...(two ? [element("th", { scope: "col" }, "second / first")] : []));
     const same = ["n", "repeats", "raw_bytes"];
+    const withError = (c, row) => {
+      const se = set.column.get(`${c.name}_se`)?.values[row];
+      return shown(c, c.values[row]) + (se > 0 ? ` ± ${shown(c, se)}` : "");
+    };
     const body = numbers(set).filter(c => !same.includes(c.name) && rowOf.some(r => r !== undefined && !Number.isNaN(c.values[r]))).map(c => element("tr", {},
-      element("th", { scope: "row" }, c.heading), ...rowOf.map(r => element("td", { className: "n" }, r === undefined ? "–" : shown(c, c.values[r]))),
+      element("th", { scope: "row" }, c.heading), ...rowOf.map(r => element("td", { className: "n" }, r === undefined ? "–" : withError(c, r))),
       ...(two ? [element("td", { className: "n" }, short(c.values[rowOf[1]] / c.values[rowOf[0]]))] : [])));
     pinBox.append(element("p", { className: "command" }, set.command || `${set.file}: CSV does not say how it was made; a JSON result does.`),
       element("div", { className: "scroll", tabIndex: 0 }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))));
