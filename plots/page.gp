@@ -76,12 +76,13 @@ do for [k = 1:head_lines] {
 }
 key_left = 0.5 * (wide - columns_wide(key_columns))
 key_left = key_left < 0.04 ? 0.04 : key_left
+# SVG joins neighbouring lines that differ in their dashes alone, and loses the dashes; so their widths differ a little.
 do for [c = 1 : (keys ? key_columns : 0)] {
     do for [k = (c - 1) * key_rows + 1 : last_in(key_columns, c)] {
         key_y = 0.06 + key_high * (key_rows - (k - (c - 1) * key_rows) + 0.5)
         if (key_wide[k] > 0) {
             set arrow from screen across(key_left), screen up(key_y) to screen across(key_left + sample_wide), screen up(key_y) \
-                nohead linewidth key_wide[k] dashtype key_dash[k] linecolor rgb key_rgb[k]
+                nohead linewidth key_wide[k] + (tex ? 0 : 0.02 * (k % 2)) dashtype key_dash[k] linecolor rgb key_rgb[k]
         }
         if (key_wide[k] < 0) {
             set object rectangle from screen across(key_left + sample_wide - 1.1 * key_em), screen up(key_y - 0.35 * key_em) \
