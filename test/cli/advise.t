@@ -44,7 +44,7 @@ $ atomo-bench synth -o g.h5 --shape 200x100 -q; for o in --unbiased --allreduce 
 
 # the error of the mean of P workers: variance goes down with P, and bias stays; the exchange takes as long as cost says
 ? command -v python3
-$ atomo-bench synth -o g.h5 --shape 200x100 -q; for p in 1 4 16; do atomo-bench advise g.h5 -c qsgd:bits=2 -c topk:ratio=0.1 -c randk:ratio=0.5 --workers $p --max-error 9 -q -f json -o a.json --force; atomo-bench cost g.h5 -c qsgd:bits=2 -c topk:ratio=0.1 -c randk:ratio=0.5 --workers $p --repeats 3 -q -f json -o c.json --force; python3 -c 'import json; a, c = ({r["compressor"]: r for r in json.load(open(f))["results"]} for f in ("a.json", "c.json")); print(*(round(a[k]["mean_error"], 2) for k in ("qsgd:bits=2", "topk:ratio=0.1", "randk:ratio=0.5")), all(abs(a[k]["comm_ms"] - c[k]["comm_ms"]) <= 1e-9 for k in a if k in c))'; done
+$ atomo-bench synth -o g.h5 --shape 200x100 -q; for p in 1 4 16; do atomo-bench advise g.h5 -c qsgd:bits=2 -c topk:ratio=0.1 -c randk:ratio=0.5 --workers $p --max-error 9 -q -f json -o a.json --force; atomo-bench cost g.h5 -c qsgd:bits=2 -c topk:ratio=0.1 -c randk:ratio=0.5 --workers $p --repeats 3 -q -f json -o c.json --force; python3 -c 'import json; a, c = ({r["compressor"]: r for r in json.load(open(f))["results"]} for f in ("a.json", "c.json")); print(*(round(a[k]["mean_error"], 2) for k in ("qsgd:bits=2", "topk:ratio=0.1", "randk:ratio=0.5")), all(abs(a[k]["comm_ms"] - c[k]["comm_ms"]) <= 0.01 * c[k]["comm_ms"] for k in a if k in c))'; done
 > [45].[0-9]* 0.5[0-9] 1.0 True
 > 1.[0-9]* 0.5[0-9] 1.0 True
 > 0.[23][0-9] 0.5[0-9] 1.0 True
