@@ -13,7 +13,8 @@
 void stop_guard(int (*finish)(void *data), void *data);
 void stop_unguard(void);
 
-/* Within the guarded part: between both calls the main thread may change what `finish` reads. */
+/* Between stop_hold and stop_release the main thread may change the data that `finish` reads: `finish` does not run
+ * then. */
 void stop_hold(void);
 void stop_release(void);
 

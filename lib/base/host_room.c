@@ -65,7 +65,8 @@ static void ask_groups(HostRoom *room, const char *top, char *group, const char 
     }
 }
 
-/* Asks the groups of the memory controller of control groups version 1. Its hierarchy has any number: "4:memory:/group". */
+/* Asks the groups of the memory controller, control groups version 1. `member` has a line for each controller; that of
+ * the memory may begin with any number: "4:memory:/group". */
 static void ask_groups_v1(HostRoom *room, const char *member, const char *groups, uint64_t swap, Arena *a)
 {
     enum { HIERARCHIES = 64 };
