@@ -52,6 +52,15 @@ static double weight(size_t k, size_t n)
     return sqrt((k ? 2 : 1) / (double)n);
 }
 
+void short_cosine_matrix(double *c, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < n; i++) {
+            const size_t j = (2 * i + 1) * k % (4 * n);
+            c[k * n + i] = weight(k, n) * cosine(j > 2 * n ? 4 * n - j : j, n);
+        }
+}
+
 void short_cosine(float *x, size_t n)
 {
     double in[SHORT_COSINE_MOST], out[SHORT_COSINE_MOST];

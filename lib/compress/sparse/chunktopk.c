@@ -83,26 +83,69 @@ static size_t row_start(const Grid *g, size_t chunk, size_t row)
     return (chunk / g->across * g->high + row) * g->cols + chunk % g->across * g->wide;
 }
 
-/* Transforms the columns of a chunk; those that are all zero stay so. */
-static void turn_columns(const Grid *g, float *y, void (*turn)(float *, size_t))
+/* ---- the cosine transform of a chunk ---- */
+
+/* Matrices of the transform along both sides, and their transposes. */
+typedef struct {
+    const double *down, *down_back;   /* (high, high) */
+    const double *along, *along_back; /* (wide, wide) */
+} Cosines;
+
+static const double *transposed(const double *c, size_t n, Arena *a)
 {
-    float column[SHORT_COSINE_MOST];
-    for (size_t j = 0; j < g->wide; j++) {
-        bool any = false;
-        for (size_t i = 0; i < g->high; i++)
-            any |= (column[i] = y[i * g->wide + j]) != 0;
-        if (!any)
+    double *t = NEW(a, double, n *n);
+    for (size_t i = 0; t && i < n * n; i++)
+        t[i % n * n + i / n] = c[i];
+    return t;
+}
+
+static const double *cosines_of(size_t n, Arena *a)
+{
+    double *c = NEW(a, double, n *n);
+    if (c)
+        short_cosine_matrix(c, n);
+    return c;
+}
+
+/* Makes the matrices, and scratch memory for the threads. Returns false if memory is out. */
+static bool prepare(const Call *call, const Grid *g, Cosines *c, double **turned)
+{
+    Arena *a = call->scratch;
+    c->down = cosines_of(g->high, a);
+    c->along_back = cosines_of(g->wide, a);
+    c->down_back = c->down ? transposed(c->down, g->high, a) : NULL;
+    c->along = c->along_back ? transposed(c->along_back, g->wide, a) : NULL;
+    *turned = NEW(a, double, parallel_slots(call->threads, g->count) * g->size);
+    return c->down_back && c->along && *turned;
+}
+
+/* Sets to = from b for a row `from` of n elements; rows of b that meet a 0 are left out. */
+static void row_times(const double *from, const double *b, size_t n, size_t cols, double *to)
+{
+    memset(to, 0, cols * sizeof *to);
+    for (size_t k = 0; k < n; k++) {
+        const double v = from[k];
+        if (v == 0)
             continue;
-        turn(column, g->high);
-        for (size_t i = 0; i < g->high; i++)
-            y[i * g->wide + j] = column[i];
+        for (size_t j = 0; j < cols; j++)
+            to[j] += v * b[k * cols + j];
     }
 }
 
-static void turn_rows(const Grid *g, float *y, void (*turn)(float *, size_t))
+/* y = down y along, for the matrices of the transform or of its inverse. `all`: scratch memory (g->size). */
+static void turn(const Grid *g, float *y, const double *down, const double *along, double *all)
 {
-    for (size_t i = 0; i < g->high; i++)
-        turn(y + i * g->wide, g->wide);
+    double row[SHORT_COSINE_MOST], out[SHORT_COSINE_MOST];
+    for (size_t i = 0; i < g->high; i++) {
+        for (size_t j = 0; j < g->wide; j++)
+            row[j] = (double)y[i * g->wide + j];
+        row_times(row, along, g->wide, g->wide, all + i * g->wide);
+    }
+    for (size_t i = 0; i < g->high; i++) {
+        row_times(down + i * g->high, all, g->high, g->wide, out);
+        for (size_t j = 0; j < g->wide; j++)
+            y[i * g->wide + j] = (float)out[j];
+    }
 }
 
 /* ---- choosing what is sent ---- */
@@ -111,10 +154,12 @@ typedef struct {
     Grid g;
     const float *x;
     bool cosine;
-    float *y;      /* (n) elements or coefficients in the order of chunks */
-    size_t *place; /* (chunks x g.most) indices of what is sent */
-    size_t *sent;  /* (chunks) number of them */
-    bool *fits;    /* (chunks) false: estimates may be beyond float32 */
+    Cosines cosines;
+    double *turned; /* (slots x g.size) */
+    float *y;       /* (n) elements or coefficients in the order of chunks */
+    size_t *place;  /* (chunks x g.most) indices of what is sent */
+    size_t *sent;   /* (chunks) number of them */
+    bool *fits;     /* (chunks) false: estimates may be beyond float32 */
 } Choice;
 
 /* Returns the bits of the k-th largest magnitude of y (n), and sets *equal to how many of the elements with this magnitude
@@ -138,17 +183,15 @@ static uint32_t kth_largest(const float *y, size_t n, size_t k, size_t *equal)
     return found;
 }
 
-static void choose_chunk(void *data, size_t chunk)
+static void choose_chunk(void *data, size_t chunk, size_t slot)
 {
     const Choice *s = data;
     const Grid *g = &s->g;
     float *y = s->y + chunk * g->size;
     for (size_t i = 0; i < g->high; i++)
         memcpy(y + i * g->wide, s->x + row_start(g, chunk, i), g->wide * sizeof *y);
-    if (s->cosine) {
-        turn_rows(g, y, short_cosine);
-        turn_columns(g, y, short_cosine);
-    }
+    if (s->cosine)
+        turn(g, y, s->cosines.down, s->cosines.along, s->turned + slot * g->size);
     size_t equal, count = 0;
     const uint32_t least = kth_largest(y, g->size, g->most, &equal);
     double sum = 0;
@@ -289,7 +332,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     s.sent = NEW(c->scratch, size_t, s.g.count);
     s.fits = NEW(c->scratch, bool, s.g.count);
     TRY(arena_check(s.y && s.place && s.sent && s.fits, c->scratch, c->err));
-    parallel_for(c->threads, s.g.count, choose_chunk, &s);
+    TRY(arena_check(!s.cosine || prepare(c, &s.g, &s.cosines, &s.turned), c->scratch, c->err));
+    parallel_for_slots(c->threads, s.g.count, choose_chunk, &s);
     for (size_t chunk = 0; chunk < s.g.count; chunk++)
         if (!s.fits[chunk])
             return FAIL(c->err, ERR_NUMERIC, "chunktopk: cosine coefficients are beyond float32");
@@ -308,19 +352,20 @@ static Status encode(const Call *c, const float *x, Buf *out)
 typedef struct {
     Grid g;
     bool cosine;
-    float *y, *x; /* values in the order of chunks; the estimate */
-    bool *fits;   /* (chunks) false: an element is beyond float32 */
+    Cosines cosines;
+    double *turned; /* (slots x g.size) */
+    float *y, *x;   /* values in the order of chunks; the estimate */
+    bool *fits;     /* (chunks) false: an element is beyond float32 */
 } Spread;
 
-static void spread_chunk(void *data, size_t chunk)
+static void spread_chunk(void *data, size_t chunk, size_t slot)
 {
     const Spread *s = data;
     const Grid *g = &s->g;
     float *y = s->y + chunk * g->size;
     bool fits = true;
     if (s->cosine) {
-        turn_columns(g, y, short_cosine_back);
-        turn_rows(g, y, short_cosine_back);
+        turn(g, y, s->cosines.down_back, s->cosines.along_back, s->turned + slot * g->size);
         for (size_t i = 0; i < g->size; i++)
             fits &= isfinite(y[i]) != 0;
     }
@@ -364,7 +409,8 @@ static Status decode(const Call *c, Bytes bytes, float *x)
     if (bytes.size >= raw_size(c))
         return payload_bad(c, "%zu bytes, where floats would take no more", bytes.size);
     TRY(place_values(c, &s, &set, value));
-    parallel_for(c->threads, s.g.count, spread_chunk, &s);
+    TRY(arena_check(!s.cosine || prepare(c, &s.g, &s.cosines, &s.turned), c->scratch, c->err));
+    parallel_for_slots(c->threads, s.g.count, spread_chunk, &s);
     for (size_t chunk = 0; chunk < s.g.count; chunk++)
         if (!s.fits[chunk])
             return payload_bad(c, "coefficients of elements beyond float32");
