@@ -432,10 +432,11 @@ const Compressor compressor_chunktopk = {
         "The matrix [first axis, others] is cut into chunks; a side of a chunk is the largest divisor of the\n"
         "matrix's side up to `chunk`. transform=dct: y = orthonormal DCT-II of a chunk along both sides;\n"
         "none: y = the chunk. S = its k largest |y_i|, of equal ones the first; zeros never travel.\n"
-        "decode y_i for i in S, else 0; then the inverse transform. |decoded - g|^2 <= (1 - k/size) |g|^2\n"
+        "decode y_i for i in S, else 0; then the inverse transform. f32: |decoded - g|^2 <= (1 - k/size) |g|^2\n"
         "values=2bit, over all values sent: mu, sigma = mean and standard deviation (n - 1);\n"
         "bin = min(max(round((y - mu) / (1.5 sigma) + 2), 0), 3), decoded as the mean of its values.\n"
         "ef:decay=b+ keeps m = b m + g - decoded: DeMo's momentum (b = 0.999), SparseLoCo's residual (0.95).\n"
+        "The mean is over all workers; the papers divide each element by the number of workers that sent it.\n"
         "A side that is a prime above `chunk` has chunks of length 1, so all of it travels.",
     .paper = "Peng, Quesnelle, Kingma: DeMo: Decoupled Momentum Optimization, arXiv 2411.19870, 2024;\n"
              "Sarfi, Thérien, Lidin, Belilovsky: Communication Efficient LLM Pre-training with SparseLoCo,\n"
