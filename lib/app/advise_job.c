@@ -125,9 +125,8 @@ static Status take(Candidate *out, const AdviseJob *advise, size_t k, const Cost
     const Codec *codec = j->codec[k];
     const unsigned traits = codec_traits(codec);
     const CostErrors *e = &c->alone[k].errors;
-    const Topology topology = cost_topology(c, k, c->topology[0]);
-    const bool adds = codec_adds(codec), possible = adds || !topology_adds(topology);
-    const Iteration it = cost_iteration(c, k, layer, c->workers.number[0], &c->link[0], topology);
+    const Iteration it = cost_iteration(c, k, layer, c->workers.number[0], &c->link[0], c->topology[0]);
+    const bool adds = codec_adds(codec), possible = adds || !topology_adds(it.topology);
     *out = (Candidate){.codec = codec,
                        .name = j->name[k],
                        .family = codec_family(codec, j->a),

@@ -389,25 +389,29 @@ const char *cost_error(const CostJob *c, size_t codec)
 
 /* ---- iterations ---- */
 
-Topology cost_topology(const CostJob *c, size_t codec, int asked)
+static Iteration choose_topology(const Iteration *asked, double bandwidth)
 {
-    return asked != TOPOLOGY_AUTO            ? (Topology)asked
-           : codec_adds(c->job.codec[codec]) ? TOPOLOGY_RING
-                                             : TOPOLOGY_ALLGATHER;
+    Iteration ring = *asked, other = *asked;
+    ring.topology = TOPOLOGY_RING;
+    other.topology = asked->adds ? TOPOLOGY_TREE : TOPOLOGY_ALLGATHER;
+    const bool faster =
+        asked->adds && iteration_time(&ring, bandwidth).total <= iteration_time(&other, bandwidth).total;
+    return faster ? ring : other;
 }
 
 Iteration cost_iteration(const CostJob *c, size_t codec, const CostLayer *layer, size_t workers,
-                         const Link *link, Topology topology)
+                         const Link *link, int topology)
 {
     const Codec *k = c->job.codec[codec];
-    return (Iteration){.layer = layer,
-                       .layers = c->layers,
-                       .plan = c->alone[codec].plan,
-                       .rounds = codec_rounds(k),
-                       .workers = (double)workers,
-                       .adds = codec_adds(k),
-                       .topology = topology,
-                       .compute = c->compute_ms / 1e3,
-                       .latency = link->latency,
-                       .overlap = c->overlap};
+    const Iteration it = {.layer = layer,
+                          .layers = c->layers,
+                          .plan = c->alone[codec].plan,
+                          .rounds = codec_rounds(k),
+                          .workers = (double)workers,
+                          .adds = codec_adds(k),
+                          .topology = (Topology)topology,
+                          .compute = c->compute_ms / 1e3,
+                          .latency = link->latency,
+                          .overlap = c->overlap};
+    return topology == TOPOLOGY_AUTO ? choose_topology(&it, link->bandwidth) : it;
 }

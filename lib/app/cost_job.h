@@ -65,7 +65,8 @@ typedef struct {
 
 /* ---- options ---- */
 
-const char *cost_topology_name(const void *data, size_t i); /* returns the i-th value of --topology; NULL: no more */
+const char *cost_topology_name(const void *data,
+                               size_t i); /* returns the i-th value of --topology; NULL: no more */
 
 /* Reads --workers, --topology and --link. */
 Status cost_read(CostJob *c);
@@ -99,13 +100,11 @@ const CostErrors *cost_mean_errors(const CostJob *c, size_t codec, size_t worker
 /* returns why there are no results; NULL: there are results */
 const char *cost_error(const CostJob *c, size_t codec);
 
-/* Returns the topology `asked`; for TOPOLOGY_AUTO, a ring if the codec's payloads add, else an all-gather. */
-Topology cost_topology(const CostJob *c, size_t codec, int asked);
-
 /* Returns the iteration of a codec with this many workers on a link. `layer`: the codec's measurements
- * (c->layers entries). */
+ * (c->layers entries). For TOPOLOGY_AUTO, the topology is the faster of ring and tree if the codec's
+ * payloads add, else an all-gather. */
 Iteration cost_iteration(const CostJob *c, size_t codec, const CostLayer *layer, size_t workers,
-                         const Link *link, Topology topology);
+                         const Link *link, int topology);
 
 /* ---- results ---- */
 

@@ -68,8 +68,8 @@ static Value *cell(Value *row, const char *field)
 }
 
 /* Compression with topology t is compared with an exchange of uncompressed floats. Returns the topology of that
- * exchange: a ring if t is an all-gather, otherwise t. */
-static Topology plain_topology(Topology t)
+ * exchange: a ring if t is an all-gather, otherwise t (for TOPOLOGY_AUTO, the fastest for floats). */
+static int plain_topology(int t)
 {
     return t == TOPOLOGY_ALLGATHER ? TOPOLOGY_RING : t;
 }
@@ -86,12 +86,12 @@ static void put_figures(const CostFigures *f, Value *times, Value *speedup)
 }
 
 /* Writes the speed-up over an exchange of 16-bit floats. */
-static void put_over_half(const Sheet *s, const Iteration *it, Topology topology, Value *row)
+static void put_over_half(const Sheet *s, const Iteration *it, int topology, Value *row)
 {
     const CostJob *c = s->cost;
     const double b = s->link->bandwidth;
     const Iteration half = cost_iteration(c, COST_HALF, s->half, s->workers, s->link, topology);
-    const bool same = s->codec == COST_HALF && it->topology == topology;
+    const bool same = s->codec == COST_HALF && it->topology == half.topology;
     if (cost_error(c, COST_HALF))
         return;
     *cell(row, "speedup16") = value_real(cost_figures(it, &half, b).speedup);
@@ -99,21 +99,20 @@ static void put_over_half(const Sheet *s, const Iteration *it, Topology topology
         value_real(cost_errors(it, &half, same, c->compute_se / 1e3, b, s->moved).speedup);
 }
 
-static void put_times(const Sheet *s, Topology topology, Value *row)
+static void put_times(const Sheet *s, const Iteration *it, int asked, Value *row)
 {
     const CostJob *c = s->cost;
-    const Iteration it = cost_iteration(c, s->codec, s->layer, s->workers, s->link, topology),
-                    plain = cost_iteration(c, 0, s->plain, s->workers, s->link, plain_topology(topology));
+    const Iteration plain = cost_iteration(c, 0, s->plain, s->workers, s->link, plain_topology(asked));
     const double b = s->link->bandwidth;
-    const CostFigures f = cost_figures(&it, &plain, b),
-                      se = cost_errors(&it, &plain, s->codec == 0, c->compute_se / 1e3, b, s->moved);
+    const CostFigures f = cost_figures(it, &plain, b),
+                      se = cost_errors(it, &plain, s->codec == 0, c->compute_se / 1e3, b, s->moved);
     double even;
     put_figures(&f, cell(row, "compute_ms"), cell(row, "speedup"));
     put_figures(&se, cell(row, "compute_ms_se"), cell(row, "speedup_se"));
-    put_over_half(s, &it, plain.topology, row);
-    if (s->codec == 0 && topology == plain.topology)
+    put_over_half(s, it, plain_topology(asked), row);
+    if (s->codec == 0 && it->topology == plain.topology)
         return;
-    *cell(row, "pays") = value_text(pays_names[iteration_pays(&it, &plain, &even)]);
+    *cell(row, "pays") = value_text(pays_names[iteration_pays(it, &plain, &even)]);
     *cell(row, "break_even_gbps") = value_real(f.break_even / 1e9); /* NaN is written as an empty field */
     *cell(row, "break_even_gbps_se") = value_real(se.break_even / 1e9);
 }
@@ -134,7 +133,8 @@ static void put_sizes(const Sheet *s, Value *row)
     *cell(row, "bytes_merged_se") = codec_adds(codec) ? value_real(merged_se) : value_none();
 }
 
-static Status add_row(Sheet *s, Topology topology)
+/* `asked`: the option's topology, by which `it` was made */
+static Status add_row(Sheet *s, const Iteration *it, int asked)
 {
     const CostJob *c = s->cost;
     const CompareJob *j = &c->job;
@@ -143,7 +143,7 @@ static Status add_row(Sheet *s, Topology topology)
     Value *row = s->out.row + s->out.rows++ * COST_FIELDS;
     *cell(row, "compressor") = value_text(j->name[s->codec]);
     *cell(row, "workers") = value_int((int64_t)s->workers);
-    *cell(row, "topology") = value_text(topology_names[topology]);
+    *cell(row, "topology") = value_text(topology_names[it->topology]);
     *cell(row, "link") = value_text(s->link->name);
     *cell(row, "repeats") = value_int((int64_t)j->repeats);
     *cell(row, "seed") = value_int((int64_t)j->common.seed);
@@ -152,10 +152,10 @@ static Status add_row(Sheet *s, Topology topology)
     *cell(row, "beta_gbps") = value_real(s->link->bandwidth / 1e9);
     if (!error)
         put_sizes(s, row);
-    if (!error && topology_adds(topology) && !adds)
+    if (!error && topology_adds(it->topology) && !adds)
         error = "its payloads do not add";
     else if (!error)
-        put_times(s, topology, row);
+        put_times(s, it, asked, row);
     *cell(row, "error") = value_text(error);
     s->out.errors = s->out.errors || error;
     return OK;
@@ -170,10 +170,11 @@ static Status add_codec(Sheet *s)
     s->layer = cost_layers(c, s->codec, s->workers);
     TRY(arena_check(s->layer, c->job.a, c->job.err));
     for (size_t t = 0; t < c->topologies; t++) {
-        const Topology topology = cost_topology(c, s->codec, c->topology[t]);
-        if (!done[topology])
-            TRY(add_row(s, topology));
-        done[topology] = true;
+        const int asked = c->topology[t];
+        const Iteration it = cost_iteration(c, s->codec, s->layer, s->workers, s->link, asked);
+        if (!done[it.topology])
+            TRY(add_row(s, &it, asked));
+        done[it.topology] = true;
     }
     return OK;
 }

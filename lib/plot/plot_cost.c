@@ -24,15 +24,16 @@ static const PlotColumn columns[] = {
 };
 enum { COLUMNS = countof(columns) - 1, NAME = COLUMNS - 1, PAYS = NAME - 1 };
 
-/* True if two rows with equal compressor and number of workers differ in `column`. */
+/* True if two rows with equal compressor, number of workers and link differ in `column`, which may be the link. */
 static bool several(const Csv *data, const char *column)
 {
-    static const char *const same[] = {"compressor", "workers"};
+    static const char *const same[] = {"compressor", "workers", "link"};
     for (size_t i = 0; i < data->rows; i++)
         for (size_t j = 0; j < i; j++) {
             bool alike = true;
             for (size_t k = 0; k < countof(same); k++)
-                alike = alike && !strcmp(csv_cell(data, i, same[k]), csv_cell(data, j, same[k]));
+                alike = alike && (!strcmp(same[k], column) ||
+                                  !strcmp(csv_cell(data, i, same[k]), csv_cell(data, j, same[k])));
             if (alike && strcmp(csv_cell(data, i, column), csv_cell(data, j, column)) != 0)
                 return true;
         }

@@ -2,7 +2,7 @@
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench cost g.h5 -c sign -c topk -c none --workers 2,4 --compute-ms 3 -q
 > compressor *workers *topology *link *compute ms *encode ms *comm ms *decode ms *total ms *break-even GB/s *pays *speed-up *alpha ms *beta GB/s *over 16 bit
 > none * 2 *ring *lan10g * 3.000 * - *- * 1.000 * 0.05000 * 1.250 *
-> fp16 * 4 *ring *lan10g *
+> fp16 * 4 *tree *lan10g *
 > sign * 2 *ring *lan10g *
 > topk * 4 *allgather *lan10g *
 2>
@@ -14,8 +14,8 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --wo
 > none,2,ring,lan10g,8192,*,1,0.05,1.25
 > fp16,2,ring,lan10g,4097,4098,1,0.05,1.25
 > sign,2,ring,lan10g,257,514,1,0.05,1.25
-> sign,8,ring,lan10g,257,1026,1,0.05,1.25
-> sign,64,ring,lan10g,257,1794,1,0.05,1.25
+> sign,8,tree,lan10g,257,1026,1,0.05,1.25
+> sign,64,tree,lan10g,257,1794,1,0.05,1.25
 = 0
 
 # the time of an exchange with known sizes: 8192 bytes of floats and 4097 bytes of fp16, over a link of 1 kB/s and 1 s
@@ -201,6 +201,24 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 2> atomo-bench: plot: r.csv: it has no column "workers"
 2> hint: break-even draws what atomo-bench cost writes with -o FILE.csv
 = 1
+
+# auto takes the faster of ring and tree where payloads add: small messages go by tree, large ones by ring; figures name no topology that auto chose
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; for t in auto ring tree; do atomo-bench cost g.h5 -c sign -c topk --workers 8 --topology $t --link alpha=0s,beta=10kB --link alpha=1s,beta=10kB -q -f csv -o $t.csv; done; cut -d, -f 1,3 auto.csv; awk -F, 'FILENAME != f { f = FILENAME; t = f; sub(".csv", "", t) } $1 == "sign" { total[t, $4] = int($9) } END { for (i in total) { split(i, k, SUBSEP); if (k[1] == "auto") { r = total["ring", k[2]]; e = total["tree", k[2]]; print k[2], total[i] == (r < e ? r : e) } } }' auto.csv ring.csv tree.csv; atomo-bench plot break-even auto.csv -o f.tex; grep -c -e 'sign ring' -e 'sign tree' f.tex; grep -o 'sign alpha=.s' f.tex | sort -u
+> compressor,topology
+> none,ring
+> fp16,ring
+> sign,ring
+> topk,allgather
+> none,tree
+> fp16,tree
+> sign,tree
+> topk,allgather
+> alpha=0s beta=10kB 1
+> alpha=1s beta=10kB 1
+> 0
+> sign alpha=0s
+> sign alpha=1s
+= 0
 
 # a parameter server also returns the sum of each round but the last: for powersgd 64 floats and the number of workers, for terngrad a scale
 ? command -v python3
