@@ -101,7 +101,7 @@ $ sh $SRC/test/cli/tiny.sh; t="atomo-train tune --threads 1 --network softmax --
 = 0
 
 # run takes for each codec the step size that tune chose; a codec that was not tuned is named before training begins
-$ sh $SRC/test/cli/tiny.sh; t="--threads 1 --network softmax --dataset mnist -q"; printf 'chosen,lr,compressor\nfalse,0.5,none\ntrue,0.25,none\ntrue,0.125,qsgd\n' >hand.csv; atomo-train tune $t --max-steps 5 --points 2 --lr-low 0.0001 --lr-high 1e38 -c sign -o t.json; for f in hand.csv t.json; do atomo-train run $t --max-steps 1 --lr-from $f $(grep -o 'none\|qsgd\|"sign"' $f | tr -d '"' | sort -u | sed 's/^/-c /') -o o.json; grep -o '"lr":[^,}]*\|"compressor":[^,]*' o.json | uniq; done; atomo-train run $t --max-steps 1 --lr-from hand.csv -c none -c qsgd:bits=2 -o left.csv; code=$?; ls left*; exit $code
+$ sh $SRC/test/cli/tiny.sh; t="--threads 1 --network softmax --dataset mnist -q"; printf 'chosen,lr,compressor\nfalse,0.5,none\ntrue,0.25,none\ntrue,0.125,qsgd\n' >hand.csv; atomo-train tune $t --max-steps 5 --points 2 --lr-low 0.0001 --lr-high 1e38 -c sign -o t.json; for f in hand.csv t.json; do atomo-train run $t --max-steps 1 --lr-from $f $(grep -o ',none\|,qsgd\|"sign"' $f | tr -d '",' | sort -u | sed 's/^/-c /') -o o.json; grep -o '"lr":[^,}]*\|"compressor":[^,]*' o.json | uniq; done; atomo-train run $t --max-steps 1 --lr-from hand.csv -c none -c qsgd:bits=2 -o left.csv; code=$?; ls left*; exit $code
 > "lr": null
 > "compressor": "none"
 > "lr": 0.25
