@@ -51,7 +51,7 @@ heading = hollows ? 'pays below its line; open marks: above it' : 'pays below it
 heading = heading.(bars ? '; bars: 95 % intervals' : '')
 widest_end = 0.0
 do for [i = 1:n] { widest_end = largest(widest_end, text_width(only(i))) }
-eval fit(wide - 0.12 - 3.2 * em - widest_end)
+eval fit(key_row(n) - 3.2 * em - widest_end)
 links = 0
 do for [i = 1:n] { key_entry = enter(key_label(i), rgb(i), dash(i), drawn_any(i) ? weight(1.4, i) : 0, below[i] ? solid(i) : above[i] ? hollow(i) : -1) }
 x_title = 'workers'

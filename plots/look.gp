@@ -115,6 +115,9 @@ next_cut(head) = head == room / 3 ? room / 2 : head == room / 2 ? 3 * room / 4 :
 short(s) = strlen(s) > room ? cut_from(s, room / 3) : s
 widest_label(r) = (found = 0.0, n ? (sum [k = 1:n] (found = largest(found, text_width(short(label[k]))), 0)) : 0, found)
 
+# Width of a row of the key of so many lines, in inches of text at full size; page.gp sets long entries of many lines smaller.
+key_row(lines) = (wide - 0.12) / (lines > 12 && !tex ? 0.8 : 1)
+
 # eval fit(inches): makes `room` so small that each label fits.
 fit(inches) = sprintf("while (room > 8 && widest_label(0) > %g) { room = room - 2 }", inches)
 

@@ -40,7 +40,7 @@ if (n == 0 || x_high == 0 || y_high == 0) {
 # ---- axes and key ----
 
 heading = (aggregates ? 'solid: merged, then decoded once; ' : '').dashed_word.': every payload decoded'.(bars ? '; bars: 95 % intervals' : '')
-eval fit(wide - 0.12 - 3.2 * em)
+eval fit(key_row(n) - 3.2 * em)
 do for [i = 1:n] { key_entry = enter(short(label[i]), rgb(i), merges[i] ? 1 : dashed, merges[i] ? 1.4 : weight(1, i), merges[i] ? solid(i) : hollow(i)) }
 typical = sqrt(y_low * y_high)
 unit = per_unit(typical)

@@ -117,8 +117,8 @@ heading = (mixed ? 'filled marks: unbiased, open: biased; ' : '').(rates_any ? '
     (bars ? 'bars: 95 % intervals; ' : '').(beyond_any ? 'arrows: errors beyond the axis; ' : '')
 heading = strlen(heading) ? heading[1 : strlen(heading) - 2] : ''
 
-# of many long labels, three columns fit
-eval fit((n > 12 ? (wide - 0.12) / 3 / (tex ? 1 : 0.8) - 3.5 * em : wide - 0.12 - 3.2 * em) - (log_y ? text_width(', error 0') : 0))
+# of many long labels, two columns fit; LaTeX sets them larger, and needs three
+eval fit(key_row(n) / (n > 12 ? (tex ? 3 : 2) : 1) - 3.2 * em - (log_y ? text_width(', error 0') : 0))
 key_mark_of(i) = biased[i] ? hollow(i) : solid(i)
 series_label(i) = short(label[i]).(log_y && zero[i] ? ', error 0' : '')
 do for [i = 1:n] { key_entry = enter(series_label(i), rgb(i), dash(i), points_of[i] > 1 ? weight(1.2, i) : 0, key_mark_of(i)) }
@@ -176,7 +176,8 @@ mine(i) = has_point(0) && series(0) eq name[i]
 worst(b) = 4.0 ** -b
 worst_unbiased(b) = 1 / (4.0 ** b - 1)
 shown_at(r) = beyond(0) ? top_y : y_shown(column(c_y))
-reach(r) = !beyond(0) && c_se > 0 && valid(c_se) && column(c_y) > 0 ? 1.96 * column(c_se) : NaN
+has_bar(i) = mine(i) && !beyond(0) && c_se > 0 && valid(c_se) && column(c_y) > 0
+reach(r) = 1.96 * column(c_se)
 set samples 300
 
 # A front may rise from left to right where it is uncertain which of two errors is less. Its line goes through the
@@ -196,7 +197,7 @@ plot (timed ? NaN : worst(x)) with lines linewidth 0.8 dashtype dotted linecolor
     (timed || !unbiased_any ? NaN : worst_unbiased(x)) with lines linewidth 1.2 dashtype dotted linecolor rgb '#333333' notitle, \
     (|$unbiased_front| ? '$unbiased_front' : '$nothing') using 1:2 smooth unique with steps linewidth 2 linecolor rgb '#bbbbbb' notitle, \
     (|$biased_front| ? '$biased_front' : '$nothing') using 1:2 smooth unique with steps linewidth 2 dashtype blocks linecolor rgb '#bbbbbb' notitle, \
-    for [i = 1:(bars ? n : 0)] data skip 1 using (mine(i) ? x(0) : NaN):(shown_at(0)):(y_shown(column(c_y) - reach(0))):(column(c_y) + reach(0)) \
+    for [i = 1:(bars ? n : 0)] data skip 1 using (has_bar(i) ? x(0) : NaN):(shown_at(0)):(y_shown(column(c_y) - reach(0))):(column(c_y) + reach(0)) \
         with yerrorbars pointtype -1 linewidth 0.7 linecolor rgb rgb(i) notitle, \
     for [i = 1:n] data skip 1 using (mine(i) && !beyond(0) ? x(0) : NaN):(shown_at(0)) with lines \
         linewidth weight(1.2, i) dashtype dash(i) linecolor rgb rgb(i) notitle, \
