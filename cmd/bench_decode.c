@@ -1,7 +1,7 @@
 /* bench_decode.c -- decode FILE.atomo -o FILE.h5: decodes the payloads that encode wrote. */
 #include "bench_commands.h"
 
-#include "measure/archive.h"
+#include "payload/archive.h"
 #include "app/progress.h"
 #include "base/host.h"
 #include "compress/spec.h"

@@ -2,7 +2,7 @@
 #include "bench_commands.h"
 
 #include "app/stop.h"
-#include "measure/archive.h"
+#include "payload/archive.h"
 #include "app/notes.h"
 #include "compress/spec.h"
 

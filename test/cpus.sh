@@ -38,7 +38,7 @@ exec $(command -v pkg-config) "\$@"
 END
 chmod +x "build/$arch/tools/pkg-config"
 # Not base/test_arena and base/test_confine: limits and filters of system calls would hit qemu itself.
-tests='base/test_[b-z]* coder/test_* codec/test_* compress/test_* dump/test_* exchange/test_* library/test_* measure/test_frame measure/test_metrics num/test_* vec/test_*'
+tests='base/test_[b-z]* coder/test_* codec/test_* compress/test_* dump/test_* exchange/test_* library/test_* payload/test_frame measure/test_metrics num/test_* vec/test_*'
 targets=
 for one in $tests; do
     for file in test/$one.c; do

@@ -3,7 +3,7 @@
 
 #include "base/outfile.h"
 #include "compress/spec.h"
-#include "measure/frame.h"
+#include "payload/frame.h"
 #include "report/fields.h"
 #include "report/report_kinds.h"
 

@@ -6,7 +6,7 @@
 #include "num/finite.h"
 #include "base/checksum.h"
 #include "compress/spec.h"
-#include "measure/frame.h"
+#include "payload/frame.h"
 
 #include <stdlib.h>
 

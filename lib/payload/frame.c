@@ -10,7 +10,7 @@
  *             { path:text dtype:u8 rank:u8 dim:u64 x rank attrs } x members
  *             rounds:u8 size:u64 x rounds payload...    one vector
  *     'Z'     records:u64                               end, the last block */
-#include "measure/frame.h"
+#include "payload/frame.h"
 
 #include "base/checksum.h"
 #include "base/outfile.h"

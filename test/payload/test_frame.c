@@ -1,7 +1,7 @@
 /* test_frame.c -- the file format that stores payloads. A file must be read back as it was written. If it is
  * cut, altered or forged, it must be refused with the offset of the damage, and without large allocations. */
 #include "base/checksum.h"
-#include "measure/frame.h"
+#include "payload/frame.h"
 #include "rig/scratch_dir.h"
 #include "dump/tensor_wire.h"
 

@@ -1,6 +1,6 @@
 /* test_archive.c -- encodes dumps (files of gradients) to containers of payloads, and decodes them again. The
  * decoded dump must have the estimates that receivers compute. */
-#include "measure/archive.h"
+#include "payload/archive.h"
 #include "rig/scratch_dir.h"
 
 #include "dump/synth.h"

@@ -1,6 +1,6 @@
 /* archive.c -- encodes a dump to a container and decodes it (archive.h). Encoding and decoding call the
  * codec with the same arguments and the same states. */
-#include "measure/archive.h"
+#include "payload/archive.h"
 #include "exchange/states.h"
 #include "measure/compare.h"
 #include "compress/spec.h"

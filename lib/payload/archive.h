@@ -7,7 +7,7 @@
 #define ATOMO_ARCHIVE_H
 
 #include "codec/harness.h"
-#include "measure/frame.h"
+#include "payload/frame.h"
 #include "dump/groups.h"
 
 typedef struct {
