@@ -104,6 +104,11 @@ static const Option *all_options(TrainJob *j, const Option *own)
                .choices = groupings),
         OPTION(0, "min-elements", "N", &j->min_elements, "send tensors of fewer elements as floats", .low = 0,
                .high = 1e12),
+        OPTION(
+            0, "average", "A", &j->average,
+            "senders: divide each element by the number of workers that sent it, for codecs that leave elements "
+            "out; all: by that of all workers",
+            .choices = average_names),
         OPTION(0, "link", "LINK", &j->link, link, .names = link_name, .listed = true),
         OPTION(0, "topology", "T", &j->topology, "how workers exchange payloads", .choices = topology_names),
         {0},
@@ -192,6 +197,7 @@ Status train_job_open(TrainJob *j)
         .test_batch = train_job_pass(j->test_batch, j->test.info),
         .grouping = j->grouping ? GROUP_ALL : GROUP_TENSOR,
         .min_elements = (size_t)j->min_elements,
+        .senders = j->average,
         .optimizer = {.lr = j->lr,
                       .momentum = j->momentum,
                       .weight_decay = j->weight_decay,
@@ -248,6 +254,7 @@ void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS])
         {"outer_momentum", value_real(j->outer_momentum)},
         {"group", value_text(grouping_names[s->grouping])},
         {"min_elements", value_int(j->min_elements)},
+        {"average", value_text(average_names[s->senders])},
         {"link", value_text(s->link->name)},
         {"topology", value_text(topology_names[s->topology])},
         {"seeds", value_int(j->seeds)},

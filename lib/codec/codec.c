@@ -153,7 +153,8 @@ static Status decode_kind(const Call *c, Bytes in, float *x)
     for (int round = 0; c->heard && !c->self->inner && round < c->round; round++)
         if (c->heard[round].size)
             return payload_bad(c, "floats, after %zu bytes in round %d", c->heard[round].size, round);
-    return raw_get(c, in, x);
+    TRY(raw_get(c, in, x));
+    return c->terms && c->self->ops->to_terms ? c->self->ops->to_terms(c, x) : OK;
 }
 
 Status codec_decode(const Call *c, Bytes in, float *x)
@@ -161,6 +162,17 @@ Status codec_decode(const Call *c, Bytes in, float *x)
     const ArenaMark mark = arena_mark(c->scratch);
     const bool kinds = !passes_on(c->self) && !c->self->ops->bare;
     const Status status = kinds ? decode_kind(c, in, x) : c->self->ops->decode(c, in, x);
+    arena_rewind(c->scratch, mark);
+    return status;
+}
+
+Status codec_from_terms(const Call *c, float *x)
+{
+    const ArenaMark mark = arena_mark(c->scratch);
+    Call inner = *c;
+    while (inner.self->inner)
+        inner.self = inner.self->inner;
+    const Status status = inner.self->ops->from_terms ? inner.self->ops->from_terms(&inner, x) : OK;
     arena_rewind(c->scratch, mark);
     return status;
 }

@@ -45,6 +45,9 @@ enum {
     /* some random numbers are shared, others are each worker's own, and the estimate is biased for given shared
      * ones: averaging reduces a part of the variance only */
     PART_SHARED = 1 << 9,
+    /* sends some of the elements, or of the coefficients of a transform, each at about its own value, and leaves the
+     * others out: they decode to 0. The mean over the workers that sent it is then a useful estimate (Call.terms). */
+    LEAVES_OUT = 1 << 10,
 };
 
 /* A parsed spec. `inner`: the codec inside a wrapper; NULL for other codecs. */
@@ -85,10 +88,13 @@ typedef struct {
     int worker, workers, threads;
     int round;          /* number of the current round, 0 .. codec_rounds - 1 */
     const Bytes *heard; /* the payloads of rounds 0 .. round - 1, merged over all workers */
-    Streams *streams;   /* encode adds the entropy of its streams to these sums; NULL: no sums wanted */
-    KeptVector *kept;   /* NULL: nothing is kept between calls */
-    Arena *scratch;     /* for temporary memory; the codec_ functions below rewind it */
-    Error *err;         /* set whenever a function returns another Status than OK */
+    /* true: codec_decode gives what the payload holds, elements or coefficients, before any transform back
+     * (codec_from_terms); only with LEAVES_OUT */
+    bool terms;
+    Streams *streams; /* encode adds the entropy of its streams to these sums; NULL: no sums wanted */
+    KeptVector *kept; /* NULL: nothing is kept between calls */
+    Arena *scratch;   /* for temporary memory; the codec_ functions below rewind it */
+    Error *err;       /* set whenever a function returns another Status than OK */
 } Call;
 
 unsigned codec_traits(const Codec *codec); /* the codec's promises, as bits */
@@ -112,6 +118,10 @@ Status codec_encode(const Call *c, const float *x, Buf *out);
 /* Decodes the last round's payload into shape->n finite numbers x. Returns ERR_CORRUPT if no encoder writes
  * such a payload. */
 Status codec_decode(const Call *c, Bytes in, float *x);
+
+/* Turns what codec_decode gives with `c->terms` into elements (shape->n), in place. ERR_NUMERIC: an element is
+ * beyond float32. */
+Status codec_from_terms(const Call *c, float *x);
 
 /* Merges one round's payloads of `count` workers into one payload of their sum (or majority vote), without
  * decoding. Requires a merge hook. */

@@ -35,6 +35,12 @@ struct Compressor {
     /* decodes a payload of kind PAYLOAD_METHOD or PAYLOAD_MERGED; refuses other kinds */
     Status (*decode)(const Call *c, Bytes in, float *x);
 
+    /* With the promise LEAVES_OUT, for a codec that sends coefficients of a transform: transforms x (shape->n) to
+     * the coefficients, in the order in which `decode` writes them if c->terms is set, and back. NULL: elements
+     * are sent. */
+    Status (*to_terms)(const Call *c, float *x);
+    Status (*from_terms)(const Call *c, float *x);
+
     /* Parameters */
     unsigned (*traits)(const Codec *codec);          /* returns the promises that depend on the parameters */
     Status (*check)(const Codec *codec, Error *err); /* refuses parameter values that contradict each other */

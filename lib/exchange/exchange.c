@@ -55,19 +55,27 @@ static Status merge(void *arg)
 static Status estimate(void *arg)
 {
     Exchange *x = arg;
-    return codec_decode(&x->call, x->last, x->y);
+    Call call = x->call;
+    call.terms = x->senders;
+    return codec_decode(&call, x->last, x->y);
 }
 
 static Status add_estimate(void *arg)
 {
     Exchange *x = arg;
     mean_add(x->sum, x->y, x->call.shape->n, x->call.threads);
+    if (x->senders)
+        mean_count(x->sent, x->y, x->call.shape->n, x->call.threads);
     return OK;
 }
 
 static Status divide_sum(void *arg)
 {
     Exchange *x = arg;
+    if (x->senders) {
+        mean_of_senders(x->y, x->sum, x->sent, x->call.shape->n, x->call.threads);
+        return codec_from_terms(&x->call, x->y);
+    }
     mean_of_sum(x->y, x->sum, x->call.shape->n, x->call.workers, x->call.threads);
     return OK;
 }
@@ -129,6 +137,9 @@ Status exchange_begin(Exchange *x)
     memset(x->heard, 0, sizeof x->heard);
     TRY(arena_check(x->waiting, a, x->call.err));
     if ((x->each || !x->adds) && !(x->sum = NEW_ZERO(a, double, n)))
+        return arena_fail(a, x->call.err);
+    assert(!x->senders || (x->sum && !x->adds && senders <= UINT16_MAX));
+    if (x->senders && !(x->sent = NEW_ZERO(a, uint16_t, n)))
         return arena_fail(a, x->call.err);
     return begin_round(x);
 }

@@ -67,6 +67,9 @@ typedef struct {
     /* the largest number of new payloads in one merge, besides the result of the previous merge; 0: all
      * payloads of a round */
     size_t batch;
+    /* true: the mean of an element, or of a coefficient that the codec sends, is over the workers whose estimate of
+     * it is not 0; only for codecs that promise LEAVES_OUT, whose payloads do not add */
+    bool senders;
     bool each; /* true: payloads that can be merged are also decoded one by one and averaged */
     /* true: payloads stay valid until the arena is rewound, as `exchange_settle` needs; false: a payload is
      * valid until it has been merged */
@@ -86,7 +89,8 @@ typedef struct {
     /* Members used by exchange.c only. */
     ExchangeWorker receiver; /* the first worker that sent */
     size_t taken;            /* number of payloads taken in this round */
-    double *sum; /* (shape.n) sum of decoded payloads; NULL: payloads are not decoded one by one */
+    double *sum;    /* (shape.n) sum of decoded payloads; NULL: payloads are not decoded one by one */
+    uint16_t *sent; /* (shape.n) with `senders`: number of workers that sent each element */
     const float *gradient;
     Buf payload;
     Bytes last, *waiting;

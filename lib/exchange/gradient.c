@@ -128,6 +128,7 @@ static Exchange exchange_of(const GradientExchange *x, const Parcel *p)
                       .seed = x->spec.seed,
                       .tensor = rng_hash(p->name),
                       .step = (int64_t)x->step,
+                      .senders = x->spec.senders && !p->raw,
                       .keep = true,
                       .y = x->y,
                       .payloads = x->payloads,

@@ -27,6 +27,7 @@ typedef struct {
     const Codec *codec;
     Grouping grouping; /* GROUP_TENSOR or GROUP_ALL */
     size_t min_elements;
+    bool senders; /* the mean of an element is over the workers that sent it (Exchange.senders) */
     size_t workers;
     uint64_t seed;
     int threads;

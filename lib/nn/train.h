@@ -31,7 +31,9 @@ typedef struct {
     size_t workers, aggregate; /* in each step `aggregate` workers, drawn from the seed, send gradients */
     /* `batch`: images in a step, over all workers; `test_batch`: images in a testing pass */
     size_t batch, test_batch;
-    Grouping grouping;   /* GROUP_TENSOR or GROUP_ALL */
+    Grouping grouping; /* GROUP_TENSOR or GROUP_ALL */
+    /* true: the mean of an element is over the workers that sent it; false: over all */
+    bool senders;
     size_t min_elements; /* tensors with fewer elements are sent as floats, without the codec */
     Optimizer optimizer; /* with local steps, the inner optimizer: each worker has its own state of it */
     LocalSteps local;
@@ -44,6 +46,8 @@ typedef struct {
      * the same setup. All ranks get the same weights, bit for bit: those of one process with all workers. */
     Net *net;
 } TrainSetup;
+
+extern const char *const average_names[]; /* "all", "senders", NULL: the values of `senders` */
 
 typedef struct Trainer Trainer;
 

@@ -37,12 +37,14 @@ $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; $TRAIN --workers 2 --topol
 > same records
 = 0
 
-# gpt on ranks writes the checkpoints of one process: residuals, rounds, sums in segments, a server
+# gpt on ranks writes the checkpoints of one process: residuals, rounds, sums in segments, a server, means over senders
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ . $SRC/test/cli/ranks.sh; G='atomo-train run --network gpt:layers=1,heads=2,width=16,context=32 --batch-size 6 --threads 1 --optimizer adamw --clip-norm 0.5 --max-steps 4 --eval-freq 2 -q'; same() { t=$1 n=$2; shift 2; rm -rf a b; $G "$@" --topology $t --workers 3 --train-dir a >/dev/null; $LAUNCH -n $n $G "$@" --topology $t --workers 3 --train-dir b >/dev/null; for s in 2 4; do cmp a/step_0000000$s.h5 b/step_0000000$s.h5 || return; done; echo $t same; }; same allgather 2 -c ef+topk:ratio=0.05; same ring 3 -c intsgd; same tree 3 -c powersgd; same ps 4 -c qsgd
+$ . $SRC/test/cli/ranks.sh; G='atomo-train run --network gpt:layers=1,heads=2,width=16,context=32 --batch-size 6 --threads 1 --optimizer adamw --clip-norm 0.5 --max-steps 4 --eval-freq 2 -q'; same() { t=$1 n=$2; shift 2; rm -rf a b; $G "$@" --topology $t --workers 3 --train-dir a >/dev/null; $LAUNCH -n $n $G "$@" --topology $t --workers 3 --train-dir b >/dev/null; for s in 2 4; do cmp a/step_0000000$s.h5 b/step_0000000$s.h5 || return; done; echo $t same; }; same allgather 2 -c ef+topk:ratio=0.05; same ring 3 -c intsgd; same tree 3 -c powersgd; same ps 4 -c qsgd; D=ef:decay=0.9+chunktopk:transform=dct; same allgather 2 --average senders -c $D; same ps 4 --average senders --local-steps 2 -c $D,values=2bit
 > allgather same
 > ring same
 > tree same
+> ps same
+> allgather same
 > ps same
 2>
 = 0

@@ -192,6 +192,18 @@ $ atomo-train run --beta2 0.9; atomo-train run --optimizer signsgd --momentum 0.
 2> *adam*
 = 2
 
+# a mean over senders: other weights than those of a mean over all, the same for one thread and two, resumed; refused where the codec sends every element
+$ g="--network softmax --batch-size 40 --workers 4 -q -f csv --eval-freq 2 --max-steps 4 -c zstd+ef+topk:ratio=0.05"; atomo-train run $g --train-dir a >/dev/null; atomo-train run $g --average senders --threads 1 --train-dir b >/dev/null; mkdir c; cp b/step_00000002.h5 c; atomo-train run $g --average senders --threads 2 --train-dir c --resume >/dev/null 2>&1; cmp b/step_00000004.h5 c/step_00000004.h5 && echo same; atomo-train run $g --max-steps 6 --train-dir b --resume; for c in qsgd ef+randk ef21+topk joint none induced+topk; do atomo-train run -c $c --average senders --max-steps 1; done
+> same
+2> atomo-train: b/step_00000004.h5: average is senders there, all here
+2> atomo-train: --average senders: qsgd does not send some elements and leave the others out, as topk does
+2> atomo-train: --average senders: ef does not send some elements and leave the others out, as topk does
+2> atomo-train: --average senders: ef21 does not send some elements and leave the others out, as topk does
+2> atomo-train: --average senders: joint does not send some elements and leave the others out, as topk does
+2> atomo-train: --average senders: none does not send some elements and leave the others out, as topk does
+2> atomo-train: --average senders: induced does not send some elements and leave the others out, as topk does
+= 2
+
 $ atomo-train run --lr-decay 0.5 --max-steps 1
 2> atomo-train: --lr-decay: want --lr-decay-steps as well
 = 2

@@ -7,6 +7,9 @@
 #include "exchange/exchange.h"
 #include "exchange/states.h"
 
+#include <math.h>
+#include <string.h>
+
 enum { N = 900, MOST = 21 };
 
 /* Specs for all kinds of steps: payloads that are added, votes, several rounds, decoding that needs a state, a
@@ -219,6 +222,63 @@ static void a_clock_that_repeats_phases_changes_nothing(void **state)
     }
 }
 
+/* Returns the mean, by the definition: over all workers that sent, or over those whose estimate is not 0. */
+static float plain_mean(float (*estimate)[N], size_t workers, size_t i, bool senders)
+{
+    double sum = 0, count = 0;
+    for (size_t w = 0; w < workers; w++) {
+        sum += (double)estimate[w][i];
+        count += !senders || estimate[w][i] != 0;
+    }
+    return count > 0 ? (float)(sum / count) : 0;
+}
+
+/* Specs of payloads that hold elements; in the last three all elements, as floats. */
+static void a_mean_over_senders_divides_by_how_many_sent_the_element(void **state)
+{
+    static const char *const leaving[] = {"topk:ratio=0.1",
+                                          "ef+topk:ratio=0.3",
+                                          "threshold:tau=1.5",
+                                          "gaussiank",
+                                          "sidco",
+                                          "dgc",
+                                          "ef+stc",
+                                          "ef+adaq",
+                                          "strom:tau=1",
+                                          "zstd+topk",
+                                          "chunktopk:k=50",
+                                          "ef+chunktopk:k=90,values=2bit",
+                                          "chunktopk:k=100000",
+                                          "topk:ratio=1",
+                                          "chunktopk:k=100000,transform=dct"};
+    enum { WORKERS = 5, DROPS = 4 };
+    static float estimate[WORKERS][N];
+    static Group s;
+    (void)state;
+    for (size_t k = 0; k < countof(leaving); k++) {
+        size_t differ = 0;
+        group_open(&s, leaving[k], 0);
+        s.x.senders = true;
+        check(codec_traits(s.x.call.self) & LEAVES_OUT);
+        for (int64_t step = 0; step < 2; step++) {
+            size_t senders = 0;
+            run_step(&s, step, WORKERS, DROPS, NULL);
+            for (size_t w = 0; w < WORKERS; w++)
+                if (!(DROPS >> w & 1)) {
+                    const Call c = exchange_call(&s.x, &s.worker[w]);
+                    check_ok(codec_decode(&c, s.sent[w][0], estimate[senders++]), &s.err);
+                }
+            for (size_t i = 0; i < N; i++) {
+                const float want = plain_mean(estimate, senders, i, true);
+                check(strstr(leaving[k], "dct") ? fabsf(s.y[i] - want) < 1e-5f : s.y[i] == want);
+                differ += want != plain_mean(estimate, senders, i, false);
+            }
+        }
+        check((differ > 0) == (k + 3 < countof(leaving)));
+        group_close(&s);
+    }
+}
+
 static void states_are_found_again_by_worker_and_tensor(void **state)
 {
     enum { TENSORS = 40, WORKERS = 9 };
@@ -274,6 +334,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_estimate_of_merged_payloads_is_the_mean),
     cmocka_unit_test(workers_that_drop_out_count_neither_in_the_mean_nor_as_sent),
     cmocka_unit_test(a_clock_that_repeats_phases_changes_nothing),
+    cmocka_unit_test(a_mean_over_senders_divides_by_how_many_sent_the_element),
     cmocka_unit_test(states_are_found_again_by_worker_and_tensor),
     cmocka_unit_test(a_tensor_of_another_shape_has_another_state_or_is_refused),
 };

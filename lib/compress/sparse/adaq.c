@@ -101,7 +101,7 @@ const Compressor compressor_adaq = {
         "Neural Networks, MLHPC 2016",
     .params = schema,
     .params_size = sizeof(Adaq),
-    .promises = EXACT_BYTES,
+    .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = signed_set_bound,
     .encode = encode,
     .decode = decode,

@@ -183,7 +183,7 @@ static uint32_t kth_largest(const float *y, size_t n, size_t k, size_t *equal)
     return found;
 }
 
-static void choose_chunk(void *data, size_t chunk, size_t slot)
+static void load_chunk(void *data, size_t chunk, size_t slot)
 {
     const Choice *s = data;
     const Grid *g = &s->g;
@@ -192,6 +192,14 @@ static void choose_chunk(void *data, size_t chunk, size_t slot)
         memcpy(y + i * g->wide, s->x + row_start(g, chunk, i), g->wide * sizeof *y);
     if (s->cosine)
         turn(g, y, s->cosines.down, s->cosines.along, s->turned + slot * g->size);
+}
+
+static void choose_chunk(void *data, size_t chunk, size_t slot)
+{
+    const Choice *s = data;
+    const Grid *g = &s->g;
+    const float *y = s->y + chunk * g->size;
+    load_chunk(data, chunk, slot);
     size_t equal, count = 0;
     const uint32_t least = kth_largest(y, g->size, g->most, &equal);
     double sum = 0;
@@ -374,6 +382,19 @@ static void spread_chunk(void *data, size_t chunk, size_t slot)
         memcpy(s->x + row_start(g, chunk, i), y + i * g->wide, g->wide * sizeof *y);
 }
 
+/* Transforms s->y back and puts it in the tensor's order into s->x. *fits: all elements are within float32. */
+static Status spread(const Call *c, Spread *s, bool *fits)
+{
+    s->fits = NEW(c->scratch, bool, s->g.count);
+    TRY(arena_check(s->fits && (!s->cosine || prepare(c, &s->g, &s->cosines, &s->turned)), c->scratch,
+                    c->err));
+    parallel_for_slots(c->threads, s->g.count, spread_chunk, s);
+    *fits = true;
+    for (size_t chunk = 0; chunk < s->g.count; chunk++)
+        *fits = *fits && s->fits[chunk];
+    return OK;
+}
+
 /* Puts the values at their places, and refuses a chunk of more than g.most values. */
 static Status place_values(const Call *c, const Spread *s, const Places *set, const float *value)
 {
@@ -403,18 +424,47 @@ static Status decode(const Call *c, Bytes bytes, float *x)
         return payload_bad(c, "it is cut short or holds no index set");
     float *value = NEW_ZERO(c->scratch, float, set.count);
     s.y = NEW_ZERO(c->scratch, float, n);
-    s.fits = NEW(c->scratch, bool, s.g.count);
-    TRY(arena_check(value && s.y && s.fits, c->scratch, c->err));
+    TRY(arena_check(value && s.y, c->scratch, c->err));
     TRY(get_values(c, &in, set.count, value));
     if (bytes.size >= raw_size(c))
         return payload_bad(c, "%zu bytes, where floats would take no more", bytes.size);
     TRY(place_values(c, &s, &set, value));
-    TRY(arena_check(!s.cosine || prepare(c, &s.g, &s.cosines, &s.turned), c->scratch, c->err));
-    parallel_for_slots(c->threads, s.g.count, spread_chunk, &s);
-    for (size_t chunk = 0; chunk < s.g.count; chunk++)
-        if (!s.fits[chunk])
-            return payload_bad(c, "coefficients of elements beyond float32");
+    if (c->terms && s.cosine) {
+        memcpy(x, s.y, n * sizeof *x);
+        return OK;
+    }
+    bool fits;
+    TRY(spread(c, &s, &fits));
+    return fits ? OK : payload_bad(c, "coefficients of elements beyond float32");
+}
+
+/* ---- means over senders: coefficients instead of elements ---- */
+
+static Status to_terms(const Call *c, float *x)
+{
+    const size_t n = c->shape->n;
+    Choice s = {.g = grid_of(c), .x = x, .cosine = params_of(c)->transform == COSINE};
+    if (!s.cosine)
+        return OK;
+    s.y = NEW(c->scratch, float, n);
+    TRY(arena_check(s.y && prepare(c, &s.g, &s.cosines, &s.turned), c->scratch, c->err));
+    parallel_for_slots(c->threads, s.g.count, load_chunk, &s);
+    memcpy(x, s.y, n * sizeof *x);
     return OK;
+}
+
+static Status from_terms(const Call *c, float *x)
+{
+    const size_t n = c->shape->n;
+    Spread s = {.g = grid_of(c), .cosine = params_of(c)->transform == COSINE, .x = x};
+    bool fits;
+    if (!s.cosine)
+        return OK;
+    s.y = NEW(c->scratch, float, n);
+    TRY(arena_check(s.y, c->scratch, c->err));
+    memcpy(s.y, x, n * sizeof *x);
+    TRY(spread(c, &s, &fits));
+    return fits ? OK : FAIL(c->err, ERR_NUMERIC, "chunktopk: the mean is beyond float32");
 }
 
 const Compressor compressor_chunktopk = {
@@ -436,15 +486,17 @@ const Compressor compressor_chunktopk = {
         "values=2bit, over all values sent: mu, sigma = mean and standard deviation (n - 1);\n"
         "bin = min(max(round((y - mu) / (1.5 sigma) + 2), 0), 3), decoded as the mean of its values.\n"
         "ef:decay=b+ keeps m = b m + g - decoded: DeMo's momentum (b = 0.999), SparseLoCo's residual (0.95).\n"
-        "The mean is over all workers; the papers divide each element by the number of workers that sent it.\n"
+        "The papers divide what arrives by the number of workers that sent it (atomo-train --average senders).\n"
         "A side that is a prime above `chunk` has chunks of length 1, so all of it travels.",
     .paper = "Peng, Quesnelle, Kingma: DeMo: Decoupled Momentum Optimization, arXiv 2411.19870, 2024;\n"
              "Sarfi, Thérien, Lidin, Belilovsky: Communication Efficient LLM Pre-training with SparseLoCo,\n"
              "arXiv 2508.15706, 2025",
     .params = schema,
     .params_size = sizeof(ChunkTopk),
-    .promises = EXACT_BYTES,
+    .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = bound,
     .encode = encode,
     .decode = decode,
+    .to_terms = to_terms,
+    .from_terms = from_terms,
 };

@@ -178,7 +178,7 @@ const Compressor compressor_dgc = {
         "Distributed Training, ICLR 2018",
     .params = schema,
     .params_size = sizeof(Dgc),
-    .promises = RANDOM | EXACT_BYTES,
+    .promises = RANDOM | EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = encode,
     .decode = decode,

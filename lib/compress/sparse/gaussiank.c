@@ -85,7 +85,7 @@ const Compressor compressor_gaussiank = {
              "(arXiv:1911.08772)",
     .params = schema,
     .params_size = sizeof(Gaussiank),
-    .promises = EXACT_BYTES,
+    .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = encode,
     .decode = picks_decode,

@@ -170,7 +170,7 @@ const Compressor compressor_sidco = {
              "Technique for Distributed Training Systems (SIDCo), MLSys 2021",
     .params = schema,
     .params_size = sizeof(Sidco),
-    .promises = EXACT_BYTES,
+    .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = encode,
     .decode = picks_decode,

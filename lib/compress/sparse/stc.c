@@ -53,7 +53,7 @@ const Compressor compressor_stc = {
         "Non-IID Data, IEEE TNNLS 2019",
     .params = schema,
     .params_size = sizeof(Stc),
-    .promises = EXACT_BYTES,
+    .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = signed_set_bound,
     .encode = encode,
     .decode = decode,

@@ -58,7 +58,7 @@ const Compressor compressor_threshold = {
         "of Compressed Communication for Distributed Deep Learning, AAAI 2020",
     .params = schema,
     .params_size = sizeof(Threshold),
-    .promises = EXACT_BYTES,
+    .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = encode,
     .decode = decode,

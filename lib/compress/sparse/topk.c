@@ -49,7 +49,7 @@ const Compressor compressor_topk = {
              "Stich, Cordonnier, Jaggi: Sparsified SGD with Memory, NeurIPS 2018",
     .params = schema,
     .params_size = sizeof(Topk),
-    .promises = EXACT_BYTES,
+    .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = encode,
     .decode = decode,

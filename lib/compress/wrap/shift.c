@@ -300,7 +300,7 @@ static double residual(const Call *c)
 static unsigned traits(const Codec *codec)
 {
     const double alpha = ((const Shift *)codec->params)->alpha;
-    unsigned all = codec_traits(codec->inner) | DECODES_STATE;
+    unsigned all = (codec_traits(codec->inner) & ~(unsigned)LEAVES_OUT) | DECODES_STATE;
     if (!(all & LINEAR))
         all &= ~(unsigned)MERGEABLE;
     return is_diana(codec) || isnan(alpha) || alpha == 1 ? all : all & ~(unsigned)UNBIASED;
