@@ -263,6 +263,19 @@ Activation *build_sum(Builder *b, Activation *in, Activation *other)
     return in;
 }
 
+Activation *build_shortcut(Builder *b, Activation *in, size_t channels, size_t stride)
+{
+    Activation like = *in;
+    assert(channels >= in->channels && channels % in->lanes == 0);
+    like.channels = channels;
+    like.rows = (in->rows + stride - 1) / stride;
+    like.columns = (in->columns + stride - 1) / stride;
+    Activation *out = activation_new(b, like);
+    layer_add(b, &shortcut_layer, in, out)->settings =
+        settings_copy(b, &(ShortcutSettings){stride}, sizeof(ShortcutSettings));
+    return out;
+}
+
 /* ---- layers of tokens ---- */
 
 static Activation *tokens_new(Builder *b, size_t length, size_t channels)

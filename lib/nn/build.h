@@ -45,6 +45,9 @@ Activation *build_dropout(Builder *b, Activation *in, double probability);
 Activation *build_max_pool(Builder *b, Activation *in, size_t size);
 Activation *build_average_pool(Builder *b, Activation *in, size_t size);
 Activation *build_sum(Builder *b, Activation *in, Activation *other);
+/* Adds the pixels of every `stride`-th row and column of `in`, with channels of 0 behind its own. `channels` is a
+ * multiple of the input's lanes. */
+Activation *build_shortcut(Builder *b, Activation *in, size_t channels, size_t stride);
 
 /* ---- layers of tokens ---- */
 

@@ -107,12 +107,12 @@ typedef struct {
 
 struct Layer {
     const LayerOps *ops;
-    /* ConvSettings, PoolSettings, DropoutSettings, AttentionSettings or NULL */
+    /* ConvSettings, PoolSettings, ShortcutSettings, DropoutSettings, AttentionSettings or NULL */
     const void *settings;
     Activation *in, *other, *out; /* `other`: the second summand of a residual sum, else NULL */
     /* NULL: the layer has no weights or no bias. Of an embedding: of the tokens, and of the positions. */
     const Slice *weight, *bias;
-    size_t running;               /* offset of the layer's running statistics in the flat array */
+    size_t running; /* offset of the layer's running statistics in the flat array */
     /* index of the layer in the network; dropout's random numbers depend on it */
     size_t index;
     void *state; /* private to the layer: numbers kept for the backward pass, oneDNN primitives */
@@ -137,6 +137,10 @@ typedef struct {
 } DropoutSettings;
 
 typedef struct {
+    size_t stride; /* out->rows = (in->rows + stride - 1) / stride, and columns likewise */
+} ShortcutSettings;
+
+typedef struct {
     size_t heads; /* divides the number of channels */
 } AttentionSettings;
 
@@ -156,6 +160,8 @@ extern const LayerOps relu_layer, sigmoid_layer, dropout_layer;
 extern const LayerOps max_pool_layer, average_pool_layer;
 /* adds the activation `other` to `in`; works in place: `out` and `in` are the same activation */
 extern const LayerOps sum_layer;
+/* copies some pixels, and adds channels of 0, in any layout */
+extern const LayerOps shortcut_layer;
 /* Layers of tokens. The embedding adds a row for the token to a row for its position. Layer norm (Ba et al.
  * 2016) normalises each token's channels; epsilon 1e-5. Attention reads queries, keys and values, side by side
  * (Vaswani et al. 2017); a token attends to itself and to earlier tokens. */

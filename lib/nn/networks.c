@@ -2,7 +2,7 @@
  * parameters, two small ones, and GPT (gpt.c).
  *
  * LeNet and FC are the authors' own. ResNet (He et al. 2016) and VGG (Simonyan & Zisserman 2015) are the
- * variants for CIFAR. */
+ * variants for CIFAR. ResNet-20 to ResNet-110 are those that He et al. trained on CIFAR-10. */
 #include "nn/networks.h"
 
 #include "base/text.h"
@@ -59,9 +59,10 @@ typedef struct {
 } ResNet;
 
 static Activation *conv_norm(Builder *b, Activation *v, const char *conv, const char *norm, size_t channels,
-                             size_t size, size_t stride)
+                             size_t size, size_t stride, bool normal)
 {
-    const ConvSettings s = {.channels = channels, .size = size, .stride = stride, .padding = size / 2};
+    const ConvSettings s = {
+        .channels = channels, .size = size, .stride = stride, .padding = size / 2, .normal = normal};
     return build_norm(b, build_conv_blocked(b, v, conv, &s), norm);
 }
 
@@ -70,7 +71,7 @@ static Activation *numbered(Builder *b, Activation *v, const char *block, int i,
                             size_t stride)
 {
     return conv_norm(b, v, build_name(b, "%s.conv%d", block, i), build_name(b, "%s.bn%d", block, i), channels,
-                     size, stride);
+                     size, stride, false);
 }
 
 static Activation *block(Builder *b, Activation *in, const char *name, size_t width, size_t stride,
@@ -89,19 +90,44 @@ static Activation *block(Builder *b, Activation *in, const char *name, size_t wi
     Activation *shortcut = in;
     if (stride != 1 || in->channels != channels)
         shortcut = conv_norm(b, in, build_name(b, "%s.shortcut.0", name),
-                             build_name(b, "%s.shortcut.1", name), channels, 1, stride);
+                             build_name(b, "%s.shortcut.1", name), channels, 1, stride, false);
     return build_relu(b, build_sum(b, v, shortcut));
 }
 
 static Activation *resnet(Builder *b, Activation *v, const void *plan)
 {
     const ResNet *net = plan;
-    v = build_relu(b, conv_norm(b, v, "conv1", "bn1", 64, 3, 1));
+    v = build_relu(b, conv_norm(b, v, "conv1", "bn1", 64, 3, 1, false));
     for (size_t stage = 0; stage < 4; stage++)
         for (size_t i = 0; i < net->blocks[stage]; i++)
             v = block(b, v, build_name(b, "layer%zu.%zu", stage + 1, i), (size_t)64 << stage,
                       stage && !i ? 2 : 1, net->bottleneck);
     return build_linear(b, build_average_pool(b, v, 4), "linear", b->classes);
+}
+
+/* ---- the narrow ResNets for CIFAR: He et al. 2016, section 4.2 ---- */
+
+/* Two 3x3 convolutions, and a shortcut without parameters: option A. */
+static Activation *narrow_block(Builder *b, Activation *in, const char *name, size_t width, size_t stride)
+{
+    Activation *v = conv_norm(b, in, build_name(b, "%s.conv1", name), build_name(b, "%s.bn1", name), width, 3,
+                              stride, true);
+    v = conv_norm(b, build_relu(b, v), build_name(b, "%s.conv2", name), build_name(b, "%s.bn2", name), width,
+                  3, 1, true);
+    Activation *shortcut = stride == 1 ? in : build_shortcut(b, in, width, stride);
+    return build_relu(b, build_sum(b, v, shortcut));
+}
+
+/* 6 n + 2 layers: a convolution, three stages of n blocks, a linear layer on the mean of all pixels. `plan`: n. */
+static Activation *narrow_resnet(Builder *b, Activation *v, const void *plan)
+{
+    const size_t *blocks = plan;
+    v = build_relu(b, conv_norm(b, v, "conv1", "bn1", 16, 3, 1, true));
+    for (size_t stage = 0; stage < 3; stage++)
+        for (size_t i = 0; i < *blocks; i++)
+            v = narrow_block(b, v, build_name(b, "layer%zu.%zu", stage + 1, i), (size_t)16 << stage,
+                             stage && !i ? 2 : 1);
+    return build_linear(b, build_average_pool(b, v, 8), "linear", b->classes);
 }
 
 /* ---- VGG with batch norm, for CIFAR ---- */
@@ -148,6 +174,11 @@ const Network networks[] = {
     {"resnet50",    "ResNet-50 for 32x32 images, 23,520,842 parameters",          3, 32, resnet,  &(ResNet){{3, 4, 6, 3}, true}, NULL},
     {"resnet101",   "ResNet-101 for 32x32 images, 42,512,970 parameters",         3, 32, resnet,  &(ResNet){{3, 4, 23, 3}, true}, NULL},
     {"resnet152",   "ResNet-152 for 32x32 images, 58,156,618 parameters",         3, 32, resnet,  &(ResNet){{3, 8, 36, 3}, true}, NULL},
+    {"resnet20",    "ResNet-20 of 16, 32 and 64 channels, 269,722 parameters",    3, 32, narrow_resnet, &(size_t){3}, NULL},
+    {"resnet32",    "ResNet-32 of 16, 32 and 64 channels, 464,154 parameters",    3, 32, narrow_resnet, &(size_t){5}, NULL},
+    {"resnet44",    "ResNet-44 of 16, 32 and 64 channels, 658,586 parameters",    3, 32, narrow_resnet, &(size_t){7}, NULL},
+    {"resnet56",    "ResNet-56 of 16, 32 and 64 channels, 853,018 parameters",    3, 32, narrow_resnet, &(size_t){9}, NULL},
+    {"resnet110",   "ResNet-110 of 16, 32 and 64 channels, 1,727,962 parameters", 3, 32, narrow_resnet, &(size_t){18}, NULL},
     {"vgg11",       "VGG-11 with batch norm, 9,756,426 parameters",               3, 32, vgg,     vgg11, NULL},
     {"vgg13",       "VGG-13 with batch norm",                                     3, 32, vgg,     vgg13, NULL},
     {"vgg16",       "VGG-16 with batch norm",                                     3, 32, vgg,     vgg16, NULL},

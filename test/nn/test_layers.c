@@ -124,6 +124,36 @@ static Activation *sigmoid(Builder *b, Activation *in, const Case *c)
     return build_sigmoid(b, in);
 }
 
+static void shortcut_ref(const Case *c, const double *x, const double *w, double *y)
+{
+    (void)w;
+    const size_t rows = (c->rows + c->stride - 1) / c->stride,
+                 columns = (c->columns + c->stride - 1) / c->stride;
+    for (size_t o = 0; o < c->outputs; o++)
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < columns; j++)
+                *y++ = o < c->channels ? x[(o * c->rows + i * c->stride) * c->columns + j * c->stride] : 0;
+}
+
+static Activation *shortcut(Builder *b, Activation *in, const Case *c)
+{
+    return build_shortcut(b, in, c->outputs, c->stride);
+}
+
+/* In the backward pass the first shortcut must add to the input's gradient. */
+static void two_shortcuts_ref(const Case *c, const double *x, const double *w, double *y)
+{
+    shortcut_ref(c, x, w, y);
+    for (size_t i = 0; i < c->outputs * ((c->rows + 1) / 2) * ((c->columns + 1) / 2); i++)
+        y[i] *= 2;
+}
+
+static Activation *two_shortcuts(Builder *b, Activation *in, const Case *c)
+{
+    Activation *one = shortcut(b, in, c);
+    return build_sum(b, one, shortcut(b, in, c));
+}
+
 /* Computes the sum of two convolutions of the same input. In the backward pass the second convolution must
  * add to the input's gradient, not overwrite it. */
 static void two_convs_ref(const Case *c, const double *x, const double *w, double *y)
@@ -171,6 +201,10 @@ static const Case cases[] = {
     {3, 8, 8, 33, average_pool, average_ref,      .size = 4},
     {2, 7, 10, 1, average_pool, average_ref,      .size = 3},
     {32, 9, 8, 2, average_pool, average_ref,      .size = 4, .blocked = true},
+    {3, 9, 6, 3, shortcut, shortcut_ref,          .outputs = 5, .stride = 2},
+    {3, 5, 6, 2, two_shortcuts, two_shortcuts_ref, .outputs = 4, .stride = 2},
+    {32, 8, 8, 2, shortcut, shortcut_ref,         .outputs = 64, .stride = 2, .blocked = true},
+    {16, 5, 4, 2, shortcut, shortcut_ref,         .outputs = 16, .stride = 3, .blocked = true},
     {3, 4, 5, 7, relu, relu_ref,                  .in_place = true},
     {3, 150, 160, 1, relu, relu_ref,              .in_place = true},
     {1, 1, 10, 19, sigmoid, sigmoid_ref,          .in_place = true},

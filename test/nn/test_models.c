@@ -33,7 +33,9 @@ static void every_network_has_its_published_number_of_parameters(void **state)
         {"resnet34", 3, 32, 100, 21328292, 110}, {"resnet50", 3, 32, 10, 23520842, 161},
         {"resnet50", 3, 32, 100, 23705252, 161}, {"resnet101", 3, 32, 10, 42512970, 314},
         {"resnet152", 3, 32, 10, 58156618, 467}, {"vgg11", 3, 32, 10, 9756426, 38},
-        {"vgg11", 3, 32, 100, 9802596, 38},
+        {"vgg11", 3, 32, 100, 9802596, 38},      {"resnet20", 3, 32, 10, 269722, 59},
+        {"resnet32", 3, 32, 10, 464154, 95},     {"resnet44", 3, 32, 10, 658586, 131},
+        {"resnet56", 3, 32, 10, 853018, 167},    {"resnet110", 3, 32, 10, 1727962, 329},
     };
     for (size_t i = 0; i < countof(known); i++) {
         Model *m = opened(known[i].network, known[i].channels, known[i].side, known[i].classes, 1);

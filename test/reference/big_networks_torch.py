@@ -82,6 +82,39 @@ class ResNet(nn.Module):
         return self.linear(F.avg_pool2d(x, 4).flatten(1))
 
 
+class NarrowBlock(nn.Module):
+    """A residual block of He et al. 2016, section 4.2: its shortcut has no parameters (option A)."""
+
+    def __init__(self, i, width, stride):
+        super().__init__()
+        self.stride, self.new = stride, width - i
+        self.conv1, self.bn1 = conv_norm(i, width, 3, stride)
+        self.conv2, self.bn2 = conv_norm(width, width, 3, 1)
+
+    def forward(self, x):
+        shortcut = F.pad(x[:, :, ::self.stride, ::self.stride], (0, 0, 0, 0, 0, self.new))
+        return F.relu(self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x))))) + shortcut)
+
+
+class NarrowResNet(nn.Module):
+    def __init__(self, blocks):
+        super().__init__()
+        self.conv1, self.bn1 = conv_norm(3, 16, 3, 1)
+        i = 16
+        for stage in range(3):
+            width = 16 << stage
+            stack = [NarrowBlock(i if k == 0 else width, width, 2 if stage and not k else 1) for k in range(blocks)]
+            setattr(self, f"layer{stage + 1}", nn.Sequential(*stack))
+            i = width
+        self.linear = nn.Linear(i, CLASSES)
+
+    def forward(self, x):
+        x = F.relu(self.bn1(self.conv1(x)))
+        for stage in range(1, 4):
+            x = getattr(self, f"layer{stage}")(x)
+        return self.linear(F.adaptive_avg_pool2d(x, 1).flatten(1))
+
+
 class VGG(nn.Module):
     def __init__(self, plan):
         super().__init__()
@@ -100,6 +133,8 @@ class VGG(nn.Module):
 
 NETWORKS = {"resnet18": lambda: ResNet([2, 2, 2, 2], False),
             "resnet50": lambda: ResNet([3, 4, 6, 3], True),
+            "resnet20": lambda: NarrowResNet(3),
+            "resnet32": lambda: NarrowResNet(5),
             "vgg11": lambda: VGG([64, 0, 128, 0, 256, 256, 0, 512, 512, 0, 512, 512, 0])}
 
 
