@@ -256,8 +256,7 @@ PARALLEL = $(MAKE) --no-print-directory -j$$(nproc)
 
 check: deps
 	@$(PARALLEL) all tests $(GOLDENS) $(ADDING) $(REPLAYS) $(B)/test/python/export_digits
-	@$(PARALLEL) -O check-run
-	@sh test/tally.sh $(TESTS:%=%.log) $(GOLDENS:%=%.log) $(ADDING:%=%.log) $(CLI_TESTS:%=$(B)/cli-%.log) $(PYTHON_TESTS:%=$(B)/python-%.log) $(B)/reference*.log
+	@$(PARALLEL) -k -O check-run; STATUS=$$? sh test/tally.sh $(TESTS:%=%.log) $(GOLDENS:%=%.log) $(ADDING:%=%.log) $(CLI_TESTS:%=$(B)/cli-%.log) $(PYTHON_TESTS:%=$(B)/python-%.log) $(B)/reference*.log
 
 demo: deps
 	@$(PARALLEL) all
@@ -345,7 +344,7 @@ run-adding-%: export CODEC := meansign
 
 $(RUNS): run-%: $(B)/test/%
 	@if $(ENDING) $< >$<.log 2>&1; then awk '/^\[  PASSED/ {print "$*:", $$4, "passed"} /^skip/ {print "$*:", $$0}' $<.log; \
-	else cat $<.log; echo "$*: FAILED"; exit 1; fi
+	else cat $<.log; echo "FAILED: $*" | tee -a $<.log; exit 1; fi
 
 # Each command is run with failing allocations and failing system calls of its own; POINTS=0 makes each call fail.
 POINTS ?= 25
@@ -388,7 +387,7 @@ check-reference: $(PROGRAMS)
 $(REFERENCE:%=reference-%): reference-%:
 	@if PYTHONDONTWRITEBYTECODE=1 $(ENDING) $(PYTHON) test/reference/check_$*.py $(B)/bin/atomo-bench >$(B)/reference-$*.log 2>&1; \
 	then tail -1 $(B)/reference-$*.log; \
-	else grep -v '^passed' $(B)/reference-$*.log | tail -40; echo "reference-$*: FAILED, see $(B)/reference-$*.log"; exit 1; fi
+	else grep -v '^passed' $(B)/reference-$*.log | tail -40; echo "FAILED: reference-$*, see $(B)/reference-$*.log" | tee -a $(B)/reference-$*.log; exit 1; fi
 
 # Plants one fault at a time in source files; the tests that test/mutants/list.txt names must fail. WORD=... runs only
 # some lines.
@@ -436,7 +435,7 @@ $(PYTHON_TESTS:%=python-%): python-%: all
 	@if [ -n "$(SAN)" ] || ! $(PYTHON) -c 'import numpy' 2>/dev/null; then echo "skip: python/test_$*: needs numpy, and a build without sanitizers" | tee $(B)/python-$*.log; \
 	elif $(AS_PACKAGE) BIN=$(CURDIR)/$(B)/bin DIGITS=$(B)/test/python/export_digits \
 	    $(ENDING) $(PYTHON) test/python/test_$*.py $(VERBOSE_$*) >$(B)/python-$*.log 2>&1; then echo "python/test_$*: $$(tail -1 $(B)/python-$*.log)"; \
-	else cat $(B)/python-$*.log; echo "python/test_$*: FAILED"; exit 1; fi
+	else cat $(B)/python-$*.log; echo "FAILED: python/test_$*" | tee -a $(B)/python-$*.log; exit 1; fi
 
 # A wheel for `pip install` that contains the library.
 wheel: $(LIBRARY)

@@ -17,16 +17,11 @@ typedef struct {
     Error *err;
 } Options;
 
-/* Warns if a tensor occurs in several steps or workers. The rows of --histogram and --spectrum then cannot
- * be told apart: they name the tensor, but not its step and worker. */
-static void note_repeats(const Options *o, const Dump *d, const size_t *index, size_t count)
+/* Returns true if the selected tensors are of several steps or workers. */
+static bool repeats(const Dump *d, const size_t *index, size_t count)
 {
     const TensorInfo *first = dump_tensor(d, index[0]), *last = dump_tensor(d, index[count - 1]);
-    if ((o->histogram || o->spectrum) && !o->common.quiet &&
-        (first->step_address != last->step_address || first->worker_address != last->worker_address))
-        fprintf(
-            stderr,
-            "note: several steps or workers: their rows follow one another; --step and --worker select one\n");
+    return first->step_address != last->step_address || first->worker_address != last->worker_address;
 }
 
 enum { LARGE = 1 << 22 }; /* elements of a tensor whose singular values are computed without a copy */
@@ -66,12 +61,9 @@ static int finish_stopped(void *nothing)
     return cli_report("atomo-bench", &err);
 }
 
-static Status write_all(const Options *o, Dump *d, Report *to, const InspectView *view, Error *lost)
+static Status write_all(const Options *o, Dump *d, const size_t *index, size_t count, Report *to,
+                        const InspectView *view, Error *lost)
 {
-    size_t *index, count;
-    TRY(dump_select(d, &o->selection, o->forever, &index, &count, o->err));
-    TRY(check_memory(o, d, index, count));
-    note_repeats(o, d, index, count);
     for (size_t i = 0; i < count; i++) {
         if (cli_stopped())
             return say_stopped(o->err);
@@ -102,15 +94,18 @@ static Status inspect(const Options *o, Dump *d, const char *path)
                                                            : INSPECT_RECORD];
     const Fact facts[] = {{"input", value_text(path)}, {"skipped", value_int((int64_t)dump_skipped(d))}};
     Report *report;
+    size_t *index, count;
+    TRY(dump_select(d, &o->selection, o->forever, &index, &count, o->err));
+    TRY(check_memory(o, d, index, count));
     const ReportSpec spec = {.schema = "atomo-inspect/1",
                              .meta = facts,
                              .facts = countof(facts),
                              .columns = view->columns,
-                             .column_count = view->count};
+                             .column_count = view->count - (repeats(d, index, count) ? 0 : view->cell)};
     TRY(cli_report_open(&report, &o->common, &spec, o->forever, o->err));
     Error lost = {.status = OK};
     stop_guard(finish_stopped, NULL);
-    const Status written = write_all(o, d, report, view, &lost);
+    const Status written = write_all(o, d, index, count, report, view, &lost);
     stop_unguard();
     TRY(report_finish(report, written, o->err));
     if (lost.status == OK)

@@ -9,12 +9,13 @@ array of[most]     # the tensor's number
 array pass[most]   # 1 for the first curve of a tensor
 array times[most]  # curves of a tensor
 array role[most]
-array step_of[most]
+array cell_of[most] # its step and worker; '': unknown
+c_cell = place('cell')
 c_step_name = place('step')
 array first[most]  # row of the data
 array last[most]
 do for [k = 1:most] { times[k] = 0 }
-begin(t) = (lines = lines + 1, of[lines] = t, step_of[lines] = text(c_step_name), times[t] = times[t] + 1, pass[lines] = times[t], \
+begin(t) = (lines = lines + 1, of[lines] = t, cell_of[lines] = c_cell ? strcol(c_cell) : c_step_name && strlen(strcol(c_step_name)) ? 'step '.strcol(c_step_name) : '', times[t] = times[t] + 1, pass[lines] = times[t], \
     role[lines] = text(c_role), first[lines] = rows, opened(lines))
 of_band(r) = (bands == 0 ? (band_from = rows) : 0, bands = bands + 1, band_to = rows)
 of_curve(r) = (starts(0) && lines < most ? begin(number(strcol(c_tensor))) : 0, \
@@ -33,7 +34,7 @@ ends(k) = role[k] eq 'least' || role[k] eq 'most'
 
 # ---- names: those of all tensors, of the two extremes of many, or of at most six curves of one ----
 
-heading = again && !many ? alone ? label[1] : 'thick: the last step, thin: steps before it' : ''
+heading = again && !many ? alone ? label[1] : 'thick: '.(strlen(cell_of[lines]) ? cell_of[lines] : 'the last step').', thin: steps before it' : ''
 eval fit(wide - 0.12 - 3.2 * em - (many ? text_width('longest tails: ') : 0))
 
 # One tensor: from light to dark in the order of the file. Several: a colour and dashes each, the last pass strong.
@@ -45,7 +46,7 @@ line_width(k) = many && !ends(k) ? 0.4 : pass[k] < times[of[k]] && !alone ? 0.5 
 line_dash(k) = many || alone ? 1 : dash(of[k])
 end_colour(k) = role[k] eq 'least' ? usual[3] : usual[2]
 end_dash(k) = tex ? 0 : role[k] eq 'least' ? 2 : 4
-step_name(k) = strlen(step_of[k]) ? 'step '.step_of[k] : sprintf('no. %d', k)
+step_name(k) = strlen(cell_of[k]) ? cell_of[k] : sprintf('no. %d', k)
 curve_label(k) = alone ? (lines == 1 ? short(label[1]) : lines <= 6 || k == 1 || k == lines ? step_name(k) : '') : \
     pass[k] == times[of[k]] ? short(label[of[k]]) : ''
 end_label(k) = ends(k) ? (role[k] eq 'least' ? least_end : most_end).short(label[of[k]]) : ''

@@ -130,8 +130,8 @@ said(s) = tex ? escaped(s) : s
 
 array filled[6] = [7, 5, 9, 13, 11, 15]
 array open[6] = [6, 4, 8, 12, 10, 14]
-array filled_tex[6] = [7, 9, 13, 11, 5, 3] # LaTeX has no pentagons; 3 is a star
-array open_tex[6] = [6, 8, 12, 10, 4, 2]
+array filled_tex[6] = [7, 5, 9, 13, 11, 3] # LaTeX has no pentagons; 3 is a star
+array open_tex[6] = [6, 4, 8, 12, 10, 2]
 rgb(i) = colour[i]
 solid(i) = tex ? filled_tex[mark[i] % 6 + 1] : filled[mark[i] % 6 + 1]
 hollow(i) = tex ? open_tex[mark[i] % 6 + 1] : open[mark[i] % 6 + 1]

@@ -1,6 +1,7 @@
 #!/bin/sh
-# tally.sh LOG... -- prints the last line of `make check`: how many tests and cases passed and how many were skipped,
-# from the logs of all test programs, of the command lines and of the Python package. Skipped tests are named. Under
+# STATUS=N tally.sh LOG... -- prints the last lines of `make check`: how many tests and cases passed, failed and were
+# skipped, from the logs of all test programs, of the command lines and of the Python package. Failed and skipped tests
+# are named. Fails if a test failed or STATUS, the exit code of the make that ran the tests, is not 0. Under
 # CI=true, where every package can be installed, a skipped test counts as a failure unless a glob in may_skip.txt
 # matches its line.
 allowed=$(dirname "$0")/may_skip.txt
@@ -9,11 +10,12 @@ trap 'rm -f "$skips"' EXIT
 
 # cmocka names a skipped test twice
 for log; do
+    [ -f "$log" ] || continue # not run
     sed -n 's/^\[  SKIPPED \] \([a-z_]*[a-z][a-z0-9_]*\)$/\1/p' "$log" | sort -u
     sed -n -e 's/^skip\(ped\)*: *//p' -e 's/^SKIP *//p' -e "s/^skip \(test_[a-z]*: .*\)/\1/p" \
         -e "s/^\(.*\) \.\.\. skipped '\(.*\)'$/\1 (\2)/p" "$log"
 done | sort >"$skips"
-cat "$@" | awk '/^\[  PASSED/ {passed += $4}
+cat "$@" 2>/dev/null | awk '/^\[  PASSED/ {passed += $4}
     /^Ran [0-9]+ tests? in/ {passed += $2}
     /^OK \(skipped=/ {passed -= substr($2, 10) + 0}
     /^cli: / {for (i = 2; i <= NF; i++) if ($i == "cases" || $i == "passed,") {passed += $2; break}}
@@ -36,6 +38,9 @@ while IFS= read -r what; do
     fi
     echo "$mark: $what"
 done <"$skips"
-printf '\n%d passed, 0 failed, %d skipped' "$passed" "$count"
+grep -hs '^FAILED: ' "$@"
+failed=$(cat "$@" 2>/dev/null | grep -c '^FAILED: ')
+[ "$failed" != 0 ] || [ "${STATUS:-0}" = 0 ] || failed="some checks (above)"
+printf '\n%d passed, %s failed, %d skipped' "$passed" "$failed" "$count"
 [ "$unexpected" = 0 ] && echo || echo ", $unexpected of them against expectation"
-[ "$unexpected" = 0 ]
+[ "$unexpected" = 0 ] && [ "$failed" = 0 ]

@@ -21,6 +21,16 @@ static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
     error_at(t->lost, "%s", t->info->path);
 }
 
+static Value step_of(const TensorInfo *info)
+{
+    return info->step_group ? value_int(info->step) : value_none();
+}
+
+static Value worker_of(const TensorInfo *info)
+{
+    return info->worker_group ? value_int(info->worker) : value_none();
+}
+
 /* ---- a record for each tensor ---- */
 
 static const Column record_columns[] = {
@@ -57,8 +67,8 @@ static Status write_record(const Inspected *t, Report *to, Arena *scratch, Error
     const char *winner = s.theorem6_left <= s.theorem6_right ? "svd" : "entry";
     const bool decided = d->linf > 0 && !isnan(s.theorem6_left);
     const Value row[] = {
-        info->step_group ? value_int(info->step) : value_none(),
-        info->worker_group ? value_int(info->worker) : value_none(),
+        step_of(info),
+        worker_of(info),
         value_text(info->name),
         value_text(kind_names[info->kind]),
         value_shape(&info->shape),
@@ -86,8 +96,8 @@ static Status write_record(const Inspected *t, Report *to, Arena *scratch, Error
 
 /* ---- the tables of --histogram and --spectrum ---- */
 
-static const Column histogram_columns[] = {
-    {"tensor", true}, {"bin_low", true}, {"bin_high", true}, {"count", true}};
+static const Column histogram_columns[] = {{"tensor", true}, {"bin_low", true}, {"bin_high", true},
+                                           {"count", true},  {"step", true},    {"worker", true}};
 
 static Status write_histogram(const Inspected *t, Report *to, Arena *scratch, Error *err)
 {
@@ -95,32 +105,39 @@ static Status write_histogram(const Inspected *t, Report *to, Arena *scratch, Er
     TRY(arena_check(h.count, scratch, err));
     histogram_fill(&h, t->x, t->about.n);
     for (size_t b = 0; b < h.bins; b++) {
-        const Value row[] = {value_text(t->info->name), value_real(histogram_edge(&h, b)),
-                             value_real(histogram_edge(&h, b + 1)), value_count((size_t)h.count[b])};
+        const Value row[] = {value_text(t->info->name),
+                             value_real(histogram_edge(&h, b)),
+                             value_real(histogram_edge(&h, b + 1)),
+                             value_count((size_t)h.count[b]),
+                             step_of(t->info),
+                             worker_of(t->info)};
         TRY(report_row(to, row, true, err));
     }
     return OK;
 }
 
-static const Column spectrum_columns[] = {{"tensor", true}, {"index", true}, {"value", true}};
+static const Column spectrum_columns[] = {
+    {"tensor", true}, {"index", true}, {"value", true}, {"step", true}, {"worker", true}};
 
 static Status write_spectrum(const Inspected *t, Report *to, Arena *scratch, Error *err)
 {
     Spectrum s;
     take_spectrum(&s, t, scratch);
     if (!s.value) {
-        const Value none[] = {value_text(t->info->name), value_none(), value_none()};
+        const Value none[] = {value_text(t->info->name), value_none(), value_none(), step_of(t->info),
+                              worker_of(t->info)};
         return report_row(to, none, true, err);
     }
     for (size_t i = 0; i < s.k; i++) {
-        const Value row[] = {value_text(t->info->name), value_count(i + 1), value_real(s.value[i])};
+        const Value row[] = {value_text(t->info->name), value_count(i + 1), value_real(s.value[i]),
+                             step_of(t->info), worker_of(t->info)};
         TRY(report_row(to, row, true, err));
     }
     return OK;
 }
 
 const InspectView inspect_views[] = {
-    [INSPECT_RECORD] = {write_record, record_columns, countof(record_columns)},
-    [INSPECT_HISTOGRAM] = {write_histogram, histogram_columns, countof(histogram_columns)},
-    [INSPECT_SPECTRUM] = {write_spectrum, spectrum_columns, countof(spectrum_columns)},
+    [INSPECT_RECORD] = {write_record, record_columns, countof(record_columns), 0},
+    [INSPECT_HISTOGRAM] = {write_histogram, histogram_columns, countof(histogram_columns), 2},
+    [INSPECT_SPECTRUM] = {write_spectrum, spectrum_columns, countof(spectrum_columns), 2},
 };

@@ -23,6 +23,7 @@ typedef struct {
     Status (*write)(const Inspected *t, Report *to, Arena *scratch, Error *err);
     const Column *columns;
     size_t count;
+    size_t cell; /* last columns, step and worker, that are needed only if a tensor occurs more than once */
 } InspectView;
 
 enum { INSPECT_RECORD, INSPECT_HISTOGRAM, INSPECT_SPECTRUM };

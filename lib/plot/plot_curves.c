@@ -27,6 +27,16 @@ static const double *last_column(const Curves *c)
     return c->column[k];
 }
 
+/* Returns the step and worker of a row; a FIGURE.plot.csv has them in its column `cell`. */
+static const char *cell_of(const Csv *data, size_t row, Arena *a)
+{
+    const char *step = csv_cell(data, row, "step"), *worker = csv_cell(data, row, "worker");
+    return *csv_cell(data, row, "cell")
+               ? csv_cell(data, row, "cell")
+               : text_format(a, "%s%s%s%s%s", *step ? "step " : "", step, *step && *worker ? " " : "",
+                             *worker ? "worker " : "", worker);
+}
+
 static Status split(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err)
 {
     *out = (Curves){.curve = NEW(a, Curve, data->rows)};
@@ -42,7 +52,9 @@ static Status split(Curves *out, const Csv *data, const CurveKind *kind, Arena *
         } else {
             last = &out->curve[out->count++];
             *last = (Curve){.tensor = tensor, .name = plot_name(tensor, a), .row = row, .rows = 1};
-            TRY(arena_check(last->name, a, err));
+            const char *cell = cell_of(data, row, a);
+            last->cell = cell ? plot_name(cell, a) : NULL;
+            TRY(arena_check(last->name && last->cell, a, err));
         }
     }
     return out->count ? OK : FAIL(err, ERR_CORRUPT, "it has nothing to draw");
@@ -122,6 +134,7 @@ static Value *put_curve(Value *row, const Curves *all, const Curve *c)
         *row++ = value_none();
         *row++ = value_none();
         *row++ = value_text(c->name);
+        *row++ = value_text(c->cell);
     }
     return row;
 }
@@ -136,13 +149,14 @@ Value *curves_put_band(Value *row, const double *x, size_t count, double *v, siz
     for (size_t k = 0; k < countof(quartile); k++)
         *row++ = value_real(stats_quantile(v, values, quartile[k]));
     *row++ = value_none();
+    *row++ = value_none();
     return row;
 }
 
 Status curves_pick(const CurveKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
     Curves all;
-    size_t columns = 4;
+    size_t columns = 5;
     TRY(find_curves(&all, data, kind, a, err));
     for (size_t k = 0; k < CURVE_COLUMNS && all.column[k]; k++)
         columns++;

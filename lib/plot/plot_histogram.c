@@ -18,6 +18,7 @@ static const PlotColumn columns[] = {
     {"low", PLOT_NUMBER},
     {"high", PLOT_NUMBER},
     {"tensor", PLOT_NEEDED},
+    {"cell", 0},
     {0},
 };
 static const char *const read_columns[] = {"bin_low", "bin_high", "count", NULL};

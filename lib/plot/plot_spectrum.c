@@ -17,6 +17,7 @@ static const PlotColumn columns[] = {
     {"low", PLOT_NUMBER},
     {"high", PLOT_NUMBER},
     {"tensor", PLOT_NEEDED},
+    {"cell", 0},
     {0},
 };
 static const char *const read_columns[] = {"index", "value", NULL};

@@ -358,7 +358,7 @@ $ atomo-bench synth -o g.h5 --shape 10 --shape 5000x5000 -q; for o in '' '-o r.c
 = 0
 
 # so are verify, inspect and encode, which write nothing to -o
-$ atomo-bench synth -o g.h5 --shape 5000x5000 -q; for c in 'verify g.h5 -o r.csv' 'inspect g.h5 -o r.csv' 'encode g.h5 -c svd:method=gesdd -o r.atomo'; do timeout -s KILL 60 atomo-bench $c -q 2>err & sleep 0.2; sh $SRC/test/cli/catches.sh $(pgrep -P $!); sleep 0.7; kill -TERM $!; wait $!; echo $?; tail -n 1 err; done; ls r.*
+$ atomo-bench synth -o g.h5 --shape 5000x5000 -q; for c in 'verify g.h5 -o r.csv' 'inspect g.h5 -o r.csv' 'encode g.h5 -c svd:method=gesdd -o r.atomo'; do timeout -s KILL 60 sh -c 'echo $$ >pid; exec atomo-bench "$@"' sh $c -q 2>err & sleep 0.2; sh $SRC/test/cli/catches.sh $(cat pid); sleep 0.7; kill -TERM $!; wait $!; echo $?; tail -n 1 err; done; ls r.*
 > 130
 > atomo-bench: g.h5: stopped*
 > atomo-bench: inspect: stopped

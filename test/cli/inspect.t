@@ -32,9 +32,25 @@ $ atomo-bench inspect nowhere.h5
 2> atomo-bench: nowhere.h5: *
 = 1
 
-# a spectrum over several steps prints a note that its rows do not name the step
-$ atomo-bench synth -o g.h5 --shape 3x4 --steps 2 >/dev/null && atomo-bench inspect g.h5 --spectrum >/dev/null
-2> note: several steps or workers*
+# rows of a spectrum or histogram over several steps name the step, in files and figures; those of one step need not
+$ atomo-bench synth -o g.h5 --shape 3x4 --steps 2 -q; for v in spectrum 'histogram --bins 2'; do atomo-bench inspect g.h5 --$v -q -f csv | cut -d, -f 1,4-; atomo-bench inspect g.h5 -s 2 --$v -q -f csv | head -n 1; done; atomo-bench inspect g.h5 --spectrum -q -o s.csv; atomo-bench plot spectrum s.csv -o s.tex; grep -o 'step [0-9]' s.tex; atomo-bench plot spectrum s.plot.csv -o t.tex; cmp s.tex t.tex
+> tensor,step,worker
+> layer0.weight,1,
+> layer0.weight,1,
+> layer0.weight,1,
+> layer0.weight,2,
+> layer0.weight,2,
+> layer0.weight,2,
+> tensor,index,value
+> tensor,count,step,worker
+> layer0.weight,*,1,
+> layer0.weight,*,1,
+> layer0.weight,*,2,
+> layer0.weight,*,2,
+> tensor,bin_low,bin_high,count
+> step 1
+> step 2
+2>
 = 0
 
 # one kind of tensors alone: convolutions in one figure, fully-connected layers in another
