@@ -31,15 +31,23 @@ entry_gap = (keys > 12 ? 0.9 : 1.3) * key_em
 key_high = 1.22 * key_em
 line_high = 1.22 * em
 entry_wide(k) = sample_wide + sample_gap + key_scale * text_width(key_text[k])
-in_column(columns) = int(ceil(keys / real(columns)))
-last_in(columns, c) = c * in_column(columns) < keys ? c * in_column(columns) : keys
-column_wide(columns, c) = (found = 0.0, (c - 1) * in_column(columns) >= keys ? 0 : \
-    sum [k = (c - 1) * in_column(columns) + 1 : last_in(columns, c)] (found = largest(found, entry_wide(k)), 0), found)
+
+# An entry wider than half a row has a row of its own below the columns: entries order[1 .. narrow] are in columns, the others not.
+array order[keys + 1]
+narrow = 0
+do for [k = 1:keys] { if (entry_wide(k) <= 0.5 * (wide - 0.12)) { narrow = narrow + 1; order[narrow] = k } }
+placed = narrow
+do for [k = 1:keys] { if (entry_wide(k) > 0.5 * (wide - 0.12)) { placed = placed + 1; order[placed] = k } }
+in_column(columns) = int(ceil(narrow / real(columns)))
+last_in(columns, c) = c * in_column(columns) < narrow ? c * in_column(columns) : narrow
+column_wide(columns, c) = (found = 0.0, (c - 1) * in_column(columns) >= narrow ? 0 : \
+    sum [k = (c - 1) * in_column(columns) + 1 : last_in(columns, c)] (found = largest(found, entry_wide(order[k])), 0), found)
 columns_wide(columns) = (whole_wide = 0.0, sum [c = 1:columns] (whole_wide = whole_wide + column_wide(columns, c), 0), \
     whole_wide + (columns - 1) * entry_gap)
 key_columns = 1
-do for [c = 2:8] { if (c <= keys && columns_wide(c) <= wide - 0.12) { key_columns = c } }
-key_rows = keys ? in_column(key_columns) : 0
+do for [c = 2:8] { if (c <= narrow && columns_wide(c) <= wide - 0.12) { key_columns = c } }
+column_rows = narrow ? in_column(key_columns) : 0
+key_rows = column_rows + keys - narrow
 
 # ---- heights, from the foot, in inches ----
 
@@ -74,25 +82,30 @@ if (strlen(y_title)) { set label said(y_title) at screen across(0.95 * em), scre
 do for [k = 1:head_lines] {
     set label said(head_line[k]) at screen 0.5, screen up(foot_high - 0.05 - (k - 0.5) * line_high) center noenhanced
 }
-key_left = 0.5 * (wide - columns_wide(key_columns))
-key_left = key_left < 0.04 ? 0.04 : key_left
+widest = columns_wide(key_columns)
+do for [k = narrow + 1 : keys] { widest = largest(widest, entry_wide(order[k])) }
+key_from = 0.5 * (wide - widest)
+key_from = key_from < 0.04 ? 0.04 : key_from
+# Column of order[p], its row, and its left end. An entry below the columns counts as one of the first column.
+column_of(p) = p > narrow ? 1 : int((p - 1) / column_rows) + 1
+row_of(p) = p > narrow ? column_rows + p - narrow : (p - 1) % column_rows + 1
+left_of(p) = key_from + (column_of(p) < 2 ? 0 : sum [c = 1 : column_of(p) - 1] (column_wide(key_columns, c) + entry_gap))
 # SVG joins neighbouring lines that differ in their dashes alone, and loses the dashes; so their widths differ a little.
-do for [c = 1 : (keys ? key_columns : 0)] {
-    do for [k = (c - 1) * key_rows + 1 : last_in(key_columns, c)] {
-        key_y = 0.06 + key_high * (key_rows - (k - (c - 1) * key_rows) + 0.5)
-        if (key_wide[k] > 0) {
-            set arrow from screen across(key_left), screen up(key_y) to screen across(key_left + sample_wide), screen up(key_y) \
-                nohead linewidth key_wide[k] + (tex ? 0 : 0.02 * (k % 2)) dashtype key_dash[k] linecolor rgb key_rgb[k]
-        }
-        if (key_wide[k] < 0) {
-            set object rectangle from screen across(key_left + sample_wide - 1.1 * key_em), screen up(key_y - 0.35 * key_em) \
-                to screen across(key_left + sample_wide), screen up(key_y + 0.35 * key_em) fillcolor rgb key_rgb[k] fillstyle solid noborder
-        }
-        if (key_mark[k] > 0) {
-            set label '' at screen across(key_left + (key_wide[k] > 0 ? 0.5 : 0.85) * sample_wide), screen up(key_y) \
-                point pointtype key_mark[k] pointsize 0.55 linecolor rgb key_rgb[k]
-        }
-        set label said(key_text[k]) at screen across(key_left + sample_wide + sample_gap), screen up(key_y) left noenhanced font font_of(key_scale * points)
+do for [p = 1:keys] {
+    k = order[p]
+    key_left = left_of(p)
+    key_y = 0.06 + key_high * (key_rows - row_of(p) + 0.5)
+    if (key_wide[k] > 0) {
+        set arrow from screen across(key_left), screen up(key_y) to screen across(key_left + sample_wide), screen up(key_y) \
+            nohead linewidth key_wide[k] + (tex ? 0 : 0.02 * (k % 2)) dashtype key_dash[k] linecolor rgb key_rgb[k]
     }
-    key_left = key_left + column_wide(key_columns, c) + entry_gap
+    if (key_wide[k] < 0) {
+        set object rectangle from screen across(key_left + sample_wide - 1.1 * key_em), screen up(key_y - 0.35 * key_em) \
+            to screen across(key_left + sample_wide), screen up(key_y + 0.35 * key_em) fillcolor rgb key_rgb[k] fillstyle solid noborder
+    }
+    if (key_mark[k] > 0) {
+        set label '' at screen across(key_left + (key_wide[k] > 0 ? 0.5 : 0.85) * sample_wide), screen up(key_y) \
+            point pointtype key_mark[k] pointsize 0.55 linecolor rgb key_rgb[k]
+    }
+    set label said(key_text[k]) at screen across(key_left + sample_wide + sample_gap), screen up(key_y) left noenhanced font font_of(key_scale * points)
 }

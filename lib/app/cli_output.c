@@ -4,6 +4,7 @@
 #include "base/outfile.h"
 #include "compress/spec.h"
 #include "payload/frame.h"
+#include "plot/plot.h"
 #include "report/fields.h"
 #include "report/report_kinds.h"
 
@@ -173,14 +174,31 @@ static bool is_payloads(const Old *o)
     return is_command(o, "encode") && frame_begins(o->head, o->size);
 }
 
-/* `plot` writes the numbers of FIGURE.pdf to FIGURE.plot.csv. */
+/* `plot` writes the numbers of FIGURE.pdf to FIGURE.plot.csv. Returns NULL for other commands. */
+static const char *numbers_of(const Command *command, const char *path, Arena *a)
+{
+    const size_t length = strlen(path);
+    return strcmp(command->command, "plot") != 0 || length < 4
+               ? NULL
+               : text_format(a, "%.*s.plot.csv", (int)length - 4, path);
+}
+
 static bool is_figure(const Old *o)
 {
-    const size_t length = strlen(o->path);
-    if (!is_command(o, "plot") || length < 4)
-        return false;
-    const char *beside = text_format(o->a, "%.*s.plot.csv", (int)length - 4, o->path);
-    return beside && !access(beside, F_OK);
+    const char *numbers = numbers_of(o->command, o->path, o->a);
+    return numbers && !access(numbers, F_OK);
+}
+
+/* True for the numbers of a figure, which begin with the names of the first two columns of its kind. */
+static bool are_numbers(const Old *o)
+{
+    for (size_t i = 0; is_command(o, "plot") && plot_kinds[i]; i++) {
+        const PlotColumn *first = plot_kinds[i]->columns;
+        const char *head = text_format(o->a, "%s,%s,", first[0].name, first[1].name);
+        if (head && begins(o, head))
+            return true;
+    }
+    return false;
 }
 
 static bool is_empty(const Old *o)
@@ -189,14 +207,15 @@ static bool is_empty(const Old *o)
 }
 
 /* True if the file at `path` is empty, or may be an older result of `command`: a JSON or CSV result by its
- * schema or columns, a dump, payloads or a page by its content, a figure by the file of numbers beside it.
+ * schema or columns, a dump, payloads or a page by its content, a figure by the file of numbers next to it, and
+ * that file by its columns.
  * A table in text, Markdown or LaTeX counts for every command that writes tables, because no table names its
  * command. `output`: the file is that of -o; other files are dumps. */
 static bool is_result(const Command *command, const char *path, bool output, Arena *a)
 {
     enum { HEAD = 1 << 16 };
-    static bool (*const tests[])(const Old *) = {is_empty, is_dump,     is_json, is_csv,
-                                                 is_table, is_payloads, is_page, is_figure};
+    static bool (*const tests[])(const Old *) = {is_empty,    is_dump, is_json,   is_csv,     is_table,
+                                                 is_payloads, is_page, is_figure, are_numbers};
     Old o = {.command = command, .path = path, .output = output, .head = NEW_ZERO(a, char, HEAD + 1), .a = a};
     FILE *from = o.head ? fopen(path, "re") : NULL;
     if (!from)
@@ -244,7 +263,11 @@ static Status keep(const Command *command, const char *option, const char *path,
 Status cli_keep_other(const Command *command, Arena *a, Error *err)
 {
     const char *path = command->common->output;
-    return outfile_is_stdout(path) ? OK : keep(command, "-o", path, true, a, err);
+    if (outfile_is_stdout(path))
+        return OK;
+    TRY(keep(command, "-o", path, true, a, err));
+    const char *numbers = numbers_of(command, path, a);
+    return numbers ? keep(command, "", numbers, true, a, err) : OK;
 }
 
 Status cli_keep_dump(const Command *command, const char *option, const char *path, Arena *a, Error *err)

@@ -181,6 +181,7 @@ static Status keep_held(CompareJob *j, const Record *record, Error *err)
     const Status status = line ? journal_add(&j->journal, line, j->a, err) : arena_fail(j->a, err);
     arena_rewind(j->a, mark);
     TRY(status);
+    j->measured++;
     TRY(results_put(&j->results, record, err));
     if (j->figures)
         j->figures(j, record);
@@ -198,7 +199,9 @@ static Status keep(void *data, const Record *record, Error *err)
 static void step(void *data, size_t records)
 {
     stop_hold();
-    progress_step(&((CompareJob *)data)->progress, records);
+    CompareJob *j = data;
+    j->progress.old = records - j->measured;
+    progress_step(&j->progress, records);
     stop_release();
 }
 
@@ -247,6 +250,7 @@ Status compare_job_compare(CompareJob *j, const Comparison *c)
 {
     size_t failures;
     Arena *work = arena_open(0);
+    j->measured = 0;
     compare_job_guard(j);
     const Status status = compare_run(c, &failures, work, j->err);
     stop_unguard();

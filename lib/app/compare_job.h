@@ -58,6 +58,7 @@ struct CompareJob {
     Results results;
     Journal journal;
     Progress progress;
+    size_t measured; /* records of the current comparison that were measured, not read back */
 };
 
 /* Runs the whole command and returns its exit code. The help text lists the command's own options before the

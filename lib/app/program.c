@@ -141,7 +141,8 @@ static int finish(const char *program, int code)
 
 /* ---- --help, --version, unknown commands ---- */
 
-static void print_commands(const char *program, const char *brief, const Subcommand *table, FILE *to)
+static void print_commands(const char *program, const char *brief, const char *first_steps,
+                           const Subcommand *table, FILE *to)
 {
     enum { INDENT = 13 };
     Arena *a = arena_open(0);
@@ -149,7 +150,7 @@ static void print_commands(const char *program, const char *brief, const Subcomm
     const size_t width = cli_help_width();
     text_addf(&out, "usage: %s COMMAND [ARGUMENT]...\n\n", program);
     text_wrap(&out, brief, 0, width);
-    text_add(&out, "\n\ncommands:\n");
+    text_addf(&out, "\n\nfirst steps:\n%s\ncommands:\n", first_steps);
     for (; table->name; table++) {
         text_addf(&out, "  %-10s ", table->name);
         text_wrap(&out, table->brief, INDENT, width);
@@ -292,7 +293,7 @@ int cli_main(const char *program, const char *brief, const char *first_steps, co
     if (!strcmp(first, "--version") || !strcmp(first, "-V") || !strcmp(first, "version"))
         code = print_version(program);
     else if (!strcmp(first, "--help") || !strcmp(first, "-h") || (!strcmp(first, "help") && argc == 2))
-        print_commands(program, brief, table, stdout);
+        print_commands(program, brief, first_steps, table, stdout);
     else if (!strcmp(first, "help"))
         code = help(program, table, argv[2]);
     else if (!strcmp(first, "--complete"))

@@ -55,13 +55,13 @@ static void draw(Progress *p, double elapsed)
 {
     char bar[BAR + 1], left[24] = "?", line[LINE];
     const double share = p->total ? (double)p->done / (double)p->total : 0;
-    const double rate = (double)p->done / elapsed;
+    const double rate = (double)(p->done - p->old) / elapsed;
     const size_t width = terminal_width(), cells = width < WIDE ? BAR / 4 : BAR;
     const size_t full = share < 1 ? (size_t)(share * (double)cells) : cells;
     memset(bar, '-', cells);
     memset(bar, '#', full);
     bar[cells] = 0;
-    if (p->done && p->done <= p->total)
+    if (rate > 0 && p->done <= p->total)
         put_duration(left, (double)(p->total - p->done) / rate);
     snprintf(line, sizeof line, "%s [%s]  %" PRIu64 "/%" PRIu64 " %s  %.3g %s/s  %s left  %s", p->what, bar,
              p->done, p->total, p->unit, rate, p->unit, left, p->at);

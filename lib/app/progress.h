@@ -10,6 +10,7 @@ typedef struct {
     const char *what, *unit; /* what is done to which items: "comparing", "records" */
     char at[96];             /* the item that was worked on last; may be empty */
     uint64_t total, done;
+    uint64_t old;          /* items of `done` that an earlier run did; the rate does not count them */
     double started, drawn; /* seconds on the monotonic clock */
     bool enabled, visible;
 } Progress;

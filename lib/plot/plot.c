@@ -145,7 +145,11 @@ static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Ar
 {
     for (size_t i = 0; i < paths->count; i++) {
         Csv one;
-        TRY(plot_load(&one, paths->item[i], a, err));
+        if (plot_load(&one, paths->item[i], a, err) != OK)
+            /* gradients, for which the hint says how to compare them */
+            return strncmp(err->hint, "atomo-bench", strlen("atomo-bench")) != 0
+                       ? err->status
+                       : error_hint(err, "%s draws what %s", kind->name, kind->source);
         if (check_data(kind, &one, err) != OK)
             return error_at(err, "%s", paths->item[i]);
         if (i == 0)

@@ -48,8 +48,8 @@ typedef struct {
 } CurveKind;
 
 /* Picks the rows of a figure of curves: all named curves, and at most DRAWN_MAX others, evenly spaced. Ignores
- * rows without a number in the last column of `kind`, and in a FIGURE.plot.csv the rows with role "band". The columns are role, `CurveKind.column`, low, high, the tensor's
- * name, and the curve's step and worker; `low` and `high` are only in rows of the band. */
+ * rows without a number in the last column of `kind`, and in a FIGURE.plot.csv the rows with role "band". The columns are role, `CurveKind.column`, low, high, the curve's
+ * step and worker, and the tensor's name; `low` and `high` are only in rows of the band. */
 Status curves_pick(const CurveKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 
 /* Writes a row of the band at the position x (`count` numbers): the quartiles of the numbers v, which are

@@ -17,8 +17,8 @@ static const PlotColumn columns[] = {
     {"count", PLOT_NEEDED | PLOT_NUMBER},
     {"low", PLOT_NUMBER},
     {"high", PLOT_NUMBER},
-    {"tensor", PLOT_NEEDED},
     {"cell", 0},
+    {"tensor", PLOT_NEEDED},
     {0},
 };
 static const char *const read_columns[] = {"bin_low", "bin_high", "count", NULL};

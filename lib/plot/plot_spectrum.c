@@ -16,8 +16,8 @@ static const PlotColumn columns[] = {
     {"value", PLOT_NEEDED | PLOT_NUMBER},
     {"low", PLOT_NUMBER},
     {"high", PLOT_NUMBER},
-    {"tensor", PLOT_NEEDED},
     {"cell", 0},
+    {"tensor", PLOT_NEEDED},
     {0},
 };
 static const char *const read_columns[] = {"index", "value", NULL};

@@ -1,6 +1,7 @@
 # help goes to stdout
 $ atomo-bench --help
 > usage: atomo-bench COMMAND*
+>   atomo-bench compare FILE.h5 *
 >   list *
 2>
 = 0
