@@ -133,7 +133,7 @@ static Value *put_curve(Value *row, const Curves *all, const Curve *c)
             *row++ = value_real(all->column[k][i]);
         *row++ = value_none();
         *row++ = value_none();
-        *row++ = value_text(c->cell);
+        *row++ = *c->cell ? value_text(c->cell) : value_none();
         *row++ = value_text(c->name);
     }
     return row;

@@ -16,9 +16,9 @@ static void few_spectra_are_all_named_and_vectors_left_out(void **state)
     Value *rows;
     const char *text = "tensor,index,value\nw,1,4\nw,2,2\nw,3,1\nbias,1,3\nbias,2,1\nlost,,\n"
                        "w,1,2\nw,2,1\nw,3,0\nzeros,1,0\nzeros,2,0\nzeros,3,0\n";
-    assert_string_equal(picked(&plot_spectrum, text), "role,index,value,low,high,tensor\n"
-                                                      "named,1,4,,,w\nnamed,2,2,,,w\nnamed,3,1,,,w\n"
-                                                      "named,1,2,,,w\nnamed,2,1,,,w\nnamed,3,0,,,w\n");
+    assert_string_equal(picked(&plot_spectrum, text), "role,index,value,low,high,cell,tensor\n"
+                                                      "named,1,4,,,,w\nnamed,2,2,,,,w\nnamed,3,1,,,,w\n"
+                                                      "named,1,2,,,,w\nnamed,2,1,,,,w\nnamed,3,0,,,,w\n");
     assert_int_equal(rows_of(&plot_spectrum, "tensor,index,value\nb,1,3\nb,2,1\n", &rows), 2);
 }
 
@@ -35,12 +35,12 @@ static void many_spectra_have_a_band_and_two_ends(void **state)
         for (int i = 0; i < (t < 2 ? 5 : 4); i++)
             text_addf(&text, "t%d,%d,%.17g\n", t, i + 1, 3 * pow((t + 1) / 12.0, i));
     const size_t count = rows_of(&plot_spectrum, text_done(&text), &rows);
-    assert_int_equal(count_role(rows, count, 6, "least"), 5);
-    assert_int_equal(count_role(rows, count, 6, "most"), 4);
-    assert_int_equal(count_role(rows, count, 6, "other"), 9 * 4 + 1);
-    assert_int_equal(count_role(rows, count, 6, "band"), 4);
-    assert_string_equal(rows[5].text, "t0");
-    const Value *second = rows + (count - 3) * 6;
+    assert_int_equal(count_role(rows, count, 7, "least"), 5);
+    assert_int_equal(count_role(rows, count, 7, "most"), 4);
+    assert_int_equal(count_role(rows, count, 7, "other"), 9 * 4 + 1);
+    assert_int_equal(count_role(rows, count, 7, "band"), 4);
+    assert_string_equal(rows[6].text, "t0");
+    const Value *second = rows + (count - 3) * 7;
     assert_true(value_number(&second[1]) == 2);
     check_rel(second[2].real, 0.5, 1e-14);
     check_rel(second[3].real, 3.5 / 12, 1e-14);
@@ -56,9 +56,9 @@ static void more_than_a_figure_holds_is_thinned_but_counts(void **state)
     for (int t = 0; t < 1000; t++)
         text_addf(&text, "t%d,1,1\nt%d,2,%.17g\nt%d,3,0\n", t, t, (t + 0.5) / 1000, t);
     const size_t count = rows_of(&plot_spectrum, text_done(&text), &rows);
-    const size_t others = count_role(rows, count, 6, "other") / 3;
+    const size_t others = count_role(rows, count, 7, "other") / 3;
     check(others >= 148 && others <= 150);
-    check_near(rows[(count - 2) * 6 + 2].real, 0.5, 1e-12); /* the median is over all 1000 tensors */
+    check_near(rows[(count - 2) * 7 + 2].real, 0.5, 1e-12); /* the median is over all 1000 tensors */
 }
 
 static void thin_bins_are_put_together(void **state)
@@ -68,8 +68,8 @@ static void thin_bins_are_put_together(void **state)
                        "w,-4,-3,1\nw,-3,-2,0\nw,-2,-1,9\nw,-1,0,500\nw,0,1,480\nw,1,2,12\nw,2,3,3\nw,3,4,1\n"
                        "few,0,1,3\nfew,1,2,3\nconstant,1,1,5000\n";
     assert_string_equal(picked(&plot_histogram, text),
-                        "role,bin_low,bin_high,count,low,high,tensor\n"
-                        "named,-4,-1,10,,,w\nnamed,-1,0,500,,,w\nnamed,0,1,480,,,w\nnamed,1,4,16,,,w\n");
+                        "role,bin_low,bin_high,count,low,high,cell,tensor\n"
+                        "named,-4,-1,10,,,,w\nnamed,-1,0,500,,,,w\nnamed,0,1,480,,,,w\nnamed,1,4,16,,,,w\n");
 }
 
 /* Ten tensors of normal numbers have different means and variances. If x is in units of the standard
@@ -85,10 +85,10 @@ static void the_band_of_normal_tensors_is_the_normal_density(void **state)
             text_addf(&text, "t%d,%.17g,%.17g,%.17g\n", t, t * (1 + 0.05 * b), t * (1 + 0.05 * (b + 1)),
                       round(1e7 * (0.5 * erfc(-0.05 * (b + 1) / M_SQRT2) - 0.5 * erfc(-0.05 * b / M_SQRT2))));
     const size_t count = rows_of(&plot_histogram, text_done(&text), &rows);
-    const size_t band = count_role(rows, count, 7, "band");
+    const size_t band = count_role(rows, count, 8, "band");
     check(band > 30 && band <= 2 * 5 * 4 + 1);
     for (size_t i = count - band; i < count; i++) {
-        const Value *row = rows + i * 7;
+        const Value *row = rows + i * 8;
         const double x = 0.5 * (row[1].real + row[2].real);
         /* bins are 0.05 wide; a shift of x by half a bin changes the density by a factor of 1 +- 0.025 |x| */
         if (fabs(x) < 4)
