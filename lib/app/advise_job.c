@@ -237,8 +237,10 @@ static Status measure_chosen(AdviseJob *advise, const CodecSet *chosen)
     return advise_rank(advise->list, advise->candidates, &advise->limits, j->a, j->err);
 }
 
-/* All candidates are screened. Then those are measured whose lower bound leaves them a place among the three fastest,
- * until there are none, and the ones with wide intervals again with more repeats, as long as PATIENCE lasts. */
+/* Screens all candidates. Then measures, in rounds, the candidates whose lower bound is below the time of the
+ * candidate ranked third, until none is left. Further rounds measure the fastest candidates with twice the
+ * repeats, until their intervals are not wide. There are at most ROUNDS_MOST rounds, and after PATIENCE
+ * seconds no further round begins. */
 Status advise_measure(AdviseJob *advise, const CodecSet *set)
 {
     CostJob *c = &advise->cost;
@@ -377,7 +379,8 @@ static Status write_rows(const AdviseJob *advise, const ReportSpec *spec, const 
     return report_finish(report, status, j->err);
 }
 
-/* Prints how the time of each of the first three comes about, and the numbers of the formulas. */
+/* Prints how the iteration's time adds up for each of the three fastest candidates, with the formula of the
+ * communication time. Then prints alpha, beta and P of the formulas. */
 static void explain(const AdviseJob *advise, FILE *to)
 {
     static const char *const formula[] = {

@@ -140,8 +140,8 @@ static bool is_page(const Old *o)
            contains(o, "content=\"atomo-bench report\"");
 }
 
-/* True if the file contains the text. Only HDF5 files are searched whole: the library may put the comment that
- * names the command behind any tensor. */
+/* True if the file contains the text. Searches the whole file, because the HDF5 library may write the
+ * command's name behind any tensor. */
 static bool file_contains(const char *path, const char *text)
 {
     struct stat now;

@@ -48,7 +48,7 @@ static void start(void)
     pthread_t thread;
     if (sem_init(&stop.woken, 0, 0))
         return;
-    /* signals shall interrupt the main thread's calls, not this thread's */
+    /* The new thread blocks all signals, so that a signal interrupts a call of the main thread. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &was);
     stop.watched = !pthread_create(&thread, NULL, watch, NULL);

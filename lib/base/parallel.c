@@ -22,9 +22,11 @@ enum { SPINS = 1000, MOST_THREADS = 1024 };
 
 /* The pool is global, so that later calls can reuse its threads. */
 static struct {
-    pthread_mutex_t owner; /* locked by the thread whose call the pool is working on */
-    pthread_mutex_t lock;  /* guards the following fields of the pool */
-    pthread_cond_t work, done;
+    pthread_mutex_t owner; /* locked by the thread whose call the pool is working on; guards `threads` */
+    /* guards `task` and `slot`, and all writes to `openings` and `busy`; threads that spin read these two
+     * without it */
+    pthread_mutex_t lock;
+    pthread_cond_t work, done; /* signalled when there are openings, and when no thread is busy */
     Task *task;
     int threads;         /* number of threads that the pool has created so far */
     size_t slot;         /* the slot number of the latest thread that joined the present call */

@@ -35,8 +35,9 @@ bool codec_keeps_state(const Codec *codec)
     return false;
 }
 
-/* True if the codec or a codec inside it starts with an empty state. A codec with a train hook fills its state
- * before the first step. The train hook of a wrapper trains the inner codec too. */
+/* True if the codec or a codec inside it starts with an empty state. The train hook of a codec that is no
+ * wrapper fills the codec's state before the first step. The train hook of a wrapper trains only the inner
+ * codec, so the wrapper's own state starts empty. */
 bool codec_starts_cold(const Codec *codec)
 {
     for (; codec; codec = codec->inner)

@@ -256,7 +256,9 @@ typedef struct {
 static void colour_piece(void *data, size_t piece)
 {
     const Palette *p = data;
-    enum { MARGIN = (COLOUR_SIDE - DIGIT_SIDE) / 2, LEVELS = 96 }; /* of grounds and of lights */
+    /* LEVELS: number of values that a colour channel can have in the background (from 0), and in the digit
+     * (to 255) */
+    enum { MARGIN = (COLOUR_SIDE - DIGIT_SIDE) / 2, LEVELS = 96 };
     for (size_t i = piece * PIECE_IMAGES; i < p->count && i < (piece + 1) * PIECE_IMAGES; i++) {
         const Rng rng = rng_below(&p->rng, i);
         const RngKey key = rng_key(&rng, USE_DATA, 0);

@@ -4,7 +4,7 @@
  *     exchange_begin
  *     in each round, for each worker that sends:
  *         exchange_send     encodes the worker's gradient; left out if another process has encoded it
- *         exchange_take     takes the payload, made by exchange_send or by another process
+ *         exchange_take     decodes a payload, of this or another process, or keeps it until it is merged
  *     exchange_end_round    after each round; the next round's encoders read the merged payload
  *     exchange_receive      computes the mean of the estimates
  *     exchange_settle       for each worker: computes the codec state of the next step
@@ -122,15 +122,16 @@ void exchange_share_training(const Exchange *x, const ExchangeWorker *from, cons
  * `keep`, `*sent` is valid until the arena is rewound; otherwise until it has been merged. */
 Status exchange_send(Exchange *x, const ExchangeWorker *w, const float *gradient, Bytes *sent);
 
-/* Takes the worker's payload of this round. A payload from another process must stay valid until the round
- * ends. */
+/* Decodes the worker's payload of this round, or keeps it until it is merged with other payloads. A payload
+ * from another process must stay valid until the round ends. */
 Status exchange_take(Exchange *x, const ExchangeWorker *w, Bytes payload);
 
 /* Ends a round, after its last worker: merges the payloads that still wait. */
 Status exchange_end_round(Exchange *x);
 
-/* Ends a round whose payloads another process has taken: `merged` is that process's heard[round]. It must stay
- * valid to the end of the step. `first` is the first worker that sent. */
+/* Ends a round whose payloads have been merged elsewhere: by another process, or in segments by all
+ * processes. `merged` is the merged payload, and must stay valid to the end of the step. `first` is the first
+ * worker that sent. */
 Status exchange_hear(Exchange *x, const ExchangeWorker *first, Bytes merged);
 
 /* Sets y to the mean of the estimates of all workers that sent. */

@@ -36,10 +36,11 @@ typedef struct {
     size_t tensors;
     ExchangeClock clock; /* {0}: without timing */
     Net *net;            /* the ranks; NULL: this process has all workers */
-    /* How payloads travel. NET_ALL: each rank gets and decodes all payloads. NET_RING: the same, or each rank merges
-     * a segment of all payloads (segments.h). NET_TREE: rank 0 merges
-     * the payloads and sends the result to all. NET_ROOT: the same, but rank 0 has no workers, and payloads need
-     * not merge: otherwise rank 0 decodes them, and sends their mean to all as floats. */
+    /* How payloads travel. NET_ALL: each rank gets and decodes all payloads. NET_RING: each rank merges one
+     * segment of all payloads (segments.h) or, if segments are not used, gets and decodes all payloads. NET_TREE:
+     * rank 0 merges the payloads and sends the merged payload to all ranks. NET_ROOT: rank 0 is a server without
+     * workers. It merges the payloads as with NET_TREE. If they cannot be merged, it decodes them and sends the
+     * mean to all ranks as floats. */
     NetWay way;
 } GradientSpec;
 

@@ -40,8 +40,9 @@ bool relay_decodes(const Relay *r, const Exchange *x);
 Status relay_payloads(Relay *r, Exchange *x, Status status, const bool *sends, const ExchangeWorker *first,
                       Bytes (*sent)[ROUNDS_MAX]);
 
-/* Ends a round on ranks that did not take its payloads, or with r->merged on all ranks: sends them the merged
- * payload where they need it. `first` is the first worker that sent. */
+/* Ends a round. If the ranks have merged the payloads in segments, each rank continues with r->merged.
+ * Otherwise, with NET_TREE or NET_ROOT, rank 0 sends the merged payload to all ranks, unless relay_mean will
+ * send the mean in its place. `first` is the first worker that sent. */
 Status relay_merged(Relay *r, Exchange *x, int round, Status status, const ExchangeWorker *first);
 
 /* Sends the mean x->y to the ranks that do not compute it. */

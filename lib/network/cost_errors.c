@@ -28,8 +28,8 @@ static double *field(CostLayer *layer, size_t offset)
     return (double *)((char *)layer + offset);
 }
 
-/* Raises quantity `m` of all layers by one standard error of its sum. The values become NaN if a standard
- * error is unknown. */
+/* Raises quantity `m` of each layer in proportion to the layer's standard error. The sum over the layers then
+ * rises by Q, the standard error of the sum. The values become NaN if a standard error is unknown. */
 static void move(CostLayer *layer, size_t layers, size_t m)
 {
     double sum = 0, squares = 0;

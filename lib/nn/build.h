@@ -51,8 +51,9 @@ Activation *build_shortcut(Builder *b, Activation *in, size_t channels, size_t s
 
 /* ---- layers of tokens ---- */
 
-/* Returns the sum of the embeddings of tokens and positions, `width` channels each. The image holds the tokens,
- * one in each column. `*tokens` is set to the token embeddings, for `build_tied`. */
+/* Returns the sum of the embeddings of tokens and positions, `width` channels each. The image holds the
+ * tokens, one in each column. Sets `*tokens` to the token embeddings; the caller must add `build_tied` with
+ * them. */
 Activation *build_embedding(Builder *b, const char *tokens_name, const char *positions_name, size_t width,
                             double deviation, const Slice **tokens);
 Activation *build_layer_norm(Builder *b, Activation *in, const char *name, bool bias);

@@ -1,5 +1,5 @@
-/* embedding.c -- token and position embeddings: y[t] = tokens[x[t]] + positions[t]. The output layer may share
- * the token embeddings (tied weights), so their gradient is added. */
+/* embedding.c -- token and position embeddings: y[t] = tokens[x[t]] + positions[t]. The weights of the output
+ * layer must be the token embeddings (tied weights, `build_tied`). */
 #include "nn/layer.h"
 
 #include <string.h>
@@ -17,7 +17,8 @@ static Status forward(Layer *l, const Pass *p)
     return OK;
 }
 
-/* The output layer, which runs first, has written its gradient of the token embeddings. */
+/* Adds to the gradient of the token embeddings. The output layer, whose backward pass runs earlier, has
+ * already written its part of this gradient. */
 static Status backward(Layer *l, const Pass *p)
 {
     const size_t width = l->out->channels, length = l->out->rows;

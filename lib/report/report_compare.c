@@ -344,8 +344,8 @@ static double field_margin(const Results *r, size_t place, size_t codec, const c
                   : 0; /* with one repeat `se` is NaN: no margin */
 }
 
-/* If repeats cannot show how much sizes vary (their standard error is unknown), the margin is the size
- * itself. */
+/* With several repeats, the standard error of the size is unknown if all repeats have the same error
+ * (`errors_known`); the margin is then the size itself. With one repeat there is no margin. */
 static Known size_of(const Results *r, size_t place, size_t codec)
 {
     const double size = results_number(r, place, codec, "bits_per_element_expected");

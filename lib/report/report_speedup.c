@@ -50,8 +50,9 @@ static bool has_seeds(const Summaries *s)
     return false;
 }
 
-/* Names the columns "compressor", "speedup_to_0.9" and so on; with several seeds each with its standard error, and
- * "seeds". Returns false if memory is out. */
+/* Names the columns: "compressor", and "speedup_to_0.9" for each target accuracy. If there are several seeds,
+ * a column "speedup_to_0.9_se" follows each speed-up, and "seeds" is the last column. Returns false if memory
+ * runs out. */
 static bool name_columns(Csv *out, const Csv *run, bool seeds, Arena *a)
 {
     const size_t most = 2 * run->columns + 2;
@@ -72,8 +73,9 @@ static bool name_columns(Csv *out, const Csv *run, bool seeds, Arena *a)
     return true;
 }
 
-/* Returns the baseline's time over that of run i, for the same seed; NaN if one of the two never reached the target, or
- * the baseline has no run with this seed. */
+/* Returns the speed-up of run i to a target: the time of the baseline's run with the same seed, divided by
+ * the time of run i. Returns NaN if one of these two runs never reached the target, or if the baseline has no
+ * such run. */
 static double quotient(const Summaries *s, size_t i, const char *baseline, const char *target)
 {
     size_t base = 0;
@@ -86,7 +88,8 @@ static double quotient(const Summaries *s, size_t i, const char *baseline, const
     return isfinite(v) ? v : NAN;
 }
 
-/* Returns the moments of the quotients of run i, or of all runs of its compressor if there are several seeds. */
+/* Returns the moments of the speed-up of run i or, if there are several seeds, of all runs of its
+ * compressor. */
 static Moments quotients(const Summaries *s, size_t i, bool seeds, const char *baseline, const char *target)
 {
     Moments m = {0};

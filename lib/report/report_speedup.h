@@ -5,11 +5,14 @@
 
 #include "base/csv.h"
 
-/* Makes a row for each run in `run`, or with several seeds for each compressor: for each target accuracy the
- * baseline's simulated time to reach the target, divided by the compressor's. A cell is "" if one of the two never
- * reached the target. Of several runs of the baseline, the first is used. With several seeds, the quotients are of
- * runs with the same seed; a cell is their mean, with its standard error in the next column, and "" unless every run
- * reached the target. The column `seeds` counts the runs. */
+/* Makes a row for each run in `run`. A cell is the speed-up to one target accuracy: the baseline's simulated
+ * time to the target, divided by the run's time. A cell is "" if the run or the baseline never reached the
+ * target. Of several runs of the baseline, the first is used.
+ *
+ * If the runs have several seeds, makes a row for each compressor instead. Each of the compressor's runs is
+ * compared with the baseline's run of the same seed. A cell is the mean of these speed-ups, and the next
+ * column has the mean's standard error. A cell is "" unless all these runs exist and reached the target. The
+ * column `seeds` counts the compressor's runs. */
 Status speedup_rows(Csv *out, const Csv *run, const char *baseline, Arena *a, Error *err);
 
 #endif

@@ -1,6 +1,7 @@
-/* verify_levels.c -- reference solvers of the water level tau of the probabilities min(1, lambda_i / tau):
- * for a given sum of them, which is the budget, and for the second moment that gspar is given. They share no
- * code with the codecs' solver (waterfill.h). Also computes sums over these probabilities. */
+/* verify_levels.c -- reference solvers of the water level tau of the probabilities min(1, lambda_i / tau).
+ * The solvers find tau for a given sum of the probabilities (the budget), or for a given second moment
+ * (gspar). They share no code with the codecs' solver (waterfill.h). Also computes sums over these
+ * probabilities. */
 #include "verify/verify_parts.h"
 
 #include "base/parallel.h"

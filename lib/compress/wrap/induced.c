@@ -121,7 +121,8 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     Bytes own[ROUNDS_MAX];
     Buf first;
     float *y, *rest;
-    /* `agreed` is the mean of C + Q over all workers; C's state depends on the mean of C alone. */
+    /* C gets this worker's C(x) in place of `agreed`, which is the mean of C(x) + Q(x - C(x)) over all
+     * workers. No state depends on this mean: `check` refuses codecs C that learn from all workers. */
     (void)agreed;
     if (!codec_state_size(&inner))
         return OK;
