@@ -1,6 +1,7 @@
 /* codec.c -- calls a compressor's hooks and makes the checks that every codec needs. Also combines the
  * properties that a codec promises with those of the codecs inside it. */
 #include "codec/wrapper.h"
+#include "num/blockwise.h"
 
 #include <assert.h>
 #include <math.h>
@@ -95,9 +96,9 @@ static Status raw_get(const Call *c, Bytes in, float *x)
 {
     if (in.size != raw_size(c))
         return payload_bad(c, "%zu bytes of raw floats, want %zu", in.size, raw_size(c));
-    floats_load(x, in.data + 1, c->shape->n);
-    const size_t bad = first_nonfinite(x, c->shape->n, NULL);
-    return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
+    if (blockwise_load(in.data + 1, c->shape->n, c->threads, x))
+        return OK;
+    return payload_bad(c, "element %zu is not finite", first_nonfinite(x, c->shape->n, NULL));
 }
 
 /* Replaces a payload that is longer than raw floats: decodes it, and sends the decoded values as raw floats.

@@ -2,6 +2,7 @@
  * is the baseline of comparisons. */
 #include "codec/compressor.h"
 #include "compress/lowrank/addends.h"
+#include "num/blockwise.h"
 #include "num/finite.h"
 
 #include <float.h>
@@ -23,9 +24,9 @@ static Status decode(const Call *c, Bytes in, float *x)
 {
     if (in.size != 4 * c->shape->n)
         return payload_bad(c, "%zu bytes, want %zu", in.size, 4 * c->shape->n);
-    floats_load(x, in.data, c->shape->n);
-    const size_t bad = first_nonfinite(x, c->shape->n, NULL);
-    return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
+    if (blockwise_load(in.data, c->shape->n, c->threads, x))
+        return OK;
+    return payload_bad(c, "element %zu is not finite", first_nonfinite(x, c->shape->n, NULL));
 }
 
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)

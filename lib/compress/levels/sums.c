@@ -3,6 +3,7 @@
 
 #include "compress/lowrank/addends.h"
 #include "base/parallel.h"
+#include "num/blockwise.h"
 #include "num/finite.h"
 
 #include <float.h>
@@ -184,9 +185,9 @@ static Status add_floats(const Sums *s, const SumsJob *job, Buf *out)
 Status sums_floats(const Sums *s, const SumsTotal *t, float *x)
 {
     const size_t n = s->c->shape->n;
-    floats_load(x, t->planes, n);
-    const size_t bad = first_nonfinite(x, n, NULL);
-    return bad == n ? OK : payload_bad(s->c, "element %zu is not finite", bad);
+    if (blockwise_load(t->planes, n, s->c->threads, x))
+        return OK;
+    return payload_bad(s->c, "element %zu is not finite", first_nonfinite(x, n, NULL));
 }
 
 static Status merge_last(const Sums *s, const Bytes *in, size_t count, Buf *out)

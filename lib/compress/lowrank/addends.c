@@ -3,6 +3,7 @@
 
 #include "vec/kernels.h"
 #include "base/parallel.h"
+#include "num/blockwise.h"
 #include "num/finite.h"
 
 #include <float.h>
@@ -54,9 +55,7 @@ Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, flo
     const uint8_t *values = addends_open(c, in, own_kind, true, count, "value", &workers);
     if (!values)
         return ERR_CORRUPT;
-    floats_load(x, values, count);
-    const size_t bad = first_nonfinite(x, count, NULL);
-    return bad == count ? OK : not_finite(c, bad);
+    return blockwise_load(values, count, c->threads, x) ? OK : not_finite(c, first_nonfinite(x, count, NULL));
 }
 
 typedef struct {

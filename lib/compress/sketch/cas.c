@@ -16,6 +16,7 @@
 
 #include "compress/sketch/cas_table.h"
 #include "compress/sketch/cluster_index.h"
+#include "num/blockwise.h"
 #include "num/finite.h"
 
 #include <float.h>
@@ -325,9 +326,9 @@ static Status decode(const Call *c, Bytes in, float *x)
     TRY(payload_open(c, in, &p));
     if (!p.floats)
         return decode_sketch(c, &p, x);
-    floats_load(x, p.value, c->shape->n);
-    const size_t bad = first_nonfinite(x, c->shape->n, NULL);
-    return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
+    if (blockwise_load(p.value, c->shape->n, c->threads, x))
+        return OK;
+    return payload_bad(c, "element %zu is not finite", first_nonfinite(x, c->shape->n, NULL));
 }
 
 /* ---- merging ---- */

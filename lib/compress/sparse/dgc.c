@@ -10,6 +10,7 @@
 #include "num/radix.h"
 #include "vec/kernels.h"
 #include "compress/sparse/sparse.h"
+#include "num/blockwise.h"
 #include "num/finite.h"
 
 #include <math.h>
@@ -33,24 +34,40 @@ enum { ADAPTATIONS = 10 };
 
 /* ---- the accumulated values v ---- */
 
-static float velocity(const Call *c, const float *x, size_t i)
+static float momentum_of(const Call *c)
 {
-    const float *u = c->state;
-    return u ? (float)((const Dgc *)c->self->params)->momentum * u[i] + x[i] : x[i];
+    return (float)((const Dgc *)c->self->params)->momentum;
+}
+
+typedef struct {
+    const float *x, *u, *v; /* u and v: NULL before the first step, when they are 0 */
+    float momentum;
+} Accumulation;
+
+static void accumulate(const void *data, size_t from, size_t count, float *to)
+{
+    const Accumulation *a = data;
+    const float *const x = a->x + from, *const u = a->u ? a->u + from : x, *const v = a->v ? a->v + from : x;
+    const float momentum = a->momentum;
+    if (a->u)
+        for (size_t i = 0; i < count; i++)
+            to[i] = v[i] + (momentum * u[i] + x[i]);
+    else
+        for (size_t i = 0; i < count; i++)
+            to[i] = 0 + x[i];
 }
 
 /* Computes the accumulated values v + u (n) in scratch. */
 static Status accumulated(const Call *c, const float *x, float **out)
 {
     const size_t n = c->shape->n;
-    const float *v = c->state ? (const float *)c->state + n : NULL;
+    const float *u = c->state;
+    const Accumulation a = {x, u, u ? u + n : NULL, momentum_of(c)};
     float *sum = NEW(c->scratch, float, n);
     TRY(arena_check(sum, c->scratch, c->err));
-    for (size_t i = 0; i < n; i++)
-        sum[i] = (v ? v[i] : 0) + velocity(c, x, i);
-    const size_t bad = first_nonfinite(sum, n, NULL);
-    if (bad < n)
-        return FAIL(c->err, ERR_NUMERIC, "dgc: what was accumulated is beyond float32 at element %zu", bad);
+    if (!blockwise_fill(sum, n, c->threads, accumulate, &a))
+        return FAIL(c->err, ERR_NUMERIC, "dgc: what was accumulated is beyond float32 at element %zu",
+                    first_nonfinite(sum, n, NULL));
     *out = sum;
     return OK;
 }
@@ -138,13 +155,14 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
 {
     const size_t n = c->shape->n;
     const bool mask = ((const Dgc *)c->self->params)->mask;
+    const float momentum = momentum_of(c);
     float *v, *decoded = NEW(c->scratch, float, n), *u = state;
     (void)agreed;
     TRY(arena_check(decoded, c->scratch, c->err));
     TRY(accumulated(c, x, &v));
     TRY(codec_decode(c, sent[0], decoded));
     for (size_t i = 0; i < n; i++) {
-        u[i] = mask && decoded[i] != 0 ? 0 : velocity(c, x, i);
+        u[i] = mask && decoded[i] != 0 ? 0 : momentum * u[i] + x[i];
         u[n + i] = decoded[i] != 0 ? 0 : v[i];
     }
     return OK;

@@ -7,6 +7,7 @@
 #include "vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/signed_set.h"
+#include "num/blockwise.h"
 #include "num/finite.h"
 
 #include <float.h>
@@ -54,12 +55,10 @@ static const float *gathered(const Call *c, const float *x)
         arena_fail(c->scratch, c->err);
         return NULL;
     }
-    for (size_t i = 0; i < n; i++)
-        t[i] = x[i] + r[i];
-    const size_t bad = first_nonfinite(t, n, NULL);
-    if (bad == n)
+    if (blockwise_add(x, r, 1, n, c->threads, t))
         return t;
-    FAIL(c->err, ERR_NUMERIC, "strom: gradient plus residual is beyond float32 at element %zu", bad);
+    FAIL(c->err, ERR_NUMERIC, "strom: gradient plus residual is beyond float32 at element %zu",
+         first_nonfinite(t, n, NULL));
     return NULL;
 }
 
@@ -105,8 +104,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
         return c->err->status;
     TRY(arena_check(decoded, c->scratch, c->err));
     TRY(codec_decode(c, sent[0], decoded));
-    for (size_t i = 0; i < n; i++)
-        r[i] = t[i] - decoded[i];
+    blockwise_add(t, decoded, -1, n, c->threads, r);
     return OK;
 }
 

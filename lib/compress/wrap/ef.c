@@ -6,7 +6,8 @@
  * prove convergence for contractive codecs. The payload is the inner codec's, unchanged. State: e (n floats),
  * then the inner codec's state. */
 #include "codec/wrapper.h"
-#include "base/parallel.h"
+#include "num/blockwise.h"
+#include "num/finite.h"
 #include "vec/kernels.h"
 
 #include <math.h>
@@ -42,41 +43,15 @@ static size_t bound(const Call *c)
     return codec_bound(&inner);
 }
 
-/* sum = a + factor b */
-typedef struct {
-    const float *a, *b;
-    float factor, *sum;
-    size_t n;
-    bool *finite; /* (blocks) false: the block's sum is not finite; NULL: not checked */
-} Sum;
-
-static void add_block(void *data, size_t block)
-{
-    const Sum *s = data;
-    const size_t from = block * BLOCK, n = block_size(s->n, block);
-    kernels()->add_scaled(s->a + from, s->b + from, s->factor, n, s->sum + from);
-    if (s->finite)
-        s->finite[block] = isfinite(kernels()->abs_max(s->sum + from, n));
-}
-
-static void add_up(int threads, Sum sum)
-{
-    parallel_for(threads, blocks_of(sum.n), add_block, &sum);
-}
-
 /* Sets t to the gradient x plus the decayed residual, and refuses sums beyond float32. */
 static Status add_residual(const Call *c, const float *x, float *t, Error *err)
 {
     const size_t n = c->shape->n;
     const float decay = (float)((const Ef *)c->self->params)->decay;
-    bool *finite = NEW(c->scratch, bool, blocks_of(n));
-    TRY(arena_check(finite, c->scratch, err));
-    add_up(c->threads, (Sum){x, c->state, decay, t, n, finite});
-    for (size_t b = 0; b < blocks_of(n); b++)
-        if (!finite[b])
-            return FAIL(err, ERR_NUMERIC, "ef: gradient plus residual is beyond float32 at element %zu",
-                        first_nonfinite(t, n, NULL));
-    return OK;
+    if (blockwise_add(x, c->state, decay, n, c->threads, t))
+        return OK;
+    return FAIL(err, ERR_NUMERIC, "ef: gradient plus residual is beyond float32 at element %zu",
+                first_nonfinite(t, n, NULL));
 }
 
 /* Sets *t to the gradient x plus the decayed residual; before the first step, to x. With c->kept, the sum is
@@ -153,7 +128,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     last.round = codec_rounds(inner.self) - 1;
     TRY(codec_decode(&last, sent[last.round], decoded));
     TRY(codec_settle(&inner, t, sent, agreed, behind));
-    add_up(c->threads, (Sum){t, decoded, -1, state, c->shape->n, NULL}); /* e = t - decoded */
+    blockwise_add(t, decoded, -1, c->shape->n, c->threads, state); /* e = t - decoded */
     return OK;
 }
 

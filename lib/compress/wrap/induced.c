@@ -8,6 +8,9 @@
  * If C has several rounds, only the last round has this payload; earlier rounds send C's payload alone. */
 #include "compress/wrap/safe_sum.h"
 #include "codec/wrapper.h"
+#include "num/finite.h"
+
+#include <math.h>
 
 typedef struct {
     const char *with;
@@ -59,11 +62,9 @@ static Status take_rest(const Call *c, const float *x, const Buf *first, float *
     float *y = NEW(c->scratch, float, n), *left = NEW(c->scratch, float, n);
     TRY(arena_check(y && left, c->scratch, c->err));
     TRY(codec_decode(&inner, buf_bytes(first), y));
-    for (size_t i = 0; i < n; i++)
-        left[i] = x[i] - y[i];
-    const size_t bad = first_nonfinite(left, n, NULL);
-    if (bad < n)
-        return FAIL(c->err, ERR_NUMERIC, "induced: what is left of element %zu is beyond float32", bad);
+    if (!blockwise_add(x, y, -1, n, c->threads, left))
+        return FAIL(c->err, ERR_NUMERIC, "induced: what is left of element %zu is beyond float32",
+                    first_nonfinite(left, n, NULL));
     *decoded = y;
     *rest = left;
     return OK;
@@ -88,7 +89,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     TRY(codec_encode(&with, rest, out));
     if (c->streams)
         c->streams->raw = raw; /* if C or Q sends raw floats, the whole payload still is not raw floats */
-    if (!sum_is_safe(y, n) && decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
+    if (!sum_is_safe(y, n, c->threads) && decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
         return FAIL(c->err, ERR_NUMERIC, "induced: the estimate is beyond float32");
     return OK;
 }
@@ -107,10 +108,9 @@ static Status decode(const Call *c, Bytes in, float *x)
         return payload_bad(c, "its first part is cut");
     TRY(codec_decode(&inner, (Bytes){r.at, (size_t)size}, x));
     TRY(codec_decode(&with, (Bytes){r.at + size, reader_left(&r) - (size_t)size}, q));
-    for (size_t i = 0; i < n; i++)
-        x[i] += q[i];
-    const size_t bad = first_nonfinite(x, n, NULL);
-    return bad == n ? OK : payload_bad(c, "element %zu of both parts is beyond float32", bad);
+    if (blockwise_add(x, q, 1, n, c->threads, x))
+        return OK;
+    return payload_bad(c, "element %zu of both parts is beyond float32", first_nonfinite(x, n, NULL));
 }
 
 /* Updates C's state as if C had been used alone. Encodes C's payload again: the sent payload may be raw floats,

@@ -2,18 +2,13 @@
 #ifndef ATOMO_SAFE_SUM_H
 #define ATOMO_SAFE_SUM_H
 
-#include "codec/compressor.h"
-
-#include <math.h>
+#include "num/blockwise.h"
 
 /* Returns true if all elements of x are below 2^103 in magnitude. Then the sum of x and any finite float32
  * vector is finite, because adding less than 2^103 to a finite float32 cannot round up to infinity. */
-static inline bool sum_is_safe(const float *x, size_t n)
+static inline bool sum_is_safe(const float *x, size_t n, int threads)
 {
-    float most = 0;
-    for (size_t i = 0; i < n; i++)
-        most = fmaxf(most, fabsf(x[i]));
-    return most < 0x1p103f;
+    return blockwise_most(x, n, threads) < 0x1p103f;
 }
 
 #endif

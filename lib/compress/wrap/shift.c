@@ -22,6 +22,8 @@
 #include "compress/wrap/safe_sum.h"
 #include "codec/wrapper.h"
 
+#include <math.h>
+
 typedef struct {
     double alpha; /* NaN: alpha=auto */
 } Shift;
@@ -101,14 +103,11 @@ static size_t bound(const Call *c)
 
 static Status subtract(const Call *c, const float *x, float *t, Error *err)
 {
-    const float *h = shift_of(c);
     const size_t n = c->shape->n;
-    for (size_t i = 0; i < n; i++)
-        t[i] = x[i] - h[i];
-    const size_t bad = first_nonfinite(t, n, NULL);
-    return bad == n ? OK
-                    : FAIL(err, ERR_NUMERIC, "%s: gradient less shift is beyond float32 at element %zu",
-                           c->self->ops->name, bad);
+    if (blockwise_add(x, shift_of(c), -1, n, c->threads, t))
+        return OK;
+    return FAIL(err, ERR_NUMERIC, "%s: gradient less shift is beyond float32 at element %zu",
+                c->self->ops->name, first_nonfinite(t, n, NULL));
 }
 
 /* Computes t = x - h (the gradient minus the shift), in scratch; t is x itself before the first step. */
@@ -167,15 +166,34 @@ static Status take_workers(const Call *c, Bytes *in, uint64_t *workers)
     return OK;
 }
 
+typedef struct {
+    const float *h; /* NULL: 0 */
+    double count, gain;
+} Estimate;
+
+static void estimate(const void *data, size_t from, size_t n, float *x)
+{
+    const Estimate *e = data;
+    const float *const h = e->h ? e->h + from : NULL;
+    const double count = e->count, gain = e->gain;
+    if (h)
+        for (size_t i = 0; i < n; i++)
+            x[i] = (float)(count * (double)h[i] + gain * (double)x[i]);
+    else
+        for (size_t i = 0; i < n; i++)
+            x[i] = (float)(0 + gain * (double)x[i]);
+}
+
 static Status add_shift(const Call *c, const float *h, double count, double gain, float *x)
 {
     const size_t n = c->shape->n;
     if (!h && gain == 1)
         return OK;
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)((h ? count * (double)h[i] : 0) + gain * (double)x[i]);
-    const size_t bad = first_nonfinite(x, n, NULL);
-    return bad == n ? OK : payload_bad(c, "with the shift, element %zu is beyond float32", bad);
+    /* the sum of two floats in double, rounded to float32, is the sum in float32 */
+    if (count == 1 && gain == 1 ? blockwise_add(h, x, 1, n, c->threads, x)
+                                : blockwise_fill(x, n, c->threads, estimate, &(Estimate){h, count, gain}))
+        return OK;
+    return payload_bad(c, "with the shift, element %zu is beyond float32", first_nonfinite(x, n, NULL));
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
@@ -202,7 +220,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     if (adds_kind(c))
         buf_u8(out, PAYLOAD_RAW);
     TRY(codec_encode(&inner, t, out));
-    if (c->round < codec_rounds(c->self) - 1 || !h || sum_is_safe(h, n))
+    if (c->round < codec_rounds(c->self) - 1 || !h || sum_is_safe(h, n, c->threads))
         return OK;
     /* the estimate may be beyond float32's range, so decode it */
     float *y = NEW(c->scratch, float, n);

@@ -1,0 +1,22 @@
+/* blockwise.h -- fills long vectors, and finds their largest magnitudes, on several threads. */
+#ifndef ATOMO_BLOCKWISE_H
+#define ATOMO_BLOCKWISE_H
+
+#include "base/base.h"
+
+/* Fills the n elements of `out` with calls of `fill`, each of which sets the `count` elements from index `from` on;
+ * `to` is out + from. Returns false if an element of `out` is then not finite. */
+typedef void BlockwiseFill(const void *data, size_t from, size_t count, float *to);
+bool blockwise_fill(float *out, size_t n, int threads, BlockwiseFill *fill, const void *data);
+
+/* Sets sum = a + factor b, with float32 arithmetic; `sum` may be a or b. Returns false if an element of the sum is
+ * not finite. */
+bool blockwise_add(const float *a, const float *b, float factor, size_t n, int threads, float *sum);
+
+/* Copies n little-endian float32 from `bytes` to x. Returns false if an element is not finite. */
+bool blockwise_load(const uint8_t *bytes, size_t n, int threads, float *x);
+
+/* Returns the largest magnitude of the n elements of x; 0 if n is 0. NaN counts as larger than infinity. */
+float blockwise_most(const float *x, size_t n, int threads);
+
+#endif
