@@ -73,7 +73,8 @@ const char *codec_caution(const Codec *codec)
 
 /* ---- encoding and decoding ---- */
 
-/* True for a wrapper that sends the inner codec's payloads unchanged, kind byte included. */
+/* True for a wrapper of a single codec. The wrapper's payload contains the inner codec's payload, which
+ * already is raw floats if the inner codec's own format would be longer. */
 static bool passes_on(const Codec *codec)
 {
     return codec->ops->wraps && !codec->other;
@@ -135,9 +136,10 @@ Status codec_encode(const Call *c, const float *x, Buf *out)
     return status;
 }
 
-/* Decodes raw floats for every codec, and all other payloads by the codec's hook. Refuses two payloads
- * that codec_encode never writes: raw floats although the codec's own format is always shorter, and the
- * codec's own format although raw floats are shorter. */
+/* Decodes raw floats for every codec, and all other payloads by the codec's hook. Refuses three kinds of
+ * payload that codec_encode never writes: raw floats although the codec's own format is always shorter, raw
+ * floats although an earlier round's payload is not empty, and the codec's own format although raw floats are
+ * shorter. */
 static Status decode_kind(const Call *c, Bytes in, float *x)
 {
     if (in.size == 0)
@@ -325,7 +327,8 @@ Call call_inner(const Call *c, size_t own_state)
     return inner;
 }
 
-/* The data of load_input, which gives the inner codec's plan the wrapper's vectors. */
+/* The data of load_input. The inner codec's plan loads tensors with load_input, and so gets the vectors that
+ * `input` computes in place of the gradients. */
 typedef struct {
     const Step *step;
     InnerInput *input;

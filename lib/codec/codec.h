@@ -45,8 +45,9 @@ enum {
     /* some random numbers are shared, others are each worker's own, and the estimate is biased for given shared
      * ones: averaging reduces a part of the variance only */
     PART_SHARED = 1 << 9,
-    /* sends some of the elements, or of the coefficients of a transform, each at about its own value, and leaves the
-     * others out: they decode to 0. The mean over the workers that sent it is then a useful estimate (Call.terms). */
+    /* sends some of the elements, or some coefficients of a transform, each at about its own value. The
+     * elements or coefficients that are not sent decode to 0. So the mean of an element or coefficient over
+     * only the workers that sent it is a useful estimate (Call.terms). */
     LEAVES_OUT = 1 << 10,
 };
 
@@ -58,7 +59,7 @@ typedef struct Codec {
     /* a second codec that the compressor uses, or NULL: from Compressor.alone, Compressor.part, or a key of
      * type PARAM_SPEC */
     const struct Codec *other;
-    uint64_t named; /* bit i is set if the spec names params[i] */
+    uint64_t named; /* bit i is set if the spec names the key ops->params[i] */
 } Codec;
 
 enum { ROUNDS_MAX = 8 };
@@ -75,8 +76,8 @@ typedef struct {
 /* All inputs of an encoder or decoder, for one tensor of one worker and step. */
 typedef struct {
     const Codec *self;
-    /* (codec_state_size bytes) the state that codec_settle wrote; NULL before the first step, or if the codec
-     * keeps no state */
+    /* (codec_state_size bytes) the state that codec_train or codec_settle wrote; all zero before these calls.
+     * NULL: the codec keeps no state, or works as in its first step */
     const void *state;
     /* (codec_plan_size bytes) this tensor's record from codec_plan; NULL: the tensor is compressed without
      * regard to other tensors. For a codec with a curve hook the record is a CurvePoint (harness.h). */
@@ -86,8 +87,10 @@ typedef struct {
     /* source of random numbers that are the same on all workers: depends on seed, repeat, step, tensor */
     Rng rng_shared;
     int worker, workers, threads;
-    int round;          /* number of the current round, 0 .. codec_rounds - 1 */
-    const Bytes *heard; /* the payloads of rounds 0 .. round - 1, merged over all workers */
+    int round; /* number of the current round, 0 .. codec_rounds - 1 */
+    /* the payloads of rounds 0 .. round - 1: each is merged over all workers, or the worker's own if the
+     * worker trains alone (Message) */
+    const Bytes *heard;
     /* true: codec_decode gives what the payload holds, elements or coefficients, before any transform back
      * (codec_from_terms); only with LEAVES_OUT */
     bool terms;
@@ -101,8 +104,9 @@ unsigned codec_traits(const Codec *codec); /* the codec's promises, as bits */
 int codec_rounds(const Codec *codec);      /* number of rounds, 1 or more */
 /* True if workers' payloads can be merged without decoding in every round of this codec */
 bool codec_adds(const Codec *codec);
-const char *codec_travels(const Codec *codec); /* returns the same in words, the field `travels` of results */
-bool codec_keeps_state(const Codec *codec);    /* True if the codec or a codec inside it keeps a state */
+/* Returns "as sums" if codec_adds is true, else "to each worker": the field `travels` of results */
+const char *codec_travels(const Codec *codec);
+bool codec_keeps_state(const Codec *codec); /* True if the codec or a codec inside it keeps a state */
 /* True if the codec or a codec inside it has an empty state on its first step */
 bool codec_starts_cold(const Codec *codec);
 bool codec_trains(const Codec *codec);         /* True if codec_train does something for this codec */
@@ -123,11 +127,11 @@ Status codec_decode(const Call *c, Bytes in, float *x);
  * beyond float32. */
 Status codec_from_terms(const Call *c, float *x);
 
-/* Merges one round's payloads of `count` workers into one payload of their sum (or majority vote), without
- * decoding. Requires a merge hook. */
+/* Merges one round's payloads of `count` workers into one payload, without decoding: the payload of their
+ * sum, of their majority vote, or of their largest scales. Requires a merge hook. */
 Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out);
 
-/* Returns the bytes of state for this tensor and worker. A state is all zero before the first step. */
+/* Returns the bytes of state for this tensor and worker. The caller sets a new state to zeros. */
 size_t codec_state_size(const Call *c);
 
 /* Called before a step, for one worker only. Learns from this worker's x the parameters that all workers must
@@ -142,7 +146,7 @@ Status codec_settle(const Call *c, const float *x, const Bytes *sent, const floa
 
 /* The payloads of all rounds of a worker that trains alone: it receives no other worker's payloads. */
 typedef struct {
-    Bytes round[ROUNDS_MAX]; /* the payload of each round; points into `out` */
+    Bytes round[ROUNDS_MAX]; /* the payload of each round, in the buffer `out` of codec_send */
     int rounds;
 } Message;
 size_t codec_message_bound(const Call *c);

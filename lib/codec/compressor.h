@@ -1,10 +1,11 @@
 /* compressor.h -- for authors of a codec: struct Compressor holds a codec's promises and functions
  * (docs/adding-a-compressor.md).
  *
- * encode, decode and merge have no side effects: they read the Call and write only their output. Only settle
- * and train write state. A receiver decodes a payload with the spec, the shape and the sources of random
- * numbers (Call.rng, Call.rng_shared). Only a codec that promises DECODES_STATE also reads the state
- * (Call.state). A payload begins with a kind byte, except payloads of the codec `none`. */
+ * encode, decode and merge change no state. Besides their output, they write only the Call's Streams,
+ * KeptVector, scratch memory and Error. Only settle and train write state. A receiver decodes a payload with
+ * the spec, the shape, the payloads of earlier rounds (Call.heard) and the sources of random numbers
+ * (Call.rng, Call.rng_shared). Only a codec that promises DECODES_STATE also reads the state (Call.state). A
+ * payload begins with a kind byte, except payloads of the codec `none`. */
 #ifndef ATOMO_COMPRESSOR_H
 #define ATOMO_COMPRESSOR_H
 
@@ -25,7 +26,8 @@ struct Compressor {
     const char *example;  /* commands that run as they are, one a line; they write g.h5. A test runs them. */
     const Param *params;  /* the parameters; ends in {0}; NULL: none */
     size_t params_size;
-    /* a table of functions for hooks that several codecs share, for example the hooks in levels/buckets.c */
+    /* what the hooks that several codecs share need of this codec: for example, a BucketLaw for the hooks in
+     * levels/buckets.c */
     const void *family;
 
     /* For every codec */

@@ -38,7 +38,7 @@ typedef struct {
 /* Returns what is independent in the codec's error on x. Fills `m` only if the result is ATOMWISE. */
 ErrorLaw codec_moments(const Call *c, const float *x, AtomMoments *m);
 
-/* Returns the l2 norm of the residual in c->state; NaN: the codec keeps no residual. */
+/* Returns the l2 norm of the residual in c->state; NaN: the codec keeps no residual, or c->state is NULL. */
 double codec_residual(const Call *c);
 
 /* One worker's tensors of one step, for codecs that divide a budget between tensors. */

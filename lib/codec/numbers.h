@@ -36,8 +36,8 @@ Numbers numbers_in_planes(size_t count, int bits, int merged_bits, uint32_t top)
 /* Returns the bytes of n numbers of `bits` bits, where `bits` is m->bits or m->merged_bits. */
 size_t numbers_size(const Numbers *m, size_t n, int bits);
 
-/* Returns the first number of segment i of `segments`; `count` for i = segments. Segments begin at multiples of
- * 64. Each has 64 numbers or more if `count` is 64 x `segments` or more. */
+/* Cuts the numbers into `segments` segments. Returns the index of segment i's first number, or m->count for i
+ * = segments. Segments begin at multiples of 64. Each has 64 numbers or more if m->count >= 64 `segments`. */
 size_t numbers_cut(const Numbers *m, size_t segments, size_t i);
 
 /* Returns the bytes before the numbers in a worker's payload. */

@@ -1,5 +1,5 @@
 /* golomb.c -- writes and reads Golomb codes (golomb.h). Most gaps are written with one bits_put and read with
- * one table look-up. The loop that reads a unary quotient ends at the end of the payload. */
+ * one table look-up. The loop that reads a unary quotient is bounded: it stops at the end of the payload. */
 #include "coder/golomb.h"
 
 #include "base/bits.h"
@@ -18,7 +18,9 @@ typedef struct {
 
 typedef struct {
     unsigned ratio, shift;
-    uint64_t inverse; /* ceil(2^64 / ratio): v / ratio is the high word of v * inverse, exact for v < 2^60 */
+    /* ceil(2^64 / ratio): v / ratio is the high word of v * inverse, exact for v < 2^60. Not used for ratio
+     * 1. */
+    uint64_t inverse;
     Binary binary;
 } Golomb;
 
@@ -112,8 +114,8 @@ uint64_t golomb_bits(GolombCode code, const Indices *set)
     return bits[0];
 }
 
-/* Returns the code with the least m >= -1 / log2(1 - density), which is the best m when gaps are geometrically
- * distributed. */
+/* Returns the code with the least m >= -1 / log2(1 - density). If gaps are geometrically distributed, this
+ * code or the code with the next smaller m is the best. */
 static GolombCode code_for(double density)
 {
     const double m = density < 1 ? -M_LN2 / log1p(-density) : 1;

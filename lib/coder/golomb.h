@@ -8,8 +8,8 @@
  *     top(r) = floor(r / 2^shift) < ratio in floor(log2 ratio) bits or 1 bit more (truncated binary)
  *
  * Here m is 1, 2, 3, or 4, 5, 6 or 7 times a power of two. Rice codes allow only powers of two. The larger
- * choice halves the redundancy, to less than 1.2 % of the entropy of gaps with a geometric distribution of mean
- * 4 or more. */
+ * choice halves the redundancy, to less than 1.3 % of the entropy of gaps with a geometric distribution of
+ * mean 4 or more. */
 #ifndef ATOMO_GOLOMB_H
 #define ATOMO_GOLOMB_H
 
@@ -39,8 +39,9 @@ uint64_t golomb_m(GolombCode code);
 /* Returns the exact number of bits of all gaps of `set` in this code. */
 uint64_t golomb_bits(GolombCode code, const Indices *set);
 
-/* Returns the code in which the gaps of `set` take the fewest bits, and sets *bits to this number of bits. The
- * search starts at the best code for geometrically distributed gaps with the same mean. `set` must not be
+/* Returns a code in which the gaps of `set` take few bits, and sets *bits to their number. The search starts
+ * at a good code for geometrically distributed gaps with the same mean. It goes to smaller and to larger m
+ * until the bits stop falling, so gaps of another distribution may have a better code. `set` must not be
  * empty. */
 GolombCode golomb_best(const Indices *set, uint64_t *bits);
 

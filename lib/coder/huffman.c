@@ -298,8 +298,8 @@ static inline void put_symbols(uint16_t *symbol, uint64_t entry)
         symbol[i] = (uint16_t)(entry >> 16 * i);
 }
 
-/* Decodes with the look-up table while at least 8 bytes of input are left. Loads 64 bits and looks up to
- * four times in the table before it loads again. Returns the number of decoded symbols. */
+/* Decodes with the look-up table while at least 8 bytes of input and MOST symbols are left. Loads 64 bits,
+ * and looks into the table up to four times before it loads again. Returns the number of decoded symbols. */
 static size_t look_symbols(const Huffman *h, BitReader *r, size_t n, uint16_t *symbol)
 {
     enum { LOOKS = 4, MOST = 3 * LOOKS };

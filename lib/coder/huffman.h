@@ -33,7 +33,8 @@ typedef struct {
     /* (2^HUFFMAN_LOOK) up to three symbols for each value of the next HUFFMAN_LOOK bits of a stream;
      * filled by huffman_ready */
     uint64_t *look;
-    Arena *room; /* memory for building codes, freed after each build */
+    /* memory for the arrays above; huffman_build also takes memory from it, and gives that memory back */
+    Arena *room;
 } Huffman;
 
 /* Allocates memory for codes of this alphabet; returns false when there is not enough memory. Then

@@ -12,8 +12,8 @@ static size_t table_bytes(const Levels *l)
     return l->n > BLOCK ? 4 * blocks_of(l->n) : 0;
 }
 
-/* The sparse stream and the dense stream are longest when every level is non-zero. In the sparse stream each
- * non-zero level has an entry (gap, sign and level). Leaving out an entry saves more bits than the next
+/* The sparse stream and the dense stream are longest when every level is the highest, s. In the sparse stream
+ * each non-zero level has an entry (gap, sign and level). Leaving out an entry saves more bits than the next
  * entry's longer gap adds. */
 size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form)
 {
@@ -25,7 +25,8 @@ size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form)
     return table_bytes(&l) + (size_t)(bits / 8) + blocks_of(n);
 }
 
-/* Returns how many bits longer the omega code of 2^k is than the omega code of 2^k - 1. */
+/* Returns how many bits longer the omega code of 2^k is than the omega code of 2^k - 1; for k = 0, the 1 bit
+ * of the omega code of 1. */
 static unsigned omega_step(unsigned k)
 {
     return k ? omega_bits(UINT64_C(1) << k) - omega_bits((UINT64_C(1) << k) - 1) : 1;

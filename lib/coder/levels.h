@@ -2,8 +2,8 @@
  * paper.
  *
  * The input is an array of codes: level | sign << bits (quantise.h). A code is a byte if bits <=
- * CODE_BYTE_BITS, else a 32-bit word. The array is cut into blocks of 2^16 elements, and each block into
- * runs (buckets) of `run` elements. The stream of a block:
+ * CODE_BYTE_BITS, else a 32-bit word. The array is cut into blocks of 2^16 elements. It is also cut into
+ * buckets of `run` elements; a run is the part of a bucket that lies in one block. The stream of a block:
  *
  *     sparse   { omega(1 + non-zeros)  { omega(gap) sign:1 omega(level) } x non-zeros } x runs
  *     dense    { omega(1 + level)  sign:1 unless level = 0 } x elements
@@ -23,7 +23,7 @@
 typedef enum { LEVELS_SPARSE, LEVELS_DENSE, LEVELS_FORMS } LevelsForm;
 
 typedef struct {
-    size_t n, run; /* run >= 1 */
+    size_t n, run; /* run: elements of a bucket, 1 or more */
     uint32_t s;    /* the highest level */
     int bits;      /* level_bits(s) */
     /* the codes from index `first` on; NULL: the encoder calls `make` for the codes of one block at a time */

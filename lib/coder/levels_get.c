@@ -1,6 +1,6 @@
 /* levels_get.c -- decodes levels. The streams of four blocks are read in turn, with one table look-up for
- * each entry (gap, sign and level). An entry is read bit by bit if it has more bits than a table index, or
- * if it is in the last bytes of a stream. */
+ * each entry (gap, sign and level). An entry is read bit by bit if it has more bits than a table index, if it
+ * is in the last bytes of a stream, or if the array is too short for a table. */
 #include "coder/levels_streams.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -151,8 +151,9 @@ INLINE bool look_one(const Levels *l, const uint32_t *table, Lane *lane, bool wi
 
 /* ---- runs ---- */
 
-/* Begins the next run that has non-zero elements; runs of zeros only are skipped. Returns false when a run
- * claims more non-zero elements than it has elements. */
+/* If the current run has no entries left, begins the next run that has entries. In the sparse form, runs of
+ * zeros have no entries. In the dense form, the whole block is one run with an entry for each element.
+ * Returns false if a run claims more entries than it has elements. */
 static bool begin_runs(const Levels *l, Lane *lane, LevelsForm form)
 {
     while (lane->left == 0 && lane->run_end < lane->n) {

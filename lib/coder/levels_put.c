@@ -1,5 +1,5 @@
-/* levels_put.c -- encodes quantisation levels. Looks code words up in tables, and joins pairs of code words
- * so that each pair is one write. */
+/* levels_put.c -- encodes quantisation levels. Looks code words up in tables, and joins two or four code
+ * words into one write. */
 #include "coder/levels_streams.h"
 
 enum { LENGTH_BITS = 6, LENGTH_MASK = 63 };

@@ -84,7 +84,7 @@ static void weigh(Rans *r, const uint64_t *count, unsigned detail)
 }
 
 /* Chooses the precision (bits of the frequencies) for which the table and the stream together are shortest;
- * weights are not rounded here. Tries precisions below RANS_PRECISION only for few symbols. Tries higher
+ * weights are not rounded here. Tries precisions below RANS_PRECISION only for short streams. Tries higher
  * precisions as long as each further bit saves 1/FINE_GAIN of the size. */
 static void choose_precision(Rans *r, const uint64_t *count, const uint64_t *by_rank, uint64_t total)
 {
@@ -106,8 +106,8 @@ static void choose_precision(Rans *r, const uint64_t *count, const uint64_t *by_
     *r = best;
 }
 
-/* Rounds the weights to `detail` bits below their highest bit, if rounding saves more bits in the table than it
- * adds to the stream. */
+/* Rounds the weights to the number of bits below their highest bit (0 .. RANS_DETAIL) for which table and
+ * stream together are shortest. Leaves the weights exact if rounding saves at most WORD_BITS bits in all. */
 static void choose_detail(Rans *r, const uint64_t *count, const uint64_t *by_rank)
 {
     uint64_t least = all_bits(r, count);

@@ -1,6 +1,6 @@
 /* rans.h -- rANS (range asymmetric numeral systems, Duda 2013) with a table of frequencies: the code is about a
- * thousandth longer than the entropy. Frequencies are multiples of 1 / 2^12, or of 1 / 2^15 if this makes the
- * code shorter.
+ * thousandth longer than the entropy. Frequencies are multiples of 1 / 2^12, or of another power from 1 / 2^4
+ * to 1 / 2^15 if this makes the code shorter.
  *
  * Direction: the writer takes the symbols from last to first and fills its buffer from the end, so that the
  * reader reads forwards. There are 1, 4 or 16 coder states (lanes), and symbol i belongs to lane i mod lanes.

@@ -8,8 +8,8 @@ enum { PRECISION_BITS = 4, DETAIL_BITS = 4, FIRST_CLASS = 6 /* floor(log2 w) bef
 /* ---- frequencies ---- */
 
 /* Chooses the symbol whose frequency f should change by `step` (1 or -1). The change must shorten the stream
- * most, or lengthen it least. If f grows by one, all occurrences of the symbol together take about weight /
- * (f + 1/2) fewer bits. */
+ * most, or lengthen it least. If f grows by one, all occurrences of the symbol together take about
+ * log2(e) weight / (f + 1/2) fewer bits. */
 static uint32_t best_step(const Rans *r, const uint64_t *weight, int step)
 {
     uint32_t best = 0;

@@ -8,7 +8,8 @@
  * `lanes` in bits 2 and 3. No dense form begins with 4: this would be bit planes (kind 0) with `lanes` = 1, and
  * bit planes have `lanes` = 0. */
 enum { SPARSE = 4 };
-/* the sparse form is chosen if it saves at least 1/GAIN_PART of the bits, and at least HEAD_BITS bits */
+/* The sparse form is tried if the estimate sparse_bits, plus 1/GAIN_PART of it and HEAD_BITS bits, is below
+ * the bits of the dense form. */
 enum { GAIN_PART = 128, HEAD_BITS = 192 };
 /* A gap is the number of most frequent codes between two other codes. A gap of LONG_GAP or more is sent as
  * several symbols, which are added up: the symbol LONG_GAP means that the next symbol belongs to the same
@@ -117,8 +118,8 @@ static bool find_common(const DensePlan *p, uint32_t *common)
     return true;
 }
 
-/* Returns a lower bound on the bits of the sparse form. It is the entropy of the positions of the codes that
- * differ from the common code, plus the order-0 entropy of these codes. */
+/* Estimates the bits of the sparse form: the entropy of the positions of the codes that differ from the
+ * common code, plus the order-0 entropy of these codes. Clustered positions may take fewer bits. */
 static double sparse_bits(const DensePlan *p, uint32_t common)
 {
     const Symbols *s = p->s;
@@ -309,8 +310,8 @@ static Status get_words(const Symbols *s, const Words *w, Bytes in, Arena *scrat
 }
 
 /* Computes from the gaps the positions of the codes that are not the most frequent code. Returns false if a
- * position is n or more, or if the last gap is LONG_GAP: a gap of that value is only a part, and the next gap
- * is added to it. */
+ * position is n or more, if there are more than n/4 positions, or if the last gap is LONG_GAP: a gap of that
+ * value is only a part, and the next gap is added to it. */
 static bool find_positions(const Others *o, Places *places)
 {
     const size_t n = o->s->n;

@@ -28,7 +28,7 @@
  * A gap is the number of common codes between two other codes; it has 16 bits, or fewer if n needs fewer. A gap
  * of 65535 is only a part, and the next gap is added to it.
  *
- * The writer takes the shortest form. Sizes are exact for Huffman codes and estimated for rANS. */
+ * The writer estimates the sizes of several forms, and takes the form with the least estimate. */
 #ifndef ATOMO_SYMBOLS_H
 #define ATOMO_SYMBOLS_H
 
@@ -55,7 +55,7 @@ typedef struct {
 /* Returns an upper bound on the bytes that symbols_put writes. */
 size_t symbols_most(size_t n, int width);
 
-/* Writes the codes in the shortest form; fails only with ERR_MEMORY. */
+/* Writes the codes in the form with the least estimated size; fails only with ERR_MEMORY. */
 Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err);
 
 /* Decodes the codes and passes the codes of each block to s->take. Returns ERR_CORRUPT, with a reason in `why`,

@@ -57,7 +57,7 @@ static size_t stream_put_huffman(const Table *t, unsigned lanes, const uint16_t 
 
 static bool ready_huffman(Table *t, size_t n, Arena *scratch)
 {
-    (void)scratch; /* `scratch` is not used, since t->huffman has an arena of its own */
+    (void)scratch; /* not used: huffman_ready takes memory from the arena that huffman_open was given */
     return n < LOOK_FROM || huffman_ready(&t->huffman);
 }
 

@@ -94,7 +94,7 @@ enum {
     STRETCH = 4096
 }; /* symbols read at a time: they fit the first-level cache, and are a multiple of the rANS lanes */
 
-/* The functions of a coder: of Huffman or of rANS. Sizes of tables and streams are whole bytes. */
+/* The functions of a coder: of Huffman or of rANS. In payloads, tables and streams take whole bytes. */
 typedef struct {
     /* rANS interleaves 1, 4 or 16 coder states (lanes), and sends wide codes by classes of magnitudes */
     bool is_rans;

@@ -124,8 +124,8 @@ enum { LANES_16_FROM = 10 << 10, LANES_4_FROM = 5 << 10 };
 enum { PATIENCE = 2 };
 enum { LENGTH_BITS = 32, STATE_BITS = 24, PADDING_BITS = 7, SLACK = 64 };
 
-/* Sets a form's number of rANS lanes (coder states). `symbols`: the bits of all symbols. Returns the bits that
- * coder states and stream lengths take. */
+/* Sets a form's number of rANS lanes (coder states). `symbols`: the bits of the table and of all symbols.
+ * Returns the bits that coder states and lengths take in one block. */
 static uint64_t choose_lanes(const DensePlan *p, uint64_t symbols, Form *f)
 {
     const uint64_t blocks = blocks_of(p->s->n), each = symbols / 8 / blocks;

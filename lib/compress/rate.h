@@ -24,7 +24,7 @@ bool rate_named(const Rate *r);
  * key's value. NaN: no key of the group is set. */
 double rate_value(const Rate *r);
 
-/* Copies the codec into `a`, with the rate key set to `value`. ERR_USAGE: the value is out of range. */
+/* Copies the codec into `a`, with the rate key set to `value`. ERR_USAGE: the codec refuses the value. */
 Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double value, Arena *a, Error *err);
 
 /* Sets the range of the key's positive values, and a start value for a search: the key's default, or a typical

@@ -20,8 +20,8 @@ enum { EMPTY_SEND, EMPTY_RESAMPLE };
 enum { DRAW_INDEPENDENT, DRAW_SYSTEMATIC };
 extern const char *const atom_probs[], *const atom_empty[], *const atom_draws[];
 
-/* The parameters that all ATOMO codecs share. T is a codec's struct of parameters, which has the members `int
- * probs, empty, draw`. */
+/* The parameters that entry, svd and the codecs of transforms share. T is a codec's struct of parameters,
+ * which has the members `int probs, empty, draw`. */
 #define ATOM_PARAMS(T)                                                                                       \
     PARAM_OF(T, probs, "optimal", atom_probs, "Algorithm 1, or the released coder's clipped shares"),        \
         PARAM_OF(T, empty, "send", atom_empty,                                                               \
@@ -91,8 +91,8 @@ double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, A
 double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m);
 
 /* Computes the curve of expected bits against variance of a codec with orthonormal atoms. The curve's points
- * are at 16 water levels per factor of 2, downwards from the level at which one kept atom is expected. The last
- * point is at water level 0. */
+ * are at 16 water levels per factor of 2, downwards from the level at which one kept atom is expected, and at
+ * the level max |x|. The last point is at water level 0. */
 Status atoms_curve(const Call *c, const float *x, size_t n, CurvePoint *point, size_t *count);
 
 /* ---- payloads of drawn atoms (atoms.c) ---- */

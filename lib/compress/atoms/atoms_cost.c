@@ -15,7 +15,8 @@
 /* ---- bits and variance at one water level ---- */
 
 /* Returns the expected bits of a list of light atoms (p < 1), if `light` of n atoms are expected in the list.
- * Each listed atom takes an index and `each` more bits; a list that is not empty also takes the float tau. */
+ * Each listed atom takes an index and `each` more bits; a list that is not empty also takes the float tau
+ * and, on average, 4 bits of padding. */
 static double light_bits(size_t n, double light, double each)
 {
     const double any = -expm1(-light); /* about the probability that the list is not empty */

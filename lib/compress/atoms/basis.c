@@ -69,8 +69,8 @@ bool basis_scale(const float *from, size_t n, double lift, float *to)
 
 /* Returns true only if no estimate of the vector x can exceed float32's range; `largest` is m = max |x|. Since
  * |x|_2 <= sqrt(n) m, the sum of the coefficients' magnitudes is at most n m, and the water level at most n m /
- * budget. An estimate is a sum of at most n coefficients. Each is at most the water level or |x|_2, whichever
- * is larger. */
+ * budget. An estimate has at most n coefficients, each at most the water level or |x|_2, whichever is larger.
+ * So the estimate's l2 norm is at most sqrt(n) times this maximum. */
 bool basis_in_range(const AtomPlan *plan, size_t n, float largest)
 {
     const double side = sqrt((double)n), most = (double)largest * side;

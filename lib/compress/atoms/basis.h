@@ -7,8 +7,8 @@
  * form of the variance in atoms.h holds.
  *
  * A vector whose largest magnitude is neither 0 nor from 2^-40 to 2^40 is multiplied by a power of two
- * before the transform and divided by it afterwards. So no value leaves float32's range. Without a transform
- * the elements themselves are the atoms. */
+ * before the transform and divided by it afterwards. So no value inside the transform leaves float32's range.
+ * Without a transform the elements themselves are the atoms. */
 #ifndef ATOMO_BASIS_H
 #define ATOMO_BASIS_H
 
@@ -25,8 +25,8 @@ typedef struct {
     bool light; /* true: payloads list light atoms (p < 1) only */
 } Basis;
 
-/* The parameters that all codecs in an orthonormal basis share; a codec's struct of parameters begins with
- * them. */
+/* The parameters of the codecs in an orthonormal basis, except gspar and lq; a codec's struct of parameters
+ * begins with them. */
 typedef struct {
     double ratio;
     int probs, empty, draw;

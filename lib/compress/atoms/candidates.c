@@ -25,8 +25,8 @@ enum {
     ROUNDS = 64
 };
 
-/* A draw is dense if the expected share of kept elements is above DENSE. A dense draw has no lists of atoms,
- * only one bit for each element. */
+/* The draw of a large tensor is dense if the expected share of kept elements, estimated from a sample, is
+ * above DENSE. A dense draw has no lists of atoms, only one bit for each element. */
 #define DENSE 0.125
 
 /* Returns the coin for water level tau. The coin decides from a random word whether an element is kept

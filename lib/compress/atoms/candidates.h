@@ -1,5 +1,4 @@
-/* candidates.h -- finds the water level of a draw of atoms, and the elements that the draw may keep, in one
- * pass over memory.
+/* candidates.h -- finds the water level of a draw of atoms, and the elements that the draw may keep.
  *
  * At a water level t, element x is kept with probability min(1, |x| / t). The same random word of an element
  * decides at every level (coin.h), so a lower level keeps all elements that a higher level keeps. The
@@ -27,8 +26,10 @@ struct Candidates {
     Rng rng;
     Coin coin;
     bool dense;
-    AtomPiece *piece; /* the kept atoms of each block; in a dense draw only their counts and sums */
-    uint64_t *kept;   /* the bits of a dense draw: bit i % 64 of word i / 64 is set if element i is kept */
+    /* the candidates of each block and, after the draw, the kept atoms; in a dense draw only their counts and
+     * sums */
+    AtomPiece *piece;
+    uint64_t *kept; /* the bits of a dense draw: bit i % 64 of word i / 64 is set if element i is kept */
     AtomPiece slot[WAVE];
     size_t wave;       /* index of the block whose atoms slot[0] holds */
     BlockDraw *filler; /* the function that draws a block's atoms into a slot */

@@ -186,9 +186,9 @@ static Status add_level(const Call *c, SvdPlan *plan, double level, CurvePoint *
 }
 
 /* Writes points of bits and variance at falling water levels, each 2^(1/16) times lower than the one before. At
- * the first level 1/1024 atoms are expected. The levels end above the smallest singular value, or where raw
- * floats are shorter. The last point has level 0: it keeps all atoms or, if singular vectors are rounded,
- * stands for raw floats. */
+ * the first level 1/1024 atoms are expected. The levels end above the smallest non-zero singular value (at
+ * this value, if singular vectors are rounded), or where raw floats are shorter. The last point has level 0:
+ * it keeps all atoms or, if singular vectors are rounded, stands for raw floats. */
 static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
 {
     SvdPlan plan;

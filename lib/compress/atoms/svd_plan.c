@@ -106,8 +106,9 @@ static size_t draw_systematic(const Call *c, const SvdPlan *plan, size_t *kept)
     return count;
 }
 
-/* Draws atoms under the condition that at least one is kept. First draws which atom is the first kept one, then
- * the later atoms independently. */
+/* Draws atoms under the condition that at least one is kept. First draws which atom is the first kept one.
+ * Then, for independent draws, draws the later atoms. A systematic draw that can be empty never keeps a
+ * second atom. */
 static size_t draw_again(const Call *c, const SvdPlan *plan, size_t *kept)
 {
     const Svd *o = c->self->params;

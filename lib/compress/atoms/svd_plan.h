@@ -26,7 +26,9 @@ typedef struct {
 
 typedef struct {
     size_t rows, cols; /* rows and columns of the matrix in memory */
-    Spectral s;        /* singular value decomposition; s.lambda has the k singular values, largest first */
+    /* the matrix as a sum of k atoms; s.lambda has the atoms' norms, largest first: the singular values,
+     * except with method=randomized */
+    Spectral s;
     Vectors vectors;
     double atom_bits; /* expected payload bits of an atom, the same for all atoms */
     /* expected (1 + w)(1 + w'), where w and w' are the mean squared errors of rounding an atom's two unit
@@ -36,7 +38,9 @@ typedef struct {
     double *p;    /* (k) probability that each atom is kept */
     double atoms; /* expected number of kept atoms */
     double bits;  /* expected payload bits */
-    bool raw;     /* true: the tensor is sent as raw floats, because the expected payload is not shorter */
+    /* true: the tensor is sent as raw floats, because the expected payload is not shorter, or because rounded
+     * vectors cannot give the exact tensor that level 0 asks for */
+    bool raw;
 } SvdPlan;
 
 /* Computes the rows and columns of the matrix to which a tensor is reshaped. */

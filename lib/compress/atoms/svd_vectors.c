@@ -189,8 +189,8 @@ static void add_element(VectorNoise *sum, double x, double noise)
     sum->squares += noise * noise;
 }
 
-/* `part` is |x| less |x| cut to its upper 16 bits. `step` is the distance of neighbouring numbers of 16 bits there: 2^-7
- * of the largest power of two that is at most |x|. */
+/* `part` is |x| minus the largest bf16 number that is at most |x|. `step` is the distance from this number to
+ * the next larger bf16 number: 2^-7 times the largest power of two that is at most |x|, but at least 2^-133. */
 static void bf16_noise(const float *x, size_t n, VectorNoise *sum)
 {
     for (size_t i = 0; i < n; i++) {

@@ -54,7 +54,7 @@ static inline double bits_double(uint64_t u)
     return v;
 }
 
-/* ---- counting entries in bins; the vector has PIECES pieces, whatever the number of threads ---- */
+/* ---- counting entries in bins. The vector has at most PIECES pieces, for any number of threads ---- */
 
 enum { PIECES = 64 };
 

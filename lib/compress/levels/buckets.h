@@ -35,7 +35,7 @@ typedef struct BucketLaw {
     bool (*good)(const struct Buckets *b, const uint8_t *head);
     Status (*refuse)(const struct Buckets *b, size_t bucket, const uint8_t *head);
 
-    /* Returns the factor by which a bucket's levels are multiplied. If the factor is 0, the encoder sets all
+    /* Returns a bucket's scale: its norm or the width of its range. If the scale is 0, the encoder sets all
      * codes of the bucket to 0 without `quantise`, and the decoder refuses other codes. */
     float (*scale)(const uint8_t *head);
 

@@ -2,8 +2,9 @@
  * scale that all workers share, so that payloads add without being decoded. The payload has the format of
  * sums.h with one scale.
  *
- * The scale M is the largest magnitude over all workers. An element x becomes s x / M, rounded to an integer k
- * from -s to s. So no element is clipped, and the estimate is unbiased. The code of k is k + s. */
+ * The scale M is the largest magnitude over all workers (with share=off, of one worker). An element x becomes
+ * s x / M, rounded to an integer k from -s to s. So no element is clipped, and the estimate is unbiased. The
+ * code of k is k + s. */
 #include "compress/levels/codes.h"
 #include "compress/levels/sums.h"
 

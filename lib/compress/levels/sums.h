@@ -24,7 +24,7 @@ typedef struct {
 } Sums;
 
 /* The codes of one worker, or the sums of several workers' codes: bit planes of `width` bits with values of at
- * most `most`. */
+ * most `most`. In a payload of raw floats, `planes` points to the floats. */
 typedef struct {
     uint64_t workers;
     int width;

@@ -2,7 +2,7 @@
  * s, where s is the tensor's scale.
  *
  *     share=off   kind:8  scale:32  codes
- *     share=on    round 0: kind:8  scale:32            merged by maximum: kind:8  count:varint  scale:32
+ *     share=on    round 0: kind:8  scale:32            merged by maximum: kind:8  workers:varint  scale:32
  *                 round 1: kind:8  codes               at the merged scale of round 0
  *
  *     code=trit   five to the byte (planes.h);  2bit: two bit planes;  rans, elias: codes.h with one level
@@ -187,9 +187,9 @@ static void stats_block(void *data, size_t block)
         kernels()->moments(x, n, &s->sum[block], &s->squares[block]);
 }
 
-/* Returns min(clip * standard deviation, most). The variance is the mean square minus the squared mean, so a
- * constant vector may get a small one by rounding. A vector whose variance is below 2^-40 of the mean square
- * counts as constant and is not clipped. */
+/* Returns min(clip * standard deviation, most). The variance is computed as the mean square minus the squared
+ * mean, whose rounding errors may give a constant vector a small variance. So a vector whose variance is at
+ * most 2^-40 of the mean square counts as constant and is not clipped. */
 static float clipped(const ScaleStats *s, double clip, float most)
 {
     double sum = 0, squares = 0;

@@ -1,7 +1,7 @@
 /* thc.c -- tensor homomorphic compression with uniform levels (Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher,
  * Yu 2024): all workers use the same rotation and the same quantisation levels, so that level numbers add
  * without decoding. The payload has the format of sums.h, with one scale for each block (blocks.h): the largest
- * norm of the block over all workers.
+ * norm of the block over all workers (with share=off, the worker's own norm).
  *
  * Rotated coordinates are nearly normally distributed with a standard deviation proportional to the block's
  * norm. So the levels span a multiple of the norm. Coordinates beyond the levels are clipped, which makes the
@@ -30,7 +30,7 @@ static const float ends[BITS_MOST + 1] = {0,          2.1538746f, 2.1538746f, 2.
 typedef struct {
     int bits;
     uint32_t steps;
-    const uint8_t *norm; /* for each block: its largest norm over all workers, as a float32 */
+    const uint8_t *norm; /* for each block: its scale, a norm, as a float32 */
     SumsTotal total;
 } ThcJob;
 

@@ -4,10 +4,10 @@
  *     round 0    P = M orth(Q of the previous step)      kind:8  { p:f32 } x rank rows
  *     round 1    Q = M' orth(merged P)                   kind:8  { q:f32 } x rank cols
  *
- * Each of `iters` iterations has two rounds. A later iteration multiplies M by the merged Q of the iteration
- * before. Factors are sent column by column. The estimate is orth(P) Q' with the last P and Q. Every round is
- * linear in M, so payloads can be added (addends.h): the merged factors belong to the sum of the workers'
- * matrices.
+ * Each of `iters` iterations has two rounds. A later iteration multiplies M by orth(merged Q) of the
+ * iteration before. Factors are sent column by column. The estimate is orth(P) Q' with the last P and Q.
+ * Every round is linear in M, so payloads can be added (addends.h): the merged factors belong to the sum of
+ * the workers' matrices.
  *
  * State: the last merged Q, 0 before the first step. If Q has fewer than `rank` independent columns, as in the
  * first step, the missing ones are drawn at random, the same for all workers (thin.h).

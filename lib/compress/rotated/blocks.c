@@ -42,7 +42,8 @@ static size_t all_bytes(const RotatedBlocks *s, size_t n)
     return (pieces - 1) * piece_bytes(s, BLOCK) + piece_bytes(s, rotation_piece(n, pieces - 1));
 }
 
-/* Each piece of 2^16 elements is one block, except that a shorter last piece may have several blocks. */
+/* Each piece of 2^16 elements is one block. Only the last piece, which may be shorter or longer, may have
+ * several blocks. */
 size_t blocks_count(size_t n)
 {
     const size_t pieces = rotation_pieces(n);

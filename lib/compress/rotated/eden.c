@@ -119,8 +119,8 @@ static double round_off(const Eden *e, const CodeWidths *k, const float *z, floa
     return dot;
 }
 
-/* Returns the scale. Returns 0 and leaves `code` unset if x is 0, or if all coordinates that would be sent are
- * 0. */
+/* Computes the block's codes and returns its scale. Returns 0 if x is 0, or if all coordinates that would be
+ * sent are 0; `code` is then not valid. */
 static float turn_and_round(const Eden *e, const RotatedBlock *b, const CodeWidths *k, const float *x,
                             uint8_t *code)
 {

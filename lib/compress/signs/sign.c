@@ -2,7 +2,8 @@
  * Azizzadenesheli, Anandkumar 2018).
  *
  *     kind:8 = 1  signs                                 signs.h: bit set where x < 0
- *     merged: kind:8 = 2  workers:varint  votes    how many workers sent minus, planes as wide as `workers`
+ *     merged: kind:8 = 2  workers:varint  votes    how many workers sent minus, in as many bit planes as the
+ *                                                  number `workers` has bits
  *
  * Zero counts as plus. A merged payload decodes to workers * (+1 or -1), the majority's sign, so that the mean
  * over workers is that sign. A tied vote decodes to 0. Decoding ties to +1 would bias the mean towards plus:

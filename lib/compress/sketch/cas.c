@@ -8,10 +8,10 @@
  *     clusters = minus:8  plus:8  { centre:f32 buckets:u32 } x (minus + plus)
  *
  * An index is the list of the elements' cluster numbers, from which the decoder counts each bucket's elements.
- * A random word that all workers share selects an element's bucket in its cluster (cas_table.h). So the
- * workers' bucket sums can be added, and merging is exact. The codec's state is the clusters, learned every
- * `period` steps, and the number of steps since then. The tensor is sent raw if it has fewer than `min`
- * elements, or if its longest possible payload is not shorter than raw floats. */
+ * A random word that all workers share selects an element's bucket in its cluster (cas_table.h). So workers
+ * with the same clusters can add their bucket sums without decoding. The codec's state is the clusters,
+ * learned every `period` steps, and the number of steps since then. The tensor is sent raw if it has fewer
+ * than `min` elements, or if its longest possible payload is not shorter than raw floats. */
 #include "compress/sketch/cas_model.h"
 
 #include "compress/sketch/cas_table.h"

@@ -9,8 +9,10 @@
 /* ---- parameters and limits ---- */
 
 /* Returns the largest number of clusters per sign to try when the payload may take `bits` bits per element.
- * With k clusters in all, the index (each element's cluster number) takes at most about log2 k bits per element
- * with Huffman codes, ceil(log2 k) with fixed-length codes, and k with bitmaps. */
+ * With k clusters per sign, the index (each element's cluster number) takes ceil(log2(2 k)) bits per element
+ * with fixed-length codes, 2 k bits with bitmaps, and about log2(2 k) bits or fewer with Huffman codes. For
+ * Huffman codes half a bit less is assumed, because learn_for_bits reduces the number of clusters if they
+ * take too many bits. */
 static size_t clusters_for(double bits, int index)
 {
     size_t k = 1;

@@ -193,7 +193,7 @@ static void median_run(const SketchEstimate *e, const RowHash *hash, size_t at, 
     float v[SKETCH_ROWS * RUN];
     for (size_t row = 0; row < e->s.rows; row++) {
         cells_of_row(e, row, &hash[row], at, n, v + row * RUN, NULL);
-        /* the kernel medians reads all RUN values */
+        /* the kernel `medians` may read up to 15 values behind the n values */
         memset(v + row * RUN + n, 0, (RUN - n) * sizeof *v);
     }
     kernels()->medians(v, RUN, e->s.rows, n, x);

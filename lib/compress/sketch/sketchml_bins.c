@@ -58,7 +58,7 @@ static void survey_block(void *data, size_t block)
 
 /* ---- the sample of the elements that are not zero ---- */
 
-/* Returns the number, among the nonzero elements, of sample element j. */
+/* Returns which of the nonzero elements, counted from 0, is element j of the sample. */
 static size_t pick_of(const SampleJob *s, size_t j)
 {
     return j * s->stride + rng_mix((uint32_t)j, RNG_STRIDE) % s->stride;

@@ -74,7 +74,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return signed_set_put(&s, mean, SIDES, out);
 }
 
-/* An encoder sends at most `ratio` times the number of elements of each sign, rounded up. */
+/* Of m elements of a sign, an encoder sends picks_wanted(m, ratio), which is at most ratio m + 1. */
 static Status decode(const Call *c, Bytes in, float *x)
 {
     const size_t n = c->shape->n, most = (size_t)(ratio_of(c) * (double)n) + 2;

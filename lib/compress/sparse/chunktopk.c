@@ -119,7 +119,8 @@ static bool prepare(const Call *call, const Grid *g, Cosines *c, double **turned
     return c->down_back && c->along && *turned;
 }
 
-/* Sets to = from b for a row `from` of n elements; rows of b that meet a 0 are left out. */
+/* Sets `to` to the product of the row vector `from` (n) and the matrix b (n, cols). Skips the zeros of
+ * `from`. */
 static void row_times(const double *from, const double *b, size_t n, size_t cols, double *to)
 {
     memset(to, 0, cols * sizeof *to);
@@ -157,8 +158,8 @@ typedef struct {
     Cosines cosines;
     double *turned; /* (slots x g.size) */
     float *y;       /* (n) elements or coefficients in the order of chunks */
-    size_t *place;  /* (chunks x g.most) indices of what is sent */
-    size_t *sent;   /* (chunks) number of them */
+    size_t *place;  /* (chunks x g.most) the sent indices of each chunk */
+    size_t *sent;   /* (chunks) number of sent indices */
     bool *fits;     /* (chunks) false: estimates may be beyond float32 */
 } Choice;
 
@@ -235,7 +236,8 @@ static uint16_t half_of(float v)
     return (uint16_t)((half & 0x7fff) == 0x7f80 ? half - 1 : half);
 }
 
-/* SparseLoCo's bins: four, 1.5 standard deviations wide, the third around the mean. */
+/* Sorts the values into the four bins of SparseLoCo. A bin is 1.5 standard deviations wide, and the third is
+ * centred at the mean. Values beyond the bins go into the nearest bin. */
 static void sort_into_bins(const Choice *s, size_t count, uint8_t *code, float mean[BIN_COUNT])
 {
     double sum = 0, squares = 0, total[BIN_COUNT] = {0}, members[BIN_COUNT] = {0};

@@ -109,8 +109,8 @@ static double miss(size_t count, double k)
     return count == 0 ? INFINITY : fmax((double)count / k, k / (double)count);
 }
 
-/* Tries all numbers of stages. Returns the threshold for which the number of selected elements is nearest to k,
- * or NaN if memory runs out. */
+/* Tries all numbers of stages, or one stage alone if `ratio` is FIRST_SHARE or more. Returns the threshold
+ * for which the number of selected elements is nearest to k, or NaN if memory runs out. */
 static double best_level(Picks *s, double ratio, double k)
 {
     const double mean = select_total(s) / (double)s->n, first = -mean * log(FIRST_SHARE);

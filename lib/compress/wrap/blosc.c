@@ -24,7 +24,7 @@ static Status pack(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *si
 {
     const Blosc *p = c->self->params;
     *size = 0;
-    /* Blosc counts bytes in ints, so longer payloads are stored unpacked */
+    /* Blosc counts bytes in ints; a payload with more bytes than an int can count is stored unpacked */
     if (in.size > BLOSC_MAX_BUFFERSIZE)
         return OK;
     const int packed = blosc_compress_ctx((int)p->level, modes[p->shuffle], WORD, in.size, in.data, out, cap,

@@ -54,7 +54,7 @@ static Status add_residual(const Call *c, const float *x, float *t, Error *err)
                 first_nonfinite(t, n, NULL));
 }
 
-/* Sets *t to the gradient x plus the decayed residual; before the first step, to x. With c->kept, the sum is
+/* Sets *t to the gradient x plus the decayed residual, or to x if c->state is NULL. With c->kept, the sum is
  * computed once and shared by the functions that need it. */
 static Status with_residual(const Call *c, const float *x, const float **t)
 {
@@ -122,7 +122,8 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     if (!x)
         return codec_settle(&inner, NULL, sent, agreed, behind);
     const float *t;
-    float *decoded = state; /* `t` has the old residual, so its memory is free */
+    /* the estimate may overwrite the old residual in `state`: with_residual first adds the residual to t */
+    float *decoded = state;
     TRY(with_residual(c, x, &t));
     Call last = inner;
     last.round = codec_rounds(inner.self) - 1;

@@ -64,7 +64,7 @@ static size_t state_size(const Call *c)
     return state_round(own_state(c)) + codec_state_size(&inner);
 }
 
-/* Returns this worker's shift (n), followed in memory by the mean shift (n); NULL before the first step. */
+/* Returns this worker's shift (n), followed in memory by the mean shift (n); NULL if c->state is NULL. */
 static const float *shift_of(const Call *c)
 {
     return c->state ? (const float *)((const ShiftHead *)c->state + 1) : NULL;
@@ -110,7 +110,7 @@ static Status subtract(const Call *c, const float *x, float *t, Error *err)
                 c->self->ops->name, first_nonfinite(t, n, NULL));
 }
 
-/* Computes t = x - h (the gradient minus the shift), in scratch; t is x itself before the first step. */
+/* Computes t = x - h (the gradient minus the shift), in scratch. If c->state is NULL, sets *t to x itself. */
 static Status difference(const Call *c, const float *x, const float **t)
 {
     *t = x;
