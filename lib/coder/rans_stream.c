@@ -26,6 +26,14 @@ void rans_writer(RansWriter *w, const Rans *r)
 {
     w->rans = r;
     fill_slices(r, w->slice);
+    for (uint32_t k = 0; k < r->present && r->present > 1; k++) {
+        const uint32_t byte = rans_byte(r, k), f = w->slice[byte] >> 16, start = w->slice[byte] & 0xffff;
+        const uint32_t complement = (1u << r->precision) - f;
+        w->step[byte] = (RansStep){.inverse = f > 1 ? UINT64_MAX / f + 1 : UINT64_MAX,
+                                   .limit = f << (32 - r->precision),
+                                   .start = (uint16_t)(f > 1 ? start : start + complement),
+                                   .complement = (uint16_t)complement};
+    }
 }
 
 void rans_reader(RansReader *reader, const Rans *r)
@@ -55,17 +63,17 @@ static const uint32_t FIRST_STATE = 1u << 16;
 
 /* Encodes a symbol into a lane's state. If the state would become too large, first writes the state's low 16
  * bits in front of `at`. Returns the address of the first byte written so far. */
-static uint8_t *push(const RansWriter *w, uint8_t byte, uint32_t *state, uint8_t *at)
+static inline uint8_t *push(const RansStep *s, uint32_t *state, uint8_t *at)
 {
-    const uint32_t f = w->slice[byte] >> 16, start = w->slice[byte] & 0xffff;
-    const int precision = w->rans->precision;
     uint32_t x = *state;
-    if (x >= f << (32 - precision)) {
+    if (x >= s->limit) {
         at -= 2;
         store_u16(at, (uint16_t)x);
         x >>= 16;
     }
-    *state = (x / f << precision) + x % f + start;
+    /* with q = x / f: the new state q 2^precision + (x - q f) + start */
+    const uint32_t q = (uint32_t)((unsigned __int128)x * s->inverse >> 64);
+    *state = x + s->start + q * s->complement;
     return at;
 }
 
@@ -80,13 +88,39 @@ size_t rans_put(const RansWriter *w, unsigned lanes, const uint8_t *byte, size_t
     const unsigned mask = lanes - 1;
     const size_t rows = lanes == RANS_LANES ? n / RANS_LANES : 0;
     for (size_t i = n; i > rows * RANS_LANES; i--)
-        at = push(w, byte[i - 1], &state[(i - 1) & mask], at);
+        at = push(&w->step[byte[i - 1]], &state[(i - 1) & mask], at);
     if (rows)
         at = kernels()->rans_put(w->slice, w->rans->precision, byte, rows, state, at);
     at -= 4 * lanes;
     for (unsigned lane = 0; lane < lanes; lane++)
         store_u32(at + 4 * lane, state[lane]);
     return (size_t)(end - at);
+}
+
+void rans_put_several(const RansWriter *const w[RANS_SEVERAL], const uint8_t *const byte[RANS_SEVERAL],
+                      size_t n, uint8_t *const end[RANS_SEVERAL], size_t size[RANS_SEVERAL])
+{
+    uint32_t state[RANS_SEVERAL];
+    uint8_t *at[RANS_SEVERAL];
+    const RansStep *step[RANS_SEVERAL];
+    bool all = true;
+    for (int k = 0; k < RANS_SEVERAL; k++) {
+        state[k] = FIRST_STATE;
+        at[k] = end[k];
+        step[k] = w[k]->step;
+        all &= w[k]->rans->present > 1;
+    }
+    for (size_t i = n; i-- > 0 && all;)
+        for (int k = 0; k < RANS_SEVERAL; k++)
+            at[k] = push(&step[k][byte[k][i]], &state[k], at[k]);
+    for (int k = 0; k < RANS_SEVERAL; k++) {
+        if (!all) {
+            size[k] = rans_put(w[k], 1, byte[k], n, end[k]);
+            continue;
+        }
+        store_u32(at[k] - 4, state[k]);
+        size[k] = (size_t)(end[k] - at[k]) + 4;
+    }
 }
 
 bool rans_open(const RansReader *r, RansLanes *l, unsigned lanes, Reader *in)
@@ -100,21 +134,9 @@ bool rans_open(const RansReader *r, RansLanes *l, unsigned lanes, Reader *in)
     return good && !in->bad;
 }
 
-/* Reads the next symbol of a lane (coder state). Returns false if the lane needs another word but none is
- * left. */
-static bool pull(const RansReader *r, uint32_t *state, Reader *in, uint8_t *byte)
+/* Sets a lane's state to x, after reading a word if x is too small for a state. Returns false if no word is left. */
+static inline bool refill(uint32_t x, uint32_t *state, Reader *in)
 {
-    const int precision = r->rans->precision;
-    const uint32_t slot = *state & ((1u << precision) - 1);
-    uint32_t x = *state >> precision;
-    if (is_fine(r->rans)) {
-        *byte = r->fine[slot];
-        x = (r->slice[*byte] >> 16) * x + slot - (r->slice[*byte] & 0xffff);
-    } else {
-        const uint32_t entry = r->slot[slot];
-        *byte = (uint8_t)(entry >> 24);
-        x = (entry >> 12 & 0xfff) * x + (entry & 0xfff);
-    }
     if (x < FIRST_STATE) {
         if (in->end - in->at < 2)
             return false;
@@ -123,6 +145,27 @@ static bool pull(const RansReader *r, uint32_t *state, Reader *in, uint8_t *byte
     }
     *state = x;
     return true;
+}
+
+static inline bool pull_coarse(const uint32_t *slot, int precision, uint32_t *state, Reader *in,
+                               uint8_t *byte)
+{
+    const uint32_t entry = slot[*state & ((1u << precision) - 1)];
+    *byte = (uint8_t)(entry >> 24);
+    return refill((entry >> 12 & 0xfff) * (*state >> precision) + (entry & 0xfff), state, in);
+}
+
+/* Reads the next symbol of a lane (coder state). Returns false if the lane needs another word but none is
+ * left. */
+static bool pull(const RansReader *r, uint32_t *state, Reader *in, uint8_t *byte)
+{
+    const int precision = r->rans->precision;
+    if (!is_fine(r->rans))
+        return pull_coarse(r->slot, precision, state, in, byte);
+    const uint32_t slot = *state & ((1u << precision) - 1);
+    *byte = r->fine[slot];
+    const uint32_t slice = r->slice[*byte];
+    return refill((slice >> 16) * (*state >> precision) + slot - (slice & 0xffff), state, in);
 }
 
 /* Reads groups ("rows") of sixteen symbols, one from each lane. A row takes at most 16 words, so reading stops
@@ -150,6 +193,35 @@ bool rans_pull(const RansReader *r, RansLanes *l, Reader *in, size_t n, uint8_t 
         if (!pull(r, &l->state[i & mask], in, &byte[i]))
             return false;
     return true;
+}
+
+void rans_pull_several(const RansReader *const r[RANS_SEVERAL], RansLanes *const l[RANS_SEVERAL],
+                       Reader *const in[RANS_SEVERAL], size_t n, uint8_t *const byte[RANS_SEVERAL],
+                       bool good[RANS_SEVERAL])
+{
+    uint32_t state[RANS_SEVERAL];
+    Reader words[RANS_SEVERAL];
+    const uint32_t *slot[RANS_SEVERAL];
+    int precision[RANS_SEVERAL];
+    bool ok = true;
+    for (int k = 0; k < RANS_SEVERAL; k++) {
+        state[k] = l[k]->state[0];
+        words[k] = *in[k];
+        slot[k] = r[k]->slot;
+        precision[k] = r[k]->rans->precision;
+        ok &= r[k]->rans->present > 1 && !is_fine(r[k]->rans);
+    }
+    for (size_t i = 0; i < n && ok; i++)
+        for (int k = 0; k < RANS_SEVERAL; k++)
+            ok &= pull_coarse(slot[k], precision[k], &state[k], &words[k], &byte[k][i]);
+    /* a stream that has another table, or is damaged, is read alone, and so are the streams beside it */
+    for (int k = 0; k < RANS_SEVERAL; k++) {
+        good[k] = ok || rans_pull(r[k], l[k], in[k], n, byte[k]);
+        if (!ok)
+            continue;
+        l[k]->state[0] = state[k];
+        *in[k] = words[k];
+    }
 }
 
 bool rans_ended(const RansReader *r, const RansLanes *l, const Reader *in)

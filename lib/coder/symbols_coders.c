@@ -147,6 +147,26 @@ static size_t stream_put_rans(const Table *t, unsigned lanes, const uint16_t *sy
     return rans_put(&w, lanes, byte, n, end);
 }
 
+static size_t bytes_put_rans(const Table *t, unsigned lanes, const uint8_t *symbol, size_t n, uint8_t *end)
+{
+    RansWriter w;
+    rans_writer(&w, &t->rans);
+    return rans_put(&w, lanes, symbol, n, end);
+}
+
+static void several_put_rans(const Table *const t[RANS_SEVERAL], const uint8_t *const symbol[RANS_SEVERAL],
+                             size_t n, uint8_t *const end[RANS_SEVERAL], size_t size[RANS_SEVERAL])
+{
+    RansWriter own[RANS_SEVERAL];
+    const RansWriter *w[RANS_SEVERAL];
+    for (int k = 0; k < RANS_SEVERAL; k++) {
+        w[k] = k && t[k] == t[0] ? own : &own[k];
+        if (w[k] == &own[k])
+            rans_writer(&own[k], &t[k]->rans);
+    }
+    rans_put_several(w, symbol, n, end, size);
+}
+
 static bool ready_rans(Table *t, size_t n, Arena *scratch)
 {
     (void)n;
@@ -165,6 +185,20 @@ static bool stream_open_rans(Stream *s, const Table *t, unsigned lanes, Bytes in
 static bool stream_bytes_rans(Stream *s, size_t n, uint8_t *symbol)
 {
     return rans_pull(s->table->reader, &s->lanes, &s->words, n, symbol);
+}
+
+static void several_bytes_rans(Stream *const s[RANS_SEVERAL], size_t n, uint8_t *const symbol[RANS_SEVERAL],
+                               bool good[RANS_SEVERAL])
+{
+    const RansReader *r[RANS_SEVERAL];
+    RansLanes *lanes[RANS_SEVERAL];
+    Reader *words[RANS_SEVERAL];
+    for (int k = 0; k < RANS_SEVERAL; k++) {
+        r[k] = s[k]->table->reader;
+        lanes[k] = &s[k]->lanes;
+        words[k] = &s[k]->words;
+    }
+    rans_pull_several(r, lanes, words, n, symbol, good);
 }
 
 static bool stream_get_rans(Stream *s, size_t n, uint16_t *symbol)
@@ -192,10 +226,13 @@ static const Coder rans_coder = {
     .table_get = table_get_rans,
     .stream_most = stream_most_rans,
     .stream_put = stream_put_rans,
+    .bytes_put = bytes_put_rans,
+    .several_put = several_put_rans,
     .ready = ready_rans,
     .stream_open = stream_open_rans,
     .stream_get = stream_get_rans,
     .stream_bytes = stream_bytes_rans,
+    .several_bytes = several_bytes_rans,
     .stream_end = stream_end_rans,
 };
 

@@ -164,8 +164,7 @@ static bool get_low_planes(const Job *job, const Body *body, size_t n, void *cod
 
 static bool get_codes(const Job *job, Body *body, size_t n, void *code)
 {
-    const bool bytes = !symbols_wide(job->s) && job->form.shift == 0;
-    if (bytes && job->coder->stream_bytes)
+    if (form_bytes(job->s, &job->form) && job->coder->stream_bytes)
         return job->coder->stream_bytes(&body->stream, n, code);
     return (job->form.classes || get_low_planes(job, body, n, code)) && get_symbols(job, body, n, code);
 }
@@ -177,14 +176,42 @@ static const char *take(const Job *job, bool good, size_t block, const void *cod
                                                      : "levels that no encoder writes";
 }
 
-static void get_block(void *data, size_t block)
+static void get_block(const Job *job, size_t block)
 {
-    const Job *job = data;
     uint32_t code[BLOCK];
     Body body;
     const bool good = open_body(job, block, &body) &&
                       get_codes(job, &body, block_size(job->s->n, block), code) && end_body(job, &body);
     job->why[block] = take(job, good, block, code);
+}
+
+/* The same for RANS_SEVERAL whole blocks. A block that cannot be opened is refused, and so are those with it. */
+static void get_several(const Job *job, size_t first)
+{
+    uint8_t code[RANS_SEVERAL][BLOCK], *symbol[RANS_SEVERAL];
+    Body body[RANS_SEVERAL];
+    Stream *stream[RANS_SEVERAL];
+    bool open = true, good[RANS_SEVERAL] = {false};
+    for (size_t k = 0; k < RANS_SEVERAL; k++) {
+        open &= open_body(job, first + k, &body[k]);
+        stream[k] = &body[k].stream;
+        symbol[k] = code[k];
+    }
+    if (open)
+        job->coder->several_bytes(stream, BLOCK, symbol, good);
+    for (size_t k = 0; k < RANS_SEVERAL; k++)
+        job->why[first + k] = take(job, good[k] && end_body(job, &body[k]), first + k, code[k]);
+}
+
+static void get_blocks(void *data, size_t group)
+{
+    const Job *job = data;
+    const Blocks b = blocks_in(job->s, &job->form, group);
+    if (b.several)
+        get_several(job, b.first);
+    else
+        for (size_t block = b.first; block < b.end; block++)
+            get_block(job, block);
 }
 
 static void get_planes(void *data, size_t block)
@@ -223,7 +250,7 @@ Status symbols_get_dense(const Symbols *s, Bytes in, Arena *scratch, Error *err,
         const Status status = job.table ? get_tables(&job, rest, scratch, why) : ERR_MEMORY;
         if (status != OK)
             return status == ERR_MEMORY ? arena_fail(scratch, err) : status;
-        parallel_for(s->threads, blocks, get_block, &job);
+        parallel_for(s->threads, block_groups(s, &job.form), get_blocks, &job);
     }
     for (size_t b = 0; b < blocks; b++)
         if ((*why = job.why[b]))

@@ -68,6 +68,11 @@ static inline uint32_t class_alphabet(const Symbols *s, int lead)
 {
     return class_symbol(s, (UINT32_C(1) << s->width) - 1, lead) + 1;
 }
+/* Returns whether the codes themselves, as bytes, are the symbols. */
+static inline bool form_bytes(const Symbols *s, const Form *f)
+{
+    return !symbols_wide(s) && f->shift == 0;
+}
 static inline uint32_t form_alphabet(const Symbols *s, const Form *f)
 {
     return f->classes ? class_alphabet(s, f->shift) : UINT32_C(1) << (s->width - f->shift);
@@ -108,16 +113,46 @@ typedef struct {
     size_t (*stream_most)(const Table *t, size_t n);
     /* Writes a stream so that it ends at `end`; returns its bytes. */
     size_t (*stream_put)(const Table *t, unsigned lanes, const uint16_t *symbol, size_t n, uint8_t *end);
+    /* As stream_put, but the symbols are bytes; and the same for several streams with one lane each. NULL: this coder
+     * has only stream_put. */
+    size_t (*bytes_put)(const Table *t, unsigned lanes, const uint8_t *symbol, size_t n, uint8_t *end);
+    void (*several_put)(const Table *const t[RANS_SEVERAL], const uint8_t *const symbol[RANS_SEVERAL],
+                        size_t n, uint8_t *const end[RANS_SEVERAL], size_t size[RANS_SEVERAL]);
     bool (*ready)(Table *t, size_t n, Arena *scratch); /* makes the reader's look-up table */
     bool (*stream_open)(Stream *s, const Table *t, unsigned lanes, Bytes in);
     /* Reads the next n symbols, and may overwrite HUFFMAN_SLACK further elements behind these n elements. */
     bool (*stream_get)(Stream *s, size_t n, uint16_t *symbol);
     /* Reads the next n symbols into bytes; NULL: this coder has only stream_get. */
     bool (*stream_bytes)(Stream *s, size_t n, uint8_t *symbol);
+    /* The same for several streams with one lane each. */
+    void (*several_bytes)(Stream *const s[RANS_SEVERAL], size_t n, uint8_t *const symbol[RANS_SEVERAL],
+                          bool good[RANS_SEVERAL]);
     bool (*stream_end)(const Stream *s);
 } Coder;
 
 const Coder *symbols_coder(const Symbols *s);
+
+/* Blocks are written and read in groups. A group is one block; but RANS_SEVERAL blocks if their streams have one lane
+ * and codes are symbols, so that several streams can be coded in turn. */
+typedef struct {
+    size_t first, end; /* the blocks of the group */
+    bool several;      /* RANS_SEVERAL whole blocks, to be coded in turn */
+} Blocks;
+static inline size_t group_size(const Symbols *s, const Form *f)
+{
+    return symbols_coder(s)->several_put && form_bytes(s, f) && form_lanes(f) == 1 ? RANS_SEVERAL : 1;
+}
+static inline size_t block_groups(const Symbols *s, const Form *f)
+{
+    const size_t size = group_size(s, f);
+    return (blocks_of(s->n) + size - 1) / size;
+}
+static inline Blocks blocks_in(const Symbols *s, const Form *f, size_t group)
+{
+    const size_t size = group_size(s, f), first = group * size, end = first + size;
+    const bool several = size > 1 && end <= s->n / BLOCK;
+    return (Blocks){first, end < blocks_of(s->n) ? end : blocks_of(s->n), several};
+}
 
 /* Builds a table in t for symbols with these counts; returns the table's bits plus the bits of all counted
  * symbols, or UINT64_MAX when no table could be built. */

@@ -271,25 +271,80 @@ static size_t split_block(const DensePlan *p, size_t block, uint16_t *symbol, ui
     return planes_size(n, shift);
 }
 
-/* Fills a block's part of `room` from its end: last the stream, before it the low bits, and before these the
- * block's own table, if any. */
-static void put_block(void *data, size_t block)
+static const Table *table_of(const DensePlan *p, size_t block)
 {
-    DensePlan *p = data;
+    return &p->table[tables_of(p) > 1 ? block : 0];
+}
+
+static uint8_t *room_end(const DensePlan *p, size_t block)
+{
+    return p->room + (block + 1) * p->room_size;
+}
+
+/* Writes the low bits and the stream of a block; the stream ends at `end`. Returns where the low bits begin. */
+static uint8_t *put_body(const DensePlan *p, size_t block, uint8_t *end)
+{
     const Symbols *s = p->s;
     const size_t n = block_size(s->n, block);
-    const Table *table = &p->table[tables_of(p) > 1 ? block : 0];
-    uint8_t *start = p->room + block * p->room_size, *end = start + p->room_size, *at = end;
+    uint8_t *start = p->room + block * p->room_size;
     uint16_t symbol[BLOCK];
     const size_t low = split_block(p, block, symbol, start);
-    at -= symbols_coder(s)->stream_put(table, form_lanes(&p->form), symbol, n, at);
-    at -= low;
-    memmove(at, start, low);
+    end -= symbols_coder(s)->stream_put(table_of(p, block), form_lanes(&p->form), symbol, n, end) + low;
+    memmove(end, start, low);
+    return end;
+}
+
+/* Ends a block whose low bits and stream begin at `at`: writes the block's own table, if any, in front of them. */
+static void end_block(DensePlan *p, size_t block, uint8_t *at)
+{
+    const Table *table = table_of(p, block);
     if (p->form.kind == KIND_OWN_TABLES) {
-        at -= table_size(s, table);
-        table_put(s, table, at);
+        at -= table_size(p->s, table);
+        table_put(p->s, table, at);
     }
-    p->size[block] = (size_t)(end - at);
+    p->size[block] = (size_t)(room_end(p, block) - at);
+}
+
+/* Fills a block's part of `room` from its end: last the stream, before it the low bits, and before these the
+ * block's own table, if any. */
+static void put_block(DensePlan *p, size_t block)
+{
+    const Symbols *s = p->s;
+    uint8_t *end = room_end(p, block);
+    if (symbols_coder(s)->bytes_put && form_bytes(s, &p->form))
+        end -= symbols_coder(s)->bytes_put(table_of(p, block), form_lanes(&p->form), p->code + block * BLOCK,
+                                           block_size(s->n, block), end);
+    else
+        end = put_body(p, block, end);
+    end_block(p, block, end);
+}
+
+/* The same for RANS_SEVERAL whole blocks. */
+static void put_several(DensePlan *p, size_t first)
+{
+    const Table *table[RANS_SEVERAL];
+    const uint8_t *symbol[RANS_SEVERAL];
+    uint8_t *end[RANS_SEVERAL];
+    size_t size[RANS_SEVERAL];
+    for (size_t k = 0; k < RANS_SEVERAL; k++) {
+        table[k] = table_of(p, first + k);
+        symbol[k] = p->code + (first + k) * BLOCK;
+        end[k] = room_end(p, first + k);
+    }
+    symbols_coder(p->s)->several_put(table, symbol, BLOCK, end, size);
+    for (size_t k = 0; k < RANS_SEVERAL; k++)
+        end_block(p, first + k, end[k] - size[k]);
+}
+
+static void put_blocks(void *data, size_t group)
+{
+    DensePlan *p = data;
+    const Blocks b = blocks_in(p->s, &p->form, group);
+    if (b.several)
+        put_several(p, b.first);
+    else
+        for (size_t block = b.first; block < b.end; block++)
+            put_block(p, block);
 }
 
 /* Returns an upper bound on the bytes of a block of n codes, including the working memory of split_block. */
@@ -316,7 +371,7 @@ static Status write_blocks(DensePlan *p, Arena *scratch, size_t *total)
     p->room = NEW(scratch, uint8_t, blocks * p->room_size);
     if (!p->room)
         return ERR_MEMORY;
-    parallel_for(p->s->threads, blocks, put_block, p);
+    parallel_for(p->s->threads, block_groups(p->s, &p->form), put_blocks, p);
     *total = 1 + (p->form.kind == KIND_ONE_TABLE ? table_size(p->s, &p->table[0]) : 0) +
              (blocks > 1 ? 4 * blocks : 0);
     for (size_t b = 0; b < blocks; b++)

@@ -317,6 +317,91 @@ static void every_instruction_set_writes_and_reads_the_same(void **state)
         }
 }
 
+/* Every frequency, and states round the multiples of it and at the ends of the range. */
+static void quotients_by_inverses_are_exact(void **state)
+{
+    (void)state;
+    static RansWriter w;
+    for (uint32_t f = 1; f < RANS_FINE_SLOTS; f++) {
+        const uint32_t other = RANS_FINE_SLOTS - f;
+        const Rans r = {.alphabet = 2,
+                        .present = 2,
+                        .precision = RANS_PRECISION_MOST,
+                        .symbol = {0, 1},
+                        .frequency = {(uint16_t)f, (uint16_t)other}};
+        rans_writer(&w, &r);
+        check(w.step[0].complement == other && w.step[0].limit == f << 17);
+        for (uint32_t i = 0; i < 40; i++) {
+            const uint32_t drawn = rng_u32(&rng, USE_TEST, 64 * f + i), many = UINT32_MAX / f * f;
+            const uint32_t xs[] = {drawn, drawn / f * f, drawn / f * f - 1, many - (many > 0),
+                                   many,  UINT32_MAX};
+            const uint32_t x = xs[i % countof(xs)] ? xs[i % countof(xs)] : 1;
+            const uint64_t q = (uint64_t)((unsigned __int128)x * w.step[0].inverse >> 64);
+            const uint32_t next = x + w.step[0].start + (uint32_t)q * w.step[0].complement;
+            check(next == (x / f << RANS_PRECISION_MOST) + x % f);
+        }
+    }
+}
+
+/* Streams of equal length, with different tables: of two symbols, of many, with fine frequencies, and, for `same`, of
+ * one symbol only. */
+static void several_streams_are_those_written_alone(void **state)
+{
+    (void)state;
+    static RansWriter writer[RANS_SEVERAL];
+    static RansReader reader[RANS_SEVERAL];
+    static uint8_t back[RANS_SEVERAL][1 << 12], slow[1 << 14];
+    for (int kind = 0; kind < 4; kind++)
+        for (size_t n = 1; n < 1 << 12; n += 1 + n / 3) {
+            Case c[RANS_SEVERAL];
+            const RansWriter *w[RANS_SEVERAL];
+            const RansReader *r[RANS_SEVERAL];
+            const uint8_t *byte[RANS_SEVERAL];
+            uint8_t *end[RANS_SEVERAL], *to[RANS_SEVERAL];
+            size_t size[RANS_SEVERAL];
+            for (int k = 0; k < RANS_SEVERAL; k++) {
+                const bool fine = kind == 1 && k == 2, same = kind == 2 && k == 1;
+                c[k] = make_case_at(&rng, n,
+                                    same    ? 1
+                                    : k % 2 ? 3
+                                            : 200,
+                                    k % 2 ? 3 : 0.3 * kind, 1, fine ? RANS_PRECISION_MOST : 0);
+                rans_writer(&writer[k], &c[k].rans);
+                rans_reader(&reader[k], &c[k].rans);
+                w[k] = &writer[k];
+                r[k] = &reader[k];
+                byte[k] = c[k].byte;
+                end[k] = c[k].room + rans_most(n, 1);
+                to[k] = back[k];
+            }
+            rans_put_several(w, byte, n, end, size);
+            RansLanes lanes[RANS_SEVERAL], *l[RANS_SEVERAL];
+            Reader words[RANS_SEVERAL], *in[RANS_SEVERAL];
+            bool good[RANS_SEVERAL];
+            for (int damage = 0; damage < 2; damage++) {
+                for (int k = 0; k < RANS_SEVERAL; k++) {
+                    const size_t cut = damage && k == 3 && size[k] > 4 ? 2 : 0;
+                    words[k] = reader_open((Bytes){end[k] - size[k], size[k] - cut});
+                    check(rans_open(r[k], &lanes[k], 1, &words[k]));
+                    l[k] = &lanes[k];
+                    in[k] = &words[k];
+                }
+                memset(back, 0xee, sizeof back);
+                rans_pull_several(r, l, in, n, to, good);
+                for (int k = 0; k < RANS_SEVERAL; k++) {
+                    const bool cut = damage && k == 3 && size[k] > 4;
+                    check(good[k] == !cut);
+                    check(cut || (rans_ended(r[k], l[k], in[k]) && !memcmp(back[k], c[k].byte, n)));
+                }
+            }
+            for (int k = 0; k < RANS_SEVERAL; k++) {
+                const size_t want = c[k].rans.present > 1 ? slow_put(&c[k].rans, 1, c[k].byte, n, slow) : 0;
+                check(size[k] == want && !memcmp(end[k] - size[k], slow, want));
+                drop_case(&c[k]);
+            }
+        }
+}
+
 static void the_example_of_the_format_page_is_so(void **state)
 {
     (void)state;
@@ -346,6 +431,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(streams_equal_a_slow_writers_and_come_back),
     cmocka_unit_test(sizes_are_the_entropy_and_what_the_cost_function_says),
     cmocka_unit_test(ranks_stand_for_symbols_of_large_alphabets),
+    cmocka_unit_test(quotients_by_inverses_are_exact),
+    cmocka_unit_test(several_streams_are_those_written_alone),
     cmocka_unit_test(the_example_of_the_format_page_is_so),
     cmocka_unit_test(every_instruction_set_writes_and_reads_the_same),
 };

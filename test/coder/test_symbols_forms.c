@@ -3,6 +3,7 @@
 #include "rig/symbols_rig.h"
 
 #include "coder/planes.h"
+#include "coder/rans.h"
 
 enum { TWO_BLOCKS = BLOCK + 1000, CLASS_OWN = 8 };
 
@@ -253,6 +254,54 @@ static void too_little_memory_is_said(void **state)
     }
 }
 
+/* Few bits a code: one rANS lane, and several blocks are coded in turn. Reads each block's stream alone, as the page of
+ * the format says; then damages one block after another. With `own`, frequencies change from block to block. */
+static void check_one_lane(size_t blocks, bool own)
+{
+    const size_t n = blocks * BLOCK + 77;
+    uint8_t *few = malloc(n), *back = malloc(BLOCK);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t u = rng_u32(&rng, USE_TEST, i) >> 24;
+        few[i] = u < 9 ? 1 : u < (own ? 10 + i / BLOCK % 3 * 9 : 14) ? 2 : 0;
+    }
+    Carrier c = {.byte = few, .n = n};
+    const Buf b = both_ways(CODER_RANS, 2, &c);
+    check(b.data[0] == (own ? KIND_OWN : KIND_ONE));
+    BitReader bits = bits_reader((Bytes){b.data + 1, b.size - 1});
+    static Rans table;
+    static RansReader reader;
+    check(own || rans_table_get(&table, 4, &bits));
+    const uint8_t *length = b.data + 1 + (bits.at + 7) / 8, *at = length + 4 * (blocks + 1);
+    const Symbols s = symbols_of(CODER_RANS, 2, &c);
+    for (size_t k = 0; k <= blocks; k++) {
+        const size_t size = load_u32(length + 4 * k);
+        Reader in = reader_open((Bytes){at, size});
+        if (own) {
+            bits = bits_reader((Bytes){at, size});
+            check(rans_table_get(&table, 4, &bits) && take_bytes(&in, (size_t)(bits.at + 7) / 8));
+        }
+        RansLanes lanes;
+        rans_reader(&reader, &table);
+        check(rans_open(&reader, &lanes, 1, &in) && rans_pull(&reader, &lanes, &in, block_size(n, k), back) &&
+              rans_ended(&reader, &lanes, &in) && !memcmp(back, few + k * BLOCK, block_size(n, k)));
+        uint8_t *last = b.data + (at - b.data) + size - 1;
+        *last ^= 0x40;
+        check(!comes_back(&s, &c, buf_bytes(&b)));
+        *last ^= 0x40;
+        at += size;
+    }
+    free(few), free(back);
+}
+
+static void blocks_with_one_lane_are_streams_of_their_own(void **state)
+{
+    (void)state;
+    for (size_t blocks = 3; blocks <= 9; blocks += 3) {
+        check_one_lane(blocks, false);
+        check_one_lane(blocks, true);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_form_of_the_page_is_read_and_no_other),
     cmocka_unit_test(what_is_damaged_is_said),
@@ -261,6 +310,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_class_that_one_code_alone_has_comes_back),
     cmocka_unit_test(the_bound_of_classes_counts_their_open_bits),
     cmocka_unit_test(too_little_memory_is_said),
+    cmocka_unit_test(blocks_with_one_lane_are_streams_of_their_own),
 };
 
 int main(void)
