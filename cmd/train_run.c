@@ -81,7 +81,6 @@ static void note_idle_ranks(TrainJob *j)
                       (long long)(ranks - j->workers), net_ranks(j->net), (long long)j->workers);
 }
 
-/* Checks the options and loads the data. */
 static Status prepare(TrainRun *r)
 {
     TrainJob *j = &r->job;
@@ -101,6 +100,7 @@ static Status run(TrainJob *j)
 {
     TrainRun *r = (TrainRun *)j;
     TRY(net_agree(j->net, prepare(r), j->err));
+    TRY(train_job_data(j));
     TRY(rank_check(r));
     progress_open(&j->progress, "training", "steps", 1, j->common.quiet || net_rank(j->net));
     note_idle_ranks(j);

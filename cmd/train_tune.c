@@ -153,6 +153,7 @@ static Status run(TrainJob *j)
     if (t->low > t->high)
         return FAIL(j->err, ERR_USAGE, "--lr-low %g: above --lr-high %g", t->low, t->high);
     TRY(train_job_open(j));
+    TRY(train_job_data(j));
     j->lr = NAN; /* each run has its own learning rate */
     TRY(hold_out(t));
     Fact facts[TRAIN_FACTS];

@@ -125,12 +125,14 @@ static const Option *all_options(TrainJob *j, const Option *own)
     return all;
 }
 
-Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, int threads, Arena *a, Error *err)
+Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, int threads, Net *net, Arena *a,
+                      Error *err)
 {
-    size_t context;
-    TRY(network_context(&context, from->network, err));
-    TRY(dataset_load(out, from->dataset, from->dir, split, DATA_SEED, threads, cli_stopped, a, err));
-    return dataset_window(out, context, a, err);
+    size_t context = 0;
+    TRY(net_agree(net, network_context(&context, from->network, err), err));
+    TRY(dataset_load_once(out, net, from->dataset, from->dir, split, DATA_SEED, threads, cli_stopped, a,
+                          err));
+    return net_agree(net, dataset_window(out, context, a, err), err);
 }
 
 size_t train_job_pass(int64_t wanted, const DatasetInfo *info)
@@ -144,7 +146,7 @@ size_t train_job_pass(int64_t wanted, const DatasetInfo *info)
 /* A text's entropy rate is the least loss that can be expected. */
 static void note_entropy(const TrainJob *j)
 {
-    if (j->train.info->entropy > 0 && !j->common.quiet)
+    if (j->train.info->entropy > 0 && !j->common.quiet && net_rank(j->net) == 0)
         fprintf(stderr, "note: %s: entropy rate %.4f nats per token, the least loss\n", j->dataset,
                 j->train.info->entropy);
 }
@@ -173,19 +175,26 @@ Status train_job_open(TrainJob *j)
     static const char *none[] = {"none"};
     const TextList usual = {none, 1};
     Link *link = NEW(j->a, Link, 1);
-    const int threads = (int)j->common.threads;
     TRY(check_idle(j));
     TRY(arena_check(link, j->a, j->err));
     TRY(link_read(link, j->link, j->a, j->err));
+    j->setup.link = link;
     TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
     const Network *network;
     const char *options;
     TRY(network_find(&network, &options, j->network, j->err));
     if (!j->dataset)
         j->dataset = network->context ? "babble" : network->channels == 3 ? "colour-digits" : "digits";
+    return OK;
+}
+
+Status train_job_data(TrainJob *j)
+{
+    const int threads = (int)j->common.threads;
+    const Link *link = j->setup.link;
     const TrainData from = {j->network, j->dataset, j->data_dir};
-    TRY(train_job_load(&j->train, &from, SPLIT_TRAIN, threads, j->a, j->err));
-    TRY(train_job_load(&j->test, &from, SPLIT_TEST, threads, j->a, j->err));
+    TRY(train_job_load(&j->train, &from, SPLIT_TRAIN, threads, j->net, j->a, j->err));
+    TRY(train_job_load(&j->test, &from, SPLIT_TEST, threads, j->net, j->a, j->err));
     note_entropy(j);
     j->setup = (TrainSetup){
         .network = j->network,

@@ -29,9 +29,11 @@ typedef struct {
     Net *net; /* the ranks of this run; NULL: one process; set by train_job_main */
 
     /* set by train_job_open */
-    Dataset train, test;
     const Codec **codec;
     size_t codecs;
+
+    /* set by train_job_data */
+    Dataset train, test;
     TrainSetup setup; /* the setup of a run, complete except for the codec */
     size_t steps;     /* steps of a run; set when the run's trainer has been opened */
     Progress progress;
@@ -47,17 +49,21 @@ int train_job_main(TrainJob *j, const Command *command, int argc, char **argv, S
 /* Fails with ERR_USAGE if an MPI launcher has started several processes. For commands that do not use them. */
 Status train_job_alone(const char *command, Error *err);
 
-/* Opens codecs and link, loads the data, fills the setup. */
+/* Opens codecs and link, and finds the names of network and data set. */
 Status train_job_open(TrainJob *j);
+
+/* Loads the data, and fills the setup. All ranks call it; an error is an error on all of them. */
+Status train_job_data(TrainJob *j);
 
 /* The names of a network and a data set, and the folder of the data set's files; NULL: datasets/NAME. */
 typedef struct {
     const char *network, *dataset, *dir;
 } TrainData;
 
-/* Loads the training or test images. A text is cut into windows for the network. Data that the program draws
+/* Loads the training or test images; once on each machine if `net` has several ranks there, which then all call
+ * it. A text is cut into windows for the network. Data that the program draws
  * do not depend on --seed. */
-Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, int threads, Arena *a,
+Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, int threads, Net *net, Arena *a,
                       Error *err);
 
 /* Returns the number of images per testing pass: `wanted`, or the default if it is 0. */

@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/rng.h"
+#include "net/net.h"
 
 /* Augmentation: the image is padded by 4 pixels on each side, cropped at random to its original size, and
  * flipped with probability 1/2. */
@@ -62,6 +63,12 @@ enum { IMAGES_MOST = 1 << 30 };
  * `stopped` returned true while images were drawn; NULL: nothing stops it. */
 Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
                     int threads, bool (*stopped)(void), Arena *a, Error *err);
+
+/* As dataset_load, for the ranks of one run (net.h), which all call it. The first rank of each machine loads the
+ * data set. The others use its memory if MPI shares memory and they want the same data set from the same folder;
+ * else they load it, too. An error is an error on all ranks. */
+Status dataset_load_once(Dataset *out, Net *net, const char *name, const char *dir, DataSplit split,
+                         uint64_t seed, int threads, bool (*stopped)(void), Arena *a, Error *err);
 
 /* Cuts a text into windows of `context` tokens, and sets d->count. Before this call a text cannot be used. A
  * training window starts up to context - 1 tokens later, drawn for each epoch. ERR_USAGE: the text is too

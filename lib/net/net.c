@@ -52,6 +52,16 @@ void net_move(Net *n, int from, int to, void *data, size_t size)
         n->move(n, from, to, data, size);
 }
 
+void *net_share(Net *n, size_t size)
+{
+    return n->share(n, size);
+}
+
+void net_meet(Net *n)
+{
+    n->meet(n);
+}
+
 /* Returns the lowest rank on which `flag` is true; -1: on none. */
 static int first_with(Net *n, bool flag)
 {
@@ -91,7 +101,7 @@ int net_close(Net *n, int code)
     if (!n)
         return code;
     if (code && !n->failed)
-        n->end(code); /* does not return */
-    n->end(0);
+        n->end(n, code); /* does not return */
+    n->end(n, 0);
     return n->rank ? 0 : code;
 }

@@ -20,7 +20,8 @@ typedef enum {
 typedef struct Net Net;
 struct Net {
     int rank, ranks;
-    int neighbours; /* number of ranks on this machine, this rank included */
+    int neighbours;  /* number of ranks on this machine, this rank included */
+    bool first_here; /* true: the first rank of this machine */
     /* Bytes of this rank. A byte counts once for its sender, however often MPI copies it on its way. */
     uint64_t sent, received;
     double seconds; /* time spent in the functions below */
@@ -31,7 +32,9 @@ struct Net {
     void (*scatter)(Net *n, const uint8_t *out, const size_t *out_size, uint8_t *in, const size_t *in_size);
     void (*broadcast)(Net *n, int root, uint8_t *data, size_t size);
     void (*move)(Net *n, int from, int to, uint8_t *data, size_t size);
-    void (*end)(int code);
+    void *(*share)(Net *n, size_t size);
+    void (*meet)(Net *n);
+    void (*end)(Net *n, int code);
     size_t *room; /* (ranks) working memory of `gather`: the number of bytes of each rank's part */
     bool *flag;   /* (ranks) working memory of net_any and net_agree: the flag of each rank */
 };
@@ -80,6 +83,14 @@ void net_broadcast(Net *n, int root, void *data, size_t size); /* rank `root` se
 
 /* Sends from one rank to another; does nothing on other ranks, or if from == to. */
 void net_move(Net *n, int from, int to, void *data, size_t size);
+
+/* Returns memory of `size` bytes that the ranks of this machine share; only the size that the machine's first rank
+ * gives counts. Lasts until net_close. NULL on all ranks of the machine: there is no such memory, or too little.
+ * Must not be called with n NULL. */
+void *net_share(Net *n, size_t size);
+
+/* Waits until all ranks of this machine have called it. They then see what each wrote to shared memory before. */
+void net_meet(Net *n);
 
 /* Returns true on all ranks if `flag` is true on any. */
 bool net_any(Net *n, bool flag);

@@ -7,14 +7,21 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 /* MPI counts bytes with an int, so longer messages are cut. */
 enum { CHUNK = 1 << 30, TAG = 1 };
 
-/* An object of MPI for one Net: the counts and offsets of MPI's collective functions. */
+/* A run shares two blocks of memory: training and test data. SPARE: bytes of shared memory left to MPI itself. */
+enum { WINDOWS = 2, SPARE = 16 << 20 };
+
+/* What MPI needs for one Net. */
 typedef struct {
     Net net;             /* must be first */
-    int *count, *offset; /* (ranks) */
+    int *count, *offset; /* (ranks) counts and offsets of collective functions */
+    MPI_Comm here;       /* the ranks of this machine */
+    MPI_Win window[WINDOWS];
+    int windows;
 } MpiNet;
 
 static int least(size_t left)
@@ -173,25 +180,73 @@ static void move(Net *n, int from, int to, uint8_t *data, size_t size)
     n->seconds += MPI_Wtime() - start;
 }
 
-static void end(int code)
+/* ---- memory that the ranks of a machine share ---- */
+
+/* MPI's shared memory is a file in /dev/shm, which is small in many containers. */
+static bool fits(size_t size)
 {
+    struct statvfs room;
+    return statvfs("/dev/shm", &room) == 0 && size / room.f_frsize < room.f_bavail;
+}
+
+/* Returns true if `here` is true on all ranks of this machine. */
+static bool all_here(const MpiNet *m, bool here)
+{
+    int all = here;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, m->here);
+    return all;
+}
+
+/* The room is checked first, since Open MPI 4 waits for ever where it runs out of room on one rank. */
+static void *share(Net *n, size_t size)
+{
+    MpiNet *m = (MpiNet *)n;
+    void *own, *first;
+    MPI_Aint bytes;
+    int unit;
+    if (m->windows == WINDOWS || !all_here(m, !n->first_here || fits(size + SPARE)))
+        return NULL;
+    MPI_Win *window = &m->window[m->windows];
+    const int status =
+        MPI_Win_allocate_shared(n->first_here ? (MPI_Aint)size : 0, 1, MPI_INFO_NULL, m->here, &own, window);
+    if (!all_here(m, status == MPI_SUCCESS))
+        return NULL;
+    m->windows++;
+    MPI_Win_fence(0, *window);
+    MPI_Win_shared_query(*window, 0, &bytes, &unit, &first);
+    return first;
+}
+
+static void meet(Net *n)
+{
+    MpiNet *m = (MpiNet *)n;
+    for (int i = 0; i < m->windows; i++)
+        MPI_Win_fence(0, m->window[i]);
+}
+
+static void end(Net *n, int code)
+{
+    MpiNet *m = (MpiNet *)n;
     fflush(NULL);
     if (code)
         MPI_Abort(MPI_COMM_WORLD, code);
-    else
-        MPI_Finalize();
+    for (int i = 0; i < m->windows; i++)
+        MPI_Win_free(&m->window[i]);
+    MPI_Comm_free(&m->here);
+    MPI_Finalize();
 }
 
 /* ---- opening ---- */
 
-static int ranks_here(void)
+/* Finds the ranks of this machine. An error in their communicator ends nothing, so that net_share can return. */
+static void find_neighbours(MpiNet *m)
 {
-    MPI_Comm here;
-    int count;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-    MPI_Comm_size(here, &count);
-    MPI_Comm_free(&here);
-    return count;
+    int rank;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &m->here);
+    MPI_Comm_set_errhandler(m->here, MPI_ERRORS_RETURN);
+    MPI_Comm_size(m->here, &m->net.neighbours);
+    MPI_Comm_rank(m->here, &rank);
+    m->net.first_here = rank == 0;
 }
 
 static Status refuse_launcher(Error *err)
@@ -215,11 +270,13 @@ Status net_open(Net **out, Arena *a, Error *err)
     MPI_Comm_size(MPI_COMM_WORLD, &n->ranks);
     if (n->ranks == 1)
         return refuse_launcher(err);
-    n->neighbours = ranks_here();
+    find_neighbours(m);
     n->gather = gather;
     n->scatter = scatter;
     n->broadcast = broadcast;
     n->move = move;
+    n->share = share;
+    n->meet = meet;
     n->end = end;
     m->count = NEW(a, int, (size_t)n->ranks);
     m->offset = NEW(a, int, (size_t)n->ranks);
