@@ -12,6 +12,7 @@ static const Subcommand commands[] = {
     {"cost", bench_cost,
      "iteration time under a network model, and the bandwidth below which compressing pays"},
     {"advise", bench_advise, "which codec to use, at which rate, on this network"},
+    {"link", bench_link, "measure the latency and bandwidth of a network, under mpirun"},
     {"inspect", bench_inspect, "describe the tensors of a dump: norms, zeros, singular values"},
     {"encode", bench_encode, "write the payloads of a dump to a file"},
     {"decode", bench_decode, "decode a file of payloads to a dump"},

@@ -45,7 +45,7 @@ int bench_advise(int argc, char **argv)
         OPTION(0, "all", NULL, &j.all, "try all codecs, biased ones under error feedback"),
         OPTION(0, "workers", "P", &c->workers_text, "number of workers"),
         OPTION(0, "link", "LINK", &c->link_texts,
-               "alpha=50us,beta=10Gbit, or a preset, as in atomo-bench cost --help", .names = link_name),
+               "alpha=50us,beta=10Gbit, FILE.json of link, or a preset, as in atomo-bench cost --help", .names = link_name),
         OPTION(0, "topology", "T", &c->topology_text,
                "how workers exchange payloads: auto, ps, allgather, ring, tree", .names = cost_topology_name),
         OPTION(0, "compute-ms", "X", &c->compute_ms, "time that a worker computes in a step", .low = 0,

@@ -14,6 +14,7 @@ int bench_demo(int argc, char **argv);
 int bench_doctor(int argc, char **argv);
 int bench_encode(int argc, char **argv);
 int bench_inspect(int argc, char **argv);
+int bench_link(int argc, char **argv);
 int bench_list(int argc, char **argv);
 int bench_merge(int argc, char **argv);
 int bench_plot(int argc, char **argv);

@@ -28,9 +28,11 @@ int bench_cost(int argc, char **argv)
 {
     static const char *usual_link[] = {"lan10g"};
     char names[200], link[300];
-    snprintf(link, sizeof link,
-             "alpha=50us,beta=10Gbit, or presets separated by commas (default %s); repeatable; presets: %s",
-             *usual_link, text_names(names, sizeof names, link_name, NULL));
+    snprintf(
+        link, sizeof link,
+        "alpha=50us,beta=10Gbit, or presets or FILE.json of link separated by commas (default %s); repeatable; presets: "
+        "%s",
+        *usual_link, text_names(names, sizeof names, link_name, NULL));
     CostJob c = {.job = {.schema = "atomo-cost/1",
                          .keeps_no_journal = true,
                          .sums_up = true,

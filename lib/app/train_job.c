@@ -1,12 +1,12 @@
 /* train_job.c -- implements train_job.h. */
 #include "app/train_job.h"
 
+#include "app/ranks.h"
 #include "nn/networks.h"
 #include "nn/step_folder.h"
 #include "base/parallel.h"
 #include "compress/spec.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* Random seed of the synthetic digit images; --seed does not change these images. */
@@ -78,8 +78,10 @@ static const Option *all_options(TrainJob *j, const Option *own)
     const char *network = with_names(j, "the network to train", network_name);
     const char *dataset = with_names(
         j, "the data set; without it one that needs no files: digits, colour-digits or babble", dataset_name);
-    const char *link =
-        with_names(j, "the simulated link of comm_ms: alpha=50us,beta=10Gbit, or a preset", link_name);
+    const char *link = with_names(
+        j,
+        "the simulated link of comm_ms: alpha=50us,beta=10Gbit, FILE.json of atomo-bench link, or a preset",
+        link_name);
     if (!network || !dataset || !link)
         return NULL;
     const Option shared[] = {
@@ -289,12 +291,12 @@ Status train_job_alone(const char *command, Error *err)
 }
 
 /* Sets the defaults that differ on several ranks: a worker on each rank, an exchange without a server, and cores
- * shared by the ranks of a machine. Only rank 0 has results on stdout. */
+ * shared by the ranks of a machine. */
 static Status join_ranks(TrainJob *j, const char *command)
 {
     if (!j->takes_ranks)
         return train_job_alone(command, j->err);
-    TRY(net_open(&j->net, j->a, j->err));
+    TRY(ranks_join(&j->net, j->a, j->err));
     if (!j->net)
         return OK;
     j->topology = TOPOLOGY_ALLGATHER;
@@ -302,9 +304,7 @@ static Status join_ranks(TrainJob *j, const char *command)
     j->common.threads = parallel_cores() / j->net->neighbours;
     if (j->common.threads < 1)
         j->common.threads = 1;
-    return net_rank(j->net) && !freopen("/dev/null", "w", stdout)
-               ? FAIL(j->err, ERR_IO, "/dev/null: cannot open: %s", strerror(errno))
-               : OK;
+    return OK;
 }
 
 static Status parse(TrainJob *j, const Command *c, int argc, char **argv, bool *helped)
@@ -333,10 +333,7 @@ int train_job_main(TrainJob *j, const Command *command, int argc, char **argv, S
     if (status == OK && !helped)
         status = run(j);
     progress_close(&j->progress);
-    int code = status != OK;
-    if (status != OK && (!j->net || !j->net->rank || !j->net->failed))
-        code = cli_report(c.program, &err);
-    code = net_close(j->net, code);
+    const int code = ranks_leave(j->net, c.program, status, &err);
     arena_close(j->a);
     return code;
 }

@@ -10,7 +10,7 @@ Status net_open(Net **out, Arena *a, Error *err)
     if (!net_launched())
         return OK;
     FAIL(err, ERR_USAGE,
-         "started as one of several processes, but built without MPI: each would train alone");
+         "started as one of several processes, but built without MPI: each would work alone");
     return error_hint(
         err, "`make deps-mpi`, then `make`, builds it with MPI; --workers simulates workers without");
 }

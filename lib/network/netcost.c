@@ -42,8 +42,10 @@ static Status find_preset(Link *out, const char *name, Error *err)
     char all[200];
     const char *near = text_nearest(name, link_name, NULL);
     FAIL(err, ERR_USAGE, "link \"%.60s\": no such preset", name);
-    return error_hint(err, "--link %s, or of your own: --link alpha=50us,beta=10Gbit; there are %s",
-                      near ? near : links[0].name, text_names(all, sizeof all, link_name, NULL));
+    return error_hint(
+        err,
+        "--link %s, or of your own: --link alpha=50us,beta=10Gbit, or FILE.json of atomo-bench link; there are %s",
+        near ? near : links[0].name, text_names(all, sizeof all, link_name, NULL));
 }
 
 /* ---- links given as latency and bandwidth ---- */
@@ -107,6 +109,8 @@ static Status read_key(const char *text, const char *item, double value[2], Erro
 Status link_read(Link *out, const char *text, Arena *a, Error *err)
 {
     double value[2] = {NAN, NAN};
+    if (text_ends(text, ".json"))
+        return link_load(out, text, a, err);
     if (!strchr(text, '='))
         return find_preset(out, text, err);
     char *name = text_copy(a, text), *items = text_copy(a, text), *rest = NULL;

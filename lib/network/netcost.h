@@ -38,8 +38,12 @@ const char *link_name(const void *data, size_t i);
 
 /* Reads a link: the name of a preset, or a text such as "alpha=50us,beta=10Gbit". alpha is the latency in s,
  * ms, us or ns. beta is the bandwidth per second, in bits (kbit, Mbit, Gbit) or bytes (kB, MB, GB). The
- * link's name is `text` with spaces instead of commas; link_read accepts that form too. */
+ * link's name is `text` with spaces instead of commas; link_read accepts that form too. A text that ends in
+ * ".json" is the path of a file for link_load. */
 Status link_read(Link *out, const char *text, Arena *a, Error *err);
+
+/* Reads a link that `atomo-bench link` has measured and written to a JSON file. The link's name is the path. */
+Status link_load(Link *out, const char *path, Arena *a, Error *err);
 
 /* ---- the bytes that one exchange sends ---- */
 

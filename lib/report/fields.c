@@ -171,6 +171,16 @@ const Field fields[] = {
     {"travels", "payloads travel", .brief = "travels", .text = true, .meaning = "as sums, undecoded, or every payload to each worker"},
     {"why", "why not first", .text = true, .meaning = "the limit that the codec breaks, or what takes it longer"},
     {"screened", "only screened", .brief = "screened", .meaning = "measured with one worker and two repeats: the total is a lower bound"},
+    /* link */
+    {"exchange", "exchange", .text = true, .meaning = "ping-pong, allgather or ring; all: the fit over all of them"},
+    {"measured_ms", "measured", .unit = "ms", .meaning = "median time, of the slowest rank"},
+    {"measured_ms_se", "standard error of measured", .brief = "measured se", .unit = "ms", .meaning = "of the median, by the quartiles"},
+    {"predicted_ms", "predicted", .unit = "ms", .meaning = "time by the model of networks"},
+    {"predicted_ratio", "predicted / measured", .meaning = "predicted time / measured time"},
+    {"alpha_ms_se", "standard error of latency", .brief = "alpha se", .unit = "ms", .meaning = "of the least squares"},
+    {"beta_gbps_se", "standard error of bandwidth", .brief = "beta se", .unit = "GB/s", .meaning = "of the least squares"},
+    {"deviation", "deviation of the fit", .brief = "deviation", .digits = 2, .meaning = "root mean square of predicted / measured - 1"},
+    {"worst_deviation", "worst deviation", .digits = 2, .meaning = "largest |predicted / measured - 1|"},
     /* training */
     {"record", "record", .text = true, .meaning = "step, or summary of a run"},
     {"epoch", "epoch", .meaning = "pass over the training data"},

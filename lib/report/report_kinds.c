@@ -54,6 +54,12 @@ static void rank_ranked(const Csv *t, RowRank *rank)
         rank[i] = *csv_cell(t, i, "rank") ? ROW_LEAD : ROW_MORE;
 }
 
+static void rank_fits(const Csv *t, RowRank *rank)
+{
+    for (size_t i = 0; i < t->rows; i++)
+        rank[i] = !strcmp(csv_cell(t, i, "record"), "fit") ? ROW_LEAD : ROW_MORE;
+}
+
 #define COMPARED "tensor,compressor,repeats"
 #define WHOSE    "step,worker,tensor,compressor,"
 
@@ -83,6 +89,8 @@ const ResultKind result_kinds[] = {
     {"advise", "atomo-advise/1", "compressor,total_ms,speedup16,mean_error", "Advice",
      "Which compressor makes an iteration fastest on one network, and why others lose.",
      "rank,compressor,error,total_ms,speedup16,bytes_up,mean_error,feedback,travels,why", NULL, rank_ranked},
+    {"link", "atomo-link/1", "record,exchange,alpha_ms,beta_gbps", "Links",
+     "The latency and bandwidth of a network, by the times of exchanges between processes.", NULL, NULL, rank_fits},
     {"run", "atomo-run/1", "record,compressor,step,sim_seconds", "Training",
      "Runs from the same weights on the same batches, one with each compressor between the workers.", NULL,
      "convergence", rank_steps},

@@ -143,7 +143,7 @@ $ atomo-bench cost g.h5 --topology ,
 
 $ atomo-bench cost g.h5 --link lan10
 2> atomo-bench: link "lan10": no such preset
-2> hint: --link lan*, or of your own: --link alpha=50us,beta=10Gbit; there are lan1g*
+2> hint: --link lan*, or of your own: --link alpha=50us,beta=10Gbit, or FILE.json of atomo-bench link; there are lan1g*edge20m*
 = 2
 
 $ atomo-bench cost g.h5 --link ,

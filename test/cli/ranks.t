@@ -82,10 +82,43 @@ $ OMPI_COMM_WORLD_SIZE=2 atomo-train tune; OMPI_COMM_WORLD_SIZE=2 atomo-train ev
 2> atomo-train: eval: started as one of several processes; only run trains on several ranks
 = 2
 
+# link measures between two ranks; its file is a link for cost and atomo-train, and each time has its prediction
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; $LAUNCH -n 2 atomo-bench link --sizes 64,16384,4194304 --repeats 3 -o link.json -q; $LAUNCH -n 2 $TRAIN --max-steps 1 --link link.json -o run.csv; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 --workers 2 --topology allgather --link link.json -q -o cost.json; python3 -c 'import csv, json; f = json.load(open("link.json")); r = f["results"]; a = r[0]; print(f["schema"], f["meta"]["ranks"], [x["exchange"] for x in r if x["record"] == "fit"]); t = [x for x in r if x["record"] == "time"]; print(len(t), all(abs(x["predicted_ms"] / x["measured_ms"] - x["predicted_ratio"]) < 1e-9 for x in t)); p = t[0]; print(abs(a["alpha_ms"] + p["bytes"] / a["beta_gbps"] / 1e6 - p["predicted_ms"]) < 1e-9); c = json.load(open("cost.json"))["results"]; print({(x["link"], x["alpha_ms"] / a["alpha_ms"], x["beta_gbps"] / a["beta_gbps"]) for x in c} if a["alpha_ms"] else "no latency"); s = next(csv.DictReader(open("run.csv"))); print(abs(float(s["link_ms"]) / (a["alpha_ms"] + float(s["bytes_up"]) / a["beta_gbps"] / 1e6) - 1) < 1e-9)'
+> atomo-link/1 2 *'all', 'ping-pong', 'allgather', 'ring'*
+> 9 True
+> True
+> *{('link.json', 1.0, 1.0)}
+> True
+= 0
+
+# link needs two processes, and sizes that differ
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ . $SRC/test/cli/ranks.sh; atomo-bench link; atomo-bench link --sizes x; $LAUNCH -n 1 atomo-bench link 2>&1 | grep -e '^atomo' -e '^hint'; $LAUNCH -n 2 atomo-bench link --sizes 64 2>&1 | grep -e '^atomo' -e '^hint'; $LAUNCH -n 2 atomo-bench link --nosuch 2>&1 | grep -c '^atomo-bench: link: unknown option --nosuch'; atomo-bench link --help | head -1; atomo-bench cost g.h5 --link none.json
+> atomo-bench: link: one process has no link: want two or more
+> hint: mpirun -n 2 atomo-bench link -o link.json*
+> atomo-bench: --sizes 64: want two or more sizes
+> 1
+> usage: atomo-bench link *
+2> atomo-bench: link: one process has no link: want two or more
+2> hint: mpirun -n 2 atomo-bench link -o link.json*
+2> atomo-bench: link: one process has no link: want two or more
+2> hint: mpirun -n 2 atomo-bench link -o link.json*
+2> atomo-bench: link none.json: *
+2> hint: mpirun -n 2 atomo-bench link -o none.json measures a link and writes such a file
+= 1
+
+# a build without MPI has no link to measure
+? ! atomo-train --version | grep -q '^mpi .*MPI' # this one is built with MPI
+$ atomo-bench link
+2> atomo-bench: link: built without MPI
+2> hint: `make deps-mpi`, then `make`, builds it with MPI
+= 2
+
 # a build without MPI does not train once in each process
 ? ! atomo-train --version | grep -q '^mpi .*MPI' # this one is built with MPI
 $ OMPI_COMM_WORLD_SIZE=2 atomo-train run; PMI_SIZE=2 atomo-train run; PMIX_RANK=1 atomo-train run
-2> atomo-train: started as one of several processes, but built without MPI: each would train alone
+2> atomo-train: started as one of several processes, but built without MPI: each would work alone
 2> hint: `make deps-mpi`, then `make`, builds it with MPI; --workers simulates workers without
 = 2
 

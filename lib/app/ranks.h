@@ -1,0 +1,15 @@
+/* ranks.h -- what commands on several ranks (net.h) share: joining the ranks, and ending together. */
+#ifndef ATOMO_RANKS_H
+#define ATOMO_RANKS_H
+
+#include "base/arena.h"
+#include "net/net.h"
+
+/* Joins the other ranks, as net_open. On other ranks than 0, stdout then leads nowhere. */
+Status ranks_join(Net **out, Arena *a, Error *err);
+
+/* Ends a command: prints the error of a status other than OK, an error of all ranks on rank 0 only. Leaves the ranks.
+ * Returns the exit code. */
+int ranks_leave(Net *n, const char *program, Status status, const Error *err);
+
+#endif

@@ -1,0 +1,118 @@
+/* test_link_trial.c -- the exchanges that measure a link carry the bytes and messages of the network model. The ranks
+ * are made up: this process is rank 0 of three, and counts what it sends and receives. */
+#include "rig/check.h"
+#include "measure/link_trial.h"
+
+enum { RANKS = 3 };
+
+static Error err;
+
+/* Bytes that rank 0 sent, in its last call of each function: of a move, to the last rank and from it; of a scatter; of a
+ * gather, received. The flags and times that ranks agree by are shorter than SMALLEST, and not counted. */
+enum { SMALLEST = 100 };
+static struct {
+    size_t to_last, from_last, scattered, gathered[NET_ROOT + 1];
+} last;
+
+static void gather(Net *n, NetWay way, uint8_t *data, const size_t *size)
+{
+    size_t all = 0;
+    for (int r = 0; r < n->ranks; r++)
+        all += size[r];
+    if (all >= SMALLEST)
+        last.gathered[way] = all - size[0];
+    else
+        for (int r = 1; r < n->ranks; r++) /* every rank has the flag, or the time, of rank 0 */
+            memcpy(data + (size_t)r * size[0], data, size[0]);
+}
+
+static void scatter(Net *n, const uint8_t *out, const size_t *out_size, uint8_t *in, const size_t *in_size)
+{
+    (void)out;
+    (void)in;
+    last.scattered = 0;
+    for (int r = 1; r < n->ranks; r++) {
+        last.scattered += out_size[r];
+        check(in_size[r] == out_size[0]);
+    }
+}
+
+static void move(Net *n, int from, int to, uint8_t *data, size_t size)
+{
+    (void)data;
+    check(from + to == n->ranks - 1 && from * to == 0);
+    *(from == 0 ? &last.to_last : &last.from_last) = size;
+}
+
+static size_t room[RANKS];
+static bool flag[RANKS];
+static Net ranks = {.ranks = RANKS,
+                    .neighbours = RANKS,
+                    .gather = gather,
+                    .scatter = scatter,
+                    .move = move,
+                    .room = room,
+                    .flag = flag};
+static const Counts sizes = {2, {3000, 30000}};
+static uint64_t measured;
+
+/* After each measurement: compares the bytes of its exchange with the model. An all-gather brings P - 1 payloads; each
+ * half of a ring carries (P - 1) / P of a payload. */
+static bool check_bytes(void *data, uint64_t done)
+{
+    const size_t size = sizes.number[measured / TRIALS];
+    const LinkTrialKind kind = (LinkTrialKind)(measured % TRIALS);
+    check(data == &last && done == ++measured);
+    if (kind == TRIAL_PING_PONG)
+        check(last.to_last == size && last.from_last == size);
+    if (kind == TRIAL_ALLGATHER)
+        check(last.gathered[NET_ALL] == 2 * size && !last.gathered[NET_RING]);
+    if (kind == TRIAL_RING)
+        check(last.scattered == size * 2 / 3 && last.gathered[NET_RING] == size * 2 / 3);
+    memset(&last, 0, sizeof last);
+    return true;
+}
+
+static void exchanges_carry_the_bytes_of_the_model(void **state)
+{
+    static const double messages[TRIALS] = {1, 2, 4}, bytes[TRIALS] = {1, 2, 4. / 3};
+    LinkTrial t = {.net = &ranks, .sizes = &sizes, .repeats = 5, .progress = check_bytes, .data = &last};
+    Arena *a = arena_open(0);
+    (void)state;
+    const Status status = link_trial(&t, a, &err);
+    /* there may be no bandwidth, since the made-up ranks take no time */
+    check(status == OK || status == ERR_NUMERIC);
+    check(t.times == 2 * TRIALS && measured == t.times);
+    for (size_t i = 0; i < t.times; i++) {
+        const LinkTime *time = &t.time[i];
+        check(time->kind == (LinkTrialKind)(i % TRIALS) && time->size == sizes.number[i / TRIALS]);
+        check(time->point.messages == messages[time->kind]);
+        check_rel(time->point.bytes, bytes[time->kind] * (double)time->size, 1e-12);
+        check(time->point.seconds > 0 && time->samples >= 3 && time->samples <= 5);
+    }
+    arena_close(a);
+}
+
+static bool stop(void *data, uint64_t done)
+{
+    (void)data;
+    return done < 2;
+}
+
+static void a_stop_ends_the_measurements(void **state)
+{
+    LinkTrial t = {.net = &ranks, .sizes = &sizes, .repeats = 3, .progress = stop};
+    Arena *a = arena_open(0);
+    (void)state;
+    check(link_trial(&t, a, &err) == ERR_STOPPED && t.times == 2);
+    arena_close(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exchanges_carry_the_bytes_of_the_model),
+        cmocka_unit_test(a_stop_ends_the_measurements),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+}
