@@ -16,7 +16,8 @@ REVISION := $(or $(REVISION),$(shell git describe --always --dirty --abbrev=12 2
 
 # The Debian packages that `make deps` installs: to build, to test, and to draw figures.
 DEB_BUILD := gcc make pkg-config libhdf5-dev libfftw3-dev libzstd-dev libblosc-dev \
-             libmatio-dev zlib1g-dev libseccomp-dev libdnnl-dev libopenblas0-pthread libcmocka-dev gnuplot-nox
+             libmatio-dev zlib1g-dev libseccomp-dev libdnnl-dev libopenblas0-pthread libcmocka-dev gnuplot-nox \
+             libzfp-dev libfpzip-dev
 DEB_MPI   := libopenmpi-dev openmpi-bin
 
 have_cc    := $(shell $(CC) --version >/dev/null 2>&1 && echo yes)
@@ -35,6 +36,9 @@ endif
 MPI        ?= $(firstword $(foreach p,ompi-c mpi-c mpich,$(shell pkg-config --exists $p 2>/dev/null && echo $p)))
 MPI_CFLAGS := $(if $(MPI),-DATOMO_MPI $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(MPI))))
 MPI_LIBS   := $(if $(MPI),$(shell pkg-config --libs $(MPI)))
+# The codecs zfp and fpzip are in the build if the headers of their libraries are found; `make SCIENCE=` builds without.
+SCIENCE    ?= $(foreach l,zfp fpzip,$(if $(shell printf '\043include <%s.h>\n' $l | $(CC) -E - >/dev/null 2>&1 && echo yes),$l))
+SCIENCE_FLAGS := $(if $(filter zfp,$(SCIENCE)),-DATOMO_ZFP) $(if $(filter fpzip,$(SCIENCE)),-DATOMO_FPZIP)
 PKG_CFLAGS := $(if $(have_pkgs),$(shell pkg-config --cflags $(PKGS)))
 PKG_LIBS   := $(if $(have_pkgs),$(shell pkg-config --libs $(PKGS)))
 
@@ -49,7 +53,7 @@ ARCH     := $(shell uname -m)
 EXCESS   := $(if $(filter s390x,$(ARCH)),-fexcess-precision=fast)
 FLAGS    := -std=c11 $(EXCESS) -ffp-contract=off -fno-math-errno -pthread -fPIC -fvisibility=hidden -D_GNU_SOURCE -Ilib $(WARNINGS) $(SANITISE) $(PKG_CFLAGS)
 # With --as-needed, a program loads only the libraries whose functions it calls.
-LIBS     := -Wl,--as-needed $(PKG_LIBS) -ldnnl $(MPI_LIBS) -lgomp -lm -lpthread -ldl
+LIBS     := -Wl,--as-needed $(PKG_LIBS) $(SCIENCE:%=-l%) -ldnnl $(MPI_LIBS) -lgomp -lm -lpthread -ldl
 
 Q        := $(if $(V),,@)
 SAY      := @$(if $(V),:,echo)
@@ -62,7 +66,8 @@ ISA_avx512  := -march=x86-64-v4 -mprefer-vector-width=512
 
 VEC_SRC  := $(sort $(wildcard lib/vec/*_vec.c))
 NN_SRC   := $(sort $(wildcard lib/nn/vec/*_vec.c))
-LIB_SRC  := $(sort $(filter-out %_vec.c,$(shell find lib -name '*.c')))
+NO_SRC   := $(foreach l,$(filter-out $(SCIENCE),zfp fpzip),lib/compress/science/$l.c)
+LIB_SRC  := $(sort $(filter-out %_vec.c $(NO_SRC),$(shell find lib -name '*.c')))
 PLOT_SRC := build/plot_scripts.c
 PAGE_SRC := build/page_parts.c
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/plot_scripts.o $(B)/page_parts.o $(foreach i,$(ISAS),$(VEC_SRC:%.c=$(B)/%.$(i).o) $(NN_SRC:%.c=$(B)/%.$(i).o))
@@ -169,6 +174,14 @@ $(B)/mpi: FORCE
 	@mkdir -p $(@D)
 	@echo '$(MPI)' | cmp -s - $@ || echo '$(MPI)' >$@
 
+# These files know which of the codecs zfp and fpzip are in the build.
+SCIENCE_OBJ := $(addprefix $(B)/,lib/compress/all.o lib/compress/names.o lib/base/host.o adding/all.o)
+$(SCIENCE_OBJ): FLAGS += $(SCIENCE_FLAGS)
+$(SCIENCE_OBJ): $(B)/science
+$(B)/science: FORCE
+	@mkdir -p $(@D)
+	@echo '$(SCIENCE)' | cmp -s - $@ || echo '$(SCIENCE)' >$@
+
 # This file is rewritten only when its text changes, so that files that depend on it are rebuilt only then.
 $(B)/revision: FORCE
 	@mkdir -p $(@D)
@@ -178,7 +191,7 @@ $(B)/test/net/%.o: FLAGS += $(MPI_CFLAGS)
 
 # Compiling and linking are two commands, as ccache stores only the results of compiling. gcc 12 for aarch64 ends with an
 # internal error where it vectorises a loop with fmax, and tests have such loops.
-$(B)/test/%.o: FLAGS += -Itest $(if $(filter aarch64,$(ARCH)),-fno-tree-loop-vectorize)
+$(B)/test/%.o: FLAGS += -Itest $(SCIENCE_FLAGS) $(if $(filter aarch64,$(ARCH)),-fno-tree-loop-vectorize)
 
 $(B)/test/%: $(B)/test/%.o $(B)/libatomo.a
 	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) -lcmocka
@@ -225,7 +238,7 @@ $(ADDING): $(B)/test/adding-%: $(B)/test/codec/test_%.o $(B)/adding/meansign.o $
 # uses, not for package names.
 deps:
 	@missing=; for p in $(PKGS) cmocka; do pkg-config --exists $$p 2>/dev/null || missing="$$missing $$p"; done; \
-	for h in $(HEADERS); do echo "#include <$$h>" | $(CC) -E - >/dev/null 2>&1 || missing="$$missing $$h"; done; \
+	for h in $(HEADERS) zfp.h fpzip.h; do echo "#include <$$h>" | $(CC) -E - >/dev/null 2>&1 || missing="$$missing $$h"; done; \
 	[ "$$($(CC) -print-file-name=libopenblas.so.0)" != libopenblas.so.0 ] || missing="$$missing libopenblas.so.0"; \
 	for c in $(CC) gnuplot; do command -v $$c >/dev/null 2>&1 || missing="$$missing $$c"; done; \
 	[ -z "$$missing" ] && exit 0; \
@@ -487,7 +500,7 @@ fuzz: $(FUZZERS:%=build/fuzz/%)
 	    ls crash-* timeout-* oom-* 2>/dev/null && exit 1; done; true
 
 FUZZ_OBJ := $(patsubst %.c,build/fuzz/%.o,$(LIB_SRC) $(VEC_SRC) $(NN_SRC) $(PLOT_SRC) $(PAGE_SRC))
-FUZZ_CC  := clang $(FLAGS) -Wno-everything $(FUZZ_FLAGS) -DKERNELS_MOST=0 $(VERSION_FLAGS)
+FUZZ_CC  := clang $(FLAGS) -Wno-everything $(FUZZ_FLAGS) -DKERNELS_MOST=0 $(VERSION_FLAGS) $(SCIENCE_FLAGS)
 
 build/fuzz/%.o: %.c
 	@mkdir -p $(@D)
@@ -718,7 +731,7 @@ deb-check: deb
 # The libraries that the programs load, with versions and licences (CycloneDX).
 SBOM := build/atomo-$(VERSION).cdx.json
 sbom: $(PROGRAMS)
-	@CC="$(CC)" sh docs/packaging/sbom.sh $(B)/bin/atomo-bench $(VERSION) $(MAN_DATE)T00:00:00Z $(PKGS) $(MPI) >$(SBOM) && echo $(SBOM)
+	@CC="$(CC)" sh docs/packaging/sbom.sh $(B)/bin/atomo-bench $(VERSION) $(MAN_DATE)T00:00:00Z $(PKGS) $(SCIENCE) $(MPI) >$(SBOM) && echo $(SBOM)
 
 clean:
 	rm -rf build

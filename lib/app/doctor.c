@@ -127,6 +127,8 @@ static void look_at_files(Look *l)
     add(l, "fftw", library_fftw(l->a), NULL);
     add(l, "zstd", library_zstd(l->a), NULL);
     add(l, "blosc", library_blosc(l->a), NULL);
+    add(l, "zfp", library_zfp(l->a), NULL);
+    add(l, "fpzip", library_fpzip(l->a), NULL);
     add(l, "mpi", net_library(), NULL);
 }
 

@@ -103,6 +103,16 @@ extern const char H5_lib_vers_info_g[];
 extern const char fftwf_version[];
 extern const char *ZSTD_versionString(void);
 extern const char *blosc_get_version_string(void);
+#ifdef ATOMO_ZFP
+extern const char *const zfp_version_string;
+#else
+static const char *const zfp_version_string = "none";
+#endif
+#ifdef ATOMO_FPZIP
+extern const char *const fpzip_version_string;
+#else
+static const char *const fpzip_version_string = "none";
+#endif
 
 /* Returns the version in HDF5's text, for example "1.10.8" from "HDF5 library version 1.10.8". Calls no
  * function of HDF5, because its initialisation can crash when memory is short. */
@@ -128,4 +138,21 @@ char *library_zstd(Arena *a)
 char *library_blosc(Arena *a)
 {
     return text_copy(a, blosc_get_version_string());
+}
+
+/* Returns the number in a text such as "zfp version 1.0.0 (August 1, 2022)", or a text without a number as it is. */
+static char *number_in(Arena *a, const char *version)
+{
+    const char *number = version + strcspn(version, "0123456789");
+    return *number ? text_slice(a, number, strcspn(number, " ")) : text_copy(a, version);
+}
+
+char *library_zfp(Arena *a)
+{
+    return number_in(a, zfp_version_string);
+}
+
+char *library_fpzip(Arena *a)
+{
+    return number_in(a, fpzip_version_string);
 }

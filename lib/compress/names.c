@@ -56,6 +56,17 @@ static Status hint_literature(Error *err, const char *name)
                      : error_hint(err, "%s is %s here", row->title, row->spec);
 }
 
+/* Hint for a codec that the build lacks, as it lacks the codec's library. */
+static Status hint_library(Error *err, const char *name)
+{
+    static const char *const libraries[] = {"zfp", "fpzip"};
+    for (size_t i = 0; i < countof(libraries); i++)
+        if (!strcmp(name, libraries[i]))
+            return error_hint(err, "this build lacks lib%s: install lib%s-dev, then build atomo anew", name,
+                              name);
+    return OK;
+}
+
 /* Hint for "topk-ef", "eftopk", "EF_topk": error feedback written as a part of the name. */
 static Status hint_feedback(Error *err, const char *name)
 {
@@ -112,8 +123,8 @@ static Status hint_colon(Error *err, const char *name)
 
 Status compressor_unknown(Error *err, const char *name)
 {
-    static Status (*const hints[])(Error *, const char *) = {hint_literature, hint_feedback, hint_several,
-                                                             hint_colon};
+    static Status (*const hints[])(Error *, const char *) = {hint_literature, hint_library, hint_feedback,
+                                                             hint_several, hint_colon};
     FAIL(err, ERR_USAGE, "no codec is called \"%s\"", name);
     for (size_t i = 0; i < countof(hints); i++)
         if (hints[i](err, name) != OK)

@@ -32,9 +32,9 @@ static const struct {
 } families[] = {
     {NONE, " none fp16 bf16 ef ef21 diana induced zstd blosc "},
     {ATOMS, " svd entry hadamard fourier dct wavelet lq gspar joint "},
-    {LEVELS, " qsgd terngrad nuqsgd natural minmax zipml intsgd thc "},
+    {LEVELS, " qsgd terngrad nuqsgd natural minmax zipml intsgd thc zfp fpzip "},
     {SIGNS, " sign scaledsign onebit "},
-    {SPARSE, " topk randk threshold dgc gaussiank sidco stc adaq strom "},
+    {SPARSE, " topk randk threshold dgc gaussiank sidco stc adaq strom chunktopk "},
     {LOWRANK, " powersgd lowrank "},
     {ROTATIONS, " rotated drive eden "},
     {SKETCH, " countsketch countmin sketchml cas "},

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FACTS_OWN = 17 };
+enum { FACTS_OWN = 19 };
 
 static void add(Fact *facts, size_t *count, const char *name, const char *text)
 {
@@ -42,6 +42,8 @@ static void add_about(Fact *facts, size_t *count, Arena *a)
     add(facts, count, "fftw", library_fftw(a));
     add(facts, count, "zstd", library_zstd(a));
     add(facts, count, "blosc", library_blosc(a));
+    add(facts, count, "zfp", library_zfp(a));
+    add(facts, count, "fpzip", library_fpzip(a));
     add(facts, count, "mpi", net_library());
 }
 

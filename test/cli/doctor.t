@@ -10,6 +10,8 @@ $ atomo-bench doctor
 > fftw *
 > zstd *
 > blosc *
+> zfp *
+> fpzip *
 > mpi *
 > gnuplot *
 > clock *

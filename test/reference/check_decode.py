@@ -61,6 +61,8 @@ SPECS = [
     "sketchml", "sketchml:keys=delta-adaptive", "sketchml:quantiles=10,groups=3,rows=3,cols=0.7", "ef+sketchml:quantiles=16,groups=100,keys=delta-adaptive",
     "chunktopk", "chunktopk:k=3,chunk=8", "chunktopk:transform=dct,chunk=16", "chunktopk:values=bf16,k=5", "chunktopk:values=2bit,k=7,chunk=16",
     "ef:decay=0.999+chunktopk:transform=dct", "ef:decay=0.95+chunktopk:k=64,values=2bit",
+    "zfp", "zfp:rate=0.15", "zfp:rate=3.3,view=matrix", "zfp:rate=20,view=vector", "zfp:accuracy=0.01", "zfp:accuracy=1e-6,view=matrix", "ef+zfp:rate=2",
+    "fpzip", "fpzip:precision=2", "fpzip:precision=8,view=matrix", "fpzip:precision=9,view=matrix", "fpzip:precision=25", "fpzip:precision=32,view=matrix",
     "stc", "stc:ratio=0.3", "stc:ratio=1", "adaq", "adaq:ratio=0.3", "adaq:ratio=1", "ef+stc", "ef+adaq",
     "thc", "thc:bits=2,share=off", "thc:bits=8", "ef+thc",
     "intsgd", "intsgd:share=off", "intsgd:bits=2", "intsgd:bits=13,share=off", "ef+intsgd:bits=3",

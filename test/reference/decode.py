@@ -20,6 +20,7 @@ import dyadic
 import lowrank
 import quantiles
 import rotations
+import science
 import sketches
 import symbols
 import waves
@@ -63,7 +64,7 @@ DEFAULTS = {
     "cas": clusters.DEFAULTS,
     "sketchml": quantiles.DEFAULTS,
     "stc": {"ratio": "0.01"}, "adaq": {"ratio": "0.01"}, "strom": {},
-    **sketches.DEFAULTS, **chunks.DEFAULTS,
+    **sketches.DEFAULTS, **chunks.DEFAULTS, **science.DEFAULTS,
 }
 SPARSIFIERS = ("topk", "threshold", "gaussiank", "sidco", "dgc")
 CHOICES = ("entry", "svd")  # the codecs between which joint chooses if it wraps none
@@ -664,6 +665,8 @@ def must_be_raw(name, keys, n, shape):
         return True if n < 64 else None
     if name == "cas":
         return clusters.is_raw(n, keys)
+    if name in science.DEFAULTS:
+        return science.is_raw(name, shape, n, keys)
     return {"qsgd": qsgd_is_raw, "terngrad": terngrad_is_raw}[name](n, keys) if name in ("qsgd", "terngrad") else None
 
 
@@ -701,6 +704,8 @@ def decode(spec, shape, rounds, address=None):
         return quantiles.sketchml(last[1:], n, keys, address).reshape(shape)
     if name == "cas":
         return clusters.cas(last[1:], n, keys, address).reshape(shape)
+    if name in science.DEFAULTS:
+        return getattr(science, name)(last[1:], shape, n, keys).reshape(shape)
     if name == "rotated":
         return rotations.rotated(last[1:], n, keys, address).reshape(shape)
     if name in ("drive", "eden"):

@@ -170,6 +170,21 @@ static const MoreSpec more_specs[] = {
     {"sketchml:quantiles=16,rows=1,cols=1,groups=3", NOT_STORED},
     {"sketchml:quantiles=2,rows=8,cols=0.01,keys=delta-adaptive", NOT_STORED},
     {"sketchml:quantiles=10,groups=100,keys=delta-adaptive", NOT_STORED},
+#ifdef ATOMO_ZFP
+    {"zfp:rate=3.3,view=matrix", STORED},
+    {"zfp:rate=0.15", STORED},
+    {"zfp:rate=20,view=vector", NOT_STORED},
+    {"zfp:accuracy=0.01", STORED},
+    {"zfp:accuracy=1e-6,view=matrix", STORED},
+    {"zfp:accuracy=1e4", NOT_STORED},
+    {"ef+zfp:rate=4", NOT_STORED},
+#endif
+#ifdef ATOMO_FPZIP
+    {"fpzip:precision=2", STORED},
+    {"fpzip:precision=8", NOT_STORED},
+    {"fpzip:precision=9,view=matrix", STORED},
+    {"fpzip:precision=32", STORED},
+#endif
     {"cas:min=20,clusters=3", STORED},
     {"cas:min=20,clusters=12,index=fixed,percentile=50", STORED},
     {"cas:min=20,buckets=40,index=bitmap,sample=500", STORED},
