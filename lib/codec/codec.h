@@ -26,7 +26,8 @@ typedef struct Streams Streams;       /* codec/harness.h */
 enum {
     UNBIASED = 1 << 0, /* the mean of decode(encode(x)) over the random draws (Call.rng) is x */
     LINEAR = 1 << 1,   /* decode(merge(a, b)) = decode(a) + decode(b), up to rounding */
-    /* payloads can be added without decoding them; the result need not decode to the sum of their estimates */
+    /* payloads can be added without decoding them; the merged payload need not decode to the sum of the
+     * estimates */
     MERGEABLE = 1 << 2,
     RANDOM = 1 << 3, /* draws random numbers: payloads differ between repeats */
     /* encode writes the same bytes on every machine, as it calls no BLAS, LAPACK or FFT */
@@ -42,8 +43,8 @@ enum {
     LIBRARY_BYTES = 1 << 7,
     /* codec_variance is conditional on the draws of rng_shared, which differ between repeats */
     GIVEN_DRAWS = 1 << 8,
-    /* some random numbers are shared, others are each worker's own, and the estimate is biased for given shared
-     * ones: averaging reduces a part of the variance only */
+    /* all workers share some of the random numbers, and for given shared numbers the estimate is biased. So
+     * averaging over workers reduces only a part of the variance */
     PART_SHARED = 1 << 9,
     /* sends some of the elements, or some coefficients of a transform, each at about its own value. The
      * elements or coefficients that are not sent decode to 0. So the mean of an element or coefficient over
@@ -123,8 +124,8 @@ Status codec_encode(const Call *c, const float *x, Buf *out);
  * such a payload. */
 Status codec_decode(const Call *c, Bytes in, float *x);
 
-/* Turns what codec_decode gives with `c->terms` into elements (shape->n), in place. ERR_NUMERIC: an element is
- * beyond float32. */
+/* Turns the result of codec_decode with `c->terms` (coefficients or elements) into elements (shape->n), in
+ * place. ERR_NUMERIC: an element is beyond float32. */
 Status codec_from_terms(const Call *c, float *x);
 
 /* Merges one round's payloads of `count` workers into one payload, without decoding: the payload of their
@@ -139,9 +140,9 @@ size_t codec_state_size(const Call *c);
  * is false. */
 Status codec_train(const Call *c, const float *x, void *state);
 
-/* Called after a step: writes the state for the next step to `state`, which may be the same memory as
- * `c->state`. `sent` has this worker's payload of each round. `agreed` is the mean of all workers' estimates
- * (shape->n numbers). */
+/* Called after a step: changes `state` into the state for the next step. On entry, `state` is the memory of
+ * `c->state`, or zeros if `c->state` is NULL. `sent` has this worker's payload of each round. `agreed` is the
+ * mean of all workers' estimates (shape->n numbers). */
 Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
 
 /* The payloads of all rounds of a worker that trains alone: it receives no other worker's payloads. */

@@ -20,7 +20,8 @@ enum { PART_SPEC = 64 }; /* bytes that a spec may take, its terminating 0 includ
 /* A member that is left out is zero: the codec does not have that promise or hook. */
 struct Compressor {
     const char *name, *brief, *formula, *paper; /* formula: lines of plain text, printed by `list NAME` */
-    /* For people who are new to the codec; NULL: `list NAME` leaves it out. */
+    /* plain, use_when and example are for people who are new to the codec; `list NAME` leaves out those that
+     * are NULL */
     const char *plain;    /* what the codec does, in plain words: one paragraph */
     const char *use_when; /* completes the sentence "Use it when" */
     const char *example;  /* commands that run as they are, one a line; they write g.h5. A test runs them. */
@@ -37,9 +38,9 @@ struct Compressor {
     /* decodes a payload of kind PAYLOAD_METHOD or PAYLOAD_MERGED; refuses other kinds */
     Status (*decode)(const Call *c, Bytes in, float *x);
 
-    /* With the promise LEAVES_OUT, for a codec that sends coefficients of a transform: transforms x (shape->n) to
-     * the coefficients, in the order in which `decode` writes them if c->terms is set, and back. NULL: elements
-     * are sent. */
+    /* For a codec with the promise LEAVES_OUT that sends coefficients of a transform. to_terms transforms x
+     * (shape->n) to the coefficients, in the order in which `decode` writes them if c->terms is set;
+     * from_terms transforms them back. NULL: the codec sends elements. */
     Status (*to_terms)(const Call *c, float *x);
     Status (*from_terms)(const Call *c, float *x);
 
@@ -119,7 +120,7 @@ static inline Status payload_last_round(const Call *c)
 void streams_symbols(Streams *s, const uint64_t *count, size_t symbols);
 void streams_floats(Streams *s, size_t count); /* adds 32 bits for each float */
 void streams_bits(Streams *s, double bits);    /* adds incompressible bits: signs, counts */
-/* Adds the bits that the streams of this random draw have more than the mean over all draws. */
+/* Adds `bits`, by which the streams of this random draw are longer than the mean over all draws. */
 void streams_excess(Streams *s, double bits);
 void streams_gaps(const Call *c, const Indices *set); /* adds the order-0 entropy of an index set's gaps */
 

@@ -20,11 +20,11 @@ struct Streams {
  * x. */
 double codec_variance(const Call *c, const float *x);
 
-/* What is independent in the error of one random draw; a comparison chooses its formula for standard errors by
- * this. ELEMENTWISE: the errors of different elements. ATOMWISE: the errors of different atoms (the terms of
- * the decomposition of a gradient from which the codec draws). DEPENDENT: nothing, because one random offset
- * decides all errors. ROTATED: the errors of different elements, but only nearly; the variance of the error's
- * inner product with the gradient does not follow from them. */
+/* Which errors of one random draw are independent of each other. Comparisons choose their formula for
+ * standard errors accordingly. ELEMENTWISE: the errors of different elements. ATOMWISE: the errors of
+ * different atoms (the terms of the decomposition of a gradient from which the codec draws). DEPENDENT: none,
+ * for example because one random offset decides all errors. ROTATED: the errors of different elements, but
+ * only nearly, so that they do not give the variance of the error's inner product with the gradient. */
 typedef enum { ELEMENTWISE, ATOMWISE, ROTATED, DEPENDENT } ErrorLaw;
 
 /* Sums over atoms, where v is the variance of an atom's estimate and lambda the atom's magnitude. The error has
@@ -35,7 +35,7 @@ typedef struct {
     double none;              /* probability that a draw keeps no atom, and decodes to zeros */
 } AtomMoments;
 
-/* Returns what is independent in the codec's error on x. Fills `m` only if the result is ATOMWISE. */
+/* Returns which errors of the codec on x are independent. Fills `m` only if the result is ATOMWISE. */
 ErrorLaw codec_moments(const Call *c, const float *x, AtomMoments *m);
 
 /* Returns the l2 norm of the residual in c->state; NaN: the codec keeps no residual, or c->state is NULL. */

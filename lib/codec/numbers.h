@@ -14,13 +14,14 @@
 typedef struct Numbers Numbers;
 struct Numbers {
     const Codec *codec; /* the codec that writes the numbers: the innermost one */
-    size_t count;       /* 0: payloads are merged only as a whole */
+    size_t count;       /* numbers in a payload; 0: payloads are merged only as a whole */
     /* bits of a number in one worker's payload, and in the merged payload of Call.workers workers */
     int bits, merged_bits;
-    /* `planes`: numbers are bit planes (planes.h), none above `top`. Otherwise each takes whole bytes. */
+    /* true: the numbers are bit planes (planes.h), and none is above `top`; false: each number takes whole
+     * bytes */
     bool planes;
     uint32_t top;
-    double factor, most; /* floats: the limits of addends_sum */
+    double factor, most; /* if the numbers are floats: arguments of addends_sum */
     /* Merges n numbers of each of `payloads` payloads, and writes n merged numbers to `out`. in[i] points to the
      * first of the n numbers in payload i. ERR_NUMERIC: a sum is out of range. */
     Status (*add)(const Call *c, const Numbers *m, const uint8_t *const *in, size_t payloads, size_t n,
@@ -30,7 +31,7 @@ struct Numbers {
 /* Returns the numbers in the payloads of c->round, if c->workers workers send. */
 Numbers codec_numbers(const Call *c);
 
-/* Returns numbers of `bits` bits in bit planes. */
+/* Returns the Numbers of a payload with `count` numbers in bit planes, `bits` bits each. */
 Numbers numbers_in_planes(size_t count, int bits, int merged_bits, uint32_t top);
 
 /* Returns the bytes of n numbers of `bits` bits, where `bits` is m->bits or m->merged_bits. */

@@ -1,6 +1,6 @@
 /* code_table.h -- functions that write and read tables of Huffman code lengths or of rANS frequencies. A table
- * lists the symbols that occur. A number of the table is sent as its difference d from the previous number.
- * Symbols and differences are in Elias' gamma code:
+ * lists the symbols that occur. A number of the table, such as a code length, is sent as its difference d
+ * from the previous number. Symbols and differences are in Elias' gamma code:
  *
  *     gamma(1 + symbols listed)  { gamma(1 + symbols skipped before this symbol) ... } x symbols listed
  *     difference: gamma(1 + 2 d) for a number d >= 0 above the previous number, gamma(2 d) for d > 0 below */

@@ -182,8 +182,7 @@ double golomb_mean_bits(double density)
 
 static inline void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
 {
-    /* apart: if the code is too long for one bits_put, the number of its low bits that a second bits_put
-     * writes */
+    /* apart: the number of low bits that a second bits_put writes; 0 if the code fits in one bits_put */
     unsigned top, apart = 0;
     uint64_t q = split(g, gap, &top);
     const uint64_t low = gap & ((UINT64_C(1) << g->shift) - 1);

@@ -6,7 +6,7 @@
 
 enum {
     LOG_BITS = 16,
-    /* Frequencies of fewer than RANS_PRECISION bits are tried only for streams of fewer symbols. */
+    /* Frequencies of fewer than RANS_PRECISION bits are tried only for streams of fewer symbols than this. */
     ALL_PRECISIONS_UNDER = 1 << 15,
     /* Weights rounded to few bits are tried only if the table takes at least 1/160 of the bits of table and
      * stream. */

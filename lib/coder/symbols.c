@@ -88,7 +88,7 @@ typedef struct {
     size_t *index;  /* (others) positions of the codes that differ from the common code */
     /* reading: */
     Places places;
-    bool *bad; /* (blocks) */
+    bool *bad; /* (blocks) true: `take` refuses the block's codes */
 } Others;
 
 /* ---- writing ---- */

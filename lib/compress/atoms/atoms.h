@@ -42,7 +42,7 @@ typedef struct {
 
 /* ---- drawing atoms (atoms_draw.c) ---- */
 
-/* The atoms kept in one block of elements. */
+/* The atoms kept in one block of elements or, before the draw, the atoms that may be kept (candidates.h). */
 typedef struct {
     uint32_t *at; /* (count) positions of the kept atoms in the block, rising */
     float *value; /* (count) coefficients of the kept atoms, not divided by p */
@@ -123,8 +123,8 @@ double atoms_variance(const Call *c, const AtomCoder *coder, const float *x, siz
  * elements. */
 ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t n, AtomMoments *m);
 
-/* All heavy atoms (p = 1) or all light atoms (p < 1) of a draw, for functions that write payloads. No list
- * of all kept atoms is in memory, so these functions go through the draw block by block. */
+/* All heavy atoms (p = 1) or all light atoms (p < 1) of a draw, for functions that write payloads. A draw
+ * that keeps many atoms has no list of them in memory, so these functions read the draw block by block. */
 typedef struct {
     const AtomDraw *draw;
     size_t n; /* number of atoms, kept and not kept */

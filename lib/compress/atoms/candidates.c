@@ -1,10 +1,10 @@
 /* candidates.c -- finds the water level tau of a draw (p = min(1, |x| / tau)) and the candidates, the elements
  * that the draw may keep.
  *
- * For a large tensor of which few elements are kept, one pass suffices. The pass collects the candidates of a
- * level t, estimated from a sample to be almost surely below tau. The candidates of t include all candidates of
- * tau, and every element above t, from which tau is solved exactly. If t was above tau, a linear-time search
- * finds tau instead.
+ * For a large tensor of which few elements are kept, one pass suffices. A level t, almost surely below tau,
+ * is estimated from a sample. The pass collects the candidates of t. They include all candidates of tau, and
+ * every element above t, from which tau is solved exactly. If t was above tau, a linear-time search finds tau
+ * instead.
  *
  * If many elements are kept, lists of them would be larger than the tensor, so tau is computed from the tensor
  * itself. The result does not depend on t: the iteration for tau uses only elements above the levels that it

@@ -64,7 +64,7 @@ Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_
     return OK;
 }
 
-/* Returns the index of the last corner k of the hull with saving_at(k) >= mu; 0 if no corner has it. */
+/* Returns the index of the last corner k > 0 of the hull with saving_at(k) >= mu, or 0 if there is none. */
 static size_t corner_of(const Offers *o, double mu)
 {
     /* invariant: saving_at(low) >= mu or low = 0, and saving_at(high) < mu */

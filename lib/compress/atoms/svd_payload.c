@@ -81,7 +81,7 @@ static Status batch_take(const Call *c, const SvdPlan *plan, size_t count, Vecto
     return OK;
 }
 
-/* Makes the vectors of atoms as floats of this machine. */
+/* Makes the vectors of atoms as floats in this machine's byte order. */
 static Status batch_make(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, VectorBatch *batch)
 {
     TRY(make_atoms(c, plan, kept, count, &batch->to));

@@ -224,7 +224,8 @@ static Status own_scale(const Call *c, const float *x, float *scale)
     return OK;
 }
 
-/* For the functions of sums.h that read and merge the shared scale; ternary codes do not merge. */
+/* Returns the Sums for the functions of sums.h that read and merge the shared scale. Ternary codes do not
+ * merge. */
 static Sums shared_scale(const TerngradJob *job)
 {
     return (Sums){.c = job->c, .scales = 1, .shared = true, .raw = goes_raw(job)};

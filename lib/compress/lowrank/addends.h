@@ -34,7 +34,8 @@ Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned ow
 Status addends_sum(const Call *c, const uint8_t *const *in, size_t workers, size_t count, double factor,
                    double most, const char *what, uint8_t *out);
 
-/* Returns `count` float32 numbers, which addends_sum adds. */
+/* Returns the Numbers of a payload with `count` float32 numbers, which addends_sum adds with `factor` and
+ * `most`. */
 Numbers addends_numbers(size_t count, double factor, double most);
 
 #endif

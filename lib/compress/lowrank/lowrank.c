@@ -102,8 +102,8 @@ static Status decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-/* The estimate is bounded without drawing Q: normal numbers made from 53 random bits are at most 9 standard
- * deviations. */
+/* Limits the sums in P so that no estimate is beyond float32's range, without drawing Q: normal numbers made
+ * from 53 random bits are at most 9 standard deviations. */
 static Numbers numbers(const Call *c)
 {
     const LowrankView v = view_of(c);

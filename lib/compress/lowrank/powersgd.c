@@ -108,7 +108,7 @@ static Status first_factor(const Call *c, const PowersgdView *v, float **x)
     return OK;
 }
 
-/* Computes the orthonormal columns by which M, or M' in odd rounds, is multiplied in a round. */
+/* Computes the orthonormal columns by which a round multiplies M (even rounds) or M' (odd rounds). */
 static Status basis_for(const Call *c, const PowersgdView *v, int round, float **x)
 {
     const Rng rng = rng_below(&c->rng_shared, (uint64_t)round);

@@ -37,7 +37,8 @@ static size_t block_bytes(const void *data, size_t n)
 
 /* ---- encoding ---- */
 
-/* n >= 16. Keeps 16 minima and 16 maxima, so that the compiler can vectorise the loop. */
+/* Finds the least and the largest element; n >= 16. Keeps 16 minima and 16 maxima, so that the compiler can
+ * vectorise the loop. */
 static void find_range(const float *z, size_t n, float *low, float *high)
 {
     float least[16], most[16];

@@ -180,7 +180,8 @@ static bool take_model(Reader *r, ClusterModel *m)
     return !r->bad;
 }
 
-/* Checks all but sums and indices, which are checked when they are read. */
+/* Reads a payload, and checks all its fields except the sums and the indices, which are checked when they are
+ * read. */
 static Status payload_open(const Call *c, Bytes in, CasPayload *p)
 {
     const CasLimits l = cas_limits(c);

@@ -12,7 +12,8 @@ typedef struct {
     uint8_t *out;
     const uint8_t *in;
     uint32_t *count; /* for each block and cluster: number of elements */
-    /* (blocks + 1) The stream of block b is the bytes from at[b] to at[b + 1] - 1 of all streams. */
+    /* (blocks + 1) at[b]: offset of the stream of block b from the first stream; at[b + 1]: the end of this
+     * stream */
     uint64_t *at;
     bool *bad; /* for each block: true if its stream cannot be decoded */
     Huffman huffman;
@@ -52,8 +53,8 @@ size_t cluster_index_most(IndexForm form, size_t n, uint32_t clusters)
 
 /* ---- counting the elements of each cluster ---- */
 
-/* Counts in ABREAST one-byte counters, which the compiler can vectorise. BATCH codes cannot overflow a
- * counter. */
+/* count_equal counts the codes that equal c. It uses ABREAST counters of one byte, so that the compiler can
+ * vectorise the loop. BATCH codes cannot overflow a counter. */
 enum { FEW = 16, ABREAST = 32, BATCH = 255 * ABREAST };
 static uint32_t count_equal(const uint8_t *code, size_t n, uint8_t c)
 {

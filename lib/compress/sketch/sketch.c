@@ -149,9 +149,9 @@ typedef struct {
     Picks kept;
 } SketchEstimate;
 
-/* Sets v (n) to the bucket sums of one row that elements at .. at + n - 1 hash to. For SKETCH_SIGNED the sums
- * are multiplied by the elements' random signs. If w is not NULL, sets w (n) to the elements' bucket sums in
- * the second table. */
+/* Sets v (n) to the bucket sums of one row to which elements `at` .. `at` + n - 1 of the block hash. For
+ * SKETCH_SIGNED the sums are multiplied by the elements' random signs. If w is not NULL, sets w (n) to the
+ * elements' bucket sums in the second table. */
 static void cells_of_row(const SketchEstimate *e, size_t row, const RowHash *h, size_t at, size_t n, float *v,
                          float *w)
 {

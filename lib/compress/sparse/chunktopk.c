@@ -1,6 +1,6 @@
 /* chunktopk.c -- sends the k elements of largest magnitude of each chunk of the tensor, or the k largest cosine
- * coefficients: what DeMo (Peng, Quesnelle, Kingma 2024) and SparseLoCo (Sarfi et al. 2025) send. Their momentum or
- * residual is that of the wrapper ef.
+ * coefficients: what DeMo (Peng, Quesnelle, Kingma 2024) and SparseLoCo (Sarfi et al. 2025) send. The wrapper
+ * ef keeps DeMo's momentum or SparseLoCo's residual.
  *
  * The tensor is a matrix of its first axis by all others. Each side is cut into pieces of equal length, the largest
  * divisor of the side up to `chunk`. Chunks are ordered row by row, and so are the elements in a chunk. Index i of the
@@ -384,7 +384,8 @@ static void spread_chunk(void *data, size_t chunk, size_t slot)
         memcpy(s->x + row_start(g, chunk, i), y + i * g->wide, g->wide * sizeof *y);
 }
 
-/* Transforms s->y back and puts it in the tensor's order into s->x. *fits: all elements are within float32. */
+/* Transforms s->y back, and writes it to s->x in the tensor's order. Sets *fits to false if an element is
+ * beyond float32's range. */
 static Status spread(const Call *c, Spread *s, bool *fits)
 {
     s->fits = NEW(c->scratch, bool, s->g.count);

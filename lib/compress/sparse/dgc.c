@@ -40,7 +40,7 @@ static float momentum_of(const Call *c)
 }
 
 typedef struct {
-    const float *x, *u, *v; /* u and v: NULL before the first step, when they are 0 */
+    const float *x, *u, *v; /* u and v: NULL if c->state is NULL; they are then 0 */
     float momentum;
 } Accumulation;
 
@@ -57,7 +57,7 @@ static void accumulate(const void *data, size_t from, size_t count, float *to)
             to[i] = 0 + x[i];
 }
 
-/* Computes the accumulated values v + u (n) in scratch. */
+/* Computes the new accumulated values, v + (momentum u + x), in scratch. */
 static Status accumulated(const Call *c, const float *x, float **out)
 {
     const size_t n = c->shape->n;

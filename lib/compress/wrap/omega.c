@@ -56,8 +56,8 @@ static Status measure(const Call *c, const float *x, double *variance)
     return OK;
 }
 
-/* Computes the largest E|Q(x) - x|^2 / |x|^2 over the four vectors, a lower bound on omega. The result depends
- * only on spec and shape, so all workers compute the same number. */
+/* Computes the largest E|Q(x) - x|^2 / |x|^2 over the four vectors, as an estimate of omega. The result
+ * depends only on spec and shape, so all workers compute the same number. */
 static Status find_omega(const Call *call, double *omega)
 {
     const size_t n = call->shape->n;

@@ -17,7 +17,7 @@ typedef struct Packer {
     Status (*pack)(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *size);
     /* Returns the unpacked size that the packed bytes state, or 0 if `pack` cannot have written the bytes. */
     size_t (*claims)(Bytes in);
-    /* Unpacks `in` to `size` bytes. Returns false if `in` has another unpacked size. */
+    /* Unpacks `in` to `size` bytes. Returns false if `in` is damaged or has another unpacked size. */
     bool (*unpack)(Bytes in, uint8_t *out, size_t size);
 } Packer;
 

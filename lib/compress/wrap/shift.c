@@ -167,7 +167,7 @@ static Status take_workers(const Call *c, Bytes *in, uint64_t *workers)
 }
 
 typedef struct {
-    const float *h; /* NULL: 0 */
+    const float *h; /* the shift; NULL: the shift is 0 */
     double count, gain;
 } Estimate;
 
