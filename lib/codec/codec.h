@@ -7,7 +7,7 @@
  * Some codecs send in several rounds. A codec may keep a flat state for each tensor and worker. One step of all
  * workers is:
  *
- *     codec_train       on one worker; the other workers copy its state
+ *     codec_train       on one worker; the other workers copy the innermost codec's part of the state
  *     in each round:    codec_encode on every worker; all workers get all payloads, merged if the codec merges
  *     codec_decode      decodes the last round's payloads, or their merge
  *     codec_settle      on every worker: computes the state for the next step */
@@ -22,7 +22,7 @@
 typedef struct Compressor Compressor; /* codec/compressor.h */
 typedef struct Streams Streams;       /* codec/harness.h */
 
-/* Promises of a codec, as bits. Tests check every codec's promises. */
+/* Promises of a codec, as bits. Tests check most of them for every codec. */
 enum {
     UNBIASED = 1 << 0, /* the mean of decode(encode(x)) over the random draws (Call.rng) is x */
     LINEAR = 1 << 1,   /* decode(merge(a, b)) = decode(a) + decode(b), up to rounding */
@@ -136,8 +136,8 @@ Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out);
 size_t codec_state_size(const Call *c);
 
 /* Called before a step, for one worker only. Learns from this worker's x the parameters that all workers must
- * share. Writes them to `state`; the caller copies `state` to the other workers. Does nothing if codec_trains
- * is false. */
+ * share. Writes them to the innermost codec's part of `state`, which is at the end of `state`; the caller
+ * copies this part to the other workers. Does nothing if codec_trains is false. */
 Status codec_train(const Call *c, const float *x, void *state);
 
 /* Called after a step: changes `state` into the state for the next step. On entry, `state` is the memory of

@@ -1,5 +1,5 @@
 /* numbers.h -- payloads that are lists of numbers, which merge number by number. So several ranks can each merge
- * one segment of the payloads, and the segments end to end are the merged payload.
+ * one segment of the payloads, and the merged segments end to end are the numbers of the merged payload.
  *
  *     one worker's payload     kind:8  { number } x count
  *     merged payload           kind:8 = 2  workers:varint  { sum or mean } x count

@@ -1,4 +1,4 @@
-/* indices.h -- codes a set of k out of n indices; all sparse payloads use it.
+/* indices.h -- codes a set of k out of n indices; most payloads that list indices use it.
  *
  *     count:varint  [ form:8  body ]              no form or body when count is 0 or n
  *

@@ -2,7 +2,8 @@
  *
  *     kind:8 = 1   count:varint   { left:vector  right:vector } x count             (vectors: svd_vectors.h)
  *
- * An atom's shorter vector (fewer elements) has l2 norm 1; its longer vector has l2 norm lambda / p. */
+ * Before rounding, an atom's shorter vector (of equally long vectors: the right one) has l2 norm 1, and the
+ * other vector has l2 norm lambda / p. */
 #ifndef ATOMO_SVD_PAYLOAD_H
 #define ATOMO_SVD_PAYLOAD_H
 

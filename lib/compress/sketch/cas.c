@@ -4,7 +4,7 @@
  *     kind:8 = 1  clusters  { sum:f32 } x buckets  index                          index: cluster_index.h
  *     merged: kind:8 = 2  workers:varint  form:8 = 0  clusters  { sum:f64 } x buckets
  *                                                     { size:varint index } x workers
- *             kind:8 = 2  workers:varint  form:8 = 1  { sum:f32 } x n              if that is shorter
+ *             kind:8 = 2  workers:varint  form:8 = 1  { sum:f32 } x n     if shorter, or for raw tensors
  *     clusters = minus:8  plus:8  { centre:f32 buckets:u32 } x (minus + plus)
  *
  * An index is the list of the elements' cluster numbers, from which the decoder counts each bucket's elements.
