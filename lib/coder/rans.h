@@ -96,20 +96,22 @@ static inline size_t rans_most(size_t n, unsigned lanes)
     return 2 * n + 4 * (size_t)lanes;
 }
 
+/* How a symbol is encoded, except by the kernel for sixteen lanes. Not set if only one symbol is present. */
+typedef struct {
+    /* ceil(2^64 / frequency): the quotient of a 32-bit number by the frequency is the high word of its product with
+     * `inverse`. With frequency 1 this would be 2^64; then `inverse` is 2^64 - 1, the quotient is 1 too low, and
+     * `start` corrects the new state. */
+    uint64_t inverse;
+    uint32_t limit;             /* if a state is at least `limit`, its low 16 bits are written first */
+    uint16_t start, complement; /* complement: 2^precision - frequency */
+} RansStep;
+
 /* Tables for writing and for reading. A symbol with frequency f owns f consecutive slots of the 2^precision
  * slots, and `start` is its first slot. An entry of `slice` is frequency:16 start:16, from high to low, for one
  * byte. The reader takes the number of a slot from the low bits of a state. An entry of `slot` is byte:8
  * frequency:12 offset:12 for one slot; the offset counts from `start`. If the precision is above
  * RANS_PRECISION, the reader uses `fine` instead of `slot`. `fine` has only each slot's byte; `slice` has the
  * frequency and the start. */
-typedef struct {
-    /* ceil(2^64 / frequency): the quotient of a 32-bit number by the frequency is the high word of its product with
-     * `inverse`. With frequency 1 this would be 2^64; then `inverse` is 2^64 - 1, the quotient is 1 too low, and
-     * `start` corrects the new state. */
-    uint64_t inverse;
-    uint32_t limit;             /* a state of at least `limit` first writes its low 16 bits */
-    uint16_t start, complement; /* complement: 2^precision - frequency */
-} RansStep;
 typedef struct {
     const Rans *rans;
     uint32_t slice[RANS_BYTES];

@@ -71,7 +71,7 @@ static inline uint8_t *push(const RansStep *s, uint32_t *state, uint8_t *at)
         store_u16(at, (uint16_t)x);
         x >>= 16;
     }
-    /* with q = x / f: the new state q 2^precision + (x - q f) + start */
+    /* With q = x / f, the new state is q 2^precision + (x - q f) + start. */
     const uint32_t q = (uint32_t)((unsigned __int128)x * s->inverse >> 64);
     *state = x + s->start + q * s->complement;
     return at;
@@ -214,7 +214,7 @@ void rans_pull_several(const RansReader *const r[RANS_SEVERAL], RansLanes *const
     for (size_t i = 0; i < n && ok; i++)
         for (int k = 0; k < RANS_SEVERAL; k++)
             ok &= pull_coarse(slot[k], precision[k], &state[k], &words[k], &byte[k][i]);
-    /* a stream that has another table, or is damaged, is read alone, and so are the streams beside it */
+    /* If a stream is damaged, or if its table is fine or has one symbol, all streams are read one by one. */
     for (int k = 0; k < RANS_SEVERAL; k++) {
         good[k] = ok || rans_pull(r[k], l[k], in[k], n, byte[k]);
         if (!ok)

@@ -185,7 +185,7 @@ static void get_block(const Job *job, size_t block)
     job->why[block] = take(job, good, block, code);
 }
 
-/* The same for RANS_SEVERAL whole blocks. A block that cannot be opened is refused, and so are those with it. */
+/* Does what get_block does, for RANS_SEVERAL whole blocks. If one cannot be opened, refuses all of them. */
 static void get_several(const Job *job, size_t first)
 {
     uint8_t code[RANS_SEVERAL][BLOCK], *symbol[RANS_SEVERAL];

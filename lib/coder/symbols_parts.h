@@ -113,8 +113,8 @@ typedef struct {
     size_t (*stream_most)(const Table *t, size_t n);
     /* Writes a stream so that it ends at `end`; returns its bytes. */
     size_t (*stream_put)(const Table *t, unsigned lanes, const uint16_t *symbol, size_t n, uint8_t *end);
-    /* As stream_put, but the symbols are bytes; and the same for several streams with one lane each. NULL: this coder
-     * has only stream_put. */
+    /* bytes_put does what stream_put does, for symbols that are bytes; several_put does what bytes_put does,
+     * for RANS_SEVERAL streams with one lane each. NULL: this coder has only stream_put. */
     size_t (*bytes_put)(const Table *t, unsigned lanes, const uint8_t *symbol, size_t n, uint8_t *end);
     void (*several_put)(const Table *const t[RANS_SEVERAL], const uint8_t *const symbol[RANS_SEVERAL],
                         size_t n, uint8_t *const end[RANS_SEVERAL], size_t size[RANS_SEVERAL]);
@@ -124,7 +124,8 @@ typedef struct {
     bool (*stream_get)(Stream *s, size_t n, uint16_t *symbol);
     /* Reads the next n symbols into bytes; NULL: this coder has only stream_get. */
     bool (*stream_bytes)(Stream *s, size_t n, uint8_t *symbol);
-    /* The same for several streams with one lane each. */
+    /* Does what stream_bytes does, for RANS_SEVERAL streams with one lane each; good[k] is the result of
+     * stream k. */
     void (*several_bytes)(Stream *const s[RANS_SEVERAL], size_t n, uint8_t *const symbol[RANS_SEVERAL],
                           bool good[RANS_SEVERAL]);
     bool (*stream_end)(const Stream *s);
@@ -132,11 +133,12 @@ typedef struct {
 
 const Coder *symbols_coder(const Symbols *s);
 
-/* Blocks are written and read in groups. A group is one block; but RANS_SEVERAL blocks if their streams have one lane
- * and codes are symbols, so that several streams can be coded in turn. */
+/* Blocks are written and read in groups. A group has one block, or RANS_SEVERAL blocks if the coder has
+ * several_put, the streams have one lane, and the codes themselves are the symbols. The last group may have
+ * fewer blocks. */
 typedef struct {
     size_t first, end; /* the blocks of the group */
-    bool several;      /* RANS_SEVERAL whole blocks, to be coded in turn */
+    bool several;      /* true: the group has RANS_SEVERAL whole blocks, and several_put writes them */
 } Blocks;
 static inline size_t group_size(const Symbols *s, const Form *f)
 {

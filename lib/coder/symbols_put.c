@@ -319,7 +319,7 @@ static void put_block(DensePlan *p, size_t block)
     end_block(p, block, end);
 }
 
-/* The same for RANS_SEVERAL whole blocks. */
+/* Does what put_block does, for RANS_SEVERAL whole blocks. */
 static void put_several(DensePlan *p, size_t first)
 {
     const Table *table[RANS_SEVERAL];

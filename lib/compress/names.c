@@ -56,7 +56,7 @@ static Status hint_literature(Error *err, const char *name)
                      : error_hint(err, "%s is %s here", row->title, row->spec);
 }
 
-/* Hint for a codec that the build lacks, as it lacks the codec's library. */
+/* Hint for a codec that the build lacks because it was built without the codec's library. */
 static Status hint_library(Error *err, const char *name)
 {
     static const char *const libraries[] = {"zfp", "fpzip"};

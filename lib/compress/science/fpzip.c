@@ -1,4 +1,4 @@
-/* fpzip.c -- fpzip: each float is predicted from its neighbours, and the difference is entropy-coded (libfpzip 1.3).
+/* fpzip.c -- fpzip predicts each float from its neighbours, and entropy-codes the difference (libfpzip 1.3).
  *
  * Payload:  kind:8 = 1 | fpzip's stream without its header (docs/FORMAT.md)
  *
@@ -31,7 +31,8 @@ static size_t bound(const Call *c)
     return raw_size(c);
 }
 
-/* Sets the sides of the array. A vector lies along the last axis, where libfpzip needs memory for four elements only. */
+/* Sets the type, precision and sides of the array. A vector lies along the last axis, so that libfpzip needs
+ * memory for 8 elements only. */
 static void array_of(const Call *c, FPZ *array)
 {
     const Fpzip *p = c->self->params;

@@ -1,19 +1,22 @@
 /* fpzip_walk.c -- fpzip's entropy coder without its values (fpzip_walk.h).
  *
  * A float's symbol says how far it is from its prediction: at up to WIDE bits the difference itself, else the
- * number of the difference's bits, and its sign; these bits follow. A range coder codes symbols by adaptive
- * frequencies, whose sum is 2^16, and other bits as equally likely (Martin 1979; Lindstrom, Isenburg 2006). */
+ * number of the difference's bits, and its sign; the bits below the highest follow. A range coder codes
+ * symbols by adaptive frequencies, whose sum is 2^16, and the other bits as equally likely (Martin 1979;
+ * Lindstrom, Isenburg 2006). */
 #include "compress/science/fpzip_walk.h"
 
 enum { SUM_BITS = 16, SUM = 1 << SUM_BITS, PERIOD = 1024, WIDE = 8, SYMBOLS_MOST = (2 << WIDE) - 1 };
 
-/* ---- frequencies of symbols: those of the last update in `below`, those of the next one grow in `next` ---- */
+/* ---- frequencies of symbols: those of the last update are in `below`, those of the next grow in `next` ---- */
 
 typedef struct {
     uint32_t count; /* symbols */
     uint32_t next[SYMBOLS_MOST],
-        below[SYMBOLS_MOST + 1];       /* below[s]: sum of the frequencies of symbols 0 .. s-1 */
-    uint32_t left, more, step, period; /* symbols until the next update; ... with a larger step; the step */
+        below[SYMBOLS_MOST + 1]; /* below[s]: sum of the frequencies of symbols 0 .. s-1 */
+    /* An update takes effect for `period` symbols. A symbol adds `step` to its frequency in `next`; after
+     * `left` more symbols, the last `more` symbols of the period add step + 1. */
+    uint32_t left, more, step, period;
 } Frequencies;
 
 static void frequencies_update(Frequencies *f)
@@ -46,7 +49,7 @@ static void frequencies_open(Frequencies *f, uint32_t count)
     frequencies_update(f);
 }
 
-/* Returns the symbol s with below[s] <= at < below[s + 1], and counts it. */
+/* Returns the symbol s with below[s] <= at < below[s + 1]. */
 static uint32_t frequencies_find(Frequencies *f, uint32_t at)
 {
     uint32_t low = 0, high = f->count;
@@ -73,7 +76,7 @@ static void frequencies_add(Frequencies *f, uint32_t symbol)
 typedef struct {
     Reader bytes;
     uint32_t low, range, code;
-    bool bad; /* the code lies in no interval */
+    bool bad; /* the code lay in no interval */
 } Range;
 
 static void range_read(Range *r, int count)

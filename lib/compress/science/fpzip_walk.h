@@ -5,8 +5,9 @@
 
 #include "base/bytes.h"
 
-/* Reads the symbols of n floats at `precision` bits (2 .. 32), as fpzip's decoder does, without the values. Returns
- * true if each lies in its interval, and if their bytes are exactly those of `in`. */
+/* Reads the symbols of n floats at `precision` bits (2 .. 32), as fpzip's decoder does, but not the
+ * values. Returns true if the stream's code always lies in an interval of a symbol, and if the n floats take
+ * exactly the bytes of `in`. */
 bool fpzip_walk(Bytes in, size_t n, unsigned precision);
 
 #endif

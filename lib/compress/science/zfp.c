@@ -52,8 +52,9 @@ static int dims_of(int view, size_t n, size_t rows, size_t columns)
     return view == VECTOR || n < SIDE * SIDE ? 1 : n < SIZE_MOST ? 2 : 3;
 }
 
-/* A block takes a bit, an exponent of 8 bits, 32 bits of each value, and a bit for each group of values of equal
- * length. At a fixed rate, it takes the rate, and at least bit and exponent, as in zfp_stream_set_rate. */
+/* At an accuracy, a block takes at most a bit, an exponent of 8 bits, 32 bits of each value, and for each
+ * value a bit that announces its highest 1. At a fixed rate, it takes the rate, and at least the bit and the
+ * exponent, as in zfp_stream_set_rate. */
 static Grid grid_of(const Call *c)
 {
     const Zfp *p = c->self->params;
@@ -88,7 +89,8 @@ typedef struct {
     uint8_t *room;
 } Stream;
 
-/* Bytes behind a stream of `bytes`: the largest block that a damaged stream may still read, in whole words. */
+/* SLACK is the room for zeros behind a stream: for the largest block, which libzfp may still read after the end
+ * of a damaged stream, and for two words. */
 enum { WORD_MOST = 8, SLACK = (EMPTY + 33 * SIZE_MOST) / 8 + 2 * WORD_MOST };
 
 static void stream_free(Stream *s)
@@ -151,7 +153,7 @@ static size_t (*const encoders[])(zfp_stream *, const float *) = {
 static size_t (*const decoders[])(zfp_stream *, float *) = {
     NULL, zfp_decode_block_float_1, zfp_decode_block_float_2, zfp_decode_block_float_3};
 
-/* zeros fill a block beyond the end of a vector */
+/* Writes block b to the stream. In a block of consecutive elements, zeros follow the last element of x. */
 static void put_block(const Call *c, const Grid *g, zfp_stream *zfp, const float *x, size_t b)
 {
     const Place p = place_of(c, g, b);
