@@ -2,6 +2,7 @@
 #include "app/train_records.h"
 
 #include "measure/timing.h"
+#include "num/stats.h"
 #include "report/report_stored.h"
 
 #include <math.h>
@@ -16,9 +17,11 @@ static const Column usual[STEP_COLUMNS] = {
 };
 
 /* further columns of a run on several ranks */
-enum { MODELLED, SENT, RECEIVED };
+enum { MODELLED, SENT, RECEIVED, MEASURED, PREDICTED, RATIO };
 static const Column of_ranks[RANK_COLUMNS] = {
-    [MODELLED] = {"link_ms", false}, [SENT] = {"rank_sent", false}, [RECEIVED] = {"rank_received", false}};
+    [MODELLED] = {"link_ms", false},       [SENT] = {"rank_sent", false},
+    [RECEIVED] = {"rank_received", false}, [MEASURED] = {"measured_ms", true},
+    [PREDICTED] = {"predicted_ms", true},  [RATIO] = {"predicted_ratio", true}};
 
 static Value *cell(Value *row, const char *field)
 {
@@ -92,6 +95,43 @@ static void targets_put(const TrainRecords *r, Value *row)
     }
 }
 
+/* ---- measured and predicted times of steps (several ranks) ---- */
+
+static void put_times(Value *row, double measured, double predicted)
+{
+    Value *ranks = row + STEP_COLUMNS;
+    ranks[MEASURED] = value_real(measured);
+    ranks[PREDICTED] = value_real(predicted);
+    ranks[RATIO] = value_real(predicted / measured);
+}
+
+/* Notes the times of a step's row. Steps with an unknown time, and steps without exchange, do not count. */
+static void times_note(TrainRecords *r, const Value *row)
+{
+    const double measured = value_number(row + STEP_COLUMNS + MEASURED);
+    if (!r->job->net || isnan(measured) || !(value_number(&row[report_column(usual, "bytes_up")]) > 0))
+        return;
+    const size_t at = r->times.count++ % TIMES_KEPT;
+    r->times.measured[at] = measured;
+    r->times.predicted[at] = value_number(row + STEP_COLUMNS + PREDICTED);
+}
+
+/* Puts the medians into the row of a summary. */
+static void times_put(TrainRecords *r, Value *row)
+{
+    const size_t count = r->times.count < TIMES_KEPT ? r->times.count : TIMES_KEPT;
+    if (count)
+        put_times(row, stats_median(r->times.measured, count), stats_median(r->times.predicted, count));
+}
+
+/* Returns the ms of a step that took `seconds` from the previous record to its own. NaN: these hold other work too: the
+ * first step of this process, a test, or the checkpoint after a test. */
+static double step_ms(const TrainRecords *r, const StepRecord *s, double seconds)
+{
+    const bool plain = r->last.step > 0 && isnan(r->last.test.accuracy) && isnan(s->test.accuracy);
+    return plain ? 1e3 * seconds : (double)NAN;
+}
+
 /* ---- opening ---- */
 
 static Status open_journal(TrainRecords *r)
@@ -131,6 +171,7 @@ void train_records_begin(TrainRecords *r, const char *compressor, int64_t seed)
     r->seed = seed;
     r->last = (StepRecord){.train = {NAN, NAN}, .test = {NAN, NAN}};
     r->sim = r->wall = r->bytes = 0;
+    r->times.count = 0;
     r->partial = false;
     r->clock = clock_now();
     targets_begin(r);
@@ -167,7 +208,7 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
     TrainJob *j = r->job;
     Value row[RECORD_COLUMNS_MOST];
     const ArenaMark mark = arena_mark(j->a);
-    const double now = clock_now();
+    const double now = clock_now(), measured = step_ms(r, s, now - r->clock);
     r->wall += now - r->clock;
     r->clock = now;
     r->sim += s->compute + s->encode + s->comm + s->decode;
@@ -180,6 +221,8 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
         ranks[MODELLED] = value_real(1e3 * s->modelled);
         ranks[SENT] = value_real(s->rank_sent);
         ranks[RECEIVED] = value_real(s->rank_received);
+        put_times(row, measured, 1e3 * (s->compute + s->encode + s->modelled + s->decode));
+        times_note(r, row);
     }
     const char *line = r->journal.path ? report_json_row(r->column, r->columns, row, j->a) : "";
     Status status = line ? journal_add(&r->journal, line, j->a, err) : arena_fail(j->a, err);
@@ -228,6 +271,7 @@ static Status replay_row(TrainRecords *r, const Json *json, Trainer *tested)
     r->bytes += value_number(cell(row, "bytes_up"));
     r->last = s;
     targets_note(r, &s);
+    times_note(r, row);
     *cell(row, "record") = value_text("step");
     *cell(row, "compressor") = value_text(r->compressor);
     row[r->columns - 1] = value_int(r->seed);
@@ -284,6 +328,8 @@ Status train_records_summary(TrainRecords *r, bool failed)
         *cell(row, "loss") = *cell(row, "train_accuracy") = *cell(row, "test_loss") =
             *cell(row, "test_accuracy") = value_none();
     targets_put(r, row);
+    if (r->job->net)
+        times_put(r, row);
     return report_row(r->report, row, true, r->job->err);
 }
 

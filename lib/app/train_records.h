@@ -7,7 +7,7 @@
 
 #include "report/report_journal.h"
 
-enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 17, RANK_COLUMNS = 3 };
+enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 17, RANK_COLUMNS = 6 };
 enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + RANK_COLUMNS + TARGET_COLUMNS * TARGETS_MOST + 1 };
 
 /* A target test accuracy. `step`, `seconds` and `bytes` are valid if the current run has `reached` the
@@ -19,6 +19,13 @@ typedef struct {
     /* simulated time, and bytes that a worker sent, until the target was reached; NaN: unknown */
     double seconds, bytes;
 } TrainTarget;
+
+/* The times in ms of the latest steps of a run on several ranks, measured and predicted. */
+enum { TIMES_KEPT = 1000 };
+typedef struct {
+    double measured[TIMES_KEPT], predicted[TIMES_KEPT];
+    size_t count; /* number of steps so far; step i is at i % TIMES_KEPT */
+} StepTimes;
 
 typedef struct {
     TrainJob *job;
@@ -36,7 +43,8 @@ typedef struct {
     StepRecord last;
     double sim, wall, bytes; /* simulated seconds, measured seconds and bytes up to the last step */
     double clock;            /* time at which `wall` was last updated */
-    bool partial;            /* true: records of earlier steps are lost, so that sums are unknown */
+    StepTimes times;
+    bool partial; /* true: records of earlier steps are lost, so that sums are unknown */
 } TrainRecords;
 
 /* Reads the accuracies of --target-accuracy, for example "0.9,0.95"; NULL: none. */

@@ -173,10 +173,10 @@ const Field fields[] = {
     {"screened", "only screened", .brief = "screened", .meaning = "measured with one worker and two repeats: the total is a lower bound"},
     /* link */
     {"exchange", "exchange", .text = true, .meaning = "ping-pong, allgather or ring; all: the fit over all of them"},
-    {"measured_ms", "measured", .unit = "ms", .meaning = "median time, of the slowest rank"},
+    {"measured_ms", "measured", .unit = "ms", .meaning = "time of an exchange (median over repeats) or of a training step; in a run's summary median over its steps"},
     {"measured_ms_se", "standard error of measured", .brief = "measured se", .unit = "ms", .meaning = "of the median, by the quartiles"},
-    {"predicted_ms", "predicted", .unit = "ms", .meaning = "time by the model of networks"},
-    {"predicted_ratio", "predicted / measured", .meaning = "predicted time / measured time"},
+    {"predicted_ms", "predicted", .unit = "ms", .meaning = "time of the exchange by the model of networks; of a step: compute, encode, link and decode, one after another"},
+    {"predicted_ratio", "predicted / measured", .meaning = "predicted / measured; in a run's summary of both medians"},
     {"alpha_ms_se", "standard error of latency", .brief = "alpha se", .unit = "ms", .meaning = "of the least squares"},
     {"beta_gbps_se", "standard error of bandwidth", .brief = "beta se", .unit = "GB/s", .meaning = "of the least squares"},
     {"deviation", "deviation of the fit", .brief = "deviation", .digits = 2, .meaning = "root mean square of predicted / measured - 1"},

@@ -92,6 +92,14 @@ $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; $LAUNCH -n 2 atomo-bench l
 > True
 = 0
 
+# a run on ranks has the time of each step beside the prediction, and their medians, also after --resume; tested steps have no time
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; go() { $LAUNCH -n 2 $TRAIN --train-dir d -o run.csv "$@" && cp run.csv $n.csv; }; n=1 go --max-steps 20; n=2 go --max-steps 30 --resume; printf '%b' 'import csv, statistics as s\nfor n in "12":\n    r = list(csv.DictReader(open(n + ".csv")))\n    f = lambda x, *names: sum(float(x[k]) for k in names)\n    steps, all = r[:-1], r[-1]\n    t = [x for x in steps if x["measured_ms"]]\n    print(n + ":", max(abs(f(x, "predicted_ms") - f(x, "compute_ms", "encode_ms", "link_ms", "decode_ms")) for x in steps) < 1e-9, [int(x["step"]) for x in steps if not x["measured_ms"]], abs(s.median(f(x, "measured_ms") for x in t) - f(all, "measured_ms")) + abs(s.median(f(x, "predicted_ms") for x in t) - f(all, "predicted_ms")) < 1e-9, abs(f(all, "predicted_ms") / f(all, "measured_ms") - f(all, "predicted_ratio")) < 1e-9 and max(abs(1e3 * (f(b, "wall_seconds") - f(a, "wall_seconds")) - f(b, "measured_ms")) for a, b in zip(steps, steps[1:]) if b["measured_ms"]) < 1e-6)\n' >check.py; python3 check.py
+> 1: True ?1, 10, 11, 20? True True
+> 2: True ?21, 30? True True
+2> note: ef+topk: the records of 20 of the 20 steps*
+= 0
+
 # link needs two processes, and sizes that differ
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
 $ . $SRC/test/cli/ranks.sh; atomo-bench link; atomo-bench link --sizes x; $LAUNCH -n 1 atomo-bench link 2>&1 | grep -e '^atomo' -e '^hint'; $LAUNCH -n 2 atomo-bench link --sizes 64 2>&1 | grep -e '^atomo' -e '^hint'; $LAUNCH -n 2 atomo-bench link --nosuch 2>&1 | grep -c '^atomo-bench: link: unknown option --nosuch'; atomo-bench link --help | head -1; atomo-bench cost g.h5 --link none.json
