@@ -158,9 +158,9 @@ typedef struct {
     size_t corner; /* last hull corner of tensor `cut` that fits in the budget */
 } Spending;
 
-/* Goes through the tensors without a fixed offer. Moves each tensor from corner to corner of its hull while
- * the next corner fits in the budget. The first tensor whose next corner does not fit gets the bits that are
- * left. */
+/* Goes through the tensors without a fixed offer. Moves each tensor from its hull's corner for mu = high
+ * towards its corner for mu = low, while the next corner fits in the budget. The first tensor whose next
+ * corner does not fit gets the bits that are left, as far as one of its offers can use them. */
 static Spending spend(const Market *m, double bits, Offer *chosen)
 {
     const Multiplier mu = find_multiplier(m, bits);
