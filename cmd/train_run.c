@@ -113,6 +113,8 @@ static Status run(TrainJob *j)
     return net_agree(j->net, r->failure.status, j->err);
 }
 
+static const char *const overlaps[] = {"off", "on", NULL};
+
 int train_command_run(int argc, char **argv)
 {
     TrainRun r = {.every = 200, .job = {.takes_ranks = true}};
@@ -136,6 +138,15 @@ int train_command_run(int argc, char **argv)
         OPTION(0, "dump-gradients", "FILE.h5", &r.dump, "save gradients before compression"),
         OPTION(0, "dump-freq", "N", &r.dump_every, "save one step of every N (default 100)", .low = 1,
                .high = 1e9),
+        OPTION(
+            0, "bucket-bytes", "N", &r.job.bucket_bytes,
+            "on several ranks: send the payloads of neighbouring tensors in one message, up to N bytes of gradients; "
+            "0: a message each",
+            .low = 0, .high = 1e12),
+        OPTION(
+            0, "overlap", "O", &r.job.overlap,
+            "on several ranks: on sends a tensor's payload while the gradients of the layers before it are computed",
+            .choices = overlaps),
         OPTION(0, "dump-workers", NULL, &r.dump_workers, "save each worker's gradient instead of their mean"),
         {0},
     };
@@ -158,7 +169,7 @@ int train_command_run(int argc, char **argv)
             "other steps have 0 bytes, and tests use the common weights.\n"
             "mpirun -n P atomo-train run trains on P processes (ranks), a worker on each, with the same results as --workers "
             "P; with --topology ps, rank 0 is the server and has no worker. comm_ms is then measured. docs/cluster.md "
-            "describes it.\n",
+            "describes it, and --overlap and --bucket-bytes.\n",
         .options = options,
         .common = &r.job.common,
         .fields =

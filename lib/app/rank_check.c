@@ -54,6 +54,7 @@ static void add_facts(TextBuf *out, const TrainRun *r)
     text_addf(out, "max_steps %lld\nepochs %lld\neval_freq %lld\n", (long long)j->max_steps,
               (long long)j->epochs, (long long)r->every);
     text_addf(out, "checkpoints %s\nresume %s\n", r->dir ? "yes" : "no", j->common.resume ? "yes" : "no");
+    text_addf(out, "bucket_bytes %lld\noverlap %d\n", (long long)j->bucket_bytes, j->overlap);
     text_addf(out, "dump_freq %lld\n", (long long)(r->dump ? r->dump_every : 0));
 }
 

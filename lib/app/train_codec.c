@@ -140,6 +140,10 @@ Status train_codec(TrainRun *r, size_t k, size_t i)
         progress_note(&j->progress, "note: %s: %s", name, codec_caution(j->codec[k]));
     r->run = i * j->codecs + k;
     j->setup.codec = j->codec[k];
+    const char *late = j->setup.overlap && i == 0 ? train_sends_late(&j->setup) : NULL;
+    if (late && writes(r))
+        progress_note(&j->progress, "note: %s: --overlap sends nothing before the backward pass ends: %s",
+                      name, late);
     if (r->tuned)
         j->setup.optimizer.lr = r->rate[k];
     const Status status = train_in(r, name, dir);

@@ -155,6 +155,9 @@ static void note_entropy(const TrainJob *j)
 
 static Status check_idle(const TrainJob *j)
 {
+    if (!j->net && (j->bucket_bytes || j->overlap))
+        return FAIL(j->err, ERR_USAGE, "%s: want several ranks: mpirun -n P atomo-train run",
+                    j->overlap ? "--overlap" : "--bucket-bytes");
     if (j->optimizer != OPTIMIZER_ADAMW && j->beta2 != USUAL_BETA2)
         return FAIL(j->err, ERR_USAGE, "--beta2: only --optimizer adamw has it");
     if (j->optimizer == OPTIMIZER_SIGNSGD && j->momentum != USUAL_MOMENTUM && j->momentum > 0)
@@ -226,7 +229,9 @@ Status train_job_data(TrainJob *j)
         .topology = (Topology)j->topology,
         .link = link,
         .stopped = cli_stopped,
-        .net = j->net};
+        .net = j->net,
+        .bucket_bytes = (size_t)j->bucket_bytes,
+        .overlap = j->overlap};
     return OK;
 }
 

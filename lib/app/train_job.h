@@ -22,6 +22,8 @@ typedef struct {
     double outer_lr, outer_momentum;
     int grouping, average, topology, optimizer;
     int64_t seeds;    /* number of runs of each codec, with the seeds common.seed, common.seed + 1, ... */
+    int64_t bucket_bytes; /* on several ranks: the most bytes of gradients whose payloads share a message */
+    int overlap;
     bool takes_ranks; /* true: the command may run as several ranks (net.h); set before parsing */
     Arena *a;
     Error *err;

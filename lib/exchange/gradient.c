@@ -1,149 +1,11 @@
-/* gradient.c -- exchanges all tensors of a gradient (gradient.h). A parcel is a vector that the codec
- * encodes as a whole: one tensor, or all tensors end to end. */
+/* gradient.c -- exchanges all tensors of a gradient (gradient.h), bucket by bucket (gradient_buckets.h). */
 #include "exchange/gradient.h"
-#include "exchange/relay.h"
+#include "exchange/gradient_buckets.h"
 #include "compress/spec.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-
-typedef struct {
-    const char *name;
-    Shape shape;
-    bool raw; /* true: the vector is sent by the codec `none` */
-    /* the tensors `first` .. `first` + `count` - 1; if `count` > 1, tensors under `min_elements` are left
-     * out */
-    size_t first, count;
-} Parcel;
-
-struct GradientExchange {
-    Arena *arena, *scratch, *payloads;
-    GradientSpec spec;
-    const Codec *none;
-    Parcel *parcel;
-    size_t parcels;
-    CodecStates states;
-    ExchangeWorker *worker;    /* (workers, parcels) */
-    char *plan;                /* (workers, parcels) records of `codec_plan`, `plan_size` bytes each */
-    size_t plan_size;          /* 0: no plan, as the codec does not divide a budget between parcels */
-    float *x, *y;              /* room for the largest parcel */
-    double *up;                /* (workers) bytes that each worker sent in this step */
-    Bytes (*sent)[ROUNDS_MAX]; /* (workers) payloads of the parcel that is being exchanged */
-    size_t own, end;           /* this rank's workers: own .. end - 1 */
-    Relay relay;
-
-    /* The current step. */
-    Status settled;              /* status of settling this rank's workers */
-    size_t step, senders, first; /* `senders`: number of workers that send; `first`: the first one */
-    float *const *gradient;
-    const double *weight;
-    const bool *sends;
-    float *agreed;
-    GradientBytes *bytes;
-    Error *err;
-};
-
-/* ---- parcels ---- */
-
-static bool is_small(const GradientExchange *x, size_t tensor)
-{
-    return x->spec.tensor[tensor].shape.n < x->spec.min_elements;
-}
-
-static bool holds(const GradientExchange *x, const Parcel *p, size_t tensor)
-{
-    return p->count == 1 || !is_small(x, tensor);
-}
-
-static void add_parcel(GradientExchange *x, size_t first, size_t count, bool raw)
-{
-    const GradientTensor *t = &x->spec.tensor[first];
-    Parcel *p = &x->parcel[x->parcels++];
-    *p = (Parcel){.name = t->name, .shape = t->shape, .raw = raw, .first = first, .count = count};
-    if (count == 1)
-        return;
-    size_t n = 0;
-    for (size_t i = first; i < first + count; i++)
-        n += is_small(x, i) ? 0 : x->spec.tensor[i].shape.n;
-    p->name = "all";
-    p->shape = shape_vector(n);
-}
-
-static void make_parcels(GradientExchange *x)
-{
-    size_t large = 0;
-    for (size_t i = 0; i < x->spec.tensors; i++) {
-        const bool small = is_small(x, i);
-        large += !small;
-        if (small || x->spec.grouping == GROUP_TENSOR)
-            add_parcel(x, i, 1, small);
-    }
-    if (large && x->spec.grouping == GROUP_ALL)
-        add_parcel(x, 0, x->spec.tensors, false);
-}
-
-/* Returns worker w's values of a parcel, times weight[w] and the number of workers that send. The unweighted
- * mean over these workers is then the weighted mean of the gradients. */
-static const float *gather(GradientExchange *x, const Parcel *p, size_t w)
-{
-    const double gain = x->weight[w] * (double)x->senders;
-    float *to = x->x;
-    for (size_t i = p->first; i < p->first + p->count; i++) {
-        const GradientTensor *t = &x->spec.tensor[i];
-        if (!holds(x, p, i))
-            continue;
-        const float *from = x->gradient[w] + t->offset;
-        if (gain == 1)
-            memcpy(to, from, t->shape.n * sizeof *to);
-        else
-            for (size_t j = 0; j < t->shape.n; j++)
-                to[j] = (float)(gain * (double)from[j]);
-        to += t->shape.n;
-    }
-    return x->x;
-}
-
-static void scatter(GradientExchange *x, const Parcel *p)
-{
-    const float *from = x->y;
-    for (size_t i = p->first; i < p->first + p->count; i++) {
-        const GradientTensor *t = &x->spec.tensor[i];
-        if (!holds(x, p, i))
-            continue;
-        memcpy(x->agreed + t->offset, from, t->shape.n * sizeof *from);
-        from += t->shape.n;
-    }
-}
-
-static Exchange exchange_of(const GradientExchange *x, const Parcel *p)
-{
-    const Codec *codec = p->raw ? x->none : x->spec.codec;
-    return (Exchange){.call = {.self = codec,
-                               .shape = &p->shape,
-                               .workers = (int)(x->senders ? x->senders : x->spec.workers),
-                               .threads = x->spec.threads,
-                               .scratch = x->scratch,
-                               .err = x->err},
-                      .seed = x->spec.seed,
-                      .tensor = rng_hash(p->name),
-                      .step = (int64_t)x->step,
-                      .senders = x->spec.senders && !p->raw,
-                      .keep = true,
-                      .y = x->y,
-                      .payloads = x->payloads,
-                      .clock = x->spec.clock};
-}
-
-static ExchangeWorker *worker_of(const GradientExchange *x, const Parcel *p, size_t w)
-{
-    return &x->worker[w * x->parcels + (size_t)(p - x->parcel)];
-}
-
-static Status blame(GradientExchange *x, const Parcel *p, size_t w, Status status)
-{
-    return status == OK ? OK : error_at(x->err, "step %zu: worker %zu: %s", x->step, w, p->name);
-}
 
 /* ---- the workers of this rank ---- */
 
@@ -167,28 +29,29 @@ bool gradient_follows(const GradientExchange *x)
 
 static Status train(GradientExchange *x, const Parcel *p)
 {
-    Exchange e = exchange_of(x, p);
-    const ExchangeWorker *first = worker_of(x, p, x->first);
+    Exchange e = bucket_exchange(x, p, &x->main);
+    const ExchangeWorker *first = bucket_worker(x, p, x->first);
     size_t size;
     exchange_learned(&e, first, &size);
     if (!size)
         return OK;
     Status status = OK;
     if (is_own(x, x->first))
-        status = blame(x, p, x->first, exchange_train(&e, first, gather(x, p, x->first)));
-    TRY(net_agree(x->spec.net, status, x->err));
-    const ArenaMark mark = arena_mark(x->scratch);
-    char *learned = arena_take(x->scratch, size, 1);
-    TRY(arena_check(learned, x->scratch, x->err));
+        status = bucket_blame(x, p->name, x->first,
+                              exchange_train(&e, first, bucket_load(x, p, x->first, &x->main)), x->main.err);
+    TRY(net_agree(x->spec.net, status, x->main.err));
+    const ArenaMark mark = arena_mark(x->main.scratch);
+    char *learned = arena_take(x->main.scratch, size, 1);
+    TRY(arena_check(learned, x->main.scratch, x->main.err));
     if (is_own(x, x->first))
         memcpy(learned, exchange_learned(&e, first, &size), size);
     net_broadcast(x->spec.net, rank_of(x, x->first), learned, size);
     for (size_t w = 0; w < x->spec.workers; w++) {
-        void *to = exchange_learned(&e, worker_of(x, p, w), &size);
+        void *to = exchange_learned(&e, bucket_worker(x, p, w), &size);
         if (to)
             memcpy(to, learned, size);
     }
-    arena_rewind(x->scratch, mark);
+    arena_rewind(x->main.scratch, mark);
     return OK;
 }
 
@@ -204,7 +67,7 @@ static const float *load_parcel(void *data, size_t j, Error *err)
 {
     const Planning *p = data;
     (void)err;
-    return gather(p->x, p->parcel[j], p->worker);
+    return bucket_load(p->x, p->parcel[j], p->worker, &p->x->main);
 }
 
 static Status run_plan(void *arg)
@@ -215,132 +78,153 @@ static Status run_plan(void *arg)
 
 static Status plan(GradientExchange *x, size_t w)
 {
-    const ArenaMark mark = arena_mark(x->scratch);
-    Call *call = NEW(x->scratch, Call, x->parcels);
+    const ArenaMark mark = arena_mark(x->main.scratch);
+    Call *call = NEW(x->main.scratch, Call, x->parcels.count);
     Planning p = {.x = x,
                   .worker = w,
-                  .parcel = NEW(x->scratch, const Parcel *, x->parcels),
+                  .parcel = NEW(x->main.scratch, const Parcel *, x->parcels.count),
                   .step = {.call = call, .load = load_parcel, .data = &p},
-                  .record = arena_take(x->scratch, x->parcels, x->plan_size)};
+                  .record = arena_take(x->main.scratch, x->parcels.count, x->plan_size)};
     const ExchangeClock *clock = &x->spec.clock;
-    TRY(arena_check(call && p.parcel && p.record, x->scratch, x->err));
-    for (const Parcel *parcel = x->parcel; parcel < x->parcel + x->parcels; parcel++)
+    TRY(arena_check(call && p.parcel && p.record, x->main.scratch, x->main.err));
+    for (const Parcel *parcel = x->parcels.item; parcel < x->parcels.item + x->parcels.count; parcel++)
         if (!parcel->raw) {
-            const Exchange e = exchange_of(x, parcel);
+            const Exchange e = bucket_exchange(x, parcel, &x->main);
             p.parcel[p.step.count] = parcel;
             Call *c = &call[p.step.count++];
-            *c = exchange_call(&e, worker_of(x, parcel, w));
+            *c = exchange_call(&e, bucket_worker(x, parcel, w));
             c->plan = NULL;
             c->heard = NULL;
         }
     if (p.step.count)
         TRY(clock->run ? clock->run(clock->data, EXCHANGE_PLAN, w, run_plan, &p) : run_plan(&p));
     for (size_t j = 0; j < p.step.count; j++)
-        memcpy(x->plan + (w * x->parcels + (size_t)(p.parcel[j] - x->parcel)) * x->plan_size,
+        memcpy(x->plan + (w * x->parcels.count + (size_t)(p.parcel[j] - x->parcels.item)) * x->plan_size,
                p.record + j * x->plan_size, x->plan_size);
-    arena_rewind(x->scratch, mark);
+    arena_rewind(x->main.scratch, mark);
     return OK;
 }
 
-/* ---- exchanging one parcel ---- */
-
-static Status send_own(GradientExchange *x, const Parcel *p, Exchange *e)
+/* Trains and plans, before the first bucket is encoded. Errors of training are the same on all ranks. */
+static Status prepare(GradientExchange *x, Status *planned)
 {
-    for (size_t w = x->own; w < x->end; w++)
+    *planned = OK;
+    for (const Parcel *p = x->parcels.item; p < x->parcels.item + x->parcels.count; p++)
+        TRY(bucket_blame(x, p->name, x->first, train(x, p), x->main.err));
+    for (size_t w = x->own; w < x->end && x->plan_size && *planned == OK; w++)
         if (x->sends[w])
-            TRY(blame(x, p, w,
-                      exchange_send(e, worker_of(x, p, w), gather(x, p, w), &x->sent[w][e->call.round])));
+            *planned = plan(x, w);
     return OK;
 }
 
-/* Takes the payloads of all workers, in the order of workers. */
-static Status take_all(GradientExchange *x, const Parcel *p, Exchange *e)
-{
-    const int round = e->call.round;
-    for (size_t w = 0; w < x->spec.workers; w++)
-        if (x->sends[w])
-            TRY(blame(x, p, w, exchange_take(e, worker_of(x, p, w), x->sent[w][round])));
-    return exchange_end_round(e);
-}
+/* ---- posting and carrying buckets ---- */
 
-static Status run_round(GradientExchange *x, const Parcel *p, Exchange *e)
+/* Carries bucket i. After the last bucket the ranks agree that all have computed their gradients. If a bucket fails, it
+ * fails on all ranks, and all leave out the buckets after it. */
+static void carry(void *data, size_t i)
 {
-    const int round = e->call.round;
-    const ExchangeWorker *first = worker_of(x, p, x->first);
-    TRY(relay_payloads(&x->relay, e, send_own(x, p, e), x->sends, first, x->sent));
-    const bool takes = relay_takes(&x->relay) && !x->relay.merged.data;
-    TRY(relay_merged(&x->relay, e, round, takes ? take_all(x, p, e) : OK, first));
-    for (size_t w = 0; w < x->spec.workers; w++) {
-        x->up[w] += (double)x->relay.size[w];
-        if (round + 1 == e->rounds && !e->adds)
-            x->bytes->agreed += (double)x->relay.size[w];
+    GradientExchange *x = data;
+    Workspace *ws = x->carrying;
+    if (x->carried == OK) {
+        const Status status = i < x->buckets ? x->bucket[i].status : x->computed;
+        if (status != OK && ws->err != x->main.err)
+            *ws->err = *x->main.err;
+        x->carried = i < x->buckets ? bucket_carry(x, &x->bucket[i], ws)
+                                    : net_agree(x->spec.net, x->computed, ws->err);
     }
-    x->bytes->agreed += (double)e->heard[round].size;
-    x->bytes->early += round + 1 < e->rounds ? (double)e->heard[round].size : 0;
-    return OK;
+    if (i < x->buckets)
+        x->bucket[i].status = x->carried;
 }
 
-static Status settle(GradientExchange *x, const Parcel *p, Exchange *e, size_t w)
+static void post(GradientExchange *x, size_t i)
 {
-    const ExchangeWorker *worker = worker_of(x, p, w);
-    if (!worker->state)
-        return OK;
-    const float *values = is_own(x, w) ? gather(x, p, w) : NULL;
-    return x->sends[w] ? exchange_settle(e, worker, values, x->sent[w])
-                       : exchange_settle_dropped(e, worker, values);
+    if (x->carrier)
+        background_post(x->carrier);
+    else
+        carry(x, i);
 }
 
-static Status run_parcel(GradientExchange *x, const Parcel *p)
+/* Encodes the next bucket, if `status` is OK, and hands it to `carry`. */
+static void post_bucket(GradientExchange *x, Status status)
 {
-    Exchange e = exchange_of(x, p);
-    TRY(exchange_begin(&e));
-    for (int round = 0; round < e.rounds; round++)
-        TRY(run_round(x, p, &e));
-    TRY(relay_mean(&x->relay, &e, relay_decodes(&x->relay, &e) ? exchange_receive(&e) : OK));
-    /* a rank that fails here still takes part in the exchange of the other parcels */
-    for (size_t w = 0; w < x->spec.workers && x->settled == OK; w++)
-        x->settled = blame(x, p, w, settle(x, p, &e, w));
-    scatter(x, p);
-    return OK;
+    Bucket *b = &x->bucket[x->posted];
+    bucket_encode(x, b, status, &x->main);
+    x->stuck = b->status != OK;
+    post(x, x->posted++);
+}
+
+static void wait_for(GradientExchange *x, size_t jobs)
+{
+    if (x->carrier)
+        background_wait(x->carrier, jobs);
 }
 
 /* ---- one step of all parcels ---- */
 
-static Status run_step(GradientExchange *x)
+/* Settles the states. A rank that fails here still takes part in the exchange of the other buckets. */
+static void settle(GradientExchange *x, Bucket *b)
 {
-    memset(x->up, 0, x->spec.workers * sizeof *x->up);
-    for (size_t i = 0; i < x->parcels; i++)
-        TRY(blame(x, &x->parcel[i], x->first, train(x, &x->parcel[i])));
-    for (size_t w = x->own; w < x->end && x->plan_size; w++)
-        if (x->sends[w])
-            TRY(plan(x, w));
-    for (size_t i = 0; i < x->parcels; i++) {
-        const ArenaMark mark = arena_mark(x->payloads), scratch = arena_mark(x->scratch);
-        TRY(run_parcel(x, &x->parcel[i]));
-        arena_rewind(x->scratch, scratch);
-        arena_rewind(x->payloads, mark);
+    if (x->settled == OK)
+        x->settled = bucket_settle(x, b, &x->main);
+    arena_rewind(b->payloads, x->empty);
+}
+
+/* Handles one bucket after another. */
+static Status run_in_turn(GradientExchange *x, Status status)
+{
+    while (x->posted < x->buckets) {
+        Bucket *b = &x->bucket[x->posted];
+        post_bucket(x, status);
+        TRY(b->status);
+        TRY(bucket_finish(x, b, &x->main));
+        settle(x, b);
     }
-    TRY(net_agree(x->spec.net, x->settled, x->err));
-    for (size_t w = 0; w < x->spec.workers; w++) {
-        x->bytes->most_up = fmax(x->bytes->most_up, x->up[w]);
-        x->bytes->up += x->up[w];
-    }
-    x->bytes->up /= (double)x->senders;
     return OK;
 }
 
-Status gradient_step(GradientExchange *x, size_t step, float *const *gradient, const double *weight,
-                     const bool *sends, float *agreed, GradientBytes *bytes, Error *err)
+/* Posts the buckets that are left, and finishes each bucket when it has been carried. States are settled when all ranks
+ * are known to have computed their gradients. */
+static Status run_overlapped(GradientExchange *x, Status status)
 {
-    *bytes = (GradientBytes){0};
+    Status finished = OK;
+    while (!x->stuck && x->posted < x->buckets)
+        post_bucket(x, status);
+    x->computed = status;
+    post(x, x->buckets);
+    for (size_t i = 0; i < x->posted && status == OK && finished == OK; i++) {
+        wait_for(x, i + 1);
+        if (x->bucket[i].status != OK)
+            break;
+        finished = bucket_finish(x, &x->bucket[i], &x->main);
+    }
+    wait_for(x, x->posted + 1);
+    if (x->carried != OK && x->carrying->err != x->main.err)
+        *x->main.err = *x->carrying->err;
+    TRY(x->carried);
+    TRY(finished);
+    for (Bucket *b = x->bucket; b < x->bucket + x->buckets; b++)
+        settle(x, b);
+    return OK;
+}
+
+/* ---- a step ---- */
+
+static double net_seconds(const GradientExchange *x)
+{
+    return x->spec.net ? x->spec.net->seconds : 0;
+}
+
+void gradient_begin(GradientExchange *x, size_t step, float *const *gradient, const double *weight,
+                    const bool *sends, float *agreed)
+{
     x->step = step;
     x->gradient = gradient;
     x->weight = weight;
     x->sends = sends;
     x->agreed = agreed;
-    x->bytes = bytes;
-    x->err = err;
-    x->settled = OK;
+    x->settled = x->computed = x->carried = OK;
+    x->posted = 0;
+    x->stuck = false;
     x->senders = 0;
     for (size_t w = x->spec.workers; w-- > 0;)
         if (sends[w]) {
@@ -348,32 +232,107 @@ Status gradient_step(GradientExchange *x, size_t step, float *const *gradient, c
             x->first = w;
         }
     assert(x->senders);
-    const Status status = run_step(x);
+    memset(x->up, 0, x->spec.workers * sizeof *x->up);
+    x->bytes = (GradientBytes){0};
+    x->gathered = 0;
+    arena_rewind(x->main.scratch, x->empty);
+    arena_rewind(x->carrying->scratch, x->empty);
+    for (size_t i = 0; i < x->buckets; i++)
+        arena_rewind(x->bucket[i].payloads, x->empty);
+    if (x->carrier)
+        background_restart(x->carrier);
+    if (x->spec.net)
+        x->spec.net->patient = x->spec.overlap;
+    x->waited = -(x->carrier ? background_waited(x->carrier) : net_seconds(x));
+}
+
+void gradient_ready(GradientExchange *x, size_t tensor)
+{
+    while (x->early && !x->stuck && x->posted < x->buckets && x->bucket[x->posted].first >= tensor)
+        post_bucket(x, OK);
+}
+
+static void count(GradientExchange *x)
+{
+    for (size_t w = 0; w < x->spec.workers; w++) {
+        x->bytes.most_up = fmax(x->bytes.most_up, x->up[w]);
+        x->bytes.up += x->up[w];
+    }
+    x->bytes.up /= (double)x->senders;
+    x->bytes.agreed += x->gathered;
+}
+
+static Status run_step(GradientExchange *x, Status status)
+{
+    double start = net_seconds(x);
+    if (!x->early) {
+        TRY(prepare(x, &status));
+        x->waited += x->carrier ? net_seconds(x) - start : 0;
+    }
+    TRY(x->spec.overlap ? run_overlapped(x, status) : run_in_turn(x, status));
+    start = net_seconds(x);
+    TRY(net_agree(x->spec.net, x->settled, x->main.err));
+    x->waited += x->carrier ? background_waited(x->carrier) + net_seconds(x) - start : start;
+    count(x);
+    return OK;
+}
+
+static Status end_step(GradientExchange *x, Status status, GradientBytes *bytes, Error *err)
+{
+    status = run_step(x, status);
     /* Merging and decoding fail on all ranks or on none, except for lack of memory on one rank. */
-    return status == OK || status == ERR_MEMORY || (x->spec.net && x->spec.net->failed)
-               ? status
-               : net_agree(x->spec.net, status, err);
+    if (status != OK && status != ERR_MEMORY && !(x->spec.net && x->spec.net->failed))
+        status = net_agree(x->spec.net, status, x->main.err);
+    if (x->spec.net)
+        x->spec.net->patient = false;
+    if (status != OK)
+        *err = *x->main.err;
+    x->bytes.waited = x->waited;
+    *bytes = x->bytes;
+    return status;
+}
+
+Status gradient_end(GradientExchange *x, Status status, GradientBytes *bytes, Error *err)
+{
+    if (!x->early && net_agree(x->spec.net, status, err) != OK) {
+        if (x->spec.net)
+            x->spec.net->patient = false;
+        return err->status;
+    }
+    if (status != OK && !x->stuck)
+        *x->main.err = *err;
+    return end_step(x, status, bytes, err);
+}
+
+Status gradient_step(GradientExchange *x, size_t step, float *const *gradient, const double *weight,
+                     const bool *sends, float *agreed, GradientBytes *bytes, Error *err)
+{
+    gradient_begin(x, step, gradient, weight, sends, agreed);
+    return end_step(x, OK, bytes, err);
 }
 
 /* ---- opening ---- */
 
-static Status make_workers(GradientExchange *x)
+static Status make_workers(GradientExchange *x, Error *err)
 {
-    const size_t all = x->spec.workers * x->parcels;
+    const size_t parcels = x->parcels.count, all = x->spec.workers * parcels;
     x->worker = NEW_ZERO(x->arena, ExchangeWorker, all);
     x->plan = arena_zeroed(x->arena, all, x->plan_size);
-    TRY(arena_check(x->worker && x->plan, x->arena, x->err));
+    TRY(arena_check(x->worker && x->plan, x->arena, err));
     for (size_t i = 0; i < all; i++) {
-        const Parcel *p = &x->parcel[i % x->parcels];
+        const Parcel *p = &x->parcels.item[i % parcels];
         ExchangeWorker *w = &x->worker[i];
-        *w = (ExchangeWorker){.index = i / x->parcels};
+        *w = (ExchangeWorker){.index = i / parcels};
         if (x->plan_size && !p->raw)
             w->plan = x->plan + i * x->plan_size;
         if (!is_own(x, w->index) && net_rank(x->spec.net) && !gradient_follows(x))
             continue;
-        const Exchange e = exchange_of(x, p);
+        const Exchange e = bucket_exchange(x, p, &x->main);
         const Call call = exchange_call(&e, w);
-        TRY(codec_states_find(&x->states, &call, (int64_t)w->index, p->name, &w->state));
+        if (codec_states_find(&x->states, &call, (int64_t)w->index, p->name, &w->state) != OK) {
+            *err = *x->main.err;
+            return err->status;
+        }
         /* rank 0 has room for the state, for saving, but does not know it */
         if (!is_own(x, w->index) && !gradient_follows(x))
             w->state = NULL;
@@ -381,31 +340,64 @@ static Status make_workers(GradientExchange *x)
     return OK;
 }
 
-static Status make_room(GradientExchange *x)
+static Status make_workspace(GradientExchange *x, Workspace *ws, Error *err)
 {
-    size_t largest = 0;
-    for (size_t i = 0; i < x->parcels; i++)
-        largest = x->parcel[i].shape.n > largest ? x->parcel[i].shape.n : largest;
-    x->x = NEW(x->arena, float, largest);
-    x->y = NEW(x->arena, float, largest);
-    x->up = NEW(x->arena, double, x->spec.workers);
-    x->sent = arena_zeroed(x->arena, x->spec.workers, sizeof *x->sent);
-    return x->x && x->y && x->up && x->sent ? OK : arena_fail(x->arena, x->err);
+    ws->scratch = arena_open(0);
+    ws->x = NEW(x->arena, float, x->parcels.largest);
+    ws->y = NEW(x->arena, float, x->parcels.largest);
+    ws->err = NEW_ZERO(x->arena, Error, 1);
+    return arena_check(ws->x && ws->y && ws->err, x->arena, err);
 }
 
-static Status open(GradientExchange *x)
+static Status make_parcels(GradientExchange *x, Error *err)
 {
-    TRY(codec_open(&x->none, "none", x->arena, x->err));
-    x->parcel = NEW(x->arena, Parcel, x->spec.tensors + 1);
-    TRY(arena_check(x->parcel, x->arena, x->err));
-    make_parcels(x);
-    const Net *net = x->spec.net;
-    x->own = relay_first_worker(net, x->spec.way, x->spec.workers, net_rank(net));
-    x->end = relay_first_worker(net, x->spec.way, x->spec.workers, net_rank(net) + 1);
-    TRY(relay_open(&x->relay, x->spec.net, x->spec.way, x->spec.workers, x->arena, x->err));
-    x->plan_size = codec_plan_size(x->spec.codec);
-    TRY(make_workers(x));
-    return make_room(x);
+    const size_t most = x->spec.tensors + 1;
+    x->parcels = (ParcelList){
+        .tensor = x->spec.tensor, .tensors = x->spec.tensors, .min_elements = x->spec.min_elements};
+    x->parcels.item = NEW(x->arena, Parcel, most);
+    x->bucket = NEW_ZERO(x->arena, Bucket, most);
+    x->part = NEW(x->arena, RelayTensor *, most);
+    RelayTensor *tensor = NEW(x->arena, RelayTensor, most);
+    TRY(arena_check(x->parcels.item && x->bucket && x->part && tensor, x->arena, err));
+    parcels_make(&x->parcels, x->spec.grouping);
+    buckets_make(x, tensor);
+    x->payloads = arena_open(0);
+    x->empty = arena_mark(x->payloads);
+    for (size_t i = 0; i < x->buckets; i++)
+        x->bucket[i].payloads = x->spec.overlap ? arena_open(0) : x->payloads;
+    x->up = NEW(x->arena, double, x->spec.workers);
+    return arena_check(x->up, x->arena, err);
+}
+
+/* A rank without workers does not compute, so it needs no second thread. */
+static Status open_carrier(GradientExchange *x, Error *err)
+{
+    x->carrying = &x->main;
+    if (!x->spec.overlap || x->own == x->end)
+        return OK;
+    if (!x->spec.net->serialized)
+        return FAIL(err, ERR_USAGE, "overlap: %s does not let a second thread send", net_library());
+    x->second.threads = 1;
+    TRY(make_workspace(x, &x->second, err));
+    TRY(background_open(&x->carrier, carry, x, x->arena, err));
+    x->carrying = &x->second;
+    return OK;
+}
+
+static Status open(GradientExchange *x, Error *err)
+{
+    const GradientSpec *s = &x->spec;
+    TRY(codec_open(&x->none, "none", x->arena, err));
+    TRY(make_parcels(x, err));
+    x->main = (Workspace){.threads = s->threads, .clock = s->clock};
+    TRY(make_workspace(x, &x->main, err));
+    x->own = relay_first_worker(s->net, s->way, s->workers, net_rank(s->net));
+    x->end = relay_first_worker(s->net, s->way, s->workers, net_rank(s->net) + 1);
+    TRY(relay_open(&x->relay, s->net, s->way, s->workers, x->parcels.count, x->arena, err));
+    x->plan_size = codec_plan_size(s->codec);
+    x->early = s->overlap && !x->plan_size && !codec_trains(s->codec);
+    TRY(make_workers(x, err));
+    return open_carrier(x, err);
 }
 
 Status gradient_open(GradientExchange **out, const GradientSpec *spec, Error *err)
@@ -418,10 +410,10 @@ Status gradient_open(GradientExchange **out, const GradientSpec *spec, Error *er
         arena_close(arena);
         return status;
     }
-    *x = (GradientExchange){.arena = arena, .spec = *spec, .err = err};
-    x->scratch = arena_open(0);
-    x->payloads = arena_open(0);
-    const Status status = open(x);
+    x->arena = arena;
+    x->spec = *spec;
+    x->spec.overlap = spec->overlap && spec->net;
+    const Status status = open(x, err);
     if (status == OK)
         *out = x;
     else
@@ -433,9 +425,13 @@ void gradient_close(GradientExchange *x)
 {
     if (!x)
         return;
+    background_close(x->carrier);
     codec_states_forget(&x->states);
+    for (size_t i = 0; i < x->buckets && x->spec.overlap; i++)
+        arena_close(x->bucket[i].payloads);
     arena_close(x->payloads);
-    arena_close(x->scratch);
+    arena_close(x->second.scratch);
+    arena_close(x->main.scratch);
     arena_close(x->arena);
 }
 

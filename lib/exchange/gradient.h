@@ -1,9 +1,5 @@
-/* gradient.h -- one step of P workers on a whole gradient. The gradient is cut into parcels. Each parcel is
- * encoded, sent, merged and decoded by itself (exchange.h).
- *
- * A parcel is a vector that the codec encodes as a whole: one tensor, or all tensors end to end. Tensors under
- * min_elements are parcels of their own and are sent as raw floats. Each worker has one codec state for each
- * parcel.
+/* gradient.h -- one step of P workers on a whole gradient. The gradient is cut into parcels (parcels.h). Each parcel
+ * is encoded, merged and decoded by itself (exchange.h). Each worker has one codec state for each parcel.
  *
  * The workers may be spread over several processes (ranks, net.h). Each rank then calls gradient_step at the
  * same time, for its own workers. Payloads travel between the ranks, and all ranks get the same mean, bit for
@@ -42,6 +38,12 @@ typedef struct {
      * workers. It merges the payloads as with NET_TREE. If they cannot be merged, it decodes them and sends the
      * mean to all ranks as floats. */
     NetWay way;
+    /* Consecutive parcels travel between ranks in one message while their gradients have at most this many bytes
+     * together. 0: each parcel in a message of its own. Changes no payload. */
+    size_t bucket_bytes;
+    /* True: payloads travel while this process computes (gradient_ready), in a second thread. The same on all ranks;
+     * without `net` it has no effect. */
+    bool overlap;
 } GradientSpec;
 
 typedef struct GradientExchange GradientExchange;
@@ -64,6 +66,7 @@ typedef struct {
     double agreed; /* bytes of the merged payloads; if the codec's payloads cannot be merged, bytes of all
                     * payloads */
     double early;  /* bytes of the merged payloads of all rounds but the last */
+    double waited; /* seconds that the calling thread waited for other ranks */
 } GradientBytes;
 
 /* Runs one step. gradient[w] is worker w's gradient (read only for this rank's workers), and weight[w] its
@@ -71,5 +74,21 @@ typedef struct {
  * their estimates. Errors name step, worker and tensor, and are the same on all ranks. */
 Status gradient_step(GradientExchange *x, size_t step, float *const *gradient, const double *weight,
                      const bool *sends, float *agreed, GradientBytes *bytes, Error *err);
+
+/* ---- a step while gradients are computed ---- */
+
+/* Begins a step. All ranks call gradient_begin, and then gradient_end. In between, a rank may compute the gradients of
+ * its workers, but must not call other functions of net.h. */
+void gradient_begin(GradientExchange *x, size_t step, float *const *gradient, const double *weight,
+                    const bool *sends, float *agreed);
+
+/* Says that the gradients of the tensors `tensor`, `tensor` + 1, ... are complete for all of this rank's workers. With
+ * `overlap`, encodes them, and sends them while the caller goes on; but not if the codec plans or trains, because it
+ * then needs all tensors first. */
+void gradient_ready(GradientExchange *x, size_t tensor);
+
+/* Ends a step. `status`: whether this rank has computed its gradients. If one rank has not, all ranks return its error,
+ * and the codec states are as before the step. */
+Status gradient_end(GradientExchange *x, Status status, GradientBytes *bytes, Error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* relay.c -- implements relay.h. Before payloads, each rank sends the sizes of its payloads, 8 bytes each. A
- * size of FAILED says that the rank could not encode. */
+ * size of FAILED says that the rank could not encode. In a message, the payloads of a worker follow one another in
+ * the order of tensors, and the workers follow one another in their order. */
 #include "exchange/relay.h"
 #include "exchange/segments.h"
 
@@ -21,11 +22,11 @@ int relay_rank_of(const Net *net, NetWay way, size_t workers, size_t w)
     return rank;
 }
 
-Status relay_open(Relay *r, Net *net, NetWay way, size_t workers, Arena *a, Error *err)
+Status relay_open(Relay *r, Net *net, NetWay way, size_t workers, size_t most, Arena *a, Error *err)
 {
     const int ranks = net_ranks(net);
     *r = (Relay){.net = net, .way = way, .workers = workers};
-    r->size = NEW_ZERO(a, uint64_t, workers);
+    r->size = NEW_ZERO(a, uint64_t, workers * most);
     r->first = NEW(a, size_t, (size_t)ranks + 1);
     r->rank_bytes = NEW(a, size_t, (size_t)ranks);
     TRY(arena_check(r->size && r->first && r->rank_bytes, a, err));
@@ -36,121 +37,154 @@ Status relay_open(Relay *r, Net *net, NetWay way, size_t workers, Arena *a, Erro
 
 bool relay_takes(const Relay *r)
 {
-    return net_rank(r->net) == 0 || r->way == NET_ALL || r->way == NET_RING;
+    return net_rank(r->net) == 0 || !relay_has_root(r);
 }
 
-/* Returns true if rank 0 sends the mean in place of merged payloads. */
-static bool sends_mean(const Relay *r, const Exchange *x)
+bool relay_has_root(const Relay *r)
+{
+    return r->net && (r->way == NET_TREE || r->way == NET_ROOT);
+}
+
+bool relay_sends_mean(const Relay *r, const Exchange *x)
 {
     return r->net && r->way == NET_ROOT && !x->adds;
 }
 
-bool relay_decodes(const Relay *r, const Exchange *x)
+static bool is_own(const Relay *r, size_t w)
 {
-    return net_rank(r->net) == 0 || !sends_mean(r, x);
+    const int rank = net_rank(r->net);
+    return w >= r->first[rank] && w < r->first[rank + 1];
 }
 
 /* ---- payloads ---- */
 
 /* Sends the sizes of this rank's payloads to all ranks. */
-static Status share_sizes(Relay *r, Status status, Error *err)
+static Status share_sizes(Relay *r, size_t count, Status status, Error *err)
 {
     const size_t own = r->first[net_rank(r->net)], end = r->first[net_rank(r->net) + 1];
     bool failed = false;
-    for (size_t w = own; w < end && status != OK; w++)
-        r->size[w] = FAILED;
+    for (size_t i = own * count; i < end * count && status != OK; i++)
+        r->size[i] = FAILED;
     for (int i = 0; i < net_ranks(r->net); i++)
-        r->rank_bytes[i] = (r->first[i + 1] - r->first[i]) * sizeof *r->size;
+        r->rank_bytes[i] = (r->first[i + 1] - r->first[i]) * count * sizeof *r->size;
     net_gather(r->net, NET_ALL, r->size, r->rank_bytes);
-    for (size_t w = 0; w < r->workers; w++)
-        failed = failed || r->size[w] == FAILED;
+    for (size_t i = 0; i < r->workers * count; i++)
+        failed = failed || r->size[i] == FAILED;
     return failed ? net_agree(r->net, status, err) : OK;
 }
 
-/* Copies this rank's payloads to a new array of all payloads, in the order of workers, and gathers the array. */
-static Status share_payloads(Relay *r, Exchange *x, Bytes (*sent)[ROUNDS_MAX])
+/* Copies this rank's payloads to a new array of all payloads, and gathers the array. Leaves out tensors that the ranks
+ * have merged. */
+static Status share_payloads(Relay *r, RelayTensor *const *t, size_t count)
 {
-    const int round = x->call.round, rank = net_rank(r->net);
+    const int round = t[0]->x.call.round;
+    Arena *a = t[0]->x.payloads;
     size_t all = 0, at = 0;
     for (int i = 0; i < net_ranks(r->net); i++) {
         r->rank_bytes[i] = 0;
         for (size_t w = r->first[i]; w < r->first[i + 1]; w++)
-            r->rank_bytes[i] += r->size[w];
+            for (size_t j = 0; j < count; j++)
+                r->rank_bytes[i] += t[j]->merged.data ? 0 : r->size[w * count + j];
         all += r->rank_bytes[i];
     }
-    uint8_t *data = NEW(x->payloads, uint8_t, all);
-    TRY(arena_check(data, x->payloads, x->call.err));
-    for (size_t w = 0; w < r->workers; at += r->size[w++]) {
-        Bytes *payload = &sent[w][round];
-        const bool own = w >= r->first[rank] && w < r->first[rank + 1];
-        if (own && r->size[w]) /* a worker that does not send may have a payload of an earlier step */
-            memcpy(data + at, payload->data, r->size[w]);
-        if (!own && relay_takes(r))
-            *payload = (Bytes){data + at, r->size[w]};
+    uint8_t *data = NEW(a, uint8_t, all);
+    TRY(arena_check(data, a, t[0]->x.call.err));
+    for (size_t i = 0; i < r->workers * count; i++) {
+        const RelayTensor *tensor = t[i % count];
+        Bytes *payload = &tensor->sent[i / count][round];
+        if (tensor->merged.data)
+            continue;
+        if (is_own(r, i / count) && r->size[i])
+            memcpy(data + at, payload->data, r->size[i]);
+        else if (!is_own(r, i / count) && relay_takes(r))
+            *payload = (Bytes){data + at, r->size[i]};
+        at += r->size[i];
     }
     net_gather(r->net, r->way, data, r->rank_bytes);
     return OK;
 }
 
-Status relay_payloads(Relay *r, Exchange *x, Status status, const bool *sends, const ExchangeWorker *first,
-                      Bytes (*sent)[ROUNDS_MAX])
+/* Merges in segments the payloads that allow it. Sets *left to the number of other tensors. */
+static Status merge_segments(Relay *r, RelayTensor *const *t, size_t count, const bool *sends, size_t *left)
 {
-    const int rank = net_rank(r->net);
-    for (size_t w = 0; w < r->workers; w++) {
-        const bool own = w >= r->first[rank] && w < r->first[rank + 1];
-        r->size[w] = own && sends[w] && status == OK ? sent[w][x->call.round].size : 0;
+    Arena *a = t[0]->x.payloads;
+    Segments *s = NEW(a, Segments, count);
+    size_t merged = 0;
+    TRY(arena_check(s, a, t[0]->x.call.err));
+    for (size_t j = 0; j < count; j++) {
+        s[merged] = segments_of(r, t[j], sends);
+        merged += segments_used(&s[merged], r->size + j, count);
     }
-    r->merged = (Bytes){0};
+    *left = count - merged;
+    return merged ? segments_merge(s, merged) : OK;
+}
+
+Status relay_payloads(Relay *r, RelayTensor *const *t, size_t count, Status status, const bool *sends)
+{
+    const int round = t[0]->x.call.round;
+    size_t left = count;
+    for (size_t w = 0; w < r->workers; w++)
+        for (size_t j = 0; j < count; j++)
+            r->size[w * count + j] = is_own(r, w) && sends[w] && status == OK ? t[j]->sent[w][round].size : 0;
+    for (size_t j = 0; j < count; j++)
+        t[j]->merged = (Bytes){0};
     if (!r->net)
         return status;
-    TRY(share_sizes(r, status, x->call.err));
-    const Segments s = segments_of(r, x, first, sends);
-    return segments_used(&s) ? segments_merge(&s, sent, &r->merged) : share_payloads(r, x, sent);
+    TRY(share_sizes(r, count, status, t[0]->x.call.err));
+    if (r->way == NET_RING)
+        TRY(merge_segments(r, t, count, sends, &left));
+    return left ? share_payloads(r, t, count) : OK;
 }
 
 /* ---- results of rank 0 ---- */
 
-/* Sends the bytes `*data` of rank 0 to all ranks, if rank 0 has not failed. */
-static Status from_root(Relay *r, Exchange *x, Status status, Bytes *data)
+/* Sends the bytes result[j] of rank 0 to all ranks, if rank 0 has not failed. */
+static Status from_root(Relay *r, Exchange *x, Status status, Bytes *result, size_t count)
 {
     const bool root = net_rank(r->net) == 0;
-    uint64_t size = status == OK ? data->size : FAILED;
-    net_broadcast(r->net, 0, &size, sizeof size);
-    if (size == FAILED)
+    size_t all = 0;
+    uint64_t *size = NEW_ZERO(x->payloads, uint64_t, count);
+    TRY(arena_check(size, x->payloads, x->call.err));
+    for (size_t j = 0; j < count && root; j++)
+        size[j] = status == OK ? result[j].size : FAILED;
+    net_broadcast(r->net, 0, size, count * sizeof *size);
+    if (size[0] == FAILED)
         return net_agree(r->net, status, x->call.err);
-    uint8_t *copy = NEW(x->payloads, uint8_t, size);
-    TRY(arena_check(copy, x->payloads, x->call.err));
-    if (root)
-        memcpy(copy, data->data, size);
-    net_broadcast(r->net, 0, copy, size);
-    if (!root)
-        *data = (Bytes){copy, size};
+    for (size_t j = 0; j < count; j++)
+        all += size[j];
+    uint8_t *data = NEW(x->payloads, uint8_t, all), *at = data;
+    TRY(arena_check(data, x->payloads, x->call.err));
+    for (size_t j = 0; j < count; at += size[j++])
+        if (root)
+            memcpy(at, result[j].data, size[j]);
+        else
+            result[j] = (Bytes){at, size[j]};
+    net_broadcast(r->net, 0, data, all);
     return OK;
 }
 
-Status relay_merged(Relay *r, Exchange *x, int round, Status status, const ExchangeWorker *first)
+static Status share_results(Relay *r, RelayTensor *const *t, size_t count, int round, Status status)
 {
-    const bool last = round + 1 == x->rounds;
-    if (r->merged.data)
-        return exchange_hear(x, first, r->merged);
-    if (!r->net || r->way == NET_ALL || r->way == NET_RING)
-        return status;
-    /* if rank 0 has failed, the other ranks learn it in relay_mean */
-    if (last && sends_mean(r, x) && status == OK)
-        return OK;
-    Bytes merged = x->heard[round];
-    TRY(from_root(r, x, status, &merged));
-    return relay_takes(r) ? OK : exchange_hear(x, first, merged);
+    Exchange *x = &t[0]->x;
+    Bytes *result = NEW(x->payloads, Bytes, count);
+    TRY(arena_check(result, x->payloads, x->call.err));
+    for (size_t j = 0; j < count; j++)
+        result[j] = t[j]->mean.data ? t[j]->mean : t[j]->x.heard[round];
+    TRY(from_root(r, x, status, result, count));
+    for (size_t j = 0; j < count && !relay_takes(r); j++)
+        if (round + 1 == t[j]->x.rounds && relay_sends_mean(r, &t[j]->x))
+            t[j]->mean = result[j];
+        else
+            TRY(exchange_hear(&t[j]->x, t[j]->first, result[j]));
+    return OK;
 }
 
-Status relay_mean(Relay *r, Exchange *x, Status status)
+Status relay_results(Relay *r, RelayTensor *const *t, size_t count, int round, Status status)
 {
-    if (!sends_mean(r, x))
-        return status;
-    const size_t size = x->call.shape->n * sizeof *x->y;
-    Bytes mean = {(const uint8_t *)x->y, size};
-    TRY(from_root(r, x, status, &mean));
-    if (!relay_decodes(r, x))
-        memcpy(x->y, mean.data, size);
-    return OK;
+    if (relay_has_root(r))
+        return share_results(r, t, count, round, status);
+    for (size_t j = 0; j < count && status == OK; j++)
+        if (t[j]->merged.data)
+            status = exchange_hear(&t[j]->x, t[j]->first, t[j]->merged);
+    return status;
 }

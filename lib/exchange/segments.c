@@ -1,26 +1,26 @@
-/* segments.c -- implements segments.h. A slice is the part of one worker's payload that lies in one segment. */
+/* segments.c -- implements segments.h. A slice is the part of one worker's payload that lies in one segment. In a
+ * message, the segments or slices for one rank, of all tensors, lie side by side. */
 #include "exchange/segments.h"
 
 #include <string.h>
 
 enum { LEAST = 64 }; /* numbers in a segment */
 
-Segments segments_of(const Relay *r, Exchange *x, const ExchangeWorker *first, const bool *sends)
+Segments segments_of(const Relay *r, RelayTensor *t, const bool *sends)
 {
-    Segments s = {.r = r, .x = x, .first = first, .sends = sends, .call = exchange_call(x, first)};
-    if (r->way == NET_RING)
-        s.numbers = codec_numbers(&s.call);
+    Segments s = {.r = r, .tensor = t, .sends = sends, .call = exchange_call(&t->x, t->first)};
+    s.numbers = codec_numbers(&s.call);
     return s;
 }
 
-bool segments_used(const Segments *s)
+bool segments_used(const Segments *s, const uint64_t *size, size_t stride)
 {
     const Numbers *m = &s->numbers;
     if (m->count < LEAST * (size_t)net_ranks(s->r->net))
         return false;
     const size_t want = numbers_head(m) + numbers_size(m, m->count, m->bits);
     for (size_t w = 0; w < s->r->workers; w++)
-        if (s->sends[w] && s->r->size[w] != want)
+        if (s->sends[w] && size[w * stride] != want)
             return false;
     return true;
 }
@@ -44,39 +44,53 @@ static size_t senders_of(const Segments *s, int rank)
     return senders;
 }
 
-/* Copies the slices of this rank's workers, sorted by segment. */
-static void copy_slices(const Segments *s, Bytes (*sent)[ROUNDS_MAX], uint8_t *out)
+/* ---- sending slices ---- */
+
+/* Returns the bytes of a segment of one worker's payloads. */
+static size_t slices_size(const Segments *s, size_t count, int segment)
+{
+    size_t size = 0;
+    for (size_t j = 0; j < count; j++)
+        size += segment_size(&s[j], segment, s[j].numbers.bits);
+    return size;
+}
+
+/* Copies a segment of this rank's payloads to `out`; returns the end of the copy. */
+static uint8_t *copy_slices(const Segments *s, int segment, uint8_t *out)
 {
     const Numbers *m = &s->numbers;
     const Relay *r = s->r;
-    const int rank = net_rank(r->net);
-    for (int i = 0; i < net_ranks(r->net); i++) {
-        const size_t size = segment_size(s, i, m->bits);
-        const size_t at = numbers_head(m) + numbers_size(m, cut(s, i), m->bits);
-        for (size_t w = r->first[rank]; w < r->first[rank + 1]; w++)
-            if (s->sends[w]) {
-                memcpy(out, sent[w][s->x->call.round].data + at, size);
-                out += size;
-            }
-    }
+    const int rank = net_rank(r->net), round = s->tensor->x.call.round;
+    const size_t size = segment_size(s, segment, m->bits);
+    const size_t at = numbers_head(m) + numbers_size(m, cut(s, segment), m->bits);
+    for (size_t w = r->first[rank]; w < r->first[rank + 1]; w++)
+        if (s->sends[w]) {
+            memcpy(out, s->tensor->sent[w][round].data + at, size);
+            out += size;
+        }
+    return out;
 }
 
-/* Sends each rank the slices of its segment. Sets *in to the slices of this rank's segment, in the order of
- * workers. */
-static Status send_slices(const Segments *s, Bytes (*sent)[ROUNDS_MAX], const uint8_t **in)
+/* Sends each rank the slices of its segment. Sets *in to the slices of this rank's segment, sorted by the sender's
+ * rank. */
+static Status send_slices(const Segments *s, size_t count, const uint8_t **in)
 {
-    Arena *a = s->x->payloads;
-    const int ranks = net_ranks(s->r->net), rank = net_rank(s->r->net), bits = s->numbers.bits;
+    Arena *a = s->tensor->x.payloads;
+    const int ranks = net_ranks(s->r->net), rank = net_rank(s->r->net);
     const size_t own = senders_of(s, rank);
-    size_t *out_size = NEW(a, size_t, (size_t)ranks), *in_size = NEW(a, size_t, (size_t)ranks);
-    uint8_t *out = NEW(a, uint8_t, own * numbers_size(&s->numbers, s->numbers.count, bits));
-    uint8_t *slices = NEW(a, uint8_t, (size_t)s->call.workers * segment_size(s, rank, bits));
-    TRY(arena_check(out_size && in_size && out && slices, a, s->x->call.err));
+    size_t *out_size = NEW(a, size_t, (size_t)ranks), *in_size = NEW(a, size_t, (size_t)ranks), all = 0;
+    TRY(arena_check(out_size && in_size, a, s->call.err));
     for (int i = 0; i < ranks; i++) {
-        out_size[i] = own * segment_size(s, i, bits);
-        in_size[i] = senders_of(s, i) * segment_size(s, rank, bits);
+        out_size[i] = own * slices_size(s, count, i);
+        in_size[i] = senders_of(s, i) * slices_size(s, count, rank);
+        all += out_size[i];
     }
-    copy_slices(s, sent, out);
+    uint8_t *out = NEW(a, uint8_t, all), *to = out;
+    uint8_t *slices = NEW(a, uint8_t, (size_t)s->call.workers * slices_size(s, count, rank));
+    TRY(arena_check(out && slices, a, s->call.err));
+    for (int i = 0; i < ranks; i++)
+        for (size_t j = 0; j < count; j++)
+            to = copy_slices(&s[j], i, to);
     net_scatter(s->r->net, out, out_size, slices, in_size);
     *in = slices;
     return OK;
@@ -99,37 +113,80 @@ static Status add(void *arg)
                        cut(s, rank + 1) - cut(s, rank), job->out);
 }
 
-static Status add_slices(const Segments *s, const uint8_t *in, uint8_t *out)
+/* Points `slice` to the slices of tensor j in the message `in`, in the order of workers. */
+static void find_slices(const Segments *s, size_t count, size_t j, const uint8_t *in, const uint8_t **slice)
 {
-    const ExchangeClock *clock = &s->x->clock;
-    const size_t senders = (size_t)s->call.workers;
     const int rank = net_rank(s->r->net);
-    Job job = {s, NEW(s->x->payloads, const uint8_t *, senders), out};
-    TRY(arena_check(job.slice, s->x->payloads, s->x->call.err));
-    for (size_t i = 0; i < senders; i++)
-        job.slice[i] = in + i * segment_size(s, rank, s->numbers.bits);
-    const Status status =
-        clock->run ? clock->run(clock->data, EXCHANGE_MERGE, s->first->index, add, &job) : add(&job);
-    return status == OK ? OK : error_at(s->x->call.err, "segment %d, from number %zu on", rank, cut(s, rank));
+    for (int i = 0; i < net_ranks(s->r->net); i++)
+        for (size_t k = 0; k < count; k++)
+            for (size_t w = 0; w < senders_of(s, i); w++) {
+                if (k == j)
+                    *slice++ = in;
+                in += segment_size(&s[k], rank, s[k].numbers.bits);
+            }
 }
 
-Status segments_merge(const Segments *s, Bytes (*sent)[ROUNDS_MAX], Bytes *merged)
+static Status add_slices(const Segments *s, size_t count, const uint8_t *in, uint8_t *out)
 {
-    Arena *a = s->x->payloads;
-    const Numbers *m = &s->numbers;
-    const int ranks = net_ranks(s->r->net), rank = net_rank(s->r->net);
-    const uint8_t *in;
-    Buf out = {.cap = 16 + numbers_size(m, m->count, m->merged_bits)};
-    out.data = NEW(a, uint8_t, out.cap);
-    TRY(arena_check(out.data, a, s->x->call.err));
-    TRY(send_slices(s, sent, &in));
-    numbers_merged_head(&s->call, m, &out);
-    uint8_t *body = buf_room(&out, out.cap - 16);
-    const Status status = add_slices(s, in, body + numbers_size(m, cut(s, rank), m->merged_bits));
-    TRY(net_agree(s->r->net, status, s->x->call.err));
-    for (int i = 0; i < ranks; i++)
-        s->r->rank_bytes[i] = segment_size(s, i, m->merged_bits);
-    net_gather(s->r->net, NET_RING, body, s->r->rank_bytes);
-    *merged = buf_bytes(&out);
+    Arena *a = s->tensor->x.payloads;
+    const int rank = net_rank(s->r->net);
+    for (size_t j = 0; j < count; j++) {
+        const ExchangeClock *clock = &s[j].tensor->x.clock;
+        Job job = {&s[j], NEW(a, const uint8_t *, (size_t)s->call.workers), out};
+        TRY(arena_check(job.slice, a, s->call.err));
+        find_slices(s, count, j, in, job.slice);
+        const Status status =
+            clock->run ? clock->run(clock->data, EXCHANGE_MERGE, s->tensor->first->index, add, &job)
+                       : add(&job);
+        if (status != OK)
+            return error_at(s->call.err, "%s: segment %d, from number %zu on", s[j].tensor->name, rank,
+                            cut(&s[j], rank));
+        out += segment_size(&s[j], rank, s[j].numbers.merged_bits);
+    }
     return OK;
+}
+
+/* Makes the merged payloads from their segments, which `in` has in the order of ranks. */
+static Status join_segments(const Segments *s, size_t count, const uint8_t *in)
+{
+    Arena *a = s->tensor->x.payloads;
+    for (size_t j = 0; j < count; j++) {
+        const Numbers *m = &s[j].numbers;
+        Buf out = {.cap = 16 + numbers_size(m, m->count, m->merged_bits)};
+        out.data = NEW(a, uint8_t, out.cap);
+        TRY(arena_check(out.data, a, s->call.err));
+        numbers_merged_head(&s[j].call, m, &out);
+        const uint8_t *from = in;
+        for (int i = 0; i < net_ranks(s->r->net); i++)
+            for (size_t k = 0; k < count; k++) {
+                const size_t size = segment_size(&s[k], i, s[k].numbers.merged_bits);
+                if (k == j)
+                    memcpy(buf_room(&out, size), from, size);
+                from += size;
+            }
+        s[j].tensor->merged = buf_bytes(&out);
+    }
+    return OK;
+}
+
+Status segments_merge(const Segments *s, size_t count)
+{
+    const Relay *r = s->r;
+    Arena *a = s->tensor->x.payloads;
+    const int rank = net_rank(r->net);
+    size_t all = 0, before = 0;
+    const uint8_t *in;
+    TRY(send_slices(s, count, &in));
+    for (int i = 0; i < net_ranks(r->net); i++) {
+        r->rank_bytes[i] = 0;
+        for (size_t j = 0; j < count; j++)
+            r->rank_bytes[i] += segment_size(&s[j], i, s[j].numbers.merged_bits);
+        before += i < rank ? r->rank_bytes[i] : 0;
+        all += r->rank_bytes[i];
+    }
+    uint8_t *merged = NEW(a, uint8_t, all);
+    TRY(arena_check(merged, a, s->call.err));
+    TRY(net_agree(r->net, add_slices(s, count, in, merged + before), s->call.err));
+    net_gather(r->net, NET_RING, merged, r->rank_bytes);
+    return join_segments(s, count, merged);
 }

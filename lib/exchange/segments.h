@@ -1,5 +1,5 @@
-/* segments.h -- merges the payloads of one round in segments, one on each rank: an all-reduce of payloads. For
- * payloads that merge number by number (codec/numbers.h).
+/* segments.h -- merges the payloads of one round, of one or several tensors, in segments, one on each rank: an
+ * all-reduce of payloads. For payloads that merge number by number (codec/numbers.h).
  *
  * Rank r receives segment r of all payloads (a reduce-scatter), and adds them up in the order of workers. Then the
  * merged segments go round a ring (an all-gather). With P ranks and as many workers, a rank sends (P - 1) / P of a
@@ -15,21 +15,20 @@
 
 typedef struct {
     const Relay *r;
-    Exchange *x;
-    const ExchangeWorker *first; /* the first worker that sends */
+    RelayTensor *tensor;
     const bool *sends;
     Call call;
     Numbers numbers;
 } Segments;
 
-Segments segments_of(const Relay *r, Exchange *x, const ExchangeWorker *first, const bool *sends);
+Segments segments_of(const Relay *r, RelayTensor *t, const bool *sends);
 
-/* Returns true if the round's payloads are merged in segments: on a ring, if payloads have at least 64 numbers for
- * each rank. r->size has the sizes of all payloads. */
-bool segments_used(const Segments *s);
+/* Returns true if the round's payloads are merged in segments: if they have at least 64 numbers for each rank.
+ * size[w * stride] has the bytes of worker w's payload. */
+bool segments_used(const Segments *s, const uint64_t *size, size_t stride);
 
-/* Merges the payloads. `sent` has the payloads of this rank's workers. `*merged` is valid to the end of the step.
- * Errors are the same on all ranks. */
-Status segments_merge(const Segments *s, Bytes (*sent)[ROUNDS_MAX], Bytes *merged);
+/* Merges the payloads of `count` tensors to s[j].tensor->merged. s[j].tensor->sent has the payloads of this rank's
+ * workers. The merged payloads are valid to the end of the step. Errors are the same on all ranks. */
+Status segments_merge(const Segments *s, size_t count);
 
 #endif

@@ -25,7 +25,11 @@ struct Net {
     /* Bytes of this rank. A byte counts once for its sender, however often MPI copies it on its way. */
     uint64_t sent, received;
     double seconds; /* time spent in the functions below */
-    bool failed;    /* true: net_agree has returned an error, so all ranks stop together */
+    bool serialized; /* true: the MPI library allows calls from any thread, from one at a time */
+    /* Set by the caller, to the same value on all ranks. True: the functions below use MPI's non-blocking functions
+     * and sleep while they wait, because another thread of this rank computes. */
+    bool patient;
+    bool failed; /* true: net_agree has returned an error, so all ranks stop together */
 
     /* Use the functions below instead of these members. */
     void (*gather)(Net *n, NetWay way, uint8_t *data, const size_t *size);

@@ -5,9 +5,11 @@
 
 #include <limits.h>
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <time.h>
 
 /* MPI counts bytes with an int, so longer messages are cut. */
 enum { CHUNK = 1 << 30, TAG = 1 };
@@ -37,21 +39,25 @@ static size_t sum(const size_t *size, int from, int to)
     return all;
 }
 
+/* Waits until the requests are done. MPI moves data only while it is called, so a patient rank calls it often. */
+static void finish(const Net *n, int count, MPI_Request *request)
+{
+    enum { YIELDS = 20 };
+    const struct timespec nap = {.tv_nsec = 20000};
+    MPI_Status status[2]; /* not used; for MPICH's MPI_STATUSES_IGNORE, gcc warns of an overflow */
+    int done = 0;
+    if (!n->patient) {
+        MPI_Waitall(count, request, status);
+        return;
+    }
+    for (int tries = 0; MPI_Testall(count, request, &done, status), !done; tries++)
+        if (tries < YIELDS)
+            sched_yield();
+        else
+            nanosleep(&nap, NULL);
+}
+
 /* ---- messages between two ranks ---- */
-
-static void send_to(Net *n, int to, const uint8_t *data, size_t size)
-{
-    n->sent += size;
-    for (size_t at = 0; at < size; at += CHUNK)
-        MPI_Send(data + at, least(size - at), MPI_BYTE, to, TAG, MPI_COMM_WORLD);
-}
-
-static void receive_from(Net *n, int from, uint8_t *data, size_t size)
-{
-    n->received += size;
-    for (size_t at = 0; at < size; at += CHUNK)
-        MPI_Recv(data + at, least(size - at), MPI_BYTE, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
 
 /* Sends to one rank and receives from another at the same time. */
 static void pass_on(Net *n, int to, const uint8_t *out, size_t out_size, int from, uint8_t *in,
@@ -61,14 +67,23 @@ static void pass_on(Net *n, int to, const uint8_t *out, size_t out_size, int fro
     n->received += in_size;
     for (size_t at = 0; at < out_size || at < in_size; at += CHUNK) {
         MPI_Request request[2];
-        MPI_Status status[2]; /* not used; for MPICH's MPI_STATUSES_IGNORE, gcc warns of an overflow */
         int count = 0;
         if (at < out_size)
             MPI_Isend(out + at, least(out_size - at), MPI_BYTE, to, TAG, MPI_COMM_WORLD, &request[count++]);
         if (at < in_size)
             MPI_Irecv(in + at, least(in_size - at), MPI_BYTE, from, TAG, MPI_COMM_WORLD, &request[count++]);
-        MPI_Waitall(count, request, status);
+        finish(n, count, request);
     }
+}
+
+static void send_to(Net *n, int to, const uint8_t *data, size_t size)
+{
+    pass_on(n, to, data, size, 0, NULL, 0);
+}
+
+static void receive_from(Net *n, int from, uint8_t *data, size_t size)
+{
+    pass_on(n, 0, NULL, 0, from, data, size);
 }
 
 /* ---- gathering ---- */
@@ -116,21 +131,32 @@ static void gather_all(Net *n, uint8_t *data, const size_t *size)
     fill_counts(m, size);
     n->sent += size[n->rank];
     n->received += sum(size, 0, n->ranks) - size[n->rank];
-    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, MPI_COMM_WORLD);
+    if (!n->patient) {
+        MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, MPI_COMM_WORLD);
+        return;
+    }
+    MPI_Request request;
+    MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, MPI_COMM_WORLD, &request);
+    finish(n, 1, &request);
 }
 
 static void gather_root(Net *n, uint8_t *data, const size_t *size)
 {
     MpiNet *m = (MpiNet *)n;
     fill_counts(m, size);
-    if (n->rank) {
-        n->sent += size[n->rank];
-        MPI_Gatherv(data + m->offset[n->rank], m->count[n->rank], MPI_BYTE, NULL, NULL, NULL, MPI_BYTE, 0,
-                    MPI_COMM_WORLD);
-    } else {
+    const int rank = n->rank, count = rank ? m->count[rank] : 0;
+    const void *own = rank ? data + m->offset[rank] : MPI_IN_PLACE;
+    if (rank)
+        n->sent += size[rank];
+    else
         n->received += sum(size, 1, n->ranks);
-        MPI_Gatherv(MPI_IN_PLACE, 0, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (!n->patient) {
+        MPI_Gatherv(own, count, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, 0, MPI_COMM_WORLD);
+        return;
     }
+    MPI_Request request;
+    MPI_Igatherv(own, count, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+    finish(n, 1, &request);
 }
 
 static void gather(Net *n, NetWay way, uint8_t *data, const size_t *size)
@@ -165,8 +191,15 @@ static void broadcast(Net *n, int root, uint8_t *data, size_t size)
 {
     const double start = MPI_Wtime();
     *(n->rank == root ? &n->sent : &n->received) += size;
-    for (size_t at = 0; at < size; at += CHUNK)
-        MPI_Bcast(data + at, least(size - at), MPI_BYTE, root, MPI_COMM_WORLD);
+    for (size_t at = 0; at < size; at += CHUNK) {
+        MPI_Request request;
+        if (n->patient) {
+            MPI_Ibcast(data + at, least(size - at), MPI_BYTE, root, MPI_COMM_WORLD, &request);
+            finish(n, 1, &request);
+        } else {
+            MPI_Bcast(data + at, least(size - at), MPI_BYTE, root, MPI_COMM_WORLD);
+        }
+    }
     n->seconds += MPI_Wtime() - start;
 }
 
@@ -263,9 +296,9 @@ Status net_open(Net **out, Arena *a, Error *err)
         return OK;
     MpiNet *m = NEW_ZERO(a, MpiNet, 1);
     TRY(arena_check(m, a, err));
-    /* other threads compute, but do not call MPI */
-    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     Net *n = &m->net;
+    n->serialized = level >= MPI_THREAD_SERIALIZED;
     MPI_Comm_rank(MPI_COMM_WORLD, &n->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n->ranks);
     if (n->ranks == 1)

@@ -12,6 +12,10 @@ struct Model {
     Builder b;
     Activation *outputs;
     bool (*stopped)(void);
+    void (*ready)(void *data, size_t first);
+    void *data;
+    /* (parameters) the gradient of a parameter is complete after the backward pass of this layer */
+    size_t *last;
 };
 
 /* ---- opening ---- */
@@ -48,6 +52,21 @@ static Status build(Model *m, const Network *network, const char *options, const
     return OK;
 }
 
+/* Finds the layers that compute the gradients. The backward pass begins with the layer of the largest index. */
+static Status find_last(Model *m, Error *err)
+{
+    const SliceList *list = &m->b.parameters;
+    m->last = NEW(m->arena, size_t, list->count);
+    TRY(arena_check(m->last, m->arena, err));
+    for (size_t s = 0; s < list->count; s++) {
+        const Slice *slice = &list->item[s];
+        m->last[s] = 0;
+        while (m->b.layer[m->last[s]].weight != slice && m->b.layer[m->last[s]].bias != slice)
+            m->last[s]++;
+    }
+    return OK;
+}
+
 Status model_open(Model **out, const ModelSpec *spec, Error *err)
 {
     *out = NULL;
@@ -65,8 +84,12 @@ Status model_open(Model **out, const ModelSpec *spec, Error *err)
     }
     m->arena = arena;
     m->stopped = spec->stopped;
+    m->ready = spec->ready;
+    m->data = spec->data;
     m->scratch = arena_open(0);
-    const Status status = build(m, network, options, spec, err);
+    Status status = build(m, network, options, spec, err);
+    if (status == OK)
+        status = find_last(m, err);
     if (status != OK) {
         model_close(m);
         return error_at(err, "network %s", spec->network);
@@ -163,6 +186,7 @@ static Status forward(Model *m, const Pass *p, const float *images)
 
 static Status backward(Model *m, const Pass *p)
 {
+    size_t ready = m->b.parameters.count, before = ready;
     for (size_t i = 0; i < m->b.layers; i++)
         m->b.layer[i].in->accumulate = m->b.layer[i].out->accumulate = false;
     for (size_t i = m->b.layers; i-- > 0;) {
@@ -171,6 +195,11 @@ static Status backward(Model *m, const Pass *p)
         const ArenaMark mark = arena_mark(p->scratch);
         TRY(l->ops->backward(l, p));
         arena_rewind(p->scratch, mark);
+        while (ready && m->last[ready - 1] >= i)
+            ready--;
+        if (m->ready && ready < before)
+            m->ready(m->data, ready);
+        before = ready;
     }
     return OK;
 }

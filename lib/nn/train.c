@@ -37,18 +37,39 @@ static void choose(Trainer *t, size_t step)
 
 /* ---- computing one worker's gradient ---- */
 
+/* Returns the number of elements of a parameter's gradient that are not finite. */
+static size_t count_bad(const Trainer *t, const float *gradient, size_t parameter)
+{
+    const Slice *s = &model_parameters(t->model)->item[parameter];
+    size_t bad;
+    first_nonfinite(gradient + s->offset, s->shape.n, &bad);
+    return bad;
+}
+
 static Status check_gradient(const Trainer *t, const float *gradient, Error *err)
 {
     const SliceList *list = model_parameters(t->model);
     for (size_t i = 0; i < list->count; i++) {
-        const Slice *s = &list->item[i];
-        size_t bad;
-        first_nonfinite(gradient + s->offset, s->shape.n, &bad);
+        const size_t bad = count_bad(t, gradient, i);
         if (bad)
-            return FAIL(err, ERR_NUMERIC, "%s: %zu of its gradient's %zu elements are not finite", s->name,
-                        bad, s->shape.n);
+            return FAIL(err, ERR_NUMERIC, "%s: %zu of its gradient's %zu elements are not finite",
+                        list->item[i].name, bad, list->item[i].shape.n);
     }
     return OK;
+}
+
+/* Sends the gradients of the parameters `first`, `first` + 1, ... while the backward pass goes on. Callback of
+ * ModelSpec. */
+static void send_ready(void *data, size_t first)
+{
+    Trainer *t = data;
+    const double start = clock_now();
+    for (; t->early && t->unchecked > first; t->unchecked--)
+        if (count_bad(t, t->gradient[t->end - 1], t->unchecked - 1))
+            t->early = false; /* check_gradient reports it */
+    if (t->early)
+        gradient_ready(t->exchange, first);
+    t->sending += clock_now() - start;
 }
 
 static Status hint_divergence(Error *err)
@@ -68,12 +89,9 @@ static Status compute(Trainer *t, size_t step, const Portion *all, size_t w, Sco
     const float *weights = t->inner ? t->inner[w].weights : t->weights;
     Status status = model_gradient(t->model, &batch, weights, t->running[w], &rng, t->s.threads,
                                    t->gradient[w], score, err);
-    if (status == OK)
+    if (status == OK && !t->early)
         status = check_gradient(t, t->gradient[w], err);
-    if (status == OK)
-        return OK;
-    error_at(err, "step %zu: worker %zu", step, w);
-    return status == ERR_NUMERIC ? hint_divergence(err) : status;
+    return status == OK ? OK : error_at(err, "step %zu: worker %zu", step, w);
 }
 
 static void copy_running(const Trainer *t, float *const *to, float *const *from)
@@ -82,7 +100,8 @@ static void copy_running(const Trainer *t, float *const *to, float *const *from)
         memcpy(to[w], from[w], t->running_floats * sizeof **to);
 }
 
-static Status compute_all(Trainer *t, StepRecord *r, const Portion *all, Error *err)
+/* Computes the gradients of this rank's workers. `early`: sends the parts of the last one as they are complete. */
+static Status compute_own(Trainer *t, size_t step, const Portion *all, bool early, Error *err)
 {
     Status status = OK;
     shuffle(t, all->epoch);
@@ -90,10 +109,18 @@ static Status compute_all(Trainer *t, StepRecord *r, const Portion *all, Error *
     for (size_t w = t->own; w < t->end && status == OK; w++) {
         const double start = clock_now();
         Score score;
-        status = compute(t, r->step, all, w, &score, err);
-        t->score[w] = (WorkerScore){score.loss, (double)score.correct, clock_now() - start};
+        t->early = early && w + 1 == t->end;
+        t->unchecked = model_parameters(t->model)->count;
+        t->sending = 0;
+        status = compute(t, step, all, w, &score, err);
+        t->score[w] = (WorkerScore){score.loss, (double)score.correct, clock_now() - start - t->sending};
     }
-    TRY(net_agree(t->s.net, status, err));
+    t->early = false;
+    return status;
+}
+
+static void note_scores(Trainer *t, StepRecord *r, const Portion *all)
+{
     ranks_share_scores(t);
     for (size_t w = 0; w < t->s.workers; w++) {
         const double images = (double)portion_share(all, t->s.workers, w).count;
@@ -101,7 +128,6 @@ static Status compute_all(Trainer *t, StepRecord *r, const Portion *all, Error *
         r->train.loss += t->score[w].loss * images / (double)all->count;
         r->train.accuracy += t->score[w].correct / (double)(all->count * dataset_labels(t->s.train->info));
     }
-    return OK;
 }
 
 /* ---- running one step of training ---- */
@@ -119,6 +145,7 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
 
 static void note_cost(Trainer *t, const GradientBytes *b, StepRecord *r)
 {
+    t->waited = b->waited;
     const double senders = (double)t->s.aggregate, parameters = 4 * (double)t->floats;
     const bool all = t->s.topology == TOPOLOGY_ALLGATHER;
     for (size_t w = 0; w < t->s.workers; w++)
@@ -135,21 +162,39 @@ static void note_cost(Trainer *t, const GradientBytes *b, StepRecord *r)
     r->comm = r->modelled = t->s.link ? link_seconds(t->s.link, &traffic) : 0;
 }
 
-/* Exchanges the gradients, or the pseudo-gradients of local steps, and updates the common weights. */
-static Status exchange(Trainer *t, StepRecord *r, Error *err)
+/* Updates the common weights after an exchange. */
+static void update(Trainer *t, StepRecord *r, const GradientBytes *bytes)
 {
-    GradientBytes bytes;
-    choose(t, r->step);
-    local_differences(t);
-    const Status status =
-        gradient_step(t->exchange, r->step, t->gradient, t->weight, t->sends, t->agreed, &bytes, err);
-    if (status != OK)
-        return status == ERR_NUMERIC ? hint_divergence(err) : status;
     if (t->inner)
         local_outer_step(t);
     else
         optimize(t, r->step, &(Optimized){t->agreed, t->weights, t->velocity, t->square});
-    note_cost(t, &bytes, r);
+    note_cost(t, bytes, r);
+}
+
+/* Computes the gradients, and then exchanges them, or the pseudo-gradients of local steps. */
+static Status compute_and_exchange(Trainer *t, StepRecord *r, const Portion *all, Error *err)
+{
+    GradientBytes bytes;
+    TRY(net_agree(t->s.net, compute_own(t, r->step, all, false, err), err));
+    note_scores(t, r, all);
+    local_update(t, r->step);
+    if (!trainer_exchange(t, r->step))
+        return OK;
+    local_differences(t);
+    TRY(gradient_step(t->exchange, r->step, t->gradient, t->weight, t->sends, t->agreed, &bytes, err));
+    update(t, r, &bytes);
+    return OK;
+}
+
+/* Exchanges gradients while they are computed. */
+static Status compute_in_exchange(Trainer *t, StepRecord *r, const Portion *all, Error *err)
+{
+    GradientBytes bytes;
+    gradient_begin(t->exchange, r->step, t->gradient, t->weight, t->sends, t->agreed);
+    TRY(gradient_end(t->exchange, compute_own(t, r->step, all, true, err), &bytes, err));
+    note_scores(t, r, all);
+    update(t, r, &bytes);
     return OK;
 }
 
@@ -161,16 +206,16 @@ Status trainer_step(Trainer *t, StepRecord *r, Error *err)
                       .epoch = all.epoch + 1,
                       .lr = optimizer_rate(&t->s.optimizer, t->step + 1),
                       .test = {NAN, NAN}};
-    const Status computed = compute_all(t, r, &all, err);
-    if (computed == ERR_STOPPED)
-        copy_running(t, t->running, t->running_before);
-    TRY(computed);
     memset(t->encode, 0, t->s.workers * sizeof *t->encode);
-    t->decode = 0;
-    ranks_begin_exchange(t);
-    local_update(t, r->step);
+    t->decode = t->waited = 0;
     if (trainer_exchange(t, r->step))
-        TRY(exchange(t, r, err));
+        choose(t, r->step);
+    const Status status = t->s.overlap && t->s.net && !t->inner ? compute_in_exchange(t, r, &all, err)
+                                                                : compute_and_exchange(t, r, &all, err);
+    if (status == ERR_STOPPED)
+        copy_running(t, t->running, t->running_before);
+    if (status != OK)
+        return status == ERR_NUMERIC ? hint_divergence(err) : status;
     if (t->s.net)
         ranks_share_times(t, r);
     t->step = r->step;
@@ -222,6 +267,15 @@ static Status check_options(const TrainSetup *s, Error *err)
         return FAIL(err, ERR_USAGE, "--topology %s: payloads of %s do not add", topology_names[s->topology],
                     c->ops->name);
     return OK;
+}
+
+const char *train_sends_late(const TrainSetup *s)
+{
+    return s->local.steps              ? "workers take local steps"
+           : s->grouping == GROUP_ALL  ? "all tensors are one vector"
+           : codec_plan_size(s->codec) ? "the codec divides bits between all tensors"
+           : codec_trains(s->codec)    ? "the codec learns from the gradient first"
+                                       : NULL;
 }
 
 static Status make_room(Trainer *t, size_t images, Error *err)
@@ -284,7 +338,9 @@ static Status open_exchange(Trainer *t, Error *err)
                                .tensors = list->count,
                                .clock = {time_phase, t},
                                .net = s->net,
-                               .way = way_of(s->topology)};
+                               .way = way_of(s->topology),
+                               .bucket_bytes = s->bucket_bytes,
+                               .overlap = s->overlap};
     return gradient_open(&t->exchange, &spec, err);
 }
 
@@ -300,7 +356,9 @@ static Status open_trainer(Trainer *t, Error *err)
                             .classes = d->classes,
                             .images = share > s->test_batch ? share : s->test_batch,
                             .stopped = s->stopped,
-                            .text = d->text};
+                            .text = d->text,
+                            .ready = s->overlap ? send_ready : NULL,
+                            .data = t};
     TRY(check_options(s, err));
     TRY(model_open(&t->model, &spec, err));
     t->floats = model_parameters(t->model)->floats;

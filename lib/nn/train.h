@@ -45,9 +45,15 @@ typedef struct {
     /* The ranks that share the workers. NULL: this process simulates all workers. Each rank opens a trainer with
      * the same setup. All ranks get the same weights, bit for bit: those of one process with all workers. */
     Net *net;
+    /* of GradientSpec; neither changes the weights */
+    size_t bucket_bytes;
+    bool overlap;
 } TrainSetup;
 
 extern const char *const average_names[]; /* "all", "senders", NULL: the values of `senders` */
+
+/* Returns why training with `overlap` sends nothing before the backward pass ends; NULL: it sends earlier. */
+const char *train_sends_late(const TrainSetup *s);
 
 typedef struct Trainer Trainer;
 

@@ -33,9 +33,13 @@ struct Trainer {
     size_t own, end; /* this rank's workers: own .. end - 1 */
     /* seconds in this step: encoding of each worker, decoding of one receiver */
     double *encode, decode;
+    double waited;    /* seconds that this rank waited for others in this step's exchange */
+    bool early;       /* true: the gradient that is computed now is sent while it is computed */
+    size_t unchecked; /* with `early`: number of parameters whose gradients have not been checked */
+    double sending;   /* seconds of checking, encoding and sending while this gradient was computed */
     WorkerScore *score; /* (workers) */
     RankTimes *times;   /* (ranks) of this step */
-    /* the counts of bytes when this step began, and the seconds when its exchange began */
+    /* the counts of bytes when this step began */
     RankTimes before;
     float *running_start; /* (running_floats) running statistics before the first step */
     size_t floats;        /* number of parameters */
@@ -110,9 +114,8 @@ void local_outer_step(Trainer *t);
 /* Gives t->score of all workers to all ranks. */
 void ranks_share_scores(Trainer *t);
 
-/* Note the time and the counts of bytes for ranks_share_times. */
+/* Notes the counts of bytes for ranks_share_times. */
 void ranks_begin_step(Trainer *t);
-void ranks_begin_exchange(Trainer *t);
 
 /* Gives t->times of all ranks to all ranks, and sets the measured fields of `r`. */
 void ranks_share_times(Trainer *t, StepRecord *r);

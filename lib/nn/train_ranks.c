@@ -34,19 +34,13 @@ void ranks_begin_step(Trainer *t)
         t->before = (RankTimes){.sent = (double)t->s.net->sent, .received = (double)t->s.net->received};
 }
 
-void ranks_begin_exchange(Trainer *t)
-{
-    if (t->s.net)
-        t->before.comm = t->s.net->seconds;
-}
-
 void ranks_share_times(Trainer *t, StepRecord *r)
 {
     Net *net = t->s.net;
     const double ranks = (double)net->ranks, row = sizeof *t->times;
     RankTimes *own = &t->times[net->rank];
     *own = (RankTimes){.decode = t->decode,
-                       .comm = net->seconds - t->before.comm,
+                       .comm = t->waited,
                        /* this function's own message counts, too */
                        .sent = (double)net->sent - t->before.sent + row,
                        .received = (double)net->received - t->before.received + (ranks - 1) * row};

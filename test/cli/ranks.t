@@ -49,6 +49,26 @@ $ . $SRC/test/cli/ranks.sh; G='atomo-train run --network gpt:layers=1,heads=2,wi
 2>
 = 0
 
+# with overlap and buckets, ranks write the checkpoints of one process
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ . $SRC/test/cli/ranks.sh; G='atomo-train run --network gpt:layers=1,heads=2,width=16,context=32 --batch-size 6 --threads 1 --max-steps 4 --eval-freq 2'; same() { t=$1 n=$2; shift 2; rm -rf a b; $G -q "$@" --topology $t --workers 3 --train-dir a >/dev/null; $LAUNCH -n $n $G "$@" --topology $t --workers 3 --train-dir b --overlap on --bucket-bytes 3000 >/dev/null; for s in 2 4; do cmp a/step_0000000$s.h5 b/step_0000000$s.h5 || return; done; echo $t same; }; same allgather 2 -c ef+topk:ratio=0.05; same tree 3 -c powersgd; same ps 4 -c qsgd; same allgather 2 -c joint
+> allgather same
+> tree same
+> ps same
+> allgather same
+2> note: babble: entropy rate 1.2994 nats per token, the least loss
+2> note: babble: entropy rate 1.2994 nats per token, the least loss
+2> note: babble: entropy rate 1.2994 nats per token, the least loss
+2> note: babble: entropy rate 1.2994 nats per token, the least loss
+2> note: joint: --overlap sends nothing before the backward pass ends: the codec divides bits between all tensors
+= 0
+
+# overlap and buckets need several ranks
+$ atomo-train run --overlap on; atomo-train run --bucket-bytes 1000
+2> atomo-train: --overlap: want several ranks: mpirun -n P atomo-train run
+2> atomo-train: --bucket-bytes: want several ranks: mpirun -n P atomo-train run
+= 2
+
 # mpirun --timeout ends a run of which one rank is stopped, also this rank; the run goes on from its last checkpoint
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
 $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; LAUNCH='mpirun --allow-run-as-root --oversubscribe --timeout 15'; start 2 $TRAIN --max-steps 1000000 --train-dir b -o b.csv 2>err; p=$!; while [ ! -e b/step_00000010.h5 ] && kill -0 $p; do sleep 0.02; done; kill -STOP $(cat pid.1); wait $p; [ $? != 0 ] && echo ended; grep -c 'Timeout: 15' err; for r in 0 1; do for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 $(cat pid.$r) 2>/dev/null && sleep 1; done; kill -0 $(cat pid.$r) 2>/dev/null && echo rank $r is alive; done; d=$(ls b | sort | tail -1); d=${d#step_}; n=$(expr ${d%.h5} + 5); for d in a b; do $TRAIN --workers 2 --topology allgather --max-steps $n --train-dir $d -o $d.csv --resume; done; cmp a/step_$(printf %08d $n).h5 b/step_$(printf %08d $n).h5 && echo same weights

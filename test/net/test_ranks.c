@@ -22,6 +22,7 @@
 /* ---- counting the bytes of each call of MPI ---- */
 
 static uint64_t sent, received;
+static size_t gathers; /* calls of MPI_Allgatherv */
 
 static void count_parts(const int *counts, int root)
 {
@@ -70,6 +71,7 @@ int MPI_Allgatherv(const void *in, int count, MPI_Datatype type, void *out, cons
                    const int offsets[], MPI_Datatype out_type, MPI_Comm comm)
 {
     count_parts(counts, -1);
+    gathers++;
     return PMPI_Allgatherv(in, count, type, out, counts, offsets, out_type, comm);
 }
 
@@ -81,6 +83,31 @@ int MPI_Gatherv(const void *in, int count, MPI_Datatype type, void *out, const i
     else
         sent += (uint64_t)count;
     return PMPI_Gatherv(in, count, type, out, counts, offsets, out_type, root, comm);
+}
+
+int MPI_Ibcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *r)
+{
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    *(rank == root ? &sent : &received) += (uint64_t)count;
+    return PMPI_Ibcast(data, count, type, root, comm, r);
+}
+
+int MPI_Iallgatherv(const void *in, int count, MPI_Datatype type, void *out, const int counts[],
+                    const int offsets[], MPI_Datatype out_type, MPI_Comm comm, MPI_Request *r)
+{
+    count_parts(counts, -1);
+    return PMPI_Iallgatherv(in, count, type, out, counts, offsets, out_type, comm, r);
+}
+
+int MPI_Igatherv(const void *in, int count, MPI_Datatype type, void *out, const int counts[],
+                 const int offsets[], MPI_Datatype out_type, int root, MPI_Comm comm, MPI_Request *r)
+{
+    if (in == MPI_IN_PLACE)
+        count_parts(counts, root);
+    else
+        sent += (uint64_t)count;
+    return PMPI_Igatherv(in, count, type, out, counts, offsets, out_type, root, comm, r);
 }
 
 /* ---- the program under mpirun ---- */
@@ -96,7 +123,9 @@ typedef struct {
     bool adds;
 } Case;
 
-/* Codecs of one and several rounds, with residuals, learned states, states that decoders read, and budgets. */
+/* Codecs of one and several rounds, with residuals, learned states, states that decoders read, and budgets. Eight ranks
+ * train with the first ones only, because they take long on few cores. */
+enum { ON_EIGHT = 8 };
 static const Case cases[] = {
     {"none", true},
     {"qsgd", false},
@@ -130,6 +159,7 @@ static const struct {
     {{"ef+topk:ratio=0.05", false}, {.steps = 3, .lr = 1}},
 };
 
+/* With `all`, all workers send. */
 static TrainSetup setup_of(const char *spec, Topology topology, size_t workers, bool all)
 {
     TrainSetup s = {.network = "cnn",
@@ -240,15 +270,23 @@ static void run_case(const TrainSetup *s)
     arena_rewind(arena, mark);
 }
 
+/* No bucket; some tensors in a bucket; one bucket. */
+static const size_t bucket_bytes[] = {0, 3000, 1 << 30};
+static size_t runs;
+
 static void train_case(const Case *c, LocalSteps local)
 {
     const size_t ranks = (size_t)net->ranks;
     for (Topology topology = TOPOLOGY_PS; topology <= TOPOLOGY_TREE; topology++) {
-        /* as many workers as ranks, and all of them send; then more or fewer, and half of them send */
-        const size_t workers[] = {ranks, ranks == 8 ? 5 : ranks + 3};
-        for (size_t k = 0; k < 2 && (c->adds || !topology_adds(topology)); k++) {
-            TrainSetup s = setup_of(c->spec, topology, workers[k], k == 0);
+        /* as many workers as ranks, and all of them send; then more or fewer, and half of them send; then one of
+         * both with overlap */
+        const size_t workers[] = {ranks, ranks == 8 ? 5 : ranks + 3, runs % 2 ? ranks : 5};
+        for (size_t k = 0; k < 3 && (c->adds || !topology_adds(topology)); k++) {
+            TrainSetup s = setup_of(c->spec, topology, workers[k], k != 1);
             s.local = local;
+            s.overlap = k == 2;
+            s.aggregate = k == 2 && runs % 4 < 2 ? (workers[k] + 1) / 2 : s.aggregate;
+            s.bucket_bytes = bucket_bytes[runs++ % countof(bucket_bytes)];
             run_case(&s);
         }
     }
@@ -256,7 +294,7 @@ static void train_case(const Case *c, LocalSteps local)
 
 static void train_cases(void)
 {
-    for (size_t i = 0; i < countof(cases); i++)
+    for (size_t i = 0; i < (net->ranks < 8 ? countof(cases) : ON_EIGHT); i++)
         train_case(&cases[i], (LocalSteps){0});
     for (size_t i = 0; i < countof(local_cases); i++)
         train_case(&local_cases[i].codec, local_cases[i].local);
@@ -281,15 +319,38 @@ static void ring_sends_segments(void)
     }
 }
 
-/* A rank that fails: all ranks get its error. */
-static void fail_together(void)
+/* Buckets change the number of messages, and nothing else: the sizes of each bucket's payloads are one message, and
+ * its payloads another one. */
+static void buckets_share_messages(void)
 {
-    const TrainSetup s = setup_of("none", TOPOLOGY_ALLGATHER, (size_t)net->ranks, true);
-    TrainSetup own = s;
+    static const size_t buckets[countof(bucket_bytes)] = {6, 3, 1};
+    size_t calls[countof(bucket_bytes)];
+    double bytes[countof(bucket_bytes)];
+    for (size_t i = 0; i < countof(bucket_bytes); i++) {
+        TrainSetup s = setup_of("qsgd", TOPOLOGY_ALLGATHER, (size_t)net->ranks, true);
+        Trainer *t;
+        StepRecord r;
+        s.net = net;
+        s.bucket_bytes = bucket_bytes[i];
+        check_ok(trainer_open(&t, &s, &err), &err);
+        const size_t before = gathers;
+        check_ok(trainer_step(t, &r, &err), &err);
+        calls[i] = gathers - before;
+        bytes[i] = r.rank_sent;
+        trainer_close(t);
+        check(calls[0] - calls[i] == 2 * (buckets[0] - buckets[i]) && bytes[i] == bytes[0]);
+    }
+}
+
+/* A rank that fails: all ranks get its error. */
+static void fail_together(bool overlap)
+{
+    TrainSetup s = setup_of("none", TOPOLOGY_ALLGATHER, (size_t)net->ranks, true);
     Trainer *t;
     StepRecord r;
-    own.net = net;
-    check_ok(trainer_open(&t, &own, &err), &err);
+    s.net = net;
+    s.overlap = overlap;
+    check_ok(trainer_open(&t, &s, &err), &err);
     if (net->rank == 1)
         t->weights[0] = (float)NAN;
     check(trainer_step(t, &r, &err) == ERR_NUMERIC);
@@ -343,6 +404,80 @@ static void neighbours_share_data(void)
     net_continue(net);
 }
 
+/* `stopped` is called before each layer of the forward and the backward pass. At call number `calls` it stops the
+ * pass, or `spoils` a weight. */
+static int calls = -1;
+static float *spoils;
+
+static bool stop_at_call(void)
+{
+    if (calls < 0 || calls-- > 0)
+        return false;
+    if (spoils)
+        *spoils = (float)NAN;
+    return !spoils;
+}
+
+static bool same_on_all_ranks(const void *data, size_t size)
+{
+    char *all = NEW(arena, char, size *(size_t)net->ranks);
+    bool same = true;
+    PMPI_Allgather(data, (int)size, MPI_BYTE, all, (int)size, MPI_BYTE, MPI_COMM_WORLD);
+    for (int r = 0; r < net->ranks; r++)
+        same = same && !memcmp(all + (size_t)r * size, data, size);
+    return same;
+}
+
+/* Rank 1 fails at each layer in turn, while its payloads are on their way. All ranks fail with the same error, and then
+ * make the step as if nothing had been. */
+static void fail_in_flight(const char *spec, Topology topology, bool spoil)
+{
+    enum { CONV2 = 80 }; /* conv2.weight's first element */
+    TrainSetup s = setup_of(spec, topology, (size_t)net->ranks, true);
+    Trainer *t, *alone = NULL;
+    StepRecord r;
+    int failed = 0;
+    s.overlap = true;
+    s.stopped = stop_at_call;
+    s.bucket_bytes = 100;
+    open_both(&s, &t, &alone);
+    train_both(t, alone, 1);
+    const float weight = t->weights[CONV2];
+    for (Status status = ERR_STOPPED; status != OK;) {
+        spoils = spoil ? &t->weights[CONV2] : NULL;
+        calls = net->rank == 1 ? failed : -1;
+        status = trainer_step(t, &r, &err);
+        calls = -1;
+        check(status == OK || status == (spoil ? ERR_NUMERIC : ERR_STOPPED));
+        check(same_on_all_ranks(&status, sizeof status));
+        check(status == OK || same_on_all_ranks(err.text, sizeof err.text));
+        check(net->failed == (status != OK));
+        net_continue(net);
+        failed += status != OK;
+        if (status != OK)
+            t->weights[CONV2] = weight;
+    }
+    check(failed > 6);
+    if (!spoil) {
+        if (alone)
+            check_ok(trainer_step(alone, &r, &err), &err);
+        train_both(t, alone, 2);
+    }
+    trainer_close(t);
+    trainer_close(alone);
+}
+
+static void fail_in_all_flights(void)
+{
+    static const char *const specs[] = {"ef+topk:ratio=0.05", "powersgd", "joint"};
+    for (size_t i = 0; i < countof(specs); i++)
+        for (Topology topology = TOPOLOGY_PS; topology <= TOPOLOGY_TREE; topology++)
+            if (i == 1 || !topology_adds(topology)) {
+                fail_in_flight(specs[i], topology, false);
+                fail_in_flight(specs[i], topology, true);
+            }
+}
+
 static int run_rank(const char *dir)
 {
     arena = arena_open(0);
@@ -352,7 +487,10 @@ static int run_rank(const char *dir)
     test_data = tiny_data(SPLIT_TEST, 100, arena);
     train_cases();
     ring_sends_segments();
-    fail_together();
+    buckets_share_messages();
+    fail_together(false);
+    fail_together(true);
+    fail_in_all_flights();
     neighbours_share_data();
     return net_close(net, 0);
 }
@@ -365,7 +503,7 @@ static void train_on(int ranks)
     check(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
     snprintf(
         command, sizeof command,
-        "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 --timeout 300 -n %d %s %s "
+        "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 --timeout 600 -n %d %s %s "
         "2>&1",
         ranks, self, scratch_dir);
     check(system(command) == 0);

@@ -377,7 +377,7 @@ static void shapes_that_do_not_fit_are_refused(void **state)
     for (size_t i = 0; i < countof(bad); i++) {
         Model *m;
         Error err = {0};
-        const ModelSpec spec = {bad[i].network, 1, 1, TOKENS, LETTERS, 1, NULL, bad[i].text};
+        const ModelSpec spec = {bad[i].network, 1, 1, TOKENS, LETTERS, 1, NULL, .text = bad[i].text};
         assert_int_equal(model_open(&m, &spec, &err), ERR_USAGE);
         check(strstr(err.text, bad[i].says) != NULL);
     }
@@ -397,7 +397,7 @@ static void presets_have_the_published_numbers_of_parameters(void **state)
         size_t context;
         check_ok(network_context(&context, want[i].network, &err), &err);
         assert_int_equal(context, want[i].context);
-        const ModelSpec spec = {want[i].network, 1, 1, context, 65, 1, NULL, true};
+        const ModelSpec spec = {want[i].network, 1, 1, context, 65, 1, NULL, .text = true};
         check_ok(model_open(&m, &spec, &err), &err);
         assert_int_equal(model_parameters(m)->floats, want[i].parameters);
         model_close(m);

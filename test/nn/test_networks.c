@@ -23,7 +23,7 @@ typedef struct {
 static void net_open(Net *t, const char *network)
 {
     *t = (Net){.a = arena_open(0), .rng = rng_open(4, 0, 0, 0, 0)};
-    const ModelSpec spec = {network, 1, SIDE, SIDE, 10, IMAGES, NULL, false};
+    const ModelSpec spec = {network, 1, SIDE, SIDE, 10, IMAGES, NULL, .text = false};
     check_ok(model_open(&t->m, &spec, &t->err), &t->err);
     t->n = model_parameters(t->m)->floats;
     t->images = NEW(t->a, float, IMAGES *EACH);
@@ -188,11 +188,11 @@ static void images_too_small_for_a_network_are_refused(void **state)
     Model *m;
     Error err;
     for (size_t side = 1; side < 4; side++) {
-        const ModelSpec spec = {"cnn", 1, side, side, 10, 2, NULL, false};
+        const ModelSpec spec = {"cnn", 1, side, side, 10, 2, NULL, .text = false};
         assert_int_equal(model_open(&m, &spec, &err), ERR_USAGE);
         check(!m && strstr(err.text, "network cnn") && strstr(err.text, "the images are too small"));
     }
-    const ModelSpec wrong = {"lenet", 3, 32, 32, 10, 2, NULL, false};
+    const ModelSpec wrong = {"lenet", 3, 32, 32, 10, 2, NULL, .text = false};
     assert_int_equal(model_open(&m, &wrong, &err), ERR_USAGE);
     check(strstr(err.text, "want 1x28x28") != NULL);
 }
@@ -202,7 +202,7 @@ static void a_small_network_takes_odd_images_of_several_channels(void **state)
     (void)state;
     Error err;
     Model *m;
-    const ModelSpec spec = {"cnn", 3, 11, 6, 4, 3, NULL, false};
+    const ModelSpec spec = {"cnn", 3, 11, 6, 4, 3, NULL, .text = false};
     check_ok(model_open(&m, &spec, &err), &err);
     Arena *a = arena_open(0);
     const size_t n = model_parameters(m)->floats;

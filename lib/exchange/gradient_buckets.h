@@ -1,0 +1,101 @@
+/* gradient_buckets.h -- runs of parcels (parcels.h) whose payloads travel in one message; for the files of this room only.
+ * Buckets begin with the last parcel, because the backward pass computes the gradient of the last tensor first.
+ *
+ * A bucket is encoded, carried to all ranks, and finished; then the codec states are settled. Each of these functions is
+ * called on all ranks for the same bucket. While one thread carries a bucket, another may handle other buckets, if both
+ * have workspaces of their own. */
+#ifndef ATOMO_GRADIENT_BUCKETS_H
+#define ATOMO_GRADIENT_BUCKETS_H
+
+#include "base/background.h"
+#include "exchange/parcels.h"
+#include "exchange/relay.h"
+
+/* The working memory of one thread. */
+typedef struct {
+    Arena *scratch;
+    float *x, *y; /* room for the largest parcel */
+    int threads;
+    ExchangeClock clock;
+    Error *err;
+} Workspace;
+
+typedef struct {
+    size_t low, count;   /* the parcels low .. low + count - 1 */
+    size_t first;        /* the first tensor of these parcels */
+    RelayTensor *tensor; /* (count) tensor[j] is the parcel low + count - 1 - j */
+    Arena *payloads;
+    /* of encoding the bucket, or of the computation before; when the bucket has been carried, of carrying it */
+    Status status;
+} Bucket;
+
+struct GradientExchange {
+    Arena *arena;
+    Arena *payloads; /* of all buckets, unless they overlap */
+    ArenaMark empty; /* the start of any arena */
+    GradientSpec spec;
+    const Codec *none;
+    ParcelList parcels;
+    Bucket *bucket;
+    size_t buckets;
+    RelayTensor *
+        *part; /* (parcels) working memory of bucket_carry: the parcels of a bucket that have a round */
+    CodecStates states;
+    ExchangeWorker *worker; /* (workers, parcels) */
+    char *plan;             /* (workers, parcels) records of `codec_plan`, `plan_size` bytes each */
+    size_t plan_size;       /* 0: no plan, as the codec does not divide a budget between parcels */
+    double *up;             /* (workers) bytes that each worker sent in this step */
+    double gathered;        /* bytes of this step's payloads that do not merge */
+    size_t own, end;        /* this rank's workers: own .. end - 1 */
+    Relay relay;
+
+    /* Workspaces of the calling thread and of the thread that carries buckets. If the caller carries them, `carrier`
+     * is NULL, and both are the same. */
+    Workspace main, second, *carrying;
+    Background *carrier;
+    bool early;      /* true: a bucket may be encoded as soon as its tensors are complete */
+    size_t posted;   /* buckets of this step that have been encoded and handed to bucket_carry */
+    bool stuck;      /* true: the last of them has failed on this rank */
+    Status computed; /* status of this rank when all buckets have been posted */
+    Status carried;  /* status of the buckets that have been carried; the same on all ranks */
+    Status settled;  /* status of settling this rank's workers */
+    double waited;   /* seconds that the calling thread waited for other ranks */
+
+    /* The current step. */
+    size_t step, senders, first; /* `senders`: number of workers that send; `first`: the first one */
+    float *const *gradient;
+    const double *weight;
+    const bool *sends;
+    float *agreed;
+    GradientBytes bytes;
+};
+
+/* Returns worker w's values of a parcel, times weight[w] and the number of workers that send. The unweighted
+ * mean over these workers is then the weighted mean of the gradients. The values are in ws->x. */
+const float *bucket_load(const GradientExchange *x, const Parcel *p, size_t w, const Workspace *ws);
+
+/* Returns the exchange of a parcel in the current step, without memory for its payloads. */
+Exchange bucket_exchange(const GradientExchange *x, const Parcel *p, const Workspace *ws);
+
+ExchangeWorker *bucket_worker(const GradientExchange *x, const Parcel *p, size_t w);
+
+/* Adds step, worker and tensor to an error. */
+Status bucket_blame(const GradientExchange *x, const char *name, size_t w, Status status, Error *err);
+
+/* Makes x->bucket from x->parcels. `tensor` has room for all parcels. */
+void buckets_make(GradientExchange *x, RelayTensor *tensor);
+
+/* Sets b->status to `status`; if it is OK, to that of encoding the first round of this rank's workers. */
+void bucket_encode(const GradientExchange *x, Bucket *b, Status status, Workspace *ws);
+
+/* Carries the payloads of all rounds, and encodes the later rounds. Errors are the same on all ranks, but for those of
+ * merging and decoding, which fail on all ranks or on none, except for lack of memory. */
+Status bucket_carry(GradientExchange *x, Bucket *b, Workspace *ws);
+
+/* Decodes the payloads, and copies the mean to x->agreed. */
+Status bucket_finish(GradientExchange *x, Bucket *b, Workspace *ws);
+
+/* Settles the states of the workers that this rank follows. */
+Status bucket_settle(const GradientExchange *x, Bucket *b, Workspace *ws);
+
+#endif
