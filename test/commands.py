@@ -2,8 +2,9 @@
 """commands.py BIN [--long | --list] [DOCUMENT...] -- runs the commands in the code blocks of README.md and docs/*.md.
 
 The commands of a document run in order, in a copy of the source tree without the files of other documents, with BIN and the Python package
-in reach; each must exit with 0. commands.txt names those that are not run, those that only --long runs, and what must run before a document's first
-command. A line of it that fits no command is an error. --list prints every command with what happens to it. TIMES=1 prints the seconds of each.
+in reach; each must exit with 0. commands.txt names those that are not run, those that only --long runs, those that need a program, and what must run
+before a document's first command. A line of it that fits no command is an error. --list prints every command with what happens to it, --long
+those that it does not run, with the reason. TIMES=1 prints the seconds of each.
 """
 import fnmatch
 import os
@@ -66,15 +67,18 @@ def commands(text):
             yield begin, whole.rstrip("\n")
 
 
-def rules():
-    """The lines of commands.txt: (kind, document, glob, reason)."""
+def rules(env):
+    """The lines of commands.txt: (kind, document, glob, reason). "long if CONDITION" is "skip" where the condition, a command of the shell, fails."""
     for number, line in enumerate((TOP / "test/commands.txt").read_text().splitlines(), 1):
         if line and not line.startswith("#"):
             kind, document, rest = (line + " |  | ").split(" | ", 2)
             what, _, reason = rest.removesuffix(" |  | ").rpartition(" # ")
-            if kind.strip() not in ("first", "long", "skip") or not what or not reason:
-                sys.exit(f"commands.txt:{number}: want: first, long or skip | DOCUMENT | COMMAND OR GLOB # REASON")
-            yield kind.strip(), document.strip(), what.strip(), reason.strip()
+            kind, _, need = kind.strip().partition(" if ")
+            if kind not in ("first", "long", "skip") or (need and kind != "long") or not what or not reason:
+                sys.exit(f"commands.txt:{number}: want: first, long, long if CONDITION or skip | DOCUMENT | COMMAND OR GLOB # REASON")
+            if need and subprocess.run(["sh", "-c", need], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env).returncode:
+                kind = "skip"
+            yield kind, document.strip(), what.strip(), reason.strip()
 
 
 def copy_tree(room):
@@ -132,7 +136,7 @@ def main(arguments):
     env = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CI")}
     env |= {"PATH": f"{programs}:/usr/bin:{env['PATH']}", "PYTHONPATH": str(TOP / "lib/python"), "PYTHONDONTWRITEBYTECODE": "1",
             "ATOMO_LIBRARY": str(programs.parent / "public/libatomo.so.0"), "TERM": "dumb", "REVISION": revision.stdout.strip()}
-    listed, used = list(rules()), []
+    listed, used = list(rules(env)), []
     count, total = {"passed": 0, "failed": 0, "skip": 0, "long": 0}, 0.0
     with tempfile.TemporaryDirectory(prefix="atomo-commands.") as temporary:
         room = pathlib.Path(temporary) / "atomo"
@@ -148,6 +152,8 @@ def main(arguments):
                     print(f"{kind:5}  {document}:{line}  {command}" + (f"  [{reason}]" if reason else ""))
                 elif kind not in runs:
                     count[kind] += 1
+                    if mode == "--long":
+                        print(f"not run   {document}:{line}  {command}  [{reason}]", flush=True)
                 elif wanted:
                     code, out, seconds = run(command, room, env)
                     total += seconds
@@ -160,7 +166,7 @@ def main(arguments):
         print("FAILED: commands.txt: fits no command:", " | ".join(rule[:3]))
         count["failed"] += 1
     if mode != "--list":
-        print(f"commands: {count['passed']} passed, {count['failed']} failed, {count['skip']} never run and {count['long']} left to make docs-check "
+        print(f"commands: {count['passed']} passed, {count['failed']} failed, {count['skip']} not run and {count['long']} left to make docs-check "
               f"(test/commands.txt says why); {total:.0f} s of CPU")
     return count["failed"] > 0
 
