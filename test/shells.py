@@ -25,10 +25,19 @@ if pid == 0:
     os.execvp(start[0], start)
 
 
-def read(quiet=0.5, most=20):
-    """Returns what the shell prints until it has printed nothing for `quiet` seconds."""
+def clean(out):
+    """Removes the terminal's control sequences."""
+    return re.sub(r"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b[()][A-Z0-9]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)|\x1b[=>]|[\r\x07]", "", out.decode(errors="replace"))
+
+
+def read(want, quiet=1.0, most=60):
+    """Returns what the shell prints until it has printed a match of `want` and then nothing for `quiet` seconds."""
     out, end = b"", time.time() + most
-    while time.time() < end and select.select([fd], [], [], quiet)[0]:
+    while time.time() < end:
+        if not select.select([fd], [], [], quiet)[0]:
+            if re.search(want, clean(out)):
+                break
+            continue
         try:
             more = os.read(fd, 65536)
         except OSError:
@@ -36,15 +45,15 @@ def read(quiet=0.5, most=20):
         if b"\x1b[c" in more or b"\x1b[0c" in more:  # fish asks the terminal what it is
             os.write(fd, b"\x1b[?62c")
         out += more
-    return re.sub(r"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b[()][A-Z0-9]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)|\x1b[=>]|\r", "", out.decode(errors="replace"))
+    return clean(out)
 
 
-read(1.0)
-os.write(fd, setup.encode() + b"\n")
-read(1.0)
+read(r"\S")
+os.write(fd, setup.encode() + b"; echo set''up\n")
+read(r"setup\s[\s\S]*ready")
 os.write(fd, text.encode())
-read()
+read(re.escape(text[-1]), quiet=0.2)
 os.write(fd, b"\t")
-print(text + read(1.0))
+print(text + read(r"\S"))
 os.close(fd)
 shutil.rmtree(room, ignore_errors=True)
