@@ -1,4 +1,5 @@
 /* bench_plot.c -- plot KIND DATA -o FIGURE: draws results through gnuplot. */
+#include "base/text.h"
 #include "bench_commands.h"
 
 #include "plot/plot.h"
@@ -11,9 +12,20 @@ typedef struct {
     Error *err;
 } Options;
 
+static const char *kind_name(const void *data, size_t i)
+{
+    (void)data;
+    return plot_kinds[i] ? plot_kinds[i]->name : NULL;
+}
+
 static Status run(void *options, const TextList *arguments)
 {
     const Options *o = options;
+    char kinds[200];
+    if (arguments->count < 2) {
+        FAIL(o->err, ERR_USAGE, "plot: an argument is missing: want KIND DATA... -o FIGURE");
+        return error_hint(o->err, "KIND is one of %s", text_names(kinds, sizeof kinds, kind_name, NULL));
+    }
     if (!o->common.output) {
         FAIL(o->err, ERR_USAGE, "plot: the figure's name is missing");
         return error_hint(o->err, "add -o FIGURE.pdf (or .svg, .png, .tex)");
@@ -43,12 +55,6 @@ static const char *details(Arena *a)
     return text_done(&out);
 }
 
-static const char *kind_name(const void *data, size_t i)
-{
-    (void)data;
-    return plot_kinds[i] ? plot_kinds[i]->name : NULL;
-}
-
 int bench_plot(int argc, char **argv)
 {
     Error err;
@@ -76,7 +82,7 @@ int bench_plot(int argc, char **argv)
         .options = options,
         .common = &o.common,
         .takes = TAKES_OUTPUT,
-        .arguments_min = 2,
+        .arguments_min = 1,
         .arguments_max = -1,
     };
     return cli_run(&command, argc, argv, run, &o, o.a, &err);

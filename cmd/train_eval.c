@@ -9,6 +9,7 @@
 #include "app/train_job.h"
 #include "compress/spec.h"
 
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -159,6 +160,8 @@ static Status test_all(Eval *e)
     TRY(test_new(e, &found));
     if (found)
         return OK;
+    if (access(e->dir, F_OK))
+        return FAIL(e->err, ERR_IO, "%s: %s", e->dir, strerror(errno));
     FAIL(e->err, ERR_IO, "%s: no checkpoint there", e->dir);
     return error_hint(e->err, "%s", several);
 }

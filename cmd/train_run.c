@@ -106,7 +106,7 @@ static Status run(TrainJob *j)
     note_idle_ranks(j);
     Status status = run_all(r);
     if (net_rank(j->net) == 0)
-        status = train_records_close(&r->records, status);
+        status = train_records_close(&r->records, r->dir != NULL, status);
     TRY(net_agree(j->net, status, j->err));
     if (r->failure.status != OK)
         *j->err = r->failure;

@@ -195,7 +195,11 @@ static int unknown_command(const char *program, const Subcommand *table, const c
 {
     Error err;
     text_unknown(&err, name, command_name, table, "unknown command \"%s\"", name);
-    error_hint(&err, "%s --help lists the commands", program);
+    const char *other = strcmp(program, "atomo-bench") ? "atomo-bench" : "atomo-train";
+    if (text_nearest(name, command_name, table))
+        error_hint(&err, "%s --help lists the commands", program);
+    else
+        error_hint(&err, "%s --help lists the commands; %s has others", program, other);
     return cli_report(program, &err);
 }
 

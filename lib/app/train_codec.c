@@ -149,6 +149,8 @@ Status train_codec(TrainRun *r, size_t k, size_t i)
     const Status status = train_in(r, name, dir);
     if (status == ERR_NUMERIC)
         return keep_failure(r, name);
+    if (status == ERR_STOPPED && j->codecs > 1)
+        return error_at(j->err, "%s", name);
     TRY(status);
     return agree(r, writes(r) ? train_records_summary(&r->records, false) : OK);
 }

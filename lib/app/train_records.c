@@ -335,7 +335,7 @@ Status train_records_summary(TrainRecords *r, bool failed)
 
 /* ---- closing ---- */
 
-Status train_records_close(TrainRecords *r, Status status)
+Status train_records_close(TrainRecords *r, bool checkpoints, Status status)
 {
     Error *err = r->job->err;
     const bool stopped = status == ERR_STOPPED;
@@ -354,7 +354,9 @@ Status train_records_close(TrainRecords *r, Status status)
         journal_remove(&r->journal);
     }
     if (r->journal.path && (status == ERR_STOPPED || status == ERR_IO) && !*err->hint)
-        error_hint(err, "records so far: %s; with --train-dir, the same command with --resume continues",
+        error_hint(err, "%s; records so far: %s",
+                   checkpoints ? "the same command with --resume continues"
+                               : "a run with --train-dir has checkpoints, from which --resume continues",
                    r->journal.path);
     journal_close(&r->journal);
     return status;

@@ -65,7 +65,7 @@ Status train_records_step(TrainRecords *r, const StepRecord *step, Error *err);
 Status train_records_summary(TrainRecords *r, bool failed); /* failed: the run diverged */
 
 /* Writes the report if `status` is OK. After a signal, writes the report only if there is no journal.
- * Returns the exit status of the command. */
-Status train_records_close(TrainRecords *r, Status status);
+ * `checkpoints`: the run saves checkpoints. Returns the exit status of the command. */
+Status train_records_close(TrainRecords *r, bool checkpoints, Status status);
 
 #endif

@@ -186,12 +186,28 @@ static Status hint_unit(Error *err, const Compressor *ops, const Param *p, const
     if (!isdigit((unsigned char)*value) && *value != '.')
         return err->status;
     const double real = strtod(value, &unit);
+    unit += strspn(unit, " ");
     const bool percent = !strcmp(unit, "%");
     const bool numeric = p->type == PARAM_REAL || (p->type == PARAM_INT && real == floor(real));
     if (!numeric || !(percent || isalpha((unsigned char)*unit)))
         return err->status;
     return error_hint(err, "%s:%s=%s, %s", ops->name, p->key, text_double(text, percent ? real / 100 : real),
                       percent ? "a share" : "without a unit");
+}
+
+/* Hint for numbers behind "KEY=VALUE,": a decimal comma after 0, else alternatives. */
+static Status hint_comma(Error *err, const Compressor *ops, const char *key, const char *value,
+                         const char *numbers)
+{
+    char list[NAME_ROOM];
+    size_t length = strspn(numbers, "0123456789.,");
+    length -= numbers[length - 1] == ',';
+    snprintf(list, sizeof list, "%.*s", (int)length, numbers);
+    if (!strcmp(value, "0") && !strchr(list, ','))
+        return error_hint(err, "%s:%s=0.%s, with a point", ops->name, key, list);
+    for (char *comma = list; (comma = strchr(comma, ','));)
+        *comma = '/';
+    return error_hint(err, "%s:%s=%s/%s gives alternatives", ops->name, key, value, list);
 }
 
 /* Hint for a key without a value: "topk:0.01", "ef:topk", "qsgd:bits=4,terngrad". */
@@ -211,11 +227,15 @@ static Status hint_bare(Error *err, const Compressor *ops, const char *item)
 
 Status compressor_wrong_keys(Error *err, const Compressor *ops, const char *keys)
 {
-    char item[NAME_ROOM];
+    char items[2][NAME_ROOM], *value = NULL;
+    size_t count = 0;
     for (size_t length; *keys; keys += length + (keys[length] == ',')) {
+        char *item = items[count++ % 2], *before = items[count % 2], *value_before = value;
         length = strcspn(keys, ",");
-        snprintf(item, sizeof item, "%.*s", (int)length, keys);
-        char *value = strchr(item, '=');
+        snprintf(item, sizeof items[0], "%.*s", (int)length, keys);
+        value = strchr(item, '=');
+        if (!value && value_before && length && strspn(item, "0123456789.") == length)
+            return hint_comma(err, ops, before, value_before, keys);
         if (!value)
             return hint_bare(err, ops, item);
         *value++ = 0;

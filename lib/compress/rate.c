@@ -157,8 +157,11 @@ Status rate_spread(CodecSet *set, const Codec *codec, const char *values, size_t
         end = at + strcspn(at, ",");
         const char *text = text_slice(a, at, (size_t)(end - at));
         TRY(arena_check(text, a, err));
-        if (!text_to_real(text, &value))
-            return FAIL(err, ERR_USAGE, "--rates: \"%s\" is no number", text);
+        if (!text_to_real(text, &value)) {
+            FAIL(err, ERR_USAGE, "--rates: \"%s\" is no number", text);
+            return error_hint(err, "--rates takes numbers with commas between them, such as %s",
+                              rate_grid(&r));
+        }
         const Status status = rate_set(&one, codec, &r, value, a, &why);
         if (status == ERR_MEMORY)
             return arena_fail(a, err);

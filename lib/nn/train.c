@@ -253,8 +253,8 @@ static Status check_options(const TrainSetup *s, Error *err)
     TRY(local_check(s, err));
     if (s->batch < s->workers || s->train->count < s->workers)
         return FAIL(err, ERR_USAGE,
-                    "--batch-size %zu: want an image for each of the %zu workers; the data set has %zu",
-                    s->batch, s->workers, s->train->count);
+                    "--batch-size %zu: want %s for each of the %zu workers; the data set has %zu", s->batch,
+                    s->train->info->text ? "a window" : "an image", s->workers, s->train->count);
     if (s->aggregate < 1 || s->aggregate > s->workers)
         return FAIL(err, ERR_USAGE, "--num-aggregate %zu: want 1 to the %zu workers", s->aggregate,
                     s->workers);

@@ -136,7 +136,12 @@ static Status apply(const char *said, Line *line, size_t count, Arena *a, Error 
             }
     }
     FAIL(err, ERR_USAGE, "--label %s: want SPEC=TEXT, with the spec of a line of the figure", said);
-    return error_hint(err, "the first line is %s", line->label);
+    TextBuf lines = {.arena = a};
+    for (size_t i = 0; i < count; i++)
+        text_addf(&lines, "%s%s", i ? "; " : "", line[i].name);
+    const char *names = text_done(&lines);
+    TRY(arena_check(names, a, err));
+    return error_hint(err, "the lines are: %s", names);
 }
 
 /* ---- the text about random draws: "R = 10; seed 1" ---- */

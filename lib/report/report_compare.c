@@ -260,11 +260,32 @@ static Status resume_record(Results *r, const Json *record, const bool *done, Er
     return OK;
 }
 
+/* Refuses a journal with records of a codec that this run does not have: they would be lost when the run ends. */
+static Status keep_records(const Results *r, const Journal *j, Error *err)
+{
+    for (size_t k = 0; k < r->codecs; k++)
+        if (!r->codec[k]) /* this codec is chosen later, and may have records */
+            return OK;
+    for (size_t i = 0; i < j->old_count; i++) {
+        const Json *name = json_member(j->old[i], "compressor");
+        bool ours = !name || json_member(j->old[i], "solve");
+        for (size_t k = 0; k < r->codecs && !ours; k++)
+            ours = !strcmp(r->codec[k], name->text);
+        if (!ours) {
+            FAIL(err, ERR_USAGE, "%s: has records of %s, which this run does not compare", j->path,
+                 name->text);
+            return error_hint(err, "add -c %s, or remove the journal to begin afresh", name->text);
+        }
+    }
+    return OK;
+}
+
 Status results_resume(Results *r, const Journal *j, bool *done, Error *err)
 {
     for (size_t i = 0; i < j->old_count; i++)
         if (resume_record(r, j->old[i], done, err) != OK)
             return error_at(err, "%s: line %zu", j->path, i + 2);
+    TRY(keep_records(r, j, err));
     for (size_t k = 0; k < r->codecs; k++) {
         size_t have = 0;
         for (size_t place = 0; place < r->places; place++)

@@ -54,7 +54,8 @@ char *results_line(const Results *r, const Record *record,
                    Arena *a); /* for the journal; NULL: out of memory */
 
 /* Fills the rows whose records are in the journal. Sets done[codec] if all records of the codec are there.
- * Ignores codecs that are already done or have no name yet. */
+ * Ignores codecs that are already done or have no name yet. ERR_USAGE: all codecs have names, and the journal has
+ * records of another codec. */
 Status results_resume(Results *r, const Journal *j, bool *done, Error *err);
 
 /* Gets a record that `results_resume` has found in the journal: the callback `known` of a Comparison

@@ -47,7 +47,9 @@ static Status find_column(const Pick *p, const char *option, const char *name, s
     *column = csv_find(p->t, name);
     if (*column < p->t->columns)
         return OK;
-    return text_unknown(p->err, name, column_name, p->t, "%s: the result has no column \"%s\"", option, name);
+    text_unknown(p->err, name, column_name, p->t, "%s: the result has no column \"%s\"", option, name);
+    return error_hint(p->err,
+                      "the first line of atomo-bench report RESULT -f csv has the names of all columns");
 }
 
 /* ---- rows ---- */

@@ -176,6 +176,17 @@ $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; set -- compare g.h5 
 2> hint: --resume continues that run; to begin afresh, remove the journal
 = 2
 
+# --resume refuses a journal with records of a codec that is not compared, and keeps it; it may compare more
+$ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; set -- compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -o r.csv; atomo-bench "$@" & until grep -qs layer0 r.csv.journal || ! kill -0 $!; do sleep 0.01; done; kill -9 $!; wait $!; head -n 2 r.csv.journal >was; cp was r.csv.journal; atomo-bench compare g.h5 -c fp16 --repeats 1000 -o r.csv --resume; echo $?; cmp was r.csv.journal && echo kept; atomo-bench compare g.h5 -c none -c fp16 --repeats 1000 -o r.csv --resume -q && ls
+> 2
+> kept
+> g.h5
+> r.csv
+> was
+2> atomo-bench: r.csv.journal: has records of none, which this run does not compare
+2> hint: add -c none, or remove the journal to begin afresh
+= 0
+
 # --resume without records to resume from says so; an empty journal is no hindrance without --resume
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; go() { atomo-bench compare g.h5 -c none -o r.csv "$@"; }; go --resume; : >r.csv.journal; go --resume; : >r.csv.journal; go -q --resume; : >r.csv.journal; go; ls
 > g.h5
@@ -373,4 +384,20 @@ $ atomo-bench synth -o g.h5 --shape 200x100 -q; c="-c topk -c qsgd -c randk -c p
 > 39.722
 > thc  
 > 12
+= 0
+
+# tables wider than the terminal: every block has the columns that tell the rows apart, here without `worker`
+$ atomo-bench synth -o g.h5 --shape 8x4 --shape 5 --steps 2 -q; COLUMNS=60 atomo-bench compare g.h5 -c none -c topk --per-tensor --repeats 2 --metrics ratio,mse -q | awk '/^2/ {print $1, $2, $3, (NF > 3 ? $4 : "")}'
+> 2 - layer0.weight none
+> 2 - layer0.weight topk
+> 2 - layer1.weight none
+> 2 - layer1.weight topk
+> 2 layer0.weight none 1.000
+> 2 layer0.weight topk *
+> 2 layer1.weight none 1.000
+> 2 layer1.weight topk *
+> 2 layer0.weight none 0
+> 2 layer0.weight topk *
+> 2 layer1.weight none 0
+> 2 layer1.weight topk *
 = 0

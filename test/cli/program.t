@@ -185,3 +185,21 @@ $ atomo-bench list --format=json --format csv
 $ atomo-bench "$(printf 'li\033[31mst')"
 2> *unknown command "li[?]*31mst"*
 = 2
+
+# a command of the other program
+$ atomo-train compare; atomo-bench tune
+2> atomo-train: unknown command "compare"
+2> hint: atomo-train --help lists the commands; atomo-bench has others
+2> atomo-bench: unknown command "tune"
+2> hint: atomo-bench --help lists the commands; atomo-train has others
+= 2
+
+# hints for numbers with commas and blanks in specs, for --rates and for a missing kind of figure
+$ atomo-bench synth -o g.h5 -q; for c in topk:ratio=0,01 qsgd:bits=2,4,8 qsgd:bits=2,4,code=elias 'topk:ratio=1 %'; do atomo-bench compare g.h5 -c "$c" 2>&1 | tail -n 1; done; atomo-bench sweep g.h5 -c topk --rates 1% 2>&1 | tail -n 1; atomo-bench plot g.h5 -o x.pdf 2>&1 | tail -n 1
+> hint: topk:ratio=0.01, with a point
+> hint: qsgd:bits=2/4/8 gives alternatives
+> hint: qsgd:bits=2/4 gives alternatives
+> hint: topk:ratio=0.01, a share
+> hint: --rates takes numbers with commas between them, such as 0.001,0.003,0.01,0.03,0.1,0.3
+> hint: KIND is one of pareto, errors, *
+= 0

@@ -313,7 +313,7 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 > step_00000004.h5
 > same
 2> atomo-train: b/step_00000008.h5: cannot write weights/linear.weight: File too large
-2> hint: records so far: b.csv.journal; *--resume continues
+2> hint: the same command with --resume continues; records so far: b.csv.journal
 - .step*
 = 1
 

@@ -96,7 +96,7 @@ const Compressor compressor_nuqsgd = {
     .name = "nuqsgd",
     .brief = "a norm for each bucket, levels that double",
     .plain = "Rounds each element at random to a level, where each level is half the one above it, from the"
-             " norm of 512 elements down. Small elements have closer levels than in qsgd.",
+             " norm of each bucket down. Small elements have closer levels than in qsgd.",
     .use_when = "most elements are far smaller than the norm of their run, and few levels are affordable.",
     .example = "atomo-bench synth -o g.h5 --law laplace\n"
                "atomo-bench compare g.h5 -c nuqsgd:bits=3 -c qsgd:bits=3",
