@@ -239,7 +239,7 @@ $(ADDING): $(B)/test/adding-%: $(B)/test/codec/test_%.o $(B)/adding/meansign.o $
 deps:
 	@missing=; for p in $(PKGS) cmocka; do pkg-config --exists $$p 2>/dev/null || missing="$$missing $$p"; done; \
 	for h in $(HEADERS) zfp.h fpzip.h; do echo "#include <$$h>" | $(CC) -E - >/dev/null 2>&1 || missing="$$missing $$h"; done; \
-	[ "$$($(CC) -print-file-name=libopenblas.so.0)" != libopenblas.so.0 ] || missing="$$missing libopenblas.so.0"; \
+	[ "$$($(CC) -print-file-name=libopenblas.so.0 2>/dev/null)" != libopenblas.so.0 ] || missing="$$missing libopenblas.so.0"; \
 	for c in $(CC) gnuplot; do command -v $$c >/dev/null 2>&1 || missing="$$missing $$c"; done; \
 	[ -z "$$missing" ] && exit 0; \
 	echo "not found:$$missing"; \
@@ -277,11 +277,12 @@ demo: deps
 
 DUMP := datasets/lenet-mnist.h5
 
+DEMO_COLUMNS := compressor,bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein_mean,relative_error_steps,bias
 demo-run:
 	@mkdir -p build/demo
 	@echo; echo "== every compressor of the ATOMO paper on a real gradient ($(DUMP)); some seconds"; echo
 	@$(B)/bin/atomo-bench compare $(DUMP) --threads 1 --force -o build/demo/compare.json
-	@$(B)/bin/atomo-bench report build/demo/compare.json
+	@$(B)/bin/atomo-bench report build/demo/compare.json --columns $(DEMO_COLUMNS)
 	@$(B)/bin/atomo-bench plot pareto build/demo/compare.json --force -o build/demo/pareto.svg
 	@echo; echo "program  $(CURDIR)/$(B)/bin/atomo-bench"
 	@echo "results  $(CURDIR)/build/demo/compare.json"

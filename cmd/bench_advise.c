@@ -68,7 +68,7 @@ int bench_advise(int argc, char **argv)
         .usage = "FILE.h5 [-c SPEC]...",
         .brief = "which codec to use, at which rate, on this network",
         .examples = "FILE.h5 --link lan10g --workers 16 --compute-ms 20\n"
-                    "FILE.h5 --link wan100m --workers 4 --unbiased --max-error 0.1 --explain\n",
+                    "FILE.h5 --link wan100m --workers 4 --unbiased --explain\n",
         .details = details,
         .options = options,
         .fields = "rank,total_ms,speedup16,bytes_up,mean_error,feedback,travels,why,",

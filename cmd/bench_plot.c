@@ -75,8 +75,8 @@ int bench_plot(int argc, char **argv)
         .usage = "KIND DATA... -o FIGURE",
         .brief = "draw a figure from results; needs gnuplot",
         .examples = "pareto sweep.csv -o pareto.pdf\n"
-                    "convergence run.csv --x time --width 6.75in -o convergence.pdf\n"
-                    "pareto sweep.csv --label 'svd:rank=1=SVD, s = 1' -o pareto.svg\n",
+                    "convergence run.csv --x time --width 6.75in -o run.pdf\n"
+                    "pareto sweep.csv --label 'svd=ATOMO, SVD' -o pareto.svg\n",
         .names = kind_name,
         .details = details(o.a),
         .options = options,
