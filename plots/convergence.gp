@@ -97,17 +97,12 @@ load home.'page.gp'
 mine(i) = test(0) && strcol(c_compressor) eq name[i]
 # The bars stand side by side, as lines often end at one place.
 beside_end(k) = end_at[k] / unit * (1 + (log_x ? 0.08 : 0.04) * (k - 0.5) / n)
-do for [k = 1:(bars ? n : 0)] {
-    if (end_half[k] > 0) {
-        set arrow from first beside_end(k), first end_mean[k] - end_half[k] to first beside_end(k), first end_mean[k] + end_half[k] \
-            heads size screen 0.008, 90 linewidth 0.8 linecolor rgb rgb(k) front
-    }
-}
-
 set output figure
 unset datafile columnheaders
 plot for [i = 1:(runs > 1 ? n : 0)] data skip 1 using (mine(i) ? column(c_x) / unit : NaN):(low(0)):(high(0)) \
         with filledcurves fillcolor rgb band(rgb(i)) fillstyle solid noborder notitle, \
-    for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) / unit : NaN):(column(c_y)) with linespoints linewidth weight(1.2, i) \
-        dashtype dash(i) linecolor rgb rgb(i) pointtype solid(i) pointsize 0.4 notitle
+    for [i = 1:n] data skip 1 using (mine(i) ? thinned(i, dash(i), column(c_x) / unit, column(c_y)) : NaN):(mine(i) ? thin_y : NaN) with linespoints linewidth weight(1.2, i) \
+        dashtype dash(i) linecolor rgb rgb(i) pointtype solid(i) pointsize 0.4 notitle, \
+    for [k = 1:(bars ? n : 0)] '+' every ::::0 using (beside_end(k)):(end_half[k] > 0 ? end_mean[k] - end_half[k] : NaN):(0):(2 * end_half[k]) \
+        with vectors heads size screen 0.008, 90 linewidth 0.8 linecolor rgb rgb(k) notitle
 set output

@@ -90,9 +90,9 @@ band_data = bands ? data : '$nothing'
 spread = alone ? std[lines] : 1.0
 center = alone ? mean[lines] : 0.0
 normal(x) = exp(-0.5 * ((x - center) / spread) ** 2) / spread / sqrt(2 * pi)
-set samples 400
+set samples tex ? 60 : 400 # few for LaTeX, which dots each
 set output figure
-plot for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? NaN : x_of(k, middle(0))):(height(k)) \
+plot for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? NaN : thinned(k, line_dash(k), x_of(k, middle(0)), height(k))):(thin_y) \
         with lines linewidth weight(line_width(k), k) dashtype line_dash(k) linecolor rgb line_colour(k) \
         notitle, \
     band_data skip (bands ? 1 : 0) every ::band_from::band_to \
@@ -101,7 +101,7 @@ plot for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && m
         notitle, \
     band_data skip (bands ? 1 : 0) every ::band_from::band_to using (middle(0)):(floored(column(c_count))) \
         with lines linewidth 2 linecolor rgb '#0072b2' notitle, \
-    for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? x_of(k, middle(0)) : NaN):(height(k)) \
+    for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? thinned(most + k, end_dash(k), x_of(k, middle(0)), height(k)) : NaN):(thin_y) \
         with lines linewidth weight(1.3, role[k] eq 'least') dashtype end_dash(k) linecolor rgb end_colour(k) \
         notitle, \
     normal(x) with lines linewidth 1 dashtype dotted linecolor rgb '#555555' notitle

@@ -152,6 +152,18 @@ dashed_word = tex ? 'dotted' : 'dashed'
 # LaTeX dots keep the colour of the first line with their size. So each line has its own size.
 weight(w, i) = tex ? w + 0.02 * (i % 40) : w
 
+# LaTeX puts a dot at each point of a dotted line, however near. So a dotted line k repeats its last point in place of points
+# that are nearer than `dot_step` inches: thinned(k, d, x, y) is the x of the point to draw, and thin_y its y.
+dot_step = 0.04
+thin_line = log_on_x = log_on_y = 0
+placed(v, low, high, log_on, inches) = inches * (log_on ? log(v / low) / log(high / low) : (v - low) / (high - low))
+page_x(v) = placed(v, GPVAL_X_MIN, GPVAL_X_MAX, log_on_x, axes_right - axes_left)
+page_y(v) = placed(v, GPVAL_Y_MIN, GPVAL_Y_MAX, log_on_y, axes_high)
+drawable(v, log_on) = v == v && (!log_on || v > 0)
+near(x, y) = drawable(x, log_on_x) && drawable(y, log_on_y) && \
+    sqrt((page_x(x) - page_x(thin_x)) ** 2 + (page_y(y) - page_y(thin_y)) ** 2) < dot_step
+thinned(k, d, x, y) = tex && d == 0 && k == thin_line && near(x, y) ? thin_x : (thin_y = y, drawable(x, 0) && drawable(y, 0) ? (thin_line = k, thin_x = x) : x)
+
 # The colour of a band: transparent, or light in LaTeX pictures, which have no transparency.
 number_of(c) = '0x'.c[2:*] + 0
 lighter(v) = int(255 - 0.2 * (255 - v))
@@ -178,7 +190,7 @@ powers = tex ? math('10^{%T}') : '10^{%T}'
 
 # eval log_axis('y', low, high): from low > 0 to high. A short axis also has tics at 2 and 5 times powers of ten.
 twos_and_fives(k, last) = sprintf('%ge%d, %ge%d, %ge%d', 1, k, 2, k, 5, k).(k < last ? ', '.twos_and_fives(k + 1, last) : '')
-log_axis(axis, low, high) = sprintf("set logscale %s 10; set %srange [%.9g : %.9g]; set format %s %s", axis, axis, low, high, axis, high / low > 5000 ? 'powers' : 'plain').\
+log_axis(axis, low, high) = sprintf("log_on_%s = 1; set logscale %s 10; set %srange [%.9g : %.9g]; set format %s %s", axis, axis, axis, low, high, axis, high / low > 5000 ? 'powers' : 'plain').\
     (high / low < 60 ? sprintf("; set %stics (%s)", axis, twos_and_fives(int(floor(log10(low))), int(floor(log10(high))))) : '')
 set border 3 linewidth 0.7
 set tics nomirror out scale 0.5

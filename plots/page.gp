@@ -90,12 +90,19 @@ key_from = key_from < 0.04 ? 0.04 : key_from
 column_of(p) = p > narrow ? 1 : int((p - 1) / column_rows) + 1
 row_of(p) = p > narrow ? column_rows + p - narrow : (p - 1) % column_rows + 1
 left_of(p) = key_from + (column_of(p) < 2 ? 0 : sum [c = 1 : column_of(p) - 1] (column_wide(key_columns, c) + entry_gap))
+# In LaTeX pictures gnuplot draws an arrow only when the next colour is set, and in that colour. So nothing in colour is a solid
+# arrow there, and solid lines of the key are thin boxes.
+half_stroke(w) = up(0.5 * w * 0.52 / 72)
 # SVG joins neighbouring lines that differ in their dashes alone, and loses the dashes; so their widths differ a little.
 do for [p = 1:keys] {
     k = order[p]
     key_left = left_of(p)
     key_y = 0.06 + key_high * (key_rows - row_of(p) + 0.5)
-    if (key_wide[k] > 0) {
+    if (key_wide[k] > 0 && tex && key_dash[k] == 1) {
+        set object rectangle from screen across(key_left), screen up(key_y) - half_stroke(key_wide[k]) \
+            to screen across(key_left + sample_wide), screen up(key_y) + half_stroke(key_wide[k]) fillcolor rgb key_rgb[k] fillstyle solid noborder
+    }
+    if (key_wide[k] > 0 && !(tex && key_dash[k] == 1)) {
         set arrow from screen across(key_left), screen up(key_y) to screen across(key_left + sample_wide), screen up(key_y) \
             nohead linewidth key_wide[k] + (tex ? 0 : 0.02 * (k % 2)) dashtype key_dash[k] linecolor rgb key_rgb[k]
     }
@@ -108,4 +115,11 @@ do for [p = 1:keys] {
             point pointtype key_mark[k] pointsize 0.55 linecolor rgb key_rgb[k]
     }
     set label said(key_text[k]) at screen across(key_left + sample_wide + sample_gap), screen up(key_y) left noenhanced font font_of(key_scale * points)
+}
+
+# Sets GPVAL_X_MIN and so on, for thinned() in look.gp.
+if (tex) {
+    set table $axes
+    plot 1 notitle
+    unset table
 }

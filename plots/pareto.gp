@@ -164,10 +164,6 @@ do for [k = 1:marks] {
             point_text = ''
         }
     }
-    if (value_of[k] > 0) {
-        set arrow from screen across(at_x[k]), screen up(at_y[k] + 0.03) to screen across(at_x[k]), screen up(at_y[k] + 0.1) \
-            linewidth 1 linecolor rgb rgb(line_of_point[k]) size screen 0.012, 30 front
-    }
 }
 
 # ---- lines ----
@@ -178,7 +174,9 @@ worst_unbiased(b) = 1 / (4.0 ** b - 1)
 shown_at(r) = beyond(0) ? top_y : y_shown(column(c_y))
 has_bar(i) = mine(i) && !beyond(0) && c_se > 0 && valid(c_se) && column(c_y) > 0
 reach(r) = 1.96 * column(c_se)
-set samples 300
+# The y that is so many inches above the marks of points beyond the axis.
+above_top(inches) = log_y ? top_y * (y_to / y_from) ** (inches / axes_high) : top_y + inches / axes_high * (y_to - y_from)
+set samples tex ? 45 : 300 # few for LaTeX, which dots each
 
 # A front may rise from left to right where it is uncertain which of two errors is less. Its line goes through the
 # points that have less error than all smaller points of the front.
@@ -202,5 +200,7 @@ plot (timed ? NaN : worst(x)) with lines linewidth 0.8 dashtype dotted linecolor
     for [i = 1:n] data skip 1 using (mine(i) && !beyond(0) ? x(0) : NaN):(shown_at(0)) with lines \
         linewidth weight(1.2, i) dashtype dash(i) linecolor rgb rgb(i) notitle, \
     for [i = 1:n] data skip 1 using (mine(i) ? x(0) : NaN):(shown_at(0)) with points \
-        linewidth 1 linecolor rgb rgb(i) pointtype key_mark_of(i) pointsize 0.55 notitle
+        linewidth 1 linecolor rgb rgb(i) pointtype key_mark_of(i) pointsize 0.55 notitle, \
+    for [i = 1:(beyond_any ? n : 0)] data skip 1 using (mine(i) && beyond(0) ? x(0) : NaN):(above_top(0.03)):(0):(above_top(0.1) - above_top(0.03)) \
+        with vectors linewidth 1 linecolor rgb rgb(i) size screen 0.012, 30 notitle
 set output

@@ -43,6 +43,7 @@ low = largest(low, high * floor_y)
 eval log_axis('y', low / 1.4, high * 1.5)
 if (wide_x > 12) {
     set logscale x 10
+    log_on_x = 1
     set xrange [0.93 : wide_x * 1.08]
     set xtics (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 } else {
@@ -64,7 +65,7 @@ c_low = bands ? place('low') : 1
 c_high = bands ? place('high') : 1
 band_data = bands ? data : '$nothing'
 set output figure
-plot for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? NaN : column(c_index)):(y(k)) \
+plot for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? NaN : thinned(k, line_dash(k), column(c_index), y(k))):(thin_y) \
         with linespoints pointtype (wide_x > 12 ? -1 : 7) pointsize 0.25 linewidth weight(line_width(k), k) dashtype line_dash(k) linecolor rgb line_colour(k) \
         notitle, \
     band_data skip (bands ? 1 : 0) every ::band_from::band_to \
@@ -73,7 +74,7 @@ plot for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && m
         notitle, \
     band_data skip (bands ? 1 : 0) every ::band_from::band_to using (column(c_index)):(column(c_value)) \
         with lines linewidth 2 linecolor rgb '#0072b2' notitle, \
-    for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? column(c_index) : NaN):(y(k)) \
+    for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? thinned(most + k, end_dash(k), column(c_index), y(k)) : NaN):(thin_y) \
         with lines linewidth weight(1.3, role[k] eq 'least') dashtype end_dash(k) linecolor rgb end_colour(k) \
         notitle
 set output

@@ -102,6 +102,82 @@ static void dots_have_their_lines_colour(void **state)
     }
 }
 
+/* In the key, all strokes left of a name at its height must have the colour of its line. */
+static void a_line_of_the_key_has_its_codecs_colour(void **state)
+{
+    static const struct {
+        const char *kind, *head, *rows;
+    } keys[] = {{"pareto", "compressor,bits_per_element,relative_error\n", "@:bits=1,1,4\n@:bits=2,2,1\n"},
+                {"break-even", COST_HEAD, "@,2,1,1,1,1,4,1,below,4\n@,4,1,1,1,1,4,2,below,4\n"},
+                {"convergence", "compressor,step,test_accuracy,sim_seconds\n", "@,1,0.3,1\n@,2,0.6,2\n"}};
+    static const char *const codecs[] = {"qsgd", "minmax", "nuqsgd"};
+    (void)state;
+    if (no_gnuplot())
+        return;
+    for (size_t i = 0; i < countof(keys); i++) {
+        TextBuf data = {.arena = a};
+        text_add(&data, keys[i].head);
+        for (size_t k = 0; k < countof(codecs); k++)
+            for (const char *c = keys[i].rows; *c; c++)
+                text_addf(&data, *c == '@' ? "%s" : "%.1s", *c == '@' ? codecs[k] : c);
+        const char *f = drawn(keys[i].kind, text_done(&data), "f.tex");
+        for (size_t k = 0; k < countof(codecs); k++) {
+            unsigned r, g, b;
+            double tx = -1, ty = -1, x, y;
+            size_t strokes = 0;
+            check(sscanf(plot_look(codecs[k], 0, a).colour, "#%2x%2x%2x", &r, &g, &b) == 3);
+            const char *want =
+                           text_format(a, "\\color[rgb]{%.2f,%.2f,%.2f}", r / 255.0, g / 255.0, b / 255.0),
+                       *text = strstr(f, text_format(a, "[l]{%s}}", codecs[k])), *colour = "";
+            while (text && strncmp(text, "\\put(", 5) != 0)
+                text--;
+            if (!text)
+                print_error("%s: no %s\n", keys[i].kind, codecs[k]);
+            check(text && sscanf(text, "\\put(%lf,%lf)", &tx, &ty) == 2);
+            char *rest = NULL, *copy = text_copy(a, f);
+            for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+                colour = strncmp(line, "\\color", 6) ? colour : line;
+                if ((sscanf(line, "\\Line(%lf,%lf)", &x, &y) == 2 ||
+                     sscanf(line, "\\polygon*(%lf,%lf)", &x, &y) == 2 ||
+                     sscanf(line, "\\multiput(%lf,%lf)", &x, &y) == 2) &&
+                    x < tx && x > tx - 250 && fabs(y - ty) < 20) {
+                    assert_string_equal(colour, want);
+                    strokes++;
+                }
+            }
+            check(strokes > 0);
+        }
+    }
+}
+
+/* gnuplot puts a dot at every point, so that a dotted line of many points would look solid. */
+static void dots_stand_apart_however_many_points_a_line_has(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    TextBuf data = {.arena = a};
+    text_add(&data, "compressor,step,test_accuracy,sim_seconds\n");
+    for (int k = 1; k <= 600; k++)
+        text_addf(&data, "dgc,%d,%g,%d\n", k, 0.2 + k * 0.001, k);
+    check(plot_look("dgc", 0, a).dash % 2 == 1); /* dotted in LaTeX pictures */
+    char *const figures[] = {
+        text_copy(a, drawn("convergence", text_done(&data), "f.tex")),
+        text_copy(a,
+                  drawn("pareto", "compressor,bits_per_element,relative_error\na,1,1\na,2,0.1\n", "f.tex"))};
+    for (size_t i = 0; i < countof(figures); i++) {
+        size_t dots = 0;
+        char *rest = NULL, *before = text_copy(a, "");
+        for (char *line = strtok_r(figures[i], "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+            dots += strstr(line, "{\\usebox{\\plotpoint}}") && strcmp(line, before) != 0;
+            before = line;
+        }
+        if (dots < 20 || dots > 250)
+            print_error("figure %zu: %zu dots\n", i, dots);
+        check(dots >= 20 && dots <= 250);
+    }
+}
+
 static void what_is_called_dotted_is_made_of_dots(void **state)
 {
     (void)state;
@@ -165,8 +241,13 @@ static void no_figure_hides_text_behind_a_per_cent_sign(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    IN_FOLDER(a_heading_stands_above_its_key),        IN_FOLDER(dots_have_their_lines_colour),
-    IN_FOLDER(what_is_called_dotted_is_made_of_dots), IN_FOLDER(lines_are_seen_through_bands),
-    IN_FOLDER(formulas_are_as_small_as_the_text),     IN_FOLDER(no_figure_hides_text_behind_a_per_cent_sign),
+    IN_FOLDER(a_heading_stands_above_its_key),
+    IN_FOLDER(dots_have_their_lines_colour),
+    IN_FOLDER(a_line_of_the_key_has_its_codecs_colour),
+    IN_FOLDER(dots_stand_apart_however_many_points_a_line_has),
+    IN_FOLDER(what_is_called_dotted_is_made_of_dots),
+    IN_FOLDER(lines_are_seen_through_bands),
+    IN_FOLDER(formulas_are_as_small_as_the_text),
+    IN_FOLDER(no_figure_hides_text_behind_a_per_cent_sign),
 };
 CHECK_MAIN(tests)
