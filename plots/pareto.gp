@@ -125,7 +125,7 @@ do for [i = 1:n] { key_entry = enter(series_label(i), rgb(i), dash(i), points_of
 if (on_front[1] > 1) { key_entry = enter(mixed ? 'front, unbiased' : 'Pareto front', '#bbbbbb', 1, 2, -1) }
 if (on_front[2] > 1) { key_entry = enter(mixed ? 'front, biased' : 'Pareto front', '#bbbbbb', blocks, 2, -1) }
 if (!timed) { key_entry = enter('Gaussian data (no bound)', '#777777', dotted, 0.8, -1) }
-if (!timed && unbiased_any) { key_entry = enter('the same, unbiased', '#333333', dotted, 1.2, -1) }
+if (!timed && unbiased_any) { key_entry = enter('Gaussian data, unbiased', '#333333', dotted, 1.2, -1) }
 axes_high = 1.95
 foot_share = 0.19
 x_title = timed ? 'encode and decode, ms' : 'bits/element'

@@ -164,6 +164,23 @@ static void time_is_an_axis_too(void **state)
     check(strstr(err.text, "time"));
 }
 
+/* The entries of the key wrap, so that an entry that refers to the entry before it may stand below another. */
+static void every_curve_is_named_by_itself(void **state)
+{
+    static const char *const figures[] = {"f.svg", "f.tex"};
+    (void)state;
+    if (no_gnuplot())
+        return;
+    for (size_t i = 0; i < countof(figures); i++) {
+        const char *f =
+            drawn("pareto", "compressor,bits_per_element,relative_error,unbiased\na,1,4,true\na,2,1,true\n",
+                  figures[i]);
+        check_has(f, "Gaussian data, unbiased");
+        check_has(f, "Gaussian data (no bound)");
+        check(!strstr(f, "the same"));
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     IN_FOLDER(the_whole_selection_is_drawn_sorted_with_its_front),
     IN_FOLDER(dominated_points_are_off_the_front),
@@ -176,5 +193,6 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(time_is_an_axis_too),
     IN_FOLDER(the_front_by_time_counts_both_directions),
     IN_FOLDER(one_point_and_no_error_at_all_are_figures_too),
+    IN_FOLDER(every_curve_is_named_by_itself),
 };
 CHECK_MAIN(tests)
