@@ -174,7 +174,7 @@ int train_command_run(int argc, char **argv)
         .common = &r.job.common,
         .fields =
             "record,loss,train_accuracy,test_loss,test_accuracy,bytes_up,bytes_down,compute_ms,encode_ms,comm_ms,decode_ms,"
-            "sim_seconds,wall_seconds,link_ms,rank_sent,rank_received,measured_ms,predicted_ms,predicted_ratio",
+            "sim_seconds,wall_seconds,link_ms,rank_compute_ms,rank_encode_ms,rank_wait_ms,rank_decode_ms,rank_sent,rank_received,measured_ms,predicted_ms,predicted_ratio",
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | TAKES_RESUME,
     };
     r.command = &command;

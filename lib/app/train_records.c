@@ -17,11 +17,33 @@ static const Column usual[STEP_COLUMNS] = {
 };
 
 /* further columns of a run on several ranks */
-enum { MODELLED, SENT, RECEIVED, MEASURED, PREDICTED, RATIO };
+enum { MODELLED, MEASURED, PREDICTED, RATIO, SPREADS };
 static const Column of_ranks[RANK_COLUMNS] = {
-    [MODELLED] = {"link_ms", false},       [SENT] = {"rank_sent", false},
-    [RECEIVED] = {"rank_received", false}, [MEASURED] = {"measured_ms", true},
-    [PREDICTED] = {"predicted_ms", true},  [RATIO] = {"predicted_ratio", true}};
+    [MODELLED] = {"link_ms", false},
+    [MEASURED] = {"measured_ms", true},
+    [PREDICTED] = {"predicted_ms", true},
+    [RATIO] = {"predicted_ratio", true},
+    /* mean, minimum and maximum over ranks, in the order of RANK_COMPUTE, ... */
+    [SPREADS] = {"rank_compute_ms", false},
+    {"rank_compute_ms_min", false},
+    {"rank_compute_ms_max", false},
+    {"rank_encode_ms", false},
+    {"rank_encode_ms_min", false},
+    {"rank_encode_ms_max", false},
+    {"rank_wait_ms", false},
+    {"rank_wait_ms_min", false},
+    {"rank_wait_ms_max", false},
+    {"rank_decode_ms", false},
+    {"rank_decode_ms_min", false},
+    {"rank_decode_ms_max", false},
+    {"rank_sent", false},
+    {"rank_sent_min", false},
+    {"rank_sent_max", false},
+    {"rank_received", false},
+    {"rank_received_min", false},
+    {"rank_received_max", false},
+};
+_Static_assert((int)SPREADS + 3 * RANK_MEASURES == (int)RANK_COLUMNS, "a column to each number");
 
 static Value *cell(Value *row, const char *field)
 {
@@ -203,6 +225,17 @@ static void fill(const TrainRecords *r, const StepRecord *s, Value *row)
     row[r->columns - 1] = value_int(r->seed);
 }
 
+static void put_spreads(Value *at, const StepRecord *s)
+{
+    for (size_t i = 0; i < RANK_MEASURES; i++) {
+        const RankSpread *rank = &s->rank[i];
+        const double unit = i == RANK_SENT || i == RANK_RECEIVED ? 1 : 1e3;
+        *at++ = value_real(unit * rank->mean);
+        *at++ = value_real(unit * rank->least);
+        *at++ = value_real(unit * rank->most);
+    }
+}
+
 Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
 {
     TrainJob *j = r->job;
@@ -219,8 +252,7 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
     if (j->net) {
         Value *ranks = row + STEP_COLUMNS;
         ranks[MODELLED] = value_real(1e3 * s->modelled);
-        ranks[SENT] = value_real(s->rank_sent);
-        ranks[RECEIVED] = value_real(s->rank_received);
+        put_spreads(ranks + SPREADS, s);
         put_times(row, measured, 1e3 * (s->compute + s->encode + s->modelled + s->decode));
         times_note(r, row);
     }

@@ -78,6 +78,15 @@ typedef struct {
     double accuracy; /* share of images whose largest output is that of their label */
 } MeanScore;
 
+/* What each rank measures in a step: seconds in which it computes, encodes, waits for other ranks and decodes, all its
+ * workers together; bytes that it sends to others and receives, the sizes of payloads and all other messages included. */
+enum { RANK_COMPUTE, RANK_ENCODE, RANK_WAIT, RANK_DECODE, RANK_SENT, RANK_RECEIVED, RANK_MEASURES };
+
+/* Minimum, mean and maximum over ranks. */
+typedef struct {
+    double least, mean, most;
+} RankSpread;
+
 typedef struct {
     size_t step, epoch; /* both from 1 */
     double lr;
@@ -91,9 +100,7 @@ typedef struct {
      * least for others; else as `modelled`. */
     double compute, encode, comm, decode;
     double modelled; /* seconds of communication on setup.link by the network model */
-    /* bytes that a rank sent to others and received in this step, the sizes of payloads and all other messages
-     * included: mean over ranks; 0 in one process */
-    double rank_sent, rank_received;
+    RankSpread rank[RANK_MEASURES]; /* 0 in one process */
 } StepRecord;
 
 /* Runs one step. ERR_NUMERIC: there are values that are not finite; the error names the step and the layer

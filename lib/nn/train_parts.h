@@ -14,9 +14,10 @@ typedef struct {
     double seconds;
 } WorkerScore;
 
-/* Measurements of one rank in a step: seconds and bytes. */
+/* Measurements of one rank in a step. */
 typedef struct {
-    double encode, decode, comm, sent, received;
+    double measure[RANK_MEASURES];
+    double encode; /* seconds of its slowest worker */
 } RankTimes;
 
 /* A worker's own weights and state of the inner optimizer, in training with local steps. Each array has as many
@@ -39,8 +40,7 @@ struct Trainer {
     double sending;   /* seconds of checking, encoding and sending while this gradient was computed */
     WorkerScore *score; /* (workers) */
     RankTimes *times;   /* (ranks) of this step */
-    /* the counts of bytes when this step began */
-    RankTimes before;
+    uint64_t sent, received; /* this rank's counts of bytes when this step began */
     float *running_start; /* (running_floats) running statistics before the first step */
     size_t floats;        /* number of parameters */
     /* (floats) `velocity` and `square`: state of the optimizer; `square` is NULL unless it is AdamW; `agreed`: mean

@@ -30,31 +30,53 @@ void ranks_share_scores(Trainer *t)
 
 void ranks_begin_step(Trainer *t)
 {
-    if (t->s.net)
-        t->before = (RankTimes){.sent = (double)t->s.net->sent, .received = (double)t->s.net->received};
+    if (t->s.net) {
+        t->sent = t->s.net->sent;
+        t->received = t->s.net->received;
+    }
+}
+
+static RankTimes own_times(const Trainer *t)
+{
+    const Net *net = t->s.net;
+    RankTimes own = {.measure = {[RANK_WAIT] = t->waited,
+                                 [RANK_DECODE] = t->decode,
+                                 [RANK_SENT] = (double)(net->sent - t->sent),
+                                 [RANK_RECEIVED] = (double)(net->received - t->received)}};
+    for (size_t w = t->own; w < t->end; w++) {
+        own.measure[RANK_COMPUTE] += t->score[w].seconds;
+        own.measure[RANK_ENCODE] += t->encode[w];
+        own.encode = fmax(own.encode, t->encode[w]);
+    }
+    /* the message that carries these times counts, too */
+    own.measure[RANK_SENT] += sizeof own;
+    own.measure[RANK_RECEIVED] += (double)(net->ranks - 1) * sizeof own;
+    return own;
+}
+
+static RankSpread spread(const RankTimes *times, int ranks, size_t measure)
+{
+    RankSpread s = {times->measure[measure], 0, times->measure[measure]};
+    for (int r = 0; r < ranks; r++) {
+        const double v = times[r].measure[measure];
+        s.least = fmin(s.least, v);
+        s.most = fmax(s.most, v);
+        s.mean += v / ranks;
+    }
+    return s;
 }
 
 void ranks_share_times(Trainer *t, StepRecord *r)
 {
     Net *net = t->s.net;
-    const double ranks = (double)net->ranks, row = sizeof *t->times;
-    RankTimes *own = &t->times[net->rank];
-    *own = (RankTimes){.decode = t->decode,
-                       .comm = t->waited,
-                       /* this function's own message counts, too */
-                       .sent = (double)net->sent - t->before.sent + row,
-                       .received = (double)net->received - t->before.received + (ranks - 1) * row};
-    for (size_t w = t->own; w < t->end; w++)
-        own->encode = fmax(own->encode, t->encode[w]);
+    t->times[net->rank] = own_times(t);
     net_table(net, t->times, sizeof *t->times);
-    r->comm = INFINITY;
-    for (const RankTimes *i = t->times; i < t->times + net->ranks; i++) {
-        r->encode = fmax(r->encode, i->encode);
-        r->decode = fmax(r->decode, i->decode);
-        r->comm = fmin(r->comm, i->comm);
-        r->rank_sent += i->sent / ranks;
-        r->rank_received += i->received / ranks;
-    }
+    for (size_t i = 0; i < RANK_MEASURES; i++)
+        r->rank[i] = spread(t->times, net->ranks, i);
+    for (int i = 0; i < net->ranks; i++)
+        r->encode = fmax(r->encode, t->times[i].encode);
+    r->decode = fmax(r->decode, r->rank[RANK_DECODE].most);
+    r->comm = r->rank[RANK_WAIT].least;
 }
 
 /* ---- the state of the whole run on rank 0 ---- */
