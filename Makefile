@@ -61,7 +61,7 @@ SAY      := @$(if $(V),:,echo)
 # Hot loops (*_vec.c) are compiled once per instruction set, and give the same bytes on each.
 ISAS        := base $(if $(filter x86_64,$(ARCH)),avx2 avx512)
 ISA_base    :=
-ISA_avx2    := -march=x86-64-v3 -mno-fma
+ISA_avx2    := -march=x86-64-v3
 ISA_avx512  := -march=x86-64-v4 -mprefer-vector-width=512
 
 VEC_SRC  := $(sort $(wildcard lib/vec/*_vec.c))

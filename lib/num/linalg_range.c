@@ -8,7 +8,7 @@
  * fixed, so equal matrices have equal results. */
 #include "num/linalg_blas.h"
 #include "base/rng.h"
-#include "vec/kernels.h"
+#include "num/blockwise.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,11 +67,11 @@ static bool floats_suffice(double largest)
 }
 
 /* Returns how many random products should span the column space of A: SPARE more than the rank of a sample of
- * its elements. 0: A is too small, its rank too high, or its elements out of range. */
+ * its elements. 0: its rank is too high, or its elements are out of range. */
 static size_t products_wanted(const Tall *a, double dust, double largest, Arena *scratch)
 {
     const size_t quarter = a->cols / 4, side = quarter < SAMPLE_MAX ? quarter : SAMPLE_MAX;
-    if (a->cols < COLS_MIN || !floats_suffice(largest))
+    if (!floats_suffice(largest))
         return 0;
     const ArenaMark mark = arena_mark(scratch);
     double *m = NEW(scratch, double, side *side);
@@ -240,9 +240,11 @@ static Status measure(const Tall *a, Range *r, Arena *scratch, Error *err)
 
 Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *arena, Error *err)
 {
-    const double largest = (double)kernels()->abs_max(a->x, a->rows * a->cols);
-    const size_t count = products_wanted(a, dust, largest, arena);
     *r = (Range){0};
+    if (a->cols < COLS_MIN)
+        return OK;
+    const double largest = (double)blockwise_most(a->x, a->rows * a->cols, threads);
+    const size_t count = products_wanted(a, dust, largest, arena);
     if (count == 0)
         return OK;
     TRY(linalg_ready(err));
@@ -265,7 +267,7 @@ Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *ar
 Status linalg_leading(const Tall *a, size_t count, int threads, double **v, Arena *arena, Error *err)
 {
     enum { TIMES = 2 }; /* a third iteration lowers the variance of svd by at most 3 % */
-    const double largest = (double)kernels()->abs_max(a->x, a->rows * a->cols);
+    const double largest = (double)blockwise_most(a->x, a->rows * a->cols, threads);
     *v = NULL;
     if (!floats_suffice(largest))
         return OK;

@@ -28,6 +28,8 @@ INLINE VecD add_product(VecD sum, VecD a, VecD b)
 {
 #if VEC_BYTES == 64
     return _mm512_fmadd_pd(a, b, sum);
+#elif VEC_BYTES == 32
+    return _mm256_fmadd_pd(a, b, sum);
 #else
     return sum + a * b;
 #endif
