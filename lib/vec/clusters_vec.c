@@ -39,7 +39,7 @@ INLINE void find_all_slots(RngKey key, uint32_t first, size_t n, const uint8_t *
 {
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        find_slots(mix_lanes(stride_lanes(first + (uint32_t)i) + key.a, key.b), code + i, few, from, size,
+        find_slots(mix_lanes(counter_lanes(key, first + (uint32_t)i), key.b), code + i, few, from, size,
                    slot + i);
     for (; i < n; i++)
         slot[i] =

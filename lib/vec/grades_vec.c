@@ -43,8 +43,8 @@ void ISA_NAME(range)(const float *x, size_t n, float *low, float *high)
 INLINE VecU grade_lanes(const float *x, float low, Quantiser q, const RngKey *key, uint32_t i)
 {
     const VecF t = min_f((load_f(x) - low) * q.lift * q.slope, set_f(q.top));
-    const VecU more = key ? ~mix_lanes(stride_lanes(i) + key->a, key->b) >> (32 - q.fraction)
-                          : set_u(1u << (q.fraction - 1));
+    const VecU more =
+        key ? ~mix_lanes(counter_lanes(*key, i), key->b) >> (32 - q.fraction) : set_u(1u << (q.fraction - 1));
     return ((VecU)whole(t) + more) >> q.fraction;
 }
 

@@ -45,7 +45,7 @@ INLINE void bf16_random_lanes(const float *x, RngKey key, uint32_t i, uint8_t *o
 {
     VecU sign;
     const VecU mag = magnitude(x, BF16_MOST, &sign);
-    const VecU word = mix_lanes(stride_lanes(i) + key.a, key.b);
+    const VecU word = mix_lanes(counter_lanes(key, i), key.b);
     store_halves(out, sign | (mag + (~word >> 16)) >> 16);
 }
 
@@ -56,7 +56,7 @@ INLINE void fp16_random_lanes(const float *x, RngKey key, uint32_t i, uint8_t *o
 {
     VecU sign;
     const VecU mag = magnitude(x, FP16_MOST, &sign);
-    const VecU word = mix_lanes(stride_lanes(i) + key.a, key.b);
+    const VecU word = mix_lanes(counter_lanes(key, i), key.b);
     const VecU normal = ((mag + (~word >> 19)) >> 13) - REBIAS;
     const VecI is_tiny = mag < FP16_SMALL;
     const VecF t = (VecF)((VecU)is_tiny & mag) * 0x1p45f;

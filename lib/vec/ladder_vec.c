@@ -4,7 +4,7 @@
 INLINE void climb_lanes(const float *x, Ladder l, RngKey key, uint32_t i, uint8_t *code)
 {
     const VecF v = load_f(x);
-    const VecU word = mix_lanes(stride_lanes(i) + key.a, key.b);
+    const VecU word = mix_lanes(counter_lanes(key, i), key.b);
     const VecF z = min_f(abs_f(v) * l.lift * l.slope, set_f(l.top));
     const VecI below = z < 1;
     const VecI low = (VecI)(word >> 2) < whole((VecF)(below & (VecI)z) * 0x1p30f);

@@ -134,11 +134,11 @@ INLINE VecU lane_numbers(void)
 #endif
 }
 
-/* Returns (i + l) RNG_STRIDE in lane l, the counters of the random words i, i + 1, ...; `rng_word` adds the
- * key. */
-INLINE VecU stride_lanes(uint32_t i)
+/* Returns (i + l) RNG_STRIDE + key.a in lane l, the numbers that `rng_word` mixes to the random words i, i + 1, ...
+ * The factors of the lanes are constants, so a vector takes one scalar multiplication. */
+INLINE VecU counter_lanes(RngKey key, uint32_t i)
 {
-    return (lane_numbers() + i) * RNG_STRIDE;
+    return lane_numbers() * RNG_STRIDE + (i * RNG_STRIDE + key.a);
 }
 
 /* Returns the upper 32 bits of the 64-bit product a b in each lane. */

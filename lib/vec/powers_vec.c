@@ -8,7 +8,7 @@
 INLINE VecI power_lanes(const float *x, RngKey key, uint32_t i, uint8_t *power, uint8_t *sign)
 {
     const VecU v = (VecU)load_f(x), mag = v & 0x7fffffffu;
-    const VecU word = mix_lanes(stride_lanes(i) + key.a, key.b);
+    const VecU word = mix_lanes(counter_lanes(key, i), key.b);
     const VecU p = (mag + (~word >> 9)) >> 23;
     store_bytes(power, p);
     store_bytes(sign, (v >> 31) & (VecU)(p != 0));

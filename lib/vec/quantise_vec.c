@@ -6,10 +6,10 @@
 INLINE VecU quantise_lanes(const float *x, Quantiser q, RngKey key, uint32_t i)
 {
     const VecF v = load_f(x);
-    const VecU word = mix_lanes(stride_lanes(i) + key.a, key.b);
+    const VecU word = mix_lanes(counter_lanes(key, i), key.b);
     const VecF t = min_f(abs_f(v) * q.lift * q.slope, set_f(q.top));
     const VecU level = ((VecU)whole(t) + (~word >> (32 - q.fraction))) >> q.fraction;
-    return level | ((((VecU)v >> 31) & (VecU)(level != 0)) << q.bits);
+    return level | (((VecU)v & 0x80000000u & (VecU)(level != 0)) >> (31 - q.bits));
 }
 
 INLINE void quantise_row8(const float *x, Quantiser q, RngKey key, uint32_t i, uint8_t *code)
@@ -41,7 +41,7 @@ void ISA_NAME(quantise32)(const float *x, size_t n, Quantiser q, RngKey key, uin
 INLINE bool toss_lanes(const float *x, Coin coin, RngKey key, uint32_t i, uint8_t *code)
 {
     const VecF v = load_f(x);
-    const VecI r = (VecI)(mix_lanes(stride_lanes(i) + key.a, key.b) >> 2);
+    const VecI r = (VecI)(mix_lanes(counter_lanes(key, i), key.b) >> 2);
     const VecF t = min_f(abs_f(v) * coin.lift * coin.slope, set_f(0x1p30f));
     const VecI down = whole(t);
     store_bytes(code, (VecU)(r < down) & (1u | (((VecU)v >> 30) & 2u)));

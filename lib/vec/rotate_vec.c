@@ -28,7 +28,7 @@ void ISA_NAME(flip_signs)(const float *x, size_t n, float scale, RngKey key, uin
     uint32_t word[LANES];
     for (size_t i = 0, w = 0; i < n; i += WORD_BITS, w++) {
         if (w % LANES == 0)
-            store_u(word, mix_lanes(stride_lanes(first + (uint32_t)w) + key.a, key.b));
+            store_u(word, mix_lanes(counter_lanes(key, first + (uint32_t)w), key.b));
         if (i + WORD_BITS <= n)
             flip_word(x + i, word[w % LANES], scale, y + i);
         else

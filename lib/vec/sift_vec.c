@@ -53,7 +53,7 @@ size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *ke
     const VecU step = set_u(RNG_STRIDE * (uint32_t)LANES);
     const VecF lift = set_f(coin.lift), slope = set_f(coin.slope), most = set_f(0x1p30f);
     VecD acc[DPARTS];
-    VecU index = (VecU){0}, counter = stride_lanes(0) + key->a;
+    VecU index = (VecU){0}, counter = counter_lanes(*key, 0);
     double lane[ROW];
     size_t i = 0, count = 0;
     for (uint32_t l = 0; l < LANES; l++)

@@ -3,7 +3,7 @@
 
 void ISA_NAME(hash_buckets)(RngKey key, uint32_t first, size_t n, uint32_t buckets, uint32_t *bucket)
 {
-    VecU step = stride_lanes(first) + key.a;
+    VecU step = counter_lanes(key, first);
     size_t i = 0;
     for (; i + LANES <= n; i += LANES, step += LANES * RNG_STRIDE)
         store_u(bucket + i, multiply_high(mix_lanes(step, key.b), set_u(buckets)));

@@ -68,8 +68,8 @@ double rounding_variance(double v, double top, uint32_t s)
 
 static void find(const Buckets *b, size_t bucket, uint8_t *head)
 {
-    const size_t start = bucket * b->bucket;
-    b->law->find(b, b->x + start, codes_run_end(&b->codes, start, b->n) - start, head);
+    const size_t start = bucket * b->bucket, left = b->n - start;
+    b->law->find(b, b->x + start, left < b->bucket ? left : b->bucket, head);
 }
 
 static void find_head(void *data, size_t bucket)
@@ -87,12 +87,13 @@ static void quantise(const void *data, size_t block, void *code)
     const Buckets *b = data;
     const RngKey key = rng_key(&b->c->rng, USE_COIN, block);
     const size_t from = block * BLOCK, to = from + block_size(b->n, block), width = b->wide ? 4 : 1;
-    for (size_t i = from, end; i < to; i = end) {
-        uint8_t spare[BUCKET_HEAD_MOST], *head = b->head + b->head_size * (i / b->bucket);
-        end = codes_run_end(&b->codes, i, to);
+    size_t bucket = from / b->bucket, start = bucket * b->bucket;
+    for (size_t i = from, end; i < to; i = end, bucket++, start += b->bucket) {
+        uint8_t spare[BUCKET_HEAD_MOST], *head = b->head + b->head_size * bucket;
+        end = to - start < b->bucket ? to : start + b->bucket;
         if (!b->known) {
-            head = i % b->bucket ? spare : head;
-            find(b, i / b->bucket, head);
+            head = i > start ? spare : head;
+            find(b, bucket, head);
         }
         char *own_code = (char *)code + (i - from) * width;
         const float scale = b->law->scale ? b->law->scale(head) : 1;
@@ -114,10 +115,11 @@ static const char *dequantise(const void *data, size_t block, const void *code)
     const Buckets *b = data;
     const size_t from = block * BLOCK, to = from + block_size(b->n, block), width = b->wide ? 4 : 1;
     const char *why = NULL;
-    for (size_t i = from, end; i < to && !why; i = end) {
-        const uint8_t *head = b->sent + b->head_size * (i / b->bucket);
+    size_t bucket = from / b->bucket, start = bucket * b->bucket;
+    for (size_t i = from, end; i < to && !why; i = end, bucket++, start += b->bucket) {
+        const uint8_t *head = b->sent + b->head_size * bucket;
         const char *own = (const char *)code + (i - from) * width;
-        end = codes_run_end(&b->codes, i, to);
+        end = to - start < b->bucket ? to : start + b->bucket;
         why = b->law->dequantise(b, head, own, end - i, b->decoded + i);
         if (!why && b->law->scale && b->law->scale(head) == 0 && !all_zero(own, (end - i) * width))
             why = "a level other than 0 in a bucket of scale 0";
