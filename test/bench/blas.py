@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 SPECS = ["svd:rank=3", "powersgd:rank=2", "powersgd:rank=32", "lowrank:rank=2"]
-REPEATS = 3
+REPEATS = 2
 LIBRARY = """
 import json, sys, atomo
 records = atomo.compare(sys.argv[1], sys.argv[2:], repeats=5, threads=1)

@@ -23,7 +23,7 @@ except ImportError:
     print("python3-torch is not installed: the comparison of DDP hooks is left out")
     sys.exit(0)
 
-ROUNDS, WARM = 3, 4  # powerSGD_hook compresses from step 2 on
+ROUNDS, WARM = 2, 4  # powerSGD_hook compresses from step 2 on
 
 
 def network():

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-SECONDS, ROUNDS = 1.5, 4
+SECONDS, ROUNDS = 1.2, 2
 ROWS = [  # network, channels, side, images, least ratio to PyTorch's images per second
     ("lenet", 1, 28, 64, 1.3),
     ("resnet18", 3, 32, 128, 1.0),

@@ -10,6 +10,7 @@ import pathlib
 import platform
 import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / "docs"
@@ -21,12 +22,15 @@ NAMES = ("bits", "encode", "decode", "encode_ns", "decode_ns", "encode_threads",
 def run(command, **more):
     """The output of a program, which is printed too."""
     print("$", " ".join(command), flush=True)
+    start = time.monotonic()
     done = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **more)
     lines = []
     for line in done.stdout:
         print(line, end="", flush=True)
         lines.append(line.rstrip("\n"))
-    return lines, done.wait()
+    code = done.wait()
+    print("took %.0f s" % (time.monotonic() - start), flush=True)
+    return lines, code
 
 
 def codecs(build, *arguments):

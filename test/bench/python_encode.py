@@ -2,10 +2,10 @@
 """What encoding through the Python package costs, as a ratio to atomo-bench, on one thread.
 
 usage: python_encode.py ATOMO_BENCH DUMP. The environment says where the package is: PYTHONPATH, ATOMO_LIBRARY. A time is the sum, over
-the dump's tensors of 64 KiB and more, of the least of CALLS calls. Python and atomo-bench run in turns, each turn in a new process with
-memory of its own; the table has the least of TURNS times.
+the dump's tensors of 64 KiB and more, of the least of CALLS calls. Python and atomo-bench run in turns, each turn in a new process;
+the table has the least of TURNS times.
 
-python_encode.py --alone SPEC DUMP prints the time of one process of Python.
+python_encode.py --alone DUMP prints the times of one process of Python.
 """
 import json
 import os
@@ -21,8 +21,8 @@ except ImportError:
 
 SPECS = ["none", "fp16", "bf16", "sign", "terngrad", "natural", "qsgd", "intsgd", "topk:ratio=0.01", "entry:ratio=0.01", "powersgd:rank=2"]
 LEAST = 64 << 10
-CALLS = 20
-TURNS = 4
+CALLS = 12
+TURNS = 3
 
 
 def tensors_of(dump, least=LEAST):
@@ -54,15 +54,18 @@ def output(*command):
     return subprocess.run(command, check=True, capture_output=True).stdout
 
 
-def python_ms(spec, dump):
-    return float(output(sys.executable, __file__, "--alone", spec, dump))
+def python_ms(dump):
+    """{spec: ms}"""
+    return json.loads(output(sys.executable, __file__, "--alone", dump))
 
 
-def bench_ms(bench, spec, dump, names):
+def bench_ms(bench, specs, dump, names):
+    """{spec: ms}"""
     options = ("-q", "--threads", "1", "--repeats", str(CALLS), "--per-tensor", "--format", "json")
-    results = json.loads(output(bench, "compare", dump, "-c", spec, *options))["results"]
+    results = json.loads(output(bench, "compare", dump, *(o for spec in specs for o in ("-c", spec)), *options))["results"]
     last = max(r["step"] for r in results if r["step"] not in ("*", None))
-    return sum(r["encode_ms_min"] for r in results if r["tensor"] in names and r["step"] == last)
+    times = [(r["compressor"], r["encode_ms_min"]) for r in results if r["tensor"] in names and r["step"] == last]
+    return {spec: sum(ms for compressor, ms in times if compressor == spec) for spec in specs}
 
 
 def main(bench, dump):
@@ -73,14 +76,15 @@ def main(bench, dump):
     tensors = tensors_of(dump)
     print("encode, ms: %d tensors, %.1f MB" % (len(tensors), sum(a.nbytes for a in tensors.values()) / 1e6))
     print("%-18s %12s %12s %8s" % ("codec", "Python", "atomo-bench", "ratio"))
+    turns = [(python_ms(dump), bench_ms(bench, SPECS, dump, tensors)) for _ in range(TURNS)]
     for spec in SPECS:
-        turns = [(python_ms(spec, dump), bench_ms(bench, spec, dump, tensors)) for _ in range(TURNS)]
-        python, program = (min(times) for times in zip(*turns))
+        python, program = (min(times[spec] for times in side) for side in zip(*turns))
         print("%-18s %12.2f %12.2f %8.3f" % (spec, python, program, python / program), flush=True)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--alone"]:
-        print(alone_ms(sys.argv[2], tensors_of(sys.argv[3])))
+        tensors = tensors_of(sys.argv[2])
+        print(json.dumps({spec: alone_ms(spec, tensors) for spec in SPECS}))
     else:
         main(*sys.argv[1:])

@@ -17,9 +17,9 @@
 
 enum { COLS = 64, FIRST = 16, LAST = 26, STEP = 2, SIZES = (LAST - FIRST) / STEP + 1 };
 
-/* Each size is run for ENOUGH seconds, at least twice and at most RUNS_MAX times. A size is skipped if one run
+/* After a warm-up, each size is run for ENOUGH seconds, at least once and at most RUNS_MAX times. A size is skipped if one run
  * would take longer than PATIENCE seconds. */
-#define ENOUGH   0.25
+#define ENOUGH   0.15
 #define PATIENCE 5.0
 #define NOISE    1.6
 enum { RUNS_MAX = 9 };
@@ -81,7 +81,7 @@ static Status run_size(Bench *b, const float *x, double *encode, double *decode)
     double e, d, used = 0;
     TRY(run_once(b, x, &e, &d));
     *encode = *decode = INFINITY;
-    for (int run = 0; run < RUNS_MAX && (run < 2 || used < ENOUGH); run++) {
+    for (int run = 0; run < RUNS_MAX && used < ENOUGH; run++) {
         TRY(run_once(b, x, &e, &d));
         *encode = fmin(*encode, e);
         *decode = fmin(*decode, d);

@@ -118,7 +118,7 @@ def main(bench, dump):
     print("encode, ms: %d tensors, PyTorch %s, one thread" % (len(tensors), torch.__version__))
     print("%-26s %12s %12s %8s %8s" % ("codec", "PyTorch", "atomo-bench", "ratio", "floor"))
     for spec, encode, floor in PEERS:
-        peer, ours = torch_ms(encode, tensors), bench_ms(bench, spec, dump, tensors)
+        peer, ours = torch_ms(encode, tensors), bench_ms(bench, [spec], dump, tensors)[spec]
         low |= peer / ours < floor
         print("%-26s %12.2f %12.2f %8.2f %8.1f%s" % (spec, peer, ours, peer / ours, floor, "" if peer / ours >= floor else "  BELOW ITS FLOOR"), flush=True)
     return low
