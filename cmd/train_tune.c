@@ -130,7 +130,11 @@ static Status hold_out(Tune *t)
                     t->share, kept, all);
     t->held_out = j->train;
     t->held_out.count = all - kept;
-    t->held_out.pixels += kept * d->channels * d->rows * d->columns;
+    const size_t first = kept * d->channels * d->rows * d->columns;
+    if (t->held_out.values)
+        t->held_out.values += first;
+    else
+        t->held_out.pixels += first;
     if (t->held_out.labels)
         t->held_out.labels += kept;
     /* the last training window of a text, shifted, would reach into the first window held out */

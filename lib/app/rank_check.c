@@ -23,8 +23,10 @@ static void add_data(TextBuf *out, const char *name, const Dataset *d)
 {
     const size_t pixels =
         d->tokens ? d->tokens : d->count * d->info->channels * d->info->rows * d->info->columns;
-    add_sum(out, name, (Bytes){(const uint8_t *)d->pixels, pixels * sizeof *d->pixels},
-            (Bytes){d->labels, d->labels ? d->count : 0});
+    const Bytes images = d->values ? (Bytes){(const uint8_t *)d->values, pixels * sizeof *d->values}
+                                   : (Bytes){d->pixels, pixels};
+    add_sum(out, name, images,
+            (Bytes){(const uint8_t *)d->labels, d->labels ? d->count * sizeof *d->labels : 0});
 }
 
 /* The kernels of the network and of BLAS round differently on different processors. */

@@ -77,7 +77,9 @@ static const Option *all_options(TrainJob *j, const Option *own)
 {
     const char *network = with_names(j, "the network to train", network_name);
     const char *dataset = with_names(
-        j, "the data set; without it one that needs no files: digits, colour-digits or babble", dataset_name);
+        j,
+        "the data set, or FILE.h5 with x and y of your own; without it one that needs no files: digits, colour-digits or babble",
+        dataset_name);
     const char *link = with_names(
         j,
         "the simulated link of comm_ms: alpha=50us,beta=10Gbit, FILE.json of atomo-bench link, or a preset",

@@ -80,6 +80,8 @@ const Literature literature[] = {
     {"DeMo", "ef:decay=0.999+chunktopk:transform=dct", "DeMo's optimizer takes signs: --optimizer signsgd"},
     {"SparseLoCo", "ef:decay=0.95+chunktopk:k=64,values=2bit",
      "SparseLoCo takes local steps: atomo-train run --local-steps"},
+    {"loco", "ef:decay=0.95+chunktopk:k=64,values=2bit",
+     "SparseLoCo takes local steps: atomo-train run --local-steps"},
     {"CCLoco", "ef:decay=0.95+chunktopk:k=64,values=2bit",
      "CCLoco takes local steps: atomo-train run --local-steps"},
     {0},

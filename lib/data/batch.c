@@ -6,10 +6,11 @@
  * repeated. */
 #include "data/dataset.h"
 
+#include <string.h>
+
 enum {
     PADDING = 4,
     PLACES = 2 * PADDING + 1,
-    SIDE_MOST = 64,
     OUTSIDE = -1,
     PIECE_IMAGES = 16,
 };
@@ -22,7 +23,7 @@ typedef struct {
     Rng rng;
     float level[3][256]; /* level[c][b]: the normalised value of byte b in channel c */
     float *x;
-    uint8_t *labels;
+    uint32_t *labels;
 } Filling;
 
 /* Returns the row (or column) of the image that row i of the padded image copies, or OUTSIDE if row i is black.
@@ -62,15 +63,20 @@ static void fill_piece(void *data, size_t piece)
     const DatasetInfo *info = f->data->info;
     const size_t pixels = info->channels * info->rows * info->columns;
     const bool augment = f->augment && f->data->split == SPLIT_TRAIN && info->crop != CROP_NONE;
-    int row[SIDE_MOST], column[SIDE_MOST];
+    int row[DATA_SIDE_MOST], column[DATA_SIDE_MOST];
     for (size_t i = piece * PIECE_IMAGES; i < f->count && i < (piece + 1) * PIECE_IMAGES; i++) {
-        const uint32_t image = f->index[i], word = augment ? rng_u32(&f->rng, USE_CROP, image) : 0;
+        const uint32_t image = f->index[i];
+        f->labels[i] = f->data->labels[image];
+        if (f->data->values) {
+            memcpy(f->x + i * pixels, f->data->values + image * pixels, pixels * sizeof *f->x);
+            continue;
+        }
+        const uint32_t word = augment ? rng_u32(&f->rng, USE_CROP, image) : 0;
         const int down = augment ? (int)((word & 0xffff) * PLACES >> 16) - PADDING : 0;
         const int right = augment ? (int)((word >> 16 & 0x7fff) * PLACES >> 15) - PADDING : 0;
         crop_axis(row, info->rows, down, false, info->crop);
         crop_axis(column, info->columns, right, word >> 31, info->crop);
         fill_image(f, f->data->pixels + image * pixels, row, column, f->x + i * pixels);
-        f->labels[i] = f->data->labels[image];
     }
 }
 
@@ -89,7 +95,7 @@ static void fill_text(const Filling *f)
 }
 
 void batch_fill(const Dataset *d, const uint32_t *index, size_t count, bool augment, uint64_t seed,
-                uint64_t epoch, int threads, float *x, uint8_t *labels)
+                uint64_t epoch, int threads, float *x, uint32_t *labels)
 {
     Filling f = {.data = d, .index = index, .count = count, .augment = augment, .x = x, .labels = labels};
     f.rng = rng_open(seed, epoch, RNG_EVERYONE, 0, rng_hash("crop"));
@@ -97,7 +103,7 @@ void batch_fill(const Dataset *d, const uint32_t *index, size_t count, bool augm
         fill_text(&f);
         return;
     }
-    for (size_t c = 0; c < d->info->channels; c++)
+    for (size_t c = 0; c < d->info->channels && !d->values; c++)
         for (int v = 0; v < 256; v++)
             f.level[c][v] = ((float)v / 255 - d->info->mean[c]) / d->info->deviation[c];
     parallel_for(threads, (count + PIECE_IMAGES - 1) / PIECE_IMAGES, fill_piece, &f);

@@ -95,8 +95,6 @@ Status cifar_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena
     for (size_t i = 0; i < files; at += file[i++].count)
         if (cifar_take(file[i].bytes, d->info->classes, pixels + at * PIXELS, labels + at, err) != OK)
             return data_damaged(d->info, file[i].path, err);
-    d->count = count;
     d->pixels = pixels;
-    d->labels = labels;
-    return OK;
+    return labels_set(d, labels, count, a, err);
 }

@@ -48,16 +48,21 @@ const DatasetInfo *dataset_find(const char *name, Error *err);
 struct Dataset {
     const DatasetInfo *info;
     DataSplit split;
-    size_t count;          /* 1 .. IMAGES_MOST; may be lowered to use only the first images */
-    const uint8_t *pixels; /* (count, channels, rows, columns) pixels of the images; (tokens) of a text */
-    const uint8_t *labels; /* (count), below info->classes; NULL for a text */
-    size_t tokens;         /* number of tokens of a text; 0: images */
-    bool (*stopped)(void); /* that of dataset_load */
+    size_t count;           /* 1 .. IMAGES_MOST; may be lowered to use only the first images */
+    const uint8_t *pixels;  /* (count, channels, rows, columns) pixels of the images; (tokens) of a text */
+    const uint32_t *labels; /* (count), below info->classes; NULL for a text */
+    size_t tokens;          /* number of tokens of a text; 0: images */
+    bool (*stopped)(void);  /* that of dataset_load */
+    /* instead of pixels, for data that are no bytes: (count, channels, rows, columns), normalised */
+    const float *values;
 };
 
-enum { IMAGES_MOST = 1 << 30 };
+enum { IMAGES_MOST = 1 << 30, DATA_SIDE_MOST = 4096 }; /* of images that are bytes: rows, columns */
 
-/* Loads a data set. `digits`, `colour-digits` and `babble` are drawn from the seed; other sets are read from the directory `dir` (NULL:
+/* Returns true if a data set's name is the path of a file of one's own, FILE.h5 (own.c). */
+bool dataset_is_file(const char *name);
+
+/* Loads a data set; NAME or the path FILE.h5, for which `dir` must be NULL. `digits`, `colour-digits` and `babble` are drawn from the seed; other sets are read from the directory `dir` (NULL:
  * datasets/NAME) and ignore the seed. Checks sizes, magic numbers and labels. An error names the file, the
  * expected content and the command that downloads the file. Memory for pixels and labels comes from `a`. ERR_STOPPED:
  * `stopped` returned true while images were drawn; NULL: nothing stops it. */
@@ -87,6 +92,6 @@ void dataset_shuffle(const Dataset *d, uint64_t seed, uint64_t epoch, uint32_t *
 /* Fills x (count, channels, rows, columns) and labels (count, dataset_labels) with images index[0 .. count-1], normalised. Tokens
  * are not normalised. With `augment`, training images are cropped and flipped at random, as determined by (seed, epoch, index[i]). */
 void batch_fill(const Dataset *d, const uint32_t *index, size_t count, bool augment, uint64_t seed,
-                uint64_t epoch, int threads, float *x, uint8_t *labels);
+                uint64_t epoch, int threads, float *x, uint32_t *labels);
 
 #endif

@@ -96,23 +96,49 @@ const char *dataset_name(const void *data, size_t i)
 
 const DatasetInfo *dataset_find(const char *name, Error *err)
 {
+    static const DatasetInfo file = {.name = "FILE.h5", .load = own_load};
     char all[200];
+    if (dataset_is_file(name))
+        return &file;
     for (const DatasetInfo *d = datasets; d->name; d++)
         if (!strcmp(d->name, name))
             return d;
     const char *nearest = text_nearest(name, dataset_name, NULL);
     FAIL(err, ERR_USAGE, "%s: no such data set", name);
-    error_hint(err, "--dataset %s; there are %s", nearest ? nearest : "NAME",
+    error_hint(err, "--dataset %s; there are %s, and files of your own, FILE.h5", nearest ? nearest : "NAME",
                text_names(all, sizeof all, dataset_name, NULL));
     return NULL;
+}
+
+bool dataset_is_file(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && (!strcmp(dot, ".h5") || !strcmp(dot, ".hdf5"));
+}
+
+Status labels_set(Dataset *d, const uint8_t *labels, size_t count, Arena *a, Error *err)
+{
+    uint32_t *own = NEW(a, uint32_t, count);
+    TRY(arena_check(own, a, err));
+    for (size_t i = 0; i < count; i++)
+        own[i] = labels[i];
+    d->count = count;
+    d->labels = own;
+    return OK;
 }
 
 Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
                     int threads, bool (*stopped)(void), Arena *a, Error *err)
 {
+    if (dataset_is_file(name) && dir) {
+        FAIL(err, ERR_USAGE, "--data-dir %s: the data set is the file %s", dir, name);
+        return error_hint(err, "--dataset DIR/FILE.h5");
+    }
     Dataset d = {.info = dataset_find(name, err), .split = split, .stopped = stopped};
     if (!d.info)
         return ERR_USAGE;
+    if (dataset_is_file(name))
+        dir = name;
     if (!dir && !(dir = text_format(a, "datasets/%s", name)))
         return arena_fail(a, err);
     TRY(d.info->load(&d, dir, seed, threads, a, err));

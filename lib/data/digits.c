@@ -292,10 +292,8 @@ static Status draw_set(Dataset *d, size_t count, uint64_t seed, int threads, Are
     digits_draw(seed, d->split, count, threads, d->stopped, pixels, labels);
     if (d->stopped && d->stopped())
         return FAIL(err, ERR_STOPPED, "stopped");
-    d->count = count;
     d->pixels = pixels;
-    d->labels = labels;
-    return OK;
+    return labels_set(d, labels, count, a, err);
 }
 
 Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)

@@ -16,6 +16,12 @@ Status svhn_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena 
 Status text_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 Status babble_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 
+/* The file of one's own `path`: sets d->info too. */
+Status own_load(Dataset *d, const char *path, uint64_t seed, int threads, Arena *a, Error *err);
+
+/* Sets d->count and d->labels from labels that are bytes. */
+Status labels_set(Dataset *d, const uint8_t *labels, size_t count, Arena *a, Error *err);
+
 /* Gives a data set of text its tokens, and a copy of its DatasetInfo with `classes` kinds of tokens and the
  * entropy rate `entropy`. `pixels` must outlive `d`. */
 Status text_set(Dataset *d, const uint8_t *pixels, size_t tokens, size_t classes, double entropy, Arena *a,

@@ -68,8 +68,6 @@ Status idx_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *
              images.count, images_path);
         return data_damaged(d->info, labels_path, err);
     }
-    d->count = images.count;
     d->pixels = images.first;
-    d->labels = labels.first;
-    return OK;
+    return labels_set(d, labels.first, images.count, a, err);
 }

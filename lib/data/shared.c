@@ -10,6 +10,7 @@ typedef struct {
     uint64_t key;     /* of the data set and its folder */
     DatasetInfo info; /* its pointers are those of the rank that loaded the data set */
     size_t count, tokens, pixel_bytes, label_bytes;
+    bool floats; /* pixels are floats, Dataset.values */
 } Head;
 
 enum { HEAD = (sizeof(Head) + 63) / 64 * 64 };
@@ -20,6 +21,19 @@ static uint64_t key_of(const char *name, const char *dir)
     return dir ? checksum((Bytes){(const uint8_t *)dir, strlen(dir)}, key) : key;
 }
 
+static size_t pixel_bytes(const Dataset *d)
+{
+    const DatasetInfo *i = d->info;
+    return d->tokens ? d->tokens
+                     : d->count * i->channels * i->rows * i->columns * (d->values ? sizeof *d->values : 1);
+}
+
+/* Where labels begin: a multiple of their size. */
+static size_t labels_at(const Head *h)
+{
+    return HEAD + (h->pixel_bytes + 3) / 4 * 4;
+}
+
 static Head head_of(const Dataset *d, uint64_t key)
 {
     const DatasetInfo *i = d->info;
@@ -27,16 +41,17 @@ static Head head_of(const Dataset *d, uint64_t key)
                   .info = *i,
                   .count = d->count,
                   .tokens = d->tokens,
-                  .pixel_bytes = d->tokens ? d->tokens : d->count * i->channels * i->rows * i->columns,
-                  .label_bytes = d->labels ? d->count : 0};
+                  .floats = d->values != NULL,
+                  .pixel_bytes = pixel_bytes(d),
+                  .label_bytes = d->labels ? d->count * sizeof *d->labels : 0};
 }
 
 static void put(uint8_t *room, const Head *h, const Dataset *d)
 {
     memcpy(room, h, sizeof *h);
-    memcpy(room + HEAD, d->pixels, h->pixel_bytes);
+    memcpy(room + HEAD, h->floats ? (const void *)d->values : d->pixels, h->pixel_bytes);
     if (h->label_bytes)
-        memcpy(room + HEAD + h->pixel_bytes, d->labels, h->label_bytes);
+        memcpy(room + labels_at(h), d->labels, h->label_bytes);
 }
 
 /* Sets all of *d but `split` and `stopped`. */
@@ -52,8 +67,9 @@ static Status take(Dataset *d, const uint8_t *room, Arena *a, Error *err)
     d->info = info;
     d->count = h->count;
     d->tokens = h->tokens;
-    d->pixels = room + HEAD;
-    d->labels = h->label_bytes ? room + HEAD + h->pixel_bytes : NULL;
+    d->pixels = h->floats ? NULL : room + HEAD;
+    d->values = h->floats ? (const float *)(room + HEAD) : NULL;
+    d->labels = h->label_bytes ? (const uint32_t *)(room + labels_at(h)) : NULL;
     return OK;
 }
 
@@ -76,7 +92,7 @@ static Status spread(Dataset *d, Net *net, const Request *r, Arena *a, Error *er
 {
     const uint64_t key = key_of(r->name, r->dir);
     const Head h = net->first_here ? head_of(d, key) : (Head){0};
-    uint8_t *room = net_share(net, HEAD + h.pixel_bytes + h.label_bytes);
+    uint8_t *room = net_share(net, labels_at(&h) + h.label_bytes);
     if (!room)
         return load(d, r, a, err);
     if (net->first_here)

@@ -223,10 +223,8 @@ static Status take(const Shared *s, Dataset *d, Arena *a, Error *err)
                         labels[i], i, TEN);
         labels[i] %= TEN;
     }
-    d->count = count;
     d->pixels = pixels;
-    d->labels = labels;
-    return OK;
+    return labels_set(d, labels, count, a, err);
 }
 
 /* ---- starting the child and loading the file ---- */

@@ -166,7 +166,7 @@ static Status start_reader(Dump *d, Error *err)
     d->used = confine_space();
     d->reader = fork();
     if (d->reader == 0)
-        reader_run(ends[1], d->memory, d->file, d->kind, d->listing.file_size);
+        reader_run(ends[1], d->memory, d->file, d->kind, d->listing.file_size, d->listing.hints.integers);
     close(ends[1]);
     if (d->reader > 0)
         return OK;

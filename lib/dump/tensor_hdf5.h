@@ -31,6 +31,7 @@ typedef struct {
     int socket;
     const char *file; /* its path */
     uint64_t file_size;
+    bool integers; /* DumpHints.integers */
     FileKind kind;
     ArrayFile arrays;    /* not for HDF5 */
     bool has_user_block; /* true: HDF5's addresses do not count from the file's first byte */
@@ -52,10 +53,10 @@ Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err);
  * bytes each. */
 bool attr_says(hid_t object, const char *name, const char *text);
 
-/* Finds out whether the dataset holds floats (or bfloat16 as uint16), and its shape. Fails if the dataset is
+/* Finds out whether the dataset holds floats (or bfloat16 as uint16, or integers if s->integers), and its shape. Fails if the dataset is
  * not stored in this file or needs a filter that is not built in. */
-typedef enum { NOT_FLOATS, FLOATS, BFLOATS } Content;
-Status dataset_check(hid_t dataset, uint64_t file_size, Content *content, Shape *shape, size_t *bytes,
+typedef enum { NOT_FLOATS, FLOATS, BFLOATS, INTEGERS } Content;
+Status dataset_check(hid_t dataset, const Source *s, Content *content, Shape *shape, size_t *bytes,
                      Error *err);
 
 /* Returns the file offset of a dataset that is stored as contiguous float32 in the byte order of this machine; NOWHERE for any
@@ -64,6 +65,7 @@ uint64_t dataset_plain_at(hid_t dataset);
 
 /* Runs the reader process; never returns. `socket` and `memory` (shared memory) are the reader's only
  * connections to the parent process. */
-_Noreturn void reader_run(int socket, int memory, const char *file, FileKind kind, uint64_t file_size);
+_Noreturn void reader_run(int socket, int memory, const char *file, FileKind kind, uint64_t file_size,
+                          bool integers);
 
 #endif

@@ -12,13 +12,13 @@ static Status refuse(Error *err, const char *what)
     return FAIL(err, ERR_CORRUPT, "%s", what);
 }
 
-static Status check_float(hid_t type, Error *err)
+static Status check_number(hid_t type, Error *err)
 {
     if (H5Tget_size(type) > 8)
-        return refuse(err, "floats of more than 64 bits; want 16, 32 or 64");
+        return refuse(err, "numbers of more than 64 bits; want 16, 32 or 64");
     const H5T_order_t order = H5Tget_order(type);
     if (H5Tget_size(type) > 1 && order != H5T_ORDER_LE && order != H5T_ORDER_BE)
-        return refuse(err, "floats in neither little- nor big-endian order");
+        return refuse(err, "numbers in neither little- nor big-endian order");
     return OK;
 }
 
@@ -93,7 +93,7 @@ static Status check_storage(hid_t dataset, hid_t creation, uint64_t file_size, c
 }
 
 /* Does the checks of `dataset_check`, which opens and closes these handles. */
-static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation, uint64_t file_size,
+static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation, const Source *s,
                           Content *content, Shape *shape, size_t *bytes, Error *err)
 {
     char reason[HDF5_REASON];
@@ -102,18 +102,19 @@ static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation
     *content = NOT_FLOATS;
     if (H5Sget_simple_extent_type(space) == H5S_NULL)
         return OK;
-    const Content kind = H5Tget_class(type) == H5T_FLOAT ? FLOATS
-                         : is_bfloat16(dataset, type)    ? BFLOATS
-                                                         : NOT_FLOATS;
+    const Content kind = H5Tget_class(type) == H5T_FLOAT                    ? FLOATS
+                         : is_bfloat16(dataset, type)                       ? BFLOATS
+                         : s->integers && H5Tget_class(type) == H5T_INTEGER ? INTEGERS
+                                                                            : NOT_FLOATS;
     if (kind == NOT_FLOATS)
         return OK;
-    if (kind == FLOATS)
-        TRY(check_float(type, err));
+    if (kind != BFLOATS)
+        TRY(check_number(type, err));
     *bytes = H5Tget_size(type);
     if (*bytes == 0)
         return refuse(err, "elements of no bytes");
     TRY(check_shape(space, shape, err));
-    TRY(check_storage(dataset, creation, file_size, shape, *bytes, err));
+    TRY(check_storage(dataset, creation, s->file_size, shape, *bytes, err));
     *content = kind;
     return OK;
 }
@@ -128,12 +129,12 @@ uint64_t dataset_plain_at(hid_t dataset)
     return at == HADDR_UNDEF ? NOWHERE : at;
 }
 
-Status dataset_check(hid_t dataset, uint64_t file_size, Content *content, Shape *shape, size_t *bytes,
+Status dataset_check(hid_t dataset, const Source *s, Content *content, Shape *shape, size_t *bytes,
                      Error *err)
 {
     const hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset),
                 creation = H5Dget_create_plist(dataset);
-    const Status status = check_parts(dataset, type, space, creation, file_size, content, shape, bytes, err);
+    const Status status = check_parts(dataset, type, space, creation, s, content, shape, bytes, err);
     H5Tclose(type);
     H5Sclose(space);
     H5Pclose(creation);

@@ -64,7 +64,7 @@ static Status read_tensor(const Source *s, const Found *f, float *x, Error *err)
     Content content = NOT_FLOATS;
     size_t bytes;
     if (dataset >= 0)
-        status = dataset_check(dataset, s->file_size, &content, &shape, &bytes, err);
+        status = dataset_check(dataset, s, &content, &shape, &bytes, err);
     if (status == OK && (content == NOT_FLOATS || shape.n != f->n))
         status = FAIL(err, ERR_CORRUPT, "changed since it was listed");
     if (status == OK && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0)
@@ -158,10 +158,15 @@ static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float 
     return s->kind == FILE_HDF5 ? read_tensor(s, &s->found[i], *x, err) : array_read(&s->arrays, i, *x, err);
 }
 
-_Noreturn void reader_run(int socket, int memory, const char *file, FileKind kind, uint64_t file_size)
+_Noreturn void reader_run(int socket, int memory, const char *file, FileKind kind, uint64_t file_size,
+                          bool integers)
 {
-    Source s = {
-        .socket = SOCKET_FD, .file = file, .file_size = file_size, .kind = kind, .arena = arena_open(0)};
+    Source s = {.socket = SOCKET_FD,
+                .file = file,
+                .file_size = file_size,
+                .integers = integers,
+                .kind = kind,
+                .arena = arena_open(0)};
     Error err = {0};
     float *x = NULL;
     size_t room = 0;
@@ -169,7 +174,7 @@ _Noreturn void reader_run(int socket, int memory, const char *file, FileKind kin
     confine_keep((int[]){socket, memory}, 2);
     const uint64_t used = confine_space(); /* before the limits are set, as `confine_space` reads /proc */
     confine_start();
-    confine_memory(used, 1024 * MIB);
+    confine_memory(used, 1024 * MIB + (integers ? 8 * file_size : 0)); /* bytes become floats */
     confine_seconds(8 + file_size / (16 * MIB));
     confine_files(1);
     confine_calls(true);

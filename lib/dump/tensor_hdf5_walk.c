@@ -66,7 +66,7 @@ static Status visit_dataset(Walk *w, hid_t dataset)
     Content content;
     Shape shape = {0};
     size_t bytes = 0;
-    TRY(dataset_check(dataset, w->source->file_size, &content, &shape, &bytes, w->err));
+    TRY(dataset_check(dataset, w->source, &content, &shape, &bytes, w->err));
     if (content == NOT_FLOATS)
         return message_send(w->source->socket, message_begin(w, 'S'), w->err);
     TRY(list_tensor(w, dataset, &shape));

@@ -170,6 +170,6 @@ extern const LayerOps embedding_layer, layer_norm_layer, attention_layer, gelu_l
 /* Computes the softmax cross-entropy of `count` rows of outputs: one for each image, or one for each token.
  * `*loss` is the sum over the rows, and `*correct` the number of rows whose largest output is at their label.
  * `v->dx` becomes the gradient of the mean loss. */
-void softmax_loss(const Activation *v, const uint8_t *labels, size_t count, double *loss, size_t *correct);
+void softmax_loss(const Activation *v, const uint32_t *labels, size_t count, double *loss, size_t *correct);
 
 #endif

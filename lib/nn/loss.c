@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-enum { CLASSES_MOST = 256 }; /* a label is a byte */
+enum { KEPT = 256 }; /* exponentials that are kept; those of further classes are computed twice */
 
-void softmax_loss(const Activation *v, const uint8_t *labels, size_t count, double *loss, size_t *correct)
+void softmax_loss(const Activation *v, const uint32_t *labels, size_t count, double *loss, size_t *correct)
 {
     const size_t classes = v->channels;
     *loss = 0;
@@ -18,11 +18,17 @@ void softmax_loss(const Activation *v, const uint8_t *labels, size_t count, doub
         for (size_t k = 1; k < classes; k++)
             if (x[k] > x[best])
                 best = k;
-        double sum = 0, e[CLASSES_MOST];
-        for (size_t k = 0; k < classes; k++)
-            sum += e[k] = exp((double)x[k] - (double)x[best]);
-        for (size_t k = 0; k < classes; k++)
-            d[k] = (float)((e[k] / sum - (k == labels[i])) / (double)count);
+        double sum = 0, kept[KEPT];
+        for (size_t k = 0; k < classes; k++) {
+            const double e = exp((double)x[k] - (double)x[best]);
+            sum += e;
+            if (k < KEPT)
+                kept[k] = e;
+        }
+        for (size_t k = 0; k < classes; k++) {
+            const double e = k < KEPT ? kept[k] : exp((double)x[k] - (double)x[best]);
+            d[k] = (float)((e / sum - (k == labels[i])) / (double)count);
+        }
         *loss += log(sum) + (double)x[best] - (double)x[labels[i]];
         *correct += best == labels[i];
     }

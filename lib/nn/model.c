@@ -20,13 +20,19 @@ struct Model {
 
 /* ---- opening ---- */
 
+enum { LEAST_SIDE = 8 };
+
 static Status check_input(const Network *n, const ModelSpec *spec, Error *err)
 {
     if (!n->context == spec->text)
         return FAIL(err, ERR_USAGE, "network %s: takes %s, and the data set has %s", n->name,
                     n->context ? "a text" : "images", spec->text ? "a text" : "images");
-    if ((n->channels && n->channels != spec->channels) ||
-        (n->side && (n->side != spec->rows || n->side != spec->columns)))
+    if (n->resizes && (spec->rows != spec->columns || spec->rows < LEAST_SIDE))
+        return FAIL(err, ERR_USAGE,
+                    "network %s: images of %zux%zu: want square ones, with sides of %d or more", n->name,
+                    spec->rows, spec->columns, LEAST_SIDE);
+    if (!n->resizes && ((n->channels && n->channels != spec->channels) ||
+                        (n->side && (n->side != spec->rows || n->side != spec->columns))))
         return FAIL(err, ERR_USAGE, "network %s: images of %zux%zux%zu: want %zux%zux%zu", n->name,
                     spec->channels, spec->rows, spec->columns, n->channels, n->side, n->side);
     return OK;

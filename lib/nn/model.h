@@ -45,7 +45,7 @@ void model_init(const Model *m, uint64_t seed, float *weights, float *running);
 typedef struct {
     const float *images; /* (count, channels, rows, columns), normalised pixels, or tokens */
     /* (count) classes of the images, or (count, columns) the tokens that follow; below the number of classes */
-    const uint8_t *labels;
+    const uint32_t *labels;
     size_t count; /* 1 .. spec->images */
 } Batch;
 

@@ -102,7 +102,7 @@ static Activation *resnet(Builder *b, Activation *v, const void *plan)
         for (size_t i = 0; i < net->blocks[stage]; i++)
             v = block(b, v, build_name(b, "layer%zu.%zu", stage + 1, i), (size_t)64 << stage,
                       stage && !i ? 2 : 1, net->bottleneck);
-    return build_linear(b, build_average_pool(b, v, 4), "linear", b->classes);
+    return build_linear(b, build_average_pool(b, v, v->rows), "linear", b->classes);
 }
 
 /* ---- the narrow ResNets for CIFAR: He et al. 2016, section 4.2 ---- */
@@ -127,7 +127,7 @@ static Activation *narrow_resnet(Builder *b, Activation *v, const void *plan)
         for (size_t i = 0; i < *blocks; i++)
             v = narrow_block(b, v, build_name(b, "layer%zu.%zu", stage + 1, i), (size_t)16 << stage,
                              stage && !i ? 2 : 1);
-    return build_linear(b, build_average_pool(b, v, 8), "linear", b->classes);
+    return build_linear(b, build_average_pool(b, v, v->rows), "linear", b->classes);
 }
 
 /* ---- VGG with batch norm, for CIFAR ---- */
@@ -165,27 +165,27 @@ static const int vgg19[] = {64, 64, POOL, 128, 128, POOL, 256, 256, 256, 256, PO
                             512, 512, 512, 512, POOL, END};
 
 const Network networks[] = {
-    {"softmax",     "logistic regression",                                        0, 0,  softmax, NULL, NULL},
-    {"cnn",         "two small convolutions and a linear layer: for quick runs",  0, 0,  cnn,     NULL, NULL},
-    {"lenet",       "LeNet-5 as the ATOMO code has it, 431,080 parameters",       1, 28, lenet,   NULL, NULL},
-    {"fc",          "three fully connected layers, 1,033,510 parameters",         1, 28, fc,      NULL, NULL},
-    {"resnet18",    "ResNet-18 for 32x32 images, 11,173,962 parameters",          3, 32, resnet,  &(ResNet){{2, 2, 2, 2}, false}, NULL},
-    {"resnet34",    "ResNet-34 for 32x32 images, 21,282,122 parameters",          3, 32, resnet,  &(ResNet){{3, 4, 6, 3}, false}, NULL},
-    {"resnet50",    "ResNet-50 for 32x32 images, 23,520,842 parameters",          3, 32, resnet,  &(ResNet){{3, 4, 6, 3}, true}, NULL},
-    {"resnet101",   "ResNet-101 for 32x32 images, 42,512,970 parameters",         3, 32, resnet,  &(ResNet){{3, 4, 23, 3}, true}, NULL},
-    {"resnet152",   "ResNet-152 for 32x32 images, 58,156,618 parameters",         3, 32, resnet,  &(ResNet){{3, 8, 36, 3}, true}, NULL},
-    {"resnet20",    "ResNet-20 of 16, 32 and 64 channels, 269,722 parameters",    3, 32, narrow_resnet, &(size_t){3}, NULL},
-    {"resnet32",    "ResNet-32 of 16, 32 and 64 channels, 464,154 parameters",    3, 32, narrow_resnet, &(size_t){5}, NULL},
-    {"resnet44",    "ResNet-44 of 16, 32 and 64 channels, 658,586 parameters",    3, 32, narrow_resnet, &(size_t){7}, NULL},
-    {"resnet56",    "ResNet-56 of 16, 32 and 64 channels, 853,018 parameters",    3, 32, narrow_resnet, &(size_t){9}, NULL},
-    {"resnet110",   "ResNet-110 of 16, 32 and 64 channels, 1,727,962 parameters", 3, 32, narrow_resnet, &(size_t){18}, NULL},
-    {"vgg11",       "VGG-11 with batch norm, 9,756,426 parameters",               3, 32, vgg,     vgg11, NULL},
-    {"vgg13",       "VGG-13 with batch norm",                                     3, 32, vgg,     vgg13, NULL},
-    {"vgg16",       "VGG-16 with batch norm",                                     3, 32, vgg,     vgg16, NULL},
-    {"vgg19",       "VGG-19 with batch norm",                                     3, 32, vgg,     vgg19, NULL},
-    {"gpt",         "a transformer for texts: gpt:layers=4,heads=4,width=128,context=64,bias=off", 0, 0, gpt_build, &gpt_nano, gpt_context},
-    {"gpt-nano",    "gpt with 4 layers, 4 heads, width 128, context 64",          0, 0,  gpt_build, &gpt_nano, gpt_context},
-    {"gpt-char",    "gpt with 6 layers, 6 heads, width 384, context 256",         0, 0,  gpt_build, &gpt_char, gpt_context},
+    {"softmax",     "logistic regression",                                        0, 0,  softmax, NULL, NULL, false},
+    {"cnn",         "two small convolutions and a linear layer: for quick runs",  0, 0,  cnn,     NULL, NULL, false},
+    {"lenet",       "LeNet-5 as the ATOMO code has it, 431,080 parameters",       1, 28, lenet,   NULL, NULL, false},
+    {"fc",          "three fully connected layers, 1,033,510 parameters",         1, 28, fc,      NULL, NULL, false},
+    {"resnet18",    "ResNet-18 for 32x32 images, 11,173,962 parameters",          3, 32, resnet,  &(ResNet){{2, 2, 2, 2}, false}, NULL, true},
+    {"resnet34",    "ResNet-34 for 32x32 images, 21,282,122 parameters",          3, 32, resnet,  &(ResNet){{3, 4, 6, 3}, false}, NULL, true},
+    {"resnet50",    "ResNet-50 for 32x32 images, 23,520,842 parameters",          3, 32, resnet,  &(ResNet){{3, 4, 6, 3}, true}, NULL, true},
+    {"resnet101",   "ResNet-101 for 32x32 images, 42,512,970 parameters",         3, 32, resnet,  &(ResNet){{3, 4, 23, 3}, true}, NULL, true},
+    {"resnet152",   "ResNet-152 for 32x32 images, 58,156,618 parameters",         3, 32, resnet,  &(ResNet){{3, 8, 36, 3}, true}, NULL, true},
+    {"resnet20",    "ResNet-20 of 16, 32 and 64 channels, 269,722 parameters",    3, 32, narrow_resnet, &(size_t){3}, NULL, true},
+    {"resnet32",    "ResNet-32 of 16, 32 and 64 channels, 464,154 parameters",    3, 32, narrow_resnet, &(size_t){5}, NULL, true},
+    {"resnet44",    "ResNet-44 of 16, 32 and 64 channels, 658,586 parameters",    3, 32, narrow_resnet, &(size_t){7}, NULL, true},
+    {"resnet56",    "ResNet-56 of 16, 32 and 64 channels, 853,018 parameters",    3, 32, narrow_resnet, &(size_t){9}, NULL, true},
+    {"resnet110",   "ResNet-110 of 16, 32 and 64 channels, 1,727,962 parameters", 3, 32, narrow_resnet, &(size_t){18}, NULL, true},
+    {"vgg11",       "VGG-11 with batch norm, 9,756,426 parameters",               3, 32, vgg,     vgg11, NULL, false},
+    {"vgg13",       "VGG-13 with batch norm",                                     3, 32, vgg,     vgg13, NULL, false},
+    {"vgg16",       "VGG-16 with batch norm",                                     3, 32, vgg,     vgg16, NULL, false},
+    {"vgg19",       "VGG-19 with batch norm",                                     3, 32, vgg,     vgg19, NULL, false},
+    {"gpt",         "a transformer for texts: gpt:layers=4,heads=4,width=128,context=64,bias=off", 0, 0, gpt_build, &gpt_nano, gpt_context, false},
+    {"gpt-nano",    "gpt with 4 layers, 4 heads, width 128, context 64",          0, 0,  gpt_build, &gpt_nano, gpt_context, false},
+    {"gpt-char",    "gpt with 6 layers, 6 heads, width 384, context 256",         0, 0,  gpt_build, &gpt_char, gpt_context, false},
     {0},
 };
 /* clang-format on */

@@ -12,6 +12,7 @@ typedef struct {
     const void *plan;
     /* the number of tokens that a network of texts reads at once; NULL: the network takes images */
     Status (*context)(size_t *out, const char *options, const void *plan, Error *err);
+    bool resizes; /* takes square images of other channels and sides too */
 } Network;
 
 extern const Network networks[]; /* ends in {0} */

@@ -299,7 +299,7 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     t->own = relay_first_worker(t->s.net, way_of(t->s.topology), t->s.workers, net_rank(t->s.net));
     t->end = relay_first_worker(t->s.net, way_of(t->s.topology), t->s.workers, net_rank(t->s.net) + 1);
     t->images = NEW(a, float, images * d->channels * d->rows * d->columns);
-    t->labels = NEW(a, uint8_t, images * dataset_labels(d));
+    t->labels = NEW(a, uint32_t, images * dataset_labels(d));
     t->order = NEW(a, uint32_t, t->s.train->count);
     t->index = NEW(a, uint32_t, t->s.test_batch);
     TRY(arena_check(t->weights && t->velocity && (t->square || t->s.optimizer.kind != OPTIMIZER_ADAMW) &&

@@ -58,7 +58,7 @@ struct Trainer {
     double *weight; /* (workers) weight of each worker's gradient in the mean, if the worker sends */
     bool *sends;    /* (workers) true: the worker sends in this step */
     float *images;  /* images of one worker's batch or of one testing pass */
-    uint8_t *labels;
+    uint32_t *labels;
     uint32_t *order; /* order of the training images in epoch number `ordered` - 1 */
     size_t ordered;  /* the epoch whose order is in `order`, plus 1; 0: `order` is not filled yet */
     uint32_t *index; /* indices of the images of a testing pass */

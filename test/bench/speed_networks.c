@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     const size_t n = model_parameters(m)->floats;
     float *w = NEW(a, float, n), *g = NEW(a, float, n), *x = NEW(a, float, floats),
           *running = NEW(a, float, model_running(m)->floats + 1);
-    uint8_t *labels = NEW(a, uint8_t, images);
+    uint32_t *labels = NEW(a, uint32_t, images);
     if (!w || !g || !x || !running || !labels)
         return 1;
     model_init(m, 1, w, running);
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < floats; i++)
         x[i] = (float)rng_normal(&rng, USE_DATA, i);
     for (size_t i = 0; i < images; i++)
-        labels[i] = (uint8_t)(i % 10);
+        labels[i] = (uint32_t)(i % 10);
     const Batch batch = {x, labels, images};
     Score score; /* the first call is not timed, as it pays for page faults */
     if (model_gradient(m, &batch, w, running, &rng, threads, g, &score, &err) != OK)

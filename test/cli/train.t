@@ -144,7 +144,7 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --network something --dataset mnist 
 = 2
 
 $ atomo-train run --dataset foo --network softmax
-2> hint: --dataset NAME; there are digits, colour-digits, mnist, *svhn, text, babble
+2> hint: --dataset NAME; there are digits, colour-digits, mnist, *svhn, text, babble, and files of your own, FILE.h5
 = 2
 
 # help lists the networks, data sets and links

@@ -28,11 +28,12 @@ static void open_fixture(Fixture *f, size_t count, Crop crop)
                             .crop = crop,
                             .mean = {0.5f, 0.25f, 0},
                             .deviation = {0.25f, 0.5f, 1}};
-    uint8_t *pixels = NEW(f->a, uint8_t, count * PIXELS), *labels = NEW(f->a, uint8_t, count);
+    uint8_t *pixels = NEW(f->a, uint8_t, count * PIXELS);
+    uint32_t *labels = NEW(f->a, uint32_t, count);
     for (size_t i = 0; i < count * PIXELS; i++)
         pixels[i] = pixel_of((int)(i / SIDE / SIDE % 3), (int)(i / SIDE % SIDE), (int)(i % SIDE));
     for (size_t i = 0; i < count; i++)
-        labels[i] = (uint8_t)(i % 10);
+        labels[i] = (uint32_t)(i % 10);
     f->data =
         (Dataset){.info = &f->info, .split = SPLIT_TRAIN, .count = count, .pixels = pixels, .labels = labels};
     f->x = NEW(f->a, float, count *PIXELS);
@@ -112,7 +113,7 @@ static void crops_and_flips_are_uniform(void **state)
     for (Crop crop = CROP_ZERO; crop <= CROP_REFLECT; crop++) {
         Fixture f;
         uint32_t index[COUNT];
-        uint8_t labels[COUNT];
+        uint32_t labels[COUNT];
         double found[81] = {0}, flips = 0, chi = 0;
         open_fixture(&f, COUNT, crop);
         dataset_shuffle(&f.data, 1, 0, index);
@@ -139,7 +140,7 @@ static void what_an_image_becomes_depends_on_epoch_and_index_alone(void **state)
     enum { COUNT = 50 };
     Fixture f;
     uint32_t index[COUNT];
-    uint8_t labels[COUNT];
+    uint32_t labels[COUNT];
     open_fixture(&f, COUNT, CROP_REFLECT);
     for (uint32_t i = 0; i < COUNT; i++)
         index[i] = i;
@@ -158,7 +159,7 @@ static void test_images_are_normalised_and_no_more(void **state)
     (void)state;
     Fixture f;
     const uint32_t index[] = {2, 0};
-    uint8_t labels[2];
+    uint32_t labels[2];
     open_fixture(&f, 3, CROP_REFLECT);
     f.data.split = SPLIT_TEST;
     batch_fill(&f.data, index, 2, true, 3, 2, 1, f.x, labels);

@@ -111,7 +111,7 @@ static void windows_start_anywhere_and_labels_are_the_next_tokens(void **state)
     World w;
     char text[LENGTH];
     float x[CONTEXT];
-    uint8_t labels[CONTEXT];
+    uint32_t labels[CONTEXT];
     size_t times[CONTEXT] = {0}, draws = 0;
     for (size_t i = 0; i < LENGTH; i++)
         text[i] = (char)(i % 251);

@@ -48,11 +48,11 @@ static Net opened(const char *network)
     for (size_t i = 0; i < list->count; i++)
         fill_parameter(&list->item[i], (uint32_t)i, t.w + list->item[i].offset);
     float *x = NEW(t.a, float, IMAGES *PIXELS);
-    uint8_t *labels = NEW(t.a, uint8_t, IMAGES);
+    uint32_t *labels = NEW(t.a, uint32_t, IMAGES);
     for (size_t i = 0; i < IMAGES * PIXELS; i++)
         x[i] = (float)(2 * (2 * reference_unit((uint32_t)i, 1000) - 1));
     for (size_t i = 0; i < IMAGES; i++)
-        labels[i] = (uint8_t)(i * 7 % CLASSES);
+        labels[i] = (uint32_t)(i * 7 % CLASSES);
     t.batch = (Batch){x, labels, IMAGES};
     return t;
 }

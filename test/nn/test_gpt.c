@@ -17,7 +17,7 @@ typedef struct {
     Error err;
     size_t n;
     float *x, *w, *g;
-    uint8_t labels[IMAGES_MOST_HERE * TOKENS];
+    uint32_t labels[IMAGES_MOST_HERE * TOKENS];
     Batch batch;
     bool bias;
 } Net;
@@ -35,7 +35,7 @@ static void net_open(Net *t, const char *network, size_t images)
     rng_normals(&rng, USE_TEST, 0, t->n, 0.3, t->w);
     for (size_t i = 0; i < images * TOKENS; i++) {
         t->x[i] = (float)(rng_u32(&rng, USE_DATA, i) % LETTERS);
-        t->labels[i] = (uint8_t)(rng_u32(&rng, USE_COIN, i) % LETTERS);
+        t->labels[i] = (uint32_t)(rng_u32(&rng, USE_COIN, i) % LETTERS);
     }
     t->batch = (Batch){t->x, t->labels, images};
 }
@@ -147,7 +147,7 @@ static void ref_block(const Net *t, const double *w, size_t layer, double *x)
 }
 
 /* Returns the sum of the losses of the tokens of one window. */
-static double ref_window(const Net *t, const double *w, const float *token, const uint8_t *label)
+static double ref_window(const Net *t, const double *w, const float *token, const uint32_t *label)
 {
     static double x[TOKENS * WIDTH], y[TOKENS * WIDTH];
     const double *tokens = part_of(t, w, "wte", "weight"), *places = part_of(t, w, "wpe", "weight");
@@ -314,26 +314,26 @@ static void a_token_does_not_see_later_tokens(void **state)
         /* With the label of token `seen` changed, the loss changes by that token's outputs alone. */
         double loss[2];
         for (int k = 0; k < 2; k++) {
-            t.labels[seen] = (uint8_t)((t.labels[seen] + 1) % LETTERS);
+            t.labels[seen] = (uint32_t)((t.labels[seen] + 1) % LETTERS);
             check_ok(model_score(t.m, &t.batch, t.w, NULL, 1, &score, &t.err), &t.err);
             loss[k] = score.loss;
         }
         before[seen] = loss[1] - loss[0];
-        t.labels[seen] = (uint8_t)((t.labels[seen] + LETTERS - 2) % LETTERS);
+        t.labels[seen] = (uint32_t)((t.labels[seen] + LETTERS - 2) % LETTERS);
     }
     t.x[40] = (float)(((int)t.x[40] + 1) % LETTERS);
     size_t changed = 0;
     for (size_t seen = 0; seen < TOKENS; seen++) {
         double loss[2];
         for (int k = 0; k < 2; k++) {
-            t.labels[seen] = (uint8_t)((t.labels[seen] + 1) % LETTERS);
+            t.labels[seen] = (uint32_t)((t.labels[seen] + 1) % LETTERS);
             check_ok(model_score(t.m, &t.batch, t.w, NULL, 1, &score, &t.err), &t.err);
             loss[k] = score.loss;
         }
         const bool same = fabs(loss[1] - loss[0] - before[seen]) < 1e-6;
         check(same || seen >= 40);
         changed += !same;
-        t.labels[seen] = (uint8_t)((t.labels[seen] + LETTERS - 2) % LETTERS);
+        t.labels[seen] = (uint32_t)((t.labels[seen] + LETTERS - 2) % LETTERS);
     }
     check(changed > 15);
     net_close(&t);
@@ -411,7 +411,7 @@ static int write_inputs(const char *path)
     FILE *f = fopen(path, "wb");
     check(f && fwrite(t.x, sizeof *t.x, 3 * TOKENS, f) == 3 * TOKENS);
     for (size_t i = 0; i < 3 * TOKENS; i++) {
-        const float label = t.labels[i];
+        const float label = (float)t.labels[i];
         check(fwrite(&label, sizeof label, 1, f) == 1);
     }
     check(fwrite(t.w, sizeof *t.w, t.n, f) == t.n && !fclose(f));

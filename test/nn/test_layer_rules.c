@@ -185,7 +185,7 @@ static void the_loss_is_the_cross_entropy_and_its_gradient_the_slope(void **stat
     (void)state;
     enum { IMAGES = 3, CLASSES = 4 };
     float x[IMAGES * CLASSES] = {0.5f, -1, 2, 0.25f, 0, 0, 0, 0, 100, -100, 50, 99}, dx[IMAGES * CLASSES];
-    static const uint8_t labels[IMAGES] = {2, 1, 3};
+    static const uint32_t labels[IMAGES] = {2, 1, 3};
     const Activation v = {.channels = CLASSES, .rows = 1, .columns = 1, .lanes = 1, .x = x, .dx = dx};
     double loss;
     size_t correct;
@@ -205,6 +205,24 @@ static void the_loss_is_the_cross_entropy_and_its_gradient_the_slope(void **stat
     }
 }
 
+/* With outputs k / 100, the loss of label l is log((e^(C / 100) - 1) / (e^(1 / 100) - 1)) - l / 100. */
+static void a_thousand_classes_are_as_good_as_four(void **state)
+{
+    (void)state;
+    enum { CLASSES = 1000, LABEL = 700 };
+    float x[CLASSES], dx[CLASSES];
+    const Activation v = {.channels = CLASSES, .rows = 1, .columns = 1, .lanes = 1, .x = x, .dx = dx};
+    double loss;
+    size_t correct;
+    for (size_t k = 0; k < CLASSES; k++)
+        x[k] = (float)k / 100;
+    softmax_loss(&v, (const uint32_t[]){LABEL}, 1, &loss, &correct);
+    const double sum = expm1(CLASSES / 100.0) / expm1(0.01);
+    check_rel(loss, log(sum) - LABEL / 100.0, 1e-6);
+    for (size_t k = 0; k < CLASSES; k++)
+        check_near((double)dx[k], exp((double)k / 100) / sum - (k == LABEL), 1e-6);
+}
+
 static void outputs_beyond_all_bounds_have_a_finite_loss_and_no_number_has_none(void **state)
 {
     (void)state;
@@ -212,15 +230,15 @@ static void outputs_beyond_all_bounds_have_a_finite_loss_and_no_number_has_none(
     const Activation v = {.channels = 2, .rows = 1, .columns = 1, .lanes = 1, .x = x, .dx = dx};
     double loss;
     size_t correct;
-    softmax_loss(&v, (const uint8_t[]){0}, 1, &loss, &correct);
+    softmax_loss(&v, (const uint32_t[]){0}, 1, &loss, &correct);
     check(loss == 0 && dx[0] == 0 && dx[1] == 0 && correct == 1);
-    softmax_loss(&v, (const uint8_t[]){1}, 1, &loss, &correct);
+    softmax_loss(&v, (const uint32_t[]){1}, 1, &loss, &correct);
     check_rel(loss, 6e38, 1e-6);
     check(dx[0] == 1 && dx[1] == -1 && correct == 0);
     for (size_t k = 0; k < 2; k++) {
         x[0] = x[1] = 1;
         x[k] = NAN;
-        softmax_loss(&v, (const uint8_t[]){0}, 1, &loss, &correct);
+        softmax_loss(&v, (const uint32_t[]){0}, 1, &loss, &correct);
         check(isnan(loss));
     }
 }
@@ -284,6 +302,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(layers_in_place_give_their_input_back),
     cmocka_unit_test(a_sum_gives_both_summands_its_gradient),
     cmocka_unit_test(the_loss_is_the_cross_entropy_and_its_gradient_the_slope),
+    cmocka_unit_test(a_thousand_classes_are_as_good_as_four),
     cmocka_unit_test(outputs_beyond_all_bounds_have_a_finite_loss_and_no_number_has_none),
     cmocka_unit_test(instruction_sets_agree),
 };

@@ -119,7 +119,7 @@ static void plain_gradient(const TrainSetup *s, Model *m, Plain *p, size_t w, si
     const DatasetInfo *d = s->train->info;
     uint32_t order[68];
     float *images = NEW(arena, float, BATCH * d->channels * d->rows * d->columns);
-    uint8_t labels[BATCH];
+    uint32_t labels[BATCH];
     Score score;
     dataset_shuffle(s->train, s->seed, epoch, order);
     batch_fill(s->train, order + from, to - from, true, s->seed, epoch, 1, images, labels);

@@ -56,13 +56,13 @@ static void check_gradient(const char *network, size_t channels, size_t side, si
                  each = channels * side * side;
     float *w = NEW(a, float, n), *g = NEW(a, float, n), *other = NEW(a, float, n), *moved = NEW(a, float, n);
     float *running = NEW(a, float, running_n), *x = NEW(a, float, images *each);
-    uint8_t *labels = NEW(a, uint8_t, images);
+    uint32_t *labels = NEW(a, uint32_t, images);
     model_init(m, 3, w, running);
     const Rng rng = rng_open(5, 0, 0, 0, 0);
     for (size_t i = 0; i < images * each; i++)
         x[i] = (float)rng_normal(&rng, USE_TEST, i);
     for (size_t i = 0; i < images; i++)
-        labels[i] = (uint8_t)(i * 7 % 10);
+        labels[i] = (uint32_t)(i * 7 % 10);
     const Batch batch = {.images = x, .labels = labels, .count = images};
     Score s, up, down;
     Error err;
@@ -120,7 +120,7 @@ static void running_statistics_move_a_tenth_to_mean_and_unbiased_variance(void *
     const size_t n = model_parameters(m)->floats;
     float *w = NEW(a, float, n), *g = NEW(a, float, n), *x = NEW(a, float, C *VALUES);
     float *running = NEW(a, float, model_running(m)->floats);
-    const uint8_t label = 3;
+    const uint32_t label = 3;
     const Rng rng = rng_open(5, 0, 0, 0, 0);
     Score s;
     Error err;

@@ -15,7 +15,7 @@ typedef struct {
     Error err;
     size_t n;
     float *images, *w, *g, *running;
-    uint8_t labels[IMAGES];
+    uint32_t labels[IMAGES];
     Batch batch;
     Rng rng;
 } Net;
@@ -34,7 +34,7 @@ static void net_open(Net *t, const char *network)
     for (size_t i = 0; i < IMAGES * EACH; i++)
         t->images[i] = (float)rng_normal(&t->rng, USE_TEST, i);
     for (size_t i = 0; i < IMAGES; i++)
-        t->labels[i] = (uint8_t)(i * 7 % 10);
+        t->labels[i] = (uint32_t)(i * 7 % 10);
     t->batch = (Batch){t->images, t->labels, IMAGES};
 }
 
@@ -211,7 +211,7 @@ static void a_small_network_takes_odd_images_of_several_channels(void **state)
     const Rng rng = rng_open(1, 0, 0, 0, 0);
     for (size_t i = 0; i < 3 * 3 * 11 * 6; i++)
         x[i] = (float)rng_normal(&rng, USE_TEST, i);
-    const Batch batch = {x, (const uint8_t[]){0, 3, 1}, 3};
+    const Batch batch = {x, (const uint32_t[]){0, 3, 1}, 3};
     Score score, first = {0};
     for (int step = 0; step < 100; step++) {
         check_ok(model_gradient(m, &batch, w, &none, &rng, 1, g, &score, &err), &err);

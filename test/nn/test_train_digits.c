@@ -17,8 +17,15 @@ static Dataset draw(DataSplit split, size_t count)
 {
     Error err;
     uint8_t *pixels = NEW(arena, uint8_t, count * DIGIT_PIXELS), *labels = NEW(arena, uint8_t, count);
+    uint32_t *wide = NEW(arena, uint32_t, count);
     digits_draw(1, split, count, 1, NULL, pixels, labels);
-    return (Dataset){dataset_find("digits", &err), split, count, pixels, labels, 0, NULL};
+    for (size_t i = 0; i < count; i++)
+        wide[i] = labels[i];
+    return (Dataset){.info = dataset_find("digits", &err),
+                     .split = split,
+                     .count = count,
+                     .pixels = pixels,
+                     .labels = wide};
 }
 
 static int open_all(void **state)
