@@ -269,7 +269,7 @@ PARALLEL = $(MAKE) --no-print-directory -j$$(nproc)
 
 check: deps
 	@$(PARALLEL) all tests $(GOLDENS) $(ADDING) $(REPLAYS) $(B)/test/python/export_digits
-	@$(PARALLEL) -k -O check-run; STATUS=$$? sh test/tally.sh $(TESTS:%=%.log) $(GOLDENS:%=%.log) $(ADDING:%=%.log) $(CLI_TESTS:%=$(B)/cli-%.log) $(PYTHON_TESTS:%=$(B)/python-%.log) $(B)/reference*.log
+	@$(PARALLEL) -k -O check-run; STATUS=$$? sh test/tally.sh $(TESTS:%=%.log) $(GOLDENS:%=%.log) $(ADDING:%=%.log) $(CLI_TESTS:%=$(B)/cli-%.log) $(PYTHON_TESTS:%=$(B)/python-%.log) $(B)/reference*.log $(REPLAYS:%=%.log)
 
 demo: deps
 	@$(PARALLEL) all
@@ -354,10 +354,13 @@ check-run: $(LONG) cli-tests python-tests $(RUNS) $(FUZZERS:%=replay-%) depcheck
 LIMIT ?= 1200
 ENDING = timeout --foreground -k 10 $(LIMIT)
 
+# Begins a recipe whose processor time tally.sh adds up: NAME.times gets what the shell prints about its children.
+timed = trap 'times >$(1).times' EXIT;
+
 run-adding-%: export CODEC := meansign
 
 $(RUNS): run-%: $(B)/test/%
-	@if $(ENDING) $< >$<.log 2>&1; then awk '/^\[  PASSED/ {print "$*:", $$4, "passed"} /^skip/ {print "$*:", $$0}' $<.log; \
+	@$(call timed,$<) if $(ENDING) $< >$<.log 2>&1; then awk '/^\[  PASSED/ {print "$*:", $$4, "passed"} /^skip/ {print "$*:", $$0}' $<.log; \
 	else cat $<.log; echo "FAILED: $*" | tee -a $<.log; exit 1; fi
 
 # Each command is run with failing allocations and failing system calls of its own; POINTS=0 makes each call fail.
@@ -375,6 +378,12 @@ $(B)/faults.so: test/faults/shim.c
 .PHONY: limits
 limits: $(PROGRAMS)
 	@sh test/limits.sh $(B)/bin all
+
+# Kills commands with SIGKILL at random moments, KILLS times in all, and resumes them.
+KILLS ?= 500
+.PHONY: kills
+kills: $(PROGRAMS)
+	@sh test/kills.sh $(B)/bin $(KILLS)
 
 # Independent implementations of the documents check the programs (Debian: python3-numpy python3-scipy python3-h5py).
 REFERENCE := decode altered compare against claims merge vectors files
@@ -399,7 +408,7 @@ check-reference: $(PROGRAMS)
 	done | tee $(B)/reference.log; fi
 
 $(REFERENCE:%=reference-%): reference-%:
-	@if PYTHONDONTWRITEBYTECODE=1 $(ENDING) $(PYTHON) test/reference/check_$*.py $(B)/bin/atomo-bench >$(B)/reference-$*.log 2>&1; \
+	@$(call timed,$(B)/reference-$*) if PYTHONDONTWRITEBYTECODE=1 $(ENDING) $(PYTHON) test/reference/check_$*.py $(B)/bin/atomo-bench >$(B)/reference-$*.log 2>&1; \
 	then tail -1 $(B)/reference-$*.log; \
 	else grep -v '^passed' $(B)/reference-$*.log | tail -40; echo "FAILED: reference-$*, see $(B)/reference-$*.log" | tee -a $(B)/reference-$*.log; exit 1; fi
 
@@ -420,7 +429,7 @@ $(B)/fuzz/%: $(B)/test/fuzz/%.o $(B)/test/fuzz/replay.o $(B)/libatomo.a
 	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 $(FUZZERS:%=replay-%): replay-%: $(B)/fuzz/%
-	@$(ENDING) $< test/fuzz/corpus/$*
+	@$(call timed,$<) $(ENDING) $< test/fuzz/corpus/$*
 
 CLI_TESTS := $(patsubst test/cli/%.t,%,$(wildcard test/cli/*.t))
 .PHONY: $(CLI_TESTS:%=cli-%)
@@ -428,7 +437,7 @@ CLI_TESTS := $(patsubst test/cli/%.t,%,$(wildcard test/cli/*.t))
 cli-tests: $(CLI_TESTS:%=cli-%)
 
 $(CLI_TESTS:%=cli-%): cli-%: $(PROGRAMS) $(LIBRARY)
-	@sh test/cli/run.sh $(B)/bin test/cli/$*.t >$(B)/cli-$*.log 2>&1; code=$$?; sed 's/^cli:/cli $*:/' $(B)/cli-$*.log; exit $$code
+	@$(call timed,$(B)/cli-$*) sh test/cli/run.sh $(B)/bin test/cli/$*.t >$(B)/cli-$*.log 2>&1; code=$$?; sed 's/^cli:/cli $*:/' $(B)/cli-$*.log; exit $$code
 
 # The tests of the Python package, if its modules are installed (Debian: python3-numpy, python3-h5py, python3-pandas,
 # python3-torch). A program without AddressSanitizer cannot load a library that has it, so there are no such tests
@@ -446,7 +455,7 @@ python-tests: $(PYTHON_TESTS:%=python-%)
 python-digits: $(B)/test/python/export_digits
 
 $(PYTHON_TESTS:%=python-%): python-%: all
-	@if [ -n "$(SAN)" ] || ! $(PYTHON) -c 'import numpy' 2>/dev/null; then echo "skip: python/test_$*: needs numpy, and a build without sanitizers" | tee $(B)/python-$*.log; \
+	@$(call timed,$(B)/python-$*) if [ -n "$(SAN)" ] || ! $(PYTHON) -c 'import numpy' 2>/dev/null; then echo "skip: python/test_$*: needs numpy, and a build without sanitizers" | tee $(B)/python-$*.log; \
 	elif $(AS_PACKAGE) BIN=$(CURDIR)/$(B)/bin DIGITS=$(B)/test/python/export_digits \
 	    $(ENDING) $(PYTHON) test/python/test_$*.py $(VERBOSE_$*) >$(B)/python-$*.log 2>&1; then echo "python/test_$*: $$(tail -1 $(B)/python-$*.log)"; \
 	else cat $(B)/python-$*.log; echo "FAILED: python/test_$*" | tee -a $(B)/python-$*.log; exit 1; fi
@@ -750,6 +759,7 @@ help:
 	@echo "make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)"
 	@echo "make faults    every command with one of its own allocations or system calls failing  (POINTS=0: each call)"
 	@echo "make limits    run the programs under limits on memory, files, processes and stack, in small steps"
+	@echo "make kills     kill commands at random moments, resume them, compare with undisturbed runs  (KILLS=500)"
 	@echo "make mutants   plant faults in what makes numbers; the tests must see each  (WORD=metrics.c: some)"
 	@echo "make certify   bias and variance of every codec that promises them, and the tests' own level: docs/certificate.md"
 	@echo "make huge      a vector of over 2^31 elements through encode, decode and inspect: 20 GB of memory  (HUGE_DIR=DIR)"

@@ -2,7 +2,9 @@
 #include "bench_commands.h"
 
 #include "app/cli_output.h"
+#include "app/memory.h"
 #include "app/notes.h"
+#include "app/stop.h"
 #include "base/outfile.h"
 #include "dump/convert.h"
 
@@ -14,13 +16,41 @@ typedef struct {
     Error *err;
 } Options;
 
+/* Says how much memory the largest tensor will take; refuses one that does not fit. */
+static Status check_memory(const Options *o, const Dump *d)
+{
+    const TensorInfo *largest = NULL;
+    for (size_t i = 0; i < dump_count(d); i++)
+        if (!largest || dump_tensor(d, i)->shape.n > largest->shape.n)
+            largest = dump_tensor(d, i);
+    if (!largest)
+        return OK;
+    const uint64_t need = sizeof(float) * (uint64_t)largest->shape.n;
+    if (o->common.verbose)
+        memory_note("%.200s: memory for the largest tensor %.4g MB", largest->path, 1e-6 * (double)need);
+    if (memory_check(need, largest->path, largest->shape.n, o->err) == OK)
+        return OK;
+    error_at(o->err, "%s", dump_file(d));
+    return error_hint(o->err, "close programs or raise the limit");
+}
+
+static int finish_stopped(void *nothing)
+{
+    Error err;
+    (void)nothing;
+    FAIL(&err, ERR_STOPPED, "convert: stopped; nothing was written");
+    return cli_report("atomo-bench", &err);
+}
+
 static Status convert(const Options *o, Dump *d, const char *path)
 {
     Progress progress;
     ConvertSum sum;
     progress_open(&progress, "converting", "tensors", dump_count(d), o->common.quiet);
-    const ConvertJob job = {progress_tick, &progress};
+    const ConvertJob job = {progress_tick, &progress, stop_unguard};
+    stop_guard(finish_stopped, NULL);
     const Status status = convert_dump(d, path, &job, &sum, o->a, o->err);
+    stop_unguard();
     progress_close(&progress);
     TRY(status);
     printf("%s: %zu tensors, %llu bytes of float32\n", path, sum.tensors, (unsigned long long)sum.bytes);
@@ -43,7 +73,9 @@ static Status run(void *options, const TextList *arguments)
     TRY(cli_keep_dump(o->command, "", to, o->a, o->err));
     TRY(outfile_check(to, o->a, o->err));
     TRY(dump_open_as(&d, from, &o->hints, o->a, o->err));
-    const Status status = convert(o, d, to);
+    Status status = check_memory(o, d);
+    if (status == OK)
+        status = convert(o, d, to);
     dump_close(d);
     return status;
 }

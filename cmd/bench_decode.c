@@ -2,7 +2,9 @@
 #include "bench_commands.h"
 
 #include "payload/archive.h"
+#include "app/memory.h"
 #include "app/progress.h"
+#include "app/stop.h"
 #include "base/host.h"
 #include "compress/spec.h"
 
@@ -35,6 +37,20 @@ static uint64_t free_space(const char *path, Arena *a)
     return (uint64_t)disk.f_bavail * disk.f_frsize;
 }
 
+/* Says how much memory the largest vector will take; refuses one that does not fit. */
+static Status check_memory(const Options *o, const char *path, const ArchiveSize *size)
+{
+    const uint64_t need = size->largest + size->payload;
+    if (o->common.verbose)
+        memory_note(
+            "%s: memory for the largest tensor and its payload %.4g MB; the codec's scratch comes on top",
+            size->name, 1e-6 * (double)need);
+    if (memory_check(need, size->name, (size_t)size->elements, o->err) == OK)
+        return OK;
+    error_at(o->err, "%s", path);
+    return error_hint(o->err, "close programs or raise the limit");
+}
+
 /* Fails if the decoded file would exceed the limit on its size, the limit on memory, or the free disk space.
  * Nothing is written before this check. */
 static Status check_size(const Options *o, FrameReader *from, ArchiveSize *size)
@@ -56,11 +72,20 @@ static Status check_size(const Options *o, FrameReader *from, ArchiveSize *size)
         return error_hint(o->err,
                           "--memory BYTES raises the limit; decoding takes several times its largest vector");
     }
+    TRY(check_memory(o, path, size));
     const uint64_t space = free_space(o->common.output, o->a);
     if (size->bytes > space)
         return FAIL(o->err, ERR_IO, "%s: decodes to %llu bytes, and %llu are free where %s will be", path,
                     (unsigned long long)size->bytes, (unsigned long long)space, o->common.output);
     return OK;
+}
+
+static int finish_stopped(void *nothing)
+{
+    Error err;
+    (void)nothing;
+    FAIL(&err, ERR_STOPPED, "decode: stopped; nothing was written");
+    return cli_report("atomo-bench", &err);
 }
 
 static Status write_dump(const Options *o, FrameReader *from, const Codec *codec)
@@ -79,7 +104,9 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
                             .output_max = size.bytes + !size.bytes,
                             .tick = progress_tick,
                             .tick_data = &progress};
+    stop_guard(finish_stopped, NULL);
     const Status status = archive_decode(from, &job, to, &sum, o->a, o->err);
+    stop_unguard();
     progress_close(&progress);
     if (status == ERR_MEMORY)
         error_hint(

@@ -1,6 +1,7 @@
 /* bench_encode.c -- encode FILE.h5 -c SPEC -o FILE.atomo: writes the payloads of a dump to a file. */
 #include "bench_commands.h"
 
+#include "app/memory.h"
 #include "app/stop.h"
 #include "payload/archive.h"
 #include "app/notes.h"
@@ -26,6 +27,21 @@ static int finish_stopped(void *nothing)
     (void)nothing;
     FAIL(&err, ERR_STOPPED, "encode: stopped; nothing was written");
     return cli_report("atomo-bench", &err);
+}
+
+/* Says how much memory the largest vector will take; refuses one that does not fit. */
+static Status check_memory(const Options *o, const Dump *d, const VectorList *list, const Codec *codec)
+{
+    const ArchiveMemory m = archive_memory(list, codec, o->a);
+    if (o->common.verbose)
+        memory_note(
+            "%.200s: memory for the largest tensor%s %.4g MB, states %.4g MB, payload up to %.4g MB; the codec's "
+            "scratch comes on top",
+            m.largest->name, codec_keeps_state(codec) ? " and its estimate" : "", 1e-6 * (double)m.vectors,
+            1e-6 * (double)m.states, 1e-6 * (double)m.payload);
+    return memory_check(m.vectors + m.states, m.largest->name, m.largest->shape.n, o->err) == OK
+               ? OK
+               : error_at(o->err, "%s", dump_file(d));
 }
 
 static Status write_container(const Options *o, Dump *d, const VectorList *list, const Codec *codec)
@@ -85,6 +101,8 @@ static Status run(void *options, const TextList *arguments)
     o->groups.grouping = (Grouping)o->grouping;
     o->groups.min_elements = (size_t)o->min_elements;
     Status status = groups_make(&list, d, &o->groups, o->a, o->err);
+    if (status == OK && list.count)
+        status = check_memory(o, d, &list, codec);
     if (status == OK)
         status = write_container(o, d, &list, codec);
     dump_close(d);

@@ -119,6 +119,7 @@ static Status run(CompareJob *j)
     const Codec **codec;
     size_t count;
     TRY(counts_read(&m->workers, "--workers", m->text, WORKERS_MOST, j->err));
+    j->workers = counts_largest(&m->workers);
     TRY(codec_list(&codec, &count, j->specs.count ? &j->specs : &usual, j->a, j->err));
     TRY(compare_job_open(j));
     return compare_job_finish(j, run_all(m, codec, count));

@@ -80,14 +80,15 @@ static Status open_journal(CompareJob *j)
 /* ---- opening the dump and choosing codecs ---- */
 
 /* Refuses a dump whose largest vector does not fit into memory. */
-static Status check_memory(const CompareJob *j)
+static Status check_memory(CompareJob *j)
 {
+    const Comparison c = compare_job_comparison(j);
     const Vector *largest = j->list.item;
     for (size_t i = 1; i < j->list.count; i++)
         largest = j->list.item[i].shape.n > largest->shape.n ? &j->list.item[i] : largest;
-    const size_t n = largest->shape.n;
-    return memory_check(compare_least(n), largest->name, n, j->err) == OK ? OK
-                                                                          : error_at(j->err, "%s", j->file);
+    return memory_check(compare_least(&c), largest->name, largest->shape.n, j->err) == OK
+               ? OK
+               : error_at(j->err, "%s", j->file);
 }
 
 /* Says how much memory the comparison of a codec will take. */
@@ -97,10 +98,10 @@ static void note_memory(CompareJob *j, const Codec *codec, const char *name)
     const CompareMemory m = compare_memory(&c, codec);
     progress_note(
         &j->progress,
-        "note: %s: memory for the largest tensor and its estimate %.4g MB, deviations %.4g MB, joined tensors "
-        "%.4g MB, states %.4g MB, payload up to %.4g MB; the codec's scratch comes on top",
-        name, 1e-6 * (double)m.vectors, 1e-6 * (double)m.spread, 1e-6 * (double)m.pools,
-        1e-6 * (double)m.states, 1e-6 * (double)m.payload);
+        "note: %s: memory for the largest tensor%s and its estimate %.4g MB, deviations %.4g MB, joined tensors "
+        "%.4g MB, states %.4g MB, payload%s up to %.4g MB; the codec's scratch comes on top",
+        name, c.workers ? ", sums over workers" : "", 1e-6 * (double)m.vectors, 1e-6 * (double)m.spread,
+        1e-6 * (double)m.pools, 1e-6 * (double)m.states, c.workers ? "s" : "", 1e-6 * (double)m.payload);
 }
 
 Status compare_job_open(CompareJob *j)
@@ -222,6 +223,7 @@ Comparison compare_job_comparison(CompareJob *j)
                         .threads = (int)j->common.threads,
                         .sample = sample_least(),
                         .untimed = !view_times(&j->view, j->own),
+                        .workers = j->workers,
                         .data = j,
                         .load = compare_job_load,
                         .record = keep,

@@ -35,6 +35,7 @@ struct CompareJob {
     void (*figures)(CompareJob *j, const Record *record); /* called for each new record; NULL: not called */
     Status (*arrange)(CompareJob *j); /* replaces j->list by the vectors to compare; NULL: keep the list */
     const char *schema;               /* of the results, such as "atomo-compare/1" */
+    size_t workers;                   /* the largest number of workers of a merge; 0: no merge */
     bool keeps_no_journal;
     /* true: `write` reports only sums over the selected vectors, and the command has no --metrics, --sort and
      * --memory */

@@ -8,4 +8,7 @@
  * `elements` elements and the limit. */
 Status memory_check(uint64_t need, const char *tensor, size_t elements, Error *err);
 
+/* Prints a note about memory on stderr. */
+void memory_note(const char *format, ...) PRINTF(1);
+
 #endif

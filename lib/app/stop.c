@@ -1,6 +1,8 @@
 /* stop.c -- implements stop.h. */
 #include "app/stop.h"
 
+#include "base/outfile.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -13,7 +15,8 @@ enum { PATIENCE_MS = 600, AGAIN_MS = 20 };
 /* State of the process: a signal handler cannot be given a pointer to data. */
 static struct {
     pthread_once_t once;
-    bool watched; /* the watching thread runs */
+    bool watched;                /* the watching thread runs */
+    volatile sig_atomic_t early; /* a signal came before that thread ran */
     sem_t woken;
     pthread_mutex_t lock;      /* guards the members below */
     int (*finish)(void *data); /* NULL: outside the guarded part */
@@ -35,8 +38,11 @@ static void *watch(void *nothing)
     wait_ms(PATIENCE_MS);
     for (;; wait_ms(AGAIN_MS)) {
         pthread_mutex_lock(&stop.lock);
-        if (stop.finish)
-            _exit(stop.finish(stop.data));
+        if (stop.finish) {
+            const int code = stop.finish(stop.data);
+            outfile_abandon_all();
+            _exit(code);
+        }
         pthread_mutex_unlock(&stop.lock);
     }
     return nothing;
@@ -55,6 +61,8 @@ static void start(void)
     pthread_sigmask(SIG_SETMASK, &was, NULL);
     if (stop.watched)
         pthread_detach(thread);
+    if (stop.early)
+        sem_post(&stop.woken);
 }
 
 void stop_wake(void)
@@ -62,6 +70,8 @@ void stop_wake(void)
     const int error = errno;
     if (stop.watched)
         sem_post(&stop.woken);
+    else
+        stop.early = true;
     errno = error;
 }
 

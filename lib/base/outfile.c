@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -88,6 +89,35 @@ static void name_it(const OutFile *f, int attempt, char out[PATH_MAX])
 
 enum { ATTEMPTS = 100 };
 
+/* ---- the temporary files that have a name ---- */
+
+enum { NAMED_MOST = 16 }; /* further ones remain if the process ends at once */
+
+static struct {
+    pthread_mutex_t lock;
+    const char *name[NAMED_MOST]; /* NULL: free */
+} named = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Replaces the entry `was` by `now`. */
+static void exchange_named(const char *was, const char *now)
+{
+    pthread_mutex_lock(&named.lock);
+    for (size_t i = 0; i < NAMED_MOST; i++)
+        if (named.name[i] == was) {
+            named.name[i] = now;
+            break;
+        }
+    pthread_mutex_unlock(&named.lock);
+}
+
+void outfile_abandon_all(void)
+{
+    pthread_mutex_lock(&named.lock);
+    for (size_t i = 0; i < NAMED_MOST; i++)
+        if (named.name[i])
+            unlink(named.name[i]);
+}
+
 static int open_named(OutFile *f, mode_t mode, char name[PATH_MAX])
 {
     int fd = -1;
@@ -118,17 +148,19 @@ static int open_nameless(OutFile *f, mode_t mode, char name[PATH_MAX])
 
 /* Opens a temporary file in the target's directory. If the temporary file will replace an existing file, only
  * the owner may read it until outfile_commit gives it the existing file's permissions. */
-static Status open_temporary(OutFile *f, bool named, Arena *a, Error *err)
+static Status open_temporary(OutFile *f, bool wants_name, Arena *a, Error *err)
 {
     const mode_t mode = f->replaces ? 0600 : 0666;
     char name[PATH_MAX];
-    int fd = named ? -1 : open_nameless(f, mode, name);
+    int fd = wants_name ? -1 : open_nameless(f, mode, name);
     if (fd < 0)
         fd = open_named(f, mode, name);
     if (fd < 0)
         return cannot(f, "write", err);
     f->temporary = text_copy(a, name);
     f->to = f->temporary ? fdopen(fd, "w") : NULL;
+    if (f->to && !f->nameless)
+        exchange_named(NULL, f->temporary);
     if (f->to)
         return OK;
     if (f->temporary)
@@ -141,7 +173,7 @@ static Status open_temporary(OutFile *f, bool named, Arena *a, Error *err)
     return err->status;
 }
 
-static Status open_file(OutFile *f, const char *path, bool named, Arena *a, Error *err)
+static Status open_file(OutFile *f, const char *path, bool wants_name, Arena *a, Error *err)
 {
     struct stat now;
     if (outfile_is_stdout(path))
@@ -156,7 +188,7 @@ static Status open_file(OutFile *f, const char *path, bool named, Arena *a, Erro
     if (f->replaces && !S_ISREG(now.st_mode))
         return open_in_place(f, err);
     f->mode = f->replaces ? now.st_mode & 07777 : 0;
-    return open_temporary(f, named, a, err);
+    return open_temporary(f, wants_name, a, err);
 }
 
 Status outfile_open(OutFile *f, const char *path, Arena *a, Error *err)
@@ -244,13 +276,15 @@ Status outfile_commit(OutFile *f, Error *err)
     Status status = flush(f, err);
     if (status == OK && f->temporary)
         status = give_name(f, name, err);
-    const bool named = f->temporary && (status == OK || !f->nameless);
+    const bool has_name = f->temporary && (status == OK || !f->nameless);
+    if (f->temporary)
+        exchange_named(f->temporary, NULL);
     if (fclose(f->to) && status == OK)
         status = cannot(f, "write", err);
     f->to = NULL;
     if (status == OK && f->temporary && rename(name, f->target))
         status = cannot(f, "rename the finished file", err);
-    if (status != OK && named)
+    if (status != OK && has_name)
         unlink(*name ? name : f->temporary);
     if (status == OK && f->temporary)
         outfile_sync_directory(f->target);
@@ -263,8 +297,10 @@ void outfile_abandon(OutFile *f)
         return;
     fclose(f->to);
     f->to = NULL;
-    if (f->temporary && !f->nameless)
-        unlink(f->temporary);
+    if (!f->temporary || f->nameless)
+        return;
+    exchange_named(f->temporary, NULL);
+    unlink(f->temporary);
 }
 
 Status outfile_save(const char *path, const void *data, size_t size, Arena *a, Error *err)

@@ -44,5 +44,8 @@ Status outfile_commit(OutFile *f, Error *err);
 Status outfile_save(const char *path, const void *data, size_t size, Arena *a, Error *err);
 /* closes and removes the temporary file; does nothing if f is not open */
 void outfile_abandon(OutFile *f);
+/* Removes all temporary files that have a name, for a process that ends at once. Afterwards no file can be opened or
+ * committed: the calling thread ends the process. */
+void outfile_abandon_all(void);
 
 #endif

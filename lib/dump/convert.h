@@ -9,6 +9,7 @@ typedef struct {
      * ERR_STOPPED. */
     bool (*tick)(void *data, uint64_t done);
     void *tick_data;
+    void (*written)(void); /* called before the new file gets its name; may be NULL */
 } ConvertJob;
 
 typedef struct {

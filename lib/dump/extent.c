@@ -9,6 +9,9 @@
 
 enum { INPUT = 1 << 16 };
 
+/* Most bytes of one read: a process that ends waits for the read of another thread, up to a second for a gigabyte. */
+enum { AT_ONCE = 1 << 26 };
+
 struct ExtentStream {
     int fd;
     Extent extent;
@@ -23,7 +26,8 @@ struct ExtentStream {
 Status file_take(int fd, uint64_t at, void *to, size_t size, Error *err)
 {
     for (size_t got = 0; got < size;) {
-        const ssize_t part = pread(fd, (char *)to + got, size - got, (off_t)(at + got));
+        const size_t most = size - got < AT_ONCE ? size - got : AT_ONCE;
+        const ssize_t part = pread(fd, (char *)to + got, most, (off_t)(at + got));
         if (part < 0 && errno != EINTR)
             return FAIL(err, ERR_IO, "cannot be read: %s", strerror(errno));
         if (part == 0)

@@ -136,8 +136,11 @@ Status exchange_begin(Exchange *x)
     x->call.round = 0;
     memset(x->heard, 0, sizeof x->heard);
     TRY(arena_check(x->waiting, a, x->call.err));
-    if ((x->each || !x->adds) && !(x->sum = NEW_ZERO(a, double, n)))
-        return arena_fail(a, x->call.err);
+    if (x->each || !x->adds) {
+        if (!(x->sum = x->sum_room ? x->sum_room : NEW(a, double, n)))
+            return arena_fail(a, x->call.err);
+        memset(x->sum, 0, n * sizeof *x->sum);
+    }
     assert(!x->senders || (x->sum && !x->adds && senders <= UINT16_MAX));
     if (x->senders && !(x->sent = NEW_ZERO(a, uint16_t, n)))
         return arena_fail(a, x->call.err);

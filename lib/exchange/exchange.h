@@ -77,6 +77,8 @@ typedef struct {
     /* (shape.n) the payload decoded last; after `exchange_receive`, the mean. While a worker encodes, the
      * caller may use this array as working memory. */
     float *y;
+    double *
+        sum_room; /* (shape.n) memory for the sum of the estimates during a step; NULL: it is taken from `payloads` */
     Arena *payloads; /* the caller marks this arena before `exchange_begin` and rewinds it after the step */
     ExchangeClock clock; /* {0}: each phase runs once, without timing */
 

@@ -87,15 +87,14 @@ typedef struct {
     uint64_t spread;  /* deviations over repeats */
     uint64_t pools;   /* order statistics of several vectors, as far as Comparison.memory permits */
     uint64_t states;  /* the codec's states */
-    uint64_t payload; /* upper bound on the payload of the largest vector */
+    uint64_t
+        payload; /* upper bound on the payload of the largest vector; in a merge, on those held at a time */
 } CompareMemory;
 CompareMemory compare_memory(const Comparison *c, const Codec *codec);
 
-/* Returns the least memory that any comparison of a vector of n elements takes: for the vector and its estimate. */
-static inline uint64_t compare_least(size_t n)
-{
-    return 2 * sizeof(float) * (uint64_t)n;
-}
+/* Returns the least memory that this comparison takes with any codec: for the largest vector and its estimate, and in a
+ * merge for sums over the workers. */
+uint64_t compare_least(const Comparison *c);
 
 /* Runs the comparison. A codec's failure becomes its record's `error`, and `*failures` counts these
  * failures. A returned error comes from a callback or from a lack of memory, or is ERR_STOPPED. */

@@ -12,21 +12,41 @@ static void add_states(CompareMemory *m, const Comparison *c, const Codec *codec
     }
 }
 
+uint64_t compare_least(const Comparison *c)
+{
+    const uint64_t n = c->vectors->largest;
+    const uint64_t sums = !c->workers      ? 0
+                          : merges_lean(c) ? sizeof(double) /* of gradients or of estimates */
+                                           : 2 * sizeof(double) + sizeof(float); /* of both, and a gradient */
+    return (2 * sizeof(float) + sums) * n;
+}
+
+/* Returns how many payloads are in memory at a time. In a merge they wait for their batch, and two more hold what
+ * batches were merged to. */
+static uint64_t payloads_held(const Comparison *c, const Codec *codec)
+{
+    const uint64_t room = EXCHANGE_BATCH + 1;
+    if (!c->workers || !(codec_adds(codec) || codec_rounds(codec) > 1))
+        return 1;
+    return (c->workers < room ? c->workers : room) + 2;
+}
+
 CompareMemory compare_memory(const Comparison *c, const Codec *codec)
 {
     Arena *a = arena_open(0);
     Error ignored;
     Layout l;
     const size_t n = c->vectors->largest;
-    CompareMemory m = {.vectors = compare_least(n), .spread = 2 * sizeof(float) * (uint64_t)window_of(c)};
-    if (c->workers)
-        m.vectors += (sizeof(float) + sizeof(double)) * (uint64_t)n;
+    CompareMemory m = {.vectors = compare_least(c)};
+    if (!merges_lean(c))
+        m.spread = 2 * sizeof(float) * (uint64_t)window_of(c);
     if (layout_make(&l, c->vectors, c->memory, a, &ignored) == OK)
         m.pools = POOLED_BYTES * (uint64_t)layout_held(&l, c->vectors);
     add_states(&m, c, codec, a);
     for (size_t i = 0; i < c->vectors->count; i++) {
         const Call call = trial_call(c, codec, &c->vectors->item[i], NULL, a, &ignored);
-        const uint64_t bound = c->vectors->item[i].shape.n == n ? codec_message_bound(&call) : 0;
+        const uint64_t bound =
+            c->vectors->item[i].shape.n == n ? payloads_held(c, codec) * codec_message_bound(&call) : 0;
         m.payload = bound > m.payload ? bound : m.payload;
     }
     arena_close(a);

@@ -2,7 +2,8 @@
  * and merges payloads if the codec can. Measures the mean estimate against the mean gradient.
  *
  * Gradients are loaded one by one, again in each round, and payloads are merged in batches
- * (exchange/exchange.h). So memory does not depend on the number of workers.
+ * (exchange/exchange.h). So memory does not depend on the number of workers. A lean merge (merges_lean) takes
+ * 16 bytes per element besides payloads, states and the codec's scratch.
  *
  * Each worker's encoding, each worker's decoding and each batch's merging is a separate timing sample. The
  * seconds of all samples are added. So with P workers (or B batches) a sample needs only 1/P (or 1/B) of the
@@ -26,6 +27,7 @@ typedef struct {
     const Buffers *b;
     Exchange x;
     size_t n, workers, repeat;
+    bool lean;
     bool measured;    /* true: sizes and errors of this repeat are measured; false: it is only timed */
     double sample;    /* minimum seconds of timing per sample */
     WorkerSent *sent; /* (workers) */
@@ -116,7 +118,7 @@ static Status load(Merger *m, size_t worker)
         return FAIL(err, ERR_STOPPED, "stopped");
     const Status status = c->load_worker(c->data, m->t->vector, worker, m->b->g, err);
     *m->t->unread = status != OK;
-    if (status == OK && m->repeat == 0 && m->x.call.round == 0)
+    if (status == OK && !m->lean && m->repeat == 0 && m->x.call.round == 0)
         mean_add(m->b->sum, m->b->g, m->n, c->threads);
     return status;
 }
@@ -158,7 +160,7 @@ static Status run_exchange(Merger *m, Tally *tally)
     TRY(exchange_begin(&m->x));
     for (int round = 0; round < m->x.rounds; round++) {
         TRY(run_round(m, tally));
-        if (m->repeat == 0 && round == 0)
+        if (!m->lean && m->repeat == 0 && round == 0)
             mean_of_sum(m->b->x, m->b->sum, m->n, (double)m->workers, m->t->c->threads);
     }
     TRY(exchange_receive(&m->x));
@@ -189,12 +191,27 @@ static void note_sizes(Merger *m, Tally *tally)
     moments_add(&m->merged, tally->merged - merged);
 }
 
+/* Measures the only repeat of a lean merge. `distance_first` sorts the estimate in place, so it comes last. */
+static Status measure_lean(Merger *m, const MeasuredVector *s, Tally *tally)
+{
+    const Buffers *b = m->b;
+    const Status status = merge_mean(m->t->c, m->t->vector, b, m->x.call.err);
+    *m->t->unread = status != OK;
+    TRY(status);
+    TRY(tally_gradient(tally, s));
+    distance_pool(m->t, b, tally, 0, b->y);
+    TRY(tally_repeat(tally, s, 0, b->y));
+    return distance_first(m->t, s, b, b->y, tally);
+}
+
 /* Measures the mean estimate, which is in `b->y`. `distance_first` sorts it in place, so `tally_repeat` gets
  * a copy in `b->g`. `distance_first` comes before `tally_repeat`, because it overwrites `work`, where
  * `tally_repeat` keeps the repeats' deviations. */
 static Status measure_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
 {
     const Buffers *b = m->b;
+    if (m->lean)
+        return measure_lean(m, s, tally);
     const bool copied = m->repeat == 0 && !b->sorted;
     if (m->repeat == 0)
         TRY(tally_gradient(tally, s));
@@ -301,10 +318,12 @@ Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
                 .x = merge_exchange(t->c, t->codec, t->vector, b->scratch, err),
                 .n = t->vector->shape.n,
                 .workers = t->c->workers,
+                .lean = merges_lean(t->c),
                 .sample = t->c->sample};
     m.x.batch = EXCHANGE_BATCH;
     m.x.each = true;
     m.x.y = b->y;
+    m.x.sum_room = m.lean ? b->sum : NULL;
     m.x.payloads = b->payloads;
     m.x.clock = (ExchangeClock){time_phase, &m};
     const Status status = measure(&m, tally);

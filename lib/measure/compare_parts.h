@@ -59,8 +59,11 @@ typedef struct {
     size_t held, planes;
     double *encode, *decode; /* seconds of each repeat */
     const Codec *none;
-    float *g;      /* for merges: a worker's gradient */
-    double *sum;   /* for merges: sum of the workers' gradients */
+    /* For merges: a worker's gradient, and the sum of the workers' gradients. In a lean merge, `g` is `x` and `sum`
+     * is `work`, since the mean gradient is computed after the exchange, from gradients that are loaded again. The sum
+     * of the estimates then takes the same memory during the exchange. */
+    float *g;
+    double *sum;
     double *merge; /* for merges: seconds to merge all payloads, for every repeat */
     double *each;  /* for merges: seconds to decode all payloads one by one, for every repeat */
     Arena *payloads, *scratch;
@@ -71,6 +74,10 @@ typedef struct {
  * element, would take too much memory. They are computed in at most WINDOWS windows. */
 enum { WINDOW_LEAST = 1 << 22, WINDOWS = 12 };
 size_t window_of(const Comparison *c);
+
+/* True for merges of one repeat of a vector of more than WINDOW_LEAST elements: they take less memory, and load every
+ * gradient twice. */
+bool merges_lean(const Comparison *c);
 
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err);
 void buffers_close(Buffers *b);

@@ -321,6 +321,22 @@ size_t window_of(const Comparison *c)
     return granted > least ? (size_t)granted : least;
 }
 
+bool merges_lean(const Comparison *c)
+{
+    return c->workers && c->repeats == 1 && c->vectors->largest > WINDOW_LEAST;
+}
+
+static Status merge_buffers(Buffers *b, const Comparison *c, Arena *a, Error *err)
+{
+    const size_t n = c->vectors->largest;
+    const bool lean = merges_lean(c);
+    b->g = lean ? b->x : NEW(a, float, n);
+    b->sum = lean ? (double *)(void *)b->work : NEW(a, double, n);
+    b->merge = NEW(a, double, c->repeats);
+    b->each = NEW(a, double, c->repeats);
+    return arena_check(b->g && b->sum && b->merge && b->each, a, err);
+}
+
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)
 {
     const size_t n = c->vectors->largest, held = layout_held(l, c->vectors);
@@ -332,13 +348,8 @@ Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, 
                    .decode = NEW(a, double, c->repeats)};
     TRY(arena_check(b->x && b->y && b->work && b->encode && b->decode, a, err));
     TRY(distances_make(b, c, held, a, err));
-    if (c->workers) {
-        b->g = NEW(a, float, n);
-        b->sum = NEW(a, double, n);
-        b->merge = NEW(a, double, c->repeats);
-        b->each = NEW(a, double, c->repeats);
-        TRY(arena_check(b->g && b->sum && b->merge && b->each, a, err));
-    }
+    if (c->workers)
+        TRY(merge_buffers(b, c, a, err));
     TRY(codec_open(&b->none, "none", a, err));
     b->payloads = arena_open(0);
     b->scratch = arena_open(0);

@@ -5,6 +5,7 @@
 #include "measure/compare.h"
 #include "compress/spec.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,6 +203,24 @@ static int compare_below(const void *group, const void *item)
     return order || !length ? order : '/' - (unsigned char)(*path)[length];
 }
 
+ArchiveMemory archive_memory(const VectorList *list, const Codec *codec, Arena *scratch)
+{
+    ArchiveMemory m = {.largest = list->item};
+    Error ignored;
+    Call call = {.self = codec, .workers = 1, .threads = 1, .scratch = scratch, .err = &ignored};
+    for (size_t i = 0; i < list->count; i++) {
+        const Vector *v = &list->item[i];
+        m.largest = v->shape.n > m.largest->shape.n ? v : m.largest;
+        call.shape = &v->shape;
+        if (v->step_address == list->item->step_address && !v->raw) /* later steps use the same states */
+            m.states += codec_state_size(&call);
+    }
+    call.shape = &m.largest->shape;
+    m.vectors = (codec_keeps_state(codec) ? 8 : 4) * (uint64_t)m.largest->shape.n;
+    m.payload = codec_message_bound(&call);
+    return m;
+}
+
 static Status put_groups(const Dump *d, const VectorList *list, FrameWriter *to, Arena *a, Error *err)
 {
     const char **member = sorted_members(d, list, a);
@@ -248,6 +267,16 @@ static uint64_t add_capped(uint64_t a, uint64_t b)
     return a < UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
+static void note_largest(ArchiveSize *out, const FrameRecord *r)
+{
+    out->elements = frame_shape(r).n;
+    out->largest = 4 * out->elements;
+    out->payload = 0;
+    for (int i = 0; i < r->rounds; i++)
+        out->payload += r->round[i].size;
+    snprintf(out->name, sizeof out->name, "%s", *r->name ? r->name : "?");
+}
+
 Status archive_survey(FrameReader *from, ArchiveSize *out, Arena *scratch, Error *err)
 {
     FrameItem item = {0};
@@ -258,7 +287,8 @@ Status archive_survey(FrameReader *from, ArchiveSize *out, Arena *scratch, Error
         if (item.type == FRAME_RECORD) {
             const uint64_t bytes = 4 * (uint64_t)frame_shape(&item.record).n;
             out->bytes = add_capped(out->bytes, bytes);
-            out->largest = bytes > out->largest ? bytes : out->largest;
+            if (bytes > out->largest || !*out->name)
+                note_largest(out, &item.record);
         }
         arena_rewind(scratch, mark);
     }

@@ -28,6 +28,15 @@ typedef struct {
     uint64_t payload_bytes; /* bytes of the payloads of all rounds */
 } ArchiveSum;
 
+/* Bytes of memory that encoding takes. The codec's scratch memory comes on top. */
+typedef struct {
+    const Vector *largest;
+    uint64_t vectors; /* the largest vector; if the codec keeps a state, also its estimate */
+    uint64_t states;
+    uint64_t payload; /* upper bound on the payload of the largest vector */
+} ArchiveMemory;
+ArchiveMemory archive_memory(const VectorList *list, const Codec *codec, Arena *scratch);
+
 /* Writes the attributes of the groups, and a record for every vector, to the file. The caller then commits
  * the file. */
 Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, FrameWriter *w, ArchiveSum *sum,
@@ -35,8 +44,11 @@ Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, Fr
 
 /* Sizes of the vectors in a container, as its records state them. */
 typedef struct {
-    uint64_t bytes;   /* bytes of all tensors as float32 */
-    uint64_t largest; /* bytes of the largest vector */
+    uint64_t bytes;    /* bytes of all tensors as float32 */
+    uint64_t largest;  /* bytes of the largest vector */
+    uint64_t payload;  /* bytes of its payloads */
+    uint64_t elements; /* number of its elements */
+    char name[200];    /* its name, perhaps cut */
 } ArchiveSize;
 
 /* Reads the whole container without decoding: checks every block, adds up the sizes and returns to the

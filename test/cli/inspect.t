@@ -95,8 +95,39 @@ $ printf '\123\0\0\0\0\0\0\0{"w":{"dtype":"F32","shape":[1000000000000],"data_of
 2> hint: -t GLOB selects smaller tensors; close programs or raise the limit
 = 0
 
+# ... by every command that would read it; a merge takes seven or nine times the tensor
+$ printf '\123\0\0\0\0\0\0\0{"w":{"dtype":"F32","shape":[1000000000000],"data_offsets":[0,4000000000000]}}     ' >h.safetensors; truncate -s 4000000000091 h.safetensors && for c in 'encode h.safetensors -c topk -o x' 'encode h.safetensors -c ef+topk -o x' 'convert h.safetensors x.npz' 'merge h.safetensors -c topk --workers 2' 'merge h.safetensors -c topk --workers 2 --repeats 2'; do atomo-bench $c -q; echo $?; done; rm h.safetensors; ls
+> 1
+- 0
+- x*
+2> atomo-bench: h.safetensors: w: its 1000000000000 elements take 4000 GB of memory, want at most the * GB that this machine has free
+2> atomo-bench: h.safetensors: w: its 1000000000000 elements take 1.2e+04 GB of memory, want *
+2> hint: close programs or raise the limit
+2> atomo-bench: h.safetensors: w: its 1000000000000 elements take 1.6e+04 GB of memory, want *
+2> atomo-bench: h.safetensors: w: its 1000000000000 elements take 2.8e+04 GB of memory, want *
+= 0
+
+# decode refuses beforehand, too
+? python3 -c '' && ! nm -D "$(command -v atomo-bench)" | grep -q asan # python3 is there, and the build has no AddressSanitizer
+$ python3 $SRC/test/cli/bomb.py t.atomo topk 67108864 1; (ulimit -v 280000; atomo-bench decode t.atomo -q -v --max-output 1G -o b.h5); echo $?; ls
+> 1
+> t.atomo
+- b.h5
+2> note: *: memory for the largest tensor and its payload 268.4 MB; the codec's scratch comes on top
+2> atomo-bench: t.atomo: *: its 67108864 elements take 0.2684 GB of memory, want at most the * GB that *address space* has free
+2> hint: close programs or raise the limit
+= 0
+
 # --verbose says beforehand how much memory the largest tensor takes
 $ atomo-bench synth -o g.h5 --shape 300x200 >/dev/null && atomo-bench inspect -v g.h5 >/dev/null
 2> note: inspect: to stdout
 2> note: *: memory for the largest tensor and its singular values 0.48 MB
+= 0
+
+# ... and so do encode, convert and merge
+$ atomo-bench synth -o g.h5 --shape 300x200 --shape 7 -q; atomo-bench encode -v g.h5 -c topk -o a.atomo; atomo-bench encode -v g.h5 -c ef+none -o b.atomo; atomo-bench convert -v g.h5 c.npz; atomo-bench merge -v g.h5 -c none --workers 2 -o m.csv
+2> note: layer0.weight: memory for the largest tensor 0.24 MB, states 0 MB, payload up to * MB; the codec's scratch comes on top
+2> note: layer0.weight: memory for the largest tensor and its estimate 0.48 MB, states 0.2401 MB, payload up to * MB; the codec's scratch comes on top
+2> note: step_000001/layer0.weight: memory for the largest tensor 0.24 MB
+2> note: none: memory for the largest tensor, sums over workers and its estimate 1.68 MB, *payloads up to *
 = 0

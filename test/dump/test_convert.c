@@ -21,7 +21,7 @@ static Status convert(const char *from, const char *to, bool (*tick)(void *, uin
 {
     Arena *a = arena_open(0);
     Dump *d;
-    const ConvertJob job = {tick, NULL};
+    const ConvertJob job = {.tick = tick};
     check_ok(dump_open(&d, in_scratch(from), a, &err), &err);
     const Status status = convert_dump(d, in_scratch(to), &job, sum, a, &err);
     dump_close(d);

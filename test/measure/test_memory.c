@@ -12,6 +12,8 @@
 
 /* ---- a comparison of one codec on one synthetic vector ---- */
 
+enum { METRICS_MOST = 200 };
+
 typedef struct {
     Arena *a;
     Error err;
@@ -20,6 +22,7 @@ typedef struct {
     const Codec *codec;
     Comparison c;
     double scratch;
+    double metric[METRICS_MOST]; /* of the last record, in the order of `metrics` */
     bool failed;
 } Bench;
 
@@ -41,13 +44,18 @@ static Status record(void *data, const Record *r, Error *err)
     (void)err;
     b->failed |= r->error != NULL;
     b->scratch = r->tally.scratch;
+    for (size_t i = 0; metrics[i].name; i++) {
+        check(i < METRICS_MOST);
+        b->metric[i] = metric_value(&metrics[i], &r->tally);
+    }
     return OK;
 }
 
 static Status load_worker(void *data, const Vector *v, size_t worker, float *x, Error *err)
 {
-    (void)worker;
-    return load(data, v, x, err);
+    TRY(load(data, v, x, err));
+    x[worker] = 1;
+    return OK;
 }
 
 /* Runs a merge of `workers` workers; if `workers` is 0, runs a comparison instead. */
@@ -83,16 +91,16 @@ static bool compared(Bench *b, const char *spec, size_t n, size_t repeats, int t
     return done(b, spec, n, repeats, threads, 0);
 }
 
-/* Returns a merge's peak resident memory in kilobytes. The merge has its own process, as the peak of a process
- * never falls. */
-static size_t peak_of_merge(const char *spec, size_t workers)
+/* Returns the peak resident memory in kilobytes of a merge of n elements. The merge has its own process, as the peak
+ * of a process never falls. */
+static size_t peak_of_merge(const char *spec, size_t n, size_t workers)
 {
     struct rusage used;
     int status = 1;
     const pid_t child = fork();
     if (child == 0) {
         Bench b;
-        _exit(done(&b, spec, 1 << 16, 1, 1, workers) ? 0 : 1);
+        _exit(done(&b, spec, n, 1, 1, workers) ? 0 : 1);
     }
     check(child > 0 && wait4(child, &status, 0, &used) == child && status == 0);
     return (size_t)used.ru_maxrss;
@@ -169,9 +177,46 @@ static void a_merge_takes_no_more_for_more_workers(void **state)
     return;
 #endif
     for (size_t s = 0; s < countof(specs); s++) {
-        const size_t few = peak_of_merge(specs[s], 8), many = peak_of_merge(specs[s], 512);
+        const size_t few = peak_of_merge(specs[s], 1 << 16, 8), many = peak_of_merge(specs[s], 1 << 16, 512);
         print_message("%-20s %zu kB with 8 workers, %zu kB with 512\n", specs[s], few, many);
         check(many <= few + 2048 + few / 50);
+    }
+}
+
+/* 16 bytes per element: the estimate, a gradient, and a sum of gradients or of estimates. The payload and the codec's
+ * scratch take less than a byte per element. */
+static void a_long_merge_takes_four_times_its_size(void **state)
+{
+    enum { LONG = 1 << 24 };
+    static const char *const specs[] = {"qsgd:bits=2", "topk"};
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    print_message("skip: the sanitizer's own memory counts too\n");
+    return;
+#endif
+    for (size_t s = 0; s < countof(specs); s++) {
+        const double peak = 1024.0 * (double)peak_of_merge(specs[s], LONG, 2);
+        print_message("%-20s %5.1f bytes an element\n", specs[s], peak / LONG);
+        check(peak < 17 * LONG + 34e6);
+    }
+}
+
+/* A merge of two repeats keeps all buffers, and a codec without random draws has the same estimate in each repeat. */
+static void a_lean_merge_measures_the_same(void **state)
+{
+    enum { LONG = (1 << 22) + 5 };
+    static const char *const names[] = {"mse",    "relative_error", "wasserstein",
+                                        "cosine", "bytes",          "elem_error_big"};
+    static const char *const specs[] = {"sign", "ef+topk:ratio=0.3"};
+    (void)state;
+    for (size_t s = 0; s < countof(specs); s++) {
+        Bench lean, full;
+        check(done(&lean, specs[s], LONG, 1, 2, 3) && done(&full, specs[s], LONG, 2, 2, 3));
+        for (size_t i = 0; i < countof(names); i++) {
+            const ptrdiff_t at = metric_find(names[i]) - metrics;
+            print_message("%s %s %.17g\n", specs[s], names[i], lean.metric[at]);
+            check(lean.metric[at] > 0 && lean.metric[at] == full.metric[at]);
+        }
     }
 }
 
@@ -224,6 +269,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_large_tensor_takes_six_times_its_size),
     cmocka_unit_test(a_long_tensor_takes_little_more_than_twice_its_size),
     cmocka_unit_test(a_merge_takes_no_more_for_more_workers),
+    cmocka_unit_test(a_long_merge_takes_four_times_its_size),
+    cmocka_unit_test(a_lean_merge_measures_the_same),
     cmocka_unit_test(scratch_does_not_depend_on_threads),
 };
 
