@@ -428,6 +428,9 @@ $(B)/fuzz/%: $(B)/test/fuzz/%.o $(B)/test/fuzz/replay.o $(B)/libatomo.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
+# This target has functions of its own in the place of those that read HDF5.
+$(B)/fuzz/fuzz_checkpoint build/fuzz/fuzz_checkpoint: LDFLAGS += $(foreach f,open close attrs count tensor read,-Wl$(,)--wrap=dump_$f)
+
 $(FUZZERS:%=replay-%): replay-%: $(B)/fuzz/%
 	@$(call timed,$<) $(ENDING) $< test/fuzz/corpus/$*
 
@@ -498,13 +501,16 @@ golden: $(B)/test/codec/test_golden $(PROGRAMS)
 vectors: $(B)/test/library/test_vectors
 	ATOMO_WRITE_VECTORS=1 $<
 
+# Each target runs for FUZZ_SECONDS, or FUZZ_RUNS inputs; TARGETS names some of them.
 FUZZ_SECONDS ?= 60
+FUZZ_MOST    = $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECONDS))
+TARGETS      ?= $(FUZZERS)
 FUZZ_FLAGS   := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 
 # Fuzzing needs clang and its runtime library (Debian: clang, libclang-rt-14-dev).
-fuzz: $(FUZZERS:%=build/fuzz/%)
+fuzz: $(TARGETS:%=build/fuzz/%)
 	@for f in $^; do name=$$(basename $$f); mkdir -p build/fuzz/corpus/$$name; echo "== $$name"; \
-	    $$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=60 -print_final_stats=1 \
+	    $$f $(FUZZ_MOST) -rss_limit_mb=2048 -timeout=60 -print_final_stats=1 \
 	        build/fuzz/corpus/$$name $$(ls -d test/fuzz/corpus/$$name 2>/dev/null) 2>&1 | \
 	        grep -E 'stat::number_of_executed|SUMMARY|ERROR|Test unit' ; \
 	    ls crash-* timeout-* oom-* 2>/dev/null && exit 1; done; true
@@ -519,7 +525,7 @@ build/fuzz/%.o: %.c
 
 $(FUZZERS:%=build/fuzz/%): build/fuzz/%: test/fuzz/%.c $(FUZZ_OBJ)
 	$(SAY) CLANG $<
-	$(Q)$(FUZZ_CC) -Itest -o $@ $^ $(LIBS)
+	$(Q)$(FUZZ_CC) -Itest $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # Runs the thread sanitizer on the pool of threads, on all codecs and on training (test/tsan.sh). base/parallel.c creates
 # all threads, and the sanitizer sees its mutexes and atomics. The libraries OpenBLAS and oneDNN run with one thread.

@@ -6,6 +6,7 @@
 #include "exchange/exchange.h"
 #include "exchange/states.h"
 #include "num/finite.h"
+#include "rig/normal_table.h"
 #include "rig/spec_list.h"
 
 #include <stdio.h>
@@ -83,13 +84,11 @@ static void open_team(Team *t, CodecStates *states, const uint8_t *data, Arena *
 {
     const size_t n = t->x.call.shape->n;
     for (size_t w = 0; w < t->workers; w++) {
-        const Rng rng = rng_open(1, data[3], (int64_t)w, 0, 1);
         t->worker[w].index = w;
         if (codec_states_find(states, &t->x.call, (int64_t)w, "w", &t->worker[w].state) != OK)
             abort();
         t->gradient[w] = NEW(a, float, n);
-        for (size_t i = 0; i < n; i++)
-            t->gradient[w][i] = (float)rng_normal(&rng, USE_TEST, i);
+        normal_table_take(t->gradient[w], n, data[3], (uint32_t)w);
     }
 }
 
@@ -99,7 +98,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (!specs.count)
         spec_list_fill(&specs, codec_adds);
-    Arena *a = arena_open(0), *payloads = arena_open(0);
+    static Arena *a, *payloads;
+    a = a ? a : arena_open(0);
+    payloads = payloads ? payloads : arena_open(0);
+    const ArenaMark mark = arena_mark(a), empty = arena_mark(payloads);
     float y[ELEMENTS_MOST];
     Error err = {0};
     const Codec *codec;
@@ -130,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == OK && first_nonfinite(y, shape.n, NULL) != shape.n)
         abort();
     codec_states_forget(&states);
-    arena_close(payloads);
-    arena_close(a);
+    arena_rewind(payloads, empty);
+    arena_rewind(a, mark);
     return 0;
 }

@@ -1,6 +1,5 @@
 /* replay.c -- runs a fuzz target without a fuzzer: on stored inputs (files, or folders of files) and on 20,000
- * random inputs. `make check` does this for every target. A slow target defines `replay_made`, the number of its
- * random inputs. */
+ * random inputs, or as many as REPLAY_MADE says in the environment. `make check` does this for every target. */
 #include "base/rng.h"
 
 #include <dirent.h>
@@ -11,8 +10,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { INPUT_MAX = 1 << 20 };
-
-extern const uint64_t replay_made __attribute__((weak));
 
 static void run_file(const char *path)
 {
@@ -46,7 +43,8 @@ int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
         run_folder(argv[i]);
-    const uint64_t made = &replay_made ? replay_made : 20000;
+    const char *wanted = getenv("REPLAY_MADE");
+    const uint64_t made = wanted ? strtoull(wanted, NULL, 10) : 20000;
     for (uint64_t k = 0; k < made; k++) {
         const Rng rng = rng_open(3, k, 0, 0, rng_hash("replay"));
         const size_t size = rng_u32(&rng, USE_TEST, 0) % 200;

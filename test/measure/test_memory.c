@@ -75,7 +75,7 @@ static bool done(Bench *b, const char *spec, size_t n, size_t repeats, int threa
                         .seed = 1,
                         .memory = 12 * n,
                         .threads = threads,
-                        .sample = 0,
+                        .untimed = !workers,
                         .data = b,
                         .load = load,
                         .workers = workers,
