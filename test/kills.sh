@@ -126,8 +126,9 @@ while read -r outputs command <&3; do
     cd "$work/at.$number" && $command >/dev/null 2>"$work/err" </dev/null || complain "code $?: $(head -n 1 "$work/err")"
     judge true
 done 3<"$work/commands"
-for i in 1 2 3 4 5 6 7 8 9 10; do # gnuplot's folder is removed when all processes that use it have ended
-    [ -z "$(ls -A "$work/tmp")" ] && break
+wait=120 # gnuplot's folder is removed when all processes that use it have ended
+until [ -z "$(ls -A "$work/tmp")" ] || [ $wait = 0 ]; do
+    wait=$((wait - 1))
     sleep 0.5
 done
 [ -z "$(ls -A "$work/tmp")" ] || { echo "FAILED: TMPDIR has $(ls -A "$work/tmp" | head -n 1)"; failed=$((failed + 1)); }

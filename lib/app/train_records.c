@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 static const Column usual[STEP_COLUMNS] = {
     {"record", true},   {"compressor", true},     {"step", true},        {"epoch", true},
@@ -178,6 +179,7 @@ Status train_records_open(TrainRecords *r)
     TRY(targets_columns(r));
     r->column[r->columns++] = (Column){"seed", j->seeds > 1};
     TRY(open_journal(r));
+    r->earlier = j->common.resume && j->common.output && access(j->common.output, F_OK) == 0;
     train_job_facts(j, facts);
     const ReportSpec spec = {.schema = "atomo-run/1",
                              .meta = facts,
@@ -242,6 +244,7 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
     Value row[RECORD_COLUMNS_MOST];
     const ArenaMark mark = arena_mark(j->a);
     const double now = clock_now(), measured = step_ms(r, s, now - r->clock);
+    r->stepped = true;
     r->wall += now - r->clock;
     r->clock = now;
     r->sim += s->compute + s->encode + s->comm + s->decode;
@@ -334,6 +337,7 @@ Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested)
     for (size_t i = 1; i <= step; i++)
         lost += !of[i];
     r->partial = lost > 0;
+    r->lost = r->lost || lost;
     if (lost)
         progress_note(&r->job->progress,
                       "note: %s: the records of %zu of the %zu steps before are not in a journal",
@@ -367,11 +371,25 @@ Status train_records_summary(TrainRecords *r, bool failed)
 
 /* ---- closing ---- */
 
+/* True if the run had finished before: an earlier result has records that the new one would not have. */
+static bool had_finished(TrainRecords *r, Status status)
+{
+    if (status != OK || !r->earlier || r->stepped || !r->lost)
+        return false;
+    progress_note(&r->job->progress, "note: %s: all steps were done before, so it stays as it is",
+                  r->job->common.output);
+    return true;
+}
+
 Status train_records_close(TrainRecords *r, bool checkpoints, Status status)
 {
     Error *err = r->job->err;
     const bool stopped = status == ERR_STOPPED;
     progress_close(&r->job->progress);
+    if (had_finished(r, status)) {
+        report_abandon(r->report);
+        r->report = NULL;
+    }
     Error why = *err, second = {0};
     if (r->report && (status == OK || (stopped && !r->journal.path)))
         status = report_close(r->report, &second);

@@ -36,6 +36,9 @@ typedef struct {
     size_t targets;
     Journal journal;
     Report *report;
+    bool earlier; /* with --resume: there is an earlier result */
+    bool stepped; /* this process has trained a step */
+    bool lost;    /* records of a run are lost */
 
     /* about the current run */
     const char *compressor;

@@ -43,12 +43,42 @@ static void remove_directory(const char *path)
     rmdir(path);
 }
 
-/* Runs in the guardian process: waits until this program and gnuplot have closed the other end of the pipe,
- * also by ending or being killed. Then removes the directory. */
-_Noreturn static void guard(const char *path, int pipe_end)
+static bool take(int fd, void *to, size_t size)
+{
+    for (size_t got = 0; got < size;) {
+        const ssize_t part = read(fd, (char *)to + got, size - got);
+        if (part == 0 || (part < 0 && errno != EINTR))
+            return false;
+        got += part > 0 ? (size_t)part : 0;
+    }
+    return true;
+}
+
+static bool give(int fd, const void *from, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t part = write(fd, (const char *)from + done, size - done);
+        if (part < 0 && errno != EINTR)
+            return false;
+        done += part > 0 ? (size_t)part : 0;
+    }
+    return true;
+}
+
+/* Runs in the guardian process: makes the directory and tells its path. Then waits until this program and gnuplot have
+ * closed the other end of the pipe, also by ending or being killed, and removes the directory. */
+_Noreturn static void guard(char *path, int pipe_end, int tell)
 {
     char byte;
     setsid(); /* signals to the program's process group do not reach the guardian */
+    const int failed = mkdtemp(path) ? 0 : errno;
+    const bool told = give(tell, &failed, sizeof failed) && give(tell, path, strlen(path));
+    if (failed)
+        _exit(1);
+    if (!told) {
+        remove_directory(path);
+        _exit(1);
+    }
     dup2(pipe_end, 0);
     close_range(1, ~0u, 0);
     while (read(0, &byte, 1) < 0 && errno == EINTR)
@@ -57,36 +87,37 @@ _Noreturn static void guard(const char *path, int pipe_end)
     _exit(0);
 }
 
-/* Starts the guardian, a process that removes the directory after this program ends. If it cannot be started,
- * the directory remains if the program is killed. */
-static void room_guard(Room *room)
+/* Starts the guardian, a process that makes the directory and removes it after this program ends: were it made here, a
+ * kill before the guardian runs would leave it. Returns the errno of making the directory. If the guardian cannot be
+ * started, makes the directory, which then remains if the program is killed. */
+static int room_guard(Room *room)
 {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC))
-        return;
-    const pid_t child = fork();
-    if (child == 0)
-        guard(room->path, ends[0]);
-    close(ends[0]);
-    if (child < 0) {
-        close(ends[1]);
-        return;
+    int lease[2], told[2], failed = EIO;
+    if (pipe2(lease, O_CLOEXEC))
+        return mkdtemp(room->path) ? 0 : errno;
+    if (pipe2(told, O_CLOEXEC)) {
+        close(lease[0]);
+        close(lease[1]);
+        return mkdtemp(room->path) ? 0 : errno;
     }
-    room->guard = child;
-    room->lease = ends[1];
-}
-
-static Status room_open(Room *room)
-{
-    const char *base = getenv("TMPDIR");
-    room->path = text_format(room->a, "%s/atomo-plot.XXXXXX", base && *base ? base : "/tmp");
-    room->lease = -1;
-    room->guard = 0;
-    TRY(arena_check(room->path, room->a, room->err));
-    if (!mkdtemp(room->path))
-        return FAIL(room->err, ERR_IO, "%s: cannot make a directory: %s", room->path, strerror(errno));
-    room_guard(room);
-    return OK;
+    const pid_t child = fork();
+    if (child == 0) {
+        close(lease[1]);
+        guard(room->path, lease[0], told[1]);
+    }
+    close(lease[0]);
+    close(told[1]);
+    if (child < 0) {
+        failed = mkdtemp(room->path) ? 0 : errno;
+        close(lease[1]);
+    } else {
+        room->guard = child;
+        room->lease = lease[1];
+        if (!take(told[0], &failed, sizeof failed) || !take(told[0], room->path, strlen(room->path)))
+            failed = failed ? failed : EIO;
+    }
+    close(told[0]);
+    return failed;
 }
 
 static void room_close(Room *room)
@@ -98,6 +129,22 @@ static void room_close(Room *room)
     close(room->lease);
     while (waitpid(room->guard, NULL, 0) < 0 && errno == EINTR)
         ;
+}
+
+static Status room_open(Room *room)
+{
+    const char *base = getenv("TMPDIR");
+    room->path = text_format(room->a, "%s/atomo-plot.XXXXXX", base && *base ? base : "/tmp");
+    room->lease = -1;
+    room->guard = 0;
+    TRY(arena_check(room->path, room->a, room->err));
+    const int failed = room_guard(room);
+    if (!failed)
+        return OK;
+    FAIL(room->err, ERR_IO, "%s: cannot make a directory: %s", room->path, strerror(failed));
+    if (room->guard)
+        room_close(room);
+    return ERR_IO;
 }
 
 static char *in_room(const Room *room, const char *name)

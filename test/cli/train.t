@@ -47,6 +47,14 @@ $ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network so
 > same weights
 = 0
 
+# --resume of a run that has finished leaves its records as they are; a longer run goes on
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 --train-dir d -q -o o.csv --resume --max-steps $1; }; go 4 2>/dev/null; cp o.csv whole; go 4; cmp o.csv whole && echo same; go 6 2>/dev/null; cut -d, -f 1,3 o.csv | tail -n 1; ls
+> same
+> summary,6
+2> note: o.csv: all steps were done before, so it stays as it is
+- o.csv.journal
+= 0
+
 # if --resume finds no checkpoint, the run starts from the beginning and says so
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 1 --train-dir d --resume -f csv
 > step,none,1,*
