@@ -59,9 +59,6 @@ struct Dataset {
 
 enum { IMAGES_MOST = 1 << 30, DATA_SIDE_MOST = 4096 }; /* of images that are bytes: rows, columns */
 
-/* Returns true if a data set's name is the path of a file of one's own, FILE.h5 (own.c). */
-bool dataset_is_file(const char *name);
-
 /* Loads a data set; NAME or the path FILE.h5, for which `dir` must be NULL. `digits`, `colour-digits` and `babble` are drawn from the seed; other sets are read from the directory `dir` (NULL:
  * datasets/NAME) and ignore the seed. Checks sizes, magic numbers and labels. An error names the file, the
  * expected content and the command that downloads the file. Memory for pixels and labels comes from `a`. ERR_STOPPED:

@@ -94,11 +94,18 @@ const char *dataset_name(const void *data, size_t i)
     return datasets[i].name;
 }
 
+/* Returns true if a data set's name is the path of a file of one's own, FILE.h5 (own.c). */
+static bool is_file(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && (!strcmp(dot, ".h5") || !strcmp(dot, ".hdf5"));
+}
+
 const DatasetInfo *dataset_find(const char *name, Error *err)
 {
     static const DatasetInfo file = {.name = "FILE.h5", .load = own_load};
     char all[200];
-    if (dataset_is_file(name))
+    if (is_file(name))
         return &file;
     for (const DatasetInfo *d = datasets; d->name; d++)
         if (!strcmp(d->name, name))
@@ -110,34 +117,17 @@ const DatasetInfo *dataset_find(const char *name, Error *err)
     return NULL;
 }
 
-bool dataset_is_file(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot && (!strcmp(dot, ".h5") || !strcmp(dot, ".hdf5"));
-}
-
-Status labels_set(Dataset *d, const uint8_t *labels, size_t count, Arena *a, Error *err)
-{
-    uint32_t *own = NEW(a, uint32_t, count);
-    TRY(arena_check(own, a, err));
-    for (size_t i = 0; i < count; i++)
-        own[i] = labels[i];
-    d->count = count;
-    d->labels = own;
-    return OK;
-}
-
 Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
                     int threads, bool (*stopped)(void), Arena *a, Error *err)
 {
-    if (dataset_is_file(name) && dir) {
+    if (is_file(name) && dir) {
         FAIL(err, ERR_USAGE, "--data-dir %s: the data set is the file %s", dir, name);
         return error_hint(err, "--dataset DIR/FILE.h5");
     }
     Dataset d = {.info = dataset_find(name, err), .split = split, .stopped = stopped};
     if (!d.info)
         return ERR_USAGE;
-    if (dataset_is_file(name))
+    if (is_file(name))
         dir = name;
     if (!dir && !(dir = text_format(a, "datasets/%s", name)))
         return arena_fail(a, err);

@@ -105,3 +105,14 @@ Status data_file(const DatasetInfo *info, const char *dir, const char *name, Byt
         status = gzip_unpack(*out, out, a, err);
     return status == OK ? OK : data_damaged(info, *path, err);
 }
+
+Status labels_set(Dataset *d, const uint8_t *labels, size_t count, Arena *a, Error *err)
+{
+    uint32_t *own = NEW(a, uint32_t, count);
+    TRY(arena_check(own, a, err));
+    for (size_t i = 0; i < count; i++)
+        own[i] = labels[i];
+    d->count = count;
+    d->labels = own;
+    return OK;
+}
