@@ -35,7 +35,7 @@ static void add(Look *l, const char *what, const char *found, const char *advice
 
 static void look_at_cpu(Look *l)
 {
-    const bool slow = !strcmp(kernels()->name, "base");
+    const bool slow = !strcmp(kernels()->name, "sse2");
     add(l, "cpu", host_cpu(l->a), NULL);
     add(l, "instruction set", kernels()->name,
         slow ? "this CPU shows no AVX2: compressors run at a fraction of their speed; in a virtual machine "

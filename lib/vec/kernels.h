@@ -87,7 +87,7 @@ typedef struct {
 } LevelScale;
 
 typedef struct {
-    const char *name; /* "avx512" */
+    const char *name; /* of the instruction set: "avx512", "avx2", "sse2", "neon"; "base": of another CPU */
 
 #define LOOP(result, name, parameters) result(*name) parameters;
 #include "vec/kernels_list.h"

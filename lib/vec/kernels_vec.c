@@ -7,6 +7,10 @@ const Kernels ISA_NAME(kernels) = {
     .name = "avx512",
 #elif VEC_BYTES == 32
     .name = "avx2",
+#elif defined(__SSE2__)
+    .name = "sse2",
+#elif defined(__ARM_NEON)
+    .name = "neon",
 #else
     .name = "base",
 #endif

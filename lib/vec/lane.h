@@ -1,5 +1,5 @@
 /* lane.h -- vector operations that the compilers' vector extension lacks: minimum, test for any non-zero lane,
- * conversion between lanes and bytes, random words. */
+ * conversion between lanes and bits or bytes, random words. */
 #ifndef ATOMO_LANE_H
 #define ATOMO_LANE_H
 
@@ -7,6 +7,8 @@
 
 #if !defined(__AVX2__) && defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 INLINE VecF set_f(float a)
@@ -60,6 +62,25 @@ INLINE bool any(VecI v)
     uint64_t part[2];
     memcpy(part, &v, sizeof part);
     return (part[0] | part[1]) != 0;
+#endif
+}
+
+/* Bit l of the result is set if lane l of v is set; a lane has all of its bits set or none. */
+INLINE uint64_t lane_bits(VecI v)
+{
+#if VEC_BYTES == 64
+    return _mm512_movepi32_mask((__m512i)v);
+#elif VEC_BYTES == 32
+    return (unsigned)_mm256_movemask_ps((__m256)v);
+#elif defined(__SSE2__)
+    return (unsigned)_mm_movemask_ps((__m128)v);
+#elif defined(__aarch64__)
+    return vaddvq_u32((uint32x4_t)((VecU)v & (VecU){1, 2, 4, 8}));
+#else
+    uint64_t word = 0;
+    for (int lane = 0; lane < LANES; lane++)
+        word |= (uint64_t)(v[lane] != 0) << lane;
+    return word;
 #endif
 }
 

@@ -3,22 +3,6 @@
 
 #include <math.h>
 
-INLINE uint64_t sign_bits(VecI v)
-{
-#if VEC_BYTES == 64
-    return _mm512_movepi32_mask((__m512i)v);
-#elif VEC_BYTES == 32
-    return (unsigned)_mm256_movemask_ps((__m256)v);
-#elif defined(__SSE2__)
-    return (unsigned)_mm_movemask_ps((__m128)v);
-#else
-    uint64_t word = 0;
-    for (int lane = 0; lane < LANES; lane++)
-        word |= (uint64_t)(v[lane] != 0) << lane;
-    return word;
-#endif
-}
-
 INLINE size_t bits_set(uint64_t v)
 {
 #if VEC_BYTES > 16
@@ -37,7 +21,7 @@ size_t ISA_NAME(mark_from)(const float *x, size_t n, float least, uint64_t *bits
     for (; i + 64 <= n; i += 64) {
         uint64_t word = 0;
         for (int at = 0; at < 64; at += LANES)
-            word |= sign_bits((VecI)(abs_f(load_f(x + i + at)) >= low)) << at;
+            word |= lane_bits((VecI)(abs_f(load_f(x + i + at)) >= low)) << at;
         bits[i / 64] = word;
         count += bits_set(word);
     }

@@ -8,15 +8,8 @@ INLINE uint64_t below_zero(VecF v)
 {
 #if VEC_BYTES == 64
     return _mm512_cmp_ps_mask((__m512)v, _mm512_setzero_ps(), _CMP_LT_OQ);
-#elif VEC_BYTES == 32
-    return (uint64_t)(unsigned)_mm256_movemask_ps((__m256)(v < 0));
-#elif defined(__SSE2__)
-    return (uint64_t)(unsigned)__builtin_ia32_movmskps((VecF)(v < 0));
 #else
-    uint64_t word = 0;
-    for (int l = 0; l < LANES; l++)
-        word |= (uint64_t)(v[l] < 0) << l;
-    return word;
+    return lane_bits((VecI)(v < 0));
 #endif
 }
 
