@@ -48,7 +48,7 @@ said_of_bars = bars ? '; lines at the ends: 95 % intervals' : ''
 # The end of a bar, and half the interval of the total there.
 end_of_bar(r) = low(4) + part(4)
 half_end(r) = half_interval(c_se) / per_unit(y_high)
-part_rgb(i) = word('#999999 #e69f00 #0072b2 #009e73', i)
+part_rgb(i) = word('#cfcfcf #e69f00 #0072b2 #009e73', i)
 key_of_parts = "do for [p = part_one:4] { key_entry = enter(word(heights, p), part_rgb(p), 1, -1, -1) }"
 ending_of_name = ''
 end_of(k) = ''

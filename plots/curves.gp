@@ -34,21 +34,25 @@ ends(k) = role[k] eq 'least' || role[k] eq 'most'
 
 # ---- names: those of all tensors, of the two extremes of many, or of at most six curves of one ----
 
-heading = again && !many ? alone ? label[1] : 'thick: '.(strlen(cell_of[lines]) ? cell_of[lines] : 'the last step').', thin: steps before it' : ''
+heading = again && !many ? alone ? label[1] : 'dark, thick: '.(strlen(cell_of[lines]) ? cell_of[lines] : 'the last step').'; pale, thin: steps before it' : ''
 eval fit(wide - 0.12 - 3.2 * em - (many ? text_width('longest tails: ') : 0))
 
-# One tensor: from light to dark in the order of the file. Several: a colour and dashes each, the last pass strong.
+# One tensor: from light to dark in the order of the file. Several: a colour and dashes each, the last pass dark and thick.
 mix(a, b, s) = int(a + (b - a) * s + 0.5)
 ramp(k) = lines < 2 ? 1.0 : (pass[k] - 1.0) / (lines - 1)
 ramp_colour(k) = sprintf('#%02x%02x%02x', mix(0x9e, 0x08, ramp(k)), mix(0xca, 0x30, ramp(k)), mix(0xe1, 0x6b, ramp(k)))
-line_colour(k) = many && !ends(k) ? '#b8b8b8' : alone ? ramp_colour(k) : rgb(of[k])
-line_width(k) = many && !ends(k) ? 0.4 : pass[k] < times[of[k]] && !alone ? 0.5 : 1.3
+# pale: three fifths of white, in which thin dotted lines differ from thick ones
+channel(c, k) = mix('0x'.c[2 * k : 2 * k + 1] + 0, 255, 0.6)
+pale(c) = sprintf('#%02x%02x%02x', channel(c, 1), channel(c, 2), channel(c, 3))
+is_last(k) = pass[k] == times[of[k]]
+line_colour(k) = many && !ends(k) ? '#b8b8b8' : alone ? ramp_colour(k) : is_last(k) ? rgb(of[k]) : pale(rgb(of[k]))
+line_width(k) = many && !ends(k) ? 0.4 : !is_last(k) && !alone ? 0.6 : 1.3
 line_dash(k) = many || alone ? 1 : dash(of[k])
 end_colour(k) = role[k] eq 'least' ? usual[3] : usual[2]
-end_dash(k) = tex ? 0 : role[k] eq 'least' ? 2 : 4
+end_dash(k) = tex ? role[k] eq 'most' : role[k] eq 'least' ? 2 : 4
 step_name(k) = strlen(cell_of[k]) ? cell_of[k] : sprintf('no. %d', k)
 curve_label(k) = alone ? (lines == 1 ? short(label[1]) : lines <= 6 || k == 1 || k == lines ? step_name(k) : '') : \
-    pass[k] == times[of[k]] ? short(label[of[k]]) : ''
+    is_last(k) ? short(label[of[k]]) : ''
 end_label(k) = ends(k) ? (role[k] eq 'least' ? least_end : most_end).short(label[of[k]]) : ''
 
 # Fills the key; a script adds its own entries.

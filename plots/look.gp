@@ -144,10 +144,8 @@ set dashtype 5 (8, 3, 2, 3, 2, 3)
 set dashtype 6 (1, 3)
 set dashtype 7 (3, 1.5)
 dash(i) = tex ? (dashes[i] + 1) % 2 : dashes[i] % 5 + 1
-dashed = tex ? 0 : 2
 dotted = tex ? 0 : 6
 blocks = tex ? 0 : 7
-dashed_word = tex ? 'dotted' : 'dashed'
 
 # LaTeX dots keep the colour of the first line with their size. So each line has its own size.
 weight(w, i) = tex ? w + 0.02 * (i % 40) : w

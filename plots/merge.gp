@@ -2,8 +2,8 @@
 #
 #     gnuplot -d -c merge.gp DATA.csv FIGURE.{pdf,svg,png,tex} ['' INCHES]
 #
-# DATA is what `atomo-bench plot` writes beside a figure, or the CSV of merge. Solid lines with filled marks: merge all
-# payloads, then decode the merged payload. Dashed lines with open marks: decode every payload.
+# DATA is what `atomo-bench plot` writes beside a figure, or the CSV of merge. Thick lines with filled marks: merge all
+# payloads, then decode the merged payload. Thin lines with open marks: decode every payload. Dashes are the codec's, as elsewhere.
 data = ARG1
 figure = ARG2
 asked_width = ARG4
@@ -39,9 +39,12 @@ if (n == 0 || x_high == 0 || y_high == 0) {
 
 # ---- axes and key ----
 
-heading = (aggregates ? 'solid: merged, then decoded once; ' : '').dashed_word.': every payload decoded'.(bars ? '; bars: 95 % intervals' : '')
+heading = (aggregates ? 'filled marks, thick: merged, then decoded once; open, thin: every payload decoded' : 'every payload decoded').\
+    (bars ? '; bars: 95 % intervals' : '')
 eval fit(key_row(n) - 3.2 * em)
-do for [i = 1:n] { key_entry = enter(short(label[i]), rgb(i), merges[i] ? 1 : dashed, merges[i] ? 1.4 : weight(1, i), merges[i] ? solid(i) : hollow(i)) }
+thin(i) = weight(0.6, i)
+thick(i) = weight(1.42, i)
+do for [i = 1:n] { key_entry = enter(short(label[i]), rgb(i), dash(i), merges[i] ? thick(i) : thin(i), merges[i] ? solid(i) : hollow(i)) }
 typical = sqrt(y_low * y_high)
 unit = per_unit(typical)
 x_title = 'workers'
@@ -65,8 +68,8 @@ plot for [i = 1:(bars ? n : 0)] data skip 1 using (mine(i) && half_each(0) > 0 ?
     for [i = 1:(bars ? n : 0)] data skip 1 using (half_together(0) > 0 ? together(i) / together(i) * column(c_x) : NaN):(together(i)):\
         (low_end(together(i) - half_together(0) / unit)):(together(i) + half_together(0) / unit) \
         with yerrorbars pointtype -1 linewidth 0.7 linecolor rgb rgb(i) notitle, \
-    for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(column(c_each) / unit) with linespoints linewidth weight(1, i) \
-        dashtype dashed linecolor rgb rgb(i) pointtype hollow(i) pointsize 0.5 notitle, \
-    for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(together(i)) with linespoints linewidth 1.4 \
-        linecolor rgb rgb(i) pointtype solid(i) pointsize 0.55 notitle
+    for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(column(c_each) / unit) with linespoints linewidth thin(i) \
+        dashtype dash(i) linecolor rgb rgb(i) pointtype hollow(i) pointsize 0.5 notitle, \
+    for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(together(i)) with linespoints linewidth thick(i) \
+        dashtype dash(i) linecolor rgb rgb(i) pointtype solid(i) pointsize 0.55 notitle
 set output

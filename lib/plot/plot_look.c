@@ -1,9 +1,10 @@
 /* plot_look.c -- chooses a codec's colour, mark and dashes from its spec, the same in every figure.
  *
- * The hue shows the codec's family, the mark shows the codec. Families begin with different marks, so that
- * marks and dashes distinguish codecs in print without colours. Wrappers and parameters change the shade and
- * the dashes. The hues are those of Okabe and Ito, which colour-blind readers can tell apart, and wine for
- * sketches. If two specs of one figure would look the same, the later takes the next free look. */
+ * The hue shows the codec's family, the mark shows the codec: the last one of a spec, whatever its wrappers and
+ * keys, which choose one of 25 pairs of shade and dashes. Families begin with different marks, so that marks and
+ * dashes distinguish codecs in print without colours. The hues are those of Okabe and Ito, which colour-blind
+ * readers can tell apart, and wine for sketches. If two specs of one figure would look the same, the later takes
+ * the next free pair. */
 #include "plot/plot_look.h"
 
 #include "compress/spec.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 
 typedef enum { NONE, ATOMS, LEVELS, SIGNS, SPARSE, LOWRANK, ROTATIONS, SKETCH, FAMILIES } Family;
-enum { SHADES = 5, MARKS = 6, DASHES = 5, LOOKS = SHADES * MARKS };
+enum { SHADES = 5, MARKS = 6, DASHES = 5, LOOKS = SHADES * DASHES };
 
 static const unsigned char hues[FAMILIES][3] = {
     [NONE] = {0, 0, 0},           [ATOMS] = {0, 114, 178},  [LEVELS] = {213, 94, 0},
@@ -21,8 +22,14 @@ static const unsigned char hues[FAMILIES][3] = {
     [ROTATIONS] = {86, 180, 233}, [SKETCH] = {136, 34, 85},
 };
 
-/* the share of white (> 0) or black (< 0) that is mixed with the hue in each shade */
-static const double shades[SHADES] = {0, -0.4, 0.25, -0.65, 0.45};
+/* The share of white (> 0) or black (< 0) that is mixed with the hue in each shade. The lightness L* of the
+ * shades is that of the hue and near four of 20, 35, 50, 65 and 80, so that shades differ in grey, too. */
+static const double shades[FAMILIES][SHADES] = {
+    [NONE] = {0, 0.47, 0.78, 0.32, 0.62},        [ATOMS] = {0, -0.24, 0.37, -0.55, 0.64},
+    [LEVELS] = {0, -0.36, 0.27, -0.62, 0.59},    [SIGNS] = {0, -0.44, 0.49, -0.67, -0.19},
+    [SPARSE] = {0, -0.4, 0.56, -0.64, -0.2},     [LOWRANK] = {0, -0.52, 0.34, -0.72, -0.31},
+    [ROTATIONS] = {0, -0.51, 0.35, -0.71, -0.3}, [SKETCH] = {0, 0.28, 0.71, -0.34, 0.49},
+};
 
 static const struct {
     Family family;
@@ -103,24 +110,39 @@ static unsigned mixed(unsigned char channel, double share)
     return (unsigned)lround(channel + (to - channel) * fabs(share));
 }
 
-Look plot_look(const char *spec, size_t further, Arena *a)
+/* Opens the spec at the start of a line's name; cost's figures put a topology or a link behind it, as in
+ * "qsgd ring". Adds the hash of the rest to *variant. */
+static const Codec *codec_of(const char *name, size_t *variant, Arena *a)
 {
     Error err;
-    const Codec *codec, *base;
-    size_t variant = hash(0, spec) % LOOKS, place;
-    Family family = NONE;
-    if (codec_open(&codec, spec, a, &err) == OK) {
-        variant = variant_of(codec, &base);
+    const Codec *codec;
+    const size_t length = strcspn(name, " ");
+    const char *spec = name[length] ? text_slice(a, name, length) : name;
+    if (!spec || codec_open(&codec, spec, a, &err) != OK)
+        return NULL;
+    *variant = name[length] ? hash(0, name + length) : 0;
+    return codec;
+}
+
+Look plot_look(const char *spec, size_t further, Arena *a)
+{
+    size_t variant, place;
+    Family family;
+    const Codec *base, *codec = codec_of(spec, &variant, a);
+    if (codec) {
+        variant += variant_of(codec, &base);
         family = family_of(base->ops->name, &place);
     } else {
+        variant = hash(0, spec);
         place = hash(1, spec) % MARKS;
         family = (Family)(hash(2, spec) % FAMILIES);
     }
     variant = (variant + further) % LOOKS;
     const unsigned char *hue = hues[family];
-    const double shade = shades[(place + variant) % SHADES];
-    Look look = {.mark = (int)((place + variant / SHADES + (size_t)family) % MARKS),
-                 .dash = (int)((place + 2 * variant) % DASHES)};
+    const double shade = shades[family][(place + variant) % SHADES];
+    /* a variant is a pair of shade and dashes, of which each neighbour changes both */
+    Look look = {.mark = (int)((place + (size_t)family) % MARKS),
+                 .dash = (int)((place + 2 * variant + variant / SHADES) % DASHES)};
     snprintf(look.colour, sizeof look.colour, "#%02x%02x%02x", mixed(hue[0], shade), mixed(hue[1], shade),
              mixed(hue[2], shade));
     return look;

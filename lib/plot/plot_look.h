@@ -34,10 +34,11 @@ static inline size_t dress_columns(const char *draws)
 }
 
 /* Returns the look of a spec; if `further` > 0, the look that is `further` entries later in the list of all
- * looks with its hue. A text that is not a spec also has a fixed look. */
+ * looks with its hue and mark. A text that is not a spec also has a fixed look. */
 Look plot_look(const char *spec, size_t further, Arena *a);
 
-/* Returns a look for each spec. Different specs get different looks, as long as at most 30 have the same hue.
+/* Returns a look for each spec. Different specs get different looks, as long as at most 25 have the same
+ * hue and mark.
  * NULL: out of memory. */
 Look *plot_looks(const char *const *spec, size_t count, Arena *a);
 

@@ -80,20 +80,69 @@ static double distance(const char *one, const char *other, int view)
                 (p[2] - q[2]) * (p[2] - q[2]));
 }
 
+/* Sets of specs that readers compare in one figure. */
+static const char *const rates[] = {"qsgd:bits=1", "qsgd:bits=2",    "qsgd",      "qsgd:bits=8",
+                                    "svd:rank=1",  "svd:rank=2",     "svd",       "svd:rank=8",
+                                    "none",        "entry:bits=0.6", "zstd+none", "fp16"};
+static const char *const wrapped[] = {"topk",
+                                      "topk:ratio=0.001",
+                                      "topk:ratio=0.1",
+                                      "ef+topk",
+                                      "zstd+ef+topk:ratio=0.001",
+                                      "ef+topk:ratio=0.1",
+                                      "none",
+                                      "qsgd:bits=2",
+                                      "sign",
+                                      "ef+sign",
+                                      "powersgd",
+                                      "powersgd:rank=1",
+                                      "powersgd:rank=4"};
+
+static const struct {
+    const char *const *spec;
+    size_t count;
+} figures[] = {{specs, SERIES}, {rates, countof(rates)}, {wrapped, countof(wrapped)}};
+
 static void looks_with_one_mark_and_dash_differ_in_colour_for_everyone(void **state)
 {
     (void)state;
     Arena *a = arena_open(0);
-    const Look *look = plot_looks(specs, SERIES, a);
-    for (size_t i = 0; i < SERIES; i++)
-        for (size_t j = 0; j < i; j++)
-            for (int view = 0; view < VIEWS; view++) {
-                const double apart = distance(look[i].colour, look[j].colour, view);
-                if (look[i].mark != look[j].mark || look[i].dash != look[j].dash)
-                    continue;
-                if (apart < (view < VIEWS - 1 ? 10 : 8))
-                    print_error("%s and %s, view %d: distance %.1f\n", specs[i], specs[j], view, apart);
-                check(apart >= (view < VIEWS - 1 ? 10 : 8));
+    for (size_t f = 0; f < countof(figures); f++) {
+        const char *const *spec = figures[f].spec;
+        const Look *look = plot_looks(spec, figures[f].count, a);
+        for (size_t i = 0; i < figures[f].count; i++)
+            for (size_t j = 0; j < i; j++)
+                for (int view = 0; view < VIEWS; view++) {
+                    const double apart = distance(look[i].colour, look[j].colour, view);
+                    if (look[i].mark != look[j].mark || look[i].dash != look[j].dash)
+                        continue;
+                    if (apart < (view < VIEWS - 1 ? 10 : 8))
+                        print_error("%s and %s, view %d: distance %.1f\n", spec[i], spec[j], view, apart);
+                    check(apart >= (view < VIEWS - 1 ? 10 : 8));
+                }
+    }
+    arena_close(a);
+}
+
+/* All shades of a mark: specs of one codec. */
+static void shades_of_a_codec_differ_in_colour_for_everyone(void **state)
+{
+    static const char *const codecs[] = {"none", "svd",      "qsgd",    "sign",
+                                         "topk", "powersgd", "rotated", "countsketch"};
+    (void)state;
+    Arena *a = arena_open(0);
+    for (size_t c = 0; c < countof(codecs); c++)
+        for (size_t i = 0; i < 25; i++)
+            for (size_t j = 0; j < i; j++) {
+                const Look x = plot_look(codecs[c], i, a), y = plot_look(codecs[c], j, a);
+                check(x.mark == y.mark);
+                for (int view = 0; view < VIEWS && strcmp(x.colour, y.colour) != 0; view++) {
+                    const double apart = distance(x.colour, y.colour, view);
+                    if (apart < 8)
+                        print_error("%s: %s and %s, view %d: distance %.1f\n", codecs[c], x.colour, y.colour,
+                                    view, apart);
+                    check(apart >= 8);
+                }
             }
     arena_close(a);
 }
@@ -117,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looks_with_one_mark_and_dash_differ_in_colour_for_everyone),
+        cmocka_unit_test(shades_of_a_codec_differ_in_colour_for_everyone),
         cmocka_unit_test(every_colour_stands_out_from_white),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;

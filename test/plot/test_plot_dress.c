@@ -5,6 +5,8 @@
 #include "plot/plot_look.h"
 #include "rig/plot_rig.h"
 
+#include <stdlib.h>
+
 static bool same_look(const Look *x, const Look *y)
 {
     return !strcmp(x->colour, y->colour) && x->mark == y->mark && x->dash == y->dash;
@@ -27,6 +29,40 @@ static void every_codec_has_a_look_of_its_own(void **state)
         check(same_look(&look[i], &alone));
         for (size_t k = 0; k < i; k++)
             check(!same_look(&look[i], &look[k]));
+    }
+}
+
+/* With keys, wrappers, and the topology and link behind the names of cost's figures. */
+static void a_codec_has_one_mark_in_every_figure(void **state)
+{
+    static const struct {
+        const char *codec, *spec[4];
+    } cases[] = {{"entry", {"entry:bits=0.6", "entry:bits=1", "zstd+entry:bits=0.6", "entry:bits=0.6 ring"}},
+                 {"svd", {"svd:rank=1", "svd:rank=2", "svd:vectors=qsgd", "svd:rank=2 ring lan1g"}},
+                 {"topk", {"zstd+ef+topk:ratio=0.001", "ef+topk", "topk:ratio=0.5", "ef+topk mesh lan10g"}},
+                 {"qsgd", {"qsgd:bits=1", "diana+qsgd:bits=2,bucket=128", "qsgd:bits=8", "zstd+qsgd tree"}}};
+    (void)state;
+    for (size_t i = 0; i < countof(cases); i++)
+        for (size_t k = 0; k < 4; k++)
+            assert_int_equal(plot_look(cases[i].spec[k], 0, a).mark, plot_look(cases[i].codec, 0, a).mark);
+    /* the columns that the scripts read */
+    static const struct {
+        const char *kind, *head, *row;
+    } kinds[] = {
+        {"pareto", "compressor,bits_per_element,relative_error\n", ",1,0.5\n"},
+        {"merge", "compressor,workers,merge_ms,decode_ms,decode_each_ms\n", ",4,1,1,3\n"},
+        {"convergence", "compressor,step,test_accuracy,sim_seconds\n", ",1,0.3,1\n"},
+        {"break-even",
+         "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,bytes_up\n",
+         ",2,1,1,1,1,4,1,below,4\n"}};
+    for (size_t i = 0; i < countof(kinds) && !no_gnuplot(); i++) {
+        TextBuf data = {.arena = a};
+        text_add(&data, kinds[i].head);
+        text_addf(&data, "entry:bits=0.6%s", kinds[i].row);
+        drawn(kinds[i].kind, text_done(&data), "f.svg");
+        const char *colour = strstr(contents("f.plot.csv"), ",#");
+        check(colour);
+        assert_int_equal(atoi(colour + strlen(",#rrggbb,")), plot_look("entry", 0, a).mark);
     }
 }
 
@@ -116,8 +152,12 @@ static void a_figure_is_as_wide_as_asked(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    IN_FOLDER(every_codec_has_a_look_of_its_own),           IN_FOLDER(a_spec_looks_the_same_in_every_order),
-    IN_FOLDER(twenty_five_lines_of_one_codec_differ),       IN_FOLDER(labels_are_what_was_typed),
-    IN_FOLDER(a_label_replaces_the_spec_and_must_have_one), IN_FOLDER(a_figure_is_as_wide_as_asked),
+    IN_FOLDER(a_codec_has_one_mark_in_every_figure),
+    IN_FOLDER(every_codec_has_a_look_of_its_own),
+    IN_FOLDER(a_spec_looks_the_same_in_every_order),
+    IN_FOLDER(twenty_five_lines_of_one_codec_differ),
+    IN_FOLDER(labels_are_what_was_typed),
+    IN_FOLDER(a_label_replaces_the_spec_and_must_have_one),
+    IN_FOLDER(a_figure_is_as_wide_as_asked),
 };
 CHECK_MAIN(tests)
