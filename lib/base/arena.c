@@ -1,6 +1,6 @@
-/* arena.c -- an arena is a list of chunks of memory. Each new chunk is as large as all earlier chunks together,
- * but at most 1 GiB. A larger single allocation gets a chunk of its size. Only this file of the library calls
- * malloc. Chunk 0 is the buffer that arena_lend lends, or empty. The arena owns the other chunks. */
+/* arena.c -- an arena is a list of chunks of memory. Each new chunk is as large as all earlier chunks
+ * together, but at most 1 GiB. A larger single allocation gets a chunk of its size. Chunk 0 is the buffer
+ * that arena_lend lends, or empty. The arena owns the other chunks. */
 #include "base/arena.h"
 
 #include <assert.h>
@@ -51,7 +51,7 @@ Arena *arena_open(size_t limit)
     return a;
 }
 
-/* Frees the chunks with indices >= `first`, in which nothing is taken. */
+/* Frees the chunks with indices >= `first`. */
 static void drop(Arena *a, size_t first)
 {
     for (size_t i = first; i < CHUNKS; i++) {

@@ -2,8 +2,8 @@
  *
  * Bytes points to memory that it does not own. Buf is a buffer of fixed capacity: the caller allocates
  * enough, and functions that write to it assert that the capacity is not exceeded. A Reader that has too few
- * bytes left sets `bad`. From then on every take_... returns 0 and `bad` stays set, so a decoder may check
- * it once at the end. */
+ * bytes left sets `bad`. From then on every take_... returns 0 or NULL and `bad` stays set, so a decoder may
+ * check it once at the end. */
 #ifndef ATOMO_BYTES_H
 #define ATOMO_BYTES_H
 
@@ -80,7 +80,7 @@ static inline const uint8_t *take_bytes(Reader *r, size_t size)
     return p;
 }
 
-/* Turns an object of memory into the order of bytes in files, which is little-endian, or back. */
+/* Converts an object between the machine's byte order and the byte order of files, little-endian. */
 static inline void file_order(void *object, size_t size)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

@@ -1,12 +1,12 @@
 /* coin.h -- a biased coin: decides at random whether to keep an element x, with probability p = min(1, |x| /
  * scale).
  *
- * The codecs entry, lq, terngrad and 1-bit qsgd all use this coin with the same random words, so they decode to
- * the same vectors when their scales agree (ATOMO paper, Theorem 5). An element is kept iff u < p, where u in
- * [0, 1) has 62 random bits. The first 30 bits come from the element's random word. They decide, unless they
- * equal the first 30 bits of p; then rng_word_more gives 32 more bits. So probabilities far below 2^-32 are
- * exact too. The SIMD kernels do the operations of this file in the same order, so that their results are the
- * same to the last bit. */
+ * The codecs entry, lq, terngrad and 1-bit qsgd all use this coin with the same random words, so they decode
+ * to the same vectors when their scales agree (ATOMO paper, Theorem 5). An element is kept iff u < p, where u
+ * in [0, 1) has 62 random bits. The first 30 bits come from the element's random word. They decide, unless
+ * they equal the first 30 bits of p; then rng_word_more gives 32 more bits. So an element is kept with
+ * probability p to within 2^-62, where p is rounded to float32. The SIMD kernels do the operations of this
+ * file in the same order, so that their results are the same to the last bit. */
 #ifndef ATOMO_COIN_H
 #define ATOMO_COIN_H
 
@@ -15,7 +15,7 @@
 #include <math.h>
 
 /* The probability p is computed as p 2^30 = (|x| * lift) * slope, where slope = 2^30 / (scale * lift). `lift`
- * is a power of two such that |x| * lift and slope are normal float32 numbers. */
+ * is a power of two such that slope is a normal float32 number, and |x| * lift too unless p < 2^-66. */
 typedef struct {
     float lift, slope;
 } Coin;

@@ -10,9 +10,9 @@
 
 enum { CONFINE_FD = 3, CONFINE_NO_FILES = 3 /* exit code if confine_keep fails */ };
 
-/* Renumbers the `count` file descriptors to CONFINE_FD, CONFINE_FD + 1, ... and closes all other descriptors.
- * Output to stdout and stderr is discarded from now on. Exits with status CONFINE_NO_FILES if the limit on open
- * files is too low for the new numbers. */
+/* Renumbers the `count` file descriptors to CONFINE_FD, CONFINE_FD + 1, ... and closes all other descriptors
+ * except stdin, stdout and stderr, which become /dev/null. Exits with status CONFINE_NO_FILES if this fails,
+ * for example because the limit on open files is too low for the new numbers. */
 void confine_keep(const int *fd, size_t count);
 
 /* Returns how many bytes of address space the process uses; 0: unknown. Call this before confine_files. */
@@ -28,9 +28,10 @@ void confine_memory(uint64_t used, uint64_t more);
 void confine_seconds(uint64_t seconds); /* limits processor time from now on */
 void confine_files(unsigned more);      /* from now on at most `more` further files can be open at once */
 
-/* From now on all system calls fail with EPERM, except those that read open files, use memory or exchange
- * messages. If `opens` is true, files can still be opened for reading. A second call with `opens` = false
- * forbids opening, too. Returns false if the operating system cannot filter system calls (seccomp). */
+/* From now on all system calls fail with EPERM, except those that read open files, exchange messages, use
+ * memory, wait, get the time or random bytes, or end the process. If `opens` is true, files can still be
+ * opened for reading. A second call with `opens` = false forbids opening, too. Returns false if the operating
+ * system cannot filter system calls (seccomp). */
 bool confine_calls(bool opens);
 /* Returns whether confine_calls works on this system. Any process may call this. */
 bool confine_can_filter(void);

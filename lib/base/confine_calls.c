@@ -8,7 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Calls that are always allowed: to read open files, use memory, wait, get the time, and end the process. */
+/* Calls that are always allowed: to read open files, exchange messages, use memory, wait, get the time or
+ * random bytes, and end the process. */
 static const int always[] = {
     SCMP_SYS(read),          SCMP_SYS(pread64),      SCMP_SYS(lseek),          SCMP_SYS(fstat),
     SCMP_SYS(newfstatat),    SCMP_SYS(close),        SCMP_SYS(recvfrom),       SCMP_SYS(sendto),

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* The state of the reader. Fields are copied without their quotes, each with a NUL at its end, one after
- * another into one buffer. The copies are no longer than the CSV text, because each NUL takes the place of a
- * separator. */
+ * another into one buffer. The copies are at most one byte longer than the CSV text, because each NUL takes
+ * the place of a separator, except perhaps the last. */
 typedef struct {
     const char *at, *end;
     char *to;

@@ -4,8 +4,9 @@
 
 #include "base/arena.h"
 
-/* A spreadsheet takes a text for a formula if `csv_guarded` is true for its first character. Our writer puts an
- * apostrophe in front of such a text, and csv_parse removes the apostrophe again. */
+/* A spreadsheet may take a text for a formula if it begins with = + - @, a tab or a carriage return. Our
+ * writer puts an apostrophe in front of such a text, and of a text that begins with an apostrophe itself.
+ * csv_parse removes the added apostrophe. `first` is the first character of the text. */
 #define CSV_GUARD "'"
 static inline bool csv_guarded(char first)
 {

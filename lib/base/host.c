@@ -140,7 +140,8 @@ char *library_blosc(Arena *a)
     return text_copy(a, blosc_get_version_string());
 }
 
-/* Returns the number in a text such as "zfp version 1.0.0 (August 1, 2022)", or a text without a number as it is. */
+/* Returns the number in a text such as "zfp version 1.0.0 (August 1, 2022)"; a text without a number is
+ * returned as it is. */
 static char *number_in(Arena *a, const char *version)
 {
     const char *number = version + strcspn(version, "0123456789");

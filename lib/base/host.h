@@ -10,9 +10,9 @@ char *host_value(const char *path, const char *key, const char *separator, Arena
 
 uint64_t host_memory(void); /* returns the bytes of this machine's memory; 2 GiB if unknown */
 
-/* How many more bytes of memory this process can take, and the name of the limit: of the limit on address space, of
- * the control groups (version 2), and of the machine's available memory with its free swap space, the smallest.
- * UINT64_MAX: unknown. */
+/* How many more bytes of memory this process can take (UINT64_MAX: unknown), and the name of the limit that
+ * decides. It is the smallest of three: the bytes left under the limit on address space, the bytes left under
+ * the memory limits of the control groups, and the machine's available memory plus free swap space. */
 typedef struct {
     uint64_t bytes;
     const char *by;

@@ -37,8 +37,8 @@ static void lower(HostRoom *room, uint64_t bytes, const char *by)
         *room = (HostRoom){bytes, by};
 }
 
-/* Lowers the room to the limit of a control group and of each group that contains it. Cached pages of files do not
- * count as used, because the kernel frees them first. */
+/* Lowers `room` to the memory that is left under the limit of a control group and of each group that contains
+ * it. Cached pages of files do not count as used, because the kernel frees them first. */
 static void ask_groups(HostRoom *room, const char *top, char *group, const char *most, const char *used,
                        uint64_t swap, Arena *a)
 {
@@ -65,8 +65,8 @@ static void ask_groups(HostRoom *room, const char *top, char *group, const char 
     }
 }
 
-/* Asks the groups of the memory controller, control groups version 1. `member` has a line for each controller; that of
- * the memory may begin with any number: "4:memory:/group". */
+/* Does the same for version 1 of control groups. The file `member` has a line for each controller; the line
+ * of the memory controller, such as "4:memory:/group", may begin with any number. */
 static void ask_groups_v1(HostRoom *room, const char *member, const char *groups, uint64_t swap, Arena *a)
 {
     enum { HIERARCHIES = 64 };

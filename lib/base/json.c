@@ -17,8 +17,8 @@ typedef struct {
     const char *start, *at, *end;
     char *to; /* where the next text will be written */
     int depth;
-    /* the array whose elements are passed to rows->take; NULL: no array was asked for, or its elements have
-     * all been passed */
+    /* the array whose elements will be passed to rows->take; NULL: no array was asked for, or the parser has
+     * reached it */
     const JsonRows *rows;
     Arena *a;
     Error *err;

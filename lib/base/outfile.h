@@ -14,7 +14,7 @@
 
 typedef struct {
     FILE *to;
-    char *path;      /* the path that the caller gave, for error messages */
+    char *path;      /* for error messages: the path that the caller gave, or "standard output" */
     char *target;    /* the path that the caller's path leads to, after following symbolic links */
     char *temporary; /* path of the temporary file until commit; NULL: the target is written in place */
     bool nameless;   /* the temporary file has no name yet, so it vanishes if the process ends */

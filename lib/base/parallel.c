@@ -1,9 +1,9 @@
 /* parallel.c -- a pool of threads that work together on the pieces of one call of parallel_for.
  *
- * The calling thread works too. In three cases it runs all pieces alone: the call is made from inside a
- * piece of another call, the pool works for a call of another thread, or no thread can be created. Results
- * are the same in all cases. An idle thread spins for some microseconds, about the time between two calls in
- * one computation, and then sleeps. */
+ * The calling thread works too. It runs all pieces alone if there is only one piece, if it asks for only one
+ * thread, if the call is made from inside a piece of another call, if the pool works for a call of another
+ * thread, or if no thread can be created. Results are the same in all cases. An idle thread spins for some
+ * microseconds, about the time between two calls in one computation, and then sleeps. */
 #include "base/parallel.h"
 
 #include <pthread.h>

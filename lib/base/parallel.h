@@ -25,7 +25,7 @@ static inline size_t block_size(size_t n, size_t block)
 }
 
 /* The elements with indices `from` to `to` - 1, which form piece p of n elements. A piece consists of
- * whole blocks, and all pieces have nearly the same length. */
+ * whole blocks. The numbers of blocks in two pieces differ by at most 1. */
 typedef struct {
     size_t from, to;
 } Stretch;

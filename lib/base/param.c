@@ -257,7 +257,7 @@ bool param_is_default(const Param *p, const void *params)
     Error err;
     const char *value = param_value(p, params, now);
     if (!value || !p->fallback)
-        /* a key without a value is not printed: another key of its group has a value and is printed instead */
+        /* an unset key counts as default, whatever its default; a set key whose default is NULL does not */
         return !value;
     if (p->type == PARAM_SPEC)
         return !strcmp(value, p->fallback);

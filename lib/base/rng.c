@@ -1,5 +1,5 @@
-/* rng.c -- derives random keys and draws random numbers with Philox. A key depends on the seed, repeat, worker,
- * step and tensor, and on the use of the random numbers. */
+/* rng.c -- derives keys with Philox, and draws random numbers with these keys. A key depends on the seed,
+ * repeat, worker, step and tensor, on the use of the random numbers, and on the block of elements. */
 #include "base/rng.h"
 
 #include <math.h>

@@ -179,7 +179,7 @@ static bool differ(char a, char b)
 }
 
 /* Returns the edit distance of s and t, where swapping two neighbouring characters is one edit. May return
- * most + 1 for any distance above `most`. */
+ * most + 1 for any distance above `most`, and does so if s or t is longer than LONGEST. */
 static size_t distance(const char *s, const char *t, size_t most)
 {
     enum { LONGEST = 63 };

@@ -47,7 +47,7 @@ char *text_double(char out[32], double v);
 bool text_to_int(const char *s, int64_t *v);
 bool text_to_real(const char *s, double *v);
 bool text_to_size(const char *s,
-                  uint64_t *bytes); /* reads "4096", "512M", "1.5GiB", "20kB": powers of 1024, but of 1000 before a B alone */
+                  uint64_t *bytes); /* reads "4096", "512M", "1.5GiB" (powers of 1024), "20kB" (of 1000) */
 
 /* An iterator over names: name(data, i) returns the i-th name, or NULL after the last name. */
 typedef const char *(*TextName)(const void *data, size_t i);

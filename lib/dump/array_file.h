@@ -39,15 +39,15 @@ typedef struct {
     size_t notes;
 } ArrayFile;
 
-/* Lists the arrays of an open safetensors, .npy or zip file. Fails with ERR_CORRUPT, ERR_USAGE or ERR_MEMORY.
- * The caller has set `fd`, `file`, `size` and `arena`, and all other fields to zero. */
+/* Lists the arrays of an open safetensors, .npy or zip file. Fails with ERR_IO, ERR_CORRUPT, ERR_USAGE or
+ * ERR_MEMORY. The caller has set `fd`, `file`, `size` and `arena`, and all other fields to zero. */
 Status arrays_list(ArrayFile *f, FileKind kind, Error *err);
 
 /* Reads array i into x as float32, in C order. Float64 values beyond float32's range become infinities. */
 Status array_read(const ArrayFile *f, size_t i, float *x, Error *err);
 
-/* Returns the array's offset in the file if its bytes can be used as floats: float32 in the byte order of this machine, stored in
- * order, without a checksum. Returns NOWHERE for any other array. */
+/* Returns the array's offset in the file if its bytes can be used as floats: float32 in the byte order of
+ * this machine, in C order, not deflated, without a checksum. Returns NOWHERE for any other array. */
 uint64_t array_plain_at(const Array *a);
 
 /* ---- for the parsers of formats ---- */
@@ -62,11 +62,11 @@ const char *sort_names(const char **name, size_t count);
 /* Returns the paths of all arrays, sorted, or NULL if memory runs out. */
 const char **arrays_sorted(const ArrayFile *f);
 
-/* Appends an array to the list, after checking its path, size and rank. */
+/* Appends an array to the list, after checking its path and size. */
 Status array_add(ArrayFile *f, const Array *array, Error *err);
 
-/* Reads the header of a .npy array at the start of an extent. Sets all fields of *a except path and extent. If
- * the array does not hold floats, only sets `floats` to false. */
+/* Reads the header of a .npy array at the start of an extent. Sets all fields of *a except path and extent.
+ * If the array does not hold floats, sets `floats` to false and leaves *a incomplete. */
 Status npy_header(ExtentStream *from, Array *a, bool *floats, Arena *arena, Error *err);
 
 /* Returns the number of bytes of an element. */

@@ -116,7 +116,8 @@ static Status take_key(Note *note, const char *key, const char *const *path, siz
 
 /* ---- lists of attributes ---- */
 
-/* True for a pair that no attribute can hold; the pair is left out. */
+/* True for a pair that is left out: no attribute can hold it, or it only says that `convert` wrote the
+ * file. */
 static bool left_out(const Json *pair)
 {
     return !*pair->name || !strcmp(pair->name, CONVERT_KEY) || strlen(pair->name) > PATH_LIMIT + TEXT_MOST ||

@@ -1,5 +1,4 @@
-/* array_write.h -- writes the tensors of an open dump to a file of another kind, all as little-endian
- * float32. */
+/* array_write.h -- writes the tensors of an open dump to a new file, all as little-endian float32. */
 #ifndef ATOMO_ARRAY_WRITE_H
 #define ATOMO_ARRAY_WRITE_H
 

@@ -1,4 +1,4 @@
-/* convert.c -- writes the tensors of a dump to a file of another format (convert.h). */
+/* convert.c -- writes the tensors of a dump to a new file (convert.h). */
 #include "dump/convert.h"
 
 #include "base/bytes.h"

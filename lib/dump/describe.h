@@ -35,7 +35,8 @@ double histogram_edge(const Histogram *h, size_t b);
  * nuclear_norm^2 <= l1^2, that is, theorem6_left <= theorem6_right. */
 typedef struct {
     size_t rows, cols, k; /* k = min(rows, cols) */
-    /* (k) singular values, descending; NULL if the tensor is not finite or the computation failed */
+    /* (k) singular values, descending; NULL if the tensor is empty or not finite, or the computation
+     * failed */
     double *value;
     double stable_rank; /* sum of the squared singular values divided by the largest squared singular value */
     double nuclear_norm;

@@ -73,7 +73,7 @@ void layout_transpose(const Shape *shape, const float *part, size_t at, size_t n
 
 bool layout_doubtful(const TensorInfo *t)
 {
-    enum { KERNEL_SIDE = 11 }; /* no longer sides of kernels are in common use */
+    enum { KERNEL_SIDE = 11 }; /* kernels with longer sides are uncommon */
     const size_t *dim = t->shape.dim;
     return t->kind == KIND_CONV && t->shape.rank == 4 && t->layout == LAYOUT_AUTO && dim[0] <= KERNEL_SIDE &&
            dim[1] <= KERNEL_SIDE && (dim[2] > KERNEL_SIDE || dim[3] > KERNEL_SIDE);

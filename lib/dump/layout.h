@@ -7,9 +7,9 @@
 
 #include "dump/tensor.h"
 
-/* Sets the tensor's `layout` from `asked`, or, if `asked` is LAYOUT_AUTO, from the tensor's attributes and those
- * of the root. If it is LAYOUT_HWIO, turns the shape into [out, in, h, w] and sets the attribute `layout` to
- * "oihw". Changes nothing for tensors that are no kernels of rank 4. */
+/* Sets the tensor's `layout` from `asked`, or, if `asked` is LAYOUT_AUTO, from the tensor's attributes and
+ * those of the root. If `layout` becomes LAYOUT_HWIO, turns the shape into [out, in, h, w] and sets the
+ * attribute `layout` to "oihw". Changes nothing for tensors that are no kernels of rank 4. */
 Status layout_settle(TensorInfo *t, KernelLayout asked, const AttrList *root, Arena *a, Error *err);
 
 /* Writes a part of a kernel that is stored as [h, w, in, out] to its places in x, which is [out, in, h, w]: the n

@@ -135,7 +135,8 @@ bool steps_join_numbers(Listing *l)
 
 /* ---- guessing the glob ---- */
 
-/* Returns the length of the word before the number if the component looks like a step, as "epoch_3"; else 0. */
+/* Returns the length of the part before the number ("epoch_") if the component looks like a step ("epoch_3");
+ * else 0. */
 static size_t step_word(const char *component, size_t length)
 {
     static const char *const words[] = {"epoch", "iter",   "iteration", "it",         "batch",

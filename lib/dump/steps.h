@@ -14,8 +14,9 @@
 Status steps_take(const char **path, const char *glob, const char **group, int64_t *number, Arena *a,
                   Error *err);
 
-/* Joins the numbers of all levels for the steps of the list if two of them have the same number. The tensors are
- * sorted by step. Steps whose number is in an attribute keep it. Returns true if a number was changed. */
+/* Joins the numbers of all levels for the steps of the list if two of them have the same number. The tensors
+ * are sorted by step. Steps whose number is in an attribute keep it. Returns true if two steps had the same
+ * number. */
 bool steps_join_numbers(Listing *l);
 
 /* Returns the number that the attribute `step` of the group gives; NULL: there is none. */

@@ -5,9 +5,9 @@
  * counts as a worker, so the payloads of all steps are merged. Only vectors with the same name and shape are
  * merged.
  *
- * Let F be the number of workers in the dump. A worker p >= F gets g + noise rms(g) z. Here g is the
- * gradient of worker p mod F, and z is a vector of standard normal numbers. z depends only on seed, p, step
- * and tensor. */
+ * Let F be the number of workers whose gradient of a vector the dump has. A worker p >= F gets g + noise
+ * rms(g) z. Here g is the gradient of worker p mod F, and z is a vector of standard normal numbers. z depends
+ * only on seed, p, step and tensor. */
 #ifndef ATOMO_TEAM_H
 #define ATOMO_TEAM_H
 
@@ -24,7 +24,7 @@ typedef struct {
     Dump *dump;
     VectorList from; /* the dump's vectors */
     VectorList
-        list;       /* the vectors to merge; they name no worker, and no step if steps count as workers */
+        list;       /* the vectors to merge; they name no worker, and no step if several steps count as workers */
     Member *member; /* (list.count) */
     uint64_t seed;
     double noise;

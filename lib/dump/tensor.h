@@ -3,7 +3,7 @@
  *
  * A dump is read one tensor at a time, so memory stays near the size of the largest tensor. The HDF5 library
  * is not safe on untrusted files. So a separate process (the reader process) parses the file under resource
- * limits, and sends back only floats or an error. */
+ * limits, and sends back only lists of tensors and groups, floats, or an error. */
 #ifndef ATOMO_TENSOR_H
 #define ATOMO_TENSOR_H
 
@@ -73,7 +73,7 @@ typedef struct {
     int64_t step;   /* the step group's attribute `step`, else the number in its name; 0: no step group */
     int64_t worker; /* the number in the worker group's name; 0: no worker group */
     /* Numbers that select the random numbers of this tensor's step and worker (rng.h). They equal `step` and
-     * `worker`, unless another group has the same number (`dump_twins`). Then they are negative, a hash of
+     * `worker`, unless an earlier group has the same number (`dump_twins`). Then they are negative, a hash of
      * the group's name. */
     int64_t step_address, worker_address;
     Kind kind;
@@ -86,10 +86,10 @@ typedef struct {
 
 typedef struct Dump Dump;
 
-/* Opens, checks and lists the file. Fails if the file has external links, external storage, virtual
- * datasets, filters that need a plug-in, or floats of more than 64 bits. Datasets that are not floats are
- * skipped and counted. The list of tensors is stored in the arena, which must not be rewound or closed
- * before the dump is closed. */
+/* Opens, checks and lists the file. Fails if the file has external links, or a dataset of floats that is
+ * virtual, is stored in another file, needs a plug-in to be unpacked, or has floats of more than 64 bits.
+ * Datasets that are not floats are skipped and counted. The list of tensors is stored in the arena, which
+ * must not be rewound or closed before the dump is closed. */
 Status dump_open(Dump **out, const char *path, Arena *a, Error *err);
 
 /* What a user may say about a file that does not say it. All zero: nothing. */

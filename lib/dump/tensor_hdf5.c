@@ -1,10 +1,11 @@
 /* tensor_hdf5.c -- reads dumps of every kind of file. Starts a reader process, which lists the file's
  * tensors and delivers their floats. This source file runs in the program's own process.
  *
- * Contiguous little-endian float32 data are read from the file here, at the offset that the reader gives. An
- * offset from a hostile reader does no harm, as any four bytes are a float. All other tensors are unpacked
- * by the reader into shared memory. This process creates and seals this memory, so the reader can neither
- * shrink nor grow it. All other data come from the reader as messages, which tensor_stream.c parses. */
+ * Contiguous float32 data in this machine's byte order are read from the file here, at the offset that the
+ * reader gives. An offset from a hostile reader does no harm, as any four bytes are a float. All other
+ * tensors are unpacked by the reader into shared memory. This process creates and seals this memory, so the
+ * reader can neither shrink nor grow it. All other data come from the reader as messages, which
+ * tensor_stream.c parses. */
 #include "base/confine.h"
 #include "dump/layout.h"
 #include "dump/tensor_hdf5.h"

@@ -59,8 +59,8 @@ typedef enum { NOT_FLOATS, FLOATS, BFLOATS, INTEGERS } Content;
 Status dataset_check(hid_t dataset, const Source *s, Content *content, Shape *shape, size_t *bytes,
                      Error *err);
 
-/* Returns the file offset of a dataset that is stored as contiguous float32 in the byte order of this machine; NOWHERE for any
- * other layout or type, or without data. */
+/* Returns the file offset of a dataset that is stored as contiguous float32 in the byte order of this
+ * machine; NOWHERE for any other layout or type, or without data. */
 uint64_t dataset_plain_at(hid_t dataset);
 
 /* Runs the reader process; never returns. `socket` and `memory` (shared memory) are the reader's only

@@ -1,7 +1,7 @@
 /* tensor_hdf5_check.c -- in the reader process: checks whether a dataset is a tensor that may be read.
  *
- * Three kinds of datasets are refused: datasets stored outside the file, because external storage and
- * virtual datasets can present any of the user's files as a tensor; datasets that need a plug-in; and
+ * Three checks protect the user: datasets stored outside the file are refused, because external storage and
+ * virtual datasets can present any of the user's files as a tensor; so are datasets that need a plug-in, and
  * datasets that claim more elements than the file can hold. */
 #include "dump/tensor_hdf5.h"
 

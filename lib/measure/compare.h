@@ -39,8 +39,9 @@ typedef struct {
     size_t repeats;
     uint64_t seed;
     uint64_t memory; /* most bytes that the pools for order statistics may take */
-    /* most bytes that the deviations over repeats of a long vector may take; 0: a sixth of the vector's bytes. With 8
-     * bytes per element the repeats are encoded and decoded once instead of WINDOWS times. */
+    /* bytes that the deviations over repeats of a long vector may take. Less than a sixth of the vector's
+     * bytes counts as a sixth; the repeats are then encoded and decoded about WINDOWS times. With 8 bytes per
+     * element they are encoded and decoded once. */
     uint64_t deviations;
     int threads;
     double sample; /* minimum seconds of a timing sample */
@@ -83,7 +84,7 @@ RecordLevel compare_reach(const VectorList *vectors, uint64_t memory);
 /* Bytes of memory that a comparison takes. The codec's scratch memory comes on top; only running the codec tells how
  * much it is. */
 typedef struct {
-    uint64_t vectors; /* the largest vector and its estimate; in a merge also sums over the workers */
+    uint64_t vectors; /* the largest vector and its estimate; in a merge also a worker's gradient and the sum */
     uint64_t spread;  /* deviations over repeats */
     uint64_t pools;   /* order statistics of several vectors, as far as Comparison.memory permits */
     uint64_t states;  /* the codec's states */
@@ -104,8 +105,8 @@ Status compare_run(const Comparison *c, size_t *failures, Arena *a, Error *err);
 
 typedef struct Sizer Sizer;
 
-/* Opens a sizer in the arena. `c` must outlive the sizer. The sizer ignores `c->repeats`, `c->codec` and
- * `c->record`. */
+/* Opens a sizer in the arena. `c` must outlive the sizer. The sizer ignores `c->codec` and `c->record`; of
+ * the functions below only `sizer_solve` uses `c->repeats`. */
 Status sizer_open(Sizer **out, const Comparison *c, Arena *a, Error *err);
 void sizer_close(Sizer *s); /* NULL is allowed */
 

@@ -52,7 +52,8 @@ static void add(Tally *t, double w1)
     moments_add(&t->distances, w1);
 }
 
-/* Sorts the vector in place, as there is no memory for a sorted copy, and loads the vector again. */
+/* Sets *w1 to the distance between the vector and y. Sorts both in place, as there is no memory for a sorted
+ * copy of the vector, and loads the vector again. */
 static Status sort_and_load(const Trial *trial, const MeasuredVector *s, const Buffers *b, float *y,
                             double *w1)
 {

@@ -49,8 +49,8 @@ static Status add_sample(Status (*work)(void *), void *arg, double least, double
     return OK;
 }
 
-/* Encodes once without timing, to record the entropy of the streams. Then times encoding. The memory of y is
- * needed only for decoding, so the codec gets it as scratch. */
+/* If the repeat is measured, encodes once without timing, to record the entropy of the streams. Then times
+ * encoding. The memory of y is needed only for decoding, so the codec gets it as scratch. */
 static Status time_encode(Merger *m, size_t worker, Status (*work)(void *), void *arg)
 {
     Call *call = &m->x.call;

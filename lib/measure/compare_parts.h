@@ -29,8 +29,8 @@ typedef struct {
 
 Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena *a, Error *err);
 
-/* Returns the number of elements that are joined from several vectors: those of the whole run, or of one cell. 0 for
- * a single vector. */
+/* Returns the number of elements that are joined from several vectors: those of the whole run or of the
+ * largest cell, depending on `l->reach`. 0: no vectors are joined. */
 static inline size_t layout_held(const Layout *l, const VectorList *vectors)
 {
     return vectors->count == 1      ? 0
@@ -69,9 +69,10 @@ typedef struct {
     Arena *payloads, *scratch;
 } Buffers;
 
-/* Returns the number of elements whose deviations over repeats are in memory at a time: those of the largest vector,
- * if it has at most WINDOW_LEAST elements or if `Comparison.deviations` suffices. Else the deviations, two floats per
- * element, would take too much memory. They are computed in at most WINDOWS windows. */
+/* Returns the number of elements whose deviations over repeats are in memory at a time: all elements of the
+ * largest vector in three cases: `c` is a merge, the vector has at most WINDOW_LEAST elements, or
+ * `Comparison.deviations` suffices. Otherwise the deviations, two floats per element, would take too much
+ * memory, so they are computed in windows, at most WINDOWS + 1. */
 enum { WINDOW_LEAST = 1 << 22, WINDOWS = 12 };
 size_t window_of(const Comparison *c);
 
@@ -208,7 +209,7 @@ typedef struct {
 } CellPlan;
 
 /* Makes a plan, with its records in the arena. If the codec fails, the plan stores its error. The returned
- * Status reports only failures to load vectors or to allocate memory. */
+ * Status reports only failures to load vectors or to allocate memory, and ERR_STOPPED. */
 Status plan_make(CellPlan *plan, const Planner *p, const Cell *cell, Arena *a, Error *err);
 
 /* Returns the plan record of v, the next vector of the planned cell; NULL: no plan. */

@@ -78,8 +78,8 @@ typedef struct {
     double bytes, elements;
 } Size;
 
-/* Adds a vector's payload bytes and elements to the total. A vector on which the codec fails is left out.
- * Returns ERR_STOPPED, lack of memory, and errors of loading and planning. */
+/* Adds a vector's payload bytes and elements to the total. A vector on which the codec or its plan fails is
+ * left out. Returns an error only if loading fails, memory runs out or the user stops the run. */
 static Status add_vector(Sizer *s, const Codec *codec, size_t i, size_t repeats, Size *total, Error *err)
 {
     const Vector *v = &s->c->vectors->item[i];
@@ -150,7 +150,7 @@ typedef struct {
 } Turned;
 
 /* Computes the bits per element at a rate. Sets `*bits` to NaN, which ends the search, if the codec refuses
- * the rate or fails on all vectors. */
+ * the rate or fails on all vectors, or if all payloads are empty. */
 static Status size_at(void *data, double rate, double *bits, Error *err)
 {
     const Turned *t = data;

@@ -121,8 +121,8 @@ static void note_size(Run *run, const Streams *streams, size_t r, Tally *tally)
     tally->raw += streams->raw;
 }
 
-/* Measures the estimate y of repeat r. Measuring the Wasserstein distance sorts y in place, so y is decoded
- * again before other measurements. */
+/* Measures the estimate y of repeat r. `distance_first` sorts y in place, so y is decoded again after it.
+ * `distance_repeat` sorts y too, so it comes last. */
 static Status measure_repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
 {
     const Buffers *b = run->b;
@@ -206,8 +206,8 @@ static double own_draws(const Codec *codec)
     return traits & SHARED_DRAWS ? 0 : traits & PART_SHARED ? NAN : 1;
 }
 
-/* Computes the codec's expected variance. Then computes its next state from the payload of repeat 0, which is
- * encoded again if later repeats have overwritten it, and from its estimate. */
+/* Computes the codec's expected variance. Then computes the codec's next state from the payload and the
+ * estimate of repeat 0. The payload is encoded again if later repeats have overwritten it. */
 static Status conclude(Run *run, Tally *tally)
 {
     Arena *a = run->call.scratch;

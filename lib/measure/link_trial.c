@@ -1,5 +1,6 @@
-/* link_trial.c -- implements link_trial.h. A sample is the time of several exchanges in a row, so that it is long
- * against the clock's resolution, divided by their number. The ranks meet before each sample. */
+/* link_trial.c -- implements link_trial.h. A sample is the time of several exchanges in a row, divided by
+ * their number; the time of one exchange could be too short for the clock's resolution. Before each sample
+ * the ranks wait for each other. */
 #include "measure/link_trial.h"
 
 #include "measure/timing.h"
@@ -13,13 +14,13 @@ const char *const link_trial_names[] = {"ping-pong", "allgather", "ring", NULL};
 
 enum { LEAST_SAMPLES = 3, LOOP_MOST = 1000 };
 static const double sample_seconds = 2e-4,
-                    kind_seconds = 2; /* of a sample, at least; of all samples, about */
+                    kind_seconds = 2; /* for a sample, at least; for all samples of one kind and size, about */
 
 typedef struct {
     Net *net;
     size_t size;
     uint8_t *in, *out;  /* (ranks x the largest size), (the largest size) */
-    size_t *own, *each; /* (ranks) sizes of parts: `own` of out, `each` of in */
+    size_t *own, *each; /* (ranks) sizes of the parts of `out`, and of the parts of `in` */
     double *seconds;    /* (ranks) of one sample */
     double *sample;     /* (repeats) */
 } Bench;
@@ -63,7 +64,8 @@ static void ring(Bench *b)
 static void (*const exchanges[TRIALS])(Bench *) = {
     [TRIAL_PING_PONG] = ping_pong, [TRIAL_ALLGATHER] = allgather, [TRIAL_RING] = ring};
 
-/* Messages and bytes of one exchange by the network model; there and back is two exchanges of a ping-pong. */
+/* Returns the messages and bytes of one exchange by the network model. In a ping-pong, the message there and
+ * the message back are two exchanges. */
 static LinkPoint model(LinkTrialKind kind, int ranks, size_t size)
 {
     const Traffic t = {.topology = kind == TRIAL_RING ? TOPOLOGY_RING : TOPOLOGY_ALLGATHER,
@@ -76,7 +78,7 @@ static LinkPoint model(LinkTrialKind kind, int ranks, size_t size)
 
 /* ---- samples ---- */
 
-/* Returns the seconds of one exchange, of the slowest rank. */
+/* Returns the slowest rank's seconds for one exchange. */
 static double take_sample(Bench *b, LinkTrialKind kind, size_t loop)
 {
     net_any(b->net, false);

@@ -7,9 +7,9 @@
 #include "net/net.h"
 #include "network/link_fit.h"
 
-/* The exchanges. Ping-pong: half of the time of a message from rank 0 to the last rank and back. The other two are
- * those of the topologies of the same names (netcost.h), as training makes them: in a ring, each rank sends each
- * other rank a segment, and then the segments go round. */
+/* The exchanges. Ping-pong: half of the time of a message from rank 0 to the last rank and back. All-gather
+ * and ring: the exchanges of these topologies (netcost.h), as training makes them. In a ring, each rank sends
+ * each other rank a segment, and then the segments go round. */
 typedef enum { TRIAL_PING_PONG, TRIAL_ALLGATHER, TRIAL_RING, TRIALS } LinkTrialKind;
 extern const char *const link_trial_names[]; /* names in the order of LinkTrialKind */
 
@@ -18,14 +18,14 @@ typedef struct {
     LinkTrialKind kind;
     size_t size;       /* bytes of a rank's payload */
     size_t samples;    /* number of times measured */
-    LinkPoint point;   /* `seconds`: the median time, of the slowest rank */
+    LinkPoint point;   /* `seconds`: the median over samples of the slowest rank's time */
     double seconds_se; /* standard error of the median */
 } LinkTime;
 
 typedef struct {
     Net *net;
     const Counts *sizes;
-    size_t repeats; /* samples for each kind and size; fewer if they would take more than two seconds */
+    size_t repeats; /* samples for each kind and size; fewer, but at least 3, if they took over two seconds */
     /* Called on each rank after each of the TRIALS x sizes->count measurements; returns false to stop all ranks; may
      * be NULL. */
     bool (*progress)(void *data, uint64_t done);

@@ -238,8 +238,8 @@ static double relative_error_se(const Tally *t)
 {
     return ratio(mse_se(t), norm2(t));
 }
-/* Approximates the standard error of the metric `variance`, the mean of |h - E h|^2 for the estimate h.
- * Takes that of the mean of |h - g|^2, scaled by R / (R - 1); without bias E h = g. */
+/* Approximates the standard error of the metric `variance`, the mean of |h - E h|^2 for the estimate h, by
+ * the standard error of the mean of |h - g|^2, scaled by R / (R - 1). Without bias E h = g. */
 static double variance_se(const Tally *t)
 {
     return t->decoded == 1 ? mse_se(t) : mse_se(t) * (double)t->repeats / freedom(t);

@@ -60,7 +60,7 @@ typedef struct {
     /* for merges: bytes of the merged payloads of all rounds; NaN: the codec cannot merge */
     double merged;
     double merged_spread; /* variance of `merged` over repeats */
-    double early;         /* for merges: bytes of the merged payloads of all rounds but the last */
+    double early;         /* bytes of all rounds but the last: of merged payloads in merges, else of payloads */
     /* 1: each worker draws its own random numbers, so that averaging P estimates divides their variance by P; 0: all
      * workers draw the same numbers; NaN: between both, or the estimates are means over workers already */
     double own_draws;
@@ -110,8 +110,8 @@ void tally_window(const MeasuredVector *s, size_t r, const float *y);
  * the order of windows. */
 Status tally_spread(Tally *t, const MeasuredVector *s);
 
-/* Adds the tally `part` to `total`. `part` may have a lower RecordLevel. Leaves `wasserstein`, `distances`
- * and `cells` of `total` unchanged. */
+/* Adds the tally `part` to `total`. `part` may have a lower RecordLevel. Leaves `wasserstein`, `distance`,
+ * `distances`, `cells` and `percentile_known` of `total` unchanged. */
 void tally_append(Tally *total, const Tally *part);
 
 /* Returns the tally's values as text (metrics_text.c), without its `level`. NULL: out of memory. */

@@ -54,7 +54,8 @@ static void gradient_block(void *data, size_t b)
     kernels()->gradient_sums(p->s->x + b * BLOCK, block_size(p->s->n, b), p->s->above, p->part[b]);
 }
 
-/* Updates the deviations of block b, and writes the sums that grow with a repeat to `sum`. */
+/* Updates the deviations of block b by one repeat, and writes to `sum` by how much its sums over repeats
+ * grow. */
 static void deviate(const Pass *p, size_t b, double sum[S_STEPS])
 {
     const MeasuredVector *s = p->s;

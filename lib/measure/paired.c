@@ -6,7 +6,8 @@
 #include <assert.h>
 #include <math.h>
 
-/* Differences below this share of the largest value are rounding errors and count as zero. */
+/* A standard error of the difference up to this share of the largest value is rounding error and counts as
+ * 0. */
 #define SAME 1e-13
 
 static double value_of(Draws d, size_t r)

@@ -19,7 +19,8 @@ typedef struct {
 typedef struct {
     size_t pairs;      /* repeats in which both codecs have a value */
     double difference; /* mean of a - b over the pairs; NaN: no pairs */
-    /* standard error of `difference`; 0: all pairs have the same difference; NaN: there is only one pair */
+    /* standard error of `difference`; 0: all pairs have the same difference, or `exact`; NaN: fewer than
+     * two pairs */
     double se;
     double low,
         high;   /* 95 % interval of the expected difference; NaN if `se` is 0, or if `pairs` < 2 */

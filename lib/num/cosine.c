@@ -17,7 +17,8 @@ enum {
     STRIP = 1 << 14,    /* floats in a strip, unless LEAST lines have more */
     LEAST = 16,         /* fewest lines in a strip, so that columns are read in whole cache lines */
     SLOTS = 8,          /* number of buffers, and of strips that are transformed at the same time */
-    /* elements of a line that are copied before those of the next line, so that they stay in the cache */
+    /* pairs of elements of a line that are copied before pairs of the next line, so that cache lines shared
+     * by neighbouring columns are still in the cache */
     CHUNK = ROTOR_CHUNK
 };
 
@@ -38,7 +39,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* ---- copying CHUNK elements of a line to a strip and back ---- */
+/* ---- copying CHUNK pairs of elements of a line to a strip and back ---- */
 
 /* Copies pairs of elements of x, 2 i and 2 i + 1 for i = at .. end - 1, to v. In v the even elements come
  * first, then the odd elements backwards, as the FFT needs. */

@@ -3,8 +3,8 @@
  *     y_k = sqrt((1 + [k > 0]) / n) sum_i x_i cos(pi (2 i + 1) k / (2 n))       along rows, then along columns
  *
  * The matrix may have any size. A side of length 1 is not transformed. x and y are rows * cols floats,
- * row-major, and may be the same array. Scratch memory is about as large as x. Results are the same for any
- * number of threads. */
+ * row-major, and may be the same array. Scratch memory is at most about as large as x. Results are the same
+ * for any number of threads. */
 #ifndef ATOMO_COSINE_H
 #define ATOMO_COSINE_H
 

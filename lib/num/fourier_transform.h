@@ -3,7 +3,7 @@
  * Transforms are in place. A matrix is stored in rows of fourier_room(cols) floats, whose first `cols`
  * floats are used. The transform of a row is X[k] = sum over c of x[c] exp(-2 pi i c k / cols) for k <= cols
  * / 2, stored as pairs (re, im). FOURIER_MATRIX also transforms the columns. There is no scaling: a forward
- * and then an inverse transform multiply the data by the number of elements.
+ * and then an inverse transform multiply the data by `cols`, or by rows * cols with FOURIER_MATRIX.
  *
  * Rows of even length are transformed as complex numbers of half the length, for which FFTW's plans take
  * less time and memory. Plans are FFTW_ESTIMATE, so results depend only on the data and the machine. The

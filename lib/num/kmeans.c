@@ -27,8 +27,8 @@ size_t count_upto(const float *x, size_t n, double value)
     return low;
 }
 
-/* ---- seeds (the first centres): each is a number of x, drawn with a probability proportional to its
- * squared distance to the nearest seed so far ---- */
+/* ---- seeds (the first centres): the first is a number of x drawn uniformly, each later one is drawn with a
+ * probability proportional to its squared distance to the nearest seed so far ---- */
 
 /* Updates square[i], the squared distance of x_i to its nearest seed, for a new seed. Returns the sum of
  * square[]. */

@@ -33,8 +33,8 @@ typedef struct {
     size_t most, count;      /* `most`: capacity in numbers; `count`: number of levels */
     uint32_t *key, *spare;   /* (most) */
     uint32_t *rank;          /* for each different number y: how many of the numbers are <= y */
-    /* `x` and `b`: x_i and b_i of the file's head; `cost`: T(q - 1, j) and T(q, j). All arrays have an entry
-     * for each different number. */
+    /* `x` and `b`: x_i and b_i of the comment above; `cost`: T(q - 1, j) and T(q, j). All arrays have an
+     * entry for each different number. */
     double *x, *b, *cost[2];
     /* (count, most) for `knots_best`: the best previous level of each number, for each number of steps q;
      * for `knots_greedy`: the ends of intervals */

@@ -17,8 +17,8 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Returns the number of rows in a piece of about BLOCK elements. It depends on the matrix alone, not on the
- * number of threads. */
+/* Returns the number of rows in a piece of about BLOCK elements, but at least 64 rows. It depends on the
+ * matrix alone, not on the number of threads. */
 static size_t piece_rows(size_t cols)
 {
     return cols < BLOCK / 64 ? BLOCK / cols / 64 * 64 : 64;

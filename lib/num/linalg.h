@@ -25,8 +25,9 @@ Tall tall_of(const float *x, size_t rows, size_t cols);
 /* Writes g (cols, cols) = A'A. Products are exact, and are added in double. */
 Status linalg_gram(const Tall *a, int threads, double *g, Arena *scratch, Error *err);
 
-/* Writes u[k] = A v_k, where v_k is row k of v (count, cols). Sums are in double. u[k] has `rows` floats as in payloads (little-endian) and
- * needs no alignment. A result that exceeds float32's range becomes an infinity. */
+/* Writes u[k] = A v_k, where v_k is row k of v (count, cols). Sums are in double. u[k] has `rows` floats as
+ * in payloads (little-endian) and needs no alignment. A result that exceeds float32's range becomes an
+ * infinity. */
 Status linalg_project(const Tall *a, const double *v, size_t count, int threads, uint8_t *const *u,
                       Arena *scratch, Error *err);
 
@@ -39,16 +40,17 @@ void linalg_outer(const float *l, const float *r, size_t count, size_t rows, siz
  * s_i u_i v_i', where u_i is row i of u (cols, rows), and v_i is row i of v (cols, cols). */
 Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch, Error *err);
 
-/* Computes only the singular values s of a large matrix, descending, without a copy of it. The matrix lies in the
- * second half of the array `wide` of rows * cols doubles, which is overwritten. ERR_NUMERIC: LAPACK's iteration does
- * not converge. */
+/* Computes only the singular values s of a large matrix, descending, without a copy of it. The matrix lies in
+ * the second half of the array `wide` of rows * cols doubles, which is overwritten. ERR_NUMERIC: A is not
+ * finite or too large for LAPACK, or LAPACK's iteration does not converge. */
 Status linalg_singular_values(const Tall *a, double *wide, double *s, Arena *scratch, Error *err);
 
 /* ---- eigenvectors of symmetric matrices ---- */
 
-/* The eigenvalues of a symmetric matrix, from which single eigenvectors can be computed. An eigenvector does
- * not depend on which others are asked for. If an eigenvalue is not well separated from its neighbours, its
- * eigenvector is taken from a basis of all eigenvectors, which is computed once. */
+/* The eigenvalues of a symmetric matrix, from which single eigenvectors can be computed. If one of the
+ * requested eigenvalues is not well separated from its neighbours, all requested eigenvectors are taken from
+ * a basis of all eigenvectors, which is computed once. Up to its sign and rounding errors, an eigenvector
+ * does not depend on which others are requested. */
 typedef struct {
     size_t k;
     double *value; /* (k), ascending */
@@ -100,10 +102,10 @@ typedef struct {
  * vectors are few. The memory comes from `arena`. */
 Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *arena, Error *err);
 
-/* Sets *v to (count, cols), an orthonormal basis near the span of A's `count` leading right singular vectors. The
- * faster the singular values fall, the nearer the spans. Equal matrices have equal results. Sets *v to NULL if A
- * has a NaN or infinity, or if its elements are too small or too large for products in float. Takes 8 count
- * operations an element; count <= cols. *v comes from `arena`. */
+/* Sets *v to (count, cols), an orthonormal basis near the span of A's `count` leading right singular vectors.
+ * The faster the singular values fall, the nearer the spans. Equal matrices have equal results. Sets *v to
+ * NULL if A has a NaN or infinity, or if its elements are too small or too large for products in float. Takes
+ * about 8 * count operations per element of A; count <= cols. *v comes from `arena`. */
 Status linalg_leading(const Tall *a, size_t count, int threads, double **v, Arena *arena, Error *err);
 
 /* ---- products ---- */
@@ -121,15 +123,16 @@ void linalg_multiply(const Product *p, int threads);
 
 /* ---- loading OpenBLAS ---- */
 
-/* Loads OpenBLAS unless it is loaded. Returns ERR_IO, with the loader's reason, if this fails. The functions
- * above that return a Status load it where they need it; before `linalg_multiply` the caller must call
- * `linalg_ready`. */
+/* Loads OpenBLAS unless it is loaded. If this fails, the error text gives the reason; the status is
+ * ERR_MEMORY if the address space is limited, else ERR_IO. The functions above that return a Status load it
+ * where they need it; before `linalg_multiply` the caller must call `linalg_ready`. */
 Status linalg_ready(Error *err);
 
 /* OpenBLAS picks its kernels by CPU model, and picks the slowest for an unknown model. After this call,
- * `linalg_ready` sets the environment variable OPENBLAS_CORETYPE to the kernels that suit this CPU, unless
- * the user has set it. It also keeps OpenBLAS from creating threads. Programs call this function before they
- * create threads. The library libatomo does not, since it must not change the environment. */
+ * `linalg_ready` sets the environment variable OPENBLAS_CORETYPE if other kernels suit this CPU better,
+ * unless the user has set it. This call also sets OPENBLAS_NUM_THREADS to 1, unless the user has set it, so
+ * that OpenBLAS creates no threads. Programs call this function before they create threads. The library
+ * libatomo does not, since it must not change the environment. */
 void linalg_choose_kernels(void);
 
 /* For a library inside a program that may use OpenBLAS too. Between `linalg_borrow` and `linalg_return`
@@ -148,7 +151,7 @@ typedef struct {
     const char *wanted;    /* the OPENBLAS_CORETYPE that suits this CPU better than `core`; NULL: none */
 } BlasInfo;
 
-/* Fills `info`. Returns ERR_IO if OpenBLAS cannot be loaded. */
+/* Fills `info`. Fails as `linalg_ready` does if OpenBLAS cannot be loaded. */
 Status linalg_blas_info(BlasInfo *info, Error *err);
 
 #endif

@@ -86,8 +86,8 @@ static inline double *work_of(double told, int *size, Arena *a)
     return NEW(a, double, (size_t)*size);
 }
 
-/* A panel: some rows of the matrix A, converted to double. The panel is stored row by row; if A is stored as
- * its transpose (`a->turned`), the panel's transpose is. */
+/* A panel: some rows of the matrix A, converted to double. The panel is stored row by row. If A is stored as
+ * its transpose (`a->turned`), the panel too is stored as its transpose. */
 typedef struct {
     const Tall *a;
     /* `from`: the first row of A in the panel; `step`: number of rows of every panel but the last, which

@@ -133,8 +133,8 @@ static bool stands_apart(const Eigen *e, size_t i)
            (i + 1 == e->k || e->value[i + 1] - e->value[i] > least);
 }
 
-/* Computes `count` eigenvectors of the tridiagonal form by inverse iteration. Returns false if it did not
- * converge. */
+/* Computes `count` eigenvectors of the tridiagonal form by inverse iteration. Returns false if the iteration
+ * did not converge or the arena has no memory. */
 static bool iterate(const Eigen *e, const size_t *index, size_t count, double *v, Arena *a)
 {
     const int k = blas_int(e->k), columns = blas_int(count);

@@ -8,7 +8,7 @@ typedef struct {
     double size, error; /* less is better; a point with a NaN is on no front and is ignored */
     int kind;           /* only points of the same kind are compared */
     bool front;         /* set by pareto_mark */
-    bool certain; /* set by pareto_mark: `front` is the same for all true values within the margins */
+    bool certain; /* set by pareto_mark: `front` does not depend on a comparison with an uncertain result */
     /* uncertainty: the true size is in size +- size_margin, the true error in error +- error_margin; 0:
      * exact */
     double size_margin, error_margin;

@@ -2,13 +2,15 @@
  * transform. Afterwards every coordinate is close to normally distributed, whatever the vector was.
  *
  * A vector is cut into pieces of BLOCK elements; a remainder of fewer than ROTATION_LEAST elements joins the
- * last piece. A piece is cut into blocks, each rotated by itself. The length of a block is the largest power
- * of two, at least ROTATION_LEAST, that leaves nothing or at least ROTATION_LEAST elements; its transform is
- * Walsh-Hadamard (hadamard_transform.h). If there is no such power, the remainder is one block with a cosine
- * transform (short_cosine.h). All machines give the same bytes.
+ * last piece. A piece is cut into blocks, each rotated by itself. If the number of elements left in the piece
+ * is a power of two, they are the last block. Otherwise the length of the next block is the largest power of
+ * two, at least ROTATION_LEAST, that leaves at least ROTATION_LEAST elements. The transform of these blocks
+ * is Walsh-Hadamard (hadamard_transform.h). If there is no such power, the elements left are the last block,
+ * with a cosine transform (short_cosine.h). All machines give the same bytes.
  *
- * Two rounds with Hadamard transforms leave a bias in an estimate from the signs of the coordinates: about 6 /
- * n of the norm for a vector with two equal non-zero elements. So short blocks get an additional round. */
+ * Two rounds with Hadamard transforms leave a bias in an estimate from the signs of the coordinates: about 6
+ * / n of the norm for a vector with two equal non-zero elements. So if two rounds or more are asked for,
+ * Hadamard blocks of fewer than ROTATION_ENOUGH elements get an additional round. */
 #ifndef ATOMO_ROTATION_H
 #define ATOMO_ROTATION_H
 

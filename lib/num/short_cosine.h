@@ -2,8 +2,8 @@
  *
  *     y_k = w_k sum over i of x_i cos(pi (2 i + 1) k / (2 n)),   w_0 = sqrt(1 / n), else sqrt(2 / n)
  *
- * Takes n^2 products of doubles in a fixed order, without the C mathematics library, so that all machines give
- * the same bytes. cosine.h is for longer vectors. */
+ * Takes about 2 n^2 products of doubles in a fixed order. Of the C mathematics library it uses only sqrt,
+ * which is rounded correctly, so all machines give the same bytes. cosine.h is for longer vectors. */
 #ifndef ATOMO_SHORT_COSINE_H
 #define ATOMO_SHORT_COSINE_H
 

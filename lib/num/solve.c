@@ -4,7 +4,8 @@
  * works well. First it looks for a bracket: one argument with a value below the target, one with a value
  * above. Until then each step follows the secant from the last argument; where the function is constant, the
  * step doubles each time. Inside a bracket the next argument is where the secant crosses the target. If the
- * secant keeps moving the same end of the bracket, or after many tries, it is the middle. */
+ * secant keeps moving the same end of the bracket, or after four tries inside the bracket, the next argument
+ * is the middle of the bracket, by the logarithm. */
 #include "num/solve.h"
 
 #include <math.h>

@@ -20,7 +20,7 @@ typedef struct {
 
 typedef struct {
     double at, value; /* of the evaluation nearest to the target; NaN: no evaluation gave a value */
-    double slope;     /* d log value / d log argument at `at`; NaN: unknown */
+    double slope;     /* estimate of d log value / d log argument near `at`; NaN: unknown */
     bool reached;
     unsigned tries;
 } Solution;

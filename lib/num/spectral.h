@@ -2,7 +2,7 @@
  * orthonormal basis v_1 .. v_k.
  *
  * The equation holds for any orthonormal basis. If the basis is the eigenvectors of A'A, the sum is the
- * singular value decomposition. v_i is computed only for the requested atoms. */
+ * singular value decomposition. Where this saves time, v_i is computed only for the requested atoms. */
 #ifndef ATOMO_SPECTRAL_H
 #define ATOMO_SPECTRAL_H
 
@@ -17,7 +17,8 @@ typedef struct {
      * are 0. If A has a low rank, norms below 1e-6 of the largest are replaced by their root mean square. */
     double *lambda;
     Eigen eigen; /* SPECTRAL_GRAM: eigenvalues and eigenvectors of the Gram matrix A'A */
-    /* the completed basis, if most singular values are rounding errors, or after spectral_open_leading */
+    /* the completed basis: used if most singular values are rounding errors, or if spectral_open_leading has
+     * computed the leading singular vectors only */
     Completion rest;
     size_t *order; /* spectral_open_leading: order[i] is the number of v_i in `rest`; NULL: i */
     double *u, *v; /* SPECTRAL_GESDD: singular vectors, u (k, rows) and v (k, cols) */
@@ -28,11 +29,11 @@ typedef struct {
  * arena. Returns ERR_NUMERIC if A is not finite. */
 Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Arena *arena, Error *err);
 
-/* Does the same at a cost that does not grow with the number of columns. The basis is about the `leading`
- * right singular vectors with the largest singular values, completed to an orthonormal basis. So the first
- * atoms are nearly those of the singular value decomposition; the v_i of the others are just orthonormal.
- * Computes what `spectral_open` does by SPECTRAL_GRAM if `leading` is over a quarter of the columns, if the rank
- * is low, or if products in float would overflow or underflow. */
+/* Does the same at a cost per element of A that does not grow with the number of columns. The basis is about
+ * the `leading` right singular vectors with the largest singular values, completed to an orthonormal basis.
+ * So the first atoms are nearly those of the singular value decomposition; the v_i of the others are just
+ * orthonormal. Computes what `spectral_open` does by SPECTRAL_GRAM if `leading` is over a quarter of the
+ * columns, if the rank is low, or if products in float would overflow or underflow. */
 Status spectral_open_leading(Spectral *s, Tall a, size_t leading, int threads, Arena *arena, Error *err);
 
 /* Computes `count` atoms. Their indices i = index[q] are ascending. For each atom, writes the `rows` floats

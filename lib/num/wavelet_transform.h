@@ -28,7 +28,7 @@ WaveletFilter wavelet_filter(int family);
  * number of threads. */
 bool wavelet(int family, int levels, const float *x, float *y, size_t n, int threads, Arena *scratch);
 
-/* Writes x, the inverse transform of y. Destroys the smooth coefficients in y. */
+/* Writes x, the inverse transform of y. Overwrites up to the first n / 2 elements of y. */
 void wavelet_back(int family, int levels, float *y, float *x, size_t n, int threads);
 
 /* The results of both transforms are finite if the norm |x|_2 is at most this number. The arrays x and y must

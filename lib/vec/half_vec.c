@@ -1,9 +1,9 @@
 /* half_vec.c -- converts float32 to 16-bit floats (fp16, bf16) and back, in integer arithmetic instead of
  * conversion instructions, so that all machines give the same bytes.
  *
- * Only the denormals of fp16, the multiples of 2^-24, need float arithmetic. To round to the nearest multiple,
- * 1/2 is added to |x|: floats from 1/2 to 1 are 2^-24 apart, so the addition rounds. To round at random, |x|
- * is multiplied by 2^24, which makes the multiples integers. */
+ * Only the denormals of fp16, multiples of 2^-24 below 2^-14, need float arithmetic. To round to the nearest
+ * multiple, 1/2 is added to |x|: floats from 1/2 to 1 are 2^-24 apart, so the addition rounds. To round at
+ * random, |x| is multiplied by 2^24, which makes the multiples integers. */
 #include "vec/lane.h"
 
 #define FP16_MOST  0x477fe000u /* 65504 */

@@ -22,7 +22,7 @@ static const Kernels *const tables[ISA_COUNT] = {
 #endif
 };
 
-/* Asks for each feature of x86-64-v3 and x86-64-v4 by name, since clang 14 does not know these two levels. */
+/* Asks for features of x86-64-v3 and x86-64-v4 by name, since clang 14 does not know these two levels. */
 Isa isa_of_cpu(void)
 {
 #ifdef __x86_64__

@@ -95,9 +95,9 @@ LOOP(void, pack32, (const uint32_t *code, size_t groups, int width, uint8_t *pla
 LOOP(void, unpack8, (const uint8_t *plane, size_t groups, int width, uint8_t *code))
 LOOP(void, unpack32, (const uint8_t *plane, size_t groups, int width, uint32_t *code))
 /* Adds the codes of `count` sets of bit planes without unpacking them, and writes the sums as planes of
- * `width` bits. Works on groups of 64 codes from element `from` on, as many as fill whole vectors before
- * `to`. Returns the first element not reached. Sets *above to true if a code is larger than the `most` of its
- * set. */
+ * `width` bits. `from` and `to` are indices of groups of 64 codes. Adds the groups from `from` on, as many as
+ * fill whole vectors before `to`. Returns the index of the first group not added. Sets *above to true if a
+ * code is larger than the `most` of its set. */
 LOOP(size_t, add_planes,
      (const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out, bool *above))
 

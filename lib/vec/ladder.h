@@ -14,7 +14,8 @@
 
 enum { LADDER_BITS_MAX = 6 };
 
-/* Constants of rounding. `lift` is a power of two that keeps every product inside float32's normal range. */
+/* Constants of rounding. `lift` is a power of two that keeps `slope` and `unit` inside float32's normal
+ * range. */
 typedef struct {
     float lift, slope, top; /* z = min(|x| lift slope, top) */
     float unit, drop;       /* value of level k = (unit 2^(k - s)) drop */

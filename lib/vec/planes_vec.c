@@ -97,7 +97,8 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
 
 #endif
 
-/* ---- any number of groups; loops over planes are unrolled, because every call has a constant `width` ---- */
+/* ---- any number of groups; every call of the two functions below has a constant `width`, which unrolls
+ * their loops over planes ---- */
 
 enum { GROUP = 64 };
 

@@ -21,7 +21,7 @@ static inline int level_bits(uint32_t s)
     return 32 - __builtin_clz(s);
 }
 
-/* Constants of rounding. `lift` is a power of two that keeps every product inside float32's normal range. */
+/* Constants of rounding. `lift` is a power of two that keeps `slope` inside float32's normal range. */
 typedef struct {
     float lift, slope, top; /* t = min(|x| lift slope, top) */
     int fraction;           /* F, such that s 2^F fits int32_t */
