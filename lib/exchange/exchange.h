@@ -12,8 +12,9 @@
  * The payloads of some codecs can be merged without decoding (codec_adds). For other codecs each payload is
  * decoded, and the estimates are averaged.
  *
- * Workers are handled one after another. The gradient of a worker is needed only while this worker is handled.
- * At most `batch` payloads wait to be merged, so memory does not grow with the number of workers.
+ * Workers are handled one after another. The gradient of a worker is needed only while this worker is
+ * handled. With `batch` above 0 and `keep` false, at most `batch` payloads wait to be merged, so memory does
+ * not grow with the number of workers.
  *
  * A worker may drop out of a step, which means that it sends nothing. `call.workers` counts only the workers
  * that send. For a worker that dropped out, exchange_settle_dropped computes the codec state of the next
@@ -50,8 +51,8 @@ typedef enum {
 
 /* For callers that measure the time of phases. `run` must call work(arg). In the phases ENCODE, MERGE,
  * ESTIMATE and DECODE it may call work(arg) several times, because each call gives the same result. `worker`
- * is the worker that does the work. In MERGE and DECODE all receivers do the same work; `worker` is then the
- * first worker that sent. */
+ * is the worker that does the work. In work that every receiver does (MERGE, DECODE, SCALE, and the division
+ * in AVERAGE) it is the first worker that sent. */
 typedef struct {
     Status (*run)(void *data, ExchangePhase phase, size_t worker, Status (*work)(void *arg), void *arg);
     void *data;
@@ -72,7 +73,7 @@ typedef struct {
     bool senders;
     bool each; /* true: payloads that can be merged are also decoded one by one and averaged */
     /* true: payloads stay valid until the arena is rewound, as `exchange_settle` needs; false: a payload is
-     * valid until it has been merged */
+     * valid until it has been merged or, if it is not merged, decoded */
     bool keep;
     /* (shape.n) the payload decoded last; after `exchange_receive`, the mean. While a worker encodes, the
      * caller may use this array as working memory. */
@@ -121,7 +122,7 @@ void *exchange_learned(const Exchange *x, const ExchangeWorker *w, size_t *size)
 void exchange_share_training(const Exchange *x, const ExchangeWorker *from, const ExchangeWorker *to);
 
 /* Encodes the worker's gradient (shape.n) for this round. The caller passes `*sent` to `exchange_take`. With
- * `keep`, `*sent` is valid until the arena is rewound; otherwise until it has been merged. */
+ * `keep`, `*sent` is valid until the arena is rewound; otherwise until it has been merged or decoded. */
 Status exchange_send(Exchange *x, const ExchangeWorker *w, const float *gradient, Bytes *sent);
 
 /* Decodes the worker's payload of this round, or keeps it until it is merged with other payloads. A payload

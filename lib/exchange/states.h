@@ -1,7 +1,7 @@
 /* states.h -- the codec states of a run: one for each worker and tensor, zeroed at first use.
  *
- * A state is flat memory of `codec_state_size` bytes, which only `codec_train` and `codec_settle` write
- * (codec.h). It does not move until `codec_states_forget`. */
+ * A state is flat memory of `codec_state_size` bytes. Of the functions of codec.h only `codec_train` and
+ * `codec_settle` write it. It does not move until `codec_states_forget`. */
 #ifndef ATOMO_STATES_H
 #define ATOMO_STATES_H
 
@@ -18,7 +18,8 @@ typedef struct {
 
 typedef struct {
     uint64_t elements_max; /* limit on the elements of all tensors that have a state, summed; 0: no limit */
-    /* True: refuse a tensor whose shape changes. False: each shape of a tensor has its own state. */
+    /* True: refuse a tensor whose number of elements changes. False: each shape of a tensor has its own
+     * state. */
     bool one_shape;
 
     Arena *arena; /* private, like all members below; NULL and 0 at first */

@@ -1,9 +1,11 @@
-/* net.h -- connects the processes of one run, which an MPI launcher such as `mpirun` has started. A process is
- * called a rank; ranks count from 0. All ranks call the functions below in the same order, with the same sizes.
+/* net.h -- connects the processes of one run, which an MPI launcher such as `mpirun` has started. A process
+ * is called a rank; ranks count from 0. All ranks call the functions below in the same order, with sizes that
+ * match.
  *
- * The functions cannot fail: if a connection breaks, MPI ends all ranks. `Net *` NULL means that there is one
- * rank only; the functions then do nothing. A program that only holds a `Net *` does not need MPI, because
- * the functions of MPI are called through pointers. */
+ * The functions that exchange data cannot fail: if a connection breaks, MPI ends all ranks. `Net *` NULL
+ * means that there is one rank only; the functions then exchange nothing (net_share and net_meet must not be
+ * called). A program that only holds a `Net *` does not need MPI, because the functions of MPI are called
+ * through pointers. */
 #ifndef ATOMO_NET_H
 #define ATOMO_NET_H
 
@@ -52,7 +54,7 @@ const char *net_library(void);
 bool net_launched(void);
 
 /* Joins the other ranks. Sets *out to NULL if no launcher has started several processes. ERR_USAGE: there are
- * several processes, but this program was built without MPI. */
+ * several processes, but this program was built without MPI, or its MPI library finds only this one. */
 Status net_open(Net **out, Arena *a, Error *err);
 
 /* Leaves the other ranks. If this rank alone has failed (code other than 0, net->failed false), all ranks are
@@ -93,7 +95,8 @@ void net_move(Net *n, int from, int to, void *data, size_t size);
  * Must not be called with n NULL. */
 void *net_share(Net *n, size_t size);
 
-/* Waits until all ranks of this machine have called it. They then see what each wrote to shared memory before. */
+/* Waits until all ranks of this machine have called it. They then see what each wrote to shared memory
+ * before. Must not be called with n NULL. */
 void net_meet(Net *n);
 
 /* Returns true on all ranks if `flag` is true on any. */
@@ -102,8 +105,8 @@ bool net_any(Net *n, bool flag);
 /* Called after net_agree has returned an error, if all ranks go on with other work. */
 void net_continue(Net *n);
 
-/* Returns OK if `status` is OK on all ranks. Otherwise returns the status of the first rank that failed, and
- * copies the error of this rank to all. */
+/* Returns OK if `status` is OK on all ranks. Otherwise copies the error of the first rank that failed to all
+ * ranks, and returns its status. */
 Status net_agree(Net *n, Status status, Error *err);
 
 #endif

@@ -11,7 +11,7 @@
 #include <sys/statvfs.h>
 #include <time.h>
 
-/* MPI counts bytes with an int, so longer messages are cut. */
+/* MPI counts bytes with an int, so a message of more than CHUNK bytes is sent in pieces. */
 enum { CHUNK = 1 << 30, TAG = 1 };
 
 /* A run shares two blocks of memory: training and test data. SPARE: bytes of shared memory left to MPI itself. */
@@ -271,7 +271,8 @@ static void end(Net *n, int code)
 
 /* ---- opening ---- */
 
-/* Finds the ranks of this machine. An error in their communicator ends nothing, so that net_share can return. */
+/* Finds the ranks of this machine. An error in their communicator does not end the program, so that net_share
+ * can return NULL. */
 static void find_neighbours(MpiNet *m)
 {
     int rank;

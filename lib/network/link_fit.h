@@ -15,8 +15,8 @@ typedef struct {
 
 typedef struct {
     double latency, bandwidth; /* seconds; bytes per second */
-    /* Standard errors, from the deviations. NaN: unknown, as there are only two points, or as the latency is at
-     * its limit 0. */
+    /* Standard errors, from the deviations. NaN: unknown. Both are unknown for two points with a latency
+     * above 0; latency_se is unknown if the latency is at its limit 0. */
     double latency_se, bandwidth_se;
     double deviation; /* root mean square of predicted / measured - 1 */
     double worst;     /* the largest |predicted / measured - 1| */

@@ -37,8 +37,8 @@ typedef struct {
 } ArchiveMemory;
 ArchiveMemory archive_memory(const VectorList *list, const Codec *codec, Arena *scratch);
 
-/* Writes the attributes of the groups, and a record for every vector, to the file. The caller then commits
- * the file. */
+/* Writes to the file the attributes of the groups that contain tensors of `list`, and a record for every
+ * vector. The caller then commits the file. */
 Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, FrameWriter *w, ArchiveSum *sum,
                       Arena *a, Error *err);
 

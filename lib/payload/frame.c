@@ -76,7 +76,7 @@ static Status block_begin(FrameWriter *w, Buf *b, char type, size_t size, size_t
     return OK;
 }
 
-/* Writes a block, whose bytes from its type on are the pieces, and its checksum. */
+/* Writes a block: the pieces, which begin with the block's type, then the checksum. */
 static Status block_pieces(FrameWriter *w, const Bytes *piece, size_t count, Error *err)
 {
     Checksum sum = checksum_begin(w->at);
