@@ -9,7 +9,7 @@ struct Background {
     void (*job)(void *data, size_t i);
     void *data;
     pthread_t thread;
-    pthread_mutex_t lock; /* guards the fields below */
+    pthread_mutex_t lock; /* guards `posted`, `done` and `closing` */
     pthread_cond_t changed;
     size_t posted, done;
     bool closing;

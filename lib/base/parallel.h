@@ -1,4 +1,4 @@
-/* parallel.h -- runs code on several threads; all threads of the library are created here.
+/* parallel.h -- runs code on several threads. All threads that compute together are created here.
  *
  * Results are bit for bit the same for any number of threads. Work is cut into pieces, and their number
  * depends on the data alone. Each piece writes to its own memory. Partial sums of pieces are added in the

@@ -1,5 +1,6 @@
-/* gradient.h -- one step of P workers on a whole gradient. The gradient is cut into parcels (parcels.h). Each parcel
- * is encoded, merged and decoded by itself (exchange.h). Each worker has one codec state for each parcel.
+/* gradient.h -- one step of P workers on a whole gradient. The gradient is cut into parcels (parcels.h). Each
+ * parcel is encoded, merged and decoded by itself (exchange.h). Each worker has one codec state for each
+ * parcel that is not sent raw.
  *
  * The workers may be spread over several processes (ranks, net.h). Each rank then calls gradient_step at the
  * same time, for its own workers. Payloads travel between the ranks, and all ranks get the same mean, bit for
@@ -32,11 +33,11 @@ typedef struct {
     size_t tensors;
     ExchangeClock clock; /* {0}: without timing */
     Net *net;            /* the ranks; NULL: this process has all workers */
-    /* How payloads travel. NET_ALL: each rank gets and decodes all payloads. NET_RING: each rank merges one
-     * segment of all payloads (segments.h) or, if segments are not used, gets and decodes all payloads. NET_TREE:
-     * rank 0 merges the payloads and sends the merged payload to all ranks. NET_ROOT: rank 0 is a server without
-     * workers. It merges the payloads as with NET_TREE. If they cannot be merged, it decodes them and sends the
-     * mean to all ranks as floats. */
+    /* How payloads travel. NET_ALL: each rank gets all payloads, and merges or decodes them. NET_RING: each
+     * rank merges one segment of all payloads (segments.h); if segments are not used, the same as NET_ALL.
+     * NET_TREE: rank 0 merges the payloads and sends the merged payload to all ranks. NET_ROOT: rank 0 is a
+     * server without workers. It merges the payloads as with NET_TREE. If they cannot be merged, it decodes
+     * them and sends the mean to all ranks as floats. */
     NetWay way;
     /* Consecutive parcels travel between ranks in one message while their gradients have at most this many bytes
      * together. 0: each parcel in a message of its own. Changes no payload. */
@@ -66,19 +67,20 @@ typedef struct {
     double agreed; /* bytes of the merged payloads; if the codec's payloads cannot be merged, bytes of all
                     * payloads */
     double early;  /* bytes of the merged payloads of all rounds but the last */
-    double waited; /* seconds that the calling thread waited for other ranks */
+    /* seconds that the calling thread spent in functions of net.h, or waited for the second thread */
+    double waited;
 } GradientBytes;
 
-/* Runs one step. gradient[w] is worker w's gradient (read only for this rank's workers), and weight[w] its
- * weight in the mean. The workers w with sends[w] send; there is at least one. Sets `agreed` to the mean of
- * their estimates. Errors name step, worker and tensor, and are the same on all ranks. */
+/* Runs one step. gradient[w] is worker w's gradient, and weight[w] its weight in the mean. Only the gradients
+ * of this rank's workers are read. The workers w with sends[w] send; there is at least one. Sets `agreed` to
+ * the mean of their estimates. Errors name step, worker and tensor, and are the same on all ranks. */
 Status gradient_step(GradientExchange *x, size_t step, float *const *gradient, const double *weight,
                      const bool *sends, float *agreed, GradientBytes *bytes, Error *err);
 
 /* ---- a step while gradients are computed ---- */
 
-/* Begins a step. All ranks call gradient_begin, and then gradient_end. In between, a rank may compute the gradients of
- * its workers, but must not call other functions of net.h. */
+/* Begins a step. All ranks call gradient_begin, and then gradient_end. In between, a rank may compute the
+ * gradients of its workers, but must not call functions of net.h. */
 void gradient_begin(GradientExchange *x, size_t step, float *const *gradient, const double *weight,
                     const bool *sends, float *agreed);
 

@@ -55,11 +55,11 @@ struct GradientExchange {
     Background *carrier;
     bool early;      /* true: a bucket may be encoded as soon as its tensors are complete */
     size_t posted;   /* buckets of this step that have been encoded and handed to bucket_carry */
-    bool stuck;      /* true: the last of them has failed on this rank */
+    bool stuck;      /* true: the last posted bucket has failed on this rank */
     Status computed; /* status of this rank when all buckets have been posted */
     Status carried;  /* status of the buckets that have been carried; the same on all ranks */
     Status settled;  /* status of settling this rank's workers */
-    double waited;   /* seconds that the calling thread waited for other ranks */
+    double waited;   /* GradientBytes.waited of this step */
 
     /* The current step. */
     size_t step, senders, first; /* `senders`: number of workers that send; `first`: the first one */
@@ -85,7 +85,8 @@ Status bucket_blame(const GradientExchange *x, const char *name, size_t w, Statu
 /* Makes x->bucket from x->parcels. `tensor` has room for all parcels. */
 void buckets_make(GradientExchange *x, RelayTensor *tensor);
 
-/* Sets b->status to `status`; if it is OK, to that of encoding the first round of this rank's workers. */
+/* Encodes the first round of this rank's workers, and sets b->status to the result. If `status` is not OK,
+ * encodes nothing and sets b->status to `status`. */
 void bucket_encode(const GradientExchange *x, Bucket *b, Status status, Workspace *ws);
 
 /* Carries the payloads of all rounds, and encodes the later rounds. Errors are the same on all ranks, but for those of

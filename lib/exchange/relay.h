@@ -1,8 +1,8 @@
-/* relay.h -- carries the payloads of several tensors between the ranks of a run (net.h), all in one message. In a
- * process that has all workers, its functions only return the status that they are given.
+/* relay.h -- carries the payloads of several tensors between the ranks of a run (net.h), all in one message.
  *
- * Each function is called on all ranks for the same tensors, with the status of this rank's work before. If the work
- * failed on any rank, the function returns the same error on all ranks. */
+ * All ranks call relay_payloads and relay_results for the same tensors, with the status of their own work so
+ * far. If the work failed on any rank, the function returns the same error on all ranks. In a process that
+ * has all workers, both functions send nothing and return the status that they are given. */
 #ifndef ATOMO_RELAY_H
 #define ATOMO_RELAY_H
 
@@ -34,12 +34,13 @@ typedef struct {
 /* `most`: the most tensors in one message. */
 Status relay_open(Relay *r, Net *net, NetWay way, size_t workers, size_t most, Arena *a, Error *err);
 
-/* Returns the rank that has worker w, and the first worker of a rank. Each rank has as many workers as the
- * next, or one fewer or more. `rank` = net_ranks(net) gives `workers`. */
+/* relay_rank_of returns the rank that has worker w. relay_first_worker returns the first worker of a rank;
+ * `workers` for rank = net_ranks(net). The ranks' numbers of workers differ by at most 1, except that rank 0
+ * has no workers with NET_ROOT. */
 int relay_rank_of(const Net *net, NetWay way, size_t workers, size_t w);
 size_t relay_first_worker(const Net *net, NetWay way, size_t workers, int rank);
 
-/* Returns true if this rank gets the payloads of all workers. */
+/* Returns true if this rank gets the payloads of all workers, unless the ranks merge them in segments. */
 bool relay_takes(const Relay *r);
 
 /* Returns true if rank 0 takes the payloads of a round and sends the result to the other ranks. */
@@ -53,8 +54,9 @@ bool relay_sends_mean(const Relay *r, const Exchange *x);
  * workers send. */
 Status relay_payloads(Relay *r, RelayTensor *const *t, size_t count, Status status, const bool *sends);
 
-/* Ends a round on ranks that did not take its payloads, or on all ranks for tensors with t[j]->merged: sends them the
- * merged payloads, or the means t[j]->mean of rank 0, where they need them. */
+/* Ends a round. If relay_has_root, rank 0 sends to the other ranks the merged payload of each tensor or, in
+ * the last round of a tensor for which relay_sends_mean is true, the mean t[j]->mean. Otherwise each rank
+ * continues with t[j]->merged for the tensors that the ranks have merged in segments. */
 Status relay_results(Relay *r, RelayTensor *const *t, size_t count, int round, Status status);
 
 #endif

@@ -23,8 +23,9 @@ typedef struct {
 
 Segments segments_of(const Relay *r, RelayTensor *t, const bool *sends);
 
-/* Returns true if the round's payloads are merged in segments: if they have at least 64 numbers for each rank.
- * size[w * stride] has the bytes of worker w's payload. */
+/* Returns true if the round's payloads are merged in segments: if they have at least 64 numbers for each
+ * rank, and all of them have the size of these numbers. size[w * stride] has the bytes of worker w's
+ * payload. */
 bool segments_used(const Segments *s, const uint64_t *size, size_t stride);
 
 /* Merges the payloads of `count` tensors to s[j].tensor->merged. s[j].tensor->sent has the payloads of this rank's

@@ -28,8 +28,9 @@ struct Net {
     uint64_t sent, received;
     double seconds; /* time spent in the functions below */
     bool serialized; /* true: the MPI library allows calls from any thread, from one at a time */
-    /* Set by the caller, to the same value on all ranks. True: the functions below use MPI's non-blocking functions
-     * and sleep while they wait, because another thread of this rank computes. */
+    /* Set by the caller, to the same value on all ranks. True: the functions below, except net_share and
+     * net_meet, use MPI's non-blocking functions and sleep while they wait, because another thread of this
+     * rank computes. */
     bool patient;
     bool failed; /* true: net_agree has returned an error, so all ranks stop together */
 
