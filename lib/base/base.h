@@ -1,4 +1,4 @@
-/* base.h -- status, error text and the two control-flow macros that every file uses.
+/* base.h -- status, error text and the two control-flow macros FAIL and TRY.
  *
  * A Status says what kind of failure happened; an Error holds the Status and a message for the user. A
  * function that can fail returns a Status and has an Error as its last parameter. The function that finds

@@ -26,7 +26,7 @@ static struct {
     /* guards `task` and `slot`, and all writes to `openings` and `busy`; threads that spin read these two
      * without it */
     pthread_mutex_t lock;
-    pthread_cond_t work, done; /* signalled when there are openings, and when no thread is busy */
+    pthread_cond_t work, done; /* `work`: there are openings; `done`: no thread is busy */
     Task *task;
     int threads;         /* number of threads that the pool has created so far */
     size_t slot;         /* the slot number of the latest thread that joined the present call */

@@ -17,7 +17,7 @@ size_t text_characters(const char *s, size_t length);
 /* Returns the code point of the UTF-8 character of `length` bytes at s. */
 uint32_t text_code(const char *s, size_t length);
 
-/* `length` is what text_utf8 returned for s. True for a character that controls a terminal instead of being
+/* `length` is the result of text_utf8 for s. True for a character that controls a terminal instead of being
  * visible: control characters, line ends, and characters that reverse the direction of writing or have no
  * width. */
 bool text_steers(const char *s, size_t length);

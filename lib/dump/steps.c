@@ -28,8 +28,8 @@ static size_t count_levels(const char *path)
     return levels;
 }
 
-/* Returns the last number in the first `length` characters of a name, and its digits in *digits (0: there is no
- * number). */
+/* Returns the last number in the first `length` characters of a name. Sets *digits to the number of its
+ * digits without leading zeros; 0: there is no number. */
 static int64_t last_number(const char *name, size_t length, int *digits)
 {
     size_t end = length, start;

@@ -92,7 +92,7 @@ typedef struct Dump Dump;
  * must not be rewound or closed before the dump is closed. */
 Status dump_open(Dump **out, const char *path, Arena *a, Error *err);
 
-/* What a user may say about a file that does not say it. All zero: nothing. */
+/* Properties of a file that the user states. All zero: the user states none. */
 typedef struct {
     int layout; /* a KernelLayout: of all kernels; LAYOUT_AUTO: as their attributes say */
     const char

@@ -2,8 +2,8 @@
  * contiguous float32. Links keep their order of creation and no times are stored, so the same calls give the
  * same bytes.
  *
- * On a full disk a call of the HDF5 library may fail and later calls succeed. So every call is checked, and
- * a file with any failed call is not committed. */
+ * On a full disk a call of the HDF5 library may fail and later calls succeed. So every call that writes a
+ * tensor, group or attribute is checked, and a file is not committed if one of them has failed. */
 #include "base/outfile.h"
 #include "dump/tensor_hdf5.h"
 

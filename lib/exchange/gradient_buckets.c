@@ -66,7 +66,7 @@ void buckets_make(GradientExchange *x, RelayTensor *tensor)
     }
 }
 
-/* Makes a thread's workspace that of the bucket's exchanges. */
+/* Lets the bucket's exchanges use a thread's workspace. */
 static void occupy(Bucket *b, const Workspace *ws)
 {
     for (RelayTensor *t = b->tensor; t < b->tensor + b->count; t++) {

@@ -89,8 +89,9 @@ void buckets_make(GradientExchange *x, RelayTensor *tensor);
  * encodes nothing and sets b->status to `status`. */
 void bucket_encode(const GradientExchange *x, Bucket *b, Status status, Workspace *ws);
 
-/* Carries the payloads of all rounds, and encodes the later rounds. Errors are the same on all ranks, but for those of
- * merging and decoding, which fail on all ranks or on none, except for lack of memory. */
+/* Carries the payloads of all rounds, and encodes the later rounds. Errors are the same on all ranks, except
+ * errors of merging and decoding. These two fail on all ranks or on none, unless one rank runs out of
+ * memory. */
 Status bucket_carry(GradientExchange *x, Bucket *b, Workspace *ws);
 
 /* Decodes the payloads, and copies the mean to x->agreed. */

@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-/* Sizes of what a worker sends in one repeat. */
+/* Sizes of the payloads that a worker sends in one repeat. */
 typedef struct {
     double bytes; /* bytes of the payloads of all rounds */
     Streams streams;

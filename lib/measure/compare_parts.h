@@ -54,7 +54,7 @@ typedef struct {
     /* (held) elements of the gradient, joined from several vectors; NULL: only single vectors have
      * percentiles and distances */
     float *pool_x;
-    /* (planes, held) joined elements of the estimates; plane r has those of repeat r */
+    /* (planes, held) joined elements of the estimates; plane r has the estimates of repeat r */
     float *pool_y;
     size_t held, planes;
     double *encode, *decode; /* seconds of each repeat */
@@ -129,8 +129,8 @@ void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t re
  * regards errors as failures of the codec, except ERR_STOPPED and ERR_MEMORY. */
 Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 
-/* Sets the tally's times from the seconds of the repeats (`b->encode` and `b->decode`), and sorts these.
- * `encoded` or `decoded` false: this time was not measured and becomes NaN. */
+/* Sets the tally's times from the seconds of the repeats (`b->encode` and `b->decode`), and sorts the
+ * seconds. `encoded` or `decoded` false: this time was not measured and becomes NaN. */
 void trial_times(Tally *tally, const Buffers *b, bool encoded, bool decoded);
 
 /* Sets the tally's `expected` variance to 0 if every payload is raw floats, which have no error. Then

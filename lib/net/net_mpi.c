@@ -17,7 +17,7 @@ enum { CHUNK = 1 << 30, TAG = 1 };
 /* A run shares two blocks of memory: training and test data. SPARE: bytes of shared memory left to MPI itself. */
 enum { WINDOWS = 2, SPARE = 16 << 20 };
 
-/* What MPI needs for one Net. */
+/* A Net with the data that its MPI functions need. */
 typedef struct {
     Net net;             /* must be first */
     int *count, *offset; /* (ranks) counts and offsets of collective functions */

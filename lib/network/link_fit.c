@@ -59,7 +59,7 @@ Status link_fit(LinkFit *out, const LinkPoint *point, size_t count, Error *err)
     const double squares = compare(out, point, count), freedom = (double)count - (at_limit ? 1 : 2);
     const double variance = freedom > 0 ? squares / freedom : NAN;
     out->latency_se = at_limit ? NAN : sqrt(variance * s.yy / det);
-    /* the bandwidth is 1/g, so its standard error is that of g times 1/g^2 */
+    /* the standard error of the bandwidth 1/g is the standard error of g, divided by g^2 */
     out->bandwidth_se = sqrt(at_limit ? variance / s.yy : variance * s.xx / det) / (g * g);
     return OK;
 }

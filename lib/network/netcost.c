@@ -10,8 +10,8 @@ const char *const topology_names[] = {"ps", "allgather", "ring", "tree", NULL};
 
 #define BITS(per_second) ((per_second) / 8)
 
-/* Latencies include the kernel's network stack. The bandwidth of an EC2 instance is that of its network class:
- * "high" is about 1 Gbit/s, "up to 10" is 10 Gbit/s. */
+/* Latencies include the kernel's network stack. The bandwidth of an EC2 instance follows from its network
+ * class: "high" is about 1 Gbit/s, "up to 10" is 10 Gbit/s. */
 const Link links[] = {
     {"lan1g", 100e-6, BITS(1e9)},
     {"lan10g", 50e-6, BITS(10e9)},

@@ -182,7 +182,7 @@ static void run_slot(void *data, size_t slot)
     const Pass *p = data;
     const Strip s = strip_of(p, slot);
     const size_t spare = (p->width - s.lines) * s.room;
-    /* the FFT plan transforms `width` lines, also the unused ones */
+    /* the FFT plan always transforms `width` lines, so the lines that the strip lacks are set to 0 */
     memset(s.v + s.lines * s.room, 0, spare * sizeof *s.v);
     if (p->fourier.way == FOURIER_FORWARD)
         gather(&s);

@@ -208,8 +208,8 @@ static Status find_vectors(const Tall *a, const double *q, size_t count, double 
     return r->count ? right_vectors(in.left, strong, in.b, count, a->cols, r->v, scratch, err) : OK;
 }
 
-/* Sets `r->square` to the |A v_i|^2 of the vectors v_i in `r->v`, and `r->rest` to the squared norm of what
- * remains of A without these directions. */
+/* Sets r->square[i] to |A v_i|^2 for each vector v_i in `r->v`, and `r->rest` to the squared Frobenius norm
+ * of A - sum of (A v_i) v_i'. */
 static Status measure(const Tall *a, Range *r, Arena *scratch, Error *err)
 {
     const Blas *blas = blas_routines();

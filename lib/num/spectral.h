@@ -25,7 +25,7 @@ typedef struct {
     int threads;
 } Spectral;
 
-/* Computes `lambda` (the norms of the atoms), and what spectral_atoms needs. All memory comes from the
+/* Computes `lambda` (the norms of the atoms), and prepares spectral_atoms. All memory comes from the
  * arena. Returns ERR_NUMERIC if A is not finite. */
 Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Arena *arena, Error *err);
 

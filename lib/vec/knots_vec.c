@@ -109,7 +109,7 @@ INLINE void store_pair(const Least l[2], double *next, uint16_t *back)
  * next[] and their columns to back[]. */
 INLINE void rows_of_pair(const Layer *y, size_t j, size_t low, size_t high, double *next, uint16_t *back)
 {
-    /* only columns below j count in row j; those below `common` count in all rows of the pair */
+    /* row j has the columns below j; all PAIR rows have the columns below `common` */
     const size_t common = high < j ? high + 1 : j;
     VecD xj[2], bj[2], row[2];
     Least l[2];
