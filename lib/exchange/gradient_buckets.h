@@ -25,14 +25,14 @@ typedef struct {
     size_t first;        /* the first tensor of these parcels */
     RelayTensor *tensor; /* (count) tensor[j] is the parcel low + count - 1 - j */
     Arena *payloads;
-    /* of encoding the bucket, or of the computation before; when the bucket has been carried, of carrying it */
+    /* first the result of bucket_encode; the result of bucket_carry when the bucket has been carried */
     Status status;
 } Bucket;
 
 struct GradientExchange {
     Arena *arena;
     Arena *payloads; /* of all buckets, unless they overlap */
-    ArenaMark empty; /* the start of any arena */
+    ArenaMark empty; /* the mark of an empty arena */
     GradientSpec spec;
     const Codec *none;
     ParcelList parcels;

@@ -90,7 +90,7 @@ static inline size_t lendable(size_t n)
 }
 
 /* Returns the order-0 entropy of a payload's streams, in bits. If the payload itself has fewer bits, as a
- * codec may exploit the order of symbols, returns those. NaN: the codec reports no streams. */
+ * codec may exploit the order of symbols, returns the payload's bits. NaN: the codec reports no streams. */
 static inline double streams_bound(const Streams *s, double bytes)
 {
     return !s->reported || isnan(s->entropy_bits) ? NAN : fmin(s->entropy_bits, 8 * bytes);

@@ -33,7 +33,8 @@ typedef struct {
     /* true: the function had nearly the same value at the last two arguments */
     bool level;
     double reach;     /* longest step in the argument's logarithm while there is no bracket */
-    /* inside: tries inside the bracket; same: how many of the latest tries moved the same end of the bracket */
+    /* inside: tries inside the bracket; same: how many tries in a row moved the same end of the bracket as
+     * the try before */
     int inside, same;
     double low_tried, high_tried; /* the least and the greatest argument tried so far */
 } Search;
