@@ -373,6 +373,22 @@ $(B)/faults.so: test/faults/shim.c
 	$(SAY) CC $<
 	$(Q)$(CC) -shared -fPIC -O1 -D_GNU_SOURCE -Wall -Wextra -o $@ $< -ldl
 
+# Two made-up hosts and a link between them, and training on them against the predictions of `cost`.
+$(B)/two_hosts: test/net/two_hosts.c
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wconversion -o $@ $<
+
+.PHONY: predict
+predict: $(PROGRAMS) $(B)/two_hosts
+	@$(PYTHON) test/net/predict.py $(B)/bin $(B)/two_hosts
+
+# Ranks of a training run are killed at random moments.
+RANK_KILLS ?= 100
+.PHONY: rank-kills
+rank-kills: $(PROGRAMS)
+	@$(PYTHON) test/net/kills.py $(B)/bin $(RANK_KILLS)
+
 # Limits on memory, files, processes, stack and file size, in small steps; `cli-tests` tries a few values of each
 # limit.
 .PHONY: limits
@@ -438,6 +454,8 @@ CLI_TESTS := $(patsubst test/cli/%.t,%,$(wildcard test/cli/*.t))
 .PHONY: $(CLI_TESTS:%=cli-%)
 
 cli-tests: $(CLI_TESTS:%=cli-%)
+
+cli-ranks: $(B)/two_hosts
 
 $(CLI_TESTS:%=cli-%): cli-%: $(PROGRAMS) $(LIBRARY)
 	@$(call timed,$(B)/cli-$*) sh test/cli/run.sh $(B)/bin test/cli/$*.t >$(B)/cli-$*.log 2>&1; code=$$?; sed 's/^cli:/cli $*:/' $(B)/cli-$*.log; exit $$code
@@ -766,6 +784,8 @@ help:
 	@echo "make faults    every command with one of its own allocations or system calls failing  (POINTS=0: each call)"
 	@echo "make limits    run the programs under limits on memory, files, processes and stack, in small steps"
 	@echo "make kills     kill commands at random moments, resume them, compare with undisturbed runs  (KILLS=500)"
+	@echo "make predict   train on two made-up hosts, and compare the time of an iteration with the prediction of cost: docs/cluster.md"
+	@echo "make rank-kills   kill ranks of a training run at random moments; nothing may hang or be lost  (RANK_KILLS=100)"
 	@echo "make mutants   plant faults in what makes numbers; the tests must see each  (WORD=metrics.c: some)"
 	@echo "make certify   bias and variance of every codec that promises them, and the tests' own level: docs/certificate.md"
 	@echo "make huge      a vector of over 2^31 elements through encode, decode and inspect: 20 GB of memory  (HUGE_DIR=DIR)"

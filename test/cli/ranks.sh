@@ -23,3 +23,12 @@ start() { # arguments: N, then the command
     # shellcheck disable=SC2016  # each rank expands the text
     $LAUNCH -n "$n" sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec "$@"' sh "$@" &
 }
+
+# Runs a command on two ranks, on two made-up hosts; arguments: bits per second, delay in seconds, the command.
+on_two_hosts() {
+    hosts=${PUBLIC%/public}/two_hosts rate=$1 delay=$2
+    shift 2
+    "$hosts" "$rate" "$delay" mpirun --allow-run-as-root --timeout 120 -n 2 --host 10.77.0.1,10.77.0.2 --bind-to none \
+        --mca plm_rsh_agent "$hosts --enter" --mca btl tcp,self --mca btl_tcp_if_include wire \
+        --mca oob_tcp_if_include wire --mca mpi_yield_when_idle 1 -x PATH "$@"
+}
