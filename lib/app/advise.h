@@ -6,9 +6,9 @@
 #include "codec/codec.h"
 #include "network/cost.h"
 
-/* What a codec must hold to be chosen. */
+/* Limits: a codec that breaks one is not ranked. */
 typedef struct {
-    bool unbiased;  /* only codecs that promise it */
+    bool unbiased;  /* only unbiased codecs, none and bf16 */
     bool undecoded; /* only codecs whose payloads add without decoding */
     double error;   /* most relative error of the mean of all workers' estimates; INFINITY: no limit */
     double bytes;   /* most bytes that a worker sends in a step; INFINITY: no limit */
@@ -46,8 +46,9 @@ typedef struct {
     const char *why;   /* why it is not the first; NULL: it is */
 } Candidate;
 
-/* Sorts the candidates: the ranked ones by total time; then those that fail, break a limit or are only screened, by
- * total time. Sets limit, rank and why, with texts in `a`. A ranked candidate is measured and breaks no limit. */
+/* Sorts the candidates: the ranked ones by total time; then those that break a limit or are only screened, by total
+ * time; then those that failed. Sets limit, rank and why, with texts in `a`. A ranked candidate is measured and breaks
+ * no limit. */
 Status advise_rank(Candidate *list, size_t count, const AdviseLimits *limits, Arena *a, Error *err);
 
 /* Returns half the 95 % interval of the total time, by Student's t; NaN: unknown. */
@@ -56,9 +57,9 @@ double advise_half_interval(const Candidate *c);
 /* Returns the answer as a sentence. `list` is ranked, `baseline` the candidate bf16 in it. NULL: out of memory. */
 char *advise_verdict(const Candidate *list, size_t count, const Candidate *baseline, Arena *a);
 
-/* Marks the rows that a person wants to see: the first three, the baseline, and of the rest the fastest codec of each
- * family that is not shown yet, at most `more`. A codec with an error of at least 1, as if it sent nothing, is left
- * out. `shown` has an entry for each candidate of the ranked list. */
+/* Marks the rows that the table shows: the first three that are ranked, bf16, and at most `more` further codecs, each
+ * the first of a family that has no row yet. No further codec has an error of 1 or more, as if it sent nothing.
+ * `list` is in the order of `advise_rank`; `shown` has an entry for each candidate. */
 void advise_shown(const Candidate *list, size_t count, size_t more, bool *shown);
 
 #endif

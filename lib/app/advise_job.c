@@ -24,7 +24,7 @@ enum {
     MEASURED_MOST = 5, /* candidates that are measured together, besides the baselines */
     SCREEN_REPEATS = 2,
     ROUNDS_MOST = 8, /* of measuring */
-    RUNNERS_UP = 4,  /* rows of the table for codecs that are not chosen */
+    RUNNERS_UP = 4,  /* rows of the table besides the three fastest codecs and bf16 */
 };
 
 Status advise_read(AdviseJob *j)
@@ -68,7 +68,7 @@ static bool keeps_residual(const Codec *codec)
     return false;
 }
 
-/* Adds every codec that is no wrapper; a biased codec that keeps no residual under error feedback. */
+/* Adds every codec that is no wrapper. A biased codec that keeps no residual is added as ef+CODEC. */
 static Status add_all(CodecSet *set, CompareJob *j)
 {
     for (const Compressor *const *c = compressors; *c; c++) {
@@ -238,9 +238,9 @@ static Status measure_chosen(AdviseJob *advise, const CodecSet *chosen)
 }
 
 /* Screens all candidates. Then measures, in rounds, the candidates whose lower bound is below the time of the
- * candidate ranked third, until none is left. Further rounds measure the fastest candidates with twice the
- * repeats, until their intervals are not wide. There are at most ROUNDS_MOST rounds, and after PATIENCE
- * seconds no further round begins. */
+ * candidate ranked third, until none is left. Further rounds measure the candidates of rank 1 again, each round
+ * with twice the repeats of the round before, until their intervals are not wide. There are at most ROUNDS_MOST
+ * rounds, and after PATIENCE seconds no further round begins. */
 Status advise_measure(AdviseJob *advise, const CodecSet *set)
 {
     CostJob *c = &advise->cost;

@@ -21,11 +21,11 @@ typedef struct {
     const char *verdict;
 } AdviseJob;
 
-/* Reads --workers, --link and --topology, of which each must name one. */
+/* Reads the options. --workers, --link and --topology must each have exactly one value. */
 Status advise_read(AdviseJob *j);
 
-/* Chooses the candidates: none, bf16, and the codecs of -c at their rates; without -c, a shortlist; with --all, all
- * codecs, biased ones under error feedback too. */
+/* Chooses the candidates: none, bf16, and the codecs of -c at their rates; without -c, a shortlist; with --all, every
+ * codec that is no wrapper, where a biased codec that keeps no residual is wrapped in ef. */
 Status advise_codecs(AdviseJob *j, CodecSet *set);
 
 /* Screens, measures and ranks the candidates. */

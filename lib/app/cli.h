@@ -57,8 +57,8 @@ typedef struct {
         OPTION('s', "step", "GLOB", &(s)->step, "only these steps, by group or number"),                     \
         OPTION(0, "worker", "GLOB", &(s)->worker, "only these workers, by group or number")
 
-/* Makes the options that say what a file of gradients does not say itself. Every command that reads one has the
- * same such options. r: a DumpHints. */
+/* Makes the options that say what a file of gradients does not say itself. `r`: the `DumpHints` that the options
+ * fill. */
 #define OPTIONS_HINTS(r)                                                                                     \
     OPTION(0, "layout", "L", &(r)->layout,                                                                   \
            "axes of convolution kernels: oihw (PyTorch), hwio (Keras, Flax), or auto: as attributes say",    \
@@ -73,7 +73,7 @@ typedef struct {
     int format;
     bool quiet, verbose;
     int color;          /* 0 auto, 1 always, 2 never */
-    const char *output; /* -o FILE; NULL: stdout. "-" is stdout in commands whose output has a default file */
+    const char *output; /* -o FILE; "-": stdout; NULL: the command's default, for most commands stdout */
     bool force;         /* --force: any file may be replaced */
     bool resume;
     int argc; /* the command line, as cli_parse was given it */
@@ -110,15 +110,15 @@ typedef struct {
     int arguments_min, arguments_max; /* number of positional arguments; maximum -1: any number */
 } Command;
 
-/* Parses argv; argv[0] is the command's name. Positional arguments go to `arguments`. If help was printed to
- * stdout, `*helped` is set, and the command must return at once. For a repeatable option, the first value given
+/* Parses argv; argv[0] is the command's name. Positional arguments go to `arguments`. If help, completions or a
+ * manual page were printed, `*helped` is set, and the command must return at once. For a repeatable option, the first value given
  * replaces the default list. Returns ERR_USAGE for wrong options, ERR_IO if the file of -o cannot be
  * written. */
 Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,
                  Error *err);
 
 /* Runs a command and returns its exit code. Parses the arguments and calls `run` with `options`, unless help
- * was printed. Then closes the arena, and prints the error that `run` wrote to `err`. */
+ * was printed. Then closes the arena, and prints the error of parsing or of `run`. */
 int cli_run(const Command *command, int argc, char **argv,
             Status (*run)(void *options, const TextList *arguments), void *options, Arena *a, Error *err);
 

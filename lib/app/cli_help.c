@@ -74,8 +74,8 @@ static void put_option(TextBuf *out, const Option *o, size_t width, Arena *a)
     text_add(out, "\n");
 }
 
-/* Appends a line that begins with spaces: as it is, or folded. Of a line in two columns the second is folded, of
- * another line all, two spaces further in. */
+/* Appends a line that begins with spaces. A line longer than `width` is folded: if its second column begins in the
+ * left half, only that column; otherwise the whole line, which continues two spaces further in. */
 static void put_fixed(TextBuf *out, const char *line, size_t width)
 {
     const size_t length = strlen(line), indent = strspn(line, " ");

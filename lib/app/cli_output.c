@@ -20,7 +20,7 @@
 typedef struct {
     const Command *command;
     const char *path;
-    bool output; /* true: the file of -o */
+    bool output; /* true: the file of -o, or the numbers that `plot` writes next to it; false: a dump */
     char *head;  /* the first bytes of the file, and a NUL */
     size_t size;
     Arena *a;
@@ -210,7 +210,7 @@ static bool is_empty(const Old *o)
  * schema or columns, a dump, payloads or a page by its content, a figure by the file of numbers next to it, and
  * that file by its columns.
  * A table in text, Markdown or LaTeX counts for every command that writes tables, because no table names its
- * command. `output`: the file is that of -o; other files are dumps. */
+ * command. `output`: see Old. */
 static bool is_result(const Command *command, const char *path, bool output, Arena *a)
 {
     enum { HEAD = 1 << 16 };

@@ -77,7 +77,7 @@ const char *cli_range(const Option *o, char out[96])
 {
     char low[32], high[32];
     const char *const kind = o->type == CLI_INT ? "a whole number" : "a number";
-    /* a limit of 1e15 or more is the limit of the number's type, so help does not show it */
+    /* an upper limit of 1e15 or more means "no limit", so the range of a real number does not name it */
     const bool open = o->high >= 1e15;
     size_t used = 0;
     if (o->type == CLI_CHOICE) {

@@ -218,8 +218,8 @@ static void put_indented(TextBuf *out, const char *indent, const char *text)
     }
 }
 
-/* Appends each line of the text behind `indent` spaces. Lines longer than `width` are folded, two spaces further in;
- * 0: none is. */
+/* Appends each line of the text behind `indent` spaces. Lines longer than `width` are folded, and continue two spaces
+ * further in. `width` 0: no line is folded. */
 static void put_folded(TextBuf *out, size_t indent, const char *text, size_t width)
 {
     while (*text) {

@@ -232,7 +232,8 @@ Comparison compare_job_comparison(CompareJob *j)
                         .stopped = cli_stopped};
 }
 
-/* Finishes a comparison that is in a long call when it is stopped. The call goes on with the job's own `err`. */
+/* Finishes a stopped comparison while the main thread is still in a long call. Uses its own Error, because that call
+ * may still write to the job's. */
 static int finish_stopped(void *data)
 {
     CompareJob *j = data;

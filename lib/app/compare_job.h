@@ -89,9 +89,9 @@ Status compare_job_compare(CompareJob *j, const Comparison *c);
 /* Begins the part in which a stop signal ends the command within a second (stop.h); stop_unguard ends it. */
 void compare_job_guard(CompareJob *j);
 
-/* Writes all results if `status` is OK. After a signal, writes the finished results if there is no journal to
- * resume from. Returns the command's status: `status`, a write error, or ERR_NUMERIC if a codec failed on a
- * tensor. */
+/* Writes all results if `status` is OK. After a signal, writes the finished results only without -o, after
+ * compare_job_codecs, and if `sums_up` is false. Returns the command's status: `status`, a write error, or
+ * ERR_NUMERIC if a codec failed on a tensor. */
 Status compare_job_finish(CompareJob *j, Status status);
 
 /* Implements --equal-bits: sets the rate of each codec so that it sends `target_bits` bits per element. Of

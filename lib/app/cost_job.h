@@ -34,7 +34,7 @@ typedef struct {
     double plan;       /* seconds of planning, encoding time that belongs to no single layer */
     size_t cells;      /* number of measured pairs of a step and a worker */
     const char *error; /* why the codec failed; NULL: no failure */
-    CostErrors errors; /* of the estimates of one worker alone, over all vectors */
+    CostErrors errors; /* of one worker's estimates (`alone`), or of the mean over workers (`together`) */
 } CostMeasured;
 
 typedef struct {
@@ -60,7 +60,7 @@ typedef struct {
     CostMeasured *alone;
     Counts measured;        /* numbers of workers whose payloads are merged and measured */
     CostMeasured *together; /* (measured.count x codecs) measurements of codecs whose payloads can be added */
-    size_t done;            /* number of vectors done, for the progress bar */
+    size_t done;            /* finished records of single vectors, for the progress bar */
 } CostJob;
 
 /* ---- options ---- */
@@ -87,7 +87,7 @@ Status cost_read_compute(CostJob *c);
  * another call of compare_job_codecs. */
 Status cost_measure(CostJob *c);
 
-/* Measures one worker alone. `cost_alone` then gives the layers; `cost_layers` must not be called. */
+/* Measures one worker alone: sets `alone`. After this call alone, `cost_layers` must not be called. */
 Status cost_measure_alone(CostJob *c);
 
 /* Returns the measurements of a codec's layers (c->layers entries) with this many workers, in the job's arena.

@@ -85,7 +85,7 @@ Status cli_report_open(Report **out, const Common *common, const ReportSpec *spe
 
 /* ---- signals ---- */
 
-/* the only mutable global variable, because a signal handler cannot be given a pointer to data */
+/* a global variable, because a signal handler cannot be given a pointer to data */
 static volatile sig_atomic_t stop_came;
 
 static void note_stop(int signal)

@@ -16,8 +16,8 @@ typedef struct {
     Error failure; /* failure of the first run that diverged; OK: no run diverged */
 } TrainRun;
 
-/* Trains with codec k and seed number `i` (0: --seed), from the start or from a checkpoint. If the run diverges, sets r->failure and returns
- * OK, so that the other codecs still train. */
+/* Trains with codec k and seed number `i` (0: --seed), from the start or from a checkpoint. If the run diverges and
+ * none before did, sets r->failure. Returns OK for a run that diverged, so that the other codecs still train. */
 Status train_codec(TrainRun *r, size_t k, size_t i);
 
 #endif

@@ -51,7 +51,7 @@ int train_job_main(TrainJob *j, const Command *command, int argc, char **argv, S
 /* Fails with ERR_USAGE if an MPI launcher has started several processes. For commands that do not use them. */
 Status train_job_alone(const char *command, Error *err);
 
-/* Opens codecs and link, and finds the names of network and data set. */
+/* Opens the codecs and the link, checks the network's name, and without --dataset chooses the data set. */
 Status train_job_open(TrainJob *j);
 
 /* Loads the data, and fills the setup. All ranks call it; an error is an error on all of them. */

@@ -1,5 +1,6 @@
-/* train_records.h -- the records that `atomo-train run` writes: one for each step, and a summary for each
- * codec. During training the records also go to a journal (a file), from which --resume reads them. */
+/* train_records.h -- the records that `atomo-train run` writes: one for each step, and a summary for each run, which
+ * is of one codec with one seed. With -o, the records of steps also go to a journal (a file), from which --resume
+ * reads them. */
 #ifndef ATOMO_TRAIN_RECORDS_H
 #define ATOMO_TRAIN_RECORDS_H
 
@@ -24,14 +25,14 @@ typedef struct {
 enum { TIMES_KEPT = 1000 };
 typedef struct {
     double measured[TIMES_KEPT], predicted[TIMES_KEPT];
-    size_t count; /* number of steps so far; step i is at i % TIMES_KEPT */
+    size_t count; /* number of pairs so far; pair i is at i % TIMES_KEPT */
 } StepTimes;
 
 typedef struct {
     TrainJob *job;
     Column column[RECORD_COLUMNS_MOST];
     size_t columns,
-        step_columns; /* step_columns: the first columns, which records of steps have; the last is `seed` */
+        step_columns; /* the first `step_columns` are about a step; then come those of the targets, then `seed` */
     TrainTarget target[TARGETS_MOST];
     size_t targets;
     Journal journal;

@@ -36,7 +36,8 @@ typedef struct {
     float mean[3], deviation[3]; /* mean and standard deviation of pixels / 255 for each channel */
     Crop crop;                   /* how training images are augmented */
     const char *licence, *source;
-    /* Fills count, pixels and labels; the caller has set info and split. Memory comes from `a`. */
+    /* Fills the members of `d`; the caller has set info, split and stopped. May replace info by a copy whose sizes it
+     * read from the data. Memory comes from `a`. */
     Status (*load)(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 } DatasetInfo;
 
@@ -87,7 +88,8 @@ static inline size_t dataset_labels(const DatasetInfo *info)
 void dataset_shuffle(const Dataset *d, uint64_t seed, uint64_t epoch, uint32_t *order);
 
 /* Fills x (count, channels, rows, columns) and labels (count, dataset_labels) with images index[0 .. count-1], normalised. Tokens
- * are not normalised. With `augment`, training images are cropped and flipped at random, as determined by (seed, epoch, index[i]). */
+ * are not normalised. With `augment`, training images are cropped and flipped at random as info->crop says, and training
+ * windows of a text are shifted, as determined by (seed, epoch, index[i]). */
 void batch_fill(const Dataset *d, const uint32_t *index, size_t count, bool augment, uint64_t seed,
                 uint64_t epoch, int threads, float *x, uint32_t *labels);
 

@@ -2,11 +2,12 @@
  *
  *     x         n x length, n x rows x columns or n x channels x rows x columns: integers or floats
  *     y         n labels, integers from 0 on
- *     x_test, y_test    to test, likewise; without them, every tenth of the n is to test
+ *     x_test, y_test    test images and their labels, likewise; without them, every tenth image of x is a test image
  *
  * The file is read by the confined process that reads dumps. Values are normalised by mean and standard deviation
- * of the training values: of each channel, where there are up to three. Where all values are whole and 0 to 255, they
- * stay bytes in memory. */
+ * of the training values: of each channel if there are up to three, else of all channels together. Images of up to
+ * three channels and up to DATA_SIDE_MOST rows and columns, whose values are all whole numbers from 0 to 255, stay
+ * bytes in memory. */
 #include "data/files.h"
 #include "dump/tensor.h"
 #include "num/finite.h"

@@ -2,9 +2,9 @@
  * y (images x 1). The first axis is contiguous.
  *
  * libmatio can crash on a damaged file, so it runs in a confined child process. The child copies X and y
- * unchanged into shared memory. The parent reads the copies after the child has ended, and checks every count
- * and label again. libmatio does not notice all damage, so the parent checks the file's lengths and checksums
- * before it starts the child.
+ * unchanged into shared memory. The parent reads the copies after the child has ended, and checks the number of
+ * images and every label. libmatio does not notice all damage, so the parent checks the file's lengths and
+ * checksums before it starts the child.
  *
  *     shared memory = Answer (HEAD bytes), X, y */
 #include "base/confine.h"

@@ -1,11 +1,11 @@
 /* layer.h -- a network's layers: forward and backward passes over a batch of images.
  *
  * A network is a list of layers in the order in which they run. Each layer reads one activation (a residual
- * sum reads two) and writes another. The backward pass runs the list from its end.
+ * sum reads two) and writes another, or changes its input in place. The backward pass runs the list from its end.
  *
- * The batch is cut into pieces of PIECE images, for any number of threads. Sums over images (weight
- * gradients, batch statistics) add the partial sums of the pieces in order. So every step gives the same
- * bytes for any number of threads. */
+ * Layers cut the batch into pieces of PIECE images (conv_blocked.c: up to 2 PIECE), the same pieces for any number
+ * of threads. Sums over images (weight gradients, batch statistics) add the partial sums of the pieces in order. So
+ * every step gives the same bytes for any number of threads. */
 #ifndef ATOMO_LAYER_H
 #define ATOMO_LAYER_H
 
@@ -20,8 +20,8 @@ static inline size_t pieces_of(size_t images)
     return (images + PIECE - 1) / PIECE;
 }
 
-/* Returns the number of channels that a blocked activation stores side by side (its `lanes`): 8 or 16, the
- * floats of one CPU vector. */
+/* Returns the number of channels that a blocked activation stores side by side (its `lanes`): 16 on a CPU with
+ * AVX-512, else 8. */
 size_t layer_lanes(void);
 
 /* An activation: the numbers between two layers, in one of three layouts.
@@ -85,7 +85,8 @@ typedef struct {
     /* true: the batch's statistics and dropout are used; false: running statistics, no dropout */
     bool training;
     const float *weights; /* all parameters, flat */
-    float *gradient;      /* flat gradient; `backward` overwrites the slices of its layer's parameters */
+    float *gradient;      /* flat gradient; `backward` overwrites the slices of its layer's parameters, but the
+                           * embedding adds to the gradient of the tied token embeddings */
     float *running;       /* flat running means and variances; training updates them, scoring reads them */
     Rng rng;              /* generator for (seed, worker, step) */
     Arena *scratch;       /* memory for the pass, rewound after each layer */

@@ -1,5 +1,5 @@
-/* loss.c -- mean cross-entropy of a softmax, and its gradient: the softmax probabilities, minus 1 at the
- * label, divided by the number of rows. */
+/* loss.c -- cross-entropy of a softmax, summed over the rows, and the gradient of its mean: the softmax
+ * probabilities, minus 1 at the label, divided by the number of rows. */
 #include "nn/layer.h"
 
 #include <math.h>

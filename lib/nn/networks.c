@@ -1,5 +1,5 @@
 /* networks.c -- the table of networks: those of the ATOMO authors' code, with the same names and order of
- * parameters, two small ones, and GPT (gpt.c).
+ * parameters, two small ones, the ResNets of 16 to 64 channels, and GPT (gpt.c).
  *
  * LeNet and FC are the authors' own. ResNet (He et al. 2016) and VGG (Simonyan & Zisserman 2015) are the
  * variants for CIFAR. ResNet-20 to ResNet-110 are those that He et al. trained on CIFAR-10. */

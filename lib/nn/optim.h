@@ -14,13 +14,13 @@ typedef struct {
     OptimizerKind kind;
     double beta2; /* of AdamW */
     double clip; /* largest norm of a whole gradient: a larger gradient is scaled to this norm; 0: no limit */
-    /* The rate rises in equal steps to lr in `warmup` steps, then falls along half a cosine to `least` at step
-     * `cosine` + 1, and stays there. `cosine` 0: it does not fall. */
+    /* The rate rises in equal steps and reaches lr at step `warmup` + 1. Then it falls along half a cosine to `least`
+     * at step `cosine` + 1, and stays there. `cosine` 0: it does not fall along a cosine. */
     size_t warmup, cosine;
     double least;
 } Optimizer;
 
-/* ERR_USAGE: settings that exclude each other, or that the optimizer does not use. */
+/* ERR_USAGE: settings that exclude each other, that need another one, or that are out of AdamW's range. */
 Status optimizer_check(const Optimizer *o, Error *err);
 
 /* Returns the learning rate of a step. Steps count from 1. */

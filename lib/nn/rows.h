@@ -1,5 +1,5 @@
 /* rows.h -- the hot loops of transformers. They work on rows of floats: the channels of a token, or the
- * attention of a token to the tokens before it.
+ * attention of a token to itself and the tokens before it.
  *
  * lib/nn/vec/rows_vec.c is compiled once per instruction set, like loops_vec.c. */
 #ifndef ATOMO_ROWS_H

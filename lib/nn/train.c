@@ -100,7 +100,8 @@ static void copy_running(const Trainer *t, float *const *to, float *const *from)
         memcpy(to[w], from[w], t->running_floats * sizeof **to);
 }
 
-/* Computes the gradients of this rank's workers. `early`: sends the parts of the last one as they are complete. */
+/* Computes the gradients of this rank's workers. `early`: sends each part of the last worker's gradient as soon as it
+ * is complete. */
 static Status compute_own(Trainer *t, size_t step, const Portion *all, bool early, Error *err)
 {
     Status status = OK;

@@ -75,7 +75,7 @@ size_t trainer_exchange(const Trainer *t, size_t step);
 
 typedef struct {
     double loss;     /* mean cross-entropy */
-    double accuracy; /* share of images whose largest output is that of their label */
+    double accuracy; /* share of labels (of images or tokens) that have the largest output */
 } MeanScore;
 
 /* What each rank measures in a step: seconds in which it computes, encodes, waits for other ranks and decodes, all its

@@ -10,7 +10,7 @@
 /* Results of one worker's part of a step, before the exchange. */
 typedef struct {
     double loss,
-        correct; /* mean cross-entropy; number of images whose largest output is that of their label */
+        correct; /* mean cross-entropy; number of labels (of images or tokens) that have the largest output */
     double seconds;
 } WorkerScore;
 
@@ -75,7 +75,7 @@ Portion portion_of(const Trainer *t, size_t step); /* portions.c */
 /* Returns the images of a step that worker w takes. */
 Portion portion_share(const Portion *all, size_t workers, size_t w);
 
-/* Returns the images that worker w has seen since the exchange before `step`, those of `step` included. */
+/* Returns the number of images that worker w has seen since the exchange before `step`, those of `step` included. */
 size_t round_images(const Trainer *t, size_t step, size_t w);
 
 /* Returns the way that payloads travel in a topology. */
