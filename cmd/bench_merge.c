@@ -15,7 +15,7 @@ typedef struct {
     const char *text;
     double noise;
     Team team;
-    size_t done; /* number of vectors done, for the progress bar */
+    size_t done; /* finished records of single vectors, for the progress bar */
     Counts workers;
 } Merge;
 

@@ -83,8 +83,8 @@ static Status load(const ReportOptions *o, const char *path, Stored *from, const
     return error_hint(o->err, "want a result that a command of atomo-bench or atomo-train wrote with -o");
 }
 
-/* Returns the names of all columns, also of columns without values (a target accuracy that no run reached). */
-/* Returns the names of all columns; for people without standard errors, which then stand in the cells of their field. */
+/* Returns the names of all columns, also of columns without values (a target accuracy that no run reached). With
+ * `people`, leaves out the columns of standard errors, which tables print in the cells of their fields. */
 static const char *every_column(const Csv *rows, bool people, Arena *a)
 {
     TextBuf all = {.arena = a};

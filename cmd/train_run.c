@@ -1,5 +1,5 @@
-/* train_run.c -- run: trains once with each codec; all runs start from the same weights and use the same
- * batches. */
+/* train_run.c -- run: trains with each codec, once for each seed. All runs of one seed start from the same weights
+ * and use the same batches. */
 #include "app/cli_output.h"
 #include "train_commands.h"
 

@@ -19,7 +19,8 @@ struct atomo_tensor {
     /* The exchange of the current step. Its member `call`, with the fields that select random numbers, stays
      * valid between steps. */
     Exchange exchange;
-    /* (workers) the state of worker `self`; for ATOMO_READS_STATE also the states of all other workers */
+    /* (workers) the state of worker `self`; if decoding a worker's payload needs that worker's state, also the
+     * states of all other workers */
     ExchangeWorker *worker;
     KeptVector kept; /* of worker `self`, in `exchange.payloads` */
     /* (workers) the payloads of the current step, from which the next states are computed */

@@ -85,8 +85,7 @@ typedef struct {
     /* true: the batch's statistics and dropout are used; false: running statistics, no dropout */
     bool training;
     const float *weights; /* all parameters, flat */
-    float *gradient;      /* flat gradient; `backward` overwrites the slices of its layer's parameters, but the
-                           * embedding adds to the gradient of the tied token embeddings */
+    float *gradient;      /* flat gradient; `backward` writes the slices of its layer's parameters */
     float *running;       /* flat running means and variances; training updates them, scoring reads them */
     Rng rng;              /* generator for (seed, worker, step) */
     Arena *scratch;       /* memory for the pass, rewound after each layer */

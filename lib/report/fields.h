@@ -12,7 +12,7 @@ typedef struct {
      * follows */
     const char *heading;
     const char *brief; /* heading in the terminal and in Markdown; NULL: `heading` */
-    const char *unit;  /* "ms" or FIELD_BYTES; NULL: a plain number or a text */
+    const char *unit;  /* such as "ms", or FIELD_BYTES; NULL: a plain number or a text */
     int digits;        /* significant digits in tables; 0 means 4 */
     bool text;         /* true: values are texts, even those that look like numbers */
     /* for a mean over random draws: name of the field with its expected value; NULL: there is none */

@@ -47,8 +47,8 @@ Status against_open(Against *g, const Results *results, Arena *a, Error *err);
  * for each record after `results_put`. */
 void against_put(Against *g, const Record *record);
 
-/* Sets the columns of `spec`, and writes all rows whose two records exist. If `per_tensor`, tables also show
- * rows of single tensors. */
+/* Sets the columns of `spec`, and writes the rows of all records that the other codecs have. A row has no numbers if
+ * one of the two codecs failed. If `per_tensor`, tables also show rows of single tensors. */
 Status against_write(const Against *g, bool per_tensor, ReportSpec spec, Arena *a, Error *err);
 
 #endif

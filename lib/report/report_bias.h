@@ -8,8 +8,8 @@
 /* Family-wise error rate: the probability that some codec of a table is called biased if all are unbiased. */
 #define BIAS_LEVEL 0.01
 
-/* If the least detectable bias is this share of the gradient or more, the verdict is that no bias can be
- * seen. */
+/* If the least detectable bias is this share of the gradient or more, the verdict is that a bias cannot be seen with
+ * so few repeats. */
 #define BIAS_UNSEEN 0.5
 
 enum { BIAS_TESTS = 3 }; /* the p-values bias_p, gain_p, gain_l1_p (fields.c) */
@@ -32,7 +32,7 @@ typedef struct {
 Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *err);
 
 /* Returns the verdict in words, such as "none seen (about 10 % would show)"; VALUE_NONE if nothing was
- * tested. */
+ * tested and the variance is not 0. */
 Value bias_words(const BiasRow *row, Arena *a);
 
 #endif

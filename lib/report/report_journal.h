@@ -1,8 +1,8 @@
 /* report_journal.h -- the journal (FILE.journal) keeps the records of an unfinished run for --resume.
  *
  * The format is JSON Lines. Each line is written with one call of write(2), so a killed run leaves at most its
- * last line incomplete; --resume drops it. Lines reach the disk within a second. After a loss of power, later
- * lines may read as zeros; --resume drops all lines from the first zero on. The first line has the
+ * last line incomplete; --resume drops it. Adding a line syncs the journal to the disk if the last sync was a second or
+ * more ago. After a loss of power, later lines may read as zeros; --resume drops all lines from the first zero on. The first line has the
  * settings that the results depend on; a journal with other settings is refused.
  *
  * The journal must be a regular file written by this program. Symbolic links and other files are refused and
@@ -22,8 +22,8 @@ typedef struct {
 } Journal;
 
 /* Begins the journal of the file `output`; with `resume`, continues an existing one. Without `resume`, a
- * journal with records is ERR_USAGE and stays unchanged. If `output` is NULL or not a regular file, no
- * journal is kept. Lines and path are allocated from the arena. */
+ * journal with records is ERR_USAGE and stays unchanged. If `output` is NULL, or exists and is not a regular
+ * file, no journal is kept. Lines and path are allocated from the arena. */
 Status journal_open(Journal *j, const char *output, bool resume, const Fact *settings, size_t count, Arena *a,
                     Error *err);
 

@@ -46,7 +46,7 @@ static void rank_verdicts(const Csv *t, RowRank *rank)
         rank[i] = !strcmp(csv_cell(t, i, "passed"), "false") ? ROW_LEAD : ROW_MORE;
 }
 
-/* ---- the kinds of results, one for each command ---- */
+/* ---- the kinds of results ---- */
 
 static void rank_ranked(const Csv *t, RowRank *rank)
 {

@@ -18,9 +18,8 @@ extern const char *const report_units[];
 /* Writes a number of bytes in a unit, without the unit's name. */
 void report_put_bytes(TextBuf *out, double v, size_t unit, int digits);
 
-/* A mean and its standard error as texts, rounded to the same decimal place: (1.27 +- 0.03)e-07. The standard
- * error has one significant digit, or two if the first is 1. The mean has at most `digits` significant
- * digits. */
+/* A mean and its standard error as texts: (1.27 +- 0.03)e-07. The standard error has one significant digit, or two
+ * if the first is 1. The mean is rounded to the same decimal place, but has at most `digits` significant digits. */
 typedef struct {
     /* `se` is "" if the error is so small that other seeds would not change a digit of `value` */
     const char *value, *se;

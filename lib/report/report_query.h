@@ -10,7 +10,7 @@ typedef struct {
      * the usual columns for this kind of result */
     const char *columns;
     /* conditions FIELD=VALUE or FIELD!=VALUE that rows must meet; without conditions only rows of rank
-     * ROW_LEAD are chosen */
+     * ROW_LEAD are chosen, or all rows if none has this rank */
     TextList where;
     const char *sort; /* FIELD or FIELD:desc; NULL: the stored order */
     bool all;         /* true: rows of every rank */

@@ -30,7 +30,8 @@ struct TableRow {
     Shown cell[]; /* (columns) all zeros: the column is not shown */
 };
 
-/* True if the column is left-aligned: some of its values are not numbers. */
+/* True if the column is left-aligned: it has a text or a boolean, or no value at all, or is the step or worker of
+ * tensors. */
 bool report_left(const Report *r, size_t column);
 
 #endif
