@@ -146,7 +146,7 @@ static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Ar
     for (size_t i = 0; i < paths->count; i++) {
         Csv one;
         if (plot_load(&one, paths->item[i], a, err) != OK)
-            /* gradients, for which the hint says how to compare them */
+            /* only a file of gradients has a hint that begins so; the kind's own hint replaces it */
             return strncmp(err->hint, "atomo-bench", strlen("atomo-bench")) != 0
                        ? err->status
                        : error_hint(err, "%s draws what %s", kind->name, kind->source);

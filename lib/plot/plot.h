@@ -52,8 +52,8 @@ extern const PlotKind *const plot_kinds[];
  * a message that names the column. */
 Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 
-/* Sets *text to the picked rows as the CSV that the gnuplot script reads, with additional columns colour,
- * mark, dash and label. `labels`: texts "SPEC=TEXT" of the option --label, or NULL. */
+/* Sets *text to the picked rows as the CSV that the gnuplot script reads. If kind->named is not NULL, the rows also
+ * have the columns of `plot_dress`. `labels`: texts "SPEC=TEXT" of the option --label, or NULL. */
 Status plot_text(const PlotKind *kind, const Csv *data, const TextList *labels, char **text, Arena *a,
                  Error *err);
 size_t plot_columns(const PlotKind *kind); /* returns the number of columns of a picked row */
@@ -67,7 +67,7 @@ typedef struct {
     TextList data;      /* results, CSV or JSON, whose records are drawn together */
     const char *figure; /* the ending chooses the format: pdf, svg, png or tex; "-": SVG to stdout */
     const char *x;      /* column on the x axis, one of `PlotKind.against`; NULL: the first of them */
-    const char *width;  /* "3.25in", "6.75in" or another width in inches; NULL: a column of a paper */
+    const char *width;  /* "3.25in", "6.75in" or another width in inches; NULL: the default of the script */
     const char *note;   /* a line of text above the figure's heading; NULL: none */
     TextList labels;    /* texts "SPEC=TEXT" of --label: TEXT is the label of SPEC */
     PlotStopped stopped;

@@ -1,8 +1,8 @@
 /* plot_dress.c -- adds to the data of a figure the look (colour, mark, dash) and the label of each line.
  *
- * The label of a line is the first of these that applies: the text of --label; the whole spec if the line has a
- * single point; the spec with its rate, if the figure also has other rates of this codec ("qsgd" becomes
- * "qsgd:bits=4" between "qsgd:bits=2" and "qsgd:bits=8"); the line's name. */
+ * The label of a line is the first of these that applies: the text of --label; the spec with its default rate written
+ * out, if another line has another rate of this codec ("qsgd" becomes "qsgd:bits=4" between "qsgd:bits=2" and
+ * "qsgd:bits=8"); the whole spec if the line has a single point; the line's name. */
 #include "plot/plot_look.h"
 
 #include "compress/spec.h"

@@ -75,8 +75,8 @@ static Status draw_entries(VerifySubject *s, EntrySample *e, Coded *coded)
     return OK;
 }
 
-/* The budget is 10 % of the entries, at least 100 and at most half of the entries. Enough draws are made to
- * find a bias of 1 %. */
+/* The budget is 10 % of the entries, at least 100 and at most half of the entries. The number of draws is chosen to
+ * find a bias of 1 %, but limited, so that the work is bounded. */
 static Status sample_entries(VerifySubject *s)
 {
     const VerifyPart *p = &s->part;
