@@ -146,8 +146,9 @@
   // Charts are on white in dark mode too, like the figures: codecs' colours are chosen for white.
   const INK = "#1d2126", LINE = "#d9dee4";
 
-  // model(): {x, y: columns, xlog, ylog, points: {x, y, colour, mark, spec, xse, yse}[], lines: {colour, dim, points}[]},
-  // or {why} where there is nothing to draw. say(point): the lines of the tip.
+  // model(): {x, y: columns, xlog, ylog, points: {x, y, colour, mark, spec, xse, yse, half}[], lines: {colour, dim, points,
+  // band}[]}, or {why} where there is nothing to draw. A point's error bars are half * xse and half * yse long on each side;
+  // a line's band is the outline of an area. say(point, model): the lines of the tip.
   const chart = (name, model, say) => {
     const below = element("canvas"), above = element("canvas", { tabIndex: 0, role: "img", "aria-label": name });
     const paper = element("img", { className: "paper", alt: name }); // a copy for printers, on which canvases stay empty

@@ -14,8 +14,8 @@ typedef struct {
     void (*note)(void *data, const char *text); /* called with a note for the user */
 } PageSpec;
 
-/* Writes the page. Returns ERR_IO if the folder has no result and no figure. Returns ERR_CORRUPT if a file
- * in the folder is damaged; the page is written nevertheless. */
+/* Writes the page. Returns ERR_IO if the folder has no result, no figure and no damaged file; then no page is
+ * written. Returns ERR_CORRUPT if a file in the folder is damaged; the page is written nevertheless. */
 Status page_write(const PageSpec *spec, Arena *a, Error *err);
 
 /* The text of page.css, page.js and explore.js, and their SHA-256 hashes in base64 for the Content-Security-Policy. */

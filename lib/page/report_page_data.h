@@ -19,9 +19,9 @@ typedef struct {
  *      "codecs": [{"colour": "#0072b2", "mark": 0, "family": "ef+topk", "flags": ["unbiased", ...]}, ...]}
  *
  * A COLUMN of numbers is {"name", "heading", "unit", "values": [number or null, ...]}, with 7 digits. A COLUMN of
- * texts is {"name", "heading", "texts": [distinct texts], "index": [index of each row's text]}; "codecs" has an entry
- * for each text of the column `compressor`. Columns without a value, and those with more than DISTINCT_MOST texts,
- * are left out. Writes nothing for a result without the column `compressor`. */
+ * texts is {"name", "heading", "unit", "texts": [distinct texts], "index": [index of each row's text]}; "codecs" has
+ * an entry for each text of the column `compressor`. Columns without a value, and those with more than 1,000 texts,
+ * are left out. Writes nothing for a result without the column `compressor`, or with more than 1,000 specs in it. */
 void page_data(TextBuf *out, const PageData *d, Arena *a);
 
 #endif

@@ -1,5 +1,5 @@
-/* measure_vec.c -- computes in one pass, in double, all sums over a gradient x and its estimate y that metrics
- * need.
+/* measure_vec.c -- the sums over a gradient x, its estimate y and the errors y - x that metrics need, in double. Each
+ * function computes all its sums in one pass.
  *
  * Each sum is taken in 16 lanes, which are added at the end in a fixed order (vec.h). Fewer than 16 elements
  * at the end are padded with zeros, which change no sum. */

@@ -22,8 +22,8 @@ INLINE uint64_t group_bits(const float *x)
 }
 
 /* Loads aligned SIMD vectors, although x may be aligned to a float only: a word of 64 loaded signs begins
- * `ahead` elements behind its group, so its last `ahead` bits belong to the next group. The last group is loaded
- * by itself, because such a word would end behind x. */
+ * `ahead` elements after the start of its group, so its last `ahead` bits belong to the next group. The last group is
+ * loaded from its start, because such a word would end behind x. */
 void ISA_NAME(sign_bits)(const float *x, size_t groups, uint8_t *bit)
 {
     const size_t ahead = second_piece(x, LANES) % LANES;
