@@ -15,7 +15,7 @@
 
 typedef struct CompareJob CompareJob;
 struct CompareJob {
-    /* members set from the command line */
+    /* set from the command line, except memory_default, a and err, which compare_job_main sets */
     const char *file;
     DumpHints hints;
     Common common;

@@ -28,7 +28,7 @@ typedef struct {
     double scratch;               /* peak bytes of working memory */
 } CostErrors;
 
-/* Measurements of a codec for each layer of a step, averaged over the steps. */
+/* Measurements of a codec for each layer. Numbers are means over the `cells`, except those in `errors`. */
 typedef struct {
     CostLayer *layer;  /* (layers) */
     double plan;       /* seconds of planning, encoding time that belongs to no single layer */

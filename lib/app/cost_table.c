@@ -133,7 +133,8 @@ static void put_sizes(const Sheet *s, Value *row)
     *cell(row, "bytes_merged_se") = codec_adds(codec) ? value_real(merged_se) : value_none();
 }
 
-/* `asked`: the option's topology, by which `it` was made */
+/* Adds the row of the iteration `it`. `asked` is the value of --topology from which cost_iteration computed
+ * `it`: a topology, or TOPOLOGY_AUTO, for which cost_iteration chose it->topology. */
 static Status add_row(Sheet *s, const Iteration *it, int asked)
 {
     const CostJob *c = s->cost;

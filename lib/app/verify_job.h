@@ -17,8 +17,8 @@ typedef struct {
 } VerifyJob;
 
 /* Checks every statement on every selected tensor of the dump at `path`, and writes the report. Returns
- * ERR_NUMERIC if a statement fails. Returns ERR_STOPPED after a signal: then no file is written, but a table on
- * stdout has rows for the finished tensors. */
+ * ERR_NUMERIC if a statement fails. Returns ERR_STOPPED after a signal: then no file is written, but a report
+ * on stdout has the checks made so far. */
 Status verify_job_run(VerifyJob *o, const char *path);
 
 #endif

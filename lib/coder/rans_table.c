@@ -3,7 +3,9 @@
 #include "coder/elias.h"
 #include "coder/rans.h"
 
-enum { PRECISION_BITS = 4, DETAIL_BITS = 4, FIRST_CLASS = 6 /* floor(log2 w) before the first weight */ };
+/* The class of a weight w is floor(log2 w). The first weight's class is sent as its difference from
+ * FIRST_CLASS. */
+enum { PRECISION_BITS = 4, DETAIL_BITS = 4, FIRST_CLASS = 6 };
 
 /* ---- frequencies ---- */
 

@@ -18,7 +18,7 @@ enum { CLASS_LEAD_MOST = 7, CLASS_OWN_TABLES = 8 };
 typedef struct {
     /* If `classes` is set, the kind is KIND_ONE_TABLE or KIND_OWN_TABLES, and never KIND_CLASSES. */
     int kind;
-    int shift; /* with classes: lead */
+    int shift; /* number of low bits of a code outside its symbol; if `classes` is set: `lead` (above) */
     bool classes;
     unsigned lanes_log4; /* the number of lanes is 4^lanes_log4 */
 } Form;

@@ -81,8 +81,9 @@ static size_t tiles(const Activation *v)
     return (v->rows + TILE - 1) / TILE * ((v->columns + TILE - 1) / TILE);
 }
 
-/* Returns true if Winograd's algorithm saves at least half of the products. It saves less if many tiles
- * extend beyond the image. */
+/* Returns true if the gradients should be computed by Winograd's algorithm: the filters are 3x3 with stride 1
+ * and padding 1, the input is blocked, and the algorithm saves at least half of the products. It saves less
+ * if many tiles extend beyond the image. */
 static bool winograd_saves(const Layer *l)
 {
     const ConvSettings *c = l->settings;

@@ -173,7 +173,9 @@ static void update(Trainer *t, StepRecord *r, const GradientBytes *bytes)
     note_cost(t, bytes, r);
 }
 
-/* Computes the gradients, and then exchanges them, or the pseudo-gradients of local steps. */
+/* Computes the gradients. With local steps, updates each worker's own weights with its gradient. If an
+ * exchange follows the step, exchanges the gradients (with local steps: the pseudo-gradients) and updates the
+ * common weights. */
 static Status compute_and_exchange(Trainer *t, StepRecord *r, const Portion *all, Error *err)
 {
     GradientBytes bytes;

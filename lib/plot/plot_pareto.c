@@ -121,7 +121,8 @@ static Status mark_front(const Csv *data, Point *point, size_t count, Arena *a, 
     return OK;
 }
 
-/* The Pareto front of encode and decode time against error; points without times are not on it. */
+/* Sets whether each point is on the Pareto front of time (encoding plus decoding) and error. Points known to
+ * be biased have one front, all other points another. Points without times are on no front. */
 static Status mark_time_front(Point *point, size_t count, Arena *a, Error *err)
 {
     ParetoPoint *p = NEW(a, ParetoPoint, count);

@@ -65,8 +65,9 @@ static void put_seeds(TextBuf *out, const Value *seed, const Value *seeds)
     put_fact(out, seed, several ? "seeds " : "seed ", several ? last : "");
 }
 
-/* Returns the heading of a column. The column of compressors (else the first column) also has the numbers of
- * repeats and of workers, and the seed. */
+/* Returns the heading of a column. If the report has the fact `repeats`, or has the fact `workers` and no
+ * column of that name, the heading of the column of compressors (else of the first column) also gives these
+ * numbers and the seed. */
 static const char *heading(const Report *r, size_t column)
 {
     const char *head = field_heading(r->spec.columns[column].name, r->spec.format != FORMAT_LATEX, r->a);

@@ -162,7 +162,8 @@ bool report_keep(Report *r, const Value *row)
     return true;
 }
 
-/* True for the step and the worker of a tensor, which are names. */
+/* True for the columns `step` and `worker` of a table with a column `tensor`. Their numbers identify a
+ * tensor, so they are left-aligned like names. */
 static bool is_place(const Report *r, size_t column)
 {
     const char *name = r->spec.columns[column].name;

@@ -117,7 +117,9 @@ static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
         const double budget = l->l1 / l->norm[k];
         Level level;
         TRY(arena_check(s->methods->level(s->x, l->n, budget, s->threads, s->a, &level), s->a, s->err));
-        /* If tau = 0, all p are 1, which equals |g_i| / |g|_q only if all magnitudes are |g|_q. */
+        /* tau must be |g|_q, because p_i = |g_i| / tau must be |g_i| / |g|_q. If tau = 0, Algorithm 1 has
+         * p_i = 1 for all non-zero g_i. That is right only if all these |g_i| are |g|_q, so their mean takes
+         * the place of tau. */
         const double scale = level.tau > 0 ? level.tau : l->l1 / (double)l->nonzero,
                      right = l->norm[k] / l->most;
         verdict_take(v, scale / l->most, right, 1e-9 * right, "q = %g, s = %.4g", powers[k], budget);

@@ -64,7 +64,7 @@ enum { AT_ONCE = 64 };
 
 typedef struct {
     VectorSlots to;
-    float *left, *right; /* AT_ONCE x rows floats; AT_ONCE x cols floats */
+    float *left, *right; /* vectors of up to AT_ONCE atoms: `rows` floats each in `left`, `cols` in `right` */
 } VectorBatch;
 
 static Status batch_take(const Call *c, const SvdPlan *plan, size_t count, VectorBatch *batch)

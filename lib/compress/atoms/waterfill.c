@@ -27,7 +27,7 @@ typedef struct {
     const float *single; /* the entries: one of `single` and `twice` is NULL */
     const double *twice;
     size_t n;
-    int low; /* index of the lowest bit that can be 1 in an entry */
+    int low; /* index of the lowest bit that can be 1 in an entry, as a double of 64 bits: FLOAT_ZEROS or 0 */
 } Entries;
 
 typedef struct {

@@ -213,8 +213,8 @@ static RotatedBlocks eden_blocks(const Call *c)
 
 static const RotatedFamily family = {eden_blocks};
 
-/* The errors of coordinates are dependent, because the scale makes <x^, x> = |x|^2 in every draw (x^: the
- * estimate). */
+/* The errors of coordinates are dependent. With the unbiased scale, for example, the estimate x^ has
+ * <x^, x> = |x|^2 in every draw. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     (void)c, (void)x, (void)m;
