@@ -15,7 +15,7 @@ typedef struct {
     Error *err;
 } Demo;
 
-/* Where the dump lies from the folder of the program: installed, and in the source tree. */
+/* The dump's folder relative to the program's: of an installed program, and in the source tree. */
 static const char *const places[] = {"../share/atomo/datasets", "../../../datasets"};
 static const char dump[] = "lenet-mnist.h5";
 

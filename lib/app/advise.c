@@ -54,7 +54,8 @@ static const char *broken_limit(const Candidate *c, const AdviseLimits *l, Arena
 
 /* ---- reasons ---- */
 
-/* Names the part of the iteration that costs most more than in the iteration of `first`. */
+/* Names the part of the iteration (encoding, sending or decoding) that exceeds the same part of `first` by the most
+ * time. */
 static const char *slow_part(const Candidate *c, const Candidate *first, Arena *a)
 {
     const double encode = c->time.encode - first->time.encode, comm = c->time.comm - first->time.comm,

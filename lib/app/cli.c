@@ -362,7 +362,7 @@ static void print_settings(const Command *command)
 }
 
 /* Answers shells, which complete command lines, and the Makefile, which makes manual pages. Returns true if the command
- * line asks for one of both. */
+ * line asks for completion or for a manual page. */
 static bool answer(const Command *command, int argc, char **argv, Arena *a)
 {
     const bool completes = argc > 1 && !strcmp(argv[1], "--complete"),

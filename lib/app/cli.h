@@ -127,7 +127,7 @@ int cli_run(const Command *command, int argc, char **argv,
 bool cli_color(const Common *common);
 
 /* Returns the width of results on stdout: COLUMNS of the environment, else the width of the terminal. 0: no
- * limit, in a file of -o, and in a pipe without COLUMNS. */
+ * limit; so with -o, and in a pipe without COLUMNS. */
 size_t cli_width(const Common *common);
 
 /* Returns the width of help: 80, or less where COLUMNS or the terminal has less. */

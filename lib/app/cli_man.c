@@ -27,7 +27,8 @@ static void put(FILE *to, const char *text, bool line_start)
     }
 }
 
-/* Writes text as a paragraph. A sentence begins a line, as roff wants it, and lines have at most LINE bytes. */
+/* Writes text as a paragraph. Each sentence begins a new line, as roff wants it. Lines are broken at LINE bytes; only a
+ * longer word exceeds them. */
 static void put_paragraph(FILE *to, const char *text)
 {
     enum { LINE = 76 };
@@ -104,8 +105,8 @@ static void put_options(FILE *to, const Command *c, Arena *a)
     }
 }
 
-/* Long lines that begin with a space are an entry in two columns, if they have two; other lines that begin with a space
- * keep their form. All others are a paragraph each. Empty lines are left out. */
+/* A line that begins with a space keeps its form, but a long one with two columns becomes an entry: its first column,
+ * and below it the second, indented. Any other line becomes a paragraph. Empty lines are left out. */
 static void put_details(FILE *to, const char *details, Arena *a)
 {
     enum { LONG = 78 };

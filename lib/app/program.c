@@ -211,7 +211,8 @@ static int run_command(const char *program, const Subcommand *table, int argc, c
     return command->name ? command->run(argc, argv) : unknown_command(program, table, argv[0]);
 }
 
-/* Describes a command, or else a codec. The beginning of a command's name is an error that names the command. */
+/* Describes the command `name`, or else the codec `name`. Refuses the first letters of a command's name as an unknown
+ * command, so that the error can name the command. */
 static int help(const char *program, const Subcommand *table, char *name)
 {
     const Subcommand *c = table;

@@ -87,7 +87,7 @@ static void note_result(const VerifyJob *o, Dump *d, const VectorList *list, con
                 path, r->all.checked - r->all.failed, r->all.checked, r->all.absent);
 }
 
-/* What the thread needs that finishes a stopped job. */
+/* The data for finish_stopped, which another thread calls (stop.h). */
 typedef struct {
     const VerifyJob *job;
     VerifyReport *report;

@@ -61,7 +61,7 @@ static Status read(Own *o, const char *name, const float **x, Shape *shape, Erro
     return OK;
 }
 
-/* Takes the shape of an image from that of x. */
+/* Sets the shape of an image from x; refuses an x_test whose images have another shape. */
 static Status set_shape(Own *o, const Shape *x, const char *name, Error *err)
 {
     const size_t *dim = x->dim;

@@ -199,7 +199,7 @@ static Status piece_ready(Primitives *s, const Layer *l, size_t images, Error *e
     return dnnl_check(piece_make(l, s, images), "making a convolution", err);
 }
 
-/* Not thread-safe. */
+/* Makes the primitives for a pass over `images` images that do not exist yet. Not thread-safe. */
 static Status primitives_ready(Primitives *s, const Layer *l, size_t images, Error *err)
 {
     if (images >= s->images)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Copies an array (images, n) to an array (n, PIECE), or adds it, if `add`. The last axis has one element
- * for each image, and 0 without an image. */
+ * for each image; if there are fewer than PIECE images, the other elements get (or are added) 0. */
 static void interleave(const float *plain, size_t images, size_t n, bool add, float *interleaved)
 {
     enum { SOME = 64 };

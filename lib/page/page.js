@@ -1,12 +1,12 @@
 // page.js -- a click on a heading sorts its table by this column, upwards, then downwards. Empty cells stay last.
 "use strict";
 {
-  // Numbers before texts, numbers by value, texts by their characters.
   const key = (row, column) => {
     const cell = row.cells[column];
     if (cell.classList.contains("none")) return null;
     return cell.dataset.v === undefined ? cell.textContent : Number(cell.dataset.v);
   };
+  // Numbers before texts, numbers by value, texts by their characters.
   const order = (a, b) =>
     typeof a !== typeof b ? (typeof a === "number" ? -1 : 1) : a < b ? -1 : a > b ? 1 : 0;
 

@@ -57,7 +57,7 @@ static size_t columns_width(const Grid *g, size_t from, size_t to)
     return sum;
 }
 
-/* The same of the keys among the first `count` columns. */
+/* Returns the width of the keys among the first `count` columns, each with a gap behind it. */
 static size_t keys_width(const Grid *g, size_t count)
 {
     size_t sum = 0;
