@@ -46,9 +46,9 @@ typedef struct {
     const char *why;   /* why it is not the first; NULL: it is */
 } Candidate;
 
-/* Sorts the candidates: the ranked ones by total time; then those that break a limit or are only screened, by total
- * time; then those that failed. Sets limit, rank and why, with texts in `a`. A ranked candidate is measured and breaks
- * no limit. */
+/* Sorts the candidates: the ranked ones by total time; then those that break a limit or are only screened, by
+ * total time; then those that failed. Sets limit, rank and why, with texts in `a`. A ranked candidate is
+ * measured and breaks no limit. */
 Status advise_rank(Candidate *list, size_t count, const AdviseLimits *limits, Arena *a, Error *err);
 
 /* Returns half the 95 % interval of the total time, by Student's t; NaN: unknown. */

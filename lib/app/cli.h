@@ -110,10 +110,10 @@ typedef struct {
     int arguments_min, arguments_max; /* number of positional arguments; maximum -1: any number */
 } Command;
 
-/* Parses argv; argv[0] is the command's name. Positional arguments go to `arguments`. If help, completions or a
- * manual page were printed, `*helped` is set, and the command must return at once. For a repeatable option, the first value given
- * replaces the default list. Returns ERR_USAGE for wrong options, ERR_IO if the file of -o cannot be
- * written. */
+/* Parses argv; argv[0] is the command's name. Positional arguments go to `arguments`. If help, completions or
+ * a manual page were printed, `*helped` is set, and the command must return at once. For a repeatable option,
+ * the first value given replaces the default list. Returns ERR_USAGE for wrong options, ERR_IO if the file of
+ * -o cannot be written. */
 Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,
                  Error *err);
 

@@ -27,8 +27,8 @@ static void put(FILE *to, const char *text, bool line_start)
     }
 }
 
-/* Writes text as a paragraph. Each sentence begins a new line, as roff wants it. Lines are broken at LINE bytes; only a
- * longer word exceeds them. */
+/* Writes text as a paragraph. Each sentence begins a new line, as roff wants it. Lines are broken at LINE
+ * bytes; only a longer word exceeds them. */
 static void put_paragraph(FILE *to, const char *text)
 {
     enum { LINE = 76 };

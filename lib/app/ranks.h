@@ -8,8 +8,8 @@
 /* Joins the other ranks, as net_open. On other ranks than 0, stdout then leads nowhere. */
 Status ranks_join(Net **out, Arena *a, Error *err);
 
-/* Ends a command: if `status` is not OK, prints the error; rank 0 alone prints an error on which all ranks have agreed.
- * Leaves the ranks. Returns the exit code. */
+/* Ends a command: if `status` is not OK, prints the error; rank 0 alone prints an error on which all ranks
+ * have agreed. Leaves the ranks. Returns the exit code. */
 int ranks_leave(Net *n, const char *program, Status status, const Error *err);
 
 #endif

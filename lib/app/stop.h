@@ -8,9 +8,9 @@
 
 #include "base/base.h"
 
-/* Begins the guarded part. `finish` writes what there is and returns the exit code; it runs on another thread, and only
- * while the main thread is within the guarded part and not between stop_hold and stop_release. If that thread cannot be
- * created, nothing is guarded. */
+/* Begins the guarded part. `finish` writes what there is and returns the exit code; it runs on another
+ * thread, and only while the main thread is within the guarded part and not between stop_hold and
+ * stop_release. If that thread cannot be created, nothing is guarded. */
 void stop_guard(int (*finish)(void *data), void *data);
 void stop_unguard(void);
 

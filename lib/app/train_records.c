@@ -147,8 +147,9 @@ static void times_put(TrainRecords *r, Value *row)
         put_times(row, stats_median(r->times.measured, count), stats_median(r->times.predicted, count));
 }
 
-/* Returns a step's time in ms, where `seconds` passed from the previous record to the step's own. NaN if these seconds
- * hold other work: at the first step of a run, at a step with a test, and at the next step (the test's checkpoint). */
+/* Returns a step's time in ms, where `seconds` passed from the previous record to the step's own. NaN if
+ * these seconds hold other work: at the first step of a run, at a step with a test, and at the next step (the
+ * test's checkpoint). */
 static double step_ms(const TrainRecords *r, const StepRecord *s, double seconds)
 {
     const bool plain = r->last.step > 0 && isnan(r->last.test.accuracy) && isnan(s->test.accuracy);

@@ -87,9 +87,10 @@ static inline size_t dataset_labels(const DatasetInfo *info)
 /* Fills order (d->count) with a permutation of the images that (seed, epoch) determines. */
 void dataset_shuffle(const Dataset *d, uint64_t seed, uint64_t epoch, uint32_t *order);
 
-/* Fills x (count, channels, rows, columns) and labels (count, dataset_labels) with images index[0 .. count-1], normalised. Tokens
- * are not normalised. With `augment`, training images are cropped and flipped at random as info->crop says, and training
- * windows of a text are shifted, as determined by (seed, epoch, index[i]). */
+/* Fills x (count, channels, rows, columns) and labels (count, dataset_labels) with images index[0 ..
+ * count-1], normalised. Tokens are not normalised. With `augment`, training images are cropped and flipped at
+ * random as info->crop says, and training windows of a text are shifted, as determined by (seed, epoch,
+ * index[i]). */
 void batch_fill(const Dataset *d, const uint32_t *index, size_t count, bool augment, uint64_t seed,
                 uint64_t epoch, int threads, float *x, uint32_t *labels);
 

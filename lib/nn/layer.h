@@ -3,9 +3,9 @@
  * A network is a list of layers in the order in which they run. Each layer reads one activation (a residual
  * sum reads two) and writes another, or changes its input in place. The backward pass runs the list from its end.
  *
- * Layers cut the batch into pieces of PIECE images (conv_blocked.c: up to 2 PIECE), the same pieces for any number
- * of threads. Sums over images (weight gradients, batch statistics) add the partial sums of the pieces in order. So
- * every step gives the same bytes for any number of threads. */
+ * A layer that cuts the batch takes pieces of PIECE images (conv_blocked.c: up to 2 PIECE), the same pieces for any
+ * number of threads. Its sums over images (weight gradients, batch statistics) add the partial sums of the pieces in
+ * order. So every step gives the same bytes for any number of threads. */
 #ifndef ATOMO_LAYER_H
 #define ATOMO_LAYER_H
 

@@ -17,8 +17,9 @@ typedef struct {
 
 extern const Network networks[]; /* ends in {0} */
 
-/* Finds the network of a text "NAME" or "NAME:options" and sets `*options` to the options; "": none. ERR_USAGE:
- * there is no such network (the hint is the most similar name), or the text has options and the network takes none. */
+/* Finds the network of a text "NAME" or "NAME:options" and sets `*options` to the options; "": none.
+ * ERR_USAGE: there is no such network (the hint is the most similar name), or the text has options and the
+ * network takes none. */
 Status network_find(const Network **out, const char **options, const char *text, Error *err);
 
 /* Sets `*context` to the number of tokens that the network reads at once; 0: it takes images. */

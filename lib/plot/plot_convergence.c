@@ -1,9 +1,10 @@
 /* plot_convergence.c -- the data of the convergence figure: the test accuracies of training runs, and the
  * steps, bytes and times before each test.
  *
- * In the data, a row whose step is not larger than the previous row's, or whose compressor is another, begins a new
- * run. Runs of one compressor with different seeds become one line: at each step the mean accuracy, its standard error,
- * and the least (`low`) and the greatest (`high`) accuracy. A row without a step is a target accuracy. */
+ * In the data, a row whose step is not larger than the previous row's, or whose compressor is another, begins
+ * a new run. Runs of one compressor with different seeds become one line: at each step the mean accuracy, its
+ * standard error, and the least (`low`) and the greatest (`high`) accuracy. A row without a step is a target
+ * accuracy. */
 #include "plot/plot.h"
 
 #include <math.h>

@@ -47,10 +47,10 @@ typedef struct {
     size_t band_rows; /* the most rows of the band; 0: as many as the data have */
 } CurveKind;
 
-/* Picks the rows of a figure of curves: of more than DRAWN_MAX curves, DRAWN_MAX that are evenly spaced, and always the
- * curves with the roles "least" and "most". Ignores rows without a number in the last column of `kind`, and in a
- * FIGURE.plot.csv the rows with role "band". The columns are role, `CurveKind.column`, low, high, the curve's
- * step and worker, and the tensor's name; `low` and `high` are only in rows of the band. */
+/* Picks the rows of a figure of curves: of more than DRAWN_MAX curves, DRAWN_MAX that are evenly spaced, and
+ * always the curves with the roles "least" and "most". Ignores rows without a number in the last column of
+ * `kind`, and in a FIGURE.plot.csv the rows with role "band". The columns are role, `CurveKind.column`, low,
+ * high, the curve's step and worker, and the tensor's name; `low` and `high` are only in rows of the band. */
 Status curves_pick(const CurveKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 
 /* Writes a row of the band at the position x (`count` numbers): the quartiles of the numbers v, which are

@@ -79,7 +79,8 @@ typedef struct {
 /* Fails with ERR_USAGE for an unknown name; the error's hint has the most similar name that exists. */
 Status view_check(const View *v, OwnFields own, Error *err);
 
-/* True if the view shows or sorts by a field that is a time. */
+/* True if encoding and decoding must be timed: without --metrics, for own fields that are times, and if a metric
+ * (metrics.h) that the view lists or sorts by is a time. */
 bool view_times(const View *v, OwnFields own);
 
 /* Calls `results_judge`, sets the columns of `spec`, and writes the rows that are filled. */

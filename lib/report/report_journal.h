@@ -1,9 +1,10 @@
 /* report_journal.h -- the journal (FILE.journal) keeps the records of an unfinished run for --resume.
  *
- * The format is JSON Lines. Each line is written with one call of write(2), so a killed run leaves at most its
- * last line incomplete; --resume drops it. Adding a line syncs the journal to the disk if the last sync was a second or
- * more ago. After a loss of power, later lines may read as zeros; --resume drops all lines from the first zero on. The first line has the
- * settings that the results depend on; a journal with other settings is refused.
+ * The format is JSON Lines. Each line is written with one call of write(2), so a killed run leaves at most
+ * its last line incomplete; --resume drops it. Adding a line syncs the journal to the disk if the last sync
+ * was a second or more ago. After a loss of power, later lines may read as zeros; --resume drops all lines
+ * from the first zero on. The first line has the settings that the results depend on; a journal with other
+ * settings is refused.
  *
  * The journal must be a regular file written by this program. Symbolic links and other files are refused and
  * stay unchanged. */

@@ -58,8 +58,8 @@ INLINE void dot_some(const float *a, const int rows, size_t cols, const float *c
             p[k][at + (size_t)r] = sum_of(sum[r][k]);
 }
 
-/* Like dot_some, for WIDE_SUMS / count rows at once, which share the loads of q[k]. Used for AVX2, whose registers hold
- * the sums of several rows only if `count` is 1 or 2. */
+/* Like dot_some, for WIDE_SUMS / count rows at once, which share the loads of q[k]. Used for AVX2, whose
+ * registers hold the sums of several rows only if `count` is 1 or 2. */
 INLINE void dot_wide(const float *a, const int rows, size_t cols, const float *const q[4], const int count,
                      float *const p[4], size_t at)
 {

@@ -7,9 +7,10 @@
  * mean over random draws, the tolerance is from Bernstein's inequality with the closed-form variance: a true
  * statement fails with probability 5e-10 at most.
  *
- * Checks with linear cost use all elements (codecs at most VERIFY_CODED). Others use a part: VERIFY_PART elements, one drawn from each
- * of VERIFY_PART ranges of equal length, or a submatrix whose rows and columns are drawn in the same way. A
- * part is scaled by a power of two, so that no codec leaves float32's range; the scale changes no statement. */
+ * Checks with linear cost use all elements (codecs at most VERIFY_CODED). Others use a part: VERIFY_PART
+ * elements, one drawn from each of VERIFY_PART ranges of equal length, or a submatrix whose rows and columns
+ * are drawn in the same way. A part is scaled by a power of two, so that no codec leaves float32's range; the
+ * scale changes no statement. */
 #ifndef ATOMO_VERIFY_H
 #define ATOMO_VERIFY_H
 
@@ -35,8 +36,9 @@ typedef struct {
     char note[128];
 } VerifyVerdict;
 
-/* Returns how near a verdict is to failing: the deviation as a share of the tolerance, or for ABOVE the tolerance as a
- * share of left - right. At most 1 if the statement holds; infinite if left or right is missing. */
+/* Returns how near a verdict is to failing: the deviation as a share of the tolerance, or for ABOVE the
+ * tolerance as a share of left - right. At most 1 if the statement holds; infinite if left or right is
+ * missing. */
 double verdict_strain(const VerifyVerdict *v);
 static inline bool verdict_holds(const VerifyVerdict *v)
 {
