@@ -357,7 +357,7 @@ $ cp "$SRC"/datasets/lenet-mnist.h5 train.h5; sed -n 's/ *# .*//; /^atomo-bench 
 = 0
 
 # a stop is obeyed within a second, in the middle of a call that takes a minute: finished records are printed, and with -o --resume goes on
-$ atomo-bench synth -o g.h5 --shape 10 --shape 5000x5000 -q; for o in '' '-o r.csv'; do timeout -s KILL 300 atomo-bench compare g.h5 -t layer* -c sign -c svd:method=gesdd --repeats 1 --metrics bytes -f csv -v $o >out 2>err & until grep -q 'finished: svd.* on layer0' err || ! kill -0 $!; do sleep 0.05; done; sleep 0.3; kill -TERM $!; wait $!; echo $?; grep -c , out; tail -n 2 err; done; ls r.csv* out
+$ atomo-bench synth -o g.h5 --shape 10 --shape 5000x5000 -q; for o in '' '-o r.csv'; do timeout --foreground -s KILL 300 atomo-bench compare g.h5 -t layer* -c sign -c svd:method=gesdd --repeats 1 --metrics bytes -f csv -v $o >out 2>err & until grep -q 'finished: svd.* on layer0' err || ! kill -0 $!; do sleep 0.05; done; sleep 0.3; kill -TERM $!; wait $!; echo $?; grep -c , out; tail -n 2 err; done; ls r.csv* out
 > 130
 > 5
 > 130
@@ -369,7 +369,7 @@ $ atomo-bench synth -o g.h5 --shape 10 --shape 5000x5000 -q; for o in '' '-o r.c
 = 0
 
 # so are decode and convert, with a signal at any time, and no temporary file is left
-$ atomo-bench synth -o g.h5 --shape 20000x1000 -q; atomo-bench encode g.h5 -c dct:ratio=0.9 -q -o p.atomo; printf '\122\0\0\0\0\0\0\0{"w":{"dtype":"F32","shape":[100000000],"data_offsets":[0,400000000]}}            ' >h.safetensors; truncate -s 400000090 h.safetensors; for c in 'decode p.atomo -o x.h5' 'convert h.safetensors x.h5' 'convert h.safetensors x.npz'; do rm -f pid; timeout -s KILL 300 sh -c 'echo $$ >pid; exec atomo-bench "$@"' sh $c -q 2>err & until [ -s pid ]; do sleep 0.01; done; sh $SRC/test/cli/catches.sh $(cat pid); kill -TERM $!; wait $!; echo $?; tail -n 1 err; done; ls -A; rm h.safetensors
+$ atomo-bench synth -o g.h5 --shape 20000x1000 -q; atomo-bench encode g.h5 -c dct:ratio=0.9 -q -o p.atomo; printf '\122\0\0\0\0\0\0\0{"w":{"dtype":"F32","shape":[100000000],"data_offsets":[0,400000000]}}            ' >h.safetensors; truncate -s 400000090 h.safetensors; for c in 'decode p.atomo -o x.h5' 'convert h.safetensors x.h5' 'convert h.safetensors x.npz'; do rm -f pid; timeout --foreground -s KILL 300 sh -c 'echo $$ >pid; exec atomo-bench "$@"' sh $c -q 2>err & until [ -s pid ]; do sleep 0.01; done; sh $SRC/test/cli/catches.sh $(cat pid); kill -TERM $!; wait $!; echo $?; tail -n 1 err; done; ls -A; rm h.safetensors
 > 130
 > atomo-bench: *stopped*; nothing was written
 > atomo-bench: convert: stopped; nothing was written
@@ -378,7 +378,7 @@ $ atomo-bench synth -o g.h5 --shape 20000x1000 -q; atomo-bench encode g.h5 -c dc
 = 0
 
 # so are verify, inspect and encode, which write nothing to -o
-$ atomo-bench synth -o g.h5 --shape 5000x5000 -q; for c in 'verify g.h5 -o r.csv' 'inspect g.h5 -o r.csv' 'encode g.h5 -c svd:method=gesdd -o r.atomo'; do timeout -s KILL 300 sh -c 'echo $$ >pid; exec atomo-bench "$@"' sh $c -q 2>err & sleep 0.2; sh $SRC/test/cli/catches.sh $(cat pid); sleep 0.7; kill -TERM $!; wait $!; echo $?; tail -n 1 err; done; ls r.*
+$ atomo-bench synth -o g.h5 --shape 5000x5000 -q; for c in 'verify g.h5 -o r.csv' 'inspect g.h5 -o r.csv' 'encode g.h5 -c svd:method=gesdd -o r.atomo'; do timeout --foreground -s KILL 300 sh -c 'echo $$ >pid; exec atomo-bench "$@"' sh $c -q 2>err & sleep 0.2; sh $SRC/test/cli/catches.sh $(cat pid); sleep 0.7; kill -TERM $!; wait $!; echo $?; tail -n 1 err; done; ls r.*
 > 130
 > atomo-bench: g.h5: stopped*
 > atomo-bench: inspect: stopped
