@@ -80,7 +80,7 @@ typedef struct {
 Status view_check(const View *v, OwnFields own, Error *err);
 
 /* True if encoding and decoding must be timed: without --metrics, for own fields that are times, and if a metric
- * (metrics.h) that the view lists or sorts by is a time. */
+ * (metrics.h) that the view lists or sorts by, or a mean over steps that it lists, is a time. */
 bool view_times(const View *v, OwnFields own);
 
 /* Calls `results_judge`, sets the columns of `spec`, and writes the rows that are filled. */

@@ -69,6 +69,9 @@ bool view_times(const View *v, OwnFields own)
     for (const Metric *m = metrics; m->name; m++)
         if (m->form == FORM_TIME && (text_listed(v->metrics, m->name) || sort_is_by(v->sort, m->name)))
             return true;
+    for (const Column *c = steps_columns; c->name; c++)
+        if (strstr(c->name, "_ms_") && text_listed(v->metrics, c->name))
+            return true;
     return false;
 }
 

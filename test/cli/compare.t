@@ -410,3 +410,8 @@ $ atomo-bench synth -o g.h5 --shape 8x4 --shape 5 --steps 2 -q; COLUMNS=60 atomo
 > 2 layer1.weight none 0
 > 2 layer1.weight topk *
 = 0
+
+# times over steps are measured when only they are asked for
+$ atomo-bench synth -o g.h5 --steps 3 --shape 64x32 -q; atomo-bench compare g.h5 -c sign --repeats 2 --metrics encode_ms_steps -f csv -q | tail -n 1
+> *,sign,*,0.0[0-9]*
+= 0
