@@ -153,7 +153,7 @@ weight(w, i) = tex ? w + 0.02 * (i % 40) : w
 # LaTeX puts a dot at each point of a dotted line, however near. So a dotted line k repeats its last point in place of points
 # that are nearer than `dot_step` inches: thinned(k, d, x, y) is the x of the point to draw, and thin_y its y.
 dot_step = 0.04
-thin_line = log_on_x = log_on_y = 0
+thin_line = thin_x = thin_y = log_on_x = log_on_y = 0
 placed(v, low, high, log_on, inches) = inches * (log_on ? log(v / low) / log(high / low) : (v - low) / (high - low))
 page_x(v) = placed(v, GPVAL_X_MIN, GPVAL_X_MAX, log_on_x, axes_right - axes_left)
 page_y(v) = placed(v, GPVAL_Y_MIN, GPVAL_Y_MAX, log_on_y, axes_high)
