@@ -81,7 +81,7 @@ static Status show_spec(List *l, const char *spec)
 {
     const Codec *codec;
     const Compressor *ops = compressor_find(spec);
-    if (ops) /* also finds a wrapper, whose name alone is not a valid spec */
+    if (ops) /* also finds wrappers; most of their names alone are no valid specs */
         return show(l, ops);
     if (!strpbrk(spec, ":+")) {
         compressor_unknown(l->err, spec);

@@ -46,8 +46,8 @@ static Status out_of_range(Parser *p, const Option *o, const char *value)
                 cli_range(o, range));
 }
 
-/* Fails for a value that is no number. For a number with a unit, such as "20ms", "0.02s" or "80%", the hint has
- * the number alone. */
+/* Fails for a value that is no number. For a number with a unit, the hint has the value without a unit: 0.8 for
+ * "80%", and 20 for "0.02s" if the option's name ends in -ms. */
 static Status no_number(Parser *p, const Option *o, const char *value)
 {
     static const struct {

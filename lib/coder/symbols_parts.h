@@ -101,7 +101,7 @@ enum {
 
 /* The functions of a coder: of Huffman or of rANS. In payloads, tables and streams take whole bytes. */
 typedef struct {
-    /* rANS interleaves 1, 4 or 16 coder states (lanes), and sends wide codes by classes of magnitudes */
+    /* rANS interleaves 1, 4 or 16 coder states (lanes), and may send wide codes as classes of magnitudes */
     bool is_rans;
     bool (*open)(Table *t, uint32_t alphabet, Arena *scratch);
     /* Builds the best table for symbols with these counts. Returns the bits of all counted symbols, or

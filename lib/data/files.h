@@ -16,7 +16,7 @@ Status svhn_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena 
 Status text_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 Status babble_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 
-/* The file of one's own `path`: sets d->info too. */
+/* Loads the user's own HDF5 file at `path`, and sets d->info. */
 Status own_load(Dataset *d, const char *path, uint64_t seed, int threads, Arena *a, Error *err);
 
 /* Sets d->count and d->labels from labels that are bytes. */

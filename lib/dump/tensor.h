@@ -67,7 +67,7 @@ typedef struct {
     /* the path below the step and worker groups, such as "conv1.weight". A tensor named "*" gets the name
      * slash and star, because results use "*" for all tensors together. */
     const char *name;
-    const char *display; /* the name without "module." and "_orig_mod." */
+    const char *display; /* the name without "module." and "_orig_mod." at its beginning */
     /* names such as "step_000100", "worker_0"; NULL where the file has none */
     const char *step_group, *worker_group;
     int64_t step;   /* the step group's attribute `step`, else the number in its name; 0: no step group */

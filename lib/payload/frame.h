@@ -48,8 +48,8 @@ uint64_t frame_elements_limit(uint64_t payload);
 
 typedef struct FrameWriter FrameWriter;
 
-/* Opens a writer, in the arena. Until `frame_commit` the data are in a temporary file beside `path`.
- * `records` is the number of calls of `frame_put` that will follow. */
+/* Opens a writer, in the arena. Until `frame_commit` the data of a regular file are in a temporary file beside it;
+ * standard output and pipes are written at once. `records` is the number of calls of `frame_put` that will follow. */
 Status frame_create(FrameWriter **out, const char *path, const char *spec, uint64_t records, Arena *a,
                     Error *err);
 /* Writes the attributes of a group; "" is the root. */

@@ -20,8 +20,8 @@ typedef struct {
     double budget, tau;
     /* the variance E |ghat - g|^2 with Algorithm 1's p, and with clipped p */
     double variance, clipped;
-    /* `spread`: the variance of |ghat - g|^2 in one draw; `most`: the largest deviation of a term from its
-     * mean */
+    /* `spread`: the variance of |ghat - g|^2 in one draw; `most`: the largest deviation of an atom's
+     * term lambda_i^2 (t_i / p_i - 1)^2 from its mean */
     double spread, most;
 } Regime;
 

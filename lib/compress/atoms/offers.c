@@ -152,8 +152,8 @@ static Multiplier find_multiplier(const Market *m, double bits)
 
 typedef struct {
     double bits, variance;
-    /* Index of the first tensor whose next hull corner did not fit in the budget; the number of tensors if all
-     * fit. */
+    /* Index of the first tensor whose next hull corner did not fit in the budget while bits were left; the number
+     * of tensors if there is none. */
     size_t cut;
     size_t corner; /* last hull corner of tensor `cut` that fits in the budget */
 } Spending;
