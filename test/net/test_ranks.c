@@ -114,7 +114,7 @@ int MPI_Iallgatherv(const void *in, int count, MPI_Datatype type, void *out, con
 int MPI_Testall(int count, MPI_Request *r, int *done, MPI_Status *status)
 {
     *done = 0;
-    return delay && MPI_Wtime() < due ? MPI_SUCCESS : PMPI_Testall(count, r, done, status);
+    return delay > 0 && MPI_Wtime() < due ? MPI_SUCCESS : PMPI_Testall(count, r, done, status);
 }
 
 int MPI_Igatherv(const void *in, int count, MPI_Datatype type, void *out, const int counts[],
