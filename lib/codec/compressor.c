@@ -39,6 +39,12 @@ Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want)
     return payload_bad(c, "kind %u, want %u or %d", kind, want, PAYLOAD_MERGED);
 }
 
+Status payload_finite(const Call *c, const float *x)
+{
+    const size_t bad = first_nonfinite(x, c->shape->n, NULL);
+    return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
+}
+
 Status payload_add_workers(const Call *c, uint64_t more, uint64_t *total)
 {
     return __builtin_add_overflow(*total, more, total) ? payload_bad(c, "more workers than there are numbers")
@@ -53,6 +59,12 @@ void streams_bits(Streams *s, double bits)
         return;
     s->entropy_bits += bits;
     s->reported = true;
+}
+
+void streams_unknown(Streams *s)
+{
+    if (s)
+        s->entropy_bits = NAN;
 }
 
 void streams_excess(Streams *s, double bits)

@@ -106,6 +106,9 @@ Status payload_kind(const Call *c, unsigned kind, unsigned want);
 /* Fails unless the kind byte `kind` is `want` or PAYLOAD_MERGED. */
 Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want);
 
+/* Fails if an element of the decoded x (shape->n) is not finite. */
+Status payload_finite(const Call *c, const float *x);
+
 /* Adds `more`, the number of workers of a merged payload, to *total; fails on overflow. */
 Status payload_add_workers(const Call *c, uint64_t more, uint64_t *total);
 
@@ -122,6 +125,7 @@ void streams_floats(Streams *s, size_t count); /* adds 32 bits for each float */
 void streams_bits(Streams *s, double bits);    /* adds incompressible bits: signs, counts */
 /* Adds `bits`, by which the streams of this random draw are longer than the mean over all draws. */
 void streams_excess(Streams *s, double bits);
+void streams_unknown(Streams *s); /* the entropy of a library's output is unknown */
 void streams_gaps(const Call *c, const Indices *set); /* adds the order-0 entropy of an index set's gaps */
 
 #endif

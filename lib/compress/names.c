@@ -56,15 +56,23 @@ static Status hint_literature(Error *err, const char *name)
                      : error_hint(err, "%s is %s here", row->title, row->spec);
 }
 
-/* Hint for a codec that the build lacks because it was built without the codec's library. */
+const char *compressor_left_out(const char *spec)
+{
+    static const char *const optional[] = {"zfp", "fpzip"}; /* SCIENCE in the Makefile */
+    const size_t length = strcspn(spec, ":+");
+    for (size_t i = 0; i < countof(optional); i++)
+        if (strlen(optional[i]) == length && !strncmp(spec, optional[i], length) &&
+            !compressor_find(optional[i]))
+            return optional[i];
+    return NULL;
+}
+
 static Status hint_library(Error *err, const char *name)
 {
-    static const char *const libraries[] = {"zfp", "fpzip"};
-    for (size_t i = 0; i < countof(libraries); i++)
-        if (!strcmp(name, libraries[i]))
-            return error_hint(err, "this build lacks lib%s: install lib%s-dev, then build atomo anew", name,
-                              name);
-    return OK;
+    const char *codec = compressor_left_out(name);
+    return codec ? error_hint(err, "this build lacks lib%s: install lib%s-dev, then build atomo anew", codec,
+                              codec)
+                 : OK;
 }
 
 /* Hint for "topk-ef", "eftopk", "EF_topk": error feedback written as a part of the name. */

@@ -11,6 +11,10 @@
 extern const Compressor *const compressors[];        /* all compressors (all.c); ends in NULL */
 const Compressor *compressor_find(const char *name); /* returns NULL if there is no such compressor */
 
+/* Returns the codec at the beginning of `spec` if this build lacks it, because it was built without the codec's
+ * library libCODEC; else NULL. */
+const char *compressor_left_out(const char *spec);
+
 /* One name of the literature. */
 typedef struct {
     const char *title; /* compared by letters and digits alone, without case: "EF-signSGD" matches

@@ -65,8 +65,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     if (!size)
         return raw_put(c, x, out);
     out->size = start + 1 + size;
-    if (c->streams)
-        c->streams->entropy_bits = NAN; /* the entropy of the library's output is unknown */
+    streams_unknown(c->streams);
     return OK;
 }
 
@@ -82,8 +81,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     fpzip_read_close(array);
     if (size != stream.size)
         return payload_bad(c, "libfpzip reads %zu bytes of %zu", size, stream.size);
-    const size_t bad = first_nonfinite(x, c->shape->n, NULL);
-    return bad == c->shape->n ? OK : payload_bad(c, "element %zu decodes to no finite number", bad);
+    return payload_finite(c, x);
 }
 
 const Compressor compressor_fpzip = {

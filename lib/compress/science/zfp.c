@@ -201,8 +201,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     buf_u8(out, PAYLOAD_METHOD);
     buf_copy(out, s.room, size);
     stream_free(&s);
-    if (c->streams)
-        c->streams->entropy_bits = NAN; /* the entropy of the library's output is unknown */
+    streams_unknown(c->streams);
     return OK;
 }
 
@@ -231,8 +230,7 @@ static Status decode(const Call *c, Bytes in, float *x)
         return payload_bad(c, "its blocks take other than %zu bytes", in.size);
     if (bits % 8 && in.data[size] >> bits % 8)
         return payload_bad(c, "padding bits are set");
-    const size_t bad = first_nonfinite(x, c->shape->n, NULL);
-    return bad == c->shape->n ? OK : payload_bad(c, "element %zu decodes to no finite number", bad);
+    return payload_finite(c, x);
 }
 
 const Compressor compressor_zfp = {

@@ -46,8 +46,7 @@ Status packed_encode(const Call *c, const float *x, Buf *out)
     out->data[start] = PACKED_FORM;
     out->size = start + 1;
     buf_copy(out, packed, size);
-    if (c->streams)
-        c->streams->entropy_bits = NAN; /* the entropy of the library's output is unknown */
+    streams_unknown(c->streams);
     return OK;
 }
 
