@@ -26,6 +26,7 @@ void train_job_defaults(TrainJob *j)
     j->epochs = j->epochs ? j->epochs : 10;
 }
 
+static const char *const aggregate_names[] = {"seed", "arrival", NULL};
 static const char *const groupings[] = {"tensor", "all", NULL};
 
 static const char *with_names(const TrainJob *j, const char *what, TextName name)
@@ -97,6 +98,11 @@ static const Option *all_options(TrainJob *j, const Option *own)
                .high = 4096),
         OPTION(0, "num-aggregate", "K", &j->aggregate,
                "use the gradients of K workers per step, drawn at random; 0: of all", .low = 0, .high = 4096),
+        OPTION(
+            0, "aggregate-by", "A", &j->aggregate_by,
+            "the K workers of --num-aggregate: drawn from the seed, or under mpirun with --topology ps the first K whose "
+            "gradients arrive at the server",
+            .choices = aggregate_names),
         OPTION(0, "batch-size", "B", &j->batch, "images per step, over all workers", .low = 1, .high = 1e6),
         OPTION(0, "test-batch-size", "B", &j->test_batch,
                "images per pass when testing; changes no result; 0: 1,000 images or 4,096 tokens", .low = 0,
@@ -209,6 +215,7 @@ Status train_job_data(TrainJob *j)
         .test = &j->test,
         .workers = (size_t)j->workers,
         .aggregate = (size_t)(j->aggregate ? j->aggregate : j->workers),
+        .arrival = j->aggregate_by,
         .batch = (size_t)j->batch,
         .test_batch = train_job_pass(j->test_batch, j->test.info),
         .grouping = j->grouping ? GROUP_ALL : GROUP_TENSOR,
@@ -255,6 +262,7 @@ void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS])
         {"test_images", value_int((int64_t)j->test.count)},
         {"workers", value_int(j->workers)},
         {"num_aggregate", value_int((int64_t)s->aggregate)},
+        {"aggregate_by", value_text(aggregate_names[j->aggregate_by])},
         {"batch_size", value_int(j->batch)},
         {"optimizer", value_text(optimizer_names[s->optimizer.kind])},
         {"lr", value_real(j->lr)},

@@ -23,7 +23,7 @@ typedef struct {
     int grouping, average, topology, optimizer;
     int64_t seeds;    /* number of runs of each codec, with the seeds common.seed, common.seed + 1, ... */
     int64_t bucket_bytes; /* on several ranks: the most bytes of gradients whose payloads share a message */
-    int overlap;
+    int overlap, aggregate_by;
     bool takes_ranks; /* true: the command may run as several ranks (net.h); set before parsing */
     Arena *a;
     Error *err;
@@ -76,7 +76,7 @@ size_t train_job_pass(int64_t wanted, const DatasetInfo *info);
 Status train_job_keep(const char *dir, const char *option, const char *path, Arena *a, Error *err);
 
 /* Writes the training setup as name-value pairs (facts), which reports and journals show at their beginning. */
-enum { TRAIN_FACTS = 27 };
+enum { TRAIN_FACTS = 28 };
 void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS]);
 
 /* Returns the number of steps of a run: --max-steps, or else --epochs times the trainer's steps per epoch, rounded

@@ -62,6 +62,21 @@ void net_meet(Net *n)
     n->meet(n);
 }
 
+void net_tell(Net *n, int to, uint64_t word)
+{
+    n->tell(n, to, word);
+}
+
+uint64_t net_hear(Net *n)
+{
+    return n->hear(n, n->rank ? 0 : -1);
+}
+
+bool net_told(Net *n)
+{
+    return n->told(n);
+}
+
 /* Returns the lowest rank on which `flag` is true; -1: on none. */
 static int first_with(Net *n, bool flag)
 {

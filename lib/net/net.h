@@ -26,7 +26,7 @@ struct Net {
     bool first_here; /* true: the first rank of this machine */
     /* Bytes of this rank. A byte counts once for its sender, however often MPI copies it on its way. */
     uint64_t sent, received;
-    double seconds; /* time spent in the functions below */
+    double seconds;  /* time spent in the functions below */
     bool serialized; /* true: the MPI library allows calls from any thread, from one at a time */
     /* Set by the caller, to the same value on all ranks. True: the functions below, except net_share and
      * net_meet, use MPI's non-blocking functions and sleep while they wait, because another thread of this
@@ -41,6 +41,9 @@ struct Net {
     void (*move)(Net *n, int from, int to, uint8_t *data, size_t size);
     void *(*share)(Net *n, size_t size);
     void (*meet)(Net *n);
+    void (*tell)(Net *n, int to, uint64_t word);
+    uint64_t (*hear)(Net *n, int from);
+    bool (*told)(Net *n);
     void (*end)(Net *n, int code);
     size_t *room; /* (ranks) working memory of `gather`: the number of bytes of each rank's part */
     bool *flag;   /* (ranks) working memory of net_any and net_agree: the flag of each rank */
@@ -99,6 +102,13 @@ void *net_share(Net *n, size_t size);
 /* Waits until all ranks of this machine have called it. They then see what each wrote to shared memory
  * before. Must not be called with n NULL. */
 void net_meet(Net *n);
+
+/* Words are single numbers, by which a rank tells rank 0 that it is done, and rank 0 answers. Only with several ranks.
+ * net_tell does not wait for the receiver. net_hear waits for a word: on rank 0 the first one of any rank, elsewhere one of
+ * rank 0. net_told returns true if there is a word of rank 0 that this rank has not heard. */
+void net_tell(Net *n, int to, uint64_t word);
+uint64_t net_hear(Net *n);
+bool net_told(Net *n);
 
 /* Returns true on all ranks if `flag` is true on any. */
 bool net_any(Net *n, bool flag);

@@ -12,7 +12,7 @@
 #include <time.h>
 
 /* MPI counts bytes with an int, so a message of more than CHUNK bytes is sent in pieces. */
-enum { CHUNK = 1 << 30, TAG = 1 };
+enum { CHUNK = 1 << 30, TAG = 1, WORD_TAG = 2 };
 
 /* A run shares two blocks of memory: training and test data. SPARE: bytes of shared memory left to MPI itself. */
 enum { WINDOWS = 2, SPARE = 16 << 20 };
@@ -21,7 +21,10 @@ enum { WINDOWS = 2, SPARE = 16 << 20 };
 typedef struct {
     Net net;             /* must be first */
     int *count, *offset; /* (ranks) counts and offsets of collective functions */
-    MPI_Comm here;       /* the ranks of this machine */
+    /* (ranks) the word that was told to each rank last, and its request: it may still be on its way */
+    uint64_t *word;
+    MPI_Request *telling;
+    MPI_Comm here; /* the ranks of this machine */
     MPI_Win window[WINDOWS];
     int windows;
 } MpiNet;
@@ -213,6 +216,36 @@ static void move(Net *n, int from, int to, uint8_t *data, size_t size)
     n->seconds += MPI_Wtime() - start;
 }
 
+/* ---- words ---- */
+
+static void tell(Net *n, int to, uint64_t word)
+{
+    MpiNet *m = (MpiNet *)n;
+    MPI_Wait(&m->telling[to], MPI_STATUS_IGNORE);
+    m->word[to] = word;
+    n->sent += sizeof word;
+    MPI_Isend(&m->word[to], sizeof word, MPI_BYTE, to, WORD_TAG, MPI_COMM_WORLD, &m->telling[to]);
+}
+
+static uint64_t hear(Net *n, int from)
+{
+    const double start = MPI_Wtime();
+    uint64_t word;
+    MPI_Recv(&word, sizeof word, MPI_BYTE, from < 0 ? MPI_ANY_SOURCE : from, WORD_TAG, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+    n->received += sizeof word;
+    n->seconds += MPI_Wtime() - start;
+    return word;
+}
+
+static bool told(Net *n)
+{
+    int there;
+    (void)n;
+    MPI_Iprobe(0, WORD_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    return there;
+}
+
 /* ---- memory that the ranks of a machine share ---- */
 
 /* MPI's shared memory is a file in /dev/shm, which is small in many containers. */
@@ -263,6 +296,8 @@ static void end(Net *n, int code)
     fflush(NULL);
     if (code)
         MPI_Abort(MPI_COMM_WORLD, code);
+    for (int r = 0; r < n->ranks; r++)
+        MPI_Wait(&m->telling[r], MPI_STATUS_IGNORE);
     for (int i = 0; i < m->windows; i++)
         MPI_Win_free(&m->window[i]);
     MPI_Comm_free(&m->here);
@@ -309,6 +344,9 @@ Status net_open(Net **out, Arena *a, Error *err)
     n->scatter = scatter;
     n->broadcast = broadcast;
     n->move = move;
+    n->tell = tell;
+    n->hear = hear;
+    n->told = told;
     n->share = share;
     n->meet = meet;
     n->end = end;
@@ -316,8 +354,12 @@ Status net_open(Net **out, Arena *a, Error *err)
     m->offset = NEW(a, int, (size_t)n->ranks);
     n->room = NEW(a, size_t, (size_t)n->ranks);
     n->flag = NEW(a, bool, (size_t)n->ranks);
+    m->word = NEW(a, uint64_t, (size_t)n->ranks);
+    m->telling = NEW(a, MPI_Request, (size_t)n->ranks);
+    for (int r = 0; m->telling && r < n->ranks; r++)
+        m->telling[r] = MPI_REQUEST_NULL;
     *out = n;
-    return arena_check(m->count && m->offset && n->room && n->flag, a, err);
+    return arena_check(m->count && m->offset && m->word && m->telling && n->room && n->flag, a, err);
 }
 
 #endif

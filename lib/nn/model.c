@@ -12,6 +12,7 @@ struct Model {
     Builder b;
     Activation *outputs;
     bool (*stopped)(void);
+    bool (*leaves)(void *data);
     void (*ready)(void *data, size_t first);
     void *data;
     /* (parameters) the gradient of a parameter is complete after the backward pass of this layer */
@@ -90,6 +91,7 @@ Status model_open(Model **out, const ModelSpec *spec, Error *err)
     }
     m->arena = arena;
     m->stopped = spec->stopped;
+    m->leaves = spec->leaves;
     m->ready = spec->ready;
     m->data = spec->data;
     m->scratch = arena_open(0);
@@ -173,7 +175,8 @@ void model_init(const Model *m, uint64_t seed, float *weights, float *running)
 
 static Status check_stopped(const Model *m, Error *err)
 {
-    return m->stopped && m->stopped() ? FAIL(err, ERR_STOPPED, "stopped") : OK;
+    const bool stops = (m->stopped && m->stopped()) || (m->leaves && m->leaves(m->data));
+    return stops ? FAIL(err, ERR_STOPPED, "stopped") : OK;
 }
 
 static Status forward(Model *m, const Pass *p, const float *images)

@@ -18,10 +18,12 @@ typedef struct {
     /* called before each layer: if it returns true, the pass ends with ERR_STOPPED; may be NULL */
     bool (*stopped)(void);
     bool text; /* true: an image is a row of `columns` tokens below `classes` */
+    /* the same, with `data`; may be NULL */
+    bool (*leaves)(void *data);
     /* called in the backward pass, when the gradients of the parameters `first`, `first` + 1, ... are complete; may be
      * NULL */
     void (*ready)(void *data, size_t first);
-    void *data; /* for `ready` */
+    void *data; /* for `leaves` and `ready` */
 } ModelSpec;
 
 /* Opens a network by its name. ERR_USAGE: there is no such network (the hint is the most similar name), or

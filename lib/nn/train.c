@@ -20,19 +20,27 @@ static void shuffle(Trainer *t, size_t epoch)
     t->ordered = epoch + 1;
 }
 
+/* Sets the weights of the workers' gradients in the mean over those that send: their shares of these workers' images. */
+static void weigh(Trainer *t, size_t step)
+{
+    size_t images = 0;
+    for (size_t w = 0; w < t->s.workers; w++)
+        images += t->sends[w] ? round_images(t, step, w) : 0;
+    for (size_t w = 0; w < t->s.workers; w++)
+        t->weight[w] = (double)round_images(t, step, w) / (double)images;
+}
+
 /* Every set of `aggregate` workers has the same probability to send. */
 static void choose(Trainer *t, size_t step)
 {
     const size_t workers = t->s.workers;
     const Rng rng = rng_open(t->s.seed, 0, RNG_EVERYONE, (int64_t)step, rng_hash("num-aggregate"));
-    size_t wanted = t->s.aggregate, images = 0;
+    size_t wanted = t->s.aggregate;
     for (size_t w = 0; w < workers; w++) {
         t->sends[w] = rng_unit(&rng, USE_SAMPLE, w) * (double)(workers - w) < (double)wanted;
         wanted -= t->sends[w];
-        images += t->sends[w] ? round_images(t, step, w) : 0;
     }
-    for (size_t w = 0; w < workers; w++)
-        t->weight[w] = (double)round_images(t, step, w) / (double)images;
+    weigh(t, step);
 }
 
 /* ---- computing one worker's gradient ---- */
@@ -100,6 +108,20 @@ static void copy_running(const Trainer *t, float *const *to, float *const *from)
         memcpy(to[w], from[w], t->running_floats * sizeof **to);
 }
 
+/* Computes worker w's gradient, and its score unless it leaves the step because enough others have arrived. */
+static Status compute_one(Trainer *t, size_t step, const Portion *all, size_t w, Error *err)
+{
+    const double start = clock_now();
+    Score score = {0};
+    t->unchecked = model_parameters(t->model)->count;
+    t->sending = 0;
+    const Status status = compute(t, step, all, w, &score, err);
+    if (status == ERR_STOPPED && arrival_over(t) && !(t->s.stopped && t->s.stopped()))
+        return OK;
+    t->score[w] = (WorkerScore){score.loss, (double)score.correct, clock_now() - start - t->sending};
+    return status;
+}
+
 /* Computes the gradients of this rank's workers. `early`: sends each part of the last worker's gradient as soon as it
  * is complete. */
 static Status compute_own(Trainer *t, size_t step, const Portion *all, bool early, Error *err)
@@ -107,27 +129,35 @@ static Status compute_own(Trainer *t, size_t step, const Portion *all, bool earl
     Status status = OK;
     shuffle(t, all->epoch);
     copy_running(t, t->running_before, t->running);
-    for (size_t w = t->own; w < t->end && status == OK; w++) {
-        const double start = clock_now();
-        Score score;
+    for (size_t w = t->own; w < t->end; w++) {
         t->early = early && w + 1 == t->end;
-        t->unchecked = model_parameters(t->model)->count;
-        t->sending = 0;
-        status = compute(t, step, all, w, &score, err);
-        t->score[w] = (WorkerScore){score.loss, (double)score.correct, clock_now() - start - t->sending};
+        if (status == OK)
+            status = compute_one(t, step, all, w, err);
+        arrival_tell(t, w);
     }
     t->early = false;
     return status;
 }
 
+/* Returns true if the step leaves worker w out since it has not arrived in time. */
+static bool late(const Trainer *t, size_t w)
+{
+    return arrives(t) && !t->sends[w];
+}
+
 static void note_scores(Trainer *t, StepRecord *r, const Portion *all)
 {
+    size_t count = 0;
     ranks_share_scores(t);
+    for (size_t w = 0; w < t->s.workers; w++)
+        count += late(t, w) ? 0 : portion_share(all, t->s.workers, w).count;
     for (size_t w = 0; w < t->s.workers; w++) {
         const double images = (double)portion_share(all, t->s.workers, w).count;
+        if (late(t, w))
+            continue;
         r->compute = fmax(r->compute, t->score[w].seconds);
-        r->train.loss += t->score[w].loss * images / (double)all->count;
-        r->train.accuracy += t->score[w].correct / (double)(all->count * dataset_labels(t->s.train->info));
+        r->train.loss += t->score[w].loss * images / (double)count;
+        r->train.accuracy += t->score[w].correct / (double)(count * dataset_labels(t->s.train->info));
     }
 }
 
@@ -179,7 +209,13 @@ static void update(Trainer *t, StepRecord *r, const GradientBytes *bytes)
 static Status compute_and_exchange(Trainer *t, StepRecord *r, const Portion *all, Error *err)
 {
     GradientBytes bytes;
-    TRY(net_agree(t->s.net, compute_own(t, r->step, all, false, err), err));
+    const Status computed = compute_own(t, r->step, all, false, err);
+    if (arrives(t)) {
+        arrival_close(t);
+        weigh(t, r->step);
+        arrival_drop_late(t);
+    }
+    TRY(net_agree(t->s.net, computed, err));
     note_scores(t, r, all);
     local_update(t, r->step);
     if (!trainer_exchange(t, r->step))
@@ -211,7 +247,7 @@ Status trainer_step(Trainer *t, StepRecord *r, Error *err)
                       .test = {NAN, NAN}};
     memset(t->encode, 0, t->s.workers * sizeof *t->encode);
     t->decode = t->waited = 0;
-    if (trainer_exchange(t, r->step))
+    if (trainer_exchange(t, r->step) && !arrives(t))
         choose(t, r->step);
     const Status status = t->s.overlap && t->s.net && !t->inner ? compute_in_exchange(t, r, &all, err)
                                                                 : compute_and_exchange(t, r, &all, err);
@@ -261,6 +297,12 @@ static Status check_options(const TrainSetup *s, Error *err)
     if (s->aggregate < 1 || s->aggregate > s->workers)
         return FAIL(err, ERR_USAGE, "--num-aggregate %zu: want 1 to the %zu workers", s->aggregate,
                     s->workers);
+    if (s->arrival && (!s->net || s->topology != TOPOLOGY_PS || s->local.steps || s->overlap)) {
+        FAIL(
+            err, ERR_USAGE,
+            "--aggregate-by arrival: want several ranks and --topology ps, without --local-steps and --overlap");
+        return error_hint(err, "mpirun -n P+1 atomo-train run --topology ps trains P workers");
+    }
     if (s->senders && !(codec_traits(c) & LEAVES_OUT))
         return FAIL(
             err, ERR_USAGE,
@@ -359,6 +401,7 @@ static Status open_trainer(Trainer *t, Error *err)
                             .classes = d->classes,
                             .images = share > s->test_batch ? share : s->test_batch,
                             .stopped = s->stopped,
+                            .leaves = arrival_over,
                             .text = d->text,
                             .ready = s->overlap ? send_ready : NULL,
                             .data = t};

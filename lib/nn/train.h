@@ -29,6 +29,9 @@ typedef struct {
     const Dataset *train, *test; /* training and test images; test NULL: the run is never tested */
     const Codec *codec;
     size_t workers, aggregate; /* in each step `aggregate` workers, drawn from the seed, send gradients */
+    /* true: the `aggregate` workers whose gradients are computed first send them. The others leave the step: their
+     * gradients are lost. Then the weights depend on which workers are fast. Only with TOPOLOGY_PS on several ranks. */
+    bool arrival;
     /* `batch`: images in a step, over all workers; `test_batch`: images in a testing pass */
     size_t batch, test_batch;
     Grouping grouping; /* GROUP_TENSOR or GROUP_ALL */

@@ -57,6 +57,9 @@ struct Trainer {
     size_t running_floats;
     double *weight; /* (workers) weight of each worker's gradient in the mean, if the worker sends */
     bool *sends;    /* (workers) true: the worker sends in this step */
+    /* (workers) the workers that have arrived in this step, in place of a choice; NULL: setup.arrival finds them, or they
+     * are chosen */
+    const bool *arrived;
     float *images;  /* images of one worker's batch or of one testing pass */
     uint32_t *labels;
     uint32_t *order; /* order of the training images in epoch number `ordered` - 1 */
@@ -108,6 +111,23 @@ void local_differences(Trainer *t);
 
 /* Applies the mean of the pseudo-gradients, t->agreed, to the common weights, from which all workers go on. */
 void local_outer_step(Trainer *t);
+
+/* ---- the first workers to arrive (train_arrival.c) ---- */
+
+/* Returns true if the step's workers are the first that arrive. */
+bool arrives(const Trainer *t);
+
+/* Callback of ModelSpec: true if enough other workers have arrived, so that this rank's worker need not go on. */
+bool arrival_over(void *trainer);
+
+/* Tells rank 0 that worker w has arrived: its gradient is computed, has failed, or is left. */
+void arrival_tell(Trainer *t, size_t w);
+
+/* Waits for the first workers; sets t->sends on all ranks. */
+void arrival_close(Trainer *t);
+
+/* Removes what late workers have computed: gradients become zero, running statistics those before the step. */
+void arrival_drop_late(Trainer *t);
 
 /* ---- several ranks (train_ranks.c) ---- */
 

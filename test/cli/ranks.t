@@ -108,6 +108,17 @@ $ OMPI_COMM_WORLD_SIZE=2 atomo-train tune; OMPI_COMM_WORLD_SIZE=2 atomo-train ev
 2> atomo-train: eval: started as one of several processes; only run trains on several ranks
 = 2
 
+# the first workers to arrive: only with a server and several ranks; a run goes on from its checkpoint
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; A='--num-aggregate 2 --aggregate-by arrival'; $TRAIN --workers 3 $A; $LAUNCH -n 3 $TRAIN $A 2>&1 | grep -c '^atomo-train: --aggregate-by arrival: want several ranks and --topology ps'; $LAUNCH -n 4 $TRAIN $A --topology ps --max-steps 10 --train-dir d >/dev/null; $LAUNCH -n 4 $TRAIN $A --topology ps --max-steps 20 --train-dir d --resume | tail -1; ls d
+> 1
+> summary *
+> step_00000010.h5
+> step_00000020.h5
+2> atomo-train: --aggregate-by arrival: want several ranks and --topology ps, without --local-steps and --overlap
+2> hint: mpirun -n P+1 atomo-train run --topology ps trains P workers
+= 0
+
 # link measures between two ranks; its file is a link for cost and atomo-train, and each time has its prediction
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
 $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; $LAUNCH -n 2 atomo-bench link --sizes 64,16384,4194304 --repeats 3 -o link.json -q; $LAUNCH -n 2 $TRAIN --max-steps 1 --link link.json -o run.csv; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 --workers 2 --topology allgather --link link.json -q -o cost.json; python3 -c 'import csv, json; f = json.load(open("link.json")); r = f["results"]; a = r[0]; print(f["schema"], f["meta"]["ranks"], [x["exchange"] for x in r if x["record"] == "fit"]); t = [x for x in r if x["record"] == "time"]; print(len(t), all(abs(x["predicted_ms"] / x["measured_ms"] - x["predicted_ratio"]) < 1e-9 for x in t)); p = t[0]; print(abs(a["alpha_ms"] + p["bytes"] / a["beta_gbps"] / 1e6 - p["predicted_ms"]) < 1e-9); c = json.load(open("cost.json"))["results"]; print({(x["link"], x["alpha_ms"] / a["alpha_ms"], x["beta_gbps"] / a["beta_gbps"]) for x in c} if a["alpha_ms"] else "no latency"); s = next(csv.DictReader(open("run.csv"))); print(abs(float(s["link_ms"]) / (a["alpha_ms"] + float(s["bytes_up"]) / a["beta_gbps"] / 1e6) - 1) < 1e-9)'

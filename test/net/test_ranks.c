@@ -260,11 +260,15 @@ static void train_both(Trainer *t, Trainer *alone, size_t steps)
 
 static void open_both(const TrainSetup *s, Trainer **t, Trainer **alone)
 {
-    TrainSetup ranks = *s;
+    TrainSetup ranks = *s, one = *s;
     ranks.net = net;
+    one.arrival = false;
     check_ok(trainer_open(t, &ranks, &err), &err);
-    if (net->rank == 0)
-        check_ok(trainer_open(alone, s, &err), &err);
+    if (net->rank)
+        return;
+    check_ok(trainer_open(alone, &one, &err), &err);
+    /* the workers that have arrived first on the ranks */
+    (*alone)->arrived = s->arrival ? (*t)->sends : NULL;
 }
 
 /* Trains, saves a checkpoint, loads it into new trainers, and trains on. */
@@ -480,6 +484,72 @@ static bool stop_at_call(void)
     return !spoils;
 }
 
+static bool same_on_all_ranks(const void *data, size_t size);
+
+/* ---- the first workers to arrive ---- */
+
+/* One process that takes the same workers as the ranks, and drops what the others have computed, has the same weights,
+ * losses, codec states and checkpoints. */
+static void train_on_arrival(void)
+{
+    static const char *const specs[] = {"none", "ef+topk:ratio=0.05", "powersgd", "diana+qsgd", "cas"};
+    const size_t ranks = (size_t)net->ranks;
+    for (size_t i = 0; i < countof(specs); i++) {
+        const size_t workers[] = {ranks - 1, ranks + 2};
+        for (size_t k = 0; k < 2; k++) {
+            TrainSetup s = setup_of(specs[i], TOPOLOGY_PS, workers[k], k == 0);
+            s.arrival = true;
+            s.aggregate = (workers[k] + 1) / 2;
+            run_case(&s);
+        }
+    }
+}
+
+static int naps;
+static bool slow;
+
+static bool nap(void)
+{
+    naps++;
+    if (slow)
+        usleep(100000);
+    return false;
+}
+
+/* The last rank takes 0.1 s for each layer. The step does not wait for the end of its passes. */
+static void late_workers_leave(void)
+{
+    const size_t workers = (size_t)net->ranks - 1;
+    if (workers < 2)
+        return;
+    TrainSetup s = setup_of("none", TOPOLOGY_PS, workers, true);
+    Trainer *t;
+    StepRecord r;
+    bool late = false;
+    s.net = net;
+    s.stopped = nap;
+    s.arrival = true;
+    s.aggregate = workers;
+    check_ok(trainer_open(&t, &s, &err), &err);
+    check_ok(trainer_step(t, &r, &err), &err);
+    const int all = naps;
+    t->s.aggregate = workers - 1;
+    slow = net->rank == net->ranks - 1;
+    naps = 0;
+    for (int i = 0; i < 3; i++) {
+        size_t senders = 0;
+        check_ok(trainer_step(t, &r, &err), &err);
+        for (size_t w = 0; w < workers; w++)
+            senders += t->sends[w];
+        check(senders == workers - 1 && same_on_all_ranks(t->sends, workers));
+        late = late || !t->sends[workers - 1];
+    }
+    check(late && (!slow || naps < 3 * all));
+    slow = false;
+    check(same_on_all_ranks(trainer_weights(t), trainer_parameters(t) * sizeof(float)));
+    trainer_close(t);
+}
+
 static bool same_on_all_ranks(const void *data, size_t size)
 {
     char *all = NEW(arena, char, size *(size_t)net->ranks);
@@ -547,6 +617,8 @@ static int run_rank(const char *dir)
     snprintf(folder, sizeof folder, "%s", dir);
     train_data = tiny_data(SPLIT_TRAIN, 360, arena);
     test_data = tiny_data(SPLIT_TEST, 100, arena);
+    train_on_arrival();
+    late_workers_leave();
     train_cases();
     ring_sends_segments();
     buckets_share_messages();
