@@ -5,7 +5,7 @@
  * added in a fixed order. a' p is added row by row. */
 #include "vec/turn.h"
 
-enum { EIGHT = 8, HALVES = EIGHT / DLANES, DOT_ROWS = VEC_BYTES == 64 ? 4 : 1, WIDE_SUMS = 4, ADD_ROWS = 4 };
+enum { EIGHT = 8, HALVES = EIGHT / DLANES, MOST_ROWS = 4, ADD_ROWS = 4 };
 
 typedef struct {
     VecD v[HALVES];
@@ -38,35 +38,10 @@ INLINE float sum_of(Eight e)
 INLINE void dot_some(const float *a, const int rows, size_t cols, const float *const q[4], const int count,
                      float *const p[4], size_t at)
 {
-    Eight sum[DOT_ROWS][4] = {{{{{0}}}}};
+    Eight sum[MOST_ROWS * 4] = {{{{0}}}}; /* of row r and vector k: sum[r * count + k] */
     for (size_t c = 0; c < cols; c += EIGHT) {
         const size_t left = cols - c;
-        Eight row[DOT_ROWS];
-        for (int r = 0; r < rows; r++) {
-            const float *x = a + (size_t)r * cols + c;
-            row[r] = left >= EIGHT ? load_eight(x) : load_some(x, left);
-        }
-        for (int k = 0; k < count; k++) {
-            const Eight v = left >= EIGHT ? load_eight(q[k] + c) : load_some(q[k] + c, left);
-            for (int r = 0; r < rows; r++)
-                for (int h = 0; h < HALVES; h++)
-                    sum[r][k].v[h] = add_product(sum[r][k].v[h], row[r].v[h], v.v[h]);
-        }
-    }
-    for (int r = 0; r < rows; r++)
-        for (int k = 0; k < count; k++)
-            p[k][at + (size_t)r] = sum_of(sum[r][k]);
-}
-
-/* Like dot_some, for WIDE_SUMS / count rows at once, which share the loads of q[k]. Used for AVX2, whose
- * registers hold the sums of several rows only if `count` is 1 or 2. */
-INLINE void dot_wide(const float *a, const int rows, size_t cols, const float *const q[4], const int count,
-                     float *const p[4], size_t at)
-{
-    Eight sum[WIDE_SUMS] = {{{{0}}}}; /* of row r and vector k: sum[r * count + k] */
-    for (size_t c = 0; c < cols; c += EIGHT) {
-        const size_t left = cols - c;
-        Eight row[WIDE_SUMS];
+        Eight row[MOST_ROWS];
         for (int r = 0; r < rows; r++) {
             const float *x = a + (size_t)r * cols + c;
             row[r] = left >= EIGHT ? load_eight(x) : load_some(x, left);
@@ -83,15 +58,15 @@ INLINE void dot_wide(const float *a, const int rows, size_t cols, const float *c
             p[k][at + (size_t)r] = sum_of(sum[r * count + k]);
 }
 
+/* Several rows at once share the loads of q[k], as many as the registers hold the sums of: AVX-512's those of 4 rows
+ * and 4 vectors, AVX2's those of 4 in all. */
 INLINE void dot_all(const float *a, size_t rows, size_t cols, const float *const q[4], const int count,
                     float *const p[4])
 {
-    const size_t wide = VEC_BYTES == 32 && count <= 2 ? WIDE_SUMS / (size_t)count : 0;
+    const size_t wide = VEC_BYTES == 64 ? 4 : VEC_BYTES == 32 && count <= 2 ? 4 / (size_t)count : 1;
     size_t r = 0;
-    for (; wide && r + wide <= rows; r += wide)
-        dot_wide(a + r * cols, (int)wide, cols, q, count, p, r);
-    for (; r + DOT_ROWS <= rows; r += DOT_ROWS)
-        dot_some(a + r * cols, DOT_ROWS, cols, q, count, p, r);
+    for (; r + wide <= rows; r += wide)
+        dot_some(a + r * cols, (int)wide, cols, q, count, p, r);
     for (; r < rows; r++)
         dot_some(a + r * cols, 1, cols, q, count, p, r);
 }
