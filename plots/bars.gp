@@ -11,7 +11,9 @@ c_decode = place('decode_ms')
 c_total = place('total_ms')
 c_bytes = place('bytes_up')
 c_se = place('total_ms_se')
+c_measured = place('measured_ms')
 bars = 0
+measured = 0.0 # the longest measured time
 array worker[64]
 workers = 0
 at(p) = sum [i = 1:workers] (worker[i] == p ? i : 0)
@@ -36,7 +38,9 @@ part(i) = ms(i) / per_unit(y_high)
 least_compute = 1e300
 most_compute = most_total = 0.0
 stats data using (valid(c_x) && valid(c_total) && mine(0) ? (least_compute = column(c_compute) < least_compute ? column(c_compute) : least_compute, \
-    most_compute = largest(most_compute, column(c_compute)), most_total = largest(most_total, column(c_total) + half_interval(c_se)), bars = bars || half_interval(c_se) > 0) : 0, 1) nooutput
+    most_compute = largest(most_compute, column(c_compute)), most_total = largest(most_total, column(c_total) + half_interval(c_se)), bars = bars || half_interval(c_se) > 0, \
+    measured = valid(c_measured) ? largest(measured, column(c_measured)) : measured) : 0, 1) nooutput
+most_total = largest(most_total, measured)
 same_compute = least_compute == most_compute
 left_out = same_compute && most_compute > 0.5 * most_total ? most_compute : 0.0
 part_one = most_compute == 0 || left_out > 0 ? 2 : 1
@@ -45,11 +49,16 @@ said_of_computing = most_compute == 0 ? '; computing is left out' : \
     left_out > 0 ? sprintf('; without %.4g ms of computing in each', left_out) : ''
 said_of_bars = bars ? '; lines at the ends: 95 % intervals' : ''
 
+# The measured time, where a run of training on several ranks has one.
+measured_mark = 13
+measured_end(r) = valid(c_measured) && column(c_measured) > 0 ? (column(c_measured) - left_out) / per_unit(y_high) : NaN
+
 # The end of a bar, and half the interval of the total there.
 end_of_bar(r) = low(4) + part(4)
 half_end(r) = half_interval(c_se) / per_unit(y_high)
 part_rgb(i) = word('#cfcfcf #e69f00 #0072b2 #009e73', i)
-key_of_parts = "do for [p = part_one:4] { key_entry = enter(word(heights, p), part_rgb(p), 1, -1, -1) }"
+key_of_parts = "do for [p = part_one:4] { key_entry = enter(word(heights, p), part_rgb(p), 1, -1, -1) }; ".\
+    "if (measured > 0) { key_entry = enter('measured', '#000000', 1, 0, measured_mark) }"
 ending_of_name = ''
 end_of(k) = ''
 

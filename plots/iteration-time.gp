@@ -38,5 +38,6 @@ unset datafile columnheaders
 plot for [p = part_one:4] data skip 1 using (valid(c_total) ? low(p) + part(p) / 2 : NaN):(middle(0)):(low(p)):(low(p) + part(p)):(middle(0) - 0.44 * thick):(middle(0) + 0.44 * thick) \
         with boxxyerror fillstyle solid 1 noborder linecolor rgb part_rgb(p) notitle, \
     for [p = 1:(bars ? 1 : 0)] data skip 1 using (valid(c_total) && half_end(0) > 0 ? end_of_bar(0) : NaN):(middle(0)):\
-        (end_of_bar(0) - half_end(0)):(end_of_bar(0) + half_end(0)) with xerrorbars pointtype -1 linewidth 0.7 linecolor rgb '#000000' notitle
+        (end_of_bar(0) - half_end(0)):(end_of_bar(0) + half_end(0)) with xerrorbars pointtype -1 linewidth 0.7 linecolor rgb '#000000' notitle, \
+    for [p = 1:(measured > 0 ? 1 : 0)] data skip 1 using (measured_end(0)):(middle(0)) with points pointtype measured_mark pointsize 0.8 linecolor rgb '#000000' notitle
 set output

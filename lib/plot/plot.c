@@ -55,10 +55,20 @@ static Status check_data(const PlotKind *kind, const Csv *data, Error *err)
     return OK;
 }
 
+/* Sets *joined to the data with what the kind joins, and checks it. */
+static Status join_data(const PlotKind *kind, const Csv *data, Csv *joined, Arena *a, Error *err)
+{
+    *joined = *data;
+    if (kind->join)
+        TRY(kind->join(joined, a, err));
+    return check_data(kind, joined, err);
+}
+
 Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
-    TRY(check_data(kind, data, err));
-    return kind->pick(data, rows, count, a, err);
+    Csv joined;
+    TRY(join_data(kind, data, &joined, a, err));
+    return kind->pick(&joined, rows, count, a, err);
 }
 
 Status plot_text(const PlotKind *kind, const Csv *data, const TextList *labels, char **text, Arena *a,
@@ -67,7 +77,7 @@ Status plot_text(const PlotKind *kind, const Csv *data, const TextList *labels, 
     Value *rows;
     size_t count;
     TRY(plot_rows(kind, data, &rows, &count, a, err));
-    const char *draws = plot_draws(data, a);
+    const char *draws = plot_draws(kind, data, a);
     TRY(arena_check(draws, a, err));
     const size_t own = plot_columns(kind), all = own + (kind->named ? dress_columns(draws) : 0);
     if (kind->named)
@@ -144,13 +154,13 @@ static Status choose_width(const char *width, const char **inches, Arena *a, Err
 static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Arena *a, Error *err)
 {
     for (size_t i = 0; i < paths->count; i++) {
-        Csv one;
+        Csv one, joined;
         if (plot_load(&one, paths->item[i], a, err) != OK)
             /* only a file of gradients has a hint that begins so; the kind's own hint replaces it */
             return strncmp(err->hint, "atomo-bench", strlen("atomo-bench")) != 0
                        ? err->status
                        : error_hint(err, "%s draws what %s", kind->name, kind->source);
-        if (check_data(kind, &one, err) != OK)
+        if (join_data(kind, &one, &joined, a, err) != OK)
             return error_at(err, "%s", paths->item[i]);
         if (i == 0)
             *all = one;

@@ -37,6 +37,8 @@ typedef struct {
     /* the choices of --x, the default first; NULL: this kind of figure has no option --x */
     const char *const *against;
 
+    /* Called before rows are picked, to join records of several commands; NULL: nothing is joined. */
+    Status (*join)(Csv *data, Arena *a, Error *err);
     /* Picks the rows to draw, as values of `columns`, from data that have all columns with PLOT_NEEDED. */
     Status (*pick)(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 } PlotKind;

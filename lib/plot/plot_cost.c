@@ -1,27 +1,27 @@
 /* plot_cost.c -- the data of the figures iteration_time, runtime and break_even: a row for each compressor,
  * number of workers, topology and link. The rows of a compressor are sorted by the number of workers. */
 #include "plot/plot.h"
+#include "plot/plot_measured.h"
 
 #include <math.h>
 #include <string.h>
 
-static const PlotColumn columns[] = {
-    {"workers", PLOT_NEEDED | PLOT_NUMBER},
-    {"compute_ms", PLOT_NEEDED | PLOT_NUMBER},
-    {"encode_ms", PLOT_NEEDED | PLOT_NUMBER},
-    {"comm_ms", PLOT_NEEDED | PLOT_NUMBER},
-    {"decode_ms", PLOT_NEEDED | PLOT_NUMBER},
-    {"total_ms", PLOT_NEEDED | PLOT_NUMBER},
-    {"bytes_up", PLOT_NEEDED | PLOT_NUMBER},
-    {"beta_gbps", PLOT_NUMBER},
-    {"alpha_ms", PLOT_NUMBER},
-    {"break_even_gbps", PLOT_NEEDED | PLOT_NUMBER},
-    {"total_ms_se", PLOT_NUMBER},
-    {"break_even_gbps_se", PLOT_NUMBER},
-    {"pays", PLOT_NEEDED},
-    {"compressor", PLOT_NEEDED},
-    {0},
-};
+/* `limit`: the use of the columns that only break-even needs, and that runs of atomo-train lack */
+#define COST_COLUMNS(limit)                                                                                  \
+    {                                                                                                        \
+        {"workers", PLOT_NEEDED | PLOT_NUMBER}, {"compute_ms", PLOT_NEEDED | PLOT_NUMBER},                   \
+            {"encode_ms", PLOT_NEEDED | PLOT_NUMBER}, {"comm_ms", PLOT_NEEDED | PLOT_NUMBER},                \
+            {"decode_ms", PLOT_NEEDED | PLOT_NUMBER}, {"total_ms", PLOT_NEEDED | PLOT_NUMBER},               \
+            {"bytes_up", PLOT_NEEDED | PLOT_NUMBER}, {"beta_gbps", PLOT_NUMBER}, {"alpha_ms", PLOT_NUMBER},  \
+            {"break_even_gbps", (limit) | PLOT_NUMBER}, {"total_ms_se", PLOT_NUMBER},                        \
+            {"break_even_gbps_se", PLOT_NUMBER}, {"measured_ms", PLOT_NUMBER}, {"pays", limit},              \
+            {"compressor", PLOT_NEEDED},                                                                     \
+        {                                                                                                    \
+            0                                                                                                \
+        }                                                                                                    \
+    }
+
+static const PlotColumn columns[] = COST_COLUMNS(0), with_limits[] = COST_COLUMNS(PLOT_NEEDED);
 enum { COLUMNS = countof(columns) - 1, NAME = COLUMNS - 1, PAYS = NAME - 1 };
 
 /* True if two rows with equal compressor, number of workers and link differ in `column`, which may be the link. */
@@ -70,21 +70,26 @@ static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error
     return plot_sort(&plot_iteration_time, *rows, *count, NAME, 0, a, err);
 }
 
-#define COST_DATA                                                                                            \
-    .source = "atomo-bench cost writes with -o FILE.csv", .columns = columns, .named = "compressor",         \
-    .pick = pick
+#define COST_DATA .named = "compressor", .pick = pick
 
 const PlotKind plot_iteration_time = {
     .name = "iteration-time",
     .brief = "what an iteration takes, from cost's CSV or JSON: compute, encode, "
-             "communicate and decode as stacked bars, for each number of workers",
+             "communicate and decode as stacked bars, for each number of workers; "
+             "with that of atomo-train run on several ranks also the measured time",
+    .source = "atomo-bench cost, or atomo-train run on several ranks, writes with -o FILE.csv",
+    .columns = columns,
+    .join = plot_measured,
     COST_DATA,
 };
 
 const PlotKind plot_runtime = {
     .name = "runtime",
-    .brief = "the same parts for the most workers that cost's data have, beside the size "
+    .brief = "the same parts for the most workers that the data have, beside the size "
              "of a worker's payload",
+    .source = "atomo-bench cost, or atomo-train run on several ranks, writes with -o FILE.csv",
+    .columns = columns,
+    .join = plot_measured,
     COST_DATA,
 };
 
@@ -92,5 +97,7 @@ const PlotKind plot_break_even = {
     .name = "break-even",
     .brief = "the bandwidth below which compressing pays, against the number of workers, "
              "from cost's CSV or JSON",
+    .source = "atomo-bench cost writes with -o FILE.csv",
+    .columns = with_limits,
     COST_DATA,
 };

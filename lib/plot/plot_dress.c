@@ -163,14 +163,22 @@ static void put_range(TextBuf *out, const Csv *data, const char *column, const c
         text_addf(out, " to %.0f", most);
 }
 
-const char *plot_draws(const Csv *data, Arena *a)
+static bool draws_workers(const PlotKind *kind)
+{
+    const PlotColumn *c = kind->columns;
+    while (c->name && strcmp(c->name, "workers") != 0)
+        c++;
+    return c->name;
+}
+
+const char *plot_draws(const PlotKind *kind, const Csv *data, Arena *a)
 {
     TextBuf out = {.arena = a};
     for (size_t row = 0; row < data->rows; row++)
         if (*csv_cell(data, row, "draws"))
             return plot_name(csv_cell(data, row, "draws"), a);
     put_range(&out, data, "repeats", "R = ", "R = ");
-    if (csv_has(data, "record")) /* training: elsewhere the workers of each row are drawn */
+    if (csv_has(data, "record") && !draws_workers(kind)) /* training */
         put_range(&out, data, "workers", "workers: ", "workers: ");
     put_range(&out, data, "seed", "seed ", "seeds ");
     return text_done(&out);

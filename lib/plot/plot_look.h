@@ -19,7 +19,7 @@ char *plot_series(const char *spec, const char **rate, Arena *a);
 /* Returns a text such as "R = 10; seed 1" or "seeds 1 to 3", made from the data's columns `repeats` and
  * `seed`, and for training runs `workers`, or the text of the column `draws` if the data have one. Returns ""
  * without these columns; NULL: out of memory. */
-const char *plot_draws(const Csv *data, Arena *a);
+const char *plot_draws(const PlotKind *kind, const Csv *data, Arena *a);
 
 /* Adds the columns `colour`, `mark`, `dash`, `label` and, if the argument `draws` is not "", `draws` to the
  * rows of a figure. `labels`: texts "SPEC=TEXT" of the option --label; NULL: none. */

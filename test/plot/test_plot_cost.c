@@ -20,7 +20,7 @@ static int close_arena(void **state)
     return 0;
 }
 
-enum { WORKERS = 0, TOTAL = 5, BYTES = 6, EVEN = 9, PAYS = 12, NAME, COLUMNS };
+enum { WORKERS = 0, TOTAL = 5, BYTES = 6, EVEN = 9, MEASURED = 12, PAYS = 13, NAME, COLUMNS };
 
 static Status pick(const char *text, Value **rows, size_t *count)
 {
@@ -100,6 +100,8 @@ static void what_is_no_cost_is_refused(void **state)
     static const struct {
         const char *text, *why;
     } cases[] = {{"compressor,workers\nnone,1\n", "no column \"compute_ms\""},
+                 {"record,compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,bytes_up\nstep,none,2,1,1,1,1,4\n",
+                  "no column \"total_ms\""},
                  {HEAD, "no row"},
                  {HEAD "none,4,ring,lan1g,1,2,3,4,,,,1\n", "no row"},
                  {HEAD "none,0,ring,lan1g,1,2,3,4,10,,,1\n", "no row"}};
@@ -112,11 +114,43 @@ static void what_is_no_cost_is_refused(void **state)
     }
 }
 
+/* Steps 1 to 3 of a run have the median 5; another run has no prediction, so its parts add up; a third one has rows of
+ * cost, whose times stay. */
+static void a_run_gives_its_median_step_or_its_time_to_the_rows_of_cost(void **state)
+{
+    Value *rows;
+    size_t count;
+    (void)state;
+    check_ok(pick("record,compressor,workers,compute_ms,encode_ms,link_ms,comm_ms,decode_ms,bytes_up,measured_ms,"
+                  "predicted_ms,total_ms\n"
+                  "step,none,2,1,1,1,9,1,400,5,4,\n"
+                  "step,none,2,2,1,1,9,1,400,4,5,\n"
+                  "step,none,2,9,1,7,9,1,400,90,18,\n"
+                  "summary,none,2,,,,,,,33,44,\n"
+                  "step,qsgd,2,1,2,,3,4,40,11,,\n"
+                  "step,qsgd,4,1,2,,3,4,40,,,\n"
+                  "step,sign,2,1,2,3,3,4,40,7,10,\n"
+                  ",sign,2,1,1,1,1,1,12,,,4\n"
+                  ",sign,4,1,1,1,1,1,12,,,6\n",
+                  &rows, &count),
+             &err);
+    assert_int_equal(count, 4);
+    check_row(rows, "none", 2, 5);
+    check(rows[1].real == 2 && rows[3].real == 1 && rows[BYTES].real == 400 && rows[MEASURED].real == 5);
+    check_row(rows + COLUMNS, "qsgd", 2, 10);
+    check(rows[COLUMNS + 3].real == 3 && rows[COLUMNS + MEASURED].real == 11);
+    check_row(rows + 2 * COLUMNS, "sign", 2, 4);
+    check(rows[2 * COLUMNS + BYTES].real == 12 && rows[2 * COLUMNS + MEASURED].real == 7);
+    check_row(rows + 3 * COLUMNS, "sign", 4, 6);
+    check(isnan(rows[3 * COLUMNS + MEASURED].real));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compressors_stand_together_from_few_workers_to_many),
         cmocka_unit_test(names_tell_topologies_and_links_apart_where_there_are_several),
+        cmocka_unit_test(a_run_gives_its_median_step_or_its_time_to_the_rows_of_cost),
         cmocka_unit_test(a_figures_own_data_draw_it_again),
         cmocka_unit_test(what_is_no_cost_is_refused),
     };
