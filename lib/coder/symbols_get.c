@@ -1,6 +1,11 @@
 /* symbols_get.c -- reads arrays of codes in the dense forms (kinds 0 to 3 of symbols.h), block by block. */
 #include "coder/symbols_parts.h"
 
+/* A code without the magnitude bits that its class does not determine, and the number of these bits. */
+typedef struct {
+    uint32_t code, open;
+} Class;
+
 typedef struct {
     const Symbols *s;
     const Coder *coder;
@@ -9,6 +14,7 @@ typedef struct {
     Bytes *body;      /* (blocks) the bytes of each block: low bits and stream */
     const char **why; /* (blocks) why a block is refused; NULL: the block is not refused */
     const uint8_t *planes;
+    const Class *class; /* (alphabet) the classes of the symbols, if the form has classes */
 } Job;
 
 static size_t tables(const Job *job)
@@ -52,11 +58,26 @@ static bool find_bodies(Job *job, Bytes in)
     return at == in.size;
 }
 
+static const Class *class_table(const Job *job, Arena *scratch)
+{
+    const int lead = job->form.shift;
+    const uint32_t alphabet = form_alphabet(job->s, &job->form);
+    Class *class = NEW(scratch, Class, alphabet);
+    for (uint32_t k = 0; k < alphabet && class; k++) {
+        const uint32_t least = class_least(k / 2, lead);
+        class[k] = (Class){least | (k & 1) << (job->s->width - 1), class_open(least, lead)};
+    }
+    return class;
+}
+
 static Status get_tables(Job *job, Bytes in, Arena *scratch, const char **why)
 {
     const Symbols *s = job->s;
     const uint32_t alphabet = form_alphabet(s, &job->form);
     const bool own = job->form.kind == KIND_OWN_TABLES;
+    job->class = job->form.classes ? class_table(job, scratch) : NULL;
+    if (job->form.classes && !job->class)
+        return ERR_MEMORY;
     for (size_t t = 0; t < tables(job); t++)
         if (!job->coder->open(&job->table[t], alphabet, scratch))
             return ERR_MEMORY;
@@ -107,17 +128,32 @@ static bool end_body(const Job *job, const Body *body)
     return job->coder->stream_end(&body->stream) && (!job->form.classes || bits_finish(&body->open));
 }
 
-/* Computes codes from symbols. A symbol is 2 * class + the highest bit of the code; a class is a range of
- * magnitudes. `open` reads the bits of each magnitude that its class does not determine. */
-static void join_classes(const Job *job, const uint16_t *symbol, size_t n, BitReader *open, uint32_t *code)
+/* Takes the class's open bits from the upper end of `bits`, and returns the code. */
+static inline uint32_t class_code(Class c, uint64_t *bits)
 {
-    const int lead = job->form.shift;
+    const uint32_t code = c.code | (uint32_t)(*bits >> 1 >> (63 - c.open));
+    *bits <<= c.open;
+    return code;
+}
+
+/* Computes codes from symbols. A symbol is 2 * class + the highest bit of the code; a class is a range of
+ * magnitudes. `open` reads the bits of each magnitude that its class does not determine: at most SYMBOLS_WIDTH - 2, so
+ * that bits_peek returns those of three magnitudes. */
+static void join_classes(const Class *class, const uint16_t *symbol, size_t n, BitReader *open,
+                         uint32_t *code)
+{
     BitReader r = *open;
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t least = class_least(symbol[i] / 2u, lead);
-        code[i] = least | (symbol[i] & 1u) << (job->s->width - 1);
-        code[i] |= (uint32_t)bits_get(&r, class_open(least, lead));
+    size_t i = 0;
+    for (; i + 3 <= n; i += 3) {
+        const Class a = class[symbol[i]], b = class[symbol[i + 1]], c = class[symbol[i + 2]];
+        uint64_t bits = bits_peek(&r);
+        code[i] = class_code(a, &bits);
+        code[i + 1] = class_code(b, &bits);
+        code[i + 2] = class_code(c, &bits);
+        bits_skip(&r, a.open + b.open + c.open);
     }
+    for (; i < n; i++)
+        code[i] = class[symbol[i]].code | (uint32_t)bits_get(&r, class[symbol[i]].open);
     *open = r;
 }
 
@@ -144,7 +180,7 @@ static bool get_symbols(const Job *job, Body *body, size_t n, void *code)
         if (!job->coder->stream_get(&body->stream, some, symbol))
             return false;
         if (job->form.classes)
-            join_classes(job, symbol, some, &body->open, (uint32_t *)code + i);
+            join_classes(job->class, symbol, some, &body->open, (uint32_t *)code + i);
         else
             join_shift(job, symbol, some, i, code);
     }

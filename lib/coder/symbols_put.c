@@ -1,6 +1,7 @@
 /* symbols_put.c -- writes the dense forms (kinds 0 to 3 of symbols.h). Counts codes, chooses the shortest form,
  * and writes the codes block by block. */
 #include "coder/symbols_parts.h"
+#include "vec/kernels.h"
 
 #include <math.h>
 
@@ -20,19 +21,46 @@ static size_t tables_of(const DensePlan *p)
  * classes */
 enum { CLASS_SYMBOLS = 1 << 12 };
 
+/* Increments of one counter wait for each other. So equal codes that follow each other count in TURNS counters, which
+ * are added up at the end. */
+enum { TURNS = 8, TURN_CELLS = 1 << 10 };
+
+static void add_turns(uint32_t (*turn)[TURN_CELLS], size_t cells, uint32_t *count)
+{
+    for (size_t c = 0; c < cells; c++) {
+        count[c] = 0;
+        for (int k = 0; k < TURNS; k++)
+            count[c] += turn[k][c];
+    }
+}
+
 static void count_bytes(const uint8_t *code, size_t n, uint32_t *count, size_t cells)
 {
-    /* four counters for each value, used in turn, so that an increment need not wait for the previous
-     * increment */
-    uint32_t turn[4][1 << BYTE_WIDTH] = {{0}};
+    uint32_t turn[TURNS][TURN_CELLS] = {{0}};
     size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (int k = 0; k < 4; k++)
+    for (; i + TURNS <= n; i += TURNS)
+        for (int k = 0; k < TURNS; k++)
             turn[k][code[i + (size_t)k]]++;
     for (; i < n; i++)
         turn[0][code[i]]++;
-    for (size_t c = 0; c < cells; c++)
-        count[c] = turn[0][c] + turn[1][c] + turn[2][c] + turn[3][c];
+    add_turns(turn, cells, count);
+}
+
+/* Counts code >> shift. */
+static void count_words(const uint32_t *code, size_t n, int shift, uint32_t *count, size_t cells)
+{
+    uint32_t turn[TURNS][TURN_CELLS];
+    size_t i = 0;
+    memset(count, 0, cells * sizeof *count);
+    if (cells <= TURN_CELLS) {
+        memset(turn, 0, sizeof turn);
+        for (; i + TURNS <= n; i += TURNS)
+            for (int k = 0; k < TURNS; k++)
+                turn[k][code[i + (size_t)k] >> shift]++;
+        add_turns(turn, cells, count);
+    }
+    for (; i < n; i++)
+        count[code[i] >> shift]++;
 }
 
 static void count_block(void *data, size_t block)
@@ -48,10 +76,13 @@ static void count_block(void *data, size_t block)
     }
     uint32_t code[BLOCK];
     s->make(s->data, block, code);
-    memset(count, 0, p->cells * sizeof *count);
-    for (size_t i = 0; i < n; i++)
-        count[code[i] >> shift_least(s)]++;
+    count_words(code, n, shift_least(s), count, p->cells);
     memset(class, 0, p->finest * sizeof *class);
+    if (shift_least(s) == 0) {
+        for (uint32_t c = 0; c < p->cells && p->finest; c++)
+            class[class_symbol(s, c, CLASS_LEAD_MOST)] += count[c];
+        return;
+    }
     for (size_t i = 0; i < n && p->finest; i++)
         class[class_symbol(s, code[i], CLASS_LEAD_MOST)]++;
 }
@@ -234,7 +265,7 @@ static size_t split_classes(const Symbols *s, int lead, const uint32_t *code, si
 {
     const uint32_t magnitudes = (UINT32_C(1) << (s->width - 1)) - 1;
     BitWriter w = bits_writer(low + 4, planes_size(n, s->width) + 8);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = kernels()->split_classes(code, n, s->width, lead, symbol, &w); i < n; i++) {
         const unsigned bits = class_open(code[i] & magnitudes, lead);
         symbol[i] = (uint16_t)class_symbol(s, code[i], lead);
         bits_put(&w, code[i] & ((UINT32_C(1) << bits) - 1), bits);

@@ -6,7 +6,7 @@
  * Elias omega code. The omega code of a number v of L + 1 bits is 2 v in binary after a prefix that depends
  * only on L, so one table of 16 words serves for gaps and levels. Before writing, the bits of two neighbouring
  * entries are joined in one word, then the bits of four. */
-#include "vec/lane.h"
+#include "vec/pen.h"
 
 #if VEC_BYTES == 64
 
@@ -51,7 +51,7 @@ size_t ISA_NAME(entries8)(const uint8_t *code, size_t n, uint32_t *entry)
 
 #if VEC_BYTES > 16
 
-enum { LENGTH_SHIFT = 6, LENGTH_LOW = 63, ROOM = 4 * LANES + 8 };
+enum { LENGTH_SHIFT = 6, LENGTH_LOW = 63 };
 
 #define HEAD(groups, length) ((uint32_t)(groups) << LENGTH_SHIFT | (length))
 #define LONG                 HEAD(0, LENGTH_LOW)
@@ -75,13 +75,6 @@ static const uint32_t omega_heads[16] = {HEAD(2, 1),
                                          LONG,
                                          LONG,
                                          LONG};
-typedef struct {
-    VecU bits, length;
-} WordsU;
-typedef struct {
-    VecQ bits, length;
-} WordsQ;
-
 #if VEC_BYTES == 64
 
 typedef VecU Heads;
@@ -94,14 +87,6 @@ INLINE VecU head_of(Heads head, VecU v)
 {
     const __m512i log = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32((__m512i)v));
     return (VecU)_mm512_permutexvar_epi32(_mm512_min_epu32(log, _mm512_set1_epi32(15)), (__m512i)head);
-}
-INLINE VecQ swap_pairs(VecQ v)
-{
-    return (VecQ)_mm512_permutex_epi64((__m512i)v, 0xb1);
-}
-INLINE bool any_above(VecQ v, uint64_t most)
-{
-    return _mm512_cmpgt_epu64_mask((__m512i)v, _mm512_set1_epi64((int64_t)most)) != 0;
 }
 
 #else
@@ -122,15 +107,6 @@ INLINE VecU head_of(Heads head, VecU v)
     const __m256 high = (__m256)_mm256_permutevar8x32_epi32((__m256i)head.high, log);
     return (VecU)_mm256_blendv_ps(low, high, (__m256)_mm256_slli_epi32(log, 28));
 }
-INLINE VecQ swap_pairs(VecQ v)
-{
-    return (VecQ)_mm256_shuffle_epi32((__m256i)v, 0x4e);
-}
-INLINE bool any_above(VecQ v, uint64_t most)
-{
-    return any((VecI)(v > most));
-}
-
 #endif
 
 INLINE WordsU omega(Heads head, VecU v)
@@ -147,48 +123,6 @@ INLINE WordsU entry_words(VecU gap, VecU code, int bits, Heads gap_heads, Heads 
     return (WordsU){g.bits << (l.length + 1) | with_sign, g.length + l.length + 1};
 }
 
-/* Joins each pair of 32-bit lanes to one 64-bit lane: bits of the even lane, then of the odd lane. */
-INLINE WordsQ merge_two(WordsU w)
-{
-    const VecQ bits = (VecQ)w.bits, length = (VecQ)w.length;
-    return (WordsQ){(bits & 0xffffffff) << (length >> 32) | bits >> 32,
-                    (length & 0xffffffff) + (length >> 32)};
-}
-
-/* Joins each pair of 64-bit lanes: bits of the even lane, then of the odd lane. Valid if their lengths add up
- * to at most 64. */
-INLINE WordsQ merge_four(WordsQ w)
-{
-    const VecQ length = swap_pairs(w.length);
-    return (WordsQ){w.bits << length | swap_pairs(w.bits), w.length + length};
-}
-
-/* A BitWriter without the member `end`, so that it fits in three registers. The caller checks that ROOM bytes
- * are free. */
-typedef struct {
-    uint8_t *at;
-    uint64_t held;
-    unsigned count;
-} Pen;
-
-INLINE Pen put_words(Pen pen, WordsQ words, size_t step)
-{
-    uint64_t bits[LANES / 2], length[LANES / 2];
-    memcpy(bits, &words.bits, sizeof bits);
-    memcpy(length, &words.length, sizeof length);
-    uint8_t *at = pen.at;
-    uint64_t held = pen.held, count = pen.count;
-    for (size_t i = 0; i < LANES / 2; i += step) {
-        held |= bits[i] << (63 - count - length[i]) << 1;
-        count += length[i];
-        store_u64(at, __builtin_bswap64(held));
-        at += count >> 3;
-        held <<= count & ~UINT64_C(7);
-        count &= 7;
-    }
-    return (Pen){at, held, (unsigned)count};
-}
-
 size_t ISA_NAME(put_entries)(const uint32_t *entry, size_t count, int bits, BitWriter *writer)
 {
     uint32_t level_head[16];
@@ -196,23 +130,18 @@ size_t ISA_NAME(put_entries)(const uint32_t *entry, size_t count, int bits, BitW
     if (bits == 1)
         level_head[0] = HEAD(2, 0); /* level 1 takes no bits where it is the only non-zero level */
     const Heads gap_heads = load_heads(omega_heads), level_heads = load_heads(level_head);
-    Pen pen = {writer->at, writer->held, writer->count};
+    Pen pen = pen_open(writer);
     size_t i = 0;
-    for (; i < count && writer->end - pen.at >= ROOM; i += LANES) {
+    for (; i < count && writer->end - pen.at >= PEN_ROOM; i += LANES) {
         const VecU here = load_u(entry + i), before = load_u(entry + i - 1);
         const VecU gap = (here >> ENTRY_SHIFT) - (before >> ENTRY_SHIFT);
         const VecU meant = (VecU)(lane_numbers() < (uint32_t)(count - i));
         WordsU words = entry_words(gap, here & ((1u << ENTRY_SHIFT) - 1), bits, gap_heads, level_heads);
         words.bits &= meant, words.length &= meant;
-        const WordsQ two = merge_two(words), four = merge_four(two);
-        if (__builtin_expect(!any_above(four.length, BITS_MAX), 1))
-            pen = put_words(pen, four, 2);
-        else if (!any_above(two.length, BITS_MAX))
-            pen = put_words(pen, two, 1);
-        else
+        if (!put_lanes(&pen, words))
             break;
     }
-    writer->at = pen.at, writer->held = pen.held, writer->count = pen.count;
+    pen_close(pen, writer);
     return i < count ? i : count;
 }
 

@@ -122,6 +122,11 @@ LOOP(size_t, entries8, (const uint8_t *code, size_t n, uint32_t *entry))
  * entry[-1]. */
 LOOP(size_t, put_entries, (const uint32_t *entry, size_t count, int bits, BitWriter *w))
 
+/* Splits codes of `width` bits into symbols 2 class + sign, and writes the bits of the magnitudes that a class with `lead`
+ * bits does not determine (symbols.h, kind 3). Returns the number of codes split, from the first on, which may be 0. */
+LOOP(size_t, split_classes,
+     (const uint32_t *code, size_t n, int width, int lead, uint16_t *symbol, BitWriter *w))
+
 /* Add the counts of one run of codes (`Census`) to `census`. */
 LOOP(void, census8, (const uint8_t *code, size_t n, int bits, Census *census))
 LOOP(void, census32, (const uint32_t *code, size_t n, int bits, Census *census))
@@ -129,7 +134,7 @@ LOOP(void, census32, (const uint32_t *code, size_t n, int bits, Census *census))
 /* Encode and decode rANS (rans.h) with 16 lanes (coder states). A row is 16 symbols, one per lane.
  * slice[symbol] has the bits frequency:16 start:16. slot[low `precision` bits of a state] has the bits
  * symbol:8 frequency:12 offset:12. `rans_put` writes 16-bit words downwards from `at`, and returns the lowest
- * address written; two more bytes below must be writable. `rans_get` reads words upwards from *at while 32
+ * address written; 16 more bytes below must be writable. `rans_get` reads words upwards from *at while 32
  * bytes or more are left before `end`, and returns the number of rows read. */
 LOOP(uint8_t *, rans_put,
      (const uint32_t *slice, int precision, const uint8_t *byte, size_t rows, uint32_t state[16],

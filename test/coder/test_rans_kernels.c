@@ -8,7 +8,14 @@
 #include "coder/rans.h"
 #include "base/rng.h"
 
-enum { LANES = RANS_LANES, ROWS = 7, N = LANES * ROWS, LEAST = 1 << 16, ROW_BYTES = 2 * LANES };
+enum {
+    LANES = RANS_LANES,
+    ROWS = 7,
+    N = LANES * ROWS,
+    LEAST = 1 << 16,
+    ROW_BYTES = 2 * LANES,
+    PUT_ROOM = 16
+};
 
 #define EACH_ISA(k)                                                                                          \
     for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \
@@ -24,7 +31,7 @@ static int open_all(void **state)
     slices = walled(RANS_BYTES * sizeof(uint32_t));
     slots = walled(RANS_FINE_SLOTS + 3);
     bytes = walled(N);
-    words = walled(2 * N + ROW_BYTES);
+    words = walled(PUT_ROOM + 2 * N + ROW_BYTES);
     return 0;
 }
 
@@ -136,9 +143,9 @@ static void check_put(const Kernels *k, const Rans *r, const uint32_t *rank, siz
         byte[i] = (uint8_t)rans_byte(r, rank[i]);
     const uint8_t *from = put_one_by_one(r, rank, rows, ref, want + sizeof want);
     const size_t size = (size_t)(want + sizeof want - from);
-    /* the buffer begins two bytes after a protected page */
-    uint8_t *front = words.start + 2, *end = front + size;
-    memset(words.start, 0xa5, 2 * N + ROW_BYTES);
+    /* the words end up PUT_ROOM bytes after a protected page */
+    uint8_t *front = words.start + PUT_ROOM, *end = front + size;
+    memset(words.start, 0xa5, PUT_ROOM + 2 * N + ROW_BYTES);
     const uint8_t *at = k->rans_put(at_the_end(slices, w.slice, sizeof w.slice), r->precision,
                                     at_the_end(bytes, byte, LANES * rows), rows, state, end);
     check(at == front);
