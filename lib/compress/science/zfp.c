@@ -153,17 +153,28 @@ static size_t (*const encoders[])(zfp_stream *, const float *) = {
 static size_t (*const decoders[])(zfp_stream *, float *) = {
     NULL, zfp_decode_block_float_1, zfp_decode_block_float_2, zfp_decode_block_float_3};
 
-/* Writes block b to the stream. In a block of consecutive elements, zeros follow the last element of x. */
+/* libzfp multiplies a block by 2^(30 - E), where 2^E is above its values. This must be a float: of an infinite product,
+ * which integer libzfp makes depends on the processor. */
+static const float LEAST = 0x1p-98f;
+
+/* Writes block b to the stream, as zeros if all its values are below LEAST. In a block of consecutive elements, zeros
+ * follow the last element of x. */
 static void put_block(const Call *c, const Grid *g, zfp_stream *zfp, const float *x, size_t b)
 {
     const Place p = place_of(c, g, b);
-    float block[SIZE_MOST] = {0};
-    if (g->rows) {
-        zfp_encode_partial_block_strided_float_2(zfp, x + p.at, p.wide, p.high, 1, (ptrdiff_t)g->columns);
-        return;
-    }
-    memcpy(block, x + p.at, p.wide * sizeof *x);
-    encoders[g->dims](zfp, block);
+    const size_t stride = g->rows ? SIDE : p.wide;
+    float block[SIZE_MOST] = {0}, most = 0;
+    for (size_t i = 0; i < p.high; i++)
+        for (size_t j = 0; j < p.wide; j++) {
+            block[i * stride + j] = x[p.at + i * g->columns + j];
+            most = fmaxf(most, fabsf(block[i * stride + j]));
+        }
+    if (most < LEAST)
+        memset(block, 0, sizeof block);
+    if (g->rows)
+        zfp_encode_partial_block_strided_float_2(zfp, block, p.wide, p.high, 1, SIDE);
+    else
+        encoders[g->dims](zfp, block);
 }
 
 static void take_block(const Call *c, const Grid *g, zfp_stream *zfp, float *x, size_t b)
@@ -250,7 +261,8 @@ const Compressor compressor_zfp = {
         "until the block has used up its rate, or the planes left are below the accuracy.\n"
         "A cube is 64 consecutive elements as 4 x 4 x 4. Gradients are not smooth along any axis, so the largest\n"
         "block, which shares one exponent, has the least error. The rate counts elements of full blocks. The error\n"
-        "is at most `accuracy`. Biased. The library is called through its interface for blocks.",
+        "is at most `accuracy`, or 2^-98: smaller blocks are sent as zeros. Biased. The library is called through\n"
+        "its interface for blocks.",
     .paper =
         "Lindstrom: Fixed-Rate Compressed Floating-Point Arrays, IEEE Transactions on Visualization and\n"
         "Computer Graphics 20(12), 2014",
