@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +22,11 @@ static void set_limit(pid_t who, unsigned which, uint64_t most, bool hard)
     prlimit(who, which, &limit, NULL);
 }
 
+bool confine_close(unsigned first, unsigned last)
+{
+    return !syscall(SYS_close_range, first, last, 0); /* musl has no function of its own for it */
+}
+
 static void close_others(const int *fd, size_t count)
 {
     unsigned from = 3;
@@ -29,7 +35,7 @@ static void close_others(const int *fd, size_t count)
         for (size_t i = 0; i < count; i++)
             next = (unsigned)fd[i] >= from && (unsigned)fd[i] < next ? (unsigned)fd[i] : next;
         if (next > from)
-            close_range(from, next == ~0u ? next : next - 1, 0);
+            confine_close(from, next == ~0u ? next : next - 1);
         if (next == ~0u)
             return;
         from = next + 1;
@@ -48,7 +54,7 @@ void confine_keep(const int *fd, size_t count)
         kept = (high[i] = fcntl(fd[i], F_DUPFD, CONFINE_FD + (int)count)) >= 0;
     for (size_t i = 0; kept && i < count; i++)
         kept = dup2(high[i], CONFINE_FD + (int)i) >= 0;
-    kept = kept && !close_range(CONFINE_FD + (unsigned)count, ~0u, 0);
+    kept = kept && confine_close(CONFINE_FD + (unsigned)count, ~0u);
     const int null = kept ? open("/dev/null", O_RDWR) : -1;
     if (null < 0)
         _exit(CONFINE_NO_FILES);

@@ -2,6 +2,7 @@
  * Checks the figure's file, because gnuplot reports success even on a full disk. */
 #include "plot/plot.h"
 
+#include "base/confine.h"
 #include "base/file.h"
 
 #include <dirent.h>
@@ -80,7 +81,7 @@ _Noreturn static void guard(char *path, int pipe_end, int tell)
         _exit(1);
     }
     dup2(pipe_end, 0);
-    close_range(1, ~0u, 0);
+    confine_close(1, ~0u);
     while (read(0, &byte, 1) < 0 && errno == EINTR)
         ;
     remove_directory(path);
