@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "bench_commands.h"
 
+#include "app/stop.h"
 #include "plot/plot.h"
 
 typedef struct {
@@ -16,6 +17,14 @@ static const char *kind_name(const void *data, size_t i)
 {
     (void)data;
     return plot_kinds[i] ? plot_kinds[i]->name : NULL;
+}
+
+static int finish_stopped(void *nothing)
+{
+    Error err;
+    (void)nothing;
+    FAIL(&err, ERR_STOPPED, "plot: stopped");
+    return cli_report("atomo-bench", &err);
 }
 
 static Status run(void *options, const TextList *arguments)
@@ -38,7 +47,10 @@ static Status run(void *options, const TextList *arguments)
                          .note = o->note,
                          .labels = o->labels,
                          .stopped = cli_stopped};
-    return plot_draw(&job, o->a, o->err) == OK ? OK : error_at(o->err, "plot");
+    stop_guard(finish_stopped, NULL);
+    const Status status = plot_draw(&job, o->a, o->err);
+    stop_unguard();
+    return status == OK ? OK : error_at(o->err, "plot");
 }
 
 static const char *details(Arena *a)

@@ -3,6 +3,7 @@
 #include "bench_commands.h"
 
 #include "app/cli.h"
+#include "app/stop.h"
 #include "page/report_page.h"
 #include "report/fields.h"
 #include "report/report_query.h"
@@ -38,6 +39,14 @@ static bool asks_for_table(const ReportOptions *o)
            q->all || o->baseline || o->note;
 }
 
+static int finish_stopped(void *nothing)
+{
+    Error err;
+    (void)nothing;
+    FAIL(&err, ERR_STOPPED, "report: stopped");
+    return cli_report("atomo-bench", &err);
+}
+
 static Status write_page(ReportOptions *o, const char *folder)
 {
     const char *path = o->common.output ? o->common.output : text_format(o->a, "%s/report.html", folder);
@@ -52,7 +61,10 @@ static Status write_page(ReportOptions *o, const char *folder)
                            .stopped = cli_stopped,
                            .data = o,
                            .note = note};
-    return page_write(&spec, o->a, o->err);
+    stop_guard(finish_stopped, NULL);
+    const Status status = page_write(&spec, o->a, o->err);
+    stop_unguard();
+    return status;
 }
 
 /* ---- report RESULT: one result as a table ---- */

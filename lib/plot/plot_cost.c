@@ -1,7 +1,11 @@
 /* plot_cost.c -- the data of the figures iteration_time, runtime and break_even: a row for each compressor,
  * number of workers, topology and link. The rows of a compressor are sorted by the number of workers. */
 #include "plot/plot.h"
+<<<<<<< HEAD
 #include "plot/plot_measured.h"
+=======
+#include "plot/plot_names.h"
+>>>>>>> b759e67a (Stop plot and report within a second, and look rows up by hash)
 
 #include <math.h>
 #include <string.h>
@@ -24,20 +28,27 @@
 static const PlotColumn columns[] = COST_COLUMNS(0), with_limits[] = COST_COLUMNS(PLOT_NEEDED);
 enum { COLUMNS = countof(columns) - 1, NAME = COLUMNS - 1, PAYS = NAME - 1 };
 
-/* True if two rows with equal compressor, number of workers and link differ in `column`, which may be the link. */
-static bool several(const Csv *data, const char *column)
+/* Sets *out to whether two rows with equal compressor, number of workers and link differ in `column`, which may be the
+ * link. */
+static Status several(bool *out, const Csv *data, const char *column, Arena *a, Error *err)
 {
-    static const char *const same[] = {"compressor", "workers", "link"};
-    for (size_t i = 0; i < data->rows; i++)
-        for (size_t j = 0; j < i; j++) {
-            bool alike = true;
-            for (size_t k = 0; k < countof(same); k++)
-                alike = alike && (!strcmp(same[k], column) ||
-                                  !strcmp(csv_cell(data, i, same[k]), csv_cell(data, j, same[k])));
-            if (alike && strcmp(csv_cell(data, i, column), csv_cell(data, j, column)) != 0)
-                return true;
-        }
-    return false;
+    const bool link = !strcmp(column, "link");
+    Names seen;
+    size_t *first = NEW(a, size_t, data->rows);
+    TRY(arena_check(first, a, err));
+    TRY(names_open(&seen, data->rows, a, err));
+    *out = false;
+    for (size_t i = 0; i < data->rows && !*out; i++) {
+        const char *text =
+            text_format(a, "%s\n%s\n%s", csv_cell(data, i, "compressor"), csv_cell(data, i, "workers"),
+                        link ? "" : csv_cell(data, i, "link"));
+        TRY(arena_check(text, a, err));
+        const size_t before = seen.count, k = names_number(&seen, text);
+        if (k == before)
+            first[k] = i;
+        *out = strcmp(csv_cell(data, i, column), csv_cell(data, first[k], column)) != 0;
+    }
+    return OK;
 }
 
 static const char *name_of(const Csv *data, size_t row, bool topologies, bool link, Arena *a)
@@ -50,8 +61,9 @@ static const char *name_of(const Csv *data, size_t row, bool topologies, bool li
 
 static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
-    const bool topologies = several(data, "topology"),
-               link = several(data, "link"); /* `link` is "" in a FIGURE.plot.csv */
+    bool topologies, link; /* `link` is "" in a FIGURE.plot.csv */
+    TRY(several(&topologies, data, "topology", a, err));
+    TRY(several(&link, data, "link", a, err));
     Value *to = *rows = NEW(a, Value, data->rows * COLUMNS);
     TRY(arena_check(to, a, err));
     for (size_t i = 0; i < data->rows; i++) {

@@ -3,6 +3,7 @@
 #include "plot/plot_curves.h"
 
 #include "plot/plot.h"
+#include "plot/plot_names.h"
 #include "num/stats.h"
 
 #include <math.h>
@@ -74,28 +75,22 @@ static void keep_if(Curves *c, bool (*keep)(const Curve *curve))
     c->count = kept;
 }
 
-static bool seen_before(const Curves *c, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (!strcmp(c->curve[k].tensor, c->curve[i].tensor))
-            return true;
-    return false;
-}
-
 static bool are_many(const Curves *c)
 {
     return c->tensors > NAMED_MAX;
 }
 
-static void choose(Curves *c)
+static Status choose(Curves *c, Arena *a, Error *err)
 {
     size_t least = 0, most = 0;
-    c->tensors = 0;
+    Names tensors;
+    TRY(names_open(&tensors, c->count, a, err));
     for (size_t i = 0; i < c->count; i++) {
-        c->tensors += !seen_before(c, i);
+        names_number(&tensors, c->curve[i].tensor);
         least = c->curve[i].trait < c->curve[least].trait ? i : least;
         most = c->curve[i].trait > c->curve[most].trait ? i : most;
     }
+    c->tensors = tensors.count;
     for (size_t i = 0; i < c->count; i++) {
         Curve *one = &c->curve[i];
         const bool end = are_many(c) && (i == least || i == most);
@@ -103,6 +98,7 @@ static void choose(Curves *c)
         one->drawn =
             end || c->count <= DRAWN_MAX || i * DRAWN_MAX / c->count != (i + 1) * DRAWN_MAX / c->count;
     }
+    return OK;
 }
 
 static bool has_trait(const Curve *c)
@@ -119,8 +115,7 @@ static Status find_curves(Curves *out, const Csv *data, const CurveKind *kind, A
     if (!has_trait(&out->curve[0]))
         return FAIL(err, ERR_CORRUPT, "%s", kind->none);
     keep_if(out, kind->typical);
-    choose(out);
-    return OK;
+    return choose(out, a, err);
 }
 
 /* ---- rows ---- */

@@ -1,5 +1,6 @@
 /* plot_data.c -- reads the rows of stored results for a figure, and joins, selects and sorts them. */
 #include "plot/plot.h"
+#include "plot/plot_names.h"
 #include "report/report_kinds.h"
 
 #include <stdlib.h>
@@ -151,28 +152,18 @@ static int compare(const void *left, const void *right)
     return l->row < r->row ? -1 : 1;
 }
 
-/* Returns the number of a row's line in the figure: the index of the first row with the same text in column
- * `by`. Checks the previous row first, since rows of one line are mostly neighbours. */
-static size_t line_of(const Value *rows, const RowPlace *place, size_t row, size_t columns, size_t by)
-{
-    const char *text = rows[row * columns + by].text;
-    if (row > 0 && !strcmp(rows[(row - 1) * columns + by].text, text))
-        return place[row - 1].line;
-    size_t first = 0;
-    while (strcmp(rows[first * columns + by].text, text) != 0)
-        first++;
-    return first;
-}
-
 Status plot_sort(const PlotKind *kind, Value *rows, size_t count, size_t by, size_t x, Arena *a, Error *err)
 {
     const size_t columns = plot_columns(kind);
     RowPlace *place = NEW(a, RowPlace, count);
     Value *old = NEW(a, Value, count * columns);
+    Names lines;
     TRY(arena_check(place && old, a, err));
+    TRY(names_open(&lines, count, a, err));
     memcpy(old, rows, count * columns * sizeof *rows);
     for (size_t i = 0; i < count; i++)
-        place[i] = (RowPlace){value_number(&rows[i * columns + x]), line_of(rows, place, i, columns, by), i};
+        place[i] = (RowPlace){value_number(&rows[i * columns + x]),
+                              names_number(&lines, rows[i * columns + by].text), i};
     qsort(place, count, sizeof *place, compare);
     for (size_t i = 0; i < count; i++)
         memcpy(rows + i * columns, old + place[i].row * columns, columns * sizeof *rows);

@@ -4,6 +4,7 @@
  * out, if another line has another rate of this codec ("qsgd" becomes "qsgd:bits=4" between "qsgd:bits=2" and
  * "qsgd:bits=8"); the whole spec if the line has a single point; the line's name. */
 #include "plot/plot_look.h"
+#include "plot/plot_names.h"
 
 #include "compress/spec.h"
 
@@ -79,6 +80,7 @@ typedef struct {
     const char *name, *series;
     const char *label;
     size_t rows;
+    const char *shown; /* the label as plot_name writes it */
 } Line;
 
 /* Returns the spec with the default rate written out; NULL: it states its rate, or has none. */
@@ -186,14 +188,6 @@ const char *plot_draws(const PlotKind *kind, const Csv *data, Arena *a)
 
 /* ---- rows ---- */
 
-static size_t find_line(const Line *line, size_t count, const char *name)
-{
-    size_t i = 0;
-    while (i < count && strcmp(line[i].name, name) != 0)
-        i++;
-    return i;
-}
-
 static size_t column_of(const PlotKind *kind, const char *name)
 {
     size_t k = 0;
@@ -202,30 +196,39 @@ static size_t column_of(const PlotKind *kind, const char *name)
     return k;
 }
 
-static const char *name_of_row(const Value *row, size_t named, Arena *a)
+/* Returns the name of the row's line, as plot_name writes it; NULL: the row belongs to no line. */
+static const char *name_of_row(const Value *row, size_t named)
 {
-    return row[named].type == VALUE_TEXT && row[named].text ? plot_plain(row[named].text, a) : NULL;
+    return row[named].type == VALUE_TEXT ? row[named].text : NULL;
 }
 
-static Status find_lines(const PlotKind *kind, const Value *rows, size_t count, Line **out, size_t *lines,
+/* The scripts draw at most this many lines (`most` in plots/look.gp). */
+enum { LINES_MOST = 400 };
+
+static Status find_lines(const PlotKind *kind, const Value *rows, size_t count, Line **out, Names *names,
                          Arena *a, Error *err)
 {
     const size_t columns = plot_columns(kind), named = column_of(kind, kind->named);
-    Line *line = *out = NEW(a, Line, count + 1);
+    Line *line = *out = NEW(a, Line, LINES_MOST);
     TRY(arena_check(line, a, err));
-    *lines = 0;
+    TRY(names_open(names, count, a, err));
     for (size_t i = 0; i < count; i++) {
-        const char *ignored, *name = name_of_row(rows + i * columns, named, a);
-        const size_t k = name ? find_line(line, *lines, name) : *lines;
-        if (!name)
+        const char *ignored, *text = name_of_row(rows + i * columns, named);
+        if (!text)
             continue;
-        if (k == *lines) {
-            const char *spec = plot_plain(rows[i * columns + columns - 1].text, a);
-            line[(*lines)++] = (Line){name, plot_series(name, &ignored, a), spec, 0};
-            TRY(arena_check(line[k].series && spec, a, err));
+        const size_t lines = names->count, k = names_number(names, text);
+        if (k == LINES_MOST) {
+            FAIL(err, ERR_CORRUPT, "it has over %d lines: a figure has at most that many", LINES_MOST);
+            return error_hint(err, "atomo-bench report RESULT --where selects records");
+        }
+        if (k == lines) {
+            const char *name = plot_plain(text, a), *spec = plot_plain(rows[i * columns + columns - 1].text, a);
+            TRY(arena_check(name && spec, a, err));
+            line[k] = (Line){.name = name, .series = plot_series(name, &ignored, a), .label = spec};
+            TRY(arena_check(line[k].series, a, err));
         }
         if (++line[k].rows > 1)
-            line[k].label = name;
+            line[k].label = line[k].name;
     }
     return OK;
 }
@@ -236,27 +239,31 @@ Status plot_dress(const PlotKind *kind, const TextList *labels, const char *draw
     const size_t columns = plot_columns(kind), named = column_of(kind, kind->named),
                  all = columns + dress_columns(draws);
     Line *line;
-    size_t lines;
-    TRY(find_lines(kind, *rows, count, &line, &lines, a, err));
+    Names known;
+    TRY(find_lines(kind, *rows, count, &line, &known, a, err));
+    const size_t lines = known.count;
     label_lines(line, lines, a);
     for (size_t i = 0; labels && i < labels->count; i++)
         TRY(apply(labels->item[i], line, lines, a, err));
     const char **names = NEW(a, const char *, lines + 1);
     TRY(arena_check(names, a, err));
-    for (size_t i = 0; i < lines; i++)
+    for (size_t i = 0; i < lines; i++) {
         names[i] = line[i].name;
+        line[i].shown = plot_name(line[i].label, a);
+        TRY(arena_check(line[i].shown, a, err));
+    }
     const Look *look = plot_looks(names, lines, a);
     Value *out = NEW(a, Value, (count + 1) * all);
     TRY(arena_check(look && out, a, err));
     for (size_t i = 0; i < count; i++) {
         Value *to = out + i * all;
         memcpy(to, *rows + i * columns, columns * sizeof *to);
-        const char *name = name_of_row(to, named, a);
-        const size_t k = name ? find_line(line, lines, name) : lines;
+        const char *name = name_of_row(to, named);
+        const size_t k = name ? names_number(&known, name) : lines;
         to[columns] = name ? value_text(look[k].colour) : value_none();
         to[columns + 1] = name ? value_int(look[k].mark) : value_none();
         to[columns + 2] = name ? value_int(look[k].dash) : value_none();
-        to[columns + 3] = name ? value_text(plot_name(line[k].label, a)) : value_none();
+        to[columns + 3] = name ? value_text(line[k].shown) : value_none();
         if (*draws)
             to[columns + 4] = value_text(draws);
     }

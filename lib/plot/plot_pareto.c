@@ -6,6 +6,7 @@
 #include "num/stats.h"
 #include "plot/plot.h"
 #include "plot/plot_look.h"
+#include "plot/plot_names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,31 +42,27 @@ typedef struct {
         beyond; /* `beyond`: the error is an outlier, above the end of the figure's axis */
 } Point;
 
-/* Returns whether the compressor is unbiased: by the data's field `unbiased`, else by the codec. */
-static Promised promise_of(const Csv *data, size_t row, const char *spec, Arena *a)
+/* Opens a spec, as plot_name writes it, once for all of its rows: sets its compressor, series, rate and promise. */
+static Status open_spec(Point *p, const char *compressor, Arena *a, Error *err)
 {
-    Error err;
+    Error ignored;
     const Codec *codec;
-    const char *said = csv_cell(data, row, "unbiased");
-    if (!strcmp(said, "true"))
-        return PROMISED;
-    if (!strcmp(said, "false"))
-        return BIASED;
-    if (codec_open(&codec, spec, a, &err) != OK)
-        return UNKNOWN;
-    return codec_traits(codec) & UNBIASED ? PROMISED : BIASED;
+    TRY(arena_check(compressor, a, err));
+    const char *spec = plot_plain(compressor, a), *series = spec ? plot_series(spec, &p->rate, a) : NULL;
+    p->compressor = compressor;
+    p->series = series ? plot_name(series, a) : NULL;
+    TRY(arena_check(p->series && p->rate, a, err));
+    p->promise = codec_open(&codec, spec, a, &ignored) != OK ? UNKNOWN
+                 : codec_traits(codec) & UNBIASED            ? PROMISED
+                                                             : BIASED;
+    return OK;
 }
 
-/* Sets the point's compressor, series and rate: `varied` (the field `rate` of a result of sweep), or the rate
- * of the spec if `varied` is "". */
-static Status name_point(Point *p, const char *cell, const char *varied, Arena *a, Error *err)
+/* Returns whether the compressor is unbiased: by the data's field `unbiased`, else by the codec. */
+static Promised promise_of(const Csv *data, size_t row, Promised of_codec)
 {
-    const char *spec = plot_plain(cell, a), *series = spec ? plot_series(spec, &p->rate, a) : NULL;
-    p->compressor = spec ? plot_name(spec, a) : NULL;
-    p->series = series ? plot_name(series, a) : NULL;
-    if (*varied)
-        p->rate = plot_name(varied, a);
-    return arena_check(p->compressor && p->series && p->rate, a, err);
+    const char *said = csv_cell(data, row, "unbiased");
+    return !strcmp(said, "true") ? PROMISED : !strcmp(said, "false") ? BIASED : of_codec;
 }
 
 /* Returns the field's expected value if the data have it, else its mean over repeats. Sets *se to the
@@ -86,20 +83,33 @@ static double best_known(const Csv *data, size_t row, const char *field, double 
 static Status pick_points(const Csv *data, Point *point, size_t *count, Arena *a, Error *err)
 {
     size_t *row, of;
+    Names names;
     TRY(plot_selection(data, &row, &of, a, err));
+    Point *known = NEW(a, Point, of);
+    TRY(arena_check(known, a, err));
+    TRY(names_open(&names, of, a, err));
     *count = 0;
     for (size_t i = 0; i < of; i++) {
-        Point p = {.row = row[i],
-                   .encode = csv_real(data, row[i], "encode_ms"),
-                   .decode = csv_real(data, row[i], "decode_ms")};
-        double bits_se;
-        p.bits = best_known(data, row[i], "bits_per_element", &bits_se);
-        p.error = best_known(data, row[i], "relative_error", &p.se);
-        if (!(p.bits > 0) || !(p.error >= 0) || isinf(p.bits) || isinf(p.error))
+        double bits_se, se;
+        const double bits = best_known(data, row[i], "bits_per_element", &bits_se),
+                     error = best_known(data, row[i], "relative_error", &se);
+        if (!(bits > 0) || !(error >= 0) || isinf(bits) || isinf(error))
             continue;
-        TRY(name_point(&p, csv_cell(data, row[i], "compressor"), csv_cell(data, row[i], "rate"), a, err));
-        p.promise = promise_of(data, row[i], plot_plain(p.compressor, a), a);
-        point[(*count)++] = p;
+        const char *cell = csv_cell(data, row[i], "compressor"), *varied = csv_cell(data, row[i], "rate");
+        const size_t before = names.count, k = names_number(&names, cell);
+        if (k == before)
+            TRY(open_spec(&known[k], plot_name(cell, a), a, err));
+        Point *p = &point[(*count)++];
+        *p = known[k];
+        p->row = row[i];
+        p->encode = csv_real(data, row[i], "encode_ms");
+        p->decode = csv_real(data, row[i], "decode_ms");
+        p->bits = bits;
+        p->error = error;
+        p->se = se;
+        p->promise = promise_of(data, row[i], known[k].promise);
+        p->rate = *varied ? plot_name(varied, a) : p->rate;
+        TRY(arena_check(p->rate, a, err));
     }
     return *count ? OK : FAIL(err, ERR_CORRUPT, "no row has both bits_per_element and relative_error");
 }
@@ -113,7 +123,7 @@ static Status mark_front(const Csv *data, Point *point, size_t count, Arena *a, 
     for (size_t i = 0; i < count; i++)
         p[i] =
             (ParetoPoint){.size = point[i].bits, .error = point[i].error, .kind = point[i].promise == BIASED};
-    pareto_mark(p, count);
+    TRY(pareto_mark_exact(p, count, a, err));
     for (size_t i = 0; i < count; i++) {
         const char *said = csv_cell(data, point[i].row, "pareto");
         point[i].front = *said ? !strcmp(said, "true") : p[i].front;
@@ -133,7 +143,7 @@ static Status mark_time_front(Point *point, size_t count, Arena *a, Error *err)
             p[timed++] = (ParetoPoint){.size = point[i].encode + point[i].decode,
                                        .error = point[i].error,
                                        .kind = point[i].promise == BIASED};
-    pareto_mark(p, timed);
+    TRY(pareto_mark_exact(p, timed, a, err));
     timed = 0;
     for (size_t i = 0; i < count; i++)
         point[i].front_time = point[i].encode + point[i].decode > 0 && p[timed++].front;

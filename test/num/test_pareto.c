@@ -147,15 +147,24 @@ static void the_front_is_whom_nobody_beats(void **state)
 {
     (void)state;
     enum { MOST = 60 };
+    Error err;
+    Arena *a = arena_open(0);
     for (uint64_t round = 0; round < 2000; round++) {
         ParetoPoint point[MOST];
         const Rng rng = rng_open(1, round, 0, 0, 0);
         const size_t count = 1 + rng_u32(&rng, 4, 0) % MOST;
+        const ArenaMark mark = arena_mark(a);
         draw_points(point, count, 4 + rng_u32(&rng, 4, 1) % 40, &rng);
         pareto_mark(point, count);
         for (size_t i = 0; i < count; i++)
             check(point[i].front == is_unbeaten(point, count, i));
+        draw_points(point, count, 4 + rng_u32(&rng, 4, 1) % 40, &rng);
+        assert_int_equal(pareto_mark_exact(point, count, a, &err), OK);
+        for (size_t i = 0; i < count; i++)
+            check(point[i].front == is_unbeaten(point, count, i) && point[i].certain);
+        arena_rewind(a, mark);
     }
+    arena_close(a);
 }
 
 static const struct CMUnitTest tests[] = {
