@@ -1,11 +1,8 @@
 /* plot_cost.c -- the data of the figures iteration_time, runtime and break_even: a row for each compressor,
  * number of workers, topology and link. The rows of a compressor are sorted by the number of workers. */
 #include "plot/plot.h"
-<<<<<<< HEAD
 #include "plot/plot_measured.h"
-=======
 #include "plot/plot_names.h"
->>>>>>> b759e67a (Stop plot and report within a second, and look rows up by hash)
 
 #include <math.h>
 #include <string.h>
