@@ -14,6 +14,7 @@ typedef struct {
     CompareJob job; /* must be first: hooks cast CompareJob to Merge */
     const char *text;
     double noise;
+    int average;
     Team team;
     size_t done; /* finished records of single vectors, for the progress bar */
     Counts workers;
@@ -60,7 +61,8 @@ static void figures(CompareJob *j, const Record *r)
         const size_t own = in ? team_made(&m->team, v, workers) : 0;
         made = own > made ? own : made;
     }
-    merge_fill(&j->results, r, workers, made);
+    const bool raw = r->level == LEVEL_VECTOR && r->vector->raw;
+    merge_fill(&j->results, r, workers, made, !raw && average_over_senders(j->average, j->codec[r->codec]));
     if (r->level == LEVEL_VECTOR)
         progress_step(&j->progress, ++m->done);
 }
@@ -120,7 +122,10 @@ static Status run(CompareJob *j)
     size_t count;
     TRY(counts_read(&m->workers, "--workers", m->text, WORKERS_MOST, j->err));
     j->workers = counts_largest(&m->workers);
+    j->average = (Average)m->average;
     TRY(codec_list(&codec, &count, j->specs.count ? &j->specs : &usual, j->a, j->err));
+    for (size_t k = 0; k < count; k++)
+        TRY(average_check(j->average, codec[k], j->err));
     TRY(compare_job_open(j));
     return compare_job_finish(j, run_all(m, codec, count));
 }
@@ -131,7 +136,7 @@ static const char details[] =
     "p mod F and X is --noise; the field synthetic counts these workers.\n"
     "Every worker encodes its gradient from an empty state, with its own random numbers and those that all workers "
     "share. Errors are those of the average of the estimates against the average gradient; where payloads merge, the "
-    "average is the decoded aggregate.\n"
+    "average is the decoded aggregate. With --average senders an element's average is over the workers that sent it.\n"
     "bytes and encode_ms are those of one worker. Without -c: none, randk, sign, qsgd, terngrad, svd, topk. plot merge draws the "
     "results.\n";
 
@@ -150,6 +155,7 @@ int bench_merge(int argc, char **argv)
         OPTION(0, "workers", "LIST", &m.text, "numbers of workers; 4,8,...,512 continues at the same ratio"),
         OPTION(0, "noise", "X", &m.noise, "noise of made gradients, in units of the tensor's rms", .low = 0,
                .high = 1e6),
+        OPTION(0, "average", "A", &m.average, average_help, .choices = average_names),
         {0},
     };
     const Command command = {

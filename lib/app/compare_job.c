@@ -224,6 +224,7 @@ Comparison compare_job_comparison(CompareJob *j)
                         .sample = sample_least(),
                         .untimed = !view_times(&j->view, j->own),
                         .workers = j->workers,
+                        .average = j->average,
                         .data = j,
                         .load = compare_job_load,
                         .record = keep,

@@ -36,6 +36,7 @@ struct CompareJob {
     Status (*arrange)(CompareJob *j); /* replaces j->list by the vectors to compare; NULL: keep the list */
     const char *schema;               /* of the results, such as "atomo-compare/1" */
     size_t workers;                   /* the largest number of workers of a merge; 0: no merge */
+    Average average;                  /* of a merge */
     bool keeps_no_journal;
     /* true: `write` reports only sums over the selected vectors, and the command has no --metrics, --sort and
      * --memory */

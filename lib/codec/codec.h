@@ -50,6 +50,8 @@ enum {
      * elements or coefficients that are not sent decode to 0. So the mean of an element or coefficient over
      * only the workers that sent it is a useful estimate (Call.terms). */
     LEAVES_OUT = 1 << 10,
+    /* the codec's paper takes this mean; only with LEAVES_OUT */
+    SENDERS_MEAN = 1 << 11,
 };
 
 /* A parsed spec. `inner`: the codec inside a wrapper; NULL for other codecs. */

@@ -141,8 +141,8 @@ Status exchange_begin(Exchange *x)
             return arena_fail(a, x->call.err);
         memset(x->sum, 0, n * sizeof *x->sum);
     }
-    assert(!x->senders || (x->sum && !x->adds && senders <= UINT16_MAX));
-    if (x->senders && !(x->sent = NEW_ZERO(a, uint16_t, n)))
+    assert(!x->senders || (x->sum && !x->adds));
+    if (x->senders && !(x->sent = NEW_ZERO(a, uint32_t, n)))
         return arena_fail(a, x->call.err);
     return begin_round(x);
 }

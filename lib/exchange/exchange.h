@@ -93,7 +93,7 @@ typedef struct {
     ExchangeWorker receiver; /* the first worker that sent */
     size_t taken;            /* number of payloads taken in this round */
     double *sum;    /* (shape.n) sum of decoded payloads; NULL: payloads are not decoded one by one */
-    uint16_t *sent; /* (shape.n) with `senders`: number of workers that sent each element */
+    uint32_t *sent; /* (shape.n) with `senders`: number of workers that sent each element */
     const float *gradient;
     Buf payload;
     Bytes last, *waiting;

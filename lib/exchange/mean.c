@@ -11,8 +11,8 @@ typedef struct {
     const double *total;
     float *mean;
     double *sum, count;
-    const uint16_t *senders;
-    uint16_t *counted;
+    const uint32_t *senders;
+    uint32_t *counted;
     size_t n;
 } MeanJob;
 
@@ -58,12 +58,12 @@ static void count_block(void *data, size_t b)
 {
     const MeanJob *job = data;
     const float *x = job->x + b * BLOCK;
-    uint16_t *counted = job->counted + b * BLOCK;
+    uint32_t *counted = job->counted + b * BLOCK;
     for (size_t i = 0, n = block_size(job->n, b); i < n; i++)
-        counted[i] = (uint16_t)(counted[i] + (x[i] != 0));
+        counted[i] += x[i] != 0;
 }
 
-void mean_count(uint16_t *count, const float *x, size_t n, int threads)
+void mean_count(uint32_t *count, const float *x, size_t n, int threads)
 {
     MeanJob job = {.x = x, .counted = count, .n = n};
     parallel_for(threads, blocks_of(n), count_block, &job);
@@ -73,13 +73,13 @@ static void divide_by_senders(void *data, size_t b)
 {
     const MeanJob *job = data;
     const double *total = job->total + b * BLOCK;
-    const uint16_t *senders = job->senders + b * BLOCK;
+    const uint32_t *senders = job->senders + b * BLOCK;
     float *mean = job->mean + b * BLOCK;
     for (size_t i = 0, n = block_size(job->n, b); i < n; i++)
         mean[i] = senders[i] ? (float)(total[i] / senders[i]) : 0;
 }
 
-void mean_of_senders(float *mean, const double *sum, const uint16_t *count, size_t n, int threads)
+void mean_of_senders(float *mean, const double *sum, const uint32_t *count, size_t n, int threads)
 {
     MeanJob job = {.total = sum, .mean = mean, .senders = count, .n = n};
     parallel_for(threads, blocks_of(n), divide_by_senders, &job);

@@ -14,10 +14,10 @@ void mean_add(double *sum, const float *x, size_t n, int threads);
 void mean_of_sum(float *mean, const double *sum, size_t n, double count, int threads);
 
 /* Adds 1 to count[i] for each x[i] (n) that is not 0. */
-void mean_count(uint16_t *count, const float *x, size_t n, int threads);
+void mean_count(uint32_t *count, const float *x, size_t n, int threads);
 
 /* Sets mean[i] (n) to sum[i] / count[i], rounded to float; to 0 where count[i] is 0. */
-void mean_of_senders(float *mean, const double *sum, const uint16_t *count, size_t n, int threads);
+void mean_of_senders(float *mean, const double *sum, const uint32_t *count, size_t n, int threads);
 
 /* Divides x (n) by count, in double precision. */
 void mean_scale(float *x, size_t n, double count, int threads);

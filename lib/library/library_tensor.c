@@ -2,6 +2,7 @@
 #include "library/library_parts.h"
 
 #include "base/checksum.h"
+#include "exchange/average.h"
 #include "num/finite.h"
 
 #include <stdio.h>
@@ -89,6 +90,7 @@ static Status open_tensor(atomo_tensor *t, const atomo_layout *l, Error *err)
                              .seed = l->seed,
                              .tensor = rng_hash(l->name),
                              .keep = true,
+                             .senders = average_over_senders(AVERAGE_AUTO, t->codec->codec),
                              .payloads = arena_open(0)};
     t->kept.arena = t->exchange.payloads;
     return make_workers(t, err);

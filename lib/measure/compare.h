@@ -16,6 +16,7 @@
 
 #include "codec/harness.h"
 #include "dump/groups.h"
+#include "exchange/average.h"
 #include "measure/metrics.h"
 
 typedef struct {
@@ -51,6 +52,7 @@ typedef struct {
      * estimates is measured against the mean of their gradients. `load_worker` loads one worker's gradient.
      * In a merge every worker starts each step from a zero state. */
     size_t workers;
+    Average average; /* of the estimates: over which workers */
     Status (*load_worker)(void *data, const Vector *v, size_t worker, float *x, Error *err);
 
     /* Argument of the callbacks. */
@@ -84,10 +86,11 @@ RecordLevel compare_reach(const VectorList *vectors, uint64_t memory);
 /* Bytes of memory that a comparison takes. The codec's scratch memory comes on top; only running the codec tells how
  * much it is. */
 typedef struct {
-    uint64_t vectors; /* the largest vector and its estimate; in a merge also a worker's gradient and the sum */
-    uint64_t spread;  /* deviations over repeats */
-    uint64_t pools;   /* order statistics of several vectors, as far as Comparison.memory permits */
-    uint64_t states;  /* the codec's states */
+    uint64_t
+        vectors; /* the largest vector and its estimate; in a merge also a worker's gradient and the sum */
+    uint64_t spread; /* deviations over repeats */
+    uint64_t pools;  /* order statistics of several vectors, as far as Comparison.memory permits */
+    uint64_t states; /* the codec's states */
     uint64_t
         payload; /* upper bound on the payload of the largest vector; in a merge, on those held at a time */
 } CompareMemory;

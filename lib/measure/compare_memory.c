@@ -38,6 +38,8 @@ CompareMemory compare_memory(const Comparison *c, const Codec *codec)
     Layout l;
     const size_t n = c->vectors->largest;
     CompareMemory m = {.vectors = compare_least(c)};
+    if (c->workers && average_over_senders(c->average, codec))
+        m.vectors += sizeof(uint32_t) * (uint64_t)n; /* Exchange.sent */
     if (!merges_lean(c))
         m.spread = 2 * sizeof(float) * (uint64_t)window_of(c);
     if (layout_make(&l, c->vectors, c->memory, a, &ignored) == OK)

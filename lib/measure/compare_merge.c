@@ -322,6 +322,7 @@ Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
                 .sample = t->c->sample};
     m.x.batch = EXCHANGE_BATCH;
     m.x.each = true;
+    m.x.senders = !t->vector->raw && average_over_senders(t->c->average, t->codec);
     m.x.y = b->y;
     m.x.sum_room = m.lean ? b->sum : NULL;
     m.x.payloads = b->payloads;

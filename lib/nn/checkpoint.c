@@ -246,7 +246,9 @@ static Status take_setup(TrainSetup *s, const char **dataset, size_t *images, Re
     s->grouping =
         strcmp(known(k, "group", ATTR_TEXT)->text, grouping_names[GROUP_ALL]) ? GROUP_TENSOR : GROUP_ALL;
     s->min_elements = known_whole(k, "min_elements");
-    s->senders = !strcmp(known(k, "average", ATTR_TEXT)->text, average_names[true]);
+    s->average = strcmp(known(k, "average", ATTR_TEXT)->text, average_names[AVERAGE_SENDERS])
+                     ? AVERAGE_ALL
+                     : AVERAGE_SENDERS;
     s->workers = known_whole(k, "workers");
     s->aggregate = known_whole(k, "num_aggregate");
     s->batch = known_whole(k, "batch_size");

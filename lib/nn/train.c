@@ -283,8 +283,6 @@ Status trainer_test(Trainer *t, const Dataset *d, MeanScore *out, Error *err)
 
 /* ---- opening ---- */
 
-const char *const average_names[] = {"all", "senders", NULL};
-
 static Status check_options(const TrainSetup *s, Error *err)
 {
     const Codec *c = s->codec;
@@ -303,11 +301,7 @@ static Status check_options(const TrainSetup *s, Error *err)
             "--aggregate-by arrival: want several ranks and --topology ps, without --local-steps and --overlap");
         return error_hint(err, "mpirun -n P+1 atomo-train run --topology ps trains P workers");
     }
-    if (s->senders && !(codec_traits(c) & LEAVES_OUT))
-        return FAIL(
-            err, ERR_USAGE,
-            "--average senders: %s does not send some elements and leave the others out, as topk does",
-            c->ops->name);
+    TRY(average_check(s->average, c, err));
     if (topology_adds(s->topology) && !codec_adds(c))
         return FAIL(err, ERR_USAGE, "--topology %s: payloads of %s do not add", topology_names[s->topology],
                     c->ops->name);
@@ -375,7 +369,7 @@ static Status open_exchange(Trainer *t, Error *err)
     const GradientSpec spec = {.codec = s->codec,
                                .grouping = s->grouping,
                                .min_elements = s->min_elements,
-                               .senders = s->senders,
+                               .senders = average_over_senders(s->average, s->codec),
                                .workers = s->workers,
                                .seed = s->seed,
                                .threads = s->threads,
@@ -497,7 +491,8 @@ size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
         attr_text("compressor", codec_text(s->codec, a)),
         attr_text("group", grouping_names[s->grouping]),
         attr_whole("min_elements", s->min_elements),
-        attr_text("average", average_names[s->senders]),
+        attr_text("average",
+                  average_names[average_over_senders(s->average, s->codec) ? AVERAGE_SENDERS : AVERAGE_ALL]),
         attr_whole("workers", s->workers),
         attr_whole("num_aggregate", s->aggregate),
         attr_whole("batch_size", s->batch),

@@ -12,6 +12,7 @@
 #include "codec/codec.h"
 #include "data/dataset.h"
 #include "dump/groups.h"
+#include "exchange/average.h"
 #include "net/net.h"
 #include "network/netcost.h"
 #include "nn/optim.h"
@@ -34,9 +35,8 @@ typedef struct {
     bool arrival;
     /* `batch`: images in a step, over all workers; `test_batch`: images in a testing pass */
     size_t batch, test_batch;
-    Grouping grouping; /* GROUP_TENSOR or GROUP_ALL */
-    /* true: the mean of an element is over the workers that sent it; false: over all */
-    bool senders;
+    Grouping grouping;   /* GROUP_TENSOR or GROUP_ALL */
+    Average average;     /* over which workers the mean of an element is taken */
     size_t min_elements; /* tensors with fewer elements are sent as floats, without the codec */
     Optimizer optimizer; /* with local steps, the inner optimizer: each worker has its own state of it */
     LocalSteps local;
@@ -52,8 +52,6 @@ typedef struct {
     size_t bucket_bytes;
     bool overlap;
 } TrainSetup;
-
-extern const char *const average_names[]; /* "all", "senders", NULL: the values of `senders` */
 
 /* Returns why training with `overlap` sends nothing before the backward pass ends; NULL: it sends earlier. */
 const char *train_sends_late(const TrainSetup *s);
@@ -102,7 +100,7 @@ typedef struct {
     /* Seconds; for compute and encode, of the slowest worker. comm: on ranks, measured on the rank that waited
      * least for others; else as `modelled`. */
     double compute, encode, comm, decode;
-    double modelled; /* seconds of communication on setup.link by the network model */
+    double modelled;                /* seconds of communication on setup.link by the network model */
     RankSpread rank[RANK_MEASURES]; /* 0 in one process */
 } StepRecord;
 

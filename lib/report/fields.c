@@ -136,6 +136,7 @@ const Field fields[] = {
     {"differs", "difference is", .text = true, .meaning = "the verdict at p = 0.05 for all rows on the same vectors together"},
     {"workers", "workers", .meaning = "number P of workers whose gradients are averaged"},
     {"synthetic", "made from the seed", .brief = "made by seed", .meaning = "workers whose gradients are a real one plus noise, which the seed draws"},
+    {"average", "average over", .text = true, .meaning = "workers over which the mean of an element is taken: all, or senders, those that sent it"},
     {"merge_ms", "merge", .unit = "ms", .meaning = "time to merge all payloads without decoding them"},
     {"decode_each_ms", "decode each", .brief = "decode-each", .unit = "ms", .meaning = "time to decode every payload and to average"},
     {"merge_ms_se", "standard error of merge", .brief = "merge se", .unit = "ms", .meaning = "of the median, by the quartiles"},

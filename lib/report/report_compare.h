@@ -103,9 +103,10 @@ Status sweep_fill(Results *r, const Results *front, const Codec *const *codec, E
 extern const OwnFields target_fields;
 void target_fill(Results *r, double bits);
 
-/* The fields that the command `merge` adds. `synthetic` is the number of workers whose gradients are made up.
+/* The fields that the command `merge` adds. `synthetic` is the number of workers whose gradients are made up;
+ * `senders` is as in exchange/average.h.
  * Fields about the merged payload are null if the codec's payloads do not merge. */
 extern const OwnFields merge_fields;
-void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic);
+void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic, bool senders);
 
 #endif

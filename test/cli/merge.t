@@ -16,7 +16,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --steps 3 -q; atomo-bench merge g.h5 -
 
 # the fields: those of compare and those of merge, with the number of workers after the compressor
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c qsgd -c sign --workers 2 --metrics bytes -f csv -q | cut -d, -f 1-11,15-16; atomo-bench merge g.h5 -c sign --workers 2 --metrics bytes -f csv -q | head -n 1
-> step,worker,tensor,kind,shape,n,compressor,workers,synthetic,repeats,bytes,error,merge_ms,decode_each_ms,bytes_up,bytes_merged,merge_ms_se,decode_each_ms_se,bytes_up_se,bytes_merged_se,seed
+> step,worker,tensor,kind,shape,n,compressor,workers,synthetic,repeats,bytes,error,merge_ms,decode_each_ms,bytes_up,bytes_merged,merge_ms_se,decode_each_ms_se,bytes_up_se,bytes_merged_se,average,seed
 > 1,,layer0.weight,fc,64x32,2048,sign,2,1,1,257,257,514
 > 1,,[*],,,2048,sign,2,1,1,257,257,514
 > 1,,[*],,,2048,qsgd,2,1,1,*,
@@ -41,6 +41,17 @@ $ atomo-bench synth -o g.h5 --shape 2000x1000 -q; s=$(date +%s%N); atomo-bench m
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c qsgd --workers 2,4 -f json -q | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["schema"], [(r["compressor"], r["workers"], r["synthetic"], r["merge_ms"] is None, r["decode_ms"] is None, r["bytes_merged"], r["worker"], r["bytes"] == r["bytes_up"]) for r in d["results"] if r["tensor"] == "*"])'
 > atomo-merge/1 [[]('sign', 2, 1, False, False, 514, None, True), ('sign', 4, 3, False, False, 770, None, True), ('qsgd', 2, 1, True, True, None, None, True), ('qsgd', 4, 3, True, True, None, None, True)]
 = 0
+
+# by default chunktopk's mean is over the senders and topk's over all; refused where the codec sends every element
+$ atomo-bench synth -o g.h5 --shape 64x32 --workers 4 -q; for a in auto all senders; do atomo-bench merge g.h5 -c topk:ratio=0.1 -c chunktopk:k=50 --workers 4 --average $a -f csv -q | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $3 == "*" { print $c["compressor"], $c["average"], $c["gain"] < 0.6 ? "short" : "long" }'; done; atomo-bench merge g.h5 -c qsgd --average senders
+> topk:ratio=0.1 all short
+> chunktopk:k=50 senders long
+> topk:ratio=0.1 all short
+> chunktopk:k=50 all short
+> topk:ratio=0.1 senders long
+> chunktopk:k=50 senders long
+2> atomo-bench: --average senders: qsgd does not send some elements and leave the others out, as topk does
+= 2
 
 # numbers of workers as a geometric sequence
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; for w in 4,8,...,64 1,3,...,27,2 5,5; do atomo-bench merge g.h5 -c none --workers $w --metrics bytes -f csv -q | cut -d, -f 3,8 | grep '^\*' | cut -d, -f 2 | tr '\n' ' '; echo; done

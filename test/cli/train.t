@@ -212,6 +212,14 @@ $ g="--network softmax --batch-size 40 --workers 4 -q -f csv --eval-freq 2 --max
 2> atomo-train: --average senders: induced does not send some elements and leave the others out, as topk does
 = 2
 
+# chunktopk's default is the mean over senders, also where a checkpoint says so
+$ g="--network softmax --batch-size 40 --workers 4 -q --eval-freq 2 --max-steps 4 -c chunktopk:k=4,chunk=16"; for a in auto all senders; do atomo-train run $g --average $a --train-dir $a >/dev/null; done; cmp auto/step_00000004.h5 senders/step_00000004.h5 && echo same; cmp -s auto/step_00000004.h5 all/step_00000004.h5 || echo other; rm auto/step_00000004.h5; atomo-train run $g --train-dir auto --resume >/dev/null 2>&1; cmp auto/step_00000004.h5 senders/step_00000004.h5 && echo same
+> same
+> other
+> same
+2>
+= 0
+
 $ atomo-train run --lr-decay 0.5 --max-steps 1
 2> atomo-train: --lr-decay: want --lr-decay-steps as well
 = 2

@@ -5,6 +5,7 @@
 #include "rig/library_rig.h"
 
 #include "codec/wrapper.h"
+#include "exchange/average.h"
 #include "exchange/gradient.h"
 
 #include <math.h>
@@ -99,6 +100,7 @@ static const char *const stepped[] = {
     "terngrad",
     "topk:ratio=0.1",
     "ef+topk:ratio=0.01",
+    "ef:decay=0.999+chunktopk:k=3,transform=dct",
     "sign",
     "randk",
     "intsgd",
@@ -199,7 +201,13 @@ static void reference_open(Reference *r, const char *spec, const Shape *shape)
     r->tensor = (GradientTensor){.name = "tensor", .shape = *shape};
     check_ok(codec_open(&r->codec, spec, r->arena, &err), &err);
     const GradientSpec all = {
-        .codec = r->codec, .workers = P, .seed = 5, .threads = 1, .tensor = &r->tensor, .tensors = 1};
+        .codec = r->codec,
+        .senders = average_over_senders(AVERAGE_AUTO, r->codec),
+        .workers = P,
+        .seed = 5,
+        .threads = 1,
+        .tensor = &r->tensor,
+        .tensors = 1};
     check_ok(gradient_open(&r->x, &all, &err), &err);
 }
 

@@ -19,7 +19,8 @@ typedef struct {
     Tally kept[KEPT]; /* records in the order of output: vector a, vector b, both vectors as one vector */
     char error[KEPT][120];
     size_t records, failures, loads, fail_at, stop_at;
-    bool same; /* true if every worker has the gradient of worker 0 */
+    bool same;    /* true if every worker has the gradient of worker 0 */
+    size_t apart; /* above 0: the gradients of `fill_apart`, for so many workers */
 } Bench;
 
 static Bench *stopping; /* global because stopped() has no argument */
@@ -39,12 +40,22 @@ static void fill(const Bench *b, const Vector *v, size_t worker, float *x)
     }
 }
 
+/* Worker w has 2 at every element whose remainder is w, and -1/2 at the others. */
+static void fill_apart(size_t workers, size_t worker, float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = i % workers == worker ? 2 : -0.5f;
+}
+
 static Status load_worker(void *data, const Vector *v, size_t worker, float *x, Error *err)
 {
     Bench *b = data;
     if (++b->loads == b->fail_at)
         return FAIL(err, ERR_IO, "gone");
-    fill(b, v, worker, x);
+    if (b->apart)
+        fill_apart(b->apart, worker, x, v->shape.n);
+    else
+        fill(b, v, worker, x);
     return OK;
 }
 
@@ -243,6 +254,36 @@ static void the_average_is_that_of_every_payload_decoded(void **state)
         }
 }
 
+/* Each of the 4 workers sends a fourth of the elements, 2, so that every element has one sender. The mean gradient is
+ * g = (2 - 3/2) / 4 = 1/8. The mean over all is 2/4 = 4 g: its error is 9 |g|^2. The mean over the senders is 2 = 16 g: its
+ * error is 15^2 |g|^2. Vector b is sent as floats, so its mean is exact whatever the average. */
+static void a_mean_over_senders_has_its_own_bias(void **state)
+{
+    static const struct {
+        const char *spec;
+        Average average;
+        double gain;
+    } rows[] = {{"topk:ratio=0.25", AVERAGE_AUTO, 4},
+                {"topk:ratio=0.25", AVERAGE_SENDERS, 16},
+                {"chunktopk:k=16,chunk=64", AVERAGE_AUTO, 16},
+                {"chunktopk:k=16,chunk=64", AVERAGE_ALL, 4},
+                {"ef+chunktopk:k=16,chunk=64", AVERAGE_AUTO, 16},
+                {"none", AVERAGE_AUTO, 1}};
+    (void)state;
+    for (size_t i = 0; i < countof(rows); i++) {
+        Bench b;
+        open_bench(&b, rows[i].spec, 4, 640, 64);
+        b.vector[1].raw = true;
+        b.apart = 4;
+        b.c.average = rows[i].average;
+        check_ok(run_bench(&b), &b.err);
+        check_rel(figure(&b.kept[0], "gain"), rows[i].gain, 1e-6);
+        check_near(figure(&b.kept[0], "relative_error"), (rows[i].gain - 1) * (rows[i].gain - 1), 1e-4);
+        check_near(figure(&b.kept[1], "relative_error"), 0, 1e-12);
+        close_bench(&b);
+    }
+}
+
 static void votes_are_counted_over_all_batches(void **state)
 {
     enum { N = 700, WORKERS = 21 };
@@ -408,6 +449,7 @@ static void scratch_memory_is_counted(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_merge_of_one_worker_is_a_comparison),
     cmocka_unit_test(the_average_is_that_of_every_payload_decoded),
+    cmocka_unit_test(a_mean_over_senders_has_its_own_bias),
     cmocka_unit_test(votes_are_counted_over_all_batches),
     cmocka_unit_test(what_does_not_merge_has_no_aggregate),
     cmocka_unit_test(the_variance_of_an_average_is_one_pth),

@@ -489,14 +489,15 @@ const Compressor compressor_chunktopk = {
         "values=2bit, over all values sent: mu, sigma = mean and standard deviation (n - 1);\n"
         "bin = min(max(round((y - mu) / (1.5 sigma) + 2), 0), 3), decoded as the mean of its values.\n"
         "ef:decay=b+ keeps m = b m + g - decoded: DeMo's momentum (b = 0.999), SparseLoCo's residual (0.95).\n"
-        "The papers divide what arrives by the number of workers that sent it (atomo-train --average senders).\n"
+        "Receivers divide the sum of an element or coefficient by the number of workers that sent it, as both\n"
+        "papers do; --average all divides by the number of all workers.\n"
         "A side that is a prime above `chunk` has chunks of length 1, so all of it travels.",
     .paper = "Peng, Quesnelle, Kingma: DeMo: Decoupled Momentum Optimization, arXiv 2411.19870, 2024;\n"
              "Sarfi, Thérien, Lidin, Belilovsky: Communication Efficient LLM Pre-training with SparseLoCo,\n"
              "arXiv 2508.15706, 2025",
     .params = schema,
     .params_size = sizeof(ChunkTopk),
-    .promises = EXACT_BYTES | LEAVES_OUT,
+    .promises = EXACT_BYTES | LEAVES_OUT | SENDERS_MEAN,
     .bound = bound,
     .encode = encode,
     .decode = decode,
