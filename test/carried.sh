@@ -18,7 +18,7 @@ write)
     "$bench" synth -o "$3/dump.h5" -q --law laplace --shape 64x48 --shape 100 --steps 2 >"$3.log"
     for format in safetensors npz; do "$bench" convert "$3/dump.h5" "$3/copy.$format" -q >>"$3.log"; done
     for spec in $(specs); do "$bench" encode "$3/dump.h5" -c "$spec" -o "$3/$spec.atomo" -q >>"$3.log"; done
-    "$train" run --network fc --max-steps 4 --eval-freq 2 --workers 2 -c ef+topk -q --train-dir "$3/run" >>"$3.log"
+    "$train" run --network gpt:layers=1,heads=1,width=16,context=16 --dataset babble --max-steps 4 --eval-freq 2 --workers 2 -c ef+topk -q --train-dir "$3/run" >>"$3.log"
     ;;
 read)
     mkdir -p "$4"

@@ -2,12 +2,12 @@
 # cpus.sh -- builds for another processor and runs tests under qemu: sh test/cpus.sh arm64|riscv64|s390x [ROOT [TEST...]]
 #
 # Unpacks a Debian root of that processor into the folder ROOT (default: build/root-PROCESSOR) by debootstrap, builds with the
-# cross compiler against the root's libraries, and runs the tests in the root; then each processor reads files that the other has written. TEST
-# is a test program, as in codec/test_golden; default: those of all rooms that run under qemu. Needs root's rights, the packages debootstrap,
-# qemu-user-static and gcc-TRIPLET, and a kernel with binfmt_misc. s390x is big-endian.
+# cross compiler against the root's libraries, and runs the tests in the root; then each processor reads files that the other has written. With TEST,
+# a test program such as codec/test_golden, runs this one only. LIMIT: seconds for one program. Needs root's rights, the packages debootstrap, qemu-user-static and gcc-TRIPLET, and
+# a kernel with binfmt_misc. s390x is big-endian.
 set -eu
 arch=${1:?usage: sh test/cpus.sh arm64|riscv64|s390x [ROOT [TEST...]]} root=${2:-build/root-$1}
-suite=bookworm
+suite=bookworm programs=
 case $arch in
 arm64) cpu=aarch64 ;;
 riscv64) cpu=riscv64 suite=trixie ;; # Debian's first release for it
@@ -16,6 +16,7 @@ s390x) cpu=s390x ;;
 esac
 [ $# -lt 2 ] || shift
 shift
+[ $# -gt 0 ] || programs=all
 triplet=$cpu-linux-gnu
 for tool in debootstrap "$triplet-gcc" "qemu-$cpu-static"; do
     command -v "$tool" >/dev/null || { echo "cpus: $tool: not found" >&2; exit 1; }
@@ -31,6 +32,7 @@ if [ ! -f "$root/made" ]; then
     mkdir -p "$root"
     debootstrap --foreign --arch="$arch" --variant=minbase --include="$packages,libc6-dev,libgomp1" "$suite" "$root"
     for deb in "$root"/var/cache/apt/archives/*.deb; do dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$root" --keep-directory-symlink; done
+    [ ! -L "$root/proc" ] || { rm "$root/proc" && mkdir "$root/proc"; } # in a container, debootstrap makes it a link to the machine's own
     # the linker does not look for an absolute link below the root
     find "$root/usr/lib/$triplet" -type l -lname '/*' | while read -r link; do ln -sf "../../..$(readlink "$link")" "$link"; done
     touch "$root/made"
@@ -54,15 +56,16 @@ for one; do
         [ "$file" = test/base/test_confine.c ] || targets="$targets build/$arch/${file%.c}"
     done
 done
-make -j"$(nproc)" CC="${CCACHE:-} gcc" all
+[ -z "$programs" ] || make -j"$(nproc)" CC="${CCACHE:-} gcc" all
 # shellcheck disable=SC2086
-PATH=$PWD/build/$arch/tools:$PATH make -j"$(nproc)" -k ARCH=$cpu MPI= B=build/$arch CC="${CCACHE:-} $triplet-gcc --sysroot=$root" all $targets
+PATH=$PWD/build/$arch/tools:$PATH make -j"$(nproc)" -k ARCH=$cpu MPI= B=build/$arch CC="${CCACHE:-} $triplet-gcc --sysroot=$root" $programs $targets
 
 mkdir -p "$root/src"
 mount --bind "$PWD" "$root/src"
 mount --bind /dev "$root/dev"
 mount -t proc proc "$root/proc"
 trap 'umount "$root/src" "$root/dev" "$root/proc"' EXIT
+trap 'exit 130' INT TERM
 there() { # argument: a command, to be run on the other processor
     chroot "$root" env LD_LIBRARY_PATH="/usr/lib/$triplet/openblas-pthread" sh -c "cd /src && $1"
 }
@@ -70,7 +73,7 @@ there() { # argument: a command, to be run on the other processor
 failed=0
 for one in $targets; do
     log=build/$arch/$(echo "$one" | tr / -).log
-    if there "timeout 1200 $one" >"$log" 2>&1; then
+    if there "timeout ${LIMIT:-1200} $one" >"$log" 2>&1; then
         echo "$one: $(grep -c '\[       OK \]' "$log") passed"
     else
         echo "$one: FAILED: $log"
@@ -78,6 +81,7 @@ for one in $targets; do
     fi
 done
 echo "cpus: $arch: $failed of $(echo "$targets" | wc -w) test programs failed"
+[ -n "$programs" ] || exit $failed
 
 files=build/$arch/carried
 rm -rf "$files" && mkdir "$files"
