@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """site.py TOP [SITE] -- checks links. Every link between the Markdown files of the source tree TOP must lead to a file, and an
 anchor to a heading, or with SITE the same for the pages of `make html`: each link and image must lead to a file and an anchor of the site,
-each document must have a page with a title and text, which index.html reaches, and no id may occur twice on a page. The glossary must have every field and
+each document must have a page with a title and text, which index.html reaches, no id may occur twice on a page, and no link may
+show the name of a file. The glossary must have every field and
 every compressor. Prints what is wrong, then the number of links.
 """
 import html.parser
@@ -75,6 +76,7 @@ def check_site():
         wrong.extend(f"{path.name}: id {name} twice" for name in page.twice)
         if len(page.text) < 500 or not re.search(r"<h1>\w", path.read_text()):
             wrong.append(f"{path.name}: no title or no text")
+        wrong.extend(f"{path.name}: a link shows {name}" for name in re.findall(r"<a [^>]*>(?:<code>)?([\w/.-]+\.md)<", path.read_text()))
     while queue:
         path = queue.pop()
         for target in pages[path].links:

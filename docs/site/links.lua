@@ -1,4 +1,4 @@
--- links.lua -- for pandoc: links between the Markdown files become links between the pages of the site. `at` is the folder of
+-- links.lua -- for pandoc: links between the Markdown files become links between the pages of the site, and show their titles. `at` is the folder of
 -- the file from the top of the source tree ("docs/", "lib/", ""). Tables get a box in which they scroll on narrow screens.
 local at = pandoc.utils.stringify(PANDOC_WRITER_OPTIONS.variables["at"] or "")
 
@@ -28,7 +28,20 @@ local function moved(target)
     return (path:gsub("^docs/", ""))
 end
 
+-- The first heading of a file, given by its path from the top of the source tree.
+local function title(path)
+    for line in io.lines(path) do
+        local found = line:match("^# (.+)$")
+        if found then return found end
+    end
+end
+
+-- A link whose text is the name of a file gets the title of the page instead.
 function Link(link)
+    local file = link.target:match("^([^#:]+%.md)")
+    if file and pandoc.utils.stringify(link.content):match("^[%w/.-]+%.md$") then
+        link.content = {pandoc.Str(title(from_top(file)))}
+    end
     link.target = moved(link.target)
     return link
 end
