@@ -172,7 +172,8 @@ static bool run_codec(Growth *g, const Compressor *ops, const float *x, float *y
         printf("%-12s %s\n", g->name, codec ? err.text : "needs keys: left out");
         ok = !codec;
     } else {
-        ok = print_side(g, "encode", g->encode) & print_side(g, "decode", g->decode);
+        const bool encode = print_side(g, "encode", g->encode), decode = print_side(g, "decode", g->decode);
+        ok = encode && decode;
     }
     fflush(stdout);
     arena_close(a);

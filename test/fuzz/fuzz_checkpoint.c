@@ -203,7 +203,7 @@ static Undo edit_tensor(uint8_t what, size_t i, uint8_t at, uint32_t value)
     TensorInfo *t = &now.tensor[i];
     switch (what) {
     case 0:
-        return flip(&now.x[i][(at << 8 ^ value >> 24) % saved.model.tensor[i].shape.n], value);
+        return flip(&now.x[i][((uint32_t)at << 8 ^ value >> 24) % saved.model.tensor[i].shape.n], value);
     case 1:
         edit_text(now.path[i], at, value);
         break;
