@@ -2,6 +2,7 @@
 #include "data/dataset.h"
 
 #include "base/checksum.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -54,15 +55,17 @@ static void put(uint8_t *room, const Head *h, const Dataset *d)
         memcpy(room + labels_at(h), d->labels, h->label_bytes);
 }
 
-/* Sets all of *d but `split` and `stopped`. */
-static Status take(Dataset *d, const uint8_t *room, Arena *a, Error *err)
+/* Sets all of *d but `split` and `stopped`. `name` is that of dataset_load. */
+static Status take(Dataset *d, const char *name, const uint8_t *room, Arena *a, Error *err)
 {
     const Head *h = (const Head *)room;
     DatasetInfo *info = NEW(a, DatasetInfo, 1);
-    TRY(arena_check(info, a, err));
     const DatasetInfo own = *d->info;
+    const char *copy = text_copy(a, name);
+    TRY(arena_check(info && copy, a, err));
     *info = h->info;
-    info->name = own.name, info->brief = own.brief, info->licence = own.licence, info->source = own.source;
+    info->name = copy;
+    info->brief = own.brief, info->licence = own.licence, info->source = own.source;
     info->load = own.load;
     d->info = info;
     d->count = h->count;
@@ -101,7 +104,7 @@ static Status spread(Dataset *d, Net *net, const Request *r, Arena *a, Error *er
     if (((const Head *)room)->key != key)
         return load(d, r, a, err);
     *d = (Dataset){.info = dataset_find(r->name, err), .split = r->split, .stopped = r->stopped};
-    return d->info ? take(d, room, a, err) : ERR_USAGE;
+    return d->info ? take(d, r->name, room, a, err) : ERR_USAGE;
 }
 
 Status dataset_load_once(Dataset *out, Net *net, const char *name, const char *dir, DataSplit split,

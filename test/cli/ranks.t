@@ -108,6 +108,17 @@ $ OMPI_COMM_WORLD_SIZE=2 atomo-train tune; OMPI_COMM_WORLD_SIZE=2 atomo-train ev
 2> atomo-train: eval: started as one of several processes; only run trains on several ranks
 = 2
 
+# ranks of one machine share a data set of the user's own, and checkpoints name its file
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+? /usr/bin/python3 -c 'import h5py'
+$ . $SRC/test/cli/ranks.sh; /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("own.h5", "w"); r = numpy.random.default_rng(1); f["x"] = r.normal(size=(200, 1, 6, 6)); f["y"] = r.integers(0, 3, 200)'; R='atomo-train run --threads 1 --network softmax --dataset own.h5 --batch-size 8 --train-dir d -c none -q'; $LAUNCH -n 2 $R --max-steps 4 >/dev/null; atomo-train eval --train-dir d -q -f csv | cut -d, -f1,3; $R --workers 2 --max-steps 6 --resume >/dev/null && ls d
+> step,compressor
+> 4,none
+> step_00000004.h5
+> step_00000006.h5
+2> note: none: the records of 4 of the 4 steps before are not in a journal
+= 0
+
 # the first workers to arrive: only with a server and several ranks; a run goes on from its checkpoint
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
 $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; A='--num-aggregate 2 --aggregate-by arrival'; $TRAIN --workers 3 $A; $LAUNCH -n 3 $TRAIN $A 2>&1 | grep -c '^atomo-train: --aggregate-by arrival: want several ranks and --topology ps'; $LAUNCH -n 4 $TRAIN $A --topology ps --max-steps 10 --train-dir d >/dev/null; $LAUNCH -n 4 $TRAIN $A --topology ps --max-steps 20 --train-dir d --resume | tail -1; ls d
