@@ -148,11 +148,12 @@ static void times_put(TrainRecords *r, Value *row)
 }
 
 /* Returns a step's time in ms, where `seconds` passed from the previous record to the step's own. NaN if
- * these seconds hold other work: at the first step of a run, at a step with a test, and at the next step (the
- * test's checkpoint). */
+ * these seconds hold other work: at the first step of a run, at a step whose gradients are saved, at a step with a
+ * test, and at the next step (the test's checkpoint). */
 static double step_ms(const TrainRecords *r, const StepRecord *s, double seconds)
 {
-    const bool plain = r->last.step > 0 && isnan(r->last.test.accuracy) && isnan(s->test.accuracy);
+    const bool plain =
+        r->last.step > 0 && !s->dumped && isnan(r->last.test.accuracy) && isnan(s->test.accuracy);
     return plain ? 1e3 * seconds : (double)NAN;
 }
 

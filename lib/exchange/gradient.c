@@ -264,15 +264,15 @@ static void count(GradientExchange *x)
 
 static Status run_step(GradientExchange *x, Status status)
 {
-    double start = net_seconds(x);
-    if (!x->early) {
+    if (!x->early) { /* else the second thread may be calling functions of net.h */
+        const double before = net_seconds(x);
         TRY(prepare(x, &status));
-        x->waited += x->carrier ? net_seconds(x) - start : 0;
+        x->waited += x->carrier ? net_seconds(x) - before : 0;
     }
     TRY(x->spec.overlap ? run_overlapped(x, status) : run_in_turn(x, status));
-    start = net_seconds(x);
+    const double before = net_seconds(x);
     TRY(net_agree(x->spec.net, x->settled, x->main.err));
-    x->waited += x->carrier ? background_waited(x->carrier) + net_seconds(x) - start : start;
+    x->waited += x->carrier ? background_waited(x->carrier) + net_seconds(x) - before : net_seconds(x);
     count(x);
     return OK;
 }

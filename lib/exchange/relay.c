@@ -130,6 +130,8 @@ Status relay_payloads(Relay *r, RelayTensor *const *t, size_t count, Status stat
         t[j]->merged = (Bytes){0};
     if (!r->net)
         return status;
+    if (r->way == NET_ROOT) /* the server has no payload whose size could say that it has failed */
+        TRY(net_agree(r->net, status, t[0]->x.call.err));
     TRY(share_sizes(r, count, status, t[0]->x.call.err));
     if (r->way == NET_RING)
         TRY(merge_segments(r, t, count, sends, &left));

@@ -26,11 +26,11 @@ struct Net {
     bool first_here; /* true: the first rank of this machine */
     /* Bytes of this rank. A byte counts once for its sender, however often MPI copies it on its way. */
     uint64_t sent, received;
-    double seconds;  /* time spent in the functions below */
+    double seconds;  /* time spent in net_gather, net_scatter, net_broadcast, net_move and net_hear */
     bool serialized; /* true: the MPI library allows calls from any thread, from one at a time */
-    /* Set by the caller, to the same value on all ranks. True: the functions below, except net_share and
-     * net_meet, use MPI's non-blocking functions and sleep while they wait, because another thread of this
-     * rank computes. */
+    /* Set by the caller, to the same value on all ranks. True: net_gather, net_scatter, net_broadcast and
+     * net_move use MPI's non-blocking functions and sleep while they wait, because another thread of this rank
+     * computes. */
     bool patient;
     bool failed; /* true: net_agree has returned an error, so all ranks stop together */
 

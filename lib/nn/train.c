@@ -108,7 +108,8 @@ static void copy_running(const Trainer *t, float *const *to, float *const *from)
         memcpy(to[w], from[w], t->running_floats * sizeof **to);
 }
 
-/* Computes worker w's gradient, and its score unless it leaves the step because enough others have arrived. */
+/* Computes worker w's gradient, score and time. OK also if the worker leaves the step because enough others have
+ * arrived. */
 static Status compute_one(Trainer *t, size_t step, const Portion *all, size_t w, Error *err)
 {
     const double start = clock_now();
@@ -116,10 +117,9 @@ static Status compute_one(Trainer *t, size_t step, const Portion *all, size_t w,
     t->unchecked = model_parameters(t->model)->count;
     t->sending = 0;
     const Status status = compute(t, step, all, w, &score, err);
-    if (status == ERR_STOPPED && arrival_over(t) && !(t->s.stopped && t->s.stopped()))
-        return OK;
+    const bool leaves = status == ERR_STOPPED && arrival_over(t) && !(t->s.stopped && t->s.stopped());
     t->score[w] = (WorkerScore){score.loss, (double)score.correct, clock_now() - start - t->sending};
-    return status;
+    return leaves ? OK : status;
 }
 
 /* Computes the gradients of this rank's workers. `early`: sends each part of the last worker's gradient as soon as it

@@ -1,6 +1,7 @@
 /* train.h -- trains a network: simulated workers share one model, and a codec compresses their gradients.
  *
- * The setup and a step's number determine the step: its images, the workers that send, every random number.
+ * The setup and a step's number determine the step: its images, every random number, and, without `arrival`, the
+ * workers that send.
  * So a trainer that is restored to an earlier step repeats the later steps bit for bit, for any number of
  * threads.
  *
@@ -46,7 +47,7 @@ typedef struct {
     const Link *link;      /* network model for the communication time; NULL: no communication time */
     bool (*stopped)(void); /* returns true when the user has asked to stop; may be NULL */
     /* The ranks that share the workers. NULL: this process simulates all workers. Each rank opens a trainer with
-     * the same setup. All ranks get the same weights, bit for bit: those of one process with all workers. */
+     * the same setup. All ranks get the same weights, bit for bit: without `arrival`, those of one process with all workers. */
     Net *net;
     /* of GradientSpec; neither changes the weights */
     size_t bucket_bytes;
@@ -102,6 +103,7 @@ typedef struct {
     double compute, encode, comm, decode;
     double modelled;                /* seconds of communication on setup.link by the network model */
     RankSpread rank[RANK_MEASURES]; /* 0 in one process */
+    bool dumped; /* true: the step's gradients were saved, which took time */
 } StepRecord;
 
 /* Runs one step. ERR_NUMERIC: there are values that are not finite; the error names the step and the layer

@@ -2,8 +2,8 @@
  *
  * Each rank tells rank 0, the server, the number of each of its workers as soon as the worker's gradient is computed. When
  * enough workers have arrived, the server tells every rank that the step is closed. A rank that still computes looks for
- * this before each layer, and leaves its gradient. It then tells the server the number of its worker all the same: so the
- * server hears each worker once per step. At last the server sends the list of the workers that it takes. */
+ * this before each layer, and abandons its gradient. It then tells the server the number of its worker all the same: so the
+ * server hears each worker once per step. Then the server sends all ranks the list of the workers taken. */
 #include "nn/train_parts.h"
 
 #include <string.h>

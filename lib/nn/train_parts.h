@@ -162,8 +162,8 @@ static inline Attr attr_text(const char *name, const char *v)
 /* Returns the attribute called `name`; NULL if there is none. `list` NULL: no attributes. */
 const Attr *attr_find(const AttrList *list, const char *name);
 
-/* Writes to `out` every setting that the weights depend on, except the network. Returns the number of
- * attributes. Memory for texts comes from `a`. */
+/* Writes to `out` every setting that the weights depend on, except the network and `arrival`, which a resumed run may change.
+ * Returns the number of attributes. Memory for texts comes from `a`. */
 size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a);
 
 /* Checks that a file's attributes `theirs` include all of `own` with equal values. Returns ERR_CORRUPT if an

@@ -61,6 +61,7 @@ static Status run_step(Trainer *t, const Course *c, bool *stops, Error *err)
     }
     TRY(status);
     const bool due = is_due(c, r.step), dumps = is_dumped(t, c, r.step);
+    r.dumped = dumps;
     if (dumps || (due && t->s.test))
         trainer_collect(t, dumps);
     if (net_rank(t->s.net) == 0)
