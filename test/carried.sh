@@ -36,11 +36,22 @@ read)
     ;;
 compare)
     exact=0 near=0 far=0
+    [ "$(ls "$2")" = "$(ls "$3")" ] || { echo "carried: FAILED: $2 and $3 have files of other names"; exit 1; }
     for file in "$2"/*; do
         other=$3/${file##*/}
         if cmp -s "$file" "$other"; then
             exact=$((exact + 1))
-        elif python3 - "$file" "$other" <<'END'; then
+            continue
+        fi
+        case ${file##*/} in
+        svd.* | fourier.* | dct.* | step_* | losses.csv) ;; # they round as BLAS and FFTW do on the processor
+        *)
+            far=$((far + 1))
+            echo "carried: ${file##*/}: FAILED: $other differs"
+            continue
+            ;;
+        esac
+        if python3 - "$file" "$other" <<'END'; then
 import struct, sys
 
 def floats(path):

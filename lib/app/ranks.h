@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "net/net.h"
 
-/* Joins the other ranks, as net_open. On other ranks than 0, stdout then leads nowhere. */
+/* Joins the other ranks, as net_open. On ranks other than 0, output to stdout is discarded from then on. */
 Status ranks_join(Net **out, Arena *a, Error *err);
 
 /* Ends a command: if `status` is not OK, prints the error; rank 0 alone prints an error on which all ranks

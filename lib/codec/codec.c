@@ -97,9 +97,7 @@ static Status raw_get(const Call *c, Bytes in, float *x)
 {
     if (in.size != raw_size(c))
         return payload_bad(c, "%zu bytes of raw floats, want %zu", in.size, raw_size(c));
-    if (blockwise_load(in.data + 1, c->shape->n, c->threads, x))
-        return OK;
-    return payload_bad(c, "element %zu is not finite", first_nonfinite(x, c->shape->n, NULL));
+    return payload_floats(c, in.data + 1, x);
 }
 
 /* Replaces a payload that is longer than raw floats: decodes it, and sends the decoded values as raw floats.

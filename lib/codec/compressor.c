@@ -1,6 +1,7 @@
 /* compressor.c -- helper functions of codecs: write raw floats, refuse payloads, and report the entropy of
  * payloads. */
 #include "codec/compressor.h"
+#include "num/blockwise.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,6 +44,13 @@ Status payload_finite(const Call *c, const float *x)
 {
     const size_t bad = first_nonfinite(x, c->shape->n, NULL);
     return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
+}
+
+Status payload_floats(const Call *c, const uint8_t *bytes, float *x)
+{
+    return blockwise_load(bytes, c->shape->n, c->threads, x)
+               ? OK
+               : payload_bad(c, "element %zu is not finite", first_nonfinite(x, c->shape->n, NULL));
 }
 
 Status payload_add_workers(const Call *c, uint64_t more, uint64_t *total)

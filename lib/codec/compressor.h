@@ -27,7 +27,7 @@ struct Compressor {
     const char *example;  /* commands that run as they are, one a line; they write g.h5. A test runs them. */
     const Param *params;  /* the parameters; ends in {0}; NULL: none */
     size_t params_size;
-    /* what the hooks that several codecs share need of this codec: for example, a BucketLaw for the hooks in
+    /* a struct for hooks that several codecs share, which describes this codec: for example, a BucketLaw for
      * levels/buckets.c */
     const void *family;
 
@@ -108,6 +108,9 @@ Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want);
 
 /* Fails if an element of the decoded x (shape->n) is not finite. */
 Status payload_finite(const Call *c, const float *x);
+
+/* Reads the elements of x (shape->n) from little-endian floats; fails if one is not finite. */
+Status payload_floats(const Call *c, const uint8_t *bytes, float *x);
 
 /* Adds `more`, the number of workers of a merged payload, to *total; fails on overflow. */
 Status payload_add_workers(const Call *c, uint64_t more, uint64_t *total);

@@ -60,8 +60,9 @@ struct Dataset {
 
 enum { IMAGES_MOST = 1 << 30, DATA_SIDE_MOST = 4096 }; /* of images that are bytes: rows, columns */
 
-/* Loads a data set; NAME or the path FILE.h5, for which `dir` must be NULL. `digits`, `colour-digits` and `babble` are drawn from the seed; other sets are read from the directory `dir` (NULL:
- * datasets/NAME) and ignore the seed. Checks sizes, magic numbers and labels. An error names the file, the
+/* Loads the data set `name`: one of the table, or the user's own file if `name` is a path FILE.h5; `dir` must then be NULL.
+ * `digits`, `colour-digits` and `babble` are drawn from the seed; other sets are read from the directory `dir`
+ * (NULL: datasets/NAME) and ignore the seed. Checks sizes, magic numbers and labels. An error names the file, the
  * expected content and the command that downloads the file. Memory for pixels and labels comes from `a`. ERR_STOPPED:
  * `stopped` returned true while images were drawn; NULL: nothing stops it. */
 Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,

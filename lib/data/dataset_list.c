@@ -94,7 +94,7 @@ const char *dataset_name(const void *data, size_t i)
     return datasets[i].name;
 }
 
-/* Returns true if a data set's name is the path of a file of one's own, FILE.h5 (own.c). */
+/* Returns true if a data set's name is the path of the user's own file, FILE.h5 (own.c). */
 static bool is_file(const char *name)
 {
     const char *dot = strrchr(name, '.');

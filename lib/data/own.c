@@ -1,4 +1,4 @@
-/* own.c -- the data set of one's own in an HDF5 file:
+/* own.c -- the user's own data set in an HDF5 file:
  *
  *     x         n x length, n x rows x columns or n x channels x rows x columns: integers or floats
  *     y         n labels, integers from 0 on
@@ -29,7 +29,7 @@ typedef struct {
     DatasetInfo *info;
     size_t size;     /* values of an image */
     Examples all[2]; /* by DataSplit */
-    bool shared;     /* the file has no x_test: both are x, of which every tenth is to test */
+    bool shared;     /* the file has no x_test: both splits come from x: every tenth image is a test image */
 } Own;
 
 /* ---- reading ---- */
@@ -119,7 +119,7 @@ static Status read_file(Own *o, Error *err)
         TRY(read_examples(o, "x_test", "y_test", &o->all[SPLIT_TEST], err));
     if (o->shared && o->all[SPLIT_TRAIN].count < TENTH)
         return FAIL(err, ERR_CORRUPT,
-                    "x has %zu images: want %d or more, as every tenth is to test, or x_test",
+                    "x has %zu images: want %d or more (every tenth becomes a test image), or x_test",
                     o->all[SPLIT_TRAIN].count, TENTH);
     return o->info->classes >= 2 ? OK : FAIL(err, ERR_CORRUPT, "y has one class only: want two or more");
 }

@@ -13,8 +13,8 @@
 const char *const link_trial_names[] = {"ping-pong", "allgather", "ring", NULL};
 
 enum { LEAST_SAMPLES = 3, LOOP_MOST = 1000 };
-static const double sample_seconds = 2e-4,
-                    kind_seconds = 2; /* for a sample, at least; for all samples of one kind and size, about */
+static const double sample_seconds = 2e-4; /* a sample lasts at least this long */
+static const double kind_seconds = 2;      /* about the time of all samples of one kind and size */
 
 typedef struct {
     Net *net;
@@ -168,8 +168,18 @@ Status link_trial(LinkTrial *t, Arena *a, Error *err)
         status = open_bench(&b, t, a, err);
     TRY(net_agree(t->net, status, err));
     TRY(measure(t, &b, err));
-    for (int k = 0; k < TRIALS; k++)
-        if (fit(t, k, &t->fit[k], a, err) == ERR_NUMERIC)
-            t->fit[k] = (LinkFit){NAN, NAN, NAN, NAN, NAN, NAN, t->sizes->count};
+    for (int k = 0; k < TRIALS; k++) {
+        status = fit(t, k, &t->fit[k], a, err);
+        if (status != ERR_NUMERIC)
+            TRY(status);
+        else
+            t->fit[k] = (LinkFit){.latency = NAN,
+                                  .bandwidth = NAN,
+                                  .latency_se = NAN,
+                                  .bandwidth_se = NAN,
+                                  .deviation = NAN,
+                                  .worst = NAN,
+                                  .points = t->sizes->count};
+    }
     return fit(t, TRIALS, &t->all, a, err);
 }

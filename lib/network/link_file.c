@@ -24,7 +24,7 @@ static const Json *find_fit(const Json *file)
     return NULL;
 }
 
-/* Returns a member that is a number from `low` to `high`; NaN: it is none. */
+/* Returns a member that is a number from `low` to `high`; NaN: there is no such number. */
 static double number(const Json *fit, const char *name, double low, double high)
 {
     const Json *v = json_member(fit, name);

@@ -111,7 +111,8 @@ static unsigned mixed(unsigned char channel, double share)
 }
 
 /* Opens the spec at the start of a line's name; cost's figures put a topology or a link behind it, as in
- * "qsgd ring". Adds the hash of the rest to *variant. */
+ * "qsgd ring". Sets *variant to the hash of the rest; 0: there is none. Returns NULL, and leaves *variant unset, if
+ * the name is no spec. */
 static const Codec *codec_of(const char *name, size_t *variant, Arena *a)
 {
     Error err;
@@ -140,7 +141,7 @@ Look plot_look(const char *spec, size_t further, Arena *a)
     variant = (variant + further) % LOOKS;
     const unsigned char *hue = hues[family];
     const double shade = shades[family][(place + variant) % SHADES];
-    /* a variant is a pair of shade and dashes, of which each neighbour changes both */
+    /* a variant is a pair of shade and dashes; the next variant differs in both */
     Look look = {.mark = (int)((place + (size_t)family) % MARKS),
                  .dash = (int)((place + 2 * variant + variant / SHADES) % DASHES)};
     snprintf(look.colour, sizeof look.colour, "#%02x%02x%02x", mixed(hue[0], shade), mixed(hue[1], shade),

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A column of cost, and the column of a run's steps that holds the same quantity. The second one serves a run without a
- * modelled link. */
+/* A column of cost, and the column of a run's steps that holds the same quantity. run[1] is used where run[0] has no
+ * value: in a run without --link. */
 typedef struct {
     const char *cost, *run[2];
 } Part;
@@ -104,7 +104,7 @@ static Status put(Csv *data, size_t row, size_t part, double value, Arena *a, Er
     return arena_check(*cell, a, err);
 }
 
-/* Keeps the rows of cost, and of each run that none of them shows the first step, which becomes such a row. */
+/* Keeps the rows of cost. A run that no row of cost shows keeps its first step, which becomes such a row. */
 static Status join(Runs *r, Arena *a, Error *err)
 {
     Csv *data = r->data;

@@ -58,8 +58,8 @@ INLINE void dot_some(const float *a, const int rows, size_t cols, const float *c
             p[k][at + (size_t)r] = sum_of(sum[r * count + k]);
 }
 
-/* Several rows at once share the loads of q[k], as many as the registers hold the sums of: AVX-512's those of 4 rows
- * and 4 vectors, AVX2's those of 4 in all. */
+/* Several rows share each load of q[k]. Their sums must fit into registers: 16 sums (4 rows of 4 vectors) with AVX-512,
+ * 4 sums with AVX2. */
 INLINE void dot_all(const float *a, size_t rows, size_t cols, const float *const q[4], const int count,
                     float *const p[4])
 {

@@ -44,7 +44,7 @@ static Dataset load(const char *path, DataSplit split)
     return d;
 }
 
-/* Returns the place in the file of image i of a split: every tenth is to test. */
+/* Returns the place in the file of image i of a split: every tenth is a test image. */
 static size_t place(DataSplit split, size_t i)
 {
     size_t place_of[2][COUNT], count[2] = {0};

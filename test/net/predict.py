@@ -27,7 +27,12 @@ TRAIN = ["atomo-train", "run", "--threads", "1", "--network", "lenet", "--datase
 def main(bin_dir, two_hosts, rates):
     os.environ["PATH"] = f"{pathlib.Path(bin_dir).resolve()}:{os.environ['PATH']}"
     two_hosts = pathlib.Path(two_hosts).resolve()
-    os.chdir(tempfile.mkdtemp(prefix="atomo-predict."))
+    with tempfile.TemporaryDirectory(prefix="atomo-predict.") as folder:
+        os.chdir(folder)
+        return print_table(two_hosts, rates)
+
+
+def print_table(two_hosts, rates):
     if subprocess.run([two_hosts, "1e9", DELAY, "true"]).returncode == 77:
         print("skip: net/predict: no network namespaces or /dev/net/tun here")
         return 77

@@ -8,7 +8,6 @@
 
 #include <fpzip.h>
 #include <limits.h>
-#include <math.h>
 
 typedef struct {
     int64_t precision;
@@ -95,8 +94,8 @@ const Compressor compressor_fpzip = {
     .example = "atomo-bench synth -o g.h5\n"
                "atomo-bench compare g.h5 -c fpzip:precision=10/16/32 -c zstd+none -c bf16",
     .formula =
-        "decode g_i without its lowest 32 - precision bits: rounded towards 0. Coded is the difference of the float's\n"
-        "and the prediction's bits as integers. A vector's prediction is the element before, a matrix's the\n"
+        "decode g_i without its lowest 32 - precision bits: rounded towards 0. The bits of the float and of\n"
+        "its prediction are taken as integers, and their difference is coded. A vector's prediction is the element before, a matrix's the\n"
         "Lorenzo predictor, left + above - above left. Gradients are not smooth, so a prediction from three\n"
         "neighbours is worse. Biased. Decoding takes twice libfpzip's time: a check of the stream comes first, since\n"
         "libfpzip checks nothing.",

@@ -325,11 +325,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 {
     CasPayload p;
     TRY(payload_open(c, in, &p));
-    if (!p.floats)
-        return decode_sketch(c, &p, x);
-    if (blockwise_load(p.value, c->shape->n, c->threads, x))
-        return OK;
-    return payload_bad(c, "element %zu is not finite", first_nonfinite(x, c->shape->n, NULL));
+    return p.floats ? payload_floats(c, p.value, x) : decode_sketch(c, &p, x);
 }
 
 /* ---- merging ---- */

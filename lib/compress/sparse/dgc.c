@@ -54,7 +54,7 @@ static void accumulate(const void *data, size_t from, size_t count, float *to)
             to[i] = v[i] + (momentum * u[i] + x[i]);
     else
         for (size_t i = 0; i < count; i++)
-            to[i] = 0 + x[i];
+            to[i] = 0 + x[i]; /* -0 becomes 0, as with a state of zeros */
 }
 
 /* Computes the new accumulated values, v + (momentum u + x), in scratch. */

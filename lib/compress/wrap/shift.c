@@ -181,7 +181,7 @@ static void estimate(const void *data, size_t from, size_t n, float *x)
             x[i] = (float)(count * (double)h[i] + gain * (double)x[i]);
     else
         for (size_t i = 0; i < n; i++)
-            x[i] = (float)(0 + gain * (double)x[i]);
+            x[i] = (float)(0 + gain * (double)x[i]); /* -0 becomes 0, as with a shift of zeros */
 }
 
 static Status add_shift(const Call *c, const float *h, double count, double gain, float *x)
