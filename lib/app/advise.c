@@ -27,6 +27,13 @@ static bool equal(const Candidate *a, const Candidate *b)
     return !(fabs(a->time.total - b->time.total) > both_halves(a, b));
 }
 
+/* True if the intervals of a candidate and the first overlap only since they are wide: more repeats could tell the two
+ * apart by a quarter of the first's time. */
+static bool rough(const Candidate *c, const Candidate *first)
+{
+    return both_halves(c, first) > first->time.total / 4;
+}
+
 /* ---- limits ---- */
 
 /* Returns "WHAT VALUE, above MOST". */
@@ -83,7 +90,9 @@ static const char *reason(const Candidate *c, const Candidate *first, Arena *a)
     if (c->rank == 1)
         return isnan(both_halves(c, first))
                    ? "not told from the first: too few repeats or steps for an interval"
-                   : "equal to the first: the intervals overlap";
+               : rough(c, first) ? text_format(a, "not told from the first: half intervals of %.3g and %.3g ms",
+                                               1e3 * advise_half_interval(first), 1e3 * advise_half_interval(c))
+                                 : "equal to the first: the intervals overlap";
     if (!part)
         return NULL;
     if (c->screened && times < 1)
@@ -124,19 +133,40 @@ Status advise_rank(Candidate *list, size_t count, const AdviseLimits *limits, Ar
     return OK;
 }
 
+/* Adds the names of the candidates of rank 1 behind the first, those that are told apart roughly or the other ones. */
+static void add_equals(TextBuf *text, const Candidate *list, size_t count, bool roughly)
+{
+    const char *lead = roughly ? "; not told from it:" : "; equal:";
+    for (size_t i = 1; i < count && list[i].rank == 1; i++)
+        if (rough(&list[i], list) == roughly) {
+            text_addf(text, "%s %s", lead, list[i].name);
+            lead = ",";
+        }
+}
+
 char *advise_verdict(const Candidate *list, size_t count, const Candidate *baseline, Arena *a)
 {
+    TextBuf text = {.arena = a};
+    bool roughly = false;
+    const Candidate *plain = NULL; /* the faster one of bf16 and none, if it is equal to the first */
     if (!count || !ranked(list))
         return text_format(a, "no codec meets the limits");
-    for (size_t i = 0; i < count && list[i].rank == 1; i++)
-        if (list[i].plain)
-            return text_format(a, "none: send %s; no compressor within the limits is faster for certain",
-                               baseline->rank == 1 ? baseline->name : "float32");
-    TextBuf text = {.arena = a};
-    text_addf(&text, "%s: %.3g times as fast as %s", list->name, baseline->time.total / list->time.total,
-              baseline->name);
-    for (size_t i = 1; i < count && i < 3 && list[i].rank == 1; i++)
-        text_addf(&text, "%s %s", i == 1 ? "; equal:" : ",", list[i].name);
+    for (size_t i = count; i-- > 0;)
+        if (list[i].rank == 1) {
+            plain = list[i].plain ? &list[i] : plain;
+            roughly = roughly || rough(&list[i], list);
+        }
+    if (plain)
+        text_addf(&text, "none: send %s; no compressor within the limits is faster for certain",
+                  !strcmp(plain->name, "none") ? "float32" : plain->name);
+    else {
+        text_addf(&text, "%s: %.3g times as fast as %s", list->name, baseline->time.total / list->time.total,
+                  baseline->name);
+        add_equals(&text, list, count, false);
+        add_equals(&text, list, count, true);
+    }
+    if (roughly)
+        text_add(&text, ". Times were measured roughly: an idle machine or more --repeats may tell more apart");
     return text_done(&text);
 }
 

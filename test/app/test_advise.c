@@ -62,6 +62,22 @@ static void bf16_is_the_answer_unless_a_codec_is_faster_for_certain(void **state
     check(strstr(advise_verdict(floats, 2, named(floats, 2, "bf16"), arena), "none: send float32"));
 }
 
+static void rough_times_are_said_to_be_rough(void **state)
+{
+    (void)state;
+    Candidate list[] = {candidate("a", 1, 0.1), candidate("b", 3, 4), candidate("c", 1.05, 0.02),
+                        candidate("bf16", 9, 0.1)},
+              plain[] = {candidate("a", 1, 0.1), candidate("none", 3, 4), candidate("bf16", 3.5, 4)};
+    check_ok(advise_rank(list, 4, &no_limits, arena, &err), &err);
+    check(list[2].rank == 1 && !strcmp(list[2].name, "b") && strstr(list[2].why, "not told from the first: half intervals of"));
+    check(!strcmp(list[1].name, "c") && strstr(list[1].why, "equal"));
+    const char *verdict = advise_verdict(list, 4, &list[3], arena);
+    check(strstr(verdict, "a: 1.73 times as fast as bf16; equal: c; not told from it: b. Times were measured roughly"));
+    check_ok(advise_rank(plain, 3, &no_limits, arena, &err), &err);
+    verdict = advise_verdict(plain, 3, named(plain, 3, "bf16"), arena);
+    check(strstr(verdict, "none: send float32; ") && strstr(verdict, "roughly"));
+}
+
 static void without_an_interval_nothing_is_faster_for_certain(void **state)
 {
     (void)state;
@@ -185,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(codecs_are_ranked_by_time_and_overlapping_intervals_are_equal),
         cmocka_unit_test(bf16_is_the_answer_unless_a_codec_is_faster_for_certain),
+        cmocka_unit_test(rough_times_are_said_to_be_rough),
         cmocka_unit_test(without_an_interval_nothing_is_faster_for_certain),
         cmocka_unit_test(intervals_have_the_degrees_of_freedom_of_the_repeats),
         cmocka_unit_test(codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason),
