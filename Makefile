@@ -774,7 +774,7 @@ help:
 	@echo "make demo      set up, build, compare the paper's compressors on a real gradient, draw a figure"
 	@echo "make check     set up, build, run every test            (SAN=1: under ASan and UBSan)"
 	@echo "make           build                                    (DEBUG=1, V=1)"
-	@echo "make results   every codec on five gradients and in three trainings, and the tables of docs/results.md anew, within an hour"
+	@echo "make results   27 codecs on five gradients and 8 in three trainings, and the tables of docs/results.md anew, within an hour"
 	@echo "make training  the training runs of docs/training.md, and its tables anew  (DATA=full DATASETS=DIR)"
 	@echo "make paper     every figure and table of the ATOMO paper into build/paper  (DATA=full DATASETS=DIR)"
 	@echo "make paper-resnet   figures 2, 3 and 5 from a ResNet-18 on a part of CIFAR-10, within an hour  (DATASETS=DIR STEPS=80)"
