@@ -268,7 +268,7 @@ deps-mpi:
 PARALLEL = $(MAKE) --no-print-directory -j$$(nproc)
 
 check: deps
-	@$(PARALLEL) all tests $(GOLDENS) $(ADDING) $(REPLAYS) $(B)/test/python/export_digits
+	@$(PARALLEL) all tests $(GOLDENS) $(ADDING) $(REPLAYS) $(B)/test/python/export_digits $(B)/test/python/gpt_pass
 	@$(PARALLEL) -k -O check-run; STATUS=$$? sh test/tally.sh $(TESTS:%=%.log) $(GOLDENS:%=%.log) $(ADDING:%=%.log) $(CLI_TESTS:%=$(B)/cli-%.log) $(PYTHON_TESTS:%=$(B)/python-%.log) $(B)/reference*.log $(REPLAYS:%=%.log)
 
 demo: deps
@@ -463,7 +463,7 @@ $(CLI_TESTS:%=cli-%): cli-%: $(PROGRAMS) $(LIBRARY)
 # The tests of the Python package, if its modules are installed (Debian: python3-numpy, python3-h5py, python3-pandas,
 # python3-torch). A program without AddressSanitizer cannot load a library that has it, so there are no such tests
 # under SAN=1.
-PYTHON_TESTS := atomo torch digits chunks
+PYTHON_TESTS := atomo torch digits chunks weights
 AS_PACKAGE = PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=lib/python ATOMO_LIBRARY=$(CURDIR)/$(B)/public/$(SONAME)
 
 .PHONY: python-tests $(PYTHON_TESTS:%=python-%)
@@ -474,10 +474,11 @@ VERBOSE_atomo := -v
 python-tests: $(PYTHON_TESTS:%=python-%)
 
 python-digits: $(B)/test/python/export_digits
+python-weights: $(B)/test/python/gpt_pass
 
 $(PYTHON_TESTS:%=python-%): python-%: all
 	@$(call timed,$(B)/python-$*) if [ -n "$(SAN)" ] || ! $(PYTHON) -c 'import numpy' 2>/dev/null; then echo "skip: python/test_$*: needs numpy, and a build without sanitizers" | tee $(B)/python-$*.log; \
-	elif $(AS_PACKAGE) BIN=$(CURDIR)/$(B)/bin DIGITS=$(B)/test/python/export_digits \
+	elif $(AS_PACKAGE) BIN=$(CURDIR)/$(B)/bin DIGITS=$(B)/test/python/export_digits GPT_PASS=$(B)/test/python/gpt_pass \
 	    $(ENDING) $(PYTHON) test/python/test_$*.py $(VERBOSE_$*) >$(B)/python-$*.log 2>&1; then echo "python/test_$*: $$(tail -1 $(B)/python-$*.log)"; \
 	else cat $(B)/python-$*.log; echo "FAILED: python/test_$*" | tee -a $(B)/python-$*.log; exit 1; fi
 

@@ -92,6 +92,10 @@ static const Option *all_options(TrainJob *j, const Option *own)
         OPTION(0, "dataset", "NAME", &j->dataset, dataset, .names = dataset_name),
         OPTION(0, "data-dir", "DIR", &j->data_dir,
                "the folder of the data set's files; without it datasets/NAME"),
+        OPTION(
+            0, "weights", "FILE", &j->weights,
+            "begin with the weights in FILE: HDF5, safetensors, .npz or a checkpoint; without it they are drawn from "
+            "the seed"),
         OPTION_CODEC(&j->specs,
                      "codec of the gradients; repeatable; without it none; atomo-bench list shows all"),
         OPTION(0, "workers", "P", &j->workers, "number of workers, which share each batch", .low = 1,
@@ -207,6 +211,7 @@ Status train_job_data(TrainJob *j)
     note_entropy(j);
     j->setup = (TrainSetup){
         .network = j->network,
+        .weights = j->weights,
         .train = &j->train,
         .test = &j->test,
         .workers = (size_t)j->workers,

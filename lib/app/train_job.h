@@ -13,7 +13,7 @@ static const double USUAL_LR = 0.01, USUAL_MOMENTUM = 0.9, USUAL_BETA2 = 0.999;
 typedef struct {
     /* set from the command line */
     Common common;
-    const char *network, *dataset, *data_dir, *link;
+    const char *network, *dataset, *data_dir, *weights, *link;
     TextList specs;
     int64_t workers, aggregate, batch, test_batch, decay_steps, max_steps, epochs, min_elements;
     double lr, decay, momentum, weight_decay; /* lr NaN: each run has its own learning rate */

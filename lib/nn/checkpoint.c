@@ -18,7 +18,8 @@ static size_t own_attrs(const Trainer *t, Attr out[SETUP_MOST + 8])
 {
     out[0] = attr_text("schema", schema);
     out[1] = attr_text("network", t->s.network);
-    return 2 + setup_attrs(&t->s, out + 2, t->arena);
+    out[2] = attr_whole("initial", t->s.initial);
+    return 3 + setup_attrs(&t->s, out + 3, t->arena);
 }
 
 static Status check_own(const Trainer *t, const AttrList *attrs, const char *path, Error *err)
@@ -246,6 +247,7 @@ static Status take_setup(TrainSetup *s, const char **dataset, size_t *images, Re
     s->grouping =
         strcmp(known(k, "group", ATTR_TEXT)->text, grouping_names[GROUP_ALL]) ? GROUP_TENSOR : GROUP_ALL;
     s->min_elements = known_whole(k, "min_elements");
+    s->initial = known_whole(k, "initial");
     s->average = strcmp(known(k, "average", ATTR_TEXT)->text, average_names[AVERAGE_SENDERS])
                      ? AVERAGE_ALL
                      : AVERAGE_SENDERS;

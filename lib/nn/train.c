@@ -2,6 +2,8 @@
 #include "nn/train.h"
 
 #include "nn/train_parts.h"
+#include "nn/weights.h"
+#include "base/checksum.h"
 #include "measure/timing.h"
 #include "num/finite.h"
 #include "compress/spec.h"
@@ -383,6 +385,21 @@ static Status open_exchange(Trainer *t, Error *err)
     return gradient_open(&t->exchange, &spec, err);
 }
 
+static Status read_start(Trainer *t, Error *err)
+{
+    if (!t->s.weights)
+        return OK;
+    float *start = NEW(t->arena, float, t->floats);
+    TRY(arena_check(start, t->arena, err));
+    model_init(t->model, t->s.seed, start, t->running_start);
+    TRY(weights_read(t->model, t->s.weights, start, t->running_start, err));
+    t->start = start;
+    const Bytes weights = {(const uint8_t *)start, t->floats * sizeof *start};
+    const Bytes running = {(const uint8_t *)t->running_start, t->running_floats * sizeof *t->running_start};
+    t->s.initial = checksum(weights, checksum(running, 0)) >> 1; /* an attribute that is not negative */
+    return OK;
+}
+
 static Status open_trainer(Trainer *t, Error *err)
 {
     const TrainSetup *s = &t->s;
@@ -406,6 +423,7 @@ static Status open_trainer(Trainer *t, Error *err)
     TRY(make_room(t, spec.images, err));
     TRY(local_open(t, err));
     TRY(open_exchange(t, err));
+    TRY(read_start(t, err));
     trainer_reset(t);
     return OK;
 }
@@ -441,7 +459,10 @@ void trainer_close(Trainer *t)
 
 void trainer_reset(Trainer *t)
 {
-    model_init(t->model, t->s.seed, t->weights, t->running_start);
+    if (t->start)
+        memcpy(t->weights, t->start, t->floats * sizeof *t->weights);
+    else
+        model_init(t->model, t->s.seed, t->weights, t->running_start);
     for (size_t w = 0; w < t->s.workers; w++)
         if (t->running[w])
             memcpy(t->running[w], t->running_start, t->running_floats * sizeof **t->running);

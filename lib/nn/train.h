@@ -36,8 +36,11 @@ typedef struct {
     bool arrival;
     /* `batch`: images in a step, over all workers; `test_batch`: images in a testing pass */
     size_t batch, test_batch;
-    Grouping grouping;   /* GROUP_TENSOR or GROUP_ALL */
-    Average average;     /* over which workers the mean of an element is taken */
+    Grouping grouping; /* GROUP_TENSOR or GROUP_ALL */
+    Average average;   /* over which workers the mean of an element is taken */
+    const char *
+        weights; /* file of the initial weights (weights.h), which each rank reads; NULL: drawn from the seed */
+    uint64_t initial; /* their checksum, set by trainer_open, or of a checkpoint that is tested; 0: drawn */
     size_t min_elements; /* tensors with fewer elements are sent as floats, without the codec */
     Optimizer optimizer; /* with local steps, the inner optimizer: each worker has its own state of it */
     LocalSteps local;

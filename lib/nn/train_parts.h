@@ -34,15 +34,16 @@ struct Trainer {
     size_t own, end; /* this rank's workers: own .. end - 1 */
     /* seconds in this step: encoding of each worker, decoding of one receiver */
     double *encode, decode;
-    double waited;    /* seconds that this rank waited for others in this step's exchange */
-    bool early;       /* true: the gradient that is computed now is sent while it is computed */
-    size_t unchecked; /* with `early`: number of parameters whose gradients have not been checked */
-    double sending;   /* seconds of checking, encoding and sending while this gradient was computed */
-    WorkerScore *score; /* (workers) */
-    RankTimes *times;   /* (ranks) of this step */
+    double waited;           /* seconds that this rank waited for others in this step's exchange */
+    bool early;              /* true: the gradient that is computed now is sent while it is computed */
+    size_t unchecked;        /* with `early`: number of parameters whose gradients have not been checked */
+    double sending;          /* seconds of checking, encoding and sending while this gradient was computed */
+    WorkerScore *score;      /* (workers) */
+    RankTimes *times;        /* (ranks) of this step */
     uint64_t sent, received; /* this rank's counts of bytes when this step began */
-    float *running_start; /* (running_floats) running statistics before the first step */
-    size_t floats;        /* number of parameters */
+    float *running_start;    /* (running_floats) running statistics before the first step */
+    const float *start;      /* (floats) initial weights from a file; NULL: they are drawn from the seed */
+    size_t floats;           /* number of parameters */
     /* (floats) `velocity` and `square`: state of the optimizer; `square` is NULL unless it is AdamW; `agreed`: mean
      * of the workers' estimates */
     float *weights, *velocity, *square, *agreed;
@@ -60,7 +61,7 @@ struct Trainer {
     /* (workers) the workers that have arrived in this step, in place of a choice; NULL: setup.arrival finds them, or they
      * are chosen */
     const bool *arrived;
-    float *images;  /* images of one worker's batch or of one testing pass */
+    float *images; /* images of one worker's batch or of one testing pass */
     uint32_t *labels;
     uint32_t *order; /* order of the training images in epoch number `ordered` - 1 */
     size_t ordered;  /* the epoch whose order is in `order`, plus 1; 0: `order` is not filled yet */

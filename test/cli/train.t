@@ -212,6 +212,16 @@ $ g="--network softmax --batch-size 40 --workers 4 -q -f csv --eval-freq 2 --max
 2> atomo-train: --average senders: induced does not send some elements and leave the others out, as topk does
 = 2
 
+# --weights: a checkpoint's weights begin another run, which remembers them; a run with other weights may not resume it
+$ g="--network softmax -q --max-steps 1 --eval-freq 1"; atomo-train run $g --train-dir a >/dev/null; atomo-train run $g --seed 2 --weights a/step_00000001.h5 --train-dir b >/dev/null; atomo-train run $g --seed 2 --train-dir c >/dev/null; cmp -s b/step_00000001.h5 c/step_00000001.h5 || echo other; atomo-train eval --train-dir b -f csv | wc -l; atomo-train run $g --seed 2 --max-steps 2 --weights a/step_00000001.h5 --train-dir b --resume | grep -c summary; atomo-train run $g --seed 2 --max-steps 2 --train-dir b --resume; atomo-train run $g --weights a; atomo-train run $g --network cnn --weights a/step_00000001.h5
+> other
+> 2
+> 1
+2> atomo-train: b/step_0000000?.h5: initial is * there, 0 here
+2> atomo-train: a: *
+2> atomo-train: a/step_00000001.h5: no tensor conv1.weight
+= 1
+
 # chunktopk's default is the mean over senders, also where a checkpoint says so
 $ g="--network softmax --batch-size 40 --workers 4 -q --eval-freq 2 --max-steps 4 -c chunktopk:k=4,chunk=16"; for a in auto all senders; do atomo-train run $g --average $a --train-dir $a >/dev/null; done; cmp auto/step_00000004.h5 senders/step_00000004.h5 && echo same; cmp -s auto/step_00000004.h5 all/step_00000004.h5 || echo other; rm auto/step_00000004.h5; atomo-train run $g --train-dir auto --resume >/dev/null 2>&1; cmp auto/step_00000004.h5 senders/step_00000004.h5 && echo same
 > same
