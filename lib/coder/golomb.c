@@ -78,14 +78,25 @@ Indices indices_list(const size_t *index, size_t count)
     return (Indices){.count = count, .runs = 1, .data = index, .run = whole_list};
 }
 
-enum { NEAR = 3 };
+/* NEAR: codes tried at once. Gaps below SHORT are first counted, in TURNS counters in turn, since increments of one
+ * counter wait for each other. */
+enum { NEAR = 3, SHORT = 1024, TURNS = 4 };
+
+/* Returns the bits of a gap's code without those that all gaps take. */
+static uint64_t gap_bits(const Golomb *g, uint64_t gap)
+{
+    unsigned top;
+    const uint64_t q = split(g, gap, &top);
+    return q + g->binary.bits[top];
+}
 
 /* Counts the bits that the gaps take in each of the Golomb codes `first` .. `first` + `codes` - 1. Reads the
  * set once only, because calls of `set->run` may be slow. */
 static void count_bits(const Indices *set, GolombCode first, size_t codes, uint64_t bits[NEAR])
 {
     Golomb g[NEAR];
-    size_t start = 0;
+    uint64_t times[TURNS][SHORT] = {{0}};
+    size_t next = 0;
     for (size_t k = 0; k < codes; k++) {
         g[k] = open_code((GolombCode)(first + k));
         bits[k] = set->count * (1 + g[k].shift);
@@ -93,17 +104,20 @@ static void count_bits(const Indices *set, GolombCode first, size_t codes, uint6
     for (size_t r = 0; r < set->runs; r++) {
         size_t count;
         const size_t *index = set->run(set, r, &count);
-        for (size_t k = 0; k < codes; k++) {
-            uint64_t sum = 0;
-            size_t next = start;
-            for (size_t i = 0; i < count; i++) {
-                unsigned top;
-                sum += split(&g[k], index[i] - next, &top) + g[k].binary.bits[top];
-                next = index[i] + 1;
-            }
-            bits[k] += sum;
+        for (size_t i = 0; i < count; i++) {
+            const size_t gap = index[i] - next;
+            next = index[i] + 1;
+            if (__builtin_expect(gap < SHORT, 1))
+                times[i % TURNS][gap]++;
+            else
+                for (size_t k = 0; k < codes; k++)
+                    bits[k] += gap_bits(&g[k], gap);
         }
-        start = count ? index[count - 1] + 1 : start;
+    }
+    for (size_t gap = 0; gap < SHORT; gap++) {
+        const uint64_t all = times[0][gap] + times[1][gap] + times[2][gap] + times[3][gap];
+        for (size_t k = 0; k < codes && all; k++)
+            bits[k] += all * gap_bits(&g[k], gap);
     }
 }
 
@@ -180,7 +194,7 @@ double golomb_mean_bits(double density)
 
 /* ---- writing ---- */
 
-static inline void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
+static void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
 {
     /* apart: the number of low bits that a second bits_put writes; 0 if the code fits in one bits_put */
     unsigned top, apart = 0;
@@ -201,20 +215,69 @@ static inline void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
         bits_put(w, low, apart);
 }
 
+/* The codes of short gaps: code << WORD_SHIFT | its length, or 0 if it has more than WORD_BITS bits. */
+enum { WORD_SHIFT = 6, WORD_BITS = BITS_MAX / 2, WORDS_FROM = 4096 };
+
+static void fill_words(const Golomb *g, uint64_t word[SHORT])
+{
+    for (uint64_t gap = 0; gap < SHORT; gap++) {
+        unsigned top;
+        const uint64_t q = split(g, gap, &top), length = q + 1 + g->binary.bits[top] + g->shift,
+                       low = gap & ((UINT64_C(1) << g->shift) - 1),
+                       high = UINT64_C(1) << g->binary.bits[top] | g->binary.code[top];
+        word[gap] = length <= WORD_BITS ? (high << g->shift | low) << WORD_SHIFT | length : 0;
+    }
+}
+
+static inline uint64_t word_of(const uint64_t *word, uint64_t gap)
+{
+    return gap < SHORT ? word[gap] : 0;
+}
+
+/* Writes the gaps of a run, two short ones at once. `next` is the index after the previous one. */
+static void put_run(BitWriter *writer, const Golomb *g, const uint64_t *word, const size_t *index,
+                    size_t count, size_t next)
+{
+    const unsigned length_mask = (1u << WORD_SHIFT) - 1;
+    BitWriter w = *writer;
+    size_t i = 0;
+    for (; word && i + 2 <= count; i += 2) {
+        const uint64_t gap[2] = {index[i] - next, index[i + 1] - index[i] - 1}, a = word_of(word, gap[0]),
+                       b = word_of(word, gap[1]);
+        next = index[i + 1] + 1;
+        if (__builtin_expect(a && b, 1)) {
+            const unsigned bits = b & length_mask;
+            bits_put(&w, a >> WORD_SHIFT << bits | b >> WORD_SHIFT, (a & length_mask) + bits);
+        } else {
+            BitWriter long_ones = w; /* a copy, so that the compiler keeps w in registers */
+            put_gap(&long_ones, g, gap[0]);
+            put_gap(&long_ones, g, gap[1]);
+            w = long_ones;
+        }
+    }
+    *writer = w;
+    for (; i < count; i++) {
+        put_gap(writer, g, index[i] - next);
+        next = index[i] + 1;
+    }
+}
+
 void golomb_put(GolombCode code, const Indices *set, uint64_t bits, Buf *out)
 {
     const Golomb g = open_code(code);
     const size_t bytes = (size_t)((bits + 7) / 8);
     uint8_t *const start = buf_room(out, bytes);
     BitWriter w = bits_writer(start, bytes);
+    uint64_t word[SHORT];
+    const bool many = set->count >= WORDS_FROM;
     size_t next = 0;
+    if (many)
+        fill_words(&g, word);
     for (size_t r = 0; r < set->runs; r++) {
         size_t count;
         const size_t *index = set->run(set, r, &count);
-        for (size_t i = 0; i < count; i++) {
-            put_gap(&w, &g, index[i] - next);
-            next = index[i] + 1;
-        }
+        put_run(&w, &g, many ? word : NULL, index, count, next);
+        next = count ? index[count - 1] + 1 : next;
     }
     bits_close(&w);
     assert(!w.full && w.at == start + bytes);
@@ -262,15 +325,77 @@ static inline bool take_short(BitReader *r, const Golomb *g, uint64_t *q, uint64
     return true;
 }
 
+/* The gaps in the next LOOK_BITS bits of a stream, at most LOOK_GAPS: lane k of `places` is the index of gap k, counted
+ * from the index after the previous one. span: indices from there to behind the last one. */
+enum { LOOK_BITS = 11, LOOK_GAPS = 4, LOOK_FROM = 1 << 14 };
+
+typedef struct {
+    uint64_t places[1 << LOOK_BITS];
+    struct {
+        uint16_t span;
+        uint8_t gaps, bits;
+    } part[1 << LOOK_BITS];
+} Look;
+
+static void look_fill(Look *look, const Golomb *g)
+{
+    const uint64_t m = (uint64_t)g->ratio << g->shift;
+    for (unsigned k = 0; k < 1u << LOOK_BITS; k++) {
+        uint8_t bytes[8] = {(uint8_t)(k << 5 >> 8), (uint8_t)(k << 5)};
+        BitReader r = bits_reader((Bytes){bytes, sizeof bytes});
+        uint64_t q, rest;
+        look->places[k] = 0;
+        look->part[k].span = look->part[k].gaps = look->part[k].bits = 0;
+        for (unsigned gap = 0; gap < LOOK_GAPS && take_short(&r, g, &q, &rest) && r.at <= LOOK_BITS; gap++) {
+            const uint64_t place = look->part[k].span + q * m + rest;
+            look->places[k] |= place << 16 * gap;
+            look->part[k].span = (uint16_t)(place + 1);
+            look->part[k].gaps = (uint8_t)(gap + 1);
+            look->part[k].bits = (uint8_t)r.at;
+        }
+    }
+}
+
+/* Reads indices below `end`, from `next` on, while at least eight bytes of the stream and LOOK_GAPS places of `to` are
+ * left. Returns the number of indices. */
+static size_t look_some(const Look *look, BitReader *r, size_t *next, size_t end, uint16_t *to, size_t most)
+{
+    const uint64_t last = r->size < 8 ? 0 : 8 * (uint64_t)(r->size - 8);
+    uint64_t at = r->at, from = *next % BLOCK;
+    const uint64_t room = from + (end - *next);
+    size_t count = 0;
+    while (at < last && count + LOOK_GAPS <= most) {
+        const uint64_t bits = __builtin_bswap64(load_u64(r->data + (at >> 3))) << (at & 7);
+        const size_t k = bits >> (64 - LOOK_BITS);
+        if (look->part[k].gaps == 0 || from + look->part[k].span > room)
+            break;
+        const uint64_t places = look->places[k] + from * UINT64_C(0x0001000100010001);
+        for (int gap = 0; gap < LOOK_GAPS; gap++)
+            to[count + (size_t)gap] = (uint16_t)(places >> 16 * gap);
+        count += look->part[k].gaps;
+        from += look->part[k].span;
+        at += look->part[k].bits;
+    }
+    *next += from - *next % BLOCK;
+    r->at = at;
+    return count;
+}
+
 bool golomb_get(Reader *in, GolombCode code, size_t n, Places *set)
 {
     const Golomb g = open_code(code);
     const uint64_t m = (uint64_t)g.ratio << g.shift, most = n / m;
     BitReader r = bits_reader((Bytes){in->at, reader_left(in)});
     size_t next = 0, block = 0, end = BLOCK;
+    Look look;
+    const bool many = set->count >= LOOK_FROM;
+    if (many)
+        look_fill(&look, &g);
     set->before[0] = 0;
     for (size_t i = 0; i < set->count; i++) {
         uint64_t q, rest;
+        if (many && next < end)
+            i += look_some(&look, &r, &next, end < n ? end : n, set->at + i, set->count - 1 - i);
         if (!take_short(&r, &g, &q, &rest)) {
             q = take_unary(&r);
             rest = take_remainder(&r, &g);

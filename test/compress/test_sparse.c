@@ -359,6 +359,28 @@ static void threads_do_not_show(void **state)
     }
 }
 
+/* Sends three values, and replaces one of them in the payload: values of 0 and those that are not finite are
+ * refused. */
+static void values_that_no_encoder_writes_are_refused(void **state)
+{
+    (void)state;
+    static const float wrong[] = {0, -0.0f, INFINITY, -INFINITY, NAN};
+    for (size_t k = 0; k < 3; k++)
+        for (size_t i = 0; i < countof(wrong); i++) {
+            char name[40];
+            Try *t = try_open("topk:ratio=0.03", 100);
+            t->x[10] = 1, t->x[50] = -2, t->x[60] = 3;
+            try_both(t);
+            const Bytes sent = buf_bytes(&t->out);
+            uint8_t copy[200];
+            store_f32(memcpy(copy, sent.data, sent.size) + sent.size - 12 + 4 * k, wrong[i]);
+            snprintf(name, sizeof name, "value %zu is", k);
+            assert_int_equal(try_payload(t, (Bytes){copy, sent.size}), ERR_CORRUPT);
+            check(strstr(t->err.text, name));
+            try_close(t);
+        }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first),
     cmocka_unit_test(a_misleading_sample_changes_nothing),
@@ -370,6 +392,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(indices_cost_what_a_subset_must),
     cmocka_unit_test(damaged_payloads_are_refused),
     cmocka_unit_test(threads_do_not_show),
+    cmocka_unit_test(values_that_no_encoder_writes_are_refused),
 };
 
 int main(void)

@@ -63,16 +63,39 @@ Status picks_report_set(const Call *c, const Picks *s)
     return c->streams ? walk_set(c, s, NULL) : OK;
 }
 
-static void put_values(const Picks *s, uint8_t *out)
+typedef struct {
+    const Picks *s;
+    uint8_t *out;
+    size_t *before; /* (blocks) number of selected elements before each block */
+} PicksValues;
+
+static void put_block(void *data, size_t block)
 {
-    if (s->place) {
-        for (size_t i = 0; i < s->count; i++)
-            store_f32(out + 4 * i, s->value[i]);
-        return;
+    const PicksValues *v = data;
+    const Picks *s = v->s;
+    const size_t words = (block_size(s->n, block) + 63) / 64;
+    const uint64_t *bits = s->bits + block * (BLOCK / 64);
+    const float *x = s->x + block * BLOCK;
+    uint8_t *out = v->out + 4 * v->before[block];
+    for (size_t w = 0; w < words && s->in_block[block]; w++)
+        for (uint64_t left = bits[w]; left; left &= left - 1, out += 4)
+            store_f32(out, x[64 * w + (size_t)__builtin_ctzll(left)]);
+}
+
+static Status put_values(const Call *c, const Picks *s, uint8_t *out)
+{
+    for (size_t i = 0; i < s->count && s->place; i++)
+        store_f32(out + 4 * i, s->value[i]);
+    if (s->place)
+        return OK;
+    PicksValues v = {s, out, NEW(c->scratch, size_t, blocks_of(s->n))};
+    TRY(arena_check(v.before, c->scratch, c->err));
+    for (size_t b = 0, sum = 0; b < blocks_of(s->n); b++) {
+        v.before[b] = sum;
+        sum += s->in_block[b];
     }
-    for (size_t w = 0; w < (s->n + 63) / 64; w++)
-        for (uint64_t left = s->bits[w]; left; left &= left - 1, out += 4)
-            store_f32(out, s->x[64 * w + (size_t)__builtin_ctzll(left)]);
+    parallel_for(c->threads, blocks_of(s->n), put_block, &v);
+    return OK;
 }
 
 Status picks_put(const Call *c, Picks *s, Buf *out)
@@ -86,7 +109,7 @@ Status picks_put(const Call *c, Picks *s, Buf *out)
         out->size = start;
         return raw_put(c, s->x, out);
     }
-    put_values(s, buf_room(out, 4 * s->count));
+    TRY(put_values(c, s, buf_room(out, 4 * s->count)));
     streams_floats(c->streams, s->count);
     return picks_report_set(c, s);
 }
@@ -105,28 +128,53 @@ typedef struct {
     Places set;
     const uint8_t *value;
     float *x;
+    /* (blocks) the least and the largest bits of a magnitude; as integers they have the order of the magnitudes */
+    uint32_t *least, *most;
 } PicksFill;
+
+static const uint32_t INFINITE = UINT32_C(0x7f800000);
 
 static void fill_block(void *data, size_t block)
 {
     const PicksFill *f = data;
     float *const x = f->x + block * BLOCK;
+    uint32_t least = INFINITE, most = 0;
     memset(x, 0, block_size(f->n, block) * sizeof *x);
-    for (size_t k = f->set.before[block]; k < f->set.before[block + 1]; k++)
-        x[f->set.at[k]] = load_f32(f->value + 4 * k);
+    for (size_t k = f->set.before[block]; k < f->set.before[block + 1]; k++) {
+        const uint32_t bits = load_u32(f->value + 4 * k), v = bits & INT32_MAX;
+        x[f->set.at[k]] = bits_float(bits);
+        least = v < least ? v : least;
+        most = v > most ? v : most;
+    }
+    f->least[block] = least;
+    f->most[block] = most;
 }
 
-static Status check_values(const Call *c, const PicksFill *f, PicksRead *read)
+static Status refuse_value(const Call *c, const PicksFill *f)
 {
-    *read = (PicksRead){.count = f->set.count, .least = INFINITY};
-    for (size_t k = 0; k < f->set.count; k++) {
-        const float v = fabsf(load_f32(f->value + 4 * k));
-        if (!(v > 0 && isfinite(v)))
-            return payload_bad(c, "value %zu is %g, want a finite number that is not 0", k, (double)v);
-        read->least = v < read->least ? v : read->least;
-        read->largest = v > read->largest ? v : read->largest;
+    size_t k = 0;
+    float v;
+    do
+        v = fabsf(load_f32(f->value + 4 * k++));
+    while (v > 0 && isfinite(v));
+    return payload_bad(c, "value %zu is %g, want a finite number that is not 0", k - 1, (double)v);
+}
+
+/* Fills x, and checks the values. */
+static Status fill_all(const Call *c, PicksFill *f, PicksRead *read)
+{
+    const size_t blocks = blocks_of(f->n);
+    uint32_t least = INFINITE, most = 0;
+    f->least = NEW(c->scratch, uint32_t, blocks);
+    f->most = NEW(c->scratch, uint32_t, blocks);
+    TRY(arena_check(f->least && f->most, c->scratch, c->err));
+    parallel_for(c->threads, blocks, fill_block, f);
+    for (size_t b = 0; b < blocks; b++) {
+        least = f->least[b] < least ? f->least[b] : least;
+        most = f->most[b] > most ? f->most[b] : most;
     }
-    return OK;
+    *read = (PicksRead){f->set.count, bits_float(least), bits_float(most)};
+    return least > 0 && most < INFINITE ? OK : refuse_value(c, f);
 }
 
 Status picks_get(const Call *c, Bytes bytes, float *x, PicksRead *read)
@@ -141,9 +189,7 @@ Status picks_get(const Call *c, Bytes bytes, float *x, PicksRead *read)
         return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
     if (bytes.size >= raw_size(c))
         return payload_bad(c, "%zu bytes, where floats would take no more", bytes.size);
-    TRY(check_values(c, &f, read));
-    parallel_for(c->threads, blocks_of(f.n), fill_block, &f);
-    return OK;
+    return fill_all(c, &f, read);
 }
 
 Status picks_decode(const Call *c, Bytes in, float *x)
