@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { DIGIT = 8, VALUES = 1 << DIGIT, FEW = 32 };
+enum { DIGIT = 8, VALUES = 1 << DIGIT };
 
 /* ---- memory ---- */
 
@@ -35,19 +35,29 @@ bool knots_open(KnotsRoom *room, size_t n, size_t count, Arena *scratch)
 
 /* ---- sorting the numbers and dropping repetitions ---- */
 
+/* Sorts the keys of n <= SORT_MOST numbers x. Infinities fill the array up to a power of two. */
+static void sort_some(KnotsRoom *room, const float *x, size_t n)
+{
+    float work[SORT_MOST], sorted[SORT_MOST];
+    size_t all = SORT_LEAST;
+    while (all < n)
+        all *= 2;
+    for (size_t i = 0; i < all; i++)
+        work[i] = i < n ? x[i] + 0.0f : INFINITY;
+    kernels()->sort_floats(work, all, sorted);
+    for (size_t i = 0; i < n; i++)
+        room->key[i] = radix_key(sorted[i]);
+}
+
 /* Sorts the keys of the n numbers x by radix sort, least significant digit first. A digit that is equal in
  * all keys is skipped. */
-static void sort(KnotsRoom *room, const float *x, size_t n)
+static void sort_many(KnotsRoom *room, const float *x, size_t n)
 {
     uint32_t count[4][VALUES] = {{0}};
     for (size_t i = 0; i < n; i++) {
         const uint32_t key = room->key[i] = radix_key(x[i] + 0.0f);
-        for (int d = 0; d < 4 && n > FEW; d++)
+        for (int d = 0; d < 4; d++)
             count[d][key >> DIGIT * d & (VALUES - 1)]++;
-    }
-    if (n <= FEW) {
-        radix_sort_few(room->key, n);
-        return;
     }
     for (int d = 0; d < 4; d++) {
         uint32_t at = 0;
@@ -71,7 +81,7 @@ static void sort(KnotsRoom *room, const float *x, size_t n)
 static size_t sort_different(KnotsRoom *room, const float *x, size_t n)
 {
     size_t differ = 0;
-    sort(room, x, n);
+    (n <= SORT_MOST ? sort_some : sort_many)(room, x, n);
     for (size_t i = 0; i < n; i++) {
         differ += i == 0 || room->key[i] != room->key[differ - 1];
         room->key[differ - 1] = room->key[i];

@@ -82,7 +82,8 @@ static void deal_piece(void *data, size_t p)
 
 /* ---- sorting a bucket by its low digits ---- */
 
-void radix_sort_few(uint32_t *key, size_t n)
+/* Sorts keys by insertion, which is fast for a few keys. */
+static void sort_few(uint32_t *key, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         const uint32_t k = key[i];
@@ -132,7 +133,7 @@ void radix_sort_bucket(uint32_t *key, size_t n, float *out)
 {
     void *from = key, *to = out;
     if (n <= FEW) {
-        radix_sort_few(key, n);
+        sort_few(key, n);
     } else {
         size_t count[DIGITS][VALUES] = {0};
         for (size_t i = 0; i < n; i++)

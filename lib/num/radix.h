@@ -21,9 +21,6 @@ static inline float radix_float(uint32_t key)
     return bits_float(key ^ (((key >> 31) - 1u) | 0x80000000u));
 }
 
-/* Sorts keys by insertion, which is fast for a few keys. */
-void radix_sort_few(uint32_t *key, size_t n);
-
 /* Writes the n elements of x, sorted, to `out`, which may be x itself. Overwrites n elements of `spare`. */
 Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int threads, Arena *scratch,
                   Error *err);

@@ -1,6 +1,8 @@
 /* subset.c -- the draw of a random subset; see subset.h. */
 #include "num/subset.h"
 
+#include "vec/kernels.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -65,20 +67,14 @@ bool subset_open(Subset *s, const Rng *rng, size_t n, size_t k, Arena *a)
 
 /* ---- the members of the subset in a block ---- */
 
-/* Returns a uniform integer in [0, most]; the relative error of each probability is at most 2^-48. */
-static inline uint32_t pick(const RngKey *key, uint32_t i, uint32_t most)
-{
-    const uint64_t word = (uint64_t)rng_word(key, i) << 32 | rng_word_more(key, i);
-    return (uint32_t)((unsigned __int128)word * (most + 1) >> 64);
-}
-
-/* Marks `count` of `size` elements by Floyd's algorithm: for rising j, picks one of 0 .. j; if the picked
- * element is a member already, j becomes a member instead. */
+/* Marks `count` of `size` elements by Floyd's algorithm: for rising j, picks one of 0 .. j, where the relative error of
+ * each probability is at most 2^-48; if the picked element is a member already, j becomes a member instead. */
 static void mark_some(const RngKey *key, uint32_t size, uint32_t count, uint64_t *member)
 {
+    uint32_t at[BLOCK / 2];
+    kernels()->picks(key, count, size - count + 1, at);
     for (uint32_t i = 0, j = size - count; i < count; i++, j++) {
-        const uint32_t at = pick(key, i, j);
-        const uint32_t joins = member[at / 64] >> at % 64 & 1 ? j : at;
+        const uint32_t joins = member[at[i] / 64] >> at[i] % 64 & 1 ? j : at[i];
         member[joins / 64] |= UINT64_C(1) << joins % 64;
     }
 }

@@ -3,11 +3,6 @@
  * without signs. */
 #include "vec/lane.h"
 
-INLINE VecF max_f(VecF a, VecF b)
-{
-    return -min_f(-a, -b);
-}
-
 /* + 0.0f turns -0 into +0, so that the result does not depend on the order of zeros of both signs. */
 void ISA_NAME(range)(const float *x, size_t n, float *low, float *high)
 {

@@ -12,7 +12,7 @@
 #include "vec/ladder.h"
 #include "vec/quantise.h"
 
-enum { FEW_COLS = 32, MEDIAN_MOST = 31 };
+enum { FEW_COLS = 32, MEDIAN_MOST = 31, SORT_LEAST = 128, SORT_MOST = 4096 };
 
 typedef enum { ISA_BASE, ISA_AVX2, ISA_AVX512, ISA_COUNT } Isa;
 

@@ -85,6 +85,14 @@ LOOP(void, knot_layer,
      (const double *x, const double *b, const double *a, size_t low, size_t high, size_t from, size_t to,
       double *next, uint16_t *back))
 
+/* Sorts the n floats x, none of them NaN or -0, into `sorted`, and overwrites x. n is a power of two from SORT_LEAST to
+ * SORT_MOST. */
+LOOP(void, sort_floats, (float *x, size_t n, float *sorted))
+
+/* Sets at[i] to floor(word (range + i) / 2^64), where `word` is the 64-bit random number i: rng_word, then
+ * rng_word_more. range + count <= 2^17. */
+LOOP(void, picks, (const RngKey *key, uint32_t count, uint32_t range, uint32_t *at))
+
 /* ---- coder/ ---- */
 
 /* pack8 and pack32 convert groups of 64 codes to bit planes (planes.h): word k of a group has bit k of

@@ -46,6 +46,20 @@ INLINE VecF min_f(VecF a, VecF b)
 #endif
 }
 
+INLINE VecF max_f(VecF a, VecF b)
+{
+#if VEC_BYTES == 64
+    return (VecF)_mm512_max_ps((__m512)a, (__m512)b);
+#elif VEC_BYTES == 32
+    return (VecF)_mm256_max_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+    return (VecF)_mm_max_ps((__m128)a, (__m128)b);
+#else
+    const VecI more = a > b;
+    return (VecF)(((VecI)a & more) | ((VecI)b & ~more));
+#endif
+}
+
 INLINE VecI max_i(VecI a, VecI b)
 {
     const VecI more = a > b;

@@ -5,6 +5,7 @@
 #include "rig/check.h"
 #include "base/rng.h"
 #include "num/subset.h"
+#include "vec/kernels.h"
 
 static Arena *forever;
 
@@ -214,6 +215,38 @@ static void eight_billion_elements_are_split_too(void **state)
     check(subset_open(&none, &rng, 0, 0, forever) && none.before[0] == 0);
 }
 
+/* Returns floor(word range / 2^64), multiplied in pieces of 16 bits. */
+static uint32_t scaled(uint64_t word, uint32_t range)
+{
+    uint64_t carry = 0;
+    for (int piece = 0; piece < 4; piece++)
+        carry = ((word >> 16 * piece & 0xffff) * range + carry) >> 16;
+    return (uint32_t)carry;
+}
+
+static void picks_are_random_words_scaled_to_their_ranges(void **state)
+{
+    (void)state;
+    enum { MOST = 1 << 14 }; /* a carry occurs in about one of 2^16 products with the largest ranges */
+    static uint32_t at[MOST + 1];
+    for (uint32_t trial = 0; trial < 400; trial++) {
+        const Rng rng = address(trial);
+        const RngKey key = rng_key(&rng, USE_SAMPLE, trial);
+        const uint32_t count = trial % 5 ? trial % 70 : MOST;
+        const uint32_t range = trial % 5 && trial % 3 ? 1 + trial * 97 : (1u << 17) - count;
+        for (int isa = 0; isa < ISA_COUNT; isa++) {
+            if (!kernels_of((Isa)isa))
+                continue;
+            at[count] = 77;
+            kernels_of((Isa)isa)->picks(&key, count, range, at);
+            for (uint32_t i = 0; i < count; i++)
+                assert_int_equal(
+                    at[i], scaled((uint64_t)rng_word(&key, i) << 32 | rng_word_more(&key, i), range + i));
+            assert_int_equal(at[count], 77);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +255,7 @@ int main(void)
         cmocka_unit_test(blocks_get_their_hypergeometric_share),
         cmocka_unit_test(large_shares_have_the_right_mean_and_spread),
         cmocka_unit_test(places_in_a_block_are_used_alike),
+        cmocka_unit_test(picks_are_random_words_scaled_to_their_ranges),
         cmocka_unit_test(eight_billion_elements_are_split_too),
     };
     forever = arena_open(0);
