@@ -3,6 +3,7 @@
  * cell stores the smallest bin. The indices of the elements (keys) are sent, too. */
 #include "compress/sketch/sketchml_bins.h"
 #include "base/parallel.h"
+#include "coder/planes.h"
 #include "rig/try.h"
 
 typedef struct {
@@ -310,6 +311,41 @@ static void errors_fall_with_cells(void **state)
     }
 }
 
+/* Writes a payload by hand: two groups of one bin each, so without cells, with one key each. */
+static size_t two_groups(uint8_t *payload, size_t first, size_t second)
+{
+    const size_t key[] = {first, second};
+    uint8_t *at = payload;
+    *at++ = PAYLOAD_METHOD;
+    *at++ = 2; /* bins above zero, and below */
+    *at++ = 0;
+    store_f32(at, 0.5f);
+    store_f32(at + 4, 3);
+    at += 8;
+    for (int k = 0; k < 2; k++) {
+        const uint8_t bytes = 0; /* the gap's bytes, minus 1 */
+        *at++ = 1;
+        planes_put8(&bytes, 1, 2, at);
+        at += planes_size(1, 2);
+        *at++ = (uint8_t)(key[k] + 1);
+    }
+    return (size_t)(at - payload);
+}
+
+static void an_element_is_in_one_group_only(void **state)
+{
+    (void)state;
+    uint8_t payload[100];
+    Try *t = try_open("sketchml:quantiles=2,groups=2", 40);
+    check_ok(codec_decode(&t->call, (Bytes){payload, two_groups(payload, 30, 7)}, t->y), &t->err);
+    for (size_t i = 0; i < 40; i++)
+        check(t->y[i] == (i == 30 ? 0.5f : i == 7 ? 3 : 0));
+    const Bytes twice = {payload, two_groups(payload, 7, 7)};
+    assert_int_equal(codec_decode(&t->call, twice, t->y), ERR_CORRUPT);
+    check(strstr(t->err.text, "element 7 is in two groups"));
+    try_close(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +357,7 @@ int main(void)
         cmocka_unit_test(edges_of_samples_are_near_their_quantiles),
         cmocka_unit_test(bins_of_crowded_magnitudes_are_right_too),
         cmocka_unit_test(errors_fall_with_cells),
+        cmocka_unit_test(an_element_is_in_one_group_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
 }

@@ -200,53 +200,62 @@ static void keys_put(int form, const uint32_t *key, size_t count, size_t n, uint
     put_deltas(key, count, bytes, out);
 }
 
-static bool get_deltas(const Call *c, const uint8_t *bytes, size_t count, Reader *in, uint32_t *key)
+/* Reads keys from their gaps, which take `bytes[i]` + 1 bytes each. Returns false for gaps that no encoder writes. */
+static bool get_deltas(const uint8_t *bytes, Bytes gaps, size_t count, size_t n, uint32_t *key)
 {
+    const uint8_t *at = gaps.data, *const end = gaps.data + gaps.size;
     size_t next = 0;
     for (size_t i = 0; i < count; i++) {
         const unsigned size = bytes[i] + 1u;
-        const uint8_t *at = take_bytes(in, size);
-        uint32_t delta = 0;
-        for (unsigned k = 0; at && k < size; k++)
-            delta |= (uint32_t)at[k] << 8 * k;
-        if (delta == 0 || bytes_of(delta) != size || delta > c->shape->n - next)
+        uint8_t last[4] = {0};
+        const uint8_t *from = at;
+        if (end - at < 4)
+            from = memcpy(last, at, size);
+        const uint32_t delta = load_u32(from) & UINT32_MAX >> (32 - 8 * size);
+        if (delta == 0 || bytes_of(delta) != size || delta > n - next)
             return false;
+        at += size;
         next += delta;
         key[i] = (uint32_t)(next - 1);
     }
     return true;
 }
 
-static Status get_binary(const Call *c, Reader *in, uint32_t **key, size_t *count)
+static Status make_members(const Call *c, BinGroup *g, size_t count, size_t most)
 {
-    const uint64_t k = take_varint(in);
-    if (in->bad || k > c->shape->n)
-        return payload_bad(c, "a group of %llu keys out of %zu", (unsigned long long)k, c->shape->n);
-    const uint8_t *planes = take_bytes(in, planes_size(k, 2));
-    if (!planes)
-        return payload_bad(c, "%zu keys that end early", (size_t)k);
-    uint8_t *bytes = NEW(c->scratch, uint8_t, k);
-    *key = NEW(c->scratch, uint32_t, k);
-    *count = k;
-    TRY(arena_check(bytes && *key, c->scratch, c->err));
-    if (!planes_get8(planes, k, 2, bytes) || !get_deltas(c, bytes, k, in, *key))
-        return payload_bad(c, "keys that no encoder writes");
-    return OK;
+    if (count > most)
+        return payload_bad(c, "a group of %zu keys out of %zu", count, most);
+    g->count = count;
+    g->key = NEW(c->scratch, uint32_t, count);
+    g->bin = NEW(c->scratch, uint8_t, count);
+    return arena_check(g->key && g->bin, c->scratch, c->err);
 }
 
-static Status keys_get(int form, const Call *c, Reader *in, uint32_t **key, size_t *count)
+/* Finds the gaps of a group's keys in the payload; g->bin gets their sizes in bytes, minus 1. */
+static Status take_binary(const Call *c, Reader *in, size_t most, BinGroup *g, Bytes *gaps)
+{
+    const uint64_t k = take_varint(in);
+    const uint8_t *planes = in->bad || k > most ? NULL : take_bytes(in, planes_size(k, 2));
+    if (in->bad)
+        return payload_bad(c, "keys that end early");
+    TRY(make_members(c, g, k, most));
+    bool good = planes_get8(planes, k, 2, g->bin);
+    gaps->size = k;
+    for (size_t i = 0; i < k; i++)
+        gaps->size += g->bin[i];
+    gaps->data = take_bytes(in, gaps->size);
+    return good && gaps->data ? OK : payload_bad(c, "keys that no encoder writes");
+}
+
+static Status take_adaptive(const Call *c, Reader *in, size_t most, BinGroup *g)
 {
     Places set;
-    if (form == DELTA_BINARY)
-        return get_binary(c, in, key, count);
     if (!indices_get(in, c->shape->n, c->scratch, &set))
         return in->bad ? payload_bad(c, "keys that no encoder writes") : arena_fail(c->scratch, c->err);
-    *key = NEW(c->scratch, uint32_t, set.count);
-    *count = set.count;
-    TRY(arena_check(*key, c->scratch, c->err));
+    TRY(make_members(c, g, set.count, most));
     for (size_t b = 0; b < blocks_of(c->shape->n); b++)
         for (size_t i = set.before[b]; i < set.before[b + 1]; i++)
-            (*key)[i] = (uint32_t)(b * BLOCK + set.at[i]);
+            g->key[i] = (uint32_t)(b * BLOCK + set.at[i]);
     return OK;
 }
 
@@ -460,40 +469,107 @@ static Status take_cells(const Call *c, Reader *r, BinGroup *g)
     return good ? OK : payload_bad(c, "cells that no encoder writes");
 }
 
-/* Estimates the bins of members i .. i + n - 1: a member's bin is the largest of its cells. */
-static void query_run(const Call *c, const BinGroup *g, size_t i, size_t n, const uint32_t at[MEMBERS_RUN],
-                      uint8_t bin[MEMBERS_RUN])
+/* Estimates the bins of all members of a group: a member's bin is the largest of its cells. */
+static void query(const Call *c, const BinGroup *g)
 {
-    uint32_t bucket[MEMBERS_RUN];
-    memset(bin, 0, n);
-    for (size_t row = 0; row < (size_t)sketchml_of(c)->rows && g->width; row++) {
-        const uint8_t *const cell = g->cell + row * g->cols;
-        group_buckets(g, c, row, g->key[i] / BLOCK, at, n, bucket);
-        for (size_t k = 0; k < n; k++)
-            bin[k] = cell[bucket[k]] > bin[k] ? cell[bucket[k]] : bin[k];
+    uint32_t at[MEMBERS_RUN], bucket[MEMBERS_RUN];
+    memset(g->bin, 0, g->count);
+    for (size_t row = 0; row < (size_t)sketchml_of(c)->rows && g->width; row++)
+        for (size_t i = 0, n; i < g->count; i += n) {
+            const uint8_t *const cell = g->cell + row * g->cols;
+            uint8_t *const bin = g->bin + i;
+            n = group_run(g, i, at);
+            group_buckets(g, c, row, g->key[i] / BLOCK, at, n, bucket);
+            for (size_t k = 0; k < n; k++)
+                bin[k] = cell[bucket[k]] > bin[k] ? cell[bucket[k]] : bin[k];
+        }
+}
+
+/* The decoder first finds the groups in the payload, then reads the keys and estimates the bins of each group, then
+ * fills each block of the tensor with the members of all groups. */
+typedef struct {
+    const Call *c;
+    const QuantileBins *bins;
+    BinGroups *groups;
+    /* for each group, with delta-binary keys: the gaps; until they are read, `bin` has their sizes */
+    Bytes *gaps;
+    bool *bad;     /* for each group: gaps that no encoder writes */
+    size_t *twice; /* for each block: the first element that is in two groups, plus 1; else 0 */
+    float *x;
+} Fill;
+
+/* The keys of all groups differ, so there are at most n. */
+static Status take_groups(Fill *f, Reader *r)
+{
+    const Call *c = f->c;
+    size_t left = c->shape->n;
+    for (size_t k = 0; k < f->groups->count; k++) {
+        BinGroup *g = &f->groups->group[k];
+        if (sketchml_of(c)->keys == DELTA_BINARY)
+            TRY(take_binary(c, r, left, g, &f->gaps[k]));
+        else
+            TRY(take_adaptive(c, r, left, g));
+        left -= g->count;
+        group_size(g, sketchml_of(c), g->count);
+        if (g->count && g->width)
+            TRY(take_cells(c, r, g));
+    }
+    return reader_done(r) ? OK : payload_bad(c, "%zu bytes left over", reader_left(r));
+}
+
+static void read_group(void *data, size_t k)
+{
+    const Fill *f = data;
+    const BinGroup *g = &f->groups->group[k];
+    f->bad[k] = f->gaps[k].data && !get_deltas(g->bin, f->gaps[k], g->count, f->c->shape->n, g->key);
+    if (!f->bad[k])
+        query(f->c, g);
+}
+
+/* Returns the index of the first key >= `least`. */
+static size_t first_key(const BinGroup *g, size_t least)
+{
+    size_t low = 0, high = g->count;
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        if (g->key[mid] < least)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static void fill_block(void *data, size_t block)
+{
+    const Fill *f = data;
+    float *const x = f->x + block * BLOCK;
+    memset(x, 0, block_size(f->c->shape->n, block) * sizeof *x);
+    for (size_t k = 0; k < f->groups->count; k++) {
+        const BinGroup *g = &f->groups->group[k];
+        const float *const value = f->bins->value[g->side] + g->first, sign = g->side == BELOW_ZERO ? -1 : 1;
+        const size_t end = first_key(g, (block + 1) * BLOCK);
+        for (size_t i = first_key(g, block * BLOCK); i < end; i++) {
+            float *const at = &x[g->key[i] % BLOCK];
+            if (*at != 0 && !f->twice[block])
+                f->twice[block] = g->key[i] + (size_t)1;
+            *at = sign * value[g->bin[i]];
+        }
     }
 }
 
-static Status take_group(const Call *c, Reader *r, BinGroup *g, const float *value, float *x)
+static Status fill(Fill *f)
 {
-    size_t count = 0;
-    uint32_t at[MEMBERS_RUN];
-    uint8_t bin[MEMBERS_RUN];
-    TRY(keys_get(sketchml_of(c)->keys, c, r, &g->key, &count));
-    group_size(g, sketchml_of(c), count);
-    if (count && g->width)
-        TRY(take_cells(c, r, g));
-    for (size_t i = 0, n; i < count; i += n) {
-        n = group_run(g, i, at);
-        query_run(c, g, i, n, at, bin);
-        for (size_t k = 0; k < n; k++) {
-            const size_t key = g->key[i + k];
-            const float v = value[g->first + bin[k]];
-            if (x[key] != 0)
-                return payload_bad(c, "element %zu is in two groups", key);
-            x[key] = g->side == BELOW_ZERO ? -v : v;
-        }
-    }
+    const Call *c = f->c;
+    const size_t blocks = blocks_of(c->shape->n);
+    parallel_for(c->threads, f->groups->count, read_group, f);
+    for (size_t k = 0; k < f->groups->count; k++)
+        if (f->bad[k])
+            return payload_bad(c, "keys that no encoder writes");
+    parallel_for(c->threads, blocks, fill_block, f);
+    for (size_t b = 0; b < blocks; b++)
+        if (f->twice[b])
+            return payload_bad(c, "element %zu is in two groups", f->twice[b] - 1);
     return OK;
 }
 
@@ -502,21 +578,19 @@ static Status decode(const Call *c, Bytes in, float *x)
     Reader r = reader_open(in);
     const unsigned kind = take_u8(&r);
     QuantileBins bins;
-    BinGroups *groups = NEW(c->scratch, BinGroups, 1);
-    TRY(arena_check(groups, c->scratch, c->err));
+    Fill f = {.c = c, .bins = &bins, .groups = NEW(c->scratch, BinGroups, 1), .x = x};
+    TRY(arena_check(f.groups, c->scratch, c->err));
     TRY(payload_kind(c, kind, c->shape->n > UINT32_MAX ? PAYLOAD_RAW : PAYLOAD_METHOD));
     if (in.size >= raw_size(c))
         return payload_bad(c, "%zu bytes, where floats would take no more", in.size);
     TRY(take_bins(c, &r, &bins));
-    groups_cut(groups, &bins, sketchml_of(c));
-    memset(x, 0, c->shape->n * sizeof *x);
-    for (size_t k = 0; k < groups->count; k++) {
-        const ArenaMark mark = arena_mark(c->scratch);
-        BinGroup *g = &groups->group[k];
-        TRY(take_group(c, &r, g, bins.value[g->side], x));
-        arena_rewind(c->scratch, mark);
-    }
-    return reader_done(&r) ? OK : payload_bad(c, "%zu bytes left over", reader_left(&r));
+    groups_cut(f.groups, &bins, sketchml_of(c));
+    f.gaps = NEW_ZERO(c->scratch, Bytes, f.groups->count);
+    f.bad = NEW(c->scratch, bool, f.groups->count);
+    f.twice = NEW_ZERO(c->scratch, size_t, blocks_of(c->shape->n));
+    TRY(arena_check(f.gaps && f.bad && f.twice, c->scratch, c->err));
+    TRY(take_groups(&f, &r));
+    return fill(&f);
 }
 
 const Compressor compressor_sketchml = {
