@@ -59,8 +59,6 @@ half_end(r) = half_interval(c_se) / per_unit(y_high)
 part_rgb(i) = word('#cfcfcf #e69f00 #0072b2 #009e73', i)
 key_of_parts = "do for [p = part_one:4] { key_entry = enter(word(heights, p), part_rgb(p), 1, -1, -1) }; ".\
     "if (measured > 0) { key_entry = enter('measured', '#000000', 1, 0, measured_mark) }"
-ending_of_name = ''
-end_of(k) = ''
 
 # eval tics_of(high, share): numbers on the axis from 0 to high of a narrow panel, at most high * share apart.
 round_step(v) = v / 10 ** floor(log10(v)) < 2 ? 10 ** floor(log10(v)) : v / 10 ** floor(log10(v)) < 5 ? 2 * 10 ** floor(log10(v)) : 5 * 10 ** floor(log10(v))

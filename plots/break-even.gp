@@ -45,13 +45,15 @@ rest(i) = always[i] && never[i] ? 'always or never' : always[i] ? 'always' : nev
 only(i) = rest(i) eq '' ? '' : (drawn_any(i) ? ', else ' : ': ').rest(i)
 key_label(i) = short(label[i]).only(i)
 
+eval widen(n)
+
 # ---- axes and key ----
 
 heading = hollows ? 'pays below its line; open marks: above it' : 'pays below its line'
 heading = heading.(bars ? '; bars: 95 % intervals' : '')
 widest_end = 0.0
 do for [i = 1:n] { widest_end = largest(widest_end, text_width(only(i))) }
-eval fit(key_row(n) - 3.2 * em - widest_end)
+eval fit_key(n, widest_end)
 links = 0
 do for [i = 1:n] { key_entry = enter(key_label(i), rgb(i), dash(i), drawn_any(i) ? weight(1.4, i) : 0, below[i] ? solid(i) : above[i] ? hollow(i) : -1) }
 x_title = 'workers'
@@ -76,6 +78,7 @@ do for [k = 0:4] {
 
 if (links) { key_entry = enter('speed of a common link', '#777777', dotted, weight(0.7, 1), -1) }
 axes_high = 1.9
+foot_share = 0.3
 load home.'page.gp'
 
 mine(i, s) = valid(c_even) && strcol(c_compressor) eq name[i] && strcol(c_pays) eq s

@@ -49,8 +49,6 @@ if (log_x) {
 
 # ---- rows and key ----
 
-ending_of_name = log_x ? ', error 0' : ''
-end_of(k) = log_x && zero[k] ? ', error 0' : ''
 row_high = n > 12 ? 0.26 : 0.36
 load home.'rows.gp'
 array mark_rgb[5] = ['#000000', '#d55e00', '#e69f00', '#0072b2', '#56b4e9']
@@ -60,6 +58,9 @@ heading = bars ? 'bars: 95 % intervals of means over repeats' : ''
 load home.'page.gp'
 
 # ---- marks ----
+
+# A logarithmic axis has no 0: marks of errors of 0 are at its left end.
+do for [k = 1:n] { if (log_x && zero[k]) { set label 'error 0' at graph 0, first k left offset 1.2, 0 noenhanced } }
 
 do for [k = 2:n] { set arrow from graph 0, first k - 0.5 to graph 1, first k - 0.5 nohead linewidth 0.5 linecolor rgb '#bbbbbb' back }
 unset grid

@@ -115,8 +115,34 @@ next_cut(head) = head == room / 3 ? room / 2 : head == room / 2 ? 3 * room / 4 :
 short(s) = strlen(s) > room ? cut_from(s, room / 3) : s
 widest_label(r) = (found = 0.0, n ? (sum [k = 1:n] (found = largest(found, text_width(short(label[k]))), 0)) : 0, found)
 
+# ---- lines of text: they end after a blank, or after one of + : , before a letter ----
+#
+# No line ends beside a number, the sign = or % within a phrase, so "R = 10", "seed 1" and "95 % intervals" stay whole.
+digit(c) = strlen(c) && strstrt('0123456789=%', c) > 0
+is_letter(c) = strlen(c) && strstrt('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ', c) > 0
+phrase_ends(p, q) = strstrt(',;:', p) ? !(p eq ':' && digit(q)) : !digit(p) && !digit(q)
+ends_at(s, c) = s[c + 1 : c + 1] eq ' ' ? phrase_ends(s[c:c], s[c + 2 : c + 2]) : strstrt('+:,', s[c:c]) > 0 && is_letter(s[c + 1 : c + 1])
+# The number of letters of s that fit, and the last place up to there where a line may end; 0: none.
+fitting(s, inches) = (fits = 1, so_far = 0.0, sum [c = 1:strlen(s)] (so_far = so_far + text_width(s[c:c]), so_far <= inches ? (fits = c, 0) : 0), fits)
+# A + or a blank in the second half is preferred to : and , .
+prefers(s, c, fits) = 2 * c > fits && (s[c:c] eq '+' || s[c + 1 : c + 1] eq ' ')
+last_end(s, fits) = (line_to = best_to = 0, fits < 1 ? 0 : \
+    sum [c = 1:fits] (ends_at(s, c) ? (line_to = c, prefers(s, c, fits) ? (best_to = c) : 0, 0) : 0), best_to ? best_to : line_to)
+# Where there is none, a line ends before a number or within a word.
+in_number(p, q) = strlen(q) && strstrt('0123456789.', p) > 0 && strstrt('0123456789.', q) > 0
+word_end(s, c) = c > 1 && in_number(s[c:c], s[c + 1 : c + 1]) ? word_end(s, c - 1) : c
+end_in(s, c, last) = last ? last : word_end(s, c)
+line_end(s, inches) = text_width(s) <= inches ? strlen(s) : end_in(s, fitting(s, inches), last_end(s, fitting(s, inches)))
+behind_line(s, c) = s[c + 1 : c + 1] eq ' ' ? s[c + 2 : *] : s[c + 1 : *]
+first_line(s, inches) = s[1 : line_end(s, inches)]
+other_lines(s, inches) = behind_line(s, line_end(s, inches))
+line_count(s, inches) = strlen(s) == 0 ? 0 : 1 + line_count(other_lines(s, inches), inches)
+
 # Width of a row of the key of so many lines, in inches of text at full size; page.gp sets long entries of many lines smaller.
 key_row(lines) = (wide - 0.12) / (lines > 12 && !tex ? 0.8 : 1)
+
+# eval fit_key(lines): makes `room` so small that labels of few lines take at most two rows of the key, else one.
+fit_key(lines, beside) = fit((lines > 12 ? 1 : 1.8) * (key_row(lines) - 3.2 * em) - beside)
 
 # eval fit(inches): makes `room` so small that each label fits.
 fit(inches) = sprintf("while (room > 8 && widest_label(0) > %g) { room = room - 2 }", inches)
@@ -195,7 +221,7 @@ set tics nomirror out scale 0.5
 set grid x y linewidth 0.4 linecolor rgb '#dddddd' linetype 1
 set format x plain
 set format y plain
-set xtics offset 0, (ending eq '.svg' ? 0.75 : 0.25)
+set xtics offset 0, (ending eq '.svg' ? 0.35 : 0.1)
 unset key
 
 # ---- the key: enter() adds an entry, page.gp draws all ----

@@ -10,14 +10,10 @@ head_lines = 0
 rest = heading
 while (strlen(rest) && head_lines < 20) {
     ends = strstrt(rest, "\n") ? strstrt(rest, "\n") - 1 : strlen(rest)
-    if (text_width(rest[1:ends]) > wide - 0.1) {
-        stop = ends
-        while (stop > 1 && (rest[stop + 1 : stop + 1] ne ' ' || text_width(rest[1:stop]) > wide - 0.1)) { stop = stop - 1 }
-        ends = stop > 1 ? stop : ends
-    }
+    ends = line_end(rest[1:ends], wide - 0.1)
     head_lines = head_lines + 1
     head_line[head_lines] = rest[1:ends]
-    rest = rest[ends + 2 : *]
+    rest = strstrt(" \n", rest[ends + 1 : ends + 1]) ? rest[ends + 2 : *] : rest[ends + 1 : *]
 }
 
 # ---- columns of the key ----
@@ -32,28 +28,40 @@ key_high = 1.22 * key_em
 line_high = 1.22 * em
 entry_wide(k) = sample_wide + sample_gap + key_scale * text_width(key_text[k])
 
-# An entry wider than half a row has a row of its own below the columns: entries order[1 .. narrow] are in columns, the others not.
+# Entries order[1 .. narrow] are in columns, the others below, each with a row of its own, or several. All are in columns, in
+# order, where this takes at most one row more than entries below, which are those wider than half a row.
+row_wide = wide - 0.12
+text_room = (row_wide - sample_wide - sample_gap) / key_scale
 array order[keys + 1]
-narrow = 0
-do for [k = 1:keys] { if (entry_wide(k) <= 0.5 * (wide - 0.12)) { narrow = narrow + 1; order[narrow] = k } }
-placed = narrow
-do for [k = 1:keys] { if (entry_wide(k) > 0.5 * (wide - 0.12)) { placed = placed + 1; order[placed] = k } }
 in_column(columns) = int(ceil(narrow / real(columns)))
 last_in(columns, c) = c * in_column(columns) < narrow ? c * in_column(columns) : narrow
 column_wide(columns, c) = (found = 0.0, (c - 1) * in_column(columns) >= narrow ? 0 : \
     sum [k = (c - 1) * in_column(columns) + 1 : last_in(columns, c)] (found = largest(found, entry_wide(order[k])), 0), found)
 columns_wide(columns) = (whole_wide = 0.0, sum [c = 1:columns] (whole_wide = whole_wide + column_wide(columns, c), 0), \
     whole_wide + (columns - 1) * entry_gap)
-key_columns = 1
-do for [c = 2:8] { if (c <= narrow && columns_wide(c) <= wide - 0.12) { key_columns = c } }
-column_rows = narrow ? in_column(key_columns) : 0
-key_rows = column_rows + keys - narrow
+entry_rows(p) = line_count(key_text[order[p]], text_room)
+rows_below(last) = last > narrow ? int(sum [p = narrow + 1 : last] entry_rows(p)) : 0
+split_rows = 1000
+do for [pass = 1:3] {
+    most_narrow = pass == 2 ? row_wide : 0.5 * row_wide
+    if (pass < 3 || key_rows > split_rows + 1) {
+        narrow = 0
+        do for [k = 1:keys] { if (entry_wide(k) <= most_narrow) { narrow = narrow + 1; order[narrow] = k } }
+        placed = narrow
+        do for [k = 1:keys] { if (entry_wide(k) > most_narrow) { placed = placed + 1; order[placed] = k } }
+        key_columns = 1
+        do for [c = 2:8] { if (c <= narrow && columns_wide(c) <= row_wide) { key_columns = c } }
+        column_rows = narrow ? in_column(key_columns) : 0
+        key_rows = column_rows + rows_below(keys)
+        if (pass == 1) { split_rows = key_rows }
+    }
+}
 
 # ---- heights, from the foot, in inches ----
 
 foot_high = 0.06 + key_high * key_rows + line_high * head_lines + (keys + head_lines ? 0.05 : 0)
 under_axes = 3.2 * em
-over_axes = 0.08
+over_axes = largest(0.08, 1.1 * em)
 if (exists('foot_share') && (axes_high + under_axes + over_axes) * foot_share < foot_high * (1 - foot_share)) {
     axes_high = foot_high * (1 / foot_share - 1) - under_axes - over_axes
     axes_high = axes_high > 7 ? 7 : axes_high
@@ -83,12 +91,12 @@ do for [k = 1:head_lines] {
     set label said(head_line[k]) at screen 0.5, screen up(foot_high - 0.05 - (k - 0.5) * line_high) center noenhanced
 }
 widest = columns_wide(key_columns)
-do for [k = narrow + 1 : keys] { widest = largest(widest, entry_wide(order[k])) }
+do for [k = narrow + 1 : keys] { widest = largest(widest, entry_wide(order[k]) > row_wide ? row_wide : entry_wide(order[k])) }
 key_from = 0.5 * (wide - widest)
 key_from = key_from < 0.04 ? 0.04 : key_from
 # Column of order[p], its row, and its left end. An entry below the columns counts as one of the first column.
 column_of(p) = p > narrow ? 1 : int((p - 1) / column_rows) + 1
-row_of(p) = p > narrow ? column_rows + p - narrow : (p - 1) % column_rows + 1
+row_of(p) = p > narrow ? column_rows + rows_below(p - 1) + 1 : (p - 1) % column_rows + 1
 left_of(p) = key_from + (column_of(p) < 2 ? 0 : sum [c = 1 : column_of(p) - 1] (column_wide(key_columns, c) + entry_gap))
 # In LaTeX pictures gnuplot draws an arrow only when the next colour is set, and in that colour. So nothing in colour is a solid
 # arrow there, and solid lines of the key are thin boxes.
@@ -114,7 +122,12 @@ do for [p = 1:keys] {
         set label '' at screen across(key_left + (key_wide[k] > 0 ? 0.5 : 0.85) * sample_wide), screen up(key_y) \
             point pointtype key_mark[k] pointsize 0.55 linecolor rgb key_rgb[k]
     }
-    set label said(key_text[k]) at screen across(key_left + sample_wide + sample_gap), screen up(key_y) left noenhanced font font_of(key_scale * points)
+    rest = key_text[k]
+    do for [i = 1:entry_rows(p)] {
+        set label said(first_line(rest, text_room)) at screen across(key_left + sample_wide + sample_gap), screen up(key_y - (i - 1) * key_high) \
+            left noenhanced font font_of(key_scale * points)
+        rest = other_lines(rest, text_room)
+    }
 }
 
 # Sets GPVAL_X_MIN and so on, for thinned() in look.gp.

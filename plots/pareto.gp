@@ -37,9 +37,9 @@ front(b) = has_point(0) && !beyond(0) && text(c_front) eq 'true' && (text(c_unbi
 series(r) = c_series ? strcol(c_series) : family(strcol(c_compressor))
 
 array biased[most]
-array zero[most]
+array last_of[most] # a line's last point
 array points_of[most]
-do for [k = 1:most] { biased[k] = zero[k] = points_of[k] = 0 }
+do for [k = 1:most] { biased[k] = last_of[k] = points_of[k] = 0 }
 array on_front[2] = [0, 0] # points on the front of unbiased and of biased compressors; a single point is not drawn
 x_low = y_low = 1e300
 x_high = y_high = beyond_any = bars = 0
@@ -51,12 +51,14 @@ array at_x[point_most]
 array at_y[point_most]
 array rate_of[point_most]
 array value_of[point_most] # the error of a point beyond the axis; else 0
+array is_zero[point_most] # an error of 0, at the foot of a logarithmic axis
 array line_of_point[point_most]
+array before_point[point_most] # the point before it on its line; 0: none
 array front_of[point_most] # 1: on the front of unbiased compressors, 2: of biased ones; else 0
 remember(k) = marks == point_most ? 0 : (marks = marks + 1, at_x[marks] = x(0), at_y[marks] = column(c_y), \
-    rate_of[marks] = text(c_rate) eq 'none' ? '' : text(c_rate), value_of[marks] = beyond(0) ? column(c_y) : 0.0, \
-    line_of_point[marks] = k, front_of[marks] = front(0) ? 1 : front(1) ? 2 : 0)
-note(k) = k == 0 ? 1 : (zero[k] = zero[k] || column(c_y) == 0, biased[k] = text(c_unbiased) eq 'false', points_of[k] = points_of[k] + 1, \
+    rate_of[marks] = text(c_rate) eq 'none' ? '' : text(c_rate), value_of[marks] = beyond(0) ? column(c_y) : 0.0, is_zero[marks] = column(c_y) == 0, \
+    line_of_point[marks] = k, before_point[marks] = beyond(0) ? 0 : last_of[k], last_of[k] = beyond(0) ? last_of[k] : marks, front_of[marks] = front(0) ? 1 : front(1) ? 2 : 0)
+note(k) = k == 0 ? 1 : (biased[k] = text(c_unbiased) eq 'false', points_of[k] = points_of[k] + 1, \
     x_low = least(x_low, x(0)), x_high = largest(x_high, x(0)), remember(k), \
     beyond(0) ? (beyond_any = 1) : (y_low = least(y_low, column(c_y)), y_high = largest(y_high, column(c_y)), \
         on_front[1] = on_front[1] + front(0), on_front[2] = on_front[2] + front(1), \
@@ -118,10 +120,9 @@ heading = (mixed ? 'filled marks: unbiased, open: biased; ' : '').(rates_any ? '
 heading = strlen(heading) ? heading[1 : strlen(heading) - 2] : ''
 
 # of many long labels, two columns fit; LaTeX sets them larger, and needs three
-eval fit(key_row(n) / (n > 12 ? (tex ? 3 : 2) : 1) - 3.2 * em - (log_y ? text_width(', error 0') : 0))
+eval fit(key_row(n) / (n > 12 ? (tex ? 3 : 2) : 1) - 3.2 * em)
 key_mark_of(i) = biased[i] ? hollow(i) : solid(i)
-series_label(i) = short(label[i]).(log_y && zero[i] ? ', error 0' : '')
-do for [i = 1:n] { key_entry = enter(series_label(i), rgb(i), dash(i), points_of[i] > 1 ? weight(1.2, i) : 0, key_mark_of(i)) }
+do for [i = 1:n] { key_entry = enter(short(label[i]), rgb(i), dash(i), points_of[i] > 1 ? weight(1.2, i) : 0, key_mark_of(i)) }
 if (on_front[1] > 1) { key_entry = enter(mixed ? 'front, unbiased' : 'Pareto front', '#bbbbbb', 1, 2, -1) }
 if (on_front[2] > 1) { key_entry = enter(mixed ? 'front, biased' : 'Pareto front', '#bbbbbb', blocks, 2, -1) }
 if (!timed) { key_entry = enter('Gaussian data (no bound)', '#777777', dotted, 0.8, -1) }
@@ -132,7 +133,7 @@ x_title = timed ? 'encode and decode, ms' : 'bits/element'
 y_title = 'relative error'
 load home.'page.gp'
 
-# ---- rates beside their points, where no other text or mark is ----
+# ---- rates beside their points, where no text, mark or line is ----
 
 small = 0.8
 inch_x(v) = axes_left + (axes_right - axes_left) * (log_x ? log(v / x_from) / log(x_to / x_from) : (v - x_from) / (x_to - x_from))
@@ -149,16 +150,27 @@ fill_box(cx, cy, w, h) = boxes == box_most ? 0 : (boxes = boxes + 1, box_x[boxes
 do for [k = 1:marks] { at_y[k] = inch_y(value_of[k] > 0 ? top_y : y_shown(at_y[k])) }
 do for [k = 1:marks] { at_x[k] = inch_x(at_x[k]) }
 do for [k = 1:marks] { key_entry = fill_box(at_x[k], at_y[k], 0.05, 0.05) }
-array side_x[6] = [1, -1, 1, -1, 0, 0]
-array side_y[6] = [1, 1, -1, -1, 1.3, -1.3]
+# The number of lines between points that cross the box of w x h inches around (cx, cy).
+from_x(k) = at_x[before_point[k]]
+from_y(k) = at_y[before_point[k]]
+crosses(k, cx, cy, w, h) = abs(2 * cx - at_x[k] - from_x(k)) < w + abs(at_x[k] - from_x(k)) && \
+    abs(2 * cy - at_y[k] - from_y(k)) < h + abs(at_y[k] - from_y(k)) && \
+    2 * abs((at_x[k] - from_x(k)) * (cy - from_y(k)) - (at_y[k] - from_y(k)) * (cx - from_x(k))) < \
+    abs(at_x[k] - from_x(k)) * h + abs(at_y[k] - from_y(k)) * w
+struck(cx, cy, w, h) = marks == 0 ? 0 : sum [b = 1:marks] (before_point[b] && crosses(b, cx, cy, w, h))
+# Of few lines, a number whose places are all crossed by lines is in the first that is free otherwise. Of many lines it is left out.
+array side_x[12] = [1, -1, 1, -1, 0, 0, 1.4, -1.4, 1.4, -1.4, 1.4, -1.4]
+array side_y[12] = [1, 1, -1, -1, 1.3, -1.3, 2, 2, -2, -2, 0, 0]
 do for [k = 1:marks] {
-    point_text = value_of[k] > 0 ? sprintf('%.1e', value_of[k]) : rate_of[k]
+    point_text = value_of[k] > 0 ? sprintf('%.1e', value_of[k]) : log_y && is_zero[k] ? rate_of[k].(strlen(rate_of[k]) ? ', ' : '').'error 0' : rate_of[k]
     text_w = small * text_width(point_text) + 0.01
     text_h = small * em * 1.15
-    do for [t = 1 : (strlen(point_text) ? 6 : 0)] {
+    many_lines = n > 10 && value_of[k] == 0 && !is_zero[k]
+    do for [u = 1 : (strlen(point_text) ? many_lines ? 12 : 18 : 0)] {
+        t = (u - 1) % 12 + 1
         text_x = at_x[k] + side_x[t] * (0.5 * text_w + 0.03)
         text_y = at_y[k] + side_y[t] * (0.5 * text_h + 0.02)
-        if (strlen(point_text) && inside(text_x, text_y, text_w, text_h) && !hits(text_x, text_y, text_w, text_h)) {
+        if (strlen(point_text) && inside(text_x, text_y, text_w, text_h) && !hits(text_x, text_y, text_w, text_h) && (u > 12 || !struck(text_x, text_y, text_w, text_h))) {
             set label said(point_text) at screen across(text_x), screen up(text_y) center noenhanced font font_of(small * points) textcolor rgb rgb(line_of_point[k])
             key_entry = fill_box(text_x, text_y, text_w, text_h)
             point_text = ''

@@ -1,16 +1,16 @@
-# rows.gp -- shared by the figures with a row for each compressor: its name stands at the left, in two lines if it is long.
+# rows.gp -- shared by the figures with a row for each compressor: its name stands at the left, in several lines if it is
+# long.
 #
-# Before it loads this file, a script sets row_high in inches and `ending_of_name`, the longest text behind a name; end_of(k)
-# is that of row k.
+# Before it loads this file, a script sets row_high in inches.
 names_wide = 0.4 * wide
-fitting(s, c) = c < 2 || text_width(s[1:c]) <= names_wide ? c : fitting(s, c - 1)
-in_lines(s) = text_width(s) <= names_wide ? said(s) : said(s[1:fitting(s, strlen(s))])."\n".said(s[fitting(s, strlen(s)) + 1 : *])
-eval fit(1.9 * names_wide - text_width(ending_of_name))
-row_name(k) = short(label[k]).end_of(k)
+eval fit(2.6 * names_wide)
+most_lines(r) = (found = 0, sum [k = 1:n] (found = largest(found, line_count(short(label[k]), names_wide)), 0), found)
+while (most_lines(0) > 2 && names_wide < 0.48 * wide) { names_wide = names_wide + 0.02 * wide }
+widest_line(s) = largest(text_width(first_line(s, names_wide)), line_end(s, names_wide) == strlen(s) ? 0 : widest_line(other_lines(s, names_wide)))
 name_inches = 0.0
 do for [k = 1:n] {
-    name_inches = largest(name_inches, text_width(row_name(k)) > names_wide ? names_wide : text_width(row_name(k)))
-    row_high = largest(row_high, (text_width(row_name(k)) > names_wide ? 2.6 : 1.3) * em)
+    name_inches = largest(name_inches, widest_line(short(label[k])))
+    row_high = largest(row_high, 1.3 * line_count(short(label[k]), names_wide) * em)
 }
 axes_high = largest(0.35, row_high * n)
 axes_left = name_inches + 1.2 * em
@@ -18,4 +18,12 @@ y_title = ''
 set yrange [n + 0.5 : 0.5]
 set ytics 1, 1, n scale 0
 set format y ''
-do for [k = 1:n] { set label in_lines(row_name(k)) at screen (axes_left - 0.6 * em) / wide, first k right noenhanced }
+do for [k = 1:n] {
+    row_lines = line_count(short(label[k]), names_wide)
+    rest_of_name = short(label[k])
+    do for [i = 1:row_lines] {
+        set label said(first_line(rest_of_name, names_wide)) at screen (axes_left - 0.6 * em) / wide, first k right noenhanced \
+            offset graph 0, graph (0.5 * (row_lines + 1) - i) * 1.2 * em / axes_high
+        rest_of_name = other_lines(rest_of_name, names_wide)
+    }
+}

@@ -140,6 +140,7 @@ Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count
     j->name = NEW_ZERO(j->a, const char *, all);
     j->done = NEW_ZERO(j->a, bool, all);
     TRY(arena_check(j->codec && j->name && j->done, j->a, j->err));
+    j->measured = 0;
     progress_close(&j->progress);
     progress_open(&j->progress, "comparing", "records", all * compare_places(&j->list), j->common.quiet);
     for (size_t k = 0; k < count; k++)
@@ -201,8 +202,9 @@ static void step(void *data, size_t records)
 {
     stop_hold();
     CompareJob *j = data;
-    j->progress.old = records - j->measured;
-    progress_step(&j->progress, records);
+    const size_t done = j->counts_known ? j->resumed + j->measured : records;
+    j->progress.old = j->resumed;
+    progress_step(&j->progress, done < j->progress.total ? done : j->progress.total);
     stop_release();
 }
 
@@ -254,7 +256,9 @@ Status compare_job_compare(CompareJob *j, const Comparison *c)
 {
     size_t failures;
     Arena *work = arena_open(0);
-    j->measured = 0;
+    j->counts_known = c->known;
+    if (!c->known || !j->measured)
+        j->resumed = c->known ? results_finished(&j->results) : 0;
     compare_job_guard(j);
     const Status status = compare_run(c, &failures, work, j->err);
     stop_unguard();

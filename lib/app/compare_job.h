@@ -60,7 +60,10 @@ struct CompareJob {
     Results results;
     Journal journal;
     Progress progress;
-    size_t measured; /* records of the current comparison that were measured, not read back */
+    /* records of the current comparison that are measured by this run, and that the journal had; only counted where
+     * `counts_known` */
+    size_t measured, resumed;
+    bool counts_known;
 };
 
 /* Runs the whole command and returns its exit code. The help text lists the command's own options before the

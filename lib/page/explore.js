@@ -135,19 +135,22 @@
 
   // ---- a chart: axes, points or lines, and a layer above them for the point under the pointer ----
 
+  // The marks and dashes of plots/look.gp, in its order.
+  const dashes = [[], [6, 3], [2, 2], [8, 3, 2, 3], [8, 3, 2, 3, 2, 3]];
+  const polygon = (g, x, y, corners) => { for (const [i, [dx, dy]] of corners.entries()) g[i ? "lineTo" : "moveTo"](x + dx, y + dy); g.closePath(); };
   const shapes = [
     (g, x, y, r) => g.arc(x, y, r, 0, 7),
     (g, x, y, r) => g.rect(x - r, y - r, 2 * r, 2 * r),
-    (g, x, y, r) => { g.moveTo(x, y - r); g.lineTo(x + r, y + r); g.lineTo(x - r, y + r); g.closePath(); },
-    (g, x, y, r) => { g.moveTo(x, y + r); g.lineTo(x + r, y - r); g.lineTo(x - r, y - r); g.closePath(); },
-    (g, x, y, r) => { g.moveTo(x, y - r); g.lineTo(x + r, y); g.lineTo(x, y + r); g.lineTo(x - r, y); g.closePath(); },
-    (g, x, y, r) => { g.moveTo(x - r, y - r); g.lineTo(x + r, y + r); g.moveTo(x - r, y + r); g.lineTo(x + r, y - r); },
+    (g, x, y, r) => polygon(g, x, y, [[0, -r], [r, r], [-r, r]]),
+    (g, x, y, r) => polygon(g, x, y, [[0, -r], [r, 0], [0, r], [-r, 0]]),
+    (g, x, y, r) => polygon(g, x, y, [[0, r], [r, -r], [-r, -r]]),
+    (g, x, y, r) => polygon(g, x, y, [0, 1, 2, 3, 4].map(k => [r * Math.sin(1.2566 * k), -r * Math.cos(1.2566 * k)])),
   ];
   // Charts are on white in dark mode too, like the figures: codecs' colours are chosen for white.
   const INK = "#1d2126", LINE = "#d9dee4";
 
-  // model(): {x, y: columns, xlog, ylog, points: {x, y, colour, mark, spec, xse, yse, half}[], lines: {colour, dim, points,
-  // band}[]}, or {why} where there is nothing to draw. A point's error bars are half * xse and half * yse long on each side;
+  // model(): {x, y: columns, xlog, ylog, points: {x, y, colour, mark, dash, marked, spec, xse, yse, half}[], lines: {colour,
+  // dash, dim, points, band}[]}, or {why} where there is nothing to draw. A point's error bars are half * xse and half * yse long on each side;
   // a line's band is the outline of an area. say(point, model): the lines of the tip.
   const chart = (name, model, say) => {
     const below = element("canvas"), above = element("canvas", { tabIndex: 0, role: "img", "aria-label": name });
@@ -204,11 +207,10 @@
     };
     // The key's buttons pin a compressor, too.
     const swatch = p => {
-      const canvas = element("canvas", { width: 14, height: 14 }), g = canvas.getContext("2d");
+      const wide = m.lines ? 34 : 14, canvas = element("canvas", { width: wide, height: 14 }), g = canvas.getContext("2d");
       g.fillStyle = g.strokeStyle = p.colour; g.lineWidth = 2;
-      g.beginPath();
-      if (m.lines) { g.moveTo(0, 7); g.lineTo(14, 7); } else shapes[p.mark % shapes.length](g, 7, 7, 4.5);
-      if (m.lines || p.mark % shapes.length === 5) g.stroke(); else g.fill();
+      if (m.lines) { g.setLineDash(dashes[p.dash % dashes.length]); g.beginPath(); g.moveTo(0, 7); g.lineTo(wide, 7); g.stroke(); }
+      g.beginPath(); shapes[p.mark % shapes.length](g, wide / 2, 7, 4.5); g.fill();
       return canvas;
     };
     const fillKey = () => {
@@ -244,9 +246,11 @@
           for (const [i, p] of line.band.entries()) g[i ? "lineTo" : "moveTo"](...to(p));
           g.fill(); g.restore();
         }
+        g.setLineDash(dashes[line.dash % dashes.length]);
         g.beginPath();
         for (const [i, p] of line.points.entries()) g[i ? "lineTo" : "moveTo"](...to(p));
         g.stroke();
+        g.setLineDash([]);
       }
       px = new Float64Array(points.length).fill(NaN); py = new Float64Array(points.length).fill(NaN);
       g.lineWidth = 1.5;
@@ -256,11 +260,11 @@
         [px[i], py[i]] = to(p);
         g.fillStyle = g.strokeStyle = p.colour;
         g.globalAlpha = pinned && !large ? 0.3 : 1;
-        if (many && !large) { g.fillRect(px[i] - 1.5, py[i] - 1.5, 3, 3); return; }
-        if (m.lines) return;
+        if (m.lines && !p.marked) return;
+        if (many && !large && !m.lines) { g.fillRect(px[i] - 1.5, py[i] - 1.5, 3, 3); return; }
         bars(g, to, p, x, y);
         g.beginPath(); shapes[p.mark % shapes.length](g, px[i], py[i], large ? 6 : 4);
-        if (p.mark % shapes.length === 5) g.stroke(); else g.fill();
+        g.fill();
       };
       for (let i = 0; i < points.length; i++) if (!view.pins.includes(points[i].spec)) mark(i, false);
       for (let i = 0; i < points.length; i++) if (view.pins.includes(points[i].spec)) mark(i, true);
@@ -381,13 +385,15 @@
     }
     const points = [], lines = [];
     for (const all of series.values()) {
-      const { spec, file, codec: { colour } } = all[0][0], length = Math.min(...all.map(s => s.length)), line = [], low = [], high = [];
+      const { spec, file, codec: { colour, mark, dash } } = all[0][0], length = Math.min(...all.map(s => s.length));
+      const line = [], low = [], high = [], apart = Math.ceil(length / 8);
       for (let i = 0; i < length; i++) {
         const ys = all.map(s => s[i].y), mean = v => v.reduce((a, b) => a + b, 0) / v.length, x = mean(all.map(s => s[i].x));
-        const p = { x, y: mean(ys), low: Math.min(...ys), high: Math.max(...ys), runs: all.length, spec, file, colour, mark: 0 };
+        const p = { x, y: mean(ys), low: Math.min(...ys), high: Math.max(...ys), runs: all.length, spec, file, colour, mark, dash,
+                    marked: i % apart === 0 || i === length - 1 };
         points.push(p); line.push(p); low.push({ x, y: p.low }); high.unshift({ x, y: p.high });
       }
-      lines.push({ colour, points: line, band: all.length > 1 ? [...low, ...high] : null,
+      lines.push({ colour, dash, points: line, band: all.length > 1 ? [...low, ...high] : null,
                    dim: view.pins.length > 0 && !view.pins.includes(spec) });
     }
     const find = name => runs.map(s => s.column.get(name)).find(c => c);

@@ -141,7 +141,8 @@ static void put_codecs(TextBuf *out, const Texts *specs, Arena *a)
         const char *family =
             known ? codec_family(codec, a) : text_slice(a, specs->text[i], strcspn(specs->text[i], ":"));
         out->failed |= !family;
-        text_addf(out, "%s{\"colour\":\"%s\",\"mark\":%d,", i ? "," : "", looks[i].colour, looks[i].mark);
+        text_addf(out, "%s{\"colour\":\"%s\",\"mark\":%d,\"dash\":%d,", i ? "," : "", looks[i].colour,
+                  looks[i].mark, looks[i].dash);
         put_member(out, "family", family);
         put_flags(out, known ? codec : NULL);
         text_add(out, "}");

@@ -47,6 +47,12 @@ $ atomo-bench synth --shape 400x300 --shape 400x301 --shape 400x302 -o g.h5 -q >
 > comparing [[]#*[]]  [0-9]*/[0-9]* records *
 = 0
 
+# after --resume the bar begins at the records of the journal
+? command -v script
+$ atomo-bench synth --shape 400x300 --shape 400x301 --shape 400x302 -o g.h5 -q >/dev/null; set -- compare g.h5 -c svd:rank=1/2/3/4/5/6/7/8 --repeats 4 --threads 1 -o r.csv; atomo-bench "$@" -q 2>/dev/null & until [ "$(wc -l 2>/dev/null <r.csv.journal || echo 0)" -ge 9 ] || ! kill -0 $!; do sleep 0.02; done; kill -TERM $!; wait $!; old=$(($(wc -l <r.csv.journal) - 1)); TERM=xterm script -qc "stty cols 120; atomo-bench $* --resume" /dev/null | tr '\r' '\n' >bar; first=$(sed -n 's|.*comparing .*  *\([0-9]*\)/32 records.*|\1|p' bar | head -n 1); [ "$old" -ge 8 ] && [ "$first" -ge "$old" ] && echo goes on || echo "from $first, with $old in the journal"
+> goes on
+= 0
+
 # an output file of -o on a full disk is an error
 $ atomo-bench list -o /dev/full
 2> atomo-bench: /dev/full: cannot write: No space left on device

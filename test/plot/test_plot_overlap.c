@@ -17,7 +17,7 @@ static const struct {
     const char *kind, *head, *rows;
 } samples[] = {
     {"pareto", "compressor,bits_per_element,relative_error,unbiased,relative_error_se,encode_ms,decode_ms\n",
-     "@,1.#,0.5,true,0.1,1,1\n@,2.#,0.25,true,0.1,2,2\n@,8.#,1e-4,false,0,4,5\n"},
+     "@,1.#,4,true,0.1,1,1\n@,2.#,0.25,true,0.1,2,2\n@,8.#,1e-4,false,0,4,5\n"},
     {"errors", "compressor,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg\n",
      "@,2.#,0.5,3,1,0.2\n"},
     {"spectrum", "tensor,index,value\n", "@,1,4\n@,2,2\n@,3,1.#\n"},
@@ -94,18 +94,23 @@ static size_t faults_of(const Page *p, const char *what)
     return faults;
 }
 
-/* The key of pareto, with the heading above it, takes at most a fifth of the page below the title of the axis. */
-static size_t tall_key(const Page *p, const char *what)
+/* The key, with the heading above it, takes at most this share of the page below the title of the axis. */
+static const struct {
+    const char *kind, *title;
+    double most;
+} keys[] = {{"pareto", "bits/element", 0.2}, {"break-even", "workers", 0.34}};
+
+static size_t tall_key(const Page *p, const char *kind, const char *what)
 {
-    const Box *title = NULL;
-    for (size_t i = 0; i < p->count; i++)
-        if (!strncmp(p->box[i].text, "bits/element", strlen("bits/element")))
-            title = &p->box[i];
-    check(title);
-    const double share = (p->high - title->bottom) / p->high;
-    if (share > 0.2)
-        print_error("%s: the key takes %.3f of the page\n", what, share);
-    return share > 0.2;
+    for (size_t k = 0; k < countof(keys); k++)
+        for (size_t i = 0; i < p->count && !strcmp(keys[k].kind, kind); i++) {
+            const double share = (p->high - p->box[i].bottom) / p->high;
+            if (strncmp(p->box[i].text, keys[k].title, strlen(keys[k].title)) != 0 || share <= keys[k].most)
+                continue;
+            print_error("%s: the key takes %.3f of the page\n", what, share);
+            return 1;
+        }
+    return 0;
 }
 
 static bool has_program(const char *name)
@@ -203,6 +208,33 @@ static void read_puts(Page *p, const char *tex, double size)
     check(p->count > 0);
 }
 
+/* ---- SVG ---- */
+
+/* Counts labels of the x axis whose letters reach up to their tick. gnuplot writes a tick and its label one after the
+ * other; the letters of an exponent are 0.72 of their size high, and `dy` above the label's foot. */
+static size_t touched_ticks(const char *svg, const char *what)
+{
+    static const char after[] = "'/>\t<g transform=\"translate(";
+    size_t faults = 0;
+    for (const char *at = svg; (at = strstr(at, " d='M")); at++) {
+        double x, y, end_x, end, label_x, foot, size, raised = 0;
+        const char *stop = strchr(at + 4, '\'');
+        if (sscanf(at, " d='M%lf,%lf L%lf,%lf '", &x, &y, &end_x, &end) != 4 || x != end_x || !stop ||
+            strncmp(stop, after, sizeof after - 1) != 0 ||
+            sscanf(stop + sizeof after - 1, "%lf,%lf)", &label_x, &foot) != 2 || label_x != x)
+            continue;
+        const char *font = strstr(stop, "font-size=\""), *close = strstr(stop, "</text>"), *power = strstr(stop, "dy=\"-");
+        check(font && close && sscanf(font, "font-size=\"%lf", &size) == 1);
+        if (power && power < close && sscanf(power, "dy=\"-%lf", &raised) == 1)
+            size *= 0.8;
+        if (foot - raised - 0.72 * size < end + 0.5) {
+            print_error("%s: a label touches the tick at %.0f,%.0f\n", what, x, end);
+            faults++;
+        }
+    }
+    return faults;
+}
+
 /* ---- all kinds of figures ---- */
 
 static size_t faults_in(size_t i, int lines, bool long_names, const char *figure, Page *p)
@@ -213,11 +245,12 @@ static size_t faults_in(size_t i, int lines, bool long_names, const char *figure
     if (!strcmp(figure, "f.svg"))
         /* more.csv is one of the names that the test's clean-up removes */
         check(system("rsvg-convert -f pdf -o more.csv f.svg") == 0);
+    const size_t touched = strcmp(figure, "f.svg") ? 0 : touched_ticks(made, what);
     if (!strcmp(figure, "f.tex"))
         read_puts(p, made, 7);
     else
         read_words(p, !strcmp(figure, "f.svg") ? "more.csv" : figure);
-    return faults_of(p, what) + (strcmp(samples[i].kind, "pareto") ? 0 : tall_key(p, what));
+    return touched + faults_of(p, what) + tall_key(p, samples[i].kind, what);
 }
 
 static void check_figures(const char *figure)
@@ -263,7 +296,64 @@ static void no_text_of_a_latex_picture_overlaps_another_or_leaves_the_page(void 
         check_figures("f.tex");
 }
 
+/* ---- lines of long texts ---- */
+
+/* Copies the next text of an SVG figure to `out`; returns the place behind it, NULL: there is no other. */
+static const char *next_text(const char *svg, char *out, size_t size)
+{
+    const char *at = strstr(svg, "<text>"), *end = at ? strstr(at, "</text>") : NULL;
+    size_t n = 0;
+    bool tag = false;
+    for (; at && at < end; at++) {
+        tag = tag || *at == '<';
+        if (!tag && n + 1 < size)
+            out[n++] = *at;
+        tag = tag && *at != '>';
+    }
+    out[n] = 0;
+    return end;
+}
+
+static void long_texts_break_only_behind_their_parts(void **state)
+{
+    (void)state;
+    static const char name[] = "zstd:level=3+svd:rank=3.25,vectors=qsgd,budget=1234567";
+    static const char *const kinds[] = {"iteration-time", "runtime", "errors", "break-even", "merge"};
+    if (no_gnuplot())
+        return;
+    for (size_t i = 0; i < countof(kinds); i++) {
+        size_t sample = 0;
+        while (strcmp(samples[sample].kind, kinds[i]) != 0)
+            sample++;
+        TextBuf data = {.arena = a};
+        text_addf(&data, "%.*s,repeats,seed\n", (int)strlen(samples[sample].head) - 1, samples[sample].head);
+        for (const char *c = samples[sample].rows; *c; c++)
+            if (*c == '@')
+                text_addf(&data, "\"%s\"", name);
+            else
+                text_add(&data, *c == '\n' ? ",10,1\n" : *c == '#' ? "5" : (char[]){*c, 0});
+        const char *svg = drawn(kinds[i], text_done(&data), "f.svg");
+        char text[400], whole[400] = "";
+        while ((svg = next_text(svg, text, sizeof text))) {
+            char *never = strstr(text, ", else never"); /* in the key of break-even */
+            if (never)
+                *never = 0;
+            const char last = *text ? text[strlen(text) - 1] : 0;
+            if (strstr(name, text) && strlen(text) > 3) {
+                strcat(whole, text);
+                check(strchr("+:,", last) || !strcmp(name + strlen(name) - strlen(text), text));
+            }
+            check(!strstr(text, "seed") || strstr(text, "seed 1"));
+            check(!strstr(text, "R =") || strstr(text, "R = 10"));
+        }
+        if (strcmp(whole, name) != 0)
+            print_error("%s: the name is \"%s\"\n", kinds[i], whole);
+        check(!strcmp(whole, name));
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    IN_FOLDER(long_texts_break_only_behind_their_parts),
     IN_FOLDER(no_text_of_a_pdf_overlaps_another_or_leaves_the_page),
     IN_FOLDER(no_text_of_an_svg_overlaps_another_or_leaves_the_page),
     IN_FOLDER(no_text_of_a_latex_picture_overlaps_another_or_leaves_the_page),
