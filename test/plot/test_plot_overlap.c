@@ -210,25 +210,27 @@ static void read_puts(Page *p, const char *tex, double size)
 
 /* ---- SVG ---- */
 
-/* Counts labels of the x axis whose letters reach up to their tick. gnuplot writes a tick and its label one after the
+/* Counts labels of axes that leave the page at its top, and of the x axis those that reach up to their tick. gnuplot writes a tick and its label one after the
  * other; the letters of an exponent are 0.72 of their size high, and `dy` above the label's foot. */
-static size_t touched_ticks(const char *svg, const char *what)
+static size_t misplaced_labels(const char *svg, const char *what)
 {
     static const char after[] = "'/>\t<g transform=\"translate(";
     size_t faults = 0;
     for (const char *at = svg; (at = strstr(at, " d='M")); at++) {
         double x, y, end_x, end, label_x, foot, size, raised = 0;
+        bool below;
         const char *stop = strchr(at + 4, '\'');
-        if (sscanf(at, " d='M%lf,%lf L%lf,%lf '", &x, &y, &end_x, &end) != 4 || x != end_x || !stop ||
+        if (sscanf(at, " d='M%lf,%lf L%lf,%lf '", &x, &y, &end_x, &end) != 4 || !stop ||
             strncmp(stop, after, sizeof after - 1) != 0 ||
-            sscanf(stop + sizeof after - 1, "%lf,%lf)", &label_x, &foot) != 2 || label_x != x)
+            sscanf(stop + sizeof after - 1, "%lf,%lf)", &label_x, &foot) != 2)
             continue;
+        below = x == end_x && label_x == x;
         const char *font = strstr(stop, "font-size=\""), *close = strstr(stop, "</text>"), *power = strstr(stop, "dy=\"-");
         check(font && close && sscanf(font, "font-size=\"%lf", &size) == 1);
         if (power && power < close && sscanf(power, "dy=\"-%lf", &raised) == 1)
             size *= 0.8;
-        if (foot - raised - 0.72 * size < end + 0.5) {
-            print_error("%s: a label touches the tick at %.0f,%.0f\n", what, x, end);
+        if (foot - raised - 0.72 * size < (below ? end + 0.5 : 0)) {
+            print_error("%s: a label %s at %.0f,%.0f\n", what, below ? "touches the tick" : "leaves the page", x, end);
             faults++;
         }
     }
@@ -245,12 +247,12 @@ static size_t faults_in(size_t i, int lines, bool long_names, const char *figure
     if (!strcmp(figure, "f.svg"))
         /* more.csv is one of the names that the test's clean-up removes */
         check(system("rsvg-convert -f pdf -o more.csv f.svg") == 0);
-    const size_t touched = strcmp(figure, "f.svg") ? 0 : touched_ticks(made, what);
+    const size_t misplaced = strcmp(figure, "f.svg") ? 0 : misplaced_labels(made, what);
     if (!strcmp(figure, "f.tex"))
         read_puts(p, made, 7);
     else
         read_words(p, !strcmp(figure, "f.svg") ? "more.csv" : figure);
-    return touched + faults_of(p, what) + tall_key(p, samples[i].kind, what);
+    return misplaced + faults_of(p, what) + tall_key(p, samples[i].kind, what);
 }
 
 static void check_figures(const char *figure)
