@@ -81,11 +81,11 @@ static void make_symbols(const void *data, size_t block, void *code)
     const NaturalJob *job = data;
     const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
     const size_t n = block_size(job->c->shape->n, block), i = block * BLOCK;
-    uint8_t sign[BLOCK];
+    uint8_t power[BLOCK], sign[BLOCK];
     uint32_t *symbol = code;
-    job->bad[block] = !kernels()->powers(job->x + i, n, key, job->power + i, sign);
+    job->bad[block] = !kernels()->powers(job->x + i, n, key, power, sign);
     for (size_t k = 0; k < n; k++)
-        symbol[k] = (uint32_t)(job->power[i + k] | sign[k] << SIGN_BIT);
+        symbol[k] = (uint32_t)(power[k] | sign[k] << SIGN_BIT);
 }
 
 static bool take_symbols(const void *data, size_t block, const void *code)
@@ -118,8 +118,6 @@ static Status put_symbols(NaturalJob *job, Buf *out)
     double entropy = 0;
     Symbols s = symbols_of(job);
     s.entropy = c->streams ? &entropy : NULL;
-    job->power = NEW(c->scratch, uint8_t, c->shape->n);
-    TRY(arena_check(job->power, c->scratch, c->err));
     TRY(symbols_put(&s, out, c->scratch, c->err));
     streams_bits(c->streams, entropy);
     return OK;
