@@ -289,6 +289,17 @@ demo-run:
 	@echo "figure   $(CURDIR)/build/demo/pareto.svg"
 	@echo "next     $(B)/bin/atomo-bench --help, then README.md"
 
+# ---- the dump of a language model that ships with the project ----
+
+.PHONY: datasets
+
+BABBLE := build/datasets/gpt-nano.h5
+datasets: all
+	@rm -rf $(dir $(BABBLE)) && mkdir -p $(dir $(BABBLE))
+	$(B)/bin/atomo-train run --network gpt-nano --batch-size 12 --max-steps 1001 --eval-freq 0 --threads 1 --optimizer adamw --lr 1e-3 \
+	    --beta2 0.99 --weight-decay 0.1 --clip-norm 1 --lr-warmup 100 --lr-cosine 4000 --lr-min 1e-4 --dump-gradients $(BABBLE) --dump-freq 1000
+	$(PYTHON) datasets/pack.py $(BABBLE) 1001 datasets/gpt-nano-babble.h5
+
 # ---- the figures and tables of the paper ----
 
 .PHONY: paper paper-resnet has-cifar10
@@ -720,7 +731,7 @@ install: all man
 	    lib/library/atomo.pc.in >$(DESTDIR)$(libdir)/pkgconfig/atomo.pc
 	install -m 644 lib/python/atomo/*.py $(DESTDIR)$(pydir)/atomo
 	install $(PROGRAMS) $(DESTDIR)$(bindir)
-	install -m 644 datasets/lenet-mnist.h5 datasets/dump_torch.py $(DESTDIR)$(datadir)/atomo/datasets
+	install -m 644 datasets/lenet-mnist.h5 datasets/gpt-nano-babble.h5 datasets/dump_torch.py $(DESTDIR)$(datadir)/atomo/datasets
 	install -m 644 plots/*.gp $(DESTDIR)$(datadir)/atomo/plots
 
 uninstall:
@@ -775,6 +786,7 @@ help:
 	@echo "make demo      set up, build, compare the paper's compressors on a real gradient, draw a figure"
 	@echo "make check     set up, build, run every test            (SAN=1: under ASan and UBSan)"
 	@echo "make           build                                    (DEBUG=1, V=1)"
+	@echo "make datasets  train gpt-nano and write datasets/gpt-nano-babble.h5 anew, in some minutes"
 	@echo "make results   27 codecs on five gradients and 8 in three trainings, and the tables of docs/results.md anew, within an hour"
 	@echo "make training  the training runs of docs/training.md, and its tables anew  (DATA=full DATASETS=DIR)"
 	@echo "make paper     every figure and table of the ATOMO paper into build/paper  (DATA=full DATASETS=DIR)"

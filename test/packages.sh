@@ -36,7 +36,7 @@ files() {
 
 use() {
     step 'a demo' 'cd /root && atomo-bench demo -q' '^qsgd:bits=2 .*none seen'
-    step 'a figure' 'cd /tmp && atomo-bench compare /usr/share/atomo/datasets/lenet-mnist.h5 -c none -c qsgd -o r.csv && atomo-bench plot pareto r.csv -o r.svg && ls r.svg'
+    step 'a figure' 'cd /tmp && atomo-bench demo gpt-nano -q >demo && atomo-bench compare /usr/share/atomo/datasets/lenet-mnist.h5 -c none -c qsgd -o r.csv && atomo-bench plot pareto r.csv -o r.svg && ls r.svg'
     step 'training' 'cd /tmp && atomo-train run --max-steps 3 -c qsgd' '^summary *qsgd'
     step 'import atomo' 'python3 -c "import atomo, atomo.gradients, numpy; x = numpy.ones(5000, numpy.float32); c = atomo.Codec(\"qsgd:bits=4\"); p = c.encode(x); c.decode(p, x.shape); print(len(p), \"bytes\")"' ' bytes'
 }

@@ -63,6 +63,17 @@ $ atomo-bench 2>a; echo $?; wc -l <a; atomo-train 2>a; echo $?
 > 2
 = 0
 
+# the second dump is step 1001 of gpt-nano, and the demo compares the usual codecs on it
+$ atomo-bench inspect $SRC/datasets/gpt-nano-babble.h5 -f csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { n += $c["n"]; s[$c["step"]] = 1; b += $c["nonfinite"] } END { for (x in s) print NR - 1, n, x, b }'; atomo-bench demo gpt-nano -q; atomo-bench demo gpt
+> 27 797824 1001 0
+> $ atomo-bench compare */gpt-nano-babble.h5 -q
+> none * 3.191 MB *
+> qsgd:bits=1 *
+> svd *
+> next: *
+2> atomo-bench: demo: no gradient of "gpt", want lenet or gpt-nano
+= 2
+
 # the demo compares the usual codecs, and names what to do next
 $ atomo-bench demo -q
 > $ atomo-bench compare *lenet-mnist.h5 -q
