@@ -60,12 +60,13 @@ def python_ms(dump):
 
 
 def bench_ms(bench, specs, dump, names):
-    """{spec: ms}"""
+    """{spec: ms}; results name a codec without parameters at their defaults, in the order of the command."""
     options = ("-q", "--threads", "1", "--repeats", str(CALLS), "--per-tensor", "--format", "json")
     results = json.loads(output(bench, "compare", dump, *(o for spec in specs for o in ("-c", spec)), *options))["results"]
     last = max(r["step"] for r in results if r["step"] not in ("*", None))
     times = [(r["compressor"], r["encode_ms_min"]) for r in results if r["tensor"] in names and r["step"] == last]
-    return {spec: sum(ms for compressor, ms in times if compressor == spec) for spec in specs}
+    named = dict.fromkeys(compressor for compressor, _ in times)
+    return {spec: sum(ms for compressor, ms in times if compressor == name) for spec, name in zip(specs, named, strict=True)}
 
 
 def main(bench, dump):
