@@ -225,7 +225,7 @@ int bench_report(int argc, char **argv)
         OPTION(0, "sort", "FIELD", &o.query.sort, "or FIELD:desc; what does not exist comes last",
                .names = field_name),
         OPTION(0, "speedup", NULL, &o.speedup,
-               "of a training run: to each target accuracy, the baseline's time over each compressor's"),
+               "of a training run: to each target accuracy, the baseline's time over each codec's"),
         OPTION(0, "baseline", "SPEC", &o.baseline, "whose time that is (default none)"),
         {0},
     };

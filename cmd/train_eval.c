@@ -119,7 +119,7 @@ static void wait_a_little(void)
         nanosleep(&tenth, NULL);
 }
 
-static const char several[] = "a run of several compressors has a folder for each in its --train-dir";
+static const char several[] = "a run of several codecs has a folder for each in its --train-dir";
 
 static void note_waiting(Eval *e)
 {

@@ -42,7 +42,7 @@ static Status check_idle(const TrainRun *r)
 static Status check_dump(const TrainRun *r)
 {
     if (r->dump && r->job.codecs > 1)
-        return FAIL(r->job.err, ERR_USAGE, "--dump-gradients: %zu compressors; want one", r->job.codecs);
+        return FAIL(r->job.err, ERR_USAGE, "--dump-gradients: %zu codecs; want one", r->job.codecs);
     return r->dump && r->job.seeds > 1 ? FAIL(r->job.err, ERR_USAGE, "--dump-gradients: %lld seeds; want one",
                                               (long long)r->job.seeds)
                                        : OK;

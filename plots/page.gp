@@ -60,7 +60,7 @@ do for [pass = 1:3] {
 # ---- heights, from the foot, in inches ----
 
 foot_high = 0.06 + key_high * key_rows + line_high * head_lines + (keys + head_lines ? 0.05 : 0)
-under_axes = 3.2 * em
+under_axes = 3.4 * em
 over_axes = largest(0.08, 1.1 * em)
 if (exists('foot_share') && (axes_high + under_axes + over_axes) * foot_share < foot_high * (1 - foot_share)) {
     axes_high = foot_high * (1 / foot_share - 1) - under_axes - over_axes

@@ -341,7 +341,7 @@
 
   const scatter = chart("two fields of the chosen result, a point for each row", () => {
     const set = chosen();
-    if (!set) return { why: "No result has compressors to compare." };
+    if (!set) return { why: "No result has codecs to compare." };
     const x = set.column.get(view.x), y = set.column.get(view.y);
     if (!x?.values || !y?.values) return { why: "Choose two fields." };
     const xse = set.column.get(`${view.x}_se`)?.values, yse = set.column.get(`${view.y}_se`)?.values;
@@ -400,7 +400,7 @@
     return points.length ? { x: find(view.cx === "bytes" ? "bytes_up" : view.cx), y: find(view.cy), points, lines }
                          : { why: "No run has both fields." };
   };
-  const curves = chart("training, a line for each compressor", curveModel, (p, m) => [
+  const curves = chart("training, a line for each codec", curveModel, (p, m) => [
     p.spec, ...(p.runs > 1 ? [] : [p.file]), `${m.x.heading}: ${shown(m.x, p.x)}`,
     p.runs > 1 ? `${m.y.heading}: ${shown(m.y, p.y)}, ${shown(m.y, p.low)} to ${shown(m.y, p.high)} in ${p.runs} runs`
                : `${m.y.heading}: ${shown(m.y, p.y)}`]);
@@ -530,7 +530,7 @@
         row(labelled("compressor", controls.find), labelled("family", controls.family), labelled("promise", controls.flag),
             labelled("bits per element from", controls.low), labelled("to", controls.high)),
         scatter.box, element("h3", {}, "Pinned"), pinBox,
-        element("h3", {}, "Tensors and compressors"), row(labelled("field", controls.heat)), heatBox);
+        element("h3", {}, "Tensors and codecs"), row(labelled("field", controls.heat)), heatBox);
     if (runs.length)
       section.append(element("h3", {}, "Training"), row(labelled("across", controls.cx), labelled("up", controls.cy)), curves.box);
     section.hidden = false;

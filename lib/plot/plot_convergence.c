@@ -180,7 +180,7 @@ const PlotKind plot_convergence = {
     .name = "convergence",
     .brief = "test accuracy as training goes on, from atomo-train run's CSV or JSON; "
              "--x time (simulated time), step, bytes (sent by a worker) or wall; of "
-             "several runs of a compressor the mean, between the least and the most",
+             "several runs of a codec the mean, between the least and the most",
     .source = "atomo-train run writes with -o FILE.csv",
     .columns = columns,
     .against = against,

@@ -307,7 +307,7 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train eval --threads 1 --train-dir d --follow 
 # eval --follow prints what it waits for
 $ mkdir d d/none; for d in nowhere d; do atomo-train eval --threads 1 --train-dir $d --follow -f csv >/dev/null 2>$d.notes & e=$!; while ! grep -q waiting $d.notes && kill -0 $e; do sleep 0.02; done; kill -INT $e; wait $e; code=$?; cat $d.notes >&2; done; exit $code
 2> note: nowhere: no such folder; waiting for a run that makes it
-2> note: d: no checkpoint there; waiting for a run (a run of several compressors has a folder for each*
+2> note: d: no checkpoint there; waiting for a run (a run of several codecs has a folder for each*
 = 130
 
 # an interrupted eval --follow writes the checkpoints that it has tested
@@ -405,7 +405,7 @@ $ r="atomo-train run --network softmax --max-steps 60 --eval-freq 20 -c none -c 
 > 244
 > seed-4
 > seed-5
-2> atomo-train: --dump-gradients: 2 compressors; want one
+2> atomo-train: --dump-gradients: 2 codecs; want one
 = 2
 
 # of several seeds a speed-up is the mean over pairs of runs with one seed, with its standard error
