@@ -93,7 +93,9 @@ static const Attr *attr_of(const AttrList *list, const char *name)
 static void slashes_make_groups_and_metadata_are_attributes(void **state)
 {
     (void)state;
-    static const float data[] = {1, 2, 3};
+    static const float want[] = {1, 2, 3};
+    float data[] = {1, 2, 3};
+    floats_order(data, countof(data));
     make_safetensors(
         &made,
         "{\"__metadata__\":{\"model\":\"a@b\",\"lr\":\"0.5\",\"step_7@loss\":\"2.0\","
@@ -103,9 +105,9 @@ static void slashes_make_groups_and_metadata_are_attributes(void **state)
         "\"plain.name\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[4,8]}}",
         data, sizeof data);
     open_made("groups.safetensors");
-    check_tensor(0, "plain.name", 1, &data[1]);
-    check_tensor(1, "step_7/worker_0/conv1.weight", 1, &data[0]);
-    check_tensor(2, "step_7/worker_1/conv1.weight", 1, &data[2]);
+    check_tensor(0, "plain.name", 1, &want[1]);
+    check_tensor(1, "step_7/worker_0/conv1.weight", 1, &want[0]);
+    check_tensor(2, "step_7/worker_1/conv1.weight", 1, &want[2]);
     assert_string_equal(dump_tensor(dump, 2)->name, "conv1.weight");
     assert_int_equal(dump_tensor(dump, 2)->step, 70);
     assert_int_equal(dump_tensor(dump, 2)->kind, KIND_NORM);
@@ -194,10 +196,12 @@ static void npy_of_each_version_type_and_order_is_read(void **state)
     (void)state;
     static const float want[] = {1, 2, 3, 4, 5, 6};
     /* the elements 1 .. 6 of a 2 x 3 array, in Fortran (column-major) order */
-    static const double narrow[] = {1, 4, 2, 5, 3, 6};
+    double narrow[] = {1, 4, 2, 5, 3, 6};
     uint8_t swapped[24];
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < 6; i++) {
+        file_order(&narrow[i], sizeof narrow[i]);
         store_u32(swapped + 4 * i, __builtin_bswap32(float_bits(want[i])));
+    }
     made.size = 0;
     add_npy(&made, 1, "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }", narrow, sizeof narrow);
     open_made("one.npy");
@@ -304,8 +308,10 @@ static const float six[] = {1, 2, 3, 4, 5, 6};
 
 static void make_six(Made *content)
 {
+    float data[] = {1, 2, 3, 4, 5, 6};
+    floats_order(data, countof(data));
     content->size = 0;
-    add_npy(content, 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", six, sizeof six);
+    add_npy(content, 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", data, sizeof data);
 }
 
 static void npz_of_each_layout_is_read(void **state)

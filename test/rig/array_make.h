@@ -29,15 +29,20 @@ static inline void add_text(Made *m, const char *text)
 }
 static inline void add_u16(Made *m, unsigned v)
 {
-    add(m, &(uint16_t){(uint16_t)v}, 2);
+    uint16_t bytes = (uint16_t)v;
+    file_order(&bytes, sizeof bytes);
+    add(m, &bytes, sizeof bytes);
 }
 static inline void add_u32(Made *m, uint64_t v)
 {
-    add(m, &(uint32_t){(uint32_t)v}, 4);
+    uint32_t bytes = (uint32_t)v;
+    file_order(&bytes, sizeof bytes);
+    add(m, &bytes, sizeof bytes);
 }
 static inline void add_u64(Made *m, uint64_t v)
 {
-    add(m, &v, 8);
+    file_order(&v, sizeof v);
+    add(m, &v, sizeof v);
 }
 static inline const char *save(const Made *m, const char *name)
 {
