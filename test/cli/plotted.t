@@ -1,6 +1,6 @@
 # a bar is as long as its part of the iteration, and a payload's as its bytes, in the unit of the axis
 ? command -v gnuplot
-$ printf 'compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,bytes_up\nnone,4,10,20,30,40,100,4000000\nqsgd,4,10,2,8,4,17,1000000\n' >c.csv; for k in iteration-time runtime; do gnuplot -d -e 'set table "t"' -c "$SRC"/plots/$k.gp c.csv f.svg; awk '!/#/ && NF && $2 != $3 { print $2 "-" $3 }' t | paste -sd' '; done
+$ printf 'compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,bytes_up\nnone,4,10,20,30,40,100,4000000\nqsgd,4,10,2,8,4,17,1000000\n' >c.csv; for k in iteration-time runtime; do gnuplot -d -e 'set table "t"' -c "$SRC"/plots/$k.gp c.csv f.svg; awk '!/#/ && NF > 3 && $2 != $3 { print $2 "-" $3 }' t | paste -sd' '; done
 > 0-10 0-10 10-30 10-12 30-60 12-13 60-100 13-17
 > 0-10 0-10 10-30 10-12 30-60 12-13 60-100 13-17 0-4 0-1
 2>
