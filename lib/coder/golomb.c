@@ -216,7 +216,7 @@ static void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
 }
 
 /* The codes of short gaps: code << WORD_SHIFT | its length, or 0 if it has more than WORD_BITS bits. */
-enum { WORD_SHIFT = 6, WORD_BITS = BITS_MAX / 2, WORDS_FROM = 4096 };
+enum { WORD_SHIFT = 6, LENGTH_MASK = (1 << WORD_SHIFT) - 1, WORD_BITS = BITS_MAX / 2, WORDS_FROM = 4096 };
 
 static void fill_words(const Golomb *g, uint64_t word[SHORT])
 {
@@ -238,7 +238,6 @@ static inline uint64_t word_of(const uint64_t *word, uint64_t gap)
 static void put_run(BitWriter *writer, const Golomb *g, const uint64_t *word, const size_t *index,
                     size_t count, size_t next)
 {
-    const unsigned length_mask = (1u << WORD_SHIFT) - 1;
     BitWriter w = *writer;
     size_t i = 0;
     for (; word && i + 2 <= count; i += 2) {
@@ -246,8 +245,8 @@ static void put_run(BitWriter *writer, const Golomb *g, const uint64_t *word, co
                        b = word_of(word, gap[1]);
         next = index[i + 1] + 1;
         if (__builtin_expect(a && b, 1)) {
-            const unsigned bits = b & length_mask;
-            bits_put(&w, a >> WORD_SHIFT << bits | b >> WORD_SHIFT, (a & length_mask) + bits);
+            const unsigned bits = b & LENGTH_MASK;
+            bits_put(&w, a >> WORD_SHIFT << bits | b >> WORD_SHIFT, (a & LENGTH_MASK) + bits);
         } else {
             BitWriter long_ones = w; /* a copy, so that the compiler keeps w in registers */
             put_gap(&long_ones, g, gap[0]);
