@@ -202,7 +202,7 @@ int train_command_eval(int argc, char **argv)
         OPTION(0, "data-dir", "DIR", &e.data_dir,
                "the folder of the data set's files; without it datasets/NAME"),
         OPTION(0, "test-batch-size", "B", &e.test_batch,
-               "images per pass; changes no result; 0: 1,000 images or 4,096 tokens", .low = 0, .high = 1e6),
+               "images per pass; changes no result; 0: 250 images or 4,096 tokens", .low = 0, .high = 1e6),
         OPTION(0, "follow", NULL, &e.follow, "test new checkpoints until the run that writes them ends"),
         {0},
     };
