@@ -4,7 +4,9 @@
 Clicks every heading of every table twice and compares the order of the rows with Python's: numbers by value, texts by
 their characters, missing values last. In the explorer moves the pointer over the chart until a point answers, pins its
 compressor with a click and with the keyboard, filters, and opens the view's address anew; with JavaScript off the
-explorer is hidden and the tables are there. Each TEXT must stand at a point of the training chart. The browser's console must be empty, no network may be used, and no script in the data may run.
+explorer is hidden and the tables are there. Each TEXT must stand at a point of the training chart; "first:TEXT" at one of the first chart.
+Pinning keeps the keyboard's focus, each tensor has points, different specs look different, and bars end at a logarithmic axis.
+ The browser's console must be empty, no network may be used, and no script in the data may run.
 The script speaks WebDriver to chromedriver (Debian: chromium-driver); without chromedriver it exits with 77.
 """
 import functools
@@ -208,6 +210,79 @@ def check_explorer(browser, page):
     return "the explorer answers"
 
 
+LOOKS = """
+return Array.from(document.querySelectorAll("script.data"), s => JSON.parse(s.textContent)).map(s => {
+  const c = s.columns.find(c => c.name === "compressor");
+  return c.texts.map((t, i) => [t, [s.codecs[i].colour, s.codecs[i].mark, s.codecs[i].dash].join(" "), c.index]);
+});"""
+FOCUS = "const b = document.activeElement; return b.tagName === 'BODY' ? null : (b.ariaLabel || b.textContent).trim()"
+CHART = "document.querySelector('#explore .chart canvas[tabindex]')"
+# The colours of the chart's lowest pixels at the point whose tip shows: true if one is neither white nor grey.
+FOOT = """
+const chart = document.querySelector("#explore .chart"), tip = chart.querySelector(".tip"), canvas = chart.querySelector("canvas");
+const box = chart.getBoundingClientRect(), at = tip.getBoundingClientRect(), scale = devicePixelRatio;
+return [at.left - box.left - 14, at.right - box.left + 14].some(x => {
+  const d = canvas.getContext("2d").getImageData((x - 2) * scale, (box.height - 46 - 4) * scale, 4 * scale, 1).data;
+  return Array.from({length: d.length / 4}, (_, i) => [d[4 * i], d[4 * i + 1], d[4 * i + 2]]).some(p => Math.max(...p) - Math.min(...p) > 40);
+});"""
+
+
+def tips_of(browser):
+    """Walks over the points of the first chart; returns their tips. The bar of an interval that reaches 0 ends at the axis."""
+    browser.run(f"{CHART}.focus()")
+    browser.press(ESCAPE)
+    assert browser.run("return document.querySelector('#explore .spoken').textContent") == "", "the spoken text outlives Escape"
+    tips = []
+    while True:
+        browser.press(ARROW)
+        tip = browser.run("return Array.from(document.querySelector('#explore .tip').children, d => d.textContent)")
+        if tip in tips:
+            return tips
+        tips.append(tip)
+        interval = re.fullmatch(r".*: ([0-9.]+) ± ([0-9.]+) \(standard error\)", tip[2])
+        if interval and float(interval[1]) < 1.9 * float(interval[2]):
+            assert browser.run(FOOT), f"no bar below the point of {tip}"
+
+
+def check_views(browser, page, wanted):
+    """Looks, single tensors, the keyboard's focus, rows of the pin table, links within the page, tips of the first chart."""
+    browser.post("/url", {"url": "about:blank"})
+    browser.post("/url", {"url": page})
+    results = browser.run(LOOKS)
+    looks = {(spec, look) for result in results for spec, look, _ in result}
+    assert len({s for s, _ in looks}) == len(looks) == len({l for _, l in looks}), f"looks: {sorted(looks)}"
+    for tensor in browser.run("return Array.from(document.getElementById('explore-tensor').options, o => o.value)"):
+        browser.run(CHOOSE, "tensor", tensor)
+        why = browser.run("return document.querySelector('#explore .drawn > .soft').textContent")
+        assert "No row passes" not in why, f"tensor {tensor}: {why}"
+    browser.run(CHOOSE, "tensor", "all")
+    keys = [name for name, _ in browser.run(EXPLORER)["key"]]
+    browser.run(CHOOSE, "find", keys[-1].upper())
+    assert keys[-1] in [name for name, _ in browser.run(EXPLORER)["key"]], f"{keys[-1].upper()} does not find {keys[-1]}"
+    browser.run(CHOOSE, "find", "")
+    browser.run("document.querySelector('#explore .key button').focus()")
+    browser.press(ENTER)
+    assert browser.run(FOCUS) == keys[0], f"a pin moves the focus to {browser.run(FOCUS)}"
+    index = results[0][0][2]
+    spec = [s for s, _, _ in results[0]].index(keys[0])
+    rows = len([i for i in index.split(",") if int(i) == spec]) if index else None
+    heads = browser.run("return Array.from(document.querySelectorAll('#explore .unpin')[0].closest('tr').cells, c => c.textContent)")
+    assert rows is None or len(heads) == 1 + min(rows, 8), f"{rows} rows of {keys[0]}, columns {heads}"
+    assert len(set(heads)) == len(heads), f"columns alike: {heads}"
+    browser.run("document.querySelector('nav a').click()")
+    time.sleep(0.3)
+    assert re.search("pin=.*at=", browser.run("return location.hash")), "a link within the page drops the view"
+    browser.run("document.querySelector('#explore .unpin').focus()")
+    browser.press(ENTER)
+    assert browser.run(FOCUS), "the focus is lost with the last pin"
+    names = browser.run("return Array.from(document.querySelectorAll('.scroll'), s => s.getAttribute('role') + s.ariaLabel)")
+    assert all(n.startswith("region") and len(n) > len("region") for n in names), f"scrolling regions: {names}"
+    browser.run(CHOOSE, "tensor", "*")
+    tips = tips_of(browser)
+    for text in wanted:
+        assert any(text in line for tip in tips for line in tip), f"no point says {text}: {tips}"
+
+
 def check_training(browser, wanted):
     """Walks over the points of the training chart: each text of `wanted` is in the tip of one of them, and no other "runs"."""
     chart = "Array.from(document.querySelectorAll('#explore .chart')).at(-1)"
@@ -248,8 +323,12 @@ def main():
             browser.post("/url", {"url": page})
             clicks = check_tables(browser)
             explorer = check_explorer(browser, page)
-            if sys.argv[2:]:
-                check_training(browser, sys.argv[2:])
+            first = [t[len("first:"):] for t in sys.argv[2:] if t.startswith("first:")]
+            training = [t for t in sys.argv[2:] if not t.startswith("first:")]
+            if explorer != "no explorer":
+                check_views(browser, page, first)
+            if training:
+                check_training(browser, training)
             check_quiet(browser, page)
         finally:
             browser.close()

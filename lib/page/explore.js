@@ -9,11 +9,21 @@
 
   // ---- data ----
 
+  // A column's numbers come as one text, which is read when the column is first used: most columns never are.
+  const lazily = (object, name, make) => Object.defineProperty(object, name, {
+    configurable: true, get: () => { const value = make(); Object.defineProperty(object, name, { value }); return value; },
+  });
   const load = text => {
     const set = JSON.parse(text);
+    const read = (Numbers, packed) => packed === undefined ? new Numbers(set.rows)
+      : typeof packed === "number" ? new Numbers(set.rows).fill(packed)
+      : Numbers.from(packed.split(","), v => v === "" ? NaN : Number(v));
     set.column = new Map();
     for (const c of set.columns) {
-      if (c.values) c.values = Float64Array.from(c.values, v => v === null ? NaN : v);
+      const { values, index } = c;
+      c.numeric = !c.texts;
+      if (c.numeric) lazily(c, "values", () => read(Float64Array, values));
+      else lazily(c, "index", () => read(Uint16Array, index));
       set.column.set(c.name, c);
     }
     set.spec = set.column.get("compressor");
@@ -28,7 +38,23 @@
   };
   const specAt = (set, row) => set.spec.texts[set.spec.index[row]];
   const codecAt = (set, row) => set.codecs[set.spec.index[row]];
-  const numbers = set => set.columns.filter(c => c.values && !c.name.endsWith("_se") && c.name !== "seed");
+  const numbers = set => set.columns.filter(c => c.numeric && !c.name.endsWith("_se") && c.name !== "seed");
+
+  // Returns a function from a row to {v, se, exact}, with the choice of the tables: the value in closed form where the
+  // record has one, else the mean over repeats with its standard error.
+  const reader = (set, c) => {
+    const values = c.values, ses = set.column.get(`${c.name}_se`)?.values;
+    const exact = set.column.get(c.exact)?.values, off = exact && set.column.get(`${c.exact}_se`)?.values;
+    return row => {
+      const v = values[row], se = ses ? ses[row] : NaN, known = exact && !(off && off[row] !== 0) ? exact[row] : NaN;
+      return Number.isNaN(known) || Number.isNaN(v) || se === 0 ? { v, se, exact: false } : { v: known, se: 0, exact: known !== 0 };
+    };
+  };
+
+  // The fields besides the compressor that tell one row of a result from another.
+  const PLACES = ["step", "worker", "tensor", "workers", "topology", "link", "average", "metric"];
+  const placeOf = (set, row, fields) => fields.map(n => [n, textAt(set, n, row)])
+    .filter(([, text]) => text && text !== "*").map(([n, text]) => `${n} ${text}`);
 
   // ---- the view, kept in the fragment ----
 
@@ -46,11 +72,15 @@
     const asked = new URLSearchParams(location.hash.startsWith("#view") ? location.hash.slice(5) : "");
     for (const name in usual) view[name] = asked.get(name) ?? usual[name];
     view.pins = asked.getAll("pin");
+    return asked.get("at");
   };
-  const write = () => {
+  // `place`: the id of the part of the page that the address leads to
+  const write = (place = "") => {
     const out = new URLSearchParams();
     for (const name in usual) if (view[name] !== usual[name]) out.set(name, view[name]);
     for (const pin of view.pins) out.append("pin", pin);
+    if (place && !out.toString()) return; // the usual view needs no address
+    if (place) out.set("at", place);
     const text = out.toString();
     history.replaceState(null, "", text ? `#view&${text}` : location.pathname + location.search);
   };
@@ -65,6 +95,16 @@
       else e[key] = value;
     e.append(...children);
     return e;
+  };
+  // Replaces what the box holds. The keyboard's focus stays on the button of the same compressor, else on the one at its
+  // place, and tables stay where they were scrolled to.
+  const refill = (box, ...children) => {
+    const buttons = () => Array.from(box.querySelectorAll("button")), before = box.querySelector(".scroll");
+    const { activeElement: now } = document, at = buttons().indexOf(now), left = before?.scrollLeft, top = before?.scrollTop;
+    box.replaceChildren(...children);
+    const after = box.querySelector(".scroll");
+    if (before && after) { after.scrollLeft = left; after.scrollTop = top; }
+    if (at >= 0) (buttons().find(b => b.spec === now.spec) || buttons()[Math.min(at, buttons().length - 1)] || box).focus({ preventScroll: true });
   };
   const labelled = (text, control) => element("label", {}, `${text} `, control);
 
@@ -98,13 +138,36 @@
     const size = Math.abs(v);
     return size !== 0 && (size >= 1e6 || size < 1e-3) ? v.toExponential(2) : String(Number(v.toPrecision(4)));
   };
-  const bytes = v => {
+  // Four significant digits, as in tables; `short` leaves out zeros at the end, for axes.
+  const digits = v => {
+    const size = Math.abs(v);
+    return !Number.isFinite(v) || Number.isInteger(v) && size < 1e9 ? short(v)
+      : size < 1e-4 || size >= 1e7 ? v.toExponential(3) : size < 1000 ? v.toPrecision(4) : v.toFixed(0);
+  };
+  // A mean and its standard error se > 0, with the digits of report_uncertain: se has one digit, or two if the first is 1.
+  const uncertain = (v, se) => {
+    const size = x => Math.floor(Math.log10(Math.abs(x))), top = v === 0 ? size(se) : size(v), end = top - 3;
+    if (se < 0.02 * 10 ** end) return digits(v);
+    const own = size(se) - (se / 10 ** size(se) < 1.95 ? 1 : 0), last = Math.max(own, end), largest = Math.max(top, size(se));
+    const power = largest < -4 || largest >= 7 ? largest : 0;
+    const rounded = (x, to) => {
+      const whole = to > power ? Math.round(x / 10 ** to) * 10 ** to : x;
+      return (whole / 10 ** power).toFixed(Math.max(0, power - to));
+    };
+    const text = `${rounded(v, last)} ± ${rounded(se, Math.min(own, last))}`;
+    return power ? `(${text})e${power}` : text;
+  };
+  // Applies write to v, in the decimal unit of v if the column counts bytes.
+  const inUnit = (column, v, write) => {
+    if (column.unit !== "bytes" || !Number.isFinite(v)) return write(1);
     const units = ["B", "kB", "MB", "GB", "TB"];
     let i = 0;
-    while (Math.abs(v) >= 1000 && i + 1 < units.length) { v /= 1000; i++; }
-    return `${short(v)} ${units[i]}`;
+    while (Math.abs(v) / 1000 ** i >= 1000 && i + 1 < units.length) i++;
+    return `${write(1000 ** i)} ${units[i]}`;
   };
-  const shown = (column, v) => column.unit === "bytes" ? bytes(v) : short(v);
+  const shown = (column, v) => inUnit(column, v, unit => short(v / unit));
+  const shownAll = (column, { v, se, exact }) => se > 0 && Number.isFinite(v) ? inUnit(column, v, unit => uncertain(v / unit, se / unit))
+    : inUnit(column, v, unit => digits(v / unit)) + (exact ? " exact" : "");
 
   // Student's t for a two-sided interval of 95 % and d degrees of freedom: Cornish and Fisher's expansion from d = 11 on,
   // within 0.002 of the quantile. NaN without a degree of freedom.
@@ -130,7 +193,8 @@
       const power = 10 ** Math.floor(Math.log10(raw)), step = power * [1, 2, 5, 10].find(m => m * power >= raw);
       for (let t = Math.ceil(low1 / step); t * step <= high1; t++) if (!log || t > 0) ticks.push(t * step);
     }
-    return { at: v => (to(v) - from) / (until - from), ticks, good: v => Number.isFinite(v) && (!log || v > 0) };
+    // Values that a logarithmic axis lacks are below its lower end, outside the chart.
+    return { at: v => log && v <= 0 ? -1 : (to(v) - from) / (until - from), ticks, good: v => Number.isFinite(v) && (!log || v > 0) };
   };
 
   // ---- a chart: axes, points or lines, and a layer above them for the point under the pointer ----
@@ -146,11 +210,24 @@
     (g, x, y, r) => polygon(g, x, y, [[0, r], [r, -r], [-r, -r]]),
     (g, x, y, r) => polygon(g, x, y, [0, 1, 2, 3, 4].map(k => [r * Math.sin(1.2566 * k), -r * Math.cos(1.2566 * k)])),
   ];
+  // Marks of one shape and colour differ in their filling, lines of one colour in their dashes, by the look's `dash`: full,
+  // hollow, hollow with a dot, full with a hole, full with a bar.
+  const dot = (g, x, y, r) => { g.beginPath(); g.arc(x, y, r, 0, 7); g.fill(); };
+  const drawMark = (g, { mark, dash, colour }, x, y, r) => {
+    const hollow = dash === 1 || dash === 2;
+    g.strokeStyle = colour; g.fillStyle = hollow ? "#fff" : colour; g.lineWidth = 1.5;
+    g.beginPath(); shapes[mark](g, x, y, r); g.fill();
+    if (hollow) g.stroke();
+    g.fillStyle = hollow ? colour : "#fff";
+    if (dash === 2) dot(g, x, y, r / 3);
+    if (dash === 3) dot(g, x, y, r / 2.5);
+    if (dash === 4) g.fillRect(x - r, y - r / 5, 2 * r, r / 2.5);
+  };
   // Charts are on white in dark mode too, like the figures: codecs' colours are chosen for white.
   const INK = "#1d2126", LINE = "#d9dee4";
 
-  // model(): {x, y: columns, xlog, ylog, points: {x, y, colour, mark, dash, marked, spec, xse, yse, half}[], lines: {colour,
-  // dash, dim, points, band}[]}, or {why} where there is nothing to draw. A point's error bars are half * xse and half * yse long on each side;
+  // model(): {x, y: columns, xlog, ylog, points: {x, y, look, marked, spec, xse, yse, half}[], lines: {look, dim, points, band}[]},
+  // or {why} where there is nothing to draw. A point's error bars are half * xse and half * yse long on each side;
   // a line's band is the outline of an area. say(point, model): the lines of the tip.
   const chart = (name, model, say) => {
     const below = element("canvas"), above = element("canvas", { tabIndex: 0, role: "img", "aria-label": name });
@@ -195,12 +272,12 @@
       const across = width - margin.left - margin.right, up = height - margin.top - margin.bottom;
       return (p => [margin.left + x.at(p.x) * across, height - margin.bottom - y.at(p.y) * up]);
     };
-    const bars = (g, to, p, x, y) => {
+    const bars = (g, to, p) => {
       g.save();
       g.beginPath(); g.rect(margin.left, margin.top, width - margin.left - margin.right, height - margin.top - margin.bottom); g.clip();
       for (const [dx, dy] of [[p.half * (p.xse || 0), 0], [0, p.half * (p.yse || 0)]]) {
         const low = { x: p.x - dx, y: p.y - dy }, high = { x: p.x + dx, y: p.y + dy };
-        if (!(dx || dy) || !x.good(low.x) || !y.good(low.y)) continue;
+        if (!(dx || dy)) continue;
         g.beginPath(); g.moveTo(...to(low)); g.lineTo(...to(high)); g.stroke();
       }
       g.restore();
@@ -208,25 +285,26 @@
     // The key's buttons pin a compressor, too.
     const swatch = p => {
       const wide = m.lines ? 34 : 14, canvas = element("canvas", { width: wide, height: 14 }), g = canvas.getContext("2d");
-      g.fillStyle = g.strokeStyle = p.colour; g.lineWidth = 2;
-      if (m.lines) { g.setLineDash(dashes[p.dash % dashes.length]); g.beginPath(); g.moveTo(0, 7); g.lineTo(wide, 7); g.stroke(); }
-      g.beginPath(); shapes[p.mark % shapes.length](g, wide / 2, 7, 4.5); g.fill();
+      g.strokeStyle = p.look.colour; g.lineWidth = 2;
+      if (m.lines) { g.setLineDash(dashes[p.look.dash]); g.beginPath(); g.moveTo(0, 7); g.lineTo(wide, 7); g.stroke(); g.setLineDash([]); }
+      drawMark(g, m.lines ? { ...p.look, dash: 0 } : p.look, wide / 2, 7, 4.5);
       return canvas;
     };
     const fillKey = () => {
       const first = new Map();
       for (const p of m.points || []) if (!first.has(p.spec)) first.set(p.spec, p);
-      key.replaceChildren(...[...first].slice(0, KEYS).map(([spec, p]) => element("button", {
-        type: "button", "aria-pressed": view.pins.includes(spec), on: { click: () => pin(spec) } }, swatch(p), ` ${spec}`)),
+      refill(key, ...[...first].slice(0, KEYS).map(([spec, p]) => element("button", {
+        type: "button", spec, "aria-pressed": view.pins.includes(spec), on: { click: () => pin(spec) } }, swatch(p), ` ${spec}`)),
         ...(first.size > KEYS ? [element("span", { className: "soft" }, `and ${first.size - KEYS} more`)] : []));
     };
     const draw = () => {
+      const was = m.points?.[at], last = at;
       m = model();
       why.textContent = m.why || "";
       frame.hidden = Boolean(m.why);
       tip.hidden = true; at = -1;
       fillKey();
-      if (m.why) return;
+      if (m.why) { spoken.textContent = ""; return; }
       width = frame.clientWidth; height = Math.round(Math.min(460, Math.max(280, width * 0.5)));
       frame.style.height = `${height}px`;
       for (const canvas of [below, above]) { canvas.style.width = `${width}px`; canvas.style.height = `${height}px`; }
@@ -236,48 +314,51 @@
       const x = axis(drawn.map(p => p.x), m.xlog), y = axis(drawn.map(p => p.y), m.ylog);
       const without = [...new Set(points.filter(p => !fits(p)).map(p => p.spec))];
       if (without.length) why.textContent = `Not on a logarithmic axis, since a value is 0 or less: ${without.join(", ")}.`;
-      if (!x || !y) { frame.hidden = true; why.textContent = "No value of both fields can be drawn."; return; }
+      if (!x || !y) { frame.hidden = true; why.textContent = "No value of both fields can be drawn."; spoken.textContent = ""; return; }
       axes(g, x, y);
       const to = place(x, y), many = points.length > 3000, pinned = view.pins.length > 0;
       for (const line of m.lines || []) {
-        g.globalAlpha = line.dim ? 0.25 : 1; g.strokeStyle = g.fillStyle = line.colour; g.lineWidth = 2;
+        g.globalAlpha = line.dim ? 0.25 : 1; g.strokeStyle = g.fillStyle = line.look.colour; g.lineWidth = 2;
         if (line.band) {
           g.save(); g.globalAlpha *= 0.2; g.beginPath();
           for (const [i, p] of line.band.entries()) g[i ? "lineTo" : "moveTo"](...to(p));
           g.fill(); g.restore();
         }
-        g.setLineDash(dashes[line.dash % dashes.length]);
+        g.setLineDash(dashes[line.look.dash]);
         g.beginPath();
         for (const [i, p] of line.points.entries()) g[i ? "lineTo" : "moveTo"](...to(p));
         g.stroke();
         g.setLineDash([]);
       }
+      g.setLineDash([]);
       px = new Float64Array(points.length).fill(NaN); py = new Float64Array(points.length).fill(NaN);
-      g.lineWidth = 1.5;
       const mark = (i, large) => {
         const p = points[i];
         if (!x.good(p.x) || !y.good(p.y)) return;
         [px[i], py[i]] = to(p);
-        g.fillStyle = g.strokeStyle = p.colour;
+        g.fillStyle = g.strokeStyle = p.look.colour;
         g.globalAlpha = pinned && !large ? 0.3 : 1;
         if (m.lines && !p.marked) return;
         if (many && !large && !m.lines) { g.fillRect(px[i] - 1.5, py[i] - 1.5, 3, 3); return; }
-        bars(g, to, p, x, y);
-        g.beginPath(); shapes[p.mark % shapes.length](g, px[i], py[i], large ? 6 : 4);
-        g.fill();
+        g.lineWidth = 1.5;
+        bars(g, to, p);
+        drawMark(g, m.lines ? { ...p.look, dash: 0 } : p.look, px[i], py[i], large ? 6 : 4.5);
       };
       for (let i = 0; i < points.length; i++) if (!view.pins.includes(points[i].spec)) mark(i, false);
       for (let i = 0; i < points.length; i++) if (view.pins.includes(points[i].spec)) mark(i, true);
       g.globalAlpha = 1;
       paper.src = below.toDataURL();
       order = Array.from(points.keys()).filter(i => !Number.isNaN(px[i])).sort((a, b) => px[a] - px[b] || py[a] - py[b]);
+      const same = points[last];
+      if (was && same && same.spec === was.spec && same.x === was.x && same.y === was.y && !Number.isNaN(px[last])) focus(last, false);
+      else spoken.textContent = "";
     };
     const focus = (i, speak) => {
       at = i;
       const g = above.getContext("2d");
       g.clearRect(0, 0, width, height);
       tip.hidden = i < 0;
-      if (i < 0) return;
+      if (i < 0) { spoken.textContent = ""; return; }
       const lines = say(m.points[i], m);
       g.strokeStyle = INK; g.lineWidth = 2;
       g.beginPath(); g.arc(px[i], py[i], 9, 0, 7); g.stroke();
@@ -321,20 +402,20 @@
   const chosen = () => measured.find(s => s.id === view.set) || measured[0];
   const families = set => [...new Set(set.codecs.map(c => c.family))].sort();
 
-  const passes = (set, row) => {
-    const codec = codecAt(set, row), bits = set.column.get("bits_per_element")?.values[row];
-    return (!view.find || specAt(set, row).includes(view.find)) && (!view.family || codec.family === view.family) &&
-      (!view.flag || codec.flags.includes(view.flag)) && (view.low === "" || bits >= Number(view.low)) &&
-      (view.high === "" || bits <= Number(view.high));
+  // Returns a function that says whether a row passes the filters.
+  const passing = set => {
+    const find = view.find.toLowerCase(), bits = set.column.get("bits_per_element"), read = bits?.numeric && reader(set, bits);
+    const good = set.codecs.map((codec, i) => set.spec.texts[i].toLowerCase().includes(find) &&
+      (!view.family || codec.family === view.family) && (!view.flag || codec.flags.includes(view.flag)));
+    return row => good[set.spec.index[row]] && (!read || (view.low === "" || read(row).v >= Number(view.low)) &&
+      (view.high === "" || read(row).v <= Number(view.high)));
   };
   const ofTensor = (set, row) => view.tensor === "all" || !set.column.has("tensor") || textAt(set, "tensor", row) === view.tensor;
-  // of the rows of a tensor, those over all steps where there are any
+  // The rows of the chosen tensor; if some of them are over all steps, only those.
   const rowsOf = set => {
-    const rows = [], step = set.column.get("step");
-    const pooled = step?.texts?.includes("*") && view.tensor !== "all";
-    for (let row = 0; row < set.rows; row++)
-      if (ofTensor(set, row) && passes(set, row) && (!pooled || step.texts[step.index[row]] === "*")) rows.push(row);
-    return rows;
+    const rows = [], passes = passing(set), pooled = row => textAt(set, "step", row) === "*";
+    for (let row = 0; row < set.rows; row++) if (ofTensor(set, row) && passes(row)) rows.push(row);
+    return view.tensor !== "all" && rows.some(pooled) ? rows.filter(pooled) : rows;
   };
 
   // ---- the charts ----
@@ -343,21 +424,20 @@
     const set = chosen();
     if (!set) return { why: "No result has codecs to compare." };
     const x = set.column.get(view.x), y = set.column.get(view.y);
-    if (!x?.values || !y?.values) return { why: "Choose two fields." };
-    const xse = set.column.get(`${view.x}_se`)?.values, yse = set.column.get(`${view.y}_se`)?.values;
-    const repeats = set.column.get("repeats")?.values;
-    const points = rowsOf(set).map(row => ({
-      x: x.values[row], y: y.values[row], xse: xse?.[row], yse: yse?.[row], half: student((repeats?.[row] ?? Infinity) - 1),
-      row, spec: specAt(set, row),
-      colour: codecAt(set, row).colour, mark: codecAt(set, row).mark,
-    })).filter(p => !Number.isNaN(p.x) && !Number.isNaN(p.y));
-    return points.length ? { x, y, xlog: view.xlog === "1", ylog: view.ylog === "1", points, set }
-                         : { why: rowsOf(set).length ? "No row has both fields." : "No row passes the filters." };
+    if (!x?.numeric || !y?.numeric) return { why: "Choose two fields." };
+    const readX = reader(set, x), readY = reader(set, y), repeats = set.column.get("repeats")?.values;
+    const rows = rowsOf(set), points = [];
+    for (const row of rows) {
+      const px = readX(row), py = readY(row);
+      if (!Number.isNaN(px.v) && !Number.isNaN(py.v))
+        points.push({ x: px.v, y: py.v, xse: px.se, yse: py.se, half: student((repeats?.[row] ?? Infinity) - 1),
+                      row, spec: specAt(set, row), look: codecAt(set, row) });
+    }
+    return points.length ? { x, y, xlog: view.xlog === "1", ylog: view.ylog === "1", points, set, readX, readY }
+                         : { why: rows.length ? "No row has both fields." : "No row passes the filters." };
   }, (p, m) => {
-    const where = ["step", "worker", "tensor", "workers", "topology", "link"].map(n => [n, textAt(m.set, n, p.row)])
-      .filter(([, text]) => text && text !== "*").map(([n, text]) => `${n} ${text}`);
-    const value = (c, v, se) => `${c.heading}: ${shown(c, v)}${se ? ` ± ${shown(c, se)} (standard error)` : ""}`;
-    return [p.spec, value(m.x, p.x, p.xse), value(m.y, p.y, p.yse), ...where];
+    const value = (c, known) => `${c.heading}: ${shownAll(c, known)}${known.se > 0 ? " (standard error)" : ""}`;
+    return [p.spec, value(m.x, m.readX(p.row)), value(m.y, m.readY(p.row)), ...placeOf(m.set, p.row, PLACES)];
   });
 
   // Runs are seeds of one experiment if their commands differ in the seed and in what they write only. CSV has no command.
@@ -369,7 +449,7 @@
     for (const set of runs) {
       const record = set.column.get("record"), y = set.column.get(view.cy), sent = new Map(), byRun = new Map();
       const x = set.column.get(view.cx === "bytes" ? "bytes_up" : view.cx);
-      if (!record?.texts || !y?.values || !x?.values) continue;
+      if (!record?.texts || !y?.numeric || !x?.numeric) continue;
       for (let row = 0; row < set.rows; row++) {
         if (record.texts[record.index[row]] !== "step") continue;
         const spec = specAt(set, row), one = `${spec}\n${textAt(set, "seed", row)}`;
@@ -385,15 +465,15 @@
     }
     const points = [], lines = [];
     for (const all of series.values()) {
-      const { spec, file, codec: { colour, mark, dash } } = all[0][0], length = Math.min(...all.map(s => s.length));
+      const { spec, file, codec: look } = all[0][0], length = Math.min(...all.map(s => s.length));
       const line = [], low = [], high = [], apart = Math.ceil(length / 8);
       for (let i = 0; i < length; i++) {
         const ys = all.map(s => s[i].y), mean = v => v.reduce((a, b) => a + b, 0) / v.length, x = mean(all.map(s => s[i].x));
-        const p = { x, y: mean(ys), low: Math.min(...ys), high: Math.max(...ys), runs: all.length, spec, file, colour, mark, dash,
+        const p = { x, y: mean(ys), low: Math.min(...ys), high: Math.max(...ys), runs: all.length, spec, file, look,
                     marked: i % apart === 0 || i === length - 1 };
         points.push(p); line.push(p); low.push({ x, y: p.low }); high.unshift({ x, y: p.high });
       }
-      lines.push({ colour, dash, points: line, band: all.length > 1 ? [...low, ...high] : null,
+      lines.push({ look, points: line, band: all.length > 1 ? [...low, ...high] : null,
                    dim: view.pins.length > 0 && !view.pins.includes(spec) });
     }
     const find = name => runs.map(s => s.column.get(name)).find(c => c);
@@ -407,27 +487,36 @@
 
   // ---- tables: tensors x compressors, and pinned compressors side by side ----
 
-  const heatBox = element("div"), pinBox = element("div"), TENSORS = 200, SPECS = 40;
+  const heatPart = element("div"), heatBox = element("div"), pinBox = element("div", { tabIndex: -1 }), TENSORS = 200, SPECS = 40, SIDES = 8;
+  const scrolling = (label, ...children) => element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": label }, ...children);
+  const hasTensors = set => set?.column.get("tensor")?.texts?.length > 1;
 
+  // A cell is the mean over the steps and workers of the rows that have its tensor and compressor.
   const heat = () => {
     const set = chosen(), tensor = set?.column.get("tensor"), field = set?.column.get(view.heat);
-    heatBox.replaceChildren();
-    if (!tensor?.texts || tensor.texts.length < 2 || !field?.values) return;
-    const cell = new Map(), tensors = new Set(), specs = new Set();
-    let low = Infinity, high = -Infinity;
+    if (!hasTensors(set) || !field?.numeric) { heatBox.replaceChildren(); return; }
+    const cell = new Map(), tensors = new Set(), specs = new Set(), means = new Set(), passes = passing(set), read = reader(set, field);
+    const others = PLACES.filter(n => !["step", "worker", "tensor"].includes(n) && set.column.has(n));
+    let only = null, more = false;
     for (let row = 0; row < set.rows; row++) {
-      const name = tensor.texts[tensor.index[row]], v = field.values[row];
-      if (name === "*" || Number.isNaN(v) || !passes(set, row)) continue;
-      if (!tensors.has(name) && tensors.size === TENSORS || !specs.has(specAt(set, row)) && specs.size === SPECS) continue;
-      tensors.add(name); specs.add(specAt(set, row));
-      const key = `${name}\n${specAt(set, row)}`;
-      if (!cell.has(key)) cell.set(key, v); // the first step
-      if (v > 0) { low = Math.min(low, v); high = Math.max(high, v); }
+      const name = tensor.texts[tensor.index[row]], spec = specAt(set, row), { v } = read(row);
+      if (name === "*" || Number.isNaN(v) || !passes(row)) continue;
+      const place = placeOf(set, row, others).join(", ");
+      if (only === null) only = place;
+      if (place !== only) continue;
+      if (!tensors.has(name) && tensors.size === TENSORS || !specs.has(spec) && specs.size === SPECS) { more = true; continue; }
+      tensors.add(name); specs.add(spec);
+      for (const text of placeOf(set, row, ["step", "worker"])) means.add(text);
+      const key = `${name}\n${spec}`, sum = cell.get(key) || { v: 0, rows: 0 };
+      cell.set(key, { v: sum.v + v, rows: sum.rows + 1 });
     }
+    let low = Infinity, high = -Infinity;
+    for (const c of cell.values()) { c.v /= c.rows; if (c.v > 0) { low = Math.min(low, c.v); high = Math.max(high, c.v); } }
     const head = element("tr", {}, element("th", { scope: "col" }, "tensor"),
-      ...[...specs].map(s => element("th", { scope: "col" }, element("button", { type: "button", on: { click: () => pin(s) } }, s))));
+      ...[...specs].map(s => element("th", { scope: "col", className: view.pins.includes(s) ? "pinned" : "" },
+        element("button", { type: "button", spec: s, "aria-pressed": view.pins.includes(s), on: { click: () => pin(s) } }, s))));
     const body = [...tensors].map(name => element("tr", {}, element("th", { scope: "row" }, name), ...[...specs].map(s => {
-      const v = cell.get(`${name}\n${s}`), td = element("td", { className: view.pins.includes(s) ? "n pinned" : "n" },
+      const v = cell.get(`${name}\n${s}`)?.v, td = element("td", { className: view.pins.includes(s) ? "n pinned" : "n" },
         v === undefined ? "–" : shown(field, v));
       if (v > 0 && high > low) {
         const share = (Math.log(v) - Math.log(low)) / (Math.log(high) - Math.log(low));
@@ -435,32 +524,60 @@
       }
       return td;
     })));
-    heatBox.append(element("div", { className: "scroll", tabIndex: 0 },
+    const mean = [...cell.values()].some(c => c.rows > 1), listed = [...means];
+    const says = [only, mean ? `mean over ${listed.slice(0, 8).join(", ")}${listed.length > 8 ? ` and ${listed.length - 8} more` : ""}` : listed.join(", "),
+                  more ? `the first ${tensors.size} tensors and ${specs.size} compressors` : ""].filter(t => t).join("; ");
+    refill(heatBox, element("p", { className: "soft" }, says), scrolling("tensors and codecs",
       element("table", { className: "heat" }, element("thead", {}, head), element("tbody", {}, ...body))));
+  };
+
+  // The rows of pinned compressors by place, at each place a row for each compressor: {place, row: Map of specs}[].
+  const sidesOf = set => {
+    const sides = new Map();
+    for (const row of rowsOf(set)) {
+      const spec = specAt(set, row), place = placeOf(set, row, PLACES).join(", ");
+      if (!view.pins.includes(spec)) continue;
+      let key = place;
+      for (let n = 2; sides.get(key)?.row.has(spec); n++) key = `${place}, row ${n}`;
+      if (!sides.has(key)) sides.set(key, { place: key, row: new Map() });
+      sides.get(key).row.set(spec, row);
+    }
+    return [...sides.values()];
+  };
+
+  // Fields of which a pin table has nothing to tell: sizes of the input, statistics of tests, and expected values, which
+  // stand in the place of the means.
+  const untold = set => {
+    const names = new Set(["n", "repeats", "raw_bytes", "step", "worker", "workers", ...set.columns.map(c => c.exact)]);
+    return c => names.has(c.name) || /_(z|p|p_holm)$/.test(c.name);
   };
 
   const pinned = () => {
     const set = chosen(), pins = view.pins;
-    pinBox.replaceChildren();
     if (!set || !pins.length) {
-      pinBox.append(element("p", { className: "soft" }, "Click a point, or press Enter on it, to pin its compressor; two pinned ones are compared here."));
+      refill(pinBox, element("p", { className: "soft" }, "Click a point, or press Enter on it, to pin its compressor; two pinned ones are compared here."));
       return;
     }
-    const rows = rowsOf(set), rowOf = pins.map(p => rows.find(row => specAt(set, row) === p));
-    const two = pins.length === 2 && rowOf.every(r => r !== undefined);
-    const head = element("tr", {}, element("th", { scope: "col" }, "field"), ...pins.map(p => element("th", { scope: "col" }, `${p} `,
-      element("button", { type: "button", className: "unpin", "aria-label": `unpin ${p}`, on: { click: () => pin(p) } }, "×"))),
-      ...(two ? [element("th", { scope: "col" }, "second / first")] : []));
-    const same = ["n", "repeats", "raw_bytes"];
-    const withError = (c, row) => {
-      const se = set.column.get(`${c.name}_se`)?.values[row];
-      return shown(c, c.values[row]) + (se > 0 ? ` ± ${shown(c, se)}` : "");
+    const all = sidesOf(set), sides = all.length ? all.slice(0, SIDES) : [{ place: "", row: new Map() }];
+    const unpin = p => element("button", { type: "button", spec: p, className: "unpin", "aria-label": `unpin ${p}`, on: { click: () => pin(p) } }, "×");
+    const place = side => side.place ? [element("div", { className: "unit" }, side.place)] : [];
+    const hasTwo = side => pins.length === 2 && pins.every(p => side.row.has(p));
+    const heading = (...children) => element("th", { scope: "col" }, ...children);
+    const head = element("tr", {}, heading("field"), ...sides.flatMap((side, i) => [
+      ...pins.map(p => heading(`${p} `, ...(i ? [] : [unpin(p)]), ...place(side))),
+      ...(hasTwo(side) ? [heading("second / first", ...place(side))] : [])]));
+    const skip = untold(set), cells = c => {
+      const read = reader(set, c), number = text => element("td", { className: "n" }, text);
+      return sides.flatMap(side => {
+        const known = pins.map(p => side.row.has(p) ? read(side.row.get(p)) : { v: NaN });
+        return [...known.map(k => number(shownAll(c, k))), ...(hasTwo(side) ? [number(digits(known[1].v / known[0].v))] : [])];
+      });
     };
-    const body = numbers(set).filter(c => !same.includes(c.name) && rowOf.some(r => r !== undefined && !Number.isNaN(c.values[r]))).map(c => element("tr", {},
-      element("th", { scope: "row" }, c.heading), ...rowOf.map(r => element("td", { className: "n" }, r === undefined ? "–" : withError(c, r))),
-      ...(two ? [element("td", { className: "n" }, short(c.values[rowOf[1]] / c.values[rowOf[0]]))] : [])));
-    pinBox.append(element("p", { className: "command" }, set.command || `${set.file}: CSV does not say how it was made; a JSON result does.`),
-      element("div", { className: "scroll", tabIndex: 0 }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))));
+    const told = c => !skip(c) && sides.some(s => [...s.row.values()].some(row => !Number.isNaN(c.values[row])));
+    const body = numbers(set).filter(told).map(c => element("tr", {}, element("th", { scope: "row" }, c.heading), ...cells(c)));
+    const rest = all.length > SIDES ? [element("p", { className: "soft" }, `The first ${SIDES} of ${all.length} rows of each; a tensor or a filter chooses others.`)] : [];
+    refill(pinBox, element("p", { className: "command" }, set.command || `${set.file}: CSV does not say how it was made; a JSON result does.`),
+      ...rest, scrolling("pinned compressors side by side", element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))));
   };
 
   // rows of all other tables whose compressor is pinned
@@ -479,7 +596,7 @@
   const controls = {
     set: select("set"), x: select("x"), y: select("y"), xlog: input("xlog", "checkbox"), ylog: input("ylog", "checkbox"),
     tensor: select("tensor"), find: input("find", "search", { placeholder: "part of a spec" }), family: select("family"),
-    flag: select("flag"), low: input("low", "number", { min: 0, step: "any" }), high: input("high", "number", { min: 0, step: "any" }),
+    flag: select("flag"), low: input("low", "number", { min: 0, step: "any" }), high: input("high", "number", { min: 0, step: "any", "aria-label": "bits per element to" }),
     heat: select("heat"), cx: select("cx"), cy: select("cy"),
   };
   const fill = () => {
@@ -488,6 +605,9 @@
       const fields = named(numbers(set)), tensors = set.column.get("tensor")?.texts || ["*"];
       controls.set.fill(measured.map(s => [s.id, s.file]));
       for (const name of ["x", "y", "heat"]) controls[name].fill(fields);
+      // a filter that the result has no field for is not offered
+      controls.tensor.parentNode.hidden = heatPart.hidden = !hasTensors(set);
+      for (const name of ["low", "high"]) controls[name].parentNode.hidden = !set.column.get("bits_per_element")?.numeric;
       controls.tensor.fill([...(tensors.includes("*") ? [["*", "all as one vector"]] : []), ["all", "each"],
                             ...tensors.filter(t => t !== "*").map(t => [t, t])]);
       controls.family.fill([["", "all"], ...families(set).map(f => [f, f])]);
@@ -525,18 +645,27 @@
       "Every view has an address of its own: copy it from the browser to send what you see."));
     if (measured.length)
       section.append(
-        row(labelled("result", controls.set), labelled("across", controls.x), labelled("log", controls.xlog),
-            labelled("up", controls.y), labelled("log", controls.ylog), labelled("tensor", controls.tensor)),
+        row(labelled("result", controls.set), labelled("across", controls.x), labelled("log across", controls.xlog),
+            labelled("up", controls.y), labelled("log up", controls.ylog), labelled("tensor", controls.tensor)),
         row(labelled("compressor", controls.find), labelled("family", controls.family), labelled("promise", controls.flag),
             labelled("bits per element from", controls.low), labelled("to", controls.high)),
         scatter.box, element("h3", {}, "Pinned"), pinBox,
-        element("h3", {}, "Tensors and codecs"), row(labelled("field", controls.heat)), heatBox);
+        heatPart);
+    heatPart.append(element("h3", {}, "Tensors and codecs"), row(labelled("field", controls.heat)), heatBox);
     if (runs.length)
       section.append(element("h3", {}, "Training"), row(labelled("across", controls.cx), labelled("up", controls.cy)), curves.box);
     section.hidden = false;
-    read();
-    show();
-    addEventListener("hashchange", () => { if (location.hash.startsWith("#view")) { read(); show(); } });
+    const open = () => {
+      const place = read();
+      show();
+      if (place) document.getElementById(place)?.scrollIntoView();
+    };
+    open();
+    // A link within the page keeps the view in the address.
+    addEventListener("hashchange", () => {
+      if (location.hash.startsWith("#view")) open();
+      else write(location.hash.slice(1));
+    });
     for (const event of ["beforeprint", "afterprint"]) addEventListener(event, show);
   }
 }

@@ -16,9 +16,10 @@
 typedef struct {
     const PageSpec *spec;
     Folder folder;
-    bool *used;    /* for each field: true if a column on the page shows it */
-    bool asked;    /* true: the page has looked for gnuplot */
-    Error gnuplot; /* why gnuplot cannot draw figures; OK: gnuplot works */
+    bool *used;     /* for each field: true if a column on the page shows it */
+    bool asked;     /* true: the page has looked for gnuplot */
+    Error gnuplot;  /* why gnuplot cannot draw figures; OK: gnuplot works */
+    LookList looks; /* of all specs on the page */
     OutFile out;
     Arena *a;
     Error *err;
@@ -53,7 +54,10 @@ static const char *fact_text(const Json *v, Arena *a)
 
 static void put_facts(Part *p)
 {
-    const Json *command = json_member(p->stored->meta, "command");
+    const Json *command = json_member(p->stored->meta, "command"),
+               *verdict = json_member(p->stored->meta, "verdict");
+    if (verdict && verdict->type == JSON_TEXT)
+        html_addf(p->out, "<p class=\"verdict\">%s</p>\n", verdict->text);
     if (command && command->type == JSON_TEXT)
         html_addf(p->out, "<p class=\"command\">%s</p>\n", command->text);
     if (!p->stored->meta) {
@@ -62,7 +66,7 @@ static void put_facts(Part *p)
     }
     text_add(p->out, "<details><summary>How it was made</summary><dl>\n");
     for (const Json *v = p->stored->meta->first; v; v = v->next) {
-        const char *text = v == command ? NULL : fact_text(v, p->a);
+        const char *text = v == command || v == verdict ? NULL : fact_text(v, p->a);
         if (text)
             html_addf(p->out, "<dt>%s</dt><dd>%s</dd>\n", v->name, text);
     }
@@ -196,7 +200,9 @@ static Status put_records(Part *p)
                            .file = p->e->name,
                            .kind = p->e->kind->name,
                            .command = command && command->type == JSON_TEXT ? command->text : NULL,
-                           .rows = rows};
+                           .rows = rows,
+                           .looks = &p->page->looks,
+                           .looks_keep = p->page->a};
     page_data(p->out, &data, p->a);
     return OK;
 }

@@ -3,10 +3,10 @@
 
 #include "base/json.h"
 #include "compress/spec.h"
-#include "plot/plot_look.h"
 #include "report/fields.h"
 #include "report/report_stored.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { DISTINCT_MOST = 1000 };
@@ -60,24 +60,44 @@ static void put_texts(TextBuf *out, const Texts *t, size_t rows)
         text_add(out, i ? "," : "");
         json_put_text(out, t->text[i]);
     }
-    text_add(out, "],\"index\":[");
-    for (size_t row = 0; row < rows; row++)
-        text_addf(out, "%s%zu", row ? "," : "", t->index[row]);
-    text_add(out, "]}");
+    text_add(out, "]");
+    for (size_t row = 0; t->count > 1 && row < rows; row++)
+        text_addf(out, "%s%zu", row ? "," : ",\"index\":\"", t->index[row]);
+    text_add(out, t->count > 1 ? "\"}" : "}");
+}
+
+/* Writes nothing if the cell has no number. */
+static void put_number(TextBuf *out, const char *cell)
+{
+    const Value v = stored_value(cell, false);
+    if (v.type == VALUE_INT)
+        text_addf(out, "%lld", (long long)v.whole);
+    else if (v.type == VALUE_REAL && isfinite(v.real))
+        text_addf(out, "%.6g", v.real);
+}
+
+static bool all_same(const Csv *t, size_t column)
+{
+    size_t row = 1;
+    while (row < t->rows && !strcmp(cell_at(t, row, column), cell_at(t, 0, column)))
+        row++;
+    return row >= t->rows;
 }
 
 static void put_numbers(TextBuf *out, const Csv *t, size_t column)
 {
-    text_add(out, "\"values\":[");
-    for (size_t row = 0; row < t->rows; row++) {
-        const Value v = stored_value(cell_at(t, row, column), false);
-        text_add(out, row ? "," : "");
-        if (v.type == VALUE_INT || v.type == VALUE_REAL)
-            text_addf(out, "%.7g", value_number(&v));
-        else
-            text_add(out, "null");
+    const Value first = stored_value(cell_at(t, 0, column), false);
+    text_add(out, "\"values\":");
+    if (all_same(t, column) && isfinite(value_number(&first))) {
+        put_number(out, cell_at(t, 0, column));
+        text_add(out, "}");
+        return;
     }
-    text_add(out, "]}");
+    for (size_t row = 0; row < t->rows; row++) {
+        text_add(out, row ? "," : "\"");
+        put_number(out, cell_at(t, row, column));
+    }
+    text_add(out, "\"}");
 }
 
 /* Sets *numbers if every value is a number. Returns false if there is no value. */
@@ -93,6 +113,22 @@ static bool look_at(const Csv *t, size_t column, const Field *f, bool *numbers)
     return any;
 }
 
+/* Writes the name of the column with the expected values of `column`. Where the standard errors of the expected values
+ * are all missing it is unknown whether they are exact, so that the means over repeats are shown, as in tables. */
+static void put_exact(TextBuf *out, const Csv *t, size_t column)
+{
+    const char *exact = NULL;
+    bool known = true, numbers;
+    for (size_t i = 0; i < t->columns; i++) {
+        if (field_is_exact(t->name[column], t->name[i]))
+            exact = t->name[i];
+        if (field_is_exact_se(t->name[column], t->name[i]))
+            known = look_at(t, i, field_of_column(t->name[i], NULL), &numbers);
+    }
+    if (exact && known)
+        put_member(out, "exact", exact);
+}
+
 static void put_column(TextBuf *out, const Csv *t, size_t column, Texts *texts, Arena *a)
 {
     const char *name = t->name[column];
@@ -105,10 +141,12 @@ static void put_column(TextBuf *out, const Csv *t, size_t column, Texts *texts, 
     put_member(out, "name", name);
     put_member(out, "heading", heading ? heading : name);
     put_member(out, "unit", f && f->unit ? f->unit : "");
-    if (numbers)
+    if (numbers) {
+        put_exact(out, t, column);
         put_numbers(out, t, column);
-    else
+    } else {
         put_texts(out, texts, t->rows);
+    }
 }
 
 /* ---- codecs ---- */
@@ -129,20 +167,21 @@ static void put_flags(TextBuf *out, const Codec *codec)
     text_add(out, "]");
 }
 
-static void put_codecs(TextBuf *out, const Texts *specs, Arena *a)
+static void put_codecs(TextBuf *out, const Texts *specs, const PageData *d, Arena *a)
 {
-    const Look *looks = plot_looks(specs->text, specs->count, a);
-    out->failed |= !looks;
-    for (size_t i = 0; looks && i < specs->count; i++) {
+    for (size_t i = 0; i < specs->count; i++) {
         const Codec *codec;
+        const Look *look = plot_look_among(d->looks, specs->text[i], d->looks_keep);
         Error why;
         /* results may have specs of other versions, and values of the literature have patterns such as qsgd:* */
         const bool known = codec_open(&codec, specs->text[i], a, &why) == OK;
         const char *family =
             known ? codec_family(codec, a) : text_slice(a, specs->text[i], strcspn(specs->text[i], ":"));
-        out->failed |= !family;
-        text_addf(out, "%s{\"colour\":\"%s\",\"mark\":%d,\"dash\":%d,", i ? "," : "", looks[i].colour,
-                  looks[i].mark, looks[i].dash);
+        out->failed |= !family || !look;
+        if (out->failed)
+            return;
+        text_addf(out, "%s{\"colour\":\"%s\",\"mark\":%d,\"dash\":%d,", i ? "," : "", look->colour,
+                  look->mark, look->dash);
         put_member(out, "family", family);
         put_flags(out, known ? codec : NULL);
         text_add(out, "}");
@@ -177,7 +216,7 @@ void page_data(TextBuf *out, const PageData *d, Arena *a)
     put_member(&json, "kind", d->kind);
     put_member(&json, "command", d->command);
     text_addf(&json, "\"rows\":%zu,\"codecs\":[", t->rows);
-    put_codecs(&json, &texts, a);
+    put_codecs(&json, &texts, d, a);
     text_add(&json, "],\"columns\":[");
     for (size_t i = 0; i < t->columns && !json.failed; i++)
         put_column(&json, t, i, &texts, a);

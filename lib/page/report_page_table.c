@@ -161,7 +161,10 @@ static void put_table(TextBuf *out, const PageTable *t, RowRank rank, Arena *a)
                   "<input type=\"checkbox\" class=\"all\" id=\"%s-%d\"><label for=\"%s-%d\">all %zu "
                   "columns</label>\n",
                   t->id, rank, t->id, rank, shown);
-    text_add(out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
+    html_addf(
+        out,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s of %s\"><table>\n<thead><tr>",
+        rank == ROW_MORE ? "more rows" : "rows", t->file);
     for (size_t i = 0; columns && i < t->rows->columns; i++)
         if (columns[i].shown)
             put_heading(out, &columns[i]);

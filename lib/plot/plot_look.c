@@ -4,7 +4,7 @@
  * keys, which choose one of 25 pairs of shade and dashes. Families begin with different marks, so that marks and
  * dashes distinguish codecs in print without colours. The hues are those of Okabe and Ito, which colour-blind
  * readers can tell apart, and wine for sketches. If two specs of one figure would look the same, the later takes
- * the next free pair. */
+ * the next free pair, or a pair with another mark once all 25 are taken. */
 #include "plot/plot_look.h"
 
 #include "compress/spec.h"
@@ -138,6 +138,7 @@ Look plot_look(const char *spec, size_t further, Arena *a)
         place = hash(1, spec) % MARKS;
         family = (Family)(hash(2, spec) % FAMILIES);
     }
+    place += further / LOOKS;
     variant = (variant + further) % LOOKS;
     const unsigned char *hue = hues[family];
     const double shade = shades[family][(place + variant) % SHADES];
@@ -154,15 +155,53 @@ static bool alike(const Look *x, const Look *y)
     return x->mark == y->mark && x->dash == y->dash && !strcmp(x->colour, y->colour);
 }
 
+/* Doubles the list's room if it is full. */
+static bool make_room(LookList *l, Arena *a)
+{
+    if (l->count < l->room)
+        return true;
+    const size_t room = l->room ? 2 * l->room : 16;
+    char **spec = NEW(a, char *, room);
+    Look *look = NEW(a, Look, room);
+    if (!spec || !look)
+        return false;
+    for (size_t i = 0; i < l->count; i++) {
+        spec[i] = l->spec[i];
+        look[i] = l->look[i];
+    }
+    l->spec = spec;
+    l->look = look;
+    l->room = room;
+    return true;
+}
+
+const Look *plot_look_among(LookList *l, const char *spec, Arena *a)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (!strcmp(l->spec[i], spec))
+            return &l->look[i];
+    if (!make_room(l, a))
+        return NULL;
+    Look *look = &l->look[l->count];
+    for (size_t further = 0, taken = 1; taken && further < LOOKS * MARKS; further++) {
+        *look = plot_look(spec, further, a);
+        taken = 0;
+        for (size_t k = 0; k < l->count; k++)
+            taken += alike(look, &l->look[k]);
+    }
+    l->spec[l->count] = text_copy(a, spec);
+    return l->spec[l->count] ? &l->look[l->count++] : NULL;
+}
+
 Look *plot_looks(const char *const *spec, size_t count, Arena *a)
 {
+    LookList list = {0};
     Look *look = NEW(a, Look, count);
-    for (size_t i = 0; look && i < count; i++)
-        for (size_t further = 0, taken = 1; taken && further < LOOKS; further++) {
-            look[i] = plot_look(spec[i], further, a);
-            taken = 0;
-            for (size_t k = 0; k < i; k++)
-                taken += alike(&look[i], &look[k]);
-        }
+    for (size_t i = 0; look && i < count; i++) {
+        const Look *given = plot_look_among(&list, spec[i], a);
+        if (!given)
+            return NULL;
+        look[i] = *given;
+    }
     return look;
 }

@@ -34,12 +34,22 @@ static inline size_t dress_columns(const char *draws)
 }
 
 /* Returns the look of a spec; if `further` > 0, the look that is `further` entries later in the list of all
- * looks with its hue and mark. A text that is not a spec also has a fixed look. */
+ * looks with its hue and mark, which the looks with its hue and the next mark follow. A text that is not a spec also has a fixed look. */
 Look plot_look(const char *spec, size_t further, Arena *a);
 
-/* Returns a look for each spec. Different specs get different looks, as long as at most 25 have the same
- * hue and mark.
- * NULL: out of memory. */
+/* The looks given so far. Starts as {0}. */
+typedef struct {
+    char **spec;
+    Look *look;
+    size_t count, room;
+} LookList;
+
+/* Returns the spec's look: the list's, or else its own look or the next that no spec of the list has, which is added.
+ * Different specs get different looks, as long as at most 150 have the same hue. NULL: out of memory. The pointer is
+ * valid until the next call. */
+const Look *plot_look_among(LookList *list, const char *spec, Arena *a);
+
+/* Returns a look for each spec, as plot_look_among does. NULL: out of memory. */
 Look *plot_looks(const char *const *spec, size_t count, Arena *a);
 
 #endif

@@ -28,6 +28,13 @@ $ mkdir d; x='<script>window.alerted=1</script>'; y='"><img src=x onerror=window
 2>
 = 0
 
+# in a browser: a tensor without a row over all steps has points, values in closed form are exact, and an interval that reaches 0 is drawn
+? command -v chromedriver && command -v python3
+$ mkdir d; printf 'step,tensor,compressor,repeats,bits_per_element,relative_error,relative_error_se,relative_error_expected\n1,a,svd,5,1,3,0.4,2.5\n2,a,svd,5,1,3,0.4,2.5\n*,*,svd,5,1,3,0.4,2.5\n1,a,qsgd,5,2,0.5,0.4,\n*,*,qsgd,5,2,0.5,0.4,\n*,*,qsgd:bits=1,5,3,9,0.01,\n*,*,qsgd:bits=6,5,4,10,0.01,\n' >d/c.csv; atomo-bench report d && python3 "$SRC"/test/page.py d/report.html 'first:relative error: 2.500 exact' 'first:relative error: 0.5 ± 0.4 (standard error)'
+> *the explorer answers; no word on the console, no request to anywhere
+2>
+= 0
+
 # in a browser: the explorer joins runs that differ in their seed, and no others
 ? command -v chromedriver && command -v python3
 $ mkdir d; r="atomo-train run --network softmax --max-steps 2 --eval-freq 1 -c qsgd -q"; $r --seed 1 -o d/a.json; $r --seed 2 -o d/b.json; $r --seed 1 --workers 2 -o d/c.json; atomo-bench synth -o g.h5 --shape 100x20 -q; atomo-bench compare g.h5 -c qsgd -c svd -q -o d/e.json; atomo-bench report d && python3 "$SRC"/test/page.py d/report.html 'in 2 runs' c.json

@@ -217,6 +217,33 @@ static void a_comparisons_summary_comes_first(void **state)
     check(strstr(p, "data-v=\"11\"") > fold && strstr(p, "data-v=\"13\"") > fold);
 }
 
+/* The page's data leave out empty columns, and have a value that is the same in all rows once. */
+static void equal_and_empty_columns_take_no_room(void **state)
+{
+    (void)state;
+    put("c.csv", "tensor,compressor,repeats,n,bytes,relative_error,relative_error_expected,cosine,seed\n"
+                 "a,svd,2,8,1,0.123456789,2,,123456789\nb,svd,2,8,,2.5,,,123456788\n");
+    check_ok(write_page(), &err);
+    const char *p = page();
+    check(strstr(p, "\"texts\":[\"svd\"]}") && strstr(p, "\"texts\":[\"a\",\"b\"],\"index\":\"0,1\"}"));
+    check(strstr(p, "\"name\":\"n\",\"heading\":\"elements\",\"unit\":\"\",\"values\":8}"));
+    check(strstr(p, "\"exact\":\"relative_error_expected\",\"values\":\"0.123457,2.5\"}"));
+    check(strstr(p, "\"values\":\"1,\"}") && strstr(p, "\"values\":\"123456789,123456788\"}"));
+    check(!strstr(p, "\"name\":\"cosine\""));
+}
+
+static void a_verdict_stands_before_the_command(void **state)
+{
+    (void)state;
+    put("a.json",
+        "{\"schema\": \"atomo-advise/1\", \"meta\": {\"command\": \"c\", \"verdict\": \"none: send <bf16>\"}, "
+        "\"results\": [{\"rank\": 1, \"compressor\": \"svd\", \"total_ms\": 2, \"speedup16\": 1, \"mean_error\": 1}]}");
+    check_ok(write_page(), &err);
+    check(strstr(page(),
+                 "<h3>a.json</h3>\n<p class=\"verdict\">none: send &lt;bf16&gt;</p>\n<p class=\"command\">"));
+    assert_int_equal(count_of(page(), "none: send"), 1);
+}
+
 static void runs_show_summaries_and_tested_steps(void **state)
 {
     (void)state;
@@ -266,6 +293,8 @@ static const struct CMUnitTest tests[] = {
     PAGE_TEST(a_big_result_stays_small),
     PAGE_TEST(a_figure_of_very_many_points_is_left_out),
     PAGE_TEST(a_comparisons_summary_comes_first),
+    PAGE_TEST(equal_and_empty_columns_take_no_room),
+    PAGE_TEST(a_verdict_stands_before_the_command),
     PAGE_TEST(runs_show_summaries_and_tested_steps),
     PAGE_TEST(failed_statements_come_first),
     PAGE_TEST(without_gnuplot_there_is_a_page_and_one_note),
