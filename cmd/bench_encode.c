@@ -89,8 +89,7 @@ static Status run(void *options, const TextList *arguments)
     Dump *d;
     if (o->specs.count != 1)
         return FAIL(o->err, ERR_USAGE, "encode: %s; want one -c SPEC",
-                    o->specs.count ? "several codecs, and a file holds one's payloads"
-                                   : "no compressor");
+                    o->specs.count ? "several codecs, and a file holds one's payloads" : "no compressor");
     if (!o->common.output)
         return FAIL(o->err, ERR_USAGE, "encode: no output file; want -o FILE.atomo");
     if (!strcmp(o->common.output, "-") && isatty(STDOUT_FILENO))

@@ -90,9 +90,10 @@ static const char *reason(const Candidate *c, const Candidate *first, Arena *a)
     if (c->rank == 1)
         return isnan(both_halves(c, first))
                    ? "not told from the first: too few repeats or steps for an interval"
-               : rough(c, first) ? text_format(a, "not told from the first: half intervals of %.3g and %.3g ms",
-                                               1e3 * advise_half_interval(first), 1e3 * advise_half_interval(c))
-                                 : "equal to the first: the intervals overlap";
+               : rough(c, first)
+                   ? text_format(a, "not told from the first: half intervals of %.3g and %.3g ms",
+                                 1e3 * advise_half_interval(first), 1e3 * advise_half_interval(c))
+                   : "equal to the first: the intervals overlap";
     if (!part)
         return NULL;
     if (c->screened && times < 1)
@@ -166,7 +167,8 @@ char *advise_verdict(const Candidate *list, size_t count, const Candidate *basel
         add_equals(&text, list, count, true);
     }
     if (roughly)
-        text_add(&text, ". Times were measured roughly: an idle machine or more --repeats may tell more apart");
+        text_add(&text,
+                 ". Times were measured roughly: an idle machine or more --repeats may tell more apart");
     return text_done(&text);
 }
 

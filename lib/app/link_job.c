@@ -99,8 +99,7 @@ static void note_link(LinkJob *j)
     if (!j->common.quiet)
         progress_note(&j->progress, "note: alpha %.4g us%s, beta %.4g Gbit/s (95 %%: %.4g to %.4g)%s%s",
                       1e6 * f->latency, interval, 8e-9 * f->bandwidth, 8e-9 * fmax(f->bandwidth - beta, 0),
-                      8e-9 * (f->bandwidth + beta),
-                      path ? "; use it by --link " : "", path ? path : "");
+                      8e-9 * (f->bandwidth + beta), path ? "; use it by --link " : "", path ? path : "");
 }
 
 static Status write_result(LinkJob *j)

@@ -21,7 +21,7 @@ typedef struct {
     int64_t warmup, cosine, local_steps;
     double outer_lr, outer_momentum;
     int grouping, average, topology, optimizer;
-    int64_t seeds;    /* number of runs of each codec, with the seeds common.seed, common.seed + 1, ... */
+    int64_t seeds;        /* number of runs of each codec, with the seeds common.seed, common.seed + 1, ... */
     int64_t bucket_bytes; /* on several ranks: the most bytes of gradients whose payloads share a message */
     int overlap, aggregate_by;
     bool takes_ranks; /* true: the command may run as several ranks (net.h); set before parsing */

@@ -10,9 +10,7 @@
 
 /* Number of elements in a block. Large tensors are cut into blocks, and each block has its own key of random
  * words. */
-enum {
-    BLOCK = 1 << 16
-};
+enum { BLOCK = 1 << 16 };
 
 static inline size_t blocks_of(size_t n)
 {

@@ -128,7 +128,7 @@ void streams_floats(Streams *s, size_t count); /* adds 32 bits for each float */
 void streams_bits(Streams *s, double bits);    /* adds incompressible bits: signs, counts */
 /* Adds `bits`, by which the streams of this random draw are longer than the mean over all draws. */
 void streams_excess(Streams *s, double bits);
-void streams_unknown(Streams *s); /* the entropy of a library's output is unknown */
+void streams_unknown(Streams *s);                     /* the entropy of a library's output is unknown */
 void streams_gaps(const Call *c, const Indices *set); /* adds the order-0 entropy of an index set's gaps */
 
 #endif

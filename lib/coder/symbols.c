@@ -14,10 +14,7 @@ enum { GAIN_PART = 128, HEAD_BITS = 192 };
 /* A gap is the number of most frequent codes between two other codes. A gap of LONG_GAP or more is sent as
  * several symbols, which are added up: the symbol LONG_GAP means that the next symbol belongs to the same
  * gap. */
-enum {
-    GAP_WIDTH = 16,
-    LONG_GAP = (1 << GAP_WIDTH) - 1
-};
+enum { GAP_WIDTH = 16, LONG_GAP = (1 << GAP_WIDTH) - 1 };
 
 /* Returns the greatest number of codes that may differ from the most frequent code: with more, the sparse form
  * is not tried. */

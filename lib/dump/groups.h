@@ -24,12 +24,12 @@ typedef struct {
     /* names of the groups (of a step and of a worker) that contain the tensors; NULL if there is no such
      * group */
     const char *step_group, *worker_group;
-    int64_t step, worker;                  /* the numbers of these groups (TensorInfo); 0 without a group */
+    int64_t step, worker; /* the numbers of these groups (TensorInfo); 0 without a group */
     /* numbers from which random numbers are derived, one for the step and one for the worker (TensorInfo) */
     int64_t step_address, worker_address;
     /* kind of the members; KIND_OTHER if the members differ in kind */
     Kind kind;
-    bool raw;             /* true: fewer than min_elements elements, so sent with the codec `none` */
+    bool raw; /* true: fewer than min_elements elements, so sent with the codec `none` */
     /* true: all tensors of one kind of layer, or the whole gradient; false: one tensor */
     bool joined;
     Shape shape;          /* the tensor's shape; if joined, a vector of all elements */

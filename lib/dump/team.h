@@ -24,7 +24,7 @@ typedef struct {
     Dump *dump;
     VectorList from; /* the dump's vectors */
     VectorList
-        list;       /* the vectors to merge; they name no worker, and no step if several steps count as workers */
+        list; /* the vectors to merge; they name no worker, and no step if several steps count as workers */
     Member *member; /* (list.count) */
     uint64_t seed;
     double noise;

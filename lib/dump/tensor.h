@@ -97,7 +97,7 @@ typedef struct {
     int layout; /* a KernelLayout: of all kernels; LAYOUT_AUTO: as their attributes say */
     const char
         *steps_from; /* glob that names the groups of the steps (steps.h); NULL: groups called "step" */
-    bool integers; /* datasets of integers are tensors, too; HDF5 files only */
+    bool integers;   /* datasets of integers are tensors, too; HDF5 files only */
 } DumpHints;
 
 /* As dump_open. ERR_USAGE: no tensor is in a group that matches `steps_from`. */

@@ -60,7 +60,7 @@ typedef struct {
     /* for merges: bytes of the merged payloads of all rounds; NaN: the codec cannot merge */
     double merged;
     double merged_spread; /* variance of `merged` over repeats */
-    double early;         /* bytes of all rounds but the last: of merged payloads in merges, else of payloads */
+    double early; /* bytes of all rounds but the last: of merged payloads in merges, else of payloads */
     /* 1: each worker draws its own random numbers, so that averaging P estimates divides their variance by P; 0: all
      * workers draw the same numbers; NaN: between both, or the estimates are means over workers already */
     double own_draws;

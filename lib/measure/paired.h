@@ -22,10 +22,9 @@ typedef struct {
     /* standard error of `difference`; 0: all pairs have the same difference, or `exact`; NaN: fewer than
      * two pairs */
     double se;
-    double low,
-        high;   /* 95 % interval of the expected difference; NaN if `se` is 0, or if `pairs` < 2 */
-    double p;   /* two-sided p-value of "the expected difference is 0"; NaN if there is no interval */
-    bool exact; /* neither codec is random, so the difference is exact */
+    double low, high; /* 95 % interval of the expected difference; NaN if `se` is 0, or if `pairs` < 2 */
+    double p;         /* two-sided p-value of "the expected difference is 0"; NaN if there is no interval */
+    bool exact;       /* neither codec is random, so the difference is exact */
 } Paired;
 
 /* Compares codec a with codec b. If both codecs are random, they have equally many values. */

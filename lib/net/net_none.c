@@ -9,8 +9,7 @@ Status net_open(Net **out, Arena *a, Error *err)
     *out = NULL;
     if (!net_launched())
         return OK;
-    FAIL(err, ERR_USAGE,
-         "started as one of several processes, but built without MPI: each would work alone");
+    FAIL(err, ERR_USAGE, "started as one of several processes, but built without MPI: each would work alone");
     return error_hint(
         err, "`make deps-mpi`, then `make`, builds it with MPI; --workers simulates workers without");
 }

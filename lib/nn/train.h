@@ -106,7 +106,7 @@ typedef struct {
     double compute, encode, comm, decode;
     double modelled;                /* seconds of communication on setup.link by the network model */
     RankSpread rank[RANK_MEASURES]; /* 0 in one process */
-    bool dumped; /* true: the step's gradients were saved, which took time */
+    bool dumped;                    /* true: the step's gradients were saved, which took time */
 } StepRecord;
 
 /* Runs one step. ERR_NUMERIC: there are values that are not finite; the error names the step and the layer

@@ -14,9 +14,9 @@
 #include <string.h>
 
 enum {
-    STRIP = 1 << 14,    /* floats in a strip, unless LEAST lines have more */
-    LEAST = 16,         /* fewest lines in a strip, so that columns are read in whole cache lines */
-    SLOTS = 8,          /* number of buffers, and of strips that are transformed at the same time */
+    STRIP = 1 << 14, /* floats in a strip, unless LEAST lines have more */
+    LEAST = 16,      /* fewest lines in a strip, so that columns are read in whole cache lines */
+    SLOTS = 8,       /* number of buffers, and of strips that are transformed at the same time */
     /* pairs of elements of a line that are copied before pairs of the next line, so that cache lines shared
      * by neighbouring columns are still in the cache */
     CHUNK = ROTOR_CHUNK

@@ -30,9 +30,9 @@ enum { KNOTS_MOST = 256, KNOTS_OF = 1 << 16 }; /* KNOTS_MOST: the most levels; K
 
 /* Memory for one search at a time, reused by the next search. */
 typedef struct {
-    size_t most, count;      /* `most`: capacity in numbers; `count`: number of levels */
-    uint32_t *key, *spare;   /* (most) */
-    uint32_t *rank;          /* for each different number y: how many of the numbers are <= y */
+    size_t most, count;    /* `most`: capacity in numbers; `count`: number of levels */
+    uint32_t *key, *spare; /* (most) */
+    uint32_t *rank;        /* for each different number y: how many of the numbers are <= y */
     /* `x` and `b`: x_i and b_i of the comment above; `cost`: T(q - 1, j) and T(q, j). All arrays have an
      * entry for each different number. */
     double *x, *b, *cost[2];

@@ -32,7 +32,7 @@ typedef struct {
     bool ended;       /* a try had no value, which ends the search */
     /* true: the function had nearly the same value at the last two arguments */
     bool level;
-    double reach;     /* longest step in the argument's logarithm while there is no bracket */
+    double reach; /* longest step in the argument's logarithm while there is no bracket */
     /* inside: tries inside the bracket; same: how many tries in a row moved the same end of the bracket as
      * the try before */
     int inside, same;

@@ -36,9 +36,8 @@ static Status several(bool *out, const Csv *data, const char *column, Arena *a, 
     TRY(names_open(&seen, data->rows, a, err));
     *out = false;
     for (size_t i = 0; i < data->rows && !*out; i++) {
-        const char *text =
-            text_format(a, "%s\n%s\n%s", csv_cell(data, i, "compressor"), csv_cell(data, i, "workers"),
-                        link ? "" : csv_cell(data, i, "link"));
+        const char *text = text_format(a, "%s\n%s\n%s", csv_cell(data, i, "compressor"),
+                                       csv_cell(data, i, "workers"), link ? "" : csv_cell(data, i, "link"));
         TRY(arena_check(text, a, err));
         const size_t before = seen.count, k = names_number(&seen, text);
         if (k == before)

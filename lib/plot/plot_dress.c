@@ -222,7 +222,8 @@ static Status find_lines(const PlotKind *kind, const Value *rows, size_t count, 
             return error_hint(err, "atomo-bench report RESULT --where selects records");
         }
         if (k == lines) {
-            const char *name = plot_plain(text, a), *spec = plot_plain(rows[i * columns + columns - 1].text, a);
+            const char *name = plot_plain(text, a),
+                       *spec = plot_plain(rows[i * columns + columns - 1].text, a);
             TRY(arena_check(name && spec, a, err));
             line[k] = (Line){.name = name, .series = plot_series(name, &ignored, a), .label = spec};
             TRY(arena_check(line[k].series, a, err));

@@ -14,9 +14,9 @@ typedef struct {
 
 enum { COMPUTE, ENCODE, COMM, DECODE, TOTAL, BYTES, MEASURED, PARTS };
 static const Part parts[PARTS] = {
-    [COMPUTE] = {"compute_ms", {"compute_ms"}},   [ENCODE] = {"encode_ms", {"encode_ms"}},
-    [COMM] = {"comm_ms", {"link_ms", "comm_ms"}}, [DECODE] = {"decode_ms", {"decode_ms"}},
-    [TOTAL] = {"total_ms", {"predicted_ms"}},     [BYTES] = {"bytes_up", {"bytes_up"}},
+    [COMPUTE] = {"compute_ms", {"compute_ms"}},    [ENCODE] = {"encode_ms", {"encode_ms"}},
+    [COMM] = {"comm_ms", {"link_ms", "comm_ms"}},  [DECODE] = {"decode_ms", {"decode_ms"}},
+    [TOTAL] = {"total_ms", {"predicted_ms"}},      [BYTES] = {"bytes_up", {"bytes_up"}},
     [MEASURED] = {"measured_ms", {"measured_ms"}},
 };
 

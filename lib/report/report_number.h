@@ -23,7 +23,7 @@ void report_put_bytes(TextBuf *out, double v, size_t unit, int digits);
 typedef struct {
     /* `se` is "" if the error is so small that other seeds would not change a digit of `value` */
     const char *value, *se;
-    int exponent;           /* 0: none */
+    int exponent; /* 0: none */
 } Uncertain;
 Uncertain report_uncertain(double v, double se, int digits, Arena *a); /* value NULL: out of memory */
 

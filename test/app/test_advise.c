@@ -69,10 +69,13 @@ static void rough_times_are_said_to_be_rough(void **state)
                         candidate("bf16", 9, 0.1)},
               plain[] = {candidate("a", 1, 0.1), candidate("none", 3, 4), candidate("bf16", 3.5, 4)};
     check_ok(advise_rank(list, 4, &no_limits, arena, &err), &err);
-    check(list[2].rank == 1 && !strcmp(list[2].name, "b") && strstr(list[2].why, "not told from the first: half intervals of"));
+    check(list[2].rank == 1 && !strcmp(list[2].name, "b") &&
+          strstr(list[2].why, "not told from the first: half intervals of"));
     check(!strcmp(list[1].name, "c") && strstr(list[1].why, "equal"));
     const char *verdict = advise_verdict(list, 4, &list[3], arena);
-    check(strstr(verdict, "a: 1.73 times as fast as bf16; equal: c; not told from it: b. Times were measured roughly"));
+    check(
+        strstr(verdict,
+               "a: 1.73 times as fast as bf16; equal: c; not told from it: b. Times were measured roughly"));
     check_ok(advise_rank(plain, 3, &no_limits, arena, &err), &err);
     verdict = advise_verdict(plain, 3, named(plain, 3, "bf16"), arena);
     check(strstr(verdict, "none: send float32; ") && strstr(verdict, "roughly"));

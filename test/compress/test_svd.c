@@ -228,7 +228,8 @@ static void real_gradients(void **state)
         Error err;
         Dump *dump;
         if (dump_open(&dump, files[f], a, &err) != OK) {
-            print_message("skip: %s, which is not part of the project, is not here\n", files[f] + strlen(DATA));
+            print_message("skip: %s, which is not part of the project, is not here\n",
+                          files[f] + strlen(DATA));
             arena_close(a);
             continue;
         }

@@ -200,14 +200,13 @@ static void reference_open(Reference *r, const char *spec, const Shape *shape)
     r->arena = arena_open(0);
     r->tensor = (GradientTensor){.name = "tensor", .shape = *shape};
     check_ok(codec_open(&r->codec, spec, r->arena, &err), &err);
-    const GradientSpec all = {
-        .codec = r->codec,
-        .senders = average_over_senders(AVERAGE_AUTO, r->codec),
-        .workers = P,
-        .seed = 5,
-        .threads = 1,
-        .tensor = &r->tensor,
-        .tensors = 1};
+    const GradientSpec all = {.codec = r->codec,
+                              .senders = average_over_senders(AVERAGE_AUTO, r->codec),
+                              .workers = P,
+                              .seed = 5,
+                              .threads = 1,
+                              .tensor = &r->tensor,
+                              .tensors = 1};
     check_ok(gradient_open(&r->x, &all, &err), &err);
 }
 

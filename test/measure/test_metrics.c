@@ -253,24 +253,12 @@ static void sizes_and_times_follow_their_definitions(void **state)
         const char *name;
         double value;
     } expected[] = {
-        {"raw_bytes", 4000},
-        {"bytes", 250},
-        {"bytes_min", 200},
-        {"bytes_max", 300},
-        {"ratio", 16},
-        {"ratio16", 8},
-        {"bits_per_element", 2},
-        {"encode_ms", 2},
-        {"encode_ms_min", 1},
-        {"decode_ms", 0.5},
-        {"decode_ms_min", 0.05},
-        {"encode_gbps", 2e-3},
-        {"decode_gbps", 8e-3},
-        {"entropy_bits", 1800},
-        {"coding_efficiency", 0.9},
-        {"raw_fallbacks", 2},
-        {"residual_norm", 3},
-        {"peak_scratch_bytes", 640},
+        {"raw_bytes", 4000},     {"bytes", 250},          {"bytes_min", 200},
+        {"bytes_max", 300},      {"ratio", 16},           {"ratio16", 8},
+        {"bits_per_element", 2}, {"encode_ms", 2},        {"encode_ms_min", 1},
+        {"decode_ms", 0.5},      {"decode_ms_min", 0.05}, {"encode_gbps", 2e-3},
+        {"decode_gbps", 8e-3},   {"entropy_bits", 1800},  {"coding_efficiency", 0.9},
+        {"raw_fallbacks", 2},    {"residual_norm", 3},    {"peak_scratch_bytes", 640},
     };
     for (size_t i = 0; i < countof(expected); i++)
         check_rel_at(value(&t, expected[i].name), expected[i].value, 1e-14, expected[i].name, __FILE__,

@@ -39,7 +39,9 @@ static Net opened(const char *network)
 {
     Net t = {.a = arena_open(0)};
     Error err;
-    check_ok(model_open(&t.model, &(ModelSpec){network, 3, SIDE, SIDE, CLASSES, IMAGES, NULL, .text = false}, &err), &err);
+    check_ok(model_open(&t.model, &(ModelSpec){network, 3, SIDE, SIDE, CLASSES, IMAGES, NULL, .text = false},
+                        &err),
+             &err);
     const SliceList *list = model_parameters(t.model);
     t.w = NEW(t.a, float, list->floats);
     t.gradient = NEW(t.a, float, list->floats);

@@ -99,12 +99,13 @@ static void what_is_no_cost_is_refused(void **state)
 {
     static const struct {
         const char *text, *why;
-    } cases[] = {{"compressor,workers\nnone,1\n", "no column \"compute_ms\""},
-                 {"record,compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,bytes_up\nstep,none,2,1,1,1,1,4\n",
-                  "no column \"total_ms\""},
-                 {HEAD, "no row"},
-                 {HEAD "none,4,ring,lan1g,1,2,3,4,,,,1\n", "no row"},
-                 {HEAD "none,0,ring,lan1g,1,2,3,4,10,,,1\n", "no row"}};
+    } cases[] = {
+        {"compressor,workers\nnone,1\n", "no column \"compute_ms\""},
+        {"record,compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,bytes_up\nstep,none,2,1,1,1,1,4\n",
+         "no column \"total_ms\""},
+        {HEAD, "no row"},
+        {HEAD "none,4,ring,lan1g,1,2,3,4,,,,1\n", "no row"},
+        {HEAD "none,0,ring,lan1g,1,2,3,4,10,,,1\n", "no row"}};
     Value *rows;
     size_t count;
     (void)state;
@@ -121,19 +122,20 @@ static void a_run_gives_its_median_step_or_its_time_to_the_rows_of_cost(void **s
     Value *rows;
     size_t count;
     (void)state;
-    check_ok(pick("record,compressor,workers,compute_ms,encode_ms,link_ms,comm_ms,decode_ms,bytes_up,measured_ms,"
-                  "predicted_ms,total_ms\n"
-                  "step,none,2,1,1,1,9,1,400,5,4,\n"
-                  "step,none,2,2,1,1,9,1,400,4,5,\n"
-                  "step,none,2,9,1,7,9,1,400,90,18,\n"
-                  "summary,none,2,,,,,,,33,44,\n"
-                  "step,qsgd,2,1,2,,3,4,40,11,,\n"
-                  "step,qsgd,4,1,2,,3,4,40,,,\n"
-                  "step,sign,2,1,2,3,3,4,40,7,10,\n"
-                  ",sign,2,1,1,1,1,1,12,,,4\n"
-                  ",sign,4,1,1,1,1,1,12,,,6\n",
-                  &rows, &count),
-             &err);
+    check_ok(
+        pick("record,compressor,workers,compute_ms,encode_ms,link_ms,comm_ms,decode_ms,bytes_up,measured_ms,"
+             "predicted_ms,total_ms\n"
+             "step,none,2,1,1,1,9,1,400,5,4,\n"
+             "step,none,2,2,1,1,9,1,400,4,5,\n"
+             "step,none,2,9,1,7,9,1,400,90,18,\n"
+             "summary,none,2,,,,,,,33,44,\n"
+             "step,qsgd,2,1,2,,3,4,40,11,,\n"
+             "step,qsgd,4,1,2,,3,4,40,,,\n"
+             "step,sign,2,1,2,3,3,4,40,7,10,\n"
+             ",sign,2,1,1,1,1,1,12,,,4\n"
+             ",sign,4,1,1,1,1,1,12,,,6\n",
+             &rows, &count),
+        &err);
     assert_int_equal(count, 4);
     check_row(rows, "none", 2, 5);
     check(rows[1].real == 2 && rows[3].real == 1 && rows[BYTES].real == 400 && rows[MEASURED].real == 5);

@@ -225,12 +225,14 @@ static size_t misplaced_labels(const char *svg, const char *what)
             sscanf(stop + sizeof after - 1, "%lf,%lf)", &label_x, &foot) != 2)
             continue;
         below = x == end_x && label_x == x;
-        const char *font = strstr(stop, "font-size=\""), *close = strstr(stop, "</text>"), *power = strstr(stop, "dy=\"-");
+        const char *font = strstr(stop, "font-size=\""), *close = strstr(stop, "</text>"),
+                   *power = strstr(stop, "dy=\"-");
         check(font && close && sscanf(font, "font-size=\"%lf", &size) == 1);
         if (power && power < close && sscanf(power, "dy=\"-%lf", &raised) == 1)
             size *= 0.8;
         if (foot - raised - 0.72 * size < (below ? end + 0.5 : 0)) {
-            print_error("%s: a label %s at %.0f,%.0f\n", what, below ? "touches the tick" : "leaves the page", x, end);
+            print_error("%s: a label %s at %.0f,%.0f\n", what, below ? "touches the tick" : "leaves the page",
+                        x, end);
             faults++;
         }
     }

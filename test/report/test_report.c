@@ -418,9 +418,9 @@ static void an_abandoned_report_leaves_nothing(void **state)
 static void meta_tells_a_run_apart(void **state)
 {
     (void)state;
-    static const char *const names[] = {"version",  "revision",  "cpu",    "isa",     "os",     "hdf5",
-                                        "openblas", "blas_core", "lapack", "fftw",    "zstd",   "blosc",
-                                        "zfp",      "fpzip",     "mpi",      "command",   "seed",   "threads", "started"};
+    static const char *const names[] = {
+        "version", "revision", "cpu", "isa",   "os",  "hdf5",    "openblas", "blas_core", "lapack", "fftw",
+        "zstd",    "blosc",    "zfp", "fpzip", "mpi", "command", "seed",     "threads",   "started"};
     Fact *facts;
     size_t count;
     char *argv[] = {(char[]){"compare"}, (char[]){"it's"}, (char[]){""}, NULL};

@@ -53,7 +53,7 @@ static inline void check_that_at(bool condition, const char *what, const char *f
     print_error("not so: %s\n", what);
     _fail(file, line);
 }
-#define check(condition) check_that_at(condition, #condition, __FILE__, __LINE__)
+#define check(condition)    check_that_at(condition, #condition, __FILE__, __LINE__)
 #define check_never(wanted) check_that_at(false, wanted, __FILE__, __LINE__) /* fails where it is reached */
 
 /* Fails unless status is OK, and prints the text of the error. */

@@ -31,7 +31,8 @@ extern const char *const atom_probs[], *const atom_empty[], *const atom_draws[];
 /* How the water level tau is chosen and how atoms are drawn. tau is computed from the first of the fields
  * `budget`, `bits`, `eps` and `tau` that is above 0. `probs` is used only with `budget`. */
 typedef struct {
-    double budget; /* expected number of atoms; with probs=clip, or with fewer atoms that are not 0, fewer are */
+    double
+        budget; /* expected number of atoms; with probs=clip, or with fewer atoms that are not 0, fewer are */
     /* Expected bits of the payload, with its kind byte. A value too small for a payload with one expected atom
      * is raised to the bits of such a payload. */
     double bits;

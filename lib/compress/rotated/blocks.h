@@ -35,7 +35,7 @@ typedef struct {
 
 typedef struct RotatedBlocks {
     const Call *c;
-    const Rng *rng;                              /* the rotation's random stream */
+    const Rng *rng; /* the rotation's random stream */
     /* rounds of the rotation, each of random signs and an orthogonal transform */
     int rounds;
     const void *data;                            /* the quantiser's parameters */
