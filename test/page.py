@@ -230,6 +230,7 @@ return [at.left - box.left - 14, at.right - box.left + 14].some(x => {
 def tips_of(browser):
     """Walks over the points of the first chart; returns their tips. The bar of an interval that reaches 0 ends at the axis."""
     browser.run(f"{CHART}.focus()")
+    browser.press(ARROW)
     browser.press(ESCAPE)
     assert browser.run("return document.querySelector('#explore .spoken').textContent") == "", "the spoken text outlives Escape"
     tips = []
