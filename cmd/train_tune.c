@@ -13,7 +13,8 @@ typedef struct {
     int64_t points;
     Dataset held_out;
     Report *report;
-    size_t done; /* number of steps done, for the progress bar */
+    size_t done;     /* number of steps done, for the progress bar */
+    size_t finished; /* number of codecs that are finished */
 } Tune;
 
 static const Column columns[] = {
@@ -37,9 +38,12 @@ static Status follow(Tune *t, Trainer *trainer, Point *p)
     TrainJob *j = &t->job;
     StepRecord r;
     while (trainer_step_done(trainer) < j->steps) {
-        if (cli_stopped())
-            return FAIL(j->err, ERR_STOPPED, "stopped at lr %g", p->lr);
-        TRY(trainer_step(trainer, &r, j->err));
+        const Status status = cli_stopped() ? ERR_STOPPED : trainer_step(trainer, &r, j->err);
+        if (status == ERR_STOPPED)
+            return FAIL(j->err, ERR_STOPPED, "%s: stopped at lr %g, after %zu of %zu steps in all",
+                        codec_text(j->setup.codec, j->a), p->lr, t->done + trainer_step_done(trainer),
+                        j->progress.total);
+        TRY(status);
         p->steps = r.step;
         p->train_loss = r.train.loss;
         progress_step(&j->progress, t->done + r.step);
@@ -144,12 +148,12 @@ static Status hold_out(Tune *t)
 
 static Status run_all(Tune *t)
 {
-    for (size_t k = 0; k < t->job.codecs; k++)
-        TRY(run_codec(t, t->job.codec[k]));
+    for (; t->finished < t->job.codecs; t->finished++)
+        TRY(run_codec(t, t->job.codec[t->finished]));
     return OK;
 }
 
-/* After a signal, the results of the finished codecs are still written. */
+/* After a signal, the results of the finished codecs are still written. If there are none, an older result stays. */
 static Status run(TrainJob *j)
 {
     Tune *t = (Tune *)j;
@@ -171,7 +175,7 @@ static Status run(TrainJob *j)
     progress_open(&j->progress, "tuning", "steps", 1, j->common.quiet);
     const Status status = run_all(t);
     progress_close(&j->progress);
-    if (status != OK && status != ERR_STOPPED) {
+    if (status != OK && (status != ERR_STOPPED || !t->finished)) {
         report_abandon(t->report);
         return status;
     }

@@ -86,7 +86,7 @@ const ResultKind result_kinds[] = {
     {"cost", "atomo-cost/1", "compressor,workers,topology,comm_ms", "Iteration time",
      "What an iteration costs with measured codecs on a modelled network.", NULL,
      "iteration-time,runtime,break-even", rank_all},
-    {"advise", "atomo-advise/1", "compressor,total_ms,speedup16,mean_error", "Advice",
+    {"advise", "atomo-advise/1", "compressor,total_ms,speedup16,mean_error,travels", "Advice",
      "Which compressor makes an iteration fastest on one network, and why others lose.",
      "rank,compressor,error,total_ms,speedup16,bytes_up,mean_error,feedback,travels,why", NULL, rank_ranked},
     {"link", "atomo-link/1", "record,exchange,alpha_ms,beta_gbps", "Links",

@@ -217,7 +217,7 @@ static size_t misplaced_labels(const char *svg, const char *what)
     static const char after[] = "'/>\t<g transform=\"translate(";
     size_t faults = 0;
     for (const char *at = svg; (at = strstr(at, " d='M")); at++) {
-        double x, y, end_x, end, label_x, foot, size, raised = 0;
+        double x, y, end_x, end, label_x, foot, size = 0, raised = 0;
         bool below;
         const char *stop = strchr(at + 4, '\'');
         if (sscanf(at, " d='M%lf,%lf L%lf,%lf '", &x, &y, &end_x, &end) != 4 || !stop ||
