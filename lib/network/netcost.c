@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -32,6 +33,22 @@ const char *link_name(const void *data, size_t i)
     return links[i].name;
 }
 
+/* Returns the preset that `name` may mean: "10G", "10gbe" and "10 Gbps" mean the one that ends in 10g. */
+static const char *nearest_preset(const char *name)
+{
+    const size_t digits = strspn(name, "0123456789");
+    const char letter = (char)tolower((unsigned char)name[digits + (name[digits] == ' ')]);
+    for (const Link *l = links; digits && l->name; l++) {
+        const size_t length = strlen(l->name);
+        if (length > digits + 1 && l->name[length - 1] == letter &&
+            !strncmp(l->name + length - 1 - digits, name, digits) &&
+            !isdigit((unsigned char)l->name[length - 2 - digits]))
+            return l->name;
+    }
+    const char *near = text_nearest(name, link_name, NULL);
+    return near ? near : links[0].name;
+}
+
 static Status find_preset(Link *out, const char *name, Error *err)
 {
     for (const Link *l = links; l->name; l++)
@@ -40,12 +57,11 @@ static Status find_preset(Link *out, const char *name, Error *err)
             return OK;
         }
     char all[200];
-    const char *near = text_nearest(name, link_name, NULL);
     FAIL(err, ERR_USAGE, "link \"%.60s\": no such preset", name);
     return error_hint(
         err,
         "--link %s, or of your own: --link alpha=50us,beta=10Gbit, or FILE.json of atomo-bench link; there are %s",
-        near ? near : links[0].name, text_names(all, sizeof all, link_name, NULL));
+        nearest_preset(name), text_names(all, sizeof all, link_name, NULL));
 }
 
 /* ---- links given as latency and bandwidth ---- */

@@ -25,6 +25,12 @@ static size_t own_attrs(const Trainer *t, Attr out[SETUP_MOST + 8])
 static Status check_own(const Trainer *t, const AttrList *attrs, const char *path, Error *err)
 {
     Attr own[SETUP_MOST + 8];
+    const Attr *initial = attr_find(attrs, "initial");
+    if (initial && initial->type == ATTR_INT && (uint64_t)initial->whole != t->s.initial) {
+        FAIL(err, ERR_USAGE, "%s: its run began with %s", path,
+             initial->whole ? "weights of another file" : "weights drawn from the seed");
+        return error_hint(err, "resume with the --weights of that run, or name another --train-dir");
+    }
     const Status status = setup_check(own, own_attrs(t, own), attrs, path, "a checkpoint", err);
     if (status == ERR_USAGE)
         error_hint(err, "resume with the options of the run that wrote it, or name another --train-dir");

@@ -8,6 +8,7 @@
 #include "base/param.h"
 
 #include <math.h>
+#include <string.h>
 
 #define DEVIATION 0.02
 
@@ -29,7 +30,10 @@ static int64_t either(int64_t given, int64_t usual)
 static Status shape_read(GptShape *out, const char *options, const GptShape *usual, Error *err)
 {
     GptShape k;
-    TRY(param_parse(schema, &k, "gpt", options, err));
+    const Status status = param_parse(schema, &k, "gpt", options, err);
+    if (status != OK && strstr(err->hint, "atomo-bench list")) /* which knows codecs, not networks */
+        error_hint(err, "gpt has layers, heads, width, context and bias: docs/networks.md");
+    TRY(status);
     *out = (GptShape){either(k.layers, usual->layers), either(k.heads, usual->heads),
                       either(k.width, usual->width), either(k.context, usual->context), k.bias};
     if (out->width % out->heads)

@@ -105,8 +105,19 @@ static Status check_rest(const Source *s)
     return OK;
 }
 
+static Status refuse_gradients(const Source *s)
+{
+    for (size_t i = 0; i < dump_count(s->dump); i++)
+        if (dump_tensor(s->dump, i)->step_group) {
+            FAIL(s->err, ERR_CORRUPT, "%s: gradients of a step, want weights", dump_tensor(s->dump, i)->path);
+            return error_hint(s->err, "a checkpoint of atomo-train run --train-dir has weights");
+        }
+    return OK;
+}
+
 static Status read_all(Source *s, const Model *m, float *weights, float *running)
 {
+    TRY(refuse_gradients(s));
     s->used = NEW_ZERO(s->a, bool, dump_count(s->dump) + 1);
     TRY(arena_check(s->used, s->a, s->err));
     TRY(read_slices(s, model_parameters(m), "weights/", true, weights));
