@@ -72,8 +72,12 @@ static Status read_text(Bytes *out, const DatasetInfo *info, const char *dir, Ar
     const char *slash = strrchr(dir, '/');
     const char *parent = slash ? text_format(a, "%.*s", (int)(slash - dir), dir) : ".";
     TRY(arena_check(parent, a, err));
-    return folder ? data_file(info, dir, "input.txt", out, &path, a, err)
-                  : data_file(info, parent, slash ? slash + 1 : dir, out, &path, a, err);
+    if (folder)
+        return data_file(info, dir, "input.txt", out, &path, a, err);
+    TRY(data_file(info, parent, slash ? slash + 1 : dir, out, &path, a, err));
+    return !text_ends(dir, ".gz")                ? OK
+           : gzip_unpack(*out, out, a, err) == OK ? OK
+                                                  : error_at(err, "%s", dir);
 }
 
 Status text_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)

@@ -50,11 +50,21 @@ static void backward_piece(void *data, size_t piece)
                         l->in->accumulate, l->in->dx + i * n, dweight, dbias);
 }
 
+/* A variance beyond float32 would give the scale 0, and so a loss as of constant outputs. */
+static Status check_scales(const Layer *l, size_t tokens, Error *err)
+{
+    const float *state = l->state;
+    for (size_t i = 0; i < tokens; i++)
+        if (!(state[2 * i + 1] > 0))
+            return FAIL(err, ERR_NUMERIC, "layer norm: the variance of token %zu is not finite in float32", i);
+    return OK;
+}
+
 static Status forward(Layer *l, const Pass *p)
 {
     Work w = {.l = l, .p = p};
     parallel_for(p->threads, pieces_of(p->images), forward_piece, &w);
-    return OK;
+    return check_scales(l, p->images * l->in->rows, p->err);
 }
 
 static void add_pieces(const Work *w, size_t part, float *gradient)

@@ -234,6 +234,18 @@ $ atomo-train run --lr-decay 0.5 --max-steps 1
 2> atomo-train: --lr-decay: want --lr-decay-steps as well
 = 2
 
+# a variance beyond float32 is an error, not the loss of constant outputs
+$ atomo-train run --network gpt:layers=1,heads=2,width=16,context=32 --optimizer adamw --batch-size 8 --max-steps 4 --eval-freq 1 --lr 1e6 -q | tail -1
+> summary *
+2> atomo-train: none: test after step 1: layer norm: the variance of token * is not finite in float32
+2> hint: a smaller --lr helps *
+= 0
+
+# a packed text is unpacked
+$ yes 'to be or not to be, that is the question' | head -n 40 >play.txt; gzip -k play.txt; for f in play.txt play.txt.gz; do atomo-train run --network gpt:layers=1,heads=2,width=16,context=32 --dataset text --data-dir $f --max-steps 2 --batch-size 2 -q -o $f.csv; cut -d, -f1-8 $f.csv >$f.cut; done; cmp play.txt.cut play.txt.gz.cut; gzip -c play.txt | head -c 60 >cut.gz; atomo-train run --network gpt --dataset text --data-dir cut.gz --max-steps 1
+2> atomo-train: cut.gz: *
+= 1
+
 $ printf 'hello world' >input.txt; atomo-train run --network gpt --dataset text --data-dir . --max-steps 1
 2> atomo-train: data set text: 9 tokens to train, want 128 for a window of 64
 2> hint: a longer text, or a shorter window: --network gpt:context=N
