@@ -75,9 +75,7 @@ static Status read_text(Bytes *out, const DatasetInfo *info, const char *dir, Ar
     if (folder)
         return data_file(info, dir, "input.txt", out, &path, a, err);
     TRY(data_file(info, parent, slash ? slash + 1 : dir, out, &path, a, err));
-    return !text_ends(dir, ".gz")                ? OK
-           : gzip_unpack(*out, out, a, err) == OK ? OK
-                                                  : error_at(err, "%s", dir);
+    return !text_ends(dir, ".gz") ? OK : gzip_unpack(*out, out, a, err) == OK ? OK : error_at(err, "%s", dir);
 }
 
 Status text_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)

@@ -28,7 +28,9 @@ static Status check_own(const Trainer *t, const AttrList *attrs, const char *pat
     const Attr *initial = attr_find(attrs, "initial");
     if (initial && initial->type == ATTR_INT && (uint64_t)initial->whole != t->s.initial) {
         FAIL(err, ERR_USAGE, "%s: its run began with %s", path,
-             initial->whole ? "weights of another file" : "weights drawn from the seed");
+             !initial->whole     ? "weights drawn from the seed"
+             : t->s.initial != 0 ? "weights of another file"
+                                 : "weights of a file");
         return error_hint(err, "resume with the --weights of that run, or name another --train-dir");
     }
     const Status status = setup_check(own, own_attrs(t, own), attrs, path, "a checkpoint", err);

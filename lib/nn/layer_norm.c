@@ -56,7 +56,8 @@ static Status check_scales(const Layer *l, size_t tokens, Error *err)
     const float *state = l->state;
     for (size_t i = 0; i < tokens; i++)
         if (!(state[2 * i + 1] > 0))
-            return FAIL(err, ERR_NUMERIC, "layer norm: the variance of token %zu is not finite in float32", i);
+            return FAIL(err, ERR_NUMERIC, "layer norm: the variance of token %zu is not finite in float32",
+                        i);
     return OK;
 }
 

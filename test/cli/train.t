@@ -217,7 +217,7 @@ $ g="--network softmax -q --max-steps 1 --eval-freq 1"; atomo-train run $g --tra
 > other
 > 2
 > 1
-2> atomo-train: b/step_0000000?.h5: initial is * there, 0 here
+2> atomo-train: b/step_0000000?.h5: its run began with weights of a file
 2> atomo-train: a: *
 2> atomo-train: a/step_00000001.h5: no tensor conv1.weight
 = 1
