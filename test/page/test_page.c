@@ -237,7 +237,7 @@ static void a_verdict_stands_before_the_command(void **state)
     (void)state;
     put("a.json",
         "{\"schema\": \"atomo-advise/1\", \"meta\": {\"command\": \"c\", \"verdict\": \"none: send <bf16>\"}, "
-        "\"results\": [{\"rank\": 1, \"compressor\": \"svd\", \"total_ms\": 2, \"speedup16\": 1, \"mean_error\": 1}]}");
+        "\"results\": [{\"rank\": 1, \"compressor\": \"svd\", \"total_ms\": 2, \"speedup16\": 1, \"mean_error\": 1, \"travels\": \"as sums\"}]}");
     check_ok(write_page(), &err);
     check(strstr(page(),
                  "<h3>a.json</h3>\n<p class=\"verdict\">none: send &lt;bf16&gt;</p>\n<p class=\"command\">"));
