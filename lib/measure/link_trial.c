@@ -158,18 +158,11 @@ static Status fit(const LinkTrial *t, int kind, LinkFit *out, Arena *a, Error *e
     return status;
 }
 
-Status link_trial(LinkTrial *t, Arena *a, Error *err)
+/* Fits the exchanges of each kind alone, and all exchanges. */
+static Status fit_all(LinkTrial *t, Arena *a, Error *err)
 {
-    Bench b;
-    t->times = 0;
-    t->time = NEW(a, LinkTime, TRIALS * t->sizes->count);
-    Status status = arena_check(t->time, a, err);
-    if (status == OK)
-        status = open_bench(&b, t, a, err);
-    TRY(net_agree(t->net, status, err));
-    TRY(measure(t, &b, err));
     for (int k = 0; k < TRIALS; k++) {
-        status = fit(t, k, &t->fit[k], a, err);
+        const Status status = fit(t, k, &t->fit[k], a, err);
         if (status != ERR_NUMERIC)
             TRY(status);
         else
@@ -181,5 +174,21 @@ Status link_trial(LinkTrial *t, Arena *a, Error *err)
                                   .worst = NAN,
                                   .points = t->sizes->count};
     }
-    return fit(t, TRIALS, &t->all, a, err);
+    const Status status = fit(t, TRIALS, &t->all, a, err);
+    return status == ERR_NUMERIC
+               ? error_hint(err, "larger --sizes and more --repeats help where other programs keep the machine busy")
+               : status;
+}
+
+Status link_trial(LinkTrial *t, Arena *a, Error *err)
+{
+    Bench b;
+    t->times = 0;
+    t->time = NEW(a, LinkTime, TRIALS * t->sizes->count);
+    Status status = arena_check(t->time, a, err);
+    if (status == OK)
+        status = open_bench(&b, t, a, err);
+    TRY(net_agree(t->net, status, err));
+    TRY(net_agree(t->net, measure(t, &b, err), err));
+    return net_agree(t->net, fit_all(t, a, err), err);
 }

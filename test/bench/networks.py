@@ -90,9 +90,10 @@ def main(program):
     except ImportError:
         print("python3-torch is not installed: training networks is left out")
         return False
-    environment = {**blas_kernels(), **os.environ}
 
-    def run(*command):
+    def run(threads, *command):
+        # PyTorch's OpenBLAS does not obey torch.set_num_threads
+        environment = {**blas_kernels(), **os.environ, "OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
         done = subprocess.run([str(c) for c in command], check=True, stdout=subprocess.PIPE, text=True, env=environment)
         return float(done.stdout)
     failed = False
@@ -100,7 +101,8 @@ def main(program):
     for network, channels, side, images, want in ROWS:
         for threads in sorted({1, cores}):
             arguments = (network, channels, side, images, threads, SECONDS)
-            rounds = [(run(program, *arguments), run(sys.executable, __file__, "--peer", *arguments))
+            rounds = [(run(threads, program, *arguments),
+                       run(threads, sys.executable, __file__, "--peer", *arguments))
                       for _ in range(ROUNDS)]
             mine, theirs = (max(r[k] for r in rounds) for k in (0, 1))
             ratio = mine / theirs
