@@ -4,7 +4,10 @@
  * The last bits of oneDNN's weight gradients depend on the number of threads. So each primitive is made for
  * one thread and one piece, whose size follows from the layer's shape alone. Threads work on different
  * pieces, and the pieces' weight gradients are added in order. Weights are stored as [out][in][row][column].
- * Each pass copies them into the blocked order that oneDNN chose. */
+ * Each pass copies them into the blocked order that oneDNN chose.
+ *
+ * For some shapes oneDNN has only its reference code for the gradient of the weights, which is a thousand times
+ * slower: on CPUs without AVX-512, where padding is as wide as the image. conv_taps.c computes it then. */
 #include "nn/layer.h"
 
 #include "base/parallel.h"
@@ -24,7 +27,8 @@ enum { CONV_PIECE_MOST = 2 * PIECE }; /* the most images in a piece */
 /* oneDNN's primitives for pieces of one number of images, made when the first such piece occurs. */
 typedef struct {
     dnnl_primitive_desc_t desc[WAYS];
-    /* run[BACK_DATA] is NULL for the network's first layer, whose input (the images) needs no gradient */
+    /* run[BACK_DATA] is NULL for the network's first layer, whose input (the images) needs no gradient;
+     * run[BACK_WEIGHTS] is NULL where oneDNN has only its reference code */
     dnnl_primitive_t run[WAYS];
 } PiecePrimitives;
 
@@ -142,6 +146,18 @@ static dnnl_status_t choose(const Layer *l, const Primitives *s, PiecePrimitives
     return status;
 }
 
+/* Gives up oneDNN's gradient of the weights where it is oneDNN's reference code. */
+static void drop_reference(PiecePrimitives *piece)
+{
+    const char *code = NULL;
+    if (dnnl_primitive_desc_query(piece->desc[BACK_WEIGHTS], dnnl_query_impl_info_str, 0, (void *)&code) ==
+            dnnl_success &&
+        !strncmp(code, "ref", 3)) {
+        dnnl_primitive_desc_destroy(piece->desc[BACK_WEIGHTS]);
+        piece->desc[BACK_WEIGHTS] = NULL;
+    }
+}
+
 static void keep_orders(Primitives *s, const PiecePrimitives *piece)
 {
     static const dnnl_query_t weights[WAYS] = {dnnl_query_weights_md, dnnl_query_weights_md,
@@ -160,6 +176,8 @@ static dnnl_status_t piece_make(const Layer *l, Primitives *s, size_t images)
     const int before = omp_get_max_threads();
     omp_set_num_threads(1);
     dnnl_status_t status = choose(l, s, piece, images);
+    if (status == dnnl_success)
+        drop_reference(piece);
     for (int way = 0; way < WAYS && status == dnnl_success; way++)
         if (piece->desc[way])
             status = dnnl_primitive_create(&piece->run[way], piece->desc[way]);
@@ -579,9 +597,18 @@ static Status backward_weights(const Layer *l, const Pass *p)
     return weights_get(w.partial, order, p->gradient + l->weight->offset, p->threads, p->scratch, p->err);
 }
 
+/* Returns true if oneDNN has fast code for the gradient of the weights, for full pieces and for the last one. */
+static bool weights_fast(const Primitives *s, size_t images)
+{
+    const size_t rest = images % s->images;
+    return (images < s->images || s->piece[s->images].run[BACK_WEIGHTS]) &&
+           (!rest || s->piece[rest].run[BACK_WEIGHTS]);
+}
+
 static Status backward(Layer *l, const Pass *p)
 {
-    TRY(backward_weights(l, p));
+    TRY(primitives_ready(l->state, l, p->images, p->err));
+    TRY((weights_fast(l->state, p->images) ? backward_weights : conv_taps_weights)(l, p));
     return backward_data(l, p);
 }
 

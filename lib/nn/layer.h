@@ -147,6 +147,8 @@ typedef struct {
 extern const LayerOps conv_direct_layer; /* interleaved layout, computed by the loops of loops.h */
 extern const LayerOps
     conv_blocked_layer; /* blocked layout, computed by oneDNN; an input with few channels may also be plain */
+/* The gradients of weights and bias of a convolution whose activations are blocked or plain, as matrix products. */
+Status conv_taps_weights(const Layer *l, const Pass *p);
 /* convert a plain activation to interleaved layout, and an interleaved one to plain layout */
 extern const LayerOps interleave_layer, plain_layer;
 /* out = W x + b, for each token of a text, or for an image flattened channel by channel */

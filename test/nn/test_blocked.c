@@ -3,6 +3,8 @@
 #include "rig/check.h"
 
 #include "nn/build.h"
+#include "num/linalg.h"
+#include "vec/kernels.h"
 
 #include <float.h>
 
@@ -29,6 +31,8 @@ static void fill(const Bench *t, uint64_t salt, float *x, size_t n, double low, 
 
 static void bench_begin(Bench *t, size_t channels, size_t rows, size_t columns, size_t lanes)
 {
+    Error err;
+    check_ok(linalg_ready(&err), &err);
     *t = (Bench){.a = arena_open(0), .scratch = arena_open(0), .rng = rng_open(1, 0, 0, 0, channels + rows)};
     t->b = (Builder){.arena = t->a, .err = &t->err, .images = MOST, .classes = CLASSES};
     t->b.layer = NEW(t->a, Layer, LAYERS_MOST);
@@ -134,6 +138,8 @@ static const Case cases[] = {
     {16, 8, 8, 0, {.channels = 32, .size = 3, .stride = 1, .padding = 1, .bias = true}},
     {32, 12, 7, 0, {.channels = 16, .size = 3, .stride = 1, .padding = 1}},
     {16, 4, 4, 0, {.channels = 16, .size = 3, .stride = 1, .padding = 0}},
+    {32, 2, 2, 0, {.channels = 48, .size = 3, .stride = 1, .padding = 1, .bias = true}},
+    {16, 2, 3, 0, {.channels = 16, .size = 3, .stride = 2, .padding = 1}},
     {3, 11, 8, 1, {.channels = 32, .size = 3, .stride = 1, .padding = 1}},
     {3, 8, 8, 1, {.channels = 16, .size = 3, .stride = 2, .padding = 1, .bias = true}},
     {1, 5, 5, 1, {.channels = 16, .size = 3, .stride = 1, .padding = 1, .bias = true}},
@@ -246,6 +252,49 @@ static void convolutions_do_not_depend_on_the_number_of_threads(void **state)
         same_for_threads(&t, 17, false);
         bench_end(&t);
     }
+}
+
+/* Products for each tap replace oneDNN where it has only its reference code. */
+static void gradients_by_taps_are_the_slow_loops(void **state)
+{
+    (void)state;
+    static const size_t images[] = {1, MOST};
+    for (size_t i = 0; i < countof(cases); i++) {
+        Bench t;
+        conv_begin(&t, &cases[i]);
+        const size_t n = t.b.parameters.floats, pixels = t.layer->out->rows * t.layer->out->columns;
+        float *first = NEW(t.a, float, n);
+        for (size_t k = 0; k < countof(images); k++)
+            for (int threads = 1; threads <= 3; threads++) {
+                const Pass p = pass_of(&t, images[k], threads);
+                memcpy(t.layer->out->dx, t.dy, images[k] * activation_size(t.layer->out) * sizeof(float));
+                fill(&t, 7, t.gradient, n, -1, 1);
+                check_ok(conv_taps_weights(t.layer, &p), &t.err);
+                if (threads == 1)
+                    memcpy(first, t.gradient, n * sizeof(float));
+                assert_memory_equal(first, t.gradient, n * sizeof(float));
+                check_close(t.gradient, reference(&t, &cases[i].s, images[k]).dw, n, images[k] * pixels + 8);
+            }
+        bench_end(&t);
+    }
+}
+
+/* With AVX2 as the widest instructions, oneDNN 2.6 has only its reference code for 3x3 kernels on 2x2 images. */
+static void small_images_are_computed_by_taps_without_avx512(void **state)
+{
+    (void)state;
+    if (isa_of_cpu() != ISA_AVX2)
+        return;
+    Bench t;
+    conv_begin(&t, &(Case){32, 2, 2, 0, {.channels = 32, .size = 3, .stride = 1, .padding = 1}});
+    const size_t n = t.b.parameters.floats;
+    float *layers = NEW(t.a, float, n);
+    both_ways(&t, MOST, 1, false);
+    memcpy(layers, t.gradient, n * sizeof(float));
+    const Pass p = pass_of(&t, MOST, 1);
+    check_ok(conv_taps_weights(t.layer, &p), &t.err);
+    assert_memory_equal(layers, t.gradient, n * sizeof(float));
+    bench_end(&t);
 }
 
 static void channels_that_are_not_whole_groups_are_refused(void **state)
@@ -429,6 +478,8 @@ static void constant_channels_and_single_values_stay_finite(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolutions_are_the_slow_loops),
     cmocka_unit_test(convolutions_do_not_depend_on_the_number_of_threads),
+    cmocka_unit_test(gradients_by_taps_are_the_slow_loops),
+    cmocka_unit_test(small_images_are_computed_by_taps_without_avx512),
     cmocka_unit_test(channels_that_are_not_whole_groups_are_refused),
     cmocka_unit_test(norms_and_running_statistics_are_as_defined),
     cmocka_unit_test(norms_do_not_depend_on_the_number_of_threads),
