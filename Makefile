@@ -156,11 +156,12 @@ endef
 $(foreach i,$(ISAS),$(eval $(call vec_rule,$(i))))
 
 # The kernels of neural networks may fuse products and sums, so their results may differ between instruction sets.
+# With -ftrapping-math gcc would not vectorise loops with conditional sums.
 define nn_rule
 $(B)/lib/nn/vec/%.$(1).o: lib/nn/vec/%.c
 	@mkdir -p $$(@D)
 	$(SAY) "CC $$< ($(1))"
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) $(ISA_$(1)) $(if $(ISA_$(1)),-mfma) -ffp-contract=fast -MMD -MP -c -o $$@ $$<
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) $(ISA_$(1)) $(if $(ISA_$(1)),-mfma) -ffp-contract=fast -fno-trapping-math -MMD -MP -c -o $$@ $$<
 endef
 $(foreach i,$(ISAS),$(eval $(call nn_rule,$(i))))
 
