@@ -16,7 +16,7 @@ static const char *const shortlist[] = {"qsgd",        "terngrad", "natural",   
                                         "ef+powersgd", "ef+stc",   "ef+scaledsign"};
 static const char *const baselines[] = {"none", "bf16"};
 
-#define PATIENCE 20.0 /* seconds after which no further round of measuring begins */
+#define PATIENCE 40.0 /* seconds after which every round of measuring but the first shall have ended */
 #define WIDE     0.03 /* half an interval above this share of the time is wide */
 
 enum {
@@ -110,8 +110,8 @@ static double error_of_mean(const CostJob *c, size_t k, double workers)
     const unsigned traits = codec_traits(c->job.codec[k]);
     const CostErrors *alone = &c->alone[k].errors, *together = cost_mean_errors(c, k, c->workers.number[0]);
     const double kept = traits & SHARED_DRAWS ? 1 : 1 / workers;
-    return traits & PART_SHARED && together ? together->relative
-                                            : fmax(alone->relative - alone->variance * (1 - kept), 0);
+    const double error = alone->relative - alone->variance * (1 - kept);
+    return traits & PART_SHARED && together ? together->relative : error < 0 ? 0 : error;
 }
 
 enum { BASELINE = 1 }; /* index of bf16 among the codecs of a measurement; none has index 0 */
@@ -216,11 +216,20 @@ static bool is_vague(const AdviseJob *advise, const Candidate *c)
     return wide && c->rank == 1;
 }
 
+/* One repeat tells nothing about the variance of a codec without a closed form: then the error of screening stays. */
 static void replace(AdviseJob *advise, const Candidate *by)
 {
-    for (size_t i = 0; i < advise->candidates; i++)
-        if (!strcmp(advise->list[i].name, by->name))
-            advise->list[i] = *by;
+    for (size_t i = 0; i < advise->candidates; i++) {
+        Candidate *c = &advise->list[i];
+        const Candidate was = *c;
+        if (strcmp(c->name, by->name) != 0)
+            continue;
+        *c = *by;
+        if (isnan(c->error_se) && !isnan(was.error_se)) {
+            c->error = was.error;
+            c->error_se = was.error_se;
+        }
+    }
 }
 
 /* Measures the chosen candidates as `cost` does, and ranks all again. */
@@ -237,37 +246,53 @@ static Status measure_chosen(AdviseJob *advise, const CodecSet *chosen)
     return advise_rank(advise->list, advise->candidates, &advise->limits, j->a, j->err);
 }
 
-/* Screens all candidates. Then measures, in rounds, the candidates whose lower bound is below the time of the
- * candidate ranked third, until none is left. Further rounds measure the candidates of rank 1 again, each round
- * with twice the repeats of the round before, until their intervals are not wide. There are at most ROUNDS_MOST
- * rounds, and after PATIENCE seconds no further round begins. */
-Status advise_measure(AdviseJob *advise, const CodecSet *set)
+/* Measures all candidates with one worker, and ranks those that break a limit apart. */
+static Status screen(AdviseJob *advise, const CodecSet *set)
 {
-    CostJob *c = &advise->cost;
-    CompareJob *j = &c->job;
-    const int64_t repeats = j->repeats;
-    const double start = clock_now();
-    CodecSet chosen = {NEW(j->a, const Codec *, set->count), 0, set->count};
+    CompareJob *j = &advise->cost.job;
     advise->list = NEW_ZERO(j->a, Candidate, set->count);
-    TRY(arena_check(advise->list && chosen.codec, j->a, j->err));
-    c->measured.count = 0;
-
+    TRY(arena_check(advise->list, j->a, j->err));
+    advise->cost.measured.count = 0;
     j->repeats = SCREEN_REPEATS;
     TRY(compare_job_codecs(j, set->codec, set->count, 0));
-    TRY(cost_measure_alone(c));
+    TRY(cost_measure_alone(&advise->cost));
     TRY(take_all(advise, advise->list, true));
     advise->candidates = set->count;
-    TRY(advise_rank(advise->list, set->count, &advise->limits, j->a, j->err));
+    return advise_rank(advise->list, set->count, &advise->limits, j->a, j->err);
+}
 
+/* Measures, in rounds, the candidates whose lower bound is below the time of the candidate ranked third, until none is
+ * left. Further rounds measure the candidates of rank 1 again, each round with twice the repeats of the round before,
+ * until their intervals are not wide. There are at most ROUNDS_MOST rounds. A round begins only if, as long for each
+ * codec and repeat as the round before, it ends within PATIENCE seconds of `start`. */
+static Status measure_leaders(AdviseJob *advise, const CodecSet *set, int64_t repeats, double start)
+{
+    CompareJob *j = &advise->cost.job;
+    CodecSet chosen = {NEW(j->a, const Codec *, set->count), 0, set->count};
+    double each = 0; /* seconds for each codec and repeat of the last round */
+    TRY(arena_check(chosen.codec, j->a, j->err));
     bool more = choose(&chosen, advise, set, may_lead), leaders = true;
     j->repeats = repeats;
-    for (int round = 0; round == 0 || (more && round < ROUNDS_MOST && clock_now() - start < PATIENCE);
-         round++) {
+    for (int round = 0; round == 0 || (more && round < ROUNDS_MOST); round++) {
+        const double begun = clock_now(), share = (double)chosen.count * (double)j->repeats;
+        if (round && begun + each * share > start + PATIENCE)
+            break;
         TRY(measure_chosen(advise, &chosen));
+        each = (clock_now() - begun) / share;
         leaders = leaders && choose(&chosen, advise, set, may_lead);
         more = leaders || choose(&chosen, advise, set, is_vague);
         j->repeats = leaders ? repeats : 2 * j->repeats;
     }
+    return OK;
+}
+
+Status advise_measure(AdviseJob *advise, const CodecSet *set)
+{
+    CompareJob *j = &advise->cost.job;
+    const int64_t repeats = j->repeats;
+    const double start = clock_now();
+    TRY(screen(advise, set));
+    TRY(measure_leaders(advise, set, repeats, start));
     j->repeats = repeats;
     const Candidate *baseline = advise->list;
     while (strcmp(baseline->name, j->name[BASELINE]) != 0)

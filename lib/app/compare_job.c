@@ -225,6 +225,7 @@ Comparison compare_job_comparison(CompareJob *j)
                         .threads = (int)j->common.threads,
                         .sample = sample_least(),
                         .untimed = !view_times(&j->view, j->own),
+                        .costs_only = j->sums_up,
                         .workers = j->workers,
                         .average = j->average,
                         .data = j,

@@ -38,8 +38,8 @@ struct CompareJob {
     size_t workers;                   /* the largest number of workers of a merge; 0: no merge */
     Average average;                  /* of a merge */
     bool keeps_no_journal;
-    /* true: `write` reports only sums over the selected vectors, and the command has no --metrics, --sort and
-     * --memory */
+    /* true: `write` reports only times, sizes and errors summed over the selected vectors (Comparison.costs_only), and
+     * the command has no --metrics, --sort and --memory */
     bool sums_up;
     Status (*write)(CompareJob *j, ReportSpec spec); /* writes the results; NULL: results_write */
     /* value of --equal-bits (0: not given); stored in the journal, because the codecs' rates depend on this

@@ -202,8 +202,10 @@ static void add_record(const CostJob *c, CostMeasured *m, const Record *r)
     l->encode_se += t->encode_spread;
     l->decode_se += t->decode_spread;
     l->merge_se += t->merge_spread;
-    l->bytes_se += t->spread_known ? t->sizes / (double)t->repeats : NAN;
-    l->merged_se += t->spread_known ? t->merged_spread / (double)t->repeats : NAN;
+    /* all repeats have sizes, even if one alone was compared with the gradient */
+    const bool sizes_known = t->spread_known || t->repeats > 1;
+    l->bytes_se += sizes_known ? t->sizes / (double)t->repeats : NAN;
+    l->merged_se += sizes_known ? t->merged_spread / (double)t->repeats : NAN;
 }
 
 /* Divides the sums over steps by the number of steps, and turns the sums of variances into standard errors. */

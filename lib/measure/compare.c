@@ -107,6 +107,7 @@ typedef struct {
     size_t pooled;
     size_t records; /* records done, counted over all codecs; for progress */
     size_t failures;
+    bool later; /* true: the present worker has a later step */
     bool pools; /* true: the current cell's vectors are copied to `pool_x`, and their estimates to `pool_y` */
     Error *err;
 } Engine;
@@ -126,6 +127,10 @@ static Status find_percentiles(Engine *e)
     Layout *l = &e->layout;
     float *pool = e->b.pool_x, *x = e->b.x;
     size_t at = 0;
+    for (size_t i = 0; i < c->vectors->count && c->costs_only; i++)
+        l->above[i] = NAN;
+    if (c->costs_only)
+        return OK;
     for (size_t k = 0; k < l->cells; k++) {
         Cell *cell = &l->cell[k];
         const size_t begin = l->reach == LEVEL_RUN ? at : 0;
@@ -289,6 +294,7 @@ static Status open_trial(Engine *e, const Cell *cell, size_t i, Trial *t)
                  .codec = v->raw ? e->b.none : c->codec[e->codec],
                  .vector = v,
                  .above = {e->layout.above[i], cell->above, e->layout.above_run},
+                 .settles = !c->costs_only || e->later,
                  .pooled = e->pools ? e->b.pool_y + e->pooled : NULL};
     TRY(take_plans(e, v, &t->plan));
     const Call call = trial_call(c, t->codec, v, NULL, e->b.scratch, e->err);
@@ -416,6 +422,12 @@ static Status run_cell(Engine *e, size_t k)
     return OK;
 }
 
+/* True if the k-th cell that runs and the next one are of one worker. */
+static bool same_worker(const Layout *l, const Vector *v, size_t k)
+{
+    return v[l->cell[l->order[k]].from].worker_address == v[l->cell[l->order[k + 1]].from].worker_address;
+}
+
 static Status run_codec(Engine *e)
 {
     const Comparison *c = e->c;
@@ -426,8 +438,9 @@ static Status run_codec(Engine *e)
     TRY(open_pool(e, &e->run, LEVEL_RUN));
     for (size_t k = 0; k < l->cells; k++) {
         const size_t cell = l->order[k];
-        if (k == 0 || v[l->cell[cell].from].worker_address != v[l->cell[l->order[k - 1]].from].worker_address)
+        if (k == 0 || !same_worker(l, v, k - 1))
             codec_states_forget(&e->states);
+        e->later = k + 1 < l->cells && same_worker(l, v, k);
         TRY(run_cell(e, cell));
     }
     codec_states_forget(&e->states);

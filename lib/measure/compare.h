@@ -47,6 +47,12 @@ typedef struct {
     int threads;
     double sample; /* minimum seconds of a timing sample */
     bool untimed;  /* times are not measured and become NaN; not allowed in merges */
+    /* Measures only what the cost of an iteration needs: times, sizes, the relative error and its variance. There are no
+     * order statistics (Wasserstein distances, percentile classes); entropies are those of repeat 0. Where the error is
+     * known in closed form, only repeat 0 is compared with the gradient. Merges measure errors only if the workers share
+     * some of the random numbers (PART_SHARED), and decode payloads that add only once merged. A worker's states after its
+     * last step are not computed. Not allowed with `untimed`. */
+    bool costs_only;
 
     /* 0: every vector is one worker's gradient. Above 0: a merge of this many workers. The mean of their
      * estimates is measured against the mean of their gradients. `load_worker` loads one worker's gradient.

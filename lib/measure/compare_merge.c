@@ -28,7 +28,8 @@ typedef struct {
     Exchange x;
     size_t n, workers, repeat;
     bool lean;
-    bool measured;    /* true: sizes and errors of this repeat are measured; false: it is only timed */
+    bool errors;      /* false: no errors are measured (Comparison.costs_only) */
+    bool measured;    /* true: sizes of this repeat, and errors, are measured; false: it is only timed */
     double sample;    /* minimum seconds of timing per sample */
     WorkerSent *sent; /* (workers) */
     Sizes sizes;      /* statistics over repeats of the payload sizes, mean over the workers */
@@ -56,7 +57,7 @@ static Status time_encode(Merger *m, size_t worker, Status (*work)(void *), void
     Call *call = &m->x.call;
     Status status = OK;
     arena_lend(call->scratch, m->b->y, lendable(m->n));
-    if (m->measured) {
+    if (m->repeat == 0 || (m->measured && !m->t->c->costs_only)) {
         call->streams = &m->sent[worker].streams;
         status = work(arg);
         call->streams = NULL;
@@ -118,7 +119,7 @@ static Status load(Merger *m, size_t worker)
         return FAIL(err, ERR_STOPPED, "stopped");
     const Status status = c->load_worker(c->data, m->t->vector, worker, m->b->g, err);
     *m->t->unread = status != OK;
-    if (status == OK && !m->lean && m->repeat == 0 && m->x.call.round == 0)
+    if (status == OK && m->errors && !m->lean && m->repeat == 0 && m->x.call.round == 0)
         mean_add(m->b->sum, m->b->g, m->n, c->threads);
     return status;
 }
@@ -130,7 +131,7 @@ static void add_expected(Merger *m, const ExchangeWorker *w, Tally *tally)
     const unsigned traits = codec_traits(m->t->codec);
     const double workers = (double)m->workers;
     const Call call = exchange_call(&m->x, w);
-    if (m->repeat == 0 && m->x.call.round == m->x.rounds - 1 && !(traits & SHARED_DRAWS))
+    if (m->errors && m->repeat == 0 && m->x.call.round == m->x.rounds - 1 && !(traits & SHARED_DRAWS))
         tally->expected += traits & UNBIASED ? codec_variance(&call, m->b->g) / (workers * workers) : NAN;
 }
 
@@ -160,7 +161,7 @@ static Status run_exchange(Merger *m, Tally *tally)
     TRY(exchange_begin(&m->x));
     for (int round = 0; round < m->x.rounds; round++) {
         TRY(run_round(m, tally));
-        if (!m->lean && m->repeat == 0 && round == 0)
+        if (m->errors && !m->lean && m->repeat == 0 && round == 0)
             mean_of_sum(m->b->x, m->b->sum, m->n, (double)m->workers, m->t->c->threads);
     }
     TRY(exchange_receive(&m->x));
@@ -201,7 +202,7 @@ static Status measure_lean(Merger *m, const MeasuredVector *s, Tally *tally)
     TRY(tally_gradient(tally, s));
     distance_pool(m->t, b, tally, 0, b->y);
     TRY(tally_repeat(tally, s, 0, b->y));
-    return distance_first(m->t, s, b, b->y, tally);
+    return m->t->c->costs_only ? OK : distance_first(m->t, s, b, b->y, tally);
 }
 
 /* Measures the mean estimate, which is in `b->y`. `distance_first` sorts it in place, so `tally_repeat` gets
@@ -210,11 +211,15 @@ static Status measure_lean(Merger *m, const MeasuredVector *s, Tally *tally)
 static Status measure_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
 {
     const Buffers *b = m->b;
+    if (!m->errors)
+        return OK;
     if (m->lean)
         return measure_lean(m, s, tally);
     const bool copied = m->repeat == 0 && !b->sorted;
     if (m->repeat == 0)
         TRY(tally_gradient(tally, s));
+    if (m->t->c->costs_only)
+        return tally_repeat(tally, s, m->repeat, b->y);
     distance_pool(m->t, b, tally, m->repeat, b->y);
     if (copied) {
         memcpy(b->g, b->y, m->n * sizeof *b->y);
@@ -227,7 +232,7 @@ static Status measure_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
 static Status run_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
 {
     const Buffers *b = m->b;
-    m->measured = m->repeat < tally->decoded;
+    m->measured = m->repeat == 0 || codec_traits(m->t->codec) & RANDOM;
     TRY(run_exchange(m, tally));
     b->encode[m->repeat] = m->encode / (double)m->workers;
     b->decode[m->repeat] = m->decode;
@@ -245,19 +250,19 @@ static void conclude(Merger *m, Tally *tally)
 {
     const Buffers *b = m->b;
     const size_t repeats = tally->repeats;
-    const double decoded = (double)tally->decoded, payloads = decoded * (double)m->workers;
+    const double draws = (double)m->sizes.bytes.n, payloads = draws * (double)m->workers;
     const ExchangeWorker first = worker_of(m, 0);
     sizes_spread(&m->sizes, tally);
-    tally->merged_spread = tally->decoded > 1 ? moments_variance(&m->merged) : 0;
+    tally->merged_spread = draws > 1 ? moments_variance(&m->merged) : 0;
     tally->bytes /= payloads;
     tally->size = tally->bytes;
     tally->size_spread = tally->sizes;
     tally->entropy /= payloads;
     tally->raw /= payloads;
-    tally->merged /= decoded;
-    tally->early /= decoded;
+    tally->merged /= draws;
+    tally->early /= draws;
     trial_times(tally, b, true, m->x.adds);
-    tally->each = stats_median(b->each, repeats);
+    tally->each = m->x.sum ? stats_median(b->each, repeats) : NAN;
     tally->merge = m->x.adds ? stats_median(b->merge, repeats) : NAN;
     tally->each_spread = stats_median_variance(b->each, repeats);
     tally->merge_spread = m->x.adds ? stats_median_variance(b->merge, repeats) : NAN;
@@ -266,10 +271,14 @@ static void conclude(Merger *m, Tally *tally)
     const bool shared =
         /* without shared draws, no closed forms for the mean estimate are known */
         codec_traits(m->t->codec) & SHARED_DRAWS;
-    if (shared)
-        tally->expected = codec_variance(&call, b->x);
     tally->unbiased = codec_traits(m->t->codec) & UNBIASED;
     tally->own_draws = NAN;
+    if (!m->errors) {
+        tally->expected = NAN;
+        return;
+    }
+    if (shared)
+        tally->expected = codec_variance(&call, b->x);
     trial_moments(&call, b->x, shared, tally);
 }
 
@@ -292,6 +301,9 @@ static Status measure(Merger *m, Tally *tally)
     MeasuredVector s = {
         .x = b->x, .n = m->n, .threads = t->c->threads, .scratch = m->x.call.scratch, .err = m->x.call.err};
     memcpy(s.above, t->above, sizeof s.above);
+    tally->n = (double)m->n;
+    if (!m->errors)
+        tally_one_draw(tally);
     if (tally->decoded > 1) {
         s.half = b->work;
         s.root = b->work + m->n;
@@ -319,9 +331,10 @@ Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
                 .n = t->vector->shape.n,
                 .workers = t->c->workers,
                 .lean = merges_lean(t->c),
+                .errors = !t->c->costs_only || codec_traits(t->codec) & PART_SHARED,
                 .sample = t->c->sample};
     m.x.batch = EXCHANGE_BATCH;
-    m.x.each = true;
+    m.x.each = !t->c->costs_only;
     m.x.senders = !t->vector->raw && average_over_senders(t->c->average, t->codec);
     m.x.y = b->y;
     m.x.sum_room = m.lean ? b->sum : NULL;

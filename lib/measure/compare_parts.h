@@ -115,6 +115,7 @@ typedef struct {
     void *state; /* the codec's state; NULL: the codec keeps none */
     /* (workers) plan records of this vector; NULL: the codec plans nothing */
     const void *const *plan;
+    bool settles;  /* true: a later step needs the codec's next state */
     bool *unread;  /* set to true if a gradient cannot be loaded, which is not the codec's failure */
     float *pooled; /* where the vector's estimates go in the first plane of pool_y; NULL: nothing is pooled */
 } Trial;

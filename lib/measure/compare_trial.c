@@ -23,6 +23,7 @@ typedef struct {
     Call call;
     Buf payload;
     Message message;
+    Streams streams; /* of the last encoding that reported them */
     Sizes sizes;
     /* Statistics over the repeats of the payload's bytes minus an excess (harness.h). The excess is the part
      * of the size that is due to the repeat's random draw. */
@@ -75,9 +76,10 @@ static Status check_stop(const Run *run)
     return comparison_stopped(run->t->c) ? FAIL(run->call.err, ERR_STOPPED, "stopped") : OK;
 }
 
-static Status report_streams(Run *run, Streams *streams)
+static Status report_streams(Run *run)
 {
-    run->call.streams = streams;
+    run->streams = (Streams){0};
+    run->call.streams = &run->streams;
     const Status sent = send(run);
     run->call.streams = NULL;
     return sent;
@@ -99,22 +101,24 @@ void sizes_add(Sizes *s, double bytes, double entropy)
 
 void sizes_spread(const Sizes *s, Tally *tally)
 {
-    if (tally->decoded == 1)
+    if (s->bytes.n < 2)
         return;
     tally->sizes = moments_variance(&s->bytes);
     tally->entropies = moments_variance(&s->entropy);
     tally->entropy_sizes = (moments_variance(&s->both) - tally->sizes - tally->entropies) / 2;
 }
 
-static void note_size(Run *run, const Streams *streams, size_t r, Tally *tally)
+static void note_size(Run *run, size_t r, Tally *tally)
 {
     const double bytes = (double)run->payload.size;
+    const Streams *streams = &run->streams;
     for (int i = 0; i + 1 < run->message.rounds; i++)
         tally->early += (double)run->message.round[i].size;
     sizes_add(&run->sizes, bytes, streams_bound(streams, bytes));
     moments_add(&run->expected, bytes - streams->excess / 8);
     tally->bytes += bytes;
-    tally->sent[r] = bytes;
+    if (r < tally->decoded)
+        tally->sent[r] = bytes;
     tally->bytes_min = r == 0 ? bytes : fmin(tally->bytes_min, bytes);
     tally->bytes_max = fmax(tally->bytes_max, bytes);
     tally->entropy += streams_bound(streams, bytes);
@@ -126,6 +130,8 @@ static void note_size(Run *run, const Streams *streams, size_t r, Tally *tally)
 static Status measure_repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
 {
     const Buffers *b = run->b;
+    if (run->t->c->costs_only)
+        return tally_repeat(tally, s, r, b->y);
     distance_pool(run->t, b, tally, r, b->y);
     if (r == 0 && !b->sorted) {
         TRY(distance_first(run->t, s, b, b->y, tally));
@@ -136,6 +142,12 @@ static Status measure_repeat(Run *run, const MeasuredVector *s, size_t r, Tally 
     return OK;
 }
 
+/* Returns the number of repeats that draw random numbers of their own. */
+static size_t draws_of(const Trial *t)
+{
+    return codec_traits(t->codec) & RANDOM ? t->c->repeats : 1;
+}
+
 static Status repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
 {
     Arena *a = run->call.scratch;
@@ -143,15 +155,15 @@ static Status repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
     const bool timed = !run->t->c->untimed;
     set_address(run, r);
     arena_reset_peak(a);
-    if (r < tally->decoded) {
-        Streams streams = {0};
-        TRY(report_streams(run, &streams));
-        note_size(run, &streams, r, tally);
+    if (r == 0 || (r < tally->decoded && !run->t->c->costs_only)) {
+        TRY(report_streams(run));
         if (r == 0 || !timed) /* the first decoding is a warm-up for the timed ones */
             TRY(receive(run));
     }
     if (timed)
         TRY(clock_repeat(run, r));
+    if (r < (timed ? draws_of(run->t) : tally->decoded))
+        note_size(run, r, tally);
     if (r >= tally->decoded)
         return OK;
     tally->scratch = fmax(tally->scratch, (double)(arena_peak(a) - before));
@@ -206,23 +218,40 @@ static double own_draws(const Codec *codec)
     return traits & SHARED_DRAWS ? 0 : traits & PART_SHARED ? NAN : 1;
 }
 
-/* Computes the codec's expected variance. Then computes the codec's next state from the payload and the
- * estimate of repeat 0. The payload is encoded again if later repeats have overwritten it. */
-static Status conclude(Run *run, Tally *tally)
+/* Computes what the codec knows of its errors, in closed form. While it runs, `y` is scratch memory. */
+static void know_errors(Run *run, Tally *tally, void (*compute)(Run *run, Tally *tally))
 {
     Arena *a = run->call.scratch;
     arena_trim(a); /* encoding may have left chunks that are too small for the codec's next needs */
     arena_lend(a, run->b->y, lendable(run->t->vector->shape.n));
+    compute(run, tally);
+    arena_unlend(a);
+    arena_trim(a);
+}
+
+static void expect(Run *run, Tally *tally)
+{
     tally->expected = expected_variance(run);
     tally->unbiased = codec_traits(run->t->codec) & UNBIASED;
     tally->own_draws = own_draws(run->t->codec);
+    if (run->t->c->costs_only && tally->unbiased && !isnan(tally->expected))
+        tally_one_draw(tally);
+}
+
+static void add_moments(Run *run, Tally *tally)
+{
     set_address(run, 0);
     trial_moments(&run->call, run->b->x, true, tally);
-    arena_unlend(a);
-    arena_trim(a);
-    if (!run->t->state)
+}
+
+/* Computes the codec's next state from the payload and the estimate of repeat 0. The payload is encoded again if
+ * later repeats have overwritten it. */
+static Status conclude(Run *run, Tally *tally)
+{
+    know_errors(run, tally, add_moments);
+    if (!run->t->state || !run->t->settles)
         return OK;
-    if (tally->decoded > 1)
+    if (draws_of(run->t) > 1)
         TRY(send(run));
     TRY(receive(run));
     return settle(run, tally);
@@ -274,26 +303,28 @@ static Status measure(Run *run, Tally *tally)
 {
     const Trial *t = run->t;
     const size_t n = t->vector->shape.n, repeats = t->c->repeats;
+    if (t->state)
+        TRY(codec_train(&run->call, run->b->x, t->state)); /* with the random numbers of repeat 0 */
+    know_errors(run, tally, expect);
     MeasuredVector s = {
         .x = run->b->x, .n = n, .threads = t->c->threads, .scratch = run->call.scratch, .err = run->call.err};
     memcpy(s.above, t->above, sizeof s.above);
     TRY(open_windows(&s, run->b, tally->decoded));
     TRY(tally_gradient(tally, &s));
-    if (t->state)
-        TRY(codec_train(&run->call, run->b->x, t->state)); /* with the random numbers of repeat 0 */
     for (size_t r = 0; r < repeats; r++) {
         TRY(check_stop(run));
         TRY(repeat(run, &s, r, tally));
     }
     TRY(tally_spread(tally, &s));
     TRY(measure_windows(run, &s, tally));
+    const double draws = (double)run->sizes.bytes.n;
     sizes_spread(&run->sizes, tally);
     tally->size = run->expected.mean;
-    tally->size_spread = tally->decoded > 1 ? moments_variance(&run->expected) : 0;
-    tally->bytes /= (double)tally->decoded;
-    tally->early /= (double)tally->decoded;
-    tally->entropy /= (double)tally->decoded;
-    tally->raw /= (double)tally->decoded;
+    tally->size_spread = draws > 1 ? moments_variance(&run->expected) : 0;
+    tally->bytes /= draws;
+    tally->early /= draws;
+    tally->entropy /= draws;
+    tally->raw /= draws;
     trial_times(tally, run->b, !t->c->untimed, !t->c->untimed);
     return conclude(run, tally);
 }

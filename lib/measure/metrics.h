@@ -77,6 +77,13 @@ typedef struct {
  * for all. */
 Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Arena *a, Error *err);
 
+/* Says that repeat 0 alone is decoded, although the codec is random: standard errors over repeats are unknown. */
+static inline void tally_one_draw(Tally *t)
+{
+    t->spread_known = t->spread_known && t->decoded == 1;
+    t->decoded = 1;
+}
+
 /* The measured vector g. `half` and `root` have n elements each, or are NULL if only one repeat is decoded.
  * `half` holds half of each element's mean error over the repeats so far. `root` holds the square root of
  * each element's summed squared deviations.
