@@ -103,7 +103,7 @@ static Status compare_set(CompareJob *j, const Codec **codec, size_t count)
     if (compare_of(j)->against)
         TRY(against_open(&compare_of(j)->pairs, &j->results, j->a, j->err));
     TRY(compare_job_run(j));
-    return entry ? set_entry(j) == OK ? compare_job_run(j) : j->err->status : OK;
+    return entry && !j->complete ? set_entry(j) == OK ? compare_job_run(j) : j->err->status : OK;
 }
 
 static Status fill_target(CompareJob *j)

@@ -44,6 +44,18 @@ static Status check_memory(const Options *o, const Dump *d, const VectorList *li
                : error_at(o->err, "%s", dump_file(d));
 }
 
+typedef struct {
+    Progress *progress;
+    const VectorList *list;
+} Ticker;
+
+static bool tick(void *data, uint64_t done)
+{
+    const Ticker *t = data;
+    progress_at(t->progress, "%s", t->list->item[done - 1].name);
+    return progress_tick(t->progress, done);
+}
+
 static Status write_container(const Options *o, Dump *d, const VectorList *list, const Codec *codec)
 {
     Progress progress;
@@ -53,11 +65,12 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
     TRY(arena_check(spec, o->a, o->err));
     TRY(frame_create(&to, o->common.output, spec, list->count, o->a, o->err));
     progress_open(&progress, "encoding", "tensors", list->count, o->common.quiet);
+    Ticker ticker = {&progress, list};
     const ArchiveJob job = {.codec = codec,
                             .seed = (uint64_t)o->common.seed,
                             .threads = (int)o->common.threads,
-                            .tick = progress_tick,
-                            .tick_data = &progress};
+                            .tick = tick,
+                            .tick_data = &ticker};
     stop_guard(finish_stopped, NULL);
     const Status status = archive_encode(d, list, &job, to, &sum, o->a, o->err);
     stop_unguard();
@@ -89,7 +102,7 @@ static Status run(void *options, const TextList *arguments)
     Dump *d;
     if (o->specs.count != 1)
         return FAIL(o->err, ERR_USAGE, "encode: %s; want one -c SPEC",
-                    o->specs.count ? "several codecs, and a file holds one's payloads" : "no compressor");
+                    o->specs.count ? "several codecs, and a file holds one's payloads" : "no codec");
     if (!o->common.output)
         return FAIL(o->err, ERR_USAGE, "encode: no output file; want -o FILE.atomo");
     if (!strcmp(o->common.output, "-") && isatty(STDOUT_FILENO))

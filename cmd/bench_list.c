@@ -83,7 +83,7 @@ static Status show_spec(List *l, const char *spec)
     const Compressor *ops = compressor_find(spec);
     if (ops) /* also finds wrappers; most of their names alone are no valid specs */
         return show(l, ops);
-    if (!strpbrk(spec, ":+")) {
+    if (!strpbrk(spec, ":+/") || literature_has(spec)) {
         compressor_unknown(l->err, spec);
         return error_at(l->err, "list");
     }

@@ -63,6 +63,8 @@ static void figures(CompareJob *j, const Record *r)
     }
     const bool raw = r->level == LEVEL_VECTOR && r->vector->raw;
     merge_fill(&j->results, r, workers, made, !raw && average_over_senders(j->average, j->codec[r->codec]));
+    progress_at(&j->progress, "%s on %s, %zu workers", j->name[r->codec],
+                r->level == LEVEL_VECTOR ? r->vector->name : "*", workers);
     if (r->level == LEVEL_VECTOR)
         progress_step(&j->progress, ++m->done);
 }

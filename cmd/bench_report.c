@@ -69,16 +69,6 @@ static Status write_page(ReportOptions *o, const char *folder)
 
 /* ---- report RESULT: one result as a table ---- */
 
-/* Returns true if the name of any column is a field that this program writes. A CSV with such a column is shown
- * as a table, even if no command of this program wrote the CSV. */
-static bool has_field(const Csv *t)
-{
-    for (size_t i = 0; i < t->columns; i++)
-        if (field_of_column(t->name[i], NULL))
-            return true;
-    return false;
-}
-
 /* Loads a result. Sets `kind` to NULL if no command of this program wrote the CSV, but the CSV has fields of
  * this program. */
 static Status load(const ReportOptions *o, const char *path, Stored *from, const ResultKind **kind)
@@ -86,7 +76,7 @@ static Status load(const ReportOptions *o, const char *path, Stored *from, const
     const char *why;
     TRY(stored_load(from, path, o->a, o->err));
     *kind = from->whole ? result_kind(from, &why) : NULL;
-    const bool ours = *kind || (from->whole && !from->schema && has_field(&from->table));
+    const bool ours = *kind || (from->whole && !from->schema && result_has_field(&from->table));
     if (ours && !from->table.rows)
         return FAIL(o->err, ERR_CORRUPT, "%s: the result has no rows", path);
     if (ours)
@@ -171,6 +161,7 @@ static Status write_table(const ReportOptions *o, const char *path)
     ReportSpec spec = {.schema = kind ? kind->schema : "atomo-table/1",
                        .format = (Format)c->format,
                        .path = c->output,
+                       .quoted = c->output,
                        .absent = o->speedup ? "N/A" : NULL,
                        .color = !c->output && cli_color(c),
                        .width = cli_width(c)};

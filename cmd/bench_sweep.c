@@ -63,7 +63,7 @@ static Status put(void *data, const Record *record, Error *err)
 static Status run_front(Sweep *s)
 {
     CompareJob *j = &s->job;
-    if (j->common.seed == FRONT_SEED)
+    if (j->common.seed == FRONT_SEED || j->complete)
         return OK;
     progress_close(&j->progress);
     progress_open(&j->progress, "drawing", "records of the front", j->codecs * compare_places(&j->list),

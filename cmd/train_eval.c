@@ -103,8 +103,12 @@ static Status test_new(Eval *e, size_t *found)
     size_t *step, count;
     Status status = step_files(&step, &count, e->dir, a, e->err);
     *found = 0;
+    e->progress.total = count;
+    for (size_t i = 0; status == OK && i < count && e->last != SIZE_MAX; i++)
+        e->progress.total -= step[i] <= e->last;
     for (size_t i = 0; status == OK && i < count && !cli_stopped(); i++)
         if (e->last == SIZE_MAX || step[i] > e->last) {
+            progress_at(&e->progress, "step %zu", step[i]);
             status = test_one(e, step[i]);
             progress_step(&e->progress, ++*found);
         }

@@ -113,6 +113,24 @@ static Status run(TrainJob *j)
     return net_agree(j->net, r->failure.status, j->err);
 }
 
+static const char details[] =
+    "With several codecs: one run each, from the same weights on the same batches. The results hold one record "
+    "per step and one summary per run; tables show the steps that were tested.\n"
+    "Times are those of the slowest worker, decode_ms of one receiver. Tests use worker 0's running statistics.\n"
+    "A checkpoint holds the whole state of training. After a crash, a kill or a full disk the same command with "
+    "--resume continues from the newest complete checkpoint and gives the same weights. While the run is going, "
+    "each step of --dump-gradients is a dump of its own in FILE.h5.parts. A run that diverges does not stop the "
+    "other codecs; the exit code is 1 then.\n"
+    "With --local-steps H workers exchange once in H steps (DiLoCo): docs/training.md describes it. Records of the "
+    "other steps have 0 bytes, and tests use the common weights.\n"
+    "mpirun -n P atomo-train run trains on P processes (ranks), a worker on each, with the same results as --workers "
+    "P; with --topology ps, rank 0 is the server and has no worker. comm_ms is then measured. docs/cluster.md "
+    "describes it, and --overlap and --bucket-bytes.\n";
+
+static const char step_fields[] =
+    "record,loss,train_accuracy,test_loss,test_accuracy,bytes_up,bytes_down,compute_ms,encode_ms,comm_ms,decode_ms,"
+    "sim_seconds,wall_seconds,link_ms,rank_compute_ms,rank_encode_ms,rank_wait_ms,rank_decode_ms,rank_sent,rank_received,measured_ms,predicted_ms,predicted_ratio";
+
 static const char *const overlaps[] = {"off", "on", NULL};
 
 int train_command_run(int argc, char **argv)
@@ -157,24 +175,10 @@ int train_command_run(int argc, char **argv)
         .brief = "train with P simulated workers that exchange compressed gradients",
         .examples = "--workers 4 -c none -c ef+topk:ratio=0.01 -o run.csv\n"
                     "--network lenet --dataset mnist --epochs 3 --train-dir runs/lenet --eval-freq 100\n",
-        .details =
-            "With several codecs: one run each, from the same weights on the same batches. The results hold one record "
-            "per step and one summary per run; tables show the steps that were tested.\n"
-            "Times are those of the slowest worker, decode_ms of one receiver. Tests use worker 0's running statistics.\n"
-            "A checkpoint holds the whole state of training. After a crash, a kill or a full disk the same command with "
-            "--resume continues from the newest complete checkpoint and gives the same weights. While the run is going, "
-            "each step of --dump-gradients is a dump of its own in FILE.h5.parts. A run that diverges does not stop the "
-            "other codecs; the exit code is 1 then.\n"
-            "With --local-steps H workers exchange once in H steps (DiLoCo): docs/training.md describes it. Records of the "
-            "other steps have 0 bytes, and tests use the common weights.\n"
-            "mpirun -n P atomo-train run trains on P processes (ranks), a worker on each, with the same results as --workers "
-            "P; with --topology ps, rank 0 is the server and has no worker. comm_ms is then measured. docs/cluster.md "
-            "describes it, and --overlap and --bucket-bytes.\n",
+        .details = details,
         .options = options,
         .common = &r.job.common,
-        .fields =
-            "record,loss,train_accuracy,test_loss,test_accuracy,bytes_up,bytes_down,compute_ms,encode_ms,comm_ms,decode_ms,"
-            "sim_seconds,wall_seconds,link_ms,rank_compute_ms,rank_encode_ms,rank_wait_ms,rank_decode_ms,rank_sent,rank_received,measured_ms,predicted_ms,predicted_ratio",
+        .fields = step_fields,
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | TAKES_RESUME,
     };
     r.command = &command;

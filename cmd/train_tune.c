@@ -61,6 +61,7 @@ static Status run_point(Tune *t, const Codec *codec, Point *p)
     TRY(trainer_open(&trainer, &j->setup, j->err));
     j->steps = train_job_steps(j, trainer);
     j->progress.total = j->steps * j->codecs * (size_t)t->points;
+    progress_at(&j->progress, "%s, step size %.3g", codec_text(codec, j->a), p->lr);
     const Status status = follow(t, trainer, p);
     trainer_close(trainer);
     t->done += j->steps;

@@ -158,7 +158,7 @@ char *advise_verdict(const Candidate *list, size_t count, const Candidate *basel
             roughly = roughly || rough(&list[i], list);
         }
     if (plain)
-        text_addf(&text, "none: send %s; no compressor within the limits is faster for certain",
+        text_addf(&text, "none: send %s; no codec within the limits is faster for certain",
                   !strcmp(plain->name, "none") ? "float32" : plain->name);
     else {
         text_addf(&text, "%s: %.3g times as fast as %s", list->name, baseline->time.total / list->time.total,

@@ -76,6 +76,14 @@ static bool is_choice(const Csv *t)
     return named;
 }
 
+/* True if `report` has marked the CSV as its own: the name of the first column is in quotes, that of the second is not. Other
+ * commands put neither in quotes. */
+static bool is_marked(const Old *o, const Csv *t)
+{
+    const char *end = o->size ? memchr(o->head + 1, '"', o->size - 1) : NULL;
+    return *o->head == '"' && end && end[1] == ',' && end[2] != '"' && result_has_field(t);
+}
+
 static bool is_csv(const Old *o)
 {
     Stored s = {.whole = true};
@@ -85,7 +93,7 @@ static bool is_csv(const Old *o)
         return false;
     const ResultKind *kind = result_kind(&s, &why);
     if (is_command(o, "report"))
-        return !kind && is_choice(&s.table);
+        return is_marked(o, &s.table) || (!kind && is_choice(&s.table));
     return kind && writes(o, kind->schema);
 }
 

@@ -119,10 +119,41 @@ Status compare_job_open(CompareJob *j)
     progress_open(&j->progress, "solving", "codecs", 0, j->common.quiet);
     note_input(j);
     TRY(open_journal(j));
-    if (j->common.resume && j->journal.path && !j->journal.old_count)
+    return OK;
+}
+
+/* True if the file of -o is a result, newer than the input, that has all records of this run. A JSON result names its
+ * input. */
+static bool is_complete(CompareJob *j)
+{
+    Stored old;
+    Error ignored;
+    struct stat input, output;
+    if (stat(j->file, &input) || stat(j->common.output, &output) || !S_ISREG(output.st_mode) ||
+        output.st_mtim.tv_sec < input.st_mtim.tv_sec ||
+        stored_load(&old, j->common.output, j->a, &ignored) != OK)
+        return false;
+    const Json *from = json_member(old.meta, "input");
+    const bool same_input = !from || (from->type == JSON_TEXT && !strcmp(from->text, j->file)),
+               same_schema = !old.schema || !strcmp(old.schema, j->schema);
+    return old.whole && same_input && same_schema && results_cover(&j->results, &j->view, &old.table);
+}
+
+/* Decides where --resume begins if the journal has no records. */
+static void resume_without_records(CompareJob *j)
+{
+    if (!j->common.resume || !j->journal.path || j->journal.old_count)
+        return;
+    j->complete = !j->journal.found && is_complete(j);
+    if (j->complete)
+        progress_note(
+            &j->progress,
+            "note: %s: has all records of this run, so it stays as it is; without --resume they are "
+            "measured anew",
+            j->common.output);
+    else
         progress_note(&j->progress, "note: %s: no record to resume from: the run starts from the beginning",
                       j->journal.path);
-    return OK;
 }
 
 static void close_job(CompareJob *j)
@@ -145,8 +176,10 @@ Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count
     progress_open(&j->progress, "comparing", "records", all * compare_places(&j->list), j->common.quiet);
     for (size_t k = 0; k < count; k++)
         TRY(compare_job_set_codec(j, k, codec[k]));
-    return results_open(&j->results, &j->list, j->name, all, (size_t)j->repeats, (uint64_t)j->common.seed,
-                        j->own, j->a, j->err);
+    TRY(results_open(&j->results, &j->list, j->name, all, (size_t)j->repeats, (uint64_t)j->common.seed,
+                     j->own, j->a, j->err));
+    resume_without_records(j);
+    return OK;
 }
 
 Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec)
@@ -270,6 +303,8 @@ Status compare_job_compare(CompareJob *j, const Comparison *c)
 Status compare_job_run(CompareJob *j)
 {
     bool *skip = NEW(j->a, bool, j->codecs);
+    if (j->complete)
+        return OK;
     TRY(arena_check(skip, j->a, j->err));
     TRY(results_resume(&j->results, &j->journal, j->done, j->err));
     for (size_t k = 0; k < j->codecs; k++)
@@ -345,6 +380,10 @@ static Status say_stopped(CompareJob *j)
 Status compare_job_finish(CompareJob *j, Status status)
 {
     const bool stopped = status != OK && cli_stopped();
+    if (status == OK && j->complete) {
+        journal_remove(&j->journal);
+        return OK;
+    }
     if (status == OK)
         note_raw(j);
     progress_close(&j->progress);

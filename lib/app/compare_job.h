@@ -64,6 +64,8 @@ struct CompareJob {
      * `counts_known` */
     size_t measured, resumed;
     bool counts_known;
+    /* true: with --resume, there is no journal, and the file of -o has all records of this run; nothing is measured */
+    bool complete;
 };
 
 /* Runs the whole command and returns its exit code. The help text lists the command's own options before the
@@ -76,12 +78,12 @@ int compare_job_main(CompareJob *j, const Command *command, int argc, char **arg
 Status compare_job_open(CompareJob *j);
 
 /* Sets the job's first `count` codecs, prints their warnings, and reserves space for `more` further codecs,
- * which compare_job_set_codec sets. */
+ * which compare_job_set_codec sets. With --resume and without records in the journal, sets j->complete. */
 Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count, size_t more);
 /* Sets codec k, one of the codecs for which compare_job_codecs has reserved space. */
 Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec);
 
-/* Runs every codec that is set and not done. Skips measurements whose records the journal of an interrupted
+/* Runs every codec that is set and not done, unless the job is `complete`. Skips measurements whose records the journal of an interrupted
  * run has. */
 Status compare_job_run(CompareJob *j);
 

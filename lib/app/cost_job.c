@@ -254,6 +254,7 @@ Status cost_measure_alone(CostJob *c)
 typedef struct {
     CostJob *cost;
     CostMeasured *m; /* (codecs) */
+    size_t workers;
 } Together;
 
 static Status load_worker(void *data, const Vector *v, size_t worker, float *x, Error *err)
@@ -264,17 +265,20 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
 static Status take_together(void *data, const Record *r, Error *err)
 {
     const Together *t = data;
+    CompareJob *j = &t->cost->job;
     (void)err;
     add_record(t->cost, &t->m[r->codec], r);
-    if (r->level == LEVEL_VECTOR)
-        progress_step(&t->cost->job.progress, ++t->cost->done);
+    if (r->level == LEVEL_VECTOR) {
+        progress_at(&j->progress, "%s on %s, %zu workers", j->name[r->codec], r->vector->name, t->workers);
+        progress_step(&j->progress, ++t->cost->done);
+    }
     return OK;
 }
 
 static Status measure_number(CostJob *c, size_t i, bool *skip)
 {
     CompareJob *j = &c->job;
-    Together t = {c, c->together + i * j->codecs};
+    Together t = {c, c->together + i * j->codecs, c->measured.number[i]};
     Comparison together = compare_job_comparison(j);
     together.vectors = &c->team.list;
     together.skip = skip;

@@ -62,6 +62,7 @@ static Status solve_one(CompareJob *j, Sizer *s, const Codec **codec)
 {
     unsigned tries;
     const char *name = codec_text(*codec, j->a), *before = name ? solved_before(j, name) : NULL;
+    progress_at(&j->progress, "%s", name ? name : "");
     if (before)
         return codec_open(codec, before, j->a, j->err);
     TRY(sizer_solve(s, codec, *codec, j->target_bits, &tries, j->a, j->err));

@@ -17,6 +17,19 @@ static void note_kernels(const Dump *d, Progress *p)
         dump_file(d), first->path, dim[0], dim[1], dim[2], dim[3]);
 }
 
+/* Prints a note on kernels of one or three dimensions, whose axes keep their order although the layout is hwio. */
+static void note_unturned(const Dump *d, Progress *p)
+{
+    const TensorInfo *first = NULL;
+    const size_t count = dump_unturned_kernels(d, &first);
+    if (count)
+        progress_note(
+            p,
+            "note: %s: layout hwio turns kernels of four axes only; %s, of %d axes, is read as it is stored "
+            "(kernels like this: %zu); transpose it to out x in x ... before it is saved",
+            dump_file(d), first->path, first->shape.rank, count);
+}
+
 /* Prints a note on groups that look like steps and are read as parts of tensor names. */
 static void note_steps(const Dump *d, Progress *p)
 {
@@ -44,6 +57,7 @@ void notes_dump(const Dump *d, Progress *p)
                       "numbers of their own (the first: %s)",
                       dump_file(d), twins, first);
     note_kernels(d, p);
+    note_unturned(d, p);
     note_steps(d, p);
 }
 

@@ -15,7 +15,10 @@
 
 /* seconds before the bar is first drawn, and between two redraws */
 static const double PATIENCE = 1.0, PERIOD = 0.1;
-enum { BAR = 20, LINE = 256, WIDE = 100 }; /* the bar is shorter on terminals narrower than WIDE */
+enum { BAR = 20, LINE = 256 };
+/* Terminals with fewer columns have a shorter bar (under WIDE), no rate (under MIDDLE), and neither bar nor the name of
+ * the work (under NARROW), so that the item that was worked on last has room. */
+enum { WIDE = 100, MIDDLE = 72, NARROW = 50 };
 
 void progress_open(Progress *p, const char *what, const char *unit, uint64_t total, bool quiet)
 {
@@ -49,11 +52,21 @@ static size_t terminal_width(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : 79;
 }
 
+/* Appends formatted text at *end, cut before `limit`. */
+static void PRINTF(3) add(char **end, const char *limit, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int length = vsnprintf(*end, (size_t)(limit - *end), format, args);
+    va_end(args);
+    *end += length < limit - *end ? length : limit - *end - 1;
+}
+
 /* Draws "comparing [########------------] 12/30 records 3.4 records/s 0:05 left svd on fc1.weight", cut to the
  * terminal's width, because a bar that wraps cannot be erased. */
 static void draw(Progress *p, double elapsed)
 {
-    char bar[BAR + 1], left[24] = "?", line[LINE];
+    char bar[BAR + 1], left[24] = "?", line[LINE], *end = line;
     const double share = p->total ? (double)p->done / (double)p->total : 0;
     const double rate = (double)(p->done - p->old) / elapsed;
     const size_t width = terminal_width(), cells = width < WIDE ? BAR / 4 : BAR;
@@ -63,8 +76,12 @@ static void draw(Progress *p, double elapsed)
     bar[cells] = 0;
     if (rate > 0 && p->done <= p->total)
         put_duration(left, (double)(p->total - p->done) / rate);
-    snprintf(line, sizeof line, "%s [%s]  %" PRIu64 "/%" PRIu64 " %s  %.3g %s/s  %s left  %s", p->what, bar,
-             p->done, p->total, p->unit, rate, p->unit, left, p->at);
+    if (width >= NARROW)
+        add(&end, line + sizeof line, "%s [%s]  ", p->what, bar);
+    add(&end, line + sizeof line, "%" PRIu64 "/%" PRIu64 " %s  ", p->done, p->total, p->unit);
+    if (width >= MIDDLE)
+        add(&end, line + sizeof line, "%.3g %s/s  ", rate, p->unit);
+    add(&end, line + sizeof line, "%s left  %s", left, p->at);
     if (width < sizeof line)
         line[width] = 0;
     fprintf(stderr, "\r%s\033[K", line);

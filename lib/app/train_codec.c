@@ -139,6 +139,10 @@ Status train_codec(TrainRun *r, size_t k, size_t i)
     if (codec_caution(j->codec[k]) && writes(r) && i == 0)
         progress_note(&j->progress, "note: %s: %s", name, codec_caution(j->codec[k]));
     r->run = i * j->codecs + k;
+    if (j->seeds == 1)
+        progress_at(&j->progress, "%s", name);
+    else
+        progress_at(&j->progress, "%s, seed %llu", name, (unsigned long long)j->setup.seed);
     j->setup.codec = j->codec[k];
     const char *late = j->setup.overlap && i == 0 ? train_sends_late(&j->setup) : NULL;
     if (late && writes(r))

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 char *text_slice(Arena *a, const char *s, size_t length)
 {
@@ -214,10 +215,22 @@ static bool same_start(const char *s, const char *t)
     return !*s || !*t;
 }
 
+/* Returns the first name that begins with s. NULL: there is none, or s has fewer than three characters. */
+static const char *longer_name(const char *s, TextName name, const void *data)
+{
+    enum { START = 3 };
+    const size_t length = strlen(s);
+    const char *candidate;
+    for (size_t i = 0; length >= START && (candidate = name(data, i)); i++)
+        if (!strncasecmp(s, candidate, length))
+            return candidate;
+    return NULL;
+}
+
 const char *text_nearest(const char *s, TextName name, const void *data)
 {
-    const char *nearest = NULL, *candidate;
-    size_t most = strlen(s) / 3 + 1;
+    const char *nearest = longer_name(s, name, data), *candidate;
+    size_t most = nearest ? 1 : strlen(s) / 3 + 1;
     for (size_t i = 0; (candidate = name(data, i)); i++) {
         const size_t d = distance(s, candidate, most);
         const bool wins_tie = !nearest || (same_start(s, candidate) && !same_start(s, nearest));

@@ -59,7 +59,8 @@ const char *text_names(char *out, size_t size, TextName name, const void *data);
 
 /* Returns the name nearest to `s` by edit distance with transpositions; NULL when every name is farther than a
  * third of the length of s, plus 1. Of equally near names, one that `s` begins with, or that begins with `s`,
- * wins. */
+ * wins. If `s` has three characters or more, the first name that begins with it is the nearest: "tern" is near
+ * to "terngrad". A name equal to `s` is nearer. */
 const char *text_nearest(const char *s, TextName name, const void *data);
 
 /* Fails with ERR_USAGE and the formatted text, followed by " (did you mean NAME?)" when text_nearest finds a

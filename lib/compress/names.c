@@ -37,14 +37,30 @@ static const char *plain(char out[NAME_ROOM], const char *name)
 
 /* ---- hints for names ---- */
 
-static const Literature *literature_find(const char *name)
+static const Literature *find_title(const char *asked)
 {
-    char asked[NAME_ROOM], title[NAME_ROOM];
-    plain(asked, name);
+    char title[NAME_ROOM];
     for (const Literature *row = literature; row->title && *asked; row++)
         if (!strcmp(asked, plain(title, row->title)))
             return row;
     return NULL;
+}
+
+/* Finds "gtopk-sgd", too, for which the title is without SGD. */
+static const Literature *literature_find(const char *name)
+{
+    char asked[NAME_ROOM];
+    const size_t length = strlen(plain(asked, name));
+    const Literature *row = find_title(asked);
+    if (row || length <= 3 || strcmp(asked + length - 3, "sgd") != 0)
+        return row;
+    asked[length - 3] = 0;
+    return find_title(asked);
+}
+
+bool literature_has(const char *name)
+{
+    return literature_find(name);
 }
 
 static Status hint_literature(Error *err, const char *name)
@@ -186,6 +202,17 @@ static Status hint_key(Error *err, const Compressor *ops, const char *key, const
     return err->status;
 }
 
+/* Hint for a number out of range: the end of the range that it is beyond, unless that end is out of range, too. */
+static Status hint_end(Error *err, const Compressor *ops, const Param *p, double real)
+{
+    char text[32];
+    const bool over = real > p->high;
+    return !over && p->above
+               ? err->status
+               : error_hint(err, "%s:%s=%s is the %s", ops->name, p->key,
+                            text_double(text, over ? p->high : p->low), over ? "most" : "least");
+}
+
 /* Hint for "1%" and "4bit": a number with a unit, as the value of the key `p`. */
 static Status hint_unit(Error *err, const Compressor *ops, const Param *p, const char *value)
 {
@@ -199,7 +226,10 @@ static Status hint_unit(Error *err, const Compressor *ops, const Param *p, const
     const bool numeric = p->type == PARAM_REAL || (p->type == PARAM_INT && real == floor(real));
     if (!numeric || !(percent || isalpha((unsigned char)*unit)))
         return err->status;
-    return error_hint(err, "%s:%s=%s, %s", ops->name, p->key, text_double(text, percent ? real / 100 : real),
+    const double stated = percent ? real / 100 : real;
+    if (stated < p->low || stated > p->high || (p->above && stated <= p->low))
+        return hint_end(err, ops, p, stated);
+    return error_hint(err, "%s:%s=%s, %s", ops->name, p->key, text_double(text, stated),
                       percent ? "a share" : "without a unit");
 }
 

@@ -23,7 +23,8 @@ typedef struct {
     const char *note;  /* how the codec of `spec` differs from the method; NULL: not at all */
 } Literature;
 
-extern const Literature literature[]; /* ends in {0} */
+extern const Literature literature[];  /* ends in {0} */
+bool literature_has(const char *name); /* true if `name` is a title, compared as described above */
 
 /* Fails with ERR_USAGE: no codec is called `name`. If a correct spec can be guessed from `name`, a hint shows
  * the spec. */

@@ -102,7 +102,7 @@ static bool stage_begins(const char *spec, const char *s)
 static bool find_alternatives(const char *spec, size_t *from, size_t *to)
 {
     const char *slash = strchr(spec, '/');
-    if (!slash)
+    if (!slash || literature_has(spec)) /* "0/1 Adam" is one name */
         return false;
     const char *start = slash, *end = slash;
     while (!stage_begins(spec, start) && start[-1] != '=' && start[-1] != ',')

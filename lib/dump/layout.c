@@ -40,14 +40,31 @@ static Status rename_layout(TensorInfo *t, Arena *a, Error *err)
     return OK;
 }
 
+/* True if the last part of the name has the word "kernel", as in Keras, TensorFlow ("kernel:0") and Flax. PyTorch says
+ * "weight". */
+static bool named_kernel(const TensorInfo *t)
+{
+    const char *slash = t->name ? strrchr(t->name, '/') : NULL;
+    return t->name && strstr(slash ? slash : t->name, "kernel");
+}
+
+/* True for kernels of convolutions in one or three dimensions, by kind or name. */
+static bool is_other_kernel(const TensorInfo *t)
+{
+    return (t->shape.rank == 3 || t->shape.rank == 5) && (t->kind == KIND_CONV || named_kernel(t));
+}
+
 Status layout_settle(TensorInfo *t, KernelLayout asked, const AttrList *root, Arena *a, Error *err)
 {
-    if (t->kind != KIND_CONV || t->shape.rank != 4)
+    KernelLayout layout = asked ? asked : named_layout(&t->attrs);
+    if (layout == LAYOUT_AUTO)
+        layout = named_layout(root);
+    if (t->kind != KIND_CONV || t->shape.rank != 4) {
+        t->unturned = layout == LAYOUT_HWIO && is_other_kernel(t);
         return OK;
-    t->layout = asked ? asked : named_layout(&t->attrs);
-    if (t->layout == LAYOUT_AUTO)
-        t->layout = named_layout(root);
-    if (t->layout != LAYOUT_HWIO)
+    }
+    t->layout = layout;
+    if (layout != LAYOUT_HWIO)
         return OK;
     const size_t *dim = t->shape.dim;
     const Shape turned = {.rank = 4, .dim = {dim[3], dim[2], dim[0], dim[1]}, .n = t->shape.n};
@@ -71,10 +88,21 @@ void layout_transpose(const Shape *shape, const float *part, size_t at, size_t n
     }
 }
 
-bool layout_doubtful(const TensorInfo *t)
+/* Returns how much the lengths of two neighbouring axes look like those of a kernel's height and width: 3 for 3x3 and
+ * other odd squares, 2 for 4x4 and 1x7, 1 for 2x3, 0 for lengths above KERNEL_SIDE. */
+static int looks_like_sides(const size_t *dim)
 {
     enum { KERNEL_SIDE = 11 }; /* kernels with longer sides are uncommon */
-    const size_t *dim = t->shape.dim;
-    return t->kind == KIND_CONV && t->shape.rank == 4 && t->layout == LAYOUT_AUTO && dim[0] <= KERNEL_SIDE &&
-           dim[1] <= KERNEL_SIDE && (dim[2] > KERNEL_SIDE || dim[3] > KERNEL_SIDE);
+    const bool square = dim[0] == dim[1], line = dim[0] == 1 || dim[1] == 1;
+    if (dim[0] > KERNEL_SIDE || dim[1] > KERNEL_SIDE)
+        return 0;
+    return square && dim[0] % 2 ? 3 : square || line ? 2 : 1;
+}
+
+bool layout_doubtful(const TensorInfo *t)
+{
+    if (t->kind != KIND_CONV || t->shape.rank != 4 || t->layout != LAYOUT_AUTO)
+        return false;
+    const int first = looks_like_sides(t->shape.dim), last = looks_like_sides(t->shape.dim + 2);
+    return first > last || (first == last && first && named_kernel(t));
 }

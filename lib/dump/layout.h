@@ -9,14 +9,16 @@
 
 /* Sets the tensor's `layout` from `asked`, or, if `asked` is LAYOUT_AUTO, from the tensor's attributes and
  * those of the root. If `layout` becomes LAYOUT_HWIO, turns the shape into [out, in, h, w] and sets the
- * attribute `layout` to "oihw". Changes nothing for tensors that are no kernels of rank 4. */
+ * attribute `layout` to "oihw". Sets `unturned` of kernels that have three or five axes while the layout is
+ * LAYOUT_HWIO. Changes nothing else of tensors that are no kernels of rank 4. */
 Status layout_settle(TensorInfo *t, KernelLayout asked, const AttrList *root, Arena *a, Error *err);
 
 /* Writes a part of a kernel that is stored as [h, w, in, out] to its places in x, which is [out, in, h, w]: the n
  * elements from element `at` on. `shape` is the shape of x. */
 void layout_transpose(const Shape *shape, const float *part, size_t at, size_t n, float *x);
 
-/* True if the file does not say the kernel's layout and the shape looks like [h, w, in, out]. */
+/* True if the file does not say the kernel's layout, and the shape looks more like [h, w, in, out] than like [out, in, h,
+ * w], or as much like both and the name has the word "kernel". */
 bool layout_doubtful(const TensorInfo *t);
 
 #endif

@@ -80,6 +80,8 @@ typedef struct {
     /* the layout of a kernel in the file; LAYOUT_AUTO: the file does not say, or the tensor is no kernel.
      * Shape and elements of a kernel are always those of [out, in, h, w]. */
     KernelLayout layout;
+    bool
+        unturned; /* a kernel of three or five axes, read as it is stored although the layout is LAYOUT_HWIO */
     Shape shape;
     AttrList attrs; /* the dataset's attributes */
 } TensorInfo;
@@ -118,6 +120,8 @@ size_t dump_twins(const Dump *d, const char **first);
 /* Returns the number of kernels that look like [h, w, in, out] while the file does not say their layout. Sets
  * *first to the first such kernel. */
 size_t dump_doubtful_kernels(const Dump *d, const TensorInfo **first);
+/* Returns the number of kernels that are `unturned`. Sets *first to the first of them. */
+size_t dump_unturned_kernels(const Dump *d, const TensorInfo **first);
 const AttrList *dump_attrs(const Dump *d); /* returns the attributes of the root group */
 /* Returns the attributes of a group, "step_000100" or "step_000100/worker_0"; NULL: no such group. */
 const AttrList *dump_step_attrs(const Dump *d, const char *group);

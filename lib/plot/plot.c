@@ -151,15 +151,24 @@ static Status choose_width(const char *width, const char **inches, Arena *a, Err
     return error_hint(err, "a column of a paper is 3.25in wide, a page 6.75in");
 }
 
+/* Hint for a file of gradients: the command that makes the figure's data from it. Keeps other hints. */
+static Status hint_data(const PlotKind *kind, const char *path, Error *err)
+{
+    static const char gradients[] = "atomo-bench "; /* only a file of gradients has a hint that begins so */
+    if (strncmp(err->hint, gradients, strlen(gradients)) != 0)
+        return err->status;
+    if (!kind->of_gradients)
+        return error_hint(err, "%s draws what %s", kind->name, kind->source);
+    return error_hint(err, "atomo-bench %s %.150s -o result.csv, then plot %s result.csv", kind->of_gradients,
+                      strcmp(path, "-") ? path : "FILE", kind->name);
+}
+
 static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Arena *a, Error *err)
 {
     for (size_t i = 0; i < paths->count; i++) {
         Csv one, joined;
         if (plot_load(&one, paths->item[i], a, err) != OK)
-            /* only a file of gradients has a hint that begins so; the kind's own hint replaces it */
-            return strncmp(err->hint, "atomo-bench", strlen("atomo-bench")) != 0
-                       ? err->status
-                       : error_hint(err, "%s draws what %s", kind->name, kind->source);
+            return hint_data(kind, paths->item[i], err);
         if (join_data(kind, &one, &joined, a, err) != OK)
             return error_at(err, "%s", paths->item[i]);
         if (i == 0)

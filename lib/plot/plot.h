@@ -28,6 +28,9 @@ typedef struct {
     const char *brief; /* for --help */
     /* for messages, the command that writes the data: "atomo-bench merge writes with -o FILE.csv" */
     const char *source;
+    /* the command of atomo-bench, with its options, that makes such data from a file of gradients: "inspect --spectrum";
+     * NULL: none does */
+    const char *of_gradients;
 
     /* The columns, in the order of the picked rows; the list ends in {0}. The last column of a row is a text:
      * gnuplot may miscount the columns after a text with quotes. */

@@ -40,6 +40,7 @@ const PlotKind plot_errors = {
     .brief = "error of elements beside their size, from compare's CSV or JSON: of all, of "
              "big and of small ones, of those that come out too low and too high",
     .source = "atomo-bench compare writes with -o FILE.csv",
+    .of_gradients = "compare",
     .columns = errors_columns,
     .named = "compressor",
     .pick = errors_pick,
@@ -78,6 +79,7 @@ const PlotKind plot_merge = {
     .brief = "how long aggregating takes, from merge's CSV or JSON: payloads merged and "
              "decoded once, and every one decoded, against the number of workers",
     .source = "atomo-bench merge writes with -o FILE.csv",
+    .of_gradients = "merge",
     .columns = merge_columns,
     .named = "compressor",
     .pick = merge_pick,

@@ -86,6 +86,7 @@ const PlotKind plot_iteration_time = {
              "communicate and decode as stacked bars, for each number of workers; "
              "with that of atomo-train run on several ranks also the measured time",
     .source = "atomo-bench cost, or atomo-train run on several ranks, writes with -o FILE.csv",
+    .of_gradients = "cost",
     .columns = columns,
     .join = plot_measured,
     COST_DATA,
@@ -96,6 +97,7 @@ const PlotKind plot_runtime = {
     .brief = "the same parts for the most workers that the data have, beside the size "
              "of a worker's payload",
     .source = "atomo-bench cost, or atomo-train run on several ranks, writes with -o FILE.csv",
+    .of_gradients = "cost",
     .columns = columns,
     .join = plot_measured,
     COST_DATA,
@@ -106,6 +108,7 @@ const PlotKind plot_break_even = {
     .brief = "the bandwidth below which compressing pays, against the number of workers, "
              "from cost's CSV or JSON",
     .source = "atomo-bench cost writes with -o FILE.csv",
+    .of_gradients = "cost",
     .columns = with_limits,
     COST_DATA,
 };

@@ -149,6 +149,7 @@ const PlotKind plot_histogram = {
     .brief = "how elements are distributed, from inspect --histogram; of many "
              "tensors the median, the middle half and the two extremes",
     .source = "atomo-bench inspect writes with --histogram -o FILE.csv",
+    .of_gradients = "inspect --histogram",
     .columns = columns,
     .pick = pick,
 };

@@ -212,6 +212,7 @@ const PlotKind plot_pareto = {
              "of unbiased and of biased codecs, and with the error at b bits on Gaussian "
              "data, 4^-b, unbiased 1 / (4^b - 1), which is no bound for other data",
     .source = "atomo-bench sweep or compare writes with -o FILE.csv",
+    .of_gradients = "sweep",
     .columns = columns,
     .against = against,
     .named = "series",

@@ -85,6 +85,7 @@ const PlotKind plot_spectrum = {
     .name = "spectrum",
     .brief = "how singular values fall, from inspect --spectrum",
     .source = "atomo-bench inspect writes with --spectrum -o FILE.csv",
+    .of_gradients = "inspect --spectrum",
     .columns = columns,
     .pick = pick,
 };

@@ -86,6 +86,7 @@ typedef struct {
     FILE *to;           /* output if there is no path; stays open; NULL: stdout */
     const char *absent; /* text in tables for a value that does not exist; NULL: "-" */
     bool color;
+    bool quoted;  /* FORMAT_CSV: the name of the first column is in quotes, by which `report` knows its own files */
     size_t width; /* characters per line for FORMAT_TABLE; 0: no limit */
 } ReportSpec;
 

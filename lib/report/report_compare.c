@@ -302,6 +302,38 @@ bool results_known(const Results *r, size_t codec, size_t place, Tally *tally, b
     return sums && (*failed || tally_read(tally, sums));
 }
 
+/* True if `cell` of a stored result is the number or text v. */
+static bool stored_as(const char *cell_text, const Value *v)
+{
+    char number_text[32] = "";
+    if (v->type == VALUE_INT)
+        snprintf(number_text, sizeof number_text, "%lld", (long long)v->whole);
+    return !strcmp(cell_text, v->type == VALUE_TEXT ? v->text : number_text);
+}
+
+bool results_cover_place(const Results *r, size_t place, const Csv *t, size_t row)
+{
+    static const char *const same[] = {"step", "worker", "tensor", "repeats", "seed"};
+    Value *mine = NEW_ZERO(r->a, Value, r->column_count);
+    for (size_t k = 0; mine && k < r->codecs; k++) {
+        size_t at = row;
+        while (r->codec[k] && at < row + r->codecs && strcmp(csv_cell(t, at, "compressor"), r->codec[k]) != 0)
+            at++;
+        if (at == row + r->codecs)
+            return false;
+    }
+    if (mine)
+        put_identity(r, place, 0, mine);
+    for (size_t at = row; mine && at < row + r->codecs; at++) {
+        for (size_t i = 0; i < countof(same); i++)
+            if (!stored_as(csv_cell(t, at, same[i]), cell(r, mine, same[i])))
+                return false;
+        if (*csv_cell(t, at, "error"))
+            return false;
+    }
+    return mine;
+}
+
 char *results_failures(const Results *r, Arena *a)
 {
     char *text = text_copy(a, "");

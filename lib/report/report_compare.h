@@ -7,6 +7,7 @@
 
 #include "measure/compare.h"
 #include "report/report_journal.h"
+#include "report/report_stored.h"
 
 typedef struct {
     const VectorList *vectors;
@@ -85,6 +86,12 @@ bool view_times(const View *v, OwnFields own);
 
 /* Calls `results_judge`, sets the columns of `spec`, and writes the rows that are filled. */
 Status results_write(Results *r, const View *v, ReportSpec spec, Error *err);
+
+/* True if the table, a stored result, has each record of the comparison, without errors, from the same seed and number of
+ * repeats, and the columns that results_write would write as CSV. Codecs without a name yet may be any. */
+bool results_cover(const Results *r, const View *v, const Csv *t);
+/* True if the rows of the table from `row` on, one for each codec, are the records at `place`. */
+bool results_cover_place(const Results *r, size_t place, const Csv *t, size_t row);
 
 /* ---- fields that commands add ---- */
 

@@ -48,19 +48,27 @@ static void put_value(TextBuf *out, const ValueForm *form, const Value *v)
 
 /* ---- CSV ---- */
 
-static void put_csv_text(TextBuf *out, const char *s)
+static const char *guard_of(const char *s)
 {
-    const char *guard = csv_guarded(*s) ? CSV_GUARD : "";
-    if (*s && !strpbrk(s, ",\"\r\n")) {
-        text_addf(out, "%s%s", guard, s);
-        return;
-    }
-    text_addf(out, "\"%s", guard);
+    return csv_guarded(*s) ? CSV_GUARD : "";
+}
+
+static void put_quoted(TextBuf *out, const char *s)
+{
+    text_addf(out, "\"%s", guard_of(s));
     for (const char *quote; (quote = strchr(s, '"')); s = quote + 1) {
         text_add_bytes(out, s, (size_t)(quote - s));
         text_add(out, "\"\"");
     }
     text_addf(out, "%s\"", s);
+}
+
+static void put_csv_text(TextBuf *out, const char *s)
+{
+    if (*s && !strpbrk(s, ",\"\r\n"))
+        text_addf(out, "%s%s", guard_of(s), s);
+    else
+        put_quoted(out, s);
 }
 
 static void put_csv_shape(TextBuf *out, const Shape *shape)
@@ -77,7 +85,7 @@ static void csv_begin(const Report *r, TextBuf *out)
 {
     for (size_t i = 0; i < r->spec.column_count; i++) {
         text_add(out, i ? "," : "");
-        put_csv_text(out, r->spec.columns[i].name);
+        (i == 0 && r->spec.quoted ? put_quoted : put_csv_text)(out, r->spec.columns[i].name);
     }
     text_add(out, "\n");
 }

@@ -201,6 +201,7 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
     TRY(arena_check(first, a, err));
     char *data = NULL;
     size_t size = 0;
+    j->found = access(j->path, F_OK) == 0;
     TRY(open_locked(j, err));
     if (file_read(&data, &size, j->fd, SIZE_MAX, a, err) != OK)
         return error_at(err, "%s", j->path);

@@ -17,6 +17,7 @@
 typedef struct {
     char *path; /* path of the journal; NULL: no journal is kept */
     int fd;
+    bool found; /* there was a journal before this run */
     const Json **old; /* records of the run that is resumed */
     size_t old_count;
     double synced; /* time of the last sync to the disk */

@@ -2,6 +2,8 @@
  * (report_kinds.h). */
 #include "report/report_kinds.h"
 
+#include "report/fields.h"
+
 #include <string.h>
 
 /* ---- choosing the rows that are shown first ---- */
@@ -65,13 +67,13 @@ static void rank_fits(const Csv *t, RowRank *rank)
 
 const ResultKind result_kinds[] = {
     {"compare", "atomo-compare/1", COMPARED, "Comparisons",
-     "Each compressor on the same gradients: what it sends, how long it takes, how far off it is.",
+     "Each codec on the same gradients: what it sends, how long it takes, how far off it is.",
      WHOSE
      "error,target_bits,reached,bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,variance,"
      "bias,wasserstein_mean,cosine",
      "pareto,errors", rank_whole},
     {"against", "atomo-against/1", "tensor,compressor,against,metric,difference", "Paired differences",
-     "Each compressor against one of them, with the same random numbers in each repeat.", NULL, NULL,
+     "Each codec against one of them, with the same random numbers in each repeat.", NULL, NULL,
      rank_whole},
     {"sweep", "atomo-sweep/1", COMPARED ",rate,pareto", "Size against error",
      "Each compressor at many rates. On the front are those that no other one of their kind beats in both.",
@@ -87,7 +89,7 @@ const ResultKind result_kinds[] = {
      "What an iteration costs with measured codecs on a modelled network.", NULL,
      "iteration-time,runtime,break-even", rank_all},
     {"advise", "atomo-advise/1", "compressor,total_ms,speedup16,mean_error,travels", "Advice",
-     "Which compressor makes an iteration fastest on one network, and why others lose.",
+     "Which codec makes an iteration fastest on one network, and why others lose.",
      "rank,compressor,error,total_ms,speedup16,bytes_up,mean_error,feedback,travels,why", NULL, rank_ranked},
     {"link", "atomo-link/1", "record,exchange,alpha_ms,beta_gbps", "Links",
      "The latency and bandwidth of a network, by the times of exchanges between processes.", NULL, NULL,
@@ -122,6 +124,14 @@ const ResultKind result_kinds[] = {
 };
 
 /* ---- finding the kind of a result ---- */
+
+bool result_has_field(const Csv *t)
+{
+    for (size_t i = 0; i < t->columns; i++)
+        if (field_of_column(t->name[i], NULL))
+            return true;
+    return false;
+}
 
 /* Returns the number of names in the list `marks` if the table has all these columns, else 0. */
 static size_t marks_there(const char *marks, const Csv *t)

@@ -25,6 +25,9 @@ typedef struct {
 bool result_known(const char *schema);  /* true if this program reads results of this schema and version */
 extern const ResultKind result_kinds[]; /* all kinds, in their order on the page; ends in {0} */
 
+/* True if a column is a field that a command of this program writes, also where no command writes such a table. */
+bool result_has_field(const Csv *t);
+
 /* Returns the kind of the stored result. NULL: no command writes such a result; *why is the reason. */
 const ResultKind *result_kind(const Stored *s, const char **why);
 

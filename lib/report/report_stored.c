@@ -140,7 +140,9 @@ static Status refuse_gradients(const char *path, FileKind kind, Error *err)
         return OK;
     if (kind == FILE_PICKLE) {
         refuse_pickle(path, err);
-        return error_at(err, "%s", path);
+        const Error saves = *err;
+        FAIL(err, ERR_USAGE, "%s: a Python pickle, not a result", path);
+        return error_hint(err, "%s, for atomo-bench compare", saves.hint);
     }
     FAIL(err, ERR_USAGE, "%s: %s, not a result", path, kinds[kind]);
     return error_hint(err, "atomo-bench compare %.150s -o result.csv makes a result of gradients",

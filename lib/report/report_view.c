@@ -193,16 +193,35 @@ static Status write_rows(Sheet *s, Report *report, Error *err)
     return OK;
 }
 
+static Sheet open_sheet(const Results *r, const View *v, bool people)
+{
+    return (Sheet){.r = r,
+                   .v = v,
+                   .people = people,
+                   .from = NEW(r->a, size_t, r->column_count),
+                   .columns = NEW(r->a, Column, r->column_count),
+                   .order = NEW(r->a, SortKey, r->codecs),
+                   .row = NEW(r->a, Value, r->column_count)};
+}
+
+bool results_cover(const Results *r, const View *v, const Csv *t)
+{
+    Sheet s = open_sheet(r, v, false);
+    if (!s.from || !s.columns || t->rows != r->places * r->codecs)
+        return false;
+    choose_columns(&s);
+    bool covered = s.count == t->columns;
+    for (size_t i = 0; covered && i < s.count; i++)
+        covered = !strcmp(s.columns[i].name, t->name[i]);
+    for (size_t place = 0; covered && place < r->places; place++)
+        covered = results_cover_place(r, place, t, place * r->codecs);
+    return covered;
+}
+
 Status results_write(Results *r, const View *v, ReportSpec spec, Error *err)
 {
     Report *report;
-    Sheet s = {.r = r,
-               .v = v,
-               .people = spec.format != FORMAT_CSV && spec.format != FORMAT_JSON,
-               .from = NEW(r->a, size_t, r->column_count),
-               .columns = NEW(r->a, Column, r->column_count),
-               .order = NEW(r->a, SortKey, r->codecs),
-               .row = NEW(r->a, Value, r->column_count)};
+    Sheet s = open_sheet(r, v, spec.format != FORMAT_CSV && spec.format != FORMAT_JSON);
     TRY(arena_check(s.from && s.columns && s.order && s.row, r->a, err));
     TRY(results_judge(r, err));
     choose_columns(&s);

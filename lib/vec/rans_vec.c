@@ -7,6 +7,10 @@
 /* LOW: the least state of a lane; ROW_WORDS: the most bytes that a row can read */
 enum { LOW = 1 << 16, ROW_WORDS = 2 * ROW };
 
+/* In each branch below, `get` reads rows with one of two look-ups of the symbols at `place`, the low bits of the
+ * states: `find` in a table of slots, `find_fine` in a table of bytes (`slot`) and one of slices (`slice`). Both return
+ * each symbol's byte, its share, and an offset: the new state is share * (state >> precision) + offset. */
+
 #if VEC_BYTES == 64
 
 /* Returns x / f rounded down: for 32-bit numbers, the truncated quotient in double is exact. */
@@ -52,41 +56,40 @@ INLINE const uint8_t *refill(__m512i *x, const uint8_t *p)
     return p + 2 * __builtin_popcount(empty);
 }
 
-size_t ISA_NAME(rans_get)(const uint32_t *slot, int precision, uint8_t *byte, size_t rows, uint32_t state[16],
-                          const uint8_t **at, const uint8_t *end)
+typedef __m512i Lanes;
+typedef struct {
+    Lanes byte, share, offset;
+} Found;
+typedef Found Find(const void *slot, const uint32_t *slice, Lanes place);
+
+INLINE Found find(const void *slot, const uint32_t *slice, Lanes place)
 {
-    const __m128i by = _mm_cvtsi32_si128(precision);
-    const __m512i low = _mm512_set1_epi32((1 << precision) - 1), field = _mm512_set1_epi32(0xfff);
-    __m512i x = _mm512_loadu_si512(state);
-    const uint8_t *p = *at;
-    size_t row = 0;
-    for (; row < rows && end - p >= ROW_WORDS; row++) {
-        const __m512i e = _mm512_i32gather_epi32(_mm512_and_si512(x, low), slot, 4);
-        const __m512i f = _mm512_and_si512(_mm512_srli_epi32(e, 12), field);
-        store_bytes(byte + ROW * row, (VecU)_mm512_srli_epi32(e, 24));
-        x = _mm512_add_epi32(_mm512_mullo_epi32(f, _mm512_srl_epi32(x, by)), _mm512_and_si512(e, field));
-        p = refill(&x, p);
-    }
-    _mm512_storeu_si512(state, x);
-    *at = p;
-    return row;
+    const Lanes e = _mm512_i32gather_epi32(place, slot, 4), field = _mm512_set1_epi32(0xfff);
+    (void)slice;
+    return (Found){_mm512_srli_epi32(e, 24), _mm512_and_si512(_mm512_srli_epi32(e, 12), field),
+                   _mm512_and_si512(e, field)};
 }
 
-size_t ISA_NAME(rans_get_fine)(const uint8_t *slot, const uint32_t *slice, int precision, uint8_t *byte,
-                               size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end)
+INLINE Found find_fine(const void *slot, const uint32_t *slice, Lanes place)
+{
+    const Lanes b = _mm512_and_si512(_mm512_i32gather_epi32(place, slot, 1), _mm512_set1_epi32(0xff)),
+                s = _mm512_i32gather_epi32(b, slice, 4);
+    return (Found){b, _mm512_srli_epi32(s, 16),
+                   _mm512_sub_epi32(place, _mm512_and_si512(s, _mm512_set1_epi32(0xffff)))};
+}
+
+INLINE size_t get(Find *find_symbols, const void *slot, const uint32_t *slice, int precision, uint8_t *byte,
+                  size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end)
 {
     const __m128i by = _mm_cvtsi32_si128(precision);
-    const __m512i low = _mm512_set1_epi32((1 << precision) - 1);
-    __m512i x = _mm512_loadu_si512(state);
+    const Lanes low = _mm512_set1_epi32((1 << precision) - 1);
+    Lanes x = _mm512_loadu_si512(state);
     const uint8_t *p = *at;
     size_t row = 0;
     for (; row < rows && end - p >= ROW_WORDS; row++) {
-        const __m512i place = _mm512_and_si512(x, low);
-        const __m512i b = _mm512_and_si512(_mm512_i32gather_epi32(place, slot, 1), _mm512_set1_epi32(0xff));
-        const __m512i s = _mm512_i32gather_epi32(b, slice, 4);
-        const __m512i f = _mm512_srli_epi32(s, 16), start = _mm512_and_si512(s, _mm512_set1_epi32(0xffff));
-        store_bytes(byte + ROW * row, (VecU)b);
-        x = _mm512_add_epi32(_mm512_mullo_epi32(f, _mm512_srl_epi32(x, by)), _mm512_sub_epi32(place, start));
+        const Found f = find_symbols(slot, slice, _mm512_and_si512(x, low));
+        store_bytes(byte + ROW * row, (VecU)f.byte);
+        x = _mm512_add_epi32(_mm512_mullo_epi32(f.share, _mm512_srl_epi32(x, by)), f.offset);
         p = refill(&x, p);
     }
     _mm512_storeu_si512(state, x);
@@ -173,53 +176,44 @@ INLINE const uint8_t *refill(__m256i *x, const uint8_t *p)
     return p + 2 * __builtin_popcount(set);
 }
 
-size_t ISA_NAME(rans_get)(const uint32_t *slot, int precision, uint8_t *byte, size_t rows, uint32_t state[16],
-                          const uint8_t **at, const uint8_t *end)
+typedef __m256i Lanes;
+typedef struct {
+    Lanes byte, share, offset;
+} Found;
+typedef Found Find(const void *slot, const uint32_t *slice, Lanes place);
+
+INLINE Found find(const void *slot, const uint32_t *slice, Lanes place)
 {
-    const __m128i by = _mm_cvtsi32_si128(precision);
-    const __m256i low = _mm256_set1_epi32((1 << precision) - 1), field = _mm256_set1_epi32(0xfff);
-    __m256i x[HALVES];
-    memcpy(x, state, sizeof x);
-    const uint8_t *p = *at;
-    size_t row = 0;
-    for (; row < rows && end - p >= ROW_WORDS; row++) {
-        for (int h = 0; h < HALVES; h++) {
-            const __m256i e = _mm256_i32gather_epi32((const int *)slot, _mm256_and_si256(x[h], low), 4);
-            const __m256i f = _mm256_and_si256(_mm256_srli_epi32(e, 12), field);
-            store_bytes(byte + ROW * row + LANES * h, (VecU)_mm256_srli_epi32(e, 24));
-            x[h] = _mm256_add_epi32(_mm256_mullo_epi32(f, _mm256_srl_epi32(x[h], by)),
-                                    _mm256_and_si256(e, field));
-            p = refill(&x[h], p);
-        }
-    }
-    memcpy(state, x, sizeof x);
-    *at = p;
-    return row;
+    const Lanes e = _mm256_i32gather_epi32(slot, place, 4), field = _mm256_set1_epi32(0xfff);
+    (void)slice;
+    return (Found){_mm256_srli_epi32(e, 24), _mm256_and_si256(_mm256_srli_epi32(e, 12), field),
+                   _mm256_and_si256(e, field)};
 }
 
-size_t ISA_NAME(rans_get_fine)(const uint8_t *slot, const uint32_t *slice, int precision, uint8_t *byte,
-                               size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end)
+INLINE Found find_fine(const void *slot, const uint32_t *slice, Lanes place)
+{
+    const Lanes b = _mm256_and_si256(_mm256_i32gather_epi32(slot, place, 1), _mm256_set1_epi32(0xff)),
+                s = _mm256_i32gather_epi32((const int *)slice, b, 4);
+    return (Found){b, _mm256_srli_epi32(s, 16),
+                   _mm256_sub_epi32(place, _mm256_and_si256(s, _mm256_set1_epi32(0xffff)))};
+}
+
+INLINE size_t get(Find *find_symbols, const void *slot, const uint32_t *slice, int precision, uint8_t *byte,
+                  size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end)
 {
     const __m128i by = _mm_cvtsi32_si128(precision);
-    const __m256i low = _mm256_set1_epi32((1 << precision) - 1);
-    __m256i x[HALVES];
+    const Lanes low = _mm256_set1_epi32((1 << precision) - 1);
+    Lanes x[HALVES];
     memcpy(x, state, sizeof x);
     const uint8_t *p = *at;
     size_t row = 0;
-    for (; row < rows && end - p >= ROW_WORDS; row++) {
+    for (; row < rows && end - p >= ROW_WORDS; row++)
         for (int h = 0; h < HALVES; h++) {
-            const __m256i place = _mm256_and_si256(x[h], low);
-            const __m256i b = _mm256_and_si256(
-                _mm256_i32gather_epi32((const int *)(const void *)slot, place, 1), _mm256_set1_epi32(0xff));
-            const __m256i s = _mm256_i32gather_epi32((const int *)slice, b, 4);
-            store_bytes(byte + ROW * row + LANES * h, (VecU)b);
-            const __m256i f = _mm256_srli_epi32(s, 16),
-                          start = _mm256_and_si256(s, _mm256_set1_epi32(0xffff));
-            x[h] = _mm256_add_epi32(_mm256_mullo_epi32(f, _mm256_srl_epi32(x[h], by)),
-                                    _mm256_sub_epi32(place, start));
+            const Found f = find_symbols(slot, slice, _mm256_and_si256(x[h], low));
+            store_bytes(byte + ROW * row + LANES * h, (VecU)f.byte);
+            x[h] = _mm256_add_epi32(_mm256_mullo_epi32(f.share, _mm256_srl_epi32(x[h], by)), f.offset);
             p = refill(&x[h], p);
         }
-    }
     memcpy(state, x, sizeof x);
     *at = p;
     return row;
@@ -242,30 +236,27 @@ uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t 
     return at;
 }
 
-size_t ISA_NAME(rans_get)(const uint32_t *slot, int precision, uint8_t *byte, size_t rows, uint32_t state[16],
-                          const uint8_t **at, const uint8_t *end)
+typedef uint32_t Lanes;
+typedef struct {
+    Lanes byte, share, offset;
+} Found;
+typedef Found Find(const void *slot, const uint32_t *slice, Lanes place);
+
+INLINE Found find(const void *slot, const uint32_t *slice, Lanes place)
 {
-    const uint32_t low = (1u << precision) - 1;
-    const uint8_t *p = *at;
-    size_t row = 0;
-    uint32_t lane[ROW];
-    memcpy(lane, state, sizeof lane);
-    for (; row < rows && end - p >= ROW_WORDS; row++)
-        for (int k = 0; k < ROW; k++) {
-            const uint32_t e = slot[lane[k] & low];
-            const uint32_t x = (e >> 12 & 0xfff) * (lane[k] >> precision) + (e & 0xfff);
-            const uint32_t empty = 0 - (uint32_t)(x < LOW); /* all bits or none: no branch */
-            byte[ROW * row + (size_t)k] = (uint8_t)(e >> 24);
-            lane[k] = x << (empty & 16) | (load_u16(p) & empty);
-            p += empty & 2;
-        }
-    memcpy(state, lane, sizeof lane);
-    *at = p;
-    return row;
+    const uint32_t e = ((const uint32_t *)slot)[place];
+    (void)slice;
+    return (Found){e >> 24, e >> 12 & 0xfff, e & 0xfff};
 }
 
-size_t ISA_NAME(rans_get_fine)(const uint8_t *slot, const uint32_t *slice, int precision, uint8_t *byte,
-                               size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end)
+INLINE Found find_fine(const void *slot, const uint32_t *slice, Lanes place)
+{
+    const uint32_t b = ((const uint8_t *)slot)[place], s = slice[b];
+    return (Found){b, s >> 16, place - (s & 0xffff)};
+}
+
+INLINE size_t get(Find *find_symbols, const void *slot, const uint32_t *slice, int precision, uint8_t *byte,
+                  size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end)
 {
     const uint32_t low = (1u << precision) - 1;
     const uint8_t *p = *at;
@@ -274,10 +265,10 @@ size_t ISA_NAME(rans_get_fine)(const uint8_t *slot, const uint32_t *slice, int p
     memcpy(lane, state, sizeof lane);
     for (; row < rows && end - p >= ROW_WORDS; row++)
         for (int k = 0; k < ROW; k++) {
-            const uint32_t place = lane[k] & low, b = slot[place], s = slice[b];
-            const uint32_t x = (s >> 16) * (lane[k] >> precision) + place - (s & 0xffff);
+            const Found f = find_symbols(slot, slice, lane[k] & low);
+            const uint32_t x = f.share * (lane[k] >> precision) + f.offset;
             const uint32_t empty = 0 - (uint32_t)(x < LOW); /* all bits or none: no branch */
-            byte[ROW * row + (size_t)k] = (uint8_t)b;
+            byte[ROW * row + (size_t)k] = (uint8_t)f.byte;
             lane[k] = x << (empty & 16) | (load_u16(p) & empty);
             p += empty & 2;
         }
@@ -287,3 +278,15 @@ size_t ISA_NAME(rans_get_fine)(const uint8_t *slot, const uint32_t *slice, int p
 }
 
 #endif
+
+size_t ISA_NAME(rans_get)(const uint32_t *slot, int precision, uint8_t *byte, size_t rows, uint32_t state[16],
+                          const uint8_t **at, const uint8_t *end)
+{
+    return get(find, slot, NULL, precision, byte, rows, state, at, end);
+}
+
+size_t ISA_NAME(rans_get_fine)(const uint8_t *slot, const uint32_t *slice, int precision, uint8_t *byte,
+                               size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end)
+{
+    return get(find_fine, slot, slice, precision, byte, rows, state, at, end);
+}

@@ -110,6 +110,15 @@ static void the_nearest_name_is_near(void **state)
     static const char *const links[] = {"lan1g", "lan10g", "lan25g", NULL};
     assert_string_equal(text_nearest("lan10", text_list_name, links), "lan10g");
     assert_string_equal(text_nearest("lan2g", text_list_name, links), "lan1g");
+    /* the first name that begins with the text is nearer than one that is a letter away, but not than an equal one */
+    assert_string_equal(text_nearest("tern", text_list_name, names), "terngrad");
+    assert_string_equal(text_nearest("THR", text_list_name, names), "threshold");
+    check(!text_nearest("te", text_list_name, names));
+    static const char *const sketches[] = {"countsketch", "countmin", "entry", "ternary", "entr", NULL};
+    assert_string_equal(text_nearest("count", text_list_name, sketches), "countsketch");
+    assert_string_equal(text_nearest("ent", text_list_name, sketches), "entry");
+    assert_string_equal(text_nearest("entr", text_list_name, sketches), "entr");
+    assert_string_equal(text_nearest("ternary", text_list_name, sketches), "ternary");
     char longest[300];
     memset(longest, 'q', sizeof longest);
     longest[sizeof longest - 1] = 0;

@@ -54,12 +54,14 @@ $ atomo-bench synth -o g.h5 --shape 4 >/dev/null; atomo-bench convert -q g.h5 g.
 2> atomo-bench: plot: g.npz: a zip archive, such as .npz, not a result
 2> atomo-bench: plot: g.safetensors: a safetensors file, not a result
 2> hint: atomo-bench compare g.npz -o result.csv makes a result of gradients
+2> hint: atomo-bench sweep g.npz -o result.csv, then plot pareto result.csv
 = 2
 
 # they also do so for a PyTorch pickle
-$ printf '\200\002}q\000.' >model.pt; atomo-bench report model.pt
-2> atomo-bench: report: model.pt: a Python pickle, *
-2> hint: python3 -c *
+$ printf '\200\002}q\000.' >model.pt; atomo-bench report model.pt; atomo-bench plot pareto model.pt -o f.svg
+2> atomo-bench: report: model.pt: a Python pickle, not a result
+2> atomo-bench: plot: model.pt: a Python pickle, not a result
+2> hint: python3 -c *model.safetensors*, for atomo-bench compare
 = 2
 
 # help lists the file formats that are read

@@ -54,6 +54,13 @@ $ atomo-bench list ef+qsgt; atomo-bench list qsgd:bots=2
 2> atomo-bench: list: codec qsgd:bots=2: qsgd has no key "bots" (did you mean bits?)
 = 2
 
+# list describes one codec: of alternatives the hint names the first
+$ atomo-bench list qsgd/terngrad; atomo-bench list ef+topk:ratio=0.1/0.2
+2> atomo-bench: list: codec qsgd/terngrad: qsgd/terngrad are alternatives, and one codec is wanted here
+2> hint: write qsgd
+2> hint: write ef+topk:ratio=0.1
+= 2
+
 # list --details ends in the names of the literature
 $ atomo-bench list --details | sed '1,/^Names in the literature/d'
 > signSGD *sign *

@@ -47,6 +47,20 @@ $ atomo-bench synth --shape 400x300 --shape 400x301 --shape 400x302 -o g.h5 -q >
 > comparing [[]#*[]]  [0-9]*/[0-9]* records *
 = 0
 
+# on a narrow terminal the bar leaves out the rate, then the bar itself and the work's name, and keeps count, time and item; the phase of cost that merges payloads names its item
+? command -v script
+$ atomo-bench synth --shape 400x300 --shape 400x301 -o g.h5 -q >/dev/null; for c in 120 73 60 40; do TERM=xterm script -qc "stty cols $c; atomo-bench compare g.h5 -c svd:rank=1/2/3/4/5/6/7/8 --repeats 6 --threads 1 -o r$c.csv" /dev/null | tr '\r' '\n' >$c; awk -v c=$c '{sub(/\033.*/, "")} length >= c {print "too long", $0}' $c; done; cat 120 40; echo; grep -c ' records/s ' 73 60 40; grep -c comparing 60 40; TERM=xterm script -qc "stty cols 120; atomo-bench cost g.h5 -c none -c qsgd --repeats 40 --threads 1 -o c.csv" /dev/null | tr '\r' '\n'
+> comparing [[][#-]*[]]  [0-9]*/[0-9]* records  * left  svd* on *
+> [0-9]*/[0-9]* records  [0-9:?]* left  svd*
+> 73:[1-9]*
+> 60:0
+> 60:[1-9]*
+> 40:0
+> merging [[][#-]*[]]  [0-9]*/[0-9]* records  * records/s  * left  * on *, * workers*
+- 40:[1-9]*
+- too long*
+= 0
+
 # after --resume the bar begins at the records of the journal
 ? command -v script
 $ atomo-bench synth --shape 400x300 --shape 400x301 --shape 400x302 -o g.h5 -q >/dev/null; set -- compare g.h5 -c svd:rank=1/2/3/4/5/6/7/8 --repeats 4 --threads 1 -o r.csv; atomo-bench "$@" -q 2>/dev/null & until [ "$(wc -l 2>/dev/null <r.csv.journal || echo 0)" -ge 9 ] || ! kill -0 $!; do sleep 0.02; done; kill -TERM $!; wait $!; old=$(($(wc -l <r.csv.journal) - 1)); TERM=xterm script -qc "stty cols 120; atomo-bench $* --resume" /dev/null | tr '\r' '\n' >bar; first=$(sed -n 's|.*comparing .*  *\([0-9]*\)/32 records.*|\1|p' bar | head -n 1); [ "$old" -ge 8 ] && [ "$first" -ge "$old" ] && echo goes on || echo "from $first, with $old in the journal"
@@ -235,6 +249,16 @@ $ sh $SRC/test/cli/tiny.sh; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-be
 $ for i in 1 2; do atomo-bench synth -o g.h5 --shape 64x32 -q && atomo-bench encode g.h5 -c qsgd -o g.atomo -q && atomo-bench decode g.atomo -o h.h5 -q; mkdir -p d; atomo-bench compare g.h5 -c none -c qsgd -q -o d/r.json && atomo-bench report d -o p.html && for e in csv json md tex txt; do atomo-bench report d/r.json -o t.$e || echo $e; done; atomo-bench plot pareto d/r.json -o f.svg; echo $?; done | grep -c '^0$'; rm f.plot.csv; atomo-bench plot pareto d/r.json -o f.svg
 > 2
 2> atomo-bench: plot: -o f.svg: is there, and is no older result of plot*
+= 2
+
+# report replaces its own CSV, also of results whose columns it shows all; such a CSV is read as any other; report of another command's result stays refused
+$ sh $SRC/test/cli/tiny.sh; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-train run --network softmax --dataset mnist --max-steps 2 -q -o run.csv; atomo-bench cost g.h5 -c none -q --repeats 1 -o cost.csv; for r in run cost; do for i in 1 2; do atomo-bench report $r.csv --all -o own.csv || echo refused; done; atomo-bench report own.csv -f csv >a; atomo-bench report $r.csv --all -f csv >b; atomo-bench report b -f csv | cmp - a && echo same; rm own.csv; done; cp cost.csv c2.csv; atomo-bench report run.csv -o c2.csv; echo $?; for i in 1 2; do atomo-bench report run.csv --columns compressor,step -o own.csv || echo refused; done; head -1 own.csv; atomo-bench cost g.h5 -c none -q --repeats 1 -o own.csv
+> same
+> 2
+> "compressor",step
+- refused
+2> atomo-bench: report: -o c2.csv: is there*
+2> atomo-bench: cost: -o own.csv: is there*
 = 2
 
 # on a terminal the command asks, and only yes replaces the file

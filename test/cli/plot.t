@@ -177,7 +177,7 @@ $ printf 'compressor,bits_per_element,relative_error\n' >p.csv; for i in 1 2 3 4
 2> hint: --force replaces it
 2> ls: *k.svg*
 2> atomo-bench: plot: *lenet-mnist.h5: an HDF5 file, not a result
-2> hint: spectrum draws what atomo-bench inspect writes with --spectrum -o FILE.csv
+2> hint: atomo-bench inspect --spectrum *lenet-mnist.h5 -o result.csv, then plot spectrum result.csv
 = 2
 
 # figures of training name the number of workers

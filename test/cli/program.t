@@ -133,6 +133,24 @@ $ F="$SRC"/datasets/lenet-mnist.h5; for n in signsgd efsignsgd atomo topk-ef 'de
 - *did you mean*
 = 2
 
+# also names of newer methods, the beginnings of codecs' names, and a name with a slash; a share over 100 %
+$ F="$SRC"/datasets/lenet-mnist.h5; for n in ternary acpsgd fp8 tern power count '0/1 Adam' a2sgd omnireduce deepreduce zero++ loco gtopk-sgd topk:ratio=101%; do atomo-bench compare "$F" -c "$n"; done
+2> hint: ternary is terngrad here
+2> hint: try powersgd; ACP-SGD sends one of the two factors in a step and the other in the next
+2> hint: try minmax:bits=8; there are no 8-bit floats here*
+2> atomo-bench: codec tern: no codec is called "tern" (did you mean terngrad[?])
+2> *called "power" (did you mean powersgd[?])
+2> *called "count" (did you mean countsketch[?])
+2> hint: try ef+scaledsign; 0/1 Adam sends a momentum so, in some of the steps
+2> hint: try ef+onebit; A2SGD *
+2> hint: try topk; OmniReduce *
+2> hint: try topk; DeepReduce *
+2> hint: try minmax; ZeRO++ *
+2> hint: try ef+minmax; LoCo *
+2> hint: try topk; gTop-k *
+2> hint: topk:ratio=1 is the most
+= 2
+
 # a preset of which a part is given
 $ atomo-bench cost "$SRC"/datasets/lenet-mnist.h5 -c none --link lan10
 2> atomo-bench: link "lan10": no such preset

@@ -17,6 +17,15 @@ $ /usr/bin/python3 -c 'import h5py, numpy as np; f = h5py.File("k.h5", "w"); f["
 2> note: k.h5: kernels such as conv/kernel (3x3x16x32) look like height x width x in x out, as in Keras, and are read as out x in x height x width; --layout hwio if they are, else --layout oihw
 = 0
 
+# ... also where all axes are short; a kernel of three axes is not turned, and a note says so
+? /usr/bin/python3 -c 'import h5py, numpy'
+$ /usr/bin/python3 -c 'import h5py, numpy as np; r = np.random.default_rng(1); f = h5py.File("k.h5", "w"); f["conv/kernel"] = r.standard_normal((3, 3, 8, 8)).astype("f4"); g = h5py.File("l.h5", "w"); g["conv1d/kernel"] = r.standard_normal((5, 16, 32)).astype("f4"); g["dense/kernel"] = r.standard_normal((16, 32)).astype("f4")'; atomo-bench inspect k.h5 >out; atomo-bench inspect k.h5 --layout hwio -f csv | cut -d, -f5; atomo-bench inspect l.h5 --layout hwio -f csv | cut -d, -f5; echo; atomo-bench inspect l.h5 >out
+> 8x8x3x3
+> 5x16x32
+2> note: k.h5: kernels such as conv/kernel (3x3x8x8) look like height x width x in x out*
+2> note: l.h5: layout hwio turns kernels of four axes only; conv1d/kernel, of 3 axes, is read as it is stored (kernels like this: 1)*
+= 0
+
 # PyTorch's kernels raise no doubt
 $ for s in 64x3x7x7 512x512x3x3 20x1x5x5 256x64x1x1 768x3x16x16; do atomo-bench synth -o g.h5 --shape $s >out && atomo-bench inspect g.h5 >out || exit; done
 2>
