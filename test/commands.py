@@ -84,9 +84,9 @@ def rules(env):
 def copy_tree(room):
     """Makes the folder in which commands run: a copy of the source tree with a link to its build. Returns what is in it."""
     room.mkdir()
-    for name in ("CHANGELOG.md", "LICENSE", "Makefile", "README.md", "datasets/lenet-mnist.h5", "datasets/dump_torch.py", "datasets/fetch.sh"):
-        (room / name).parent.mkdir(exist_ok=True)
-        shutil.copy2(TOP / name, room / name)
+    (room / "datasets").mkdir()
+    for file in [TOP / name for name in ("CHANGELOG.md", "LICENSE", "Makefile", "README.md")] + sorted((TOP / "datasets").glob("*.*")):
+        shutil.copy2(file, room / file.relative_to(TOP))
     for name in ("cmd", "docs", "lib", "plots", "test"):
         shutil.copytree(TOP / name, room / name, symlinks=True)
     (room / "build").symlink_to(TOP / "build")
