@@ -18,8 +18,12 @@ static Status take_rates(TrainRun *r)
     TrainJob *j = &r->job;
     if (!r->tuned)
         return OK;
-    j->lr = NAN; /* each run has its own learning rate */
-    return train_rates_load(&r->rate, r->tuned, j->codec, j->codecs, j->a, j->err);
+    TRY(train_rates_load(&r->rate, r->tuned, j->codec, j->codecs, j->a, j->err));
+    for (size_t k = 0; k < j->codecs; k++) {
+        j->setup.optimizer.lr = r->rate[k];
+        TRY(train_check(&j->setup, j->err));
+    }
+    return OK;
 }
 
 static Status check_resume(const TrainRun *r)
@@ -33,7 +37,7 @@ static Status check_resume(const TrainRun *r)
 static Status check_idle(const TrainRun *r)
 {
     const char *idle = r->dump_every ? "--dump-freq" : r->dump_workers ? "--dump-workers" : NULL;
-    if (r->tuned && r->job.lr != USUAL_LR)
+    if (r->tuned && cli_given(&r->job.common, "lr"))
         return FAIL(r->job.err, ERR_USAGE, "--lr and --lr-from: want one of them");
     return idle && !r->dump ? FAIL(r->job.err, ERR_USAGE, "%s: want --dump-gradients FILE.h5 as well", idle)
                             : OK;
@@ -91,6 +95,7 @@ static Status prepare(TrainRun *r)
     TRY(check_idle(r));
     TRY(keep_apart(r));
     r->dump_every = r->dump_every ? r->dump_every : 100;
+    j->lr = r->tuned ? (double)NAN : j->lr; /* with --lr-from, each run has its own learning rate */
     TRY(train_job_open(j));
     TRY(check_dump(r));
     return take_rates(r);

@@ -161,9 +161,11 @@ static Status run(TrainJob *j)
     Error why;
     if (t->low > t->high)
         return FAIL(j->err, ERR_USAGE, "--lr-low %g: above --lr-high %g", t->low, t->high);
+    if (j->least > t->low)
+        return FAIL(j->err, ERR_USAGE, "--lr-min %g: above --lr-low %g", j->least, t->low);
+    j->lr = NAN; /* each run has its own learning rate */
     TRY(train_job_open(j));
     TRY(train_job_data(j));
-    j->lr = NAN; /* each run has its own learning rate */
     TRY(hold_out(t));
     Fact facts[TRAIN_FACTS];
     train_job_facts(j, facts);

@@ -76,7 +76,11 @@ def kind_of(module, name, tensor):
 def kinds(model):
     """Parameter name -> kind, in the order of model.named_parameters()."""
     found = {}
-    owners = {id(p): m for m in model.modules() for p in m.parameters(recurse=False)}
+    owners = {}
+    for module in model.modules():
+        for p in module.parameters(recurse=False):
+            if id(p) not in owners or isinstance(module, nn.Embedding):  # an embedding tied to output weights is one
+                owners[id(p)] = module
     for name, parameter in model.named_parameters():
         found[name] = kind_of(owners[id(parameter)], name, parameter)
     return found

@@ -43,7 +43,7 @@ if (y_high == 0) { y_low = y_high = 1.25 }
 drawn_any(i) = below[i] + above[i] > 0
 rest(i) = always[i] && never[i] ? 'always or never' : always[i] ? 'always' : never[i] ? 'never' : ''
 only(i) = rest(i) eq '' ? '' : (drawn_any(i) ? ', else ' : ': ').rest(i)
-key_label(i) = short(label[i]).only(i)
+key_label(i) = label[i].only(i)
 
 eval widen(n)
 
@@ -51,9 +51,6 @@ eval widen(n)
 
 heading = hollows ? 'pays below its line; open marks: above it' : 'pays below its line'
 heading = heading.(bars ? '; bars: 95 % intervals' : '')
-widest_end = 0.0
-do for [i = 1:n] { widest_end = largest(widest_end, text_width(only(i))) }
-eval fit_key(n, widest_end)
 links = 0
 do for [i = 1:n] { key_entry = enter(key_label(i), rgb(i), dash(i), drawn_any(i) ? weight(1.4, i) : 0, below[i] ? solid(i) : above[i] ? hollow(i) : -1) }
 x_title = 'workers'

@@ -65,8 +65,7 @@ do for [i = 1:targets] {
 unit = against ne 'bytes' ? 1.0 : x_high < 2e3 ? 1.0 : x_high < 2e6 ? 1e3 : x_high < 2e9 ? 1e6 : 1e9
 unit_name = unit == 1 ? 'B' : unit == 1e3 ? 'kB' : unit == 1e6 ? 'MB' : 'GB'
 heading = runs > 1 ? sprintf('mean of up to %d runs; band: least to most', runs).(bars ? '; bars at the ends: 95 % intervals' : '') : ''
-eval fit_key(n, 0)
-do for [i = 1:n] { key_entry = enter(short(label[i]), rgb(i), dash(i), weight(1.2, i), solid(i)) }
+do for [i = 1:n] { key_entry = enter(label[i], rgb(i), dash(i), weight(1.2, i), solid(i)) }
 if (targets) { key_entry = enter('target accuracy', '#555555', dotted, 1, -1) }
 x_title = against eq 'step' ? 'step' : against eq 'bytes' ? 'sent by a worker, '.unit_name : \
     against eq 'wall' ? 'wall-clock time, s' : 'simulated time, s'

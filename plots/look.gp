@@ -138,12 +138,6 @@ first_line(s, inches) = s[1 : line_end(s, inches)]
 other_lines(s, inches) = behind_line(s, line_end(s, inches))
 line_count(s, inches) = strlen(s) == 0 ? 0 : 1 + line_count(other_lines(s, inches), inches)
 
-# Width of a row of the key of so many lines, in inches of text at full size; page.gp sets long entries of many lines smaller.
-key_row(lines) = (wide - 0.12) / (lines > 12 && !tex ? 0.8 : 1)
-
-# eval fit_key(lines): makes `room` so small that labels of few lines take at most two rows of the key, else one.
-fit_key(lines, beside) = fit((lines > 12 ? 1 : 1.8) * (key_row(lines) - 3.2 * em) - beside)
-
 # eval fit(inches): makes `room` so small that each label fits.
 fit(inches) = sprintf("while (room > 8 && widest_label(0) > %g) { room = room - 2 }", inches)
 

@@ -41,10 +41,9 @@ if (n == 0 || x_high == 0 || y_high == 0) {
 
 heading = (aggregates ? 'filled marks, thick: merged, then decoded once; open, thin: every payload decoded' : 'every payload decoded').\
     (bars ? '; bars: 95 % intervals' : '')
-eval fit_key(n, 0)
 thin(i) = weight(0.6, i)
 thick(i) = weight(1.42, i)
-do for [i = 1:n] { key_entry = enter(short(label[i]), rgb(i), dash(i), merges[i] ? thick(i) : thin(i), merges[i] ? solid(i) : hollow(i)) }
+do for [i = 1:n] { key_entry = enter(label[i], rgb(i), dash(i), merges[i] ? thick(i) : thin(i), merges[i] ? solid(i) : hollow(i)) }
 typical = sqrt(y_low * y_high)
 unit = per_unit(typical)
 x_title = 'workers'

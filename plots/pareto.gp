@@ -119,10 +119,8 @@ heading = (mixed ? 'filled marks: unbiased, open: biased; ' : '').(rates_any ? '
     (bars ? 'bars: 95 % intervals; ' : '').(beyond_any ? 'arrows: errors beyond the axis; ' : '')
 heading = strlen(heading) ? heading[1 : strlen(heading) - 2] : ''
 
-# of many long labels, two columns fit; LaTeX sets them larger, and needs three
-eval fit(key_row(n) / (n > 12 ? (tex ? 3 : 2) : 1) - 3.2 * em)
 key_mark_of(i) = biased[i] ? hollow(i) : solid(i)
-do for [i = 1:n] { key_entry = enter(short(label[i]), rgb(i), dash(i), points_of[i] > 1 ? weight(1.2, i) : 0, key_mark_of(i)) }
+do for [i = 1:n] { key_entry = enter(label[i], rgb(i), dash(i), points_of[i] > 1 ? weight(1.2, i) : 0, key_mark_of(i)) }
 if (on_front[1] > 1) { key_entry = enter(mixed ? 'front, unbiased' : 'Pareto front', '#bbbbbb', 1, 2, -1) }
 if (on_front[2] > 1) { key_entry = enter(mixed ? 'front, biased' : 'Pareto front', '#bbbbbb', blocks, 2, -1) }
 if (!timed) { key_entry = enter('Gaussian data (no bound)', '#777777', dotted, 0.8, -1) }

@@ -374,6 +374,17 @@ static bool answer(const Command *command, int argc, char **argv, Arena *a)
     return completes || describes;
 }
 
+bool cli_given(const Common *common, const char *name)
+{
+    const size_t length = strlen(name);
+    for (int i = 1; i < common->argc && strcmp(common->argv[i], "--") != 0; i++) {
+        const char *arg = common->argv[i];
+        if (!strncmp(arg, "--", 2) && !strncmp(arg + 2, name, length) && strchr("=", arg[2 + length]))
+            return true;
+    }
+    return false;
+}
+
 Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,
                  Error *err)
 {

@@ -122,6 +122,9 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
 int cli_run(const Command *command, int argc, char **argv,
             Status (*run)(void *options, const TextList *arguments), void *options, Arena *a, Error *err);
 
+/* Returns true if the command line has the option --NAME, whatever its value. */
+bool cli_given(const Common *common, const char *name);
+
 /* Returns true if results on stdout have colours. --color decides; without it, NO_COLOR, TERM and whether
  * stdout is a terminal. */
 bool cli_color(const Common *common);

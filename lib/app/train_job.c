@@ -7,7 +7,9 @@
 #include "base/parallel.h"
 #include "compress/spec.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Random seed of the synthetic digit images; --seed does not change these images. */
 enum { DATA_SEED = 1 };
@@ -167,9 +169,9 @@ static Status check_idle(const TrainJob *j)
     if (!j->net && (j->bucket_bytes || j->overlap))
         return FAIL(j->err, ERR_USAGE, "%s: want several ranks: mpirun -n P atomo-train run",
                     j->overlap ? "--overlap" : "--bucket-bytes");
-    if (j->optimizer != OPTIMIZER_ADAMW && j->beta2 != USUAL_BETA2)
+    if (j->optimizer != OPTIMIZER_ADAMW && cli_given(&j->common, "beta2"))
         return FAIL(j->err, ERR_USAGE, "--beta2: only --optimizer adamw has it");
-    if (j->optimizer == OPTIMIZER_SIGNSGD && j->momentum != USUAL_MOMENTUM && j->momentum > 0)
+    if (j->optimizer == OPTIMIZER_SIGNSGD && cli_given(&j->common, "momentum") && j->momentum > 0)
         return FAIL(j->err, ERR_USAGE, "--momentum: signsgd has none");
     if (j->decay != 1 && !j->decay_steps)
         return FAIL(j->err, ERR_USAGE, "--lr-decay: want --lr-decay-steps as well");
@@ -184,42 +186,16 @@ static Status check_idle(const TrainJob *j)
     return OK;
 }
 
-Status train_job_open(TrainJob *j)
+/* Fills the setup of a run, but for its data and codec. */
+static void fill_setup(TrainJob *j, const Link *link)
 {
-    static const char *none[] = {"none"};
-    const TextList usual = {none, 1};
-    Link *link = NEW(j->a, Link, 1);
-    TRY(check_idle(j));
-    TRY(arena_check(link, j->a, j->err));
-    TRY(link_read(link, j->link, j->a, j->err));
-    j->setup.link = link;
-    TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
-    const Network *network;
-    const char *options;
-    TRY(network_find(&network, &options, j->network, j->err));
-    if (!j->dataset)
-        j->dataset = network->context ? "babble" : network->channels == 3 ? "colour-digits" : "digits";
-    return OK;
-}
-
-Status train_job_data(TrainJob *j)
-{
-    const int threads = (int)j->common.threads;
-    const Link *link = j->setup.link;
-    const TrainData from = {j->network, j->dataset, j->data_dir};
-    TRY(train_job_load(&j->train, &from, SPLIT_TRAIN, threads, j->net, j->a, j->err));
-    TRY(train_job_load(&j->test, &from, SPLIT_TEST, threads, j->net, j->a, j->err));
-    note_entropy(j);
     j->setup = (TrainSetup){
         .network = j->network,
         .weights = j->weights,
-        .train = &j->train,
-        .test = &j->test,
         .workers = (size_t)j->workers,
         .aggregate = (size_t)(j->aggregate ? j->aggregate : j->workers),
         .arrival = j->aggregate_by,
         .batch = (size_t)j->batch,
-        .test_batch = train_job_pass(j->test_batch, j->test.info),
         .grouping = j->grouping ? GROUP_ALL : GROUP_TENSOR,
         .min_elements = (size_t)j->min_elements,
         .average = (Average)j->average,
@@ -236,13 +212,49 @@ Status train_job_data(TrainJob *j)
                       .least = j->least},
         .local = {.steps = (size_t)j->local_steps, .lr = j->outer_lr, .momentum = j->outer_momentum},
         .seed = (uint64_t)j->common.seed,
-        .threads = threads,
+        .threads = (int)j->common.threads,
         .topology = (Topology)j->topology,
         .link = link,
         .stopped = cli_stopped,
         .net = j->net,
         .bucket_bytes = (size_t)j->bucket_bytes,
         .overlap = j->overlap};
+}
+
+Status train_job_open(TrainJob *j)
+{
+    static const char *none[] = {"none"};
+    const TextList usual = {none, 1};
+    Link *link = NEW(j->a, Link, 1);
+    TRY(check_idle(j));
+    TRY(arena_check(link, j->a, j->err));
+    TRY(link_read(link, j->link, j->a, j->err));
+    fill_setup(j, link);
+    TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
+    if (j->weights && access(j->weights, R_OK) != 0)
+        return FAIL(j->err, ERR_IO, "%s: cannot be opened: %s", j->weights, strerror(errno));
+    const Network *network;
+    const char *options;
+    TRY(network_find(&network, &options, j->network, j->err));
+    if (!j->dataset)
+        j->dataset = network->context ? "babble" : network->channels == 3 ? "colour-digits" : "digits";
+    for (size_t k = 0; k < j->codecs; k++) {
+        j->setup.codec = j->codec[k];
+        TRY(train_check(&j->setup, j->err));
+    }
+    return OK;
+}
+
+Status train_job_data(TrainJob *j)
+{
+    const int threads = (int)j->common.threads;
+    const TrainData from = {j->network, j->dataset, j->data_dir};
+    TRY(train_job_load(&j->train, &from, SPLIT_TRAIN, threads, j->net, j->a, j->err));
+    TRY(train_job_load(&j->test, &from, SPLIT_TEST, threads, j->net, j->a, j->err));
+    note_entropy(j);
+    j->setup.train = &j->train;
+    j->setup.test = &j->test;
+    j->setup.test_batch = train_job_pass(j->test_batch, j->test.info);
     return OK;
 }
 

@@ -34,10 +34,12 @@ typedef struct {
     const Codec **codec;
     size_t codecs;
 
+    TrainSetup
+        setup; /* the setup of a run; without data until train_job_data; the codec is that of the present run */
+
     /* set by train_job_data */
     Dataset train, test;
-    TrainSetup setup; /* the setup of a run, complete except for the codec */
-    size_t steps;     /* steps of a run; set when the run's trainer has been opened */
+    size_t steps; /* steps of a run; set when the run's trainer has been opened */
     Progress progress;
 } TrainJob;
 
@@ -51,10 +53,11 @@ int train_job_main(TrainJob *j, const Command *command, int argc, char **argv, S
 /* Fails with ERR_USAGE if an MPI launcher has started several processes. For commands that do not use them. */
 Status train_job_alone(const char *command, Error *err);
 
-/* Opens the codecs and the link, checks the network's name, and without --dataset chooses the data set. */
+/* Opens the codecs and the link, checks the network's name, without --dataset chooses the data set, and checks the options
+ * together. */
 Status train_job_open(TrainJob *j);
 
-/* Loads the data, and fills the setup. All ranks call it; an error is an error on all of them. */
+/* Loads the data, and adds them to the setup. All ranks call it; an error is an error on all of them. */
 Status train_job_data(TrainJob *j);
 
 /* The names of a network and a data set, and the folder of the data set's files; NULL: datasets/NAME. */

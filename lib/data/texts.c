@@ -84,7 +84,11 @@ Status text_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena 
     uint8_t number[256];
     (void)seed, (void)threads;
     TRY(read_text(&file, d->info, dir, a, err));
-    const size_t classes = number_bytes(file, number), split = file.size / 10 * 9 + file.size % 10 * 9 / 10;
+    const size_t classes = number_bytes(file, number);
+    if (file.size && classes < 2)
+        return FAIL(err, ERR_CORRUPT, "%s: one byte, %d, in all of the text: want two or more different ones",
+                    dir, file.data[0]);
+    const size_t split = file.size / 10 * 9 + file.size % 10 * 9 / 10;
     const size_t from = d->split == SPLIT_TRAIN ? 0 : split,
                  tokens = d->split == SPLIT_TRAIN ? split : file.size - split;
     uint8_t *pixels = NEW(a, uint8_t, tokens);

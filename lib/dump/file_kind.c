@@ -104,13 +104,18 @@ FileKind file_kind_at(const char *path)
 
 Status refuse_pickle(const char *path, Error *err)
 {
-    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-    const int stem = dot ? (int)(dot - path) : (int)strlen(path);
+    enum { SHORT = 30 }; /* a longer path would not fit into the hint */
+    const char *file = strlen(path) <= SHORT ? path : "FILE.pt";
+    const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
+    const int stem = dot ? (int)(dot - file) : (int)strlen(file);
     FAIL(
         err, ERR_USAGE,
         "a Python pickle, which can run any program when it is opened; want HDF5, safetensors, .npz or .npy");
-    return error_hint(err,
-                      "python3 -c 'import torch, safetensors.torch as s; s.save_file(torch.load(\"%.60s\", "
-                      "weights_only=True), \"%.*s.safetensors\")' saves the same as safetensors",
-                      path, stem < 60 ? stem : 60, path);
+    /* nanoGPT's checkpoints hold their tensors in "model"; safetensors refuses tied tensors, which share memory */
+    return error_hint(
+        err,
+        "python3 -c 'import torch, safetensors.torch as s; d = torch.load(\"%s\", weights_only=True); "
+        "s.save_file({k: v.contiguous().clone() for k, v in d.get(\"model\", d).items()}, "
+        "\"%.*s.safetensors\")' saves the same as safetensors",
+        file, stem, file);
 }

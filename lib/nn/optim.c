@@ -17,6 +17,9 @@ Status optimizer_check(const Optimizer *o, Error *err)
                     o->warmup);
     if (o->least > 0 && !o->cosine)
         return FAIL(err, ERR_USAGE, "--lr-min: want --lr-cosine as well");
+    if (o->least > o->lr)
+        return FAIL(err, ERR_USAGE, "--lr-min %g: above the step size, %g, which falls to it", o->least,
+                    o->lr);
     if (o->kind == OPTIMIZER_ADAMW && (o->momentum >= 1 || o->beta2 >= 1))
         return FAIL(err, ERR_USAGE, "--optimizer adamw: --momentum %g and --beta2 %g: want less than 1",
                     o->momentum, o->beta2);

@@ -285,12 +285,15 @@ Status trainer_test(Trainer *t, const Dataset *d, MeanScore *out, Error *err)
 
 /* ---- opening ---- */
 
-static Status check_options(const TrainSetup *s, Error *err)
+Status train_check(const TrainSetup *s, Error *err)
 {
     const Codec *c = s->codec;
     TRY(optimizer_check(&s->optimizer, err));
     TRY(local_check(s, err));
-    if (s->batch < s->workers || s->train->count < s->workers)
+    if (!s->train && s->batch < s->workers)
+        return FAIL(err, ERR_USAGE, "--batch-size %zu: want one or more for each of the %zu workers",
+                    s->batch, s->workers);
+    if (s->train && (s->batch < s->workers || s->train->count < s->workers))
         return FAIL(err, ERR_USAGE,
                     "--batch-size %zu: want %s for each of the %zu workers; the data set has %zu", s->batch,
                     s->train->info->text ? "a window" : "an image", s->workers, s->train->count);
@@ -416,7 +419,7 @@ static Status open_trainer(Trainer *t, Error *err)
                             .text = d->text,
                             .ready = s->overlap ? send_ready : NULL,
                             .data = t};
-    TRY(check_options(s, err));
+    TRY(train_check(s, err));
     TRY(model_open(&t->model, &spec, err));
     t->floats = model_parameters(t->model)->floats;
     t->running_floats = model_running(t->model)->floats;

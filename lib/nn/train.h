@@ -60,6 +60,10 @@ typedef struct {
 /* Returns why training with `overlap` sends nothing before the backward pass ends; NULL: it sends earlier. */
 const char *train_sends_late(const TrainSetup *s);
 
+/* Fails with ERR_USAGE if options of the setup exclude each other. Needs no data: without `train`, what depends on the data
+ * is not checked. */
+Status train_check(const TrainSetup *s, Error *err);
+
 typedef struct Trainer Trainer;
 
 /* Opens a trainer. `setup` and all objects that it points to must outlive the trainer. ERR_USAGE: options

@@ -56,6 +56,17 @@ static Status read_slice(Source *s, size_t i, const Slice *to, float *x)
                               : FAIL(s->err, ERR_CORRUPT, "%s: element %zu is not finite", to->name, bad);
 }
 
+static Status refuse_absent(Source *s, const char *name)
+{
+    const size_t skipped = dump_skipped(s->dump);
+    FAIL(s->err, ERR_CORRUPT, "no tensor %s%s", name, skipped ? " of floats" : "");
+    return skipped
+               ? error_hint(s->err,
+                            "%zu of the file's tensors hold no floats, such as integers; weights are floats",
+                            skipped)
+               : s->err->status;
+}
+
 static Status read_slices(Source *s, const SliceList *list, const char *folder, bool all, float *x)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -64,7 +75,7 @@ static Status read_slices(Source *s, const SliceList *list, const char *folder, 
         if (at < dump_count(s->dump))
             TRY(read_slice(s, at, to, x + to->offset));
         else if (all)
-            return FAIL(s->err, ERR_CORRUPT, "no tensor %s", to->name);
+            return refuse_absent(s, to->name);
     }
     return OK;
 }

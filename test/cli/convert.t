@@ -26,7 +26,7 @@ $ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null; atomo-bench convert -q g.h
 # a PyTorch pickle is refused; the message prints Python code that saves safetensors
 $ printf '\200\002}q\000.' >model.pt; atomo-bench compare model.pt
 2> atomo-bench: model.pt: a Python pickle, which can run any program when it is opened; want HDF5, safetensors, .npz or .npy
-2> hint: python3 -c 'import torch, safetensors.torch as s; s.save_file(torch.load("model.pt", weights_only=True), "model.safetensors")' saves the same as safetensors
+2> hint: python3 -c 'import torch, safetensors.torch as s; d = torch.load("model.pt", weights_only=True); s.save_file({k: v.contiguous().clone() for k, v in d.get("model", d).items()}, "model.safetensors")' saves the same as safetensors
 = 2
 
 $ atomo-bench synth -o g.h5 --shape 4 >/dev/null; atomo-bench convert g.h5 g.pt

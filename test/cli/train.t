@@ -200,6 +200,34 @@ $ atomo-train run --beta2 0.9; atomo-train run --optimizer signsgd --momentum 0.
 2> *adam*
 = 2
 
+# mistakes in options are said before the data are read: here there are none
+$ run() { atomo-train run --dataset mnist --data-dir nowhere "$@"; }; run --lr-cosine 9 --lr-min 0.02; run --optimizer signsgd --momentum 0.9; run --beta2 0.999; run --workers 4 --batch-size 3; run --num-aggregate 2; run --topology ring -c topk; run --average senders -c qsgd; run --weights w.h5; atomo-train tune --dataset mnist --data-dir nowhere --lr-cosine 9 --lr-min 0.5; printf 'compressor,lr,chosen\nnone,0.1,true\nqsgd,0.01,true\n' >t.csv; run --lr-from t.csv --lr 0.01; run --lr-from t.csv -c none -c qsgd --lr-cosine 9 --lr-min 0.02; run
+2> atomo-train: --lr-min 0.02: above the step size, 0.01, which falls to it
+2> atomo-train: --momentum: signsgd has none
+2> atomo-train: --beta2: only --optimizer adamw has it
+2> atomo-train: --batch-size 3: want one or more for each of the 4 workers
+2> atomo-train: --num-aggregate 2: want 1 to the 1 workers
+2> atomo-train: --topology ring: payloads of topk do not add
+2> atomo-train: --average senders: qsgd does not send *
+2> atomo-train: w.h5: cannot be opened: No such file or directory
+2> atomo-train: --lr-min 0.5: above --lr-low *
+2> atomo-train: --lr and --lr-from: want one of them
+2> *nowhere*
+- *of the 0*
+= 1
+
+# a text of one byte is nothing to learn
+$ yes '' | head -n 4000 >t.txt; atomo-train run --network gpt:layers=1,heads=2,width=16,context=32 --dataset text --data-dir t.txt --batch-size 4 --max-steps 1
+2> atomo-train: *t.txt: one byte, 10, in all of the text: want two or more different ones
+= 1
+
+# weights that are integers are said to be no floats, not to be absent
+? /usr/bin/python3 -c 'import h5py'
+$ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("w.h5", "w"); f["fc.weight"] = numpy.ones((10, 784), "i4"); f["fc.bias"] = numpy.ones(10, "f4")'; atomo-train run --network softmax --weights w.h5 --max-steps 1
+2> atomo-train: w.h5: no tensor * of floats
+2> hint: 1 of the file's tensors hold no floats, such as integers; weights are floats
+= 1
+
 # a mean over senders: other weights than those of a mean over all, the same for one thread and two, resumed; refused where the codec sends every element
 $ g="--network softmax --batch-size 40 --workers 4 -q -f csv --eval-freq 2 --max-steps 4 -c zstd+ef+topk:ratio=0.05"; atomo-train run $g --train-dir a >/dev/null; atomo-train run $g --average senders --threads 1 --train-dir b >/dev/null; mkdir c; cp b/step_00000002.h5 c; atomo-train run $g --average senders --threads 2 --train-dir c --resume >/dev/null 2>&1; cmp b/step_00000004.h5 c/step_00000004.h5 && echo same; atomo-train run $g --max-steps 6 --train-dir b --resume; for c in qsgd ef+randk ef21+topk joint none induced+topk; do atomo-train run -c $c --average senders --max-steps 1; done
 > same

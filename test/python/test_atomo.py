@@ -453,6 +453,16 @@ class Dumps(unittest.TestCase):
         run = self.copied("dump_torch.py", "--demo", "run.h5")
         self.assertEqual(run.stdout, "run.h5: 36 tensors, checked\n", run.stderr)
 
+    @unittest.skipUnless(torch, "needs torch")
+    def test_a_tied_embedding_is_an_embedding(self):
+        model = torch.nn.ModuleDict({"head": torch.nn.Linear(4, 5, bias=False), "wte": torch.nn.Embedding(5, 4)})
+        for tied in ("head", "wte"):
+            from atomo.dump import kinds
+            model[tied].weight = model["wte" if tied == "head" else "head"].weight
+            self.assertEqual(list(kinds(model).values()), ["embedding"])
+            model["head"] = torch.nn.Linear(4, 5, bias=False)
+            self.assertEqual(list(kinds(model).values()), ["fc", "embedding"])
+
     def test_without_h5py_it_says_what_to_install(self):
         run = self.copied("-c", "import sys; sys.modules['h5py'] = None; import dump_torch")
         self.assertIn("pip install h5py", run.stderr)
