@@ -75,6 +75,15 @@ $ for k in spectrum histogram; do atomo-bench inspect "$SRC"/datasets/lenet-mnis
 > refused
 = 0
 
+# a figure has at most 400 lines; with more it is refused, and 400 are drawn
+$ lines() { awk -v n=$1 'BEGIN { print "compressor,bits_per_element,relative_error"; for (i = 1; i <= n; i++) print "c" i ",1,0.5" }' >r.csv; }; lines 401; atomo-bench plot pareto r.csv -o f.svg; echo $?; ls; mkdir bin; printf '#!/bin/sh\necho drawing 400\nexit 1\n' >bin/gnuplot; chmod +x bin/gnuplot; PATH=$PWD/bin:$PATH; lines 400; atomo-bench plot pareto r.csv -o f.svg
+> 1
+- f.*
+2> atomo-bench: plot: r.csv: it has over 400 lines: a figure has at most that many
+2> hint: atomo-bench report RESULT --where selects records
+2> atomo-bench: plot: gnuplot: drawing 400
+= 1
+
 # the inputs that these figures need
 $ atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -o r.csv; atomo-bench plot spectrum r.csv -o f.svg; atomo-bench plot histogram r.csv -o f.svg
 2> atomo-bench: plot: r.csv: it has no column "index"
