@@ -43,13 +43,13 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c 
 = 0
 
 # by default chunktopk's mean is over the senders and topk's over all; refused where the codec sends every element
-$ atomo-bench synth -o g.h5 --shape 64x32 --workers 4 -q; for a in auto all senders; do atomo-bench merge g.h5 -c topk:ratio=0.1 -c chunktopk:k=50 --workers 4 --average $a -f csv -q | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $3 == "*" { print $c["compressor"], $c["average"], $c["gain"] < 0.6 ? "short" : "long" }'; done; atomo-bench merge g.h5 -c qsgd --average senders
-> topk:ratio=0.1 all short
-> chunktopk:k=50 senders long
-> topk:ratio=0.1 all short
-> chunktopk:k=50 all short
-> topk:ratio=0.1 senders long
-> chunktopk:k=50 senders long
+$ atomo-bench synth -o g.h5 --shape 64x32 --workers 4 -q; for a in auto all senders; do atomo-bench merge g.h5 -c topk:ratio=0.1 -c chunktopk:k=50 --workers 4 --average $a -f csv -q | awk -F, -v a=$a 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $3 == "*" { print a, $c["compressor"], $c["average"], $c["gain"] < 0.6 ? "short" : "long" }'; done; atomo-bench merge g.h5 -c qsgd --average senders
+> auto topk:ratio=0.1 all short
+> auto chunktopk:k=50 senders long
+> all topk:ratio=0.1 all short
+> all chunktopk:k=50 all short
+> senders topk:ratio=0.1 senders long
+> senders chunktopk:k=50 senders long
 2> atomo-bench: --average senders: qsgd does not send some elements and leave the others out, as topk does
 = 2
 

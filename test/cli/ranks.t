@@ -111,7 +111,8 @@ $ OMPI_COMM_WORLD_SIZE=2 atomo-train tune; OMPI_COMM_WORLD_SIZE=2 atomo-train ev
 # ranks of one machine share a data set of the user's own, and checkpoints name its file
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
 ? /usr/bin/python3 -c 'import h5py'
-$ . $SRC/test/cli/ranks.sh; /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("own.h5", "w"); r = numpy.random.default_rng(1); f["x"] = r.normal(size=(200, 1, 6, 6)); f["y"] = r.integers(0, 3, 200)'; R='atomo-train run --threads 1 --network softmax --dataset own.h5 --batch-size 8 --train-dir d -c none -q'; $LAUNCH -n 2 $R --max-steps 4 >/dev/null; atomo-train eval --train-dir d -q -f csv | cut -d, -f1,3; $R --workers 2 --max-steps 6 --resume >/dev/null && ls d
+$ . $SRC/test/cli/ranks.sh; /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("own.h5", "w"); r = numpy.random.default_rng(1); f["x"] = r.normal(size=(200, 1, 6, 6)); f["y"] = r.integers(0, 3, 200)'; R='atomo-train run --threads 1 --network softmax --dataset own.h5 --batch-size 8 --train-dir d -c none -q'; $LAUNCH -n 2 $R --max-steps 4 >/dev/null; ${R%d -c*}e -c none -q --workers 2 --topology allgather --max-steps 4 >/dev/null; cmp d/step_00000004.h5 e/step_00000004.h5 && echo equal; atomo-train eval --train-dir d -q -f csv | cut -d, -f1,3; $R --workers 2 --max-steps 6 --resume >/dev/null && ls d
+> equal
 > step,compressor
 > 4,none
 > step_00000004.h5
