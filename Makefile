@@ -132,11 +132,18 @@ $(B)/plot_scripts.o: $(PLOT_SRC)
 as_text = sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/    "&\\n"/' $(1)
 as_hash = sha256sum <$(1) | cut -c1-64 | tr a-f A-F | basenc --base16 -d | basenc --base64
 
-$(PAGE_SRC): lib/page/page.css lib/page/page.js lib/page/explore.js Makefile
+# The explorer's files share their names, in one block.
+EXPLORE := $(patsubst %,lib/page/explore%.js,_data _view _elements _numbers _chart _rows _charts _tables) lib/page/explore.js
+
+build/explore.js: $(EXPLORE) Makefile
 	@mkdir -p $(@D)
-	@{ echo '#include "page/report_page.h"'; for f in page.css page.js explore.js; do \
-	    name=$$(echo $$f | tr . _); echo "const char $$name[] ="; $(call as_text,lib/page/$$f); echo '    "";'; \
-	    hash=$$($(call as_hash,lib/page/$$f)) && echo "const char $${name}_hash[] = \"$$hash\";" || exit 1; done; } >$@
+	@{ printf '"use strict";\n{\n'; cat $(EXPLORE); echo '}'; } >$@
+
+$(PAGE_SRC): lib/page/page.css lib/page/page.js build/explore.js
+	@mkdir -p $(@D)
+	@{ echo '#include "page/report_page.h"'; for f in $^; do \
+	    name=$$(basename $$f | tr . _); echo "const char $$name[] ="; $(call as_text,$$f); echo '    "";'; \
+	    hash=$$($(call as_hash,$$f)) && echo "const char $${name}_hash[] = \"$$hash\";" || exit 1; done; } >$@
 
 $(B)/page_parts.o: $(PAGE_SRC)
 	@mkdir -p $(@D)

@@ -94,8 +94,8 @@ static Status ask_gnuplot(Page *p)
     return OK;
 }
 
-/* Figures of more points would slow browsers down, and take gnuplot many seconds. The explorer draws such points. */
-enum { POINTS_MOST = 20000 };
+/* Browsers take most of a second for each thousand points of an SVG figure. The explorer draws more points. */
+enum { POINTS_MOST = 1000 };
 
 static Status put_drawing(Part *p, const PlotKind *plot)
 {

@@ -7,9 +7,14 @@
 #include "report/report_stored.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DISTINCT_MOST = 1000 };
+
+/* Significant digits: tables show at most 4, and of a standard error 2. */
+enum { DIGITS = 6, SE_DIGITS = 3 };
 
 /* The distinct texts of a column, and the index of each row's text. */
 typedef struct {
@@ -66,14 +71,24 @@ static void put_texts(TextBuf *out, const Texts *t, size_t rows)
     text_add(out, t->count > 1 ? "\"}" : "}");
 }
 
-/* Writes nothing if the cell has no number. */
-static void put_number(TextBuf *out, const char *cell)
+/* Writes nothing if the cell has no number. Leaves out the zero before a decimal point and zeros that begin an exponent:
+ * ".5", "1e-7". */
+static void put_number(TextBuf *out, const char *cell, int digits)
 {
     const Value v = stored_value(cell, false);
+    char text[32];
     if (v.type == VALUE_INT)
         text_addf(out, "%lld", (long long)v.whole);
-    else if (v.type == VALUE_REAL && isfinite(v.real))
-        text_addf(out, "%.6g", v.real);
+    if (v.type != VALUE_REAL || !isfinite(v.real))
+        return;
+    snprintf(text, sizeof text, "%.*g", digits, v.real);
+    const char *sign = *text == '-' ? "-" : "", *number = text + strlen(sign);
+    const size_t length = strcspn(number, "e");
+    const bool fraction = number[0] == '0' && number[1] == '.';
+    text_add(out, sign);
+    text_add_bytes(out, number + fraction, length - fraction);
+    if (number[length])
+        text_addf(out, "e%d", atoi(number + length + 1));
 }
 
 static bool all_same(const Csv *t, size_t column)
@@ -86,16 +101,11 @@ static bool all_same(const Csv *t, size_t column)
 
 static void put_numbers(TextBuf *out, const Csv *t, size_t column)
 {
-    const Value first = stored_value(cell_at(t, 0, column), false);
-    text_add(out, "\"values\":");
-    if (all_same(t, column) && isfinite(value_number(&first))) {
-        put_number(out, cell_at(t, 0, column));
-        text_add(out, "}");
-        return;
-    }
-    for (size_t row = 0; row < t->rows; row++) {
-        text_add(out, row ? "," : "\"");
-        put_number(out, cell_at(t, row, column));
+    const int digits = text_ends(t->name[column], "_se") ? SE_DIGITS : DIGITS;
+    text_add(out, "\"values\":\"");
+    for (size_t row = 0, rows = all_same(t, column) ? 1 : t->rows; row < rows; row++) {
+        text_add(out, row ? "," : "");
+        put_number(out, cell_at(t, row, column), digits);
     }
     text_add(out, "\"}");
 }

@@ -145,6 +145,12 @@ static void put_row(TextBuf *out, PageRow *r, size_t row, Arena *a)
     text_add(out, "</tr>\n");
 }
 
+static size_t rows_most(const PageTable *t)
+{
+    const size_t rows = CELLS_MOST / (t->rows->columns + 1);
+    return rows < 100 ? 100 : rows > ROWS_MOST ? ROWS_MOST : rows;
+}
+
 static void put_table(TextBuf *out, const PageTable *t, RowRank rank, Arena *a)
 {
     const Column *names = names_of(t, a);
@@ -169,7 +175,7 @@ static void put_table(TextBuf *out, const PageTable *t, RowRank rank, Arena *a)
         if (columns[i].shown)
             put_heading(out, &columns[i]);
     text_add(out, "</tr></thead>\n<tbody>\n");
-    for (size_t row = 0; !out->failed && row < t->rows->rows && rows < ROWS_MOST; row++)
+    for (size_t row = 0; !out->failed && row < t->rows->rows && rows < rows_most(t); row++)
         if (t->rank[row] == rank) {
             put_row(out, &r, row, a);
             rows++;
@@ -187,9 +193,9 @@ size_t page_count(const PageTable *t, RowRank rank)
 
 static void put_first(TextBuf *out, const PageTable *t, size_t all)
 {
-    if (all <= ROWS_MOST)
+    if (all <= rows_most(t))
         return;
-    text_addf(out, "<p class=\"soft\">The first %d of %zu rows; all are in ", ROWS_MOST, all);
+    text_addf(out, "<p class=\"soft\">The first %zu of %zu rows; all are in ", rows_most(t), all);
     html_addf(out, "%s.</p>\n", t->file);
 }
 

@@ -5,7 +5,8 @@
 #include "report/report_kinds.h"
 #include "report/fields.h"
 
-enum { ROWS_MOST = 1000 }; /* most rows of one table; browsers become slow with more rows */
+/* Most rows of one table, and most cells if it has over 100 rows: browsers become slow with more. */
+enum { ROWS_MOST = 1000, CELLS_MOST = 30000 };
 
 typedef struct {
     const char *id;   /* the result's id on the page */
@@ -17,7 +18,7 @@ typedef struct {
 } PageTable;
 
 /* Writes a table of the rows shown at first (rank ROW_LEAD), and a folded table of the rows shown on request
- * (ROW_MORE). Each has at most ROWS_MOST rows; a note says how many are left out. */
+ * (ROW_MORE). Each has at most ROWS_MOST rows, fewer in wide tables; a note says how many are left out. */
 void page_table(TextBuf *out, const PageTable *t, Arena *a);
 
 /* Returns the number of rows that have this rank. */

@@ -13,11 +13,11 @@ $ mkdir d; f="$SRC"/datasets/lenet-mnist.h5; s='-q --step *1000'; t='-t conv1*';
 - <th *
 = 1
 
-# the page holds a result's columns as JSON for the explorer: numbers to 7 digits, texts by index, each compressor's family and promises
+# the page holds a result's columns as JSON for the explorer: numbers to 6 digits, texts by index, each compressor's family and promises
 ? command -v python3
 $ mkdir d; printf 'tensor,compressor,repeats,bits_per_element,relative_error\n*,ef+topk:ratio=0.1,1,2.00000001,\n</script>,qsgd,1,1e-9,0.5\n*,no&such,1,3,0.25\n' >d/a.csv; atomo-bench report d -q; python3 -c 'import json, re; page = open("d/report.html").read(); (text,) = re.findall(r"<script type=.application/json. class=.data.>(.*?)</script>", page, re.S); d = json.loads(text); c = {k["name"]: k for k in d["columns"]}; print(d["id"], d["file"], d["kind"], d["command"], d["rows"], len(d["codecs"])); print(c["bits_per_element"]["values"], c["relative_error"]["values"], c["tensor"]["texts"], c["tensor"]["index"], c["compressor"]["texts"], c["compressor"]["index"]); print([(k["family"], k["flags"]) for k in d["codecs"]], len({k["colour"] for k in d["codecs"]}), "\\u003c" in text)'
 > r0 a.csv compare None 3 3
-> 2,1e-09,3 ,0.5,0.25 [[]'*', '</script>'] 0,1,0 [[]'ef+topk:ratio=0.1', 'qsgd', 'no&such'] 0,1,2
+> 2,1e-9,3 ,.5,.25 [[]'*', '</script>'] 0,1,0 [[]'ef+topk:ratio=0.1', 'qsgd', 'no&such'] 0,1,2
 > [[]('ef+topk', [[]'stateful']), ('qsgd', [[]'unbiased']), ('no&such', [[]])] 3 True
 = 0
 
@@ -31,6 +31,13 @@ $ mkdir d; x='<script>window.alerted=1</script>'; y='"><img src=x onerror=window
 # in a browser: a tensor without a row over all steps has points, values in closed form are exact, and an interval that reaches 0 is drawn
 ? command -v chromedriver && command -v python3
 $ mkdir d; printf 'step,tensor,compressor,repeats,bits_per_element,relative_error,relative_error_se,relative_error_expected\n1,a,svd,5,1,3,0.4,2.5\n2,a,svd,5,1,3,0.4,2.5\n*,*,svd,5,1,3,0.4,2.5\n1,a,qsgd,5,2,0.5,0.4,\n*,*,qsgd,5,2,0.5,0.4,\n*,*,qsgd:bits=1,5,3,9,0.01,\n*,*,qsgd:bits=6,5,4,10,0.01,\n' >d/c.csv; atomo-bench report d && python3 "$SRC"/test/page.py d/report.html 'first:relative error: 2.500 exact' 'first:relative error: 0.5 ± 0.4 (standard error)'
+> *the explorer answers; no word on the console, no request to anywhere
+2>
+= 0
+
+# the explorer reads numbers of every size as they stand in the data: fractions without a zero, exponents, negative and whole numbers
+? command -v chromedriver && command -v python3
+$ mkdir d; printf 'tensor,compressor,repeats,bits_per_element,relative_error,gain\n*,svd,1,1,0.000123456,1\n*,qsgd,1,0.25,1.25e-9,1\n*,sign,1,3,12345678,2\n' >d/c.csv; atomo-bench report d && python3 "$SRC"/test/page.py d/report.html 'first:relative error: 0.0001235' 'first:relative error: 1.250e-9' 'first:relative error: 12345678' 'first:bits/element: 0.2500'
 > *the explorer answers; no word on the console, no request to anywhere
 2>
 = 0

@@ -192,16 +192,36 @@ static void a_big_result_stays_small(void **state)
     check(strstr(p, ">layer999<") && !strstr(p, ">layer1000<"));
 }
 
+static void a_wide_table_has_fewer_rows(void **state)
+{
+    (void)state;
+    TextBuf t = {.arena = a};
+    text_add(&t, "tensor,compressor,repeats");
+    for (size_t i = 3; i < 99; i++)
+        text_addf(&t, ",own%zu", i);
+    for (size_t row = 0; row < 500; row++) {
+        text_addf(&t, "\nlayer%zu,svd,1", row);
+        for (size_t i = 3; i < 99; i++)
+            text_addf(&t, ",%zu", row + i);
+    }
+    text_add(&t, "\n");
+    put("wide.csv", text_done(&t));
+    check_ok(write_page(), &err);
+    const char *p = page();
+    check(strstr(p, "The first 300 of 500 rows; all are in wide.csv."));
+    check(strstr(p, ">layer299<") && !strstr(p, ">layer300<"));
+}
+
 static void a_figure_of_very_many_points_is_left_out(void **state)
 {
     (void)state;
     TextBuf t = {.arena = a};
     text_add(&t, "tensor,compressor,repeats,bits_per_element,relative_error\n");
-    for (size_t i = 0; i <= 20000; i++)
+    for (size_t i = 0; i <= 1000; i++)
         text_addf(&t, "*,topk:ratio=0.%05zu,1,%zu,0.5\n", i + 1, i + 1);
     put("many.csv", text_done(&t));
     check_ok(write_page(), &err);
-    check(strstr(page(), "No pareto figure: 20001 points, over 20000."));
+    check(strstr(page(), "No pareto figure: 1001 points, over 1000."));
 }
 
 /* The row over all selected tensors comes first. If there are several steps, the row over all steps and tensors
@@ -226,8 +246,8 @@ static void equal_and_empty_columns_take_no_room(void **state)
     check_ok(write_page(), &err);
     const char *p = page();
     check(strstr(p, "\"texts\":[\"svd\"]}") && strstr(p, "\"texts\":[\"a\",\"b\"],\"index\":\"0,1\"}"));
-    check(strstr(p, "\"name\":\"n\",\"heading\":\"elements\",\"unit\":\"\",\"values\":8}"));
-    check(strstr(p, "\"exact\":\"relative_error_expected\",\"values\":\"0.123457,2.5\"}"));
+    check(strstr(p, "\"name\":\"n\",\"heading\":\"elements\",\"unit\":\"\",\"values\":\"8\"}"));
+    check(strstr(p, "\"exact\":\"relative_error_expected\",\"values\":\".123457,2.5\"}"));
     check(strstr(p, "\"values\":\"1,\"}") && strstr(p, "\"values\":\"123456789,123456788\"}"));
     check(!strstr(p, "\"name\":\"cosine\""));
 }
@@ -291,6 +311,7 @@ static const struct CMUnitTest tests[] = {
     PAGE_TEST(an_empty_folder_is_an_error_and_leaves_no_page),
     PAGE_TEST(the_same_files_make_the_same_page),
     PAGE_TEST(a_big_result_stays_small),
+    PAGE_TEST(a_wide_table_has_fewer_rows),
     PAGE_TEST(a_figure_of_very_many_points_is_left_out),
     PAGE_TEST(a_comparisons_summary_comes_first),
     PAGE_TEST(equal_and_empty_columns_take_no_room),
