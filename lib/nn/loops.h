@@ -7,6 +7,7 @@
 #ifndef ATOMO_LOOPS_H
 #define ATOMO_LOOPS_H
 
+#include "nn/product.h"
 #include "nn/rows.h"
 #include "vec/kernels.h"
 
@@ -62,6 +63,7 @@ typedef struct {
     void (*windows_max)(const Windows *w, const float *x, float *y, uint8_t *place);
     void (*windows_max_back)(const Windows *w, const float *dy, const uint8_t *place, bool add, float *dx);
     const RowLoops *rows;
+    const ProductLoops *product; /* its members are NULL where OpenBLAS computes products */
 } Loops;
 
 const Loops *loops(void);

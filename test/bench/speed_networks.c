@@ -63,7 +63,7 @@ int main(int argc, char **argv)
             return 1;
         best = fmin(best, now(clock) - start);
     }
-    printf("%.1f\n", (double)images / best);
+    printf("%.3f\n", (double)images / best);
     arena_close(a);
     model_close(m);
     return 0;

@@ -242,6 +242,7 @@ static void windows_max_back(const Windows *w, const float *dy, const uint8_t *p
 }
 
 extern const RowLoops ISA_NAME(row_loops);
+extern const ProductLoops ISA_NAME(product_loops);
 extern const Loops ISA_NAME(loops);
 const Loops ISA_NAME(loops) = {
     .widest = WIDEST,
@@ -250,4 +251,5 @@ const Loops ISA_NAME(loops) = {
     .windows_max = windows_max,
     .windows_max_back = windows_max_back,
     .rows = &ISA_NAME(row_loops),
+    .product = &ISA_NAME(product_loops),
 };
