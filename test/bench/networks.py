@@ -107,8 +107,8 @@ def main(program):
             mine, theirs = (max(r[k] for r in rounds) for k in (0, 1))
             ratio = mine / theirs
             failed |= ratio < want
-            print(f"{network}, batch {images}, {threads} thread{'s' if threads > 1 else ''}: {mine:.0f} images/s, PyTorch "
-                  f"{theirs:.0f}: ratio {ratio:.2f}, want {want}{'' if ratio >= want else '  BELOW ITS FLOOR'}", flush=True)
+            print(f"{network}, batch {images}, {threads} thread{'s' if threads > 1 else ''}: {mine:.3g} images/s, PyTorch "
+                  f"{theirs:.3g}: ratio {ratio:.2f}, want {want}{'' if ratio >= want else '  BELOW ITS FLOOR'}", flush=True)
     return failed
 
 
