@@ -100,7 +100,7 @@ static Status test_one(Eval *e, size_t step)
 static Status test_new(Eval *e, size_t *found)
 {
     Arena *a = arena_open(0);
-    size_t *step, count;
+    size_t *step, count = 0;
     Status status = step_files(&step, &count, e->dir, a, e->err);
     *found = 0;
     e->progress.total = count;

@@ -16,7 +16,7 @@ static const char *const shortlist[] = {"qsgd",        "terngrad", "natural",   
                                         "ef+powersgd", "ef+stc",   "ef+scaledsign"};
 static const char *const baselines[] = {"none", "bf16"};
 
-#define PATIENCE 40.0 /* seconds after which every round of measuring but the first shall have ended */
+#define PATIENCE 40.0 /* seconds; a round after the first begins only if it should end by then */
 #define WIDE     0.03 /* half an interval above this share of the time is wide */
 
 enum {
@@ -263,8 +263,8 @@ static Status screen(AdviseJob *advise, const CodecSet *set)
 
 /* Measures, in rounds, the candidates whose lower bound is below the time of the candidate ranked third, until none is
  * left. Further rounds measure the candidates of rank 1 again, each round with twice the repeats of the round before,
- * until their intervals are not wide. There are at most ROUNDS_MOST rounds. A round begins only if, as long for each
- * codec and repeat as the round before, it ends within PATIENCE seconds of `start`. */
+ * until their intervals are not wide. There are at most ROUNDS_MOST rounds. A round begins only
+ * if it should end within PATIENCE seconds of `start`, by the previous round's time for each codec and repeat. */
 static Status measure_leaders(AdviseJob *advise, const CodecSet *set, int64_t repeats, double start)
 {
     CompareJob *j = &advise->cost.job;

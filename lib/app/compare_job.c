@@ -122,21 +122,54 @@ Status compare_job_open(CompareJob *j)
     return OK;
 }
 
-/* True if the file of -o is a result, newer than the input, that has all records of this run. A JSON result names its
- * input. */
+/* Returns the command line without its --resume. */
+static const char *without_resume(const char *command, Arena *a)
+{
+    static const char word[] = " --resume";
+    TextBuf text = {.arena = a};
+    for (const char *found; (found = strstr(command, word)); command = found + sizeof word - 1)
+        text_add_bytes(&text, command, (size_t)(found - command));
+    text_add(&text, command);
+    return text_done(&text);
+}
+
+/* True if the meta data of a JSON result say that this command, program and machine made it from this input. */
+static bool same_origin(const CompareJob *j, const Json *meta, const struct stat *input)
+{
+    const Json *bytes = json_member(meta, "input_bytes");
+    for (const Fact *f = j->facts; f < j->facts + j->fact_count; f++) {
+        const Json *old = json_member(meta, f->name);
+        const bool command = !strcmp(f->name, "command"), text = f->value.type == VALUE_TEXT;
+        if (!strcmp(f->name, "started"))
+            continue;
+        if (!old || old->type != (text ? JSON_TEXT : JSON_NUMBER))
+            return false;
+        const char *was = command ? without_resume(old->text, j->a) : old->text;
+        const char *is = command ? without_resume(f->value.text, j->a) : f->value.text;
+        if (text ? !was || !is || strcmp(was, is) != 0 : old->number != (double)f->value.whole)
+            return false;
+    }
+    return bytes && bytes->type == JSON_NUMBER && bytes->number == (double)input->st_size;
+}
+
+static bool is_later(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
+}
+
+/* True if the file of -o is a JSON result, newer than the input, that this command has made and that has all records of
+ * this run. A CSV does not say how it was made. The names of both files must mean the same in the folder where it was. */
 static bool is_complete(CompareJob *j)
 {
     Stored old;
     Error ignored;
     struct stat input, output;
-    if (stat(j->file, &input) || stat(j->common.output, &output) || !S_ISREG(output.st_mode) ||
-        output.st_mtim.tv_sec < input.st_mtim.tv_sec ||
+    if ((*j->file != '/' && *j->common.output == '/') || stat(j->file, &input) || stat(j->common.output, &output) ||
+        !S_ISREG(output.st_mode) || !is_later(&output.st_mtim, &input.st_mtim) ||
         stored_load(&old, j->common.output, j->a, &ignored) != OK)
         return false;
-    const Json *from = json_member(old.meta, "input");
-    const bool same_input = !from || (from->type == JSON_TEXT && !strcmp(from->text, j->file)),
-               same_schema = !old.schema || !strcmp(old.schema, j->schema);
-    return old.whole && same_input && same_schema && results_cover(&j->results, &j->view, &old.table);
+    return old.whole && old.schema && !strcmp(old.schema, j->schema) && same_origin(j, old.meta, &input) &&
+           results_cover(&j->results, &j->view, &old.table);
 }
 
 /* Decides where --resume begins if the journal has no records. */

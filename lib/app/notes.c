@@ -25,7 +25,7 @@ static void note_unturned(const Dump *d, Progress *p)
     if (count)
         progress_note(
             p,
-            "note: %s: layout hwio turns kernels of four axes only; %s, of %d axes, is read as it is stored "
+            "note: %s: layout hwio transposes kernels of four axes only; %s, of %d axes, is read as it is stored "
             "(kernels like this: %zu); transpose it to out x in x ... before it is saved",
             dump_file(d), first->path, first->shape.rank, count);
 }

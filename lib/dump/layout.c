@@ -48,10 +48,11 @@ static bool named_kernel(const TensorInfo *t)
     return t->name && strstr(slash ? slash : t->name, "kernel");
 }
 
-/* True for kernels of convolutions in one or three dimensions, by kind or name. */
+/* True for kernels of convolutions in one or three dimensions, by kind or name (Keras: "conv1d/kernel"). Kernels of
+ * attention have three axes, too. */
 static bool is_other_kernel(const TensorInfo *t)
 {
-    return (t->shape.rank == 3 || t->shape.rank == 5) && (t->kind == KIND_CONV || named_kernel(t));
+    return (t->shape.rank == 3 || t->shape.rank == 5) && (t->kind == KIND_CONV || (named_kernel(t) && strcasestr(t->name, "conv")));
 }
 
 Status layout_settle(TensorInfo *t, KernelLayout asked, const AttrList *root, Arena *a, Error *err)

@@ -48,7 +48,7 @@ typedef struct {
     double sample; /* minimum seconds of a timing sample */
     bool untimed;  /* times are not measured and become NaN; not allowed in merges */
     /* Measures only what the cost of an iteration needs: times, sizes, the relative error and its variance. There are no
-     * order statistics (Wasserstein distances, percentile classes); entropies are those of repeat 0. Where the error is
+     * order statistics (Wasserstein distances, percentile classes) and no entropies. Where the error is
      * known in closed form, only repeat 0 is compared with the gradient. Merges measure errors only if the workers share
      * some of the random numbers (PART_SHARED), and decode payloads that add only once merged. A worker's states after its
      * last step are not computed. Not allowed with `untimed`. */

@@ -7,7 +7,7 @@
  * Each pass copies them into the blocked order that oneDNN chose.
  *
  * For some shapes oneDNN has only its reference code for the gradient of the weights, which is a thousand times
- * slower: on CPUs without AVX-512, where padding is as wide as the image. conv_taps.c computes it then. */
+ * slower, such as 3x3 kernels on images of 2x2 on CPUs without AVX-512. conv_taps.c computes it then. */
 #include "nn/layer.h"
 
 #include "base/parallel.h"
@@ -43,7 +43,6 @@ typedef struct {
     /* orders of the weights in memory for the forward pass and for the two parts of the backward pass;
      * oneDNN chooses them when the first primitives are made */
     dnnl_memory_desc_t order[WAYS];
-    bool chosen;
 } Primitives;
 
 size_t layer_lanes(void)
@@ -162,10 +161,9 @@ static void keep_orders(Primitives *s, const PiecePrimitives *piece)
 {
     static const dnnl_query_t weights[WAYS] = {dnnl_query_weights_md, dnnl_query_weights_md,
                                                dnnl_query_diff_weights_md};
-    for (int way = 0; way < WAYS && !s->chosen; way++)
-        if (piece->desc[way])
+    for (int way = 0; way < WAYS; way++)
+        if (piece->desc[way] && s->order[way].format_kind == dnnl_format_kind_any)
             s->order[way] = *dnnl_primitive_desc_query_md(piece->desc[way], weights[way], 0);
-    s->chosen = true;
 }
 
 /* Makes the primitives for pieces of `images` images, for one thread: oneDNN fixes the number of threads
@@ -205,7 +203,6 @@ static void begin(Primitives *s, dnnl_alg_kind_t algorithm)
 {
     pieces_drop(s);
     s->back = algorithm;
-    s->chosen = false;
     for (int way = 0; way < WAYS; way++)
         dnnl_memory_desc_init_by_tag(&s->order[way], 4, s->plain.dims, dnnl_f32, dnnl_format_tag_any);
 }

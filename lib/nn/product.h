@@ -1,7 +1,8 @@
 /* product.h -- matrix products of layers.
  *
- * Where AVX2 is the widest instruction set, they are computed by the loops of lib/nn/vec/product_vec.c. OpenBLAS
- * takes more time on such CPUs: a third more for the products of a head's attention. Elsewhere it computes them. */
+ * Where AVX2 is the widest instruction set, they are computed by the loops of lib/nn/vec/product_vec.c. On an
+ * AMD EPYC with AVX2, OpenBLAS took a third longer for the products of a head's attention. On other CPUs OpenBLAS
+ * computes them. */
 #ifndef ATOMO_PRODUCT_H
 #define ATOMO_PRODUCT_H
 

@@ -62,7 +62,7 @@ if (measured.length || runs.length) {
     section.append(
       row(labelled("result", controls.set), labelled("across", controls.x), labelled("log across", controls.xlog),
           labelled("up", controls.y), labelled("log up", controls.ylog), labelled("tensor", controls.tensor)),
-      row(labelled("compressor", controls.find), labelled("family", controls.family), labelled("promise", controls.flag),
+      row(labelled("codec", controls.find), labelled("family", controls.family), labelled("promise", controls.flag),
           labelled("bits per element from", controls.low), labelled("to", controls.high)),
       scatter.box, element("h3", {}, "Pinned"), pinBox,
       heatPart);

@@ -45,7 +45,7 @@ const heat = () => {
   })));
   const mean = [...cell.values()].some(c => c.rows > 1), listed = [...means];
   const says = [only, mean ? `mean over ${listed.slice(0, 8).join(", ")}${listed.length > 8 ? ` and ${listed.length - 8} more` : ""}` : listed.join(", "),
-                more ? `the first ${tensors.size} tensors and ${specs.size} compressors` : ""].filter(t => t).join("; ");
+                more ? `the first ${tensors.size} tensors and ${specs.size} codecs` : ""].filter(t => t).join("; ");
   refill(heatBox, element("p", { className: "soft" }, says), scrolling("tensors and codecs",
     element("table", { className: "heat" }, element("thead", {}, head), element("tbody", {}, ...body))));
 };
@@ -75,7 +75,7 @@ const untold = set => {
 const pinned = () => {
   const set = chosen(), pins = view.pins;
   if (!set || !pins.length) {
-    refill(pinBox, element("p", { className: "soft" }, "Click a point, or press Enter on it, to pin its compressor; two pinned ones are compared here."));
+    refill(pinBox, element("p", { className: "soft" }, "Click a point, or press Enter on it, to pin its codec; two pinned ones are compared here."));
     return;
   }
   const all = sidesOf(set), sides = all.length ? all.slice(0, SIDES) : [{ place: "", row: new Map() }];
@@ -97,7 +97,7 @@ const pinned = () => {
   const body = numbers(set).filter(told).map(c => element("tr", {}, element("th", { scope: "row" }, c.heading), ...cells(c)));
   const rest = all.length > SIDES ? [element("p", { className: "soft" }, `The first ${SIDES} of ${all.length} rows of each; a tensor or a filter chooses others.`)] : [];
   refill(pinBox, element("p", { className: "command" }, set.command || `${set.file}: CSV does not say how it was made; a JSON result does.`),
-    ...rest, scrolling("pinned compressors side by side", element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))));
+    ...rest, scrolling("pinned codecs side by side", element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))));
 };
 
 // rows of all other tables whose compressor is pinned

@@ -94,8 +94,8 @@ static Status ask_gnuplot(Page *p)
     return OK;
 }
 
-/* Browsers take most of a second for each thousand points of an SVG figure. The explorer draws more points. */
-enum { POINTS_MOST = 1000 };
+/* Browsers take most of a second for each thousand points of an SVG figure. The explorer draws results with codecs. */
+enum { POINTS_MOST = 1000, POINTS_MOST_ALONE = 20000 };
 
 static Status put_drawing(Part *p, const PlotKind *plot)
 {
@@ -104,9 +104,9 @@ static Status put_drawing(Part *p, const PlotKind *plot)
     Value *rows;
     size_t points;
     Error why;
-    if (plot_rows(plot, &p->stored->table, &rows, &points, p->a, &why) == OK && points > POINTS_MOST) {
-        text_addf(p->out, "<p class=\"soft\">No %s figure: %zu points, over %d.</p>\n", kind, points,
-                  POINTS_MOST);
+    const size_t most = csv_has(&p->stored->table, "compressor") ? POINTS_MOST : POINTS_MOST_ALONE;
+    if (plot_rows(plot, &p->stored->table, &rows, &points, p->a, &why) == OK && points > most) {
+        text_addf(p->out, "<p class=\"soft\">No %s figure: %zu points, over %zu.</p>\n", kind, points, most);
         return OK;
     }
     TRY(ask_gnuplot(p->page));

@@ -76,7 +76,7 @@ const ResultKind result_kinds[] = {
      "Each codec against one of them, with the same random numbers in each repeat.", NULL, NULL,
      rank_whole},
     {"sweep", "atomo-sweep/1", COMPARED ",rate,pareto", "Size against error",
-     "Each compressor at many rates. On the front are those that no other one of their kind beats in both.",
+     "Each codec at many rates. On the front are those that no other one of their kind beats in both.",
      WHOSE
      "error,rate,pareto,pareto_certain,unbiased,bytes,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein_mean",
      "pareto", rank_whole},

@@ -197,21 +197,21 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; go() { atomo-bench compare g.h5 -c
 
 # --resume leaves a result that has all records of the run as it is; with other codecs, seed, metrics or a newer input it begins anew
 $ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; for e in csv json; do set -- -c none -c qsgd --repeats 3 -o r.$e --resume; atomo-bench compare g.h5 "$@" 2>/dev/null; cp -p r.$e was; touch -d '+2 seconds' r.$e; atomo-bench compare g.h5 "$@"; cmp r.$e was && echo kept $e; for more in '--seed 2' '-c sign' '--metrics bytes' '--repeats 4'; do atomo-bench compare g.h5 -q "$@" $more 2>&1 | grep -c 'from the beginning'; cp -p was r.$e; done; done; cp g.h5 h.h5; touch -d 2000-01-01 h.h5; atomo-bench compare h.h5 "$@"; cp was r.json; touch -d '+9 seconds' g.h5; atomo-bench compare g.h5 "$@"; ls r.*
-> kept csv
 > kept json
 > 1
 - 0
+- kept csv
 - *.journal
-2> note: r.csv: has all records of this run, so it stays as it is; without --resume they are measured anew
-2> note: r.json: has all records of this run, so it stays as it is*
+2> note: r.json: has all records of this run, so it stays as it is; without --resume they are measured anew
+2> note: r.csv.journal: no record to resume from*
 2> note: r.json.journal: no record to resume from*
 = 0
 
 # ... also of sweep, whose front of another seed is not drawn anew, and with the codecs of the paper; an empty journal is of a run that was interrupted
-$ F="$SRC"/datasets/lenet-mnist.h5; set -- $F -t 'conv2*' -q --resume --repeats 2; for again in 1 2; do atomo-bench sweep "$@" -c qsgd --seed 3 -o s.csv; atomo-bench compare "$@" -o p.csv; done 2>&1; : >s.csv.journal; atomo-bench sweep "$@" -c qsgd --seed 3 -o s.csv
-> note: s.csv: has all records*
-> note: p.csv: has all records*
-2> note: s.csv.journal: no record to resume from*
+$ F="$SRC"/datasets/lenet-mnist.h5; set -- $F -t 'conv2*' -q --resume --repeats 2; for again in 1 2; do atomo-bench sweep "$@" -c qsgd --seed 3 -o s.json; atomo-bench compare "$@" -o p.json; done 2>&1; : >s.json.journal; atomo-bench sweep "$@" -c qsgd --seed 3 -o s.json
+> note: s.json: has all records*
+> note: p.json: has all records*
+2> note: s.json.journal: no record to resume from*
 = 0
 
 # a journal of a run with other settings is not used

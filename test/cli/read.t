@@ -23,7 +23,7 @@ $ /usr/bin/python3 -c 'import h5py, numpy as np; r = np.random.default_rng(1); f
 > 8x8x3x3
 > 5x16x32
 2> note: k.h5: kernels such as conv/kernel (3x3x8x8) look like height x width x in x out*
-2> note: l.h5: layout hwio turns kernels of four axes only; conv1d/kernel, of 3 axes, is read as it is stored (kernels like this: 1)*
+2> note: l.h5: layout hwio transposes kernels of four axes only; conv1d/kernel, of 3 axes, is read as it is stored (kernels like this: 1)*
 = 0
 
 # PyTorch's kernels raise no doubt

@@ -45,8 +45,8 @@ INLINE void transpose(const VecF r[LANES], VecF out[LANES])
     }
 }
 
-/* Copies `count` rows of k floats, `step` apart, to packed[i * wide + row]. Writes LANES floats for each i, of which
- * those of no row are to be overwritten. */
+/* Copies `count` rows of k floats, `step` apart, to packed[i * wide + row]. Writes LANES floats for each i; the
+ * floats beyond `count` have no meaning. */
 INLINE void turn_rows(const float *x, size_t step, size_t count, size_t k, size_t wide, float *packed)
 {
     VecF r[LANES] = {{0}}, out[LANES];
