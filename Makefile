@@ -697,7 +697,7 @@ $(MAN)/done: $(PROGRAMS)
 
 # Runs every command of README.md and docs/*.md that test/commands.txt does not exclude; make check runs the quick ones.
 # Training ends after DOC_STEPS steps; 0: as written, which takes hours.
-DOC_STEPS ?= 40
+DOC_STEPS ?= 48
 .PHONY: docs-check
 docs-check: all
 	@TIMES=1 STEPS=$(DOC_STEPS) $(PYTHON) test/commands.py $(B)/bin --long
@@ -816,7 +816,7 @@ help:
 	@echo "make clang     build with clang, warnings as errors; hold its payloads against the stored ones"
 	@echo "make wheel     the Python package for pip install, in build/wheel"
 	@echo "make dist      a tarball of the committed files, the same bytes each time; make sbom: the libraries, versions and licences"
-	@echo "make docs-check   run every command of README.md and docs/*.md with at most DOC_STEPS=40 steps of training, half an hour"
+	@echo "make docs-check   run every command of README.md and docs/*.md with at most DOC_STEPS=48 steps of training, half an hour"
 	@echo "make html      the documentation as a small static site, in build/html  (needs pandoc)"
 	@echo "make deb       Debian packages of the committed files, in build/deb; make deb-check: use them in a bare root"
 	@echo "make golden    rewrite the stored payloads; review the difference"

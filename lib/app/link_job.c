@@ -105,8 +105,7 @@ static void note_link(LinkJob *j)
 static Status write_result(LinkJob *j)
 {
     const Fact facts[] = {{"ranks", value_int(j->net->ranks)},
-                          {"ranks_on_first_machine", value_int(j->net->neighbours)},
-                          {"mpi", value_text(net_library())}};
+                          {"ranks_on_first_machine", value_int(j->net->neighbours)}};
     const ReportSpec spec = {.schema = "atomo-link/1",
                              .meta = facts,
                              .facts = countof(facts),

@@ -157,6 +157,14 @@ static double step_ms(const TrainRecords *r, const StepRecord *s, double seconds
     return plain ? 1e3 * seconds : (double)NAN;
 }
 
+/* Sets the columns that are equal in all records of a run. */
+static void set_run(const TrainRecords *r, Value *row)
+{
+    row[r->columns - 1] = value_int(r->seed);
+    if (r->job->net)
+        row[r->columns - 2] = value_int(r->job->workers);
+}
+
 /* ---- opening ---- */
 
 static Status open_journal(TrainRecords *r)
@@ -179,6 +187,8 @@ Status train_records_open(TrainRecords *r)
     memcpy(r->column + STEP_COLUMNS, of_ranks, sizeof of_ranks);
     r->columns = r->step_columns = STEP_COLUMNS + (j->net ? (size_t)RANK_COLUMNS : 0);
     TRY(targets_columns(r));
+    if (j->net) /* figures of measured iterations need it, and a CSV has no meta data */
+        r->column[r->columns++] = (Column){"workers", false};
     r->column[r->columns++] = (Column){"seed", j->seeds > 1};
     TRY(open_journal(r));
     r->earlier = j->common.resume && j->common.output && access(j->common.output, F_OK) == 0;
@@ -226,7 +236,7 @@ static void fill(const TrainRecords *r, const StepRecord *s, Value *row)
     *cell(row, "lr") = value_real(s->lr);
     for (size_t i = STEP_COLUMNS; i < r->columns; i++)
         row[i] = value_none();
-    row[r->columns - 1] = value_int(r->seed);
+    set_run(r, row);
 }
 
 static void put_spreads(Value *at, const StepRecord *s)
@@ -311,7 +321,7 @@ static Status replay_row(TrainRecords *r, const Json *json, Trainer *tested)
     times_note(r, row);
     *cell(row, "record") = value_text("step");
     *cell(row, "compressor") = value_text(r->compressor);
-    row[r->columns - 1] = value_int(r->seed);
+    set_run(r, row);
     return report_row(r->report, row, !isnan(s.test.accuracy), r->job->err);
 }
 

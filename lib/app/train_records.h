@@ -9,7 +9,7 @@
 #include "report/report_journal.h"
 
 enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 17, RANK_COLUMNS = 22 };
-enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + RANK_COLUMNS + TARGET_COLUMNS * TARGETS_MOST + 1 };
+enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + RANK_COLUMNS + TARGET_COLUMNS * TARGETS_MOST + 2 };
 
 /* A target test accuracy. `step`, `seconds` and `bytes` are valid if the current run has `reached` the
  * target. */
@@ -32,7 +32,7 @@ typedef struct {
     TrainJob *job;
     Column column[RECORD_COLUMNS_MOST];
     size_t columns,
-        step_columns; /* the first `step_columns` are about a step; then come those of the targets, then `seed` */
+        step_columns; /* the first `step_columns` are about a step; then those of the targets, on several ranks `workers`, then `seed` */
     TrainTarget target[TARGETS_MOST];
     size_t targets;
     Journal journal;

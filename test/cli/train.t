@@ -323,7 +323,7 @@ $ atomo-train run --resume
 = 2
 
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --batch-size 4 --workers 5 --network softmax --dataset mnist
-2> atomo-train: --batch-size 4: want an image for each of the 5 workers*
+2> atomo-train: --batch-size 4: want one or more for each of the 5 workers*
 = 2
 
 $ atomo-train run --link lan1 --network softmax
