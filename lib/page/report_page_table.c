@@ -147,7 +147,7 @@ static void put_row(TextBuf *out, PageRow *r, size_t row, Arena *a)
 
 static size_t rows_most(const PageTable *t)
 {
-    const size_t rows = CELLS_MOST / t->rows->columns;
+    const size_t rows = CELLS_MOST / (t->rows->columns + 1);
     return rows < 100 ? 100 : rows > ROWS_MOST ? ROWS_MOST : rows;
 }
 

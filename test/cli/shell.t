@@ -71,7 +71,7 @@ $ atomo-bench inspect $SRC/datasets/gpt-nano-babble.h5 -f csv | awk -F, 'NR == 1
 > qsgd:bits=1 *
 > svd *
 > next: *
-2> atomo-bench: demo: no gradient of "gpt", want lenet or gpt-nano
+2> atomo-bench: demo: no gradient of "gpt", want lenet or gpt-nano (did you mean gpt-nano?)
 = 2
 
 # the demo compares the usual codecs, and names what to do next
