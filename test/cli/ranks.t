@@ -131,13 +131,13 @@ $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; A='--num-aggregate 2 --agg
 2> hint: mpirun -n P+1 atomo-train run --topology ps trains P workers
 = 0
 
-# link measures between two ranks, again if a busy machine spoils the times; its file is a link for cost and atomo-train, and each time has its prediction
+# link measures between two ranks, again if a busy machine spoils the times (it may find no latency); its file is a link for cost and atomo-train, and each time has its prediction
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; for again in 1 2 3 4 5; do $LAUNCH -n 2 atomo-bench link --sizes 64,65536,33554432 --repeats 5 -o link.json -q 2>busy && break; grep -q 'do not grow' busy || break; done; $LAUNCH -n 2 $TRAIN --max-steps 1 --link link.json -o run.csv; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 --workers 2 --topology allgather --link link.json -q -o cost.json; python3 -c 'import csv, json; f = json.load(open("link.json")); r = f["results"]; a = r[0]; print(f["schema"], f["meta"]["ranks"], [x["exchange"] for x in r if x["record"] == "fit"]); t = [x for x in r if x["record"] == "time"]; print(len(t), all(abs(x["predicted_ms"] / x["measured_ms"] - x["predicted_ratio"]) < 1e-9 for x in t)); p = t[0]; print(abs(a["alpha_ms"] + p["bytes"] / a["beta_gbps"] / 1e6 - p["predicted_ms"]) < 1e-9); c = json.load(open("cost.json"))["results"]; print({(x["link"], x["alpha_ms"] / a["alpha_ms"], x["beta_gbps"] / a["beta_gbps"]) for x in c} if a["alpha_ms"] else "no latency"); s = next(csv.DictReader(open("run.csv"))); print(abs(float(s["link_ms"]) / (a["alpha_ms"] + float(s["bytes_up"]) / a["beta_gbps"] / 1e6) - 1) < 1e-9)'
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; for again in 1 2 3 4 5; do $LAUNCH -n 2 atomo-bench link --sizes 64,65536,33554432 --repeats 5 -o link.json -q 2>busy && break; grep -q 'do not grow' busy || break; done; $LAUNCH -n 2 $TRAIN --max-steps 1 --link link.json -o run.csv; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 --workers 2 --topology allgather --link link.json -q -o cost.json; python3 -c 'import csv, json; f = json.load(open("link.json")); r = f["results"]; a = r[0]; print(f["schema"], f["meta"]["ranks"], [x["exchange"] for x in r if x["record"] == "fit"]); t = [x for x in r if x["record"] == "time"]; print(len(t), all(abs(x["predicted_ms"] / x["measured_ms"] - x["predicted_ratio"]) < 1e-9 for x in t)); p = t[0]; print(abs(a["alpha_ms"] + p["bytes"] / a["beta_gbps"] / 1e6 - p["predicted_ms"]) < 1e-9); c = json.load(open("cost.json"))["results"]; print({x["link"] for x in c}, all(abs(x[k] - a[k]) <= 1e-9 * a[k] for x in c for k in ("alpha_ms", "beta_gbps"))); s = next(csv.DictReader(open("run.csv"))); print(abs(float(s["link_ms"]) / (a["alpha_ms"] + float(s["bytes_up"]) / a["beta_gbps"] / 1e6) - 1) < 1e-9)'
 > atomo-link/1 2 *'all', 'ping-pong', 'allgather', 'ring'*
 > 9 True
 > True
-> *{('link.json', 1.0, 1.0)}
+> {'link.json'} True
 > True
 = 0
 
