@@ -133,7 +133,7 @@ as_text = sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/    "&\\n"/' $(1)
 as_hash = sha256sum <$(1) | cut -c1-64 | tr a-f A-F | basenc --base16 -d | basenc --base64
 
 # The explorer's files share their names, in one block.
-EXPLORE := $(patsubst %,lib/page/explore%.js,_data _view _elements _numbers _chart _rows _charts _tables) lib/page/explore.js
+EXPLORE := $(patsubst %,lib/page/explore%.js,_data _view _elements _numbers _canvas _chart _rows _charts _tables) lib/page/explore.js
 
 build/explore.js: $(EXPLORE) Makefile
 	@mkdir -p $(@D)

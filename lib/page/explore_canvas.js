@@ -1,0 +1,107 @@
+// explore_canvas.js -- draws the parts of a chart on a canvas: marks, axes, lines, error bars, and points in their thousands.
+//
+// g is the context of a canvas, area the rectangle of the axes, {left, right, top, bottom}, in CSS pixels, and to(p) the place of a point.
+
+// The marks and dashes of plots/look.gp, in its order.
+const dashes = [[], [6, 3], [2, 2], [8, 3, 2, 3], [8, 3, 2, 3, 2, 3]];
+const polygon = (g, x, y, corners) => { for (const [i, [dx, dy]] of corners.entries()) g[i ? "lineTo" : "moveTo"](x + dx, y + dy); g.closePath(); };
+const shapes = [
+  (g, x, y, r) => g.arc(x, y, r, 0, 7),
+  (g, x, y, r) => g.rect(x - r, y - r, 2 * r, 2 * r),
+  (g, x, y, r) => polygon(g, x, y, [[0, -r], [r, r], [-r, r]]),
+  (g, x, y, r) => polygon(g, x, y, [[0, -r], [r, 0], [0, r], [-r, 0]]),
+  (g, x, y, r) => polygon(g, x, y, [[0, r], [r, -r], [-r, -r]]),
+  (g, x, y, r) => polygon(g, x, y, [0, 1, 2, 3, 4].map(k => [r * Math.sin(1.2566 * k), -r * Math.cos(1.2566 * k)])),
+];
+// Marks of one shape and colour differ in their filling, lines of one colour in their dashes, by the look's `dash`: full,
+// hollow, hollow with a dot, full with a hole, full with a bar.
+const dot = (g, x, y, r) => { g.beginPath(); g.arc(x, y, r, 0, 7); g.fill(); };
+const drawMark = (g, { mark, dash, colour }, x, y, r) => {
+  const hollow = dash === 1 || dash === 2;
+  g.strokeStyle = colour; g.fillStyle = hollow ? "#fff" : colour; g.lineWidth = 1.5;
+  g.beginPath(); shapes[mark](g, x, y, r); g.fill();
+  if (hollow) g.stroke();
+  g.fillStyle = hollow ? colour : "#fff";
+  if (dash === 2) dot(g, x, y, r / 3);
+  if (dash === 3) dot(g, x, y, r / 2.5);
+  if (dash === 4) g.fillRect(x - r, y - r / 5, 2 * r, r / 2.5);
+};
+// Charts are on white in dark mode too, like the figures: codecs' colours are chosen for white.
+const INK = "#1d2126", LINE = "#d9dee4";
+
+
+const contextOf = (canvas, width, height) => {
+  const scale = window.devicePixelRatio || 1;
+  canvas.width = Math.round(width * scale);
+  canvas.height = Math.round(height * scale);
+  const g = canvas.getContext("2d");
+  g.scale(scale, scale);
+  g.font = "12px system-ui, sans-serif";
+  return g;
+};
+const areaOf = (width, height) => ({ left: 68, right: width - 14, top: 12, bottom: height - 46 });
+const placing = ({ left, right, top, bottom }, x, y) => p => [left + x.at(p.x) * (right - left), bottom - y.at(p.y) * (bottom - top)];
+
+const drawAcross = (g, { left, right, top, bottom }, x, column, log) => {
+  g.textAlign = "center"; g.textBaseline = "top";
+  for (const t of x.ticks) {
+    const at = left + x.at(t) * (right - left);
+    g.beginPath(); g.moveTo(at, top); g.lineTo(at, bottom); g.stroke();
+    g.fillText(shown(column, t), at, bottom + 6);
+  }
+  g.fillText(column.heading + (log ? " (log)" : ""), (left + right) / 2, bottom + 26);
+};
+const drawUp = (g, { left, right, top, bottom }, y, column, log) => {
+  g.textAlign = "right"; g.textBaseline = "middle";
+  for (const t of y.ticks) {
+    const at = bottom - y.at(t) * (bottom - top);
+    g.beginPath(); g.moveTo(left, at); g.lineTo(right, at); g.stroke();
+    g.fillText(shown(column, t), left - 6, at);
+  }
+  g.save();
+  g.translate(12, (top + bottom) / 2); g.rotate(-Math.PI / 2); g.textAlign = "center";
+  g.fillText(column.heading + (log ? " (log)" : ""), 0, 0);
+  g.restore();
+};
+const drawAxes = (g, area, x, y, m) => {
+  g.strokeStyle = LINE; g.fillStyle = INK; g.lineWidth = 1;
+  drawAcross(g, area, x, m.x, m.xlog);
+  drawUp(g, area, y, m.y, m.ylog);
+};
+const drawBars = (g, { left, right, top, bottom }, to, p) => {
+  g.save();
+  g.beginPath(); g.rect(left, top, right - left, bottom - top); g.clip();
+  for (const [dx, dy] of [[p.half * (p.xse || 0), 0], [0, p.half * (p.yse || 0)]]) {
+    const low = { x: p.x - dx, y: p.y - dy }, high = { x: p.x + dx, y: p.y + dy };
+    if (!(dx || dy)) continue;
+    g.beginPath(); g.moveTo(...to(low)); g.lineTo(...to(high)); g.stroke();
+  }
+  g.restore();
+};
+const path = (g, to, points) => {
+  g.beginPath();
+  for (const [i, p] of points.entries()) g[i ? "lineTo" : "moveTo"](...to(p));
+};
+const drawLine = (g, to, line) => {
+  g.globalAlpha = line.dim ? 0.25 : 1; g.strokeStyle = g.fillStyle = line.look.colour; g.lineWidth = 2;
+  if (line.band) {
+    g.save(); g.globalAlpha *= 0.2; path(g, to, line.band);
+    g.fill(); g.restore();
+  }
+  g.setLineDash(dashes[line.look.dash]);
+  path(g, to, line.points);
+  g.stroke();
+  g.setLineDash([]);
+};
+// Squares for very many points, at px and py. One over another of the same look is left out.
+const drawSpecks = (g, width, height, points, px, py, without) => {
+  const top = new Array(width * height);
+  let colour = "";
+  for (let i = 0; i < points.length; i++) {
+    const { look } = points[i], x = Math.round(px[i]), y = Math.round(py[i]), at = y * width + x;
+    if (Number.isNaN(px[i]) || top[at] === look || without(points[i])) continue;
+    top[at] = look;
+    if (look.colour !== colour) g.fillStyle = colour = look.colour;
+    g.fillRect(x - 1.5, y - 1.5, 3, 3);
+  }
+};
