@@ -8,6 +8,7 @@
 #include "app/train_codec.h"
 
 #include "base/outfile.h"
+#include "compress/spec.h"
 
 #include <math.h>
 
@@ -20,8 +21,10 @@ static Status take_rates(TrainRun *r)
         return OK;
     TRY(train_rates_load(&r->rate, r->tuned, j->codec, j->codecs, j->a, j->err));
     for (size_t k = 0; k < j->codecs; k++) {
+        char shown[SPEC_SHOWN];
         j->setup.optimizer.lr = r->rate[k];
-        TRY(train_check(&j->setup, j->err));
+        if (train_check(&j->setup, j->err) != OK)
+            return error_at(j->err, "--lr-from %s: %s", r->tuned, codec_shown(shown, j->codec[k]));
     }
     return OK;
 }

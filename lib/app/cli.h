@@ -125,8 +125,8 @@ int cli_run(const Command *command, int argc, char **argv,
 /* Returns true if the command line has the option --NAME, whatever its value. */
 bool cli_given(const Common *common, const char *name);
 
-/* Returns true if results on stdout have colours. --color decides; without it, NO_COLOR, TERM and whether
- * stdout is a terminal. */
+/* Returns true if results on stdout have colours. --color decides; without it, NO_COLOR, TERM, whether stdout is
+ * a terminal, and whether an MPI launcher passes it on. */
 bool cli_color(const Common *common);
 
 /* Returns the width of results on stdout: COLUMNS of the environment, else the width of the terminal. 0: no

@@ -1,6 +1,8 @@
 /* cli_terminal.c -- what the reader of stdout can take: colours and characters a line (cli.h). */
 #include "app/cli.h"
 
+#include "net/net.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,7 +14,9 @@ bool cli_color(const Common *common)
     const char *plain = getenv("NO_COLOR"), *term = getenv("TERM");
     if (common->color != AUTO)
         return common->color == ALWAYS;
-    return !(plain && *plain) && term && strcmp(term, "dumb") != 0 && isatty(STDOUT_FILENO);
+    /* mpirun gives ranks a terminal of its own, whatever becomes of their output */
+    return !(plain && *plain) && term && strcmp(term, "dumb") != 0 && !net_under_launcher() &&
+           isatty(STDOUT_FILENO);
 }
 
 size_t cli_width(const Common *common)

@@ -55,23 +55,23 @@ static Status open_journal(CompareJob *j)
         {"journal", value_text("atomo-records/1")},
         j->facts[0],
         j->facts[1],
-        {"file", value_text(j->file)},
-        {"size", value_int(input.st_size)},
-        {"modified", value_int(input.st_mtim.tv_sec * 1000000000 + input.st_mtim.tv_nsec)},
-        {"tensor", joined(&g->selection.tensors, j->a)},
-        {"step", value_text(g->selection.step)},
-        {"worker", value_text(g->selection.worker)},
-        {"layout", value_text(layout_names[j->hints.layout])},
-        {"steps_from", value_text(j->hints.steps_from)},
-        {"group", value_text(grouping_names[g->grouping])},
-        {"min_elements", value_int((int64_t)g->min_elements)},
-        {"skip_nonfinite", value_bool(g->skip_nonfinite)},
-        {"memory", value_int((int64_t)j->memory.bytes)},
-        {"repeats", value_int(j->repeats)},
-        {"timed", value_bool(view_times(&j->view, j->own))},
-        {"target_bits", j->target_bits > 0 ? value_real(j->target_bits) : value_none()},
-        {"seed", value_int(j->common.seed)},
-        {"threads", value_int(j->common.threads)},
+        {"dump", value_text(j->file)},
+        {"size of the dump", value_int(input.st_size)},
+        {"time of the dump", value_int(input.st_mtim.tv_sec * 1000000000 + input.st_mtim.tv_nsec)},
+        {"--tensor", joined(&g->selection.tensors, j->a)},
+        {"--step", value_text(g->selection.step)},
+        {"--worker", value_text(g->selection.worker)},
+        {"--layout", value_text(layout_names[j->hints.layout])},
+        {"--steps-from", value_text(j->hints.steps_from)},
+        {"--group", value_text(grouping_names[g->grouping])},
+        {"--min-elements", value_int((int64_t)g->min_elements)},
+        {"--skip-nonfinite", value_bool(g->skip_nonfinite)},
+        {"--memory", value_int((int64_t)j->memory.bytes)},
+        {"--repeats", value_int(j->repeats)},
+        {"measured times", value_bool(view_times(&j->view, j->own))},
+        {"--equal-bits", j->target_bits > 0 ? value_real(j->target_bits) : value_none()},
+        {"--seed", value_int(j->common.seed)},
+        {"--threads", value_int(j->common.threads)},
     };
     return journal_open(&j->journal, j->keeps_no_journal ? NULL : j->common.output, j->common.resume,
                         settings, countof(settings), j->a, j->err);
@@ -164,8 +164,9 @@ static bool is_complete(CompareJob *j)
     Stored old;
     Error ignored;
     struct stat input, output;
-    if ((*j->file != '/' && *j->common.output == '/') || stat(j->file, &input) || stat(j->common.output, &output) ||
-        !S_ISREG(output.st_mode) || !is_later(&output.st_mtim, &input.st_mtim) ||
+    if ((*j->file != '/' && *j->common.output == '/') || stat(j->file, &input) ||
+        stat(j->common.output, &output) || !S_ISREG(output.st_mode) ||
+        !is_later(&output.st_mtim, &input.st_mtim) ||
         stored_load(&old, j->common.output, j->a, &ignored) != OK)
         return false;
     return old.whole && old.schema && !strcmp(old.schema, j->schema) && same_origin(j, old.meta, &input) &&

@@ -1,5 +1,5 @@
-/* rank_check.c -- implements rank_check.h: each rank writes a list of lines "NAME VALUE", and compares it with
- * the list of rank 0. */
+/* rank_check.c -- implements rank_check.h: each rank writes a list of lines, such as "--lr 0.01", and compares it
+ * with the list of rank 0. */
 #include "app/rank_check.h"
 
 #include "base/checksum.h"
@@ -16,7 +16,7 @@ static const char own_program[] = "/proc/self/exe";
 
 static void add_sum(TextBuf *out, const char *name, Bytes a, Bytes b)
 {
-    text_addf(out, "%s %016llx\n", name, (unsigned long long)checksum(b, checksum(a, 0)));
+    text_addf(out, "%s of checksum %016llx\n", name, (unsigned long long)checksum(b, checksum(a, 0)));
 }
 
 static void add_data(TextBuf *out, const char *name, const Dataset *d)
@@ -35,16 +35,16 @@ static void add_machine(TextBuf *out)
     Error err;
     BlasInfo blas = {0};
     const bool loaded = linalg_blas_info(&blas, &err) == OK;
-    text_addf(out, "instruction-set %s\n", kernels()->name);
-    text_addf(out, "blas %s %s\n", loaded ? blas.core : "none", loaded ? blas.config : "");
+    text_addf(out, "instruction set %s\n", kernels()->name);
+    text_addf(out, "BLAS %s %s\n", loaded ? blas.core : "none", loaded ? blas.config : "");
 }
 
-static void add_facts(TextBuf *out, const TrainRun *r)
+static Status add_options(TextBuf *out, const TrainRun *r)
 {
     Fact fact[TRAIN_FACTS];
     const TrainJob *j = &r->job;
-    train_job_facts(j, fact);
-    text_addf(out, "seed %lld\n", (long long)j->common.seed);
+    TRY(train_job_settings(j, fact));
+    text_addf(out, "--seed %lld\n", (long long)j->common.seed);
     for (size_t i = 0; i < TRAIN_FACTS; i++) {
         const Value *v = &fact[i].value;
         char number[32];
@@ -52,12 +52,14 @@ static void add_facts(TextBuf *out, const TrainRun *r)
                   v->type == VALUE_TEXT ? v->text : text_double(number, value_number(v)));
     }
     for (size_t k = 0; k < j->codecs; k++)
-        text_addf(out, "compressor %s\n", codec_text(j->codec[k], j->a));
-    text_addf(out, "max_steps %lld\nepochs %lld\neval_freq %lld\n", (long long)j->max_steps,
+        text_addf(out, "%s-c %s", k ? " " : "", codec_text(j->codec[k], j->a));
+    text_addf(out, "\n--max-steps %lld\n--epochs %lld\n--eval-freq %lld\n", (long long)j->max_steps,
               (long long)j->epochs, (long long)r->every);
-    text_addf(out, "checkpoints %s\nresume %s\n", r->dir ? "yes" : "no", j->common.resume ? "yes" : "no");
-    text_addf(out, "bucket_bytes %lld\noverlap %d\n", (long long)j->bucket_bytes, j->overlap);
-    text_addf(out, "dump_freq %lld\n", (long long)(r->dump ? r->dump_every : 0));
+    text_addf(out, "%s--train-dir\n%s--resume\n", r->dir ? "" : "no ", j->common.resume ? "" : "no ");
+    text_addf(out, "--bucket-bytes %lld\n--overlap %s\n", (long long)j->bucket_bytes,
+              j->overlap ? "on" : "off");
+    text_addf(out, "%s--dump-gradients\n--dump-freq %lld\n", r->dump ? "" : "no ", (long long)r->dump_every);
+    return OK;
 }
 
 static Status make_list(TrainRun *r, const char **list)
@@ -68,26 +70,26 @@ static Status make_list(TrainRun *r, const char **list)
     size_t size;
     if (file_load(&program, &size, own_program, SIZE_MAX / 2, j->a, j->err) != OK)
         return error_at(j->err, "%s", own_program);
-    add_sum(&out, "program", (Bytes){(const uint8_t *)program, size}, (Bytes){0});
+    add_sum(&out, "a program", (Bytes){(const uint8_t *)program, size}, (Bytes){0});
     add_machine(&out);
-    add_facts(&out, r);
-    add_data(&out, "training-images", &j->train);
-    add_data(&out, "test-images", &j->test);
+    TRY(add_options(&out, r));
+    add_data(&out, "training images", &j->train);
+    add_data(&out, "test images", &j->test);
     *list = text_done(&out);
     return arena_check(*list, j->a, j->err);
 }
 
 /* ---- comparing ---- */
 
+/* Programs that are not the same may have lists of different lengths, but their first lines differ. */
 static Status compare(const Net *net, const char *mine, const char *first, Error *err)
 {
+    enum { SHOWN = 120 };
     while (*mine || *first) {
-        const size_t length = strcspn(mine, "\n"), name = strcspn(mine, " \n");
-        const size_t other = strcspn(first, "\n");
+        const size_t length = strcspn(mine, "\n"), other = strcspn(first, "\n");
         if (length != other || memcmp(mine, first, length) != 0) {
-            const int value = (int)(length - name), value_there = other > name ? (int)(other - name) : 0;
-            FAIL(err, ERR_USAGE, "rank %d: %.*s is%.*s, but on rank 0%.*s", net->rank, (int)name, mine, value,
-                 mine + name, value_there, first + (other > name ? name : other));
+            FAIL(err, ERR_USAGE, "rank %d has %.*s, but rank 0 has %.*s", net->rank,
+                 (int)(length < SHOWN ? length : SHOWN), mine, (int)(other < SHOWN ? other : SHOWN), first);
             return error_hint(err, "all ranks need the same program, options and data, on processors alike");
         }
         mine += length + (mine[length] == '\n');

@@ -87,6 +87,11 @@ static const Option *all_options(TrainJob *j, const Option *own)
         j,
         "the simulated link of comm_ms: alpha=50us,beta=10Gbit, FILE.json of atomo-bench link, or a preset",
         link_name);
+    const char *workers =
+        j->takes_ranks ? "number of workers, which share each batch; without it one on each rank under mpirun"
+                       : "number of workers, which share each batch";
+    const char *topology = j->takes_ranks ? "how workers exchange payloads; without it allgather under mpirun"
+                                          : "how workers exchange payloads";
     if (!network || !dataset || !link)
         return NULL;
     const Option shared[] = {
@@ -100,8 +105,7 @@ static const Option *all_options(TrainJob *j, const Option *own)
             "the seed"),
         OPTION_CODEC(&j->specs,
                      "codec of the gradients; repeatable; without it none; atomo-bench list shows all"),
-        OPTION(0, "workers", "P", &j->workers, "number of workers, which share each batch", .low = 1,
-               .high = 4096),
+        OPTION(0, "workers", "P", &j->workers, workers, .low = 1, .high = 4096),
         OPTION(0, "num-aggregate", "K", &j->aggregate,
                "use the gradients of K workers per step, drawn at random; 0: of all", .low = 0, .high = 4096),
         OPTION(
@@ -122,7 +126,7 @@ static const Option *all_options(TrainJob *j, const Option *own)
                .high = 1e12),
         OPTION(0, "average", "A", &j->average, average_help, .choices = average_names),
         OPTION(0, "link", "LINK", &j->link, link, .names = link_name, .listed = true),
-        OPTION(0, "topology", "T", &j->topology, "how workers exchange payloads", .choices = topology_names),
+        OPTION(0, "topology", "T", &j->topology, topology, .choices = topology_names),
         {0},
     };
     size_t count = 0;
@@ -300,6 +304,22 @@ void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS])
         {"seeds", value_int(j->seeds)},
     };
     memcpy(out, all, sizeof all);
+}
+
+Status train_job_settings(const TrainJob *j, Fact out[TRAIN_FACTS])
+{
+    train_job_facts(j, out);
+    for (size_t i = 0; i < TRAIN_FACTS; i++) {
+        const char *field = out[i].name;
+        char *name = text_format(j->a, "--%s", field);
+        TRY(arena_check(name, j->a, j->err));
+        for (char *c = name; *c; c++)
+            *c = *c == '_' ? '-' : *c;
+        out[i].name = !strcmp(field, "images")        ? "training images"
+                      : !strcmp(field, "test_images") ? "test images"
+                                                      : name;
+    }
+    return OK;
 }
 
 size_t train_job_steps(const TrainJob *j, const Trainer *t)

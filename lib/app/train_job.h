@@ -78,9 +78,12 @@ size_t train_job_pass(int64_t wanted, const DatasetInfo *info);
  * `path` would destroy that checkpoint. OK if `dir` or `path` is NULL. */
 Status train_job_keep(const char *dir, const char *option, const char *path, Arena *a, Error *err);
 
-/* Writes the training setup as name-value pairs (facts), which reports and journals show at their beginning. */
+/* Writes the training setup as name-value pairs (facts), which reports show at their beginning. */
 enum { TRAIN_FACTS = 28 };
 void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS]);
+
+/* The same facts, each under the name by which a user knows it: the option as typed, or what it is. */
+Status train_job_settings(const TrainJob *j, Fact out[TRAIN_FACTS]);
 
 /* Returns the number of steps of a run: --max-steps, or else --epochs times the trainer's steps per epoch, rounded
  * up so that the run ends with an exchange. */

@@ -172,9 +172,9 @@ static Status open_journal(TrainRecords *r)
     const TrainJob *j = r->job;
     Fact fact[TRAIN_FACTS + 3 + TARGETS_MOST] = {{"journal", value_text("atomo-train/1")}};
     size_t count = 1;
-    train_job_facts(j, fact + count);
+    TRY(train_job_settings(j, fact + count));
     count += TRAIN_FACTS;
-    fact[count++] = (Fact){"seed", value_int(j->common.seed)};
+    fact[count++] = (Fact){"--seed", value_int(j->common.seed)};
     return journal_open(&r->journal, j->common.output, j->common.resume, fact, count, j->a, j->err);
 }
 

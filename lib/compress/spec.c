@@ -257,3 +257,12 @@ Status codec_list(const Codec ***out, size_t *count, const TextList *specs, Aren
     TRY(codec_alternatives(out, count, specs, a, err));
     return codec_unique(*out, count, a, err);
 }
+
+const char *codec_shown(char out[SPEC_SHOWN], const Codec *codec)
+{
+    Arena *a = arena_open(0);
+    const char *whole = codec_text(codec, a);
+    snprintf(out, SPEC_SHOWN, "%s", whole ? whole : codec->ops->name);
+    arena_close(a);
+    return out;
+}

@@ -14,6 +14,10 @@
 Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err);
 
 char *codec_text(const Codec *codec, Arena *a); /* returns the canonical spec, in `a`; NULL: out of memory */
+
+/* Writes the canonical spec to `out`, or its beginning, for a message. Returns `out`. */
+enum { SPEC_SHOWN = 80 };
+const char *codec_shown(char out[SPEC_SHOWN], const Codec *codec);
 /* Returns the names of a spec's codecs without their keys, "ef+topk", in `a`; NULL: out of memory. */
 char *codec_family(const Codec *codec, Arena *a);
 bool codec_alone(const Codec *codec); /* True for a wrapper whose spec wraps no codec, such as `joint` */

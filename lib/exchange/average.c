@@ -2,6 +2,7 @@
 #include "exchange/average.h"
 
 #include "codec/compressor.h"
+#include "compress/spec.h"
 
 const char *const average_names[] = {"auto", "all", "senders", NULL};
 const char average_help[] =
@@ -10,11 +11,12 @@ const char average_help[] =
 
 Status average_check(Average average, const Codec *codec, Error *err)
 {
+    char shown[SPEC_SHOWN];
     if (average != AVERAGE_SENDERS || codec_traits(codec) & LEAVES_OUT)
         return OK;
     return FAIL(err, ERR_USAGE,
                 "--average senders: %s does not send some elements and leave the others out, as topk does",
-                codec->ops->name);
+                codec_shown(shown, codec));
 }
 
 bool average_over_senders(Average average, const Codec *codec)

@@ -7,16 +7,27 @@
 /* Variables that launchers set to the number of processes: Open MPI's mpirun; MPICH's, Intel's and Slurm's PMI. */
 static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
 
+static const char *size_told(void)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < countof(sizes) && !value; i++)
+        value = getenv(sizes[i]);
+    return value;
+}
+
 bool net_launched(void)
 {
-    for (size_t i = 0; i < countof(sizes); i++) {
-        const char *value = getenv(sizes[i]);
-        if (value)
-            return strcmp(value, "1") != 0;
-    }
+    const char *size = size_told();
+    if (size)
+        return strcmp(size, "1") != 0;
     /* `srun --mpi=pmix` sets no number of processes of its own */
     const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
     return getenv("PMIX_RANK") && !(tasks && !strcmp(tasks, "1"));
+}
+
+bool net_under_launcher(void)
+{
+    return size_told() || getenv("PMIX_RANK");
 }
 
 void net_gather(Net *n, NetWay way, void *data, const size_t *size)

@@ -57,6 +57,9 @@ const char *net_library(void);
 /* Returns true if an MPI launcher has started this process as one of several. */
 bool net_launched(void);
 
+/* Returns true if an MPI launcher has started this process, which then passes on what it prints. */
+bool net_under_launcher(void);
+
 /* Joins the other ranks. Sets *out to NULL if no launcher has started several processes. ERR_USAGE: there are
  * several processes, but this program was built without MPI, or its MPI library finds only this one. */
 Status net_open(Net **out, Arena *a, Error *err);

@@ -127,6 +127,11 @@ Status link_read(Link *out, const char *text, Arena *a, Error *err)
     double value[2] = {NAN, NAN};
     if (text_ends(text, ".json"))
         return link_load(out, text, a, err);
+    if (text_ends(text, ".csv")) {
+        FAIL(err, ERR_USAGE, "link %.200s: a CSV result is not read, want JSON", text);
+        return error_hint(err,
+                          "mpirun -n 2 atomo-bench link -o link.json measures a link and writes such a file");
+    }
     if (!strchr(text, '='))
         return find_preset(out, text, err);
     char *name = text_copy(a, text), *items = text_copy(a, text), *rest = NULL;

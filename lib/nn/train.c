@@ -285,8 +285,25 @@ Status trainer_test(Trainer *t, const Dataset *d, MeanScore *out, Error *err)
 
 /* ---- opening ---- */
 
+/* Gradients arrive at the server of a run on several ranks only. */
+static Status check_arrival(const TrainSetup *s, Error *err)
+{
+    const char *other = s->local.steps ? "--local-steps" : s->overlap ? "--overlap on" : NULL;
+    if (!s->arrival || (s->net && s->topology == TOPOLOGY_PS && !other))
+        return OK;
+    if (!s->net)
+        FAIL(err, ERR_USAGE, "--aggregate-by arrival: one process has no server at which gradients arrive");
+    else if (s->topology != TOPOLOGY_PS)
+        FAIL(err, ERR_USAGE, "--aggregate-by arrival: --topology %s has no server at which gradients arrive",
+             topology_names[s->topology]);
+    else
+        FAIL(err, ERR_USAGE, "--aggregate-by arrival: cannot be combined with %s", other);
+    return error_hint(err, "mpirun -n P+1 atomo-train run --topology ps trains P workers with a server");
+}
+
 Status train_check(const TrainSetup *s, Error *err)
 {
+    char shown[SPEC_SHOWN];
     const Codec *c = s->codec;
     TRY(optimizer_check(&s->optimizer, err));
     TRY(local_check(s, err));
@@ -300,16 +317,11 @@ Status train_check(const TrainSetup *s, Error *err)
     if (s->aggregate < 1 || s->aggregate > s->workers)
         return FAIL(err, ERR_USAGE, "--num-aggregate %zu: want 1 to the %zu workers", s->aggregate,
                     s->workers);
-    if (s->arrival && (!s->net || s->topology != TOPOLOGY_PS || s->local.steps || s->overlap)) {
-        FAIL(
-            err, ERR_USAGE,
-            "--aggregate-by arrival: want several ranks and --topology ps, without --local-steps and --overlap");
-        return error_hint(err, "mpirun -n P+1 atomo-train run --topology ps trains P workers");
-    }
+    TRY(check_arrival(s, err));
     TRY(average_check(s->average, c, err));
     if (topology_adds(s->topology) && !codec_adds(c))
         return FAIL(err, ERR_USAGE, "--topology %s: payloads of %s do not add", topology_names[s->topology],
-                    c->ops->name);
+                    codec_shown(shown, c));
     return OK;
 }
 

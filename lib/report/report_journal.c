@@ -83,16 +83,28 @@ static bool same_value(const Json *v, const Json *w)
     return numbers || texts || v->type == JSON_NULL || (v->type == JSON_BOOL && v->on == w->on);
 }
 
+/* Returns "with NAME VALUE", or "without NAME". */
+static const char *shown_setting(char out[200], const char *name, const Json *v)
+{
+    const bool off = !v || v->type == JSON_NULL || (v->type == JSON_BOOL && !v->on);
+    const bool text = !off && (v->type == JSON_NUMBER || v->type == JSON_TEXT);
+    snprintf(out, 200, "%s %s%s%.100s", off ? "without" : "with", name, text ? " " : "", text ? v->text : "");
+    return out;
+}
+
 /* Compares only the settings that this version writes; the journal of another version may have more. */
 static Status compare_settings(const Journal *j, const Json *was, const Json *is, Error *err)
 {
-    for (const Json *setting = is->first; setting; setting = setting->next)
-        if (!same_value(json_member(was, setting->name), setting)) {
-            FAIL(err, ERR_USAGE, "%s: was begun with another %s", j->path, setting->name);
-            return error_hint(err,
-                              "repeat the command with the settings it began with, or remove the journal to "
-                              "begin afresh");
-        }
+    char then[200], now[200];
+    for (const Json *setting = is->first; setting; setting = setting->next) {
+        const Json *old = json_member(was, setting->name);
+        if (same_value(old, setting))
+            continue;
+        shown_setting(then, setting->name, old);
+        FAIL(err, ERR_USAGE, "%s: was begun %s, but this command runs %s", j->path, then,
+             shown_setting(now, setting->name, setting));
+        return error_hint(err, "run the command %s, or remove the journal to begin afresh", then);
+    }
     return OK;
 }
 

@@ -3,8 +3,8 @@
  * The format is JSON Lines. Each line is written with one call of write(2), so a killed run leaves at most
  * its last line incomplete; --resume drops it. Adding a line syncs the journal to the disk if the last sync
  * was a second or more ago. After a loss of power, later lines may read as zeros; --resume drops all lines
- * from the first zero on. The first line has the settings that the results depend on; a journal with other
- * settings is refused.
+ * from the first zero on. The first line has the settings that the results depend on, each under the name that a refusal
+ * calls it ("--repeats", "size of the dump"); a journal with other settings is refused.
  *
  * The journal must be a regular file written by this program. Symbolic links and other files are refused and
  * stay unchanged. */
@@ -17,7 +17,7 @@
 typedef struct {
     char *path; /* path of the journal; NULL: no journal is kept */
     int fd;
-    bool found; /* there was a journal before this run */
+    bool found;       /* there was a journal before this run */
     const Json **old; /* records of the run that is resumed */
     size_t old_count;
     double synced; /* time of the last sync to the disk */

@@ -216,8 +216,8 @@ $ F="$SRC"/datasets/lenet-mnist.h5; set -- $F -t 'conv2*' -q --resume --repeats 
 
 # a journal of a run with other settings is not used
 $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -o r.csv & until grep -qs layer0 r.csv.journal || ! kill -0 $!; do sleep 0.01; done; kill -9 $!; wait $!; atomo-bench compare g.h5 -c none --repeats 3 -o r.csv --resume
-2> atomo-bench: r.csv.journal: was begun with another repeats
-2> hint: *
+2> atomo-bench: r.csv.journal: was begun with --repeats 1000, but this command runs with --repeats 3
+2> hint: run the command with --repeats 1000, or remove the journal to begin afresh
 = 2
 
 # --resume needs an output file

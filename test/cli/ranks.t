@@ -87,11 +87,27 @@ $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; LAUNCH='mpirun --allow-run
 # a rank with another seed, option, program or data set is refused by name, with one message; the launcher may also stop the other rank
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
 $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; cp $(command -v atomo-train) other; echo >>other; cp -r datasets data2; for f in data2/mnist/*labels*; do printf '\2' | dd of=$f bs=1 seek=9 conv=notrunc 2>/dev/null; done; two() { $LAUNCH -n 1 $TRAIN : -n 1 "$@" 2>&1 | grep -v ": stopped$" | grep -c -e '^atomo-train: ' -e '^other: '; $LAUNCH -n 1 $TRAIN : -n 1 "$@" 2>&1 | grep '^atomo-train: '; }; two $TRAIN --seed 2; two $TRAIN --lr 0.02; two ./other ${TRAIN#atomo-train}; two $TRAIN --data-dir data2/mnist
-> atomo-train: rank 1: seed is 2, but on rank 0 1
-> atomo-train: rank 1: lr is 0.02, but on rank 0 0.01
-> atomo-train: rank 1: program is *, but on rank 0 *
-> atomo-train: rank 1: training-images is *, but on rank 0 *
+> atomo-train: rank 1 has --seed 2, but rank 0 has --seed 1
+> atomo-train: rank 1 has --lr 0.02, but rank 0 has --lr 0.01
+> atomo-train: rank 1 has a program of checksum *, but rank 0 has a program of checksum *
+> atomo-train: rank 1 has training images of checksum *, but rank 0 has training images of checksum *
 - 2
+= 0
+
+# output of ranks has no colours, as mpirun gives them a terminal of its own; --color always gives them
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; export TERM=xterm; esc=$(printf '\033'); for n in 1 2; do $LAUNCH -n $n $TRAIN --max-steps 1 | grep -c "$esc"; done; $LAUNCH -n 2 $TRAIN --max-steps 1 --color always | grep -q "$esc" && echo colours
+> 0
+> colours
+- [1-9]*
+= 0
+
+# one process does not go on with the records of ranks, whose topology is another, and says which
+? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; start 2 $TRAIN --max-steps 100000 --train-dir d -o r.csv 2>err; p=$!; while [ ! -e d/step_00000010.h5 ] && kill -0 $p; do sleep 0.02; done; kill -9 $(cat pid.1); wait $p; T="$TRAIN --workers 2 --max-steps 100000 --train-dir d -o r.csv --resume"; $T; timeout 60 sh -c "$T --topology allgather & until [ -e d/step_00000200.h5 ]; do sleep 0.02; done; kill -TERM \$!; wait \$!"; echo code $?
+> code 130
+2> atomo-train: r.csv.journal: was begun with --topology allgather, but this command runs with --topology ps
+2> hint: run the command with --topology allgather, or remove the journal to begin afresh
 = 0
 
 # a wrong option is reported once, and ends with the code of one process
@@ -122,13 +138,13 @@ $ . $SRC/test/cli/ranks.sh; /usr/bin/python3 -c 'import h5py, numpy; f = h5py.Fi
 
 # the first workers to arrive: only with a server and several ranks; a run goes on from its checkpoint
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; A='--num-aggregate 2 --aggregate-by arrival'; $TRAIN --workers 3 $A; $LAUNCH -n 3 $TRAIN $A 2>&1 | grep -c '^atomo-train: --aggregate-by arrival: want several ranks and --topology ps'; $LAUNCH -n 4 $TRAIN $A --topology ps --max-steps 10 --train-dir d >/dev/null; $LAUNCH -n 4 $TRAIN $A --topology ps --max-steps 20 --train-dir d --resume | tail -1; ls d
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; A='--num-aggregate 2 --aggregate-by arrival'; $TRAIN --workers 3 $A; $LAUNCH -n 3 $TRAIN $A 2>&1 | grep -c '^atomo-train: --aggregate-by arrival: --topology allgather has no server at which gradients arrive'; $LAUNCH -n 4 $TRAIN $A --topology ps --max-steps 10 --train-dir d >/dev/null; $LAUNCH -n 4 $TRAIN $A --topology ps --max-steps 20 --train-dir d --resume | tail -1; ls d
 > 1
 > summary *
 > step_00000010.h5
 > step_00000020.h5
-2> atomo-train: --aggregate-by arrival: want several ranks and --topology ps, without --local-steps and --overlap
-2> hint: mpirun -n P+1 atomo-train run --topology ps trains P workers
+2> atomo-train: --aggregate-by arrival: one process has no server at which gradients arrive
+2> hint: mpirun -n P+1 atomo-train run --topology ps trains P workers with a server
 = 0
 
 # link measures between two ranks, again if a busy machine spoils the times (it may find no latency); its file is a link for cost and atomo-train, and each time has its prediction

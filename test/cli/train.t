@@ -123,7 +123,8 @@ $ sh $SRC/test/cli/tiny.sh; t="--threads 1 --network softmax --dataset mnist -q"
 - left*
 = 2
 
-$ atomo-train run --network softmax --lr 0.5 --lr-from a.csv
+$ printf 'chosen,lr,compressor\ntrue,0.25,none\n' >a.csv; atomo-train run --network softmax --lr-from a.csv --lr-cosine 9 --lr-min 0.5; atomo-train run --network softmax --lr 0.5 --lr-from a.csv
+2> atomo-train: --lr-from a.csv: none: --lr-min 0.5: above the step size, 0.25, which falls to it
 2> atomo-train: --lr and --lr-from: want one of them
 = 2
 
@@ -233,11 +234,11 @@ $ g="--network softmax --batch-size 40 --workers 4 -q -f csv --eval-freq 2 --max
 > same
 2> atomo-train: b/step_00000004.h5: average is senders there, all here
 2> atomo-train: --average senders: qsgd does not send some elements and leave the others out, as topk does
-2> atomo-train: --average senders: ef does not send some elements and leave the others out, as topk does
-2> atomo-train: --average senders: ef21 does not send some elements and leave the others out, as topk does
+2> atomo-train: --average senders: ef+randk does not send some elements and leave the others out, as topk does
+2> atomo-train: --average senders: ef21+topk does not send some elements and leave the others out, as topk does
 2> atomo-train: --average senders: joint does not send some elements and leave the others out, as topk does
 2> atomo-train: --average senders: none does not send some elements and leave the others out, as topk does
-2> atomo-train: --average senders: induced does not send some elements and leave the others out, as topk does
+2> atomo-train: --average senders: induced+topk does not send some elements and leave the others out, as topk does
 = 2
 
 # --weights: a checkpoint's weights begin another run, which remembers them; a run with other weights may not resume it

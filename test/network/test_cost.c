@@ -67,7 +67,8 @@ static void links_of_ones_own_are_read(void **state)
                {"=", "want alpha=TIME"},
                {"alpha", "no such preset"},
                {"lan10", "no such preset"},
-               {"", "no such preset"}};
+               {"", "no such preset"},
+               {"link.csv", "want JSON"}};
     Link l, again;
     (void)state;
     for (size_t i = 0; i < countof(good); i++) {

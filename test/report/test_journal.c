@@ -134,7 +134,7 @@ static void another_runs_journal_is_not_taken_up(void **state)
     Error err;
     write_journal(*state);
     check(begin(&j, output, true, 2, *state, &err) == ERR_USAGE);
-    check(strstr(err.text, "was begun with another seed") && *err.hint);
+    check(strstr(err.text, "was begun with seed 1, but this command runs with seed 2") && *err.hint);
     journal_close(&j);
     check_ok(begin(&j, output, true, 1, *state, &err), &err);
     check(j.old_count == 3); /* the refused attempt has not changed the journal */
