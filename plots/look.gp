@@ -145,6 +145,8 @@ quoted(c) = strstrt('_%&#${}', c) ? '\'.c : c eq '\' ? '\textbackslash{}' : strs
     c eq '<' ? '\textless{}' : c eq '>' ? '\textgreater{}' : c eq '|' ? '\textbar{}' : c
 escaped(s) = strlen(s) ? quoted(s[1:1]).escaped(s[2:*]) : ''
 said(s) = tex ? escaped(s) : s
+# In LaTeX the size of a text is part of the text.
+sized(s, size) = tex && size != points ? sprintf('{\font\gnuplot=cmss10 at %gpt \gnuplot ', size).escaped(s).'}' : said(s)
 
 # ---- colours, marks and dashes of line i ----
 

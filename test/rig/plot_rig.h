@@ -68,12 +68,21 @@ static inline Status draw(const char *kind, const char *data, const char *figure
     return plot_draw(&job, a, &err);
 }
 
-/* Draws a figure from CSV data and returns the content of the figure's file as text. */
+/* Draws a figure from CSV data, `width` wide (as --width takes it, or NULL), and returns the content of the figure's file
+ * as text. */
+static inline const char *drawn_wide(const char *kind, const char *text, const char *figure,
+                                     const char *width)
+{
+    static const char *const files[] = {"data.csv"};
+    const PlotJob job = {.kind = kind, .data = {(const char **)files, 1}, .figure = figure, .width = width};
+    write_file("data.csv", text);
+    check_ok(plot_draw(&job, a, &err), &err);
+    return contents(figure);
+}
+
 static inline const char *drawn(const char *kind, const char *text, const char *figure)
 {
-    write_file("data.csv", text);
-    check_ok(draw(kind, "data.csv", figure), &err);
-    return contents(figure);
+    return drawn_wide(kind, text, figure, NULL);
 }
 
 static inline void check_has(const char *figure, const char *want)
