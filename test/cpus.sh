@@ -3,8 +3,8 @@
 #
 # Unpacks a Debian root of that processor into the folder ROOT (default: build/root-PROCESSOR) by debootstrap, builds with the
 # cross compiler against the root's libraries, and runs the tests in the root; then each processor reads files that the other has written. With TEST,
-# a test program such as codec/test_golden, runs this one only. LIMIT: seconds for one program. Needs root's rights, the packages debootstrap, qemu-user-static and gcc-TRIPLET, and
-# a kernel with binfmt_misc. s390x is big-endian.
+# a test program such as codec/test_golden or the word carried for these files, does this alone. LIMIT: seconds for one program. Needs root's rights,
+# the packages debootstrap, qemu-user-static and gcc-TRIPLET, and a kernel with binfmt_misc. s390x is big-endian.
 set -eu
 arch=${1:?usage: sh test/cpus.sh arm64|riscv64|s390x [ROOT [TEST...]]} root=${2:-build/root-$1}
 suite=bookworm programs=
@@ -16,7 +16,6 @@ s390x) cpu=s390x ;;
 esac
 [ $# -lt 2 ] || shift
 shift
-[ $# -gt 0 ] || programs=all
 triplet=$cpu-linux-gnu
 for tool in debootstrap "$triplet-gcc" "qemu-$cpu-static"; do
     command -v "$tool" >/dev/null || { echo "cpus: $tool: not found" >&2; exit 1; }
@@ -35,6 +34,8 @@ if [ ! -f "$root/made" ]; then
     [ ! -L "$root/proc" ] || { rm "$root/proc" && mkdir "$root/proc"; } # in a container, debootstrap makes it a link to the machine's own
     # the linker does not look for an absolute link below the root
     find "$root/usr/lib/$triplet" -type l -lname '/*' | while read -r link; do ln -sf "../../..$(readlink "$link")" "$link"; done
+    # Debian 13's matio.pc wants hdf5.pc, a link that only an installation makes
+    [ -e "$root/usr/lib/$triplet/pkgconfig/hdf5.pc" ] || ln -s hdf5-serial.pc "$root/usr/lib/$triplet/pkgconfig/hdf5.pc"
     touch "$root/made"
 fi
 root=$(cd "$root" && pwd)
@@ -47,13 +48,25 @@ export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/usr/lib/$triplet/pkg
 exec $(command -v pkg-config) "\$@"
 END
 chmod +x "build/$arch/tools/pkg-config"
-# Not base/test_arena and base/test_confine: limits and filters of system calls would hit qemu itself.
-[ $# -gt 0 ] || set -- 'base/test_[b-z]*' 'coder/test_*' 'codec/test_*' 'compress/test_*' 'dump/test_*' 'exchange/test_*' 'library/test_*' payload/test_frame \
-    measure/test_metrics 'num/test_*' 'vec/test_*'
+[ $# -gt 0 ] || set -- 'base/test_*' 'coder/test_*' 'codec/test_*' 'compress/test_*' 'dump/test_*' 'exchange/test_*' 'library/test_*' payload/test_frame \
+    measure/test_metrics 'num/test_*' 'vec/test_*' carried
 targets=
 for one; do
+    if [ "$one" = carried ]; then
+        programs=all
+        continue
+    fi
     for file in test/$one.c; do
-        [ "$file" = test/base/test_confine.c ] || targets="$targets build/$arch/${file%.c}"
+        why=
+        case $file in
+        test/base/test_arena.c | test/base/test_confine.c) why="limits and filters of system calls would hit qemu itself" ;;
+        test/coder/test_efficiency.c) why="over half an hour under qemu" ;;
+        esac
+        if [ -z "$why" ] || [ "$file" = "test/$one.c" ]; then
+            targets="$targets build/$arch/${file%.c}"
+        else
+            echo "${file%.c}: left out: $why"
+        fi
     done
 done
 [ -z "$programs" ] || make -j"$(nproc)" CC="${CCACHE:-} gcc" all
@@ -80,7 +93,7 @@ for one in $targets; do
         failed=$((failed + 1))
     fi
 done
-echo "cpus: $arch: $failed of $(echo "$targets" | wc -w) test programs failed"
+[ -z "$targets" ] || echo "cpus: $arch: $failed of $(echo "$targets" | wc -w) test programs failed"
 [ -n "$programs" ] || exit $failed
 
 files=build/$arch/carried

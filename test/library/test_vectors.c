@@ -7,6 +7,7 @@
 #include "rig/check.h"
 
 #include "atomo.h"
+#include "base/bytes.h"
 #include "base/json.h"
 #include "base/rng.h"
 #include "compress/names.h"
@@ -63,6 +64,21 @@ static size_t take_hex(const char *text, uint8_t *to, size_t room)
     for (size_t i = 0; i < size; i++)
         to[i] = (uint8_t)strtoul((const char[]){text[2 * i], text[2 * i + 1], 0}, NULL, 16);
     return size;
+}
+
+/* Floats are little-endian in the files. */
+static void put_floats(FILE *to, const float *x)
+{
+    uint8_t byte[4 * N];
+    floats_store(byte, x, N);
+    put_hex(to, byte, sizeof byte);
+}
+
+static void take_floats(float *x, const char *text)
+{
+    uint8_t byte[4 * N];
+    check(take_hex(text, byte, sizeof byte) == sizeof byte);
+    floats_load(x, byte, N);
 }
 
 /* ---- one test vector of a spec ---- */
@@ -135,14 +151,14 @@ static void write_case(FILE *to, Case *c, bool first)
         "%s{\"spec\": \"%s\",\n \"shape\": [%d, %d], \"seed\": %d, \"step\": %d, \"worker\": %d, \"tensor\": \"%s\",\n",
         first ? "[" : ",\n\n", atomo_codec_spec(c->codec), ROWS, COLS, SEED, STEP, WORKER, name);
     fprintf(to, " \"exact\": %s,\n \"values\": ", traits & ATOMO_EXACT_BYTES ? "true" : "false");
-    put_hex(to, c->x, sizeof c->x);
+    put_floats(to, c->x);
     fprintf(to, ",\n \"payloads\": [");
     for (int i = 0; i < c->rounds; i++) {
         fputs(i ? ", " : "", to);
         put_hex(to, c->payload[i], c->size[i]);
     }
     fprintf(to, "],\n \"decoded\": ");
-    put_hex(to, c->decoded, sizeof c->decoded);
+    put_floats(to, c->decoded);
     fputc('}', to);
 }
 
@@ -181,9 +197,8 @@ static void check_case(const Json *stored)
     const char *spec = text_of(stored, "spec");
     case_open(&want, spec);
     case_open(&got, spec);
-    check(take_hex(text_of(stored, "values"), (uint8_t *)got.x, sizeof got.x) == sizeof got.x);
-    check(take_hex(text_of(stored, "decoded"), (uint8_t *)want.decoded, sizeof want.decoded) ==
-          sizeof want.decoded);
+    take_floats(got.x, text_of(stored, "values"));
+    take_floats(want.decoded, text_of(stored, "decoded"));
     int rounds = 0;
     for (const Json *p = json_member(stored, "payloads")->first; p; p = p->next, rounds++) {
         const size_t most = strlen(p->text);
