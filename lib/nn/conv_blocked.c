@@ -11,17 +11,12 @@
 #include "nn/layer.h"
 
 #include "base/parallel.h"
+#include "nn/onednn.h"
 #include "vec/kernels.h"
 
-#include <dnnl.h>
 #include <omp.h>
 #include <string.h>
 
-#if DNNL_VERSION_MAJOR != 2
-#error "want oneDNN 2 (Debian 12's libdnnl-dev)"
-#endif
-
-enum { FORWARD, BACK_DATA, BACK_WEIGHTS, WAYS };
 enum { CONV_PIECE_MOST = 2 * PIECE }; /* the most images in a piece */
 
 /* oneDNN's primitives for pieces of one number of images, made when the first such piece occurs. */
@@ -39,7 +34,7 @@ typedef struct {
     dnnl_alg_kind_t back; /* algorithm of the gradients; forward always uses the direct algorithm */
     /* piece[k]: primitives for pieces of k images */
     PiecePrimitives piece[CONV_PIECE_MOST + 1];
-    dnnl_memory_desc_t plain;
+    dnnl_dims_t dims; /* of the weights */
     /* orders of the weights in memory for the forward pass and for the two parts of the backward pass;
      * oneDNN chooses them when the first primitives are made */
     dnnl_memory_desc_t order[WAYS];
@@ -59,16 +54,11 @@ static Status dnnl_check(dnnl_status_t status, const char *what, Error *err)
                : FAIL(err, ERR_NUMERIC, "oneDNN: %s failed (status %d)", what, (int)status);
 }
 
-static dnnl_memory_desc_t activation_desc(const Activation *v, size_t images)
+static dnnl_status_t activation_desc(dnnl_memory_desc_t *d, const Activation *v, size_t images)
 {
     const dnnl_dims_t dims = {(dnnl_dim_t)images, (dnnl_dim_t)v->channels, (dnnl_dim_t)v->rows,
                               (dnnl_dim_t)v->columns};
-    dnnl_memory_desc_t d;
-    dnnl_memory_desc_init_by_tag(&d, 4, dims, dnnl_f32,
-                                 v->lanes == 1    ? dnnl_nchw
-                                 : v->lanes == 16 ? dnnl_nChw16c
-                                                  : dnnl_nChw8c);
-    return d;
+    return desc_make(d, 4, dims, v->lanes == 1 ? dnnl_nchw : v->lanes == 16 ? dnnl_nChw16c : dnnl_nChw8c);
 }
 
 /* ---- choosing the algorithm, and the number of images in a piece ---- */
@@ -104,43 +94,60 @@ static size_t piece_images(const Layer *l)
 
 /* ---- making oneDNN's primitives ---- */
 
-static dnnl_status_t describe(const Layer *l, const Primitives *s, size_t images,
-                              dnnl_convolution_desc_t conv[WAYS])
+/* Descriptors of the activations of a piece and of the bias. */
+typedef struct {
+    dnnl_memory_desc_t in, out, bias;
+} Sides;
+
+static dnnl_status_t sides_open(Sides *d, const Layer *l, size_t images)
+{
+    const dnnl_dims_t channels = {(dnnl_dim_t)l->out->channels};
+    dnnl_status_t status = activation_desc(&d->in, l->in, images);
+    if (status == dnnl_success)
+        status = activation_desc(&d->out, l->out, images);
+    return status == dnnl_success ? desc_make(&d->bias, 1, channels, dnnl_a) : status;
+}
+
+static void sides_close(Sides *d)
+{
+    desc_drop(&d->in);
+    desc_drop(&d->out);
+    desc_drop(&d->bias);
+}
+
+static dnnl_status_t describe(const Layer *l, const Primitives *s, PiecePrimitives *piece, const Sides *d,
+                              dnnl_primitive_attr_t attr)
 {
     const ConvSettings *c = l->settings;
     const dnnl_dim_t stride = (dnnl_dim_t)c->stride, pad = (dnnl_dim_t)c->padding;
-    const dnnl_dims_t strides = {stride, stride}, pads = {pad, pad};
-    const dnnl_dims_t sides = {(dnnl_dim_t)l->out->channels};
-    const dnnl_memory_desc_t in = activation_desc(l->in, images), out = activation_desc(l->out, images);
-    dnnl_memory_desc_t bias;
-    dnnl_memory_desc_init_by_tag(&bias, 1, sides, dnnl_f32, dnnl_a);
-    const dnnl_memory_desc_t *b = l->bias ? &bias : NULL;
-    dnnl_status_t status =
-        dnnl_convolution_forward_desc_init(&conv[FORWARD], dnnl_forward_training, dnnl_convolution_direct,
-                                           &in, &s->order[FORWARD], b, &out, strides, pads, pads);
-    if (status == dnnl_success)
-        status = dnnl_convolution_backward_data_desc_init(&conv[BACK_DATA], s->back, &in,
-                                                          &s->order[BACK_DATA], &out, strides, pads, pads);
-    if (status == dnnl_success)
-        status = dnnl_convolution_backward_weights_desc_init(
-            &conv[BACK_WEIGHTS], s->back, &in, &s->order[BACK_WEIGHTS], b, &out, strides, pads, pads);
+    Convolution conv = {.in = desc_of(&d->in),
+                        .bias = l->bias ? desc_of(&d->bias) : NULL,
+                        .out = desc_of(&d->out),
+                        .strides = {stride, stride},
+                        .pads = {pad, pad}};
+    dnnl_status_t status = dnnl_success;
+    for (int way = 0; way < WAYS && status == dnnl_success; way++) {
+        conv.algorithm = way == FORWARD ? dnnl_convolution_direct : s->back;
+        conv.weights = desc_of(&s->order[way]);
+        if (way != BACK_DATA || l->in->dx)
+            status =
+                convolution_describe(&piece->desc[way], way, &conv, s->engine, piece->desc[FORWARD], attr);
+    }
     return status;
 }
 
 static dnnl_status_t choose(const Layer *l, const Primitives *s, PiecePrimitives *piece, size_t images)
 {
-    dnnl_convolution_desc_t conv[WAYS];
     dnnl_primitive_attr_t attr;
-    dnnl_status_t status = describe(l, s, images, conv);
-    if (status == dnnl_success)
-        status = dnnl_primitive_attr_create(&attr);
+    Sides sides = {0};
+    dnnl_status_t status = dnnl_primitive_attr_create(&attr);
     if (status != dnnl_success)
         return status;
     dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user);
-    for (int way = 0; way < WAYS && status == dnnl_success; way++)
-        if (way != BACK_DATA || l->in->dx)
-            status = dnnl_primitive_desc_create(&piece->desc[way], &conv[way], attr, s->engine,
-                                                way == FORWARD ? NULL : piece->desc[FORWARD]);
+    status = sides_open(&sides, l, images);
+    if (status == dnnl_success)
+        status = describe(l, s, piece, &sides, attr);
+    sides_close(&sides);
     dnnl_primitive_attr_destroy(attr);
     return status;
 }
@@ -157,13 +164,18 @@ static void drop_reference(PiecePrimitives *piece)
     }
 }
 
-static void keep_orders(Primitives *s, const PiecePrimitives *piece)
+static dnnl_status_t keep_orders(Primitives *s, const PiecePrimitives *piece)
 {
     static const dnnl_query_t weights[WAYS] = {dnnl_query_weights_md, dnnl_query_weights_md,
                                                dnnl_query_diff_weights_md};
-    for (int way = 0; way < WAYS; way++)
-        if (piece->desc[way] && s->order[way].format_kind == dnnl_format_kind_any)
-            s->order[way] = *dnnl_primitive_desc_query_md(piece->desc[way], weights[way], 0);
+    dnnl_status_t status = dnnl_success;
+    for (int way = 0; way < WAYS && status == dnnl_success; way++)
+        if (piece->desc[way] && desc_kind(desc_of(&s->order[way])) == dnnl_format_kind_any) {
+            desc_drop(&s->order[way]);
+            status =
+                desc_copy(&s->order[way], dnnl_primitive_desc_query_md(piece->desc[way], weights[way], 0));
+        }
+    return status;
 }
 
 /* Makes the primitives for pieces of `images` images, for one thread: oneDNN fixes the number of threads
@@ -180,9 +192,7 @@ static dnnl_status_t piece_make(const Layer *l, Primitives *s, size_t images)
         if (piece->desc[way])
             status = dnnl_primitive_create(&piece->run[way], piece->desc[way]);
     omp_set_num_threads(before);
-    if (status == dnnl_success)
-        keep_orders(s, piece);
-    return status;
+    return status == dnnl_success ? keep_orders(s, piece) : status;
 }
 
 static void pieces_drop(Primitives *s)
@@ -199,19 +209,25 @@ static void pieces_drop(Primitives *s)
     }
 }
 
-static void begin(Primitives *s, dnnl_alg_kind_t algorithm)
+static dnnl_status_t begin(Primitives *s, dnnl_alg_kind_t algorithm)
 {
+    dnnl_status_t status = dnnl_success;
     pieces_drop(s);
     s->back = algorithm;
-    for (int way = 0; way < WAYS; way++)
-        dnnl_memory_desc_init_by_tag(&s->order[way], 4, s->plain.dims, dnnl_f32, dnnl_format_tag_any);
+    for (int way = 0; way < WAYS && status == dnnl_success; way++) {
+        desc_drop(&s->order[way]);
+        status = desc_make(&s->order[way], 4, s->dims, dnnl_format_tag_any);
+    }
+    return status;
 }
+
+static const char making[] = "making a convolution";
 
 static Status piece_ready(Primitives *s, const Layer *l, size_t images, Error *err)
 {
     if (s->piece[images].run[FORWARD])
         return OK;
-    return dnnl_check(piece_make(l, s, images), "making a convolution", err);
+    return dnnl_check(piece_make(l, s, images), making, err);
 }
 
 /* Makes the primitives for a pass over `images` images that do not exist yet. Not thread-safe. */
@@ -226,20 +242,23 @@ static Status primitives_ready(Primitives *s, const Layer *l, size_t images, Err
 static Status primitives_open(Primitives *s, const Layer *l, size_t images, Error *err)
 {
     const size_t *dim = l->weight->shape.dim;
-    const dnnl_dims_t dims = {(dnnl_dim_t)dim[0], (dnnl_dim_t)dim[1], (dnnl_dim_t)dim[2], (dnnl_dim_t)dim[3]};
-    dnnl_memory_desc_init_by_tag(&s->plain, 4, dims, dnnl_f32, dnnl_oihw);
+    for (int i = 0; i < 4; i++)
+        s->dims[i] = (dnnl_dim_t)dim[i];
     s->images = piece_images(l);
     TRY(dnnl_check(dnnl_engine_create(&s->engine, dnnl_cpu, 0), "engine", err));
-    begin(s, winograd_saves(l) ? dnnl_convolution_winograd : dnnl_convolution_direct);
+    TRY(dnnl_check(begin(s, winograd_saves(l) ? dnnl_convolution_winograd : dnnl_convolution_direct), making,
+                   err));
     if (s->back == dnnl_convolution_winograd && piece_make(l, s, s->images) != dnnl_success)
         /* second try, without Winograd's algorithm, which oneDNN has only for some CPUs */
-        begin(s, dnnl_convolution_direct);
+        TRY(dnnl_check(begin(s, dnnl_convolution_direct), making, err));
     return primitives_ready(s, l, images, err);
 }
 
 static void primitives_close(Primitives *s)
 {
     pieces_drop(s);
+    for (int way = 0; way < WAYS; way++)
+        desc_drop(&s->order[way]);
     if (s->engine)
         dnnl_engine_destroy(s->engine);
 }
@@ -262,9 +281,8 @@ typedef struct {
 
 /* Returns the term that index x of dimension `dim` adds to a weight's offset: its offset within the inner
  * blocks plus the offset of its outer block. */
-static size_t term(const dnnl_memory_desc_t *d, int dim, size_t x)
+static size_t term(const Blocks *b, int dim, size_t x)
 {
-    const dnnl_blocking_desc_t *b = &d->format_desc.blocking;
     size_t at = 0, inner = 1;
     for (int k = b->inner_nblks; k-- > 0;) {
         const size_t size = (size_t)b->inner_blks[k];
@@ -279,16 +297,19 @@ static size_t term(const dnnl_memory_desc_t *d, int dim, size_t x)
 
 /* Returns the number of floats that the weights take in a blocked order, with padding, rounded up to whole
  * cache lines. */
-static size_t weights_room(const dnnl_memory_desc_t *order)
+static size_t weights_room(MemoryDesc order)
 {
     enum { LINE = 16 };
     return (dnnl_memory_desc_get_size(order) / sizeof(float) + LINE - 1) / LINE * LINE;
 }
 
-static Status reorder_open(Reorder *w, const dnnl_memory_desc_t *d, Arena *scratch, Error *err)
+static Status reorder_open(Reorder *w, MemoryDesc order, Arena *scratch, Error *err)
 {
-    if (d->format_kind != dnnl_blocked || d->ndims != DIMS)
+    if (desc_kind(order) != dnnl_blocked)
         return FAIL(err, ERR_NUMERIC, "oneDNN: weights in an order that is not blocked");
+    const Blocks blocks = desc_blocks(order), *d = &blocks;
+    if (d->ndims != DIMS)
+        return FAIL(err, ERR_NUMERIC, "oneDNN: weights of %d dimensions, want %d", d->ndims, DIMS);
     const size_t rows = (size_t)d->dims[2], columns = (size_t)d->dims[3];
     w->out = (size_t)d->dims[0];
     w->in = (size_t)d->dims[1];
@@ -340,8 +361,8 @@ static size_t reorder_groups(const Reorder *w)
     return (w->out + w->group - 1) / w->group;
 }
 
-static Status weights_put(const float *plain, const dnnl_memory_desc_t *order, float *ordered, int threads,
-                          Arena *scratch, Error *err)
+static Status weights_put(const float *plain, MemoryDesc order, float *ordered, int threads, Arena *scratch,
+                          Error *err)
 {
     Reorder w = {.from = plain, .to = ordered};
     TRY(reorder_open(&w, order, scratch, err));
@@ -351,8 +372,8 @@ static Status weights_put(const float *plain, const dnnl_memory_desc_t *order, f
     return OK;
 }
 
-static Status weights_get(const float *ordered, const dnnl_memory_desc_t *order, float *plain, int threads,
-                          Arena *scratch, Error *err)
+static Status weights_get(const float *ordered, MemoryDesc order, float *plain, int threads, Arena *scratch,
+                          Error *err)
 {
     Reorder w = {.from = ordered, .to = plain};
     TRY(reorder_open(&w, order, scratch, err));
@@ -362,12 +383,12 @@ static Status weights_get(const float *ordered, const dnnl_memory_desc_t *order,
 
 /* ---- a forward or backward pass over all pieces of images ---- */
 
-static const dnnl_memory_desc_t *wanted(const PiecePrimitives *p, int way, dnnl_query_t what)
+static MemoryDesc wanted(const PiecePrimitives *p, int way, dnnl_query_t what)
 {
     return dnnl_primitive_desc_query_md(p->desc[way], what, 0);
 }
 
-static dnnl_memory_t lend(const Primitives *s, const dnnl_memory_desc_t *d, const void *data)
+static dnnl_memory_t lend(const Primitives *s, MemoryDesc d, const void *data)
 {
     dnnl_memory_t m = NULL;
     dnnl_memory_create(&m, d, s->engine, (void *)(uintptr_t)data);
@@ -378,7 +399,7 @@ enum { ARGS_MOST = 5 };
 
 typedef struct {
     int arg;
-    const dnnl_memory_desc_t *desc;
+    MemoryDesc desc;
     const void *data;
 } Argument;
 
@@ -465,7 +486,7 @@ static Status work_open(Work *w, const Layer *l, const Pass *p, int way)
 
 static Status work_weights(Work *w, int way)
 {
-    const dnnl_memory_desc_t *order = &w->s->order[way];
+    MemoryDesc order = desc_of(&w->s->order[way]);
     float *ordered = NEW(w->p->scratch, float, weights_room(order));
     TRY(arena_check(ordered, w->p->scratch, w->p->err));
     w->weights = ordered;
@@ -493,7 +514,7 @@ static void forward_piece(void *data, size_t piece, size_t slot)
     const PiecePrimitives *p = &w->s->piece[images_of(w, piece)];
     const Argument arg[] = {
         {DNNL_ARG_SRC, wanted(p, FORWARD, dnnl_query_src_md), at(w, l->in, l->in->x, piece)},
-        {DNNL_ARG_WEIGHTS, &w->s->order[FORWARD], w->weights},
+        {DNNL_ARG_WEIGHTS, desc_of(&w->s->order[FORWARD]), w->weights},
         {DNNL_ARG_BIAS,
          l->bias ? dnnl_primitive_desc_query_md(p->desc[FORWARD], dnnl_query_weights_md, 1) : NULL,
          l->bias ? w->p->weights + l->bias->offset : NULL},
@@ -521,7 +542,7 @@ static void data_piece(void *data, size_t piece, size_t slot)
     float *restrict aside = w->aside ? w->aside + slot * whole : NULL;
     const Argument arg[] = {
         {DNNL_ARG_DIFF_DST, wanted(p, BACK_DATA, dnnl_query_diff_dst_md), at(w, l->out, l->out->dx, piece)},
-        {DNNL_ARG_WEIGHTS, &w->s->order[BACK_DATA], w->weights},
+        {DNNL_ARG_WEIGHTS, desc_of(&w->s->order[BACK_DATA]), w->weights},
         {DNNL_ARG_DIFF_SRC, wanted(p, BACK_DATA, dnnl_query_diff_src_md), aside ? aside : dx},
         {DNNL_ARG_SCRATCHPAD, wanted(p, BACK_DATA, dnnl_query_scratchpad_md), w->scratch + slot * w->room},
     };
@@ -556,7 +577,7 @@ static void weights_piece(void *data, size_t piece, size_t slot)
         {DNNL_ARG_SRC, wanted(p, BACK_WEIGHTS, dnnl_query_src_md), at(w, l->in, l->in->x, piece)},
         {DNNL_ARG_DIFF_DST, wanted(p, BACK_WEIGHTS, dnnl_query_diff_dst_md),
          at(w, l->out, l->out->dx, piece)},
-        {DNNL_ARG_DIFF_WEIGHTS, &w->s->order[BACK_WEIGHTS], partial},
+        {DNNL_ARG_DIFF_WEIGHTS, desc_of(&w->s->order[BACK_WEIGHTS]), partial},
         {DNNL_ARG_DIFF_BIAS,
          l->bias ? dnnl_primitive_desc_query_md(p->desc[BACK_WEIGHTS], dnnl_query_diff_weights_md, 1) : NULL,
          partial + w->bias_at},
@@ -582,7 +603,7 @@ static Status backward_weights(const Layer *l, const Pass *p)
 {
     Work w;
     TRY(work_open(&w, l, p, BACK_WEIGHTS));
-    const dnnl_memory_desc_t *order = &w.s->order[BACK_WEIGHTS];
+    MemoryDesc order = desc_of(&w.s->order[BACK_WEIGHTS]);
     w.bias_at = weights_room(order);
     w.each = w.bias_at + (l->bias ? whole_lines(l->out->channels * sizeof(float)) / sizeof(float) : 0);
     w.partial = NEW(p->scratch, float, pieces(&w) * w.each);
