@@ -86,3 +86,16 @@ uint64_t checksum(Bytes data, uint64_t seed)
     checksum_add(&c, data);
     return checksum_end(&c);
 }
+
+uint64_t checksum_floats(const float *x, size_t n, uint64_t seed)
+{
+    enum { RUN = 256 };
+    uint8_t stored[RUN * sizeof *x];
+    Checksum c = checksum_begin(seed);
+    for (size_t run; n; x += run, n -= run) {
+        run = n < RUN ? n : RUN;
+        floats_store(stored, x, run);
+        checksum_add(&c, (Bytes){stored, run * sizeof *x});
+    }
+    return checksum_end(&c);
+}

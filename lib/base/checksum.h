@@ -18,4 +18,7 @@ uint64_t checksum_end(const Checksum *c);
 
 uint64_t checksum(Bytes data, uint64_t seed);
 
+/* Returns the checksum of n floats as a file stores them, little-endian. */
+uint64_t checksum_floats(const float *x, size_t n, uint64_t seed);
+
 #endif

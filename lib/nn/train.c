@@ -409,9 +409,8 @@ static Status read_start(Trainer *t, Error *err)
     model_init(t->model, t->s.seed, start, t->running_start);
     TRY(weights_read(t->model, t->s.weights, start, t->running_start, err));
     t->start = start;
-    const Bytes weights = {(const uint8_t *)start, t->floats * sizeof *start};
-    const Bytes running = {(const uint8_t *)t->running_start, t->running_floats * sizeof *t->running_start};
-    t->s.initial = checksum(weights, checksum(running, 0)) >> 1; /* an attribute that is not negative */
+    const uint64_t running = checksum_floats(t->running_start, t->running_floats, 0);
+    t->s.initial = checksum_floats(start, t->floats, running) >> 1; /* an attribute that is not negative */
     return OK;
 }
 

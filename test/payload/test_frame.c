@@ -44,6 +44,20 @@ static void the_checksum_of_pieces_is_that_of_the_whole(void **state)
             }
 }
 
+/* 0 to 600 floats have the checksum of their bytes in a file. */
+static void the_checksum_of_floats_is_that_of_their_bytes(void **state)
+{
+    (void)state;
+    enum { MOST = 600 };
+    static uint8_t data[4 * MOST];
+    static float x[MOST];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * i % 61);
+    floats_load(x, data, MOST);
+    for (size_t n = 0; n <= MOST; n++)
+        check(checksum_floats(x, n, n) == checksum((Bytes){data, 4 * n}, n));
+}
+
 /* ---- a sample container, written and read ---- */
 
 static Attr kind = {.name = "kind", .type = ATTR_TEXT, .text = "fc"};
@@ -263,6 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_checksum_is_xxh64),
         cmocka_unit_test(the_checksum_of_pieces_is_that_of_the_whole),
+        cmocka_unit_test(the_checksum_of_floats_is_that_of_their_bytes),
         cmocka_unit_test(what_is_put_is_taken),
         cmocka_unit_test(every_cut_is_seen_and_located),
         cmocka_unit_test(every_flipped_bit_is_seen),
