@@ -52,6 +52,9 @@ ARCH     := $(shell uname -m)
 # On s390x, C11 without this computes floats in double precision, and payloads would differ.
 EXCESS   := $(if $(filter s390x,$(ARCH)),-fexcess-precision=fast)
 FLAGS    := -std=c11 $(EXCESS) -ffp-contract=off -fno-math-errno -pthread -fPIC -fvisibility=hidden -D_GNU_SOURCE -Ilib $(WARNINGS) $(SANITISE) $(PKG_CFLAGS)
+NN_FLAGS := -ffp-contract=fast -fno-trapping-math
+# gcc 12 for aarch64 ends with an internal error where it vectorises a loop with fmax, and tests have such loops.
+TEST_FLAGS := -Itest $(if $(filter aarch64,$(ARCH)),-fno-tree-loop-vectorize)
 # With --as-needed, a program loads only the libraries whose functions it calls.
 LIBS     := -Wl,--as-needed $(PKG_LIBS) $(SCIENCE:%=-l%) -ldnnl $(MPI_LIBS) -lgomp -lm -lpthread -ldl
 
@@ -63,6 +66,9 @@ ISAS        := base $(if $(filter x86_64,$(ARCH)),avx2 avx512)
 ISA_base    :=
 ISA_avx2    := -march=x86-64-v3
 ISA_avx512  := -march=x86-64-v4 -mprefer-vector-width=512
+
+# Every object depends on $(B)/flags, which is rewritten only when these flags change. Warnings and ccache change no object.
+ALL_FLAGS := $(filter-out ccache -W%,$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) $(foreach i,$(ISAS),$(i) $(ISA_$(i))) $(NN_FLAGS) $(TEST_FLAGS))
 
 VEC_SRC  := $(sort $(wildcard lib/vec/*_vec.c))
 NN_SRC   := $(sort $(wildcard lib/nn/vec/*_vec.c))
@@ -123,7 +129,11 @@ $(PLOT_SRC): $(sort $(wildcard plots/*.gp)) Makefile
 	for f in $(filter %.gp,$^); do echo "    {\"$$(basename $$f)\","; \
 	    sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/     "&\\n"/' $$f; echo '    },'; done; echo '    {0},'; echo '};'; } >$@
 
-$(B)/plot_scripts.o: $(PLOT_SRC)
+$(B)/flags: $(if $(subst x$(file <$(B)/flags),,x$(ALL_FLAGS)),FORCE)
+	@mkdir -p $(@D)
+	@echo '$(ALL_FLAGS)' >$@
+
+$(B)/plot_scripts.o: $(PLOT_SRC) $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
@@ -145,17 +155,17 @@ $(PAGE_SRC): lib/page/page.css lib/page/page.js build/explore.js
 	    name=$$(basename $$f | tr . _); echo "const char $$name[] ="; $(call as_text,$$f); echo '    "";'; \
 	    hash=$$($(call as_hash,$$f)) && echo "const char $${name}_hash[] = \"$$hash\";" || exit 1; done; } >$@
 
-$(B)/page_parts.o: $(PAGE_SRC)
+$(B)/page_parts.o: $(PAGE_SRC) $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
-$(B)/%.o: %.c
+$(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(SAY) CC $<
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
 define vec_rule
-$(B)/lib/vec/%.$(1).o: lib/vec/%.c
+$(B)/lib/vec/%.$(1).o: lib/vec/%.c $(B)/flags
 	@mkdir -p $$(@D)
 	$(SAY) "CC $$< ($(1))"
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) $(ISA_$(1)) -MMD -MP -c -o $$@ $$<
@@ -165,10 +175,10 @@ $(foreach i,$(ISAS),$(eval $(call vec_rule,$(i))))
 # The kernels of neural networks may fuse products and sums, so their results may differ between instruction sets.
 # With -ftrapping-math gcc would not vectorise loops with conditional sums.
 define nn_rule
-$(B)/lib/nn/vec/%.$(1).o: lib/nn/vec/%.c
+$(B)/lib/nn/vec/%.$(1).o: lib/nn/vec/%.c $(B)/flags
 	@mkdir -p $$(@D)
 	$(SAY) "CC $$< ($(1))"
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) $(ISA_$(1)) $(if $(ISA_$(1)),-mfma) -ffp-contract=fast -fno-trapping-math -MMD -MP -c -o $$@ $$<
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) $(ISA_$(1)) $(if $(ISA_$(1)),-mfma) $(NN_FLAGS) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach i,$(ISAS),$(eval $(call nn_rule,$(i))))
 
@@ -197,9 +207,9 @@ $(B)/revision: FORCE
 
 $(B)/test/net/%.o: FLAGS += $(MPI_CFLAGS)
 
-# Compiling and linking are two commands, as ccache stores only the results of compiling. gcc 12 for aarch64 ends with an
-# internal error where it vectorises a loop with fmax, and tests have such loops.
-$(B)/test/%.o: FLAGS += -Itest $(SCIENCE_FLAGS) $(if $(filter aarch64,$(ARCH)),-fno-tree-loop-vectorize)
+# Compiling and linking are two commands, as ccache stores only the results of compiling.
+$(B)/test/%.o: FLAGS += $(TEST_FLAGS) $(SCIENCE_FLAGS)
+$(TESTS:%=%.o): $(B)/science $(B)/mpi
 
 $(B)/test/%: $(B)/test/%.o $(B)/libatomo.a
 	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) -lcmocka
@@ -213,7 +223,7 @@ tests: $(TESTS)
 # in front of the archive replaces the archive's object of the same functions.
 GOLDENS := $(if $(filter avx2,$(ISAS)),$(B)/test/golden-most0 $(B)/test/golden-most1)
 
-$(B)/kernels-most0.o $(B)/kernels-most1.o: $(B)/kernels-most%.o: lib/vec/kernels.c lib/vec/kernels.h
+$(B)/kernels-most0.o $(B)/kernels-most1.o: $(B)/kernels-most%.o: lib/vec/kernels.c lib/vec/kernels.h $(B)/flags
 	@mkdir -p $(@D)
 	$(SAY) "CC $< (most $*)"
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -DKERNELS_MOST=$* -MMD -MP -c -o $@ $<
@@ -233,7 +243,7 @@ $(B)/adding/all.c: lib/compress/all.c
 	@mkdir -p $(@D)
 	@sed 's/^ *X(none) .*/&\n    X(meansign) \\/' $< >$@
 
-$(B)/adding/meansign.o $(B)/adding/all.o: %.o: %.c
+$(B)/adding/meansign.o $(B)/adding/all.o: %.o: %.c $(B)/flags
 	$(SAY) CC $<
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
@@ -591,7 +601,7 @@ coverage:
 
 # ---- speed ----
 
-$(B)/test/bench/%: test/bench/%.c $(B)/libatomo.a
+$(B)/test/bench/%: test/bench/%.c $(B)/libatomo.a $(B)/flags
 	@mkdir -p $(@D)
 	$(SAY) CC $<
 	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS)
