@@ -67,8 +67,10 @@ ISA_base    :=
 ISA_avx2    := -march=x86-64-v3
 ISA_avx512  := -march=x86-64-v4 -mprefer-vector-width=512
 
-# Every object depends on $(B)/flags, which is rewritten only when these flags change. Warnings and ccache change no object.
-ALL_FLAGS := $(filter-out ccache -W%,$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) $(foreach i,$(ISAS),$(i) $(ISA_$(i))) $(NN_FLAGS) $(TEST_FLAGS))
+# Every object depends on $(B)/flags, which is rewritten only when these flags change. Warnings and the name of the
+# compiler (cc, gcc, ccache gcc) change no object.
+COMPILER  := $(shell $(CC) --version 2>/dev/null | sed -n '1s/^[^ ]*//p')
+ALL_FLAGS := $(filter-out -W%,$(COMPILER) $(FLAGS) $(CFLAGS) $(CPPFLAGS) $(foreach i,$(ISAS),$(i) $(ISA_$(i))) $(NN_FLAGS) $(TEST_FLAGS))
 
 VEC_SRC  := $(sort $(wildcard lib/vec/*_vec.c))
 NN_SRC   := $(sort $(wildcard lib/nn/vec/*_vec.c))
