@@ -17,16 +17,17 @@ static void note_kernels(const Dump *d, Progress *p)
         dump_file(d), first->path, dim[0], dim[1], dim[2], dim[3]);
 }
 
-/* Prints a note on kernels of one or three dimensions, whose axes keep their order although the layout is hwio. */
-static void note_unturned(const Dump *d, Progress *p)
+/* Prints a note on kernels of one or three dimensions, whose axes keep their order although it may be that of Keras. */
+static void note_untransposed(const Dump *d, Progress *p)
 {
     const TensorInfo *first = NULL;
-    const size_t count = dump_unturned_kernels(d, &first);
+    const size_t count = dump_untransposed_kernels(d, &first);
     if (count)
         progress_note(
             p,
-            "note: %s: layout hwio transposes kernels of four axes only; %s, of %d axes, is read as it is stored "
-            "(kernels like this: %zu); transpose it to out x in x ... before it is saved",
+            "note: %s: %s, a kernel of %d axes, is read as it is stored, as out x in x ... (kernels like this: %zu); "
+            "--layout hwio transposes kernels of four axes only, so transpose those of Keras before they are saved; "
+            "--layout oihw if they are out x in x ...",
             dump_file(d), first->path, first->shape.rank, count);
 }
 
@@ -57,7 +58,7 @@ void notes_dump(const Dump *d, Progress *p)
                       "numbers of their own (the first: %s)",
                       dump_file(d), twins, first);
     note_kernels(d, p);
-    note_unturned(d, p);
+    note_untransposed(d, p);
     note_steps(d, p);
 }
 

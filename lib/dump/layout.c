@@ -52,7 +52,8 @@ static bool named_kernel(const TensorInfo *t)
  * attention have three axes, too. */
 static bool is_other_kernel(const TensorInfo *t)
 {
-    return (t->shape.rank == 3 || t->shape.rank == 5) && (t->kind == KIND_CONV || (named_kernel(t) && strcasestr(t->name, "conv")));
+    return (t->shape.rank == 3 || t->shape.rank == 5) &&
+           (t->kind == KIND_CONV || (named_kernel(t) && strcasestr(t->name, "conv")));
 }
 
 Status layout_settle(TensorInfo *t, KernelLayout asked, const AttrList *root, Arena *a, Error *err)
@@ -61,15 +62,16 @@ Status layout_settle(TensorInfo *t, KernelLayout asked, const AttrList *root, Ar
     if (layout == LAYOUT_AUTO)
         layout = named_layout(root);
     if (t->kind != KIND_CONV || t->shape.rank != 4) {
-        t->unturned = layout == LAYOUT_HWIO && is_other_kernel(t);
+        t->untransposed =
+            is_other_kernel(t) && (layout == LAYOUT_HWIO || (layout == LAYOUT_AUTO && named_kernel(t)));
         return OK;
     }
     t->layout = layout;
     if (layout != LAYOUT_HWIO)
         return OK;
     const size_t *dim = t->shape.dim;
-    const Shape turned = {.rank = 4, .dim = {dim[3], dim[2], dim[0], dim[1]}, .n = t->shape.n};
-    t->shape = turned;
+    const Shape transposed = {.rank = 4, .dim = {dim[3], dim[2], dim[0], dim[1]}, .n = t->shape.n};
+    t->shape = transposed;
     return rename_layout(t, a, err);
 }
 

@@ -81,7 +81,7 @@ typedef struct {
      * Shape and elements of a kernel are always those of [out, in, h, w]. */
     KernelLayout layout;
     bool
-        unturned; /* a kernel of three or five axes, read as it is stored although the layout is LAYOUT_HWIO */
+        untransposed; /* a kernel of three or five axes, read as it is stored although its layout may be that of Keras */
     Shape shape;
     AttrList attrs; /* the dataset's attributes */
 } TensorInfo;
@@ -120,8 +120,8 @@ size_t dump_twins(const Dump *d, const char **first);
 /* Returns the number of kernels that look like [h, w, in, out] while the file does not say their layout. Sets
  * *first to the first such kernel. */
 size_t dump_doubtful_kernels(const Dump *d, const TensorInfo **first);
-/* Returns the number of kernels that are `unturned`. Sets *first to the first of them. */
-size_t dump_unturned_kernels(const Dump *d, const TensorInfo **first);
+/* Returns the number of kernels that are `untransposed`. Sets *first to the first of them. */
+size_t dump_untransposed_kernels(const Dump *d, const TensorInfo **first);
 const AttrList *dump_attrs(const Dump *d); /* returns the attributes of the root group */
 /* Returns the attributes of a group, "step_000100" or "step_000100/worker_0"; NULL: no such group. */
 const AttrList *dump_step_attrs(const Dump *d, const char *group);

@@ -273,11 +273,11 @@ size_t dump_doubtful_kernels(const Dump *d, const TensorInfo **first)
     return count;
 }
 
-size_t dump_unturned_kernels(const Dump *d, const TensorInfo **first)
+size_t dump_untransposed_kernels(const Dump *d, const TensorInfo **first)
 {
     size_t count = 0;
     for (size_t i = 0; i < dump_count(d); i++)
-        if (dump_tensor(d, i)->unturned && !count++)
+        if (dump_tensor(d, i)->untransposed && !count++)
             *first = dump_tensor(d, i);
     return count;
 }

@@ -17,13 +17,14 @@ $ /usr/bin/python3 -c 'import h5py, numpy as np; f = h5py.File("k.h5", "w"); f["
 2> note: k.h5: kernels such as conv/kernel (3x3x16x32) look like height x width x in x out, as in Keras, and are read as out x in x height x width; --layout hwio if they are, else --layout oihw
 = 0
 
-# ... also where all axes are short; a kernel of three axes is not turned, and a note says so
+# ... also where all axes are short; a kernel of three axes is not transposed, and a note says so, also where the layout is unknown
 ? /usr/bin/python3 -c 'import h5py, numpy'
-$ /usr/bin/python3 -c 'import h5py, numpy as np; r = np.random.default_rng(1); f = h5py.File("k.h5", "w"); f["conv/kernel"] = r.standard_normal((3, 3, 8, 8)).astype("f4"); g = h5py.File("l.h5", "w"); g["conv1d/kernel"] = r.standard_normal((5, 16, 32)).astype("f4"); g["dense/kernel"] = r.standard_normal((16, 32)).astype("f4")'; atomo-bench inspect k.h5 >out; atomo-bench inspect k.h5 --layout hwio -f csv | cut -d, -f5; atomo-bench inspect l.h5 --layout hwio -f csv | cut -d, -f5; echo; atomo-bench inspect l.h5 >out
+$ /usr/bin/python3 -c 'import h5py, numpy as np; r = np.random.default_rng(1); f = h5py.File("k.h5", "w"); f["conv/kernel"] = r.standard_normal((3, 3, 8, 8)).astype("f4"); g = h5py.File("l.h5", "w"); g["conv1d/kernel"] = r.standard_normal((5, 16, 32)).astype("f4"); g["dense/kernel"] = r.standard_normal((16, 32)).astype("f4")'; atomo-bench inspect k.h5 >out; atomo-bench inspect k.h5 --layout hwio -f csv | cut -d, -f5; atomo-bench inspect l.h5 --layout hwio -f csv | cut -d, -f5; echo; atomo-bench inspect l.h5 >out; atomo-bench inspect l.h5 --layout oihw >out
 > 8x8x3x3
 > 5x16x32
 2> note: k.h5: kernels such as conv/kernel (3x3x8x8) look like height x width x in x out*
-2> note: l.h5: layout hwio transposes kernels of four axes only; conv1d/kernel, of 3 axes, is read as it is stored (kernels like this: 1)*
+2> note: l.h5: conv1d/kernel, a kernel of 3 axes, is read as it is stored, as out x in x ... (kernels like this: 1); --layout hwio transposes kernels of four axes only*
+2> note: l.h5: conv1d/kernel, a kernel of 3 axes, is read as it is stored*
 = 0
 
 # PyTorch's kernels raise no doubt
