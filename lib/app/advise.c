@@ -36,6 +36,17 @@ static bool rough(const Candidate *c, const Candidate *first)
 
 /* ---- limits ---- */
 
+/* Returns the number with three significant digits, or as an integer. */
+static const char *three(double v, Arena *a)
+{
+    return text_format(a, fabs(v) < 999.5 ? "%.3g" : "%.0f", v);
+}
+
+static const char *ms(double seconds, Arena *a)
+{
+    return three(1e3 * seconds, a);
+}
+
 /* Returns "WHAT VALUE, above MOST". */
 static const char *more_than(double value, double most, const char *what, bool bytes, Arena *a)
 {
@@ -43,7 +54,7 @@ static const char *more_than(double value, double most, const char *what, bool b
     TextBuf out = {.arena = a};
     for (size_t i = 0; i < countof(number); i++) {
         const size_t unit = bytes ? report_unit_of(number[i]) : 0;
-        text_addf(&out, "%s %.3g%s%s", i ? ", above" : what, report_in_unit(number[i], unit),
+        text_addf(&out, "%s %s%s%s", i ? ", above" : what, three(report_in_unit(number[i], unit), a),
                   bytes ? " " : "", bytes ? report_units[unit] : "");
     }
     return text_done(&out);
@@ -68,15 +79,15 @@ static const char *slow_part(const Candidate *c, const Candidate *first, Arena *
     const double encode = c->time.encode - first->time.encode, comm = c->time.comm - first->time.comm,
                  decode = c->time.decode - first->time.decode;
     if (encode >= comm && encode >= decode)
-        return text_format(a, "encoding takes %.3g ms", 1e3 * c->time.encode);
+        return text_format(a, "encoding takes %s ms", ms(c->time.encode, a));
     if (comm >= decode)
         return c->traffic.topology == TOPOLOGY_ALLGATHER && c->traffic.workers > 2
-                   ? text_format(a, "%g payloads to receive take %.3g ms", c->traffic.workers - 1,
-                                 1e3 * c->time.comm)
-                   : text_format(a, "sending takes %.3g ms", 1e3 * c->time.comm);
-    return c->adds ? text_format(a, "merging and decoding take %.3g ms", 1e3 * c->time.decode)
-                   : text_format(a, "decoding %g payloads takes %.3g ms", c->traffic.workers,
-                                 1e3 * c->time.decode);
+                   ? text_format(a, "%g payloads to receive take %s ms", c->traffic.workers - 1,
+                                 ms(c->time.comm, a))
+                   : text_format(a, "sending takes %s ms", ms(c->time.comm, a));
+    return c->adds ? text_format(a, "merging and decoding take %s ms", ms(c->time.decode, a))
+                   : text_format(a, "decoding %g payloads takes %s ms", c->traffic.workers,
+                                 ms(c->time.decode, a));
 }
 
 static const char *reason(const Candidate *c, const Candidate *first, Arena *a)
@@ -91,13 +102,13 @@ static const char *reason(const Candidate *c, const Candidate *first, Arena *a)
         return isnan(both_halves(c, first))
                    ? "not told from the first: too few repeats or steps for an interval"
                : rough(c, first)
-                   ? text_format(a, "not told from the first: half intervals of %.3g and %.3g ms",
-                                 1e3 * advise_half_interval(first), 1e3 * advise_half_interval(c))
+                   ? text_format(a, "not told from the first: half intervals of %s and %s ms",
+                                 ms(advise_half_interval(first), a), ms(advise_half_interval(c), a))
                    : "equal to the first: the intervals overlap";
     if (!part)
         return NULL;
     if (c->screened && times < 1)
-        return text_format(a, "not measured: its time is %.3g ms at least", 1e3 * c->time.total);
+        return text_format(a, "not measured: its time is %s ms at least", ms(c->time.total, a));
     return times < 2 ? text_format(a, "%.0f %% slower%s: %s", 100 * (times - 1), more, part)
                      : text_format(a, "%.1f times as long%s: %s", times, more, part);
 }
@@ -145,6 +156,16 @@ static void add_equals(TextBuf *text, const Candidate *list, size_t count, bool 
         }
 }
 
+/* Adds how many times as fast the first is as bf16, and as float32 if that is faster than bf16. */
+static void add_speedups(TextBuf *text, const Candidate *list, size_t count, const Candidate *baseline, Arena *a)
+{
+    text_addf(text, "%s: %s times as fast as %s", list->name, three(baseline->time.total / list->time.total, a),
+              baseline->name);
+    for (const Candidate *c = list; c < list + count; c++)
+        if (c->plain && ranked(c) && c->time.total < baseline->time.total)
+            text_addf(text, ", %s times as fast as float32", three(c->time.total / list->time.total, a));
+}
+
 char *advise_verdict(const Candidate *list, size_t count, const Candidate *baseline, Arena *a)
 {
     TextBuf text = {.arena = a};
@@ -155,14 +176,13 @@ char *advise_verdict(const Candidate *list, size_t count, const Candidate *basel
     for (size_t i = count; i-- > 0;)
         if (list[i].rank == 1) {
             plain = list[i].plain ? &list[i] : plain;
-            roughly = roughly || rough(&list[i], list);
+            roughly = roughly || (i && rough(&list[i], list));
         }
     if (plain)
         text_addf(&text, "none: send %s; no codec within the limits is faster for certain",
                   !strcmp(plain->name, "none") ? "float32" : plain->name);
     else {
-        text_addf(&text, "%s: %.3g times as fast as %s", list->name, baseline->time.total / list->time.total,
-                  baseline->name);
+        add_speedups(&text, list, count, baseline, a);
         add_equals(&text, list, count, false);
         add_equals(&text, list, count, true);
     }

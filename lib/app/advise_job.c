@@ -431,7 +431,7 @@ static void explain(const AdviseJob *advise, FILE *to)
             fprintf(to, ", D = %.0f", t->early + t->parameters);
         fputc('\n', to);
     }
-    fprintf(to, "alpha = %.4g us, beta = %.4g Gbit/s, P = %zu\n", 1e6 * link->latency, 8e-9 * link->bandwidth,
+    fprintf(to, "alpha = %.7g us, beta = %.7g Gbit/s, P = %zu\n", 1e6 * link->latency, 8e-9 * link->bandwidth,
             advise->cost.workers.number[0]);
 }
 

@@ -81,6 +81,26 @@ static void rough_times_are_said_to_be_rough(void **state)
     check(strstr(verdict, "none: send float32; ") && strstr(verdict, "roughly"));
 }
 
+static void the_interval_of_the_first_alone_is_not_rough(void **state)
+{
+    (void)state;
+    Candidate list[] = {candidate("a", 1, 2), candidate("bf16", 9, 0.1)};
+    check_ok(advise_rank(list, 2, &no_limits, arena, &err), &err);
+    check(!strcmp(advise_verdict(list, 2, &list[1], arena), "a: 1.73 times as fast as bf16"));
+}
+
+static void the_verdict_has_the_speedup_over_float32_where_it_is_the_faster_plain_format(void **state)
+{
+    (void)state;
+    Candidate list[] = {candidate("a", 1, 0.1), candidate("none", 2, 0.1), candidate("bf16", 9, 0.1)},
+              slower[] = {candidate("a", 1, 0.1), candidate("none", 20, 0.1), candidate("bf16", 1e4, 0.1)};
+    check_ok(advise_rank(list, 3, &no_limits, arena, &err), &err);
+    check(!strcmp(advise_verdict(list, 3, named(list, 3, "bf16"), arena),
+                  "a: 1.73 times as fast as bf16, 1.09 times as fast as float32"));
+    check_ok(advise_rank(slower, 3, &no_limits, arena, &err), &err);
+    check(strstr(named(slower, 3, "bf16")->why, "sending takes 10000 ms"));
+}
+
 static void without_an_interval_nothing_is_faster_for_certain(void **state)
 {
     (void)state;
@@ -205,6 +225,8 @@ int main(void)
         cmocka_unit_test(codecs_are_ranked_by_time_and_overlapping_intervals_are_equal),
         cmocka_unit_test(bf16_is_the_answer_unless_a_codec_is_faster_for_certain),
         cmocka_unit_test(rough_times_are_said_to_be_rough),
+        cmocka_unit_test(the_interval_of_the_first_alone_is_not_rough),
+        cmocka_unit_test(the_verdict_has_the_speedup_over_float32_where_it_is_the_faster_plain_format),
         cmocka_unit_test(without_an_interval_nothing_is_faster_for_certain),
         cmocka_unit_test(intervals_have_the_degrees_of_freedom_of_the_repeats),
         cmocka_unit_test(codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason),
