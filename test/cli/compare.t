@@ -195,16 +195,17 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; go() { atomo-bench compare g.h5 -c
 2> note: r.csv.journal: no record to resume from: the run starts from the beginning
 = 0
 
-# --resume leaves a result that has all records of the run as it is; with other codecs, seed, metrics or a newer input it begins anew
-$ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; for e in csv json; do set -- -c none -c qsgd --repeats 3 -o r.$e --resume; atomo-bench compare g.h5 "$@" 2>/dev/null; cp -p r.$e was; touch -d '+2 seconds' r.$e; atomo-bench compare g.h5 "$@"; cmp r.$e was && echo kept $e; for more in '--seed 2' '-c sign' '--metrics bytes' '--repeats 4'; do atomo-bench compare g.h5 -q "$@" $more 2>&1 | grep -c 'from the beginning'; cp -p was r.$e; done; done; cp g.h5 h.h5; touch -d 2000-01-01 h.h5; atomo-bench compare h.h5 "$@"; cp was r.json; touch -d '+9 seconds' g.h5; atomo-bench compare g.h5 "$@"; ls r.*
+# --resume leaves a result that has all records of the run as it is; with other codecs, seed, metrics, another or a newer input it begins anew
+$ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; for e in csv json; do set -- -c none -c qsgd --repeats 3 -o r.$e --resume; atomo-bench compare g.h5 "$@" 2>/dev/null; cp -p r.$e was; touch -d '+2 seconds' r.$e; atomo-bench compare g.h5 "$@"; cmp r.$e was && echo kept $e; for more in '--seed 2' '-c sign' '--metrics bytes' '--repeats 4'; do atomo-bench compare g.h5 -q "$@" $more 2>&1 | grep -c 'from the beginning'; cp -p was r.$e; done; done; cp g.h5 h.h5; touch -d 2000-01-01 h.h5; anew() { atomo-bench compare -q "$@" 2>&1 | grep -q 'from the beginning' && echo anew from $1; }; anew h.h5 "$@"; cp was r.json; touch -d '+9 seconds' g.h5; anew g.h5 "$@"; ls r.*
 > kept json
+> anew from h.h5
+> anew from g.h5
 > 1
 - 0
 - kept csv
 - *.journal
 2> note: r.json: has all records of this run, so it stays as it is; without --resume they are measured anew
 2> note: r.csv.journal: no record to resume from*
-2> note: r.json.journal: no record to resume from*
 = 0
 
 # ... also of sweep, whose front of another seed is not drawn anew, and with the codecs of the paper; an empty journal is of a run that was interrupted
