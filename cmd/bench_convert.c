@@ -42,25 +42,12 @@ static int finish_stopped(void *nothing)
     return cli_report("atomo-bench", &err);
 }
 
-typedef struct {
-    Progress *progress;
-    const Dump *dump;
-} Ticker;
-
-static bool tick(void *data, uint64_t done)
-{
-    const Ticker *t = data;
-    progress_at(t->progress, "%s", dump_tensor(t->dump, done - 1)->path);
-    return progress_tick(t->progress, done);
-}
-
 static Status convert(const Options *o, Dump *d, const char *path)
 {
     Progress progress;
     ConvertSum sum;
     progress_open(&progress, "converting", "tensors", dump_count(d), o->common.quiet);
-    Ticker ticker = {&progress, d};
-    const ConvertJob job = {tick, &ticker, stop_unguard};
+    const ConvertJob job = {progress_tick, &progress, stop_unguard};
     stop_guard(finish_stopped, NULL);
     const Status status = convert_dump(d, path, &job, &sum, o->a, o->err);
     stop_unguard();

@@ -44,18 +44,6 @@ static Status check_memory(const Options *o, const Dump *d, const VectorList *li
                : error_at(o->err, "%s", dump_file(d));
 }
 
-typedef struct {
-    Progress *progress;
-    const VectorList *list;
-} Ticker;
-
-static bool tick(void *data, uint64_t done)
-{
-    const Ticker *t = data;
-    progress_at(t->progress, "%s", t->list->item[done - 1].name);
-    return progress_tick(t->progress, done);
-}
-
 static Status write_container(const Options *o, Dump *d, const VectorList *list, const Codec *codec)
 {
     Progress progress;
@@ -65,12 +53,11 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
     TRY(arena_check(spec, o->a, o->err));
     TRY(frame_create(&to, o->common.output, spec, list->count, o->a, o->err));
     progress_open(&progress, "encoding", "tensors", list->count, o->common.quiet);
-    Ticker ticker = {&progress, list};
     const ArchiveJob job = {.codec = codec,
                             .seed = (uint64_t)o->common.seed,
                             .threads = (int)o->common.threads,
-                            .tick = tick,
-                            .tick_data = &ticker};
+                            .tick = progress_tick,
+                            .tick_data = &progress};
     stop_guard(finish_stopped, NULL);
     const Status status = archive_encode(d, list, &job, to, &sum, o->a, o->err);
     stop_unguard();

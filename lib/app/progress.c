@@ -108,8 +108,9 @@ void progress_step(Progress *p, uint64_t done)
     draw(p, t - p->started);
 }
 
-bool progress_tick(void *p, uint64_t done)
+bool progress_tick(void *p, uint64_t done, const char *at)
 {
+    progress_at(p, "%s", at);
     progress_step(p, done);
     return !cli_stopped();
 }

@@ -18,8 +18,8 @@ typedef struct {
 void progress_open(Progress *p, const char *what, const char *unit, uint64_t total, bool quiet);
 void progress_at(Progress *p, const char *format, ...) PRINTF(2); /* sets p->at */
 void progress_step(Progress *p, uint64_t done);                   /* done: items done so far, of `total` */
-/* calls progress_step; returns false once cli_stopped() is true */
-bool progress_tick(void *p, uint64_t done);
+/* A Tick: calls progress_at and progress_step of the Progress `p`; returns false once cli_stopped() is true. */
+bool progress_tick(void *p, uint64_t done, const char *at);
 void progress_note(Progress *p, const char *format, ...) PRINTF(2); /* prints a line above the bar */
 void progress_close(Progress *p);                                   /* erases the bar */
 

@@ -26,6 +26,9 @@ typedef struct {
     char hint[300]; /* a command or an option that helps the user; may be empty */
 } Error;
 
+/* Called during long work: `done` items are finished, the last is called `at`. False: the work ends with ERR_STOPPED. */
+typedef bool (*Tick)(void *data, uint64_t done, const char *at);
+
 #define MUST_USE   __attribute__((warn_unused_result))
 #define PRINTF(f)  __attribute__((format(printf, f, (f) + 1)))
 #define countof(a) (sizeof(a) / sizeof((a)[0]))

@@ -51,7 +51,7 @@ static Status write_all(Dump *d, const ArrayWriter *w, void *to, const ConvertJo
         sum->tensors++;
         sum->bytes += t->shape.n * sizeof *x;
         sum->left_out += count_left_out(&t->attrs, w);
-        if (status == OK && !job->tick(job->tick_data, i + 1))
+        if (status == OK && !job->tick(job->tick_data, i + 1, t->path))
             status = FAIL(err, ERR_STOPPED, "convert: stopped; nothing was written");
     }
     arena_close(scratch);

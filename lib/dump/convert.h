@@ -5,9 +5,7 @@
 #include "dump/tensor.h"
 
 typedef struct {
-    /* Called after each tensor with the number of tensors written so far. Returns false to stop with
-     * ERR_STOPPED. */
-    bool (*tick)(void *data, uint64_t done);
+    Tick tick; /* called after each tensor, with its path */
     void *tick_data;
     void (*written)(void); /* called before the new file gets its name; may be NULL */
 } ConvertJob;

@@ -8,6 +8,7 @@
 #include "num/stats.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const link_trial_names[] = {"ping-pong", "allgather", "ring", NULL};
@@ -136,7 +137,9 @@ static Status measure(LinkTrial *t, Bench *b, Error *err)
     for (size_t s = 0; s < t->sizes->count; s++)
         for (int k = 0; k < TRIALS; k++) {
             t->time[t->times++] = take_time(b, (LinkTrialKind)k, t->sizes->number[s], t->repeats);
-            const bool stops = t->progress && !t->progress(t->data, t->times);
+            char at[80];
+            snprintf(at, sizeof at, "%s of %zu bytes", link_trial_names[k], t->sizes->number[s]);
+            const bool stops = t->progress && !t->progress(t->data, t->times, at);
             if (net_any(t->net, stops))
                 return FAIL(err, ERR_STOPPED, "stopped");
         }

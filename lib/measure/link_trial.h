@@ -26,9 +26,9 @@ typedef struct {
     Net *net;
     const Counts *sizes;
     size_t repeats; /* samples for each kind and size; fewer, but at least 3, if they took over two seconds */
-    /* Called on each rank after each of the TRIALS x sizes->count measurements; returns false to stop all ranks; may
-     * be NULL. */
-    bool (*progress)(void *data, uint64_t done);
+    /* Called on each rank after each of the TRIALS x sizes->count measurements; false stops all ranks; may be
+     * NULL. */
+    Tick progress;
     void *data;
 
     /* set by link_trial, on all ranks */

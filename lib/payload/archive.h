@@ -16,9 +16,7 @@ typedef struct {
     int threads;
     uint64_t memory;     /* most bytes for decoding; 0: no limit */
     uint64_t output_max; /* most bytes of tensors that decoding writes; 0: no limit */
-    /* called after each vector with the number of vectors done; if it returns false, the job ends with
-     * ERR_STOPPED; may be NULL */
-    bool (*tick)(void *data, uint64_t done);
+    Tick tick; /* called after each vector, with its name; may be NULL */
     void *tick_data;
 } ArchiveJob;
 

@@ -5,19 +5,31 @@
 
 static Error err;
 
-static bool go_on(void *data, uint64_t done)
+static bool go_on(void *data, uint64_t done, const char *at)
 {
-    (void)data, (void)done;
+    (void)data, (void)done, (void)at;
     return true;
 }
 
-static bool stop(void *data, uint64_t done)
+static const char *const paths[] = {"plain", "step_1/worker_0/conv1.weight", "step_1/worker_1/conv1.weight",
+                                    "step_2/b"};
+
+/* A Tick: checks the path of each tensor of make_dump. */
+static bool check_path(void *data, uint64_t done, const char *at)
 {
     (void)data;
+    check(done > 0 && done <= countof(paths));
+    assert_string_equal(at, paths[done - 1]);
+    return true;
+}
+
+static bool stop(void *data, uint64_t done, const char *at)
+{
+    (void)data, (void)at;
     return done < 2;
 }
 
-static Status convert(const char *from, const char *to, bool (*tick)(void *, uint64_t), ConvertSum *sum)
+static Status convert(const char *from, const char *to, Tick tick, ConvertSum *sum)
 {
     Arena *a = arena_open(0);
     Dump *d;
@@ -70,8 +82,6 @@ static void make_dump(const char *name)
                             {.rank = 2, .dim = {2, 3}, .n = 6},
                             {.rank = 8, .dim = {1, 1, 2, 1, 1, 3, 1, 1}, .n = 6},
                             {.rank = 2, .dim = {0, 3}, .n = 0}};
-    static const char *const paths[] = {"plain", "step_1/worker_0/conv1.weight",
-                                        "step_1/worker_1/conv1.weight", "step_2/b"};
     DumpWriter *w;
     check_ok(dump_create(&w, in_scratch(name), &err), &err);
     dump_sign(w, "atomo-bench convert");
@@ -90,11 +100,11 @@ static void safetensors_give_back_every_bit_and_attribute(void **state)
     (void)state;
     ConvertSum sum;
     make_dump("a.h5");
-    check_ok(convert("a.h5", "b.safetensors", go_on, &sum), &err);
+    check_ok(convert("a.h5", "b.safetensors", check_path, &sum), &err);
     assert_int_equal(sum.tensors, 4);
     assert_int_equal(sum.bytes, 4 * 13);
     assert_int_equal(sum.left_out, 0);
-    check_ok(convert("b.safetensors", "c.h5", go_on, &sum), &err);
+    check_ok(convert("b.safetensors", "c.h5", check_path, &sum), &err);
     check_same_bytes("a.h5", "c.h5");
     check_ok(convert("c.h5", "c.safetensors", go_on, &sum), &err);
     check_same_bytes("b.safetensors", "c.safetensors");
@@ -105,9 +115,9 @@ static void npz_gives_back_every_bit_without_attributes(void **state)
     (void)state;
     ConvertSum sum;
     make_dump("a.h5");
-    check_ok(convert("a.h5", "a.npz", go_on, &sum), &err);
+    check_ok(convert("a.h5", "a.npz", check_path, &sum), &err);
     assert_int_equal(sum.left_out, 19);
-    check_ok(convert("a.npz", "d.h5", go_on, &sum), &err);
+    check_ok(convert("a.npz", "d.h5", check_path, &sum), &err);
     check_ok(convert("d.h5", "e.safetensors", go_on, &sum), &err);
     check_ok(convert("e.safetensors", "e.npz", go_on, &sum), &err);
     assert_int_equal(sum.left_out, 0);

@@ -66,11 +66,13 @@ static uint64_t measured;
 
 /* After each measurement: compares the bytes of its exchange with the model. An all-gather brings P - 1 payloads; each
  * half of a ring carries (P - 1) / P of a payload. */
-static bool check_bytes(void *data, uint64_t done)
+static bool check_bytes(void *data, uint64_t done, const char *at)
 {
     const size_t size = sizes.number[measured / TRIALS];
     const LinkTrialKind kind = (LinkTrialKind)(measured % TRIALS);
-    check(data == &last && done == ++measured);
+    char named[80];
+    snprintf(named, sizeof named, "%s of %zu bytes", link_trial_names[kind], size);
+    check(data == &last && done == ++measured && !strcmp(at, named));
     if (kind == TRIAL_PING_PONG)
         check(last.to_last == size && last.from_last == size);
     if (kind == TRIAL_ALLGATHER)
@@ -101,9 +103,9 @@ static void exchanges_carry_the_bytes_of_the_model(void **state)
     arena_close(a);
 }
 
-static bool stop(void *data, uint64_t done)
+static bool stop(void *data, uint64_t done, const char *at)
 {
-    (void)data;
+    (void)data, (void)at;
     return done < 2;
 }
 

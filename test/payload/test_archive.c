@@ -29,6 +29,16 @@ static void make_dump(int64_t steps, int64_t workers)
     check_ok(dump_commit(w, &err), &err);
 }
 
+static uint64_t ticks;
+
+/* A Tick: checks the name of each tensor of make_dump(1, 1), in the order of the file. */
+static bool check_name(void *data, uint64_t done, const char *at)
+{
+    static const char *const names[] = {"layer0.weight", "layer1.weight", "layer2.weight", "layer3.weight"};
+    check(!data && done == ++ticks && done <= countof(names) && !strcmp(at, names[done - 1]));
+    return true;
+}
+
 static ArchiveSum encode(const Codec *codec, const GroupSpec *spec)
 {
     Dump *d;
@@ -250,9 +260,40 @@ static void a_payload_of_another_codec_is_refused_with_its_place(void **state)
     arena_close(arena);
 }
 
-static bool stop_at_two(void *data, uint64_t done)
+static void the_work_names_each_vector(void **state)
 {
-    (void)data;
+    (void)state;
+    arena = arena_open(0);
+    make_dump(1, 1);
+    ticks = 0;
+    Dump *d;
+    VectorList list;
+    FrameWriter *to;
+    FrameReader *from;
+    DumpWriter *out;
+    ArchiveSum sum;
+    const Codec none = codec_of(compressor_find("none"));
+    const ArchiveJob job = {.codec = &none, .threads = 1, .tick = check_name};
+    check_ok(dump_open(&d, in_scratch("in.h5"), arena, &err), &err);
+    check_ok(groups_make(&list, d, &(GroupSpec){0}, arena, &err), &err);
+    check_ok(frame_create(&to, in_scratch("x.atomo"), "none", list.count, arena, &err), &err);
+    check_ok(archive_encode(d, &list, &job, to, &sum, arena, &err), &err);
+    check_ok(frame_commit(to, &err), &err);
+    dump_close(d);
+    assert_int_equal(ticks, 4);
+    ticks = 0;
+    check_ok(frame_open(&from, in_scratch("x.atomo"), arena, &err), &err);
+    check_ok(dump_create(&out, in_scratch("out.h5"), &err), &err);
+    check_ok(archive_decode(from, &job, out, &sum, arena, &err), &err);
+    check_ok(dump_commit(out, &err), &err);
+    frame_close(from);
+    assert_int_equal(ticks, 4);
+    arena_close(arena);
+}
+
+static bool stop_at_two(void *data, uint64_t done, const char *at)
+{
+    (void)data, (void)at;
     return done < 2;
 }
 
@@ -362,6 +403,7 @@ int main(void)
         cmocka_unit_test(a_survey_finds_the_size),
         cmocka_unit_test(decoding_ends_at_the_limits),
         cmocka_unit_test(work_that_is_stopped_leaves_nothing),
+        cmocka_unit_test(the_work_names_each_vector),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
 }
