@@ -6,7 +6,8 @@ their characters, missing values last. In the explorer moves the pointer over th
 compressor with a click and with the keyboard, filters, and opens the view's address anew; with JavaScript off the
 explorer is hidden and the tables are there. Each TEXT must stand at a point of the training chart; "first:TEXT" at one of the first chart.
 Pinning keeps the keyboard's focus, each tensor has points, different specs look different, and bars end at a logarithmic axis.
- The browser's console must be empty, no network may be used, and no script in the data may run.
+In dark mode charts are dark and readable, on paper white.
+The browser's console must be empty, no network may be used, and no script in the data may run.
 The script speaks WebDriver to chromedriver (Debian: chromium-driver); without chromedriver it exits with 77.
 """
 import functools
@@ -245,6 +246,38 @@ def tips_of(browser):
             assert browser.run(FOOT), f"no bar below the point of {tip}"
 
 
+# The chart in the page's colours: the contrast of the panel with the page (1: the same colour), of each mark in the key and of
+# the axes' texts with the panel, pictures of the marks, the chart for printers.
+COLOURS = """
+const panel = document.querySelector("#explore .drawn"), own = getComputedStyle(panel).backgroundColor;
+const page = getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).slice(0, 3).map(Number);
+const ground = /, 0\)$/.test(own) ? page : own.match(/[0-9]+/g).slice(0, 3).map(Number);
+const light = rgb => rgb.map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4).reduce((s, c, i) => s + c * [0.2126, 0.7152, 0.0722][i], 0);
+const contrast = (a, b) => { const [x, y] = [light(a), light(b)]; return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05); };
+const most = (canvas, x, y, width, height) => {
+  const g = Object.assign(document.createElement("canvas"), {width, height}).getContext("2d", {willReadFrequently: true});
+  g.drawImage(canvas, -x, -y);
+  const d = g.getImageData(0, 0, width, height).data;
+  return Array.from({length: d.length / 4}, (_, i) => i).filter(i => d[4 * i + 3] === 255).reduce((m, i) => Math.max(m, contrast(Array.from(d.slice(4 * i, 4 * i + 3)), ground)), 1);
+};
+const canvas = panel.querySelector("canvas"), keys = Array.from(panel.querySelectorAll(".key canvas"));
+return { dark: light(page) < 0.1, panel: contrast(ground, page), text: most(canvas, 0, canvas.height - 24 * devicePixelRatio, canvas.width, 20 * devicePixelRatio),
+  marks: keys.map(k => most(k, 0, 0, k.width, k.height)), pictures: keys.map(k => k.toDataURL()), paper: panel.querySelector(".paper").src };"""
+
+
+def check_dark(browser):
+    def colours(scheme):
+        browser.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        time.sleep(0.6)  # the copy for printers is made 0.3 s after the chart
+        return browser.run(COLOURS)
+    light, dark, again = colours("light"), colours("dark"), colours("light")
+    assert dark["dark"] and dark["panel"] == 1, f"the chart stands out of the dark page: {dark['panel']}"
+    assert dark["text"] > 7 and min(dark["marks"]) > 3, f"in dark mode: contrast {dark['text']} of texts, {dark['marks']} of marks"
+    assert len(set(dark["pictures"])) == len(dark["pictures"]), "in dark mode codecs look alike"
+    assert light["paper"] == dark["paper"], "in dark mode the chart for printers is not the light one"
+    assert light == again, "the chart stays dark"
+
+
 def check_views(browser, page, wanted):
     """Looks, single tensors, the keyboard's focus, rows of the pin table, links within the page, tips of the first chart."""
     browser.post("/url", {"url": "about:blank"})
@@ -252,6 +285,7 @@ def check_views(browser, page, wanted):
     results = browser.run(LOOKS)
     looks = {(spec, look) for result in results for spec, look, _ in result}
     assert len({s for s, _ in looks}) == len(looks) == len({l for _, l in looks}), f"looks: {sorted(looks)}"
+    check_dark(browser)
     for tensor in browser.run("return Array.from(document.getElementById('explore-tensor').options, o => o.value)"):
         browser.run(CHOOSE, "tensor", tensor)
         why = browser.run("return document.querySelector('#explore .drawn > .soft').textContent")

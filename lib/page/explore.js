@@ -81,5 +81,8 @@ if (measured.length || runs.length) {
     if (location.hash.startsWith("#view")) open();
     else write(location.hash.slice(1));
   });
-  for (const event of ["beforeprint", "afterprint"]) addEventListener(event, () => { show(); scatter.copy(); curves.copy(); });
+  const colours = printing => { inks = darkMode.matches && !printing ? DARK : LIGHT; show(); };
+  for (const event of ["beforeprint", "afterprint"])
+    addEventListener(event, () => { colours(event === "beforeprint"); scatter.copy(); curves.copy(); });
+  darkMode.addEventListener("change", () => colours(matchMedia("print").matches));
 }

@@ -4,6 +4,17 @@
 
 // The marks and dashes of plots/look.gp, in its order.
 const dashes = [[], [6, 3], [2, 2], [8, 3, 2, 3], [8, 3, 2, 3, 2, 3]];
+// Codecs' colours are chosen for white. On a dark page their lightness (HSL) is turned round, so that dark ones become
+// light, and they are mixed with white, so that light ones stay visible; the hues stay. Printed pages are white.
+const turned = colour => {
+  const rgb = [1, 3, 5].map(i => parseInt(colour.slice(i, i + 2), 16)), shift = 255 - Math.max(...rgb) - Math.min(...rgb);
+  return `rgb(${rgb.map(c => Math.round(255 - 0.7 * (255 - c - shift))).join(" ")})`;
+};
+const LIGHT = { ink: "#1d2126", line: "#d9dee4", paper: "#fff", of: colour => colour };
+const DARK = { ink: "#e4e7eb", line: "#363d46", paper: "#16191d", of: turned };
+const darkMode = matchMedia("(prefers-color-scheme: dark)");
+let inks = darkMode.matches ? DARK : LIGHT;
+
 const polygon = (g, x, y, corners) => { for (const [i, [dx, dy]] of corners.entries()) g[i ? "lineTo" : "moveTo"](x + dx, y + dy); g.closePath(); };
 const shapes = [
   (g, x, y, r) => g.arc(x, y, r, 0, 7),
@@ -18,17 +29,15 @@ const shapes = [
 const dot = (g, x, y, r) => { g.beginPath(); g.arc(x, y, r, 0, 7); g.fill(); };
 const drawMark = (g, { mark, dash, colour }, x, y, r) => {
   const hollow = dash === 1 || dash === 2;
-  g.strokeStyle = colour; g.fillStyle = hollow ? "#fff" : colour; g.lineWidth = 1.5;
+  const own = inks.of(colour);
+  g.strokeStyle = own; g.fillStyle = hollow ? inks.paper : own; g.lineWidth = 1.5;
   g.beginPath(); shapes[mark](g, x, y, r); g.fill();
   if (hollow) g.stroke();
-  g.fillStyle = hollow ? colour : "#fff";
+  g.fillStyle = hollow ? own : inks.paper;
   if (dash === 2) dot(g, x, y, r / 3);
   if (dash === 3) dot(g, x, y, r / 2.5);
   if (dash === 4) g.fillRect(x - r, y - r / 5, 2 * r, r / 2.5);
 };
-// Charts are on white in dark mode too, like the figures: codecs' colours are chosen for white.
-const INK = "#1d2126", LINE = "#d9dee4";
-
 
 const contextOf = (canvas, width, height) => {
   const scale = window.devicePixelRatio || 1;
@@ -64,7 +73,7 @@ const drawUp = (g, { left, right, top, bottom }, y, column, log) => {
   g.restore();
 };
 const drawAxes = (g, area, x, y, m) => {
-  g.strokeStyle = LINE; g.fillStyle = INK; g.lineWidth = 1;
+  g.strokeStyle = inks.line; g.fillStyle = inks.ink; g.lineWidth = 1;
   drawAcross(g, area, x, m.x, m.xlog);
   drawUp(g, area, y, m.y, m.ylog);
 };
@@ -83,7 +92,7 @@ const path = (g, to, points) => {
   for (const [i, p] of points.entries()) g[i ? "lineTo" : "moveTo"](...to(p));
 };
 const drawLine = (g, to, line) => {
-  g.globalAlpha = line.dim ? 0.25 : 1; g.strokeStyle = g.fillStyle = line.look.colour; g.lineWidth = 2;
+  g.globalAlpha = line.dim ? 0.25 : 1; g.strokeStyle = g.fillStyle = inks.of(line.look.colour); g.lineWidth = 2;
   if (line.band) {
     g.save(); g.globalAlpha *= 0.2; path(g, to, line.band);
     g.fill(); g.restore();
@@ -101,7 +110,7 @@ const drawSpecks = (g, width, height, points, px, py, without) => {
     const { look } = points[i], x = Math.round(px[i]), y = Math.round(py[i]), at = y * width + x;
     if (Number.isNaN(px[i]) || top[at] === look || without(points[i])) continue;
     top[at] = look;
-    if (look.colour !== colour) g.fillStyle = colour = look.colour;
+    if (look.colour !== colour) g.fillStyle = inks.of(colour = look.colour);
     g.fillRect(x - 1.5, y - 1.5, 3, 3);
   }
 };

@@ -10,7 +10,7 @@ const SPECKS = 3000, KEYS = 40;
 const lookOfMark = (m, p) => m.lines ? { ...p.look, dash: 0 } : p.look;
 const swatch = (m, p) => {
   const wide = m.lines ? 34 : 14, canvas = element("canvas", { width: wide, height: 14 }), g = canvas.getContext("2d");
-  g.strokeStyle = p.look.colour; g.lineWidth = 2;
+  g.strokeStyle = inks.of(p.look.colour); g.lineWidth = 2;
   if (m.lines) { g.setLineDash(dashes[p.look.dash]); g.beginPath(); g.moveTo(0, 7); g.lineTo(wide, 7); g.stroke(); g.setLineDash([]); }
   drawMark(g, lookOfMark(m, p), wide / 2, 7, 4.5);
   return canvas;
@@ -37,7 +37,7 @@ const drawPoints = (c, g, area, to) => {
   const mark = (i, radius) => {
     const p = points[i];
     if (Number.isNaN(px[i]) || m.lines && !p.marked) return;
-    g.fillStyle = g.strokeStyle = p.look.colour;
+    g.fillStyle = g.strokeStyle = inks.of(p.look.colour);
     g.lineWidth = 1.5;
     drawBars(g, area, to, p);
     drawMark(g, lookOfMark(m, p), px[i], py[i], radius);
@@ -58,20 +58,31 @@ const drawModel = c => {
   const { m } = c;
   if (m.why) return m.why;
   fit(c);
-  const g = contextOf(c.below, c.width, c.height), area = areaOf(c.width, c.height), { x, y, without } = axesOf(m);
+  const area = areaOf(c.width, c.height), { x, y, without } = axesOf(m);
   contextOf(c.above, c.width, c.height);
   if (!x || !y) return "No value of both fields can be drawn.";
   c.why.textContent = without.length ? `Not on a logarithmic axis, since a value is 0 or less: ${without.join(", ")}.` : "";
-  drawAxes(g, area, x, y, m);
   const to = placing(area, x, y);
-  for (const line of m.lines || []) drawLine(g, to, line);
   c.px = new Float64Array(m.points.length).fill(NaN); c.py = new Float64Array(m.points.length).fill(NaN);
   for (const [i, p] of m.points.entries()) if (x.good(p.x) && y.good(p.y)) [c.px[i], c.py[i]] = to(p);
-  drawPoints(c, g, area, to);
+  c.paint = canvas => {
+    const g = contextOf(canvas, c.width, c.height);
+    drawAxes(g, area, x, y, m);
+    for (const line of m.lines || []) drawLine(g, to, line);
+    drawPoints(c, g, area, to);
+  };
+  c.paint(c.below);
   return null;
 };
 // The copy for printers, on which canvases stay empty.
-const copyChart = c => { if (c.width && !c.frame.hidden) c.paper.src = c.below.toDataURL(); };
+const copyChart = c => {
+  if (!c.width || c.frame.hidden) return;
+  const screen = inks, canvas = screen === LIGHT ? c.below : element("canvas");
+  inks = LIGHT;
+  if (canvas !== c.below) c.paint(canvas);
+  inks = screen;
+  c.paper.src = canvas.toDataURL();
+};
 
 // Rings point i and shows its tip, which a screen reader reads if `speak`; -1: none.
 const lookAt = (c, i, speak) => {
@@ -81,7 +92,7 @@ const lookAt = (c, i, speak) => {
   tip.hidden = i < 0;
   if (i < 0) { spoken.textContent = ""; return; }
   const lines = c.say(c.m.points[i], c.m);
-  g.strokeStyle = INK; g.lineWidth = 2;
+  g.strokeStyle = inks.ink; g.lineWidth = 2;
   g.beginPath(); g.arc(px[i], py[i], 9, 0, 7); g.stroke();
   tip.replaceChildren(...lines.map(t => element("div", {}, t)));
   const left = px[i] + 14 + tip.offsetWidth > width ? px[i] - 14 - tip.offsetWidth : px[i] + 14;
