@@ -11,12 +11,14 @@ over_axes = largest(0.08, 1.1 * em)
 
 # ---- columns of the key ----
 
-# Many entries in the column of a paper, and many long ones, are set smaller.
+# Many entries in the column of a paper, and many long ones, are set smaller. More than six entries that have one column, and
+# would have two in letters of `least_points`, are set closer, and then smaller, until they have two.
 array key_text_wide[keys + 1]
 do for [k = 1:keys] { key_text_wide[k] = text_width(key_text[k]) }
-sample_wide(r) = (keys > 12 ? 2 : 2.7) * key_em
+tight = keys > 12
+sample_wide(r) = (tight ? 2 : 2.7) * key_em
 sample_gap(r) = 0.5 * key_em
-entry_gap(r) = (keys > 12 ? 0.9 : 1.3) * key_em
+entry_gap(r) = (tight ? 0.9 : 1.3) * key_em
 line_high = 1.22 * em
 entry_wide(k) = sample_wide(0) + sample_gap(0) + key_scale * key_text_wide[k]
 
@@ -54,6 +56,9 @@ with_part(s, part, short) = (starts = place_of(s, part), starts ? s[1 : starts -
 
 first_points = keys > 12 && (wide < 4.5 || widest_label(0) > wide / 5) && !tex ? 0.8 * points : points
 key_points = first_points
+least_points = largest(5, 0.8 * points)
+near_two(r) = key_columns == 1 && narrow > 6 && key_points > least_points && columns_wide(2) * least_points / key_points <= row_wide
+smaller(size, least) = largest(least, size - (tex ? 1 : 0.5))
 laid_out = 0
 while (!laid_out) {
     laid_out = 1
@@ -76,6 +81,11 @@ while (!laid_out) {
             if (pass == 1) { split_rows = key_rows }
         }
     }
+    if (near_two(0)) {
+        if (tight) { key_points = smaller(key_points, least_points) } else { tight = 1 }
+        laid_out = 0
+        continue
+    }
     head_lines = 0
     rest = heading
     while (strlen(rest) && head_lines < 20) {
@@ -87,8 +97,7 @@ while (!laid_out) {
     }
     foot_high = 0.06 + key_high * key_rows + line_high * head_lines + (keys + head_lines ? 0.05 : 0)
     if (axes_wanted(0) > largest(axes_high, wide) && key_points > 5) {
-        key_points = key_points - (tex ? 1 : 0.5)
-        key_points = key_points < 5 ? 5 : key_points
+        key_points = smaller(key_points, 5)
         laid_out = 0
     }
     if (laid_out && axes_wanted(0) > much_higher && parts < 3) {

@@ -133,6 +133,27 @@ static void a_key_of_many_long_names_stays_one_column(void **state)
               left_of(f, "a_long_name_of_a_compressor_as_long_as_100"));
 }
 
+/* Two columns fit once the entries are set closer; of longer names, once their letters are smaller, too. */
+static void a_key_that_nearly_has_two_columns_gets_them(void **state)
+{
+    enum { MANY = 10 };
+    static const char *const names[] = {"qsgd:bits=", "a_long_name_of_codec_"};
+    (void)state;
+    if (no_gnuplot())
+        return;
+    for (size_t k = 0; k < countof(names); k++) {
+        TextBuf data = {.arena = a};
+        text_add(&data, COST_HEAD);
+        for (size_t i = 1; i <= MANY; i++) {
+            text_addf(&data, "%s%zu", names[k], i);
+            text_addf(&data, ",2,1,1,1,1,4,0.%zu,below,400\n", i);
+        }
+        text_add(&data, k ? "" : "qsgd:bits=8,4,1,1,1,1,4,,never,400\n");
+        const char *f = drawn_wide("break-even", text_done(&data), "f.svg", "3.25in");
+        check(left_of(f, "speed of a common link") - left_of(f, text_format(a, "%s1", names[k])) > 100);
+    }
+}
+
 /* A long tensor name must be written above the legend, so that the legend's entries do not overlap. */
 static void steps_of_a_tensor_with_a_long_name_do_not_cover_one_another(void **state)
 {
@@ -348,6 +369,7 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(long_names_stay_apart_wherever_they_differ),
     IN_FOLDER(a_merges_key_has_the_order_of_the_data),
     IN_FOLDER(a_key_of_many_long_names_stays_one_column),
+    IN_FOLDER(a_key_that_nearly_has_two_columns_gets_them),
     IN_FOLDER(steps_of_a_tensor_with_a_long_name_do_not_cover_one_another),
     IN_FOLDER(payloads_are_in_decimal_units_below_a_thousand),
     IN_FOLDER(computing_without_a_time_is_said_to_be_left_out),
