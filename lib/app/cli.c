@@ -170,6 +170,10 @@ static Status unknown(Parser *p, const char *dashes, const char *name)
         FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s", c->command, dashes, name);
         return error_hint(p->err, "%s --version", c->program);
     }
+    if (c->arguments_min > 1 && (!strcmp(name, "output") || !strcmp(name, "o"))) {
+        FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s", c->command, dashes, name);
+        return error_hint(p->err, "%s %s %s, without %s%s", c->program, c->command, c->usage, dashes, name);
+    }
     FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s%s%s%s", c->command, dashes, name,
          near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
     return error_hint(p->err, "%s %s --help lists the options", c->program, c->command);

@@ -88,6 +88,17 @@ $ for v in --version -V version; do atomo-bench $v >$v.out; atomo-train $v | hea
 - *differ*
 = 2
 
+# a command that takes its output as an argument says so where -o is given; one without output does not
+$ for o in '-o b.npz' '--output b.npz' '--output=b.npz' -ob.npz; do atomo-bench convert a.h5 $o; done; atomo-bench demo -o x; ls
+>
+2> atomo-bench: convert: unknown option -o
+2> hint: atomo-bench convert IN OUT.h5|OUT.safetensors|OUT.npz, without -o
+2> atomo-bench: convert: unknown option --output
+2> hint: atomo-bench convert IN OUT.h5|OUT.safetensors|OUT.npz, without --output
+2> hint: atomo-bench demo --help lists the options
+- hint: atomo-bench convert --help*
+= 0
+
 # a value of an option that is written as an option leads to the option
 $ atomo-bench compare "$SRC"/datasets/lenet-mnist.h5 --json; atomo-bench list --markdown
 2> atomo-bench: compare: unknown option --json
