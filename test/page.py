@@ -6,7 +6,7 @@ their characters, missing values last. In the explorer moves the pointer over th
 compressor with a click and with the keyboard, filters, and opens the view's address anew; with JavaScript off the
 explorer is hidden and the tables are there. Each TEXT must stand at a point of the training chart; "first:TEXT" at one of the first chart.
 Pinning keeps the keyboard's focus, each tensor has points, different specs look different, and bars end at a logarithmic axis.
-In dark mode charts are dark and readable, on paper white.
+In dark mode charts are dark and readable, on paper white. No text has characters that reverse the direction of writing or have no width.
 The browser's console must be empty, no network may be used, and no script in the data may run.
 The script speaks WebDriver to chromedriver (Debian: chromium-driver); without chromedriver it exits with 77.
 """
@@ -223,13 +223,16 @@ FOOT = """
 const chart = document.querySelector("#explore .chart"), tip = chart.querySelector(".tip"), canvas = chart.querySelector("canvas");
 const box = chart.getBoundingClientRect(), at = tip.getBoundingClientRect(), scale = devicePixelRatio;
 return [at.left - box.left - 14, at.right - box.left + 14].some(x => {
-  const d = canvas.getContext("2d").getImageData((x - 2) * scale, (box.height - 46 - 4) * scale, 4 * scale, 1).data;
+  const g = Object.assign(document.createElement("canvas"), {width: 4 * scale, height: 1}).getContext("2d", {willReadFrequently: true});
+  g.drawImage(canvas, -(x - 2) * scale, -(box.height - 46 - 4) * scale);
+  const d = g.getImageData(0, 0, 4 * scale, 1).data;
   return Array.from({length: d.length / 4}, (_, i) => [d[4 * i], d[4 * i + 1], d[4 * i + 2]]).some(p => Math.max(...p) - Math.min(...p) > 40);
 });"""
 
 
-def tips_of(browser):
-    """Walks over the points of the first chart; returns their tips. The bar of an interval that reaches 0 ends at the axis."""
+def tips_of(browser, logarithmic=True):
+    """Walks over the points of the first chart; returns their tips. The bar of an interval that reaches 0 ends at a
+    logarithmic axis; a linear axis has room for all bars."""
     browser.run(f"{CHART}.focus()")
     browser.press(ARROW)
     browser.press(ESCAPE)
@@ -241,6 +244,9 @@ def tips_of(browser):
         if tip in tips:
             return tips
         tips.append(tip)
+        if not logarithmic:
+            assert not browser.run(FOOT), f"a bar runs off the linear axis at the point of {tip}"
+            continue
         interval = re.fullmatch(r".*: ([0-9.]+) ± ([0-9.]+) \(standard error\)", tip[2])
         if interval and float(interval[1]) < 1.9 * float(interval[2]):
             assert browser.run(FOOT), f"no bar below the point of {tip}"
@@ -286,6 +292,9 @@ def check_views(browser, page, wanted):
     looks = {(spec, look) for result in results for spec, look, _ in result}
     assert len({s for s, _ in looks}) == len(looks) == len({l for _, l in looks}), f"looks: {sorted(looks)}"
     check_dark(browser)
+    hidden = browser.run("return document.body.outerHTML.replace(/<script[^]*?<\\/script>/g, '').replace(/value=\"[^\"]*\"/g, '')"
+                         ".match(/.{0,20}[\\x1b\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f].{0,20}/u)")
+    assert not hidden, f"characters that cannot be seen: {ascii(hidden)}"
     for tensor in browser.run("return Array.from(document.getElementById('explore-tensor').options, o => o.value)"):
         browser.run(CHOOSE, "tensor", tensor)
         why = browser.run("return document.querySelector('#explore .drawn > .soft').textContent")
@@ -313,14 +322,26 @@ def check_views(browser, page, wanted):
     names = browser.run("return Array.from(document.querySelectorAll('.scroll'), s => s.getAttribute('role') + s.ariaLabel)")
     assert all(n.startswith("region") and len(n) > len("region") for n in names), f"scrolling regions: {names}"
     browser.run(CHOOSE, "tensor", "*")
+    click = "document.getElementById('explore-ylog').click()"
+    browser.run(click)
+    tips_of(browser, logarithmic=False)
+    browser.run(click)
     tips = tips_of(browser)
     for text in wanted:
         assert any(text in line for tip in tips for line in tip), f"no point says {text}: {tips}"
 
 
 def check_training(browser, wanted):
-    """Walks over the points of the training chart: each text of `wanted` is in the tip of one of them, and no other "runs"."""
+    """Walks over the points of the training chart: each text of `wanted` is in the tip of one of them, and no other "runs".
+    A pinned codec that did not train leaves it as it is."""
     chart = "Array.from(document.querySelectorAll('#explore .chart')).at(-1)"
+    click = """const [first, ...rest] = Array.from(document.querySelectorAll("#explore .key"), k => Array.from(k.querySelectorAll("button")));
+        const trained = rest.at(-1).map(b => b.textContent.trim()), other = first.find(b => !trained.includes(b.textContent.trim()));
+        if (other) other.click(); return Boolean(other) && other.textContent.trim();"""
+    before = browser.run(f"return {chart}.querySelector('canvas').toDataURL()")
+    absent = browser.run(click)
+    assert not absent or browser.run(f"return {chart}.querySelector('canvas').toDataURL()") == before, f"the pinned {absent} changes the training"
+    browser.run(click)
     browser.run(f"{chart}.querySelector('canvas[tabindex]').focus()")
     tips, tip = [], None
     while tip not in tips:

@@ -58,7 +58,7 @@ const drawAcross = (g, { left, right, top, bottom }, x, column, log) => {
     g.beginPath(); g.moveTo(at, top); g.lineTo(at, bottom); g.stroke();
     g.fillText(shown(column, t), at, bottom + 6);
   }
-  g.fillText(column.heading + (log ? " (log)" : ""), (left + right) / 2, bottom + 26);
+  g.fillText(visible(column.heading) + (log ? " (log)" : ""), (left + right) / 2, bottom + 26);
 };
 const drawUp = (g, { left, right, top, bottom }, y, column, log) => {
   g.textAlign = "right"; g.textBaseline = "middle";
@@ -69,7 +69,7 @@ const drawUp = (g, { left, right, top, bottom }, y, column, log) => {
   }
   g.save();
   g.translate(12, (top + bottom) / 2); g.rotate(-Math.PI / 2); g.textAlign = "center";
-  g.fillText(column.heading + (log ? " (log)" : ""), 0, 0);
+  g.fillText(visible(column.heading) + (log ? " (log)" : ""), 0, 0);
   g.restore();
 };
 const drawAxes = (g, area, x, y, m) => {
@@ -91,8 +91,8 @@ const path = (g, to, points) => {
   g.beginPath();
   for (const [i, p] of points.entries()) g[i ? "lineTo" : "moveTo"](...to(p));
 };
-const drawLine = (g, to, line) => {
-  g.globalAlpha = line.dim ? 0.25 : 1; g.strokeStyle = g.fillStyle = inks.of(line.look.colour); g.lineWidth = 2;
+const drawLine = (g, to, line, dim) => {
+  g.globalAlpha = dim ? 0.25 : 1; g.strokeStyle = g.fillStyle = inks.of(line.look.colour); g.lineWidth = 2;
   if (line.band) {
     g.save(); g.globalAlpha *= 0.2; path(g, to, line.band);
     g.fill(); g.restore();

@@ -23,17 +23,24 @@ const fillKey = ({ key, m }) => {
     ...(first.size > KEYS ? [element("span", { className: "soft" }, `and ${first.size - KEYS} more`)] : []));
 };
 
-// The axes of a model, and the specs of the points that a logarithmic axis cannot show.
+// The ends of an error bar. On a logarithmic axis a low end far below its point is left outside, like one of 0 or less.
+const endsOf = (v, length, log) => length ? [v + length, v - length].filter(e => !log || e > v / 10) : [];
+// The axes of a model, with room for its bars and bands, and the specs of the points that a logarithmic axis cannot show.
 const axesOf = m => {
+  const bars = m.lines || m.points.length <= SPECKS ? () => true : p => view.pins.includes(p.spec);
   const xs = [], ys = [], without = new Set();
   for (const p of m.points) {
     if (m.xlog && !(p.x > 0) || m.ylog && !(p.y > 0)) without.add(p.spec);
-    else { xs.push(p.x); ys.push(p.y); }
+    else {
+      xs.push(p.x); ys.push(p.y);
+      if (bars(p)) { xs.push(...endsOf(p.x, p.half * p.xse, m.xlog)); ys.push(...endsOf(p.y, p.half * p.yse, m.ylog)); }
+    }
   }
+  for (const line of m.lines || []) for (const p of line.band || []) ys.push(p.y);
   return { x: axis(xs, m.xlog), y: axis(ys, m.ylog), without: [...without] };
 };
 const drawPoints = (c, g, area, to) => {
-  const { m, px, py } = c, { points } = m, pinned = view.pins.length > 0, isPinned = p => pinned && view.pins.includes(p.spec);
+  const { m, px, py, pins } = c, { points } = m, pinned = pins.length > 0, isPinned = p => pinned && pins.includes(p.spec);
   const mark = (i, radius) => {
     const p = points[i];
     if (Number.isNaN(px[i]) || m.lines && !p.marked) return;
@@ -61,14 +68,17 @@ const drawModel = c => {
   const area = areaOf(c.width, c.height), { x, y, without } = axesOf(m);
   contextOf(c.above, c.width, c.height);
   if (!x || !y) return "No value of both fields can be drawn.";
-  c.why.textContent = without.length ? `Not on a logarithmic axis, since a value is 0 or less: ${without.join(", ")}.` : "";
+  c.why.textContent = without.length ? `Not on a logarithmic axis, since a value is 0 or less: ${visible(without.join(", "))}.` : "";
   const to = placing(area, x, y);
   c.px = new Float64Array(m.points.length).fill(NaN); c.py = new Float64Array(m.points.length).fill(NaN);
   for (const [i, p] of m.points.entries()) if (x.good(p.x) && y.good(p.y)) [c.px[i], c.py[i]] = to(p);
+  // A pin that the chart does not show dims nothing in it.
+  const drawn = view.pins.length ? new Set(m.points.filter((_, i) => !Number.isNaN(c.px[i])).map(p => p.spec)) : null;
+  c.pins = view.pins.filter(p => drawn.has(p));
   c.paint = canvas => {
     const g = contextOf(canvas, c.width, c.height);
     drawAxes(g, area, x, y, m);
-    for (const line of m.lines || []) drawLine(g, to, line);
+    for (const line of m.lines || []) drawLine(g, to, line, c.pins.length && !c.pins.includes(line.spec));
     drawPoints(c, g, area, to);
   };
   c.paint(c.below);
@@ -98,7 +108,7 @@ const lookAt = (c, i, speak) => {
   const left = px[i] + 14 + tip.offsetWidth > width ? px[i] - 14 - tip.offsetWidth : px[i] + 14;
   tip.style.left = `${Math.max(0, left)}px`;
   tip.style.top = `${Math.max(0, Math.min(py[i] - 10, height - tip.offsetHeight))}px`;
-  if (speak) spoken.textContent = lines.join(", ");
+  if (speak) spoken.textContent = visible(lines.join(", "));
 };
 const drawChart = c => {
   const was = c.m.points?.[c.at], last = c.at;
@@ -141,7 +151,7 @@ const onKey = (c, event) => {
   event.preventDefault();
 };
 
-// model(): {x, y: columns, xlog, ylog, points: {x, y, look, marked, spec, xse, yse, half}[], lines: {look, dim, points, band}[]},
+// model(): {x, y: columns, xlog, ylog, points: {x, y, look, marked, spec, xse, yse, half}[], lines: {look, spec, points, band}[]},
 // or {why} where there is nothing to draw. A point's error bars are half * xse and half * yse long on each side;
 // a line's band is the outline of an area. say(point, model): the lines of the tip.
 const chart = (name, model, say) => {
@@ -152,7 +162,7 @@ const chart = (name, model, say) => {
   const why = element("p", { className: "soft" }), key = element("div", { className: "key" });
   const none = new Float64Array(0);
   const c = { below, above, paper, tip, spoken, frame, why, key, model, say,
-              m: {}, px: none, py: none, order: null, at: -1, width: 0, height: 0, copying: 0 };
+              m: {}, px: none, py: none, pins: [], order: null, at: -1, width: 0, height: 0, copying: 0 };
   above.addEventListener("pointermove", event => { const i = nearest(c, event); if (i !== c.at) lookAt(c, i, false); });
   above.addEventListener("pointerleave", () => lookAt(c, -1, false));
   above.addEventListener("click", event => { const i = nearest(c, event); if (i >= 0) pin(c.m.points[i].spec); });

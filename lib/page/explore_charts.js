@@ -53,8 +53,7 @@ const curveModel = () => {
                   marked: i % apart === 0 || i === length - 1 };
       points.push(p); line.push(p); low.push({ x, y: p.low }); high.unshift({ x, y: p.high });
     }
-    lines.push({ look, points: line, band: all.length > 1 ? [...low, ...high] : null,
-                 dim: view.pins.length > 0 && !view.pins.includes(spec) });
+    lines.push({ look, points: line, spec, band: all.length > 1 ? [...low, ...high] : null });
   }
   const find = name => runs.map(s => s.column.get(name)).find(c => c);
   return points.length ? { x: find(view.cx === "bytes" ? "bytes_up" : view.cx), y: find(view.cy), points, lines }

@@ -1,12 +1,14 @@
 // explore_elements.js -- elements and controls.
 
+// A text with U+FFFD for the characters that text_steers of base/utf8.h names: some would reverse the letters of a name.
+const visible = text => text.replace(/[\0-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu, "\ufffd");
 const element = (name, properties = {}, ...children) => {
   const e = document.createElement(name);
   for (const [key, value] of Object.entries(properties))
     if (key === "on") for (const [event, f] of Object.entries(value)) e.addEventListener(event, f);
-    else if (key.startsWith("aria-") || key === "for" || key === "role" || key === "scope") e.setAttribute(key, value);
+    else if (key.startsWith("aria-") || key === "for" || key === "role" || key === "scope") e.setAttribute(key, visible(String(value)));
     else e[key] = value;
-  e.append(...children);
+  e.append(...children.map(c => typeof c === "string" ? visible(c) : c));
   return e;
 };
 // Replaces what the box holds. The keyboard's focus stays on the button of the same compressor, else on the one at its

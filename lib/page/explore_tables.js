@@ -102,10 +102,11 @@ const pinned = () => {
 
 // rows of all other tables whose compressor is pinned
 const mark = () => {
+  const pins = view.pins.map(visible);
   for (const table of document.querySelectorAll("article table")) {
     const column = Array.from(table.tHead.rows[0].cells).findIndex(c => c.title.startsWith("compressor"));
     if (column >= 0)
       for (const row of table.tBodies[0].rows)
-        row.classList.toggle("pinned", view.pins.includes(row.cells[column].textContent));
+        row.classList.toggle("pinned", pins.includes(row.cells[column].textContent));
   }
 };

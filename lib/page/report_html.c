@@ -1,6 +1,8 @@
 /* report_html.c -- writes escaped text and data: URIs as HTML (report_html.h). */
 #include "page/report_html.h"
 
+#include "base/utf8.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -14,18 +16,11 @@ static const char *entity(char c)
                        : NULL;
 }
 
-/* True if a C0 or C1 control character begins at s. In UTF-8, C1 characters are the bytes c2 80 to c2 9f. */
-static bool is_control(const char *s)
-{
-    const unsigned char c = (unsigned char)s[0];
-    return c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)s[1] < 0xa0);
-}
-
 void html_text(TextBuf *out, const char *s)
 {
     while (*s) {
         const size_t length = text_utf8(s, strnlen(s, 4));
-        if (length == 0 || is_control(s))
+        if (length == 0 || text_steers(s, length))
             text_add(out, "\xef\xbf\xbd");
         else if (entity(*s))
             text_add(out, entity(*s));

@@ -4,8 +4,8 @@
 
 #include "base/text.h"
 
-/* Writes s with the escapes that HTML text and quoted attributes need. Invalid UTF-8 and control characters
- * become U+FFFD. */
+/* Writes s with the escapes that HTML text and quoted attributes need. Invalid UTF-8, and characters
+ * that control a terminal, reverse the direction of writing or have no width (text_steers), become U+FFFD. */
 void html_text(TextBuf *out, const char *s);
 
 /* Writes the format, in which each %s stands for a text that is escaped; it has no other conversions. */
