@@ -42,7 +42,7 @@ array points_of[most]
 do for [k = 1:most] { biased[k] = last_of[k] = points_of[k] = 0 }
 array on_front[2] = [0, 0] # points on the front of unbiased and of biased compressors; a single point is not drawn
 x_low = y_low = 1e300
-x_high = y_high = beyond_any = bars = 0
+x_high = y_high = beyond_any = beyond_least = bars = 0
 
 # The points, for their rates; coordinates of points beyond the axis are at its end.
 point_most = 500
@@ -60,7 +60,7 @@ remember(k) = marks == point_most ? 0 : (marks = marks + 1, at_x[marks] = x(0), 
     line_of_point[marks] = k, before_point[marks] = beyond(0) ? 0 : last_of[k], last_of[k] = beyond(0) ? last_of[k] : marks, front_of[marks] = front(0) ? 1 : front(1) ? 2 : 0)
 note(k) = k == 0 ? 1 : (biased[k] = text(c_unbiased) eq 'false', points_of[k] = points_of[k] + 1, \
     x_low = least(x_low, x(0)), x_high = largest(x_high, x(0)), remember(k), \
-    beyond(0) ? (beyond_any = 1) : (y_low = least(y_low, column(c_y)), y_high = largest(y_high, column(c_y)), \
+    beyond(0) ? (beyond_least = beyond_any ? least(beyond_least, column(c_y)) : column(c_y), beyond_any = 1) : (y_low = least(y_low, column(c_y)), y_high = largest(y_high, column(c_y)), \
         on_front[1] = on_front[1] + front(0), on_front[2] = on_front[2] + front(1), \
         bars = bars || (c_se > 0 && valid(c_se) && column(c_se) > 0)), 1)
 stats data using (has_point(0) ? note(number(series(0))) : 1) nooutput
@@ -69,13 +69,15 @@ if (n == 0 || x_high == 0) {
     exit status 1
 }
 if (y_high == 0) { y_low = y_high = 1 }
+below(v) = v > 0 && v < y_low # an error beyond the axis is below its foot, not above its top
+below_any = beyond_any && below(beyond_least)
 
 eval widen(n)
 
 # ---- axes: logarithmic where the range asks ----
 
 log_x = x_high / x_low > 6
-log_y = y_high / y_low > 8
+log_y = below_any || y_high / y_low > 8
 if (log_x && timed) {
     eval log_axis('x', x_low / 1.3, x_high * 1.6)
     x_from = x_low / 1.3
@@ -95,9 +97,9 @@ if (!log_x) {
 }
 set xrange [x_from : x_to]
 if (log_y) {
-    floor_y = y_low / 3
-    y_from = floor_y / 1.25
+    y_from = y_low / (below_any ? 6 : 3.75)
     y_to = y_high * (beyond_any ? 6 : 2.5)
+    floor_y = below_any ? y_from * (y_to / y_from) ** 0.055 : y_low / 3
     eval log_axis('y', y_from, y_to)
 } else {
     floor_y = 0
@@ -107,6 +109,7 @@ if (log_y) {
 }
 top_y = log_y ? y_to / (y_to / y_from) ** 0.045 : y_to * 0.955
 y_shown(y) = y > floor_y ? y : floor_y
+edge_y(v) = below(v) ? floor_y : top_y # where a point beyond the axis is
 
 # ---- key ----
 
@@ -145,9 +148,10 @@ array box_h[box_most]
 hits(cx, cy, w, h) = boxes == 0 ? 0 : sum [b = 1:boxes] (abs(cx - box_x[b]) < 0.5 * (w + box_w[b]) && abs(cy - box_y[b]) < 0.5 * (h + box_h[b]))
 inside(cx, cy, w, h) = cx - 0.5 * w > axes_left && cx + 0.5 * w < wide - 0.02 && cy - 0.5 * h > foot_high + under_axes && cy + 0.5 * h < tall - 0.02
 fill_box(cx, cy, w, h) = boxes == box_most ? 0 : (boxes = boxes + 1, box_x[boxes] = cx, box_y[boxes] = cy, box_w[boxes] = w, box_h[boxes] = h)
-do for [k = 1:marks] { at_y[k] = inch_y(value_of[k] > 0 ? top_y : y_shown(at_y[k])) }
+do for [k = 1:marks] { at_y[k] = inch_y(value_of[k] > 0 ? edge_y(value_of[k]) : y_shown(at_y[k])) }
 do for [k = 1:marks] { at_x[k] = inch_x(at_x[k]) }
 do for [k = 1:marks] { key_entry = fill_box(at_x[k], at_y[k], 0.05, 0.05) }
+do for [k = 1:marks] { if (value_of[k] > 0) { key_entry = fill_box(at_x[k], at_y[k] + (below(value_of[k]) ? -0.065 : 0.065), 0.05, 0.1) } }
 # The number of lines between points that cross the box of w x h inches around (cx, cy).
 from_x(k) = at_x[before_point[k]]
 from_y(k) = at_y[before_point[k]]
@@ -156,6 +160,7 @@ crosses(k, cx, cy, w, h) = abs(2 * cx - at_x[k] - from_x(k)) < w + abs(at_x[k] -
     2 * abs((at_x[k] - from_x(k)) * (cy - from_y(k)) - (at_y[k] - from_y(k)) * (cx - from_x(k))) < \
     abs(at_x[k] - from_x(k)) * h + abs(at_y[k] - from_y(k)) * w
 struck(cx, cy, w, h) = marks == 0 ? 0 : sum [b = 1:marks] (before_point[b] && crosses(b, cx, cy, w, h))
+# Errors below the axis, whose points are in a row, are only close to them.
 # Of few lines, a number whose places are all crossed by lines is in the first that is free otherwise. Of many lines it is left out.
 array side_x[12] = [1, -1, 1, -1, 0, 0, 1.4, -1.4, 1.4, -1.4, 1.4, -1.4]
 array side_y[12] = [1, 1, -1, -1, 1.3, -1.3, 2, 2, -2, -2, 0, 0]
@@ -163,12 +168,12 @@ do for [k = 1:marks] {
     point_text = value_of[k] > 0 ? sprintf('%.1e', value_of[k]) : log_y && is_zero[k] ? rate_of[k].(strlen(rate_of[k]) ? ', ' : '').'error 0' : rate_of[k]
     text_w = small * text_width(point_text) + 0.01
     text_h = small * em * 1.15
-    many_lines = n > 10 && value_of[k] == 0 && !is_zero[k]
+    many_lines = n >= 10 && value_of[k] == 0 && !is_zero[k]
     do for [u = 1 : (strlen(point_text) ? many_lines ? 12 : 18 : 0)] {
         t = (u - 1) % 12 + 1
         text_x = at_x[k] + side_x[t] * (0.5 * text_w + 0.03)
         text_y = at_y[k] + side_y[t] * (0.5 * text_h + 0.02)
-        if (strlen(point_text) && inside(text_x, text_y, text_w, text_h) && !hits(text_x, text_y, text_w, text_h) && (u > 12 || !struck(text_x, text_y, text_w, text_h))) {
+        if (strlen(point_text) && (t <= 6 || !below(value_of[k])) && inside(text_x, text_y, text_w, text_h) && !hits(text_x, text_y, text_w, text_h) && (u > 12 || !struck(text_x, text_y, text_w, text_h))) {
             set label said(point_text) at screen across(text_x), screen up(text_y) center noenhanced font font_of(small * points) textcolor rgb rgb(line_of_point[k])
             key_entry = fill_box(text_x, text_y, text_w, text_h)
             point_text = ''
@@ -181,11 +186,12 @@ do for [k = 1:marks] {
 mine(i) = has_point(0) && series(0) eq name[i]
 worst(b) = 4.0 ** -b
 worst_unbiased(b) = 1 / (4.0 ** b - 1)
-shown_at(r) = beyond(0) ? top_y : y_shown(column(c_y))
+shown_at(r) = beyond(0) ? edge_y(column(c_y)) : y_shown(column(c_y))
 has_bar(i) = mine(i) && !beyond(0) && c_se > 0 && valid(c_se) && column(c_y) > 0
 reach(r) = 1.96 * column(c_se)
-# The y that is so many inches above the marks of points beyond the axis.
-above_top(inches) = log_y ? top_y * (y_to / y_from) ** (inches / axes_high) : top_y + inches / axes_high * (y_to - y_from)
+# The y that is so many inches outside the mark of a point beyond the axis.
+sign(r) = below(column(c_y)) ? -1 : 1
+outside(inches) = log_y ? shown_at(0) * (y_to / y_from) ** (sign(0) * inches / axes_high) : top_y + inches / axes_high * (y_to - y_from)
 set samples tex ? 45 : 300 # few for LaTeX, which dots each
 
 # A front may rise from left to right where it is uncertain which of two errors is less. Its line goes through the
@@ -211,6 +217,6 @@ plot (timed ? NaN : worst(x)) with lines linewidth 0.8 dashtype dotted linecolor
         linewidth weight(1.2, i) dashtype dash(i) linecolor rgb rgb(i) notitle, \
     for [i = 1:n] data skip 1 using (mine(i) ? x(0) : NaN):(shown_at(0)) with points \
         linewidth 1 linecolor rgb rgb(i) pointtype key_mark_of(i) pointsize 0.55 notitle, \
-    for [i = 1:(beyond_any ? n : 0)] data skip 1 using (mine(i) && beyond(0) ? x(0) : NaN):(above_top(0.03)):(0):(above_top(0.1) - above_top(0.03)) \
+    for [i = 1:(beyond_any ? n : 0)] data skip 1 using (mine(i) && beyond(0) ? x(0) : NaN):(outside(0.03)):(0):(outside(0.1) - outside(0.03)) \
         with vectors linewidth 1 linecolor rgb rgb(i) size screen 0.012, 30 notitle
 set output

@@ -39,7 +39,7 @@ typedef struct {
     size_t row;                             /* index of the row in the data */
     Promised promise;
     bool front, front_time,
-        beyond; /* `beyond`: the error is an outlier, above the end of the figure's axis */
+        beyond; /* `beyond`: the error is an outlier, beyond an end of the figure's axis */
 } Point;
 
 /* Opens a spec, as plot_name writes it, once for all of its rows: sets its compressor, series, rate and promise. */
@@ -150,24 +150,28 @@ static Status mark_time_front(Point *point, size_t count, Arena *a, Error *err)
     return OK;
 }
 
-/* Outliers are at most the quarter of the points with the largest errors. The least error of an outlier is
- * more than OUTLIER times the next smaller error. Fewer than four points have no outliers. */
-enum { OUTLIER = 30 };
+/* High outliers are at most the quarter of the points with the largest errors. The least error of a high outlier is
+ * more than HIGH times the next smaller error. Low outliers are at most the quarter with the smallest errors; errors of
+ * 0 are none. The largest error of a low outlier is less than 1 / LOW of the next larger. An axis with low outliers
+ * would be mostly empty: LOW is three decades. Fewer than four points have no outliers. */
+enum { HIGH = 30, LOW = 1000 };
 
 static Status mark_beyond(Point *point, size_t count, Arena *a, Error *err)
 {
-    double *error = NEW(a, double, count), least = INFINITY;
+    double *error = NEW(a, double, count), high = INFINITY, low = 0;
+    const size_t quarter = count / 4;
     TRY(arena_check(error, a, err));
     for (size_t i = 0; i < count; i++)
         error[i] = point[i].error;
     stats_sort(error, count);
-    for (size_t i = count - count / 4; count >= 4 && i < count; i++)
-        if (error[i - 1] > 0 && error[i] > OUTLIER * error[i - 1]) {
-            least = error[i];
-            break;
-        }
+    for (size_t i = count - quarter; quarter && i < count && isinf(high); i++)
+        if (error[i - 1] > 0 && error[i] > HIGH * error[i - 1])
+            high = error[i];
+    for (size_t i = quarter; i > 0 && low == 0; i--)
+        if (LOW * error[i - 1] < error[i])
+            low = error[i - 1];
     for (size_t i = 0; i < count; i++)
-        point[i].beyond = point[i].error >= least;
+        point[i].beyond = point[i].error >= high || (point[i].error > 0 && point[i].error <= low);
     return OK;
 }
 

@@ -109,6 +109,17 @@ static void one_point_and_no_error_at_all_are_figures_too(void **state)
     drawn("pareto", "compressor,bits_per_element,relative_error\nx,1,0.5\n", "f.svg");
 }
 
+/* The y of a text of an SVG figure, from the top. */
+static double height_of(const char *svg, const char *text)
+{
+    const char *at = svg, *moved = NULL, *end = strstr(svg, text);
+    double x, y = -1;
+    while (end && (at = strstr(at, "translate(")) && at < end)
+        moved = at++;
+    check(moved && sscanf(moved, "translate(%lf,%lf)", &x, &y) == 2);
+    return y;
+}
+
 /* If one of sixteen points has a million times the error of the others, it is an outlier, and the axis ends
  * below it. If two of six points have such an error, neither is an outlier. */
 static void outliers_are_beyond_the_axis_and_their_error_is_written(void **state)
@@ -131,6 +142,61 @@ static void outliers_are_beyond_the_axis_and_their_error_is_written(void **state
                                &rows);
     for (size_t i = 0; i < few; i++)
         check(!rows[i * COLUMNS + BEYOND].on);
+}
+
+/* One of sixteen points has a hundred-thousandth of the error of the others: the axis ends above it. If two of six
+ * points have such an error, or the least error is within three decades, no point is an outlier; nor is an error of 0. */
+static void errors_far_below_the_others_are_beyond_the_foot_of_the_axis(void **state)
+{
+    enum { BEYOND = 10, COLUMNS = 12 };
+    static const char head[] = "compressor,bits_per_element,relative_error\n";
+    static const char *const whole[] = {"a,1,1\nb,2,1\nc,3,1\nd,4,1\ne,5,1e-13\nf,6,1e-13\n",
+                                        "a,1,1\nb,2,1\nc,3,1\nd,4,0.0011\n", "a,1,1\nb,2,1\nc,3,1\nd,4,0\n"};
+    TextBuf data = {.arena = a};
+    Value *rows;
+    (void)state;
+    text_addf(&data, "%sjoint,17,2e-13\n", head);
+    for (int k = 1; k < 16; k++)
+        text_addf(&data, "qsgd:bits=%d,%d,%g\n", k, k, 4.0 / k);
+    const size_t count = rows_of(&plot_pareto, text_done(&data), &rows);
+    for (size_t i = 0; i < count; i++)
+        check(rows[i * COLUMNS + BEYOND].on == !strcmp(rows[i * COLUMNS].text, "joint"));
+    if (!no_gnuplot()) {
+        const char *f = drawn("pareto", text_done(&data), "f.svg");
+        check_has(f, "<text>2.0e-13");
+        check_has(f, "arrows: errors beyond the axis");
+        /* its mark and text are below the numbers of the other points */
+        check(height_of(f, "<text>2.0e-13") > height_of(f, "<text>15<"));
+    }
+    for (size_t k = 0; k < countof(whole); k++) {
+        const size_t few = rows_of(&plot_pareto, text_format(a, "%s%s", head, whole[k]), &rows);
+        for (size_t i = 0; i < few; i++)
+            check(!rows[i * COLUMNS + BEYOND].on);
+    }
+}
+
+/* Ten lines cross in a small area, so most numbers have no place that is free of lines, and are left out. */
+static void numbers_that_lines_would_cross_are_left_out_of_ten_lines(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    static const int lines[] = {9, 10};
+    size_t left_out[2];
+    for (size_t k = 0; k < countof(lines); k++) {
+        TextBuf data = {.arena = a};
+        size_t shown = 0;
+        text_add(&data, "compressor,bits_per_element,relative_error,rate\n");
+        for (int i = 0; i < lines[k]; i++)
+            text_addf(&data, "c%d,1,%g,0.777\nc%d,2,%g,0.777\nc%d,3,%g,0.777\n", i, 1 + 0.1 * i, i,
+                      2 - 0.1 * i, i, 1 + 0.1 * i);
+        for (const char *f = drawn("pareto", text_done(&data), "f.svg"); (f = strstr(f, ">0.777<")); f++)
+            shown++;
+        left_out[k] = 3 * (size_t)lines[k] - shown;
+    }
+    if (left_out[1] < left_out[0] + 5)
+        print_error("left out: %zu of nine lines, %zu of ten\n", left_out[0], left_out[1]);
+    check(left_out[1] >= left_out[0] + 5);
 }
 
 static void rates_stand_at_the_points_and_bars_show_intervals(void **state)
@@ -190,6 +256,8 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(rows_without_a_size_or_an_error_are_refused),
     IN_FOLDER(a_zero_error_is_drawn_and_said_on_a_logarithmic_axis),
     IN_FOLDER(outliers_are_beyond_the_axis_and_their_error_is_written),
+    IN_FOLDER(errors_far_below_the_others_are_beyond_the_foot_of_the_axis),
+    IN_FOLDER(numbers_that_lines_would_cross_are_left_out_of_ten_lines),
     IN_FOLDER(rates_stand_at_the_points_and_bars_show_intervals),
     IN_FOLDER(time_is_an_axis_too),
     IN_FOLDER(the_front_by_time_counts_both_directions),
