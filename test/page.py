@@ -4,7 +4,8 @@
 Clicks every heading of every table twice and compares the order of the rows with Python's: numbers by value, texts by
 their characters, missing values last. In the explorer moves the pointer over the chart until a point answers, pins its
 compressor with a click and with the keyboard, filters, and opens the view's address anew; with JavaScript off the
-explorer is hidden and the tables are there. Each TEXT must stand at a point of the training chart; "first:TEXT" at one of the first chart.
+explorer is hidden and the tables are there. Each TEXT must stand at a point of the training chart; "first:TEXT" at one of the first chart. With the TEXT
+"seen" no tip of the first chart covers another point, and curves that lie on one another are all seen.
 Pinning keeps the keyboard's focus, each tensor has points, different specs look different, and bars end at a logarithmic axis.
 In dark mode charts are dark and readable, on paper white. No text has characters that reverse the direction of writing or have no width.
 The browser's console must be empty, no network may be used, and no script in the data may run.
@@ -230,6 +231,45 @@ return [at.left - box.left - 14, at.right - box.left + 14].some(x => {
 });"""
 
 
+# True if a mark, in a colour, lies under the tip.
+COVERED = """
+const chart = document.querySelector("#explore .chart"), tip = chart.querySelector(".tip"), scale = devicePixelRatio;
+const box = chart.getBoundingClientRect(), at = tip.getBoundingClientRect(), [width, height] = [at.width * scale, at.height * scale];
+const g = Object.assign(document.createElement("canvas"), {width, height}).getContext("2d", {willReadFrequently: true});
+g.drawImage(chart.querySelector("canvas"), (box.left - at.left) * scale, (box.top - at.top) * scale);
+const d = g.getImageData(0, 0, width, height).data;
+return Array.from({length: d.length / 4}, (_, i) => d.slice(4 * i, 4 * i + 4)).some(([r, g, b, alpha]) => alpha > 200 && Math.max(r, g, b) - Math.min(r, g, b) > 40);"""
+# For each codec of the training chart, the share of the chart's columns in which its colour is.
+SHARES = """
+const panel = Array.from(document.querySelectorAll("#explore .drawn")).at(-1), scale = devicePixelRatio;
+const read = canvas => {
+  const g = Object.assign(document.createElement("canvas"), {width: canvas.width, height: canvas.height}).getContext("2d", {willReadFrequently: true});
+  g.drawImage(canvas, 0, 0);
+  return g.getImageData(0, 0, canvas.width, canvas.height);
+};
+const chart = read(panel.querySelector("canvas"));
+return Array.from(panel.querySelectorAll(".key button"), b => {
+  const key = read(b.querySelector("canvas")), at = 4 * (7 * key.width + 17), colour = key.data.slice(at, at + 3);
+  let columns = 0, first = 70 * scale, last = chart.width - 20 * scale;
+  for (let x = first; x < last; x++)
+    for (let y = 0; y < chart.height - 50 * scale; y++)
+      if ([0, 1, 2].every(i => Math.abs(chart.data[4 * (y * chart.width + x) + i] - colour[i]) < 30) && chart.data[4 * (y * chart.width + x) + 3] > 200) { columns++; break; }
+  return [b.textContent.trim(), columns / (last - first)];
+});"""
+
+
+def check_seen(browser):
+    """No tip of the first chart covers another point, and each codec's curve of the training chart is seen."""
+    for tip in tips_of(browser):
+        for _ in range(99):
+            browser.press(ARROW)
+            if browser.run("return Array.from(document.querySelector('#explore .tip').children, d => d.textContent)") == tip:
+                break
+        assert not browser.run(COVERED), f"the tip of {tip} covers a point"
+    shares = browser.run(SHARES)
+    assert shares and all(share > 0.3 for _, share in shares), f"curves that are not seen: {shares}"
+
+
 def tips_of(browser, logarithmic=True):
     """Walks over the points of the first chart; returns their tips. The bar of an interval that reaches 0 ends at a
     logarithmic axis; a linear axis has room for all bars."""
@@ -380,9 +420,11 @@ def main():
             clicks = check_tables(browser)
             explorer = check_explorer(browser, page)
             first = [t[len("first:"):] for t in sys.argv[2:] if t.startswith("first:")]
-            training = [t for t in sys.argv[2:] if not t.startswith("first:")]
+            training = [t for t in sys.argv[2:] if not t.startswith("first:") and t != "seen"]
             if explorer != "no explorer":
                 check_views(browser, page, first)
+            if "seen" in sys.argv:
+                check_seen(browser)
             if training:
                 check_training(browser, training)
             check_quiet(browser, page)

@@ -91,8 +91,13 @@ const path = (g, to, points) => {
   g.beginPath();
   for (const [i, p] of points.entries()) g[i ? "lineTo" : "moveTo"](...to(p));
 };
-const drawLine = (g, to, line, dim) => {
-  g.globalAlpha = dim ? 0.25 : 1; g.strokeStyle = g.fillStyle = inks.of(line.look.colour); g.lineWidth = 2;
+// How many of the lines drawn after line i lie on it at half of its points or more; places[i]: the places of its points.
+const coveringOf = (places, i) => {
+  const own = places[i], near = (p, q) => q && Math.abs(p[0] - q[0]) < 2 && Math.abs(p[1] - q[1]) < 2;
+  return places.slice(i + 1).filter(other => 2 * own.filter((p, k) => near(p, other[k])).length >= own.length).length;
+};
+const drawLine = (g, to, line, dim, width) => {
+  g.globalAlpha = dim ? 0.25 : 1; g.strokeStyle = g.fillStyle = inks.of(line.look.colour); g.lineWidth = width;
   if (line.band) {
     g.save(); g.globalAlpha *= 0.2; path(g, to, line.band);
     g.fill(); g.restore();

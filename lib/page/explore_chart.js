@@ -78,7 +78,10 @@ const drawModel = c => {
   c.paint = canvas => {
     const g = contextOf(canvas, c.width, c.height);
     drawAxes(g, area, x, y, m);
-    for (const line of m.lines || []) drawLine(g, to, line, c.pins.length && !c.pins.includes(line.spec));
+    const lines = m.lines || [], places = lines.map(line => line.points.map(to));
+    // A line that others cover is wider than they are, so that it is seen.
+    for (const [i, line] of lines.entries())
+      drawLine(g, to, line, c.pins.length && !c.pins.includes(line.spec), 2 + 3 * coveringOf(places, i));
     drawPoints(c, g, area, to);
   };
   c.paint(c.below);
@@ -94,7 +97,19 @@ const copyChart = c => {
   c.paper.src = canvas.toDataURL();
 };
 
-// Rings point i and shows its tip, which a screen reader reads if `speak`; -1: none.
+// The place of the tip of point i, {left, top}: beside the point, above or below it where the tip covers fewer other points there,
+// else at an edge of the axes.
+const placeOfTip = ({ tip, px, py, width, height }, i) => {
+  const { offsetWidth: wide, offsetHeight: tall } = tip, x = px[i], y = py[i], { top: first, bottom } = areaOf(width, height);
+  const lefts = [x + 14, x - 14 - wide].filter(l => l >= 0 && l + wide <= width);
+  if (!lefts.length) lefts.push(Math.max(0, Math.min(x + 14, width - wide)));
+  const tops = [y - 10, y + 10 - tall, y + 14, y - 14 - tall, first, bottom - tall].map(t => Math.max(0, Math.min(t, height - tall)));
+  const places = tops.flatMap(top => lefts.map(left => ({ left, top, covered: 0 })));
+  for (let k = 0; px.length <= SPECKS && k < px.length; k++)
+    for (const p of places) p.covered += px[k] > p.left - 5 && px[k] < p.left + wide + 5 && py[k] > p.top - 5 && py[k] < p.top + tall + 5;
+  return places.reduce((best, p) => p.covered < best.covered ? p : best);
+};
+// Rings point i and shows its tip, which a screen reader reads if `speak`; -1: none. A line leads to a tip that is not beside the point.
 const lookAt = (c, i, speak) => {
   const { tip, spoken, px, py, width, height } = c, g = c.above.getContext("2d");
   c.at = i;
@@ -105,9 +120,13 @@ const lookAt = (c, i, speak) => {
   g.strokeStyle = inks.ink; g.lineWidth = 2;
   g.beginPath(); g.arc(px[i], py[i], 9, 0, 7); g.stroke();
   tip.replaceChildren(...lines.map(t => element("div", {}, t)));
-  const left = px[i] + 14 + tip.offsetWidth > width ? px[i] - 14 - tip.offsetWidth : px[i] + 14;
-  tip.style.left = `${Math.max(0, left)}px`;
-  tip.style.top = `${Math.max(0, Math.min(py[i] - 10, height - tip.offsetHeight))}px`;
+  const { left, top } = placeOfTip(c, i), x = px[i] < left ? left : left + tip.offsetWidth;
+  const y = Math.max(top, Math.min(py[i], top + tip.offsetHeight)), away = Math.hypot(x - px[i], y - py[i]);
+  tip.style.left = `${left}px`;
+  tip.style.top = `${top}px`;
+  if (away > 24) {
+    g.lineWidth = 1; g.beginPath(); g.moveTo(px[i] + 9 * (x - px[i]) / away, py[i] + 9 * (y - py[i]) / away); g.lineTo(x, y); g.stroke();
+  }
   if (speak) spoken.textContent = visible(lines.join(", "));
 };
 const drawChart = c => {

@@ -49,6 +49,13 @@ $ mkdir d; r="atomo-train run --network softmax --max-steps 2 --eval-freq 1 -c q
 2>
 = 0
 
+# in a browser: a tip covers no point that it can leave free, and curves that lie on one another are all seen
+? command -v chromedriver && command -v python3
+$ mkdir d; { echo tensor,compressor,repeats,bits_per_element,relative_error; for i in 1 2 3 4 5 6; do echo "*,qsgd:bits=$i,1,$i,$i"; echo "*,topk:ratio=0.0$i,1,$((i + 1)),$i.1"; done; echo '*,svd,1,1,60'; } >d/c.csv; { echo record,compressor,step,test_accuracy,sim_seconds; for c in sign svd qsgd; do for i in 1 2 3 4; do echo "step,$c,$i,0.$((i + 2)),$i"; done; done; for i in 1 2 3 4; do echo "step,topk,$i,0.$((8 - i)),$i"; done; } >d/r.csv; atomo-bench report d && python3 "$SRC"/test/page.py d/report.html seen
+> *the explorer answers; no word on the console, no request to anywhere
+2>
+= 0
+
 # a damaged file is named, and only its own results are missing
 $ mkdir d; echo '{"results": [' >d/a.json; atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -q -o d/b.csv; atomo-bench report d; r=$?; grep -c '<h3>b.csv' d/report.html; exit $r
 > 1
