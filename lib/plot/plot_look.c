@@ -1,10 +1,11 @@
 /* plot_look.c -- chooses a codec's colour, mark and dashes from its spec, the same in every figure.
  *
  * The hue shows the codec's family, the mark shows the codec: the last one of a spec, whatever its wrappers and
- * keys, which choose one of 25 pairs of shade and dashes. Families begin with different marks, so that marks and
- * dashes distinguish codecs in print without colours. The hues are those of Okabe and Ito, which colour-blind
- * readers can tell apart, and wine for sketches. If two specs of one figure would look the same, the later takes
- * the next free pair, or a pair with another mark once all 25 are taken. */
+ * keys, which choose one of 25 pairs of shade and dashes. Most families begin with different marks, so that marks and
+ * dashes distinguish codecs in print without colours. No two codecs of one mark and dashes have nearly the same hue.
+ * The hues are those of Okabe and Ito, which colour-blind readers can tell apart, and wine for sketches. If two specs
+ * of one figure would look the same, the later takes the next free pair, or a pair with another mark once all 25 are
+ * taken. */
 #include "plot/plot_look.h"
 
 #include "compress/spec.h"
@@ -28,7 +29,7 @@ static const double shades[FAMILIES][SHADES] = {
     [NONE] = {0, 0.47, 0.78, 0.32, 0.62},        [ATOMS] = {0, -0.24, 0.37, -0.55, 0.64},
     [LEVELS] = {0, -0.36, 0.27, -0.62, 0.59},    [SIGNS] = {0, -0.44, 0.49, -0.67, -0.19},
     [SPARSE] = {0, -0.4, 0.56, -0.64, -0.2},     [LOWRANK] = {0, -0.52, 0.34, -0.72, -0.31},
-    [ROTATIONS] = {0, -0.51, 0.35, -0.71, -0.3}, [SKETCH] = {0, 0.28, 0.71, -0.34, 0.49},
+    [ROTATIONS] = {0, -0.71, -0.51, 0.35, -0.3}, [SKETCH] = {0, 0.28, 0.71, -0.34, 0.49},
 };
 
 static const struct {
@@ -45,6 +46,13 @@ static const struct {
     {LOWRANK, " powersgd lowrank "},
     {ROTATIONS, " rotated drive eden "},
     {SKETCH, " countsketch countmin sketchml cas "},
+};
+
+/* The number of the pair of mark and dashes of a family's first codec: pair i has mark i % MARKS and dashes i % DASHES,
+ * and the family's next codecs have the next pairs. ATOMS and ROTATIONS, which are both blue, share no pair. */
+static const unsigned char first_pair[FAMILIES] = {
+    [NONE] = 0,    [ATOMS] = 25,  [LEVELS] = 20,    [SIGNS] = 15,
+    [SPARSE] = 10, [LOWRANK] = 5, [ROTATIONS] = 16, [SKETCH] = 25,
 };
 
 /* Returns the family of a codec, and sets *place to the codec's index in `codecs` of the family. A codec in
@@ -143,8 +151,9 @@ Look plot_look(const char *spec, size_t further, Arena *a)
     const unsigned char *hue = hues[family];
     const double shade = shades[family][(place + variant) % SHADES];
     /* a variant is a pair of shade and dashes; the next variant differs in both */
-    Look look = {.mark = (int)((place + (size_t)family) % MARKS),
-                 .dash = (int)((place + 2 * variant + variant / SHADES) % DASHES)};
+    const size_t pair = place + first_pair[family];
+    Look look = {.mark = (int)(pair % MARKS),
+                 .dash = (int)((pair + 2 * variant + variant / SHADES) % DASHES)};
     snprintf(look.colour, sizeof look.colour, "#%02x%02x%02x", mixed(hue[0], shade), mixed(hue[1], shade),
              mixed(hue[2], shade));
     return look;

@@ -4,6 +4,7 @@
  * Colour blindness is simulated by the matrices of Machado, Oliveira and Fernandes (IEEE TVCG 15(6), 2009) for
  * full severity, on linear RGB. Distances are in CIELAB. Two colours at a distance of 10 are easily told apart;
  * of two greys, a difference of 8 in lightness. */
+#include "compress/spec.h"
 #include "rig/check.h"
 #include "plot/plot_look.h"
 
@@ -124,6 +125,42 @@ static void looks_with_one_mark_and_dash_differ_in_colour_for_everyone(void **st
     arena_close(a);
 }
 
+/* True if two codecs of one mark have nearly the same hue and either the same dashes, too, or, as they look where no line
+ * joins points, nearly the same lightness. */
+static bool differ_by_a_shade(const Look *x, const Look *y)
+{
+    double p[3], q[3];
+    seen(x->colour, 0, p);
+    seen(y->colour, 0, q);
+    return x->mark == y->mark && hypot(p[1] - q[1], p[2] - q[2]) < 20 &&
+           (x->dash == y->dash || fabs(p[0] - q[0]) < 8);
+}
+
+static void codecs_never_differ_by_a_light_shade_alone(void **state)
+{
+    Error err;
+    Look look[64];
+    const char *name[64];
+    const Codec *codec;
+    size_t count = 0;
+    (void)state;
+    Arena *a = arena_open(0);
+    for (size_t i = 0; compressors[i]; i++)
+        if (codec_open(&codec, compressors[i]->name, a, &err) == OK) { /* fails for wrappers */
+            look[count] = plot_look(compressors[i]->name, 0, a);
+            name[count] = compressors[i]->name;
+            for (size_t k = 0; k < count; k++) {
+                if (differ_by_a_shade(&look[count], &look[k]))
+                    print_error("%s and %s: %s and %s\n", name[count], name[k], look[count].colour,
+                                look[k].colour);
+                check(!differ_by_a_shade(&look[count], &look[k]));
+            }
+            count++;
+        }
+    check(count > 30);
+    arena_close(a);
+}
+
 /* All shades of a mark: specs of one codec. */
 static void shades_of_a_codec_differ_in_colour_for_everyone(void **state)
 {
@@ -166,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looks_with_one_mark_and_dash_differ_in_colour_for_everyone),
+        cmocka_unit_test(codecs_never_differ_by_a_light_shade_alone),
         cmocka_unit_test(shades_of_a_codec_differ_in_colour_for_everyone),
         cmocka_unit_test(every_colour_stands_out_from_white),
     };
