@@ -122,6 +122,23 @@ static const char *canonical(const char *spec, Arena *a)
     return codec_open(&codec, spec, a, &err) == OK ? codec_text(codec, a) : spec;
 }
 
+/* Returns the name of the line that has all rates of a spec at the start of "SPEC=TEXT", and sets *text to its TEXT; NULL:
+ * no line has. */
+static const char *line_of_rates(const char *said, const Line *line, size_t count, const char **text,
+                                 Arena *a)
+{
+    const char *ignored;
+    for (const char *equals = strchr(said, '='); equals; equals = strchr(equals + 1, '=')) {
+        const char *spec = text_slice(a, said, (size_t)(equals - said)),
+                   *series = spec ? plot_series(spec, &ignored, a) : NULL;
+        *text = equals + 1;
+        for (size_t i = 0; series && **text && i < count; i++)
+            if (!strcmp(line[i].name, series))
+                return line[i].name;
+    }
+    return NULL;
+}
+
 /* Applies one "SPEC=TEXT" of --label. SPEC may contain '=', so every '=' is tried until the text before it
  * names a line. */
 static Status apply(const char *said, Line *line, size_t count, Arena *a, Error *err)
@@ -138,6 +155,10 @@ static Status apply(const char *said, Line *line, size_t count, Arena *a, Error 
             }
     }
     FAIL(err, ERR_USAGE, "--label %s: want SPEC=TEXT, with the spec of a line of the figure", said);
+    const char *text, *name = line_of_rates(said, line, count, &text, a);
+    if (name)
+        return error_hint(err, "the rates of %s are one line of this figure: --label '%s=%s'", name, name,
+                          text);
     TextBuf lines = {.arena = a};
     for (size_t i = 0; i < count; i++)
         text_addf(&lines, "%s%s", i ? "; " : "", line[i].name);

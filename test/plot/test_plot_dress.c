@@ -133,6 +133,21 @@ static void a_label_replaces_the_spec_and_must_have_one(void **state)
     assert_int_equal(draw_with("svd:rank=1=", NULL), ERR_USAGE);
 }
 
+static void a_label_of_one_rate_is_told_the_line_of_all_rates(void **state)
+{
+    static const char *const files[] = {"data.csv"}, *label = "svd:rank=1=SVD, s = 1";
+    const PlotJob job = {
+        .kind = "pareto", .data = {(const char **)files, 1}, .figure = "f.svg", .labels = {&label, 1}};
+    (void)state;
+    write_file("data.csv", "compressor,bits_per_element,relative_error\nsvd:rank=1,1,2\nsvd:rank=2,2,1\n"
+                           "topk,2,1\n");
+    assert_int_equal(plot_draw(&job, a, &err), ERR_USAGE);
+    assert_string_equal(err.hint, "the rates of svd are one line of this figure: --label 'svd=SVD, s = 1'");
+    label = "sign=Sign";
+    assert_int_equal(plot_draw(&job, a, &err), ERR_USAGE);
+    assert_string_equal(err.hint, "the lines are: svd; topk");
+}
+
 static void a_figure_is_as_wide_as_asked(void **state)
 {
     static const char *const bad[] = {"3cm", "0in", "1.9in", "100in", "in", "", "nan"};
@@ -158,6 +173,7 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(sixty_lines_of_one_codec_differ),
     IN_FOLDER(labels_are_what_was_typed),
     IN_FOLDER(a_label_replaces_the_spec_and_must_have_one),
+    IN_FOLDER(a_label_of_one_rate_is_told_the_line_of_all_rates),
     IN_FOLDER(a_figure_is_as_wide_as_asked),
 };
 CHECK_MAIN(tests)
