@@ -5,7 +5,7 @@
 #   make DEBUG=1    -O0 -g, in build/debug/
 #   make V=1        shows the commands
 
-VERSION  := 0.1.0
+VERSION  := 1.0.0
 MODE     := $(if $(SAN),asan,$(if $(DEBUG),debug,release))
 B        := build/$(MODE)
 CC       ?= gcc

@@ -37,7 +37,7 @@ extern "C" {
 /* Returns the interface version of the loaded library; a program compares it with ATOMO_INTERFACE. */
 int atomo_interface(void);
 
-/* Returns the library's version, such as "0.1.0". */
+/* Returns the library's version, such as "1.0.0". */
 const char *atomo_version(void);
 
 typedef enum {
