@@ -312,11 +312,17 @@ return { dark: light(page) < 0.1, panel: contrast(ground, page), text: most(canv
 
 
 def check_dark(browser):
-    def colours(scheme):
+    def colours(scheme, drawn):
         browser.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        time.sleep(0.6)  # the copy for printers is made 0.3 s after the chart
-        return browser.run(COLOURS)
-    light, dark, again = colours("light"), colours("dark"), colours("light")
+        for _ in range(40):  # the page draws anew some time after the change; "afterprint" makes the copy for printers at once
+            time.sleep(0.25)
+            seen = browser.run("dispatchEvent(new Event('afterprint'));" + COLOURS)
+            if drawn(seen):
+                break
+        return seen
+    light = colours("light", lambda c: not c["dark"] and c["paper"])
+    dark = colours("dark", lambda c: c["dark"] and c["panel"] == 1 and min(c["marks"]) > 3)
+    again = colours("light", lambda c: c == light)
     assert dark["dark"] and dark["panel"] == 1, f"the chart stands out of the dark page: {dark['panel']}"
     assert dark["text"] > 7 and min(dark["marks"]) > 3, f"in dark mode: contrast {dark['text']} of texts, {dark['marks']} of marks"
     assert len(set(dark["pictures"])) == len(dark["pictures"]), "in dark mode codecs look alike"

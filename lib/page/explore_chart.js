@@ -81,7 +81,7 @@ const drawModel = c => {
     const lines = m.lines || [], places = lines.map(line => line.points.map(to));
     // A line that others cover is wider than they are, so that it is seen.
     for (const [i, line] of lines.entries())
-      drawLine(g, to, line, c.pins.length && !c.pins.includes(line.spec), 2 + 3 * coveringOf(places, i));
+      drawLine(g, to, line, c.pins.length && !c.pins.includes(line.spec), 2 + 3 * Math.min(4, coveringOf(places, i)));
     drawPoints(c, g, area, to);
   };
   c.paint(c.below);
