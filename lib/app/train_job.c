@@ -76,6 +76,21 @@ static void optimizer_options(TrainJob *j, Option *out)
     memcpy(out, all, sizeof all);
 }
 
+/* Returns the command's own options, those of the optimizer, and the shared ones. NULL: out of memory. */
+static const Option *join_options(TrainJob *j, const Option *own, const Option *shared, size_t size)
+{
+    size_t count = 0;
+    while (own[count].type != CLI_END)
+        count++;
+    Option *all = NEW_ZERO(j->a, Option, count + OPTIMIZER_OPTIONS + size / sizeof *shared);
+    if (!all)
+        return NULL;
+    memcpy(all, own, count * sizeof *all);
+    optimizer_options(j, all + count);
+    memcpy(all + count + OPTIMIZER_OPTIONS, shared, size);
+    return all;
+}
+
 static const Option *all_options(TrainJob *j, const Option *own)
 {
     const char *network = with_names(j, "the network to train", network_name);
@@ -129,16 +144,7 @@ static const Option *all_options(TrainJob *j, const Option *own)
         OPTION(0, "topology", "T", &j->topology, topology, .choices = topology_names),
         {0},
     };
-    size_t count = 0;
-    while (own[count].type != CLI_END)
-        count++;
-    Option *all = NEW_ZERO(j->a, Option, count + OPTIMIZER_OPTIONS + countof(shared));
-    if (!all)
-        return NULL;
-    memcpy(all, own, count * sizeof *all);
-    optimizer_options(j, all + count);
-    memcpy(all + count + OPTIMIZER_OPTIONS, shared, sizeof shared);
-    return all;
+    return join_options(j, own, shared, sizeof shared);
 }
 
 Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, int threads, Net *net, Arena *a,
