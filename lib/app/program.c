@@ -19,6 +19,8 @@
 
 static const char standard_output[] = "standard output"; /* all errors about stdout name it so */
 
+enum { READER_GONE = 128 + SIGPIPE }; /* the exit code of a program that SIGPIPE killed, as a shell gives it */
+
 /* True if the process that reads stdout has ended, as after `| head -1`. */
 static bool reader_gone(void)
 {
@@ -34,7 +36,7 @@ int cli_report(const char *program, const Error *error)
     host_limit_hint(err);
     fflush(stdout); /* finished results must come before the error message */
     if (err->status == ERR_IO && strstr(err->text, standard_output) && reader_gone())
-        return codes[ERR_IO]; /* the process that reads stdout has ended, so nobody misses the output */
+        return READER_GONE; /* finish ends the program; nobody misses the output */
     fprintf(stderr, "%s: %s\n", program, err->text);
     if (*err->hint)
         fprintf(stderr, "hint: %s\n", err->hint);
@@ -121,6 +123,15 @@ static void fill_standard_streams(void)
             return;
 }
 
+/* Ends the program as SIGPIPE does where a program does not ignore it. Returns if the signal is blocked. */
+static int die_of_pipe(void)
+{
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+    return READER_GONE;
+}
+
+/* Returns the exit code of the program. Everything but stdout has been closed. */
 static int finish(const char *program, int code)
 {
     Error err;
@@ -132,11 +143,12 @@ static int finish(const char *program, int code)
         FAIL(&err, ERR_STOPPED, "stopped");
         return code ? 130 : cli_report(program, &err);
     }
-    if (!bad || code)
-        return code;
-    FAIL(&err, ERR_IO, "%s: cannot write: %s", standard_output,
-         errno ? strerror(errno) : "some of it was lost");
-    return cli_report(program, &err);
+    if (bad && !code) {
+        FAIL(&err, ERR_IO, "%s: cannot write: %s", standard_output,
+             errno ? strerror(errno) : "some of it was lost");
+        code = cli_report(program, &err);
+    }
+    return code == READER_GONE ? die_of_pipe() : code;
 }
 
 /* ---- --help, --version, unknown commands ---- */

@@ -13,10 +13,18 @@ $ atomo-bench list >&-
 2> atomo-bench: standard output: cannot write: *
 = 1
 
-# stdout to a pipe that no process reads: the exit code is 1, and nothing is said, as after `| head -1`
-$ mkfifo pipe; : <pipe & exec 3>pipe; wait; for c in 'list --details' 'list' 'compare --help' --version "inspect $SRC/datasets/lenet-mnist.h5 -f csv"; do atomo-bench $c >&3; echo $?; done
-> 1
-- 0
+# stdout to a pipe that no process reads: SIGPIPE ends the program, and nothing is said, as after `| head -1`
+$ mkfifo pipe; : <pipe & exec 3>pipe; wait; D=$SRC/datasets/lenet-mnist.h5; atomo-bench compare $D -c none --repeats 1 -q -o r.csv; for c in 'list --details' 'list' 'list qsgd' --help 'compare --help' --version "inspect $D -f csv" "inspect $D" "verify $D -q" "compare $D -c none --repeats 1 -q" "report r.csv -o -" "cost $D -c qsgd --compute-ms 5 -q" "plot pareto r.csv -o -"; do atomo-bench $c >&3; code=$?; [ $code = 141 ] || echo "$c: code $code"; done; atomo-train --help >&3; echo $?; ls -A
+> 141
+> pipe
+> r.csv
+- *code*
+2>
+= 0
+
+# a parent that ignores SIGPIPE changes nothing of this
+$ mkfifo pipe; : <pipe & exec 3>pipe; wait; trap '' PIPE; atomo-bench list >&3; echo $?
+> 141
 2>
 = 0
 
