@@ -4,7 +4,7 @@
  * A crop starts `down` rows and `right` columns (each -4 to 4) from the image's first pixel. Pixels of the crop
  * outside the image are padding: black, or the image mirrored at its outermost pixels, which are not
  * repeated. */
-#include "data/dataset.h"
+#include "data/digits.h"
 
 #include <string.h>
 
@@ -64,6 +64,7 @@ static void fill_piece(void *data, size_t piece)
     const size_t pixels = info->channels * info->rows * info->columns;
     const bool augment = f->augment && f->data->split == SPLIT_TRAIN && info->crop != CROP_NONE;
     int row[DATA_SIDE_MOST], column[DATA_SIDE_MOST];
+    uint8_t room[COLOUR_PIXELS];
     for (size_t i = piece * PIECE_IMAGES; i < f->count && i < (piece + 1) * PIECE_IMAGES; i++) {
         const uint32_t image = f->index[i];
         f->labels[i] = f->data->labels[image];
@@ -76,7 +77,9 @@ static void fill_piece(void *data, size_t piece)
         const int right = augment ? (int)((word >> 16 & 0x7fff) * PLACES >> 15) - PADDING : 0;
         crop_axis(row, info->rows, down, false, info->crop);
         crop_axis(column, info->columns, right, word >> 31, info->crop);
-        fill_image(f, f->data->pixels + image * pixels, row, column, f->x + i * pixels);
+        const uint8_t *at = f->data->pixels + image * pixels;
+        fill_image(f, f->data->drawn ? drawn_image(f->data->drawn, at, room) : at, row, column,
+                   f->x + i * pixels);
     }
 }
 

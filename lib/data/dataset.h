@@ -56,6 +56,8 @@ struct Dataset {
     bool (*stopped)(void);  /* that of dataset_load */
     /* instead of pixels, for data that are no bytes: (count, channels, rows, columns), normalised */
     const float *values;
+    /* of images that are drawn into `pixels` when batch_fill first uses them; NULL: all are there */
+    const struct DrawnImages *drawn;
 };
 
 enum { IMAGES_MOST = 1 << 30, DATA_SIDE_MOST = 4096 }; /* of images that are bytes: rows, columns */
@@ -63,14 +65,17 @@ enum { IMAGES_MOST = 1 << 30, DATA_SIDE_MOST = 4096 }; /* of images that are byt
 /* Loads the data set `name`: one of the table, or the user's own file if `name` is a path FILE.h5; `dir` must then be NULL.
  * `digits`, `colour-digits` and `babble` are drawn from the seed; other sets are read from the directory `dir`
  * (NULL: datasets/NAME) and ignore the seed. Checks sizes, magic numbers and labels. An error names the file, the
- * expected content and the command that downloads the file. Memory for pixels and labels comes from `a`. ERR_STOPPED:
- * `stopped` returned true while images were drawn; NULL: nothing stops it. */
+ * expected content and the command that downloads the file. Memory for pixels and labels comes from `a`. dataset_complete asks `stopped`;
+ * NULL: nothing stops it. */
 Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
                     int threads, bool (*stopped)(void), Arena *a, Error *err);
 
+/* Draws all images that are not drawn yet. ERR_STOPPED: d->stopped returned true. */
+Status dataset_complete(const Dataset *d, int threads, Error *err);
+
 /* As dataset_load, for the ranks of one run (net.h), which all call it. The first rank of each machine loads the
  * data set. The others use its memory if MPI shares memory and they want the same data set from the same folder;
- * else they load it, too. An error is an error on all ranks. */
+ * else they load it, too. All images are drawn. An error is an error on all ranks. */
 Status dataset_load_once(Dataset *out, Net *net, const char *name, const char *dir, DataSplit split,
                          uint64_t seed, int threads, bool (*stopped)(void), Arena *a, Error *err);
 

@@ -9,6 +9,7 @@
 #include "data/files.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum {
@@ -201,114 +202,137 @@ static void develop(const Drawing *d, uint8_t *pixels)
     }
 }
 
-typedef struct {
-    Rng rng;
-    size_t count;
-    bool (*stopped)(void);
-    uint8_t *pixels, *labels;
-} Sheet;
-
-enum { PIECE_IMAGES = 250 };
-
-static size_t pieces_of(size_t count)
-{
-    return (count + PIECE_IMAGES - 1) / PIECE_IMAGES;
-}
-
 /* the random numbers of all images of a split; rng_below gives those of one */
 static Rng images_rng(uint64_t seed, DataSplit split)
 {
     return rng_open(seed, 0, RNG_EVERYONE, split, rng_hash("digits"));
 }
 
+static RngKey image_key(const Rng *images, size_t i)
+{
+    const Rng rng = rng_below(images, i);
+    return rng_key(&rng, USE_DATA, 0);
+}
+
+static uint8_t label_of(const RngKey *key)
+{
+    return (uint8_t)below(key, WORD_LABEL, 10);
+}
+
+static void draw_image(const RngKey *key, uint8_t *pixels)
+{
+    Drawing d;
+    d.key = *key;
+    draw_parameters(&d);
+    for (size_t j = 0; j < DIGIT_PIXELS; j++)
+        d.nearest[j] = 4 * DIGIT_PIXELS;
+    draw_style(&d, &digit_styles[label_of(key)][below(key, WORD_STYLE, STYLES)]);
+    develop(&d, pixels);
+}
+
+/* Makes the colour image of a grey one. LEVELS: number of values that a colour channel can have in the background (from
+ * 0), and in the digit (to 255). */
+static void colour_image(const RngKey *key, const uint8_t *grey, uint8_t *pixels)
+{
+    enum { MARGIN = (COLOUR_SIDE - DIGIT_SIDE) / 2, LEVELS = 96 };
+    for (uint32_t channel = 0; channel < 3; channel++) {
+        const uint32_t ground = below(key, WORD_COLOUR + 2 * channel, LEVELS),
+                       light = 255 - below(key, WORD_COLOUR + 2 * channel + 1, LEVELS);
+        uint8_t *plane = pixels + channel * COLOUR_SIDE * COLOUR_SIDE;
+        memset(plane, (int)ground, (size_t)COLOUR_SIDE * COLOUR_SIDE);
+        for (size_t row = 0; row < DIGIT_SIDE; row++)
+            for (size_t column = 0; column < DIGIT_SIDE; column++) {
+                const uint32_t ink = grey[row * DIGIT_SIDE + column];
+                plane[(row + MARGIN) * COLOUR_SIDE + column + MARGIN] =
+                    (uint8_t)(ground + (light - ground) * ink / 255);
+            }
+    }
+}
+
+/* ---- images that are drawn when they are first used ---- */
+
+enum { BLANK, CLAIMED, THERE }; /* states of an image */
+
+struct DrawnImages {
+    Rng rng;
+    size_t size; /* bytes of an image */
+    uint8_t *pixels;
+    atomic_uchar *state; /* (count) */
+};
+
+static void draw(const DrawnImages *d, size_t i, uint8_t *pixels)
+{
+    uint8_t grey[DIGIT_PIXELS];
+    const RngKey key = image_key(&d->rng, i);
+    const bool colour = d->size == COLOUR_PIXELS;
+    draw_image(&key, colour ? grey : pixels);
+    if (colour)
+        colour_image(&key, grey, pixels);
+}
+
+const uint8_t *drawn_image(const DrawnImages *d, const uint8_t *image, uint8_t room[COLOUR_PIXELS])
+{
+    const size_t i = (size_t)(image - d->pixels) / d->size;
+    atomic_uchar *state = &d->state[i];
+    unsigned char was = BLANK;
+    if (atomic_load(state) == THERE)
+        return image;
+    const bool mine = atomic_compare_exchange_strong(state, &was, CLAIMED);
+    if (!mine && was == THERE)
+        return image;
+    draw(d, i, mine ? d->pixels + i * d->size : room);
+    if (mine)
+        atomic_store(state, THERE);
+    return mine ? image : room;
+}
+
+enum { PIECE_IMAGES = 250 };
+
 static void draw_piece(void *data, size_t piece)
 {
-    const Sheet *s = data;
-    Drawing d;
-    if (s->stopped && s->stopped())
-        return;
-    for (size_t i = piece * PIECE_IMAGES; i < s->count && i < (piece + 1) * PIECE_IMAGES; i++) {
-        const Rng rng = rng_below(&s->rng, i);
-        d.key = rng_key(&rng, USE_DATA, 0);
-        s->labels[i] = (uint8_t)below(&d.key, WORD_LABEL, 10);
-        draw_parameters(&d);
-        for (size_t j = 0; j < DIGIT_PIXELS; j++)
-            d.nearest[j] = 4 * DIGIT_PIXELS;
-        draw_style(&d, &digit_styles[s->labels[i]][below(&d.key, WORD_STYLE, STYLES)]);
-        develop(&d, s->pixels + i * DIGIT_PIXELS);
-    }
-}
-
-void digits_draw(uint64_t seed, DataSplit split, size_t count, int threads, bool (*stopped)(void),
-                 uint8_t *pixels, uint8_t *labels)
-{
-    Sheet s = {images_rng(seed, split), count, stopped, pixels, labels};
-    parallel_for(threads, pieces_of(count), draw_piece, &s);
-}
-
-typedef struct {
-    Rng rng;
-    size_t count;
-    const uint8_t *grey;
-    uint8_t *pixels;
-} Palette;
-
-static void colour_piece(void *data, size_t piece)
-{
-    const Palette *p = data;
-    /* LEVELS: number of values that a colour channel can have in the background (from 0), and in the digit
-     * (to 255) */
-    enum { MARGIN = (COLOUR_SIDE - DIGIT_SIDE) / 2, LEVELS = 96 };
-    for (size_t i = piece * PIECE_IMAGES; i < p->count && i < (piece + 1) * PIECE_IMAGES; i++) {
-        const Rng rng = rng_below(&p->rng, i);
-        const RngKey key = rng_key(&rng, USE_DATA, 0);
-        for (uint32_t channel = 0; channel < 3; channel++) {
-            const uint32_t ground = below(&key, WORD_COLOUR + 2 * channel, LEVELS),
-                           light = 255 - below(&key, WORD_COLOUR + 2 * channel + 1, LEVELS);
-            uint8_t *plane = p->pixels + i * COLOUR_PIXELS + channel * COLOUR_SIDE * COLOUR_SIDE;
-            memset(plane, (int)ground, (size_t)COLOUR_SIDE * COLOUR_SIDE);
-            for (size_t row = 0; row < DIGIT_SIDE; row++)
-                for (size_t column = 0; column < DIGIT_SIDE; column++) {
-                    const uint32_t ink = p->grey[i * DIGIT_PIXELS + row * DIGIT_SIDE + column];
-                    plane[(row + MARGIN) * COLOUR_SIDE + column + MARGIN] =
-                        (uint8_t)(ground + (light - ground) * ink / 255);
-                }
-        }
-    }
-}
-
-void digits_colour(uint64_t seed, DataSplit split, size_t count, int threads, const uint8_t *grey,
-                   uint8_t *pixels)
-{
-    Palette p = {images_rng(seed, split), count, grey, pixels};
-    parallel_for(threads, pieces_of(count), colour_piece, &p);
-}
-
-/* Draws `count` grey images and their labels. */
-static Status draw_set(Dataset *d, size_t count, uint64_t seed, int threads, Arena *a, Error *err)
-{
-    uint8_t *pixels = NEW(a, uint8_t, count * DIGIT_PIXELS), *labels = NEW(a, uint8_t, count);
-    TRY(arena_check(pixels && labels, a, err));
-    digits_draw(seed, d->split, count, threads, d->stopped, pixels, labels);
+    const Dataset *d = data;
+    uint8_t room[COLOUR_PIXELS];
     if (d->stopped && d->stopped())
-        return FAIL(err, ERR_STOPPED, "stopped");
+        return;
+    for (size_t i = piece * PIECE_IMAGES; i < d->count && i < (piece + 1) * PIECE_IMAGES; i++)
+        drawn_image(d->drawn, d->pixels + i * d->drawn->size, room);
+}
+
+Status dataset_complete(const Dataset *d, int threads, Error *err)
+{
+    Dataset all = *d;
+    if (!d->drawn)
+        return OK;
+    parallel_for(threads, (d->count + PIECE_IMAGES - 1) / PIECE_IMAGES, draw_piece, &all);
+    return d->stopped && d->stopped() ? FAIL(err, ERR_STOPPED, "stopped") : OK;
+}
+
+static Status open_drawn(Dataset *d, uint64_t seed, size_t count, size_t size, Arena *a, Error *err)
+{
+    DrawnImages *drawn = NEW(a, DrawnImages, 1);
+    uint8_t *pixels = NEW(a, uint8_t, count * size), *labels = NEW(a, uint8_t, count);
+    atomic_uchar *state = NEW_ZERO(a, atomic_uchar, count); /* BLANK */
+    TRY(arena_check(drawn && pixels && labels && state, a, err));
+    *drawn = (DrawnImages){images_rng(seed, d->split), size, pixels, state};
+    for (size_t i = 0; i < count; i++) {
+        const RngKey key = image_key(&drawn->rng, i);
+        labels[i] = label_of(&key);
+    }
     d->pixels = pixels;
+    d->drawn = drawn;
     return labels_set(d, labels, count, a, err);
 }
 
 Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
 {
     (void)dir;
-    return draw_set(d, d->split == SPLIT_TRAIN ? DIGITS_TRAIN : DIGITS_TEST, seed, threads, a, err);
+    (void)threads;
+    return open_drawn(d, seed, d->split == SPLIT_TRAIN ? DIGITS_TRAIN : DIGITS_TEST, DIGIT_PIXELS, a, err);
 }
 
 Status colour_digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
 {
     (void)dir;
-    TRY(draw_set(d, d->split == SPLIT_TRAIN ? COLOUR_TRAIN : COLOUR_TEST, seed, threads, a, err));
-    uint8_t *pixels = NEW(a, uint8_t, d->count * COLOUR_PIXELS);
-    TRY(arena_check(pixels, a, err));
-    digits_colour(seed, d->split, d->count, threads, d->pixels, pixels);
-    d->pixels = pixels;
-    return OK;
+    (void)threads;
+    return open_drawn(d, seed, d->split == SPLIT_TRAIN ? COLOUR_TRAIN : COLOUR_TEST, COLOUR_PIXELS, a, err);
 }

@@ -35,14 +35,13 @@ typedef struct {
 } DigitStyle;
 extern const DigitStyle digit_styles[10][STYLES];
 
-/* Draws images 0 .. count - 1: pixels (count, 28, 28), light digits on a dark ground; labels (count). Leaves images out
- * once `stopped` returns true; NULL: never. */
-void digits_draw(uint64_t seed, DataSplit split, size_t count, int threads, bool (*stopped)(void),
-                 uint8_t *pixels, uint8_t *labels);
+/* The images of a data set that are drawn when they are first used (Dataset.drawn). A colour image (3, 32, 32) is the grey
+ * one of the same index with a margin of two pixels, and for each channel a random dark level in place of black and a
+ * random light one in place of white. */
+typedef struct DrawnImages DrawnImages;
 
-/* Makes colour images (count, 3, 32, 32) of the images of digits_draw with the same seed and split: a margin of two
- * pixels, and for each image and channel a random dark level in place of black and a random light one in place of white. */
-void digits_colour(uint64_t seed, DataSplit split, size_t count, int threads, const uint8_t *grey,
-                   uint8_t *pixels);
+/* Returns the pixels of an image that has its place at `image`: there if they are drawn, or else in `room` if another
+ * thread is drawing them. Threads may call it at the same time. */
+const uint8_t *drawn_image(const DrawnImages *d, const uint8_t *image, uint8_t room[COLOUR_PIXELS]);
 
 #endif

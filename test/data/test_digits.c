@@ -8,15 +8,29 @@ enum { COUNT = 4000 };
 
 typedef struct {
     Arena *a;
-    uint8_t *pixels, *labels;
+    const uint8_t *pixels;
+    uint8_t *labels;
 } Sheet;
+
+static Dataset load(const char *name, DataSplit split, uint64_t seed, Arena *a)
+{
+    Error err;
+    Dataset d;
+    check_ok(dataset_load(&d, name, NULL, split, seed, 1, NULL, a, &err), &err);
+    return d;
+}
 
 static Sheet draw(uint64_t seed, DataSplit split, size_t count, int threads)
 {
     Sheet s = {.a = arena_open(0)};
-    s.pixels = NEW(s.a, uint8_t, count * DIGIT_PIXELS);
+    Error err;
+    Dataset d = load("digits", split, seed, s.a);
+    d.count = count;
+    check_ok(dataset_complete(&d, threads, &err), &err);
+    s.pixels = d.pixels;
     s.labels = NEW(s.a, uint8_t, count);
-    digits_draw(seed, split, count, threads, NULL, s.pixels, s.labels);
+    for (size_t i = 0; i < count; i++)
+        s.labels[i] = (uint8_t)d.labels[i];
     return s;
 }
 
@@ -85,10 +99,12 @@ static void colour_digits_are_the_grey_ones_in_two_levels_for_each_channel(void 
     (void)state;
     enum { N = 600, PLANE = COLOUR_SIDE * COLOUR_SIDE };
     Sheet s = draw(3, SPLIT_TEST, N, 1);
-    uint8_t *one = NEW(s.a, uint8_t, N * COLOUR_PIXELS), *three = NEW(s.a, uint8_t, N * COLOUR_PIXELS);
-    digits_colour(3, SPLIT_TEST, N, 1, s.pixels, one);
-    digits_colour(3, SPLIT_TEST, N, 3, s.pixels, three);
-    assert_memory_equal(one, three, N * COLOUR_PIXELS);
+    Error err;
+    Dataset alone = load("colour-digits", SPLIT_TEST, 3, s.a), team = load("colour-digits", SPLIT_TEST, 3, s.a);
+    check_ok(dataset_complete(&alone, 1, &err), &err);
+    check_ok(dataset_complete(&team, 3, &err), &err);
+    const uint8_t *one = alone.pixels;
+    assert_memory_equal(one, team.pixels, N * COLOUR_PIXELS);
     size_t grounds[2] = {0};
     for (size_t i = 0; i < 3 * N; i++) {
         const uint8_t *plane = one + i * PLANE, *grey = s.pixels + i / 3 * DIGIT_PIXELS;
@@ -119,8 +135,8 @@ static void colour_digits_are_loaded_with_their_mean_and_deviation(void **state)
     (void)state;
     Arena *a = arena_open(0);
     Error err;
-    Dataset d;
-    check_ok(dataset_load(&d, "colour-digits", NULL, SPLIT_TRAIN, 1, 2, NULL, a, &err), &err);
+    Dataset d = load("colour-digits", SPLIT_TRAIN, 1, a);
+    check_ok(dataset_complete(&d, 2, &err), &err);
     check(d.count == COLOUR_TRAIN && d.info->channels == 3);
     for (size_t channel = 0; channel < 3; channel++) {
         double sum = 0, squares = 0;
@@ -134,7 +150,7 @@ static void colour_digits_are_loaded_with_their_mean_and_deviation(void **state)
         check_rel(mean, (double)d.info->mean[channel], 0.02);
         check_rel(sqrt(squares / n - mean * mean), (double)d.info->deviation[channel], 0.02);
     }
-    check_ok(dataset_load(&d, "colour-digits", NULL, SPLIT_TEST, 1, 2, NULL, a, &err), &err);
+    d = load("colour-digits", SPLIT_TEST, 1, a);
     check(d.count == COLOUR_TEST);
     arena_close(a);
 }
@@ -192,6 +208,36 @@ static void a_linear_model_reads_most_digits_and_not_all(void **state)
     arena_close(test.a);
 }
 
+/* Batches of images that are not drawn yet equal batches of drawn ones, also if threads want one image at the same time,
+ * and of the last images alone, as those held out for validation. */
+static void batches_draw_the_images_that_they_need(void **state)
+{
+    (void)state;
+    enum { N = 400, LAST = 50 };
+    static const char *const names[] = {"digits", "colour-digits"};
+    Arena *a = arena_open(0);
+    Error err;
+    for (size_t k = 0; k < countof(names); k++) {
+        Dataset fresh = load(names[k], SPLIT_TEST, 4, a), ready = load(names[k], SPLIT_TEST, 4, a);
+        const size_t pixels = ready.info->channels * ready.info->rows * ready.info->columns;
+        float *x[2] = {NEW(a, float, N *pixels), NEW(a, float, N *pixels)};
+        uint32_t *labels[2] = {NEW(a, uint32_t, N), NEW(a, uint32_t, N)}, index[N];
+        check_ok(dataset_complete(&ready, 2, &err), &err);
+        for (uint32_t round = 0; round < 3; round++) {
+            for (uint32_t i = 0; i < N; i++)
+                index[i] = round == 0 ? i / 40 : (i * 7 + round) % LAST;
+            if (round == 2) {
+                fresh.pixels += (fresh.count - LAST) * pixels;
+                ready.pixels += (ready.count - LAST) * pixels;
+            }
+            batch_fill(&fresh, index, N, true, 1, 1, 4, x[0], labels[0]);
+            batch_fill(&ready, index, N, true, 1, 1, 1, x[1], labels[1]);
+            assert_memory_equal(x[0], x[1], N * pixels * sizeof(float));
+        }
+    }
+    arena_close(a);
+}
+
 static size_t asked;
 static bool stop_at_the_fourth_question(void)
 {
@@ -203,20 +249,17 @@ static void drawing_ends_when_it_is_stopped(void **state)
     (void)state;
     Arena *a = arena_open(0);
     Error err;
-    Dataset d;
-    asked = 0;
-    assert_int_equal(
-        dataset_load(&d, "digits", NULL, SPLIT_TRAIN, 1, 1, stop_at_the_fourth_question, a, &err),
-        ERR_STOPPED);
-    /* a question before each of 240 pieces, and one behind the last */
-    check(asked == 241);
-    uint8_t *pixels = NEW_ZERO(a, uint8_t, COUNT * DIGIT_PIXELS), *labels = NEW_ZERO(a, uint8_t, COUNT);
+    Dataset d = load("digits", SPLIT_TRAIN, 1, a);
+    memset((uint8_t *)d.pixels, 0, d.count * DIGIT_PIXELS);
     size_t drawn = 0;
     asked = 0;
-    digits_draw(1, SPLIT_TRAIN, COUNT, 1, stop_at_the_fourth_question, pixels, labels);
-    for (size_t i = 0; i < COUNT; i++)
+    d.stopped = stop_at_the_fourth_question;
+    assert_int_equal(dataset_complete(&d, 1, &err), ERR_STOPPED);
+    /* a question before each of 240 pieces, and one behind the last */
+    check(asked == 241);
+    for (size_t i = 0; i < d.count; i++)
         for (size_t j = 0; j < DIGIT_PIXELS; j++)
-            if (pixels[i * DIGIT_PIXELS + j]) {
+            if (d.pixels[i * DIGIT_PIXELS + j]) {
                 drawn++;
                 break;
             }
@@ -233,6 +276,7 @@ int main(void)
         cmocka_unit_test(colour_digits_are_the_grey_ones_in_two_levels_for_each_channel),
         cmocka_unit_test(colour_digits_are_loaded_with_their_mean_and_deviation),
         cmocka_unit_test(every_digit_comes_as_often),
+        cmocka_unit_test(batches_draw_the_images_that_they_need),
         cmocka_unit_test(drawing_ends_when_it_is_stopped),
         cmocka_unit_test(a_linear_model_reads_most_digits_and_not_all),
     };

@@ -1,7 +1,7 @@
 /* test_train_digits.c -- LeNet must learn synthetic digits with a codec as well as without. The codecs send
  * 4 bits per element, ternary values, 3 singular vectors, or 1 % of the elements. */
 #include "rig/check.h"
-#include "data/digits.h"
+#include "data/dataset.h"
 #include "nn/train.h"
 #include "num/linalg.h"
 #include "compress/spec.h"
@@ -16,16 +16,10 @@ static Dataset train_data, test_data;
 static Dataset draw(DataSplit split, size_t count)
 {
     Error err;
-    uint8_t *pixels = NEW(arena, uint8_t, count * DIGIT_PIXELS), *labels = NEW(arena, uint8_t, count);
-    uint32_t *wide = NEW(arena, uint32_t, count);
-    digits_draw(1, split, count, 1, NULL, pixels, labels);
-    for (size_t i = 0; i < count; i++)
-        wide[i] = labels[i];
-    return (Dataset){.info = dataset_find("digits", &err),
-                     .split = split,
-                     .count = count,
-                     .pixels = pixels,
-                     .labels = wide};
+    Dataset d;
+    check_ok(dataset_load(&d, "digits", NULL, split, 1, 1, NULL, arena, &err), &err);
+    d.count = count;
+    return d;
 }
 
 static int open_all(void **state)

@@ -9,19 +9,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static Status load(Dataset *d, DataSplit split, size_t count, Arena *a, Error *err)
+{
+    TRY(dataset_load(d, "digits", NULL, split, 1, 1, NULL, a, err));
+    d->count = count < d->count ? count : d->count;
+    return dataset_complete(d, parallel_cores(), err);
+}
+
 int main(int argc, char **argv)
 {
+    Error err;
+    Dataset set[2];
+    Arena *a = arena_open(0);
     const size_t train = argc == 3 ? strtoul(argv[1], NULL, 10) : 0,
                  test = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
-    const size_t count = train + test;
-    uint8_t *pixels = malloc(count * DIGIT_PIXELS + 1), *labels = malloc(count + 1);
-    if (!train || !test || !pixels || !labels)
+    if (!train || !test)
         return fputs("usage: export_digits TRAIN TEST\n", stderr), 2;
-    digits_draw(1, SPLIT_TRAIN, train, parallel_cores(), NULL, pixels, labels);
-    digits_draw(1, SPLIT_TEST, test, parallel_cores(), NULL, pixels + train * DIGIT_PIXELS, labels + train);
-    const bool written =
-        fwrite(pixels, DIGIT_PIXELS, count, stdout) == count && fwrite(labels, 1, count, stdout) == count;
-    free(pixels);
-    free(labels);
-    return written && fclose(stdout) == 0 ? 0 : 1;
+    if (load(&set[0], SPLIT_TRAIN, train, a, &err) || load(&set[1], SPLIT_TEST, test, a, &err))
+        return fprintf(stderr, "export_digits: %s\n", err.text), 1;
+    for (int i = 0; i < 2; i++)
+        fwrite(set[i].pixels, DIGIT_PIXELS, set[i].count, stdout);
+    for (int i = 0; i < 2; i++)
+        for (size_t k = 0; k < set[i].count; k++)
+            putchar((int)set[i].labels[k]);
+    arena_close(a);
+    return ferror(stdout) || fclose(stdout) ? 1 : 0;
 }
