@@ -1,0 +1,146 @@
+/* test_starved.c -- every codec with too little scratch memory: each call ends with ERR_MEMORY and gives back what it
+ * has taken, and as soon as memory suffices the result is that of a call with plenty. */
+#include "rig/every_codec.h"
+
+enum { ROWS = 40, COLUMNS = 25, ELEMENTS = ROWS * COLUMNS, STEP = 64 };
+
+typedef struct {
+    Rig *rig;
+    const float *x;
+    Bytes sent;           /* the last round's payload, sent with plenty of memory */
+    const float *decoded; /* its estimate */
+    Bytes sum;            /* the payload merged with itself; empty: not for this codec */
+    uint8_t *state;       /* after codec_settle */
+    size_t state_size;
+} Plenty;
+
+typedef Status Work(const Plenty *p, Call *call);
+
+static Status send(const Plenty *p, Call *call)
+{
+    Rig *rig = p->rig;
+    Message message;
+    rig->payload.size = 0;
+    TRY(codec_send(call, p->x, &rig->payload, &message));
+    const Bytes last = message.round[message.rounds - 1];
+    check(last.size == p->sent.size && !memcmp(last.data, p->sent.data, last.size));
+    return OK;
+}
+
+static Status receive(const Plenty *p, Call *call)
+{
+    Rig *rig = p->rig;
+    TRY(codec_receive(call, &rig->message, rig->decoded));
+    check(!memcmp(rig->decoded, p->decoded, ELEMENTS * sizeof *p->decoded));
+    return OK;
+}
+
+static Status settle(const Plenty *p, Call *call)
+{
+    Rig *rig = p->rig;
+    if (!p->state_size)
+        return OK;
+    uint8_t *state = NEW_ZERO(rig->forever, uint8_t, p->state_size);
+    call->state = state;
+    TRY(codec_settle(call, p->x, rig->message.round, p->decoded, state));
+    check(!memcmp(state, p->state, p->state_size));
+    return OK;
+}
+
+/* Codecs of several rounds are left out: their last merge needs those of the earlier rounds. */
+static bool merges(const Codec *codec)
+{
+    return codec_adds(codec) && codec_rounds(codec) == 1;
+}
+
+static Status merge(const Plenty *p, Call *call)
+{
+    const Bytes in[] = {p->sent, p->sent};
+    Buf out = {NEW(p->rig->forever, uint8_t, 8 * ELEMENTS + 4096), 0, 8 * ELEMENTS + 4096};
+    if (!merges(call->self))
+        return OK;
+    TRY(codec_merge(call, in, 2, &out));
+    check(out.size == p->sum.size && !memcmp(out.data, p->sum.data, out.size));
+    return OK;
+}
+
+/* Calls with 64 bytes of scratch memory, then with as much as the call lacked, until it succeeds. */
+static size_t starve(const Plenty *p, Work *work)
+{
+    size_t failures = 0;
+    for (size_t limit = STEP;; failures++) {
+        Call call = p->rig->call;
+        Error err = {0};
+        call.scratch = arena_open(limit);
+        call.err = &err;
+        const Status status = work(p, &call);
+        size_t lacked = 0;
+        const char *why = strstr(err.text, "out of memory: ");
+        if (why)
+            sscanf(why, "out of memory: %zu bytes", &lacked);
+        const size_t more = arena_peak(call.scratch) + (lacked + STEP - 1) / STEP * STEP;
+        check(arena_used(call.scratch) == 0);
+        arena_close(call.scratch);
+        if (status == OK)
+            return failures;
+        if (status != ERR_MEMORY || !lacked)
+            print_error("%s with %zu bytes: %s\n", codec_text(p->rig->codec, forever), limit, err.text);
+        check(status == ERR_MEMORY && lacked > 0);
+        limit = more > limit ? more : limit + STEP;
+    }
+}
+
+static void prepare(Plenty *p, Rig *rig, const float *x)
+{
+    *p = (Plenty){.rig = rig, .x = x, .state_size = codec_state_size(&rig->call)};
+    check_ok(rig_encode(rig, x, 0), &rig->err);
+    check_ok(rig_decode(rig), &rig->err);
+    const Bytes last = rig->message.round[rig->message.rounds - 1];
+    uint8_t *sent = NEW(rig->forever, uint8_t, rig->payload.cap);
+    float *decoded = NEW(rig->forever, float, ELEMENTS);
+    memcpy(sent, rig->payload.data, rig->payload.size);
+    for (int r = 0; r < rig->message.rounds; r++) /* `send` writes to rig->payload again */
+        rig->message.round[r].data = sent + (rig->message.round[r].data - rig->payload.data);
+    p->sent = (Bytes){sent + (last.data - rig->payload.data), last.size};
+    p->decoded = memcpy(decoded, rig->decoded, ELEMENTS * sizeof *decoded);
+    if (merges(rig->codec)) {
+        Buf out = {NEW(rig->forever, uint8_t, 8 * ELEMENTS + 4096), 0, 8 * ELEMENTS + 4096};
+        check_ok(codec_merge(&rig->call, (const Bytes[]){p->sent, p->sent}, 2, &out), &rig->err);
+        p->sum = buf_bytes(&out);
+    }
+    p->state = NEW_ZERO(rig->forever, uint8_t, p->state_size);
+    Call call = rig->call;
+    call.state = p->state;
+    if (p->state_size)
+        check_ok(codec_settle(&call, x, rig->message.round, decoded, p->state), &rig->err);
+}
+
+static void every_codec_reports_that_memory_is_short(void **state)
+{
+    size_t failures = 0;
+    float *x = NEW(forever, float, ELEMENTS);
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS; i++)
+        x[i] = i % 7 == 3 ? 0 : (float)((int)(rng_mix((uint32_t)i, 5) % 2001) - 1000) * 1e-3f;
+    for (size_t k = 0; k < spec_count; k++) {
+        Rig rig;
+        Plenty p;
+        Shape shape;
+        check(shape_make(&shape, 2, (const size_t[]){ROWS, COLUMNS}));
+        rig_open(&rig, specs[k], shape);
+        prepare(&p, &rig, x);
+        failures += starve(&p, send) + starve(&p, receive) + starve(&p, merge) + starve(&p, settle);
+        rig_close(&rig);
+    }
+    print_message("%zu calls without enough memory\n", failures);
+    check(failures > spec_count);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_codec_reports_that_memory_is_short),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests(tests, collect_specs, drop_specs) ? 1 : 0;
+}
