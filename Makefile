@@ -404,6 +404,14 @@ $(B)/faults.so: test/faults/shim.c
 	$(SAY) CC $<
 	$(Q)$(CC) -shared -fPIC -O1 -D_GNU_SOURCE -Wall -Wextra -o $@ $< -ldl
 
+# A rank that waits sleeps.
+$(B)/rest.so: test/net/rest.c
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(CC) -shared -fPIC -O1 -D_GNU_SOURCE -Wall -Wextra -o $@ $<
+
+run-net/test_ranks cli-ranks rank-kills: $(B)/rest.so
+
 # Two made-up hosts and a link between them, and training on them against the predictions of `cost`.
 $(B)/two_hosts: test/net/two_hosts.c
 	@mkdir -p $(@D)

@@ -7,8 +7,8 @@ can_launch() {
 }
 
 # The arguments of mpirun before -n. It may run as root, and start more ranks than there are cores. A rank that waits
-# gives its core to others.
-LAUNCH='mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 --timeout 120'
+# sleeps (test/net/rest.c).
+LAUNCH="mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -x LD_PRELOAD=${PUBLIC%/public}/rest.so --timeout 120"
 
 # A short training run; arguments: folder, further options. Results without the times are in FOLDER.cut.
 TRAIN='atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 10 -c ef+topk:ratio=0.01 -q'

@@ -52,9 +52,10 @@ def main(bin_dir, kills, seed):
 def start(env, ranks):
     for f in pathlib.Path().glob("pid.*"):
         f.unlink()
+    rest = pathlib.Path(env["PATH"].split(":")[0]).parent / "rest.so"  # a rank that waits sleeps
     return subprocess.Popen(
-        ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n", str(ranks), "sh", "-c", RANK,
-         "sh", *TRAIN, "--train-dir", "b", "-o", "b.csv", "--resume"], env=env, stdout=subprocess.DEVNULL,
+        ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-x", f"LD_PRELOAD={rest}",
+         "-n", str(ranks), "sh", "-c", RANK, "sh", *TRAIN, "--train-dir", "b", "-o", "b.csv", "--resume"], env=env, stdout=subprocess.DEVNULL,
         stderr=open("err", "wb"))
 
 

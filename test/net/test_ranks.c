@@ -13,6 +13,7 @@
 #include "rig/tiny_data.h"
 #include "compress/spec.h"
 
+#include <libgen.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -635,13 +636,13 @@ static int run_rank(const char *dir)
 
 static void train_on(int ranks)
 {
-    char command[600], self[300] = {0};
+    char command[1200], self[300] = {0}, place[300];
     check(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
     snprintf(
         command, sizeof command,
-        "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 --timeout 600 -n %d %s %s "
-        "2>&1",
-        ranks, self, scratch_dir);
+        "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -x LD_PRELOAD=%s/../../rest.so "
+        "--timeout 600 -n %d %s %s 2>&1",
+        dirname(strcpy(place, self)), ranks, self, scratch_dir);
     check(system(command) == 0);
 }
 
