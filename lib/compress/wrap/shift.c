@@ -258,7 +258,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 static Status settle_inner(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     Call inner = call_inner(c, own_state(c));
-    const float *mean = shift_of(c) + c->shape->n, *t = NULL;
+    const float *mean = (const float *)((const ShiftHead *)state + 1) + c->shape->n, *t = NULL;
     const double gain = is_diana(c->self) ? 1 : spec_alpha(c);
     Bytes heard[ROUNDS_MAX], own[ROUNDS_MAX];
     uint64_t workers;
