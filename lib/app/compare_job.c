@@ -69,6 +69,7 @@ static Status open_journal(CompareJob *j)
         {"--memory", value_int((int64_t)j->memory.bytes)},
         {"--repeats", value_int(j->repeats)},
         {"measured times", value_bool(view_times(&j->view, j->own))},
+        {"measured Wasserstein distances", value_bool(view_distances(&j->view))},
         {"--equal-bits", j->target_bits > 0 ? value_real(j->target_bits) : value_none()},
         {"--seed", value_int(j->common.seed)},
         {"--threads", value_int(j->common.threads)},
@@ -292,6 +293,7 @@ Comparison compare_job_comparison(CompareJob *j)
                         .threads = (int)j->common.threads,
                         .sample = sample_least(),
                         .untimed = !view_times(&j->view, j->own),
+                        .without_distances = !view_distances(&j->view),
                         .costs_only = j->sums_up,
                         .workers = j->workers,
                         .average = j->average,
@@ -465,7 +467,7 @@ static const char *details(const CompareJob *j, const char *own)
         "The table has a row for each codec over the whole selection; csv and json have a record for each step, worker, "
         "tensor and codec, and records with tensor \"*\" for all tensors together.\n"
         "--metrics and --sort take the fields below; --sort FIELD:desc reverses the order. Where none of the named fields is a "
-        "time, nothing is timed, which is faster for small tensors.\n");
+        "time, nothing is timed, and where none is a Wasserstein distance, no distance is measured, which is faster.\n");
     return text_done(&text);
 }
 

@@ -194,7 +194,7 @@ static Status open_pool(Engine *e, Pool *p, RecordLevel level)
 static Status pool_wasserstein(Engine *e, Pool *p)
 {
     const size_t n = e->pooled - p->begin;
-    return e->b.pool_x && n ? distance_pooled(&e->b, p->begin, n, e->c->threads, &p->tally, e->err) : OK;
+    return e->b.pool_y && n ? distance_pooled(&e->b, p->begin, n, e->c->threads, &p->tally, e->err) : OK;
 }
 
 /* Writes the record of several vectors measured together. Its `error` says how many vectors the codec failed
@@ -407,7 +407,7 @@ static Status run_cell(Engine *e, size_t k)
     TRY(open_pool(e, &pool, LEVEL_CELL));
     TRY(tally_open(&was, LEVEL_CELL, e->c->repeats, random, e->tallies, e->err));
     const bool known = is_known(e, place, &was, &ignored);
-    e->pools = e->b.pool_x && !(known && e->layout.reach < LEVEL_RUN);
+    e->pools = e->b.pool_y && !(known && e->layout.reach < LEVEL_RUN);
     TRY(plan_cell(e, cell));
     for (size_t i = cell->from; i < cell->to; i++)
         TRY(run_vector(e, cell, i + k, i, &pool));

@@ -28,7 +28,8 @@ Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Er
     uint64_t left = c->memory / sizeof(float);
     b->held = held;
     b->planes = 1;
-    if (c->repeats > 1 && left / 2 >= largest && largest <= SORTED_MOST) {
+    b->distances = !c->costs_only && !c->without_distances;
+    if (b->distances && c->repeats > 1 && left / 2 >= largest && largest <= SORTED_MOST) {
         b->sorted = NEW(a, float, largest);
         left -= 2 * largest;
         TRY(arena_check(b->sorted, a, err));
@@ -41,8 +42,9 @@ Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Er
     if (b->sorted && left / held > 3)
         b->planes = (size_t)(left / held - 2 < most ? left / held - 2 : most);
     b->pool_x = NEW(a, float, held);
-    b->pool_y = arena_take(a, b->planes, held * sizeof *b->pool_y);
-    return arena_check(b->pool_x && b->pool_y, a, err);
+    if (b->distances)
+        b->pool_y = arena_take(a, b->planes, held * sizeof *b->pool_y);
+    return arena_check(b->pool_x && (b->pool_y || !b->distances), a, err);
 }
 
 static void add(Tally *t, double w1)
@@ -72,7 +74,7 @@ static Status sort_and_load(const Trial *trial, const MeasuredVector *s, const B
 Status distance_first(const Trial *trial, const MeasuredVector *s, const Buffers *b, float *y, Tally *t)
 {
     double w1;
-    if (s->n == 0 || b->sorted)
+    if (s->n == 0 || b->sorted || !b->distances)
         return OK;
     if (s->n <= b->window)
         TRY(radix_wasserstein(s->x, y, s->n, b->work, s->threads, &w1, s->scratch, s->err));

@@ -202,7 +202,7 @@ static Status measure_lean(Merger *m, const MeasuredVector *s, Tally *tally)
     TRY(tally_gradient(tally, s));
     distance_pool(m->t, b, tally, 0, b->y);
     TRY(tally_repeat(tally, s, 0, b->y));
-    return m->t->c->costs_only ? OK : distance_first(m->t, s, b, b->y, tally);
+    return distance_first(m->t, s, b, b->y, tally);
 }
 
 /* Measures the mean estimate, which is in `b->y`. `distance_first` sorts it in place, so `tally_repeat` gets
@@ -215,11 +215,9 @@ static Status measure_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
         return OK;
     if (m->lean)
         return measure_lean(m, s, tally);
-    const bool copied = m->repeat == 0 && !b->sorted;
+    const bool copied = m->repeat == 0 && b->distances && !b->sorted;
     if (m->repeat == 0)
         TRY(tally_gradient(tally, s));
-    if (m->t->c->costs_only)
-        return tally_repeat(tally, s, m->repeat, b->y);
     distance_pool(m->t, b, tally, m->repeat, b->y);
     if (copied) {
         memcpy(b->g, b->y, m->n * sizeof *b->y);

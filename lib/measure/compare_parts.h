@@ -50,11 +50,13 @@ typedef struct {
     float *work;
     size_t window;
     /* Wasserstein distances (compare_distance.c) */
-    float *sorted; /* the vector, sorted; NULL: only repeat 0 has a distance */
+    bool distances; /* false: no distance is measured */
+    float *sorted;  /* the vector, sorted; NULL: only repeat 0 has a distance */
     /* (held) elements of the gradient, joined from several vectors; NULL: only single vectors have
      * percentiles and distances */
     float *pool_x;
-    /* (planes, held) joined elements of the estimates; plane r has the estimates of repeat r */
+    /* (planes, held) joined elements of the estimates; plane r has the estimates of repeat r. NULL without
+     * `pool_x` or `distances` */
     float *pool_y;
     size_t held, planes;
     double *encode, *decode; /* seconds of each repeat */

@@ -130,10 +130,8 @@ static void note_size(Run *run, size_t r, Tally *tally)
 static Status measure_repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
 {
     const Buffers *b = run->b;
-    if (run->t->c->costs_only)
-        return tally_repeat(tally, s, r, b->y);
     distance_pool(run->t, b, tally, r, b->y);
-    if (r == 0 && !b->sorted) {
+    if (r == 0 && b->distances && !b->sorted) {
         TRY(distance_first(run->t, s, b, b->y, tally));
         TRY(receive(run));
     }

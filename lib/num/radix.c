@@ -2,8 +2,8 @@
  * bucket in the cache.
  *
  * The first pass distributes the keys to 2048 buckets by their top 11 bits (sign, exponent, two bits of
- * fraction). A bucket then usually fits the cache, and is sorted in three passes over digits of 7 bits, least
- * significant first. A digit that is equal in all keys of the bucket is skipped. In the first pass threads
+ * fraction). A bucket then usually fits the cache, and is sorted by its other bits in two or three passes, least
+ * significant digit first. A digit that is equal in all keys of the bucket is skipped. In the first pass threads
  * work on different pieces of the input, afterwards on different buckets. The result does not depend on the
  * number of threads. */
 #include "num/radix.h"
@@ -18,9 +18,6 @@ enum {
     TOP = 11,
     BUCKETS = 1 << TOP,
     LOW = 32 - TOP, /* bits of a key that remain to be sorted inside a bucket */
-    DIGIT = 7,
-    DIGITS = LOW / DIGIT,
-    VALUES = 1 << DIGIT,
     PIECE = 1 << 20, /* elements in a piece, unless that gives more than PIECES_MAX pieces */
     PIECES_MAX = 64,
     FEW = 48, /* the most keys for which insertion sort is fastest */
@@ -106,20 +103,40 @@ static inline void put(void *keys, size_t i, uint32_t key)
     memcpy((uint8_t *)keys + 4 * i, &key, sizeof key);
 }
 
-static void deal_digit(const void *from, void *to, size_t n, int shift, size_t place[VALUES])
+typedef struct {
+    int digits, bits[3]; /* the digits of a key's LOW bits, least significant first */
+} Digits;
+
+/* Fewer digits take fewer passes, but a bucket must be large against the number of a digit's values. */
+static const Digits narrow = {3, {7, 7, 7}}, wide = {2, {11, 10}};
+enum { MANY = 1 << 11, VALUES = 1 << 11 }; /* the least keys for `wide`; the most values of a digit */
+
+static inline uint32_t digit_of(uint32_t key, int shift, int bits)
+{
+    return key >> shift & ((1u << bits) - 1);
+}
+
+static inline void count_digits(const uint32_t *key, size_t n, const Digits d, size_t count[3][VALUES])
+{
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0, shift = 0; k < d.digits; shift += d.bits[k++])
+            count[k][digit_of(key[i], shift, d.bits[k])]++;
+}
+
+static inline void deal_digit(const void *from, void *to, size_t n, int shift, int bits, size_t *place)
 {
     for (size_t i = 0; i < n; i++) {
         const uint32_t key = get(from, i);
-        put(to, place[key >> shift & (VALUES - 1)]++, key);
+        put(to, place[digit_of(key, shift, bits)]++, key);
     }
 }
 
 /* Replaces each count of keys (by digit value) by the index of the first such key. Returns false if all n
  * keys have the same digit. */
-static bool digit_varies(size_t count[VALUES], size_t n)
+static bool digit_varies(size_t *count, int values, size_t n)
 {
     size_t at = 0;
-    for (int v = 0; v < VALUES; v++) {
+    for (int v = 0; v < values; v++) {
         const size_t c = count[v];
         if (c == n)
             return false;
@@ -129,26 +146,44 @@ static bool digit_varies(size_t count[VALUES], size_t n)
     return true;
 }
 
-void radix_sort_bucket(uint32_t *key, size_t n, float *out)
+/* Sorts the keys in `key` or in `out`, and returns the array where they are sorted. */
+static inline void *sort_digits(uint32_t *key, size_t n, const Digits d, void *out)
 {
     void *from = key, *to = out;
-    if (n <= FEW) {
+    size_t count[3][VALUES];
+    for (int k = 0; k < d.digits; k++)
+        memset(count[k], 0, sizeof **count << d.bits[k]);
+    count_digits(key, n, d, count);
+    for (int k = 0, shift = 0; k < d.digits; shift += d.bits[k++])
+        if (digit_varies(count[k], 1 << d.bits[k], n)) {
+            deal_digit(from, to, n, shift, d.bits[k], count[k]);
+            void *swap = from;
+            from = to;
+            to = swap;
+        }
+    return from;
+}
+
+/* The zeros of a sparse estimate fill a bucket. */
+static bool all_equal(const uint32_t *key, size_t n)
+{
+    size_t i = 1;
+    while (i < n && key[i] == key[0])
+        i++;
+    return i >= n;
+}
+
+void radix_sort_bucket(uint32_t *key, size_t n, float *out)
+{
+    const void *sorted = key;
+    if (n <= FEW)
         sort_few(key, n);
-    } else {
-        size_t count[DIGITS][VALUES] = {0};
-        for (size_t i = 0; i < n; i++)
-            for (int d = 0; d < DIGITS; d++)
-                count[d][key[i] >> d * DIGIT & (VALUES - 1)]++;
-        for (int d = 0; d < DIGITS; d++)
-            if (digit_varies(count[d], n)) {
-                deal_digit(from, to, n, d * DIGIT, count[d]);
-                void *swap = from;
-                from = to;
-                to = swap;
-            }
-    }
+    else if (n < MANY)
+        sorted = sort_digits(key, n, narrow, out);
+    else if (!all_equal(key, n))
+        sorted = sort_digits(key, n, wide, out);
     for (size_t i = 0; i < n; i++)
-        out[i] = radix_float(get(from, i));
+        out[i] = radix_float(get(sorted, i));
 }
 
 static void sort_bucket(void *data, size_t b)

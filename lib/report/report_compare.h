@@ -84,6 +84,9 @@ Status view_check(const View *v, OwnFields own, Error *err);
  * (metrics.h) that the view lists or sorts by, or a mean over steps that it lists, is a time. */
 bool view_times(const View *v, OwnFields own);
 
+/* True if Wasserstein distances must be measured: without --metrics, and if the view lists or sorts by one of them. */
+bool view_distances(const View *v);
+
 /* Calls `results_judge`, sets the columns of `spec`, and writes the rows that are filled. */
 Status results_write(Results *r, const View *v, ReportSpec spec, Error *err);
 

@@ -75,6 +75,12 @@ bool view_times(const View *v, OwnFields own)
     return false;
 }
 
+bool view_distances(const View *v)
+{
+    static const char name[] = "wasserstein";
+    return !v->metrics || strstr(v->metrics, name) || (v->sort && strstr(v->sort, name));
+}
+
 /* ---- columns ---- */
 
 typedef struct {

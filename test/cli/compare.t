@@ -136,6 +136,11 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h
 2>
 = 0
 
+# the order by a distance that is not shown: distances are measured
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c terngrad -c none --metrics bytes --sort wasserstein_mean -f csv | tail -n 2 | tr '\n' ' '
+> *,none,*,terngrad,*
+= 0
+
 # a killed run leaves the earlier results, and a resumed run gives the same metrics as an uninterrupted one
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; set -- atomo-bench compare g.h5 -c none -c qsgd -c ef+terngrad --repeats 6000 --metrics bytes,mse,variance,wasserstein,residual_norm; "$@" -o whole.csv; echo before >r.csv; "$@" --force -o r.csv & until [ "$(grep -cs '' r.csv.journal)" -ge 12 ] || ! kill -0 $!; do sleep 0.002; done 2>/dev/null; kill -9 $!; wait $!; cat r.csv; truncate -s -5 r.csv.journal; "$@" --force -o r.csv --resume && cmp whole.csv r.csv && echo same; ls
 > before

@@ -90,6 +90,41 @@ static void states_follow_names_not_places(void **state)
         check(value(kept(w, expected[i].place, 0), "residual_norm") == expected[i].steps);
 }
 
+static World *compare_distances(size_t repeats, bool without)
+{
+    World *w = open_world(2, 1);
+    w->c.without_distances = without;
+    w->c.repeats = repeats;
+    w->c.untimed = true;
+    add_codec(w, &rounded);
+    add_codec(w, &coins);
+    run(w);
+    check(w->records == 2 * 9);
+    return w;
+}
+
+/* With one repeat the distance is measured before the other figures, with more repeats after them. */
+static void distances_are_left_out_if_they_are_not_wanted(void **state)
+{
+    static Kept all[2 * 9];
+    (void)state;
+    for (size_t repeats = 1; repeats <= 3; repeats += 2) {
+        World *w = compare_distances(repeats, false);
+        memcpy(all, w->kept, sizeof all);
+        arena_close(w->a);
+        w = compare_distances(repeats, true);
+        for (size_t i = 0; i < countof(all); i++)
+            for (size_t m = 0; metrics[m].name; m++) {
+                const double with = all[i].value[m], without = w->kept[i].value[m];
+                const bool distance = strstr(metrics[m].name, "wasserstein");
+                check(distance ? isnan(without) : same(with, without));
+                check(!isnan(with) || strcmp(metrics[m].name, "wasserstein_mean"));
+            }
+        if (repeats == 1)
+            arena_close(w->a);
+    }
+}
+
 static void small_tensors_travel_raw(void **state)
 {
     (void)state;
@@ -266,7 +301,8 @@ static const struct CMUnitTest tests[] = {
     WORLD_TEST(a_failure_costs_one_record),
     WORLD_TEST(states_move_on_by_step_and_worker),
     WORLD_TEST(states_follow_names_not_places),
-    WORLD_TEST(small_tensors_travel_raw),
+    WORLD_TEST(distances_are_left_out_if_they_are_not_wanted),
+        WORLD_TEST(small_tensors_travel_raw),
     WORLD_TEST(a_stop_keeps_what_is_finished),
     WORLD_TEST(codecs_that_are_done_are_left_out),
     WORLD_TEST(an_interrupted_comparison_continues_at_the_next_record),
