@@ -11,19 +11,14 @@ typedef struct {
     VecD v[HALVES];
 } Eight;
 
-INLINE Eight load_eight(const float *x)
-{
-    Eight e;
-    for (int h = 0; h < HALVES; h++)
-        e.v[h] = load_d(x + h * DLANES);
-    return e;
-}
-
 INLINE Eight load_some(const float *x, size_t n)
 {
     float padded[EIGHT] = {0};
+    Eight e;
     memcpy(padded, x, n * sizeof *x);
-    return load_eight(padded);
+    for (int h = 0; h < HALVES; h++)
+        e.v[h] = load_d(padded + h * DLANES);
+    return e;
 }
 
 INLINE float sum_of(Eight e)
@@ -33,37 +28,64 @@ INLINE float sum_of(Eight e)
     return (float)(((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7])));
 }
 
+/* Adds the products of `rows` rows and `count` vectors, of whole eights of columns, to sum[r * count + k]: only the SIMD
+ * vectors `first` to `end` - 1 of each eight. */
+INLINE void dot_eights(const float *a, const int rows, size_t cols, const float *const q[4], const int count,
+                       const int first, const int end, Eight *sum)
+{
+    for (size_t c = 0; c + EIGHT <= cols; c += EIGHT)
+        for (int h = first; h < end; h++) {
+            VecD row[MOST_ROWS];
+            for (int r = 0; r < rows; r++)
+                row[r] = load_d(a + (size_t)r * cols + c + h * DLANES);
+            for (int k = 0; k < count; k++) {
+                const VecD v = load_d(q[k] + c + h * DLANES);
+                for (int r = 0; r < rows; r++)
+                    sum[r * count + k].v[h] = add_product(sum[r * count + k].v[h], row[r], v);
+            }
+        }
+}
+
+/* Adds the products of the last columns, fewer than eight. */
+INLINE void dot_rest(const float *a, const int rows, size_t cols, const float *const q[4], const int count,
+                     Eight *sum)
+{
+    const size_t left = cols % EIGHT, c = cols - left;
+    Eight v[4];
+    for (int k = 0; k < count && left; k++)
+        v[k] = load_some(q[k] + c, left);
+    for (int r = 0; r < rows && left; r++) {
+        const Eight row = load_some(a + (size_t)r * cols + c, left);
+        for (int k = 0; k < count; k++)
+            for (int h = 0; h < HALVES; h++)
+                sum[r * count + k].v[h] = add_product(sum[r * count + k].v[h], row.v[h], v[k].v[h]);
+    }
+}
+
 /* Computes p[k] = a q[k] for `rows` rows from row `at` on. Every caller passes constant `rows` and `count`,
- * so that the sums stay in registers. */
+ * so that the sums stay in registers: all of them, or half of them at a time if they are more than eight. */
 INLINE void dot_some(const float *a, const int rows, size_t cols, const float *const q[4], const int count,
                      float *const p[4], size_t at)
 {
     Eight sum[MOST_ROWS * 4] = {{{{0}}}}; /* of row r and vector k: sum[r * count + k] */
-    for (size_t c = 0; c < cols; c += EIGHT) {
-        const size_t left = cols - c;
-        Eight row[MOST_ROWS];
-        for (int r = 0; r < rows; r++) {
-            const float *x = a + (size_t)r * cols + c;
-            row[r] = left >= EIGHT ? load_eight(x) : load_some(x, left);
-        }
-        for (int k = 0; k < count; k++) {
-            const Eight v = left >= EIGHT ? load_eight(q[k] + c) : load_some(q[k] + c, left);
-            for (int r = 0; r < rows; r++)
-                for (int h = 0; h < HALVES; h++)
-                    sum[r * count + k].v[h] = add_product(sum[r * count + k].v[h], row[r].v[h], v.v[h]);
-        }
+    if (HALVES > 1 && rows * count * HALVES > 8) {
+        dot_eights(a, rows, cols, q, count, 0, HALVES / 2, sum);
+        dot_eights(a, rows, cols, q, count, HALVES / 2, HALVES, sum);
+    } else {
+        dot_eights(a, rows, cols, q, count, 0, HALVES, sum);
     }
+    dot_rest(a, rows, cols, q, count, sum);
     for (int r = 0; r < rows; r++)
         for (int k = 0; k < count; k++)
             p[k][at + (size_t)r] = sum_of(sum[r * count + k]);
 }
 
 /* Several rows share each load of q[k]. Their sums must fit into registers: 16 sums (4 rows of 4 vectors) with AVX-512,
- * 4 sums with AVX2. */
+ * 4 sums or halves of 12 with AVX2. */
 INLINE void dot_all(const float *a, size_t rows, size_t cols, const float *const q[4], const int count,
                     float *const p[4])
 {
-    const size_t wide = VEC_BYTES == 64 ? 4 : VEC_BYTES == 32 && count <= 2 ? 4 / (size_t)count : 1;
+    const size_t wide = VEC_BYTES == 64 ? 4 : VEC_BYTES == 32 ? (count <= 2 ? 4 / (size_t)count : 3) : 1;
     size_t r = 0;
     for (; r + wide <= rows; r += wide)
         dot_some(a + r * cols, (int)wide, cols, q, count, p, r);
