@@ -1,8 +1,9 @@
 /* test_starved.c -- every codec with too little scratch memory: each call ends with ERR_MEMORY and gives back what it
  * has taken, and as soon as memory suffices the result is that of a call with plenty. */
 #include "rig/every_codec.h"
+#include "rig/starve.h"
 
-enum { ROWS = 40, COLUMNS = 25, ELEMENTS = ROWS * COLUMNS, STEP = 64 };
+enum { ROWS = 40, COLUMNS = 25, ELEMENTS = ROWS * COLUMNS };
 
 typedef struct {
     Rig *rig;
@@ -78,29 +79,22 @@ static Status merge(const Plenty *p, Call *call)
     return OK;
 }
 
-/* Calls with 64 bytes of scratch memory, then with as much as the call lacked, until it succeeds. */
-static size_t starve(const Plenty *p, Work *work)
+/* Calls `work` with more and more scratch memory, until it succeeds; returns the number of calls that failed. */
+static size_t starve_work(const Plenty *p, Work *work)
 {
-    size_t failures = 0;
-    for (size_t limit = STEP;; failures++) {
+    for (size_t limit = STARVE_FIRST, failures = 0;; failures++) {
         Call call = p->rig->call;
         Error err = {0};
         call.scratch = arena_open(limit);
         call.err = &err;
         const Status status = work(p, &call);
-        size_t lacked = 0;
-        const char *why = strstr(err.text, "out of memory: ");
-        if (why)
-            sscanf(why, "out of memory: %zu bytes", &lacked);
-        const size_t more = arena_peak(call.scratch) + (lacked + STEP - 1) / STEP * STEP;
         check(arena_used(call.scratch) == 0);
+        if (status != OK)
+            limit =
+                starve_more(codec_text(p->rig->codec, forever), limit, call.scratch, status, &err, SIZE_MAX);
         arena_close(call.scratch);
         if (status == OK)
             return failures;
-        if (status != ERR_MEMORY || !lacked)
-            print_error("%s with %zu bytes: %s\n", codec_text(p->rig->codec, forever), limit, err.text);
-        check(status == ERR_MEMORY && lacked > 0);
-        limit = more > limit ? more : limit + STEP;
     }
 }
 
@@ -137,8 +131,8 @@ static void prepare(Plenty *p, uint8_t *untrained)
 
 static size_t starve_step(const Plenty *p)
 {
-    const size_t failures = starve(p, send) + starve(p, receive) + starve(p, merge);
-    return p->state_size ? failures + starve(p, train) + starve(p, settle) : failures;
+    const size_t failures = starve_work(p, send) + starve_work(p, receive) + starve_work(p, merge);
+    return p->state_size ? failures + starve_work(p, train) + starve_work(p, settle) : failures;
 }
 
 static void every_codec_reports_that_memory_is_short(void **state)
