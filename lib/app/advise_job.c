@@ -447,8 +447,12 @@ Status advise_write(CompareJob *j, ReportSpec spec)
     j->facts[spec.facts++] = (Fact){"verdict", value_text(advise->verdict)};
     j->facts[spec.facts++] = (Fact){"compute_from", value_text(advise->cost.compute_from)};
     j->facts[spec.facts++] = (Fact){"overlap", value_bool(advise->cost.overlap)};
+    TextBuf verdict = {.arena = j->a};
+    text_wrap(&verdict, advise->verdict, 0, spec.width ? spec.width : SIZE_MAX);
+    const char *lines = text_done(&verdict);
+    TRY(arena_check(lines, j->a, j->err));
     if (text)
-        fprintf(stdout, "%s\n", advise->verdict);
+        fprintf(stdout, "%s\n", lines);
     TRY(write_rows(advise, &spec, shown));
     if (text && advise->explain)
         explain(advise, stdout);

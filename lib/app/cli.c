@@ -4,6 +4,7 @@
 
 #include "app/cli_complete.h"
 #include "app/cli_man.h"
+#include "app/cli_other.h"
 #include "app/cli_output.h"
 #include "app/cli_rows.h"
 #include "base/outfile.h"
@@ -166,6 +167,9 @@ static Status unknown(Parser *p, const char *dashes, const char *name)
         FAIL(p->err, ERR_USAGE, "%s: unknown option --%s", c->command, name);
         return error_hint(p->err, "--%s %s", chooses->name, name);
     }
+    FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s", c->command, dashes, name);
+    if (dashes[1] && cli_other_hint(p->rows, name, p->err) != OK)
+        return p->err->status;
     if (!strcmp(name, "version") || !strcmp(name, "V")) {
         FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s", c->command, dashes, name);
         return error_hint(p->err, "%s --version", c->program);
@@ -183,6 +187,16 @@ static Status no_value(Parser *p, const Option *o, const char *written)
 {
     return FAIL(p->err, ERR_USAGE, "%s: %s: the value is missing: want %s", p->command->command, written,
                 o->arg ? o->arg : "a value");
+}
+
+/* True for "-c" and "--step": an option, and so no value of the option before it. */
+static bool is_option(const Parser *p, const char *arg)
+{
+    for (const Option *o = p->rows; o->name; o++)
+        if ((arg[0] == '-' && o->letter && arg[1] == o->letter && !arg[2]) ||
+            (!strncmp(arg, "--", 2) && !strcmp(arg + 2, o->name)))
+            return true;
+    return false;
 }
 
 static bool is_called(const Option *o, const char *name, size_t length)
@@ -211,7 +225,7 @@ static Status parse_long(Parser *p, const char *arg, const char *next, bool *use
         return OK;
     }
     if (o->type != CLI_SWITCH && !value) {
-        if (!next)
+        if (!next || is_option(p, next))
             return no_value(p, o, arg);
         value = next;
         *used = true;
@@ -239,8 +253,8 @@ static Status parse_short(Parser *p, const char *arg, const char *next, bool *us
         }
         if (letter[1])
             return set(p, o, letter + 1);
-        *used = next != NULL;
-        return next ? set(p, o, next) : no_value(p, o, one);
+        *used = next && !is_option(p, next);
+        return *used ? set(p, o, next) : no_value(p, o, one);
     }
     return OK;
 }
@@ -258,10 +272,13 @@ static Status too_many(Parser *p, const char *argument)
 {
     const Command *c = p->command;
     const Codec *codec;
+    double number;
     Error ignored;
     FAIL(p->err, ERR_USAGE, "%s: \"%s\" is one argument too many", c->command, argument);
     if (takes_codecs(p->rows) && codec_open(&codec, argument, p->a, &ignored) == OK)
         return error_hint(p->err, "each codec takes its own -c: -c %s", argument);
+    if (takes_codecs(p->rows) && text_to_real(argument, &number))
+        return error_hint(p->err, "keys follow a colon, as in -c qsgd:bits=4");
     return error_hint(p->err, "%s %s --help shows how it is called", c->program, c->command);
 }
 

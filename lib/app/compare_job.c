@@ -52,7 +52,7 @@ static Status open_journal(CompareJob *j)
         return FAIL(j->err, ERR_IO, "%s: cannot be found any more", j->file);
     TRY(cli_meta(&j->facts, &j->fact_count, &j->common, j->a, j->err));
     const Fact settings[] = {
-        {"journal", value_text("atomo-records/1")},
+        {"journal", value_text("atomo-records/2")},
         j->facts[0],
         j->facts[1],
         {"dump", value_text(j->file)},

@@ -6,6 +6,7 @@
 #include "report/report_stored.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -60,15 +61,19 @@ static const char *const forms[TARGET_FIELDS] = {
 Status train_records_targets(TrainRecords *r, const char *list)
 {
     for (const char *at = list, *next; at && *at; at = next ? next + 1 : NULL) {
-        char item[32];
+        char item[32], *unit;
         double accuracy;
         next = strchr(at, ',');
         snprintf(item, sizeof item, "%.*s", next ? (int)(next - at < 31 ? next - at : 31) : 31, at);
-        if (!text_to_real(item, &accuracy) || !(accuracy > 0 && accuracy <= 1))
-            return FAIL(
-                r->job->err, ERR_USAGE,
-                "--target-accuracy %.60s: \"%s\": want numbers above 0 and up to 1 with commas between them",
-                list, item);
+        if (!text_to_real(item, &accuracy) || !(accuracy > 0 && accuracy <= 1)) {
+            FAIL(r->job->err, ERR_USAGE,
+                 "--target-accuracy %.60s: \"%s\": want numbers above 0 and up to 1 with commas between them",
+                 list, item);
+            const double percent = strtod(item, &unit);
+            return percent > 1 && percent <= 100 && (!*unit || !strcmp(unit, "%"))
+                       ? error_hint(r->job->err, "%g, a share of the images", percent / 100)
+                       : ERR_USAGE;
+        }
         if (r->targets == TARGETS_MOST)
             return FAIL(r->job->err, ERR_USAGE, "--target-accuracy: more than %d numbers", TARGETS_MOST);
         r->target[r->targets++].accuracy = accuracy;
@@ -170,7 +175,7 @@ static void set_run(const TrainRecords *r, Value *row)
 static Status open_journal(TrainRecords *r)
 {
     const TrainJob *j = r->job;
-    Fact fact[TRAIN_FACTS + 3 + TARGETS_MOST] = {{"journal", value_text("atomo-train/1")}};
+    Fact fact[TRAIN_FACTS + 3 + TARGETS_MOST] = {{"journal", value_text("atomo-train/2")}};
     size_t count = 1;
     TRY(train_job_settings(j, fact + count));
     count += TRAIN_FACTS;

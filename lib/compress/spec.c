@@ -211,7 +211,9 @@ static Status add_spec(SpecSet *set, const char *spec, Arena *a, Error *err)
             const char *one =
                 text_format(a, "%.*s%.*s%s", (int)from, spec, (int)(end - start), spec + start, spec + to);
             TRY(arena_check(one, a, err));
-            TRY(add_spec(set, one, a, err));
+            if (add_spec(set, one, a, err) != OK)
+                return *err->hint ? err->status
+                                  : error_hint(err, "a slash separates alternatives, such as %s", one);
         }
         return OK;
     }

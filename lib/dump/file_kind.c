@@ -119,3 +119,32 @@ Status refuse_pickle(const char *path, Error *err)
         "\"%.*s.safetensors\")' saves the same as safetensors",
         file, stem, file);
 }
+
+static bool is_text(const uint8_t *head, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (head[i] < ' ' && !strchr("\t\n\r", head[i]))
+            return false;
+    return size > 0;
+}
+
+Status refuse_unknown_kind(int fd, const char *path, Error *err)
+{
+    static const struct {
+        const char *ending, *writer;
+    } writers[] = {
+        {".npz", "numpy.savez"}, {".npy", "numpy.save"}, {".safetensors", "safetensors.torch.save_file"},
+        {".pt", "torch.save"},   {".pth", "torch.save"}, {".h5", "h5py.File"},
+    };
+    uint8_t head[512];
+    size_t got;
+    FAIL(err, ERR_CORRUPT, "%s: not an HDF5, safetensors, .npz or .npy file", path);
+    Error ignored;
+    const char *dot = strrchr(path, '.');
+    if (peek(fd, 0, head, sizeof head, &got, &ignored) == OK && is_text(head, got))
+        return error_hint(err, "it is text; report and plot read results, which are CSV or JSON");
+    for (size_t i = 0; dot && i < countof(writers); i++)
+        if (!strcmp(dot, writers[i].ending))
+            return error_hint(err, "%s did not write it, or it is damaged: write it anew", writers[i].writer);
+    return err->status;
+}

@@ -122,9 +122,7 @@ static Status check_kind(int fd, uint64_t size, FileKind *kind, const char *path
         refuse_pickle(path, err);
         return error_at(err, "%s", path);
     }
-    return *kind == FILE_UNKNOWN
-               ? FAIL(err, ERR_CORRUPT, "%s: not an HDF5, safetensors, .npz or .npy file", path)
-               : OK;
+    return *kind == FILE_UNKNOWN ? refuse_unknown_kind(fd, path, err) : OK;
 }
 
 static Status open_file(const char *path, int *opened, FileKind *kind, uint64_t *size, Error *err)

@@ -274,7 +274,7 @@ static Status keep_records(const Results *r, const Journal *j, Error *err)
         if (!ours) {
             FAIL(err, ERR_USAGE, "%s: has records of %s, which this run does not compare", j->path,
                  name->text);
-            return error_hint(err, "add -c %s, or remove the journal to begin afresh", name->text);
+            return error_hint(err, "add -c %s, or remove %s to begin afresh", name->text, j->path);
         }
     }
     return OK;

@@ -92,7 +92,8 @@ static const char *shown_setting(char out[200], const char *name, const Json *v)
     return out;
 }
 
-/* Compares only the settings that this version writes; the journal of another version may have more. */
+/* Compares only the settings that this version writes; the journal of another version may have more. The first one is
+ * the version of the journal, and names that begin with -- are options. */
 static Status compare_settings(const Journal *j, const Json *was, const Json *is, Error *err)
 {
     char then[200], now[200];
@@ -100,10 +101,17 @@ static Status compare_settings(const Journal *j, const Json *was, const Json *is
         const Json *old = json_member(was, setting->name);
         if (same_value(old, setting))
             continue;
+        if (setting == is->first) {
+            FAIL(err, ERR_USAGE, "%s: is a journal %s of another version, which cannot be resumed, want %s",
+                 j->path, old && old->type == JSON_TEXT ? old->text : "", setting->text);
+            return error_hint(err, "remove %s to begin afresh", j->path);
+        }
         shown_setting(then, setting->name, old);
         FAIL(err, ERR_USAGE, "%s: was begun %s, but this command runs %s", j->path, then,
              shown_setting(now, setting->name, setting));
-        return error_hint(err, "run the command %s, or remove the journal to begin afresh", then);
+        const bool option = !strncmp(setting->name, "--", 2);
+        return option ? error_hint(err, "run the command %s, or remove %s to begin afresh", then, j->path)
+                      : error_hint(err, "remove %s to begin afresh", j->path);
     }
     return OK;
 }
@@ -123,7 +131,7 @@ static Status take_lines(Journal *j, char *data, size_t size, const char *settin
         end = memchr(line, '\n', (size_t)(data + size - line));
         if (json_read(&v, line, (size_t)(end - line), a, err) != OK) {
             error_at(err, "%s: line %zu", j->path, number + 1);
-            return error_hint(err, "remove the journal to begin afresh");
+            return error_hint(err, "remove %s to begin afresh", j->path);
         }
         if (number++) {
             j->old[j->old_count++] = v;
@@ -224,7 +232,7 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
     if (records && !resume) {
         FAIL(err, ERR_USAGE, "%s: has %zu record%s of a run that did not end, want --resume or no journal",
              j->path, records, records == 1 ? "" : "s");
-        return error_hint(err, "--resume continues that run; to begin afresh, remove the journal");
+        return error_hint(err, "--resume continues that run; to begin afresh, remove %s", j->path);
     }
     return resume && size ? take_lines(j, data, size, first, a, err) : begin(j, first, a, err);
 }

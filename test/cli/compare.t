@@ -178,7 +178,7 @@ $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; set -- compare g.h5 
 - r.csv
 2> atomo-bench: r.csv.journal: has * record* of a run that did not end, want --resume or no journal
 2> atomo-bench: r.csv.journal: has 1 record of a run that did not end, want --resume or no journal
-2> hint: --resume continues that run; to begin afresh, remove the journal
+2> hint: --resume continues that run; to begin afresh, remove *.journal
 = 2
 
 # --resume refuses a journal with records of a codec that is not compared, and keeps it; it may compare more
@@ -189,7 +189,7 @@ $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; set -- compare g.h5 
 > r.csv
 > was
 2> atomo-bench: r.csv.journal: has records of none, which this run does not compare
-2> hint: add -c none, or remove the journal to begin afresh
+2> hint: add -c none, or remove *.journal to begin afresh
 = 0
 
 # --resume without records to resume from says so; an empty journal is no hindrance without --resume
@@ -223,7 +223,7 @@ $ F="$SRC"/datasets/lenet-mnist.h5; set -- $F -t 'conv2*' -q --resume --repeats 
 # a journal of a run with other settings is not used
 $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -o r.csv & until grep -qs layer0 r.csv.journal || ! kill -0 $!; do sleep 0.01; done; kill -9 $!; wait $!; atomo-bench compare g.h5 -c none --repeats 3 -o r.csv --resume
 2> atomo-bench: r.csv.journal: was begun with --repeats 1000, but this command runs with --repeats 3
-2> hint: run the command with --repeats 1000, or remove the journal to begin afresh
+2> hint: run the command with --repeats 1000, or remove *.journal to begin afresh
 = 2
 
 # --resume needs an output file

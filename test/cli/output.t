@@ -39,6 +39,15 @@ $ F="$SRC"/datasets/lenet-mnist.h5; COLUMNS=60 TERM=xterm script -qc "atomo-benc
 2>
 = 0
 
+# the tables of all commands fit 40 and 50 columns, on a terminal and in a pipe; no part has only columns that the next one has too
+? command -v script
+$ D=g.h5; atomo-bench synth --shape 16x8 --shape 5 -q -o $D; for w in 40 50; do export COLUMNS=$w; for c in "verify $D -q" "verify $D --per-tensor -q" "sweep $D -c qsgd -c svd --rates 1,2 --repeats 2 -q" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2 --per-tensor" "merge $D -c qsgd --workers 2 --repeats 1 -q" "cost $D -c qsgd --compute-ms 5 --repeats 1 -q" "advise $D -c qsgd --compute-ms 5 --repeats 1 -q" "inspect $D" "list" "list qsgd" doctor; do atomo-bench $c >t 2>/dev/null; awk -v w=$w -v c="$c" 'length > w && !/^ +atomo-/ { print "wide", c, w, $0 }' t; done; TERM=xterm script -qc "stty cols $w; unset COLUMNS; atomo-bench verify $D -q --color never" /dev/null | tr -d '\r' >p; atomo-bench verify "$D" -q | cmp - p && echo same; done; COLUMNS=40 atomo-bench doctor | grep -c '^what'
+> same
+> 2
+- wide*
+2>
+= 0
+
 # words of a long last column go to the next line, on a terminal and in a pipe
 ? command -v script
 $ COLUMNS=40 TERM=xterm script -qc 'atomo-bench list --color never' /dev/null | tr -d '\r' >t; COLUMNS=40 atomo-bench list | cmp - t && echo same; awk 'length > 40' t | wc -l; tr -s ' \n' '  ' <t
@@ -46,6 +55,26 @@ $ COLUMNS=40 TERM=xterm script -qc 'atomo-bench list --color never' /dev/null | 
 > *entry element-wise ATOMO: the least variance for a budget of s expected elements svd *
 > 0
 2>
+= 0
+
+# options of other programs lead to the option or the spec that does the same; an option is no value of the one before it
+$ for a in 'compare g.h5 --bits 4' 'compare g.h5 --bucket_size 128' 'compare g.h5 --topk' 'inspect g.h5 --steps 3' 'compare g.h5 -c qsgd 4' 'cost g.h5 --nodes 4'; do atomo-bench $a; done; atomo-train run --model lenet; atomo-train run --steps 9; atomo-train run --lr -c qsgd; atomo-train run --max-steps 1 --target-accuracy 90%; atomo-bench compare g.h5 --against --step 1; atomo-bench compare g.h5 -o -q; echo a,b >X.pt; atomo-bench inspect X.pt; printf 'a\001' >X.npz; atomo-bench inspect X.npz; ls
+> X.npz
+> X.pt
+2> hint: it is part of a codec's spec, such as -c qsgd:bits=4
+2> hint: it is part of a codec's spec, such as -c qsgd:bucket=512
+2> hint: topk is a codec: -c topk
+2> hint: --step GLOB
+2> hint: keys follow a colon, as in -c qsgd:bits=4
+2> hint: --workers LIST
+2> hint: --network NAME
+2> hint: --max-steps N
+2> atomo-train: run: --lr: the value is missing: want X
+2> hint: 0.9, a share of the images
+2> atomo-bench: compare: --against: the value is missing: want SPEC
+2> atomo-bench: compare: -o: the value is missing: want FILE
+2> hint: it is text; report and plot read results, which are CSV or JSON
+2> hint: numpy.savez did not write it, or it is damaged: write it anew
 = 0
 
 # the bar says what is counted, and what was worked on last

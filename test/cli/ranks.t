@@ -107,7 +107,7 @@ $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; export TERM=xterm; esc=$(p
 $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; start 2 $TRAIN --max-steps 100000 --train-dir d -o r.csv 2>err; p=$!; while [ ! -e d/step_00000010.h5 ] && kill -0 $p; do sleep 0.02; done; kill -9 $(cat pid.1); wait $p; T="$TRAIN --workers 2 --max-steps 100000 --train-dir d -o r.csv --resume"; $T; touch begun; timeout 60 sh -c "$T --topology allgather & until [ \"\$(find d -name 'step_*.h5' -newer begun)\" ] || ! kill -0 \$!; do sleep 0.02; done; kill -TERM \$!; wait \$!"; echo code $?
 > code 130
 2> atomo-train: r.csv.journal: was begun with --topology allgather, but this command runs with --topology ps
-2> hint: run the command with --topology allgather, or remove the journal to begin afresh
+2> hint: run the command with --topology allgather, or remove *.journal to begin afresh
 = 0
 
 # a wrong option is reported once, and ends with the code of one process

@@ -30,11 +30,14 @@ static int close_folder(void **state)
     return 0;
 }
 
+static const char *version = "atomo-records/7";
+static int64_t dumped = 123;
+
 static Status begin(Journal *j, const char *to, bool resume, int64_t seed, Arena *a, Error *err)
 {
-    const Fact settings[] = {{"journal", value_text("atomo-records/1")},
-                             {"file", value_text("g.h5")},
-                             {"seed", value_int(seed)},
+    const Fact settings[] = {{"journal", value_text(version)},
+                             {"time of the dump", value_int(dumped)},
+                             {"--seed", value_int(seed)},
                              {"step", value_none()}};
     return journal_open(j, to, resume, settings, countof(settings), a, err);
 }
@@ -134,7 +137,32 @@ static void another_runs_journal_is_not_taken_up(void **state)
     Error err;
     write_journal(*state);
     check(begin(&j, output, true, 2, *state, &err) == ERR_USAGE);
-    check(strstr(err.text, "was begun with seed 1, but this command runs with seed 2") && *err.hint);
+    check(strstr(err.text, "was begun with --seed 1, but this command runs with --seed 2") != NULL);
+    check(strstr(err.hint, "run the command with --seed 1, or remove ") && strstr(err.hint, path));
+    journal_close(&j);
+    dumped = 124; /* no option brings the old dump back */
+    check(begin(&j, output, true, 1, *state, &err) == ERR_USAGE);
+    dumped = 123;
+    check(strstr(err.text, "was begun with time of the dump 123, but") != NULL);
+    check(!strncmp(err.hint, "remove ", 7) && strstr(err.hint, path));
+    journal_close(&j);
+    check_ok(begin(&j, output, true, 1, *state, &err), &err);
+    check(j.old_count == 3); /* the refused attempt has not changed the journal */
+    journal_close(&j);
+}
+
+/* The version is compared first: other versions may name the settings otherwise. */
+static void a_journal_of_another_version_is_refused(void **state)
+{
+    Journal j;
+    Error err;
+    write_journal(*state);
+    version = "atomo-records/8";
+    check(begin(&j, output, true, 2, *state, &err) == ERR_USAGE);
+    version = "atomo-records/7";
+    check(strstr(err.text, "journal atomo-records/7 of another version, which cannot be resumed, want ") !=
+          NULL);
+    check(!strncmp(err.hint, "remove ", 7) && strstr(err.hint, path));
     journal_close(&j);
     check_ok(begin(&j, output, true, 1, *state, &err), &err);
     check(j.old_count == 3); /* the refused attempt has not changed the journal */
@@ -321,6 +349,7 @@ static const struct CMUnitTest tests[] = {
     TEST(records_come_back_as_they_were),
     TEST(a_torn_last_line_is_dropped),
     TEST(another_runs_journal_is_not_taken_up),
+    TEST(a_journal_of_another_version_is_refused),
     TEST(without_resume_records_are_refused),
     TEST(damaged_lines_are_named),
     TEST(records_that_no_run_wrote_are_refused),

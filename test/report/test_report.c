@@ -435,6 +435,32 @@ static void meta_tells_a_run_apart(void **state)
         facts[count + i] = facts[0]; /* the array must have room for FACTS_SPARE more facts */
 }
 
+/* Words, parts of a spec and at last any characters go to the next line; all columns but the key are shown once. */
+static void a_narrow_table_folds_its_cells(void **state)
+{
+    (void)state;
+    static const Column own[] = {{"codec", true}, {"mean", true}, {"note", true}};
+    const Value rows[] = {
+        value_text("ef+topk:ratio=0.01"),    value_real(0.125), value_text("of three words"),
+        value_text("antidisestablished1.5"), value_real(-2),    value_none(),
+    };
+    const ReportSpec spec = {
+        .schema = "atomo-test/1", .columns = own, .column_count = countof(own), .width = 26};
+    const char *text = report_text(&spec, rows, 2, a);
+    check(text);
+    assert_string_equal(text, "codec          mean\n"
+                              "ef+topk:      0.125\n"
+                              "ratio=0.01\n"
+                              "antidisestab  -2.00\n"
+                              "lished1.5\n"
+                              "\n"
+                              "codec         case\n"
+                              "ef+topk:      of three\n"
+                              "ratio=0.01    words\n"
+                              "antidisestab  -\n"
+                              "lished1.5\n");
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 static const struct CMUnitTest tests[] = {
     IN_FOLDER(each_format_says_the_same_rows),
@@ -452,5 +478,6 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(devices_and_odd_places_are_handled),
     IN_FOLDER(an_abandoned_report_leaves_nothing),
     IN_FOLDER(meta_tells_a_run_apart),
+    IN_FOLDER(a_narrow_table_folds_its_cells),
 };
 CHECK_MAIN(tests)
