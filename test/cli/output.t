@@ -14,10 +14,11 @@ $ atomo-bench list >&-
 = 1
 
 # stdout to a pipe that no process reads: SIGPIPE ends the program, and nothing is said, as after `| head -1`
-$ mkfifo pipe; : <pipe & exec 3>pipe; wait; D=$SRC/datasets/lenet-mnist.h5; atomo-bench compare $D -c none --repeats 1 -q -o r.csv; for c in 'list --details' 'list' 'list qsgd' --help 'compare --help' --version "inspect $D -f csv" "inspect $D" "verify $D -q" "compare $D -c none --repeats 1 -q" "report r.csv -o -" "cost $D -c qsgd --compute-ms 5 -q" "plot pareto r.csv -o -"; do atomo-bench $c >&3; code=$?; [ $code = 141 ] || echo "$c: code $code"; done; atomo-train --help >&3; echo $?; ls -A
+$ mkfifo pipe; : <pipe & exec 3>pipe; wait; D=$SRC/datasets/lenet-mnist.h5; atomo-bench compare $D -c none --repeats 1 -q -o r.csv; atomo-bench synth -o s.h5 --shape 7 -q; for c in 'list --details' 'list' 'list qsgd' --help 'compare --help' --version "inspect $D -f csv" "inspect $D" "verify s.h5 -q" "compare $D -c none --repeats 1 -q" "report r.csv -o -" "cost $D -c qsgd --compute-ms 5 -q" "plot pareto r.csv -o -"; do atomo-bench $c >&3; code=$?; [ $code = 141 ] || echo "$c: code $code"; done; atomo-train --help >&3; echo $?; ls -A
 > 141
 > pipe
 > r.csv
+> s.h5
 - *code*
 2>
 = 0
