@@ -14,8 +14,8 @@ import time
 SECONDS, ROUNDS = 1.2, 2
 ROWS = [  # network, channels, side, images, least ratio to PyTorch's images per second
     ("lenet", 1, 28, 64, 1.3),
-    ("resnet18", 3, 32, 128, 1.0),
-    ("vgg11", 3, 32, 128, 1.0),
+    ("resnet18", 3, 32, 64, 1.0),
+    ("vgg11", 3, 32, 64, 1.0),
     ("gpt-nano", 0, 64, 12, 1.3),  # no channels: windows of 64 tokens
     ("gpt-char", 0, 256, 4, 1.3),
 ]

@@ -21,8 +21,8 @@ except ImportError:
 
 SPECS = ["none", "fp16", "bf16", "sign", "terngrad", "natural", "qsgd", "intsgd", "topk:ratio=0.01", "entry:ratio=0.01", "powersgd:rank=2"]
 LEAST = 64 << 10
-CALLS = 12
-TURNS = 3
+CALLS = 8
+TURNS = 2
 
 
 def tensors_of(dump, least=LEAST):

@@ -9,25 +9,30 @@
  *
  * The factor 1.6 allows for noise. The second term allows for cache misses: a codec that reads a table at
  * random may move a cache line of 64 bytes per element, where memcpy moves 4. Time like n^1.5 log n would
- * double the time per element from one size to the next, which the check detects. */
+ * double the time per element from one size to the next, which the check detects.
+ *
+ * usage: speed_growth [PART_OF_A_NAME [LAST]]. With LAST, the sizes are 2^16 .. 2^LAST, at most 2^30, and no size is
+ * skipped that takes less than a minute: `speed_growth '' 28`. */
 #include "compress/spec.h"
 #include "bench/yardstick.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { COLS = 64, FIRST = 16, LAST = 26, STEP = 2, SIZES = (LAST - FIRST) / STEP + 1 };
+enum { COLS = 64, FIRST = 16, LAST = 26, STEP = 2, SIZES_MOST = 8 };
+static int sizes_run = (LAST - FIRST) / STEP + 1;
 
 /* After a warm-up, each size is run for ENOUGH seconds, at least once and at most RUNS_MAX times. A size is skipped if one run
- * would take longer than PATIENCE seconds. */
-#define ENOUGH   0.15
-#define PATIENCE 5.0
-#define NOISE    1.6
+ * would take longer than `patience` seconds. */
+#define ENOUGH 0.15
+static double patience = 5;
+#define NOISE 1.6
 enum { RUNS_MAX = 9 };
 
 typedef struct {
     const char *name;
-    double copy[SIZES];                  /* seconds per element of a memcpy, for each size */
-    double encode[SIZES], decode[SIZES]; /* seconds per element, for each size that was run */
+    double copy[SIZES_MOST];                       /* seconds per element of a memcpy, for each size */
+    double encode[SIZES_MOST], decode[SIZES_MOST]; /* seconds per element, for each size that was run */
     int sizes;
 } Growth;
 
@@ -119,10 +124,10 @@ static Status measure_size(Growth *g, const Codec *codec, int size, const float 
 static Status measure(Growth *g, const Codec *codec, const float *x, float *y, Error *err)
 {
     const double per_step = 1 << STEP;
-    for (g->sizes = 0; g->sizes < SIZES; g->sizes++) {
+    for (g->sizes = 0; g->sizes < sizes_run; g->sizes++) {
         const int s = g->sizes;
         const double last = s ? (g->encode[s - 1] + g->decode[s - 1]) * (double)floats_of(s - 1) : 0;
-        if (s > 1 && last * per_step > PATIENCE)
+        if (s > 1 && last * per_step > patience)
             break;
         TRY(measure_size(g, codec, s, x, y, err));
     }
@@ -155,7 +160,7 @@ static bool print_side(const Growth *g, const char *side, const double *t)
 {
     const bool ok = excess(g, t) <= 1;
     printf("%-12s %-6s", g->name, side);
-    for (int s = 0; s < SIZES; s++)
+    for (int s = 0; s < sizes_run; s++)
         s < g->sizes ? printf(" %8.3f", 1e9 * t[s]) : printf(" %8s", "");
     printf(" %8.2f %8.2f  %s\n", exponent(g, t), excess(g, t), ok ? "ok" : "GROWS FASTER THAN n log n");
     return ok;
@@ -182,10 +187,17 @@ static bool run_codec(Growth *g, const Compressor *ops, const float *x, float *y
 
 int main(int argc, char **argv)
 {
-    const size_t most = floats_of(SIZES - 1);
+    if (argc > 2) {
+        const int last = atoi(argv[2]);
+        sizes_run = last < FIRST                             ? 1
+                    : last > FIRST + STEP * (SIZES_MOST - 1) ? SIZES_MOST
+                                                             : (last - FIRST) / STEP + 1;
+        patience = 60;
+    }
+    const size_t most = floats_of(sizes_run - 1);
     Arena *a = arena_open(0);
     float *x = NEW(a, float, most), *y = NEW(a, float, most);
-    Growth g = {.sizes = SIZES};
+    Growth g = {.sizes = sizes_run};
     bool ok = true;
     fill(x, floats_of(0) * 16);
     /* the first elements are repeated, since to draw all elements would take long */
@@ -193,12 +205,12 @@ int main(int argc, char **argv)
         x[i] = x[i - floats_of(0) * 16];
     best_copy(y, x, most, 2);
     printf("growth with the tensor, n/%d by %d floats, one thread: ns an element\n%-19s", COLS, COLS, "");
-    for (int s = 0; s < SIZES; s++) {
+    for (int s = 0; s < sizes_run; s++) {
         printf("     2^%d", log_size(s));
         g.copy[s] = best_copy(y, x, floats_of(s), s < 3 ? 200 : 12) / (double)floats_of(s);
     }
     printf(" %8s %8s\n%-19s", "exponent", "of limit", "memcpy");
-    for (int s = 0; s < SIZES; s++)
+    for (int s = 0; s < sizes_run; s++)
         printf(" %8.3f", 1e9 * g.copy[s]);
     printf(" %8.2f\n", exponent(&g, g.copy));
     for (size_t i = 0; compressors[i]; i++)
