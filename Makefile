@@ -439,6 +439,12 @@ KILLS ?= 500
 .PHONY: kills
 kills: $(PROGRAMS)
 	@sh test/kills.sh $(B)/bin $(KILLS)
+	@sh test/resumes.sh $(B)/bin
+
+# Kills comparisons only, each start before one codec is finished.
+.PHONY: resume-kills
+resume-kills: $(PROGRAMS)
+	@sh test/resumes.sh $(B)/bin $(KILLS)
 
 # Independent implementations of the documents check the programs (Debian: python3-numpy python3-scipy python3-h5py).
 REFERENCE := decode altered compare against claims merge vectors files
@@ -828,6 +834,7 @@ help:
 	@echo "make limits    run the programs under limits on memory, files, processes and stack, in small steps"
 	@echo "make kills     kill commands at random moments, resume them, compare with undisturbed runs  (KILLS=500)"
 	@echo "make predict   train on two made-up hosts, and compare the time of an iteration with the prediction of cost: docs/cluster.md"
+	@echo "make resume-kills  kill comparisons within one codec, resume them, compare with an undisturbed run  (KILLS=500)"
 	@echo "make rank-kills   kill ranks of a training run at random moments; nothing may hang or be lost  (RANK_KILLS=100)"
 	@echo "make mutants   plant faults in what makes numbers; the tests must see each  (WORD=metrics.c: some)"
 	@echo "make certify   bias and variance of every codec that promises them, and the tests' own level: docs/certificate.md"

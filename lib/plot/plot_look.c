@@ -34,24 +34,25 @@ static const double shades[FAMILIES][SHADES] = {
 
 static const struct {
     Family family;
-    /* Names of codecs, each between spaces. The position of a name selects its mark, so new codecs are added
-     * at the end. */
+    /* Names of codecs, each between spaces. The position of a name selects its mark, dashes and shade, so new codecs are
+     * added at the end or in an empty place (-). Where two codecs have the same mark and dashes, their colours differ for
+     * the colour-blind and in grey. */
     const char *codecs;
 } families[] = {
     {NONE, " none fp16 bf16 ef ef21 diana induced zstd blosc "},
     {ATOMS, " svd entry hadamard fourier dct wavelet lq gspar joint "},
-    {LEVELS, " qsgd terngrad nuqsgd natural minmax zipml intsgd thc zfp fpzip "},
+    {LEVELS, " qsgd terngrad nuqsgd natural minmax zipml - - - - intsgd - - - thc zfp - fpzip "},
     {SIGNS, " sign scaledsign onebit "},
     {SPARSE, " topk randk threshold dgc gaussiank sidco stc adaq strom chunktopk "},
     {LOWRANK, " powersgd lowrank "},
     {ROTATIONS, " rotated drive eden "},
-    {SKETCH, " countsketch countmin sketchml cas "},
+    {SKETCH, " countsketch countmin sketchml - cas "},
 };
 
 /* The number of the pair of mark and dashes of a family's first codec: pair i has mark i % MARKS and dashes i % DASHES,
  * and the family's next codecs have the next pairs. ATOMS and ROTATIONS, which are both blue, share no pair. */
 static const unsigned char first_pair[FAMILIES] = {
-    [NONE] = 0,    [ATOMS] = 25,  [LEVELS] = 20,    [SIGNS] = 15,
+    [NONE] = 0,    [ATOMS] = 25,  [LEVELS] = 20,    [SIGNS] = 21,
     [SPARSE] = 10, [LOWRANK] = 5, [ROTATIONS] = 16, [SKETCH] = 25,
 };
 

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-enum { SERIES = 25, VIEWS = 5 };
+enum { SERIES = 25, VIEWS = 5, CODECS_MOST = 64 };
 
 static const char *const specs[SERIES] = {
     "none",        "qsgd",       "terngrad", "svd",        "topk",    "qsgd:bits=2", "qsgd:bits=8",
@@ -99,10 +99,46 @@ static const char *const wrapped[] = {"topk",
                                       "powersgd:rank=1",
                                       "powersgd:rank=4"};
 
+/* 25 series with a family of twelve, whose marks must repeat. */
+static const char *const sparse[SERIES] = {
+    "topk",      "randk",     "threshold:tau=0.01",
+    "dgc",       "gaussiank", "sidco",
+    "stc",       "adaq",      "strom",
+    "chunktopk", "ef+topk",   "ef+randk",
+    "none",      "qsgd",      "terngrad",
+    "svd",       "entry",     "sign",
+    "onebit",    "powersgd",  "ef+powersgd",
+    "rotated",   "eden",      "countsketch",
+    "natural",
+};
+static const char *const levels[SERIES] = {
+    "qsgd",     "terngrad",    "nuqsgd",        "natural",  "minmax",     "zipml", "intsgd",
+    "thc",      "qsgd:bits=2", "minmax:bits=2", "ef+qsgd",  "diana+qsgd", "none",  "svd",
+    "entry",    "hadamard",    "gspar",         "sign",     "scaledsign", "topk",  "dgc",
+    "powersgd", "lowrank",     "drive",         "sketchml",
+};
+
 static const struct {
     const char *const *spec;
     size_t count;
-} figures[] = {{specs, SERIES}, {rates, countof(rates)}, {wrapped, countof(wrapped)}};
+} figures[] = {{specs, SERIES},
+               {rates, countof(rates)},
+               {wrapped, countof(wrapped)},
+               {sparse, SERIES},
+               {levels, SERIES}};
+
+/* Checks that two looks with the same mark and dashes differ in colour in each view. */
+static void check_apart(const char *spec, const Look *look, const char *other_spec, const Look *other)
+{
+    if (look->mark != other->mark || look->dash != other->dash)
+        return;
+    for (int view = 0; view < VIEWS; view++) {
+        const double apart = distance(look->colour, other->colour, view);
+        if (apart < (view < VIEWS - 1 ? 10 : 8))
+            print_error("%s and %s, view %d: distance %.1f\n", spec, other_spec, view, apart);
+        check(apart >= (view < VIEWS - 1 ? 10 : 8));
+    }
+}
 
 static void looks_with_one_mark_and_dash_differ_in_colour_for_everyone(void **state)
 {
@@ -113,15 +149,34 @@ static void looks_with_one_mark_and_dash_differ_in_colour_for_everyone(void **st
         const Look *look = plot_looks(spec, figures[f].count, a);
         for (size_t i = 0; i < figures[f].count; i++)
             for (size_t j = 0; j < i; j++)
-                for (int view = 0; view < VIEWS; view++) {
-                    const double apart = distance(look[i].colour, look[j].colour, view);
-                    if (look[i].mark != look[j].mark || look[i].dash != look[j].dash)
-                        continue;
-                    if (apart < (view < VIEWS - 1 ? 10 : 8))
-                        print_error("%s and %s, view %d: distance %.1f\n", spec[i], spec[j], view, apart);
-                    check(apart >= (view < VIEWS - 1 ? 10 : 8));
-                }
+                check_apart(spec[i], &look[i], spec[j], &look[j]);
     }
+    arena_close(a);
+}
+
+/* Where they have one mark and dashes: all pairs of codecs, each with its default parameters. */
+static void codecs_of_one_mark_and_dash_differ_in_colour_for_everyone(void **state)
+{
+    Error err;
+    Look look[CODECS_MOST];
+    const char *name[CODECS_MOST];
+    const Codec *codec;
+    size_t count = 0;
+    (void)state;
+    Arena *a = arena_open(0);
+    for (size_t i = 0; compressors[i]; i++) {
+        const char *spec =
+            strcmp(compressors[i]->name, "threshold") ? compressors[i]->name : "threshold:tau=0.01";
+        if (codec_open(&codec, spec, a, &err) != OK) /* a wrapper */
+            continue;
+        check(count < CODECS_MOST);
+        name[count] = spec;
+        look[count] = plot_look(spec, 0, a);
+        for (size_t k = 0; k < count; k++)
+            check_apart(name[count], &look[count], name[k], &look[k]);
+        count++;
+    }
+    check(count > 30);
     arena_close(a);
 }
 
@@ -139,14 +194,15 @@ static bool differ_by_a_shade(const Look *x, const Look *y)
 static void codecs_never_differ_by_a_light_shade_alone(void **state)
 {
     Error err;
-    Look look[64];
-    const char *name[64];
+    Look look[CODECS_MOST];
+    const char *name[CODECS_MOST];
     const Codec *codec;
     size_t count = 0;
     (void)state;
     Arena *a = arena_open(0);
     for (size_t i = 0; compressors[i]; i++)
         if (codec_open(&codec, compressors[i]->name, a, &err) == OK) { /* fails for wrappers */
+            check(count < CODECS_MOST);
             look[count] = plot_look(compressors[i]->name, 0, a);
             name[count] = compressors[i]->name;
             for (size_t k = 0; k < count; k++) {
@@ -203,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looks_with_one_mark_and_dash_differ_in_colour_for_everyone),
+        cmocka_unit_test(codecs_of_one_mark_and_dash_differ_in_colour_for_everyone),
         cmocka_unit_test(codecs_never_differ_by_a_light_shade_alone),
         cmocka_unit_test(shades_of_a_codec_differ_in_colour_for_everyone),
         cmocka_unit_test(every_colour_stands_out_from_white),
