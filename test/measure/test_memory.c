@@ -111,7 +111,7 @@ static size_t peak_of_merge(const char *spec, size_t n, size_t workers)
 static void a_large_tensor_takes_six_times_its_size(void **state)
 {
     /* ODD has a large prime factor, for which FFTW needs more memory */
-    enum { ROUND = 1 << 23, ODD = ROUND + 3 };
+    enum { ROUND = 5 << 20, ODD = ROUND + 3 };
     static const struct {
         const char *spec;
         size_t n;
