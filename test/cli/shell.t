@@ -74,17 +74,14 @@ $ atomo-bench inspect $SRC/datasets/gpt-nano-babble.h5 -f csv | awk -F, 'NR == 1
 2> atomo-bench: demo: no gradient of "gpt", want lenet or gpt-nano (did you mean gpt-nano?)
 = 2
 
-# the demo compares the usual codecs, and names what to do next
-$ atomo-bench demo -q
+# the demo compares the usual codecs, and names what to do next; its options are those of compare: no progress, or all
+# settings; when it is stopped only compare says so
+$ atomo-bench demo -v -q 2>e; grep -c 'finished: qsgd:bits=1 on' e; sh $SRC/test/cli/stop.sh INT atomo-bench demo -q >o; code=$?; cat o; exit $code
+> $ atomo-bench compare *lenet-mnist.h5 -v -q
 > $ atomo-bench compare *lenet-mnist.h5 -q
 > qsgd *
 > next: *
-= 0
-
-# its options are those of compare: no progress, or all settings; when it is stopped only compare says so
-$ atomo-bench demo -v -q >o 2>e; grep -c 'finished: qsgd:bits=1 on' e; head -n 1 o; sh $SRC/test/cli/stop.sh INT atomo-bench demo -q >o
 > [1-9]*
-> $ atomo-bench compare *lenet-mnist.h5 -v -q
 2> atomo-bench: *lenet-mnist.h5: stopped *
 - *demo: *
 = 130
