@@ -4,8 +4,8 @@
  * keys, which choose one of 25 pairs of shade and dashes. Most families begin with different marks, so that marks and
  * dashes distinguish codecs in print without colours. No two codecs of one mark and dashes have nearly the same hue.
  * The hues are those of Okabe and Ito, which colour-blind readers can tell apart, and wine for sketches. If two specs
- * of one figure would look the same, the later takes the next free pair, or a pair with another mark once all 25 are
- * taken. */
+ * of one figure would look the same, the later in the alphabet takes the next free pair, or a pair with another mark
+ * once all 25 are taken. */
 #include "plot/plot_look.h"
 
 #include "compress/spec.h"
@@ -82,11 +82,25 @@ static size_t hash(size_t h, const char *s)
     return h;
 }
 
-/* Returns 2 log2(value / default) of a parameter, rounded; 0 if it has no positive default. */
-static long halves(const Param *p, const char *value)
+static double halves(double from, double to)
 {
+    return 2 * log2(to / from);
+}
+
+/* Returns 2 log2(value / default) of a parameter, rounded; 0 if it has no positive default. Of small whole numbers with
+ * the same rounded value, the nearest to it has it, and each further one differs by 9 more. */
+static long steps_of(const Param *p, const char *value)
+{
+    enum { FURTHER = 9, SMALL = 64 };
     const double from = p->fallback ? atof(p->fallback) : 0, to = value ? atof(value) : 0;
-    return from > 0 && to > 0 ? lround(2 * log2(to / from)) : 0;
+    if (!(from > 0 && to > 0))
+        return 0;
+    const long steps = lround(halves(from, to));
+    const double off = fabs(halves(from, to) - (double)steps);
+    long nearer = 0;
+    for (double k = floor(to * 0.7); to == floor(to) && to <= SMALL && k <= to * 1.5; k++)
+        nearer += k > 0 && lround(halves(from, k)) == steps && fabs(halves(from, k) - (double)steps) < off;
+    return steps + FURTHER * (nearer % LOOKS);
 }
 
 /* Returns a number that selects shade and dashes: 0 for a codec without wrappers and with default parameters.
@@ -104,8 +118,8 @@ static size_t variant_of(const Codec *codec, const Codec **base)
             if (param_is_default(p, codec->params))
                 continue;
             const char *text = param_value(p, codec->params, value);
-            if (p == param_rate(codec->ops->params) && halves(p, text))
-                steps = halves(p, text);
+            if (p == param_rate(codec->ops->params) && steps_of(p, text))
+                steps = steps_of(p, text);
             else
                 others = hash(hash(others + 1, p->key), text ? text : "");
         }
@@ -160,9 +174,14 @@ Look plot_look(const char *spec, size_t further, Arena *a)
     return look;
 }
 
-static bool alike(const Look *x, const Look *y)
+/* True if a spec of the list has this look. */
+static bool is_taken(const LookList *l, const Look *look)
 {
-    return x->mark == y->mark && x->dash == y->dash && !strcmp(x->colour, y->colour);
+    for (size_t i = 0; i < l->count; i++)
+        if (l->look[i].mark == look->mark && l->look[i].dash == look->dash &&
+            !strcmp(l->look[i].colour, look->colour))
+            return true;
+    return false;
 }
 
 /* Doubles the list's room if it is full. */
@@ -185,33 +204,50 @@ static bool make_room(LookList *l, Arena *a)
     return true;
 }
 
+/* Adds a spec with its look. Returns the look in the list. NULL: out of memory. */
+static const Look *add(LookList *l, const char *spec, const Look *look, Arena *a)
+{
+    if (!make_room(l, a))
+        return NULL;
+    l->spec[l->count] = text_copy(a, spec);
+    l->look[l->count] = *look;
+    return l->spec[l->count] ? &l->look[l->count++] : NULL;
+}
+
 const Look *plot_look_among(LookList *l, const char *spec, Arena *a)
 {
     for (size_t i = 0; i < l->count; i++)
         if (!strcmp(l->spec[i], spec))
             return &l->look[i];
-    if (!make_room(l, a))
-        return NULL;
-    Look *look = &l->look[l->count];
-    for (size_t further = 0, taken = 1; taken && further < LOOKS * MARKS; further++) {
-        *look = plot_look(spec, further, a);
-        taken = 0;
-        for (size_t k = 0; k < l->count; k++)
-            taken += alike(look, &l->look[k]);
-    }
-    l->spec[l->count] = text_copy(a, spec);
-    return l->spec[l->count] ? &l->look[l->count++] : NULL;
+    Look look = plot_look(spec, 0, a);
+    for (size_t further = 1; is_taken(l, &look) && further < LOOKS * MARKS; further++)
+        look = plot_look(spec, further, a);
+    return add(l, spec, &look, a);
+}
+
+static int by_name(const void *x, const void *y)
+{
+    return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
 
 Look *plot_looks(const char *const *spec, size_t count, Arena *a)
 {
     LookList list = {0};
     Look *look = NEW(a, Look, count);
-    for (size_t i = 0; look && i < count; i++) {
-        const Look *given = plot_look_among(&list, spec[i], a);
-        if (!given)
+    const char **sorted = NEW(a, const char *, count);
+    if (!look || !sorted || !count)
+        return look;
+    memcpy(sorted, spec, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_name);
+    for (size_t i = 0; i < count; i++) {
+        const Look own = plot_look(sorted[i], 0, a);
+        if (!is_taken(&list, &own) && !add(&list, sorted[i], &own, a))
             return NULL;
-        look[i] = *given;
     }
+    for (size_t i = 0; i < count; i++)
+        if (!plot_look_among(&list, sorted[i], a))
+            return NULL;
+    for (size_t i = 0; i < count; i++)
+        look[i] = *plot_look_among(&list, spec[i], a);
     return look;
 }

@@ -49,7 +49,8 @@ typedef struct {
  * valid until the next call. */
 const Look *plot_look_among(LookList *list, const char *spec, Arena *a);
 
-/* Returns a look for each spec, as plot_look_among does. NULL: out of memory. */
+/* Returns a look for each spec, whatever their order: first each spec has its own look, or the first of those by name
+ * that share one; then the others take the next free looks, as in plot_look_among. NULL: out of memory. */
 Look *plot_looks(const char *const *spec, size_t count, Arena *a);
 
 #endif

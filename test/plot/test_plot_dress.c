@@ -76,6 +76,36 @@ static void a_spec_looks_the_same_in_every_order(void **state)
     for (size_t i = 0; i < countof(one); i++)
         for (size_t k = 0; k < countof(one); k++)
             check(strcmp(one[i], other[k]) != 0 || same_look(&x[i], &y[k]));
+    /* sixty ratios share 25 looks */
+    enum { MANY = 60 };
+    const char *up[MANY], *down[MANY];
+    for (int i = 0; i < MANY; i++)
+        up[i] = down[MANY - 1 - i] = text_format(a, "topk:ratio=%g", 0.001 * (i + 1));
+    x = plot_looks(up, MANY, a);
+    y = plot_looks(down, MANY, a);
+    for (size_t i = 0; i < MANY; i++)
+        check(same_look(&x[i], &y[MANY - 1 - i]));
+}
+
+/* Rates that figures often compare do not share a look, so each has its own beside any others. */
+static void small_rates_have_looks_of_their_own(void **state)
+{
+    static const char *const rates[] = {"qsgd:bits", "minmax:bits", "svd:rank", "powersgd:rank"};
+    enum { MOST = 8 };
+    (void)state;
+    for (size_t c = 0; c < countof(rates); c++) {
+        Look look[MOST];
+        for (int i = 0; i < MOST; i++) {
+            char spec[32];
+            snprintf(spec, sizeof spec, "%s=%d", rates[c], i + 1);
+            look[i] = plot_look(spec, 0, a);
+            for (int k = 0; k < i; k++) {
+                if (same_look(&look[i], &look[k]))
+                    print_error("%s and %d look the same\n", spec, k + 1);
+                check(!same_look(&look[i], &look[k]));
+            }
+        }
+    }
 }
 
 static void sixty_lines_of_one_codec_differ(void **state)
@@ -170,6 +200,7 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(a_codec_has_one_mark_in_every_figure),
     IN_FOLDER(every_codec_has_a_look_of_its_own),
     IN_FOLDER(a_spec_looks_the_same_in_every_order),
+    IN_FOLDER(small_rates_have_looks_of_their_own),
     IN_FOLDER(sixty_lines_of_one_codec_differ),
     IN_FOLDER(labels_are_what_was_typed),
     IN_FOLDER(a_label_replaces_the_spec_and_must_have_one),
