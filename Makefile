@@ -375,9 +375,9 @@ VEC_RUNS := $(filter run-vec/%,$(RUNS))
 $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
 # The tests that take longest begin first, so that no core waits at the end.
-LONG := check-reference python-digits python-torch run-net/test_ranks run-nn/test_train_digits run-measure/test_memory cli-compare \
-        cli-paper run-codec/test_unbiased cli-output cli-ranks cli-list run-codec/test_promises cli-train cli-doctor \
-        run-coder/test_efficiency cli-report
+LONG := check-reference python-digits run-nn/test_train_digits cli-compare run-net/test_ranks cli-ranks cli-output cli-docs python-torch \
+        cli-report cli-paper run-plot/test_plot_overlap cli-train run-codec/test_promises run-measure/test_memory run-codec/test_unbiased \
+        cli-list cli-shell cli-release cli-plot cli-doctor run-coder/test_efficiency
 
 check-run: $(LONG) cli-tests python-tests $(RUNS) $(FUZZERS:%=replay-%) depcheck listcheck mutants-fresh
 

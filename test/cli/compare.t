@@ -403,7 +403,7 @@ $ atomo-bench synth -o g.h5 --shape 20000x1000 -q; atomo-bench encode g.h5 -c dc
 = 0
 
 # so are verify, inspect and encode, which write nothing to -o
-$ atomo-bench synth -o g.h5 --shape 5000x5000 -q; for c in 'verify g.h5 -o r.csv' 'inspect g.h5 -o r.csv' 'encode g.h5 -c svd:method=gesdd -o r.atomo'; do timeout --foreground -s KILL 300 sh -c 'echo $$ >pid; exec atomo-bench "$@"' sh $c -q 2>err & sleep 0.2; sh $SRC/test/cli/catches.sh $(cat pid); sleep 0.7; kill -TERM $!; wait $!; echo $?; tail -n 1 err; done; ls r.*
+$ atomo-bench synth -o g.h5 --shape 5000x5000 -q; for c in 'verify g.h5 -o r.csv' 'inspect g.h5 -o r.csv' 'encode g.h5 -c svd:method=gesdd -o r.atomo'; do rm -f pid; timeout --foreground -s KILL 300 sh -c 'echo $$ >pid; exec atomo-bench "$@"' sh $c -q 2>err & until [ -s pid ]; do sleep 0.01; done; sh $SRC/test/cli/catches.sh $(cat pid); sleep 0.7; kill -TERM $!; wait $!; echo $?; tail -n 1 err; done; ls r.*
 > 130
 > atomo-bench: g.h5: stopped*
 > atomo-bench: inspect: stopped
