@@ -264,6 +264,8 @@ def check_seen(browser):
             browser.press(ARROW)
             if browser.run("return Array.from(document.querySelector('#explore .tip').children, d => d.textContent)") == tip:
                 break
+        else:
+            raise AssertionError(f"the keys do not come back to the point of {tip}")
         assert not browser.run(COVERED), f"the tip of {tip} covers a point"
     shares = browser.run(SHARES)
     assert shares and all(share > 0.3 for _, share in shares), f"curves that are not seen: {shares}"

@@ -160,7 +160,7 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
 
 /* True if the file of -o is a JSON result, newer than the input, that this command has made and that has all records of
  * this run. A CSV does not say how it was made. The names of both files must mean the same in the folder where it was. */
-static bool is_complete(CompareJob *j)
+static bool result_has_all_records(CompareJob *j)
 {
     Stored old;
     Error ignored;
@@ -179,7 +179,7 @@ static void resume_without_records(CompareJob *j)
 {
     if (!j->common.resume || !j->journal.path || j->journal.old_count)
         return;
-    j->complete = !j->journal.found && is_complete(j);
+    j->complete = !j->journal.found && result_has_all_records(j);
     if (j->complete)
         progress_note(
             &j->progress,

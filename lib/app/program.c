@@ -19,7 +19,9 @@
 
 static const char standard_output[] = "standard output"; /* all errors about stdout name it so */
 
-enum { READER_GONE = 128 + SIGPIPE }; /* the exit code of a program that SIGPIPE killed, as a shell gives it */
+enum {
+    READER_GONE = 128 + SIGPIPE
+}; /* the exit code of a program that SIGPIPE killed, as a shell gives it */
 
 /* True if the process that reads stdout has ended, as after `| head -1`. */
 static bool reader_gone(void)
@@ -208,7 +210,11 @@ static int unknown_command(const char *program, const Subcommand *table, const c
     Error err;
     text_unknown(&err, name, command_name, table, "unknown command \"%s\"", name);
     const char *other = strcmp(program, "atomo-bench") ? "atomo-bench" : "atomo-train";
-    if (text_nearest(name, command_name, table))
+    if (!strcmp(program, "atomo-bench")
+            ? !strcmp(name, "train") || !strcmp(name, "tune") || !strcmp(name, "eval")
+            : !strcmp(name, "compare") || !strcmp(name, "list") || !strcmp(name, "plot"))
+        error_hint(&err, "%s %s", other, strcmp(name, "train") ? name : "run");
+    else if (text_nearest(name, command_name, table))
         error_hint(&err, "%s --help lists the commands", program);
     else
         error_hint(&err, "%s --help lists the commands; %s has others", program, other);

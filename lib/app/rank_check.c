@@ -81,15 +81,38 @@ static Status make_list(TrainRun *r, const char **list)
 
 /* ---- comparing ---- */
 
+enum { SHOWN = 120 };
+
+/* Returns where two lines begin to differ: the start of the word. A short line is shown from its start. */
+static size_t shown_from(const char *mine, size_t length, const char *first, size_t other)
+{
+    size_t at = 0, word = 0;
+    if (length <= SHOWN && other <= SHOWN)
+        return 0;
+    for (; at < length && at < other && mine[at] == first[at]; at++)
+        word = mine[at] == ' ' ? at + 1 : word;
+    return word;
+}
+
+/* Returns how many bytes of a text of `length` are shown; no character is cut. */
+static int shown(const char *text, size_t length)
+{
+    size_t bytes = length < SHOWN ? length : SHOWN;
+    while (bytes && bytes < length && ((unsigned char)text[bytes] & 0xc0) == 0x80)
+        bytes--;
+    return (int)bytes;
+}
+
 /* Programs that are not the same may have lists of different lengths, but their first lines differ. */
 static Status compare(const Net *net, const char *mine, const char *first, Error *err)
 {
-    enum { SHOWN = 120 };
     while (*mine || *first) {
         const size_t length = strcspn(mine, "\n"), other = strcspn(first, "\n");
         if (length != other || memcmp(mine, first, length) != 0) {
-            FAIL(err, ERR_USAGE, "rank %d has %.*s, but rank 0 has %.*s", net->rank,
-                 (int)(length < SHOWN ? length : SHOWN), mine, (int)(other < SHOWN ? other : SHOWN), first);
+            const size_t from = shown_from(mine, length, first, other);
+            const char *own = mine + from, *others = first + from;
+            FAIL(err, ERR_USAGE, "rank %d has %s%.*s, but rank 0 has %s%.*s", net->rank, from ? "... " : "",
+                 shown(own, length - from), own, from ? "... " : "", shown(others, other - from), others);
             return error_hint(err, "all ranks need the same program, options and data, on processors alike");
         }
         mine += length + (mine[length] == '\n');

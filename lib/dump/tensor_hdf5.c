@@ -184,7 +184,9 @@ static Status list(Dump *d, Error *err)
     if (d->listing.tensors == 0) {
         FAIL(err, ERR_CORRUPT, "%s: holds no float datasets (%zu of other types)", d->file,
              d->listing.skipped);
-        return d->kind == FILE_HDF5 ? error_hint(err, "h5ls -r FILE shows what it holds") : err->status;
+        return d->kind == FILE_HDF5
+                   ? error_hint(err, "h5ls -r FILE, of the package hdf5-tools, shows what it holds")
+                   : err->status;
     }
     return listing_finish(&d->listing, err) == OK ? OK : error_at(err, "%s", d->file);
 }

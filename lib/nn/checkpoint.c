@@ -31,11 +31,11 @@ static Status check_own(const Trainer *t, const AttrList *attrs, const char *pat
              !initial->whole     ? "weights drawn from the seed"
              : t->s.initial != 0 ? "weights of another file"
                                  : "weights of a file");
-        return error_hint(err, "resume with the --weights of that run, or name another --train-dir");
+        return error_hint(err, "give the --weights of that run, or name another --train-dir");
     }
     const Status status = setup_check(own, own_attrs(t, own), attrs, path, "a checkpoint", err);
     if (status == ERR_USAGE)
-        error_hint(err, "resume with the options of the run that wrote it, or name another --train-dir");
+        error_hint(err, "another run wrote it: give its options, or name another --train-dir");
     return status;
 }
 

@@ -296,8 +296,10 @@ static Status check_arrival(const TrainSetup *s, Error *err)
     else if (s->topology != TOPOLOGY_PS)
         FAIL(err, ERR_USAGE, "--aggregate-by arrival: --topology %s has no server at which gradients arrive",
              topology_names[s->topology]);
-    else
+    else {
         FAIL(err, ERR_USAGE, "--aggregate-by arrival: cannot be combined with %s", other);
+        return error_hint(err, "leave out %s, or --aggregate-by arrival", other);
+    }
     return error_hint(err, "mpirun -n P+1 atomo-train run --topology ps trains P workers with a server");
 }
 

@@ -139,6 +139,18 @@ static const char *line_of_rates(const char *said, const Line *line, size_t coun
     return NULL;
 }
 
+/* Returns `text` as it stands between apostrophes in a shell. NULL: out of memory. */
+static const char *in_apostrophes(const char *text, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    for (; *text; text++)
+        if (*text == '\'')
+            text_add(&out, "'\\''");
+        else
+            text_add_bytes(&out, text, 1);
+    return text_done(&out);
+}
+
 /* Applies one "SPEC=TEXT" of --label. SPEC may contain '=', so every '=' is tried until the text before it
  * names a line. */
 static Status apply(const char *said, Line *line, size_t count, Arena *a, Error *err)
@@ -156,9 +168,12 @@ static Status apply(const char *said, Line *line, size_t count, Arena *a, Error 
     }
     FAIL(err, ERR_USAGE, "--label %s: want SPEC=TEXT, with the spec of a line of the figure", said);
     const char *text, *name = line_of_rates(said, line, count, &text, a);
-    if (name)
+    if (name) {
+        const char *quoted = in_apostrophes(text, a);
+        TRY(arena_check(quoted, a, err));
         return error_hint(err, "the rates of %s are one line of this figure: --label '%s=%s'", name, name,
-                          text);
+                          quoted);
+    }
     TextBuf lines = {.arena = a};
     for (size_t i = 0; i < count; i++)
         text_addf(&lines, "%s%s", i ? "; " : "", line[i].name);

@@ -59,27 +59,27 @@ INLINE const uint8_t *refill(__m512i *x, const uint8_t *p)
 typedef __m512i Lanes;
 typedef struct {
     Lanes byte, share, offset;
-} Found;
-typedef Found Find(const void *slot, const uint32_t *slice, Lanes place);
+} Symbols;
+typedef Symbols FindSymbols(const void *slot, const uint32_t *slice, Lanes place);
 
-INLINE Found find(const void *slot, const uint32_t *slice, Lanes place)
+INLINE Symbols find(const void *slot, const uint32_t *slice, Lanes place)
 {
     const Lanes e = _mm512_i32gather_epi32(place, slot, 4), field = _mm512_set1_epi32(0xfff);
     (void)slice;
-    return (Found){_mm512_srli_epi32(e, 24), _mm512_and_si512(_mm512_srli_epi32(e, 12), field),
-                   _mm512_and_si512(e, field)};
+    return (Symbols){_mm512_srli_epi32(e, 24), _mm512_and_si512(_mm512_srli_epi32(e, 12), field),
+                     _mm512_and_si512(e, field)};
 }
 
-INLINE Found find_fine(const void *slot, const uint32_t *slice, Lanes place)
+INLINE Symbols find_fine(const void *slot, const uint32_t *slice, Lanes place)
 {
     const Lanes b = _mm512_and_si512(_mm512_i32gather_epi32(place, slot, 1), _mm512_set1_epi32(0xff)),
                 s = _mm512_i32gather_epi32(b, slice, 4);
-    return (Found){b, _mm512_srli_epi32(s, 16),
-                   _mm512_sub_epi32(place, _mm512_and_si512(s, _mm512_set1_epi32(0xffff)))};
+    return (Symbols){b, _mm512_srli_epi32(s, 16),
+                     _mm512_sub_epi32(place, _mm512_and_si512(s, _mm512_set1_epi32(0xffff)))};
 }
 
-INLINE size_t get(Find *find_symbols, const void *slot, const uint32_t *slice, int precision, uint8_t *byte,
-                  size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end)
+INLINE size_t get(FindSymbols *find_symbols, const void *slot, const uint32_t *slice, int precision,
+                  uint8_t *byte, size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end)
 {
     const __m128i by = _mm_cvtsi32_si128(precision);
     const Lanes low = _mm512_set1_epi32((1 << precision) - 1);
@@ -87,7 +87,7 @@ INLINE size_t get(Find *find_symbols, const void *slot, const uint32_t *slice, i
     const uint8_t *p = *at;
     size_t row = 0;
     for (; row < rows && end - p >= ROW_WORDS; row++) {
-        const Found f = find_symbols(slot, slice, _mm512_and_si512(x, low));
+        const Symbols f = find_symbols(slot, slice, _mm512_and_si512(x, low));
         store_bytes(byte + ROW * row, (VecU)f.byte);
         x = _mm512_add_epi32(_mm512_mullo_epi32(f.share, _mm512_srl_epi32(x, by)), f.offset);
         p = refill(&x, p);
@@ -179,27 +179,27 @@ INLINE const uint8_t *refill(__m256i *x, const uint8_t *p)
 typedef __m256i Lanes;
 typedef struct {
     Lanes byte, share, offset;
-} Found;
-typedef Found Find(const void *slot, const uint32_t *slice, Lanes place);
+} Symbols;
+typedef Symbols FindSymbols(const void *slot, const uint32_t *slice, Lanes place);
 
-INLINE Found find(const void *slot, const uint32_t *slice, Lanes place)
+INLINE Symbols find(const void *slot, const uint32_t *slice, Lanes place)
 {
     const Lanes e = _mm256_i32gather_epi32(slot, place, 4), field = _mm256_set1_epi32(0xfff);
     (void)slice;
-    return (Found){_mm256_srli_epi32(e, 24), _mm256_and_si256(_mm256_srli_epi32(e, 12), field),
-                   _mm256_and_si256(e, field)};
+    return (Symbols){_mm256_srli_epi32(e, 24), _mm256_and_si256(_mm256_srli_epi32(e, 12), field),
+                     _mm256_and_si256(e, field)};
 }
 
-INLINE Found find_fine(const void *slot, const uint32_t *slice, Lanes place)
+INLINE Symbols find_fine(const void *slot, const uint32_t *slice, Lanes place)
 {
     const Lanes b = _mm256_and_si256(_mm256_i32gather_epi32(slot, place, 1), _mm256_set1_epi32(0xff)),
                 s = _mm256_i32gather_epi32((const int *)slice, b, 4);
-    return (Found){b, _mm256_srli_epi32(s, 16),
-                   _mm256_sub_epi32(place, _mm256_and_si256(s, _mm256_set1_epi32(0xffff)))};
+    return (Symbols){b, _mm256_srli_epi32(s, 16),
+                     _mm256_sub_epi32(place, _mm256_and_si256(s, _mm256_set1_epi32(0xffff)))};
 }
 
-INLINE size_t get(Find *find_symbols, const void *slot, const uint32_t *slice, int precision, uint8_t *byte,
-                  size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end)
+INLINE size_t get(FindSymbols *find_symbols, const void *slot, const uint32_t *slice, int precision,
+                  uint8_t *byte, size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end)
 {
     const __m128i by = _mm_cvtsi32_si128(precision);
     const Lanes low = _mm256_set1_epi32((1 << precision) - 1);
@@ -209,7 +209,7 @@ INLINE size_t get(Find *find_symbols, const void *slot, const uint32_t *slice, i
     size_t row = 0;
     for (; row < rows && end - p >= ROW_WORDS; row++)
         for (int h = 0; h < HALVES; h++) {
-            const Found f = find_symbols(slot, slice, _mm256_and_si256(x[h], low));
+            const Symbols f = find_symbols(slot, slice, _mm256_and_si256(x[h], low));
             store_bytes(byte + ROW * row + LANES * h, (VecU)f.byte);
             x[h] = _mm256_add_epi32(_mm256_mullo_epi32(f.share, _mm256_srl_epi32(x[h], by)), f.offset);
             p = refill(&x[h], p);
@@ -239,24 +239,24 @@ uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t 
 typedef uint32_t Lanes;
 typedef struct {
     Lanes byte, share, offset;
-} Found;
-typedef Found Find(const void *slot, const uint32_t *slice, Lanes place);
+} Symbols;
+typedef Symbols FindSymbols(const void *slot, const uint32_t *slice, Lanes place);
 
-INLINE Found find(const void *slot, const uint32_t *slice, Lanes place)
+INLINE Symbols find(const void *slot, const uint32_t *slice, Lanes place)
 {
     const uint32_t e = ((const uint32_t *)slot)[place];
     (void)slice;
-    return (Found){e >> 24, e >> 12 & 0xfff, e & 0xfff};
+    return (Symbols){e >> 24, e >> 12 & 0xfff, e & 0xfff};
 }
 
-INLINE Found find_fine(const void *slot, const uint32_t *slice, Lanes place)
+INLINE Symbols find_fine(const void *slot, const uint32_t *slice, Lanes place)
 {
     const uint32_t b = ((const uint8_t *)slot)[place], s = slice[b];
-    return (Found){b, s >> 16, place - (s & 0xffff)};
+    return (Symbols){b, s >> 16, place - (s & 0xffff)};
 }
 
-INLINE size_t get(Find *find_symbols, const void *slot, const uint32_t *slice, int precision, uint8_t *byte,
-                  size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end)
+INLINE size_t get(FindSymbols *find_symbols, const void *slot, const uint32_t *slice, int precision,
+                  uint8_t *byte, size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end)
 {
     const uint32_t low = (1u << precision) - 1;
     const uint8_t *p = *at;
@@ -265,7 +265,7 @@ INLINE size_t get(Find *find_symbols, const void *slot, const uint32_t *slice, i
     memcpy(lane, state, sizeof lane);
     for (; row < rows && end - p >= ROW_WORDS; row++)
         for (int k = 0; k < ROW; k++) {
-            const Found f = find_symbols(slot, slice, lane[k] & low);
+            const Symbols f = find_symbols(slot, slice, lane[k] & low);
             const uint32_t x = f.share * (lane[k] >> precision) + f.offset;
             const uint32_t empty = 0 - (uint32_t)(x < LOW); /* all bits or none: no branch */
             byte[ROW * row + (size_t)k] = (uint8_t)f.byte;

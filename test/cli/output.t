@@ -59,7 +59,7 @@ $ COLUMNS=40 TERM=xterm script -qc 'atomo-bench list --color never' /dev/null | 
 = 0
 
 # options of other programs lead to the option or the spec that does the same; an option is no value of the one before it
-$ for a in 'compare g.h5 --bits 4' 'compare g.h5 --bucket_size 128' 'compare g.h5 --topk' 'inspect g.h5 --steps 3' 'compare g.h5 -c qsgd 4' 'cost g.h5 --nodes 4'; do atomo-bench $a; done; atomo-train run --model lenet; atomo-train run --steps 9; atomo-train run --lr -c qsgd; atomo-train run --max-steps 1 --target-accuracy 90%; atomo-bench compare g.h5 --against --step 1; atomo-bench compare g.h5 -o -q; echo a,b >X.pt; atomo-bench inspect X.pt; printf 'a\001' >X.npz; atomo-bench inspect X.npz; ls
+$ for a in 'compare g.h5 --bits 4' 'compare g.h5 --bucket_size 128' 'compare g.h5 --topk' 'inspect g.h5 --steps 3' 'compare g.h5 -c qsgd 4' 'cost g.h5 --nodes 4'; do atomo-bench $a; done; atomo-train run --model lenet; atomo-train run --steps 9; atomo-train run --lr -c qsgd; atomo-train run --max-steps 1 --target-accuracy 90%; atomo-bench compare g.h5 --against --step 1; atomo-bench compare g.h5 -o -q; echo a,b >X.pt; atomo-bench inspect X.pt; printf 'a\001' >X.npz; atomo-bench inspect X.npz; ls; atomo-bench train; atomo-train compare g.h5; atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 --kind dense; true
 > X.npz
 > X.pt
 2> hint: it is part of a codec's spec, such as -c qsgd:bits=4
@@ -76,6 +76,9 @@ $ for a in 'compare g.h5 --bits 4' 'compare g.h5 --bucket_size 128' 'compare g.h
 2> atomo-bench: compare: -o: the value is missing: want FILE
 2> hint: it is text; report and plot read results, which are CSV or JSON
 2> hint: numpy.savez did not write it, or it is damaged: write it anew
+2> hint: atomo-train run
+2> hint: atomo-bench compare
+2> hint: fc is the kind of the weights of such layers
 = 0
 
 # the bar says what is counted, and what was worked on last

@@ -260,26 +260,34 @@ static void a_payload_of_another_codec_is_refused_with_its_place(void **state)
     arena_close(arena);
 }
 
+/* Encodes in.h5 to x.atomo. The caller commits or abandons the file. */
+static Status encode_ticking(const ArchiveJob *job, FrameWriter **to)
+{
+    Dump *d;
+    VectorList list;
+    ArchiveSum sum;
+    check_ok(dump_open(&d, in_scratch("in.h5"), arena, &err), &err);
+    check_ok(groups_make(&list, d, &(GroupSpec){0}, arena, &err), &err);
+    check_ok(frame_create(to, in_scratch("x.atomo"), "none", list.count, arena, &err), &err);
+    const Status status = archive_encode(d, &list, job, *to, &sum, arena, &err);
+    dump_close(d);
+    return status;
+}
+
 static void the_work_names_each_vector(void **state)
 {
     (void)state;
     arena = arena_open(0);
     make_dump(1, 1);
     ticks = 0;
-    Dump *d;
-    VectorList list;
     FrameWriter *to;
     FrameReader *from;
     DumpWriter *out;
     ArchiveSum sum;
     const Codec none = codec_of(compressor_find("none"));
     const ArchiveJob job = {.codec = &none, .threads = 1, .tick = check_name};
-    check_ok(dump_open(&d, in_scratch("in.h5"), arena, &err), &err);
-    check_ok(groups_make(&list, d, &(GroupSpec){0}, arena, &err), &err);
-    check_ok(frame_create(&to, in_scratch("x.atomo"), "none", list.count, arena, &err), &err);
-    check_ok(archive_encode(d, &list, &job, to, &sum, arena, &err), &err);
+    check_ok(encode_ticking(&job, &to), &err);
     check_ok(frame_commit(to, &err), &err);
-    dump_close(d);
     assert_int_equal(ticks, 4);
     ticks = 0;
     check_ok(frame_open(&from, in_scratch("x.atomo"), arena, &err), &err);
@@ -303,18 +311,11 @@ static void work_that_is_stopped_leaves_nothing(void **state)
     arena = arena_open(0);
     scratch_files(true);
     make_dump(1, 1);
-    Dump *d;
-    VectorList list;
     FrameWriter *w;
-    ArchiveSum sum;
     const Codec none = codec_of(compressor_find("none"));
     const ArchiveJob job = {.codec = &none, .threads = 1, .tick = stop_at_two};
-    check_ok(dump_open(&d, in_scratch("in.h5"), arena, &err), &err);
-    check_ok(groups_make(&list, d, &(GroupSpec){0}, arena, &err), &err);
-    check_ok(frame_create(&w, in_scratch("x.atomo"), "none", list.count, arena, &err), &err);
-    assert_int_equal(archive_encode(d, &list, &job, w, &sum, arena, &err), ERR_STOPPED);
+    assert_int_equal(encode_ticking(&job, &w), ERR_STOPPED);
     frame_abandon(w);
-    dump_close(d);
     assert_int_equal(scratch_files(false), 1);
     arena_close(arena);
 }
