@@ -2,7 +2,7 @@
  * result as a table. */
 #include "bench_commands.h"
 
-#include "app/cli.h"
+#include "app/cli_output.h"
 #include "app/stop.h"
 #include "page/report_page.h"
 #include "report/fields.h"
@@ -18,6 +18,7 @@ typedef struct {
     Query query;
     const char *title, *baseline, *note;
     bool speedup;
+    const Command *command;
     Arena *a;
     Error *err;
 } ReportOptions;
@@ -47,10 +48,8 @@ static int finish_stopped(void *nothing)
     return cli_report("atomo-bench", &err);
 }
 
-static Status write_page(ReportOptions *o, const char *folder)
+static Status write_page(ReportOptions *o, const char *folder, const char *path)
 {
-    const char *path = o->common.output ? o->common.output : text_format(o->a, "%s/report.html", folder);
-    TRY(arena_check(path, o->a, o->err));
     if (asks_for_table(o)) {
         FAIL(o->err, ERR_USAGE, "%s: a directory makes a page of HTML, not a table", folder);
         return error_hint(o->err, "name a result, or leave out the options for tables");
@@ -179,7 +178,13 @@ static Status run(void *options, const TextList *arguments)
     const bool folder = stat(path, &now) == 0 && S_ISDIR(now.st_mode);
     if (dash && !folder)
         o->common.output = NULL;
-    const Status status = folder ? write_page(o, path) : write_table(o, path);
+    const char *html = o->common.output;
+    if (folder && !html) {
+        html = text_format(o->a, "%s/report.html", path);
+        TRY(arena_check(html, o->a, o->err));
+        TRY(cli_keep_default(o->command, html, o->a, o->err));
+    }
+    const Status status = folder ? write_page(o, path, html) : write_table(o, path);
     return status == OK ? OK : error_at(o->err, "report");
 }
 
@@ -235,5 +240,6 @@ int bench_report(int argc, char **argv)
         .arguments_min = 1,
         .arguments_max = 1,
     };
+    o.command = &command;
     return cli_run(&command, argc, argv, run, &o, o.a, &err);
 }

@@ -5,6 +5,7 @@
 # `asked_width` (inches; '': a column of a paper) and `note` (a text above the heading, or ''), and loads this file.
 # gnuplot runs commands in strings that it evaluates. So names from the data are only held in string variables and drawn
 # `noenhanced`, and strings for `eval` are made of numbers.
+set encoding utf8
 ending = figure[strlen(figure) - 3 : *]
 tex = ending eq '.tex'
 terminal = ending eq '.pdf' ? 'pdfcairo' : ending eq '.svg' ? 'svg' : ending eq '.png' ? 'pngcairo' : tex ? 'pict2e' : ''

@@ -278,6 +278,11 @@ Status cli_keep_other(const Command *command, Arena *a, Error *err)
     return numbers ? keep(command, "", numbers, true, a, err) : OK;
 }
 
+Status cli_keep_default(const Command *command, const char *path, Arena *a, Error *err)
+{
+    return keep(command, "", path, true, a, err);
+}
+
 Status cli_keep_dump(const Command *command, const char *option, const char *path, Arena *a, Error *err)
 {
     return keep(command, option, path, false, a, err);

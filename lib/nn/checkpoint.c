@@ -2,12 +2,14 @@
 #include "nn/checkpoint.h"
 
 #include "base/checksum.h"
+#include "dump/file_kind.h"
 #include "nn/step_folder.h"
 #include "nn/train_parts.h"
 #include "compress/spec.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char schema[] = "atomo-checkpoint/1";
 
@@ -296,18 +298,36 @@ Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, con
 
 /* ---- checking the folder of checkpoints before a new run ---- */
 
+static bool is_other_kind(const char *path)
+{
+    struct stat now;
+    return !stat(path, &now) && now.st_size > 0 && file_kind_at(path) != FILE_HDF5;
+}
+
+static Status refuse_foreign(const char *path, Error *err)
+{
+    FAIL(err, ERR_USAGE, "%s: is there, and is no checkpoint", path);
+    return error_hint(err, "remove the file, or name another --train-dir");
+}
+
+/* A damaged file of HDF5 may be replaced: it may be what is left of a checkpoint. */
 static Status refuse_other(const Trainer *t, const char *path, Arena *a, Error *err)
 {
     Dump *from;
     Error why = {0};
     TRY(arena_check(path, a, err));
     if (dump_open(&from, path, a, &why) != OK)
-        return OK;
-    const bool other = check_own(t, dump_attrs(from), path, &why) == ERR_USAGE;
+        return is_other_kind(path) ? refuse_foreign(path, err) : OK;
+    const Attr *sign = attr_find(dump_attrs(from), "schema");
+    const bool ours = sign && sign->type == ATTR_TEXT && !strncmp(sign->text, schema, sizeof schema - 2);
+    const bool other = ours && check_own(t, dump_attrs(from), path, &why) == ERR_USAGE;
     dump_close(from);
-    if (other)
-        *err = why;
-    return other ? ERR_USAGE : OK;
+    if (!ours)
+        return refuse_foreign(path, err);
+    if (!other)
+        return OK;
+    FAIL(err, ERR_USAGE, "%s", why.text);
+    return error_hint(err, "name another --train-dir, or --resume with the options of the run that wrote it");
 }
 
 Status checkpoint_check_folder(const Trainer *t, const char *dir, Error *err)

@@ -14,10 +14,17 @@ size_t plot_columns(const PlotKind *kind)
     return count;
 }
 
-static void put_plain(TextBuf *out, char c)
+/* Adds the first character of s; '?' for what is no UTF-8 or controls a terminal. Returns its number of bytes. */
+static size_t put_plain(TextBuf *out, const char *s)
 {
-    const char printable[2] = {c < 0x20 || c > 0x7e ? '?' : c, 0};
-    text_add(out, c == '"' ? "%22" : c == ',' ? "%2C" : c == '\\' ? "%5C" : printable);
+    const size_t bytes = text_utf8(s, strnlen(s, 4));
+    if (!bytes || text_steers(s, bytes))
+        text_add(out, "?");
+    else if (strchr("\",\\", *s))
+        text_addf(out, "%%%02X", (unsigned)*s);
+    else
+        text_add_bytes(out, s, bytes);
+    return bytes ? bytes : 1;
 }
 
 char *plot_name(const char *s, Arena *a)
@@ -26,8 +33,8 @@ char *plot_name(const char *s, Arena *a)
     if (*s && !s[strspn(s, " \t\r\n")]) /* gnuplot takes a text of blanks for a missing value */
         text_addf(&out, "(%zu blank%s)", strlen(s), s[1] ? "s" : "");
     else
-        for (; *s; s++)
-            put_plain(&out, *s);
+        while (*s)
+            s += put_plain(&out, s);
     return text_done(&out);
 }
 

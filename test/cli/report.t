@@ -79,7 +79,7 @@ $ atomo-bench report
 = 2
 
 # a failure, such as a full disk, leaves an earlier page unchanged
-$ mkdir d; echo before >d/report.html; atomo-bench report d; cat d/report.html
+$ mkdir d; echo before >d/report.html; atomo-bench report d --force; cat d/report.html
 > before
 2> *no result there
 = 0
@@ -352,4 +352,12 @@ $ atomo-bench synth -o g.h5 --shape 4 --workers 2 --steps 12 >out; atomo-bench i
 > 12    1       layer0.weight *
 > | :--- | :--- | :--- *
 2>
+= 0
+
+# a file called DIR/report.html that is no page of report is kept; --force and an older page go
+$ mkdir d; atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -q -o d/a.csv; echo '<html>mine</html>' >d/report.html; atomo-bench report d; echo $?; cat d/report.html; atomo-bench report d -q --force && atomo-bench report d -q
+> 2
+> <html>mine</html>
+2> atomo-bench: report: d/report.html: is there, and is no older result of report; want another file
+2> hint: --force replaces it
 = 0

@@ -423,7 +423,7 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 4 --eval-freq 2 --train-dir d -q -f csv "$@" >/dev/null; code="$code $?"; }; go; head -c 5000 d/step_00000004.h5 >x; mv x d/step_00000004.h5; go --lr 0.5; rm d/step_00000002.h5; go --lr 0.5; go --lr 0.5; echo codes$code
 > codes 0 2 0 0
 2> atomo-train: d/step_00000002.h5: lr is * there, 0.5 here
-2> hint: *name another --train-dir
+2> hint: name another --train-dir, or --resume with the options of the run that wrote it
 = 0
 
 # a run that diverges keeps the gradients of the steps before
@@ -458,4 +458,13 @@ $ printf 'record,compressor,step,sim_seconds,sim_seconds_to_0.9,seed\nsummary,no
 > none,0.41666666*,0.0833333*,2
 > bf16,1,0,2
 > sign,,,2
+= 0
+
+# a file with the name of a checkpoint that is none is kept: a text, and gradients; what is left of a checkpoint goes
+$ mkdir d; go() { atomo-train run --network softmax --max-steps 2 --eval-freq 1 --batch-size 8 -q --train-dir d >/dev/null; echo $?; }; echo mine >d/step_00000002.h5; go; cat d/step_00000002.h5; atomo-bench synth -q -o d/step_00000002.h5 --force --shape 2x2; go; rm d/*; go; head -c 3000 d/step_00000002.h5 >x; mv x d/step_00000002.h5; go
+> 2
+> mine
+> 0
+2> atomo-train: d/step_00000002.h5: is there, and is no checkpoint
+2> hint: remove the file, or name another --train-dir
 = 0

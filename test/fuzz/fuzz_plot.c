@@ -1,5 +1,5 @@
 /* fuzz_plot.c -- fuzzes the data of figures. Each kind of figure must refuse a result with a reason, or pick rows
- * from it. The picked rows must be a CSV of printable ASCII, so that gnuplot reads them correctly and a text of the
+ * from it. The picked rows must be a CSV of printable UTF-8, so that gnuplot reads them correctly and a text of the
  * result cannot run a command.
  *
  * Input: a result in CSV or JSON. */
@@ -14,9 +14,12 @@ static void check_text(const char *text, size_t rows, Arena *a)
 {
     Error err;
     Csv again;
-    for (const char *s = text; *s; s++)
-        if ((*s < ' ' && *s != '\n') || *s > '~' || *s == '\\' || *s == '`')
+    size_t bytes;
+    for (const char *s = text; *s; s += bytes) {
+        bytes = text_utf8(s, strnlen(s, 4));
+        if (!bytes || (*s != '\n' && text_steers(s, bytes)) || *s == '\\' || *s == '`')
             abort();
+    }
     if (csv_parse(&again, "figure", text, strlen(text), a, &err) != OK || again.rows != rows)
         abort();
 }
