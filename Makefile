@@ -617,13 +617,13 @@ clang:
 # Left out: tests that take long and run no line that no other test runs.
 # Needs llvm-cov and llvm-profdata (Debian: clang, libclang-rt-14-dev, llvm).
 COUNTERS := $(CURDIR)/build/coverage/counters
-COVERAGE := $(MAKE) --no-print-directory MODE=coverage CC='$(CLANG)' SANITISE='-fprofile-instr-generate=$(COUNTERS)/%m%c.profraw' \
+COVERAGE := $(MAKE) --no-print-directory MODE=coverage CC='$(CLANG)' POINTS=5 SANITISE='-fprofile-instr-generate=$(COUNTERS)/%m%c.profraw' \
             OPTIMISE='-O1 -w -DNDEBUG -fcoverage-mapping -mllvm -runtime-counter-relocation -fprofile-list=test/coverage.list'
 COVERAGE_NOT := run-net/test_ranks run-nn/test_train_digits run-measure/test_memory run-codec/test_unbiased run-coder/test_efficiency \
             run-adding-unbiased cli-paper cli-docs cli-release
 
 .PHONY: coverage-run
-coverage-run: $(B)/whole.so $(filter-out $(COVERAGE_NOT),$(RUNS) $(FUZZERS:%=replay-%) $(CLI_TESTS:%=cli-%)) faults
+coverage-run: $(B)/whole.so $(filter-out $(COVERAGE_NOT),$(RUNS) $(FUZZERS:%=replay-%) $(CLI_TESTS:%=cli-%) faults)
 
 $(B)/whole.so: $(B)/libatomo.a
 	$(Q)$(CC) -shared $(SANITISE) -o $@ -Wl,--whole-archive $< -Wl,--no-whole-archive $(LIBS)

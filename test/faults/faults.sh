@@ -118,6 +118,7 @@ while read -r line <&3; do
     [ -z "$same" ] || cp "$same" "$work/whole"
     cp "$work/log" "$work/counts"
     live=$(sed -n 's/^live //p' "$work/counts")
+    [ "${live:-0}" -ge 0 ] || live=0 # it frees more than it allocates after the start of main
     before=$runs
     while read -r class number <&4; do
         [ "$class" = live ] || [ "$number" = 0 ] || try "$class" "$number"
