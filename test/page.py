@@ -389,12 +389,18 @@ def check_training(browser, wanted):
     absent = browser.run(click)
     assert not absent or browser.run(f"return {chart}.querySelector('canvas').toDataURL()") == before, f"the pinned {absent} changes the training"
     browser.run(click)
+    trained = browser.run("""const keys = Array.from(document.querySelectorAll("#explore .key")).at(-1).querySelectorAll("button");
+        if (keys.length > 1) keys[0].click(); return keys.length > 1 && keys[0].textContent.trim();""")
+    if trained: # otherwise the pictures that are compared above might never differ
+        assert browser.run(f"return {chart}.querySelector('canvas').toDataURL()") != before, f"the pinned {trained} leaves the training as it is"
+        browser.run("Array.from(document.querySelectorAll('#explore .key')).at(-1).querySelector('button').click()")
     browser.run(f"{chart}.querySelector('canvas[tabindex]').focus()")
     tips, tip = [], None
     while tip not in tips:
         tips += [tip] if tip else []
         browser.press(ARROW)
         tip = browser.run(f"return {chart}.querySelector('.tip').innerText")
+    assert tips and wanted, "the walk over the points of training has no points, or looks for no text"
     for text in wanted:
         assert any(text in t for t in tips), f"no point of training says {text}: {tips}"
     others = [t for t in tips if re.search(r" in \d+ runs", t) and not any(w in t for w in wanted)]

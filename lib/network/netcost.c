@@ -58,6 +58,9 @@ static Status find_preset(Link *out, const char *name, Error *err)
         }
     char all[200];
     FAIL(err, ERR_USAGE, "link \"%.60s\": no such preset", name);
+    if (*name >= '0' && *name <= '9')
+        return error_hint(err, "--link alpha=50us,beta=10Gbit, with latency and bandwidth, or a preset: %s",
+                          text_names(all, sizeof all, link_name, NULL));
     return error_hint(
         err,
         "--link %s, or of your own: --link alpha=50us,beta=10Gbit, or FILE.json of atomo-bench link; there are %s",
