@@ -305,7 +305,8 @@ const most = (canvas, x, y, width, height) => {
   const g = Object.assign(document.createElement("canvas"), {width, height}).getContext("2d", {willReadFrequently: true});
   g.drawImage(canvas, -x, -y);
   const d = g.getImageData(0, 0, width, height).data;
-  return Array.from({length: d.length / 4}, (_, i) => i).filter(i => d[4 * i + 3] === 255).reduce((m, i) => Math.max(m, contrast(Array.from(d.slice(4 * i, 4 * i + 3)), ground)), 1);
+  const seen = i => [0, 1, 2].map(k => ground[k] + (d[4 * i + k] - ground[k]) * d[4 * i + 3] / 255); // a slanted thin line covers no pixel wholly
+  return Array.from({length: d.length / 4}, (_, i) => i).reduce((m, i) => Math.max(m, contrast(seen(i), ground)), 1);
 };
 const canvas = panel.querySelector("canvas"), keys = Array.from(panel.querySelectorAll(".key canvas"));
 return { dark: light(page) < 0.1, panel: contrast(ground, page), text: most(canvas, 0, canvas.height - 24 * devicePixelRatio, canvas.width, 20 * devicePixelRatio),
