@@ -63,8 +63,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copy[size] = 0;
     const int argc = split(copy, argv);
     const Status status = cli_parse(&command, argc, argv, &arguments, &helped, a, &err);
-    if (status == OK && (whole < 1 || whole > 9 || !(real >= 0 && real <= 1) || kind < 0 || kind > 2 ||
-                         arguments.count > 3 || common.threads < 1 || common.seed < 0))
+    if (status == OK && !helped &&
+        (whole < 1 || whole > 9 || !(real >= 0 && real <= 1) || kind < 0 || kind > 2 || arguments.count > 3 ||
+         common.threads < 1 || common.seed < 0))
         abort();
     if (status != OK && (status != err.status || !*err.text || strchr(err.text, '\n')))
         abort();
