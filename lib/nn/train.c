@@ -89,13 +89,10 @@ static Status hint_divergence(Error *err)
              "rank or ratio), or put ef+ before a biased compressor");
 }
 
-static Status compute(Trainer *t, size_t step, const Portion *all, size_t w, Score *score, Error *err)
+static Status compute(Trainer *t, size_t step, size_t images, size_t w, Score *score, Error *err)
 {
-    const Portion own = portion_share(all, t->s.workers, w);
     const Rng rng = rng_open(t->s.seed, 0, (int64_t)w, (int64_t)step, rng_hash("dropout"));
-    batch_fill(t->s.train, t->order + own.place, own.count, true, t->s.seed, own.epoch, t->s.threads,
-               t->images, t->labels);
-    const Batch batch = {t->images, t->labels, own.count};
+    const Batch batch = {t->images, t->labels, images};
     const float *weights = t->inner ? t->inner[w].weights : t->weights;
     Status status = model_gradient(t->model, &batch, weights, t->running[w], &rng, t->s.threads,
                                    t->gradient[w], score, err);
@@ -110,15 +107,18 @@ static void copy_running(const Trainer *t, float *const *to, float *const *from)
         memcpy(to[w], from[w], t->running_floats * sizeof **to);
 }
 
-/* Computes worker w's gradient, score and time. OK also if the worker leaves the step because enough others have
- * arrived. */
+/* Computes worker w's gradient, score and time: that of the forward and backward pass, without drawing or loading the
+ * images. OK also if the worker leaves the step because enough others have arrived. */
 static Status compute_one(Trainer *t, size_t step, const Portion *all, size_t w, Error *err)
 {
+    const Portion own = portion_share(all, t->s.workers, w);
+    batch_fill(t->s.train, t->order + own.place, own.count, true, t->s.seed, own.epoch, t->s.threads,
+               t->images, t->labels);
     const double start = clock_now();
     Score score = {0};
     t->unchecked = model_parameters(t->model)->count;
     t->sending = 0;
-    const Status status = compute(t, step, all, w, &score, err);
+    const Status status = compute(t, step, own.count, w, &score, err);
     const bool leaves = status == ERR_STOPPED && arrival_over(t) && !(t->s.stopped && t->s.stopped());
     t->score[w] = (WorkerScore){score.loss, (double)score.correct, clock_now() - start - t->sending};
     return leaves ? OK : status;
