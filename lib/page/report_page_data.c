@@ -179,9 +179,10 @@ static void put_flags(TextBuf *out, const Codec *codec)
 
 static void put_codecs(TextBuf *out, const Texts *specs, const PageData *d, Arena *a)
 {
+    out->failed |= !plot_looks_add(d->looks, (const char *const *)specs->text, specs->count, d->looks_keep);
     for (size_t i = 0; i < specs->count; i++) {
         const Codec *codec;
-        const Look *look = plot_look_among(d->looks, specs->text[i], d->looks_keep);
+        const Look *look = plot_look_in(d->looks, specs->text[i]);
         Error why;
         /* results may have specs of other versions, and values of the literature have patterns such as qsgd:* */
         const bool known = codec_open(&codec, specs->text[i], a, &why) == OK;

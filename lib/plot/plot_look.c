@@ -204,21 +204,25 @@ static bool make_room(LookList *l, Arena *a)
     return true;
 }
 
-/* Adds a spec with its look. Returns the look in the list. NULL: out of memory. */
-static const Look *add(LookList *l, const char *spec, const Look *look, Arena *a)
+static bool add(LookList *l, const char *spec, const Look *look, Arena *a)
 {
     if (!make_room(l, a))
-        return NULL;
+        return false;
     l->spec[l->count] = text_copy(a, spec);
     l->look[l->count] = *look;
-    return l->spec[l->count] ? &l->look[l->count++] : NULL;
+    return l->spec[l->count++];
 }
 
-const Look *plot_look_among(LookList *l, const char *spec, Arena *a)
+const Look *plot_look_in(const LookList *l, const char *spec)
 {
     for (size_t i = 0; i < l->count; i++)
         if (!strcmp(l->spec[i], spec))
             return &l->look[i];
+    return NULL;
+}
+
+static bool add_free(LookList *l, const char *spec, Arena *a)
+{
     Look look = plot_look(spec, 0, a);
     for (size_t further = 1; is_taken(l, &look) && further < LOOKS * MARKS; further++)
         look = plot_look(spec, further, a);
@@ -230,24 +234,31 @@ static int by_name(const void *x, const void *y)
     return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
 
-Look *plot_looks(const char *const *spec, size_t count, Arena *a)
+bool plot_looks_add(LookList *l, const char *const *spec, size_t count, Arena *a)
 {
-    LookList list = {0};
-    Look *look = NEW(a, Look, count);
     const char **sorted = NEW(a, const char *, count);
-    if (!look || !sorted || !count)
-        return look;
+    if (!sorted || !count)
+        return sorted;
     memcpy(sorted, spec, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, by_name);
     for (size_t i = 0; i < count; i++) {
         const Look own = plot_look(sorted[i], 0, a);
-        if (!is_taken(&list, &own) && !add(&list, sorted[i], &own, a))
-            return NULL;
+        if (!is_taken(l, &own) && !plot_look_in(l, sorted[i]) && !add(l, sorted[i], &own, a))
+            return false;
     }
     for (size_t i = 0; i < count; i++)
-        if (!plot_look_among(&list, sorted[i], a))
-            return NULL;
+        if (!plot_look_in(l, sorted[i]) && !add_free(l, sorted[i], a))
+            return false;
+    return true;
+}
+
+Look *plot_looks(const char *const *spec, size_t count, Arena *a)
+{
+    LookList list = {0};
+    Look *look = NEW(a, Look, count);
+    if (!look || !plot_looks_add(&list, spec, count, a))
+        return NULL;
     for (size_t i = 0; i < count; i++)
-        look[i] = *plot_look_among(&list, spec[i], a);
+        look[i] = *plot_look_in(&list, spec[i]);
     return look;
 }

@@ -44,13 +44,15 @@ typedef struct {
     size_t count, room;
 } LookList;
 
-/* Returns the spec's look: the list's, or else its own look or the next that no spec of the list has, which is added.
- * Different specs get different looks, as long as at most 150 have the same hue. NULL: out of memory. The pointer is
- * valid until the next call. */
-const Look *plot_look_among(LookList *list, const char *spec, Arena *a);
+/* Adds those of the specs that the list does not have, whatever their order: first each spec has its own look if that is
+ * free, or the first by name of those that share one; then the others take the next free looks. Different specs get
+ * different looks, as long as at most 150 have the same hue. Returns false if out of memory. */
+bool plot_looks_add(LookList *list, const char *const *spec, size_t count, Arena *a);
 
-/* Returns a look for each spec, whatever their order: first each spec has its own look, or the first of those by name
- * that share one; then the others take the next free looks, as in plot_look_among. NULL: out of memory. */
+/* Returns a spec's look; NULL: the list does not have the spec. The pointer is valid until the list grows. */
+const Look *plot_look_in(const LookList *list, const char *spec);
+
+/* Returns a look for each spec, as plot_looks_add gives them to an empty list. NULL: out of memory. */
 Look *plot_looks(const char *const *spec, size_t count, Arena *a);
 
 #endif
