@@ -26,8 +26,8 @@ static void note_input(CompareJob *j)
     if (!j->sums_up && reach < (cells ? LEVEL_RUN : LEVEL_CELL))
         progress_note(
             &j->progress,
-            "note: wasserstein and percentile classes over %s are left out: %zu elements take %zu bytes, "
-            "more than --memory allows",
+            "note: %spercentile classes over %s are left out: %zu elements take %zu bytes, more than --memory allows",
+            view_distances(&j->view) ? "wasserstein and " : "",
             reach == LEVEL_CELL ? "all steps together" : "several tensors", j->list.elements,
             POOLED_BYTES * j->list.elements);
 }

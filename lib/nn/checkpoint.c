@@ -7,9 +7,11 @@
 #include "nn/train_parts.h"
 #include "compress/spec.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char schema[] = "atomo-checkpoint/1";
 
@@ -306,7 +308,10 @@ static bool is_other_kind(const char *path)
 
 static Status refuse_foreign(const char *path, Error *err)
 {
-    FAIL(err, ERR_USAGE, "%s: is there, and is no checkpoint", path);
+    if (access(path, R_OK))
+        FAIL(err, ERR_IO, "%s: cannot be read: %s", path, strerror(errno));
+    else
+        FAIL(err, ERR_USAGE, "%s: is there, and is no checkpoint", path);
     return error_hint(err, "remove the file, or name another --train-dir");
 }
 

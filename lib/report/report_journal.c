@@ -92,8 +92,8 @@ static const char *shown_setting(char out[200], const char *name, const Json *v)
     return out;
 }
 
-/* Compares only the settings that this version writes; the journal of another version may have more. The first one is
- * the version of the journal, and names that begin with -- are options. */
+/* Compares only the settings that this version writes. The first one names the kind and version of the journal. Names
+ * that begin with -- are options; those that begin with "measured " follow from --metrics and --sort. */
 static Status compare_settings(const Journal *j, const Json *was, const Json *is, Error *err)
 {
     char then[200], now[200];
@@ -102,13 +102,20 @@ static Status compare_settings(const Journal *j, const Json *was, const Json *is
         if (same_value(old, setting))
             continue;
         if (setting == is->first) {
-            FAIL(err, ERR_USAGE, "%s: is a journal %s of another version, which cannot be resumed, want %s",
-                 j->path, old && old->type == JSON_TEXT ? old->text : "", setting->text);
+            const bool named = old && old->type == JSON_TEXT;
+            FAIL(err, ERR_USAGE,
+                 "%s: is a journal%s%s of another version or command, which cannot be resumed, want %s",
+                 j->path, named ? " " : "", named ? old->text : "", setting->text);
             return error_hint(err, "remove %s to begin afresh", j->path);
         }
         shown_setting(then, setting->name, old);
         FAIL(err, ERR_USAGE, "%s: was begun %s, but this command runs %s", j->path, then,
              shown_setting(now, setting->name, setting));
+        if (!strncmp(setting->name, "measured ", 9))
+            return error_hint(
+                err,
+                "run the command with the --metrics and --sort of that run, or remove %s to begin afresh",
+                j->path);
         const bool option = !strncmp(setting->name, "--", 2);
         return option ? error_hint(err, "run the command %s, or remove %s to begin afresh", then, j->path)
                       : error_hint(err, "remove %s to begin afresh", j->path);

@@ -32,12 +32,14 @@ static int close_folder(void **state)
 
 static const char *version = "atomo-records/7";
 static int64_t dumped = 123;
+static bool timed;
 
 static Status begin(Journal *j, const char *to, bool resume, int64_t seed, Arena *a, Error *err)
 {
     const Fact settings[] = {{"journal", value_text(version)},
                              {"time of the dump", value_int(dumped)},
                              {"--seed", value_int(seed)},
+                             {"measured times", value_bool(timed)},
                              {"step", value_none()}};
     return journal_open(j, to, resume, settings, countof(settings), a, err);
 }
@@ -146,6 +148,12 @@ static void another_runs_journal_is_not_taken_up(void **state)
     check(strstr(err.text, "was begun with time of the dump 123, but") != NULL);
     check(!strncmp(err.hint, "remove ", 7) && strstr(err.hint, path));
     journal_close(&j);
+    timed = true; /* --metrics decides */
+    check(begin(&j, output, true, 1, *state, &err) == ERR_USAGE);
+    timed = false;
+    check(strstr(err.text, "was begun without measured times, but this command runs with measured times"));
+    check(strstr(err.hint, "--metrics and --sort ") && strstr(err.hint, path));
+    journal_close(&j);
     check_ok(begin(&j, output, true, 1, *state, &err), &err);
     check(j.old_count == 3); /* the refused attempt has not changed the journal */
     journal_close(&j);
@@ -160,7 +168,8 @@ static void a_journal_of_another_version_is_refused(void **state)
     version = "atomo-records/8";
     check(begin(&j, output, true, 2, *state, &err) == ERR_USAGE);
     version = "atomo-records/7";
-    check(strstr(err.text, "journal atomo-records/7 of another version, which cannot be resumed, want ") !=
+    check(strstr(err.text,
+                 "journal atomo-records/7 of another version or command, which cannot be resumed, want ") !=
           NULL);
     check(!strncmp(err.hint, "remove ", 7) && strstr(err.hint, path));
     journal_close(&j);
