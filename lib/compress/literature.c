@@ -84,7 +84,7 @@ const Literature literature[] = {
     {"natural dithering", "nuqsgd", NULL},
     {"FedPAQ", "qsgd", "FedPAQ quantises the change after local steps: atomo-train run --local-steps"},
     {"Global-QSGD", "qsgd", "Global-QSGD scales all workers by one norm, so that payloads add up"},
-    {"CGX", "minmax", "CGX is a library that exchanges such integers of each bucket"},
+    {"CGX", "minmax", "CGX is a library that exchanges minmax's integers of each bucket"},
     {"QUIC-FL", "rotated", "QUIC-FL sends the largest rotated elements exactly"},
     {"SDP4Bit", "rotated", "SDP4Bit rotates blocks, and sends 8 bits within a machine"},
     {"Huffman", "qsgd:code=huffman", "huffman is a code of the levels of a quantizer"},

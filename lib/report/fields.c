@@ -193,7 +193,7 @@ const Field fields[] = {
     {"wall_seconds", "wall-clock time", .brief = "wall", .unit = "s", .meaning = "time that the run took on this machine, tests included"},
     {"lr", "step size", .brief = "lr", .meaning = "the learning rate"},
     {"link_ms", "modelled communication", .brief = "link", .unit = "ms", .meaning = "communication time on --link by the model of networks"},
-    {"rank_compute_ms", "a rank's computing", .unit = "ms", .meaning = "time of a rank in the step, computing the gradients of its workers: mean over ranks"},
+    {"rank_compute_ms", "a rank's computing", .unit = "ms", .meaning = "time of a rank in the step, in the forward and backward passes of its workers, without drawing, loading and distorting images: mean over ranks"},
     {"rank_compute_ms_min", "least computing of a rank", .unit = "ms", .meaning = "of the rank with the least time"},
     {"rank_compute_ms_max", "most computing of a rank", .unit = "ms", .meaning = "of the rank with the most time"},
     {"rank_encode_ms", "a rank's encoding", .unit = "ms", .meaning = "time of a rank in the step, encoding the payloads of its workers: mean over ranks"},
