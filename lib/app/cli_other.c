@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* For a name, the first row counts whose option the command has, or whose spec is one for --codec. */
+/* The first row counts that has the name and whose option the command has (for a spec: if the command has --codec). */
 static const struct {
     const char *names;  /* between blanks; "_" in a typed name counts as "-" */
     const char *option; /* NULL: `spec` does it */

@@ -56,7 +56,7 @@ struct Dataset {
     bool (*stopped)(void);  /* that of dataset_load */
     /* instead of pixels, for data that are no bytes: (count, channels, rows, columns), normalised */
     const float *values;
-    /* of images that are drawn into `pixels` when batch_fill first uses them; NULL: all are there */
+    /* draws images on first use (digits.h); NULL: `pixels` is complete */
     const struct DrawnImages *drawn;
 };
 
@@ -65,8 +65,8 @@ enum { IMAGES_MOST = 1 << 30, DATA_SIDE_MOST = 4096 }; /* of images that are byt
 /* Loads the data set `name`: one of the table, or the user's own file if `name` is a path FILE.h5; `dir` must then be NULL.
  * `digits`, `colour-digits` and `babble` are drawn from the seed; other sets are read from the directory `dir`
  * (NULL: datasets/NAME) and ignore the seed. Checks sizes, magic numbers and labels. An error names the file, the
- * expected content and the command that downloads the file. Memory for pixels and labels comes from `a`. dataset_complete asks `stopped`;
- * NULL: nothing stops it. */
+ * expected content and the command that downloads the file. Memory for pixels and labels comes from `a`.
+ * `stopped` is kept for dataset_complete; may be NULL. */
 Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
                     int threads, bool (*stopped)(void), Arena *a, Error *err);
 

@@ -40,8 +40,8 @@ extern const DigitStyle digit_styles[10][STYLES];
  * random light one in place of white. */
 typedef struct DrawnImages DrawnImages;
 
-/* Returns the pixels of an image that has its place at `image`: there if they are drawn, or else in `room` if another
- * thread is drawing them. Threads may call it at the same time. */
+/* Draws the image at `image` if no thread has, and returns `image`; if another thread is drawing it, draws a copy into
+ * `room` and returns that. Threads may call it at the same time. */
 const uint8_t *drawn_image(const DrawnImages *d, const uint8_t *image, uint8_t room[COLOUR_PIXELS]);
 
 #endif

@@ -17,7 +17,7 @@
 enum {
     TOP = 11,
     BUCKETS = 1 << TOP,
-    LOW = 32 - TOP, /* bits of a key that remain to be sorted inside a bucket */
+    LOW = 32 - TOP,  /* bits of a key that remain to be sorted inside a bucket */
     PIECE = 1 << 20, /* elements in a piece, unless that gives more than PIECES_MAX pieces */
     PIECES_MAX = 64,
     FEW = 48, /* the most keys for which insertion sort is fastest */
@@ -164,7 +164,7 @@ static inline void *sort_digits(uint32_t *key, size_t n, const Digits d, void *o
     return from;
 }
 
-/* The zeros of a sparse estimate fill a bucket. */
+/* Skips the sort, as for the zeros of a sparse estimate. */
 static bool all_equal(const uint32_t *key, size_t n)
 {
     size_t i = 1;

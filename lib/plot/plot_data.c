@@ -14,7 +14,8 @@ size_t plot_columns(const PlotKind *kind)
     return count;
 }
 
-/* Adds the first character of s; '?' for what is no UTF-8 or controls a terminal. Returns its number of bytes. */
+/* Adds the first character of s; '?' for a byte that is not UTF-8, and for a character that controls a terminal.
+ * Returns its number of bytes. */
 static size_t put_plain(TextBuf *out, const char *s)
 {
     const size_t bytes = text_utf8(s, strnlen(s, 4));

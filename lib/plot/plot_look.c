@@ -87,8 +87,8 @@ static double halves(double from, double to)
     return 2 * log2(to / from);
 }
 
-/* Returns 2 log2(value / default) of a parameter, rounded; 0 if it has no positive default. Of small whole numbers with
- * the same rounded value, the nearest to it has it, and each further one differs by 9 more. */
+/* Returns 2 log2(value / default) of a parameter, rounded; 0 if it has no positive default. Small whole
+ * numbers that round to the same step would share a look: the k-th nearest (k from 0) gets 9 k more. */
 static long steps_of(const Param *p, const char *value)
 {
     enum { FURTHER = 9, SMALL = 64 };
@@ -104,7 +104,7 @@ static long steps_of(const Param *p, const char *value)
 }
 
 /* Returns a number that selects shade and dashes: 0 for a codec without wrappers and with default parameters.
- * Each factor sqrt(2) in the rate adds 1. Sets *base to the last codec of the spec. */
+ * The rate adds its steps_of. Sets *base to the last codec of the spec. */
 static size_t variant_of(const Codec *codec, const Codec **base)
 {
     size_t others = 0;

@@ -44,9 +44,9 @@ typedef struct {
     size_t count, room;
 } LookList;
 
-/* Adds those of the specs that the list does not have, whatever their order: first each spec has its own look if that is
- * free, or the first by name of those that share one; then the others take the next free looks. Different specs get
- * different looks, as long as at most 150 have the same hue. Returns false if out of memory. */
+/* Adds the specs that the list lacks. The order within a call does not matter. First each spec has its own
+ * look if that is free, or the first by name of those that share one; then the others take the next free looks.
+ * Different specs get different looks, as long as at most 150 have the same hue. Returns false if out of memory. */
 bool plot_looks_add(LookList *list, const char *const *spec, size_t count, Arena *a);
 
 /* Returns a spec's look; NULL: the list does not have the spec. The pointer is valid until the list grows. */

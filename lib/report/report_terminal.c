@@ -13,9 +13,8 @@ typedef struct {
     const size_t *column; /* indices of the `count` shown columns */
     size_t *width;        /* of each shown column, in characters; longer cells take several lines */
     const bool *left;
-    bool *key; /* each of several tables has this column */
-    const char *
-        *rest; /* of the cell in each shown column, while a row is written: what the next lines show */
+    bool *key;         /* each of several tables has this column */
+    const char **rest; /* of each shown column: the part of the cell that is not written yet */
     size_t count;
 } Grid;
 

@@ -199,6 +199,11 @@ int main(int argc, char **argv)
     float *x = NEW(a, float, most), *y = NEW(a, float, most);
     Growth g = {.sizes = sizes_run};
     bool ok = true;
+    if (!x || !y) {
+        printf("no memory for two tensors of %zu floats\n", most);
+        arena_close(a);
+        return 1;
+    }
     fill(x, floats_of(0) * 16);
     /* the first elements are repeated, since to draw all elements would take long */
     for (size_t i = floats_of(0) * 16; i < most; i++)

@@ -120,7 +120,7 @@ static void distances_are_left_out_if_they_are_not_wanted(void **state)
                 check(distance ? isnan(without) : same(with, without));
                 check(!isnan(with) || strcmp(metrics[m].name, "wasserstein_mean"));
             }
-        if (repeats == 1)
+        if (repeats == 1) /* WORLD_TEST closes the last one */
             arena_close(w->a);
     }
 }
@@ -302,7 +302,7 @@ static const struct CMUnitTest tests[] = {
     WORLD_TEST(states_move_on_by_step_and_worker),
     WORLD_TEST(states_follow_names_not_places),
     WORLD_TEST(distances_are_left_out_if_they_are_not_wanted),
-        WORLD_TEST(small_tensors_travel_raw),
+    WORLD_TEST(small_tensors_travel_raw),
     WORLD_TEST(a_stop_keeps_what_is_finished),
     WORLD_TEST(codecs_that_are_done_are_left_out),
     WORLD_TEST(an_interrupted_comparison_continues_at_the_next_record),

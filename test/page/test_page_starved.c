@@ -90,6 +90,7 @@ static void results_are_drawn_and_shown_or_refused_for_want_of_memory(void **sta
         }
     }
     print_message("%zu calls without enough memory\n", failures);
+    check(failures > 10 * countof(results));
 }
 
 /* A page is written only if all of it fits in memory. */
@@ -125,6 +126,7 @@ static void a_page_is_written_or_refused_for_want_of_memory(void **state)
     check_ok(write_page(&job, a, &err), &err);
     const size_t failures = starve("the page", write_page, &job, 64);
     print_message("%zu calls without enough memory\n", failures);
+    check(failures > 10);
     free(job.plenty);
 }
 
