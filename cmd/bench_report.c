@@ -48,12 +48,14 @@ static int finish_stopped(void *nothing)
     return cli_report("atomo-bench", &err);
 }
 
+static Status refuse_table(const ReportOptions *o, const char *folder)
+{
+    FAIL(o->err, ERR_USAGE, "report: %s: a directory makes a page of HTML, not a table", folder);
+    return error_hint(o->err, "name a result, or leave out the options for tables");
+}
+
 static Status write_page(ReportOptions *o, const char *folder, const char *path)
 {
-    if (asks_for_table(o)) {
-        FAIL(o->err, ERR_USAGE, "%s: a directory makes a page of HTML, not a table", folder);
-        return error_hint(o->err, "name a result, or leave out the options for tables");
-    }
     const PageSpec spec = {.folder = folder,
                            .path = path,
                            .title = o->title ? o->title : "Results of atomo",
@@ -179,6 +181,8 @@ static Status run(void *options, const TextList *arguments)
     if (dash && !folder)
         o->common.output = NULL;
     const char *html = o->common.output;
+    if (folder && asks_for_table(o))
+        return refuse_table(o, path);
     if (folder && !html) {
         html = text_format(o->a, "%s/report.html", path);
         TRY(arena_check(html, o->a, o->err));

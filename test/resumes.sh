@@ -52,6 +52,7 @@ finish() {
 }
 
 while [ "$killed" -lt "$kills" ] && [ "$failed" -lt 5 ]; do
+    [ $((late + whole)) -le $((10 * kills + 20)) ] || { complain "$late starts ended later than one codec: the machine is faster than before"; break; }
     limit=$(od -An -N4 -tu4 /dev/urandom | awk -v ms="$ms" '{ printf "%.4f", (0.1 + 0.5 * $1 / 4294967296) * ms / 1000 }')
     before=$(lines)
     timeout -s KILL "$limit" $compare $all -o r.csv --resume >/dev/null 2>err

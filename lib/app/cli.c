@@ -170,14 +170,10 @@ static Status unknown(Parser *p, const char *dashes, const char *name)
     FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s", c->command, dashes, name);
     if (dashes[1] && cli_other_hint(p->rows, name, p->err) != OK)
         return p->err->status;
-    if (!strcmp(name, "version") || !strcmp(name, "V")) {
-        FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s", c->command, dashes, name);
+    if (!strcmp(name, "version") || !strcmp(name, "V"))
         return error_hint(p->err, "%s --version", c->program);
-    }
-    if (c->arguments_min > 1 && (!strcmp(name, "output") || !strcmp(name, "o"))) {
-        FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s", c->command, dashes, name);
+    if (c->arguments_min > 1 && (!strcmp(name, "output") || !strcmp(name, "o")))
         return error_hint(p->err, "%s %s %s, without %s%s", c->program, c->command, c->usage, dashes, name);
-    }
     FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s%s%s%s", c->command, dashes, name,
          near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
     return error_hint(p->err, "%s %s --help lists the options", c->program, c->command);
@@ -189,20 +185,21 @@ static Status no_value(Parser *p, const Option *o, const char *written)
                 o->arg ? o->arg : "a value");
 }
 
-/* True for "-c" and "--step": an option, and so no value of the option before it. */
-static bool is_option(const Parser *p, const char *arg)
-{
-    for (const Option *o = p->rows; o->name; o++)
-        if ((arg[0] == '-' && o->letter && arg[1] == o->letter && !arg[2]) ||
-            (!strncmp(arg, "--", 2) && !strcmp(arg + 2, o->name)))
-            return true;
-    return false;
-}
-
 static bool is_called(const Option *o, const char *name, size_t length)
 {
     return (strlen(o->name) == length && !strncmp(o->name, name, length)) ||
            (o->alias && strlen(o->alias) == length && !strncmp(o->alias, name, length));
+}
+
+/* True for "-c", "--step" and "--step=3": an option, and so no value of the option before it. */
+static bool is_option(const Parser *p, const char *arg)
+{
+    const bool wide = !strncmp(arg, "--", 2);
+    for (const Option *o = p->rows; o->name; o++)
+        if (wide ? is_called(o, arg + 2, strcspn(arg + 2, "="))
+                 : arg[0] == '-' && o->letter && arg[1] == o->letter && !arg[2])
+            return true;
+    return false;
 }
 
 /* Parses "--name", "--name value" or "--name=value". `next` is the next argument; sets *used to true when

@@ -166,12 +166,12 @@ typedef struct {
 
 /* Runs a program: handles --help, --version, help NAME, --complete WORD... (cli_complete.h) and --man (cli_man.h), or
  * runs the subcommand. Without arguments prints `first_steps`, lines that lead a newcomer to a result. Flushes stdout at
- * the end; a full disk or a closed pipe is an error with exit code 1. */
+ * the end; a full disk is an error with exit code 1, and a closed pipe ends the program by SIGPIPE. */
 int cli_main(const char *program, const char *brief, const char *first_steps, const Subcommand *table,
              int argc, char **argv);
 
 /* Prints "PROGRAM: text" and the hint of `err` to stderr. Returns the program's exit code: 2 for ERR_USAGE, 130
- * for ERR_STOPPED, else 1. */
+ * for ERR_STOPPED, 141 if the reader of stdout is gone, else 1. */
 int cli_report(const char *program, const Error *err);
 
 #endif

@@ -181,7 +181,7 @@ void cli_man(const Command *c, FILE *to, Arena *a)
     if (c->examples)
         put_examples(to, c, a);
     fputs(
-        ".SH \"EXIT STATUS\"\n0: done. 1: the work failed. 2: wrong usage. 130: stopped by a signal.\n.SH \"SEE ALSO\"\n",
+        ".SH \"EXIT STATUS\"\n0: done. 1: the work failed. 2: wrong usage. 130: stopped by a signal. A closed pipe ends the program by SIGPIPE.\n.SH \"SEE ALSO\"\n",
         to);
     fprintf(to, ".BR %s (1),\n.BR atomo (7)\n", c->program);
 }
@@ -198,7 +198,7 @@ void cli_man_program(const char *program, const char *brief, const Subcommand *t
     }
     fprintf(to, ".TP\n.B help \\fINAME\\fR\nDescribes a command or a codec.\n");
     fputs(
-        ".SH \"EXIT STATUS\"\n0: done. 1: the work failed. 2: wrong usage. 130: stopped by a signal.\n.SH \"SEE ALSO\"\n.BR atomo (7)",
+        ".SH \"EXIT STATUS\"\n0: done. 1: the work failed. 2: wrong usage. 130: stopped by a signal. A closed pipe ends the program by SIGPIPE.\n.SH \"SEE ALSO\"\n.BR atomo (7)",
         to);
     for (const Subcommand *c = table; c->name; c++)
         fprintf(to, ",\n.BR %s\\-%s (1)", program, c->name);

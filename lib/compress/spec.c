@@ -212,8 +212,9 @@ static Status add_spec(SpecSet *set, const char *spec, Arena *a, Error *err)
                 text_format(a, "%.*s%.*s%s", (int)from, spec, (int)(end - start), spec + start, spec + to);
             TRY(arena_check(one, a, err));
             if (add_spec(set, one, a, err) != OK)
-                return *err->hint ? err->status
-                                  : error_hint(err, "a slash separates alternatives, such as %s", one);
+                return *err->hint || err->status != ERR_USAGE
+                           ? err->status
+                           : error_hint(err, "a slash separates alternatives; this one is %s", one);
         }
         return OK;
     }

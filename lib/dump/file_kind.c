@@ -123,7 +123,7 @@ Status refuse_pickle(const char *path, Error *err)
 static bool is_text(const uint8_t *head, size_t size)
 {
     for (size_t i = 0; i < size; i++)
-        if (head[i] < ' ' && !strchr("\t\n\r", head[i]))
+        if (!head[i] || head[i] == 0x7f || (head[i] < ' ' && !strchr("\t\n\r", head[i])))
             return false;
     return size > 0;
 }

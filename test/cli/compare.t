@@ -427,7 +427,7 @@ $ atomo-bench synth -o g.h5 --shape 200x100 -q; c="-c topk -c qsgd -c randk -c p
 = 0
 
 # tables wider than the terminal: every block has the columns that tell the rows apart, here without `worker`
-$ atomo-bench synth -o g.h5 --shape 8x4 --shape 5 --steps 2 -q; COLUMNS=60 atomo-bench compare g.h5 -c none -c topk --per-tensor --repeats 2 --metrics ratio,mse -q | awk '/^2/ {print $1, $2, $3, (NF > 3 ? $4 : "")}'
+$ atomo-bench synth -o g.h5 --shape 8x4 --shape 5 --steps 2 -q; COLUMNS=44 atomo-bench compare g.h5 -c none -c topk --per-tensor --repeats 2 --metrics ratio,mse -q | awk '/^2/ {print $1, $2, $3, (NF > 3 ? $4 : "")}'
 > 2 - layer0.weight none
 > 2 - layer0.weight topk
 > 2 - layer1.weight none

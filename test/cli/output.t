@@ -42,8 +42,9 @@ $ F="$SRC"/datasets/lenet-mnist.h5; COLUMNS=60 TERM=xterm script -qc "atomo-benc
 
 # the tables of all commands fit 40 and 50 columns, on a terminal and in a pipe; no part has only columns that the next one has too
 ? command -v script
-$ D=g.h5; atomo-bench synth --shape 16x8 --shape 5 -q -o $D; for w in 40 50; do export COLUMNS=$w; for c in "verify $D -q" "verify $D --per-tensor -q" "sweep $D -c qsgd -c svd --rates 1,2 --repeats 2 -q" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2 --per-tensor" "merge $D -c qsgd --workers 2 --repeats 1 -q" "cost $D -c qsgd --compute-ms 5 --repeats 1 -q" "advise $D -c qsgd --compute-ms 5 --repeats 1 -q" "inspect $D" "list" "list qsgd" doctor; do atomo-bench $c >t 2>/dev/null; awk -v w=$w -v c="$c" 'length > w && !/^ +atomo-/ { print "wide", c, w, $0 }' t; done; TERM=xterm script -qc "stty cols $w; unset COLUMNS; atomo-bench verify $D -q --color never" /dev/null | tr -d '\r' >p; atomo-bench verify "$D" -q | cmp - p && echo same; done; COLUMNS=40 atomo-bench doctor | grep -c '^what'
-> same
+$ D=g.h5; atomo-bench synth --shape 16x8 --shape 5 -q -o $D; for w in 40 50; do export COLUMNS=$w; for c in "verify $D -q" "verify $D --per-tensor -q" "sweep $D -c qsgd -c svd --rates 1,2 --repeats 2 -q" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2 --per-tensor" "merge $D -c qsgd --workers 2 --repeats 1 -q" "cost $D -c qsgd --compute-ms 5 --repeats 1 -q" "advise $D -c qsgd --compute-ms 5 --repeats 1 -q" "inspect $D" "list" "list qsgd" doctor; do atomo-bench $c >t 2>/dev/null; awk -v w=$w -v c="$c" 'length > w && !/^ +atomo-/ { print "wide", c, w, $0 }' t; done; TERM=xterm script -qc "stty cols $w; unset COLUMNS; atomo-bench verify $D -q --color never" /dev/null | tr -d '\r' >p; atomo-bench verify "$D" -q | cmp - p && echo same $w; done; COLUMNS=40 atomo-bench doctor | grep -c '^what'
+> same 40
+> same 50
 > 2
 - wide*
 2>

@@ -218,9 +218,9 @@ $ atomo-bench "$(printf 'li\033[31mst')"
 # a command of the other program
 $ atomo-train compare; atomo-bench tune
 2> atomo-train: unknown command "compare"
-2> hint: atomo-train --help lists the commands; atomo-bench has others
+2> hint: atomo-bench compare
 2> atomo-bench: unknown command "tune"
-2> hint: atomo-bench --help lists the commands; atomo-train has others
+2> hint: atomo-train tune
 = 2
 
 # hints for numbers with commas and blanks in specs, for --rates and for a missing kind of figure

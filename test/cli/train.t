@@ -460,11 +460,11 @@ $ printf 'record,compressor,step,sim_seconds,sim_seconds_to_0.9,seed\nsummary,no
 > sign,,,2
 = 0
 
-# a file with the name of a checkpoint that is none is kept: a text, and gradients; what is left of a checkpoint goes
-$ mkdir d; go() { atomo-train run --network softmax --max-steps 2 --eval-freq 1 --batch-size 8 -q --train-dir d >/dev/null; echo $?; }; echo mine >d/step_00000002.h5; go; cat d/step_00000002.h5; atomo-bench synth -q -o d/step_00000002.h5 --force --shape 2x2; go; rm d/*; go; head -c 3000 d/step_00000002.h5 >x; mv x d/step_00000002.h5; go
-> 2
+# a file that is named like a checkpoint but is none is kept: a text, and gradients; what is left of a checkpoint goes
+$ mkdir d; go() { atomo-train run --network softmax --max-steps 2 --eval-freq 1 --batch-size 8 -q --train-dir d >/dev/null; code="$code $?"; }; echo mine >d/step_00000002.h5; go; cat d/step_00000002.h5; atomo-bench synth -q -o d/step_00000002.h5 --force --shape 2x2; cp d/step_00000002.h5 x; go; cmp x d/step_00000002.h5 && echo kept; rm d/*; go; head -c 3000 d/step_00000002.h5 >x; mv x d/step_00000002.h5; go; echo codes$code
 > mine
-> 0
+> kept
+> codes 2 2 0 0
 2> atomo-train: d/step_00000002.h5: is there, and is no checkpoint
 2> hint: remove the file, or name another --train-dir
 = 0
