@@ -430,7 +430,7 @@ static size_t records_found(void)
     Arena *a = arena_open(0);
     Error err;
     Journal j;
-    const Fact settings[] = {{"journal", value_text("atomo-records/1")}};
+    const Fact settings[] = {{"journal", value_text("atomo-records/2")}};
     check_ok(journal_open(&j, in_scratch("r.csv"), true, settings, 1, a, &err), &err);
     const size_t found = j.old_count;
     journal_close(&j);

@@ -22,7 +22,7 @@ static const Column columns[] = {{.name = "place"}, {.name = "tensor"}, {.name =
 
 static void put(const char *path, const uint8_t *data, size_t size)
 {
-    static const char head[] = "{\"journal\": \"atomo-records/1\", \"seed\": 1}\n";
+    static const char head[] = "{\"journal\": \"atomo-records/2\", \"seed\": 1}\n";
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     /* a valid first line is put in front of three quarters of the inputs */
     const bool headed = size && data[0] % 4;
@@ -40,7 +40,7 @@ static off_t length_of(const char *path)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char output[64], path[80];
-    const Fact settings[] = {{"journal", value_text("atomo-records/1")}, {"seed", value_int(1)}};
+    const Fact settings[] = {{"journal", value_text("atomo-records/2")}, {"seed", value_int(1)}};
     Arena *a = arena_open((size_t)1 << 28);
     Error err;
     Journal j;
