@@ -137,7 +137,7 @@ static size_t turn_panel(const float *a, size_t rows, size_t cols, Column *p)
             turn_rows(a + r * cols + from, cols, column);
             for (size_t q = 0; q < 4; q++)
                 for (int part = 0; part < PER_TURN; part++) {
-                    const VecD d = widen(column[q], part);
+                    const VecD d = widen_part(column[q], part);
                     memcpy(&p[from + q][r + (size_t)part * DLANES], &d, sizeof d);
                 }
         }

@@ -7,14 +7,6 @@
 
 #include <math.h>
 
-INLINE VecH narrow(VecD v)
-{
-    return __builtin_convertvector(v, VecH);
-}
-INLINE VecD widen(VecH v)
-{
-    return __builtin_convertvector(v, VecD);
-}
 INLINE void store_h(float *p, VecH v)
 {
     memcpy(p, &v, sizeof v);

@@ -24,13 +24,13 @@ INLINE void project_turned(const float *a, size_t cols, const double *v, const d
         turn_rows(a + (whole ? c : cols - 4), cols, column);
         for (int q = 0; q < 4; q++)
             for (int part = 0; part < PER_TURN; part++) {
-                const VecD d = widen(column[q], part);
+                const VecD d = widen_part(column[q], part);
                 for (int k = 0; k < count; k++)
                     sum[k][part] += d * times[4 * q + k];
             }
     }
     for (int k = 0; k < count; k++) {
-        const Turned f = narrow(sum[k]);
+        const Turned f = narrow_parts(sum[k]);
         float one[TURNED];
         memcpy(one, &f, sizeof one);
         floats_store(u[k] + r * sizeof(float), one, TURNED);

@@ -63,30 +63,21 @@ INLINE void turn_rows(const float *a, size_t stride, Turned column[4])
 }
 
 /* Returns elements part * DLANES to (part + 1) * DLANES - 1 of a transposed column as doubles. */
-INLINE VecD widen(Turned v, int part)
+INLINE VecD widen_part(Turned v, int part)
 {
-#if VEC_BYTES == 64 /* compilers make four instructions of the general conversion below */
-    (void)part;
-    return _mm512_cvtps_pd(v);
-#else
     VecH h;
     memcpy(&h, (const char *)&v + part * (int)sizeof h, sizeof h);
-    return __builtin_convertvector(h, VecD);
-#endif
+    return widen(h);
 }
 
-INLINE Turned narrow(const VecD part[PER_TURN])
+INLINE Turned narrow_parts(const VecD part[PER_TURN])
 {
-#if VEC_BYTES == 64
-    return _mm512_cvtpd_ps(part[0]);
-#else
     Turned v;
     for (int p = 0; p < PER_TURN; p++) {
-        const VecH h = __builtin_convertvector(part[p], VecH);
+        const VecH h = narrow(part[p]);
         memcpy((char *)&v + p * (int)sizeof h, &h, sizeof h);
     }
     return v;
-#endif
 }
 
 #endif

@@ -65,11 +65,38 @@ INLINE void store_u(void *p, VecU v)
 {
     memcpy(p, &v, sizeof v);
 }
+
+/* gcc makes several instructions of __builtin_convertvector, where AVX2 and AVX-512 have one. */
+INLINE VecD widen(VecH v)
+{
+#if VEC_BYTES == 64
+    return _mm512_cvtps_pd(v);
+#elif VEC_BYTES == 32
+    return _mm256_cvtps_pd(v);
+#else
+    return __builtin_convertvector(v, VecD);
+#endif
+}
+INLINE VecH narrow(VecD v)
+{
+#if VEC_BYTES == 64
+    return _mm512_cvtpd_ps(v);
+#elif VEC_BYTES == 32
+    return _mm256_cvtpd_ps(v);
+#else
+    return __builtin_convertvector(v, VecH);
+#endif
+}
 INLINE VecD load_d(const float *p)
 {
     VecH h;
     memcpy(&h, p, sizeof h);
-    return __builtin_convertvector(h, VecD);
+    return widen(h);
+}
+INLINE void store_d(float *p, VecD v)
+{
+    const VecH h = narrow(v);
+    memcpy(p, &h, sizeof h);
 }
 
 /* Returns v[index[l]] in lane l; index[l] < LANES. */

@@ -70,25 +70,6 @@ static void unite(const float *even, const float *odd, size_t pairs, float *x)
 
 /* ---- filters of 2 * half coefficients; `half` is a constant in every call ---- */
 
-INLINE VecD wide(const float *p)
-{
-#if VEC_BYTES == 64 /* compilers make several instructions of the general conversion */
-    return _mm512_cvtps_pd(_mm256_loadu_ps(p));
-#else
-    return load_d(p);
-#endif
-}
-
-INLINE void store_narrow(float *p, VecD v)
-{
-#if VEC_BYTES == 64
-    _mm256_storeu_ps(p, _mm512_cvtpd_ps(v));
-#else
-    const VecH h = __builtin_convertvector(v, VecH);
-    memcpy(p, &h, sizeof h);
-#endif
-}
-
 /* A filter f and its output: to_k is the sum over j of a_(k + step j) f_2j + b_(k + step j) f_(2j + 1). In
  * the forward transform, a and b are the even and the odd elements of x; in the inverse, the smooth and the
  * detail coefficients. */
@@ -103,16 +84,16 @@ INLINE void filter_both(const float *a, const float *b, size_t n, Filter one, Fi
     const double *f = one.f, *g = two.f;
     size_t k = 0;
     for (; k + DLANES <= n; k += DLANES) {
-        VecD p = wide(a + k), q = wide(b + k);
+        VecD p = load_d(a + k), q = load_d(b + k);
         VecD first = p * f[0] + q * f[1], second = p * g[0] + q * g[1];
         for (int j = 1; j < half; j++) {
-            p = wide(a + (ptrdiff_t)k + step * j);
-            q = wide(b + (ptrdiff_t)k + step * j);
+            p = load_d(a + (ptrdiff_t)k + step * j);
+            q = load_d(b + (ptrdiff_t)k + step * j);
             first = first + p * f[2 * j] + q * f[2 * j + 1];
             second = second + p * g[2 * j] + q * g[2 * j + 1];
         }
-        store_narrow(one.to + k, first);
-        store_narrow(two.to + k, second);
+        store_d(one.to + k, first);
+        store_d(two.to + k, second);
     }
     for (; k < n; k++) {
         double p = (double)a[k], q = (double)b[k];
