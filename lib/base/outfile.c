@@ -1,6 +1,7 @@
 /* outfile.c -- files that appear whole or not at all. */
 #include "base/outfile.h"
 #include "base/file.h"
+#include "base/outfile_leftover.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -9,14 +10,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static size_t directory_length(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
 
 /* Follows symbolic links from `path` and returns the path that they lead to; no file need exist there. After
  * LINKS_MAX links, returns the next link itself. */
@@ -30,7 +26,7 @@ static char *resolve(const char *path, Arena *a)
         if (size < 0)
             break;
         to[size] = 0;
-        const int directory = *to == '/' ? 0 : (int)directory_length(at);
+        const int directory = *to == '/' ? 0 : (int)path_directory(at);
         at = text_format(a, "%.*s%s", directory, at, to);
     }
     return at;
@@ -43,7 +39,7 @@ bool outfile_same(const char *path, const char *other, Arena *a)
     char *one = resolve(path, a), *two = resolve(other, a);
     if (!one || !two)
         return false;
-    const size_t up_one = directory_length(one), up_two = directory_length(two);
+    const size_t up_one = path_directory(one), up_two = path_directory(two);
     if (strcmp(one + up_one, two + up_two) != 0)
         return false;
     one[up_one] = two[up_two] = 0;
@@ -80,13 +76,6 @@ static Status open_stdout(OutFile *f, Arena *a, Error *err)
     return f->to ? OK : cannot(f, "write", err);
 }
 
-static void name_it(const OutFile *f, int attempt, char out[PATH_MAX])
-{
-    const int directory = (int)directory_length(f->target);
-    snprintf(out, PATH_MAX, "%.*s.%.200s.%ld-%d.tmp", directory, f->target, f->target + directory,
-             (long)getpid(), attempt);
-}
-
 enum { ATTEMPTS = 100 };
 
 /* ---- the temporary files that have a name ---- */
@@ -98,16 +87,39 @@ static struct {
     const char *name[NAMED_MOST]; /* NULL: free */
 } named = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Replaces the entry `was` by `now`. */
-static void exchange_named(const char *was, const char *now)
+/* Replaces the entry `was` by `now`, under the lock. */
+static void replace_named(const char *was, const char *now)
 {
-    pthread_mutex_lock(&named.lock);
     for (size_t i = 0; i < NAMED_MOST; i++)
         if (named.name[i] == was) {
             named.name[i] = now;
             break;
         }
+}
+
+static void exchange_named(const char *was, const char *now)
+{
+    pthread_mutex_lock(&named.lock);
+    replace_named(was, now);
     pthread_mutex_unlock(&named.lock);
+}
+
+static bool is_named(const char *path)
+{
+    bool found = false;
+    pthread_mutex_lock(&named.lock);
+    for (size_t i = 0; i < NAMED_MOST; i++)
+        found |= named.name[i] && !strcmp(named.name[i], path);
+    pthread_mutex_unlock(&named.lock);
+    return found;
+}
+
+static void remove_temporary(const OutFile *f)
+{
+    if (!f->temporary || f->nameless)
+        return;
+    exchange_named(f->temporary, NULL);
+    unlink(f->temporary);
 }
 
 void outfile_abandon_all(void)
@@ -122,7 +134,7 @@ static int open_named(OutFile *f, mode_t mode, char name[PATH_MAX])
 {
     int fd = -1;
     for (int attempt = 0; fd < 0 && attempt < ATTEMPTS; attempt++) {
-        name_it(f, attempt, name);
+        leftover_name(f->target, attempt, name);
         fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd < 0 && errno != EEXIST)
             break;
@@ -134,7 +146,7 @@ static int open_named(OutFile *f, mode_t mode, char name[PATH_MAX])
  * file system has no files without a name. */
 static int open_nameless(OutFile *f, mode_t mode, char name[PATH_MAX])
 {
-    snprintf(name, PATH_MAX, "%.*s", (int)directory_length(f->target), f->target);
+    snprintf(name, PATH_MAX, "%.*s", (int)path_directory(f->target), f->target);
     const int fd = open(*name ? name : ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
     if (fd < 0)
         return fd;
@@ -147,16 +159,21 @@ static int open_nameless(OutFile *f, mode_t mode, char name[PATH_MAX])
 }
 
 /* Opens a temporary file in the target's directory. If the temporary file will replace an existing file, only
- * the owner may read it until outfile_commit gives it the existing file's permissions. */
+ * the owner may read it until outfile_commit gives it the existing file's permissions. A file that the caller
+ * opens by its name is not locked: HDF5 locks it itself. */
 static Status open_temporary(OutFile *f, bool wants_name, Arena *a, Error *err)
 {
     const mode_t mode = f->replaces ? 0600 : 0666;
     char name[PATH_MAX];
     int fd = wants_name ? -1 : open_nameless(f, mode, name);
+    if (fd < 0 || f->replaces)
+        leftover_sweep(f->target, is_named);
     if (fd < 0)
         fd = open_named(f, mode, name);
     if (fd < 0)
         return cannot(f, "write", err);
+    if (!wants_name)
+        (void)flock(fd, LOCK_EX | LOCK_NB); /* tells leftover_sweep that the file has a writer */
     f->temporary = text_copy(a, name);
     f->to = f->temporary ? fdopen(fd, "w") : NULL;
     if (f->to && !f->nameless)
@@ -217,7 +234,7 @@ Status outfile_check(const char *path, Arena *a, Error *err)
 void outfile_sync_directory(const char *path)
 {
     char directory[PATH_MAX];
-    const size_t length = directory_length(path);
+    const size_t length = path_directory(path);
     if (length >= sizeof directory)
         return;
     memcpy(directory, path, length);
@@ -234,21 +251,6 @@ void outfile_bytes(OutFile *f, const void *data, size_t size)
     errno = 0;
     if (fwrite(data, 1, size, f->to) != size && !f->failed)
         f->failed = errno;
-}
-
-/* Writes the temporary file's name to `name`. A file without a name first gets a name in the target's
- * directory. */
-static Status give_name(const OutFile *f, char name[PATH_MAX], Error *err)
-{
-    snprintf(name, PATH_MAX, "%s", f->temporary);
-    for (int attempt = 0; f->nameless && attempt < ATTEMPTS; attempt++) {
-        name_it(f, attempt, name);
-        if (!linkat(AT_FDCWD, f->temporary, AT_FDCWD, name, AT_SYMLINK_FOLLOW))
-            return OK;
-        if (errno != EEXIST)
-            break;
-    }
-    return f->nameless ? cannot(f, "name the finished file", err) : OK;
 }
 
 static bool sync_file(int fd)
@@ -270,24 +272,75 @@ static Status flush(OutFile *f, Error *err)
     return FAIL(err, ERR_IO, "%s: cannot write: %s", f->path, why ? strerror(why) : "some of it was lost");
 }
 
+/* Gives the file without a name, open as `fd`, the target's name if no file has it, else a temporary name. Writes
+ * this name to `name`. Returns false with errno set. */
+static bool give_name(const OutFile *f, int fd, char name[PATH_MAX])
+{
+    char from[32];
+    snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
+    snprintf(name, PATH_MAX, "%s", f->target);
+    if (!f->replaces && !linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW))
+        return true;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        leftover_name(f->target, attempt, name);
+        if (!linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW))
+            return true;
+        if (errno != EEXIST)
+            break;
+    }
+    return false;
+}
+
+/* Renames the file to the target. outfile_abandon_all waits meanwhile, so that no temporary name is left. On
+ * failure removes the file. */
+static Status publish(const OutFile *f, int fd, Error *err)
+{
+    char given[PATH_MAX];
+    Status status = OK;
+    pthread_mutex_lock(&named.lock);
+    const char *name = f->nameless ? given : f->temporary;
+    if (f->nameless && !give_name(f, fd, given))
+        status = cannot(f, "name the finished file", err);
+    else if (strcmp(name, f->target) && rename(name, f->target)) {
+        status = cannot(f, "rename the finished file", err);
+        unlink(name);
+    }
+    if (!f->nameless)
+        replace_named(f->temporary, NULL);
+    pthread_mutex_unlock(&named.lock);
+    return status;
+}
+
+/* Keeps a descriptor of the file while it is closed: the file's lock, and a file without a name, last as long. */
+static Status commit_temporary(OutFile *f, Error *err)
+{
+    Status status = flush(f, err);
+    const int fd = status == OK ? fcntl(fileno(f->to), F_DUPFD_CLOEXEC, 3) : -1;
+    if (status == OK && fd < 0)
+        status = cannot(f, "write", err);
+    if (status != OK) {
+        outfile_abandon(f);
+        return status;
+    }
+    const bool closed = fclose(f->to) == 0;
+    f->to = NULL;
+    status = closed ? publish(f, fd, err) : cannot(f, "write", err);
+    if (!closed)
+        remove_temporary(f);
+    else if (status == OK)
+        outfile_sync_directory(f->target);
+    close(fd);
+    return status;
+}
+
 Status outfile_commit(OutFile *f, Error *err)
 {
-    char name[PATH_MAX] = "";
-    Status status = flush(f, err);
-    if (status == OK && f->temporary)
-        status = give_name(f, name, err);
-    const bool has_name = f->temporary && (status == OK || !f->nameless);
     if (f->temporary)
-        exchange_named(f->temporary, NULL);
+        return commit_temporary(f, err);
+    Status status = flush(f, err);
     if (fclose(f->to) && status == OK)
         status = cannot(f, "write", err);
     f->to = NULL;
-    if (status == OK && f->temporary && rename(name, f->target))
-        status = cannot(f, "rename the finished file", err);
-    if (status != OK && has_name)
-        unlink(*name ? name : f->temporary);
-    if (status == OK && f->temporary)
-        outfile_sync_directory(f->target);
     return status;
 }
 
@@ -297,10 +350,7 @@ void outfile_abandon(OutFile *f)
         return;
     fclose(f->to);
     f->to = NULL;
-    if (!f->temporary || f->nameless)
-        return;
-    exchange_named(f->temporary, NULL);
-    unlink(f->temporary);
+    remove_temporary(f);
 }
 
 Status outfile_save(const char *path, const void *data, size_t size, Arena *a, Error *err)

@@ -2,7 +2,9 @@
  *
  * Output goes to a temporary file in the target's directory. outfile_commit flushes the temporary file to the
  * disk and renames it to the target. If the file system permits, the temporary file has no name before commit,
- * so that a killed process leaves nothing behind. A target that is not a regular file (a pipe, a device) is
+ * so that a killed process leaves nothing behind. If no target exists, commit names the file in one call; else a
+ * kill between naming and renaming it may leave a temporary file, as may a kill before commit where files always
+ * have names. outfile_open removes such files of the same target. A target that is not a regular file (a pipe, a device) is
  * written in place. The paths "-" and /dev/stdout are standard output. If the target is a symbolic link, the
  * file that it points to is replaced or created. */
 #ifndef ATOMO_OUTFILE_H
