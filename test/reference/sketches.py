@@ -23,6 +23,16 @@ def mixed(key, i):
     return x ^ (x >> np.uint32(16))
 
 
+def slice_of(b, n, cols):
+    """Returns the first bucket of block b's slice, and the first bucket behind it."""
+    blocks = -(-n // BLOCK)
+    slices = max(1, min(cols >> 13, blocks))
+    starts = [blocks * s // slices for s in range(slices)]
+    edges = [cols * BLOCK * start // n for start in starts] + [cols]
+    s = max(s for s in range(slices) if starts[s] <= b)
+    return edges[s], edges[s + 1]
+
+
 def hashes(address, row, n, cols):
     """Returns every element's bucket and sign in a row."""
     seed, repeat, _, step, tensor = address
@@ -31,7 +41,9 @@ def hashes(address, row, n, cols):
         i = np.arange(min(BLOCK, n - b * BLOCK))
         here = slice(b * BLOCK, b * BLOCK + len(i))
         everyone = (seed, repeat, -1, step, tensor)
-        buckets[here] = mixed(key_below(everyone, row, BUCKET, b), i).astype(np.uint64) * np.uint64(cols) >> np.uint64(32)
+        first, end = slice_of(b, n, cols)
+        words = mixed(key_below(everyone, row, BUCKET, b), i).astype(np.uint64)
+        buckets[here] = first + (words * np.uint64(end - first) >> np.uint64(32)).astype(np.int64)
         words = mixed(key_below(everyone, row, SIGN, b), i // 32)
         signs[here] = 1 - 2 * (words >> (i % 32).astype(np.uint32) & np.uint32(1)).astype(np.int64)
     return buckets, signs

@@ -25,7 +25,8 @@ const Compressor compressor_countmin = {
     .example = "atomo-bench synth -o g.h5 --law sparse --workers 4\n"
                "atomo-bench merge g.h5 -c countmin:bits=4 --workers 4",
     .formula =
-        "Row j of `rows` hashes element i to a bucket h_j(i) < cols.\n"
+        "Row j of `rows` hashes element i to a bucket h_j(i) < cols, in rows of 16384 buckets or more to a\n"
+        "bucket of its slice, as countsketch does.\n"
         "min-split: P_j[b] and N_j[b] = sums of max(g_i, 0) and max(-g_i, 0) over h_j(i) = b;\n"
         "  decoded_i = min over j of P_j[h_j(i)] - min over j of N_j[h_j(i)]; neither minimum is too small.\n"
         "median: T_j[b] = sum of g_i;  decoded_i = median over j of T_j[h_j(i)], which is biased unless the\n"

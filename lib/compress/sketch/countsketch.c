@@ -22,7 +22,9 @@ const Compressor compressor_countsketch = {
         "|decoded_i| become 0 (heavy hitters; of equal ones the first are kept).\n"
         "cols = floor((bits n / 8 - 1) / (4 rows)), at least 1. All workers have the same hashes, from the\n"
         "seed: cells add, and the merged payload is the sketch of the sum. The median does not add.\n"
-        "A row's error has the variance (|g|^2 - g_i^2) / cols; the median of 5 rows of normal errors has\n"
+        "A row of 16384 buckets or more is cut into slices of about 8192, each for a stretch of consecutive\n"
+        "elements, so that its sums stay in the cache. With |g|^2 and cols those of element i's slice,\n"
+        "a row's error has the variance (|g|^2 - g_i^2) / cols; the median of 5 rows of normal errors has\n"
         "0.287 of it, so |decoded - g|^2 / |g|^2 is about 0.287 n / cols: 46 at 1 bit, worse than sending\n"
         "zeros. Made for few heavy elements: topk, and ef+. Raw if there are at least as many cells as elements.",
     .paper = "Charikar, Chen, Farach-Colton: Finding Frequent Items in Data Streams, ICALP 2002;\n"

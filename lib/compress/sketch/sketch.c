@@ -9,15 +9,16 @@
 #include <math.h>
 
 enum {
-    RUN = 512,            /* elements processed at a time, so that buffers fit on the stack */
-    HALVED_FROM = 1 << 20 /* vectors of at least this length are summed in two halves by different threads */
+    RUN = 512,           /* elements processed at a time, so that buffers fit on the stack */
+    SLICE_LEAST = 1 << 13 /* columns of a slice at least, on average */
 };
 
 typedef struct {
     const Call *c;
     SketchKind kind;
-    /* rows; cols: buckets of a row in one table; width: number of sums in a row, in all tables together */
-    size_t n, rows, cols, width;
+    /* rows; cols: buckets of a row in one table; width: number of sums in a row, in all tables together;
+     * slices: number of slices of each row */
+    size_t n, rows, cols, width, slices;
 } Sketch;
 
 /* ---- sizes ---- */
@@ -35,8 +36,9 @@ static Sketch sketch_of(const Call *c)
 {
     const SketchParams *p = c->self->params;
     const SketchKind kind = ((const SketchKind *)c->self->ops->family)[p->estimate];
-    const size_t tables = kind == SKETCH_SPLIT ? 2 : 1, cols = cols_of(p, c->shape->n, tables);
-    return (Sketch){c, kind, c->shape->n, (size_t)p->rows, cols, tables * cols};
+    const size_t n = c->shape->n, tables = kind == SKETCH_SPLIT ? 2 : 1, cols = cols_of(p, n, tables);
+    const size_t most = cols / SLICE_LEAST, blocks = blocks_of(n), slices = most < blocks ? most : blocks;
+    return (Sketch){c, kind, n, (size_t)p->rows, cols, tables * cols, slices ? slices : 1};
 }
 
 static bool goes_raw(const Sketch *s)
@@ -57,15 +59,27 @@ size_t sketch_bound(const Call *c)
 
 /* ---- hashing ---- */
 
-/* The hashes of one row for one block of elements. */
+/* The hashes of one row for one block of elements. The block's buckets are `first` .. `first` + `buckets` - 1. */
 typedef struct {
     RngKey bucket, sign;
+    size_t first;
+    uint32_t buckets;
 } RowHash;
+
+/* Returns the first bucket of a slice of a row: the share of the elements before the slice, of all buckets. */
+static size_t slice_start(const Sketch *s, size_t slice)
+{
+    return slice == s->slices
+               ? s->cols
+               : (size_t)((unsigned __int128)s->cols * stretch_of(s->n, s->slices, slice).from / s->n);
+}
 
 static RowHash hash_of(const Sketch *s, size_t row, size_t block)
 {
     const Rng rng = rng_below(&s->c->rng_shared, row);
-    return (RowHash){rng_key(&rng, USE_BUCKET, block), rng_key(&rng, USE_SIGN, block)};
+    const size_t slice = ((block + 1) * s->slices - 1) / blocks_of(s->n), first = slice_start(s, slice);
+    return (RowHash){rng_key(&rng, USE_BUCKET, block), rng_key(&rng, USE_SIGN, block), first,
+                     (uint32_t)(slice_start(s, slice + 1) - first)};
 }
 
 /* Sets y (n) to x (n) times the random signs of the block's elements `at`, `at` + 1, ...; `at` is a multiple of
@@ -79,16 +93,16 @@ static void flip(const RowHash *h, size_t at, const float *x, size_t n, float *y
 
 typedef struct {
     Sketch s;
-    size_t parts;
     const float *x;
-    double *cell; /* bucket sums of each part of the vector: (rows, parts, width) */
+    double *cell; /* (rows, width) bucket sums */
 } SketchSums;
 
 static void add_run(const Sketch *s, const RowHash *h, size_t at, const float *x, size_t n, double *cell)
 {
     uint32_t bucket[RUN];
     float y[RUN];
-    kernels()->hash_buckets(h->bucket, (uint32_t)at, n, (uint32_t)s->cols, bucket);
+    kernels()->hash_buckets(h->bucket, (uint32_t)at, n, h->buckets, bucket);
+    cell += h->first;
     if (s->kind == SKETCH_SPLIT) {
         for (size_t i = 0; i < n; i++)
             cell[bucket[i] + (float_bits(x[i]) >> 31) * s->cols] += fabs((double)x[i]);
@@ -101,42 +115,41 @@ static void add_run(const Sketch *s, const RowHash *h, size_t at, const float *x
         cell[bucket[i]] += (double)v[i];
 }
 
-static void add_piece(void *data, size_t piece)
+/* Adds the elements of one slice to one row. */
+static void add_slice(void *data, size_t piece)
 {
     const SketchSums *sums = data;
     const Sketch *s = &sums->s;
-    const Stretch part = stretch_of(s->n, sums->parts, piece % sums->parts);
-    double *cell = sums->cell + piece * s->width;
-    memset(cell, 0, s->width * sizeof *cell);
+    const size_t row = piece / s->slices;
+    const Stretch part = stretch_of(s->n, s->slices, piece % s->slices);
     for (size_t b = part.from / BLOCK; b < blocks_of(part.to); b++) {
-        const RowHash hash = hash_of(s, piece / sums->parts, b);
+        const RowHash hash = hash_of(s, row, b);
         const size_t size = block_size(part.to, b);
         for (size_t at = 0; at < size; at += RUN)
-            add_run(s, &hash, at, sums->x + b * BLOCK + at, size - at < RUN ? size - at : RUN, cell);
+            add_run(s, &hash, at, sums->x + b * BLOCK + at, size - at < RUN ? size - at : RUN,
+                    sums->cell + row * s->width);
     }
 }
 
 Status sketch_encode(const Call *c, const float *x, Buf *out)
 {
-    SketchSums sums = {.s = sketch_of(c), .parts = c->shape->n < HALVED_FROM ? 1 : 2, .x = x};
+    SketchSums sums = {.s = sketch_of(c), .x = x};
     const Sketch *s = &sums.s;
+    const size_t cells = s->rows * s->width;
     if (goes_raw(s))
         return raw_put(c, x, out);
-    sums.cell = NEW(c->scratch, double, s->rows *sums.parts * s->width);
+    sums.cell = NEW_ZERO(c->scratch, double, cells);
     TRY(arena_check(sums.cell, c->scratch, c->err));
-    parallel_for(c->threads, s->rows * sums.parts, add_piece, &sums);
+    parallel_for(c->threads, s->rows * s->slices, add_slice, &sums);
     buf_u8(out, PAYLOAD_METHOD);
-    uint8_t *to = buf_room(out, 4 * s->rows * s->width);
-    for (size_t row = 0; row < s->rows; row++)
-        for (size_t k = 0; k < s->width; k++, to += 4) {
-            const double *const cell = sums.cell + row * sums.parts * s->width + k;
-            const double sum = sums.parts > 1 ? cell[0] + cell[s->width] : cell[0];
-            if (!(fabs(sum) <= (double)FLT_MAX))
-                return FAIL(c->err, ERR_NUMERIC, "%s: the sum of bucket %zu is beyond float32",
-                            c->self->ops->name, row * s->width + k);
-            store_f32(to, (float)sum);
-        }
-    streams_floats(c->streams, s->rows * s->width);
+    uint8_t *to = buf_room(out, 4 * cells);
+    for (size_t k = 0; k < cells; k++) {
+        if (!(fabs(sums.cell[k]) <= (double)FLT_MAX))
+            return FAIL(c->err, ERR_NUMERIC, "%s: the sum of bucket %zu is beyond float32",
+                        c->self->ops->name, k);
+        store_f32(to + 4 * k, (float)sums.cell[k]);
+    }
+    streams_floats(c->streams, cells);
     return OK;
 }
 
@@ -156,9 +169,9 @@ static void cells_of_row(const SketchEstimate *e, size_t row, const RowHash *h, 
                          float *w)
 {
     const Sketch *s = &e->s;
-    const uint8_t *const cell = e->cell + 4 * row * s->width;
+    const uint8_t *const cell = e->cell + 4 * (row * s->width + h->first);
     uint32_t bucket[RUN];
-    kernels()->hash_buckets(h->bucket, (uint32_t)at, n, (uint32_t)s->cols, bucket);
+    kernels()->hash_buckets(h->bucket, (uint32_t)at, n, h->buckets, bucket);
     for (size_t i = 0; i < n; i++)
         v[i] = load_f32(cell + 4 * (size_t)bucket[i]);
     if (s->kind == SKETCH_SIGNED)
