@@ -129,6 +129,24 @@ def goes_back(rank, world):
         check("other" in said, world, named, "takes a state of another name", said)
 
 
+def in_pairs(rank, world):
+    """The hook of two of four ranks gives the mean of their gradients alone."""
+    from atomo.torch import State, hook
+
+    pairs = [dist.new_group(ranks) for ranks in ([0, 1], [2, 3])]
+    pair = pairs[rank // 2]
+    torch.manual_seed(0)
+    model = torch.nn.Linear(30, 40)
+    x = torch.randn(8, 30, generator=torch.Generator().manual_seed(rank))
+    mean = torch.autograd.grad(model(x).square().sum(), model.weight)[0]
+    dist.all_reduce(mean, group=pair)
+    parallel = DistributedDataParallel(model, process_group=pair)
+    parallel.register_comm_hook(State("none", model, process_group=pair), hook)
+    parallel(x).square().sum().backward()
+    gap = float((model.weight.grad - mean / 2).abs().max() / mean.abs().max())
+    check(gap < 1e-6, world, "the mean of a pair is off by", gap)
+
+
 def gathered(rank, world):
     """Every rank gets the bytes of all, of different lengths, and has sent its own to each of the others; lengths change from step to
     step, so that messages are longer and shorter than their room."""
@@ -240,6 +258,8 @@ def work(rank, world, meeting, runs):
     gap = max(float((both[0][n] - both[1][n]).abs().max()) for n in both[0])
     check(gap < 1e-5, world, "reduce is", gap, "off gather")
     goes_back(rank, world)
+    if world == 4:
+        in_pairs(rank, world)
     same_as_atomo_train(rank, world, runs)
     fails_together(rank, world)
     leave(rank, world, meeting)
