@@ -1,6 +1,7 @@
 /* test_sketch.c -- the codecs countsketch and countmin. A sketch is a table of several rows; in each row, the
  * elements are hashed to columns (buckets) and added up. The codecs are compared with plain loops and with
  * theory. */
+#include "rig/slow_slices.h"
 #include "rig/try.h"
 
 static int by_value(const void *a, const void *b)
@@ -42,30 +43,13 @@ static const Case cases[] = {
     {1, 60000, 1, false, "countmin:rows=1,cols=60000,estimate=median", 3 * BLOCK - 1},
 };
 
-/* Sets edge[0] to the first bucket of block b's slice, and edge[1] to the first behind it. */
-static void slow_slice(const Case *k, size_t b, size_t edge[2])
-{
-    const size_t blocks = (k->n + BLOCK - 1) / BLOCK, many = k->cols / 8192 < blocks ? k->cols / 8192 : blocks;
-    edge[0] = 0;
-    edge[1] = k->cols;
-    for (size_t s = 1; s < many; s++) {
-        const size_t start = blocks * s / many, bucket = k->cols * start * BLOCK / k->n;
-        if (start <= b)
-            edge[0] = bucket;
-        else if (bucket < edge[1])
-            edge[1] = bucket;
-    }
-}
-
 static size_t slow_bucket(const Call *c, const Case *k, size_t row, size_t i, double *sign)
 {
     const Rng rng = rng_below(&c->rng_shared, row);
     const RngKey bucket = rng_key(&rng, USE_BUCKET, i / BLOCK), flips = rng_key(&rng, USE_SIGN, i / BLOCK);
     const uint32_t at = (uint32_t)(i % BLOCK);
-    size_t edge[2];
-    slow_slice(k, i / BLOCK, edge);
     *sign = k->is_signed && rng_word(&flips, at / 32) >> at % 32 & 1 ? -1 : 1;
-    return edge[0] + ((uint64_t)rng_word(&bucket, at) * (edge[1] - edge[0]) >> 32);
+    return slow_bucket_of(k->cols, k->n, i / BLOCK, rng_word(&bucket, at));
 }
 
 static void slow_cells(const Try *t, const Case *k, double *cell)

@@ -4,6 +4,7 @@
 #include "compress/sketch/sketchml_bins.h"
 #include "base/parallel.h"
 #include "coder/planes.h"
+#include "rig/slow_slices.h"
 #include "rig/try.h"
 
 typedef struct {
@@ -19,6 +20,7 @@ static const Case cases[] = {
     {"sketchml:quantiles=2,groups=1,rows=1,cols=0.01", 3000, 2, 1, 2, 0.01, 0.3},
     {"sketchml:quantiles=200,groups=1,rows=8,cols=1", 30000, 200, 8, 200, 1, 0.05},
     {"sketchml:quantiles=16,groups=100,keys=delta-adaptive", 500, 16, 2, 1, 0.3, 0.5},
+    {"sketchml:quantiles=8,groups=1,cols=0.12", 300000, 8, 2, 8, 0.12, 1}, /* rows of two slices */
 };
 
 static void sparse_laplace(Try *t, uint64_t seed, double density)
@@ -77,11 +79,12 @@ static double slow_value(const SlowBins *b, size_t bin)
     return (double)(float)(0.5 * ((double)b->edge[bin] + (double)b->edge[bin + 1]));
 }
 
-static size_t slow_cell(const Try *t, size_t row, size_t i, size_t cols)
+/* Returns the cell of element i, member m of a group of `count`. */
+static size_t slow_cell(const Try *t, size_t row, size_t i, size_t m, size_t count, size_t cols)
 {
     const Rng rng = rng_below(&t->call.rng, row);
     const RngKey key = rng_key(&rng, USE_BUCKET, i / BLOCK);
-    return row * cols + (size_t)((uint64_t)rng_word(&key, i % BLOCK) * cols >> 32);
+    return row * cols + slow_bucket_of(cols, count, m / BLOCK, rng_word(&key, i % BLOCK));
 }
 
 /* Decodes into y the elements of one sign in the group of bins that begins at `first`. Returns their number. */
@@ -97,14 +100,14 @@ static size_t slow_group(const Try *t, const Case *k, const SlowBins *b, float s
     for (size_t c = 0; c < k->rows * cols; c++)
         cell[c] = SIZE_MAX;
     for (size_t m = 0; m < count * k->rows; m++) {
-        size_t *const at = &cell[slow_cell(t, m % k->rows, member[m / k->rows], cols)];
-        const size_t bin = slow_bin(b, fabsf(t->x[member[m / k->rows]]));
+        const size_t own = m / k->rows, i = member[own], bin = slow_bin(b, fabsf(t->x[i]));
+        size_t *const at = &cell[slow_cell(t, m % k->rows, i, own, count, cols)];
         *at = bin < *at ? bin : *at;
     }
     for (size_t m = 0; m < count; m++) {
         size_t bin = 0;
         for (size_t row = 0; row < k->rows; row++) {
-            const size_t c = cell[slow_cell(t, row, member[m], cols)];
+            const size_t c = cell[slow_cell(t, row, member[m], m, count, cols)];
             bin = c > bin ? c : bin;
         }
         y[member[m]] = (double)sign * slow_value(b, bin);

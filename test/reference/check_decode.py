@@ -78,7 +78,7 @@ FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:r
         "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2", "joint", "rotated", "drive", "eden:bits=2.5", "powersgd", "lowrank"]
 RARE = ["qsgd:bits=7,norm=linf,bucket=0,code=rans", "qsgd:bits=16,bucket=0,code=rans", "qsgd:bits=2,code=huffman", "qsgd:bits=11,bucket=0,code=huffman",
         "natural:code=rans", "terngrad:code=rans"]
-SLICED = ["countsketch:rows=2,cols=20000", "countmin:rows=1,cols=20000"]
+SLICED = ["countsketch:rows=2,cols=20000", "countmin:rows=1,cols=20000", "cas:clusters=1,buckets=50000", "sketchml:quantiles=4,groups=1,cols=0.12"]
 LONG = ("length_65536", "two_blocks")  # of specs that differ in numbers alone, only the first one codes these
 TRANSFORMED = ("wavelet", "hadamard", "dct", "chunktopk", "fourier", "rotated", "thc", "drive", "eden", "powersgd", "lowrank")
 
@@ -183,8 +183,9 @@ def main():
     bench.write_dump("rare.h5", rare_arrays())
     for spec in RARE:
         one("rare.h5", spec, "--threads", "2")
+    bench.write_dump("long.h5", {"long": np.random.default_rng(6).standard_normal(300000).astype(np.float32)})
     for spec in SLICED:
-        one("odd.h5", spec)
+        one("long.h5", spec)
     kinds = set()
     for spec in SPECS:
         kind = re.sub(r"\w+=[0-9.:e-]+(?=[,+]|$)|[:,]", "", spec)

@@ -6,7 +6,7 @@ import numpy as np
 
 from codes import F32, Bits, Bytes, floats, planes
 from container import need
-from draws import ATOM, BLOCK, key_of
+from draws import ATOM, BLOCK, key_of, slice_of
 
 DEFAULTS = {"clusters": "2", "percentile": "95", "buckets": "0", "bins": "5", "allocate": "entropy", "sample": "100000",
             "min": "1000", "period": "10", "index": "huffman"}
@@ -158,7 +158,10 @@ def check_sums(total, count, minus):
 def slots(data, n, size, keys, address):
     cluster = index_of(data, n, len(size), keys["index"])
     first = np.concatenate([[0], np.cumsum(size)[:-1]])
-    return first[cluster] + (words(address, n) * size[cluster].astype(np.uint64) >> np.uint64(32)).astype(int)
+    blocks = range(-(-n // BLOCK))
+    edges = np.array([[slice_of(b, n, int(cols)) for cols in size] for b in blocks]).reshape(-1, len(size), 2)
+    start, end = edges[np.arange(n) // BLOCK, cluster].T
+    return first[cluster] + start + (words(address, n).astype(np.int64) * (end - start) >> 32)
 
 
 def cas(data, n, keys, address):

@@ -105,3 +105,13 @@ def subset(address, n, k):
         share = share_of_block(n - start, k - len(members), size, unit(address, ATOM, b))
         members += [start + i for i in members_of_block(key_of(address, SAMPLE, b), size, share)]
     return members
+
+
+def slice_of(b, n, cols):
+    """Returns the first bucket of the slice of block b of n elements, in a row of cols buckets, and the first bucket behind it."""
+    blocks = -(-n // BLOCK)
+    slices = max(1, min(cols >> 13, blocks))
+    starts = [blocks * s // slices for s in range(slices)]
+    edges = [cols * BLOCK * start // n for start in starts] + [cols]
+    s = max(s for s in range(slices) if starts[s] <= b)
+    return edges[s], edges[s + 1]

@@ -8,7 +8,7 @@ import numpy as np
 
 from codes import F32, Bytes, index_set, planes
 from container import need
-from draws import BLOCK, key_below
+from draws import BLOCK, key_below, slice_of
 from sketches import BUCKET, mixed
 
 DEFAULTS = {"quantiles": "256", "rows": "2", "cols": "0.3", "groups": "8", "keys": "delta-binary"}
@@ -36,9 +36,10 @@ def buckets(address, row, keys, cols):
     found = np.zeros(len(keys), np.int64)
     for block in np.unique(keys // BLOCK):
         here = keys // BLOCK == block
-        words = mixed(key_below(address, row, BUCKET, int(block)), keys[here] % BLOCK)
-        found[here] = words.astype(np.uint64) * np.uint64(cols) >> np.uint64(32)
-    return found
+        found[here] = mixed(key_below(address, row, BUCKET, int(block)), keys[here] % BLOCK)
+    edges = np.array([slice_of(block, len(keys), cols) for block in range(-(-len(keys) // BLOCK))])
+    first, end = edges[np.arange(len(keys)) // BLOCK].T
+    return first + (found * (end - first) >> 32)
 
 
 def bins_of(source, members, bins, keys, address):

@@ -4,7 +4,7 @@ import numpy as np
 
 from codes import F32, Bytes, floats
 from container import need
-from draws import BLOCK, key_below
+from draws import BLOCK, key_below, slice_of
 
 SIGN, BUCKET = 8, 9
 DEFAULTS = {
@@ -21,16 +21,6 @@ def mixed(key, i):
     x ^= (x >> np.uint32(15)) ^ np.uint32(key[1])
     x *= np.uint32(0x846CA68B)
     return x ^ (x >> np.uint32(16))
-
-
-def slice_of(b, n, cols):
-    """Returns the first bucket of block b's slice, and the first bucket behind it."""
-    blocks = -(-n // BLOCK)
-    slices = max(1, min(cols >> 13, blocks))
-    starts = [blocks * s // slices for s in range(slices)]
-    edges = [cols * BLOCK * start // n for start in starts] + [cols]
-    s = max(s for s in range(slices) if starts[s] <= b)
-    return edges[s], edges[s + 1]
 
 
 def hashes(address, row, n, cols):

@@ -1,6 +1,7 @@
 /* cas_table.c -- sums and counts the elements in the buckets of the cluster-aware sketch (cas_table.h). */
 #include "compress/sketch/cas_table.h"
 
+#include "compress/sketch/slices.h"
 #include "vec/kernels.h"
 
 enum { RUN = 2048, PIECES_MOST = 8 };
@@ -48,15 +49,21 @@ static void walk(const TableJob *job, size_t piece, size_t from, size_t to, Visi
 {
     const Kernels *k = kernels();
     const CasTable *s = job->s;
-    uint32_t slot[RUN];
+    uint32_t slot[RUN], first[CLUSTERS_MOST], size[CLUSTERS_MOST]; /* of the clusters' slices */
     RngKey key = {0};
     for (size_t i = from, count; i < to; i += count) {
         count = to - i < RUN ? to - i : RUN;
-        if (i % BLOCK == 0)
+        if (i % BLOCK == 0) {
             key = rng_key(&s->c->rng_shared, USE_ATOM, i / BLOCK);
+            for (size_t j = 0; j < s->clusters; j++) {
+                const Slice slice = slice_of(s->size[j], s->n, i / BLOCK);
+                first[j] = s->from[j] + (uint32_t)slice.first;
+                size[j] = slice.count;
+            }
+        }
         if (job->x)
             k->stretches(job->x + i, count, s->above, s->clusters - 1, job->code_out + i);
-        k->cluster_slots(key, (uint32_t)(i % BLOCK), count, job->code + i, s->clusters, s->from, s->size,
+        k->cluster_slots(key, (uint32_t)(i % BLOCK), count, job->code + i, s->clusters, first, size,
                          slot);
         visit(job, piece, i, count, slot);
     }

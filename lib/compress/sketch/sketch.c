@@ -3,15 +3,13 @@
 #include "compress/sketch/sketch.h"
 
 #include "compress/lowrank/addends.h"
+#include "compress/sketch/slices.h"
 #include "num/select.h"
 
 #include <float.h>
 #include <math.h>
 
-enum {
-    RUN = 512,           /* elements processed at a time, so that buffers fit on the stack */
-    SLICE_LEAST = 1 << 13 /* columns of a slice at least, on average */
-};
+enum { RUN = 512 }; /* elements processed at a time, so that buffers fit on the stack */
 
 typedef struct {
     const Call *c;
@@ -37,8 +35,7 @@ static Sketch sketch_of(const Call *c)
     const SketchParams *p = c->self->params;
     const SketchKind kind = ((const SketchKind *)c->self->ops->family)[p->estimate];
     const size_t n = c->shape->n, tables = kind == SKETCH_SPLIT ? 2 : 1, cols = cols_of(p, n, tables);
-    const size_t most = cols / SLICE_LEAST, blocks = blocks_of(n), slices = most < blocks ? most : blocks;
-    return (Sketch){c, kind, n, (size_t)p->rows, cols, tables * cols, slices ? slices : 1};
+    return (Sketch){c, kind, n, (size_t)p->rows, cols, tables * cols, slices_of(cols, n)};
 }
 
 static bool goes_raw(const Sketch *s)
@@ -59,27 +56,17 @@ size_t sketch_bound(const Call *c)
 
 /* ---- hashing ---- */
 
-/* The hashes of one row for one block of elements. The block's buckets are `first` .. `first` + `buckets` - 1. */
+/* The hashes of one row for one block of elements. */
 typedef struct {
     RngKey bucket, sign;
-    size_t first;
-    uint32_t buckets;
+    Slice slice;
 } RowHash;
-
-/* Returns the first bucket of a slice of a row: the share of the elements before the slice, of all buckets. */
-static size_t slice_start(const Sketch *s, size_t slice)
-{
-    return slice == s->slices
-               ? s->cols
-               : (size_t)((unsigned __int128)s->cols * stretch_of(s->n, s->slices, slice).from / s->n);
-}
 
 static RowHash hash_of(const Sketch *s, size_t row, size_t block)
 {
     const Rng rng = rng_below(&s->c->rng_shared, row);
-    const size_t slice = ((block + 1) * s->slices - 1) / blocks_of(s->n), first = slice_start(s, slice);
-    return (RowHash){rng_key(&rng, USE_BUCKET, block), rng_key(&rng, USE_SIGN, block), first,
-                     (uint32_t)(slice_start(s, slice + 1) - first)};
+    return (RowHash){rng_key(&rng, USE_BUCKET, block), rng_key(&rng, USE_SIGN, block),
+                     slice_of(s->cols, s->n, block)};
 }
 
 /* Sets y (n) to x (n) times the random signs of the block's elements `at`, `at` + 1, ...; `at` is a multiple of
@@ -101,8 +88,8 @@ static void add_run(const Sketch *s, const RowHash *h, size_t at, const float *x
 {
     uint32_t bucket[RUN];
     float y[RUN];
-    kernels()->hash_buckets(h->bucket, (uint32_t)at, n, h->buckets, bucket);
-    cell += h->first;
+    kernels()->hash_buckets(h->bucket, (uint32_t)at, n, h->slice.count, bucket);
+    cell += h->slice.first;
     if (s->kind == SKETCH_SPLIT) {
         for (size_t i = 0; i < n; i++)
             cell[bucket[i] + (float_bits(x[i]) >> 31) * s->cols] += fabs((double)x[i]);
@@ -169,9 +156,9 @@ static void cells_of_row(const SketchEstimate *e, size_t row, const RowHash *h, 
                          float *w)
 {
     const Sketch *s = &e->s;
-    const uint8_t *const cell = e->cell + 4 * (row * s->width + h->first);
+    const uint8_t *const cell = e->cell + 4 * (row * s->width + h->slice.first);
     uint32_t bucket[RUN];
-    kernels()->hash_buckets(h->bucket, (uint32_t)at, n, h->buckets, bucket);
+    kernels()->hash_buckets(h->bucket, (uint32_t)at, n, h->slice.count, bucket);
     for (size_t i = 0; i < n; i++)
         v[i] = load_f32(cell + 4 * (size_t)bucket[i]);
     if (s->kind == SKETCH_SIGNED)

@@ -2,9 +2,7 @@
  *
  *     kind:8 = 1  { cell:f32 } x rows x tables x cols     merged: kind:8 = 2  workers:varint  { cell:f32 } ...
  *
- * A row of 16,384 columns or more is cut into slices of about 8,192 columns. Each has a stretch of consecutive
- * elements to itself, so that its sums stay in the cache. Row j puts element i into bucket floor(word_i c / 2^32)
- * of its slice, which has c buckets; word_i is a random word that depends on i and j and is the same for all
+ * Row j puts element i into bucket floor(word_i c / 2^32) of its slice (slices.h), which has c buckets; word_i is a random word that depends on i and j and is the same for all
  * workers, so the workers' cells can be added. If there would be at least as many cells
  * as elements, the elements are sent as raw floats, which can be added too. */
 #ifndef ATOMO_SKETCH_H

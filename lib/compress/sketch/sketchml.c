@@ -17,6 +17,7 @@
 #include "coder/indices.h"
 #include "coder/planes.h"
 #include "compress/sketch/sketchml_bins.h"
+#include "compress/sketch/slices.h"
 #include "vec/kernels.h"
 
 #include <math.h>
@@ -107,12 +108,13 @@ static void group_size(BinGroup *g, const Sketchml *p, size_t count)
     g->cols = cols < 1 ? 1 : (size_t)cols;
 }
 
-/* Returns how many members from member i on lie in the same block of the tensor, at most MEMBERS_RUN, and sets
- * at[] to their positions in the block. */
+/* Returns how many members from member i on lie in the same block of the tensor and in the same BLOCK members, at
+ * most MEMBERS_RUN, and sets at[] to their positions in the block. */
 static size_t group_run(const BinGroup *g, size_t i, uint32_t at[MEMBERS_RUN])
 {
     const uint32_t block = g->key[i] / BLOCK;
-    const size_t most = g->count - i < MEMBERS_RUN ? g->count - i : MEMBERS_RUN;
+    const size_t left = i % BLOCK + MEMBERS_RUN <= BLOCK ? MEMBERS_RUN : BLOCK - i % BLOCK;
+    const size_t most = g->count - i < left ? g->count - i : left;
     size_t n = most;
     if (g->key[i + most - 1] / BLOCK != block)
         for (n = 1; g->key[i + n] / BLOCK == block;)
@@ -122,13 +124,16 @@ static size_t group_run(const BinGroup *g, size_t i, uint32_t at[MEMBERS_RUN])
     return n;
 }
 
-/* Sets bucket[] to the cells to which n elements hash in one row of the sketch. at[] are the elements'
- * positions in their block. */
-static void group_buckets(const BinGroup *g, const Call *c, size_t row, size_t block, const uint32_t *at,
-                          size_t n, uint32_t *bucket)
+/* Sets bucket[] to the cells to which the n members from member i on hash, counted from the first cell of their
+ * slice (slices.h), and returns that cell. `row`: one row of the sketch. at[] are the members' positions in their
+ * block. */
+static uint8_t *group_buckets(const BinGroup *g, const Call *c, size_t row, size_t i, const uint32_t *at,
+                              size_t n, uint32_t *bucket)
 {
     const Rng rng = rng_below(&c->rng, row);
-    kernels()->hash_places(rng_key(&rng, USE_BUCKET, block), at, n, (uint32_t)g->cols, bucket);
+    const Slice slice = slice_of(g->cols, g->count, i / BLOCK);
+    kernels()->hash_places(rng_key(&rng, USE_BUCKET, g->key[i] / BLOCK), at, n, slice.count, bucket);
+    return g->cell + row * g->cols + slice.first;
 }
 
 /* ---- keys ---- */
@@ -322,13 +327,12 @@ static void fill_row(void *data, size_t piece)
     const GroupJob *job = data;
     const size_t rows = (size_t)sketchml_of(job->c)->rows, row = piece % rows;
     const BinGroup *g = &job->groups->group[piece / rows];
-    uint8_t *const cell = g->cell + row * g->cols;
     uint32_t at[MEMBERS_RUN], bucket[MEMBERS_RUN];
     const uint8_t first = (uint8_t)g->first;
-    memset(cell, (int)(g->bins - 1), g->cols);
+    memset(g->cell + row * g->cols, (int)(g->bins - 1), g->cols);
     for (size_t i = 0, n; i < g->count && g->width; i += n) {
         n = group_run(g, i, at);
-        group_buckets(g, job->c, row, g->key[i] / BLOCK, at, n, bucket);
+        uint8_t *const cell = group_buckets(g, job->c, row, i, at, n, bucket);
         for (size_t k = 0; k < n; k++) {
             const uint8_t own = (uint8_t)(g->bin[i + k] - first);
             cell[bucket[k]] = own < cell[bucket[k]] ? own : cell[bucket[k]];
@@ -476,10 +480,9 @@ static void query(const Call *c, const BinGroup *g)
     memset(g->bin, 0, g->count);
     for (size_t row = 0; row < (size_t)sketchml_of(c)->rows && g->width; row++)
         for (size_t i = 0, n; i < g->count; i += n) {
-            const uint8_t *const cell = g->cell + row * g->cols;
             uint8_t *const bin = g->bin + i;
             n = group_run(g, i, at);
-            group_buckets(g, c, row, g->key[i] / BLOCK, at, n, bucket);
+            const uint8_t *const cell = group_buckets(g, c, row, i, at, n, bucket);
             for (size_t k = 0; k < n; k++)
                 bin[k] = cell[bucket[k]] > bin[k] ? cell[bucket[k]] : bin[k];
         }
