@@ -20,7 +20,8 @@ static const Case cases[] = {
     {"sketchml:quantiles=2,groups=1,rows=1,cols=0.01", 3000, 2, 1, 2, 0.01, 0.3},
     {"sketchml:quantiles=200,groups=1,rows=8,cols=1", 30000, 200, 8, 200, 1, 0.05},
     {"sketchml:quantiles=16,groups=100,keys=delta-adaptive", 500, 16, 2, 1, 0.3, 0.5},
-    {"sketchml:quantiles=8,groups=1,cols=0.12", 300000, 8, 2, 8, 0.12, 1}, /* rows of two slices */
+    {"sketchml:quantiles=8,groups=1", 160000, 8, 2, 8, 0.3, 1}, /* rows of 24,000 cells in two slices */
+    {"sketchml:quantiles=8,groups=1,cols=0.15", 160000, 8, 2, 8, 0.15, 1}, /* rows of 12,000 cells in one */
 };
 
 static void sparse_laplace(Try *t, uint64_t seed, double density)
