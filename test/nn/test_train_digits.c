@@ -1,5 +1,5 @@
 /* test_train_digits.c -- LeNet must learn synthetic digits with a codec as well as without. The codecs send
- * 4 bits per element, ternary values, 3 singular vectors, or 1 % of the elements. */
+ * ternary values or 4 singular vectors. test/python/test_digits.py does the same with qsgd, ef+topk, svd and sign. */
 #include "rig/check.h"
 #include "data/dataset.h"
 #include "nn/train.h"
@@ -76,7 +76,7 @@ static Outcome run(const Case *c)
                     .test = &test_data,
                     .workers = 2,
                     .aggregate = 2,
-                    .batch = 64,
+                    .batch = 32,
                     .test_batch = 200,
                     .optimizer = {.lr = 0.02, .momentum = 0.9, .decay = 0.5, .every = c->halving},
                     .seed = 1,
@@ -91,23 +91,22 @@ static Outcome run(const Case *c)
     return o;
 }
 
-/* An epoch is 938 steps of 64 images. Without compression, the test accuracy reaches 98 % in less than half
- * an epoch. With a codec, it must come within one percentage point of the accuracy without compression, and
- * stay there. A run with a codec has up to three times as many steps. */
+/* An epoch is 938 steps of two batches of 32 images. Without compression, the test accuracy reaches 98 % in about a
+ * third of an epoch. With a codec, it must come within one percentage point of the accuracy without compression, and
+ * stay there. A run with a codec has up to a third more steps. */
 static void lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes(void **state)
 {
     (void)state;
-    static const Case cases[] = {{"none", 360, 120, 1},
-                                 {"qsgd:bits=4", 360, 120, 10},
+    static const Case cases[] = {{"none", 320, 110, 1},
                                  {"terngrad:clip=2.5", 400, 130, 15},
-                                 {"svd:rank=3", 480, 120, 40},
-                                 {"ef+topk:ratio=0.01", 720, 240, 70}};
+                                 {"svd:rank=4", 420, 110, 30}};
     Outcome plain = {0};
     for (size_t i = 0; i < countof(cases); i++) {
         const Outcome o = run(&cases[i]);
         plain = i ? plain : o;
-        check(o.worst >= (i ? plain.last - 0.01 : 0.98));
-        check(cases[i].steps <= 3 * cases[0].steps);
+        check(o.last >= 0.98 || i);
+        check(o.worst >= plain.last - 0.01);
+        check(3 * cases[i].steps <= 4 * cases[0].steps);
         check(o.bytes * cases[i].smaller <= plain.bytes);
     }
 }
