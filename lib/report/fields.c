@@ -292,6 +292,8 @@ const Field fields[] = {
 
 static bool is_named(const Field *f, const char *name)
 {
+    if (*f->name != *name) /* tables look up each column many times */
+        return false;
     const size_t length = strlen(f->name);
     double v;
     if (f->name[length - 1] != '_')
