@@ -40,7 +40,10 @@ MPI_LIBS   := $(if $(MPI),$(shell pkg-config --libs $(MPI)))
 SCIENCE    ?= $(foreach l,zfp fpzip,$(if $(shell printf '\043include <%s.h>\n' $l | $(CC) -E - >/dev/null 2>&1 && echo yes),$l))
 SCIENCE_FLAGS := $(if $(filter zfp,$(SCIENCE)),-DATOMO_ZFP) $(if $(filter fpzip,$(SCIENCE)),-DATOMO_FPZIP)
 PKG_CFLAGS := $(if $(have_pkgs),$(shell pkg-config --cflags $(PKGS)))
-PKG_LIBS   := $(if $(have_pkgs),$(shell pkg-config --libs $(PKGS)))
+# The programs load these libraries only where they need them (lib/base/dynamic.h).
+LOADED     := hdf5-serial matio
+PKG_LIBS   := $(if $(have_pkgs),$(shell pkg-config --libs $(filter-out $(LOADED),$(PKGS))))
+TEST_LIBS  := $(if $(have_pkgs),$(shell pkg-config --libs $(LOADED))) -lcmocka
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
             $(if $(CI),-Werror)
@@ -164,7 +167,20 @@ $(B)/page_parts.o: $(PAGE_SRC) $(B)/flags
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(FLAGS) $(FILE_FLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+
+# The names of the files (sonames) that the programs load, as the linker finds them: each of these files is linked to
+# one library, and has no code.
+soname = $(shell $(shell $(CC) -print-prog-name=readelf) -d $(1) | sed -n 's/.*NEEDED.*\[\(lib$(2)[^]]*\)\].*/\1/p')
+
+$(B)/loaded/%.so:
+	@mkdir -p $(@D)
+	$(Q)echo 'extern int unused;' | $(CC) -shared -xc - -o $@ -Wl,--no-as-needed $$(pkg-config --libs $*)
+
+$(B)/lib/dump/tensor_hdf5_load.o: FILE_FLAGS = -DHDF5_FILE='"$(call soname,$(B)/loaded/hdf5-serial.so,hdf5)"'
+$(B)/lib/dump/tensor_hdf5_load.o: $(B)/loaded/hdf5-serial.so
+$(B)/lib/data/svhn.o: FILE_FLAGS = -DMATIO_FILE='"$(call soname,$(B)/loaded/matio.so,matio)"'
+$(B)/lib/data/svhn.o: $(B)/loaded/matio.so
 
 define vec_rule
 $(B)/lib/vec/%.$(1).o: lib/vec/%.c $(B)/flags
@@ -214,7 +230,7 @@ $(B)/test/%.o: FLAGS += $(TEST_FLAGS) $(SCIENCE_FLAGS)
 $(TESTS:%=%.o): $(B)/science $(B)/mpi
 
 $(B)/test/%: $(B)/test/%.o $(B)/libatomo.a
-	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) -lcmocka
+	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(TEST_LIBS)
 
 # This test runs commands of atomo-bench in its own process.
 $(B)/test/app/test_power_loss: $(B)/cmd/bench_compare.o $(B)/cmd/bench_synth.o
@@ -231,7 +247,7 @@ $(B)/kernels-most0.o $(B)/kernels-most1.o: $(B)/kernels-most%.o: lib/vec/kernels
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -DKERNELS_MOST=$* -MMD -MP -c -o $@ $<
 
 $(GOLDENS): $(B)/test/golden-most%: $(B)/test/codec/test_golden.o $(B)/kernels-most%.o $(B)/libatomo.a
-	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) -lcmocka
+	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) $(TEST_LIBS)
 
 # The example codec of docs/adding-a-compressor.md is extracted and added to the list of codecs, to run the tests of
 # promises and of unbiasedness on it.
@@ -250,7 +266,7 @@ $(B)/adding/meansign.o $(B)/adding/all.o: %.o: %.c $(B)/flags
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
 $(ADDING): $(B)/test/adding-%: $(B)/test/codec/test_%.o $(B)/adding/meansign.o $(B)/adding/all.o $(B)/libatomo.a
-	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) -lcmocka
+	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) $(TEST_LIBS)
 
 # ---- the two commands of the README ----
 
@@ -676,7 +692,7 @@ certify: all
 $(B)/test/certify/draw-most%: test/certify/certify_draw.c $(B)/certify-kernels-most%.o $(B)/libatomo.a
 	@mkdir -p $(@D)
 	$(SAY) "CC $< (most $*)"
-	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -DISA_WANTED=$* -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lcmocka
+	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -DISA_WANTED=$* -o $@ $(filter %.c %.o %.a,$^) $(LIBS) $(TEST_LIBS)
 
 $(B)/certify-kernels-most%.o: lib/vec/kernels.c lib/vec/kernels.h
 	@mkdir -p $(@D)
@@ -698,7 +714,7 @@ $(B)/certify/level.md: $(B)/test/certify/bias_level
 $(B)/test/certify/bias_level $(B)/test/certify/interval_level $(B)/test/certify/certify_report: $(B)/test/certify/%: test/certify/%.c $(B)/libatomo.a
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS) -lcmocka
+	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS) $(TEST_LIBS)
 
 rng-quality: $(B)/test/bench/rng_stream
 	$< | dieharder -a -g 200

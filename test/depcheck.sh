@@ -27,6 +27,7 @@ function rank(file,   i, best) {
 BEGIN {
     count = split(rooms, room, "\n")
     only["hdf5.h"] = "lib/dump/tensor_hdf5.*"
+    only["dlfcn.h"] = "lib/base/dynamic|lib/num/linalg_load"
     only["fftw3.h"] = "lib/num/fourier_transform"
     only["dnnl.h"] = "lib/nn/onednn"
     only["mpi.h"] = "lib/net/net_mpi|lib/net/net_version"

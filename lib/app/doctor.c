@@ -3,6 +3,7 @@
 
 #include "base/confine.h"
 #include "base/host.h"
+#include "dump/tensor.h"
 #include "net/net.h"
 #include "vec/kernels.h"
 #include "num/linalg.h"
@@ -114,13 +115,23 @@ static void look_at_blas(Look *l)
     add(l, "lapack", text_format(l->a, "%d.%d.%d", blas.lapack[0], blas.lapack[1], blas.lapack[2]), NULL);
 }
 
+static void look_at_hdf5(Look *l)
+{
+    Error err;
+    const char *version;
+    if (hdf5_library(&version, &err) == OK)
+        add(l, "hdf5", text_copy(l->a, version), NULL);
+    else
+        add(l, "hdf5", text_copy(l->a, err.text), text_copy(l->a, err.hint));
+}
+
 static void look_at_files(Look *l)
 {
     const bool filtered = confine_can_filter();
     add(l, "reader process",
         filtered ? "system calls are filtered (seccomp)" : "system calls are not filtered",
         filtered ? NULL : "read no files from untrusted sources here: this kernel has no seccomp filters");
-    add(l, "hdf5", library_hdf5(l->a), NULL);
+    look_at_hdf5(l);
     const char *plugins = getenv("HDF5_PLUGIN_PATH");
     if (plugins)
         add(l, "HDF5_PLUGIN_PATH", plugins, "filters that need a plug-in are refused all the same: unset it");

@@ -99,7 +99,6 @@ char *host_os(Arena *a)
 
 /* Variables and functions in which libraries give their versions. They are declared here because only one other
  * file may include the header of each library. */
-extern const char H5_lib_vers_info_g[];
 extern const char fftwf_version[];
 extern const char *ZSTD_versionString(void);
 extern const char *blosc_get_version_string(void);
@@ -113,15 +112,6 @@ extern const char *const fpzip_version_string;
 #else
 static const char *const fpzip_version_string = "none";
 #endif
-
-/* Returns the version in HDF5's text, for example "1.10.8" from "HDF5 library version 1.10.8". Calls no
- * function of HDF5, because its initialisation can crash when memory is short. */
-char *library_hdf5(Arena *a)
-{
-    const char *version = H5_lib_vers_info_g + strcspn(H5_lib_vers_info_g, "0123456789.");
-    version = strrchr(version, ' ') ? strrchr(version, ' ') + 1 : version;
-    return text_copy(a, version);
-}
 
 /* `fftwf_version` is a text such as "fftw-3.3.10-sse2-avx". */
 char *library_fftw(Arena *a)

@@ -29,9 +29,8 @@ void host_limit_hint(Error *err);
 char *host_cpu(Arena *a); /* returns the CPU's model; NULL: unknown */
 char *host_os(Arena *a);  /* returns distribution, kernel and architecture; NULL: unknown */
 
-/* Return the version of a library, such as "1.10.8"; NULL: out of memory. linalg_blas_info returns the version
- * of BLAS. */
-char *library_hdf5(Arena *a);
+/* Return the version of a library, such as "3.3.10"; NULL: out of memory. linalg_blas_info returns the version
+ * of BLAS, hdf5_version that of HDF5. */
 char *library_fftw(Arena *a);
 char *library_zstd(Arena *a);
 char *library_blosc(Arena *a);

@@ -8,6 +8,7 @@
  *
  *     shared memory = Answer (HEAD bytes), X, y */
 #include "base/confine.h"
+#include "base/dynamic.h"
 #include "data/files.h"
 
 #include <errno.h>
@@ -71,6 +72,20 @@ Status mat_check(Bytes file, Error *err)
     return OK;
 }
 
+/* ---- libmatio, which the child process loads ---- */
+
+static struct {
+#define FUNCTION(name) __typeof__(name) *name;
+#define FUNCTIONS(X)   X(Mat_Open) X(Mat_VarReadInfo) X(Mat_VarReadDataLinear)
+    FUNCTIONS(FUNCTION)
+#undef FUNCTION
+} matio;
+
+#define FUNCTION(name) {#name, &matio.name},
+static const LibrarySymbol symbols[] = {FUNCTIONS(FUNCTION)};
+#undef FUNCTION
+static const SharedLibrary library = {"libmatio", MATIO_FILE, "libmatio-dev", symbols, countof(symbols)};
+
 /* ---- the work of the child process ---- */
 
 static bool is_bytes(const matvar_t *v)
@@ -125,7 +140,7 @@ static Status read_bytes(mat_t *mat, matvar_t *v, uint8_t *out, size_t size, Err
     static const uint8_t mark[] = {0xa5, 0x5a};
     for (size_t i = 0; i < countof(mark); i++) {
         out[size - 1] = mark[i];
-        if (Mat_VarReadDataLinear(mat, v, out, 0, 1, (int)size))
+        if (matio.Mat_VarReadDataLinear(mat, v, out, 0, 1, (int)size))
             break;
         if (out[size - 1] != mark[i])
             return OK;
@@ -135,11 +150,11 @@ static Status read_bytes(mat_t *mat, matvar_t *v, uint8_t *out, size_t size, Err
 
 static Status read_variables(const Shared *s, size_t *count, Error *err)
 {
-    mat_t *mat = Mat_Open("/proc/self/fd/3", MAT_ACC_RDONLY);
+    mat_t *mat = matio.Mat_Open("/proc/self/fd/3", MAT_ACC_RDONLY);
     confine_calls(false);
     if (!mat)
         return FAIL(err, ERR_CORRUPT, "libmatio cannot open it");
-    matvar_t *x = Mat_VarReadInfo(mat, "X"), *y = Mat_VarReadInfo(mat, "y");
+    matvar_t *x = matio.Mat_VarReadInfo(mat, "X"), *y = matio.Mat_VarReadInfo(mat, "y");
     if (!x || !y)
         return FAIL(err, ERR_CORRUPT, "no variable %s in it", x ? "y" : "X");
     TRY(check_pixels(x, s->most, count, err));
@@ -156,9 +171,12 @@ static _Noreturn void child_run(const Shared *s)
 {
     size_t count = 0;
     Error err = {0};
+    void *handle;
     confine_keep((int[]){s->file, s->memory}, 2);
-    const uint64_t used = confine_space();
     confine_start();
+    /* loading the library and `confine_space` open files, so they come before the limits */
+    const Status loaded = library_load(&library, &handle, &err);
+    const uint64_t used = confine_space();
     confine_memory(used, HEAD + s->most * (PIXELS + 1) + 256 * MIB);
     const uint64_t seconds = 8 + (s->file_size + s->most * PIXELS) / (32 * MIB);
     confine_seconds(seconds);
@@ -167,7 +185,7 @@ static _Noreturn void child_run(const Shared *s)
     alarm((unsigned)(60 + 8 * seconds));
     confine_files(2);
     confine_calls(true);
-    const Status status = read_variables(s, &count, &err);
+    const Status status = loaded == OK ? read_variables(s, &count, &err) : loaded;
     if (status == OK)
         s->answer->count = count;
     else
@@ -189,9 +207,13 @@ static Status child_wait(const Shared *s, pid_t child, Error *err)
     if (WEXITSTATUS(state) == CONFINE_NO_FILES)
         return FAIL(err, ERR_IO, "no process to read it: %s", strerror(EMFILE));
     Answer answer = *s->answer;
+    const Status status = answer.err.status;
     answer.err.text[sizeof answer.err.text - 1] = 0;
-    if (WEXITSTATUS(state) && *answer.err.text)
-        return FAIL(err, answer.err.status == ERR_MEMORY ? ERR_MEMORY : ERR_CORRUPT, "%s", answer.err.text);
+    answer.err.hint[sizeof answer.err.hint - 1] = 0;
+    if (WEXITSTATUS(state) && *answer.err.text) {
+        FAIL(err, status == ERR_MEMORY || status == ERR_IO ? status : ERR_CORRUPT, "%s", answer.err.text);
+        return error_hint(err, "%s", answer.err.hint);
+    }
     if (WEXITSTATUS(state) || !answer.count || answer.count > s->most)
         return FAIL(err, ERR_CORRUPT, "libmatio failed on this file (exit %d)", WEXITSTATUS(state));
     return OK;
@@ -297,8 +319,15 @@ Status svhn_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena 
     Arena *own = arena_open(0); /* for the file's bytes */
     Bytes file;
     Status status = data_file(d->info, dir, name, &file, &path, own, err);
-    if (status == OK && (mat_check(file, err) != OK || load_file(d, file, a, err) != OK))
-        status = data_damaged(d->info, path, err);
+    if (status == OK) {
+        status = mat_check(file, err);
+        if (status == OK)
+            status = load_file(d, file, a, err);
+        if (status == ERR_CORRUPT)
+            data_damaged(d->info, path, err);
+        else if (status != OK)
+            error_at(err, "%s", path);
+    }
     arena_close(own);
     return status;
 }

@@ -168,4 +168,13 @@ void dump_abandon(DumpWriter *w);              /* removes the temporary file; do
 /* commits if `written` is OK, else abandons the file */
 Status dump_finish(DumpWriter *w, Status written, Error *err);
 
+/* ---- the HDF5 library ---- */
+
+/* Returns the version of HDF5 whose headers this build used, such as "1.10.8". Does not load the library. */
+const char *hdf5_version(void);
+
+/* Loads the HDF5 library, whose version it gives, but calls none of its functions. Fails if the library cannot be
+ * loaded, or is not of the series of this build, such as 1.10. */
+Status hdf5_library(const char **version, Error *err);
+
 #endif

@@ -6,6 +6,12 @@
 #define H5_USE_110_API
 #include <hdf5.h>
 
+/* HDF5's own constants, such as H5F_ACC_RDONLY, then call no function. */
+#undef H5CHECK
+#undef H5OPEN
+#define H5CHECK
+#define H5OPEN
+
 #include "dump/array_file.h"
 #include "dump/tensor_stream.h"
 
@@ -13,6 +19,52 @@ enum { HDF5_REASON = 256 };
 
 /* If the shared memory has more bytes than this, its pages are freed as soon as they have been copied. */
 enum { SHARED_KEEP = 1 << 26 };
+
+/* ---- the library, which tensor_hdf5_load.c loads ---- */
+
+/* The functions that the programs call, without the H5 of their names. */
+/* clang-format off */
+#define HDF5_FUNCTIONS(X)                                                                                    \
+    X(Aclose) X(Acreate2) X(Aexists) X(Aget_space) X(Aget_type) X(Aiterate2) X(Aopen) X(Aread) X(Awrite)     \
+    X(Dclose) X(Dcreate2) X(Dget_create_plist) X(Dget_offset) X(Dget_space) X(Dget_storage_size)             \
+    X(Dget_type) X(Dopen2) X(Dread) X(Dwrite) X(Eset_auto2) X(Ewalk2) X(Fclose) X(Fcreate) X(Fflush)         \
+    X(Fget_create_plist) X(Fopen) X(Gclose) X(Gcreate2) X(Gget_create_plist) X(Gopen2) X(Lexists)            \
+    X(Literate) X(Oclose) X(Oget_info2) X(Oopen) X(Oset_comment) X(PLset_loading_state) X(Pclose)            \
+    X(Pcreate) X(Pget_attr_creation_order) X(Pget_external_count) X(Pget_filter2) X(Pget_layout)             \
+    X(Pget_link_creation_order) X(Pget_nfilters) X(Pget_userblock) X(Pset_attr_creation_order)               \
+    X(Pset_fill_time) X(Pset_libver_bounds) X(Pset_link_creation_order) X(Pset_obj_track_times) X(Sclose)    \
+    X(Screate) X(Screate_simple) X(Sget_simple_extent_dims) X(Sget_simple_extent_ndims)                      \
+    X(Sget_simple_extent_npoints) X(Sget_simple_extent_type) X(Tclose) X(Tconvert) X(Tcopy) X(Tequal)        \
+    X(Tget_class) X(Tget_native_type) X(Tget_order) X(Tget_size) X(Tget_strpad) X(Tget_super)                \
+    X(Tis_variable_str) X(Tset_cset) X(Tset_size) X(Zfilter_avail) X(dont_atexit) X(free_memory) X(open)
+/* clang-format on */
+
+/* Its variables: the types and classes whose macros in hdf5.h, such as H5T_NATIVE_FLOAT, read them. */
+/* clang-format off */
+#define HDF5_VARIABLES(X)                                                                                    \
+    X(T_NATIVE_FLOAT, H5T_NATIVE_FLOAT_g) X(T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE_g)                            \
+    X(T_NATIVE_INT64, H5T_NATIVE_INT64_g) X(T_NATIVE_UINT16, H5T_NATIVE_UINT16_g)                            \
+    X(T_IEEE_F32LE, H5T_IEEE_F32LE_g) X(T_IEEE_F64LE, H5T_IEEE_F64LE_g) X(T_STD_I64LE, H5T_STD_I64LE_g)      \
+    X(T_C_S1, H5T_C_S1_g) X(P_FILE_ACCESS, H5P_CLS_FILE_ACCESS_ID_g)                                         \
+    X(P_FILE_CREATE, H5P_CLS_FILE_CREATE_ID_g) X(P_GROUP_CREATE, H5P_CLS_GROUP_CREATE_ID_g)                  \
+    X(P_DATASET_CREATE, H5P_CLS_DATASET_CREATE_ID_g)
+/* clang-format on */
+
+typedef struct {
+#define FUNCTION(name) __typeof__(H5##name) *name;
+    HDF5_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+#define VARIABLE(name, symbol) hid_t name;
+    HDF5_VARIABLES(VARIABLE)
+#undef VARIABLE
+} Hdf5;
+
+/* h5.Dread is HDF5's H5Dread. Usable after hdf5_ready. */
+extern Hdf5 h5;
+
+/* Loads and starts the HDF5 library unless it has been started. Fails if it cannot be loaded, or is of another
+ * series than the headers of this build. */
+Status hdf5_ready(Error *err);
 
 /* Returns why the HDF5 library's last call failed: the system's error if there is one, else the library's
  * innermost message. */

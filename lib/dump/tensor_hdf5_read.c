@@ -57,8 +57,8 @@ static void widen_bfloat16(float *x, size_t n)
 static Status read_tensor(const Source *s, const Found *f, float *x, Error *err)
 {
     char reason[HDF5_REASON];
-    const hid_t dataset = H5Dopen2(s->id, f->path, H5P_DEFAULT);
-    const hid_t type = f->bfloat16 ? H5T_NATIVE_UINT16 : H5T_NATIVE_FLOAT;
+    const hid_t dataset = h5.Dopen2(s->id, f->path, H5P_DEFAULT);
+    const hid_t type = f->bfloat16 ? h5.T_NATIVE_UINT16 : h5.T_NATIVE_FLOAT;
     Status status = OK;
     Shape shape = {0};
     Content content = NOT_FLOATS;
@@ -67,28 +67,27 @@ static Status read_tensor(const Source *s, const Found *f, float *x, Error *err)
         status = dataset_check(dataset, s, &content, &shape, &bytes, err);
     if (status == OK && (content == NOT_FLOATS || shape.n != f->n))
         status = FAIL(err, ERR_CORRUPT, "changed since it was listed");
-    if (status == OK && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0)
+    if (status == OK && h5.Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0)
         status = FAIL(err, ERR_CORRUPT, "cannot be read (%s)", hdf5_reason(reason));
     if (status == OK && f->bfloat16)
         widen_bfloat16(x, f->n);
-    H5Dclose(dataset);
+    h5.Dclose(dataset);
     return status;
 }
 
 static hsize_t user_block(hid_t file)
 {
     hsize_t size = 1;
-    const hid_t creation = H5Fget_create_plist(file);
-    H5Pget_userblock(creation, &size);
-    H5Pclose(creation);
+    const hid_t creation = h5.Fget_create_plist(file);
+    h5.Pget_userblock(creation, &size);
+    h5.Pclose(creation);
     return size;
 }
 
 static Status open_hdf5(Source *s, Error *err)
 {
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    H5PLset_loading_state(0);
-    s->id = H5Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
+    h5.PLset_loading_state(0);
+    s->id = h5.Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
     /* `user_block` is called only if the file is open: a failing call would overwrite HDF5's reason why the
      * file did not open. */
     s->has_user_block = s->id >= 0 && user_block(s->id) != 0;
@@ -172,13 +171,15 @@ _Noreturn void reader_run(int socket, int memory, const char *file, FileKind kin
     size_t room = 0;
     uint8_t request[REQUEST_SIZE];
     confine_keep((int[]){socket, memory}, 2);
-    const uint64_t used = confine_space(); /* before the limits are set, as `confine_space` reads /proc */
     confine_start();
+    /* loading the library and `confine_space` open files, so they come before the limits */
+    const Status loaded = kind == FILE_HDF5 ? hdf5_ready(&err) : OK;
+    const uint64_t used = confine_space();
     confine_memory(used, 1024 * MIB + (integers ? 8 * file_size : 0)); /* bytes become floats */
     confine_seconds(8 + file_size / (16 * MIB));
     confine_files(1);
     confine_calls(true);
-    if ((kind == FILE_HDF5 ? list_hdf5 : list_arrays)(&s, &err) != OK) {
+    if (loaded != OK || (kind == FILE_HDF5 ? list_hdf5 : list_arrays)(&s, &err) != OK) {
         send_error(SOCKET_FD, &err);
         _exit(1);
     }

@@ -54,9 +54,9 @@ static Status list_tensor(Walk *w, hid_t dataset, const Shape *shape)
     for (int i = 0; i < shape->rank; i++)
         buf_u64(b, shape->dim[i]);
     buf_u64(b, w->source->has_user_block ? NOWHERE : dataset_plain_at(dataset));
-    const hid_t creation = H5Dget_create_plist(dataset);
+    const hid_t creation = h5.Dget_create_plist(dataset);
     const Status status = attrs_put(dataset, creation, b, w->err);
-    H5Pclose(creation);
+    h5.Pclose(creation);
     TRY(status);
     return message_send(w->source->socket, b, w->err);
 }
@@ -77,18 +77,18 @@ static Status visit_dataset(Walk *w, hid_t dataset)
  * by name. */
 static Status visit_group(Walk *w, hid_t group)
 {
-    const hid_t creation = H5Gget_create_plist(group);
+    const hid_t creation = h5.Gget_create_plist(group);
     Buf *b = message_begin(w, 'G');
     put_text(b, w->path);
     Status status = attrs_put(group, creation, b, w->err);
     unsigned flags = 0;
-    H5Pget_link_creation_order(creation, &flags);
-    H5Pclose(creation);
+    h5.Pget_link_creation_order(creation, &flags);
+    h5.Pclose(creation);
     TRY(status);
     TRY(message_send(w->source->socket, b, w->err));
     const H5_index_t order = flags & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
     char reason[HDF5_REASON];
-    if (H5Literate(group, order, H5_ITER_INC, NULL, visit_link, w) < 0 && w->status == OK)
+    if (h5.Literate(group, order, H5_ITER_INC, NULL, visit_link, w) < 0 && w->status == OK)
         w->status = FAIL(w->err, ERR_CORRUPT, "the group cannot be listed (%s)", hdf5_reason(reason));
     return w->status;
 }
@@ -106,7 +106,7 @@ static Status visit_object(Walk *w, hid_t object)
 {
     H5O_info_t info;
     char reason[HDF5_REASON];
-    if (object < 0 || H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0)
+    if (object < 0 || h5.Oget_info2(object, &info, H5O_INFO_BASIC) < 0)
         return FAIL(w->err, ERR_CORRUPT, "cannot be opened (%s)", hdf5_reason(reason));
     if (++w->objects > OBJECTS_MAX - 1)
         return FAIL(w->err, ERR_CORRUPT, "more than %d objects in one file", OBJECTS_MAX);
@@ -134,9 +134,9 @@ static Status visit_name(Walk *w, hid_t group, const char *name, H5L_type_t type
     w->length += (size_t)snprintf(w->path + before, sizeof w->path - before, "%s%s", before ? "/" : "", name);
     Status status = OK;
     if (type == H5L_TYPE_HARD) {
-        const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+        const hid_t object = h5.Oopen(group, name, H5P_DEFAULT);
         status = visit_object(w, object);
-        H5Oclose(object);
+        h5.Oclose(object);
     } else if (type != H5L_TYPE_SOFT) {
         status = FAIL(w->err, ERR_CORRUPT, "an external link, which points into another file; refused");
     }
@@ -165,9 +165,9 @@ Status walk_file(Source *s, Error *err)
     haddr_t *shared = NEW(s->arena, haddr_t, SHARED_MAX);
     TRY(arena_check(w && room && shared, s->arena, err));
     *w = (Walk){.source = s, .message = {room, 0, 4 + MESSAGE_MAX}, .shared = shared, .err = err};
-    const hid_t root = H5Gopen2(s->id, "/", H5P_DEFAULT);
+    const hid_t root = h5.Gopen2(s->id, "/", H5P_DEFAULT);
     TRY(visit_object(w, root));
-    H5Gclose(root);
+    h5.Gclose(root);
     Buf *b = message_begin(w, 'Z');
     buf_u64(b, s->count);
     return message_send(s->socket, b, err);

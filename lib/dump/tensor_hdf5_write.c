@@ -32,27 +32,27 @@ static Status cannot_write(DumpWriter *w, const char *what, Error *err)
 static hid_t creation_list(hid_t class)
 {
     const unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
-    const hid_t list = H5Pcreate(class);
-    const bool links = class != H5P_DATASET_CREATE;
-    if (list < 0 || H5Pset_obj_track_times(list, false) < 0 ||
-        H5Pset_attr_creation_order(list, H5P_CRT_ORDER_TRACKED) < 0 ||
-        (links && H5Pset_link_creation_order(list, order) < 0) ||
-        (!links && H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) < 0))
+    const hid_t list = h5.Pcreate(class);
+    const bool links = class != h5.P_DATASET_CREATE;
+    if (list < 0 || h5.Pset_obj_track_times(list, false) < 0 ||
+        h5.Pset_attr_creation_order(list, H5P_CRT_ORDER_TRACKED) < 0 ||
+        (links && h5.Pset_link_creation_order(list, order) < 0) ||
+        (!links && h5.Pset_fill_time(list, H5D_FILL_TIME_NEVER) < 0))
         return H5I_INVALID_HID;
     return list;
 }
 
 static Status create(DumpWriter *w, Error *err)
 {
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = creation_list(H5P_FILE_CREATE);
-    w->group_creation = creation_list(H5P_GROUP_CREATE);
-    w->dataset_creation = creation_list(H5P_DATASET_CREATE);
+    const hid_t access = h5.Pcreate(h5.P_FILE_ACCESS), creation = creation_list(h5.P_FILE_CREATE);
+    w->group_creation = creation_list(h5.P_GROUP_CREATE);
+    w->dataset_creation = creation_list(h5.P_DATASET_CREATE);
     if (access >= 0 && creation >= 0 && w->group_creation >= 0 && w->dataset_creation >= 0 &&
-        H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0)
-        w->file = H5Fcreate(w->out.temporary, H5F_ACC_TRUNC, creation, access);
+        h5.Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0)
+        w->file = h5.Fcreate(w->out.temporary, H5F_ACC_TRUNC, creation, access);
     const Status status = w->file >= 0 ? OK : cannot_write(w, "it", err);
-    H5Pclose(access);
-    H5Pclose(creation);
+    h5.Pclose(access);
+    h5.Pclose(creation);
     return status;
 }
 
@@ -60,9 +60,9 @@ static Status create(DumpWriter *w, Error *err)
 
 static bool close_file(DumpWriter *w)
 {
-    const bool closed = H5Fclose(w->file) >= 0;
-    H5Pclose(w->group_creation);
-    H5Pclose(w->dataset_creation);
+    const bool closed = h5.Fclose(w->file) >= 0;
+    h5.Pclose(w->group_creation);
+    h5.Pclose(w->dataset_creation);
     return closed;
 }
 
@@ -80,11 +80,6 @@ static Status check_ending(const char *path, Error *err)
 
 static Status open_writer(DumpWriter *w, const char *path, Error *err)
 {
-    /* Must precede any other HDF5 call. Otherwise HDF5's clean-up at exit uses freed memory if closing the
-     * file has failed on a full disk. */
-    H5dont_atexit();
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    TRY(check_ending(path, err));
     TRY(outfile_open_named(&w->out, path, w->arena, err));
     if (!w->out.temporary)
         return FAIL(err, ERR_USAGE, "%s: not a regular file, which HDF5 needs", w->out.path);
@@ -93,6 +88,9 @@ static Status open_writer(DumpWriter *w, const char *path, Error *err)
 
 Status dump_create(DumpWriter **out, const char *path, Error *err)
 {
+    TRY(check_ending(path, err));
+    if (hdf5_ready(err) != OK)
+        return error_at(err, "%s", path);
     Arena *a = arena_open(0);
     DumpWriter *w = NEW_ZERO(a, DumpWriter, 1);
     Status status = w ? OK : arena_fail(a, err);
@@ -115,7 +113,7 @@ Status dump_commit(DumpWriter *w, Error *err)
     Status status = OK;
     if (w->failed)
         status = FAIL(err, ERR_IO, "%s: not finished, as writing failed", w->out.path);
-    else if (H5Fflush(w->file, H5F_SCOPE_GLOBAL) < 0)
+    else if (h5.Fflush(w->file, H5F_SCOPE_GLOBAL) < 0)
         status = cannot_write(w, "it", err);
     if (!close_file(w) && status == OK)
         status = cannot_write(w, "it", err);
@@ -145,7 +143,7 @@ Status dump_finish(DumpWriter *w, Status written, Error *err)
 
 void dump_sign(DumpWriter *w, const char *command)
 {
-    (void)H5Oset_comment(w->file, command);
+    (void)h5.Oset_comment(w->file, command);
 }
 
 /* ---- attributes ---- */
@@ -153,24 +151,24 @@ void dump_sign(DumpWriter *w, const char *command)
 /* Returns the type of variable-length UTF-8 text, which Python reads as str. */
 static hid_t text_type(void)
 {
-    const hid_t type = H5Tcopy(H5T_C_S1);
-    if (H5Tset_size(type, H5T_VARIABLE) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0)
+    const hid_t type = h5.Tcopy(h5.T_C_S1);
+    if (h5.Tset_size(type, H5T_VARIABLE) < 0 || h5.Tset_cset(type, H5T_CSET_UTF8) < 0)
         return H5I_INVALID_HID;
     return type;
 }
 
 static bool write_attr(hid_t object, const Attr *a)
 {
-    const hid_t text = text_type(), space = H5Screate(H5S_SCALAR);
-    const hid_t stored[] = {[ATTR_INT] = H5T_STD_I64LE, [ATTR_REAL] = H5T_IEEE_F64LE, [ATTR_TEXT] = text};
+    const hid_t text = text_type(), space = h5.Screate(H5S_SCALAR);
+    const hid_t stored[] = {[ATTR_INT] = h5.T_STD_I64LE, [ATTR_REAL] = h5.T_IEEE_F64LE, [ATTR_TEXT] = text};
     const hid_t memory[] = {
-        [ATTR_INT] = H5T_NATIVE_INT64, [ATTR_REAL] = H5T_NATIVE_DOUBLE, [ATTR_TEXT] = text};
+        [ATTR_INT] = h5.T_NATIVE_INT64, [ATTR_REAL] = h5.T_NATIVE_DOUBLE, [ATTR_TEXT] = text};
     const void *const value[] = {[ATTR_INT] = &a->whole, [ATTR_REAL] = &a->real, [ATTR_TEXT] = &a->text};
-    const hid_t attr = H5Acreate2(object, a->name, stored[a->type], space, H5P_DEFAULT, H5P_DEFAULT);
-    const bool done = attr >= 0 && H5Awrite(attr, memory[a->type], value[a->type]) >= 0;
-    const bool closed = attr >= 0 && H5Aclose(attr) >= 0;
-    H5Sclose(space);
-    H5Tclose(text);
+    const hid_t attr = h5.Acreate2(object, a->name, stored[a->type], space, H5P_DEFAULT, H5P_DEFAULT);
+    const bool done = attr >= 0 && h5.Awrite(attr, memory[a->type], value[a->type]) >= 0;
+    const bool closed = attr >= 0 && h5.Aclose(attr) >= 0;
+    h5.Sclose(space);
+    h5.Tclose(text);
     return done && closed;
 }
 
@@ -195,10 +193,10 @@ static Status make_groups(DumpWriter *w, const char *path, size_t length, Error 
         const ArenaMark mark = arena_mark(w->arena);
         const char *group = text_slice(w->arena, path, end);
         TRY(arena_check(group, w->arena, err));
-        const htri_t exists = H5Lexists(w->file, group, H5P_DEFAULT);
+        const htri_t exists = h5.Lexists(w->file, group, H5P_DEFAULT);
         const hid_t made =
-            exists == 0 ? H5Gcreate2(w->file, group, H5P_DEFAULT, w->group_creation, H5P_DEFAULT) : 0;
-        const bool good = exists >= 0 && made >= 0 && (exists || H5Gclose(made) >= 0);
+            exists == 0 ? h5.Gcreate2(w->file, group, H5P_DEFAULT, w->group_creation, H5P_DEFAULT) : 0;
+        const bool good = exists >= 0 && made >= 0 && (exists || h5.Gclose(made) >= 0);
         arena_rewind(w->arena, mark);
         if (!good)
             return cannot_write(w, path, err);
@@ -211,10 +209,10 @@ static hid_t make_dataset(DumpWriter *w, const char *path, const Shape *shape)
     hsize_t dim[RANK_MAX];
     for (int i = 0; i < shape->rank; i++)
         dim[i] = shape->dim[i];
-    const hid_t space = shape->rank ? H5Screate_simple(shape->rank, dim, NULL) : H5Screate(H5S_SCALAR);
+    const hid_t space = shape->rank ? h5.Screate_simple(shape->rank, dim, NULL) : h5.Screate(H5S_SCALAR);
     const hid_t dataset =
-        H5Dcreate2(w->file, path, H5T_IEEE_F32LE, space, H5P_DEFAULT, w->dataset_creation, H5P_DEFAULT);
-    H5Sclose(space);
+        h5.Dcreate2(w->file, path, h5.T_IEEE_F32LE, space, H5P_DEFAULT, w->dataset_creation, H5P_DEFAULT);
+    h5.Sclose(space);
     return dataset;
 }
 
@@ -228,11 +226,11 @@ Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const flo
     if (dataset < 0)
         return cannot_write(w, path, err);
     Status status = OK;
-    if (shape->n && H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0)
+    if (shape->n && h5.Dwrite(dataset, h5.T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0)
         status = cannot_write(w, path, err);
     if (status == OK)
         status = write_attrs(w, dataset, path, attrs, err);
-    if (H5Dclose(dataset) < 0 && status == OK)
+    if (h5.Dclose(dataset) < 0 && status == OK)
         status = cannot_write(w, path, err);
     return status;
 }
@@ -240,11 +238,11 @@ Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const flo
 Status dump_write_attrs(DumpWriter *w, const char *group, const AttrList *attrs, Error *err)
 {
     TRY(make_groups(w, group, strlen(group), err));
-    const hid_t object = H5Gopen2(w->file, *group ? group : "/", H5P_DEFAULT);
+    const hid_t object = h5.Gopen2(w->file, *group ? group : "/", H5P_DEFAULT);
     if (object < 0)
         return cannot_write(w, group, err);
     const Status status = write_attrs(w, object, group, attrs, err);
-    if (H5Gclose(object) < 0 && status == OK)
+    if (h5.Gclose(object) < 0 && status == OK)
         return cannot_write(w, group, err);
     return status;
 }

@@ -3,6 +3,7 @@
  * In a program that is linked to OpenBLAS, the library starts before main: it creates threads and allocates
  * buffers, and when memory or threads are short it hangs or ends the program. Since this file loads it
  * instead, only programs that use OpenBLAS start it, and they can ask it for one thread beforehand. */
+#include "base/dynamic.h"
 #include "base/parallel.h"
 #include "num/linalg_blas.h"
 #include "vec/kernels.h"
@@ -13,9 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-
-static const char library[] = "libopenblas.so.0";
 
 static struct {
     pthread_once_t once;
@@ -25,8 +23,15 @@ static struct {
     int threads;   /* the number of OpenBLAS's threads before the first pending linalg_borrow */
     bool loaded;
     Blas blas;
-    char reason[400]; /* error text: why OpenBLAS could not be loaded */
+    Error err; /* why OpenBLAS could not be loaded */
 } loading = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+#define SYMBOL(result, name, arguments) {#name, &loading.blas.name},
+static const LibrarySymbol symbols[] = {BLAS_ROUTINES(SYMBOL)};
+#undef SYMBOL
+
+static const SharedLibrary library = {"OpenBLAS", "libopenblas.so.0", "libopenblas0-pthread", symbols,
+                                      countof(symbols)};
 
 static bool is_among(const char *name, const char *const *names)
 {
@@ -51,43 +56,6 @@ static const char *better_core(const char *core)
     }
 }
 
-static void note_reason(const char *reason)
-{
-    snprintf(loading.reason, sizeof loading.reason, "%s", reason ? reason : "unknown");
-}
-
-/* Fills the table of routines by dlsym; false when a routine is missing. C has no cast from a data pointer to
- * a function pointer, but POSIX gives both the same representation, so the bytes are copied. */
-static bool find_routines(void *handle, Blas *blas)
-{
-    void *address;
-#define FIND(result, name, arguments)                                                                        \
-    if (!(address = dlsym(handle, #name)))                                                                   \
-        return false;                                                                                        \
-    memcpy(&blas->name, &address, sizeof address);
-    BLAS_ROUTINES(FIND)
-#undef FIND
-    return true;
-}
-
-static void *load(Blas *blas)
-{
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (handle && find_routines(handle, blas))
-        return handle;
-    note_reason(dlerror());
-    if (handle)
-        dlclose(handle);
-    return NULL;
-}
-
-/* Returns the limit of the process's address space in bytes; UINT64_MAX: no limit. */
-static uint64_t address_space_limit(void)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
-}
-
 /* Makes OpenBLAS allocate the buffers of all threads now if address space is limited, since later it would
  * wait for ever for a buffer that does not fit. Returns false if the buffers do not fit; the program then
  * does not use OpenBLAS. */
@@ -102,9 +70,10 @@ static bool reserve_buffers(const Blas *blas)
         return true;
     void *probe = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (probe == MAP_FAILED) {
-        snprintf(loading.reason, sizeof loading.reason,
-                 "on %zu cores it may need %zu MB of address space, more than the limit of %llu MB leaves",
-                 cores, room / 1000000, (unsigned long long)limit / 1000000);
+        library_refuse(
+            &library, &loading.err,
+            "on %zu cores it may need %zu MB of address space, more than the limit of %llu MB leaves", cores,
+            room / 1000000, (unsigned long long)limit / 1000000);
         return false;
     }
     munmap(probe, room);
@@ -124,15 +93,16 @@ static void use_one_thread(void)
 
 static void load_once(void)
 {
-    void *handle = load(&loading.blas);
-    const char *better = handle ? better_core(loading.blas.openblas_get_corename()) : NULL;
+    void *handle;
+    Status status = library_load(&library, &handle, &loading.err);
+    const char *better = status == OK ? better_core(loading.blas.openblas_get_corename()) : NULL;
     if (better && loading.may_choose && !getenv("OPENBLAS_CORETYPE") &&
         !setenv("OPENBLAS_CORETYPE", better, 1)) {
         /* OpenBLAS reads the environment only when it is loaded */
         dlclose(handle);
-        handle = load(&loading.blas);
+        status = library_load(&library, &handle, &loading.err);
     }
-    const bool loaded = handle && reserve_buffers(&loading.blas);
+    const bool loaded = status == OK && reserve_buffers(&loading.blas);
     pthread_mutex_lock(&loading.lock);
     loading.loaded = loaded;
     if (loaded)
@@ -166,10 +136,8 @@ Status linalg_ready(Error *err)
 {
     if (blas_routines())
         return OK;
-    FAIL(err, address_space_limit() == UINT64_MAX ? ERR_IO : ERR_MEMORY, "OpenBLAS cannot be loaded: %s",
-         loading.reason);
-    return error_hint(
-        err, "install libopenblas0-pthread, or lift the limit on address space (ulimit -v unlimited)");
+    *err = loading.err;
+    return err->status;
 }
 
 void linalg_choose_kernels(void)
@@ -191,7 +159,7 @@ Status linalg_blas_info(BlasInfo *info, Error *err)
         .config = b->openblas_get_config(),
         .core = b->openblas_get_corename(),
         .threading = parallel >= 0 && parallel < 3 ? threading[parallel] : "",
-        .file = dladdr(address, &from) && from.dli_fname ? from.dli_fname : library,
+        .file = dladdr(address, &from) && from.dli_fname ? from.dli_fname : library.file,
         .wanted = better_core(b->openblas_get_corename()),
     };
     b->ilaver_(&info->lapack[0], &info->lapack[1], &info->lapack[2]);

@@ -1,5 +1,6 @@
 /* report_meta.c -- facts about a run: versions, machine, command line. */
 #include "base/host.h"
+#include "dump/tensor.h"
 #include "net/net.h"
 #include "vec/kernels.h"
 #include "num/linalg.h"
@@ -34,7 +35,7 @@ static void add_about(Fact *facts, size_t *count, Arena *a)
     add(facts, count, "cpu", host_cpu(a));
     add(facts, count, "isa", kernels()->name);
     add(facts, count, "os", host_os(a));
-    add(facts, count, "hdf5", library_hdf5(a));
+    add(facts, count, "hdf5", hdf5_version());
     add(facts, count, "openblas", loaded ? blas_version(blas.config, a) : NULL);
     add(facts, count, "blas_core", blas.core);
     add(facts, count, "lapack",

@@ -1,0 +1,30 @@
+/* dynamic.h -- loads a shared library that few commands need, when it is needed. */
+#ifndef ATOMO_DYNAMIC_H
+#define ATOMO_DYNAMIC_H
+
+#include "base/base.h"
+
+typedef struct {
+    const char *name; /* a function or variable of the library */
+    void *pointer;    /* the address of the pointer that is set to it */
+} LibrarySymbol;
+
+typedef struct {
+    const char *title;   /* the library's name in error messages */
+    const char *file;    /* its soname, for example "libopenblas.so.0" */
+    const char *package; /* the Debian package to install where it is missing */
+    const LibrarySymbol *symbol;
+    size_t count;
+} SharedLibrary;
+
+/* Loads the library and sets the pointers of all its symbols. `*handle` is for dlclose. Fails if the library or one
+ * of the symbols cannot be found, with ERR_MEMORY if address space is limited, else with ERR_IO. */
+Status library_load(const SharedLibrary *l, void **handle, Error *err);
+
+/* Sets the error of a library that was found but cannot be used, and the reason that `format` gives. */
+Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ...) PRINTF(3);
+
+/* Returns the limit of the process's address space in bytes; UINT64_MAX: no limit. */
+uint64_t address_space_limit(void);
+
+#endif

@@ -1,0 +1,73 @@
+/* test_dynamic.c -- a shared library is loaded with its functions and variables, or the error says what is missing.
+ * The library is zlib, which every build has. */
+#include "base/dynamic.h"
+#include "rig/check.h"
+
+#include <dlfcn.h>
+#include <sys/resource.h>
+#include <zlib.h>
+
+static struct {
+    __typeof__(crc32) *crc32;
+    __typeof__(zlibVersion) *version, *none;
+} zlib;
+
+static const LibrarySymbol there[] = {{"crc32", &zlib.crc32}, {"zlibVersion", &zlib.version}};
+static const LibrarySymbol one_missing[] = {{"crc32", &zlib.crc32}, {"no_such_name", &zlib.none}};
+
+static Error err;
+static void *handle;
+
+static void each_pointer_is_set_to_its_symbol(void **state)
+{
+    const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there)};
+    (void)state;
+    check_ok(library_load(&l, &handle, &err), &err);
+    assert_int_equal(zlib.crc32(0, (const Bytef *)"123456789", 9),
+                     0xcbf43926); /* the check value of CRC-32 */
+    assert_string_equal(zlib.version(), zlibVersion());
+    dlclose(handle);
+}
+
+static void a_missing_library_is_named_with_its_package(void **state)
+{
+    const SharedLibrary l = {"the zzz library", "libzzz.so.9", "libzzz-dev", there, countof(there)};
+    (void)state;
+    assert_int_equal(library_load(&l, &handle, &err), ERR_IO);
+    assert_string_equal(err.text, "the zzz library cannot be loaded: libzzz.so.9: cannot open shared object "
+                                  "file: No such file or directory");
+    assert_non_null(strstr(err.hint, "install libzzz-dev"));
+}
+
+static void a_missing_symbol_is_named(void **state)
+{
+    const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", one_missing, countof(one_missing)};
+    (void)state;
+    assert_int_equal(library_load(&l, &handle, &err), ERR_IO);
+    assert_non_null(strstr(err.text, "no_such_name"));
+    assert_null(zlib.none);
+}
+
+static void under_a_limit_on_address_space_memory_may_be_the_cause(void **state)
+{
+    const SharedLibrary l = {"the zzz library", "libzzz.so.9", "libzzz-dev", there, countof(there)};
+    const uint64_t most = (uint64_t)1 << 46; /* enough for AddressSanitizer */
+    struct rlimit before;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){most, before.rlim_max}), 0);
+    assert_true(address_space_limit() == most);
+    assert_int_equal(library_load(&l, &handle, &err), ERR_MEMORY);
+    setrlimit(RLIMIT_AS, &before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_pointer_is_set_to_its_symbol),
+        cmocka_unit_test(a_missing_library_is_named_with_its_package),
+        cmocka_unit_test(a_missing_symbol_is_named),
+        cmocka_unit_test(under_a_limit_on_address_space_memory_may_be_the_cause),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+}

@@ -1,0 +1,43 @@
+# commands that read no dump do not load the HDF5 library; a command that writes one does
+? LD_DEBUG=files atomo-bench --version 2>&1 | grep 'calling init' # needs glibc's LD_DEBUG
+$ loaded() { LD_DEBUG=files "$@" 2>&1 >/dev/null | grep -c 'calling init.*lib\(hdf5\|matio\|curl\)' | sed "s/^[1-9].*/loaded/; s/^0/not loaded/; s/^/$1 $2: /"; }; loaded atomo-bench --version; loaded atomo-bench list; loaded atomo-bench --help; loaded atomo-train --help; loaded atomo-bench synth --shape 4 -q -o g.h5
+> atomo-bench --version: not loaded
+> atomo-bench list: not loaded
+> atomo-bench --help: not loaded
+> atomo-train --help: not loaded
+> atomo-bench synth: loaded
+2>
+= 0
+
+# the public library is not linked to them either
+? command -v readelf
+$ for f in "$(command -v atomo-bench)" "$(command -v atomo-train)" "$PUBLIC/libatomo.so.0"; do readelf -d "$f" | grep -c 'NEEDED.*lib\(hdf5\|matio\)'; done | tr '\n' ' '
+> 0 0 0 
+2>
+= 0
+
+# without the HDF5 library, a dump is neither read nor written, the message says why, and other commands work
+$ atomo-bench synth --shape 4 -q -o g.h5; LC_ALL=C sed 's/libhdf5\([_a-z]*\.so\)/libhdfX\1/' "$(command -v atomo-bench)" >bench; chmod +x bench; ./bench inspect g.h5; echo "inspect $?"; ./bench synth --shape 4 -q -o new.h5; echo "synth $?"; ls -A; ./bench convert g.h5 g.npz -q; echo "convert $?"; ./bench list >/dev/null; echo "list $?"; ./bench doctor
+> inspect 1
+> synth 1
+> convert 1
+> list 0
+> hdf5 *the HDF5 library cannot be loaded: libhdfX*no *install libhdf5-dev*
+- *new.h5
+- *g.npz
+2> atomo-bench: g.h5: the HDF5 library cannot be loaded: libhdfX*: cannot open shared object file: No such file or directory
+2> atomo-bench: new.h5: the HDF5 library cannot be loaded: libhdfX*: cannot open shared object file: No such file or directory
+2> hint: install libhdf5-dev*
+= 0
+
+# a library of another series than the headers of the build is refused
+$ atomo-bench synth --shape 4 -q -o g.h5; LC_ALL=C sed 's/HDF5 library version: [0-9]/HDF5 library version: 9/' "$(command -v atomo-bench)" >bench; chmod +x bench; ./bench inspect g.h5
+2> atomo-bench: g.h5: the HDF5 library cannot be loaded: libhdf5* is version *, and this program is built for 9.*
+2> hint: install HDF5 9.*, or build atomo anew
+= 1
+
+# without libmatio, SVHN is not read, and its file is not called damaged
+$ mkdir svhn; { printf '%124s\000\001IM\016\000\000\000\010\000\000\000%8s' ' ' ' '; } >svhn/train_32x32.mat; cp svhn/train_32x32.mat svhn/test_32x32.mat; LC_ALL=C sed 's/libmatio\.so/libmatiX.so/' "$(command -v atomo-train)" >train; chmod +x train; ./train run --dataset svhn --data-dir svhn --network lenet --max-steps 1
+2> atomo-train: *train_32x32.mat: libmatio cannot be loaded: libmatiX.so*: cannot open shared object file: No such file or directory
+2> hint: install libmatio-dev*
+= 1
