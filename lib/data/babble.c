@@ -69,9 +69,9 @@ void babble_draw(uint64_t seed, DataSplit split, size_t count, uint8_t *letters)
     }
 }
 
-Status babble_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
+Status babble_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err)
 {
-    (void)dir, (void)threads;
+    (void)dir;
     const size_t tokens = d->split == SPLIT_TRAIN ? BABBLE_TRAIN : BABBLE_TEST;
     uint8_t *letters = NEW(a, uint8_t, tokens);
     TRY(arena_check(letters, a, err));

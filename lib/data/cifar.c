@@ -82,9 +82,9 @@ static Status open_files(const Dataset *d, const char *dir, Opened *file, size_t
     return open_file(d->info, dir, name, file, a, err);
 }
 
-Status cifar_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
+Status cifar_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err)
 {
-    (void)seed, (void)threads;
+    (void)seed;
     Opened file[FILES];
     size_t files, count = 0, at = 0;
     TRY(open_files(d, dir, file, &files, a, err));

@@ -38,7 +38,7 @@ typedef struct {
     const char *licence, *source;
     /* Fills the members of `d`; the caller has set info, split and stopped. May replace info by a copy whose sizes it
      * read from the data. Memory comes from `a`. */
-    Status (*load)(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
+    Status (*load)(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
 } DatasetInfo;
 
 /* returns the name of data set i; NULL after the last */
@@ -68,7 +68,7 @@ enum { IMAGES_MOST = 1 << 30, DATA_SIDE_MOST = 4096 }; /* of images that are byt
  * expected content and the command that downloads the file. Memory for pixels and labels comes from `a`.
  * `stopped` is kept for dataset_complete; may be NULL. */
 Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
-                    int threads, bool (*stopped)(void), Arena *a, Error *err);
+                    bool (*stopped)(void), Arena *a, Error *err);
 
 /* Draws all images that are not drawn yet. ERR_STOPPED: d->stopped returned true. */
 Status dataset_complete(const Dataset *d, int threads, Error *err);

@@ -118,7 +118,7 @@ const DatasetInfo *dataset_find(const char *name, Error *err)
 }
 
 Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
-                    int threads, bool (*stopped)(void), Arena *a, Error *err)
+                    bool (*stopped)(void), Arena *a, Error *err)
 {
     if (is_file(name) && dir) {
         FAIL(err, ERR_USAGE, "--data-dir %s: the data set is the file %s", dir, name);
@@ -131,7 +131,7 @@ Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit s
         dir = name;
     if (!dir && !(dir = text_format(a, "datasets/%s", name)))
         return arena_fail(a, err);
-    TRY(d.info->load(&d, dir, seed, threads, a, err));
+    TRY(d.info->load(&d, dir, seed, a, err));
     *out = d;
     return OK;
 }

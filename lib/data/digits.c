@@ -323,16 +323,14 @@ static Status open_drawn(Dataset *d, uint64_t seed, size_t count, size_t size, A
     return labels_set(d, labels, count, a, err);
 }
 
-Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
+Status digits_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err)
 {
     (void)dir;
-    (void)threads;
     return open_drawn(d, seed, d->split == SPLIT_TRAIN ? DIGITS_TRAIN : DIGITS_TEST, DIGIT_PIXELS, a, err);
 }
 
-Status colour_digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
+Status colour_digits_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err)
 {
     (void)dir;
-    (void)threads;
     return open_drawn(d, seed, d->split == SPLIT_TRAIN ? COLOUR_TRAIN : COLOUR_TEST, COLOUR_PIXELS, a, err);
 }

@@ -8,16 +8,16 @@
 
 /* ---- loaders, one for each file format; each is used as DatasetInfo.load ---- */
 
-Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
-Status colour_digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
-Status idx_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
-Status cifar_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
-Status svhn_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
-Status text_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
-Status babble_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
+Status digits_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
+Status colour_digits_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
+Status idx_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
+Status cifar_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
+Status svhn_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
+Status text_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
+Status babble_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
 
 /* Loads the user's own HDF5 file at `path`, and sets d->info. */
-Status own_load(Dataset *d, const char *path, uint64_t seed, int threads, Arena *a, Error *err);
+Status own_load(Dataset *d, const char *path, uint64_t seed, Arena *a, Error *err);
 
 /* Sets d->count and d->labels from labels that are bytes. */
 Status labels_set(Dataset *d, const uint8_t *labels, size_t count, Arena *a, Error *err);

@@ -49,9 +49,9 @@ Status idx_labels(Bytes file, size_t classes, Items *out, Error *err)
     return OK;
 }
 
-Status idx_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
+Status idx_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err)
 {
-    (void)seed, (void)threads;
+    (void)seed;
     static const char *const images_name[] = {"train-images-idx3-ubyte", "t10k-images-idx3-ubyte"};
     static const char *const labels_name[] = {"train-labels-idx1-ubyte", "t10k-labels-idx1-ubyte"};
     const char *images_path, *labels_path;

@@ -232,9 +232,9 @@ static Status take(Own *o, Dataset *d, Arena *a, Error *err)
     return are_bytes(o) ? keep_bytes(o, d, a, err) : keep_values(o, d, a, err);
 }
 
-Status own_load(Dataset *d, const char *path, uint64_t seed, int threads, Arena *a, Error *err)
+Status own_load(Dataset *d, const char *path, uint64_t seed, Arena *a, Error *err)
 {
-    (void)seed, (void)threads;
+    (void)seed;
     DatasetInfo *info = NEW_ZERO(a, DatasetInfo, 1);
     const char *name = text_copy(a, path);
     TRY(arena_check(info && name, a, err));

@@ -87,7 +87,7 @@ typedef struct {
 
 static Status load(Dataset *out, const Request *r, Arena *a, Error *err)
 {
-    TRY(dataset_load(out, r->name, r->dir, r->split, r->seed, r->threads, r->stopped, a, err));
+    TRY(dataset_load(out, r->name, r->dir, r->split, r->seed, r->stopped, a, err));
     return dataset_complete(out, r->threads, err);
 }
 
@@ -113,7 +113,7 @@ Status dataset_load_once(Dataset *out, Net *net, const char *name, const char *d
 {
     const Request r = {name, dir, split, seed, threads, stopped};
     if (!net)
-        return dataset_load(out, name, dir, split, seed, threads, stopped, a, err);
+        return dataset_load(out, name, dir, split, seed, stopped, a, err);
     const bool alone = net->neighbours == 1;
     Arena *own = arena_open(0); /* until the data are in shared memory */
     Dataset d = {0};

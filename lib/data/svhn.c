@@ -312,9 +312,9 @@ static Status load_file(Dataset *d, Bytes file, Arena *a, Error *err)
     return status;
 }
 
-Status svhn_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
+Status svhn_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err)
 {
-    (void)seed, (void)threads;
+    (void)seed;
     const char *name = d->split == SPLIT_TRAIN ? "train_32x32.mat" : "test_32x32.mat", *path;
     Arena *own = arena_open(0); /* for the file's bytes */
     Bytes file;

@@ -78,11 +78,11 @@ static Status read_text(Bytes *out, const DatasetInfo *info, const char *dir, Ar
     return !text_ends(dir, ".gz") ? OK : gzip_unpack(*out, out, a, err) == OK ? OK : error_at(err, "%s", dir);
 }
 
-Status text_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
+Status text_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err)
 {
     Bytes file;
     uint8_t number[256];
-    (void)seed, (void)threads;
+    (void)seed;
     TRY(read_text(&file, d->info, dir, a, err));
     const size_t classes = number_bytes(file, number);
     if (file.size && classes < 2)

@@ -16,7 +16,7 @@ static Dataset load(const char *name, DataSplit split, uint64_t seed, Arena *a)
 {
     Error err;
     Dataset d;
-    check_ok(dataset_load(&d, name, NULL, split, seed, 1, NULL, a, &err), &err);
+    check_ok(dataset_load(&d, name, NULL, split, seed, NULL, a, &err), &err);
     return d;
 }
 

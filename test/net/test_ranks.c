@@ -431,7 +431,7 @@ static Dataset load_text(const char *dir)
 {
     Dataset d, own;
     check_ok(dataset_load_once(&d, net, "text", dir, SPLIT_TRAIN, 1, 1, NULL, arena, &err), &err);
-    check_ok(dataset_load(&own, "text", dir, SPLIT_TRAIN, 1, 1, NULL, arena, &err), &err);
+    check_ok(dataset_load(&own, "text", dir, SPLIT_TRAIN, 1, NULL, arena, &err), &err);
     check(d.tokens == own.tokens && d.info->classes == own.info->classes && !d.labels);
     check(!memcmp(d.pixels, own.pixels, own.tokens));
     return d;

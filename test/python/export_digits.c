@@ -11,7 +11,7 @@
 
 static Status load(Dataset *d, DataSplit split, size_t count, Arena *a, Error *err)
 {
-    TRY(dataset_load(d, "digits", NULL, split, 1, 1, NULL, a, err));
+    TRY(dataset_load(d, "digits", NULL, split, 1, NULL, a, err));
     d->count = count < d->count ? count : d->count;
     return dataset_complete(d, parallel_cores(), err);
 }
