@@ -14,7 +14,7 @@ $ atomo-bench list >&-
 = 1
 
 # stdout to a pipe that no process reads: SIGPIPE ends the program, and nothing is said, as after `| head -1`
-$ mkfifo pipe; : <pipe & exec 3>pipe; wait; D=$SRC/datasets/lenet-mnist.h5; atomo-bench compare $D -c none --repeats 1 -q -o r.csv; atomo-bench synth -o s.h5 --shape 7 -q; for c in 'list --details' 'list' 'list qsgd' --help 'compare --help' --version "inspect $D -f csv" "inspect $D" "verify s.h5 -q" "compare $D -c none --repeats 1 -q" "report r.csv -o -" "cost $D -c qsgd --compute-ms 5 -q" "plot pareto r.csv -o -"; do atomo-bench $c >&3; code=$?; [ $code = 141 ] || echo "$c: code $code"; done; atomo-train --help >&3; echo $?; ls -A
+$ mkfifo pipe; : <pipe & exec 3>pipe; wait; D=$SRC/datasets/lenet-mnist.h5; atomo-bench synth -o s.h5 --shape 7 -q; atomo-bench compare s.h5 -c none --repeats 1 -q -o r.csv; for c in 'list --details' 'list' 'list qsgd' --help 'compare --help' --version "inspect $D -f csv" "inspect s.h5" "verify s.h5 -q" "compare s.h5 -c none --repeats 1 -q" "report r.csv -o -" "cost s.h5 -c qsgd --compute-ms 5 --repeats 1 -q" "plot pareto r.csv -o -"; do atomo-bench $c >&3; code=$?; [ $code = 141 ] || echo "$c: code $code"; done; atomo-train --help >&3; echo $?; ls -A
 > 141
 > pipe
 > r.csv
@@ -42,7 +42,7 @@ $ F="$SRC"/datasets/lenet-mnist.h5; COLUMNS=60 TERM=xterm script -qc "atomo-benc
 
 # the tables of all commands fit 40 and 50 columns, on a terminal and in a pipe; no part has only columns that the next one has too
 ? command -v script
-$ D=g.h5; atomo-bench synth --shape 16x8 --shape 5 -q -o $D; for w in 40 50; do export COLUMNS=$w; for c in "verify $D -q" "verify $D --per-tensor -q" "sweep $D -c qsgd -c svd --rates 1,2 --repeats 2 -q" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2 --per-tensor" "merge $D -c qsgd --workers 2 --repeats 1 -q" "cost $D -c qsgd --compute-ms 5 --repeats 1 -q" "advise $D -c qsgd --compute-ms 5 --repeats 1 -q" "inspect $D" "list" "list qsgd" doctor; do atomo-bench $c >t 2>/dev/null; awk -v w=$w -v c="$c" 'length > w && !/^ +atomo-/ { print "wide", c, w, $0 }' t; done; TERM=xterm script -qc "stty cols $w; unset COLUMNS; atomo-bench verify $D -q --color never" /dev/null | tr -d '\r' >p; atomo-bench verify "$D" -q | cmp - p && echo same $w; done; COLUMNS=40 atomo-bench doctor | grep -c '^what'
+$ D=g.h5; atomo-bench synth --shape 16x8 --shape 5 -q -o $D; atomo-bench synth --shape 5 -q -o v.h5; for w in 40 50; do export COLUMNS=$w; for c in "verify v.h5 -q" "verify v.h5 --per-tensor -q" "sweep $D -c qsgd -c svd --rates 1,2 --repeats 2 -q" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2 --per-tensor" "merge $D -c qsgd --workers 2 --repeats 1 -q" "cost $D -c qsgd --compute-ms 5 --repeats 1 -q" "advise $D -c qsgd --compute-ms 5 --repeats 1 -q" "inspect $D" "list" "list qsgd" doctor; do atomo-bench $c >t 2>/dev/null; awk -v w=$w -v c="$c" 'length > w && !/^ +atomo-/ { print "wide", c, w, $0 }' t; done; TERM=xterm script -qc "stty cols $w; unset COLUMNS; atomo-bench verify v.h5 -q --color never" /dev/null | tr -d '\r' >p; atomo-bench verify v.h5 -q | cmp - p && echo same $w; done; COLUMNS=40 atomo-bench doctor | grep -c '^what'
 > same 40
 > same 50
 > 2
@@ -82,17 +82,10 @@ $ for a in 'compare g.h5 --bits 4' 'compare g.h5 --bucket_size 128' 'compare g.h
 2> hint: fc is the kind of the weights of such layers
 = 0
 
-# the bar says what is counted, and what was worked on last
-? command -v script
-$ atomo-bench synth --shape 400x300 --shape 400x301 --shape 400x302 -o g.h5 -q >/dev/null; for c in 120 60; do TERM=xterm script -qc "stty cols $c; atomo-bench compare g.h5 -c svd:rank=1/2/3/4/5/6/7/8 --repeats 4 --threads 1 -o r$c.csv" /dev/null | tr '\r' '\n'; done
+# the bar says what is counted, and what was worked on last; on a narrow terminal it leaves out the rate, then the bar itself and the work's name, and keeps count, time and the whole item, of which only a still longer one loses its middle; the phase of cost that merges payloads names its item
+? command -v script && command -v cc
+$ cc -shared -fPIC -D_GNU_SOURCE -o hurry.so "$SRC/test/cli/hurry.c"; h="LD_PRELOAD=$PWD/hurry.so ASAN_OPTIONS=verify_asan_link_order=0"; atomo-bench synth --shape 40x30 --shape 40x31 -o g.h5 -q >/dev/null; for c in 120 73 60 40; do TERM=xterm script -qc "stty cols $c; $h atomo-bench compare g.h5 -c svd:rank=1/2/3/4/5/6/7/8 --repeats 6 --threads 1 -o r$c.csv" /dev/null | tr '\r' '\n' >$c; awk -v c=$c '{sub(/\033.*/, "")} length >= c {print "too long", $0}' $c; done; cat 120 40; echo; grep -c ' records/s ' 73 60; grep -c comparing 73 60; grep -q 'left  svd:rank=[0-9] on layer[01].weight' 60 && echo whole; grep -c 'left  svd.*[.][.].*ght' 40; TERM=xterm script -qc "stty cols 120; $h atomo-bench cost g.h5 -c none -c qsgd --repeats 40 --threads 1 -o c.csv" /dev/null | tr '\r' '\n'
 > comparing [[][#-]*[]]  [0-9]*/[0-9]* records  * records/s  * left  svd* on *
-> comparing [[]#*[]]  [0-9]*/[0-9]* records *
-= 0
-
-# on a narrow terminal the bar leaves out the rate, then the bar itself and the work's name, and keeps count, time and the whole item, of which only a still longer one loses its middle; the phase of cost that merges payloads names its item
-? command -v script
-$ atomo-bench synth --shape 400x300 --shape 400x301 -o g.h5 -q >/dev/null; for c in 120 73 60 40; do TERM=xterm script -qc "stty cols $c; atomo-bench compare g.h5 -c svd:rank=1/2/3/4/5/6/7/8 --repeats 6 --threads 1 -o r$c.csv" /dev/null | tr '\r' '\n' >$c; awk -v c=$c '{sub(/\033.*/, "")} length >= c {print "too long", $0}' $c; done; cat 120 40; echo; grep -c ' records/s ' 73 60; grep -c comparing 73 60; grep -q 'left  svd:rank=[0-9] on layer[01].weight' 60 && echo whole; grep -c 'left  svd.*[.][.].*ght' 40; TERM=xterm script -qc "stty cols 120; atomo-bench cost g.h5 -c none -c qsgd --repeats 40 --threads 1 -o c.csv" /dev/null | tr '\r' '\n'
-> comparing [[][#-]*[]]  [0-9]*/[0-9]* records  * left  svd* on *
 > [0-9]*/[0-9]* records  [0-9:?]* left  svd*
 > 73:0
 > 60:0
@@ -369,16 +362,16 @@ $ atomo-bench synth -o g.h5 --shape 4 >out; atomo-bench convert g.h5 c.npz -q >o
 = 0
 
 # gradients of a run replace those of an older run, and no other file
-$ for again in 1 2; do atomo-train run --max-steps 2 --dump-freq 1 --dump-gradients d.h5 -q >out || exit; done; atomo-bench synth -o g.h5 --shape 4 >out; cp g.h5 before; atomo-train run --max-steps 2 --dump-freq 1 --dump-gradients g.h5 -q; echo $?; cmp g.h5 before; atomo-train run --max-steps 1 -q -f csv -o d.h5; echo $?; atomo-train run --max-steps 1 --dump-freq 1 --dump-gradients g.h5 -q --force >out; atomo-bench inspect d.h5 -f csv | wc -l
+$ for again in 1 2; do atomo-train run --network softmax --max-steps 2 --dump-freq 1 --dump-gradients d.h5 -q >out || exit; done; atomo-bench synth -o g.h5 --shape 4 >out; cp g.h5 before; atomo-train run --network softmax --max-steps 2 --dump-freq 1 --dump-gradients g.h5 -q; echo $?; cmp g.h5 before; atomo-train run --network softmax --max-steps 1 -q -f csv -o d.h5; echo $?; atomo-train run --network softmax --max-steps 1 --dump-freq 1 --dump-gradients g.h5 -q --force >out; atomo-bench inspect d.h5 -f csv | wc -l
 > 2
-> 17
+> 5
 - *differ*
 2> atomo-train: run: --dump-gradients g.h5: is there, and is no older result of run; want another file
 2> atomo-train: run: -o d.h5: is there, *
 = 0
 
 # help and the pages of codecs fold too: only commands to copy, and single words, are longer than the terminal
-$ for w in 40 60; do export COLUMNS=$w; for p in atomo-bench atomo-train; do $p --help; for c in $($p --complete '' | grep -vx help); do $p $c --help; done; done >t; for c in $(atomo-bench list -f csv | tail -n +2 | cut -d, -f1); do atomo-bench list $c; done >>t; awk -v w=$w 'length > w && !/^ +atomo-/ && NF > 2' t; wc -l <t | awk '{ print ($1 > 2000) }'; done; unset COLUMNS; atomo-bench compare --help | awk 'length > 80 && !/^ +atomo-/' | wc -l
+$ for w in 40 60; do export COLUMNS=$w; for p in atomo-bench atomo-train; do $p --help; for c in $($p --complete '' | grep -vx help); do $p $c --help; done; done >t; [ $w = 60 ] || atomo-bench list --details | sed '/^Names in the literature/,$d' >>t; awk -v w=$w 'length > w && !/^ +atomo-/ && NF > 2' t; wc -l <t | awk -v w=$w '{ print ($1 > 60000 / w) }'; done; unset COLUMNS; atomo-bench compare --help | awk 'length > 80 && !/^ +atomo-/' | wc -l
 > 1
 > 1
 > 0
