@@ -40,10 +40,10 @@ MPI_LIBS   := $(if $(MPI),$(shell pkg-config --libs $(MPI)))
 SCIENCE    ?= $(foreach l,zfp fpzip,$(if $(shell printf '\043include <%s.h>\n' $l | $(CC) -E - >/dev/null 2>&1 && echo yes),$l))
 SCIENCE_FLAGS := $(if $(filter zfp,$(SCIENCE)),-DATOMO_ZFP) $(if $(filter fpzip,$(SCIENCE)),-DATOMO_FPZIP)
 PKG_CFLAGS := $(if $(have_pkgs),$(shell pkg-config --cflags $(PKGS)))
-# The programs load these libraries only where they need them (lib/base/dynamic.h).
+# The programs load these libraries, and MPI, only where they need them (lib/base/dynamic.h).
 LOADED     := hdf5-serial matio
 PKG_LIBS   := $(if $(have_pkgs),$(shell pkg-config --libs $(filter-out $(LOADED),$(PKGS))))
-TEST_LIBS  := $(if $(have_pkgs),$(shell pkg-config --libs $(LOADED))) -lcmocka
+TEST_LIBS  := $(if $(have_pkgs),$(shell pkg-config --libs $(LOADED))) $(MPI_LIBS) -lcmocka
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
             $(if $(CI),-Werror)
@@ -59,7 +59,7 @@ NN_FLAGS := -ffp-contract=fast -fno-trapping-math
 # gcc 12 for aarch64 ends with an internal error where it vectorises a loop with fmax, and tests have such loops.
 TEST_FLAGS := -Itest $(if $(filter aarch64,$(ARCH)),-fno-tree-loop-vectorize)
 # With --as-needed, a program loads only the libraries whose functions it calls.
-LIBS     := -Wl,--as-needed $(PKG_LIBS) $(SCIENCE:%=-l%) -ldnnl $(MPI_LIBS) -lgomp -lm -lpthread -ldl
+LIBS     := -Wl,--as-needed $(PKG_LIBS) $(SCIENCE:%=-l%) -ldnnl -lgomp -lm -lpthread -ldl
 
 Q        := $(if $(V),,@)
 SAY      := @$(if $(V),:,echo)
@@ -171,7 +171,7 @@ $(B)/%.o: %.c $(B)/flags
 
 # The names of the files (sonames) that the programs load, as the linker finds them: each of these files is linked to
 # one library, and has no code.
-soname = $(shell $(shell $(CC) -print-prog-name=readelf) -d $(1) | sed -n 's/.*NEEDED.*\[\(lib$(2)[^]]*\)\].*/\1/p')
+soname = $(shell $(shell $(CC) -print-prog-name=readelf) -d $(1) | sed -n 's/.*NEEDED.*\[\(lib$(2)[^]]*\)\].*/\1/p' | head -n 1)
 
 $(B)/loaded/%.so:
 	@mkdir -p $(@D)
@@ -181,6 +181,10 @@ $(B)/lib/dump/tensor_hdf5_load.o: FILE_FLAGS = -DHDF5_FILE='"$(call soname,$(B)/
 $(B)/lib/dump/tensor_hdf5_load.o: $(B)/loaded/hdf5-serial.so
 $(B)/lib/data/svhn.o: FILE_FLAGS = -DMATIO_FILE='"$(call soname,$(B)/loaded/matio.so,matio)"'
 $(B)/lib/data/svhn.o: $(B)/loaded/matio.so
+ifneq ($(MPI),)
+$(B)/lib/net/net_mpi_load.o: FILE_FLAGS = -DMPI_FILE='"$(call soname,$(B)/loaded/$(MPI).so,mpi)"' -DMPI_PACKAGE='"$(firstword $(DEB_MPI))"'
+$(B)/lib/net/net_mpi_load.o: $(B)/loaded/$(MPI).so
+endif
 
 define vec_rule
 $(B)/lib/vec/%.$(1).o: lib/vec/%.c $(B)/flags
@@ -205,7 +209,7 @@ $(B)/lib/report/report_meta.o $(B)/lib/library/library_codec.o: FLAGS += $(VERSI
 $(B)/lib/report/report_meta.o $(B)/lib/library/library_codec.o: $(B)/revision
 
 $(B)/lib/net/%.o: FLAGS += $(MPI_CFLAGS)
-$(B)/lib/net/net_mpi.o $(B)/lib/net/net_none.o $(B)/lib/net/net_version.o: $(B)/mpi
+$(B)/lib/net/net_mpi.o $(B)/lib/net/net_mpi_load.o $(B)/lib/net/net_none.o $(B)/lib/net/net_version.o: $(B)/mpi
 $(B)/mpi: FORCE
 	@mkdir -p $(@D)
 	@echo '$(MPI)' | cmp -s - $@ || echo '$(MPI)' >$@

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 uint64_t address_space_limit(void)
@@ -31,7 +32,7 @@ Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ..
 static bool find_symbols(const SharedLibrary *l, void *handle)
 {
     for (size_t i = 0; i < l->count; i++) {
-        void *address = dlsym(handle, l->symbol[i].name);
+        void *address = dlsym(l->global ? RTLD_DEFAULT : handle, l->symbol[i].name);
         if (!address)
             return false;
         memcpy(l->symbol[i].pointer, &address, sizeof address);
@@ -39,9 +40,25 @@ static bool find_symbols(const SharedLibrary *l, void *handle)
     return true;
 }
 
+bool address_space_left(size_t bytes)
+{
+    if (address_space_limit() == UINT64_MAX)
+        return true;
+    void *probe = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (probe == MAP_FAILED)
+        return false;
+    munmap(probe, bytes);
+    return true;
+}
+
 Status library_load(const SharedLibrary *l, void **handle, Error *err)
 {
-    void *opened = dlopen(l->file, RTLD_NOW | RTLD_LOCAL);
+    if (l->room && !address_space_left(l->room))
+        return library_refuse(l, err,
+                              "it may need %zu MB of address space, more than the limit of %llu MB leaves",
+                              l->room / 1000000, (unsigned long long)address_space_limit() / 1000000);
+    /* lazy: most functions of a large library are never called, and need not be looked up */
+    void *opened = dlopen(l->file, RTLD_LAZY | (l->global ? RTLD_GLOBAL : RTLD_LOCAL));
     if (opened && find_symbols(l, opened)) {
         *handle = opened;
         return OK;

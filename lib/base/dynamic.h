@@ -15,6 +15,12 @@ typedef struct {
     const char *package; /* the Debian package to install where it is missing */
     const LibrarySymbol *symbol;
     size_t count;
+    /* bytes of address space that must be left if it is limited; 0: any. With less, some libraries crash at their start
+     * instead of failing. */
+    size_t room;
+    /* true: libraries that are loaded later find its symbols, and functions of the same names in the program or in
+     * preloaded libraries, as profilers of MPI have, take the place of its own */
+    bool global;
 } SharedLibrary;
 
 /* Loads the library and sets the pointers of all its symbols. `*handle` is for dlclose. Fails if the library or one
@@ -26,5 +32,8 @@ Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ..
 
 /* Returns the limit of the process's address space in bytes; UINT64_MAX: no limit. */
 uint64_t address_space_limit(void);
+
+/* Returns true if address space is not limited, or so many bytes of it are left. */
+bool address_space_left(size_t bytes);
 
 #endif

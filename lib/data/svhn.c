@@ -84,7 +84,15 @@ static struct {
 #define FUNCTION(name) {#name, &matio.name},
 static const LibrarySymbol symbols[] = {FUNCTIONS(FUNCTION)};
 #undef FUNCTION
-static const SharedLibrary library = {"libmatio", MATIO_FILE, "libmatio-dev", symbols, countof(symbols)};
+enum { ROOM = 32 << 20 }; /* libmatio loads libhdf5; see dump/tensor_hdf5_load.c */
+static const SharedLibrary library = {
+    .title = "libmatio",
+    .file = MATIO_FILE,
+    .package = "libmatio-dev",
+    .symbol = symbols,
+    .count = countof(symbols),
+    .room = ROOM,
+};
 
 /* ---- the work of the child process ---- */
 

@@ -17,7 +17,7 @@ static herr_t innermost(unsigned n, const H5E_error2_t *error, void *data)
 
 const char *hdf5_reason(char out[HDF5_REASON])
 {
-    snprintf(out, HDF5_REASON, "no reason given");
+    snprintf(out, HDF5_REASON, "the HDF5 library gives no reason");
     h5.Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, out);
     const char *number = strstr(out, "errno = ");
     const int cause = number ? atoi(number + strlen("errno = ")) : 0;

@@ -29,8 +29,17 @@ static const LibrarySymbol symbols[] = {HDF5_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 #undef VARIABLE
 
-static const SharedLibrary library = {"the HDF5 library", HDF5_FILE, "libhdf5-dev", symbols,
-                                      countof(symbols)};
+/* Debian 12's libhdf5 and the libraries that it needs take 22 MB, and GnuTLS, one of them, crashes when it gets less. */
+enum { ROOM = 32 << 20 };
+
+static const SharedLibrary library = {
+    .title = "the HDF5 library",
+    .file = HDF5_FILE,
+    .package = "libhdf5-dev",
+    .symbol = symbols,
+    .count = countof(symbols),
+    .room = ROOM,
+};
 
 static struct {
     pthread_once_t found, started;

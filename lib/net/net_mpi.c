@@ -3,8 +3,9 @@
 
 #ifdef ATOMO_MPI
 
+#include "net/net_mpi.h"
+
 #include <limits.h>
-#include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,10 +51,10 @@ static void finish(const Net *n, int count, MPI_Request *request)
     MPI_Status status[2]; /* not used; for MPICH's MPI_STATUSES_IGNORE, gcc warns of an overflow */
     int done = 0;
     if (!n->patient) {
-        MPI_Waitall(count, request, status);
+        mpi.Waitall(count, request, status);
         return;
     }
-    for (int tries = 0; MPI_Testall(count, request, &done, status), !done; tries++)
+    for (int tries = 0; mpi.Testall(count, request, &done, status), !done; tries++)
         if (tries < YIELDS)
             sched_yield();
         else
@@ -72,9 +73,9 @@ static void pass_on(Net *n, int to, const uint8_t *out, size_t out_size, int fro
         MPI_Request request[2];
         int count = 0;
         if (at < out_size)
-            MPI_Isend(out + at, least(out_size - at), MPI_BYTE, to, TAG, MPI_COMM_WORLD, &request[count++]);
+            mpi.Isend(out + at, least(out_size - at), MPI_BYTE, to, TAG, MPI_COMM_WORLD, &request[count++]);
         if (at < in_size)
-            MPI_Irecv(in + at, least(in_size - at), MPI_BYTE, from, TAG, MPI_COMM_WORLD, &request[count++]);
+            mpi.Irecv(in + at, least(in_size - at), MPI_BYTE, from, TAG, MPI_COMM_WORLD, &request[count++]);
         finish(n, count, request);
     }
 }
@@ -135,11 +136,11 @@ static void gather_all(Net *n, uint8_t *data, const size_t *size)
     n->sent += size[n->rank];
     n->received += sum(size, 0, n->ranks) - size[n->rank];
     if (!n->patient) {
-        MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, MPI_COMM_WORLD);
+        mpi.Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, MPI_COMM_WORLD);
         return;
     }
     MPI_Request request;
-    MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, MPI_COMM_WORLD, &request);
+    mpi.Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, MPI_COMM_WORLD, &request);
     finish(n, 1, &request);
 }
 
@@ -154,11 +155,11 @@ static void gather_root(Net *n, uint8_t *data, const size_t *size)
     else
         n->received += sum(size, 1, n->ranks);
     if (!n->patient) {
-        MPI_Gatherv(own, count, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, 0, MPI_COMM_WORLD);
+        mpi.Gatherv(own, count, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, 0, MPI_COMM_WORLD);
         return;
     }
     MPI_Request request;
-    MPI_Igatherv(own, count, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+    mpi.Igatherv(own, count, MPI_BYTE, data, m->count, m->offset, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
     finish(n, 1, &request);
 }
 
@@ -166,11 +167,11 @@ static void gather(Net *n, NetWay way, uint8_t *data, const size_t *size)
 {
     static void (*const ways[])(Net *, uint8_t *, const size_t *) = {
         [NET_ALL] = gather_all, [NET_RING] = gather_ring, [NET_TREE] = gather_tree, [NET_ROOT] = gather_root};
-    const double start = MPI_Wtime();
+    const double start = mpi.Wtime();
     if (sum(size, 0, n->ranks) > INT_MAX)
         way = way == NET_ALL ? NET_RING : way == NET_ROOT ? NET_TREE : way;
     ways[way](n, data, size);
-    n->seconds += MPI_Wtime() - start;
+    n->seconds += mpi.Wtime() - start;
 }
 
 /* ---- other functions ---- */
@@ -179,7 +180,7 @@ static void gather(Net *n, NetWay way, uint8_t *data, const size_t *size)
 static void scatter(Net *n, const uint8_t *out, const size_t *out_size, uint8_t *in, const size_t *in_size)
 {
     const int ranks = n->ranks, own = n->rank;
-    const double start = MPI_Wtime();
+    const double start = mpi.Wtime();
     if (out_size[own])
         memcpy(in + sum(in_size, 0, own), out + sum(out_size, 0, own), out_size[own]);
     for (int i = 1; i < ranks; i++) {
@@ -187,33 +188,33 @@ static void scatter(Net *n, const uint8_t *out, const size_t *out_size, uint8_t 
         pass_on(n, to, out + sum(out_size, 0, to), out_size[to], from, in + sum(in_size, 0, from),
                 in_size[from]);
     }
-    n->seconds += MPI_Wtime() - start;
+    n->seconds += mpi.Wtime() - start;
 }
 
 static void broadcast(Net *n, int root, uint8_t *data, size_t size)
 {
-    const double start = MPI_Wtime();
+    const double start = mpi.Wtime();
     *(n->rank == root ? &n->sent : &n->received) += size;
     for (size_t at = 0; at < size; at += CHUNK) {
         MPI_Request request;
         if (n->patient) {
-            MPI_Ibcast(data + at, least(size - at), MPI_BYTE, root, MPI_COMM_WORLD, &request);
+            mpi.Ibcast(data + at, least(size - at), MPI_BYTE, root, MPI_COMM_WORLD, &request);
             finish(n, 1, &request);
         } else {
-            MPI_Bcast(data + at, least(size - at), MPI_BYTE, root, MPI_COMM_WORLD);
+            mpi.Bcast(data + at, least(size - at), MPI_BYTE, root, MPI_COMM_WORLD);
         }
     }
-    n->seconds += MPI_Wtime() - start;
+    n->seconds += mpi.Wtime() - start;
 }
 
 static void move(Net *n, int from, int to, uint8_t *data, size_t size)
 {
-    const double start = MPI_Wtime();
+    const double start = mpi.Wtime();
     if (n->rank == from)
         send_to(n, to, data, size);
     if (n->rank == to)
         receive_from(n, from, data, size);
-    n->seconds += MPI_Wtime() - start;
+    n->seconds += mpi.Wtime() - start;
 }
 
 /* ---- words ---- */
@@ -221,20 +222,20 @@ static void move(Net *n, int from, int to, uint8_t *data, size_t size)
 static void tell(Net *n, int to, uint64_t word)
 {
     MpiNet *m = (MpiNet *)n;
-    MPI_Wait(&m->telling[to], MPI_STATUS_IGNORE);
+    mpi.Wait(&m->telling[to], MPI_STATUS_IGNORE);
     m->word[to] = word;
     n->sent += sizeof word;
-    MPI_Isend(&m->word[to], sizeof word, MPI_BYTE, to, WORD_TAG, MPI_COMM_WORLD, &m->telling[to]);
+    mpi.Isend(&m->word[to], sizeof word, MPI_BYTE, to, WORD_TAG, MPI_COMM_WORLD, &m->telling[to]);
 }
 
 static uint64_t hear(Net *n, int from)
 {
-    const double start = MPI_Wtime();
+    const double start = mpi.Wtime();
     uint64_t word;
-    MPI_Recv(&word, sizeof word, MPI_BYTE, from < 0 ? MPI_ANY_SOURCE : from, WORD_TAG, MPI_COMM_WORLD,
+    mpi.Recv(&word, sizeof word, MPI_BYTE, from < 0 ? MPI_ANY_SOURCE : from, WORD_TAG, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
     n->received += sizeof word;
-    n->seconds += MPI_Wtime() - start;
+    n->seconds += mpi.Wtime() - start;
     return word;
 }
 
@@ -242,7 +243,7 @@ static bool told(Net *n)
 {
     int there;
     (void)n;
-    MPI_Iprobe(0, WORD_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    mpi.Iprobe(0, WORD_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
     return there;
 }
 
@@ -259,7 +260,7 @@ static bool fits(size_t size)
 static bool all_here(const MpiNet *m, bool here)
 {
     int all = here;
-    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, m->here);
+    mpi.Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, m->here);
     return all;
 }
 
@@ -274,12 +275,12 @@ static void *share(Net *n, size_t size)
         return NULL;
     MPI_Win *window = &m->window[m->windows];
     const int status =
-        MPI_Win_allocate_shared(n->first_here ? (MPI_Aint)size : 0, 1, MPI_INFO_NULL, m->here, &own, window);
+        mpi.Win_allocate_shared(n->first_here ? (MPI_Aint)size : 0, 1, MPI_INFO_NULL, m->here, &own, window);
     if (!all_here(m, status == MPI_SUCCESS))
         return NULL;
     m->windows++;
-    MPI_Win_fence(0, *window);
-    MPI_Win_shared_query(*window, 0, &bytes, &unit, &first);
+    mpi.Win_fence(0, *window);
+    mpi.Win_shared_query(*window, 0, &bytes, &unit, &first);
     return first;
 }
 
@@ -287,7 +288,7 @@ static void meet(Net *n)
 {
     MpiNet *m = (MpiNet *)n;
     for (int i = 0; i < m->windows; i++)
-        MPI_Win_fence(0, m->window[i]);
+        mpi.Win_fence(0, m->window[i]);
 }
 
 static void end(Net *n, int code)
@@ -295,13 +296,13 @@ static void end(Net *n, int code)
     MpiNet *m = (MpiNet *)n;
     fflush(NULL);
     if (code)
-        MPI_Abort(MPI_COMM_WORLD, code);
+        mpi.Abort(MPI_COMM_WORLD, code);
     for (int r = 0; r < n->ranks; r++)
-        MPI_Wait(&m->telling[r], MPI_STATUS_IGNORE);
+        mpi.Wait(&m->telling[r], MPI_STATUS_IGNORE);
     for (int i = 0; i < m->windows; i++)
-        MPI_Win_free(&m->window[i]);
-    MPI_Comm_free(&m->here);
-    MPI_Finalize();
+        mpi.Win_free(&m->window[i]);
+    mpi.Comm_free(&m->here);
+    mpi.Finalize();
 }
 
 /* ---- opening ---- */
@@ -311,10 +312,10 @@ static void end(Net *n, int code)
 static void find_neighbours(MpiNet *m)
 {
     int rank;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &m->here);
-    MPI_Comm_set_errhandler(m->here, MPI_ERRORS_RETURN);
-    MPI_Comm_size(m->here, &m->net.neighbours);
-    MPI_Comm_rank(m->here, &rank);
+    mpi.Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &m->here);
+    mpi.Comm_set_errhandler(m->here, MPI_ERRORS_RETURN);
+    mpi.Comm_size(m->here, &m->net.neighbours);
+    mpi.Comm_rank(m->here, &rank);
     m->net.first_here = rank == 0;
 }
 
@@ -330,13 +331,14 @@ Status net_open(Net **out, Arena *a, Error *err)
     *out = NULL;
     if (!net_launched())
         return OK;
+    TRY(mpi_ready(err));
     MpiNet *m = NEW_ZERO(a, MpiNet, 1);
     TRY(arena_check(m, a, err));
-    MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
+    mpi.Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     Net *n = &m->net;
     n->serialized = level >= MPI_THREAD_SERIALIZED;
-    MPI_Comm_rank(MPI_COMM_WORLD, &n->rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &n->ranks);
+    mpi.Comm_rank(MPI_COMM_WORLD, &n->rank);
+    mpi.Comm_size(MPI_COMM_WORLD, &n->ranks);
     if (n->ranks == 1)
         return refuse_launcher(err);
     find_neighbours(m);

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static struct {
     pthread_once_t once;
@@ -30,8 +29,13 @@ static struct {
 static const LibrarySymbol symbols[] = {BLAS_ROUTINES(SYMBOL)};
 #undef SYMBOL
 
-static const SharedLibrary library = {"OpenBLAS", "libopenblas.so.0", "libopenblas0-pthread", symbols,
-                                      countof(symbols)};
+static const SharedLibrary library = {
+    .title = "OpenBLAS",
+    .file = "libopenblas.so.0",
+    .package = "libopenblas0-pthread",
+    .symbol = symbols,
+    .count = countof(symbols),
+};
 
 static bool is_among(const char *name, const char *const *names)
 {
@@ -68,15 +72,13 @@ static bool reserve_buffers(const Blas *blas)
     const uint64_t limit = address_space_limit();
     if (limit == UINT64_MAX)
         return true;
-    void *probe = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (probe == MAP_FAILED) {
+    if (!address_space_left(room)) {
         library_refuse(
             &library, &loading.err,
             "on %zu cores it may need %zu MB of address space, more than the limit of %llu MB leaves", cores,
             room / 1000000, (unsigned long long)limit / 1000000);
         return false;
     }
-    munmap(probe, room);
     while (held < cores && held < countof(buffer))
         buffer[held++] = blas->blas_memory_alloc(0);
     while (held > 0)

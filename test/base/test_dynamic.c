@@ -20,7 +20,7 @@ static void *handle;
 
 static void each_pointer_is_set_to_its_symbol(void **state)
 {
-    const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there)};
+    const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there), 0, false};
     (void)state;
     check_ok(library_load(&l, &handle, &err), &err);
     assert_int_equal(zlib.crc32(0, (const Bytef *)"123456789", 9),
@@ -31,7 +31,7 @@ static void each_pointer_is_set_to_its_symbol(void **state)
 
 static void a_missing_library_is_named_with_its_package(void **state)
 {
-    const SharedLibrary l = {"the zzz library", "libzzz.so.9", "libzzz-dev", there, countof(there)};
+    const SharedLibrary l = {"the zzz library", "libzzz.so.9", "libzzz-dev", there, countof(there), 0, false};
     (void)state;
     assert_int_equal(library_load(&l, &handle, &err), ERR_IO);
     assert_string_equal(err.text, "the zzz library cannot be loaded: libzzz.so.9: cannot open shared object "
@@ -41,24 +41,44 @@ static void a_missing_library_is_named_with_its_package(void **state)
 
 static void a_missing_symbol_is_named(void **state)
 {
-    const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", one_missing, countof(one_missing)};
+    const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", one_missing, countof(one_missing), 0, false};
     (void)state;
     assert_int_equal(library_load(&l, &handle, &err), ERR_IO);
     assert_non_null(strstr(err.text, "no_such_name"));
     assert_null(zlib.none);
 }
 
+static void limit_address_space(uint64_t most, struct rlimit *before)
+{
+    assert_int_equal(getrlimit(RLIMIT_AS, before), 0);
+    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){most, before->rlim_max}), 0);
+}
+
 static void under_a_limit_on_address_space_memory_may_be_the_cause(void **state)
 {
-    const SharedLibrary l = {"the zzz library", "libzzz.so.9", "libzzz-dev", there, countof(there)};
+    const SharedLibrary l = {"the zzz library", "libzzz.so.9", "libzzz-dev", there, countof(there), 0, false};
     const uint64_t most = (uint64_t)1 << 46; /* enough for AddressSanitizer */
     struct rlimit before;
     (void)state;
-    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
-    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){most, before.rlim_max}), 0);
+    limit_address_space(most, &before);
     assert_true(address_space_limit() == most);
     assert_int_equal(library_load(&l, &handle, &err), ERR_MEMORY);
     setrlimit(RLIMIT_AS, &before);
+}
+
+static void a_library_that_needs_more_room_than_is_left_is_not_loaded(void **state)
+{
+    const uint64_t most = (uint64_t)1 << 46;
+    SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there), most + 1, false};
+    struct rlimit before;
+    (void)state;
+    limit_address_space(most, &before);
+    assert_int_equal(library_load(&l, &handle, &err), ERR_MEMORY);
+    assert_non_null(strstr(err.text, "MB of address space, more than the limit of 70368744 MB leaves"));
+    l.room = 1 << 20;
+    check_ok(library_load(&l, &handle, &err), &err);
+    setrlimit(RLIMIT_AS, &before);
+    dlclose(handle);
 }
 
 int main(void)
@@ -68,6 +88,7 @@ int main(void)
         cmocka_unit_test(a_missing_library_is_named_with_its_package),
         cmocka_unit_test(a_missing_symbol_is_named),
         cmocka_unit_test(under_a_limit_on_address_space_memory_may_be_the_cause),
+        cmocka_unit_test(a_library_that_needs_more_room_than_is_left_is_not_loaded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
 }

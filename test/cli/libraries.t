@@ -1,6 +1,6 @@
-# commands that read no dump do not load the HDF5 library; a command that writes one does
+# commands that read no dump and are not started by mpirun load neither HDF5 nor MPI; a command that writes a dump loads HDF5
 ? LD_DEBUG=files atomo-bench --version 2>&1 | grep 'calling init' # needs glibc's LD_DEBUG
-$ loaded() { LD_DEBUG=files "$@" 2>&1 >/dev/null | grep -c 'calling init.*lib\(hdf5\|matio\|curl\)' | sed "s/^[1-9].*/loaded/; s/^0/not loaded/; s/^/$1 $2: /"; }; loaded atomo-bench --version; loaded atomo-bench list; loaded atomo-bench --help; loaded atomo-train --help; loaded atomo-bench synth --shape 4 -q -o g.h5
+$ loaded() { LD_DEBUG=files "$@" 2>&1 >/dev/null | grep -c 'calling init.*lib\(hdf5\|matio\|curl\|mpi\|open-rte\)' | sed "s/^[1-9].*/loaded/; s/^0/not loaded/; s/^/$1 $2: /"; }; loaded atomo-bench --version; loaded atomo-bench list; loaded atomo-bench --help; loaded atomo-train --help; loaded atomo-bench synth --shape 4 -q -o g.h5
 > atomo-bench --version: not loaded
 > atomo-bench list: not loaded
 > atomo-bench --help: not loaded
@@ -9,9 +9,9 @@ $ loaded() { LD_DEBUG=files "$@" 2>&1 >/dev/null | grep -c 'calling init.*lib\(h
 2>
 = 0
 
-# the public library is not linked to them either
+# neither the programs nor the public library are linked to them
 ? command -v readelf
-$ for f in "$(command -v atomo-bench)" "$(command -v atomo-train)" "$PUBLIC/libatomo.so.0"; do readelf -d "$f" | grep -c 'NEEDED.*lib\(hdf5\|matio\)'; done | tr '\n' ' '
+$ for f in "$(command -v atomo-bench)" "$(command -v atomo-train)" "$PUBLIC/libatomo.so.0"; do readelf -d "$f" | grep -c 'NEEDED.*lib\(hdf5\|matio\|mpi\)'; done | tr '\n' ' '
 > 0 0 0 
 2>
 = 0
@@ -40,4 +40,12 @@ $ atomo-bench synth --shape 4 -q -o g.h5; LC_ALL=C sed 's/HDF5 library version: 
 $ mkdir svhn; { printf '%124s\000\001IM\016\000\000\000\010\000\000\000%8s' ' ' ' '; } >svhn/train_32x32.mat; cp svhn/train_32x32.mat svhn/test_32x32.mat; LC_ALL=C sed 's/libmatio\.so/libmatiX.so/' "$(command -v atomo-train)" >train; chmod +x train; ./train run --dataset svhn --data-dir svhn --network lenet --max-steps 1
 2> atomo-train: *train_32x32.mat: libmatio cannot be loaded: libmatiX.so*: cannot open shared object file: No such file or directory
 2> hint: install libmatio-dev*
+= 1
+
+# without the MPI library, a program that mpirun starts says so, and one that is started alone runs
+? ! atomo-train --version | grep -q 'mpi *none' # needs a program built with MPI
+$ LC_ALL=C sed 's/libmpi\([a-z]*\.so\)/libmpX\1/' "$(command -v atomo-train)" >train; chmod +x train; ./train run --network softmax --dataset digits --max-steps 1 -q >/dev/null; echo "alone $?"; OMPI_COMM_WORLD_SIZE=2 ./train run --network softmax --dataset digits --max-steps 1
+> alone 0
+2> atomo-train: *MPI cannot be loaded: libmpX*: cannot open shared object file: No such file or directory
+2> hint: install lib*mpi*-dev*
 = 1
