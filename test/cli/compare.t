@@ -148,7 +148,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c terngr
 = 0
 
 # a killed run leaves the earlier results, and a resumed run gives the same metrics as an uninterrupted one
-$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; set -- atomo-bench compare g.h5 -c none -c qsgd -c ef+terngrad --repeats 6000 --metrics bytes,mse,variance,wasserstein,residual_norm; "$@" -o whole.csv; echo before >r.csv; "$@" --force -o r.csv & until [ "$(grep -cs '' r.csv.journal)" -ge 12 ] || ! kill -0 $!; do sleep 0.002; done 2>/dev/null; kill -9 $!; wait $!; cat r.csv; truncate -s -5 r.csv.journal; "$@" --force -o r.csv --resume && cmp whole.csv r.csv && echo same; ls
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; set -- atomo-bench compare g.h5 -c none -c qsgd -c ef+terngrad --repeats 2000 --metrics bytes,mse,variance,wasserstein,residual_norm; "$@" -o whole.csv; echo before >r.csv; "$@" --force -o r.csv & until [ "$(grep -cs '' r.csv.journal)" -ge 12 ] || ! kill -0 $!; do sleep 0.002; done 2>/dev/null; kill -9 $!; wait $!; cat r.csv; truncate -s -5 r.csv.journal; "$@" --force -o r.csv --resume && cmp whole.csv r.csv && echo same; ls
 > before
 > same
 - *.journal
@@ -387,8 +387,8 @@ $ cp "$SRC"/datasets/lenet-mnist.h5 train.h5; sed -n 's/ *# .*//; /^atomo-bench 
 2>
 = 0
 
-# a stop is obeyed within a second, in the middle of a call that takes a minute: finished records are printed, and with -o --resume goes on
-$ atomo-bench synth -o g.h5 --shape 10 --shape 5000x5000 -q; for o in '' '-o r.csv'; do timeout --foreground -s KILL 300 atomo-bench compare g.h5 -t layer* -c sign -c svd:method=gesdd --repeats 1 --metrics bytes -f csv -v $o >out 2>err & until grep -q 'finished: svd.* on layer0' err || ! kill -0 $!; do sleep 0.05; done; sleep 0.3; kill -TERM $!; wait $!; echo $?; grep -c , out; tail -n 2 err; done; ls r.csv* out
+# a stop is obeyed within a second, in the middle of a call that takes many seconds: finished records are printed, and with -o --resume goes on
+$ atomo-bench synth -o g.h5 --shape 10 --shape 3000x3000 -q; for o in '' '-o r.csv'; do timeout --foreground -s KILL 300 atomo-bench compare g.h5 -t layer* -c sign -c svd:method=gesdd --repeats 1 --metrics bytes -f csv -v $o >out 2>err & until grep -q 'finished: svd.* on layer0' err || ! kill -0 $!; do sleep 0.05; done; sleep 0.3; kill -TERM $!; wait $!; echo $?; grep -c , out; tail -n 2 err; done; ls r.csv* out
 > 130
 > 5
 > 130
@@ -409,7 +409,7 @@ $ atomo-bench synth -o g.h5 --shape 20000x1000 -q; atomo-bench encode g.h5 -c dc
 = 0
 
 # so are verify, inspect and encode, which write nothing to -o
-$ atomo-bench synth -o g.h5 --shape 5000x5000 -q; for c in 'verify g.h5 -o r.csv' 'inspect g.h5 -o r.csv' 'encode g.h5 -c svd:method=gesdd -o r.atomo'; do rm -f pid; timeout --foreground -s KILL 300 sh -c 'echo $$ >pid; exec atomo-bench "$@"' sh $c -q 2>err & until [ -s pid ]; do sleep 0.01; done; sh $SRC/test/cli/catches.sh $(cat pid); sleep 0.7; kill -TERM $!; wait $!; echo $?; tail -n 1 err; done; ls r.*
+$ atomo-bench synth -o g.h5 --shape 3000x3000 -q; for c in 'verify g.h5 -o r.csv' 'inspect g.h5 -o r.csv' 'encode g.h5 -c svd:method=gesdd -o r.atomo'; do rm -f pid; timeout --foreground -s KILL 300 sh -c 'echo $$ >pid; exec atomo-bench "$@"' sh $c -q 2>err & until [ -s pid ]; do sleep 0.01; done; sh $SRC/test/cli/catches.sh $(cat pid); sleep 0.7; kill -TERM $!; wait $!; echo $?; tail -n 1 err; done; ls r.*
 > 130
 > atomo-bench: g.h5: stopped*
 > atomo-bench: inspect: stopped
