@@ -36,7 +36,7 @@ $ python3 $SRC/test/net/kills.py $(dirname $(command -v atomo-train)) 3
 
 # a rank that is stopped stops all, and the run goes on from that step
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; $TRAIN --workers 2 --topology allgather --max-steps 2000 --train-dir a -o a.csv; start 2 $TRAIN --max-steps 2000 --train-dir b -o b.csv 2>err; p=$!; while [ ! -e b/step_00000020.h5 ] && kill -0 $p; do sleep 0.02; done; kill -TERM $(cat pid.1); wait $p; echo code $?; grep -c 'stopped after step' err; $LAUNCH -n 2 $TRAIN --max-steps 2000 --train-dir b -o b.csv --resume; cmp a/step_00002000.h5 b/step_00002000.h5 && echo same weights; cut_times a; cut_times b; cmp a.cut b.cut && echo same records
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; $TRAIN --workers 2 --topology allgather --max-steps 600 --train-dir a -o a.csv; start 2 $TRAIN --max-steps 600 --train-dir b -o b.csv 2>err; p=$!; while [ ! -e b/step_00000020.h5 ] && kill -0 $p; do sleep 0.02; done; kill -TERM $(cat pid.1); wait $p; echo code $?; grep -c 'stopped after step' err; $LAUNCH -n 2 $TRAIN --max-steps 600 --train-dir b -o b.csv --resume; cmp a/step_00000600.h5 b/step_00000600.h5 && echo same weights; cut_times a; cut_times b; cmp a.cut b.cut && echo same records
 > code 130
 > 1
 > same weights

@@ -162,7 +162,7 @@ $ atomo-train run --help | tr -s ' \n' '  '
 = 0
 
 # a network for colour images draws its own
-$ atomo-train run --network vgg11 --batch-size 2 --max-steps 1 --test-batch-size 50 -f csv -q --eval-freq 0 | tail -n 1 | cut -d, -f 1
+$ atomo-train run --network resnet20 --batch-size 2 --max-steps 1 --test-batch-size 50 -f csv -q --eval-freq 0 | tail -n 1 | cut -d, -f 1
 > summary
 = 0
 
