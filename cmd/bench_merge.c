@@ -42,6 +42,12 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
     return team_load(&((Merge *)data)->team, v, worker, x, err);
 }
 
+static Status load_worker_parts(void *data, const Vector *v, size_t worker, size_t from, size_t to,
+                                TakePart *take, void *taker, Error *err)
+{
+    return team_load_parts(&((Merge *)data)->team, v, worker, from, to, take, taker, err);
+}
+
 /* Returns the number of workers for entry k of the comparison's list of codecs. The list has every codec once
  * for each number of workers. */
 static size_t workers_at(const Merge *m, size_t k)
@@ -97,6 +103,7 @@ static Status run_number(Merge *m, size_t number)
     c.skip = skip;
     c.workers = number;
     c.load_worker = load_worker;
+    c.load_worker_parts = load_worker_parts;
     c.progress = NULL; /* the callback `figures` updates the progress bar instead */
     return compare_job_compare(j, &c);
 }

@@ -17,7 +17,7 @@
 
 static void note_input(CompareJob *j)
 {
-    const RecordLevel reach = compare_reach(&j->list, j->memory.bytes);
+    const RecordLevel reach = compare_reach(&j->list, j->memory.bytes, view_distances(&j->view));
     const bool cells = compare_places(&j->list) > j->list.count + 1;
     notes_dump(j->dump, &j->progress);
     if (j->list.skipped)
@@ -29,7 +29,7 @@ static void note_input(CompareJob *j)
             "note: %spercentile classes over %s are left out: %zu elements take %zu bytes, more than --memory allows",
             view_distances(&j->view) ? "wasserstein and " : "",
             reach == LEVEL_CELL ? "all steps together" : "several tensors", j->list.elements,
-            POOLED_BYTES * j->list.elements);
+            (size_t)compare_pooled(view_distances(&j->view)) * j->list.elements);
 }
 
 /* ---- the journal: results so far, for --resume ---- */
@@ -502,7 +502,7 @@ static const Option *all_options(CompareJob *j, const Option *own)
         OPTION(0, "per-tensor", NULL, &j->view.per_tensor, "add a row for each tensor to the table"),
         OPTION(
             0, "memory", "BYTES", &j->memory,
-            "most memory for metrics that sort all elements of several tensors, 12 bytes per element; given, also "
+            "most memory for metrics over all elements of several tensors, 12 bytes per element, or 4 without wasserstein; given, also "
             "for a tensor of over 4 M elements, which with 8 bytes per element is measured several times as fast"),
         {0},
     };

@@ -262,6 +262,12 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
     return team_load(&((Together *)data)->cost->team, v, worker, x, err);
 }
 
+static Status load_worker_parts(void *data, const Vector *v, size_t worker, size_t from, size_t to,
+                                TakePart *take, void *taker, Error *err)
+{
+    return team_load_parts(&((Together *)data)->cost->team, v, worker, from, to, take, taker, err);
+}
+
 static Status take_together(void *data, const Record *r, Error *err)
 {
     const Together *t = data;
@@ -284,6 +290,7 @@ static Status measure_number(CostJob *c, size_t i, bool *skip)
     together.skip = skip;
     together.workers = c->measured.number[i];
     together.load_worker = load_worker;
+    together.load_worker_parts = load_worker_parts;
     together.record = take_together;
     /* the journal's records are about one worker alone, so none of them is used here */
     together.known = NULL;

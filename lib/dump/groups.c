@@ -148,6 +148,16 @@ Status groups_make(VectorList *out, Dump *d, const GroupSpec *spec, Arena *a, Er
 
 /* ---- loading ---- */
 
+static Status check_finite(const Dump *d, const TensorInfo *t, size_t bad, size_t first, Error *err)
+{
+    if (!bad)
+        return OK;
+    FAIL(err, ERR_NUMERIC,
+         "%.200s: %.200s: %zu of %zu elements are NaN or Inf as float32, the first is element %zu",
+         dump_file(d), t->path, bad, t->shape.n, first);
+    return error_hint(err, "--skip-nonfinite leaves such tensors out");
+}
+
 Status vector_load(Dump *d, const Vector *v, float *x, Error *err)
 {
     for (size_t m = 0; m < v->members; m++) {
@@ -155,13 +165,40 @@ Status vector_load(Dump *d, const Vector *v, float *x, Error *err)
         size_t bad;
         TRY(dump_read(d, v->member[m], x, err));
         const size_t first = first_nonfinite(x, t->shape.n, &bad);
-        if (bad) {
-            FAIL(err, ERR_NUMERIC,
-                 "%.200s: %.200s: %zu of %zu elements are NaN or Inf as float32, the first is element %zu",
-                 dump_file(d), t->path, bad, t->shape.n, first);
-            return error_hint(err, "--skip-nonfinite leaves such tensors out");
-        }
+        TRY(check_finite(d, t, bad, first, err));
         x += t->shape.n;
+    }
+    return OK;
+}
+
+/* A member that is read part by part. */
+typedef struct {
+    TakePart *take;
+    void *data;
+    size_t begin;      /* the vector's index of the member's element 0 */
+    size_t bad, first; /* number of elements that are not finite, and index of the first in the member */
+} PartReader;
+
+static void take_finite(void *data, size_t at, const float *x, size_t n)
+{
+    PartReader *m = data;
+    size_t bad;
+    const size_t first = first_nonfinite(x, n, &bad);
+    if (bad && !m->bad)
+        m->first = at + first;
+    m->bad += bad;
+    m->take(m->data, m->begin + at, x, n);
+}
+
+Status vector_load_parts(Dump *d, const Vector *v, TakePart *take, void *data, Error *err)
+{
+    size_t begin = 0;
+    for (size_t m = 0; m < v->members; m++) {
+        const TensorInfo *t = dump_tensor(d, v->member[m]);
+        PartReader member = {.take = take, .data = data, .begin = begin};
+        TRY(dump_read_parts(d, v->member[m], take_finite, &member, err));
+        TRY(check_finite(d, t, member.bad, member.first, err));
+        begin += t->shape.n;
     }
     return OK;
 }

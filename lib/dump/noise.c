@@ -69,7 +69,7 @@ double noise_quantile(double u)
 
 typedef struct {
     float *x;
-    size_t n;
+    size_t at, end; /* x[0] is element `at` of the vector, and the last of x is element end - 1 */
     double scale;
     const Rng *rng;
 } Job;
@@ -77,17 +77,20 @@ typedef struct {
 static void add_block(void *data, size_t b)
 {
     const Job *job = data;
-    const RngKey key = rng_key(job->rng, USE_DATA, b);
-    float *x = job->x + b * BLOCK;
-    const uint32_t n = (uint32_t)block_size(job->n, b);
-    for (uint32_t i = 0; i < n; i++) {
+    const size_t block = job->at / BLOCK + b, begin = block * BLOCK, left = job->end - begin;
+    const RngKey key = rng_key(job->rng, USE_DATA, block);
+    const uint32_t from = (uint32_t)(begin < job->at ? job->at - begin : 0),
+                   to = (uint32_t)(left < BLOCK ? left : BLOCK);
+    float *x = job->x + (begin + from - job->at);
+    for (uint32_t i = from; i < to; i++, x++) {
         const uint64_t word = (uint64_t)rng_word(&key, i) << 20 | rng_word_more(&key, i) >> 12;
-        x[i] = (float)((double)x[i] + job->scale * noise_quantile(((double)word + 0.5) * 0x1p-52));
+        *x = (float)((double)*x + job->scale * noise_quantile(((double)word + 0.5) * 0x1p-52));
     }
 }
 
-void noise_add(float *x, size_t n, double scale, const Rng *rng, int threads)
+void noise_add(float *x, size_t at, size_t n, double scale, const Rng *rng, int threads)
 {
-    Job job = {x, n, scale, rng};
-    parallel_for(threads, blocks_of(n), add_block, &job);
+    Job job = {x, at, at + n, scale, rng};
+    if (n)
+        parallel_for(threads, blocks_of(at % BLOCK + n), add_block, &job);
 }

@@ -112,34 +112,114 @@ Status team_make(Team *out, Dump *dump, const VectorList *from, Arena *a, Error 
 
 /* ---- loading a worker's gradients ---- */
 
-static double rms_of(const float *x, size_t n)
+static void add_squares(void *data, size_t at, const float *x, size_t n)
 {
-    double sum = 0;
+    double *sum = data;
+    (void)at;
     for (size_t i = 0; i < n; i++)
-        sum += (double)x[i] * (double)x[i];
+        *sum += (double)x[i] * (double)x[i];
+}
+
+static double rms_of_squares(double sum, size_t n)
+{
     return n ? sqrt(sum / (double)n) : 0;
+}
+
+/* The made-up gradient of a worker. */
+typedef struct {
+    const Team *team;
+    const Vector *v;
+    size_t worker;
+    double scale;
+    Rng rng;
+    size_t from, to; /* parts outside are left out */
+    TakePart *take;
+    void *data;
+    Arena *scratch;
+    Status status;
+    Error *err;
+} Made;
+
+static Made made(const Team *c, const Vector *v, size_t worker, double rms, Error *err)
+{
+    return (Made){.team = c,
+                  .v = v,
+                  .worker = worker,
+                  .scale = c->noise * rms,
+                  .rng = rng_open(c->seed, 0, (int64_t)worker, v->step_address, rng_hash(v->name)),
+                  .err = err};
+}
+
+/* Adds the noise to x, which are n elements of the vector from element `at` on. */
+static Status make_up(const Made *m, size_t at, float *x, size_t n)
+{
+    const Team *c = m->team;
+    if (c->noise > 0)
+        noise_add(x, at, n, m->scale, &m->rng, c->threads);
+    const size_t bad = first_nonfinite(x, n, NULL);
+    if (bad == n)
+        return OK;
+    FAIL(m->err, ERR_NUMERIC,
+         "%.200s: %.200s: with noise element %zu of made-up worker %zu is beyond float32", dump_file(c->dump),
+         m->v->name, at + bad, m->worker);
+    return error_hint(m->err, "--noise 0 repeats the gradients that there are; -t GLOB leaves tensors out");
 }
 
 Status team_load(Team *c, const Vector *v, size_t worker, float *x, Error *err)
 {
     const Member *m = &c->member[v - c->list.item];
     const size_t real = worker % m->reals, n = v->shape.n;
+    double squares = 0;
     TRY(vector_load(c->dump, &c->from.item[m->source[real]], x, err));
     if (worker < m->reals)
         return OK;
-    if (isnan(m->rms[real]))
-        m->rms[real] = rms_of(x, n);
-    const Rng rng = rng_open(c->seed, 0, (int64_t)worker, v->step_address, rng_hash(v->name));
-    if (c->noise > 0)
-        noise_add(x, n, c->noise * m->rms[real], &rng, c->threads);
-    const size_t bad = first_nonfinite(x, n, NULL);
-    if (bad < n) {
-        FAIL(err, ERR_NUMERIC,
-             "%.200s: %.200s: with noise element %zu of made-up worker %zu is beyond float32",
-             dump_file(c->dump), v->name, bad, worker);
-        return error_hint(err, "--noise 0 repeats the gradients that there are; -t GLOB leaves tensors out");
+    if (isnan(m->rms[real])) {
+        add_squares(&squares, 0, x, n);
+        m->rms[real] = rms_of_squares(squares, n);
     }
-    return OK;
+    const Made it = made(c, v, worker, m->rms[real], err);
+    return make_up(&it, 0, x, n);
+}
+
+static void take_made(void *data, size_t at, const float *x, size_t n)
+{
+    Made *m = data;
+    const ArenaMark mark = arena_mark(m->scratch);
+    if (m->status != OK || at >= m->to || at + n <= m->from)
+        return;
+    float *part = NEW(m->scratch, float, n);
+    if (!part) {
+        m->status = arena_fail(m->scratch, m->err);
+    } else {
+        memcpy(part, x, n * sizeof *x);
+        m->status = make_up(m, at, part, n);
+        m->take(m->data, at, part, n);
+    }
+    arena_rewind(m->scratch, mark);
+}
+
+Status team_load_parts(Team *c, const Vector *v, size_t worker, size_t from, size_t to, TakePart *take,
+                       void *data, Error *err)
+{
+    const Member *m = &c->member[v - c->list.item];
+    const size_t real = worker % m->reals;
+    const Vector *source = &c->from.item[m->source[real]];
+    double squares = 0;
+    if (worker < m->reals)
+        return vector_load_parts(c->dump, source, take, data, err);
+    if (isnan(m->rms[real])) {
+        TRY(vector_load_parts(c->dump, source, add_squares, &squares, err));
+        m->rms[real] = rms_of_squares(squares, v->shape.n);
+    }
+    Made it = made(c, v, worker, m->rms[real], err);
+    it.from = from;
+    it.to = to;
+    it.take = take;
+    it.data = data;
+    it.scratch = arena_open(0);
+    const Status read = vector_load_parts(c->dump, source, take_made, &it, err);
+    arena_close(it.scratch);
+    return read == OK ? it.status : read;
 }
 
 size_t team_made(const Team *c, const Vector *v, size_t workers)

@@ -135,6 +135,13 @@ const char *dump_group(const Dump *d, size_t i, const AttrList **attrs);
  * infinities. */
 Status dump_read(Dump *d, size_t i, float *x, Error *err);
 
+/* Gets the n elements of a tensor or vector from element `at` on. x is valid during the call. */
+typedef void TakePart(void *data, size_t at, const float *x, size_t n);
+
+/* Reads tensor i as dump_read does, but hands it on part by part, in the order of the elements, so that only a part is
+ * in memory. A tensor of layout HWIO is in memory as a whole. */
+Status dump_read_parts(Dump *d, size_t i, TakePart *take, void *data, Error *err);
+
 /* ---- selecting ---- */
 
 typedef struct {

@@ -60,18 +60,36 @@ static Status estimate(void *arg)
     return codec_decode(&call, x->last, x->y);
 }
 
+static size_t summed(const Exchange *x)
+{
+    return x->means ? x->window : x->call.shape->n;
+}
+
 static Status add_estimate(void *arg)
 {
     Exchange *x = arg;
-    mean_add(x->sum, x->y, x->call.shape->n, x->call.threads);
+    const float *y = x->means ? x->y + x->from : x->y;
+    mean_add(x->sum, y, summed(x), x->call.threads);
     if (x->senders)
-        mean_count(x->sent, x->y, x->call.shape->n, x->call.threads);
+        mean_count(x->sent, y, summed(x), x->call.threads);
     return OK;
+}
+
+static Status divide_window(Exchange *x)
+{
+    const size_t n = x->call.shape->n;
+    mean_in_place(x->sum, x->senders ? x->sent : NULL, x->window, x->call.workers, x->call.threads);
+    if (x->from + x->window < n)
+        return OK;
+    memcpy(x->y, x->means, n * sizeof *x->y);
+    return x->senders ? codec_from_terms(&x->call, x->y) : OK;
 }
 
 static Status divide_sum(void *arg)
 {
     Exchange *x = arg;
+    if (x->means)
+        return divide_window(x);
     if (x->senders) {
         mean_of_senders(x->y, x->sum, x->sent, x->call.shape->n, x->call.threads);
         return codec_from_terms(&x->call, x->y);
@@ -125,7 +143,7 @@ static Status begin_round(Exchange *x)
 
 Status exchange_begin(Exchange *x)
 {
-    const size_t n = x->call.shape->n, senders = (size_t)x->call.workers;
+    const size_t senders = (size_t)x->call.workers;
     Arena *a = x->payloads;
     assert(senders);
     x->rounds = codec_rounds(x->call.self);
@@ -137,12 +155,12 @@ Status exchange_begin(Exchange *x)
     memset(x->heard, 0, sizeof x->heard);
     TRY(arena_check(x->waiting, a, x->call.err));
     if (x->each || !x->adds) {
-        if (!(x->sum = x->sum_room ? x->sum_room : NEW(a, double, n)))
-            return arena_fail(a, x->call.err);
-        memset(x->sum, 0, n * sizeof *x->sum);
+        x->sum = x->means ? (double *)(void *)(x->means + x->from) : NEW(a, double, summed(x));
+        TRY(arena_check(x->sum, a, x->call.err));
+        memset(x->sum, 0, summed(x) * sizeof *x->sum);
     }
     assert(!x->senders || (x->sum && !x->adds));
-    if (x->senders && !(x->sent = NEW_ZERO(a, uint32_t, n)))
+    if (x->senders && !(x->sent = NEW_ZERO(a, uint32_t, summed(x))))
         return arena_fail(a, x->call.err);
     return begin_round(x);
 }

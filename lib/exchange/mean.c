@@ -85,6 +85,20 @@ void mean_of_senders(float *mean, const double *sum, const uint32_t *count, size
     parallel_for(threads, blocks_of(n), divide_by_senders, &job);
 }
 
+/* Goes on in twice as many elements each time: the means from .. to - 1 replace sums from / 2 .. to / 2 - 1, which have
+ * been read before. */
+void mean_in_place(double *sum, const uint32_t *senders, size_t n, double count, int threads)
+{
+    float *mean = (float *)(void *)sum;
+    for (size_t from = 0, end = 1; from < n; from = end, end *= 2) {
+        const size_t to = end < n ? end : n;
+        if (senders)
+            mean_of_senders(mean + from, sum + from, senders + from, to - from, threads);
+        else
+            mean_of_sum(mean + from, sum + from, to - from, count, threads);
+    }
+}
+
 /* Divides by a power of two: multiplying by its inverse, which is exact in float32, gives the same rounded
  * result. */
 static void halve_block(void *data, size_t b)

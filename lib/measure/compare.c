@@ -59,9 +59,9 @@ static void order_cells(Layout *l, const VectorList *v)
     }
 }
 
-RecordLevel compare_reach(const VectorList *vectors, uint64_t memory)
+RecordLevel compare_reach(const VectorList *vectors, uint64_t memory, bool distances)
 {
-    const uint64_t held = memory / POOLED_BYTES;
+    const uint64_t held = memory / compare_pooled(distances);
     size_t largest = 0, elements = 0;
     for (size_t i = 0; i < vectors->count; i++) {
         elements = i && compare_same_cell(&vectors->item[i - 1], &vectors->item[i]) ? elements : 0;
@@ -71,14 +71,15 @@ RecordLevel compare_reach(const VectorList *vectors, uint64_t memory)
     return vectors->elements <= held ? LEVEL_RUN : largest <= held ? LEVEL_CELL : LEVEL_VECTOR;
 }
 
-Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena *a, Error *err)
+Status layout_make(Layout *l, const Comparison *c, uint64_t memory, Arena *a, Error *err)
 {
+    const VectorList *vectors = c->vectors;
     const size_t cells = count_cells(vectors), n = vectors->count;
     *l = (Layout){.cell = NEW(a, Cell, cells),
                   .order = NEW(a, size_t, cells),
                   .above = NEW(a, double, n),
                   .above_run = NAN,
-                  .reach = compare_reach(vectors, memory)};
+                  .reach = compare_reach(vectors, memory, measures_distances(c))};
     TRY(arena_check(l->cell && l->order && l->above, a, err));
     find_cells(l, vectors);
     order_cells(l, vectors);
@@ -459,7 +460,7 @@ static Status run_codec(Engine *e)
 static Status run_all(Engine *e, Arena *a)
 {
     const Comparison *c = e->c;
-    TRY(layout_make(&e->layout, c->vectors, c->memory, a, e->err));
+    TRY(layout_make(&e->layout, c, c->memory, a, e->err));
     TRY(buffers_make(&e->b, c, &e->layout, a, e->err));
     e->plan = NEW(a, CellPlan, workers_of(c));
     TRY(arena_check(e->plan, a, e->err));

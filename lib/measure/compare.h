@@ -57,10 +57,14 @@ typedef struct {
 
     /* 0: every vector is one worker's gradient. Above 0: a merge of this many workers. The mean of their
      * estimates is measured against the mean of their gradients. `load_worker` loads one worker's gradient.
+     * `load_worker_parts` hands the elements from .. to - 1 of the same gradient to take(taker, ...), in parts that may
+     * have other elements, too; only merges of long vectors need it (merges_lean).
      * In a merge every worker starts each step from a zero state. */
     size_t workers;
     Average average; /* of the estimates: over which workers */
     Status (*load_worker)(void *data, const Vector *v, size_t worker, float *x, Error *err);
+    Status (*load_worker_parts)(void *data, const Vector *v, size_t worker, size_t from, size_t to, TakePart *take,
+                                void *taker, Error *err);
 
     /* Argument of the callbacks. */
     void *data;
@@ -81,14 +85,17 @@ bool compare_same_cell(const Vector *a, const Vector *b);
 /* Returns the number of records for each codec. */
 size_t compare_places(const VectorList *vectors);
 
-/* Bytes of memory per element for order statistics of several vectors: one float each for the gradient, the
- * estimate and the sort's buffer. */
-enum { POOLED_BYTES = 3 * sizeof(float) };
+/* Bytes of memory per element for order statistics of several vectors: one float for the gradient and, with Wasserstein
+ * distances, one each for the estimate and the sort's buffer. */
+static inline uint64_t compare_pooled(bool distances)
+{
+    return (distances ? 3 : 1) * sizeof(float);
+}
 
 /* Order statistics (Wasserstein distance, percentile classes) need memory for all elements of a record.
  * Returns LEVEL_RUN if the elements of all vectors fit in `memory` bytes; else LEVEL_CELL if the elements of
  * each cell fit; else LEVEL_VECTOR. Records of higher levels than the returned one have no order statistics. */
-RecordLevel compare_reach(const VectorList *vectors, uint64_t memory);
+RecordLevel compare_reach(const VectorList *vectors, uint64_t memory, bool distances);
 
 /* Bytes of memory that a comparison takes. The codec's scratch memory comes on top; only running the codec tells how
  * much it is. */

@@ -28,7 +28,7 @@ Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Er
     uint64_t left = c->memory / sizeof(float);
     b->held = held;
     b->planes = 1;
-    b->distances = !c->costs_only && !c->without_distances;
+    b->distances = measures_distances(c);
     if (b->distances && c->repeats > 1 && left / 2 >= largest && largest <= SORTED_MOST) {
         b->sorted = NEW(a, float, largest);
         left -= 2 * largest;
@@ -66,7 +66,8 @@ static Status sort_and_load(const Trial *trial, const MeasuredVector *s, const B
     TRY(radix_sort_in_place(b->x, s->n, s->threads, s->scratch, s->err));
     TRY(radix_sort_in_place(y, s->n, s->threads, s->scratch, s->err));
     TRY(radix_mean_gap(b->x, y, s->n, s->threads, w1, s->scratch, s->err));
-    const Status status = c->load(c->data, trial->vector, b->x, s->err);
+    const Status status =
+        c->workers ? merge_mean(c, trial->vector, b, s->err) : c->load(c->data, trial->vector, b->x, s->err);
     *trial->unread = status != OK;
     return status;
 }

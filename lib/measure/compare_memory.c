@@ -15,9 +15,10 @@ static void add_states(CompareMemory *m, const Comparison *c, const Codec *codec
 uint64_t compare_least(const Comparison *c)
 {
     const uint64_t n = c->vectors->largest;
-    const uint64_t sums = !c->workers      ? 0
-                          : merges_lean(c) ? sizeof(double) /* of gradients or of estimates */
-                                           : 2 * sizeof(double) + sizeof(float); /* of both, and a gradient */
+    const uint64_t sums =
+        !c->workers || merges_lean(c)
+            ? 0
+            : 2 * sizeof(double) + sizeof(float); /* of gradients and estimates, and a gradient */
     return (2 * sizeof(float) + sums) * n;
 }
 
@@ -31,6 +32,13 @@ static uint64_t payloads_held(const Comparison *c, const Codec *codec)
     return (c->workers < room ? c->workers : room) + 2;
 }
 
+/* Returns the number of elements whose senders are counted at a time. */
+static size_t senders_of(const Comparison *c)
+{
+    const size_t n = c->vectors->largest;
+    return merges_lean(c) ? merge_window(lendable(n) + 2 * lendable(window_of(c)), n, 0) : n;
+}
+
 CompareMemory compare_memory(const Comparison *c, const Codec *codec)
 {
     Arena *a = arena_open(0);
@@ -39,11 +47,10 @@ CompareMemory compare_memory(const Comparison *c, const Codec *codec)
     const size_t n = c->vectors->largest;
     CompareMemory m = {.vectors = compare_least(c)};
     if (c->workers && average_over_senders(c->average, codec))
-        m.vectors += sizeof(uint32_t) * (uint64_t)n; /* Exchange.sent */
-    if (!merges_lean(c))
-        m.spread = 2 * sizeof(float) * (uint64_t)window_of(c);
-    if (layout_make(&l, c->vectors, c->memory, a, &ignored) == OK)
-        m.pools = POOLED_BYTES * (uint64_t)layout_held(&l, c->vectors);
+        m.vectors += sizeof(uint32_t) * (uint64_t)senders_of(c); /* Exchange.sent */
+    m.spread = 2 * sizeof(float) * (uint64_t)window_of(c);
+    if (layout_make(&l, c, c->memory, a, &ignored) == OK)
+        m.pools = compare_pooled(measures_distances(c)) * (uint64_t)layout_held(&l, c->vectors);
     add_states(&m, c, codec, a);
     for (size_t i = 0; i < c->vectors->count; i++) {
         const Call call = trial_call(c, codec, &c->vectors->item[i], NULL, a, &ignored);

@@ -3,7 +3,8 @@
  *
  * Gradients are loaded one by one, again in each round, and payloads are merged in batches
  * (exchange/exchange.h). So memory does not depend on the number of workers. A lean merge (merges_lean) takes
- * 16 bytes per element besides payloads, states and the codec's scratch.
+ * 8 bytes per element and the room of a window's deviations, besides payloads, states and the codec's scratch. It runs
+ * the exchange once for each window of elements whose estimates are summed together; the first run is measured.
  *
  * Each worker's encoding, each worker's decoding and each batch's merging is a separate timing sample. The
  * seconds of all samples are added. So with P workers (or B batches) a sample needs only 1/P (or 1/B) of the
@@ -29,6 +30,7 @@ typedef struct {
     size_t n, workers, repeat;
     bool lean;
     bool errors;      /* false: no errors are measured (Comparison.costs_only) */
+    bool repeated;    /* true: a run of the exchange for a further window, which is measured no more */
     bool measured;    /* true: sizes of this repeat, and errors, are measured; false: it is only timed */
     double sample;    /* minimum seconds of timing per sample */
     WorkerSent *sent; /* (workers) */
@@ -51,12 +53,13 @@ static Status add_sample(Status (*work)(void *), void *arg, double least, double
 }
 
 /* If the repeat is measured, encodes once without timing, to record the entropy of the streams. Then times
- * encoding. The memory of y is needed only for decoding, so the codec gets it as scratch. */
+ * encoding. If y is not the gradient, it is needed only for decoding, so the codec gets its memory as scratch. */
 static Status time_encode(Merger *m, size_t worker, Status (*work)(void *), void *arg)
 {
     Call *call = &m->x.call;
     Status status = OK;
-    arena_lend(call->scratch, m->b->y, lendable(m->n));
+    if (!m->lean)
+        arena_lend(call->scratch, m->b->y, lendable(m->n));
     if (m->repeat == 0 || (m->measured && !m->t->c->costs_only)) {
         call->streams = &m->sent[worker].streams;
         status = work(arg);
@@ -64,15 +67,25 @@ static Status time_encode(Merger *m, size_t worker, Status (*work)(void *), void
     }
     if (status == OK)
         status = add_sample(work, arg, m->sample / (double)m->workers, &m->encode);
-    arena_unlend(call->scratch);
+    if (!m->lean)
+        arena_unlend(call->scratch);
     return status;
+}
+
+static Status time_average(Merger *m, Status (*work)(void *), void *arg)
+{
+    const double start = clock_now();
+    TRY(work(arg)); /* timed once: a second call would add the same payload again */
+    m->each += clock_now() - start;
+    return OK;
 }
 
 static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status (*work)(void *), void *arg)
 {
     Merger *m = data;
     const double batches = (double)((m->workers + EXCHANGE_BATCH - 1) / EXCHANGE_BATCH);
-    const double start = clock_now();
+    if (m->repeated && phase != EXCHANGE_AVERAGE)
+        return work(arg);
     switch (phase) {
     case EXCHANGE_ENCODE:
         return time_encode(m, worker, work, arg);
@@ -86,9 +99,7 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
         TRY(work(arg));
         return add_sample(work, arg, m->sample, &m->decode);
     case EXCHANGE_AVERAGE:
-        TRY(work(arg)); /* timed once: a second call would add the same payload again */
-        m->each += clock_now() - start;
-        return OK;
+        return time_average(m, work, arg);
     default:
         return work(arg);
     }
@@ -131,7 +142,8 @@ static void add_expected(Merger *m, const ExchangeWorker *w, Tally *tally)
     const unsigned traits = codec_traits(m->t->codec);
     const double workers = (double)m->workers;
     const Call call = exchange_call(&m->x, w);
-    if (m->errors && m->repeat == 0 && m->x.call.round == m->x.rounds - 1 && !(traits & SHARED_DRAWS))
+    if (m->errors && m->repeat == 0 && !m->repeated && m->x.call.round == m->x.rounds - 1 &&
+        !(traits & SHARED_DRAWS))
         tally->expected += traits & UNBIASED ? codec_variance(&call, m->b->g) / (workers * workers) : NAN;
 }
 
@@ -142,29 +154,44 @@ static Status run_round(Merger *m, Tally *tally)
         Bytes sent;
         TRY(load(m, i));
         TRY(exchange_send(&m->x, &w, m->b->g, &sent));
-        m->sent[i].bytes += (double)sent.size;
+        if (!m->repeated)
+            m->sent[i].bytes += (double)sent.size;
         add_expected(m, &w, tally);
         TRY(exchange_take(&m->x, &w, sent));
     }
     return exchange_end_round(&m->x);
 }
 
-/* Runs all workers of a repeat. Writes the mean estimate to y and, in repeat 0, the mean gradient to x. */
-static Status run_exchange(Merger *m, Tally *tally)
+static Status run_window(Merger *m, Tally *tally)
 {
-    Arena *a = m->x.call.scratch;
-    const size_t before = arena_used(a);
-    arena_reset_peak(a);
-    memset(m->sent, 0, m->workers * sizeof *m->sent);
-    m->encode = m->merge = m->each = m->decode = 0;
-    m->x.repeat = m->repeat;
     TRY(exchange_begin(&m->x));
     for (int round = 0; round < m->x.rounds; round++) {
         TRY(run_round(m, tally));
         if (m->errors && !m->lean && m->repeat == 0 && round == 0)
             mean_of_sum(m->b->x, m->b->sum, m->n, (double)m->workers, m->t->c->threads);
     }
-    TRY(exchange_receive(&m->x));
+    return exchange_receive(&m->x);
+}
+
+/* Runs all workers of a repeat. Writes the mean estimate to y and, in repeat 0, the mean gradient to x. */
+static Status run_exchange(Merger *m, Tally *tally)
+{
+    Arena *a = m->x.call.scratch;
+    const ArenaMark payloads = arena_mark(m->b->payloads);
+    const size_t before = arena_used(a);
+    arena_reset_peak(a);
+    memset(m->sent, 0, m->workers * sizeof *m->sent);
+    m->encode = m->merge = m->each = m->decode = 0;
+    m->x.repeat = m->repeat;
+    m->repeated = false;
+    m->x.from = 0;
+    do {
+        arena_rewind(m->b->payloads, payloads);
+        m->x.window = m->lean ? merge_window(m->b->room, m->n, m->x.from) : m->n;
+        TRY(run_window(m, tally));
+        m->x.from += m->x.window;
+        m->repeated = true;
+    } while (m->x.sum && m->x.from < m->n);
     tally->scratch = fmax(tally->scratch, (double)(arena_peak(a) - before));
     return OK;
 }
@@ -306,7 +333,8 @@ static Status measure(Merger *m, Tally *tally)
         s.half = b->work;
         s.root = b->work + m->n;
     }
-    memset(b->sum, 0, m->n * sizeof *b->sum);
+    if (b->sum)
+        memset(b->sum, 0, m->n * sizeof *b->sum);
     m->sent = NEW(b->payloads, WorkerSent, m->workers);
     TRY(arena_check(m->sent, b->payloads, m->x.call.err));
     TRY(train(m));
@@ -335,25 +363,11 @@ Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
     m.x.each = !t->c->costs_only;
     m.x.senders = !t->vector->raw && average_over_senders(t->c->average, t->codec);
     m.x.y = b->y;
-    m.x.sum_room = m.lean ? b->sum : NULL;
+    m.x.means = m.lean ? b->x : NULL;
     m.x.payloads = b->payloads;
     m.x.clock = (ExchangeClock){time_phase, &m};
     const Status status = measure(&m, tally);
     arena_rewind(b->scratch, scratch);
     arena_rewind(b->payloads, payloads);
     return status;
-}
-
-Status merge_mean(const Comparison *c, const Vector *v, const Buffers *b, Error *err)
-{
-    const size_t n = v->shape.n;
-    memset(b->sum, 0, n * sizeof *b->sum);
-    for (size_t w = 0; w < c->workers; w++) {
-        if (comparison_stopped(c))
-            return FAIL(err, ERR_STOPPED, "stopped");
-        TRY(c->load_worker(c->data, v, w, b->g, err));
-        mean_add(b->sum, b->g, n, c->threads);
-    }
-    mean_of_sum(b->x, b->sum, n, (double)c->workers, c->threads);
-    return OK;
 }

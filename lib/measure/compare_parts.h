@@ -27,7 +27,12 @@ typedef struct {
     RecordLevel reach;
 } Layout;
 
-Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena *a, Error *err);
+static inline bool measures_distances(const Comparison *c)
+{
+    return !c->costs_only && !c->without_distances;
+}
+
+Status layout_make(Layout *l, const Comparison *c, uint64_t memory, Arena *a, Error *err);
 
 /* Returns the number of elements that are joined from several vectors: those of the whole run or of the
  * largest cell, depending on `l->reach`. 0: no vectors are joined. */
@@ -61,26 +66,39 @@ typedef struct {
     size_t held, planes;
     double *encode, *decode; /* seconds of each repeat */
     const Codec *none;
-    /* For merges: a worker's gradient, and the sum of the workers' gradients. In a lean merge, `g` is `x` and `sum`
-     * is `work`, since the mean gradient is computed after the exchange, from gradients that are loaded again. The sum
-     * of the estimates then takes the same memory during the exchange. */
+    /* For merges: a worker's gradient, and the sum of the workers' gradients. In a lean merge `g` is `y`, since an
+     * estimate may replace the gradient that it is of. There is no `sum`: `x` has `room` bytes, where sums of a part of
+     * the elements become means before those of the next part are summed (merge_window). `work` is the end of `x`. */
     float *g;
     double *sum;
+    size_t room;
     double *merge; /* for merges: seconds to merge all payloads, for every repeat */
     double *each;  /* for merges: seconds to decode all payloads one by one, for every repeat */
     Arena *payloads, *scratch;
 } Buffers;
 
 /* Returns the number of elements whose deviations over repeats are in memory at a time: all elements of the
- * largest vector in three cases: `c` is a merge, the vector has at most WINDOW_LEAST elements, or
+ * largest vector in three cases: `c` is a merge that is not lean, the vector has at most WINDOW_LEAST elements, or
  * `Comparison.deviations` suffices. Otherwise the deviations, two floats per element, would take too much
  * memory, so they are computed in windows, at most WINDOWS + 1. */
 enum { WINDOW_LEAST = 1 << 22, WINDOWS = 12 };
 size_t window_of(const Comparison *c);
 
-/* True for merges of one repeat of a vector of more than WINDOW_LEAST elements: they take less memory, and load every
- * gradient twice. */
-bool merges_lean(const Comparison *c);
+/* True for merges of one repeat of a vector of more than WINDOW_LEAST elements: they take less memory, and encode and
+ * load every gradient up to three times. */
+static inline bool merges_lean(const Comparison *c)
+{
+    return c->workers && c->repeats == 1 && c->vectors->largest > WINDOW_LEAST;
+}
+
+/* Returns the number of elements that are summed together in a memory of `room` bytes, which has the means of all
+ * elements before element `from`. A sum takes 8 bytes and a mean 4, so each window has half as many elements as the
+ * one before. */
+static inline size_t merge_window(size_t room, size_t n, size_t from)
+{
+    const size_t most = (room - from * sizeof(float)) / sizeof(double) / BLOCK * BLOCK;
+    return most < n - from ? most : n - from;
+}
 
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err);
 void buffers_close(Buffers *b);
@@ -182,7 +200,7 @@ static inline size_t workers_of(const Comparison *c)
  * `y`, `payloads` and `clock` before `exchange_begin`. */
 Exchange merge_exchange(const Comparison *c, const Codec *codec, const Vector *v, Arena *scratch, Error *err);
 
-/* Computes the mean gradient of all workers into `b->x`. */
+/* Computes the mean gradient of all workers into `b->x` (compare_mean.c). */
 Status merge_mean(const Comparison *c, const Vector *v, const Buffers *b, Error *err);
 
 /* Measures the codec on a merge of many workers' payloads, into a tally that `tally_open` has prepared. Also

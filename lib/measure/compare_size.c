@@ -32,7 +32,7 @@ Status sizer_open(Sizer **out, const Comparison *c, Arena *a, Error *err)
                  .scratch = arena_open(0)};
     TRY(arena_check(s->x && s->y, a, err));
     TRY(codec_open(&s->none, "none", a, err));
-    return layout_make(&s->layout, c->vectors, 0, a, err);
+    return layout_make(&s->layout, c, 0, a, err);
 }
 
 void sizer_close(Sizer *s)

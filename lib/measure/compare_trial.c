@@ -345,33 +345,35 @@ size_t window_of(const Comparison *c)
     const size_t n = c->vectors->largest, part = n / WINDOWS / BLOCK * BLOCK,
                  least = part > WINDOW_LEAST ? part : WINDOW_LEAST;
     const uint64_t granted = c->deviations / (2 * sizeof(float)) / BLOCK * BLOCK;
-    if (n <= WINDOW_LEAST || c->workers || c->deviations >= 2 * sizeof(float) * (uint64_t)n)
+    if (n <= WINDOW_LEAST || (c->workers && !merges_lean(c)) ||
+        c->deviations >= 2 * sizeof(float) * (uint64_t)n)
         return n;
     return granted > least ? (size_t)granted : least;
-}
-
-bool merges_lean(const Comparison *c)
-{
-    return c->workers && c->repeats == 1 && c->vectors->largest > WINDOW_LEAST;
 }
 
 static Status merge_buffers(Buffers *b, const Comparison *c, Arena *a, Error *err)
 {
     const size_t n = c->vectors->largest;
     const bool lean = merges_lean(c);
-    b->g = lean ? b->x : NEW(a, float, n);
-    b->sum = lean ? (double *)(void *)b->work : NEW(a, double, n);
+    b->g = lean ? b->y : NEW(a, float, n);
+    b->sum = lean ? NULL : NEW(a, double, n);
     b->merge = NEW(a, double, c->repeats);
     b->each = NEW(a, double, c->repeats);
-    return arena_check(b->g && b->sum && b->merge && b->each, a, err);
+    return arena_check(b->g && (lean || b->sum) && b->merge && b->each, a, err);
 }
 
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)
 {
     const size_t n = c->vectors->largest, held = layout_held(l, c->vectors);
-    *b = (Buffers){.x = NEW(a, float, n),
+    const size_t work = 2 * lendable(window_of(c)), room = lendable(n) + work;
+    const bool lean = merges_lean(c);
+    float *x = arena_take(a, 1, lean ? room : lendable(n));
+    *b = (Buffers){.x = x,
                    .y = NEW(a, float, n),
-                   .work = arena_take(a, 2, lendable(window_of(c))),
+                   .work = !lean ? arena_take(a, 1, work)
+                           : x   ? x + lendable(n) / sizeof *x
+                                 : NULL,
+                   .room = room,
                    .window = window_of(c),
                    .encode = NEW(a, double, c->repeats),
                    .decode = NEW(a, double, c->repeats)};

@@ -2,6 +2,7 @@
  * has fewer than P gradients of a tensor, the `Team` makes more of them by adding noise. */
 #include "dump/team.h"
 #include "dump/noise.h"
+#include "rig/parts.h"
 #include "rig/scratch_dir.h"
 #include "num/stats.h"
 
@@ -52,6 +53,15 @@ static void drop(void)
     arena_close(arena);
 }
 
+/* Loads the gradient in parts, and checks that it is x. */
+static void check_parts(Team *c, const Vector *v, size_t worker, const float *x)
+{
+    float again[N];
+    Parts parts = {.x = again};
+    check_ok(team_load_parts(c, v, worker, 0, N, put_part, &parts, &err), &err);
+    check(parts.next == N && !memcmp(x, again, sizeof again));
+}
+
 static void check_from(Team *c, size_t vector, size_t worker, size_t group)
 {
     float x[N];
@@ -59,6 +69,7 @@ static void check_from(Team *c, size_t vector, size_t worker, size_t group)
     check_ok(team_load(c, v, worker, x, &err), &err);
     for (size_t i = 0; i < N; i++)
         check(x[i] == element(group, (size_t)(v->name[1] - '0'), i));
+    check_parts(c, v, worker, x);
 }
 
 static void worker_groups_are_the_workers_step_by_step(void **state)
@@ -126,6 +137,9 @@ static void made_gradients_are_real_ones_with_noise(void **state)
     }
     check_ok(team_load(&c, c.list.item, 2 * MADE - 1, again, &err), &err);
     check(!memcmp(x, again, sizeof x));
+    check_parts(&c, c.list.item, 2 * MADE - 1, x);
+    c.member->rms[1] = NAN; /* not known yet */
+    check_parts(&c, c.list.item, 2 * MADE - 1, x);
     c.seed = 2;
     check_ok(team_load(&c, c.list.item, 2 * MADE - 1, again, &err), &err);
     check(memcmp(x, again, sizeof x) != 0);
@@ -146,6 +160,10 @@ static void noise_beyond_float32_is_refused(void **state)
     c.noise = 1e300;
     check(team_load(&c, c.list.item, 1, x, &err) == ERR_NUMERIC);
     check(strstr(err.text, "made-up worker 1") && strstr(err.hint, "--noise 0"));
+    const Error whole = err;
+    Parts parts = {.x = x};
+    check(team_load_parts(&c, c.list.item, 1, 0, N, put_part, &parts, &err) == ERR_NUMERIC);
+    assert_string_equal(err.text, whole.text);
     drop();
 }
 
@@ -166,10 +184,23 @@ static void noise_does_not_depend_on_threads(void **state)
     static float one[LONG], three[LONG];
     const Rng rng = rng_open(1, 2, 3, 4, 5);
     (void)state;
-    noise_add(one, LONG, 2, &rng, 1);
-    noise_add(three, LONG, 2, &rng, 3);
+    noise_add(one, 0, LONG, 2, &rng, 1);
+    noise_add(three, 0, LONG, 2, &rng, 3);
     check(!memcmp(one, three, sizeof one));
     check(one[0] != one[BLOCK]);
+}
+
+static void noise_does_not_depend_on_parts(void **state)
+{
+    enum { LONG = 3 * BLOCK + 17 };
+    static float whole[LONG], parts[LONG];
+    static const size_t ends[] = {5, BLOCK - 1, BLOCK, BLOCK + 3, 3 * BLOCK + 1, LONG};
+    const Rng rng = rng_open(1, 2, 3, 4, 5);
+    (void)state;
+    noise_add(whole, 0, LONG, 2, &rng, 1);
+    for (size_t i = 0, at = 0; i < countof(ends); at = ends[i++])
+        noise_add(parts + at, at, ends[i] - at, 2, &rng, 2);
+    check(!memcmp(whole, parts, sizeof whole));
 }
 
 int main(void)
@@ -182,6 +213,7 @@ int main(void)
         cmocka_unit_test(noise_beyond_float32_is_refused),
         cmocka_unit_test(noise_is_normal),
         cmocka_unit_test(noise_does_not_depend_on_threads),
+        cmocka_unit_test(noise_does_not_depend_on_parts),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
 }

@@ -233,7 +233,7 @@ static void check_continued(World *w, const Kept *whole, size_t last, size_t unt
  * the third for a single vector. */
 static void an_interrupted_comparison_continues_at_the_next_record(void **state)
 {
-    static const uint64_t memory[] = {(uint64_t)1 << 30, POOLED_BYTES * 71300, POOLED_BYTES * 70000};
+    static const uint64_t memory[] = {(uint64_t)1 << 30, 12 * 71300, 12 * 70000};
     static Kept whole[RECORDS_MAX];
     (void)state;
     World *w = open_world(STEPS_DONE, 2);
