@@ -95,7 +95,7 @@ $ printf '\123\0\0\0\0\0\0\0{"w":{"dtype":"F32","shape":[1000000000000],"data_of
 2> hint: -t GLOB selects smaller tensors; close programs or raise the limit
 = 0
 
-# ... by every command that would read it; a merge takes seven or nine times the tensor
+# ... by every command that would read it; a merge of two repeats takes seven times the tensor
 $ printf '\123\0\0\0\0\0\0\0{"w":{"dtype":"F32","shape":[1000000000000],"data_offsets":[0,4000000000000]}}     ' >h.safetensors; truncate -s 4000000000091 h.safetensors && for c in 'encode h.safetensors -c topk -o x' 'encode h.safetensors -c ef+topk -o x' 'convert h.safetensors x.npz' 'merge h.safetensors -c topk --workers 2' 'merge h.safetensors -c topk --workers 2 --repeats 2'; do atomo-bench $c -q; echo $?; done; rm h.safetensors; ls
 > 1
 - 0
@@ -103,7 +103,7 @@ $ printf '\123\0\0\0\0\0\0\0{"w":{"dtype":"F32","shape":[1000000000000],"data_of
 2> atomo-bench: h.safetensors: w: its 1000000000000 elements take 4000 GB of memory, want at most the * GB that this machine has free
 2> atomo-bench: h.safetensors: w: its 1000000000000 elements take 1.2e+04 GB of memory, want *
 2> hint: close programs or raise the limit
-2> atomo-bench: h.safetensors: w: its 1000000000000 elements take 1.6e+04 GB of memory, want *
+2> atomo-bench: h.safetensors: w: its 1000000000000 elements take 8000 GB of memory, want *
 2> atomo-bench: h.safetensors: w: its 1000000000000 elements take 2.8e+04 GB of memory, want *
 = 0
 
