@@ -395,9 +395,9 @@ VEC_RUNS := $(filter run-vec/%,$(RUNS))
 $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
 # The tests that take longest begin first, so that no core waits at the end.
-LONG := check-reference python-digits run-nn/test_train_digits cli-compare run-net/test_ranks cli-ranks cli-output cli-docs python-torch \
-        cli-report cli-paper run-plot/test_plot_overlap cli-train run-codec/test_promises run-measure/test_memory run-codec/test_unbiased \
-        cli-list cli-shell cli-release cli-plot cli-doctor run-coder/test_efficiency
+LONG := check-reference cli-paper cli-docs cli-report cli-ranks cli-compare run-plot/test_plot_overlap run-codec/test_unbiased run-net/test_ranks \
+        run-codec/test_promises run-measure/test_memory python-digits python-torch run-nn/test_train_digits cli-train cli-output cli-list cli-shell \
+        run-coder/test_efficiency cli-release cli-plot cli-doctor
 
 check-run: $(LONG) cli-tests python-tests $(RUNS) $(FUZZERS:%=replay-%) depcheck listcheck mutants-fresh
 
