@@ -171,19 +171,23 @@ $(B)/%.o: %.c $(B)/flags
 
 # The names of the files (sonames) that the programs load, as the linker finds them: each of these files is linked to
 # one library, and has no code.
-soname = $(shell $(shell $(CC) -print-prog-name=readelf) -d $(1) | sed -n 's/.*NEEDED.*\[\(lib$(2)[^]]*\)\].*/\1/p' | head -n 1)
+soname = $(or $(shell $(shell $(CC) -print-prog-name=readelf) -d $(1) | sed -n 's/.*NEEDED.*\[\(lib$(2)[^]]*\)\].*/\1/p' | head -n 1), \
+           $(error $(1): readelf finds no library $(2) in it))
 
 $(B)/loaded/%.so:
 	@mkdir -p $(@D)
 	$(Q)echo 'extern int unused;' | $(CC) -shared -xc - -o $@ -Wl,--no-as-needed $$(pkg-config --libs $*)
 
-$(B)/lib/dump/tensor_hdf5_load.o: FILE_FLAGS = -DHDF5_FILE='"$(call soname,$(B)/loaded/hdf5-serial.so,hdf5)"'
-$(B)/lib/dump/tensor_hdf5_load.o: $(B)/loaded/hdf5-serial.so
-$(B)/lib/data/svhn.o: FILE_FLAGS = -DMATIO_FILE='"$(call soname,$(B)/loaded/matio.so,matio)"'
-$(B)/lib/data/svhn.o: $(B)/loaded/matio.so
+loads = $(B)/lib/$(1).o build/fuzz/lib/$(1).o
+
+$(call loads,dump/tensor_hdf5_load): FILE_FLAGS = -DHDF5_FILE='"$(call soname,$(B)/loaded/hdf5-serial.so,hdf5)"'
+$(call loads,dump/tensor_hdf5_load): $(B)/loaded/hdf5-serial.so
+$(call loads,data/svhn): FILE_FLAGS = -DMATIO_FILE='"$(call soname,$(B)/loaded/matio.so,matio)"'
+$(call loads,data/svhn): $(B)/loaded/matio.so
 ifneq ($(MPI),)
-$(B)/lib/net/net_mpi_load.o: FILE_FLAGS = -DMPI_FILE='"$(call soname,$(B)/loaded/$(MPI).so,mpi)"' -DMPI_PACKAGE='"$(firstword $(DEB_MPI))"'
-$(B)/lib/net/net_mpi_load.o: $(B)/loaded/$(MPI).so
+MPI_PACKAGE := $(if $(filter mpich,$(MPI)),libmpich-dev,$(firstword $(DEB_MPI)))
+$(call loads,net/net_mpi_load): FILE_FLAGS = -DMPI_FILE='"$(call soname,$(B)/loaded/$(MPI).so,mpi)"' -DMPI_PACKAGE='"$(MPI_PACKAGE)"'
+$(call loads,net/net_mpi_load): $(B)/loaded/$(MPI).so
 endif
 
 define vec_rule
@@ -482,7 +486,7 @@ verify-reference: all
 
 # The faster ones of these checks run in `make check` if Python has the modules that they import.
 REFERENCE_CHECK := decode altered against claims merge vectors files
-check-reference: $(PROGRAMS)
+check-reference: $(PROGRAMS) $(LIBRARY)
 	+@rm -f $(B)/reference*.log; if [ -z "$(SAN)" ] && $(PYTHON) -c 'import numpy, scipy, h5py' 2>/dev/null; then $(MAKE) --no-print-directory $(REFERENCE_CHECK:%=reference-%); \
 	else for t in $(REFERENCE_CHECK); do \
 	    echo "skip: reference/check_$$t: needs numpy, scipy and h5py (Debian: python3-numpy python3-scipy python3-h5py), and a build without sanitizers"; \
@@ -605,7 +609,7 @@ FUZZ_CC  := clang $(FLAGS) -Wno-everything $(FUZZ_FLAGS) -DKERNELS_MOST=0 $(VERS
 build/fuzz/%.o: %.c
 	@mkdir -p $(@D)
 	$(SAY) CLANG $<
-	$(Q)$(FUZZ_CC) -MMD -MP -c -o $@ $<
+	$(Q)$(FUZZ_CC) $(FILE_FLAGS) -MMD -MP -c -o $@ $<
 
 $(FUZZERS:%=build/fuzz/%): build/fuzz/%: test/fuzz/%.c $(FUZZ_OBJ)
 	$(SAY) CLANG $<

@@ -114,6 +114,7 @@ Status compare_job_open(CompareJob *j)
         return FAIL(j->err, ERR_USAGE, "--resume: want -o FILE, whose journal the run continues");
     TRY(dump_open_as(&j->dump, j->file, &j->hints, j->a, j->err));
     TRY(groups_make(&j->list, j->dump, &j->groups, j->a, j->err));
+    j->parts_room = groups_parts_room(j->dump, &j->list);
     TRY(check_memory(j));
     if (j->arrange)
         TRY(j->arrange(j));
@@ -296,6 +297,7 @@ Comparison compare_job_comparison(CompareJob *j)
                         .without_distances = !view_distances(&j->view),
                         .costs_only = j->sums_up,
                         .workers = j->workers,
+                        .parts_room = j->parts_room,
                         .average = j->average,
                         .data = j,
                         .load = compare_job_load,

@@ -51,6 +51,7 @@ struct CompareJob {
     size_t fact_count;
     Dump *dump;
     VectorList list;
+    uint64_t parts_room; /* groups_parts_room of the list */
     const Codec **codec; /* (codecs) the codecs; an entry is NULL until its codec is chosen */
     const char **name;   /* (codecs) the spec of each codec */
     bool *done;          /* (codecs) true: all records of this codec are written */

@@ -23,11 +23,14 @@ typedef struct {
     bool global;
 } SharedLibrary;
 
+enum { HDF5_ROOM = 32 << 20 }; /* `room` of libraries that load libhdf5: dump/tensor_hdf5_load.c */
+
 /* Loads the library and sets the pointers of all its symbols. `*handle` is for dlclose. Fails if the library or one
- * of the symbols cannot be found, with ERR_MEMORY if address space is limited, else with ERR_IO. */
+ * of the symbols cannot be found, or less than `room` is left, with ERR_MEMORY if address space is limited, else with
+ * ERR_IO. */
 Status library_load(const SharedLibrary *l, void **handle, Error *err);
 
-/* Sets the error of a library that was found but cannot be used, and the reason that `format` gives. */
+/* Sets the error of a library that cannot be used, and the reason that `format` gives. */
 Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ...) PRINTF(3);
 
 /* Returns the limit of the process's address space in bytes; UINT64_MAX: no limit. */

@@ -166,8 +166,7 @@ static Status open_temporary(OutFile *f, bool wants_name, Arena *a, Error *err)
     const mode_t mode = f->replaces ? 0600 : 0666;
     char name[PATH_MAX];
     int fd = wants_name ? -1 : open_nameless(f, mode, name);
-    if (fd < 0 || f->replaces)
-        leftover_sweep(f->target, is_named);
+    leftover_sweep(f->target, is_named);
     if (fd < 0)
         fd = open_named(f, mode, name);
     if (fd < 0)
@@ -314,6 +313,7 @@ static Status publish(const OutFile *f, int fd, Error *err)
 /* Keeps a descriptor of the file while it is closed: the file's lock, and a file without a name, last as long. */
 static Status commit_temporary(OutFile *f, Error *err)
 {
+    (void)flock(fileno(f->to), LOCK_EX | LOCK_NB); /* the caller has closed a file that it opened by its name */
     Status status = flush(f, err);
     const int fd = status == OK ? fcntl(fileno(f->to), F_DUPFD_CLOEXEC, 3) : -1;
     if (status == OK && fd < 0)

@@ -1,7 +1,8 @@
 /* outfile_leftover.h -- names of temporary files, and removal of those that killed processes have left.
  *
  * The temporary files of DIRECTORY/FILE are DIRECTORY/.FILE.PID-ATTEMPT.tmp, where PID is the process that writes
- * it. A writer locks its file (flock) until the file has its final name. */
+ * it. A writer locks its file (flock) until the file has its final name. HDF5 locks the files that it writes, unless
+ * the environment variable HDF5_USE_FILE_LOCKING is FALSE. */
 #ifndef ATOMO_OUTFILE_LEFTOVER_H
 #define ATOMO_OUTFILE_LEFTOVER_H
 

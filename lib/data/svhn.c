@@ -84,14 +84,13 @@ static struct {
 #define FUNCTION(name) {#name, &matio.name},
 static const LibrarySymbol symbols[] = {FUNCTIONS(FUNCTION)};
 #undef FUNCTION
-enum { ROOM = 32 << 20 }; /* libmatio loads libhdf5; see dump/tensor_hdf5_load.c */
 static const SharedLibrary library = {
     .title = "libmatio",
     .file = MATIO_FILE,
     .package = "libmatio-dev",
     .symbol = symbols,
     .count = countof(symbols),
-    .room = ROOM,
+    .room = HDF5_ROOM,
 };
 
 /* ---- the work of the child process ---- */

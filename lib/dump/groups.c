@@ -203,6 +203,17 @@ Status vector_load_parts(Dump *d, const Vector *v, TakePart *take, void *data, E
     return OK;
 }
 
+uint64_t groups_parts_room(const Dump *d, const VectorList *list)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < list->count; i++)
+        for (size_t m = 0; m < list->item[i].members; m++) {
+            const uint64_t room = dump_parts_room(d, list->item[i].member[m]);
+            most = room > most ? room : most;
+        }
+    return most;
+}
+
 /* ---- random numbers: their generator depends on step, worker and name of a vector ---- */
 
 Rng vector_rng(const Vector *v, uint64_t seed, uint64_t repeat)

@@ -10,8 +10,8 @@
  * quotients and a square root, so the result does not depend on the C library. */
 double noise_quantile(double u);
 
-/* Adds `scale` times a standard normal random number, made from 52 random bits, to each of the n elements x of a
- * vector, which are its elements from `at` on. */
+/* Adds `scale` times a standard normal random number, made from 52 random bits, to elements at .. at + n - 1 of a
+ * vector. x has these elements; each element's number does not depend on `at`. */
 void noise_add(float *x, size_t at, size_t n, double scale, const Rng *rng, int threads);
 
 #endif

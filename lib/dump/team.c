@@ -125,24 +125,24 @@ static double rms_of_squares(double sum, size_t n)
     return n ? sqrt(sum / (double)n) : 0;
 }
 
-/* The made-up gradient of a worker. */
+/* A gradient that is made up for a worker. */
 typedef struct {
     const Team *team;
     const Vector *v;
     size_t worker;
     double scale;
     Rng rng;
-    size_t from, to; /* parts outside are left out */
+    size_t from, to; /* elements outside are left out */
     TakePart *take;
     void *data;
     Arena *scratch;
     Status status;
     Error *err;
-} Made;
+} MadeGradient;
 
-static Made made(const Team *c, const Vector *v, size_t worker, double rms, Error *err)
+static MadeGradient made_gradient(const Team *c, const Vector *v, size_t worker, double rms, Error *err)
 {
-    return (Made){.team = c,
+    return (MadeGradient){.team = c,
                   .v = v,
                   .worker = worker,
                   .scale = c->noise * rms,
@@ -151,7 +151,7 @@ static Made made(const Team *c, const Vector *v, size_t worker, double rms, Erro
 }
 
 /* Adds the noise to x, which are n elements of the vector from element `at` on. */
-static Status make_up(const Made *m, size_t at, float *x, size_t n)
+static Status make_up(const MadeGradient *m, size_t at, float *x, size_t n)
 {
     const Team *c = m->team;
     if (c->noise > 0)
@@ -177,23 +177,24 @@ Status team_load(Team *c, const Vector *v, size_t worker, float *x, Error *err)
         add_squares(&squares, 0, x, n);
         m->rms[real] = rms_of_squares(squares, n);
     }
-    const Made it = made(c, v, worker, m->rms[real], err);
-    return make_up(&it, 0, x, n);
+    const MadeGradient made = made_gradient(c, v, worker, m->rms[real], err);
+    return make_up(&made, 0, x, n);
 }
 
 static void take_made(void *data, size_t at, const float *x, size_t n)
 {
-    Made *m = data;
+    MadeGradient *m = data;
     const ArenaMark mark = arena_mark(m->scratch);
-    if (m->status != OK || at >= m->to || at + n <= m->from)
+    const size_t from = at > m->from ? at : m->from, to = at + n < m->to ? at + n : m->to;
+    if (m->status != OK || from >= to)
         return;
-    float *part = NEW(m->scratch, float, n);
+    float *part = NEW(m->scratch, float, to - from);
     if (!part) {
         m->status = arena_fail(m->scratch, m->err);
     } else {
-        memcpy(part, x, n * sizeof *x);
-        m->status = make_up(m, at, part, n);
-        m->take(m->data, at, part, n);
+        memcpy(part, x + (from - at), (to - from) * sizeof *x);
+        m->status = make_up(m, from, part, to - from);
+        m->take(m->data, from, part, to - from);
     }
     arena_rewind(m->scratch, mark);
 }
@@ -211,15 +212,15 @@ Status team_load_parts(Team *c, const Vector *v, size_t worker, size_t from, siz
         TRY(vector_load_parts(c->dump, source, add_squares, &squares, err));
         m->rms[real] = rms_of_squares(squares, v->shape.n);
     }
-    Made it = made(c, v, worker, m->rms[real], err);
-    it.from = from;
-    it.to = to;
-    it.take = take;
-    it.data = data;
-    it.scratch = arena_open(0);
-    const Status read = vector_load_parts(c->dump, source, take_made, &it, err);
-    arena_close(it.scratch);
-    return read == OK ? it.status : read;
+    MadeGradient made = made_gradient(c, v, worker, m->rms[real], err);
+    made.from = from;
+    made.to = to;
+    made.take = take;
+    made.data = data;
+    made.scratch = arena_open(0);
+    const Status read = vector_load_parts(c->dump, source, take_made, &made, err);
+    arena_close(made.scratch);
+    return read == OK ? made.status : read;
 }
 
 size_t team_made(const Team *c, const Vector *v, size_t workers)

@@ -436,6 +436,12 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err)
     return read_to(d, i, &(Target){.x = x}, err);
 }
 
+uint64_t dump_parts_room(const Dump *d, size_t i)
+{
+    const Listed *t = &d->listing.tensor[i];
+    return t->at == NOWHERE || t->info.layout == LAYOUT_HWIO ? t->info.shape.n * sizeof(float) : 0;
+}
+
 Status dump_read_parts(Dump *d, size_t i, TakePart *take, void *data, Error *err)
 {
     const TensorInfo *t = dump_tensor(d, i);

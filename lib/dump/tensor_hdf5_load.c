@@ -30,15 +30,13 @@ static const LibrarySymbol symbols[] = {HDF5_FUNCTIONS(FUNCTION)
 #undef VARIABLE
 
 /* Debian 12's libhdf5 and the libraries that it needs take 22 MB, and GnuTLS, one of them, crashes when it gets less. */
-enum { ROOM = 32 << 20 };
-
 static const SharedLibrary library = {
     .title = "the HDF5 library",
     .file = HDF5_FILE,
     .package = "libhdf5-dev",
     .symbol = symbols,
     .count = countof(symbols),
-    .room = ROOM,
+    .room = HDF5_ROOM,
 };
 
 static struct {

@@ -79,9 +79,9 @@ typedef struct {
      * caller may use this array as working memory. */
     float *y;
     /* (shape.n) NULL: a step averages all elements. Else it averages only the `window` elements from element `from` on,
-     * which takes less memory: their sums are in the memory from means + from on, and then their means. After the step
-     * whose window ends at shape.n, y has the means of all windows. The caller sets the three members before
-     * `exchange_begin`, for each step. */
+     * which takes less memory. It sums them in the memory that begins at means + from, and replaces the sums by the
+     * means. After the step whose window ends at shape.n, y has the means of all windows. The caller sets the three
+     * members before `exchange_begin`, for each step. */
     float *means;
     size_t from, window;
     Arena *payloads; /* the caller marks this arena before `exchange_begin` and rewinds it after the step */

@@ -85,8 +85,8 @@ void mean_of_senders(float *mean, const double *sum, const uint32_t *count, size
     parallel_for(threads, blocks_of(n), divide_by_senders, &job);
 }
 
-/* Goes on in twice as many elements each time: the means from .. to - 1 replace sums from / 2 .. to / 2 - 1, which have
- * been read before. */
+/* Each pass makes as many means as all passes before it. Means from .. to - 1 overwrite sums from / 2 .. to / 2 - 1,
+ * which earlier passes have read. */
 void mean_in_place(double *sum, const uint32_t *senders, size_t n, double count, int threads)
 {
     float *mean = (float *)(void *)sum;

@@ -57,14 +57,16 @@ typedef struct {
 
     /* 0: every vector is one worker's gradient. Above 0: a merge of this many workers. The mean of their
      * estimates is measured against the mean of their gradients. `load_worker` loads one worker's gradient.
-     * `load_worker_parts` hands the elements from .. to - 1 of the same gradient to take(taker, ...), in parts that may
-     * have other elements, too; only merges of long vectors need it (merges_lean).
+     * `load_worker_parts` hands the same gradient to take(taker, ...) in parts. It may leave out parts without any of
+     * the elements from .. to - 1. Meanwhile up to `parts_room` bytes of the gradient are in memory. Only merges of
+     * long vectors need it (merges_lean).
      * In a merge every worker starts each step from a zero state. */
     size_t workers;
     Average average; /* of the estimates: over which workers */
     Status (*load_worker)(void *data, const Vector *v, size_t worker, float *x, Error *err);
     Status (*load_worker_parts)(void *data, const Vector *v, size_t worker, size_t from, size_t to, TakePart *take,
                                 void *taker, Error *err);
+    uint64_t parts_room;
 
     /* Argument of the callbacks. */
     void *data;

@@ -19,7 +19,7 @@ uint64_t compare_least(const Comparison *c)
         !c->workers || merges_lean(c)
             ? 0
             : 2 * sizeof(double) + sizeof(float); /* of gradients and estimates, and a gradient */
-    return (2 * sizeof(float) + sums) * n;
+    return (2 * sizeof(float) + sums) * n + (merges_lean(c) ? c->parts_room : 0);
 }
 
 /* Returns how many payloads are in memory at a time. In a merge they wait for their batch, and two more hold what

@@ -84,8 +84,8 @@ typedef struct {
 enum { WINDOW_LEAST = 1 << 22, WINDOWS = 12 };
 size_t window_of(const Comparison *c);
 
-/* True for merges of one repeat of a vector of more than WINDOW_LEAST elements: they take less memory, and encode and
- * load every gradient up to three times. */
+/* True for merges of one repeat of a vector of more than WINDOW_LEAST elements: they take less memory, but encode
+ * every gradient up to three times, and load it as often for each round and for each sum. */
 static inline bool merges_lean(const Comparison *c)
 {
     return c->workers && c->repeats == 1 && c->vectors->largest > WINDOW_LEAST;

@@ -53,13 +53,34 @@ static void drop(void)
     arena_close(arena);
 }
 
-/* Loads the gradient in parts, and checks that it is x. */
+typedef struct {
+    size_t from, to, seen;
+    const float *x;
+} Window;
+
+static void see_part(void *data, size_t at, const float *x, size_t n)
+{
+    Window *w = data;
+    for (size_t i = at; i < at + n; i++)
+        if (i >= w->from && i < w->to) {
+            check(x[i - at] == w->x[i]);
+            w->seen++;
+        }
+}
+
+/* Loads the gradient in parts, as a whole and elements from .. to - 1 of it, and checks that it is x. */
 static void check_parts(Team *c, const Vector *v, size_t worker, const float *x)
 {
     float again[N];
     Parts parts = {.x = again};
     check_ok(team_load_parts(c, v, worker, 0, N, put_part, &parts, &err), &err);
     check(parts.next == N && !memcmp(x, again, sizeof again));
+    static const size_t edges[] = {0, 1, N / 2, N / 2 + 3, N};
+    for (size_t e = 0; e + 1 < countof(edges); e++) {
+        Window w = {edges[e], edges[e + 1], 0, x};
+        check_ok(team_load_parts(c, v, worker, w.from, w.to, see_part, &w, &err), &err);
+        check(w.seen == w.to - w.from);
+    }
 }
 
 static void check_from(Team *c, size_t vector, size_t worker, size_t group)

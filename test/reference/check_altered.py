@@ -4,7 +4,7 @@
 usage: check_altered.py [PROGRAM [ALTERATIONS]]. First, files are altered or cut anywhere, which the checksums must
 detect. Then payloads and records are altered and the checksums are corrected, as an attacker or a faulty writer would
 do. Both readers must come to the same verdict, and to the same floats if they accept. The program decodes one altered
-payload in six, and the library that is built with it the others, which takes no process.
+payload in five and all altered records, the library that is built with it the other payloads, which takes no process.
 """
 import os
 import struct

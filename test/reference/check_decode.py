@@ -79,6 +79,9 @@ FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:r
         "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2", "joint", "rotated", "drive", "eden:bits=2.5", "powersgd", "lowrank"]
 RARE = ["qsgd:bits=7,norm=linf,bucket=0,code=rans", "qsgd:bits=16,bucket=0,code=rans", "qsgd:bits=2,code=huffman", "qsgd:bits=11,bucket=0,code=huffman",
         "natural:code=rans", "terngrad:code=rans"]
+# numbers in a spec that decide how a vector of several blocks is coded
+LONG_SPECS = ["qsgd:levels=1,bucket=0,code=elias-dense", "qsgd:levels=1,bucket=0,code=elias-sparse", "qsgd:levels=5,bucket=100", "minmax:bits=1,bucket=0",
+              "nuqsgd:bits=1,bucket=0", "nuqsgd:bits=6,bucket=100", "zipml:levels=3,bucket=100"]
 SLICED = ["countsketch:rows=2,cols=20000", "countmin:rows=1,cols=20000", "cas:clusters=1,buckets=50000", "sketchml:quantiles=4,groups=1,cols=0.12"]
 LONG = ("length_65536", "length_65537", "two_blocks")  # of specs that differ in numbers alone, only the first one codes these
 TRANSFORMED = ("wavelet", "hadamard", "dct", "chunktopk", "fourier", "rotated", "thc", "drive", "eden", "powersgd", "lowrank")
@@ -203,6 +206,9 @@ def main():
     bench.write_dump("long.h5", {"long": np.random.default_rng(6).standard_normal(300000).astype(np.float32)})
     for spec in SLICED:
         one("long.h5", spec)
+    bench.write_dump("blocks.h5", {k: arrays[k] for k in LONG})
+    for spec in LONG_SPECS:
+        one("blocks.h5", spec)
     kinds = set()
     for spec in SPECS:
         kind = re.sub(r"\w+=[0-9.:e-]+(?=[,+]|$)|[:,]", "", spec)

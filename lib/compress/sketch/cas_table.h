@@ -1,8 +1,9 @@
 /* cas_table.h -- the buckets of the cluster-aware sketch. Each cluster of values has its own buckets. An
  * element is added to one bucket of its cluster, and decodes to the mean of that bucket.
  *
- * The element's index i selects the bucket: number floor(word_i size / 2^32) of the `size` buckets in a slice (slices.h)
- * of its cluster's buckets. word_i is a random word that is the same on all workers. Results do not depend on the number of threads. */
+ * The element's index i selects the bucket: number floor(word_i size / 2^32) of the `size` buckets in a slice
+ * (slices.h) of its cluster's buckets. word_i is a random word that is the same on all workers. Results do not
+ * depend on the number of threads. */
 #ifndef ATOMO_CAS_TABLE_H
 #define ATOMO_CAS_TABLE_H
 

@@ -2,9 +2,9 @@
  *
  *     kind:8 = 1  { cell:f32 } x rows x tables x cols     merged: kind:8 = 2  workers:varint  { cell:f32 } ...
  *
- * Row j puts element i into bucket floor(word_i c / 2^32) of its slice (slices.h), which has c buckets; word_i is a random word that depends on i and j and is the same for all
- * workers, so the workers' cells can be added. If there would be at least as many cells
- * as elements, the elements are sent as raw floats, which can be added too. */
+ * Row j puts element i into bucket floor(word_i c / 2^32) of its slice (slices.h), which has c buckets; word_i is a
+ * random word that depends on i and j and is the same for all workers, so the workers' cells can be added. If there
+ * would be at least as many cells as elements, the elements are sent as raw floats, which can be added too. */
 #ifndef ATOMO_SKETCH_H
 #define ATOMO_SKETCH_H
 
