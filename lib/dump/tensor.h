@@ -141,7 +141,8 @@ typedef void TakePart(void *data, size_t at, const float *x, size_t n);
 /* Reads tensor i as dump_read does, but hands it on part by part, in the order of the elements. Only a part of a tensor
  * that the file has as contiguous float32 is in memory, any other as a whole. */
 Status dump_read_parts(Dump *d, size_t i, TakePart *take, void *data, Error *err);
-/* Returns the bytes of tensor i that dump_read_parts has in memory as a whole; 0: only a part. */
+/* Returns the memory in bytes that reading tensor i in parts takes, as a whole; 0: only a part. A tensor of layout HWIO
+ * has one part, which `take` may copy. */
 uint64_t dump_parts_room(const Dump *d, size_t i);
 
 /* ---- selecting ---- */

@@ -439,7 +439,8 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err)
 uint64_t dump_parts_room(const Dump *d, size_t i)
 {
     const Listed *t = &d->listing.tensor[i];
-    return t->at == NOWHERE || t->info.layout == LAYOUT_HWIO ? t->info.shape.n * sizeof(float) : 0;
+    const uint64_t bytes = t->info.shape.n * sizeof(float);
+    return t->info.layout == LAYOUT_HWIO ? 2 * bytes : t->at == NOWHERE ? bytes : 0;
 }
 
 Status dump_read_parts(Dump *d, size_t i, TakePart *take, void *data, Error *err)
