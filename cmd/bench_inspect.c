@@ -107,9 +107,11 @@ static Status inspect(const Options *o, Dump *d, const char *path)
     stop_guard(finish_stopped, NULL);
     const Status written = write_all(o, d, index, count, report, view, &lost);
     stop_unguard();
-    TRY(report_finish(report, written, o->err));
-    if (lost.status == OK)
-        return OK;
+    /* A file without spectra does not replace an older one where another start may compute them. */
+    const bool keeps = o->common.output && (lost.status == ERR_MEMORY || lost.status == ERR_IO);
+    const Status finished = report_finish(report, written == OK && keeps ? lost.status : written, o->err);
+    if (written != OK || lost.status == OK)
+        return finished;
     /* A tensor's spectrum could not be computed. The error is reported now, after the results of all tensors
      * are written. */
     *o->err = lost;

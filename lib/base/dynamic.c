@@ -14,6 +14,18 @@ uint64_t address_space_limit(void)
     return getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
+static Status hint_for(const SharedLibrary *l, const char *reason, Error *err)
+{
+    if (strstr(reason, "Too many open files"))
+        return error_hint(err, "raise the limit on open files (ulimit -n)");
+    if (strstr(reason, "No such file"))
+        return error_hint(err, "install %s", l->package);
+    if (address_space_limit() != UINT64_MAX)
+        return error_hint(err, "lift the limit on address space (ulimit -v unlimited), or install %s again",
+                          l->package);
+    return error_hint(err, "install %s again: the file is damaged or of another version", l->package);
+}
+
 Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ...)
 {
     char reason[sizeof err->text];
@@ -23,8 +35,7 @@ Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ..
     va_end(args);
     FAIL(err, address_space_limit() == UINT64_MAX ? ERR_IO : ERR_MEMORY, "%s cannot be loaded: %s", l->title,
          reason);
-    return error_hint(err, "install %s, or lift the limit on address space (ulimit -v unlimited)",
-                      l->package);
+    return hint_for(l, reason, err);
 }
 
 /* C has no cast from a data pointer to a function pointer, but POSIX gives both the same representation, so the

@@ -8,11 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
+Activation *build_nothing(Builder *b)
+{
+    b->nothing = (Activation){.channels = 1, .rows = 1, .columns = 1, .lanes = 1};
+    return &b->nothing;
+}
+
 static Activation *failed(Builder *b)
 {
     if (b->status == OK)
         b->status = arena_fail(b->arena, b->err);
-    return &b->nothing;
+    return build_nothing(b);
 }
 
 const char *build_name(Builder *b, const char *format, ...)
@@ -115,7 +121,7 @@ static Activation *conv(Builder *b, Activation *in, const char *name, const Conv
             b->status =
                 FAIL(b->err, ERR_USAGE, "%s: %zux%zu kernels on %zux%zu values: the images are too small",
                      name, s->size, s->size, in->rows, in->columns);
-        return &b->nothing;
+        return build_nothing(b);
     }
     like.channels = s->channels;
     like.rows = (in->rows + 2 * s->padding - s->size) / s->stride + 1;
@@ -149,7 +155,7 @@ Activation *build_conv_blocked(Builder *b, Activation *in, const char *name, con
         if (b->status == OK)
             b->status = FAIL(b->err, ERR_USAGE, "%s: %zu channels: blocked values want a multiple of %zu",
                              name, s->channels, lanes);
-        return &b->nothing;
+        return build_nothing(b);
     }
     return conv(b, as_plain(b, in), name, s, &conv_blocked_layer, (Activation){.lanes = lanes});
 }
@@ -235,7 +241,7 @@ static Activation *pool(Builder *b, Activation *in, const LayerOps *ops, size_t 
         if (b->status == OK)
             b->status = FAIL(b->err, ERR_USAGE, "%s of %zu on %zux%zu values: the images are too small",
                              ops->name, size, in->rows, in->columns);
-        return &b->nothing;
+        return build_nothing(b);
     }
     in = in->lanes == 1 ? as_interleaved(b, in) : in;
     Activation like = *in;
@@ -266,7 +272,7 @@ Activation *build_sum(Builder *b, Activation *in, Activation *other)
 Activation *build_shortcut(Builder *b, Activation *in, size_t channels, size_t stride)
 {
     Activation like = *in;
-    assert(channels >= in->channels && channels % in->lanes == 0);
+    assert(b->status != OK || (channels >= in->channels && channels % in->lanes == 0));
     like.channels = channels;
     like.rows = (in->rows + stride - 1) / stride;
     like.columns = (in->columns + stride - 1) / stride;

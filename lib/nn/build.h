@@ -26,11 +26,15 @@ typedef struct {
     size_t images, classes; /* images: the most images in one pass */
     const char *options;    /* the options after the network's name; "": none */
     Activation *image;
-    Activation nothing; /* the placeholder that build_... functions return after a failure */
+    Activation nothing; /* see build_nothing */
     Layer *layer;       /* (LAYERS_MOST) */
     size_t layers;
     SliceList parameters, running;
 } Builder;
+
+/* Returns the placeholder for the output of a layer that could not be added: one value, so that later layers can be
+ * added to it. */
+Activation *build_nothing(Builder *b);
 
 /* Adds a convolution computed by the loops of loops.h (conv_direct.c). `name` is the name of the PyTorch
  * module: "conv1" has the parameters conv1.weight and, with a bias, conv1.bias. */

@@ -76,7 +76,7 @@ Activation *gpt_build(Builder *b, Activation *image, const void *plan)
         b->status =
             FAIL(b->err, ERR_USAGE, "windows of %zu tokens: want %lld", image->columns, (long long)s.context);
     if (b->status != OK)
-        return &b->nothing;
+        return build_nothing(b);
     Activation *v =
         build_embedding(b, "transformer.wte", "transformer.wpe", (size_t)s.width, DEVIATION, &tokens);
     for (size_t i = 0; i < (size_t)s.layers; i++)

@@ -468,3 +468,10 @@ $ mkdir d; go() { atomo-train run --network softmax --max-steps 2 --eval-freq 1 
 2> atomo-train: d/step_00000002.h5: is there, and is no checkpoint
 2> hint: remove the file, or name another --train-dir
 = 0
+
+# a network that does not fit into memory ends with a line, not a crash
+$ for u in 480000 600000 800000; do (ulimit -v $u; atomo-train run --network resnet20 --dataset colour-digits --max-steps 1 --batch-size 8 -c none -q >out 2>&1); [ $? -le 1 ] && echo ended; done
+> ended
+> ended
+> ended
+= 0
