@@ -12,7 +12,7 @@
 #include <math.h>
 #include <time.h>
 
-enum { ENCODE_US = 700, DECODE_US = 400, REPEATS = 5, ATTEMPTS = 50, WORKERS = 4, N = 16 };
+enum { ENCODE_US = 700, DECODE_US = 400, REPEATS = 5, ATTEMPTS = 500, WORKERS = 4, N = 16 };
 
 static void wait_us(int64_t us)
 {
