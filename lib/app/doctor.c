@@ -125,6 +125,15 @@ static void look_at_hdf5(Look *l)
         add(l, "hdf5", text_copy(l->a, err.text), text_copy(l->a, err.hint));
 }
 
+static void look_at_mpi(Look *l)
+{
+    Error err;
+    if (net_try(&err) == OK)
+        add(l, "mpi", net_library(), NULL);
+    else
+        add(l, "mpi", text_copy(l->a, err.text), text_copy(l->a, err.hint));
+}
+
 static void look_at_files(Look *l)
 {
     const bool filtered = confine_can_filter();
@@ -140,7 +149,7 @@ static void look_at_files(Look *l)
     add(l, "blosc", library_blosc(l->a), NULL);
     add(l, "zfp", library_zfp(l->a), NULL);
     add(l, "fpzip", library_fpzip(l->a), NULL);
-    add(l, "mpi", net_library(), NULL);
+    look_at_mpi(l);
 }
 
 static bool has_word(const char *list, const char *name)

@@ -74,15 +74,20 @@ uint64_t confine_space(void)
     return size > 0 ? strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-void confine_start(void)
+void confine_crash(void)
 {
     static const int plain[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU, SIGALRM};
     for (size_t i = 0; i < countof(plain); i++)
         signal(plain[i], SIG_DFL);
+    set_limit(0, RLIMIT_CORE, 0, true);
+}
+
+void confine_start(void)
+{
+    confine_crash();
     signal(SIGINT, SIG_IGN); /* the parent process, not Ctrl-C, decides when this child process ends */
     signal(SIGTERM, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    set_limit(0, RLIMIT_CORE, 0, true);
     set_limit(0, RLIMIT_FSIZE, 0, true);
     set_limit(0, RLIMIT_NPROC, 0, true);
 }

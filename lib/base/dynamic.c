@@ -1,12 +1,17 @@
 /* dynamic.c -- loads shared libraries by dlopen. */
 #include "base/dynamic.h"
 
+#include "base/confine.h"
+
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 uint64_t address_space_limit(void)
 {
@@ -78,5 +83,47 @@ Status library_load(const SharedLibrary *l, void **handle, Error *err)
     const Status status = library_refuse(l, err, "%s", reason ? reason : "unknown");
     if (opened)
         dlclose(opened);
+    return status;
+}
+
+/* ---- loading in a child process ---- */
+
+static _Noreturn void child_run(const SharedLibrary *l, Error *outcome)
+{
+    enum { PATIENCE = 60 }; /* seconds */
+    void *handle;
+    confine_keep(NULL, 0);
+    confine_crash();
+    alarm(PATIENCE);
+    (void)library_load(l, &handle, outcome);
+    _exit(0);
+}
+
+/* The child's state stays 0, as after a good end, where the caller has the system forget children (SIGCHLD ignored). */
+static Status child_wait(const SharedLibrary *l, pid_t child, const Error *outcome, Error *err)
+{
+    int state = 0;
+    while (waitpid(child, &state, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFSIGNALED(state))
+        return library_refuse(l, err, "%s crashes when it is loaded (signal %d)", l->file, WTERMSIG(state));
+    if (WEXITSTATUS(state) && WEXITSTATUS(state) != CONFINE_NO_FILES)
+        return library_refuse(l, err, "%s ends the process that loads it (exit %d)", l->file,
+                              WEXITSTATUS(state));
+    if (outcome->status != OK)
+        *err = *outcome;
+    return outcome->status;
+}
+
+Status library_try(const SharedLibrary *l, Error *err)
+{
+    Error *outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (outcome == MAP_FAILED)
+        return OK;
+    const pid_t child = fork();
+    if (child == 0)
+        child_run(l, outcome);
+    const Status status = child > 0 ? child_wait(l, child, outcome, err) : OK;
+    munmap(outcome, sizeof *outcome);
     return status;
 }

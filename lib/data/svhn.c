@@ -209,8 +209,10 @@ static Status child_wait(const Shared *s, pid_t child, Error *err)
         ;
     if (WIFSIGNALED(state) && (WTERMSIG(state) == SIGXCPU || WTERMSIG(state) == SIGALRM))
         return FAIL(err, ERR_CORRUPT, "libmatio took too long over this file");
-    if (WIFSIGNALED(state))
+    if (WIFSIGNALED(state)) {
+        TRY(library_try(&library, err)); /* whether the library crashes without the file */
         return FAIL(err, ERR_CORRUPT, "libmatio failed on this file (signal %d)", WTERMSIG(state));
+    }
     if (WEXITSTATUS(state) == CONFINE_NO_FILES)
         return FAIL(err, ERR_IO, "no process to read it: %s", strerror(EMFILE));
     Answer answer = *s->answer;

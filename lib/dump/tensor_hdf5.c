@@ -60,13 +60,16 @@ static Status reader_lost(Dump *d, Loss loss, int cause, Error *err)
     while (waitpid(d->reader, &state, 0) < 0 && errno == EINTR)
         ;
     d->reader = 0;
-    const char *reader = d->kind == FILE_HDF5 ? "the HDF5 library" : "the reader process";
+    const bool hdf5 = d->kind == FILE_HDF5;
+    const char *reader = hdf5 ? "the HDF5 library" : "the reader process";
     if (loss == READER_UNHEARD)
         FAIL(err, ERR_IO, "%s: no answer from the reader process: %s", d->file, strerror(cause));
     else if (loss == READER_SLOW || (WIFSIGNALED(state) && WTERMSIG(state) == SIGXCPU))
         FAIL(err, ERR_CORRUPT, "%s: %s took too long over this file", d->file, reader);
     else if (WIFEXITED(state) && WEXITSTATUS(state) == CONFINE_NO_FILES)
         FAIL(err, ERR_IO, "%s: no reader process: %s", d->file, strerror(EMFILE));
+    else if (hdf5 && hdf5_try(err) != OK)
+        error_at(err, "%s", d->file); /* the library crashes, whatever the file */
     else if (WIFSIGNALED(state))
         FAIL(err, ERR_CORRUPT, "%s: %s failed on this file (signal %d)", d->file, reader, WTERMSIG(state));
     else

@@ -63,8 +63,11 @@ typedef struct {
 extern Hdf5 h5;
 
 /* Loads and starts the HDF5 library unless it has been started. Fails if it cannot be loaded, or is of another
- * series than the headers of this build. */
+ * series than the headers of this build. A damaged library crashes the process; after hdf5_library, none does. */
 Status hdf5_ready(Error *err);
+
+/* Loads the HDF5 library in a child process, the first time that this process calls it. Fails if that fails or crashes. */
+Status hdf5_try(Error *err);
 
 /* Returns why the HDF5 library's last call failed: the system's error if there is one, else the library's
  * innermost message. */

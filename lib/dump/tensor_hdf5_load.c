@@ -40,9 +40,10 @@ static const SharedLibrary library = {
 };
 
 static struct {
-    pthread_once_t found, started;
-    Error err; /* why the library could not be loaded; status OK: it is loaded */
-} loading = {.found = PTHREAD_ONCE_INIT, .started = PTHREAD_ONCE_INIT};
+    pthread_once_t tried, found, started;
+    Error trial; /* why a child process could not load the library; status OK: it could */
+    Error err;   /* why the library could not be loaded; status OK: it is loaded */
+} loading = {.tried = PTHREAD_ONCE_INIT, .found = PTHREAD_ONCE_INIT, .started = PTHREAD_ONCE_INIT};
 
 /* Returns "1.10.8" for "HDF5 library version: 1.10.8". */
 static const char *number_in(const char *version)
@@ -93,25 +94,36 @@ static void start(void)
 #undef VARIABLE
 }
 
-static Status outcome(Error *err)
+static void try_once(void)
 {
-    if (loading.err.status != OK)
-        *err = loading.err;
-    return loading.err.status;
+    library_try(&library, &loading.trial);
+}
+
+static Status outcome(const Error *found, Error *err)
+{
+    if (found->status != OK)
+        *err = *found;
+    return found->status;
+}
+
+Status hdf5_try(Error *err)
+{
+    pthread_once(&loading.tried, try_once);
+    return outcome(&loading.trial, err);
 }
 
 Status hdf5_library(const char **version, Error *err)
 {
+    TRY(hdf5_try(err));
     pthread_once(&loading.found, find);
-    TRY(outcome(err));
-    *version = number_in(at.version);
-    return OK;
+    *version = loading.err.status == OK ? number_in(at.version) : NULL;
+    return outcome(&loading.err, err);
 }
 
 Status hdf5_ready(Error *err)
 {
-    const char *version;
-    TRY(hdf5_library(&version, err));
+    pthread_once(&loading.found, find);
+    TRY(outcome(&loading.err, err));
     pthread_once(&loading.started, start);
-    return outcome(err);
+    return outcome(&loading.err, err);
 }

@@ -88,8 +88,9 @@ static Status open_writer(DumpWriter *w, const char *path, Error *err)
 
 Status dump_create(DumpWriter **out, const char *path, Error *err)
 {
+    const char *version;
     TRY(check_ending(path, err));
-    if (hdf5_ready(err) != OK)
+    if (hdf5_library(&version, err) != OK || hdf5_ready(err) != OK)
         return error_at(err, "%s", path);
     Arena *a = arena_open(0);
     DumpWriter *w = NEW_ZERO(a, DumpWriter, 1);

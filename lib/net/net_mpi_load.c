@@ -3,6 +3,7 @@
 #ifdef ATOMO_MPI
 
 #include "base/dynamic.h"
+#include "net/net.h"
 #include "net/net_mpi.h"
 
 Mpi mpi;
@@ -26,7 +27,15 @@ static const SharedLibrary library = {
 Status mpi_ready(Error *err)
 {
     static void *handle;
-    return handle ? OK : library_load(&library, &handle, err);
+    if (handle)
+        return OK;
+    TRY(library_try(&library, err));
+    return library_load(&library, &handle, err);
+}
+
+Status net_try(Error *err)
+{
+    return library_try(&library, err);
 }
 
 #endif

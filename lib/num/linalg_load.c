@@ -96,7 +96,9 @@ static void use_one_thread(void)
 static void load_once(void)
 {
     void *handle;
-    Status status = library_load(&library, &handle, &loading.err);
+    Status status = library_try(&library, &loading.err);
+    if (status == OK)
+        status = library_load(&library, &handle, &loading.err);
     const char *better = status == OK ? better_core(loading.blas.openblas_get_corename()) : NULL;
     if (better && loading.may_choose && !getenv("OPENBLAS_CORETYPE") &&
         !setenv("OPENBLAS_CORETYPE", better, 1)) {

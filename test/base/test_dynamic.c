@@ -1,7 +1,7 @@
 /* test_dynamic.c -- a shared library is loaded with its functions and variables, or the error says what is missing.
  * The library is zlib, which every build has. */
 #include "base/dynamic.h"
-#include "rig/check.h"
+#include "rig/scratch_dir.h"
 
 #include <dlfcn.h>
 #include <sys/resource.h>
@@ -81,6 +81,34 @@ static void a_library_that_needs_more_room_than_is_left_is_not_loaded(void **sta
     dlclose(handle);
 }
 
+static void a_library_that_is_cut_short_crashes_a_child_process_alone(void **state)
+{
+    Dl_info from;
+    size_t size;
+    SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there), 0, false};
+    void *address = dlsym(RTLD_DEFAULT, "zlibVersion");
+    (void)state;
+    assert_true(address && dladdr(address, &from));
+    check_ok(library_try(&l, &err), &err);
+    uint8_t *whole = file_load(from.dli_fname, &size);
+    l.file = in_scratch("libcut.so");
+    for (size_t share = 50; share <= 95; share += 45) {
+        file_save(l.file, whole, size * share / 100);
+        assert_int_equal(library_try(&l, &err), ERR_IO);
+        assert_non_null(strstr(err.text, "libcut.so crashes when it is loaded (signal"));
+        assert_non_null(strstr(err.hint, "install zlib1g again"));
+    }
+    free(whole);
+}
+
+static void a_child_process_finds_what_is_missing(void **state)
+{
+    const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", one_missing, countof(one_missing), 0, false};
+    (void)state;
+    assert_int_equal(library_try(&l, &err), ERR_IO);
+    assert_non_null(strstr(err.text, "no_such_name"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -89,6 +117,8 @@ int main(void)
         cmocka_unit_test(a_missing_symbol_is_named),
         cmocka_unit_test(under_a_limit_on_address_space_memory_may_be_the_cause),
         cmocka_unit_test(a_library_that_needs_more_room_than_is_left_is_not_loaded),
+        cmocka_unit_test(a_library_that_is_cut_short_crashes_a_child_process_alone),
+        cmocka_unit_test(a_child_process_finds_what_is_missing),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
 }
