@@ -5,7 +5,8 @@ The commands of a document run in order, in a copy of the source tree without th
 in reach; each must exit with 0. commands.txt names those that are not run, those that only --long runs, those that need a program, and what must run
 before a document's first command. A line of it that fits no command is an error. --list prints every command with what happens to it, --long
 those that it does not run, with the reason. TIMES=1 prints the seconds of each. With STEPS=N, training ends after N steps, except where it saves
-gradients of later ones. Without --long, comparisons have two repeats where the command does not say how many.
+gradients of later ones. Without --long, comparisons have two repeats where the command does not say how many, and datasets/lenet-mnist.h5 has
+fewer rows (small.py).
 """
 import fnmatch
 import os
@@ -17,6 +18,9 @@ import subprocess
 import sys
 import tempfile
 import time
+
+sys.dont_write_bytecode = True
+import small
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 LIMIT = int(os.environ.get("LIMIT", 1200))  # seconds for a command
@@ -152,6 +156,8 @@ def main(arguments):
     with tempfile.TemporaryDirectory(prefix="atomo-commands.") as temporary:
         room = pathlib.Path(temporary) / "atomo"
         own = copy_tree(room)
+        if not mode:
+            small.write_small(programs, TOP / "datasets/lenet-mnist.h5", room / "datasets/lenet-mnist.h5")
         for document in documents:
             text = (TOP / document).read_text()
             steps = plan(document, text, listed)
