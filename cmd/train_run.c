@@ -70,6 +70,16 @@ static Status keep_apart(const TrainRun *r)
                : OK;
 }
 
+/* Without the library of checkpoints and dumps, the first one would fail after steps that are then lost. */
+static Status check_library(const TrainRun *r)
+{
+    const TrainJob *j = &r->job;
+    const char *version;
+    if ((!r->dir && !r->dump) || net_rank(j->net) != 0 || hdf5_library(&version, j->err) == OK)
+        return OK;
+    return error_at(j->err, "%s %s", r->dir ? "--train-dir" : "--dump-gradients", r->dir ? r->dir : r->dump);
+}
+
 static Status run_all(TrainRun *r)
 {
     TrainJob *j = &r->job;
@@ -97,6 +107,7 @@ static Status prepare(TrainRun *r)
     TRY(check_resume(r));
     TRY(check_idle(r));
     TRY(keep_apart(r));
+    TRY(check_library(r));
     r->dump_every = r->dump_every ? r->dump_every : 100;
     j->lr = r->tuned ? (double)NAN : j->lr; /* with --lr-from, each run has its own learning rate */
     TRY(train_job_open(j));

@@ -36,6 +36,20 @@ $ atomo-bench synth --shape 4 -q -o g.h5; LC_ALL=C sed 's/HDF5 library version: 
 2> hint: install HDF5 9.*, or build atomo anew
 = 1
 
+# training that shall write checkpoints or gradients does not start without the HDF5 library, whose absence the first of them would show
+$ LC_ALL=C sed 's/libhdf5\([_a-z]*\.so\)/libhdfX\1/' "$(command -v atomo-train)" >train; chmod +x train; for o in '--train-dir dir' '--dump-gradients g.h5'; do ./train run --network softmax --dataset digits --max-steps 3 --eval-freq 2 $o -o r.csv; echo "$o $?"; done; ls -A; ./train run --network softmax --dataset digits --max-steps 1 -q >/dev/null; echo "none $?"
+> --train-dir dir 1
+> --dump-gradients g.h5 1
+> none 0
+- dir
+- g.h5*
+- r.csv*
+- note*
+2> atomo-train: --train-dir dir: the HDF5 library cannot be loaded: libhdfX*: cannot open shared object file: No such file or directory
+2> atomo-train: --dump-gradients g.h5: the HDF5 library cannot be loaded: *
+2> hint: install *
+= 0
+
 # without libmatio, SVHN is not read, and its file is not called damaged
 $ mkdir svhn; { printf '%124s\000\001IM\016\000\000\000\010\000\000\000%8s' ' ' ' '; } >svhn/train_32x32.mat; cp svhn/train_32x32.mat svhn/test_32x32.mat; LC_ALL=C sed 's/libmatio\.so/libmatiX.so/' "$(command -v atomo-train)" >train; chmod +x train; ./train run --dataset svhn --data-dir svhn --network lenet --max-steps 1
 2> atomo-train: *train_32x32.mat: libmatio cannot be loaded: libmatiX.so*: cannot open shared object file: No such file or directory
