@@ -169,26 +169,20 @@ $(B)/%.o: %.c $(B)/flags
 	$(SAY) CC $<
 	$(Q)$(CC) $(FLAGS) $(FILE_FLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
-# The names of the files (sonames) that the programs load, as the linker finds them: each of these files is linked to
-# one library, and has no code.
-soname = $(or $(shell $(shell $(CC) -print-prog-name=readelf) -d $(1) | sed -n 's/.*NEEDED.*\[\(lib$(2)[^]]*\)\].*/\1/p' | head -n 1), \
-           $(error $(1): readelf finds no library $(2) in it))
+# The table of the libraries that the programs load. Each file in loaded/ is linked to one library, and has no code.
+LINKED := HDF5=$(B)/loaded/hdf5-serial.so MATIO=$(B)/loaded/matio.so $(if $(MPI),MPI=$(B)/loaded/$(MPI).so)
 
 $(B)/loaded/%.so:
 	@mkdir -p $(@D)
 	$(Q)echo 'extern int unused;' | $(CC) -shared -xc - -o $@ -Wl,--no-as-needed $$(pkg-config --libs $*)
 
-loads = $(B)/lib/$(1).o build/fuzz/lib/$(1).o
+$(B)/loaded.h: lib/base/loaded.sh $(foreach l,$(LINKED),$(lastword $(subst =, ,$l)))
+	$(Q)sh $< '$(shell $(CC) -print-prog-name=readelf)' $(LINKED) >$@
 
-$(call loads,dump/tensor_hdf5_load): FILE_FLAGS = -DHDF5_FILE='"$(call soname,$(B)/loaded/hdf5-serial.so,hdf5)"'
-$(call loads,dump/tensor_hdf5_load): $(B)/loaded/hdf5-serial.so
-$(call loads,data/svhn): FILE_FLAGS = -DMATIO_FILE='"$(call soname,$(B)/loaded/matio.so,matio)"'
-$(call loads,data/svhn): $(B)/loaded/matio.so
-ifneq ($(MPI),)
-MPI_PACKAGE := $(if $(filter mpich,$(MPI)),libmpich-dev,$(firstword $(DEB_MPI)))
-$(call loads,net/net_mpi_load): FILE_FLAGS = -DMPI_FILE='"$(call soname,$(B)/loaded/$(MPI).so,mpi)"' -DMPI_PACKAGE='"$(MPI_PACKAGE)"'
-$(call loads,net/net_mpi_load): $(B)/loaded/$(MPI).so
-endif
+LOADERS := $(foreach f,dump/tensor_hdf5_load data/svhn net/net_mpi_load num/linalg_load,$(B)/lib/$f.o build/fuzz/lib/$f.o)
+
+$(LOADERS): FILE_FLAGS = -include $(B)/loaded.h
+$(LOADERS): $(B)/loaded.h
 
 define vec_rule
 $(B)/lib/vec/%.$(1).o: lib/vec/%.c $(B)/flags

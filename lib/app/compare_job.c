@@ -253,6 +253,8 @@ static Status keep_held(CompareJob *j, const Record *record, Error *err)
     arena_rewind(j->a, mark);
     TRY(status);
     j->measured++;
+    if (record->hint && !*j->hint)
+        snprintf(j->hint, sizeof j->hint, "%s", record->hint);
     TRY(results_put(&j->results, record, err));
     if (j->figures)
         j->figures(j, record);
@@ -435,7 +437,10 @@ Status compare_job_finish(CompareJob *j, Status status)
     journal_remove(&j->journal);
     const char *failures = results_failures(&j->results, j->a);
     TRY(arena_check(failures, j->a, j->err));
-    return *failures ? FAIL(j->err, ERR_NUMERIC, "%s: %s", j->file, failures) : OK;
+    if (!*failures)
+        return OK;
+    FAIL(j->err, ERR_NUMERIC, "%s: %s", j->file, failures);
+    return error_hint(j->err, "%s", j->hint);
 }
 
 /* ---- the command line ---- */

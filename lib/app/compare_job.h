@@ -59,6 +59,7 @@ struct CompareJob {
     /* true: the note of `notes_cold` has been printed */
     bool noted_cold;
     Results results;
+    char hint[sizeof((Error *)NULL)->hint]; /* that of the first failure that has one */
     Journal journal;
     Progress progress;
     /* records of the current comparison that are measured by this run, and that the journal had; only counted where

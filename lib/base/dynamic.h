@@ -12,7 +12,7 @@ typedef struct {
 typedef struct {
     const char *title;   /* the library's name in error messages */
     const char *file;    /* its soname, for example "libopenblas.so.0" */
-    const char *package; /* the Debian package to install where it is missing */
+    const char *package; /* the Debian package to install where it is missing; both come from loaded.sh */
     const LibrarySymbol *symbol;
     size_t count;
     /* bytes of address space that must be left if it is limited; 0: any. With less, some libraries crash at their start

@@ -367,6 +367,7 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
     if (failed) {
         r.vectors = 0;
         r.error = known ? NULL : why.text;
+        r.hint = known ? NULL : why.hint;
         pool->failed++;
         e->failures++;
     } else {

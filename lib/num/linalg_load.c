@@ -31,8 +31,8 @@ static const LibrarySymbol symbols[] = {BLAS_ROUTINES(SYMBOL)};
 
 static const SharedLibrary library = {
     .title = "OpenBLAS",
-    .file = "libopenblas.so.0",
-    .package = "libopenblas0-pthread",
+    .file = OPENBLAS_FILE,
+    .package = OPENBLAS_PACKAGE,
     .symbol = symbols,
     .count = countof(symbols),
 };

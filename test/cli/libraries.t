@@ -22,12 +22,26 @@ $ atomo-bench synth --shape 4 -q -o g.h5; LC_ALL=C sed 's/libhdf5\([_a-z]*\.so\)
 > synth 1
 > convert 1
 > list 0
-> hdf5 *the HDF5 library cannot be loaded: libhdfX*no *install libhdf5-dev*
+> hdf5 *the HDF5 library cannot be loaded: libhdfX*no *install *libhdf5*
 - *new.h5
 - *g.npz
 2> atomo-bench: g.h5: the HDF5 library cannot be loaded: libhdfX*: cannot open shared object file: No such file or directory
 2> atomo-bench: new.h5: the HDF5 library cannot be loaded: libhdfX*: cannot open shared object file: No such file or directory
-2> hint: install libhdf5-dev*
+2> hint: install *libhdf5*
+- *-dev*
+= 0
+
+# hints name the Debian package that has the library's file; the package of headers is not needed
+? dpkg -S '*/libopenblas.so.0' # needs dpkg and its packages
+$ atomo-bench synth --shape 30x30 -q -o g.h5; for p in bench train; do for l in hdf5 openblas matio mpi; do eval "$l=\$(grep -aoh \"lib$l[a-z_]*\\.so\\.[0-9]*\" \"$(command -v atomo-$p)\" | head -n 1)"; done; LC_ALL=C sed 's/lib\(hdf5\|openblas\|matio\|mpi\)\([_a-z]*\.so\.\)/liX\1\2/g' "$(command -v atomo-$p)" >$p; chmod +x $p; done; package() { dpkg -S "*/$1" | sed -n 's/^\([^:,]*\)[:,].*/\1/p' | head -n 1; }; ./bench inspect g.h5 2>&1 | grep -qx "hint: install $(package "$hdf5")" && echo hdf5; for c in "inspect n.npz" "compare n.npz -c svd --repeats 1" "merge n.npz -c svd --workers 2" "sweep n.npz -c svd --repeats 1" "cost n.npz -c svd --repeats 1"; do atomo-bench convert g.h5 n.npz -q; ./bench $c 2>&1 | grep -qx "hint: install $(package "$openblas")" && echo "${c%% *} openblas"; done; if [ -z "$mpi" ]; then echo mpi is not in this build; else OMPI_COMM_WORLD_SIZE=2 ./train run 2>&1 | grep -qx "hint: install $(package "$mpi")" && echo mpi; fi; mkdir s; { printf '%124s\000\001IM\016\000\000\000\010\000\000\000%8s' ' ' ' '; } >s/train_32x32.mat; cp s/train_32x32.mat s/test_32x32.mat; sed 's/liXopenblas/libopenblas/' train >t; chmod +x t; ./t run --dataset svhn --data-dir s --max-steps 1 2>&1 | grep -qx "hint: install $(package "$matio")" && echo matio
+> hdf5
+> inspect openblas
+> compare openblas
+> merge openblas
+> sweep openblas
+> cost openblas
+> mpi*
+> matio
 = 0
 
 # a library of another series than the headers of the build is refused
@@ -53,7 +67,7 @@ $ LC_ALL=C sed 's/libhdf5\([_a-z]*\.so\)/libhdfX\1/' "$(command -v atomo-train)"
 # without libmatio, SVHN is not read, and its file is not called damaged
 $ mkdir svhn; { printf '%124s\000\001IM\016\000\000\000\010\000\000\000%8s' ' ' ' '; } >svhn/train_32x32.mat; cp svhn/train_32x32.mat svhn/test_32x32.mat; LC_ALL=C sed 's/libmatio\.so/libmatiX.so/' "$(command -v atomo-train)" >train; chmod +x train; ./train run --dataset svhn --data-dir svhn --network lenet --max-steps 1
 2> atomo-train: *train_32x32.mat: libmatio cannot be loaded: libmatiX.so*: cannot open shared object file: No such file or directory
-2> hint: install libmatio-dev*
+2> hint: install *libmatio*
 = 1
 
 # without the MPI library, a program that mpirun starts says so, and one that is started alone runs
@@ -61,7 +75,7 @@ $ mkdir svhn; { printf '%124s\000\001IM\016\000\000\000\010\000\000\000%8s' ' ' 
 $ LC_ALL=C sed 's/libmpi\([a-z]*\.so\)/libmpX\1/' "$(command -v atomo-train)" >train; chmod +x train; ./train run --network softmax --dataset digits --max-steps 1 -q >/dev/null; echo "alone $?"; OMPI_COMM_WORLD_SIZE=2 ./train run --network softmax --dataset digits --max-steps 1
 > alone 0
 2> atomo-train: *MPI cannot be loaded: libmpX*: cannot open shared object file: No such file or directory
-2> hint: install lib*mpi*-dev*
+2> hint: install *lib*mpi*
 = 1
 
 # the hint names the limit that the library met
