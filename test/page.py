@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""page.py PAGE.html [TEXT...] -- opens a page made by `atomo-bench report` in headless Chromium and clicks as a reader would.
+"""page.py PAGE.html [TEXT...] [PAGE.html [TEXT...]]... -- opens pages made by `atomo-bench report` in headless Chromium and clicks as a reader would.
 
 Clicks every heading of every table twice and compares the order of the rows with Python's: numbers by value, texts by
 their characters, missing values last. In the explorer moves the pointer over the chart until a point answers, pins its
@@ -420,31 +420,37 @@ def check_quiet(browser, page):
     assert wide <= 0, f"the page is {wide} pixels too wide"
 
 
+def check_page(browser, path, texts):
+    page = pathlib.Path(path).resolve().as_uri()
+    browser.post("/url", {"url": "about:blank"})
+    browser.log("performance")  # removes the log of earlier pages
+    browser.post("/url", {"url": page})
+    clicks = check_tables(browser)
+    explorer = check_explorer(browser, page)
+    first = [t[len("first:"):] for t in texts if t.startswith("first:")]
+    training = [t for t in texts if not t.startswith("first:") and t != "seen"]
+    if explorer != "no explorer":
+        check_views(browser, page, first)
+    if "seen" in texts:
+        check_seen(browser)
+    if training:
+        check_training(browser, training)
+    check_quiet(browser, page)
+    print(f"{path}: {clicks} clicks, each table in order; {explorer}; no word on the console, no request to anywhere", flush=True)
+
+
 def main():
-    page = pathlib.Path(sys.argv[1]).resolve().as_uri()
     if not shutil.which("chromedriver") or not (shutil.which("chromium") or shutil.which("google-chrome")):
         print("skip: no chromedriver and Chromium here")
         return 77
+    begins = [i for i, argument in enumerate(sys.argv) if i and argument.endswith(".html")]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as room:
         browser = Browser(room)
         try:
-            browser.post("/url", {"url": "about:blank"})
-            browser.log("performance")  # removes the log of the browser's own first page
-            browser.post("/url", {"url": page})
-            clicks = check_tables(browser)
-            explorer = check_explorer(browser, page)
-            first = [t[len("first:"):] for t in sys.argv[2:] if t.startswith("first:")]
-            training = [t for t in sys.argv[2:] if not t.startswith("first:") and t != "seen"]
-            if explorer != "no explorer":
-                check_views(browser, page, first)
-            if "seen" in sys.argv:
-                check_seen(browser)
-            if training:
-                check_training(browser, training)
-            check_quiet(browser, page)
+            for begin, end in zip(begins, begins[1:] + [len(sys.argv)]):
+                check_page(browser, sys.argv[begin], sys.argv[begin + 1:end])
         finally:
             browser.close()
-    print(f"{clicks} clicks, each table in order; {explorer}; no word on the console, no request to anywhere")
     return 0
 
 

@@ -7,7 +7,7 @@ $ mkdir d; atomo-bench compare "$SRC"/datasets/lenet-mnist.h5 -q --repeats 2 -c 
 = 0
 
 # every field of every command has a readable heading and a definition
-$ mkdir d; f="$SRC"/datasets/lenet-mnist.h5; s='-q --step *1000'; t='-t conv1*'; atomo-bench compare $f $s $t --repeats 2 --equal-bits 2 -c qsgd -o d/a.csv; atomo-bench sweep $f $s $t --repeats 2 -c qsgd --rates 2,4 -o d/b.json; atomo-bench merge $f $s $t --workers 2 -c qsgd -o d/c.csv 2>no; atomo-bench verify $f $s $t -o d/d.csv; for k in '' --histogram --spectrum; do atomo-bench inspect $f $s $t $k -o d/e$k.csv; done; atomo-bench doctor -o d/f.json; atomo-bench list -o d/g.csv; atomo-bench list qsgd -o d/h.csv; atomo-train run -q --max-steps 2 --batch-size 8 --eval-freq 2 --test-batch-size 1000 --target-accuracy 0.01 -c none -o d/i.csv --train-dir r; atomo-train tune -q --max-steps 1 --batch-size 8 --points 1 --validation-share 0.001 -o d/j.csv; atomo-train eval -q --train-dir r -o d/k.csv; atomo-bench cost $f $s $t --repeats 2 -c qsgd --workers 2 -o d/l.csv 2>no; atomo-bench advise $f $s $t --repeats 2 -c qsgd --workers 2 -o d/m.csv 2>no; atomo-bench report d; grep -c '<h3>' d/report.html; grep -o '<th [^>]*title="[a-z_0-9.]*">' d/report.html; grep -c 'Left out' d/report.html
+$ mkdir d; f="$SRC"/datasets/lenet-mnist.h5; s='-q --step *1000'; t='-t conv1*'; atomo-bench compare $f $s $t --repeats 2 --equal-bits 2 -c qsgd -o d/a.csv; atomo-bench sweep $f $s $t --repeats 2 -c qsgd --rates 2,4 -o d/b.json; atomo-bench merge $f $s $t --workers 2 -c qsgd -o d/c.csv 2>no; atomo-bench verify $f $s $t -o d/d.csv; for k in '' --histogram --spectrum; do atomo-bench inspect $f $s $t $k -o d/e$k.csv; done; atomo-bench doctor -o d/f.json; atomo-bench list -o d/g.csv; atomo-bench list qsgd -o d/h.csv; sh "$SRC"/test/cli/tiny.sh; n='--network softmax --dataset mnist'; atomo-train run $n -q --max-steps 2 --batch-size 8 --eval-freq 2 --target-accuracy 0.01 -c none -o d/i.csv --train-dir r; atomo-train tune $n -q --max-steps 1 --batch-size 8 --points 1 --validation-share 0.1 -o d/j.csv; atomo-train eval -q --train-dir r -o d/k.csv; atomo-bench cost $f $s $t --repeats 2 -c qsgd --workers 2 -o d/l.csv 2>no; atomo-bench advise $f $s $t --repeats 2 -c qsgd --workers 2 -o d/m.csv 2>no; atomo-bench report d; grep -c '<h3>' d/report.html; grep -o '<th [^>]*title="[a-z_0-9.]*">' d/report.html; grep -c 'Left out' d/report.html
 > 15
 > 0
 - <th *
@@ -21,38 +21,16 @@ $ mkdir d; printf 'tensor,compressor,repeats,bits_per_element,relative_error\n*,
 > [[]('ef+topk', [[]'stateful']), ('qsgd', [[]'unbiased']), ('no&such', [[]])] 3 True
 = 0
 
-# in a browser: headings sort, the console is empty, nothing is requested from a network, and no script in a file's data runs
+# in a browser, for the pages of pages.sh: headings sort, the explorer answers, the console is empty, nothing is requested from a network, and no
+# script in a file's data runs; a tensor without a row over all steps has points, values in closed form are exact, and an interval that reaches 0 is
+# drawn; fractions without a zero, exponents, negative and whole numbers stand as in the data; runs that differ in their seed are joined, and no
+# others; a tip covers no point that it can leave free, and curves that lie on one another are all seen
 ? command -v chromedriver && command -v python3
-$ mkdir d; x='<script>window.alerted=1</script>'; y='"><img src=x onerror=window.alerted=1>'; printf '{"schema": "atomo-inspect/1", "meta": {"command": "%s"}, "results": [{"tensor": "%s", "stable_rank": 10, "n": null, "kind": "b"}, {"tensor": "z", "stable_rank": 9, "n": 2, "kind": null}, {"tensor": "a", "stable_rank": 1e-9, "n": 1, "kind": "a"}]}' "$x" "$x" >d/a.json; printf '<svg xmlns="http://www.w3.org/2000/svg"><script>window.alerted=1</script><image href="http://127.0.0.1:9/x"/></svg>' >d/b.svg; printf 'tensor,compressor,repeats,bits_per_element,relative_error,error\n*,svd,1,2,0.5,\n*,qsgd,1,10,,%s\n*,%s,1,3,0.7,\n<!--<script>,svd,1,4,0.6,\na\342\200\256evil,svd,1,4,0.6,\n' "$x" "$x" >"d/$y.csv"; atomo-bench report d && python3 "$SRC"/test/page.py d/report.html
-> *clicks, each table in order; the explorer answers; no word on the console, no request to anywhere
-2>
-= 0
-
-# in a browser: a tensor without a row over all steps has points, values in closed form are exact, and an interval that reaches 0 is drawn
-? command -v chromedriver && command -v python3
-$ mkdir d; printf 'step,tensor,compressor,repeats,bits_per_element,relative_error,relative_error_se,relative_error_expected\n1,a,svd,5,1,3,0.4,2.5\n2,a,svd,5,1,3,0.4,2.5\n*,*,svd,5,1,3,0.4,2.5\n1,a,qsgd,5,2,0.5,0.4,\n*,*,qsgd,5,2,0.5,0.4,\n*,*,qsgd:bits=1,5,3,9,0.01,\n*,*,qsgd:bits=6,5,4,10,0.01,\n' >d/c.csv; atomo-bench report d && python3 "$SRC"/test/page.py d/report.html 'first:relative error: 2.500 exact' 'first:relative error: 0.5 ± 0.4 (standard error)'
-> *the explorer answers; no word on the console, no request to anywhere
-2>
-= 0
-
-# the explorer reads numbers of every size as they stand in the data: fractions without a zero, exponents, negative and whole numbers
-? command -v chromedriver && command -v python3
-$ mkdir d; printf 'tensor,compressor,repeats,bits_per_element,relative_error,gain\n*,svd,1,1,0.000123456,1\n*,qsgd,1,0.25,1.25e-9,1\n*,sign,1,3,12345678,2\n' >d/c.csv; atomo-bench report d && python3 "$SRC"/test/page.py d/report.html 'first:relative error: 0.0001235' 'first:relative error: 1.250e-9' 'first:relative error: 12345678' 'first:bits/element: 0.2500'
-> *the explorer answers; no word on the console, no request to anywhere
-2>
-= 0
-
-# in a browser: the explorer joins runs that differ in their seed, and no others
-? command -v chromedriver && command -v python3
-$ mkdir d; r="atomo-train run --network softmax --max-steps 2 --eval-freq 1 -c qsgd -c none -q"; $r --seed 1 -o d/a.json; $r --seed 2 -o d/b.json; $r --seed 1 --workers 2 -o d/c.json; atomo-bench synth -o g.h5 --shape 100x20 -q; atomo-bench compare g.h5 -c qsgd -c svd -q -o d/e.json; atomo-bench report d && python3 "$SRC"/test/page.py d/report.html 'in 2 runs' c.json
-> *the explorer*; no word on the console, no request to anywhere
-2>
-= 0
-
-# in a browser: a tip covers no point that it can leave free, and curves that lie on one another are all seen
-? command -v chromedriver && command -v python3
-$ mkdir d; { echo tensor,compressor,repeats,bits_per_element,relative_error; for i in 1 2 3 4 5 6; do echo "*,qsgd:bits=$i,1,$i,$i"; echo "*,topk:ratio=0.0$i,1,$((i + 1)),$i.1"; done; echo '*,svd,1,1,60'; } >d/c.csv; { echo record,compressor,step,test_accuracy,sim_seconds; for c in sign svd qsgd; do for i in 1 2 3 4; do echo "step,$c,$i,0.$((i + 2)),$i"; done; done; for i in 1 2 3 4; do echo "step,topk,$i,0.$((8 - i)),$i"; done; } >d/r.csv; atomo-bench report d && python3 "$SRC"/test/page.py d/report.html seen
-> *the explorer answers; no word on the console, no request to anywhere
+$ sh "$SRC"/test/cli/pages.sh && python3 "$SRC"/test/page.py hostile/report.html numbers/report.html 'first:relative error: 2.500 exact' 'first:relative error: 0.5 ± 0.4 (standard error)' 'first:relative error: 0.0001235' 'first:relative error: 1.250e-9' 'first:relative error: 12345678' 'first:bits/element: 0.2500' seeds/report.html 'in 2 runs' c.json crowd/report.html seen
+> hostile/report.html: [1-9]* clicks, each table in order; the explorer answers; no word on the console, no request to anywhere
+> numbers/report.html: [1-9]* clicks, each table in order; the explorer answers; no word on the console, no request to anywhere
+> seeds/report.html: [1-9]* clicks, each table in order; the explorer answers; no word on the console, no request to anywhere
+> crowd/report.html: [1-9]* clicks, each table in order; the explorer answers; no word on the console, no request to anywhere
 2>
 = 0
 
@@ -338,7 +316,7 @@ $ printf 'compressor,bytes\nqsgd,10\nsvd,20\n' >r.csv; for f in csv latex; do at
 = 2
 
 # the heading of a run has the number of workers and the seed; a run with one worker says so
-$ for p in 4 1; do atomo-train run --workers $p --max-steps 1 -c qsgd -q -o r$p.json; atomo-bench report r$p.json; done; atomo-bench report r4.json -f latex
+$ sh "$SRC"/test/cli/tiny.sh; for p in 4 1; do atomo-train run --network softmax --dataset mnist --workers $p --max-steps 1 -c qsgd -q -o r$p.json; atomo-bench report r$p.json; done; atomo-bench report r4.json -f latex
 > record *compressor (4 workers, seed 1) *
 > record *compressor (1 worker, seed 1) *
 > *compressor (4 workers, seed 1) &*
