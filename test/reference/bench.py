@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """bench.py -- shared by the checks of this folder: runs the program, reads dumps, prints which checks passed."""
+import importlib
 import json
 import os
 import subprocess
@@ -24,6 +25,13 @@ def start():
     directory = tempfile.TemporaryDirectory(prefix="atomo-reference.")
     os.chdir(directory.name)
     return directory
+
+
+def library():
+    """Returns the Python package, on the library that is built with the program."""
+    os.environ["ATOMO_LIBRARY"] = os.path.join(os.path.dirname(program), "../public/libatomo.so.0")
+    sys.path.insert(0, str(ROOT / "lib/python"))
+    return importlib.import_module("atomo")
 
 
 def run(*words):

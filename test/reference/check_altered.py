@@ -6,7 +6,6 @@ detect. Then payloads and records are altered and the checksums are corrected, a
 do. Both readers must come to the same verdict, and to the same floats if they accept. The program decodes one altered
 payload in five and all altered records, the library that is built with it the other payloads, which takes no process.
 """
-import os
 import struct
 import subprocess
 import sys
@@ -151,9 +150,7 @@ def check_checksums(good, count, rng):
 def main():
     global atomo
     directory = bench.start()
-    os.environ["ATOMO_LIBRARY"] = os.path.join(os.path.dirname(bench.program), "../public/libatomo.so.0")
-    sys.path.insert(0, str(bench.ROOT / "lib/python"))
-    import atomo
+    atomo = bench.library()
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 16
     rng = np.random.default_rng(11)
     x = (rng.standard_normal((4, 15)) ** 3).astype(np.float32)
