@@ -1,7 +1,7 @@
 /* test_plot_overlap.c -- in finished figures, no two texts overlap and no text leaves the page: for every
  * figure type and format, with 1, 4, 10 and 25 lines, with short and long names.
  *
- * pdftotext measures the words of a PDF. rsvg-convert first converts an SVG to a PDF. In a LaTeX picture, \put
+ * pdftotext measures the words of the pages of a PDF. rsvg-convert first converts SVGs to a PDF, pdfunite joins PDFs. In a LaTeX picture, \put
  * commands give the positions of texts; their widths are computed for Helvetica, whose letters are at least as
  * wide as those of the font cmss. A PNG has the same layout as the PDF and is not measured. */
 #include "rig/plot_rig.h"
@@ -119,36 +119,35 @@ static bool has_program(const char *name)
     return system(text_format(a, "command -v %s >/dev/null 2>&1", name)) == 0;
 }
 
-static char *said_by(const char *command, size_t *size)
+static void run(const char *command)
 {
-    FILE *f = popen(command, "r");
-    char *all = NEW(a, char, 4 << 20);
-    check(f && all);
-    *size = fread(all, 1, (4 << 20) - 1, f);
-    all[*size] = 0;
-    check(pclose(f) == 0);
-    return all;
+    check(system(command) == 0);
 }
 
-static void read_words(Page *p, const char *pdf)
+/* Reads the words of all pages of a PDF. Returns the number of pages, at most `most`. */
+static size_t read_words(Page *pages, size_t most, const char *pdf)
 {
-    size_t size;
-    char *rest = NULL, *all = said_by(text_format(a, "pdftotext -bbox %s - 2>/dev/null", pdf), &size);
-    p->count = 0;
-    for (char *line = strtok_r(all, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+    size_t count = 0;
+    char *rest = NULL;
+    run(text_format(a, "pdftotext -bbox %s data.csv 2>/dev/null", pdf));
+    for (char *line = strtok_r(contents("data.csv"), "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         Box b;
+        Page start = {0}, *p = pages + count - 1;
         int at = 0;
-        if (sscanf(line, " <page width=\"%lf\" height=\"%lf\"", &p->wide, &p->high) == 2)
+        if (sscanf(line, " <page width=\"%lf\" height=\"%lf\"", &start.wide, &start.high) == 2) {
+            check(count < most);
+            pages[count++] = start;
             continue;
+        }
         if (sscanf(line, " <word xMin=\"%lf\" yMin=\"%lf\" xMax=\"%lf\" yMax=\"%lf\">%n", &b.left, &b.top,
                    &b.right, &b.bottom, &at) < 4 ||
             !at)
             continue;
         b.text = text_slice(a, line + at, strcspn(line + at, "<"));
-        check(p->count < BOXES);
+        check(count > 0 && p->count < BOXES);
         p->box[p->count++] = b;
     }
-    check(p->count > 0);
+    return count;
 }
 
 /* ---- LaTeX ---- */
@@ -249,36 +248,68 @@ static size_t misplaced_labels(const char *svg, const char *what)
 
 /* ---- all kinds of figures ---- */
 
-static size_t faults_in(size_t i, int lines, bool long_names, const char *figure, const char *width, Page *p)
+enum { FIGURES = 80 };
+static const char *const formats[] = {"f.pdf", "f.svg", "f.tex"};
+
+/* The figures of one format. */
+typedef struct {
+    Page page[FIGURES];
+    const char *kind[FIGURES], *what[FIGURES];
+    size_t count, faults;
+} Album;
+
+static const char *page_name(size_t i, const char *figure)
+{
+    return text_format(a, "page%03zu%s", i, strrchr(figure, '.'));
+}
+
+static void draw_figure(Album *album, size_t i, int lines, bool long_names, const char *figure, const char *width)
 {
     const char *what = text_format(a, "%s, %d lines, %s names, %s, %s wide", samples[i].kind, lines,
                                    long_names ? "long" : "short", figure + 2, width ? width : "no width");
     const char *made = drawn_wide(samples[i].kind, data_of(i, lines, long_names), figure, width);
+    const size_t at = album->count++;
+    check(at < FIGURES);
+    album->kind[at] = samples[i].kind;
+    album->what[at] = what;
+    if (!strcmp(figure, "f.tex")) {
+        read_puts(&album->page[at], made);
+        return;
+    }
     if (!strcmp(figure, "f.svg"))
-        /* more.csv is one of the names that the test's clean-up removes */
-        check(system("rsvg-convert -f pdf -o more.csv f.svg") == 0);
-    const size_t misplaced = strcmp(figure, "f.svg") ? 0 : misplaced_labels(made, what);
-    if (!strcmp(figure, "f.tex"))
-        read_puts(p, made);
-    else
-        read_words(p, !strcmp(figure, "f.svg") ? "more.csv" : figure);
-    return misplaced + faults_of(p, what) + tall_key(p, samples[i].kind, what);
+        album->faults += misplaced_labels(made, what);
+    check(rename(figure, page_name(at, figure)) == 0);
 }
 
-static void check_figures(const char *figure)
+/* Reads the words of figures that have been drawn. more.csv is one of the names that the test's clean-up removes. */
+static void read_figures(Album *album, const char *figure)
 {
-    Page *p = NEW(a, Page, 1);
-    size_t faults = 0;
-    for (size_t i = 0; i < countof(samples); i++)
+    run(!strcmp(figure, "f.svg") ? "rsvg-convert -f pdf -o more.csv page*.svg" : "pdfunite page*.pdf more.csv");
+    check(read_words(album->page, FIGURES, "more.csv") == album->count);
+    for (size_t i = 0; i < album->count; i++)
+        unlink(page_name(i, figure));
+}
+
+/* The formats share the layout, but not the widths of letters. The figures with most text are drawn in each format, the
+ * others in one format each, which changes from figure to figure. */
+static void check_figures(size_t format)
+{
+    Album *album = NEW_ZERO(a, Album, 1);
+    size_t turn = 0;
+    for (size_t i = 0; i < countof(samples); i++, turn++)
         for (size_t k = 0; k < countof(line_counts); k++)
-            for (int long_names = 0; long_names < 2; long_names++) {
-                for (size_t w = 0; w < (strcmp(samples[i].kind, "pareto") ? 1 : countof(widths)); w++) {
-                    const ArenaMark mark = arena_mark(a);
-                    faults += faults_in(i, line_counts[k], long_names, figure, widths[w], p);
-                    arena_rewind(a, mark);
-                }
-            }
-    assert_int_equal(faults, 0);
+            for (int long_names = 0; long_names < 2; long_names++)
+                for (size_t w = 0; w < (strcmp(samples[i].kind, "pareto") ? 1 : countof(widths)); w++)
+                    if ((long_names && k + 1 == countof(line_counts)) || turn++ % countof(formats) == format)
+                        draw_figure(album, i, line_counts[k], long_names, formats[format], widths[w]);
+    if (strcmp(formats[format], "f.tex") != 0)
+        read_figures(album, formats[format]);
+    for (size_t i = 0; i < album->count; i++) {
+        check(album->page[i].count > 0);
+        album->faults += faults_of(&album->page[i], album->what[i]) +
+                         tall_key(&album->page[i], album->kind[i], album->what[i]);
+    }
+    assert_int_equal(album->faults, 0);
 }
 
 static bool lacks(const char *program)
@@ -292,22 +323,22 @@ static bool lacks(const char *program)
 static void no_text_of_a_pdf_overlaps_another_or_leaves_the_page(void **state)
 {
     (void)state;
-    if (!no_gnuplot() && !lacks("pdftotext"))
-        check_figures("f.pdf");
+    if (!no_gnuplot() && !lacks("pdftotext") && !lacks("pdfunite"))
+        check_figures(0);
 }
 
 static void no_text_of_an_svg_overlaps_another_or_leaves_the_page(void **state)
 {
     (void)state;
     if (!no_gnuplot() && !lacks("pdftotext") && !lacks("rsvg-convert"))
-        check_figures("f.svg");
+        check_figures(1);
 }
 
 static void no_text_of_a_latex_picture_overlaps_another_or_leaves_the_page(void **state)
 {
     (void)state;
     if (!no_gnuplot())
-        check_figures("f.tex");
+        check_figures(2);
 }
 
 /* ---- lines of long texts ---- */
